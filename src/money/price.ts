@@ -1,0 +1,18 @@
+/** Nanodollars per million tokens; a null cache rate means the input rate. */
+export interface Rates {
+  inputNanousdPerMillion: bigint;
+  outputNanousdPerMillion: bigint;
+  cacheReadNanousdPerMillion: bigint | null;
+  cacheWriteNanousdPerMillion: bigint | null;
+  cacheWrite1hNanousdPerMillion: bigint | null;
+}
+
+/** The rates of a whole request whose input side is larger than `aboveInputTokens`. */
+export interface PriceTier extends Rates {
+  aboveInputTokens: number;
+}
+
+export interface Price extends Rates {
+  /** Ascending by `aboveInputTokens`. */
+  tiers: readonly PriceTier[];
+}
