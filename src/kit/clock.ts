@@ -1,0 +1,114 @@
+/** A timer that was set; cancelling twice, or after it ran, does nothing. */
+export interface Timer {
+  cancel(): void;
+}
+
+export interface TimerOptions {
+  /** An unreferenced timer does not keep the process alive. */
+  unref?: boolean;
+}
+
+/** The only source of time: whoever needs it takes a Clock, so that tests decide what time it is. */
+export interface Clock {
+  /** Wall time in milliseconds since 1970; it may step backwards. */
+  nowMs(): number;
+  /** Milliseconds since some fixed moment; never goes back, so durations are measured with it. */
+  monotonicMs(): number;
+  after(ms: number, run: () => void, options?: TimerOptions): Timer;
+}
+
+/** Node fires a longer timer at once, with a warning. */
+const NODE_TIMER_MS_MAX = 2 ** 31 - 1;
+
+export const systemClock: Clock = {
+  nowMs: () => Date.now(),
+  monotonicMs: () => performance.now(),
+  after: (ms, run, options) => (ms <= NODE_TIMER_MS_MAX ? setTimer(ms, run, options) : setLongTimer(ms, run, options)),
+};
+
+function setTimer(ms: number, run: () => void, options?: TimerOptions): Timer {
+  const timeout = setTimeout(run, ms);
+  if (options?.unref) timeout.unref();
+  return { cancel: () => clearTimeout(timeout) };
+}
+
+function setLongTimer(ms: number, run: () => void, options?: TimerOptions): Timer {
+  const rest = ms - NODE_TIMER_MS_MAX;
+  let current = setTimer(
+    NODE_TIMER_MS_MAX,
+    () => {
+      current = systemClock.after(rest, run, options);
+    },
+    options,
+  );
+  return { cancel: () => current.cancel() };
+}
+
+interface ManualTimer {
+  readonly dueMs: number;
+  readonly run: () => void;
+}
+
+/** A test that fires this many timers in one advance has a timer that sets itself again without delay. */
+const MANUAL_TIMERS_PER_ADVANCE_MAX = 1_000_000;
+
+/** A clock that stands still until a test advances it. */
+export class ManualClock implements Clock {
+  #nowMs: number;
+  #monotonicMs = 0;
+  /** Ordered by due time, and by the order of setting among equals. */
+  readonly #timers: ManualTimer[] = [];
+
+  constructor(startMs = 0) {
+    this.#nowMs = startMs;
+  }
+
+  nowMs(): number {
+    return this.#nowMs;
+  }
+
+  monotonicMs(): number {
+    return this.#monotonicMs;
+  }
+
+  /** How many timers are set and have not run yet. */
+  get pendingTimers(): number {
+    return this.#timers.length;
+  }
+
+  after(ms: number, run: () => void): Timer {
+    const timer: ManualTimer = { dueMs: this.#monotonicMs + Math.max(0, ms), run };
+    const later = this.#timers.findIndex((other) => other.dueMs > timer.dueMs);
+    this.#timers.splice(later === -1 ? this.#timers.length : later, 0, timer);
+    return { cancel: () => this.#cancel(timer) };
+  }
+
+  /** Moves both times forward and runs what falls due on the way, each at its own moment. */
+  advance(ms: number): void {
+    const endMs = this.#monotonicMs + ms;
+    for (let fired = 0; ; fired++) {
+      const next = this.#timers[0];
+      if (next === undefined || next.dueMs > endMs) break;
+      if (fired === MANUAL_TIMERS_PER_ADVANCE_MAX) throw new Error('A timer keeps setting itself again without delay.');
+      this.#timers.shift();
+      this.#moveTo(next.dueMs);
+      next.run();
+    }
+    this.#moveTo(endMs);
+  }
+
+  /** Steps the wall clock alone, as a time server or an operator would; no timer notices. */
+  setNowMs(ms: number): void {
+    this.#nowMs = ms;
+  }
+
+  #moveTo(monotonicMs: number): void {
+    this.#nowMs += monotonicMs - this.#monotonicMs;
+    this.#monotonicMs = monotonicMs;
+  }
+
+  #cancel(timer: ManualTimer): void {
+    const index = this.#timers.indexOf(timer);
+    if (index !== -1) this.#timers.splice(index, 1);
+  }
+}
