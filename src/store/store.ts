@@ -1,0 +1,216 @@
+import type { Receipt, Settlement } from '../canonical/receipt.ts';
+
+/**
+ * The store: domain verbs over one engine. No transaction handle leaves a driver; money moves only through
+ * `apply`, in batches, each operation with an outcome of its own. Ids are time-ordered integers made by the caller.
+ */
+export interface Store {
+  /** Applies the operations in order, durably, all in one commit; a refusal is an outcome, never an exception. */
+  apply(operations: readonly LedgerOperation[]): Promise<LedgerOutcome[]>;
+
+  /** Starts a new life of this process: a fresh epoch, older lives' open holds voided in their callers' favour. */
+  beginInstance(): Promise<Instance>;
+  /** Remembers a price list for ever under its version and gives the number that holds refer to it by. */
+  registerPrices(version: string, pricesJson: string): Promise<number>;
+
+  createAccount(account: NewAccount): Promise<'created' | 'name_taken'>;
+  findAccount(idOrName: bigint | string): Promise<Account | null>;
+  listAccounts(page: Page): Promise<Account[]>;
+
+  createKey(key: NewKey): Promise<'created' | 'no_account'>;
+  updateKey(id: bigint, change: KeyChange): Promise<KeyRow | null>;
+  findKeyByHash(sha256Hex: string): Promise<KeyRow | null>;
+  findKey(id: bigint): Promise<KeyRow | null>;
+  listKeys(accountId: bigint | null, page: Page): Promise<KeyRow[]>;
+  /** Keys changed after that version, oldest change first, for caches that poll. */
+  keysChangedSince(version: bigint): Promise<{ version: bigint; keys: KeyRow[] }>;
+  /** What the key has spent and holds in its current window, by the store's clock. */
+  keyWindow(keyId: bigint): Promise<KeyWindow | null>;
+
+  /** An id grants nothing: the account must match, unless the operator asks (null). */
+  findReceipt(id: bigint, accountId: bigint | null): Promise<Receipt | null>;
+  listReceipts(filter: ReceiptFilter, page: Page): Promise<Receipt[]>;
+
+  /** Recomputes the identities from the rows, slice by slice, without holding up the writer. */
+  verify(progress?: (done: VerifyProgress) => void): Promise<VerifyReport>;
+  /** Writes monthly closing entries and forgets settled receipts older than the given time that a closing covers. */
+  closeBooks(forgetBeforeMs: number | null): Promise<{ closed: number; forgotten: number }>;
+
+  /** Cheap proof that the store answers and may be written to (disk space included). */
+  health(): Promise<StoreHealth>;
+  close(): Promise<void>;
+}
+
+export interface Instance {
+  /** 0..1023, part of every id this process makes; never the same for two lives running at once. */
+  readonly number: number;
+  readonly epoch: bigint;
+  /** Holds of earlier lives that were found open and voided. */
+  readonly voidedHolds: number;
+}
+
+export type LedgerOperation = HoldOperation | SettleOperation | VoidOperation | CreditOperation;
+
+export interface HoldOperation {
+  readonly kind: 'hold';
+  readonly id: bigint;
+  readonly epoch: bigint;
+  readonly accountId: bigint;
+  readonly keyId: bigint | null;
+  readonly amountNanousd: bigint;
+  readonly ceilingNanousd: bigint | null;
+  readonly route: string;
+  readonly stream: boolean;
+  readonly requestedModel: string;
+  readonly effectiveModel: string;
+  readonly priceId: number;
+  readonly createdMs: number;
+  readonly labels: Readonly<Record<string, string>> | null;
+}
+
+export interface SettleOperation {
+  readonly kind: 'settle';
+  readonly id: bigint;
+  readonly endedMs: number;
+  readonly settlement: Settlement;
+}
+
+/** Gives a hold back uncharged because its owner died. */
+export interface VoidOperation {
+  readonly kind: 'void';
+  readonly id: bigint;
+  readonly reason: string;
+}
+
+/** Money in (positive) or out (negative, never more than is available); the reference makes a retry harmless. */
+export interface CreditOperation {
+  readonly kind: 'credit';
+  readonly id: bigint;
+  readonly accountId: bigint;
+  readonly amountNanousd: bigint;
+  readonly reference: string;
+  readonly note: string | null;
+  readonly createdMs: number;
+}
+
+export type HoldRefusal =
+  | 'cost_ceiling'
+  | 'key_cap'
+  | 'balance'
+  | 'key_inactive'
+  | 'no_account'
+  | 'out_of_range'
+  | 'stale_epoch';
+
+export type LedgerOutcome =
+  | { readonly kind: 'held' }
+  /** `availableNanousd`: what the failing check would have allowed; null where that is no amount. */
+  | { readonly kind: 'hold_refused'; readonly reason: HoldRefusal; readonly availableNanousd: bigint | null }
+  | { readonly kind: 'settled' }
+  /** The hold had been voided meanwhile: nothing is charged. */
+  | { readonly kind: 'settle_found_void' }
+  /** Settled before: the first settlement stands. */
+  | { readonly kind: 'settle_repeated'; readonly costNanousd: bigint }
+  | { readonly kind: 'settle_refused'; readonly reason: 'no_hold' | 'exceeds_hold' | 'negative' }
+  | { readonly kind: 'voided' }
+  | { readonly kind: 'void_not_open' }
+  | { readonly kind: 'credited'; readonly balanceNanousd: bigint }
+  | { readonly kind: 'credit_repeated'; readonly balanceNanousd: bigint }
+  | {
+      readonly kind: 'credit_refused';
+      readonly reason: 'no_account' | 'exceeds_available' | 'out_of_range' | 'reference_differs' | 'zero';
+    };
+
+export type AccountKind = 'prepaid' | 'unlimited';
+
+export interface NewAccount {
+  readonly id: bigint;
+  readonly name: string;
+  readonly kind: AccountKind;
+  readonly createdMs: number;
+}
+
+export interface Account extends NewAccount {
+  readonly balanceNanousd: bigint;
+  readonly heldNanousd: bigint;
+  /** Sum of everything ever charged. */
+  readonly spentNanousd: bigint;
+}
+
+export const CAP_WINDOWS = ['lifetime', 'day', 'week', 'month'] as const;
+export type CapWindow = (typeof CAP_WINDOWS)[number];
+
+export interface NewKey {
+  readonly id: bigint;
+  readonly accountId: bigint;
+  readonly name: string;
+  readonly sha256Hex: string;
+  readonly prefix: string;
+  readonly lastFour: string;
+  readonly capNanousd: bigint | null;
+  readonly capWindow: CapWindow;
+  readonly expiresMs: number | null;
+  /** Model ids the key may use; null is all of them. */
+  readonly models: readonly string[] | null;
+  readonly createdMs: number;
+}
+
+export interface KeyRow extends NewKey {
+  readonly revokedMs: number | null;
+  readonly version: bigint;
+}
+
+/** Absent members stay as they are; a new cap window starts counting afresh in its own row. */
+export interface KeyChange {
+  readonly name?: string;
+  readonly capNanousd?: bigint | null;
+  readonly capWindow?: CapWindow;
+  readonly expiresMs?: number | null;
+  readonly models?: readonly string[] | null;
+  readonly revokedMs?: number;
+}
+
+export interface KeyWindow {
+  readonly window: CapWindow;
+  readonly startMs: number;
+  /** Null for a lifetime window. */
+  readonly resetsMs: number | null;
+  readonly spentNanousd: bigint;
+  readonly heldNanousd: bigint;
+}
+
+export interface Page {
+  readonly limit: number;
+  /** Rows after this id in the listing's order. */
+  readonly after: bigint | null;
+}
+
+/** Newest first. */
+export interface ReceiptFilter {
+  readonly accountId: bigint | null;
+  readonly keyId: bigint | null;
+  readonly sinceMs: number | null;
+}
+
+export interface VerifyProgress {
+  readonly rowsRead: number;
+  readonly rowsTotal: number;
+}
+
+export interface VerifyReport {
+  readonly accounts: number;
+  readonly keys: number;
+  readonly receipts: number;
+  readonly credits: number;
+  readonly openHolds: number;
+  readonly lossNanousd: bigint;
+  /** One sentence per violated identity, naming the row; empty means the books are exact. */
+  readonly violations: readonly string[];
+}
+
+export interface StoreHealth {
+  readonly ok: boolean;
+  readonly reason: string | null;
+  /** False when admission must stop though settling may go on (disk nearly full). */
+  readonly mayAdmit: boolean;
+}
