@@ -1,0 +1,93 @@
+interface ErrorRow {
+  readonly status: number;
+  readonly type: string;
+  readonly code: string;
+}
+
+const invalid = (status: number, code: string): ErrorRow => ({ status, type: 'invalid_request_error', code });
+const upstream = (status: number, code: string): ErrorRow => ({ status, type: 'upstream_error', code });
+
+/** Every error of the product; the name is ours, the rest is what callers see. */
+export const ERROR_TABLE = {
+  invalid_request_body: invalid(400, 'invalid_request_body'),
+  invalid_value: invalid(400, 'invalid_value'),
+  invalid_header: invalid(400, 'invalid_header'),
+  duplicate_key: invalid(400, 'duplicate_key'),
+  missing_required_parameter: invalid(400, 'missing_required_parameter'),
+  missing_capability: invalid(400, 'missing_capability'),
+  wrong_wire: invalid(400, 'wrong_wire'),
+  unsupported_feature: invalid(400, 'unsupported_feature'),
+  unsupported_parameter: invalid(400, 'unsupported_parameter'),
+  context_length_exceeded: invalid(400, 'context_length_exceeded'),
+  bad_request: invalid(400, 'bad_request'),
+  invalid_api_key: invalid(401, 'invalid_api_key'),
+  insufficient_allowance: { status: 402, type: 'insufficient_allowance', code: 'insufficient_quota' },
+  cost_ceiling_exceeded: { status: 402, type: 'cost_ceiling_exceeded', code: 'cost_ceiling_exceeded' },
+  key_spend_cap_exceeded: { status: 402, type: 'key_spend_cap_exceeded', code: 'key_spend_cap_exceeded' },
+  forbidden_host: invalid(403, 'forbidden_host'),
+  forbidden_origin: invalid(403, 'forbidden_origin'),
+  model_not_found: invalid(404, 'model_not_found'),
+  unsupported_route: invalid(404, 'unsupported_route'),
+  unknown_url: invalid(404, 'unknown_url'),
+  receipt_not_found: invalid(404, 'receipt_not_found'),
+  method_not_allowed: invalid(405, 'method_not_allowed'),
+  request_timeout: invalid(408, 'request_timeout'),
+  request_too_large: invalid(413, 'request_too_large'),
+  unsupported_media_type: invalid(415, 'unsupported_media_type'),
+  host_context_length_exceeded: upstream(422, 'context_length_exceeded'),
+  /** The host's own refusal of the request: its words and code in our envelope. */
+  host_refused_request: upstream(400, 'host_refused_request'),
+  rate_limit_exceeded: { status: 429, type: 'rate_limit_error', code: 'rate_limit_exceeded' },
+  internal_error: { status: 500, type: 'api_error', code: 'internal_error' },
+  host_failed: upstream(502, 'host_failed'),
+  no_healthy_host: upstream(503, 'no_healthy_host'),
+  overloaded: upstream(503, 'overloaded'),
+  store_unavailable: upstream(503, 'store_unavailable'),
+  shutting_down: upstream(503, 'shutting_down'),
+  host_timeout: upstream(504, 'host_timeout'),
+} as const satisfies Record<string, ErrorRow>;
+
+export type ErrorName = keyof typeof ERROR_TABLE;
+
+export interface ErrorDetail {
+  readonly message: string;
+  readonly param?: string | null;
+  /** Replaces the table's code, for a host's own code in our envelope. */
+  readonly code?: string | null;
+  /** Seconds after which a retry makes sense. */
+  readonly retryAfterS?: number;
+}
+
+const RETRYABLE_4XX = new Set([408, 409, 429]);
+
+/** The one error that travels to callers: a row of the table, a message that names the remedy, the field at fault. */
+export class GatewayError extends Error {
+  readonly kind: ErrorName;
+  readonly status: number;
+  readonly type: string;
+  readonly code: string | null;
+  readonly param: string | null;
+  readonly retryAfterS: number | null;
+
+  constructor(kind: ErrorName, detail: ErrorDetail) {
+    super(detail.message);
+    const row = ERROR_TABLE[kind];
+    this.name = 'GatewayError';
+    this.kind = kind;
+    this.status = row.status;
+    this.type = row.type;
+    this.code = detail.code === undefined ? row.code : detail.code;
+    this.param = detail.param ?? null;
+    this.retryAfterS = detail.retryAfterS ?? null;
+  }
+
+  /** Both official SDKs obey this: repeating what was refused, or what may have been charged, only costs. */
+  get mustNotRetry(): boolean {
+    return (this.status < 500 && !RETRYABLE_4XX.has(this.status)) || this.kind === 'host_timeout';
+  }
+}
+
+/** The envelope of every wire but the messages one; all four keys stand always. */
+export function errorEnvelope(error: GatewayError): { error: Record<string, string | null> } {
+  return { error: { message: error.message, type: error.type, code: error.code, param: error.param } };
+}

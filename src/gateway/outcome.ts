@@ -1,0 +1,19 @@
+import type { GatewayError } from '../canonical/errors.ts';
+import type { Ended } from '../canonical/receipt.ts';
+import type { UsageReading } from '../canonical/usage.ts';
+
+/** What a relay saw, whatever happened: it returns one of these and never throws. */
+export interface Outcome {
+  readonly ended: Exclude<Ended, 'died'>;
+  readonly httpStatus: number;
+  readonly usage: UsageReading;
+  /** The client was gone and the host was heard out, so the usage is its own. */
+  readonly drained: boolean;
+  /** At least one byte of the model's answer went to the client. */
+  readonly contentLeft: boolean;
+  /** UTF-8 bytes of the model's own text, reasoning and tool arguments that were relayed (buffered: received). */
+  readonly relayedBytes: number;
+  readonly host: string | null;
+  readonly attempts: number;
+  readonly error: GatewayError | null;
+}
