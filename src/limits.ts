@@ -10,4 +10,12 @@ export const LIMITS = {
   sseFrameBytesMax: 8 * 1024 * 1024,
   /** Largest buffered answer a host may send. */
   responseBodyBytesMax: 64 * 1024 * 1024,
+  /** Models in one catalog, other names of one model, price tiers of one model. */
+  catalogModelsMax: 10_000,
+  modelAliasesMax: 64,
+  priceTiersMax: 16,
+  /** Longest model id or alias. */
+  modelIdCharsMax: 200,
+  /** Dearest rate a price may name: one dollar a token, so that no sum of a request leaves int64. */
+  rateNanousdPerMillionMax: 1_000_000_000_000_000,
 } as const;
