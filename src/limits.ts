@@ -6,6 +6,7 @@ export const LIMITS = {
   jsonDepthMax: 64,
   jsonNodesMax: 1_000_000,
   jsonNumberDigitsMax: 400,
+  jsonKeyBytesMax: 4096,
   /** Largest single server-sent event a host may send. */
   sseFrameBytesMax: 8 * 1024 * 1024,
   /** Largest buffered answer a host may send. */

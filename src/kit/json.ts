@@ -1,12 +1,56 @@
-export class JsonError extends Error {
-  override readonly name = 'JsonError';
+import { isUtf8 } from 'node:buffer';
+import { JsonContainers, type JsonPath, type JsonSpan } from './json-container.ts';
+import { JsonEdit } from './json-edit.ts';
+import { describePlace, JsonError } from './json-error.ts';
+import { checkStructure, type JsonLimits, pathAt } from './json-structure.ts';
+
+export type { JsonPath, JsonSpan } from './json-container.ts';
+export { type JsonEdit, JsonEditError } from './json-edit.ts';
+export { JsonError, type JsonErrorCode } from './json-error.ts';
+export type { JsonLimits } from './json-structure.ts';
+
+/** JSON as it was sent, and what it says; to change it, its bytes are edited instead of written anew. */
+export class JsonText {
+  readonly bytes: Buffer;
+  readonly value: unknown;
+  readonly #containers: JsonContainers;
+
+  constructor(bytes: Buffer, value: unknown) {
+    this.bytes = bytes;
+    this.value = value;
+    this.#containers = new JsonContainers(bytes);
+  }
+
+  locate(path: JsonPath): JsonSpan | null {
+    return this.#containers.locate(path);
+  }
+
+  /** How many bytes the value at the path takes; 0 if there is none. */
+  spanBytes(path: JsonPath): number {
+    const span = this.locate(path);
+    return span === null ? 0 : span.end - span.start;
+  }
+
+  edit(): JsonEdit {
+    return new JsonEdit(this.#containers);
+  }
+}
+
+/** Where the value at a path lies in JSON known to be valid; null if there is none. */
+export function locateJson(bytes: Buffer, path: JsonPath): JsonSpan | null {
+  return new JsonContainers(bytes).locate(path);
+}
+
+/** Begins to edit JSON known to be valid. */
+export function editJson(bytes: Buffer): JsonEdit {
+  return new JsonEdit(new JsonContainers(bytes));
 }
 
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new JsonError(error instanceof Error ? error.message : 'This is not JSON.', { cause: error });
+    throw new JsonError('syntax', `This is not valid JSON: ${withoutQuotation((error as Error).message)}.`);
   }
 }
 
@@ -17,4 +61,41 @@ export function tryParseJson(text: string): unknown | undefined {
   } catch {
     return undefined;
   }
+}
+
+/**
+ * Reads JSON from a stranger: valid UTF-8 without a mark, within the limits, and no key twice in any object, also not
+ * in two spellings, because one reader would take the first and another the last. Linear in time, whatever is sent.
+ */
+export function scanJson(bytes: Buffer, limits: JsonLimits): JsonText {
+  if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) {
+    throw new JsonError('byte_order_mark', 'The text begins with a byte order mark. Send it without one.');
+  }
+  if (!isUtf8(bytes)) throw new JsonError('invalid_utf8', 'The text is not valid UTF-8. Encode it as UTF-8.');
+  checkStructure(bytes, limits);
+  return new JsonText(bytes, parseChecked(bytes, limits));
+}
+
+/** Reads JSON from someone whose duplicate keys and depth do no harm, such as an answer of a host; the last key counts. */
+export function readJson(bytes: Buffer): JsonText {
+  return new JsonText(bytes, parseJson(bytes.toString()));
+}
+
+/** After the structure was checked, only the inside of a string can still be wrong. */
+function parseChecked(bytes: Buffer, limits: JsonLimits): unknown {
+  const text = bytes.toString();
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    const position = Number(/at position (\d+)/.exec((error as Error).message)?.[1] ?? 0);
+    const at = Buffer.byteLength(text.slice(0, position));
+    const cause = `a string has a raw control character or a wrong escape ${describePlace(bytes, at)}`;
+    const remedy = 'Write a line break as \\n and a backslash as \\\\.';
+    throw new JsonError('syntax', `This is not valid JSON: ${cause}. ${remedy}`, pathAt(bytes, at, limits));
+  }
+}
+
+/** V8 may quote the text around the error, and what people send does not belong into messages or logs. */
+function withoutQuotation(message: string): string {
+  return message.replace(/,? ?(?:\.{3})?"[\s\S]*"(?:\.{3})? is not valid JSON$/, '');
 }
