@@ -19,4 +19,49 @@ export const LIMITS = {
   modelIdCharsMax: 200,
   /** Dearest rate a price may name: one dollar a token, so that no sum of a request leaves int64. */
   rateNanousdPerMillionMax: 1_000_000_000_000_000,
+  /** Rows of one page of any listing of the store. */
+  storePageRowsMax: 1000,
+  /** Operations of one commit; commits under way; operations that may wait before admission fails closed. */
+  ledgerBatchMax: 512,
+  ledgerBatchesInFlightMax: 1,
+  ledgerQueueMax: 20_000,
+  /** How long SQLite waits for a lock that another connection holds. */
+  storeBusyMs: 5_000,
+  /** Accounts, keys, windows, holds and names that the writer remembers between commits; beyond, it reads them again. */
+  storeCachedRowsMax: 50_000,
+  /** Rows one step of verifying, closing, forgetting or recovering takes before others get their turn. */
+  storeSliceRows: 20_000,
+  storeWriteSliceRows: 2_000,
+  /** A call this young stays out of closed books, since a hold with an older id could still arrive. */
+  closingAgeMs: 3_600_000,
+  /** Free disk below which no new call is admitted; what is under way still settles. */
+  diskFreeBytesMin: 256 * 1024 * 1024,
+  /** Config file, and the file a *_FILE variable names. */
+  configFileBytesMax: 4 * 1024 * 1024,
+  providerKeyFileBytesMax: 64 * 1024,
+  providerKeyCharsMax: 4096,
+  configHostsMax: 100,
+  configListMax: 1000,
+  /** How many faults of one config file are told at once. */
+  configProblemsMax: 20,
+  hostNameCharsMax: 64,
+  variableNameCharsMax: 200,
+  urlCharsMax: 2000,
+  /** Keys and misses the directory keeps in memory, lookups it has under way at once. */
+  cachedKeysMax: 50_000,
+  cachedKeyMissesMax: 10_000,
+  keyLookupsMax: 1000,
+  /** Rounds in which one poll catches up with changed keys. */
+  keyPollRoundsMax: 1000,
+  /** Names of accounts and keys, references and notes of credits. */
+  nameCharsMax: 100,
+  creditReferenceCharsMax: 200,
+  creditNoteCharsMax: 1000,
+  /** Models one key may be restricted to. */
+  keyModelsMax: 1000,
+  /** Rows of one listing. */
+  listRowsMax: 1000,
+  /** Body of an operator's verb, and its answer. */
+  operatorRequestBytesMax: 1024 * 1024,
+  operatorAnswerBytesMax: 64 * 1024 * 1024,
 } as const;
