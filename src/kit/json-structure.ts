@@ -224,7 +224,7 @@ class StructureCheck {
   }
 
   #refuseDuplicate(): never {
-    this.#refuse('duplicate_key', `The key at ${this.path()} stands twice in its object. Send each key once.`);
+    this.#refuse('duplicate_key', `${this.path()} stands twice in the same object. Send each key once.`);
   }
 
   #refuse(code: JsonErrorCode, message: string): never {

@@ -1,0 +1,209 @@
+/** Server-sent events as bytes: cut into frames, looked into only when someone asks, and written. */
+
+const LF = 0x0a;
+const CR = 0x0d;
+const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
+const NOTHING = Buffer.alloc(0);
+
+export class SseFrameTooLarge extends Error {
+  override readonly name = 'SseFrameTooLarge';
+
+  constructor(frameBytesMax: number) {
+    super(`A server-sent event is larger than ${frameBytesMax} bytes.`);
+  }
+}
+
+/** One event, up to and including the blank line that ends it. */
+export class SseFrame {
+  readonly raw: Buffer;
+  readonly #lineCount: number;
+  #fields: SseFields | null = null;
+
+  /** The line count leaves the blank one out; Infinity if it was not counted. */
+  constructor(raw: Buffer, lineCount = Number.POSITIVE_INFINITY) {
+    this.raw = raw;
+    this.#lineCount = lineCount;
+  }
+
+  get event(): string | null {
+    return this.#read().event;
+  }
+
+  /** The data lines joined by line feeds; null if there are none, and then a client ignores the frame. */
+  get data(): string | null {
+    return this.#read().data;
+  }
+
+  /** True if there is nothing but comments, or nothing at all. */
+  get isComment(): boolean {
+    return this.#read().isComment;
+  }
+
+  #read(): SseFields {
+    this.#fields ??= (this.#lineCount === 1 ? readDataLine(this.raw) : null) ?? readFields(this.raw);
+    return this.#fields;
+  }
+}
+
+interface SseFields {
+  event: string | null;
+  data: string | null;
+  isComment: boolean;
+}
+
+/** The usual frame, a single data line, without cutting it into lines. */
+function readDataLine(raw: Buffer): SseFields | null {
+  if (raw[0] !== 0x64 || raw[1] !== 0x61 || raw[2] !== 0x74 || raw[3] !== 0x61 || raw[4] !== 0x3a) return null;
+  let end = raw.length;
+  while (raw[end - 1] === LF || raw[end - 1] === CR) end--;
+  return { event: null, data: raw.toString('utf8', raw[5] === 0x20 ? 6 : 5, end), isComment: false };
+}
+
+function readFields(raw: Buffer): SseFields {
+  const fields: SseFields = { event: null, data: null, isComment: true };
+  for (const line of raw.toString().split(/\r\n|\r|\n/)) {
+    const colon = line.indexOf(':');
+    if (line === '' || colon === 0) continue;
+    fields.isComment = false;
+    const name = colon === -1 ? line : line.slice(0, colon);
+    const value = colon === -1 ? '' : line.slice(line[colon + 1] === ' ' ? colon + 2 : colon + 1);
+    if (name === 'data') fields.data = fields.data === null ? value : `${fields.data}\n${value}`;
+    else if (name === 'event') fields.event = value === '' ? null : value;
+  }
+  return fields;
+}
+
+/**
+ * Cuts a stream of bytes into frames, whatever its line ends and wherever its chunks break. No byte is searched twice,
+ * and a frame that lies within one chunk is not copied.
+ */
+export class SseFramer {
+  readonly #frameBytesMax: number;
+  readonly #begun: GrowingBuffer;
+  /** The first bytes of the stream while they may still become a byte order mark; null afterwards. */
+  #head: Buffer | null = NOTHING;
+  #lineCount = 0;
+  /** Nothing of the current line was seen yet. */
+  #isLineEmpty = true;
+  /** The last chunk ended in CR, so that an LF coming next is part of the same line end. */
+  #isAfterCr = false;
+
+  constructor(frameBytesMax: number) {
+    this.#frameBytesMax = frameBytesMax;
+    this.#begun = new GrowingBuffer();
+  }
+
+  /** A frame goes out with its blank line's CR; an LF that comes later is the first byte of the next frame's raw. */
+  push(chunk: Buffer, onFrame: (frame: SseFrame) => void): void {
+    const bytes = this.#head === null ? chunk : this.#withoutMark(chunk);
+    if (bytes.length === 0) return;
+    let frameStart = 0;
+    let lineStart = this.#isAfterCr && bytes[0] === LF ? 1 : 0;
+    this.#isAfterCr = bytes[bytes.length - 1] === CR;
+    let nextCr = find(bytes, CR, lineStart);
+    let nextLf = find(bytes, LF, lineStart);
+    while (nextCr < bytes.length || nextLf < bytes.length) {
+      const lineEnd = Math.min(nextCr, nextLf);
+      const isBlank = lineEnd === lineStart && this.#isLineEmpty;
+      lineStart = nextCr + 1 === nextLf ? nextLf + 1 : lineEnd + 1;
+      this.#isLineEmpty = true;
+      if (nextCr < lineStart) nextCr = find(bytes, CR, lineStart);
+      if (nextLf < lineStart) nextLf = find(bytes, LF, lineStart);
+      if (!isBlank) this.#lineCount++;
+      else {
+        this.#finish(bytes.subarray(frameStart, lineStart), onFrame);
+        frameStart = lineStart;
+      }
+    }
+    if (lineStart < bytes.length) this.#isLineEmpty = false;
+    this.#keep(bytes.subarray(frameStart));
+  }
+
+  /**
+   * What remained without its end. Where only the blank line is missing, as some hosts do at the very end, it is added
+   * and the frame goes out; null if nothing remained.
+   */
+  end(onFrame: (frame: SseFrame) => void): Buffer | null {
+    const rest = this.#head ?? this.#begun.take();
+    const isWhole = this.#head === null && this.#isLineEmpty;
+    if (rest.length === 0) return null;
+    if (!isWhole) return rest;
+    if (this.#lineCount > 0) {
+      const blankLine = Buffer.from(rest.at(-1) === CR ? '\n\n' : '\n');
+      onFrame(new SseFrame(Buffer.concat([rest, blankLine]), this.#lineCount));
+    }
+    return null;
+  }
+
+  #finish(lastPart: Buffer, onFrame: (frame: SseFrame) => void): void {
+    let raw = lastPart;
+    if (this.#begun.length > 0) {
+      this.#keep(lastPart);
+      raw = this.#begun.take();
+    }
+    if (raw.length > this.#frameBytesMax) throw new SseFrameTooLarge(this.#frameBytesMax);
+    const frame = new SseFrame(raw, this.#lineCount);
+    this.#lineCount = 0;
+    onFrame(frame);
+  }
+
+  #keep(part: Buffer): void {
+    if (part.length === 0) return;
+    if (this.#begun.length + part.length > this.#frameBytesMax) throw new SseFrameTooLarge(this.#frameBytesMax);
+    this.#begun.append(part);
+  }
+
+  #withoutMark(chunk: Buffer): Buffer {
+    const head = this.#head === null || this.#head.length === 0 ? chunk : Buffer.concat([this.#head, chunk]);
+    const length = Math.min(head.length, BYTE_ORDER_MARK.length);
+    const isMark = head.subarray(0, length).equals(BYTE_ORDER_MARK.subarray(0, length));
+    if (isMark && length < BYTE_ORDER_MARK.length) {
+      this.#head = head;
+      return NOTHING;
+    }
+    this.#head = null;
+    return isMark ? head.subarray(length) : head;
+  }
+}
+
+/** The place of the next such byte, or the length if there is none: then it is never searched for again. */
+function find(bytes: Buffer, byte: number, from: number): number {
+  if (bytes[from] === byte) return from;
+  const at = bytes.indexOf(byte, from);
+  return at === -1 ? bytes.length : at;
+}
+
+/** Appends by doubling, so that a frame that arrives byte by byte costs no more than twice its size. */
+class GrowingBuffer {
+  #buffer = NOTHING;
+  length = 0;
+
+  append(part: Buffer): void {
+    const needed = this.length + part.length;
+    if (needed > this.#buffer.length) {
+      const larger = Buffer.allocUnsafeSlow(Math.max(needed, 2 * this.#buffer.length, 512));
+      this.#buffer.copy(larger, 0, 0, this.length);
+      this.#buffer = larger;
+    }
+    part.copy(this.#buffer, this.length);
+    this.length = needed;
+  }
+
+  /** Hands the bytes over for good: what is appended next lies elsewhere. */
+  take(): Buffer {
+    const taken = this.#buffer.subarray(0, this.length);
+    this.#buffer = NOTHING;
+    this.length = 0;
+    return taken;
+  }
+}
+
+/** Writes one event; a line break in the data, of whatever kind, begins a new data line. */
+export function encodeSse(event: { event?: string; data: string }): string {
+  const name = event.event === undefined ? '' : `event: ${event.event}\n`;
+  if (!/[\r\n]/.test(event.data)) return `${name}data: ${event.data}\n\n`;
+  return `${name}${event.data
+    .split(/\r\n|\r|\n/)
+    .map((line) => `data: ${line}\n`)
+    .join('')}\n`;
+}
