@@ -46,6 +46,8 @@ export const LIMITS = {
   configProblemsMax: 20,
   hostNameCharsMax: 64,
   variableNameCharsMax: 200,
+  /** Window assumed for a model that only an operator's own host knows. */
+  unknownContextWindowTokens: 131_072,
   urlCharsMax: 2000,
   /** Keys and misses the directory keeps in memory, lookups it has under way at once. */
   cachedKeysMax: 50_000,
@@ -64,4 +66,12 @@ export const LIMITS = {
   /** Body of an operator's verb, and its answer. */
   operatorRequestBytesMax: 1024 * 1024,
   operatorAnswerBytesMax: 64 * 1024 * 1024,
+  /** Most alternative answers one call may ask for. */
+  answersPerCallMax: 128,
+  /** Labels kept with a receipt, and the length each is cut to. */
+  labelsMax: 20,
+  labelCharactersMax: 256,
+  /** How much of a host's error is read, and how much of its words are passed on. */
+  hostErrorBytesMax: 64 * 1024,
+  hostErrorCharactersMax: 1_000,
 } as const;

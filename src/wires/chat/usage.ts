@@ -1,0 +1,89 @@
+import { inputTokens, type Usage, type UsageReading } from '../../canonical/usage.ts';
+import { isObject } from './fields.ts';
+
+/** Raw counts of this wire before the buckets are made disjoint. */
+export interface RawCounts {
+  readonly prompt: number;
+  readonly completion: number;
+  readonly total: number | null;
+  readonly cached: number;
+  readonly cacheWrite: number;
+  readonly reasoning: number;
+}
+
+/** How a host's counts become disjoint buckets; the wire's own rule unless the host row names another. */
+export type UsageRule = (counts: RawCounts) => Usage;
+
+/** Prompt tokens include what was read from and written to a cache; completion tokens include reasoning. */
+export const standardUsage: UsageRule = (counts) => {
+  const cacheReadTokens = Math.min(counts.cached, counts.prompt);
+  const cacheWriteTokens = Math.min(counts.cacheWrite, counts.prompt - cacheReadTokens);
+  return {
+    freshTokens: counts.prompt - cacheReadTokens - cacheWriteTokens,
+    cacheReadTokens,
+    cacheWriteTokens,
+    cacheWrite1hTokens: 0,
+    outputTokens: counts.completion,
+    reasoningTokens: Math.min(counts.reasoning, counts.completion),
+  };
+};
+
+export function readUsage(raw: unknown, rule: UsageRule): UsageReading {
+  if (raw === undefined || raw === null) return { state: 'missing' };
+  if (!isObject(raw)) return { state: 'missing', defect: 'usage is not an object' };
+  const counts = readCounts(raw);
+  return typeof counts === 'string' ? { state: 'missing', defect: counts } : { state: 'reported', usage: rule(counts) };
+}
+
+/** The counts, or the name of the first one that nobody can bill. */
+function readCounts(raw: Record<string, unknown>): RawCounts | string {
+  const promptDetails = isObject(raw.prompt_tokens_details) ? raw.prompt_tokens_details : {};
+  const completionDetails = isObject(raw.completion_tokens_details) ? raw.completion_tokens_details : {};
+  const counts = {
+    prompt: raw.prompt_tokens,
+    completion: raw.completion_tokens,
+    total: raw.total_tokens ?? null,
+    cached: promptDetails.cached_tokens ?? raw.prompt_cache_hit_tokens ?? 0,
+    cacheWrite: promptDetails.cache_write_tokens ?? 0,
+    reasoning: completionDetails.reasoning_tokens ?? 0,
+  };
+  for (const [name, count] of Object.entries(counts)) {
+    if (!isCount(count) && !(name === 'total' && count === null))
+      return `the host's ${name} token count is not a count`;
+  }
+  return counts as RawCounts;
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+/** Members of a host's usage that speak of the host's own bill. */
+const HOST_BILL = /^(cost|is_byok$)/;
+
+/**
+ * The usage object the caller sees: what was billed, in the host's own frame of details, so that pricing it from the
+ * catalog gives the cost. Never with a host's cost.
+ */
+export function writeUsage(billed: Usage, raw: unknown): Record<string, unknown> {
+  const written: Record<string, unknown> = {};
+  if (isObject(raw)) {
+    for (const [name, value] of Object.entries(raw)) if (!HOST_BILL.test(name)) written[name] = value;
+  }
+  const prompt = inputTokens(billed);
+  written.prompt_tokens = prompt;
+  written.completion_tokens = billed.outputTokens;
+  written.total_tokens = prompt + billed.outputTokens;
+  const cacheWrite = billed.cacheWriteTokens + billed.cacheWrite1hTokens;
+  writeDetail(written, 'prompt_tokens_details', 'cached_tokens', billed.cacheReadTokens);
+  writeDetail(written, 'prompt_tokens_details', 'cache_write_tokens', cacheWrite);
+  writeDetail(written, 'completion_tokens_details', 'reasoning_tokens', billed.reasoningTokens);
+  return written;
+}
+
+/** Usage reports only what exists: a zero detail is written only where the host had written one. */
+function writeDetail(written: Record<string, unknown>, group: string, name: string, count: number): void {
+  const details = isObject(written[group]) ? written[group] : null;
+  if (count === 0 && details?.[name] === undefined) return;
+  written[group] = { ...details, [name]: count };
+}

@@ -1,0 +1,135 @@
+import type { Capability } from '../canonical/capability.ts';
+import type { GatewayError } from '../canonical/errors.ts';
+import type { PromptSize } from '../canonical/prompt-size.ts';
+import type { ReasoningAsk } from '../canonical/reasoning.ts';
+import type { Usage, UsageReading } from '../canonical/usage.ts';
+import type { JsonText } from '../kit/json.ts';
+import type { SseFrame } from '../kit/sse.ts';
+
+/**
+ * A wire is a folder and a line in the registry. Its client half reads what callers send and writes what they get;
+ * its relay half passes the same wire through, byte for byte (exact) or put right frame by frame (mended).
+ */
+export interface Wire {
+  readonly name: string;
+  readonly client: ClientHalf;
+  readonly relay: RelayHalf;
+}
+
+export interface ClientHalf {
+  /** Reads everything admission needs, once; throws a GatewayError naming the field for what is wrong or refused. */
+  peek(text: JsonText): Peek;
+  /** All text a tokenizer would read, for the rare exact count. */
+  texts(body: unknown): string[];
+  writeError(error: GatewayError, requestId: string): WrittenError;
+  /** The same error inside a stream whose head has left. */
+  writeStreamError(error: GatewayError, requestId: string): string;
+  /** Bytes that keep a silent stream alive without meaning anything. */
+  readonly keepAlive: string;
+}
+
+export interface WrittenError {
+  readonly status: number;
+  readonly body: string;
+}
+
+/** A need that the model's capabilities must cover, with the field that makes it. */
+export interface CapabilityNeed {
+  readonly capability: Capability;
+  readonly param: string;
+}
+
+export interface Peek {
+  readonly model: string;
+  readonly stream: boolean;
+  /** The client asked for a usage frame at the end of its stream. */
+  readonly wantsUsageFrame: boolean;
+  /** The output limit the caller gave and the field it stood in, or null for the wire's default. */
+  readonly outputLimit: { readonly tokens: number; readonly field: string } | null;
+  readonly defaultOutputLimit: number;
+  /** How many answers one call may produce; each may reach the output limit. */
+  readonly answers: number;
+  readonly needs: readonly CapabilityNeed[];
+  readonly size: PromptSize;
+  readonly labels: Readonly<Record<string, string>> | null;
+  readonly reasoning: ReasoningAsk | null;
+}
+
+/** What the request that leaves must say; everything else in it stays as the caller wrote it. */
+export interface UpstreamTerms {
+  readonly hostModel: string;
+  readonly outputLimit: number;
+  readonly outputLimitField: string;
+  /** Label fields the host may see. */
+  readonly forwards: readonly string[];
+  /** The effort word to send; null leaves the field out. */
+  readonly reasoningEffort: string | null;
+}
+
+/** How a host row departs from the wire's rules; names of rules kept in the wire's own folder. */
+export interface HostManners {
+  readonly readUsage?: string | undefined;
+}
+
+export interface RelayTerms {
+  readonly catalogModel: string;
+  readonly requestId: string;
+  readonly createdS: number;
+  readonly wantsUsageFrame: boolean;
+  readonly hideReasoning: boolean;
+  readonly manners: HostManners;
+}
+
+export interface RelayHalf {
+  readonly path: string;
+  writeRequest(text: JsonText, peek: Peek, terms: UpstreamTerms): Buffer;
+  mendStream(terms: RelayTerms): StreamRelay;
+  exactStream(terms: RelayTerms): StreamRelay;
+  /** Throws HostAnswerBroken when the body is no answer of this wire. */
+  readAnswer(body: Buffer, terms: RelayTerms, mended: boolean): BufferedAnswer;
+  readError(status: number, body: Buffer): HostError;
+}
+
+/** One stream on its way through; fed whole frames, it returns what goes on to the client and remembers what it saw. */
+export interface StreamRelay {
+  /** Bytes to send now, or null when the frame is withheld. */
+  frame(frame: SseFrame): Buffer | string | null;
+  readonly usage: UsageReading;
+  readonly relayedBytes: number;
+  /** The host has said its last word: a terminator or an error. */
+  readonly terminal: boolean;
+  readonly error: HostError | null;
+  /** True when the stream may end here in good order though no terminator came. */
+  readonly mayEndHere: boolean;
+  /** What closes the stream for the client: missing finish reasons, the usage frame if asked, the terminator. */
+  closing(billed: Usage): string;
+}
+
+export interface BufferedAnswer {
+  readonly usage: UsageReading;
+  readonly relayedBytes: number;
+  /** The client's body, with the billed usage and its cost written in. */
+  write(bill: Bill): Buffer;
+}
+
+/** What was billed, as a wire writes it: the exact integer, and the same amount as the JSON number of dollars. */
+export interface Bill {
+  readonly usage: Usage;
+  readonly costNanousd: bigint;
+  readonly costUsd: number;
+}
+
+export class HostAnswerBroken extends Error {
+  override readonly name = 'HostAnswerBroken';
+}
+
+export type HostErrorKind = 'request' | 'over_window' | 'rate' | 'credentials' | 'unavailable';
+
+/** A host's error, understood; its words go to the caller only for kinds that are about the caller's request. */
+export interface HostError {
+  readonly kind: HostErrorKind;
+  readonly status: number;
+  readonly message: string;
+  readonly code: string | null;
+  readonly param: string | null;
+}
