@@ -27,6 +27,8 @@ export const LIMITS = {
   ledgerQueueMax: 20_000,
   /** How long SQLite waits for a lock that another connection holds. */
   storeBusyMs: 5_000,
+  /** Pages of the write-ahead log before a commit also folds them into the file: rare, so that hot pages fold once. */
+  storeCheckpointPages: 8_000,
   /** Accounts, keys, windows, holds and names that the writer remembers between commits; beyond, it reads them again. */
   storeCachedRowsMax: 50_000,
   /** Rows one step of verifying, closing, forgetting or recovering takes before others get their turn. */
@@ -74,4 +76,19 @@ export const LIMITS = {
   /** How much of a host's error is read, and how much of its words are passed on. */
   hostErrorBytesMax: 64 * 1024,
   hostErrorCharactersMax: 1_000,
+  /** How many bytes one byte of a tool's schema or arguments can become when a host escapes it again. */
+  toolBytesInflationMax: 6,
+  /** Tokens hosts add around a prompt: their own preamble, the frame of each message and tool, the words that explain tools. */
+  promptFramingTokens: 256,
+  messageFramingTokens: 16,
+  toolFramingTokens: 32,
+  toolPreambleTokens: 1024,
+  /** Exact token counting: how much text, in pieces how long (time grows with their square), how long a caller waits for it. */
+  tokenCountCharsMax: 2_000_000,
+  tokenCountPieceCharsMax: 256,
+  tokenCountMs: 3_000,
+  tokenCountsPendingMax: 8,
+  /** The counting thread's memory, and how long it may be idle before it is ended. */
+  tokenCounterHeapMbMax: 512,
+  tokenCounterIdleMs: 60_000,
 } as const;
