@@ -1,0 +1,149 @@
+export interface BatcherOptions<Op, Out> {
+  /** Answers each operation in its place; an Error in a place rejects that operation alone, a rejection all of them. */
+  readonly run: (ops: Op[]) => Promise<readonly (Out | Error)[]>;
+  readonly batchMax: number;
+  readonly inFlightMax: number;
+  /** How many operations may wait for a batch. */
+  readonly queueMax: number;
+  /** Urgent operations stand first in a batch and overtake the others, but never shut them out. */
+  readonly urgent?: (op: Op) => boolean;
+}
+
+export class BatcherFull extends Error {
+  override readonly name = 'BatcherFull';
+}
+
+export class BatcherClosed extends Error {
+  override readonly name = 'BatcherClosed';
+}
+
+interface Waiting<Op, Out> {
+  readonly op: Op;
+  readonly resolve: (out: Out) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** After this many batches of urgent operations alone, the next one takes another along. */
+const URGENT_ONLY_BATCHES_MAX = 3;
+
+/**
+ * Gathers operations while the last batch runs and sends them together. There is no timer: an idle batcher sends what
+ * one tick submits at the end of that tick, and a busy one whatever has come when a batch returns.
+ */
+export class Batcher<Op, Out> {
+  readonly #options: BatcherOptions<Op, Out>;
+  readonly #urgent = new Fifo<Waiting<Op, Out>>();
+  readonly #others = new Fifo<Waiting<Op, Out>>();
+  readonly #idleWaiters: (() => void)[] = [];
+  #urgentOnlyBatches = 0;
+  #inFlight = 0;
+  #isScheduled = false;
+  #isClosed = false;
+
+  constructor(options: BatcherOptions<Op, Out>) {
+    this.#options = options;
+  }
+
+  /** How many operations wait for a batch. */
+  get depth(): number {
+    return this.#urgent.length + this.#others.length;
+  }
+
+  submit(op: Op): Promise<Out> {
+    if (this.#isClosed) return Promise.reject(new BatcherClosed('The batcher is closed.'));
+    if (this.depth >= this.#options.queueMax) {
+      return Promise.reject(new BatcherFull(`${this.depth} operations are waiting, and no more may.`));
+    }
+    return new Promise((resolve, reject) => {
+      const queue = this.#options.urgent?.(op) ? this.#urgent : this.#others;
+      queue.push({ op, resolve, reject });
+      this.#schedule();
+    });
+  }
+
+  /** Resolves when nothing waits and nothing runs. */
+  idle(): Promise<void> {
+    if (this.#isIdle()) return Promise.resolve();
+    return new Promise((resolve) => this.#idleWaiters.push(resolve));
+  }
+
+  /** Refuses what is submitted from now on; resolves when all that came before is answered. */
+  close(): Promise<void> {
+    this.#isClosed = true;
+    return this.idle();
+  }
+
+  /** The microtask lets other callbacks of this tick run up to their own submit, and nextTick waits for all of them. */
+  #schedule(): void {
+    if (this.#isScheduled || this.#inFlight >= this.#options.inFlightMax) return;
+    this.#isScheduled = true;
+    queueMicrotask(() =>
+      process.nextTick(() => {
+        this.#isScheduled = false;
+        this.#dispatch();
+      }),
+    );
+  }
+
+  #dispatch(): void {
+    while (this.#inFlight < this.#options.inFlightMax && this.depth > 0) {
+      this.#inFlight++;
+      void this.#runBatch(this.#takeBatch());
+    }
+  }
+
+  #takeBatch(): Waiting<Op, Out>[] {
+    const { batchMax } = this.#options;
+    const isOtherDue = this.#urgentOnlyBatches >= URGENT_ONLY_BATCHES_MAX;
+    const kept = Math.min(this.#others.length, Math.max(Math.floor(batchMax / 4), isOtherDue ? 1 : 0));
+    const urgent = this.#urgent.take(batchMax - kept);
+    const others = this.#others.take(batchMax - urgent.length);
+    this.#urgentOnlyBatches = others.length === 0 && this.#others.length > 0 ? this.#urgentOnlyBatches + 1 : 0;
+    return urgent.concat(others);
+  }
+
+  async #runBatch(batch: readonly Waiting<Op, Out>[]): Promise<void> {
+    try {
+      const outs = await this.#options.run(batch.map(({ op }) => op));
+      if (outs.length !== batch.length) throw new Error(`A batch of ${batch.length} got ${outs.length} answers.`);
+      batch.forEach(({ resolve, reject }, index) => {
+        const out = outs[index]!;
+        if (out instanceof Error) reject(out);
+        else resolve(out);
+      });
+    } catch (error) {
+      for (const { reject } of batch) reject(error);
+    }
+    this.#inFlight--;
+    this.#dispatch();
+    if (this.#isIdle()) for (const resolve of this.#idleWaiters.splice(0)) resolve();
+  }
+
+  #isIdle(): boolean {
+    return this.#inFlight === 0 && this.depth === 0;
+  }
+}
+
+/** A queue that takes from its front by moving an index, and moves its items only when half of it is spent. */
+class Fifo<Item> {
+  #items: Item[] = [];
+  #head = 0;
+
+  get length(): number {
+    return this.#items.length - this.#head;
+  }
+
+  push(item: Item): void {
+    this.#items.push(item);
+  }
+
+  take(count: number): Item[] {
+    const taken = this.#items.slice(this.#head, this.#head + count);
+    this.#head += taken.length;
+    if (this.#head * 2 >= this.#items.length) {
+      this.#items = this.#items.slice(this.#head);
+      this.#head = 0;
+    }
+    return taken;
+  }
+}

@@ -1,0 +1,116 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { Clock } from './clock.ts';
+
+/** 2024-01-01T00:00:00Z: 41 bits of milliseconds last from there until 2093. */
+const EPOCH_MS = 1_704_067_200_000;
+const MS_MAX = 2 ** 41 - 1;
+const INSTANCE_MAX = 1023;
+const SEQUENCE_MAX = 4095;
+
+/**
+ * Ids of 63 bits that order by time: 41 bits of milliseconds, 10 of the instance, 12 of a sequence. They never repeat or
+ * go back within a process, whatever the clock does, and never wait: a full millisecond borrows from the next one.
+ */
+export class IdSource {
+  readonly #clock: Clock;
+  readonly #instance: number;
+  #lastMs = -1;
+  #sequence = 0;
+
+  constructor(clock: Clock, instance: number) {
+    if (!Number.isInteger(instance) || instance < 0 || instance > INSTANCE_MAX) {
+      throw new RangeError(`An instance is a whole number from 0 to ${INSTANCE_MAX}, not ${instance}.`);
+    }
+    this.#clock = clock;
+    this.#instance = instance;
+  }
+
+  next(): bigint {
+    const ms = Math.trunc(this.#clock.nowMs()) - EPOCH_MS;
+    if (ms > this.#lastMs) {
+      this.#lastMs = ms;
+      this.#sequence = 0;
+    } else if (this.#sequence < SEQUENCE_MAX) this.#sequence++;
+    else {
+      this.#lastMs++;
+      this.#sequence = 0;
+    }
+    return composeId(this.#lastMs, this.#instance, this.#sequence);
+  }
+}
+
+function composeId(ms: number, instance: number, sequence: number): bigint {
+  if (ms > MS_MAX) throw new RangeError('The clock is beyond the range of ids.');
+  return (BigInt(ms) << 22n) | BigInt((instance << 12) | sequence);
+}
+
+/** The smallest id of that millisecond, for ranges by time. */
+export function idFloorAt(ms: number): bigint {
+  const sinceEpoch = Math.min(Math.max(Math.trunc(ms) - EPOCH_MS, 0), MS_MAX);
+  return BigInt(sinceEpoch) << 22n;
+}
+
+export function idTimeMs(id: bigint): number {
+  return Number(id >> 22n) + EPOCH_MS;
+}
+
+const CROCKFORD = '0123456789abcdefghjkmnpqrstvwxyz';
+const ID_CHARACTERS = 13;
+/** Both characters of every 10-bit number at once: six look-ups and one more digit make an id. */
+const PAIRS = Array.from({ length: 1024 }, (_, bits) => CROCKFORD[bits >> 5]! + CROCKFORD[bits & 31]!);
+const VALUES = new Map([...CROCKFORD].map((character, value) => [character, value]));
+
+/** A fixed width, so that text orders as the ids do. */
+export function formatId(prefix: string, id: bigint): string {
+  if (id < 0n || id >= 1n << 63n) throw new RangeError('An id has 63 bits.');
+  const high = Number(id >> 30n);
+  const low = Number(id & 0x3fff_ffffn);
+  const top = Math.floor(high / 2 ** 20);
+  return (
+    prefix +
+    CROCKFORD[top >> 10]! +
+    PAIRS[top & 1023]! +
+    PAIRS[(high >> 10) & 1023]! +
+    PAIRS[high & 1023]! +
+    PAIRS[low >> 20]! +
+    PAIRS[(low >> 10) & 1023]! +
+    PAIRS[low & 1023]!
+  );
+}
+
+/** Null for anything but what formatId writes: one id has one spelling. */
+export function parseId(prefix: string, text: string): bigint | null {
+  if (text.length !== prefix.length + ID_CHARACTERS || !text.startsWith(prefix)) return null;
+  let id = 0n;
+  for (let at = prefix.length; at < text.length; at++) {
+    const value = VALUES.get(text[at]!);
+    if (value === undefined) return null;
+    id = (id << 5n) | BigInt(value);
+  }
+  return id < 1n << 63n ? id : null;
+}
+
+const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+/** The largest multiple of 62 in a byte; larger bytes are thrown away, or the first characters would come up more often. */
+const UNBIASED_BYTES = 248;
+
+export function randomBase62(length: number): string {
+  let text = '';
+  while (text.length < length) {
+    for (const byte of randomBytes(length + 8)) {
+      if (byte < UNBIASED_BYTES && text.length < length) text += BASE62[byte % 62]!;
+    }
+  }
+  return text;
+}
+
+/** Six base62 characters that tell a mistyped text from a true one; anyone can compute them. */
+export function checksum6(text: string): string {
+  let rest = createHash('sha256').update(text).digest().readUIntBE(0, 6);
+  let checksum = '';
+  for (let count = 0; count < 6; count++) {
+    checksum += BASE62[rest % 62]!;
+    rest = Math.floor(rest / 62);
+  }
+  return checksum;
+}
