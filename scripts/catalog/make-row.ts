@@ -1,0 +1,173 @@
+import { CAPABILITIES, type Capability } from '../../src/catalog/model.ts';
+import type { ModelRow } from '../../src/catalog/schema.ts';
+import type { Facts } from './facts-source.ts';
+import { dearer, dearestOfHosts, differences, type PriceFigures } from './figures.ts';
+import { type PricePackage, readPriceOf } from './price-source.ts';
+import type { Seat } from './seats.ts';
+
+export interface Sources {
+  prices: PricePackage;
+  pricesName: { package: string; version: string };
+  facts: Map<string, Map<string, Facts>>;
+  factsName: { package: string; version: string };
+  today: string;
+  /** Seconds at which the catalog first listed a model. */
+  firstListed: Map<string, number>;
+  report: (line: string) => void;
+}
+
+interface Offer {
+  host: string;
+  model: string;
+  price: PriceFigures;
+  sources: PriceSource[];
+  contextWindow: number;
+  facts: Facts;
+}
+
+type PriceSource = 'prices' | 'facts';
+
+/** Undefined, with a line in the report, when nobody names a price: unpriced is never free. */
+export function makeRow(seat: Seat, sources: Sources): ModelRow | undefined {
+  const offers = Object.entries(seat.hosts)
+    .map(([host, model]) => readOffer(seat, host, model, sources))
+    .filter((offer) => offer !== undefined)
+    .sort((a, b) => costOf(a) - costOf(b) || (a.host < b.host ? -1 : 1));
+  const [cheapest] = offers;
+  if (cheapest === undefined) return undefined;
+  const price = dearestOfHosts(offers.map((offer) => offer.price));
+  const facts = inCommon(
+    cheapest.facts,
+    offers.map((offer) => offer.facts),
+  );
+  const efforts = facts.efforts.filter((effort) => !seat.withoutEfforts?.includes(effort));
+  const caps = capabilitiesOf(seat, facts, price);
+  return {
+    id: seat.id,
+    name: facts.name,
+    vendor: seat.vendor,
+    created: createdSeconds(seat, sources),
+    aliases: aliasesOf(seat),
+    caps: CAPABILITIES.filter((cap) => caps.has(cap)),
+    // The largest window any source or host names: one too small would bound the hold below what may be billed.
+    context_window: Math.max(seat.contextWindow ?? 0, ...offers.map((offer) => offer.contextWindow)),
+    max_output_tokens: facts.maxOutputTokens,
+    tokenizer: seat.tokenizer ?? null,
+    image_tokens_max: caps.has('images') ? (seat.imageTokensMax ?? null) : null,
+    ...(efforts.length > 0 && { reasoning_efforts: efforts }),
+    ...(isFixedSampling(seat, facts) && { fixed_sampling: true }),
+    ...(seat.embedding !== undefined && { embedding: seat.embedding }),
+    price: priceRow(price),
+    price_source: sourceOf(offers, sources),
+    hosts: offers.map(({ host, model }) => ({ host, model })),
+  };
+}
+
+function readOffer(seat: Seat, host: string, model: string, sources: Sources): Offer | undefined {
+  const listed = sources.facts.get(host)?.get(model);
+  const facts = listed ?? statedFacts(seat);
+  if (facts === undefined) return omit(`${seat.id} at ${host}: left out, its window and capabilities are not known.`);
+  const priced = readPriceOf(sources.prices, host, model, seat.kind, sources.today);
+  const label = `${seat.id} at ${host}`;
+  if ('unpriced' in priced) {
+    if (priced.unpriced !== 'not listed' || facts.price === null) {
+      return omit(`${label}: left out, unpriced (${priced.unpriced}).`);
+    }
+    sources.report(`${label}: only ${sources.factsName.package} has a price.`);
+    return { host, model, facts, price: facts.price, sources: ['facts'], contextWindow: facts.contextWindow };
+  }
+  for (const note of priced.notes) sources.report(`${label}: ${note}.`);
+  const window = Math.max(priced.contextWindow ?? 0, facts.contextWindow);
+  if (priced.contextWindow !== null && priced.contextWindow !== facts.contextWindow) {
+    sources.report(`${label}: window ${priced.contextWindow} against ${facts.contextWindow}, the larger counts.`);
+  }
+  const both = combine(label, priced.price, facts.price, sources);
+  return { host, model, facts, ...both, contextWindow: window };
+
+  function omit(line: string): undefined {
+    sources.report(line);
+    return undefined;
+  }
+}
+
+function combine(
+  label: string,
+  first: PriceFigures,
+  second: PriceFigures | null,
+  sources: Sources,
+): Pick<Offer, 'price' | 'sources'> {
+  if (second === null) return { price: first, sources: ['prices'] };
+  for (const difference of differences(first, second)) {
+    sources.report(`${label}: ${difference}, the dearer counts.`);
+  }
+  const price = dearer(first, second);
+  return { price, sources: JSON.stringify(price) === JSON.stringify(first) ? ['prices'] : ['prices', 'facts'] };
+}
+
+function statedFacts(seat: Seat): Facts | undefined {
+  if (seat.facts === undefined) return undefined;
+  return { ...seat.facts, images: false, reasoning: false, efforts: [], temperature: true, price: null };
+}
+
+/** A model can do what every one of its hosts lets it do. */
+function inCommon(cheapest: Facts, all: readonly Facts[]): Facts {
+  return {
+    name: cheapest.name,
+    contextWindow: cheapest.contextWindow,
+    maxOutputTokens: Math.min(...all.map((facts) => facts.maxOutputTokens)),
+    tools: all.every((facts) => facts.tools),
+    images: all.every((facts) => facts.images),
+    reasoning: all.every((facts) => facts.reasoning),
+    efforts: cheapest.efforts.filter((effort) => all.every((facts) => facts.efforts.includes(effort))),
+    temperature: all.every((facts) => facts.temperature),
+    price: cheapest.price,
+  };
+}
+
+function capabilitiesOf(seat: Seat, facts: Facts, price: PriceFigures): Set<Capability> {
+  if (seat.kind === 'embeddings') return new Set(['embeddings']);
+  const caps = new Set<Capability>(['chat']);
+  if (facts.tools) caps.add('tools');
+  if (facts.images && seat.imageTokensMax !== undefined) caps.add('images');
+  if (facts.reasoning) caps.add('reasoning');
+  if (seat.structuredOutputs ?? true) caps.add('structured_outputs');
+  if (price.cache_read !== null) caps.add('prompt_caching');
+  if (seat.messages) caps.add('messages');
+  return caps;
+}
+
+function isFixedSampling(seat: Seat, facts: Facts): boolean {
+  return !facts.temperature || (facts.reasoning && seat.fixedSamplingWhenReasoning === true);
+}
+
+/** The spellings of other aggregators: dots for dashes and the reverse, and the last segment of every host's name. */
+function aliasesOf(seat: Seat): string[] {
+  const hostNames = Object.values(seat.hosts).map((name) => name.slice(name.lastIndexOf('/') + 1));
+  const dashed = seat.id.replace(/(\d)\.(\d)/g, '$1-$2');
+  const dotted = seat.id.replace(/^(claude-[a-z]+-\d)-(\d)$/, '$1.$2');
+  const all = new Set([...(seat.aliases ?? []), ...hostNames, dashed, dotted]);
+  all.delete(seat.id);
+  return [...all].sort();
+}
+
+function createdSeconds(seat: Seat, sources: Sources): number {
+  if (seat.released !== undefined) return Date.parse(seat.released) / 1000;
+  return sources.firstListed.get(seat.id) ?? Date.parse(sources.today) / 1000;
+}
+
+function priceRow(price: PriceFigures): ModelRow['price'] {
+  const { tiers, ...rates } = price;
+  return tiers.length > 0 ? { ...rates, tiers } : rates;
+}
+
+function sourceOf(offers: readonly Offer[], sources: Sources): ModelRow['price_source'] {
+  const used = new Set(offers.flatMap((offer) => offer.sources));
+  const checked = sources.today;
+  if (!used.has('prices')) return { ...sources.factsName, checked };
+  const also = `${sources.factsName.package}@${sources.factsName.version}`;
+  return { ...sources.pricesName, checked, ...(used.has('facts') && { also }) };
+}
+
+function costOf(offer: Offer): number {
+  return offer.price.input + offer.price.output;
+}

@@ -1,0 +1,103 @@
+import type { Price } from '../money/price.ts';
+import type { CatalogModel, HostedModel } from './model.ts';
+import { hashPrices } from './price-version.ts';
+import { CatalogError, findNameClash, readModel, readPrice } from './rows.ts';
+import type { ModelRow } from './schema.ts';
+
+export type Resolution = { model: CatalogModel } | { refused: 'not_found' | 'not_priced' };
+
+const NOT_FOUND: Resolution = { refused: 'not_found' };
+const NOT_PRICED: Resolution = { refused: 'not_priced' };
+
+const FREE: Price = {
+  inputNanousdPerMillion: 0n,
+  outputNanousdPerMillion: 0n,
+  cacheReadNanousdPerMillion: null,
+  cacheWriteNanousdPerMillion: null,
+  cacheWrite1hNanousdPerMillion: null,
+  tiers: [],
+};
+
+export interface CatalogSource {
+  rows: readonly ModelRow[];
+  /** The hosts that can be called; a model that none of them serves is not in the catalog. */
+  hosts: ReadonlySet<string>;
+  /** Hosts on the operator's own machine: what only they serve is free unless it is priced. */
+  localHosts?: ReadonlySet<string>;
+  /** Version of the file the rows came from; its date stands in the price version. */
+  version: string;
+}
+
+/** The models that can be asked for now, at the prices now in force. Never changes; a reload builds another. */
+export class Catalog {
+  /** Stands in every receipt: it differs whenever a price differs. */
+  readonly priceVersion: string;
+  readonly #models: readonly CatalogModel[];
+  readonly #byId: ReadonlyMap<string, CatalogModel>;
+  /** Every id and alias; what is known but has no price is here as a refusal. */
+  readonly #byName: ReadonlyMap<string, Resolution>;
+
+  constructor(models: readonly CatalogModel[], unpriced: readonly ModelRow[], priceVersion: string) {
+    this.priceVersion = priceVersion;
+    this.#models = models.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+    this.#byId = new Map(models.map((model) => [model.id, model]));
+    this.#byName = indexNames(models, unpriced);
+  }
+
+  /** Sorted by id. */
+  list(): readonly CatalogModel[] {
+    return this.#models;
+  }
+
+  find(id: string): CatalogModel | undefined {
+    return this.#byId.get(id);
+  }
+
+  /** By id or alias, in full and then by the last path segment; never by prefix, which would price one model as another. */
+  resolve(requested: string): Resolution {
+    const whole = this.#byName.get(requested);
+    if (whole !== undefined) return whole;
+    const slash = requested.lastIndexOf('/');
+    if (slash === -1) return NOT_FOUND;
+    return this.#byName.get(requested.slice(slash + 1)) ?? NOT_FOUND;
+  }
+}
+
+export function buildCatalog(source: CatalogSource): Catalog {
+  const clash = findNameClash(source.rows);
+  if (clash !== undefined) throw new CatalogError(clash);
+  const models: CatalogModel[] = [];
+  const unpriced: ModelRow[] = [];
+  const prices: [string, Price][] = [];
+  for (const row of source.rows) {
+    const hosts = row.hosts.filter(({ host }) => source.hosts.has(host));
+    const price = priceInForce(row, hosts, source.localHosts);
+    if (price !== undefined) prices.push([row.id, price]);
+    if (hosts.length === 0) continue;
+    if (price === undefined) unpriced.push(row);
+    else models.push({ ...readModel(row, price), hosts });
+  }
+  return new Catalog(models, unpriced, `${source.version.slice(0, 'YYYY-MM-DD'.length)}-${hashPrices(prices)}`);
+}
+
+function priceInForce(
+  row: ModelRow,
+  hosts: readonly HostedModel[],
+  localHosts: ReadonlySet<string> | undefined,
+): Price | undefined {
+  if (row.price !== undefined) return readPrice(row.price);
+  const isLocal = hosts.length > 0 && hosts.every(({ host }) => localHosts?.has(host));
+  return isLocal ? FREE : undefined;
+}
+
+function indexNames(models: readonly CatalogModel[], unpriced: readonly ModelRow[]): Map<string, Resolution> {
+  const names = new Map<string, Resolution>();
+  for (const row of unpriced) {
+    for (const name of [row.id, ...(row.aliases ?? [])]) names.set(name, NOT_PRICED);
+  }
+  for (const model of models) {
+    const resolution = { model };
+    for (const name of [model.id, ...model.aliases]) names.set(name, resolution);
+  }
+  return names;
+}

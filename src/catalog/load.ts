@@ -1,0 +1,38 @@
+import { readFileSync } from 'node:fs';
+import { parseJson } from '../kit/json.ts';
+import { hashPrices } from './price-version.ts';
+import { CatalogError, readPrice } from './rows.ts';
+import type { CatalogFile, ModelRow } from './schema.ts';
+
+/** The models that come with the product: real ones, each with the source and date of its price. */
+export function loadCatalogFile(): CatalogFile {
+  return load('catalog.json');
+}
+
+/** The models of the simulated upstream. */
+export function loadSimulatedFile(): CatalogFile {
+  return load('simulated.json');
+}
+
+function load(name: string): CatalogFile {
+  const text = readFileSync(new URL(`../../data/${name}`, import.meta.url), 'utf8');
+  // The file is ours and was checked against the schema when it was made; loading the schema here would cost more than all else.
+  const file = parseJson(text) as CatalogFile;
+  if (!file.version.endsWith(`-${hashRowPrices(file.models)}`)) {
+    throw new CatalogError(
+      `data/${name} holds other prices than its version ${file.version} says. ` +
+        'Put your own prices into the config file, or make the file anew with "npm run catalog:build".',
+    );
+  }
+  return file;
+}
+
+/** Every row of these files has a price. */
+export function hashRowPrices(rows: readonly ModelRow[]): string {
+  return hashPrices(
+    rows.map((row) => {
+      if (row.price === undefined) throw new CatalogError(`${row.id} has no price.`);
+      return [row.id, readPrice(row.price)] as const;
+    }),
+  );
+}

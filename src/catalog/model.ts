@@ -1,0 +1,53 @@
+import type { Price } from '../money/price.ts';
+
+export const CAPABILITIES = [
+  'chat',
+  'tools',
+  'images',
+  'embeddings',
+  'decisions',
+  'reasoning',
+  'structured_outputs',
+  'prompt_caching',
+  'messages',
+  'completions',
+] as const;
+export type Capability = (typeof CAPABILITIES)[number];
+
+/** The one vocabulary of effort, weakest first. */
+export const REASONING_EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
+export type ReasoningEffort = (typeof REASONING_EFFORTS)[number];
+
+export const TOKENIZERS = ['o200k_base', 'cl100k_base'] as const;
+export type Tokenizer = (typeof TOKENIZERS)[number];
+
+/** Where a host serves a model, and the name the host knows it by. */
+export interface HostedModel {
+  host: string;
+  model: string;
+}
+
+/** One model that can be asked for and billed. */
+export interface CatalogModel {
+  id: string;
+  name: string;
+  vendor: string;
+  createdSeconds: number;
+  aliases: readonly string[];
+  caps: ReadonlySet<Capability>;
+  contextWindow: number;
+  /** 0 for a model that writes no tokens, as an embedding model. */
+  maxOutputTokens: number;
+  /** null: its tokens cannot be counted exactly, only bounded. */
+  tokenizer: Tokenizer | null;
+  /** The most input tokens one image can count as; null where the model sees none. */
+  imageTokensMax: number | null;
+  /** Empty where the model has no choice of effort. */
+  reasoningEfforts: readonly ReasoningEffort[];
+  /** The model refuses temperature and its kin. */
+  fixedSampling: boolean;
+  embedding: { dimensions: number | null; matryoshka: boolean } | null;
+  price: Price;
+  /** Configured hosts only, the cheapest first. */
+  hosts: readonly HostedModel[];
+}

@@ -1,0 +1,91 @@
+import type { Price, Rates } from '../money/price.ts';
+import { CAPABILITIES, type CatalogModel } from './model.ts';
+import type { ModelRow, PriceRow } from './schema.ts';
+
+/** A catalog that must not be served: two models of one name, or a price for a model nobody knows. */
+export class CatalogError extends Error {
+  override readonly name = 'CatalogError';
+}
+
+/** What an operator said comes first: a row replaces the one of the same id and takes its names from all others. */
+export function mergeRows(rows: readonly ModelRow[], own: readonly ModelRow[]): ModelRow[] {
+  const ownIds = new Set(own.map((row) => row.id));
+  const ownNames = new Set(own.flatMap((row) => namesOf(row)));
+  const kept = rows.filter((row) => !ownIds.has(row.id)).map((row) => withoutAliases(row, ownNames));
+  return [...kept, ...own];
+}
+
+export function overridePrices(rows: readonly ModelRow[], prices: ReadonlyMap<string, PriceRow>): ModelRow[] {
+  const known = new Set(rows.map((row) => row.id));
+  for (const id of prices.keys()) {
+    if (!known.has(id)) throw new CatalogError(`prices.${id}: no model has this id.`);
+  }
+  return rows.map((row) => {
+    const price = prices.get(row.id);
+    if (price === undefined) return row;
+    const { price_source: _, ...rest } = row;
+    return { ...rest, price };
+  });
+}
+
+/** The first name that two models claim, as a sentence; undefined when every name leads to one model. */
+export function findNameClash(rows: readonly ModelRow[]): string | undefined {
+  const owners = new Map<string, string>();
+  for (const row of rows) {
+    for (const name of namesOf(row)) {
+      const owner = owners.get(name);
+      if (owner !== undefined) return `"${name}" names both ${owner} and ${row.id}.`;
+      owners.set(name, row.id);
+    }
+  }
+  return undefined;
+}
+
+export function readModel(row: ModelRow, price: Price): CatalogModel {
+  const caps = new Set(row.caps ?? ['chat']);
+  return {
+    id: row.id,
+    name: row.name ?? row.id,
+    vendor: row.vendor ?? 'custom',
+    createdSeconds: row.created ?? 0,
+    aliases: row.aliases ?? [],
+    caps: new Set(CAPABILITIES.filter((cap) => caps.has(cap))),
+    contextWindow: row.context_window,
+    maxOutputTokens: row.max_output_tokens ?? row.context_window,
+    tokenizer: row.tokenizer ?? null,
+    imageTokensMax: row.image_tokens_max ?? null,
+    reasoningEfforts: row.reasoning_efforts ?? [],
+    fixedSampling: row.fixed_sampling ?? false,
+    embedding: row.embedding ?? null,
+    price,
+    hosts: row.hosts,
+  };
+}
+
+export function readPrice(row: PriceRow): Price {
+  const tiers = (row.tiers ?? []).map((tier) => ({ aboveInputTokens: tier.above_input_tokens, ...readRates(tier) }));
+  return { ...readRates(row), tiers };
+}
+
+function readRates(row: Omit<PriceRow, 'tiers'>): Rates {
+  return {
+    inputNanousdPerMillion: BigInt(row.input),
+    outputNanousdPerMillion: BigInt(row.output),
+    cacheReadNanousdPerMillion: readCacheRate(row.cache_read),
+    cacheWriteNanousdPerMillion: readCacheRate(row.cache_write),
+    cacheWrite1hNanousdPerMillion: readCacheRate(row.cache_write_1h),
+  };
+}
+
+function readCacheRate(rate: number | null | undefined): bigint | null {
+  return rate === null || rate === undefined ? null : BigInt(rate);
+}
+
+function namesOf(row: ModelRow): string[] {
+  return [row.id, ...(row.aliases ?? [])];
+}
+
+function withoutAliases(row: ModelRow, taken: ReadonlySet<string>): ModelRow {
+  if (!row.aliases?.some((alias) => taken.has(alias))) return row;
+  return { ...row, aliases: row.aliases.filter((alias) => !taken.has(alias)) };
+}

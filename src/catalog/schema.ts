@@ -1,0 +1,83 @@
+import { z } from 'zod';
+import { LIMITS } from '../limits.ts';
+import { CAPABILITIES, REASONING_EFFORTS, TOKENIZERS } from './model.ts';
+
+/**
+ * A model as it stands in `data/catalog.json` and under `models` in the config file.
+ * The catalog file spells out every field; an operator may leave out what has an obvious meaning when absent.
+ */
+export const modelIdSchema = z
+  .string()
+  .max(LIMITS.modelIdCharsMax)
+  .regex(/^[^\s/]+(\/[^\s/]+)*$/, 'must be a name without spaces or empty path segments')
+  .refine((id) => id !== 'auto' && id !== 'default', '"auto" and "default" are reserved for the service’s choice');
+
+const rateSchema = z.int().nonnegative().max(LIMITS.rateNanousdPerMillionMax);
+const cacheRateSchema = rateSchema.nullish();
+
+const ratesShape = {
+  input: rateSchema,
+  output: rateSchema,
+  cache_read: cacheRateSchema,
+  cache_write: cacheRateSchema,
+  cache_write_1h: cacheRateSchema,
+};
+
+const tierSchema = z.strictObject({ above_input_tokens: z.int().positive(), ...ratesShape });
+
+/** Integers: nanodollars per million tokens; a missing or null cache rate is the input rate. */
+export const priceSchema = z.strictObject({
+  ...ratesShape,
+  tiers: z
+    .array(tierSchema)
+    .max(LIMITS.priceTiersMax)
+    .refine(ascending, 'must be in ascending order of above_input_tokens, each once')
+    .optional(),
+});
+
+/** Where a price was read and when; `also` names a second source that gave or raised some of its figures. */
+const priceSourceSchema = z.strictObject({
+  package: z.string(),
+  version: z.string(),
+  checked: z.iso.date(),
+  also: z.string().optional(),
+});
+
+export const modelRowSchema = z
+  .strictObject({
+    id: modelIdSchema,
+    name: z.string().min(1).max(200).optional(),
+    vendor: z.string().min(1).max(100).optional(),
+    created: z.int().nonnegative().optional(),
+    aliases: z.array(modelIdSchema).max(LIMITS.modelAliasesMax).optional(),
+    caps: z.array(z.enum(CAPABILITIES)).min(1).optional(),
+    context_window: z.int().positive(),
+    max_output_tokens: z.int().nonnegative().optional(),
+    tokenizer: z.enum(TOKENIZERS).nullish(),
+    image_tokens_max: z.int().positive().nullish(),
+    reasoning_efforts: z.array(z.enum(REASONING_EFFORTS)).min(1).optional(),
+    fixed_sampling: z.boolean().optional(),
+    embedding: z.strictObject({ dimensions: z.int().positive().nullable(), matryoshka: z.boolean() }).optional(),
+    price: priceSchema.optional(),
+    price_source: priceSourceSchema.optional(),
+    hosts: z.array(z.strictObject({ host: z.string().min(1), model: z.string().min(1) })).min(1),
+  })
+  .refine((row) => !row.caps?.includes('images') || typeof row.image_tokens_max === 'number', {
+    path: ['image_tokens_max'],
+    error: 'is needed by a model with the capability "images": an image without a bound cannot be priced',
+  });
+
+export const catalogFileSchema = z.strictObject({
+  version: z.string().regex(/^\d{4}-\d{2}-\d{2}-[0-9a-f]+$/),
+  generated: z.iso.date(),
+  sources: z.array(z.strictObject({ package: z.string(), version: z.string() })),
+  models: z.array(modelRowSchema).max(LIMITS.catalogModelsMax),
+});
+
+export type PriceRow = z.infer<typeof priceSchema>;
+export type ModelRow = z.infer<typeof modelRowSchema>;
+export type CatalogFile = z.infer<typeof catalogFileSchema>;
+
+function ascending(tiers: readonly { above_input_tokens: number }[]): boolean {
+  return tiers.every((tier, at) => at === 0 || tier.above_input_tokens > (tiers[at - 1]?.above_input_tokens ?? 0));
+}
