@@ -63,8 +63,6 @@ export const LIMITS = {
   creditNoteCharsMax: 1000,
   /** Models one key may be restricted to. */
   keyModelsMax: 1000,
-  /** Rows of one listing. */
-  listRowsMax: 1000,
   /** Body of an operator's verb, and its answer. */
   operatorRequestBytesMax: 1024 * 1024,
   operatorAnswerBytesMax: 64 * 1024 * 1024,
@@ -91,4 +89,21 @@ export const LIMITS = {
   /** The counting thread's memory, and how long it may be idle before it is ended. */
   tokenCounterHeapMbMax: 512,
   tokenCounterIdleMs: 60_000,
+  /** Connections to one host, how long opening one may take, how long an idle one is kept, how long its head may be. */
+  hostConnectionsMax: 1_024,
+  hostConnectMs: 10_000,
+  hostKeepAliveMs: 30_000,
+  hostHeaderBytesMax: 64 * 1024,
+  /** How long a host may keep its connection open after its last word. */
+  hostLingerMs: 5_000,
+  /** The simulated upstream: its largest request, how many calls and bytes of them it remembers, how many scripts wait. */
+  simRequestBytesMax: 64 * 1024 * 1024,
+  simCallsKept: 10_000,
+  simCallBytesKept: 128 * 1024 * 1024,
+  simScriptsMax: 1_000,
+  /** Its longest answers, its remembered prompt prefixes, and the values it makes up for one JSON schema. */
+  simWordsMax: 1_000_000,
+  simEndlessChunksMax: 10_000_000,
+  simCachedPrefixesMax: 65_536,
+  simSchemaValuesMax: 2_000,
 } as const;
