@@ -87,6 +87,8 @@ export interface RelayHalf {
   exactStream(terms: RelayTerms): StreamRelay;
   /** Throws HostAnswerBroken when the body is no answer of this wire. */
   readAnswer(body: Buffer, terms: RelayTerms, mended: boolean): BufferedAnswer;
+  /** A whole answer given where a stream was asked for, as frames of the stream; null if it is no answer. */
+  answerAsStream(body: Buffer): Buffer | null;
   readError(status: number, body: Buffer): HostError;
 }
 

@@ -77,3 +77,22 @@ function mendMessage(choice: Member, message: Member, terms: RelayTerms): boolea
   }
   return changed;
 }
+
+/** A host that cannot stream hands over its answer as one chunk of the same shape. */
+export function answerAsStream(body: Buffer): Buffer | null {
+  const answer = tryParseJson(body.toString('utf8'));
+  if (!isObject(answer) || !Array.isArray(answer.choices)) return null;
+  const { choices, usage, ...rest } = answer;
+  const chunkChoices = choices
+    .filter(isObject)
+    .map(({ message, ...choice }) => ({ ...choice, delta: deltaOf(message) }));
+  const chunk = { ...rest, object: 'chat.completion.chunk', choices: chunkChoices };
+  const usageChunk = { ...rest, object: 'chat.completion.chunk', choices: [], usage: usage ?? null };
+  return Buffer.from(`data: ${JSON.stringify(chunk)}\n\ndata: ${JSON.stringify(usageChunk)}\n\ndata: [DONE]\n\n`);
+}
+
+function deltaOf(message: unknown): Member {
+  if (!isObject(message)) return {};
+  if (!Array.isArray(message.tool_calls)) return message;
+  return { ...message, tool_calls: message.tool_calls.filter(isObject).map((call, index) => ({ index, ...call })) };
+}

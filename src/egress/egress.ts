@@ -1,0 +1,118 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { type Dispatcher, Pool } from 'undici';
+import { LIMITS } from '../limits.ts';
+
+export interface OutgoingRequest {
+  readonly origin: string;
+  readonly path: string;
+  readonly headers: Record<string, string>;
+  readonly body: Buffer;
+}
+
+/** Told what arrives, in this order, each at most once but `data`; after `end` or `failed` comes nothing more. */
+export interface AnswerReceiver {
+  head(status: number, headers: IncomingHttpHeaders): void;
+  data(chunk: Buffer): void;
+  end(): void;
+  failed(error: Error): void;
+}
+
+/** The sender's hand on a request under way; each may be called at any time, also too late. */
+export interface RequestControl {
+  pause(): void;
+  resume(): void;
+  cancel(): void;
+}
+
+/** All connections that leave this process for hosts; callers bring their own time limits. */
+export class Egress {
+  readonly #pools = new Map<string, Pool>();
+
+  send(request: OutgoingRequest, receiver: AnswerReceiver): RequestControl {
+    const exchange = new UpstreamExchange(receiver);
+    const { path, headers, body } = request;
+    this.#pool(request.origin).dispatch({ path, method: 'POST', headers, body }, exchange);
+    return exchange;
+  }
+
+  /** Connections open to any host, for metrics and for tests that look for leaks. */
+  get openConnections(): number {
+    let open = 0;
+    for (const pool of this.#pools.values()) open += pool.stats.connected;
+    return open;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#pools.values()].map((pool) => pool.destroy()));
+    this.#pools.clear();
+  }
+
+  #pool(origin: string): Pool {
+    let pool = this.#pools.get(origin);
+    if (pool === undefined) {
+      pool = new Pool(origin, {
+        connections: LIMITS.hostConnectionsMax,
+        connectTimeout: LIMITS.hostConnectMs,
+        keepAliveTimeout: LIMITS.hostKeepAliveMs,
+        maxHeaderSize: LIMITS.hostHeaderBytesMax,
+        // Silence is judged by the relay, which knows whether the host or the client is the slow one.
+        headersTimeout: 0,
+        bodyTimeout: 0,
+        allowH2: false,
+      });
+      this.#pools.set(origin, pool);
+    }
+    return pool;
+  }
+}
+
+class UpstreamExchange implements Dispatcher.DispatchHandler, RequestControl {
+  readonly #receiver: AnswerReceiver;
+  #controller: Dispatcher.DispatchController | null = null;
+  #cancelled = false;
+  #over = false;
+
+  constructor(receiver: AnswerReceiver) {
+    this.#receiver = receiver;
+  }
+
+  pause(): void {
+    this.#controller?.pause();
+  }
+
+  resume(): void {
+    this.#controller?.resume();
+  }
+
+  cancel(): void {
+    if (this.#over) return;
+    this.#cancelled = true;
+    this.#over = true;
+    this.#controller?.abort(new Error('The gateway cancelled this request.'));
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#cancelled) controller.abort(new Error('The gateway cancelled this request.'));
+  }
+
+  onResponseStart(_controller: unknown, status: number, headers: IncomingHttpHeaders): void {
+    if (status >= 200 && !this.#over) this.#receiver.head(status, headers);
+  }
+
+  onResponseData(_controller: unknown, chunk: Buffer): void {
+    if (!this.#over) this.#receiver.data(chunk);
+  }
+
+  onResponseEnd(): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#receiver.end();
+  }
+
+  onResponseError(_controller: unknown, error: Error): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#receiver.failed(error);
+  }
+}

@@ -1,0 +1,80 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { GatewayError } from '../../canonical/errors.ts';
+import type { Clock } from '../../kit/clock.ts';
+import type { Bill, HostError, RelayTerms, Wire } from '../../wires/wire.ts';
+import type { ClientSink } from '../client-sink.ts';
+import type { Outcome } from '../outcome.ts';
+import type { Shutdown } from '../shutdown.ts';
+
+/** Time limits of a call; each can be set in the config file. */
+export interface CallLimits {
+  readonly firstFrameMs: number;
+  readonly idleMs: number;
+  readonly bufferedMs: number;
+  readonly streamMs: number;
+  readonly keepAliveMs: number;
+  readonly stallMs: number;
+  readonly drainMs: number;
+}
+
+/** Everything one try at one host needs to know. */
+export interface AttemptTerms {
+  readonly wire: Wire;
+  readonly relay: RelayTerms;
+  readonly exact: boolean;
+  readonly onClientGone: 'drain' | 'cancel';
+  readonly sink: ClientSink;
+  /** Headers that stand in every answer to this call. */
+  readonly headers: Record<string, string>;
+  readonly limits: CallLimits;
+  readonly clock: Clock;
+  readonly shutdown: Shutdown;
+}
+
+type Seen = Omit<Outcome, 'host' | 'attempts'>;
+
+/** What one try came to. `deliver` sends what was withheld until the money was settled. */
+export interface AttemptResult extends Seen {
+  /** Nothing reached the client and another host may do better. */
+  readonly retryable: boolean;
+  /** The host's own error, for the operator's log. */
+  readonly hostError: HostError | null;
+  deliver(bill: Bill, costHeaders: Record<string, string>): void;
+}
+
+/** The status of a call whose client had gone, as other servers log it; no client ever sees it. */
+export const CLIENT_GONE_STATUS = 499;
+
+/** What a caller is told about a host's error: its words only where they are about the caller's own request. */
+export function errorForCaller(error: HostError): GatewayError {
+  const { message, param } = error;
+  switch (error.kind) {
+    case 'over_window':
+      return new GatewayError('host_context_length_exceeded', { message, param });
+    case 'request':
+      return new GatewayError('host_refused_request', {
+        message: message || 'The model refused this request.',
+        param,
+        code: error.code,
+      });
+    case 'rate':
+      return new GatewayError('rate_limit_exceeded', {
+        message: 'Every host of this model is at its rate limit; try again shortly.',
+        retryAfterS: 1,
+      });
+    default:
+      return new GatewayError('host_failed', {
+        message: 'The model could not be reached; nothing was charged. Try again.',
+      });
+  }
+}
+
+export function isRetryable(error: HostError): boolean {
+  return error.kind !== 'over_window' && error.kind !== 'request';
+}
+
+/** A host must not compress: frames would have to wait in its compressor, and lengths would lie. */
+export function isEncoded(headers: IncomingHttpHeaders): boolean {
+  const encoding = headers['content-encoding'];
+  return encoding !== undefined && encoding !== 'identity';
+}

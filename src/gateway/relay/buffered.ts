@@ -1,0 +1,177 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { GatewayError } from '../../canonical/errors.ts';
+import type { Ended } from '../../canonical/receipt.ts';
+import { MISSING_USAGE } from '../../canonical/usage.ts';
+import type { AnswerReceiver, Egress, OutgoingRequest, RequestControl } from '../../egress/egress.ts';
+import type { Timer } from '../../kit/clock.ts';
+import { LIMITS } from '../../limits.ts';
+import type { Bill, BufferedAnswer, HostError } from '../../wires/wire.ts';
+import {
+  type AttemptResult,
+  type AttemptTerms,
+  CLIENT_GONE_STATUS,
+  errorForCaller,
+  isEncoded,
+  isRetryable,
+} from './attempt.ts';
+
+/** Waits for the host's whole answer; the client gets its head only when the money is settled. */
+export function relayBuffered(egress: Egress, request: OutgoingRequest, terms: AttemptTerms): Promise<AttemptResult> {
+  return new Promise((resolve) => new BufferedRelay(terms, resolve).start(egress, request));
+}
+
+class BufferedRelay implements AnswerReceiver {
+  readonly #terms: AttemptTerms;
+  readonly #resolve: (result: AttemptResult) => void;
+  readonly #chunks: Buffer[] = [];
+  #forgetShutdown: () => void = () => {};
+  #control: RequestControl | null = null;
+  #bytes = 0;
+  #status = 0;
+  #timeLimit: Timer | null = null;
+  #drainLimit: Timer | null = null;
+  #over = false;
+
+  constructor(terms: AttemptTerms, resolve: (result: AttemptResult) => void) {
+    this.#terms = terms;
+    this.#resolve = resolve;
+  }
+
+  start(egress: Egress, request: OutgoingRequest): void {
+    const { clock, limits, shutdown, sink } = this.#terms;
+    this.#control = egress.send(request, this);
+    this.#timeLimit = clock.after(limits.bufferedMs, () => this.#timedOut());
+    this.#forgetShutdown = shutdown.onDue(() => this.#shutDown());
+    sink.onGone(() => this.#clientGone());
+  }
+
+  head(status: number, headers: IncomingHttpHeaders): void {
+    this.#status = status;
+    if (isEncoded(headers)) this.#giveUp('The host compressed its answer though it was told not to.');
+  }
+
+  data(chunk: Buffer): void {
+    this.#bytes += chunk.length;
+    if (this.#bytes > LIMITS.responseBodyBytesMax) this.#giveUp('The host sent more than an answer may hold.');
+    else this.#chunks.push(chunk);
+  }
+
+  end(): void {
+    const body = this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks);
+    if (this.#status < 200 || this.#status >= 300) {
+      this.#refused(this.#terms.wire.relay.readError(this.#status, body));
+      return;
+    }
+    try {
+      this.#answered(this.#terms.wire.relay.readAnswer(body, this.#terms.relay, !this.#terms.exact));
+    } catch (error) {
+      this.#giveUp((error as Error).message);
+    }
+  }
+
+  failed(error: Error): void {
+    this.#giveUp(error.message);
+  }
+
+  #answered(answer: BufferedAnswer): void {
+    const gone = this.#terms.sink.gone;
+    this.#finish({
+      ended: gone ? 'client_gone' : 'complete',
+      httpStatus: gone ? CLIENT_GONE_STATUS : 200,
+      usage: answer.usage,
+      drained: gone,
+      contentLeft: true,
+      relayedBytes: answer.relayedBytes,
+      error: null,
+      hostError: null,
+      retryable: false,
+      deliver: (bill, costHeaders) => this.#send(answer, bill, costHeaders),
+    });
+  }
+
+  #send(answer: BufferedAnswer, bill: Bill, costHeaders: Record<string, string>): void {
+    const { sink, headers } = this.#terms;
+    if (sink.gone) return;
+    const body = answer.write(bill);
+    sink.head(200, {
+      ...headers,
+      ...costHeaders,
+      'content-type': 'application/json',
+      'content-length': String(body.length),
+    });
+    sink.end(body);
+  }
+
+  #refused(hostError: HostError): void {
+    this.#finish(this.#nothing('failed', errorForCaller(hostError), { hostError, retryable: isRetryable(hostError) }));
+  }
+
+  /** After a 2xx head the host has begun to bill, so another host must not be asked as well. */
+  #giveUp(reason: string): void {
+    this.#control?.cancel();
+    const error = new GatewayError('host_failed', {
+      message: 'The model could not be reached or broke off; nothing was charged. Try again.',
+    });
+    const hostError: HostError = {
+      kind: 'unavailable',
+      status: this.#status,
+      message: reason,
+      code: null,
+      param: null,
+    };
+    this.#finish(this.#nothing('failed', error, { hostError, retryable: this.#status < 200 || this.#status >= 300 }));
+  }
+
+  #timedOut(): void {
+    this.#control?.cancel();
+    const message = `The model did not answer within ${this.#terms.limits.bufferedMs / 1000} seconds; nothing was charged. Stream long answers.`;
+    this.#finish(this.#nothing('timeout', new GatewayError('host_timeout', { message }), {}));
+  }
+
+  #shutDown(): void {
+    this.#control?.cancel();
+    const message = 'The gateway is shutting down; nothing was charged. Try again.';
+    this.#finish(this.#nothing('shutdown', new GatewayError('shutting_down', { message, retryAfterS: 1 }), {}));
+  }
+
+  /** The host goes on generating and billing: hear it out for its own usage, unless its row says it can be stopped. */
+  #clientGone(): void {
+    if (this.#over || this.#drainLimit !== null) return;
+    if (this.#terms.onClientGone === 'cancel') this.#cutOff();
+    else this.#drainLimit = this.#terms.clock.after(this.#terms.limits.drainMs, () => this.#cutOff());
+  }
+
+  #cutOff(): void {
+    this.#control?.cancel();
+    this.#finish({ ...this.#nothing('client_gone', null, {}), contentLeft: true });
+  }
+
+  #nothing(
+    ended: Exclude<Ended, 'died'>,
+    error: GatewayError | null,
+    extra: { hostError?: HostError; retryable?: boolean },
+  ): AttemptResult {
+    const gone = this.#terms.sink.gone;
+    return {
+      ended: gone && ended !== 'shutdown' ? 'client_gone' : ended,
+      httpStatus: gone ? CLIENT_GONE_STATUS : (error?.status ?? 500),
+      usage: MISSING_USAGE,
+      drained: false,
+      contentLeft: false,
+      relayedBytes: 0,
+      error,
+      hostError: extra.hostError ?? null,
+      retryable: extra.retryable === true && !gone,
+      deliver: () => {},
+    };
+  }
+
+  #finish(result: AttemptResult): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#timeLimit?.cancel();
+    this.#drainLimit?.cancel();
+    this.#forgetShutdown();
+    this.#resolve(result);
+  }
+}

@@ -1,0 +1,100 @@
+import type { Timer } from '../../kit/clock.ts';
+import { SilenceLimit } from '../silence.ts';
+import type { AttemptTerms } from './attempt.ts';
+
+export const STREAM_HEADERS = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-cache',
+  'x-accel-buffering': 'no',
+} as const;
+
+interface OutletListener {
+  pause(): void;
+  resume(): void;
+  /** The client closed, or read nothing for so long that it counts as gone. */
+  lost(how: 'client_gone' | 'stalled'): void;
+}
+
+/** The client's side of a stream: its head, its pace, its keep-alives, its disappearance. */
+export class StreamOutlet {
+  readonly #terms: AttemptTerms;
+  readonly #listener: OutletListener;
+  #keepAlive: SilenceLimit | null = null;
+  #stall: Timer | null = null;
+  #resting = false;
+
+  constructor(terms: AttemptTerms, listener: OutletListener) {
+    this.#terms = terms;
+    this.#listener = listener;
+  }
+
+  /** True while the client has more to read than we may send. */
+  get waiting(): boolean {
+    return this.#stall !== null;
+  }
+
+  watch(): void {
+    const { sink } = this.#terms;
+    sink.onGone(() => this.#lost('client_gone'));
+    sink.onDrain(() => this.#drained());
+  }
+
+  /** From the host's own 200 on, silence is filled with something that means nothing. */
+  keepAlive(): void {
+    const { clock, limits } = this.#terms;
+    this.#keepAlive = new SilenceLimit(clock, limits.keepAliveMs, () => this.#fillSilence());
+  }
+
+  write(pieces: readonly (Buffer | string)[]): void {
+    this.#keepAlive?.touch();
+    const bytes = pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces.map(asBuffer));
+    this.#head();
+    if (this.#terms.sink.write(bytes)) return;
+    this.#listener.pause();
+    this.#stall ??= this.#terms.clock.after(this.#terms.limits.stallMs, () => this.#stalled());
+  }
+
+  end(bytes: string): void {
+    this.#head();
+    this.#terms.sink.end(bytes);
+  }
+
+  /** Stops all timers; what is still to be sent comes with `end`. */
+  rest(): void {
+    this.#resting = true;
+    this.#keepAlive?.stop();
+    this.#stall?.cancel();
+    this.#stall = null;
+  }
+
+  #head(): void {
+    const { sink, headers } = this.#terms;
+    if (!sink.headSent) sink.head(200, { ...headers, ...STREAM_HEADERS });
+  }
+
+  #fillSilence(): void {
+    if (!this.waiting) this.write([this.#terms.wire.client.keepAlive]);
+  }
+
+  #drained(): void {
+    this.#stall?.cancel();
+    this.#stall = null;
+    if (!this.#resting) this.#listener.resume();
+  }
+
+  #stalled(): void {
+    this.#lost('stalled');
+    this.#terms.sink.destroy();
+  }
+
+  #lost(how: 'client_gone' | 'stalled'): void {
+    this.#stall?.cancel();
+    this.#stall = null;
+    this.#keepAlive?.stop();
+    if (!this.#resting) this.#listener.lost(how);
+  }
+}
+
+function asBuffer(piece: Buffer | string): Buffer {
+  return typeof piece === 'string' ? Buffer.from(piece) : piece;
+}

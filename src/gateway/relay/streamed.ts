@@ -1,0 +1,273 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { GatewayError } from '../../canonical/errors.ts';
+import type { Ended } from '../../canonical/receipt.ts';
+import type { AnswerReceiver, Egress, OutgoingRequest, RequestControl } from '../../egress/egress.ts';
+import type { Timer } from '../../kit/clock.ts';
+import { type SseFrame, SseFramer } from '../../kit/sse.ts';
+import { LIMITS } from '../../limits.ts';
+import type { Bill, HostError, StreamRelay } from '../../wires/wire.ts';
+import { SilenceLimit } from '../silence.ts';
+import {
+  type AttemptResult,
+  type AttemptTerms,
+  CLIENT_GONE_STATUS,
+  errorForCaller,
+  isEncoded,
+  isRetryable,
+} from './attempt.ts';
+import { StreamOutlet } from './stream-outlet.ts';
+
+/** Passes a host's stream on, frame by frame; the last frames wait until the money is settled. */
+export function relayStreamed(egress: Egress, request: OutgoingRequest, terms: AttemptTerms): Promise<AttemptResult> {
+  return new Promise((resolve) => new StreamedRelay(terms, resolve).start(egress, request));
+}
+
+class StreamedRelay implements AnswerReceiver {
+  readonly #terms: AttemptTerms;
+  readonly #resolve: (result: AttemptResult) => void;
+  readonly #stream: StreamRelay;
+  readonly #framer = new SseFramer(LIMITS.sseFrameBytesMax);
+  readonly #outlet: StreamOutlet;
+  /** What one chunk of the host gives the client; sent in one write. */
+  readonly #outgoing: (Buffer | string)[] = [];
+  readonly #onFrame = (frame: SseFrame): void => this.#frame(frame);
+  #control: RequestControl | null = null;
+  #status = 0;
+  /** The whole body of an answer that is no event stream: an error, or a host that cannot stream. */
+  #body: Buffer[] | null = null;
+  #bodyBytes = 0;
+  #idle: SilenceLimit | null = null;
+  #timers: Timer[] = [];
+  #forgetShutdown: () => void = () => {};
+  #clientEnded: 'client_gone' | 'stalled' | null = null;
+  /** What had been relayed when the client was lost; only that can be estimated against it. */
+  #relayedAtLoss = 0;
+  #onIdleLimit = false;
+  #cutShort = false;
+  #over = false;
+
+  constructor(terms: AttemptTerms, resolve: (result: AttemptResult) => void) {
+    this.#terms = terms;
+    this.#resolve = resolve;
+    this.#stream = terms.exact ? terms.wire.relay.exactStream(terms.relay) : terms.wire.relay.mendStream(terms.relay);
+    this.#outlet = new StreamOutlet(terms, {
+      pause: () => this.#control?.pause(),
+      resume: () => this.#control?.resume(),
+      lost: (how) => this.#clientLost(how),
+    });
+  }
+
+  start(egress: Egress, request: OutgoingRequest): void {
+    const { clock, limits, shutdown } = this.#terms;
+    this.#control = egress.send(request, this);
+    this.#idle = new SilenceLimit(clock, limits.firstFrameMs, () => this.#silent(limits.firstFrameMs));
+    this.#timers.push(
+      clock.after(limits.streamMs, () =>
+        this.#timedOut(`The stream ran for ${limits.streamMs / 1000} seconds, the longest allowed.`),
+      ),
+    );
+    this.#forgetShutdown = shutdown.onDue(() => this.#shutDown());
+    this.#outlet.watch();
+  }
+
+  head(status: number, headers: IncomingHttpHeaders): void {
+    if (this.#over) return;
+    this.#status = status;
+    if (isEncoded(headers)) this.#breakOff('The host compressed its stream though it was told not to.');
+    else if (status < 200 || status >= 300 || !isEventStream(headers)) this.#body = [];
+    else this.#outlet.keepAlive();
+  }
+
+  data(chunk: Buffer): void {
+    if (this.#over) return;
+    this.#idle?.touch();
+    if (this.#body !== null) this.#collect(chunk);
+    else this.#pass(chunk);
+  }
+
+  end(): void {
+    if (this.#over) return;
+    if (this.#body !== null) this.#readWhole(Buffer.concat(this.#body));
+    else this.#endOfStream();
+  }
+
+  failed(error: Error): void {
+    if (!this.#over) this.#breakOff(error.message);
+  }
+
+  #collect(chunk: Buffer): void {
+    this.#bodyBytes += chunk.length;
+    if (this.#bodyBytes > LIMITS.responseBodyBytesMax) this.#breakOff('The host sent more than an answer may hold.');
+    else this.#body!.push(chunk);
+  }
+
+  /** An error before the stream, or a whole answer where a stream was asked for: it goes on as one chunk. */
+  #readWhole(body: Buffer): void {
+    if (this.#status < 200 || this.#status >= 300) {
+      this.#hostFailed(this.#terms.wire.relay.readError(this.#status, body));
+      return;
+    }
+    const frames = this.#terms.wire.relay.answerAsStream(body);
+    if (frames === null) {
+      this.#breakOff('The host answered with something that is neither a stream nor an answer.');
+      return;
+    }
+    this.#body = null;
+    this.#pass(frames);
+    if (!this.#over) this.#endOfStream();
+  }
+
+  #pass(chunk: Buffer): void {
+    try {
+      this.#framer.push(chunk, this.#onFrame);
+    } catch (error) {
+      this.#flush();
+      this.#breakOff((error as Error).message);
+      return;
+    }
+    this.#flush();
+    if (this.#stream.terminal) this.#hostSaidLastWord();
+    else if (this.#idle !== null && this.#stream.relayedBytes > 0) this.#nowIdleLimit();
+  }
+
+  #frame(frame: SseFrame): void {
+    const bytes = this.#stream.frame(frame);
+    if (bytes !== null) this.#outgoing.push(bytes);
+  }
+
+  #flush(): void {
+    if (this.#outgoing.length === 0) return;
+    if (this.#clientEnded === null) this.#outlet.write(this.#outgoing);
+    this.#outgoing.length = 0;
+  }
+
+  /** The first frame may take minutes, the next must not: the shorter limit begins with the first content. */
+  #nowIdleLimit(): void {
+    if (this.#onIdleLimit) return;
+    this.#onIdleLimit = true;
+    const { clock, limits } = this.#terms;
+    this.#idle?.stop();
+    this.#idle = new SilenceLimit(clock, limits.idleMs, () => this.#silent(limits.idleMs));
+  }
+
+  #endOfStream(): void {
+    this.#framer.end(this.#onFrame);
+    this.#flush();
+    if (this.#stream.terminal || this.#stream.mayEndHere) this.#hostSaidLastWord();
+    else this.#breakOff('The host ended its stream in the middle of the answer.');
+  }
+
+  #hostSaidLastWord(): void {
+    const error = this.#stream.error;
+    if (error !== null) {
+      this.#hostFailed(error);
+      return;
+    }
+    this.#letGo();
+    this.#finish(this.#result(this.#clientEnded ?? 'complete', null, null));
+  }
+
+  /** The host may close in its own time, so that the connection can be used again, but not keep it for ever. */
+  #letGo(): void {
+    const control = this.#control;
+    control?.resume();
+    this.#terms.clock.after(LIMITS.hostLingerMs, () => control?.cancel(), { unref: true });
+  }
+
+  #hostFailed(hostError: HostError): void {
+    this.#letGo();
+    this.#finish(this.#result('upstream_error', errorForCaller(hostError), hostError));
+  }
+
+  #breakOff(reason: string): void {
+    this.#control?.cancel();
+    const error = new GatewayError('host_failed', {
+      message: 'The model could not be reached or broke off in the middle of its answer.',
+    });
+    const hostError: HostError = {
+      kind: 'unavailable',
+      status: this.#status,
+      message: reason,
+      code: null,
+      param: null,
+    };
+    this.#finish(this.#result('upstream_error', error, hostError));
+  }
+
+  /** A host we have paused ourselves is not silent; the client's own limit is running then. */
+  #silent(limitMs: number): void {
+    if (this.#outlet.waiting) return;
+    this.#timedOut(`The model sent nothing for ${limitMs / 1000} seconds.`);
+  }
+
+  #timedOut(message: string): void {
+    this.#control?.cancel();
+    this.#finish(this.#result('timeout', new GatewayError('host_timeout', { message }), null));
+  }
+
+  #shutDown(): void {
+    this.#control?.cancel();
+    const message = 'The gateway is shutting down and broke off this stream. Try again.';
+    this.#finish(this.#result('shutdown', new GatewayError('shutting_down', { message, retryAfterS: 1 }), null));
+  }
+
+  /** Before any content the host is stopped and nothing is owed; after it, the host is heard out for its own usage. */
+  #clientLost(how: 'client_gone' | 'stalled'): void {
+    if (this.#over || this.#clientEnded !== null) return;
+    this.#clientEnded = how;
+    this.#relayedAtLoss = this.#stream.relayedBytes;
+    if (this.#terms.onClientGone === 'cancel' || this.#relayedAtLoss === 0) {
+      this.#cutOff();
+      return;
+    }
+    this.#control?.resume();
+    this.#timers.push(this.#terms.clock.after(this.#terms.limits.drainMs, () => this.#cutOff()));
+  }
+
+  #cutOff(): void {
+    this.#control?.cancel();
+    this.#cutShort = true;
+    this.#finish(this.#result(this.#clientEnded ?? 'client_gone', null, null));
+  }
+
+  #result(ended: Exclude<Ended, 'died'>, error: GatewayError | null, hostError: HostError | null): AttemptResult {
+    const { usage } = this.#stream;
+    const relayedBytes = this.#clientEnded === null ? this.#stream.relayedBytes : this.#relayedAtLoss;
+    const contentLeft = relayedBytes > 0;
+    const untouched = !this.#terms.sink.headSent && this.#clientEnded === null;
+    const isFailure = ended === 'upstream_error' && !contentLeft;
+    return {
+      ended: this.#clientEnded ?? (isFailure ? 'failed' : ended),
+      httpStatus: this.#clientEnded !== null ? CLIENT_GONE_STATUS : untouched && error !== null ? error.status : 200,
+      usage,
+      drained: this.#clientEnded !== null && !this.#cutShort && error === null,
+      contentLeft,
+      relayedBytes,
+      error,
+      hostError,
+      retryable: untouched && isFailure && (hostError === null || isRetryable(hostError)),
+      deliver: (bill) => this.#deliver(bill, error),
+    };
+  }
+
+  #deliver(bill: Bill, error: GatewayError | null): void {
+    if (this.#clientEnded !== null) return;
+    const { wire, relay } = this.#terms;
+    if (error === null) this.#outlet.end(this.#stream.closing(bill.usage));
+    else this.#outlet.end(wire.client.writeStreamError(error, relay.requestId));
+  }
+
+  #finish(result: AttemptResult): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#idle?.stop();
+    for (const timer of this.#timers) timer.cancel();
+    this.#forgetShutdown();
+    this.#outlet.rest();
+    this.#resolve(result);
+  }
+}
+
+function isEventStream(headers: IncomingHttpHeaders): boolean {
+  return String(headers['content-type'] ?? '').startsWith('text/event-stream');
+}
