@@ -1,7 +1,7 @@
 /** The name a typing error most likely meant; null when nothing is near enough to be worth saying. */
 export function nearestName(word: string, names: readonly string[]): string | null {
   let nearest: string | null = null;
-  let least = Math.floor(Math.min(word.length, 12) / 3) + 1;
+  let least = Math.min(4, Math.floor(word.length / 4) + 2);
   for (const name of names) {
     if (Math.abs(name.length - word.length) >= least) continue;
     const distance = editDistance(word.toLowerCase(), name.toLowerCase());

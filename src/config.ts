@@ -1,0 +1,279 @@
+import { readFileSync, statSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { z } from 'zod';
+import type { ModelRow, PriceRow } from './catalog/schema.ts';
+import { ConfigError, type ConfigProblem, problemsOf } from './config-problems.ts';
+import {
+  addressSchema,
+  type ConfigFile,
+  configFileSchema,
+  folderSchema,
+  hostHeadersSchema,
+  type LogLevel,
+  logLevelSchema,
+  originsSchema,
+  portSchema,
+} from './config-schema.ts';
+import { configureHosts, type HostSelection } from './hosts/configure.ts';
+import type { ConfiguredHost, HostRow } from './hosts/host.ts';
+import type { Environment } from './hosts/read-key.ts';
+import { isLoopback } from './hosts/schema.ts';
+import { JsonError, scanJson } from './kit/json.ts';
+import { LIMITS } from './limits.ts';
+
+export { ConfigError, type ConfigProblem, describeProblem } from './config-problems.ts';
+export { configJsonSchema, LOG_LEVELS, type LogLevel } from './config-schema.ts';
+export type { Environment } from './hosts/read-key.ts';
+
+export const CONFIG_FILE_NAME = 'tollgate.config.json';
+
+export interface ConfigLimits {
+  readonly firstFrameMs: number;
+  readonly idleMs: number;
+  readonly bufferedMs: number;
+  readonly streamMs: number;
+  readonly keepAliveMs: number;
+  readonly stallMs: number;
+  readonly drainMs: number;
+  readonly shutdownMs: number;
+  readonly requestsPerSecond: number;
+  readonly requestBurst: number;
+  readonly streamsPerKey: number;
+}
+
+export interface Config {
+  /** The file that was read; null when there was none. */
+  readonly file: string | null;
+  readonly listen: { readonly host: string; readonly port: number; readonly operationsPort: number };
+  /** Absolute. */
+  readonly dataFolder: string;
+  readonly hosted: boolean;
+  readonly allowedHosts: readonly string[];
+  readonly origins: readonly string[];
+  readonly logLevel: LogLevel;
+  readonly limits: ConfigLimits;
+  readonly retention: { readonly receiptsDays: number | null };
+  readonly simulatedHost: boolean;
+  /** Hosts that can be called now; empty when the provider keys were left alone. */
+  readonly hosts: readonly ConfiguredHost[];
+  /** Built-in hosts that only lack a key. */
+  readonly hostsWithoutKey: readonly HostRow[];
+  readonly models: readonly ModelRow[];
+  readonly prices: ReadonlyMap<string, PriceRow>;
+  readonly defaultModel: string | null;
+}
+
+export interface ConfigSources {
+  /** What was written on the command line, by the long flag's name in camel case. */
+  readonly argvFlags: Readonly<Record<string, string | boolean | undefined>>;
+  readonly env: Environment;
+  readonly cwd: string;
+  /** A verb that calls no host has no need of the keys, and must not fail for one it cannot read. */
+  readonly providerKeys?: 'read' | 'leave';
+}
+
+/** The process's own environment; everything else in the product is handed one. */
+export function processEnvironment(): Environment {
+  return process.env;
+}
+
+/** Flags win over TOLLGATE_* variables, these over the file, the file over the defaults. Throws a ConfigError. */
+export function loadConfig(sources: ConfigSources): Config {
+  const problems: ConfigProblem[] = [];
+  const file = findFile(sources);
+  const draft = file === null ? configFileSchema.parse({}) : readConfigFile(file);
+  if (file !== null && draft.data !== undefined) draft.data = resolve(dirname(file), draft.data);
+  applySettings(draft, sources, problems);
+  checkExposure(draft, problems);
+  const hosts = selectHosts(draft, sources, file ?? CONFIG_FILE_NAME, problems);
+  if (problems.length > 0) throw new ConfigError(problems);
+  return assemble(draft, file, hosts, sources);
+}
+
+function assemble(draft: ConfigFile, file: string | null, hosts: HostSelection, sources: ConfigSources): Config {
+  return {
+    file,
+    listen: { host: draft.listen.host, port: draft.listen.port, operationsPort: draft.listen.operations_port },
+    dataFolder: draft.data ?? defaultDataFolder(sources.env),
+    hosted: draft.hosted,
+    allowedHosts: draft.allowed_hosts.map((host) => host.toLowerCase()),
+    origins: draft.origins,
+    logLevel: draft.log_level,
+    limits: readLimits(draft.limits),
+    retention: { receiptsDays: draft.retention.receipts_days },
+    simulatedHost: draft.simulated_host,
+    hosts: hosts.configured,
+    hostsWithoutKey: hosts.withoutKey,
+    models: draft.models,
+    prices: new Map(Object.entries(draft.prices)),
+    defaultModel: draft.default_model ?? null,
+  };
+}
+
+function readLimits(limits: ConfigFile['limits']): ConfigLimits {
+  return {
+    firstFrameMs: limits.first_frame_ms,
+    idleMs: limits.idle_ms,
+    bufferedMs: limits.buffered_ms,
+    streamMs: limits.stream_ms,
+    keepAliveMs: limits.keep_alive_ms,
+    stallMs: limits.stall_ms,
+    drainMs: limits.drain_ms,
+    shutdownMs: limits.shutdown_ms,
+    requestsPerSecond: limits.requests_per_second,
+    requestBurst: limits.request_burst,
+    streamsPerKey: limits.streams_per_key,
+  };
+}
+
+function findFile({ argvFlags, env, cwd }: ConfigSources): string | null {
+  const named = argvFlags.config ?? (env.TOLLGATE_CONFIG || undefined);
+  if (typeof named === 'string') return resolve(cwd, named);
+  const usual = join(cwd, CONFIG_FILE_NAME);
+  return statSync(usual, { throwIfNoEntry: false })?.isFile() ? usual : null;
+}
+
+function readConfigFile(file: string): ConfigFile {
+  const parsed = configFileSchema.safeParse(parseConfigFile(file));
+  if (!parsed.success) throw new ConfigError(problemsOf(parsed.error, file));
+  return parsed.data;
+}
+
+const FILE_JSON_LIMITS = {
+  depthMax: LIMITS.jsonDepthMax,
+  nodesMax: LIMITS.jsonNodesMax,
+  numberDigitsMax: LIMITS.jsonNumberDigitsMax,
+  keyBytesMax: LIMITS.jsonKeyBytesMax,
+};
+
+function parseConfigFile(file: string): unknown {
+  try {
+    const bytes = readFileSync(file);
+    if (bytes.length > LIMITS.configFileBytesMax)
+      throw new ConfigError([{ source: file, path: '', message: 'is too large' }]);
+    return scanJson(bytes, FILE_JSON_LIMITS).value;
+  } catch (error) {
+    if (error instanceof JsonError) throw new ConfigError([{ source: file, path: error.path, message: error.message }]);
+    const code = (error as NodeJS.ErrnoException).code;
+    if (code === undefined) throw error;
+    throw new ConfigError([{ source: file, path: '', message: `cannot be read (${code})` }]);
+  }
+}
+
+/** One setting outside the file: its flag, its variable, how its text is read, and where it goes. */
+interface Setting {
+  readonly flag: string;
+  readonly variable: string;
+  put(draft: ConfigFile, text: string, cwd: string): z.ZodError | null;
+}
+
+function setting<T>(
+  flag: string,
+  variable: string,
+  schema: z.ZodType<T>,
+  assign: (draft: ConfigFile, value: T, cwd: string) => void,
+): Setting {
+  return {
+    flag,
+    variable,
+    put(draft, text, cwd) {
+      const parsed = schema.safeParse(text);
+      if (!parsed.success) return parsed.error;
+      assign(draft, parsed.data, cwd);
+      return null;
+    },
+  };
+}
+
+const wholeNumber = z
+  .string()
+  .regex(/^\d{1,9}$/, 'must be a whole number')
+  .transform(Number);
+const list = z.string().transform((text) =>
+  text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== ''),
+);
+const yesOrNo = z.enum(['true', 'false', '1', '0']).transform((text) => text === 'true' || text === '1');
+
+/** Every setting that needs no file; a test holds the table of docs/config.md to this one. */
+export const SETTINGS: readonly Setting[] = [
+  setting('port', 'TOLLGATE_PORT', wholeNumber.pipe(portSchema), (draft, port) => (draft.listen.port = port)),
+  setting('host', 'TOLLGATE_HOST', addressSchema, (draft, host) => (draft.listen.host = host)),
+  setting(
+    'operationsPort',
+    'TOLLGATE_OPERATIONS_PORT',
+    wholeNumber.pipe(portSchema),
+    (draft, port) => (draft.listen.operations_port = port),
+  ),
+  setting('data', 'TOLLGATE_DATA', folderSchema, (draft, folder, cwd) => (draft.data = resolve(cwd, folder))),
+  setting('hosted', 'TOLLGATE_HOSTED', yesOrNo, (draft, hosted) => (draft.hosted = hosted)),
+  setting(
+    'allowedHosts',
+    'TOLLGATE_ALLOWED_HOSTS',
+    list.pipe(hostHeadersSchema),
+    (draft, hosts) => (draft.allowed_hosts = hosts),
+  ),
+  setting('origins', 'TOLLGATE_ORIGINS', list.pipe(originsSchema), (draft, origins) => (draft.origins = origins)),
+  setting('logLevel', 'TOLLGATE_LOG_LEVEL', logLevelSchema, (draft, level) => (draft.log_level = level)),
+  setting('sim', 'TOLLGATE_SIM', yesOrNo, (draft, simulated) => (draft.simulated_host = simulated)),
+];
+
+function applySettings(draft: ConfigFile, sources: ConfigSources, problems: ConfigProblem[]): void {
+  for (const each of SETTINGS) {
+    const given = settingText(each, sources);
+    if (given === null) continue;
+    const error = each.put(draft, given.text, sources.cwd);
+    if (error !== null) problems.push(...problemsOf(error, given.source).map((problem) => ({ ...problem, path: '' })));
+  }
+}
+
+/** An empty variable counts as unset, as everywhere in a shell. */
+function settingText(each: Setting, { argvFlags, env }: ConfigSources): { text: string; source: string } | null {
+  const flag = argvFlags[each.flag];
+  if (flag !== undefined) return { text: String(flag), source: flagName(each.flag) };
+  const text = env[each.variable];
+  return text ? { text, source: each.variable } : null;
+}
+
+export function flagName(camelCase: string): string {
+  return `--${camelCase.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+}
+
+function checkExposure(draft: ConfigFile, problems: ConfigProblem[]): void {
+  if (draft.hosted || isLoopback(draft.listen.host)) return;
+  const message =
+    `listening on ${draft.listen.host} without --hosted would let anyone who can reach it spend your money; ` +
+    'add --hosted, which asks every caller for a key, or listen on 127.0.0.1';
+  problems.push({ source: '--host', path: '', message });
+}
+
+function selectHosts(
+  draft: ConfigFile,
+  sources: ConfigSources,
+  file: string,
+  problems: ConfigProblem[],
+): HostSelection {
+  const selection = configureHosts(draft.hosts, {
+    env: sources.env,
+    simulated: draft.simulated_host,
+    readKeys: sources.providerKeys !== 'leave',
+  });
+  problems.push(...selection.problems.map((problem) => ({ source: problem.path === '' ? '' : file, ...problem })));
+  draft.models.forEach((row, at) => {
+    row.hosts.forEach(({ host }, place) => {
+      if (selection.names.has(host)) return;
+      const message = `no host has this name (known: ${[...selection.names].join(', ')})`;
+      problems.push({ source: file, path: `models[${at}].hosts[${place}].host`, message });
+    });
+  });
+  return selection;
+}
+
+/** As the XDG base directory specification says, which also has a relative path ignored. */
+function defaultDataFolder(env: Environment): string {
+  const base = env.XDG_DATA_HOME ?? '';
+  return isAbsolute(base) ? join(base, 'tollgate') : join(env.HOME || homedir(), '.local', 'share', 'tollgate');
+}

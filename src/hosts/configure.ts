@@ -1,0 +1,116 @@
+import { Secret } from '../kit/secret.ts';
+import type { ConfiguredHost, HostRow, ServedModel } from './host.ts';
+import { type Environment, type FoundKey, KeyUnreadable, readKey } from './read-key.ts';
+import { HOST_ROWS } from './rows.ts';
+import { type HostEntry, isLoopback, readHostEntry } from './schema.ts';
+
+export interface HostProblem {
+  /** The field of the config file; empty when an environment variable is at fault. */
+  readonly path: string;
+  readonly message: string;
+}
+
+export interface HostSelection {
+  readonly configured: readonly ConfiguredHost[];
+  /** Built-in hosts that only lack a key. */
+  readonly withoutKey: readonly HostRow[];
+  /** Every host a model may name, whether or not it can be called now. */
+  readonly names: ReadonlySet<string>;
+  readonly problems: readonly HostProblem[];
+}
+
+export interface HostOptions {
+  readonly env: Environment;
+  readonly simulated: boolean;
+  readonly readKeys: boolean;
+}
+
+/** The built-in hosts as the operator's entries change them, and the operator's own. */
+export function configureHosts(entries: readonly HostEntry[], options: HostOptions): HostSelection {
+  const selection = new Selection(options);
+  const entryOf = (name: string) => entries.findIndex((entry) => entry.name === name);
+  for (const row of HOST_ROWS) selection.addBuiltIn(row, entryOf(row.name), entries);
+  entries.forEach((entry, at) => {
+    if (entryOf(entry.name) !== at) selection.refuse(at, 'name', 'stands twice; a host has one entry');
+    else if (!isBuiltIn(entry.name)) selection.addOwn(entry, at);
+  });
+  return selection;
+}
+
+function isBuiltIn(name: string): boolean {
+  return HOST_ROWS.some((row) => row.name === name);
+}
+
+class Selection implements HostSelection {
+  readonly configured: ConfiguredHost[] = [];
+  readonly withoutKey: HostRow[] = [];
+  readonly names = new Set<string>();
+  readonly problems: HostProblem[] = [];
+  readonly #options: HostOptions;
+
+  constructor(options: HostOptions) {
+    this.#options = options;
+  }
+
+  refuse(at: number, field: string, message: string): void {
+    this.problems.push({ path: `hosts[${at}].${field}`, message });
+  }
+
+  addBuiltIn(builtIn: HostRow, at: number, entries: readonly HostEntry[]): void {
+    this.names.add(builtIn.name);
+    const entry = entries[at];
+    if (builtIn.simulated) {
+      if (entry !== undefined) this.refuse(at, 'name', 'is the name of the simulated host, which cannot be changed');
+      else if (this.#options.simulated) this.#add(builtIn, undefined, null);
+      return;
+    }
+    const row = entry === undefined ? builtIn : readHostEntry(entry, builtIn);
+    const found = this.#key(row, entry, at);
+    if (found !== null) this.#add(row, entry, found);
+    else this.withoutKey.push(row);
+  }
+
+  addOwn(entry: HostEntry, at: number): void {
+    this.names.add(entry.name);
+    if (entry.base_url === undefined) this.refuse(at, 'base_url', 'is missing; where is this host reached?');
+    const row = readHostEntry(entry, undefined);
+    const found = this.#key(row, entry, at);
+    if (found === null && entry.key_env !== undefined && this.#options.readKeys) {
+      this.refuse(at, 'key_env', `names ${entry.key_env}, which is not set`);
+    }
+    this.#add(row, entry, found);
+  }
+
+  #add(row: HostRow, entry: HostEntry | undefined, found: FoundKey | null): void {
+    if (!this.#options.readKeys) return;
+    this.configured.push({
+      row,
+      key: found?.key ?? null,
+      keySource: found?.source ?? null,
+      local: entry?.local ?? isLoopback(URL.parse(row.baseUrl)?.hostname ?? ''),
+      models: (entry?.models ?? []).map(readServedModel),
+    });
+  }
+
+  #key(row: HostRow, entry: HostEntry | undefined, at: number): FoundKey | null {
+    if (!this.#options.readKeys) return null;
+    if (entry?.key !== undefined) return { key: new Secret(entry.key), source: `hosts[${at}].key` };
+    try {
+      return readKey(row.keyVariables, this.#options.env);
+    } catch (error) {
+      if (!(error instanceof KeyUnreadable)) throw error;
+      this.problems.push({ path: '', message: error.message });
+      return null;
+    }
+  }
+}
+
+function readServedModel(served: NonNullable<HostEntry['models']>[number]): ServedModel {
+  if (typeof served === 'string') return { id: served, model: served, contextWindow: null, maxOutputTokens: null };
+  return {
+    id: served.id,
+    model: served.model ?? served.id,
+    contextWindow: served.context_window ?? null,
+    maxOutputTokens: served.max_output_tokens ?? null,
+  };
+}

@@ -1,0 +1,62 @@
+import { closeSync, openSync, readSync } from 'node:fs';
+import { Secret } from '../kit/secret.ts';
+import { LIMITS } from '../limits.ts';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface FoundKey {
+  readonly key: Secret;
+  /** The variable that gave it. */
+  readonly source: string;
+}
+
+/** Why a key that was promised could not be read; names the variable, never the content. */
+export class KeyUnreadable extends Error {
+  override readonly name = 'KeyUnreadable';
+}
+
+/** The first of the variables that is set, by itself or as `<NAME>_FILE`; null when none is. */
+export function readKey(variables: readonly string[], env: Environment): FoundKey | null {
+  for (const variable of variables) {
+    const found = readVariable(variable, env);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+function readVariable(variable: string, env: Environment): FoundKey | null {
+  const fileVariable = `${variable}_FILE`;
+  const value = env[variable] || null;
+  const path = env[fileVariable] || null;
+  if (value !== null && path !== null) {
+    throw new KeyUnreadable(`${variable} and ${fileVariable} are both set; unset one of them`);
+  }
+  if (value !== null) return { key: asHeaderValue(value, variable), source: variable };
+  if (path !== null) return { key: asHeaderValue(readKeyFile(path, fileVariable), fileVariable), source: fileVariable };
+  return null;
+}
+
+function readKeyFile(path: string, variable: string): string {
+  let file: number | null = null;
+  try {
+    file = openSync(path, 'r');
+    const buffer = Buffer.alloc(LIMITS.providerKeyFileBytesMax);
+    return buffer.toString('utf8', 0, readSync(file, buffer));
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
+    throw new KeyUnreadable(`${variable} names a file that cannot be read (${code})`);
+  } finally {
+    if (file !== null) closeSync(file);
+  }
+}
+
+/** A key goes into a header: visible ASCII only, so that a stray line break is found here and not at the first call. */
+function asHeaderValue(text: string, variable: string): Secret {
+  const key = text.trim();
+  if (key === '') throw new KeyUnreadable(`${variable} gives an empty key`);
+  if (key.length > LIMITS.providerKeyCharsMax) throw new KeyUnreadable(`${variable} gives a key that is too long`);
+  if (!/^[\x21-\x7e]+$/.test(key)) {
+    throw new KeyUnreadable(`${variable} gives a key with spaces, line breaks or other characters no key has`);
+  }
+  return new Secret(key);
+}

@@ -1,0 +1,113 @@
+import { z } from 'zod';
+import { modelIdSchema } from '../catalog/schema.ts';
+import { LIMITS } from '../limits.ts';
+import { type HostRow, LABEL_FIELDS } from './host.ts';
+
+const variableName = z
+  .string()
+  .max(LIMITS.variableNameCharsMax)
+  .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be the name of an environment variable');
+
+const BASE_URL_RULE = 'must be an http or https address without user, query or fragment, as "https://host.example/v1"';
+
+const hostModelName = z.string().min(1).max(LIMITS.modelIdCharsMax);
+
+const servedModelSchema = z.union([
+  modelIdSchema.describe('The id by which both callers and the host know the model.'),
+  z.strictObject({
+    id: modelIdSchema.describe('The id callers use.'),
+    model: hostModelName.optional().describe("The host's own name for it; the id where absent."),
+    context_window: z.int().positive().optional().describe('For a model the catalog does not know.'),
+    max_output_tokens: z.int().positive().optional().describe('For a model the catalog does not know.'),
+  }),
+]);
+
+/** A host as it stands under `hosts` in the config file; what is left out has the meaning of a plain compatible host. */
+export const hostEntrySchema = z
+  .strictObject({
+    name: z
+      .string()
+      .max(LIMITS.hostNameCharsMax)
+      .regex(/^[a-z0-9][a-z0-9_-]*$/, 'must be lower-case letters, digits, - and _')
+      .describe('A name of your own, or the name of a built-in host to change it.'),
+    base_url: z.string().max(LIMITS.urlCharsMax).refine(isBaseUrl, BASE_URL_RULE).optional(),
+    wire: z.enum(['chat']).optional().describe('What the host speaks.'),
+    auth: z
+      .enum(['bearer', 'api-key', 'x-api-key'])
+      .optional()
+      .describe('How the key is sent: Authorization: Bearer, or alone in the header of that name.'),
+    key: z.string().min(1).max(LIMITS.providerKeyCharsMax).optional().describe('The key itself; better is key_env.'),
+    key_env: variableName
+      .optional()
+      .describe('The variable that holds the key; with _FILE added, one that names its file.'),
+    models: z.array(servedModelSchema).max(LIMITS.catalogModelsMax).optional().describe('Models this host serves.'),
+    local: z
+      .boolean()
+      .optional()
+      .describe(
+        'On your own machines, so that models without a price are free. By default true for loopback addresses.',
+      ),
+    output_limit_field: z.enum(['max_tokens', 'max_completion_tokens']).optional(),
+    forwards: z
+      .array(z.enum(LABEL_FIELDS))
+      .optional()
+      .describe("Fields about the caller's users that the host may see."),
+    on_client_gone: z.enum(['drain', 'cancel']).optional(),
+  })
+  .refine((entry) => entry.key === undefined || entry.key_env === undefined, {
+    path: ['key_env'],
+    error: 'stands beside "key"; give one of the two',
+  });
+
+export type HostEntry = z.infer<typeof hostEntrySchema>;
+
+const AUTH_FORMS = {
+  bearer: { header: 'authorization', scheme: 'Bearer' },
+  'api-key': { header: 'api-key', scheme: null },
+  'x-api-key': { header: 'x-api-key', scheme: null },
+} as const;
+
+const PLAIN_HOST: Omit<HostRow, 'name' | 'baseUrl'> = {
+  wire: 'chat',
+  auth: AUTH_FORMS.bearer,
+  keyVariables: [],
+  relay: 'mended',
+  outputLimitField: 'max_tokens',
+  forwards: [],
+  onClientGone: 'drain',
+  simulated: false,
+  slots: {},
+};
+
+/** The row an entry describes, on top of the built-in row of that name if there is one. */
+export function readHostEntry(entry: HostEntry, builtIn: HostRow | undefined): HostRow {
+  const base = builtIn ?? { ...PLAIN_HOST, name: entry.name, baseUrl: '' };
+  return {
+    ...base,
+    ...(entry.base_url !== undefined && { baseUrl: withoutSlash(entry.base_url) }),
+    ...(entry.wire !== undefined && { wire: entry.wire }),
+    ...(entry.auth !== undefined && { auth: AUTH_FORMS[entry.auth] }),
+    ...(entry.key_env !== undefined && { keyVariables: [entry.key_env] }),
+    ...(entry.output_limit_field !== undefined && { outputLimitField: entry.output_limit_field }),
+    ...(entry.forwards !== undefined && { forwards: entry.forwards }),
+    ...(entry.on_client_gone !== undefined && { onClientGone: entry.on_client_gone }),
+    // Another address is another host: nothing was recorded there, so its frames are not trusted to conform.
+    ...(entry.base_url !== undefined && { relay: 'mended' as const }),
+  };
+}
+
+/** Loopback means the operator's own machine. */
+export function isLoopback(hostname: string): boolean {
+  return /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/i.test(hostname);
+}
+
+function withoutSlash(url: string): string {
+  return url.replace(/\/+$/, '');
+}
+
+function isBaseUrl(text: string): boolean {
+  const url = URL.parse(text);
+  if (url === null) return false;
+  const isBare = url.username === '' && url.password === '' && url.search === '' && url.hash === '';
+  return isBare && (url.protocol === 'https:' || url.protocol === 'http:');
+}
