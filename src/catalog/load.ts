@@ -15,12 +15,15 @@ export function loadSimulatedFile(): CatalogFile {
 }
 
 function load(name: string): CatalogFile {
-  const text = readFileSync(new URL(`../../data/${name}`, import.meta.url), 'utf8');
-  // The file is ours and was checked against the schema when it was made; loading the schema here would cost more than all else.
+  return readCatalogFile(`data/${name}`, readFileSync(new URL(`../../data/${name}`, import.meta.url), 'utf8'));
+}
+
+/** The file is ours and was held against the schema when it was made; loading the schema here would cost more than all else. */
+export function readCatalogFile(name: string, text: string): CatalogFile {
   const file = parseJson(text) as CatalogFile;
   if (!file.version.endsWith(`-${hashRowPrices(file.models)}`)) {
     throw new CatalogError(
-      `data/${name} holds other prices than its version ${file.version} says. ` +
+      `${name} holds other prices than its version ${file.version} says. ` +
         'Put your own prices into the config file, or make the file anew with "npm run catalog:build".',
     );
   }

@@ -1,0 +1,214 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { Facts } from '../scripts/catalog/facts-source.ts';
+import {
+  dearer,
+  dearestOfHosts,
+  differences,
+  nanousd,
+  type PriceFigures,
+  type RateFigures,
+  ratesAbove,
+} from '../scripts/catalog/figures.ts';
+import { makeRow, type Sources } from '../scripts/catalog/make-row.ts';
+import { type PricePackage, readPriceOf } from '../scripts/catalog/price-source.ts';
+import type { Seat } from '../scripts/catalog/seats.ts';
+
+const TODAY = '2026-11-15';
+
+function rates(input: number, output: number, cacheRead: number | null = null): RateFigures {
+  return { input, output, cache_read: cacheRead, cache_write: null, cache_write_1h: null };
+}
+
+function flat(input: number, output: number, cacheRead: number | null = null): PriceFigures {
+  return { ...rates(input, output, cacheRead), tiers: [] };
+}
+
+function priceList(models: object[]): PricePackage {
+  return { findProvider: () => ({ models }) } as PricePackage;
+}
+
+function priceOf(prices: object, name = 'm', match: object = { equals: 'm' }) {
+  return readPriceOf(priceList([{ id: 'label', match, prices }]), 'openai', name, 'chat', TODAY);
+}
+
+describe('where two sources differ', () => {
+  test('the dearer figure counts, rate by rate', () => {
+    expect(dearer(flat(3, 10, 2), flat(2, 15, 1))).toEqual(flat(3, 15, 2));
+  });
+
+  test('a rate only one of them knows is taken from that one, and is no difference', () => {
+    expect(dearer(flat(3, 10), flat(3, 10, 1))).toEqual(flat(3, 10, 1));
+    expect(differences(flat(3, 10), flat(3, 10, 1))).toEqual([]);
+  });
+
+  test('every differing rate is reported', () => {
+    expect(differences(flat(3, 10), flat(2, 15))).toEqual(['input: 3 against 2', 'output: 10 against 15']);
+  });
+
+  test('a tier only one of them has still counts', () => {
+    const tiered = { ...flat(3, 10), tiers: [{ above_input_tokens: 200, ...rates(6, 20) }] };
+    expect(dearer(tiered, flat(3, 10))).toEqual(tiered);
+    expect(differences(tiered, flat(3, 10))).toHaveLength(2);
+  });
+
+  test('"from 200" and "above 200" are one tier, beginning at the lower', () => {
+    const from = { ...flat(3, 10), tiers: [{ above_input_tokens: 199, ...rates(6, 20) }] };
+    const above = { ...flat(3, 10), tiers: [{ above_input_tokens: 200, ...rates(6, 20) }] };
+    expect(dearer(above, from)).toEqual(from);
+    expect(differences(from, above)).toEqual([]);
+  });
+
+  test('no request costs less than either source says', () => {
+    const rate = fc.nat({ max: 1_000 });
+    const tier = fc.record({ above_input_tokens: fc.integer({ min: 1, max: 20 }), input: rate, output: rate });
+    const price = fc
+      .record({ input: rate, output: rate, tiers: fc.uniqueArray(tier, { selector: (t) => t.above_input_tokens }) })
+      .map((p) => ({
+        ...flat(p.input, p.output),
+        tiers: p.tiers
+          .toSorted((a, b) => a.above_input_tokens - b.above_input_tokens)
+          // Thresholds of one source lie apart; neighbours would be one threshold told twice.
+          .map((t) => ({ above_input_tokens: t.above_input_tokens * 10, ...rates(t.input, t.output) })),
+      }));
+    fc.assert(
+      fc.property(price, price, fc.nat({ max: 250 }), (a, b, tokens) => {
+        const combined = ratesAbove(dearer(a, b), tokens);
+        expect(combined.input).toBe(Math.max(ratesAbove(a, tokens).input, ratesAbove(b, tokens).input));
+        expect(combined.output).toBe(Math.max(ratesAbove(a, tokens).output, ratesAbove(b, tokens).output));
+      }),
+    );
+  });
+});
+
+test('of several hosts the one without a cache discount decides the cache rate', () => {
+  expect(dearestOfHosts([flat(3, 10, 1), flat(3, 10)])).toEqual(flat(3, 10));
+  expect(dearestOfHosts([flat(3, 10, 1), flat(2, 10, 2)])).toEqual(flat(3, 10, 2));
+});
+
+test('dollars become whole nanodollars without the noise of floats', () => {
+  expect(nanousd(0.1 + 0.2)).toBe(300_000_000);
+  expect(nanousd(0.003625)).toBe(3_625_000);
+  expect(() => nanousd(0.000_000_000_5)).toThrow(/no whole number/);
+});
+
+describe('reading a price', () => {
+  const price = { input_mtok: 1, output_mtok: 2 };
+
+  test('goes by the exact name', () => {
+    expect(priceOf(price)).toMatchObject({ price: flat(1e9, 2e9) });
+    expect(priceOf(price, 'm', { or: [{ equals: 'other' }, { equals: 'm' }] })).toHaveProperty('price');
+    expect(priceOf(price, 'label')).toHaveProperty('price');
+  });
+
+  test('never by prefix, part or pattern', () => {
+    for (const match of [{ starts_with: 'm' }, { contains: 'm' }, { regex: 'm' }, { and: [{ equals: 'm' }] }]) {
+      expect(priceOf(price, 'm', match)).toEqual({ unpriced: 'not listed' });
+    }
+  });
+
+  test('takes the price that has begun, and announces the next', () => {
+    const on = (start_date: string, input_mtok: number) => ({
+      constraint: { type: 'start_date', start_date },
+      prices: { input_mtok, output_mtok: 2 },
+    });
+    expect(priceOf([{ prices: price }, on('2026-08-01', 5), on('2027-01-01', 9)])).toMatchObject({
+      price: flat(5e9, 2e9),
+      notes: ['another price begins on 2027-01-01'],
+    });
+  });
+
+  test('takes the dearest hour', () => {
+    const hour = { constraint: { type: 'time_of_date' }, prices: { input_mtok: 4, output_mtok: 2 } };
+    expect(priceOf([{ prices: price }, hour])).toMatchObject({ price: flat(4e9, 2e9) });
+  });
+
+  test('leaves out what rates per token cannot express, and what has no price', () => {
+    expect(priceOf({ ...price, requests_kcount: 5 })).toEqual({
+      unpriced: 'a charge that rates per token cannot express: requests_kcount',
+    });
+    expect(priceOf({})).toEqual({ unpriced: 'listed without a price' });
+    expect(priceOf({ ...price, web_searches_kcount: 10 })).toHaveProperty('price');
+  });
+
+  test('reads tiers of single rates as rows of all rates', () => {
+    const tiered = { input_mtok: { base: 1, tiers: [{ start: 200, price: 3 }] }, output_mtok: 2 };
+    expect(priceOf(tiered)).toMatchObject({
+      price: { ...flat(1e9, 2e9), tiers: [{ above_input_tokens: 200, ...rates(3e9, 2e9) }] },
+    });
+  });
+});
+
+describe('a row', () => {
+  const facts: Facts = {
+    name: 'Model',
+    contextWindow: 100,
+    maxOutputTokens: 50,
+    tools: true,
+    images: true,
+    reasoning: true,
+    efforts: ['low', 'high'],
+    temperature: true,
+    price: flat(1e9, 2e9, 5e8),
+  };
+  const seat: Seat = { id: 'm', vendor: 'v', kind: 'chat', hosts: { one: 'm' }, imageTokensMax: 10 };
+
+  function make(seat: Seat, prices: object[], hostFacts: Record<string, Facts>) {
+    const lines: string[] = [];
+    const sources: Sources = {
+      prices: priceList(prices),
+      pricesName: { package: 'prices', version: '1' },
+      facts: new Map(Object.entries(hostFacts).map(([host, known]) => [host, new Map([['m', known]])])),
+      factsName: { package: 'facts', version: '2' },
+      today: TODAY,
+      firstListed: new Map([['m', 86_400]]),
+      report: (line) => lines.push(line),
+    };
+    return { row: makeRow(seat, sources), lines };
+  }
+
+  const listed = { id: 'm', match: {}, context_window: 200, prices: { input_mtok: 1, output_mtok: 3 } };
+
+  test('is left out, aloud, when nobody names a price', () => {
+    const { row, lines } = make(seat, [], { one: { ...facts, price: null } });
+    expect(row).toBeUndefined();
+    expect(lines).toEqual(['m at one: left out, unpriced (not listed).']);
+  });
+
+  test('is left out when one source says that the price cannot be expressed, whatever the other says', () => {
+    const { row } = make(seat, [{ ...listed, prices: { ...listed.prices, requests_kcount: 1 } }], { one: facts });
+    expect(row).toBeUndefined();
+  });
+
+  test('names its sources, and reports what they disagree about', () => {
+    const { row, lines } = make(seat, [listed], { one: facts });
+    expect(row?.price).toEqual(rates(1e9, 3e9, 5e8));
+    expect(row?.price_source).toEqual({ package: 'prices', version: '1', checked: TODAY, also: 'facts@2' });
+    expect(lines).toEqual([
+      'm at one: window 200 against 100, the larger counts.',
+      'm at one: output: 3000000000 against 2000000000, the dearer counts.',
+    ]);
+    expect(row?.context_window).toBe(200);
+  });
+
+  test('can do what all its hosts can, and lists the cheapest first', () => {
+    const blind = { ...facts, images: false, efforts: facts.efforts.slice(1), price: flat(2e8, 2e8) };
+    const { row } = make({ ...seat, hosts: { one: 'm', two: 'm' } }, [], { one: facts, two: blind });
+    expect(row?.caps).not.toContain('images');
+    expect(row?.image_tokens_max).toBeNull();
+    expect(row?.reasoning_efforts).toEqual(['high']);
+    expect(row?.hosts.map(({ host }) => host)).toEqual(['two', 'one']);
+    expect(row?.price).toMatchObject({ input: 1e9, output: 2e9 });
+  });
+
+  test('keeps the day it was first listed unless its release is known', () => {
+    expect(make(seat, [], { one: facts }).row?.created).toBe(86_400);
+    expect(make({ ...seat, released: '1970-01-03' }, [], { one: facts }).row?.created).toBe(172_800);
+  });
+
+  test('is also found by dotted, dashed and host spellings', () => {
+    const named = { ...seat, id: 'claude-opus-4-5', hosts: { one: 'm' } };
+    expect(make(named, [], { one: facts }).row?.aliases).toEqual(['claude-opus-4.5', 'm']);
+    expect(make({ ...seat, id: 'm-4.1' }, [], { one: facts }).row?.aliases).toEqual(['m', 'm-4-1']);
+  });
+});
