@@ -55,8 +55,13 @@ export const LIMITS = {
   cachedKeysMax: 50_000,
   cachedKeyMissesMax: 10_000,
   keyLookupsMax: 1000,
-  /** Rounds in which one poll catches up with changed keys. */
+  /** How often changed keys are asked for, in how many rounds one poll may catch up, how long a key nobody has is believed. */
+  keyPollMs: 1_000,
   keyPollRoundsMax: 1000,
+  keyMissMs: 10_000,
+  /** Age at which remembered keys are no longer trusted, and how long a caller then waits for news of them. */
+  keyStalenessMs: 2_000,
+  keyRefreshWaitMs: 2_000,
   /** Names of accounts and keys, references and notes of credits. */
   nameCharsMax: 100,
   creditReferenceCharsMax: 200,
@@ -106,4 +111,6 @@ export const LIMITS = {
   simEndlessChunksMax: 10_000_000,
   simCachedPrefixesMax: 65_536,
   simSchemaValuesMax: 2_000,
+  /** Hosts asked for one call: the first, one more freely. */
+  hostAttemptsMax: 2,
 } as const;

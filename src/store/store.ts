@@ -22,8 +22,11 @@ export interface Store {
   findKeyByHash(sha256Hex: string): Promise<KeyRow | null>;
   findKey(id: bigint): Promise<KeyRow | null>;
   listKeys(accountId: bigint | null, page: Page): Promise<KeyRow[]>;
-  /** Keys changed after that version, oldest change first, for caches that poll. */
-  keysChangedSince(version: bigint): Promise<{ version: bigint; keys: KeyRow[] }>;
+  /**
+   * Keys changed after that version, oldest change first, for caches that poll: at most `LIMITS.storePageRowsMax`,
+   * so a full answer wants another call at once. Null asks where an empty cache begins: the present version, no keys.
+   */
+  keysChangedSince(version: bigint | null): Promise<{ version: bigint; keys: KeyRow[] }>;
   /** What the key has spent and holds in its current window, by the store's clock. */
   keyWindow(keyId: bigint): Promise<KeyWindow | null>;
 
@@ -33,12 +36,23 @@ export interface Store {
 
   /** Recomputes the identities from the rows, slice by slice, without holding up the writer. */
   verify(progress?: (done: VerifyProgress) => void): Promise<VerifyReport>;
-  /** Writes monthly closing entries and forgets settled receipts older than the given time that a closing covers. */
+  /**
+   * Adds calls, in the order of their ids up to the first that is open or younger than an hour, to their account's
+   * monthly closing entry; then forgets closed receipts created before the given time. No hold may enter closed books.
+   */
   closeBooks(forgetBeforeMs: number | null): Promise<{ closed: number; forgotten: number }>;
 
   /** Cheap proof that the store answers and may be written to (disk space included). */
   health(): Promise<StoreHealth>;
   close(): Promise<void>;
+}
+
+/** Why a hold of an earlier life of the process was given back. */
+export const DIED_REASON = 'The process died before the call was settled.';
+
+/** The store cannot be reached or may not be trusted any more; whoever asks for money gets a refusal, not a guess. */
+export class StoreUnavailable extends Error {
+  override readonly name = 'StoreUnavailable';
 }
 
 export interface Instance {
@@ -93,14 +107,24 @@ export interface CreditOperation {
   readonly createdMs: number;
 }
 
+/**
+ * In the order of the checks. `out_of_range` comes first for an amount that is no amount, and last for one that would
+ * carry a sum beyond 64 bits. A key is inactive when it is unknown, of another account, revoked or expired.
+ */
 export type HoldRefusal =
+  | 'out_of_range'
+  | 'stale_epoch'
+  | 'no_account'
+  | 'key_inactive'
   | 'cost_ceiling'
   | 'key_cap'
-  | 'balance'
-  | 'key_inactive'
-  | 'no_account'
-  | 'out_of_range'
-  | 'stale_epoch';
+  | 'balance';
+
+/** In the order of the checks; a voided or settled hold answers before `exceeds_hold`. */
+export type SettleRefusal = 'negative' | 'components_wrong' | 'no_hold' | 'exceeds_hold';
+
+/** In the order of the checks; a reference seen before answers before `exceeds_available`. */
+export type CreditRefusal = 'zero' | 'out_of_range' | 'no_account' | 'reference_differs' | 'exceeds_available';
 
 export type LedgerOutcome =
   | { readonly kind: 'held' }
@@ -111,15 +135,17 @@ export type LedgerOutcome =
   | { readonly kind: 'settle_found_void' }
   /** Settled before: the first settlement stands. */
   | { readonly kind: 'settle_repeated'; readonly costNanousd: bigint }
-  | { readonly kind: 'settle_refused'; readonly reason: 'no_hold' | 'exceeds_hold' | 'negative' }
+  | { readonly kind: 'settle_refused'; readonly reason: SettleRefusal }
   | { readonly kind: 'voided' }
   | { readonly kind: 'void_not_open' }
   | { readonly kind: 'credited'; readonly balanceNanousd: bigint }
   | { readonly kind: 'credit_repeated'; readonly balanceNanousd: bigint }
   | {
       readonly kind: 'credit_refused';
-      readonly reason: 'no_account' | 'exceeds_available' | 'out_of_range' | 'reference_differs' | 'zero';
-    };
+      readonly reason: CreditRefusal;
+    }
+  /** The operation broke a rule that no caller may break (an id used twice, say); its neighbours were not touched. */
+  | { readonly kind: 'operation_failed'; readonly message: string };
 
 export type AccountKind = 'prepaid' | 'unlimited';
 

@@ -1,0 +1,5 @@
+import { ledger } from './0001-ledger.ts';
+import type { Migration } from './migration.ts';
+
+/** In order, numbered from 1 without gaps. */
+export const MIGRATIONS: readonly Migration[] = [ledger];

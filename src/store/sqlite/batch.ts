@@ -1,0 +1,124 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { LedgerOutcome } from '../store.ts';
+import type { Books } from './books.ts';
+import type { Operations } from './operations.ts';
+import { type Tape, TapeReader } from './tape.ts';
+
+/** The disk or the file can no longer be trusted: nothing may be answered after this, the process should end. */
+export class StoreBroken extends Error {
+  override readonly name = 'StoreBroken';
+}
+
+/** Runs a batch in one commit; an operation that throws is set aside without harm to its neighbours. */
+export class BatchRunner {
+  readonly #database: DatabaseSync;
+  readonly #books: Books;
+  readonly #operations: Operations;
+  readonly #begin: StatementSync;
+  readonly #commit: StatementSync;
+  readonly #dataVersion: StatementSync;
+  #seenDataVersion: unknown;
+
+  constructor(database: DatabaseSync, books: Books, operations: Operations) {
+    this.#database = database;
+    this.#books = books;
+    this.#operations = operations;
+    this.#begin = database.prepare('BEGIN IMMEDIATE');
+    this.#commit = database.prepare('COMMIT');
+    this.#dataVersion = database.prepare('PRAGMA data_version');
+  }
+
+  run(tape: Tape, nowMs: number): LedgerOutcome[] {
+    this.#beginAt(nowMs);
+    try {
+      this.#books.moveWindowsTo(nowMs);
+      const reader = new TapeReader(tape);
+      const outcomes: LedgerOutcome[] = [];
+      while (outcomes.length < reader.operations) outcomes.push(this.#operations.applyNext(reader));
+      this.#books.flush();
+      this.#commitNow();
+      return outcomes;
+    } catch (error) {
+      this.#rollBack(error);
+    }
+    return this.#runOneByOne(tape, nowMs);
+  }
+
+  /** For the writer's other work on the same rows: all or nothing. */
+  transaction<Result>(nowMs: number, run: () => Result): Result {
+    this.#beginAt(nowMs);
+    try {
+      const result = run();
+      this.#books.flush();
+      this.#commitNow();
+      return result;
+    } catch (error) {
+      this.#rollBack(error);
+      throw error;
+    }
+  }
+
+  /** The slow way after a defect: each operation under its own savepoint, still one commit. */
+  #runOneByOne(tape: Tape, nowMs: number): LedgerOutcome[] {
+    this.#beginAt(nowMs);
+    try {
+      this.#books.moveWindowsTo(nowMs);
+      const reader = new TapeReader(tape);
+      const outcomes: LedgerOutcome[] = [];
+      while (outcomes.length < reader.operations) outcomes.push(this.#applyAlone(reader, nowMs));
+      this.#commitNow();
+      return outcomes;
+    } catch (error) {
+      this.#rollBack(error);
+      throw error;
+    }
+  }
+
+  #applyAlone(reader: TapeReader, nowMs: number): LedgerOutcome {
+    this.#database.exec('SAVEPOINT operation');
+    try {
+      const outcome = this.#operations.applyNext(reader);
+      this.#books.flush();
+      this.#database.exec('RELEASE operation');
+      return outcome;
+    } catch (error) {
+      if (isBroken(error)) throw error;
+      this.#database.exec('ROLLBACK TO operation; RELEASE operation');
+      this.#books.forget();
+      this.#books.moveWindowsTo(nowMs);
+      return { kind: 'operation_failed', message: String(error) };
+    }
+  }
+
+  #beginAt(nowMs: number): void {
+    this.#begin.run();
+    const version = this.#dataVersion.get()?.data_version;
+    if (version !== this.#seenDataVersion) this.#books.forget();
+    this.#seenDataVersion = version;
+    this.#books.trim();
+    this.#books.nowMs = BigInt(nowMs);
+  }
+
+  #commitNow(): void {
+    try {
+      this.#commit.run();
+    } catch (error) {
+      throw new StoreBroken(`The commit failed: ${String(error)}`, { cause: error });
+    }
+  }
+
+  #rollBack(error: unknown): void {
+    if (isBroken(error)) throw new StoreBroken(String(error), { cause: error });
+    if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
+    this.#books.forget();
+  }
+}
+
+/** SQLite's result codes after which the file, the disk or the memory is in doubt. */
+const BROKEN_CODES = new Set([7, 8, 10, 11, 13, 14, 26]);
+
+export function isBroken(error: unknown): boolean {
+  if (error instanceof StoreBroken) return true;
+  const code = error instanceof Error && 'errcode' in error ? error.errcode : undefined;
+  return typeof code === 'number' && BROKEN_CODES.has(code & 0xff);
+}

@@ -1,0 +1,258 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { LIMITS } from '../../limits.ts';
+import { CAP_WINDOWS } from '../store.ts';
+import { startOfDayMs } from '../windows.ts';
+import { ACCOUNT_KIND, CAP_WINDOW, windowId } from './codes.ts';
+import { readMeta, writeMeta } from './meta.ts';
+
+export interface BalanceRow {
+  readonly accountId: bigint;
+  readonly unlimited: boolean;
+  balance: bigint;
+  held: bigint;
+  spent: bigint;
+  dirty: boolean;
+}
+
+export interface WindowRow {
+  readonly keyId: bigint;
+  readonly windowId: bigint;
+  spent: bigint;
+  held: bigint;
+  dirty: boolean;
+}
+
+/** What a hold asks of its key. */
+export interface KeyRule {
+  readonly accountId: bigint;
+  readonly cap: bigint | null;
+  readonly capWindow: bigint;
+  readonly expiresMs: bigint | null;
+  readonly revokedMs: bigint | null;
+}
+
+/** The part of a call's row that ending its hold needs. */
+export interface CallRow {
+  readonly id: bigint;
+  readonly state: bigint;
+  readonly accountId: bigint;
+  readonly keyId: bigint | null;
+  readonly windowId: bigint | null;
+  readonly held: bigint;
+  readonly cost: bigint;
+}
+
+/**
+ * The rows a batch of operations works on. They are read once and written once per batch; between batches they stay,
+ * because this connection is the only one that writes. Whoever rolls back must `forget`.
+ */
+export class Books {
+  readonly #database: DatabaseSync;
+  readonly #balances = new Map<bigint, BalanceRow>();
+  readonly #keys = new Map<bigint, KeyRule>();
+  readonly #windows = new Map<bigint, Map<bigint, WindowRow>>();
+  readonly #openCalls = new Map<bigint, CallRow>();
+  readonly #names = new Map<string, bigint>();
+  readonly #prices = new Set<bigint>();
+  readonly #dirtyBalances: BalanceRow[] = [];
+  readonly #dirtyWindows: WindowRow[] = [];
+  readonly #readBalance: StatementSync;
+  readonly #writeBalance: StatementSync;
+  readonly #readKey: StatementSync;
+  readonly #readWindow: StatementSync;
+  readonly #writeWindow: StatementSync;
+  readonly #readCall: StatementSync;
+  readonly #readName: StatementSync;
+  readonly #addName: StatementSync;
+  readonly #readPrice: StatementSync;
+  /** By the code of the cap's window, for the batch's day. */
+  #windowIds: readonly bigint[] = [];
+  #todayMs = -1;
+  #todayChanged = false;
+  nowMs = 0n;
+  epoch = 0n;
+  closedUpTo = 0n;
+
+  constructor(database: DatabaseSync) {
+    const prepare = (sql: string) => {
+      const statement = database.prepare(sql);
+      statement.setReturnArrays(true);
+      return statement;
+    };
+    this.#database = database;
+    this.#readBalance = prepare('SELECT kind, balance, held, spent FROM balance WHERE account_id = ?');
+    this.#writeBalance = prepare('UPDATE balance SET balance = ?, held = ?, spent = ? WHERE account_id = ?');
+    this.#readKey = prepare('SELECT account_id, cap, cap_window, expires_ms, revoked_ms FROM api_key WHERE id = ?');
+    this.#readWindow = prepare('SELECT spent, held FROM key_window WHERE key_id = ? AND window_id = ?');
+    this.#writeWindow = prepare(`
+      INSERT INTO key_window (key_id, window_id, spent, held) VALUES (?, ?, ?, ?)
+      ON CONFLICT (key_id, window_id) DO UPDATE SET spent = excluded.spent, held = excluded.held`);
+    this.#readCall = prepare('SELECT state, account_id, key_id, window_id, held, cost FROM call WHERE id = ?');
+    this.#readName = prepare('SELECT id FROM name WHERE text = ?');
+    this.#addName = prepare('INSERT INTO name (text) VALUES (?) RETURNING id');
+    this.#readPrice = prepare('SELECT id FROM price_list WHERE id = ?');
+    this.forget();
+  }
+
+  /** A batch's windows are those of the latest day on which any batch was applied: they never move back. */
+  moveWindowsTo(nowMs: number): void {
+    const today = startOfDayMs(nowMs);
+    if (today <= this.#todayMs) return;
+    this.#todayMs = today;
+    this.#todayChanged = true;
+    this.#setWindowIds();
+  }
+
+  #setWindowIds(): void {
+    const ids: bigint[] = [];
+    for (const window of CAP_WINDOWS) ids[Number(CAP_WINDOW.of[window])] = windowId(window, this.#todayMs);
+    this.#windowIds = ids;
+  }
+
+  balance(accountId: bigint): BalanceRow | null {
+    return this.#balances.get(accountId) ?? this.#loadBalance(accountId);
+  }
+
+  #loadBalance(accountId: bigint): BalanceRow | null {
+    const row = this.#readBalance.get(accountId) as unknown as [bigint, bigint, bigint, bigint] | undefined;
+    if (row === undefined) return null;
+    const [kind, balance, held, spent] = row;
+    const loaded = { accountId, unlimited: kind === ACCOUNT_KIND.of.unlimited, balance, held, spent, dirty: false };
+    this.#balances.set(accountId, loaded);
+    return loaded;
+  }
+
+  key(id: bigint): KeyRule | null {
+    return this.#keys.get(id) ?? this.#loadKey(id);
+  }
+
+  #loadKey(id: bigint): KeyRule | null {
+    type Row = [bigint, bigint | null, bigint, bigint | null, bigint | null];
+    const row = this.#readKey.get(id) as unknown as Row | undefined;
+    if (row === undefined) return null;
+    const [accountId, cap, capWindow, expiresMs, revokedMs] = row;
+    const rule = { accountId, cap, capWindow, expiresMs, revokedMs };
+    this.#keys.set(id, rule);
+    return rule;
+  }
+
+  forgetKey(id: bigint): void {
+    this.#keys.delete(id);
+  }
+
+  currentWindow(keyId: bigint, rule: KeyRule): WindowRow {
+    return this.window(keyId, this.#windowIds[Number(rule.capWindow)]!);
+  }
+
+  window(keyId: bigint, id: bigint): WindowRow {
+    return this.#windows.get(keyId)?.get(id) ?? this.#loadWindow(keyId, id);
+  }
+
+  #loadWindow(keyId: bigint, id: bigint): WindowRow {
+    const row = this.#readWindow.get(keyId, id) as unknown as [bigint, bigint] | undefined;
+    const [spent, held] = row ?? [0n, 0n];
+    const loaded = { keyId, windowId: id, spent, held, dirty: false };
+    const ofKey = this.#windows.get(keyId) ?? new Map<bigint, WindowRow>();
+    this.#windows.set(keyId, ofKey.set(id, loaded));
+    return loaded;
+  }
+
+  call(id: bigint): CallRow | null {
+    return this.#openCalls.get(id) ?? this.#loadCall(id);
+  }
+
+  #loadCall(id: bigint): CallRow | null {
+    type Row = [bigint, bigint, bigint | null, bigint | null, bigint, bigint];
+    const row = this.#readCall.get(id) as unknown as Row | undefined;
+    if (row === undefined) return null;
+    const [state, accountId, keyId, window, held, cost] = row;
+    return { id, state, accountId, keyId, windowId: window, held, cost };
+  }
+
+  /** An open hold is remembered until it ends: its end then needs no reading. */
+  rememberOpen(call: CallRow): void {
+    this.#openCalls.set(call.id, call);
+  }
+
+  /** Takes the hold off its account and its key's window, and charges what the call cost. */
+  endHold(call: CallRow, cost: bigint): void {
+    const balance = this.balance(call.accountId);
+    if (balance === null) throw new Error(`Call ${call.id} belongs to no account.`);
+    balance.held -= call.held;
+    balance.balance -= cost;
+    balance.spent += cost;
+    this.touchBalance(balance);
+    if (call.keyId !== null && call.windowId !== null) {
+      const window = this.window(call.keyId, call.windowId);
+      window.held -= call.held;
+      window.spent += cost;
+      this.touchWindow(window);
+    }
+    this.#openCalls.delete(call.id);
+  }
+
+  touchBalance(row: BalanceRow): void {
+    if (row.dirty) return;
+    row.dirty = true;
+    this.#dirtyBalances.push(row);
+  }
+
+  touchWindow(row: WindowRow): void {
+    if (row.dirty) return;
+    row.dirty = true;
+    this.#dirtyWindows.push(row);
+  }
+
+  /** The number that stands for a text which many rows share. */
+  nameId(text: string): bigint {
+    return this.#names.get(text) ?? this.#loadName(text);
+  }
+
+  #loadName(text: string): bigint {
+    const [id] = (this.#readName.get(text) ?? this.#addName.get(text)) as unknown as [bigint];
+    this.#names.set(text, id);
+    return id;
+  }
+
+  hasPrice(id: bigint): boolean {
+    if (!this.#prices.has(id) && this.#readPrice.get(id) !== undefined) this.#prices.add(id);
+    return this.#prices.has(id);
+  }
+
+  /** Writes what the operations changed; the commit follows. */
+  flush(): void {
+    for (const row of this.#dirtyBalances) {
+      this.#writeBalance.run(row.balance, row.held, row.spent, row.accountId);
+      row.dirty = false;
+    }
+    for (const row of this.#dirtyWindows) {
+      this.#writeWindow.run(row.keyId, row.windowId, row.spent, row.held);
+      row.dirty = false;
+    }
+    this.#dirtyBalances.length = 0;
+    this.#dirtyWindows.length = 0;
+    if (!this.#todayChanged) return;
+    writeMeta(this.#database, 'today_ms', BigInt(this.#todayMs));
+    this.#todayChanged = false;
+  }
+
+  /** Keeps memory bounded; call it between batches. */
+  trim(): void {
+    const maps = [this.#balances, this.#keys, this.#windows, this.#openCalls, this.#names];
+    if (maps.some((map) => map.size > LIMITS.storeCachedRowsMax)) this.forget();
+  }
+
+  /** Drops everything remembered, and with it what a rolled back batch believed. */
+  forget(): void {
+    for (const map of [this.#balances, this.#keys, this.#windows, this.#openCalls, this.#names]) map.clear();
+    this.#prices.clear();
+    this.#dirtyBalances.length = 0;
+    this.#dirtyWindows.length = 0;
+    this.#todayMs = Number(readMeta(this.#database, 'today_ms'));
+    this.#todayChanged = false;
+    this.#setWindowIds();
+    this.closedUpTo = readMeta(this.#database, 'closed_up_to');
+    const [epoch] = this.#database.prepare('SELECT coalesce(max(epoch), 0) AS epoch FROM instance').all();
+    this.epoch = epoch?.epoch as bigint;
+  }
+}

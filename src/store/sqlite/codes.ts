@@ -1,0 +1,48 @@
+import type { Ended, ReceiptState, UsageSource } from '../../canonical/receipt.ts';
+import type { AccountKind, CapWindow } from '../store.ts';
+import { type WindowSpan, windowSpan } from '../windows.ts';
+
+/** Words that are stored as numbers. A number, once released, keeps its meaning for ever. */
+export const ACCOUNT_KIND = codes<AccountKind>({ prepaid: 1n, unlimited: 2n });
+export const CAP_WINDOW = codes<CapWindow>({ lifetime: 0n, day: 1n, week: 2n, month: 3n });
+export const CALL_STATE = codes<ReceiptState>({ open: 1n, settled: 2n, voided: 3n });
+export const ENDED = codes<Ended>({
+  complete: 1n,
+  failed: 2n,
+  upstream_error: 3n,
+  timeout: 4n,
+  shutdown: 5n,
+  client_gone: 6n,
+  stalled: 7n,
+  died: 8n,
+});
+export const USAGE_SOURCE = codes<UsageSource>({ none: 0n, reported: 1n, partial: 2n, estimated: 3n, drained: 4n });
+
+interface Codes<Word extends string> {
+  readonly of: Readonly<Record<Word, bigint>>;
+  word(code: bigint): Word;
+}
+
+function codes<Word extends string>(of: Record<Word, bigint>): Codes<Word> {
+  const words = new Map(Object.entries(of).map(([word, code]) => [code as bigint, word as Word]));
+  return {
+    of,
+    word: (code) => {
+      const word = words.get(code);
+      if (word === undefined) throw new Error(`The store holds the code ${code}, which this program does not know.`);
+      return word;
+    },
+  };
+}
+
+const DAY_MS = 86_400_000;
+
+/** A window's row number under its key: first day times four, plus the kind; a month and its first day differ. */
+export function windowId(window: CapWindow, ms: number): bigint {
+  return BigInt(windowSpan(window, ms).startMs / DAY_MS) * 4n + CAP_WINDOW.of[window];
+}
+
+export function windowOfId(id: bigint): WindowSpan & { readonly window: CapWindow } {
+  const window = CAP_WINDOW.word(id & 3n);
+  return { window, ...windowSpan(window, Number(id >> 2n) * DAY_MS) };
+}

@@ -1,0 +1,68 @@
+import { chmodSync, closeSync, existsSync, fsyncSync, mkdirSync, openSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { LIMITS } from '../../limits.ts';
+
+/** What a column gives back: connections read integers as bigint, so that none is ever rounded. */
+export type Cell = bigint | string | null;
+
+/** Kilobytes of pages each connection keeps; the hot part of a large store is a few megabytes. */
+const CACHE_KIB = 16_384;
+
+export function databaseFile(folder: string): string {
+  return join(folder, 'tollgate.sqlite');
+}
+
+/** Makes folder and file for the owner alone; SQLite gives its side files the permissions of the main one. */
+export function createFiles(folder: string): void {
+  const file = databaseFile(folder);
+  const firstCreated = mkdirSync(folder, { recursive: true, mode: 0o700 });
+  closeSync(openSync(file, 'a', 0o600));
+  chmodSync(file, 0o600);
+  syncFolder(folder);
+  if (firstCreated !== undefined) syncFolder(dirname(firstCreated));
+}
+
+/** A new file is only as durable as the folder entry that names it. */
+function syncFolder(folder: string): void {
+  if (!existsSync(folder)) return;
+  const descriptor = openSync(folder, 'r');
+  fsyncSync(descriptor);
+  closeSync(descriptor);
+}
+
+/** Every commit is on the disk before it returns (FULL), and readers never wait for it (WAL). */
+export function openToWrite(folder: string): DatabaseSync {
+  const database = new DatabaseSync(databaseFile(folder), { timeout: LIMITS.storeBusyMs, readBigInts: true });
+  database.exec(`
+    PRAGMA journal_mode = WAL;
+    PRAGMA synchronous = FULL;
+    PRAGMA foreign_keys = ON;
+    PRAGMA cache_size = -${CACHE_KIB};
+    PRAGMA wal_autocheckpoint = ${LIMITS.storeCheckpointPages};
+  `);
+  return database;
+}
+
+export function openToRead(folder: string): DatabaseSync {
+  const database = new DatabaseSync(databaseFile(folder), {
+    readOnly: true,
+    timeout: LIMITS.storeBusyMs,
+    readBigInts: true,
+  });
+  database.exec(`PRAGMA cache_size = -${CACHE_KIB};`);
+  return database;
+}
+
+/** All or nothing; for everything but the money's own batches, which have their own way to survive a bad operation. */
+export function inTransaction<Result>(database: DatabaseSync, run: () => Result): Result {
+  database.exec('BEGIN IMMEDIATE');
+  try {
+    const result = run();
+    database.exec('COMMIT');
+    return result;
+  } catch (error) {
+    if (database.isTransaction) database.exec('ROLLBACK');
+    throw error;
+  }
+}

@@ -1,0 +1,23 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { MIGRATIONS } from '../migrations/index.ts';
+import type { Migration } from '../migrations/migration.ts';
+import { inTransaction } from './database.ts';
+import { readMeta, writeMeta } from './meta.ts';
+
+/** Brings the schema to the latest step this program knows, each step in a transaction of its own. */
+export function migrate(database: DatabaseSync, migrations: readonly Migration[] = MIGRATIONS): void {
+  database.exec('CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT');
+  const latest = migrations.length;
+  const current = Number(readMeta(database, 'schema'));
+  if (current > latest) {
+    throw new Error(
+      `This data folder was written by a newer Tollgate (schema ${current}, this program knows ${latest}): start that version instead.`,
+    );
+  }
+  for (const migration of migrations.slice(current)) {
+    inTransaction(database, () => {
+      database.exec(migration.sqlite);
+      writeMeta(database, 'schema', BigInt(migration.number));
+    });
+  }
+}

@@ -1,0 +1,270 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { INT64_MAX, INT64_MIN, isAmount } from '../int64.ts';
+import type { CreditRefusal, HoldRefusal, LedgerOutcome, SettleRefusal } from '../store.ts';
+import type { Books, KeyRule } from './books.ts';
+import { CALL_STATE, ENDED, USAGE_SOURCE } from './codes.ts';
+import { CREDIT, HOLD, SETTLE, type TapeReader, UNWRITABLE, VOID } from './tape.ts';
+
+/**
+ * The money's four verbs. Each is a ladder of named refusals in documented order and then writes: below the blank
+ * line nothing is refused any more. What throws is a defect, never an outcome.
+ */
+export class Operations {
+  readonly #books: Books;
+  readonly #insertCall: StatementSync;
+  readonly #settleCall: StatementSync;
+  readonly #voidCall: StatementSync;
+  readonly #findCredit: StatementSync;
+  readonly #insertCredit: StatementSync;
+
+  constructor(database: DatabaseSync, books: Books) {
+    this.#books = books;
+    this.#insertCall = database.prepare(`
+      INSERT INTO call (id, state, epoch, account_id, key_id, window_id, held, price_id, route, stream,
+        requested_model, effective_model, created_ms, labels)
+      VALUES (?, ${CALL_STATE.of.open}, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+    this.#settleCall = database.prepare(`
+      UPDATE call SET state = ${CALL_STATE.of.settled}, ended_ms = ?, ended = ?, http_status = ?, usage_source = ?,
+        cost = ?, host = ?, attempts = ?, loss = ?, loss_reason = ?,
+        fresh_tokens = ?, cache_read_tokens = ?, cache_write_tokens = ?, cache_write_1h_tokens = ?,
+        output_tokens = ?, reasoning_tokens = ?, fresh = ?, cache_write = ?, cache_read = ?, output = ?
+      WHERE id = ? AND state = ${CALL_STATE.of.open}`);
+    this.#voidCall = database.prepare(`
+      UPDATE call SET state = ${CALL_STATE.of.voided}, ended_ms = ?, ended = ${ENDED.of.died},
+        usage_source = ${USAGE_SOURCE.of.none}, attempts = 0, loss = held, loss_reason = ?
+      WHERE id = ? AND state = ${CALL_STATE.of.open}`);
+    this.#findCredit = database.prepare('SELECT amount FROM credit WHERE account_id = ? AND reference = ?');
+    this.#insertCredit = database.prepare('INSERT INTO credit VALUES (?, ?, ?, ?, ?, ?)');
+  }
+
+  /** Applies the operation that stands next on the tape. */
+  applyNext(tape: TapeReader): LedgerOutcome {
+    const kind = tape.word();
+    if (kind === HOLD) return this.#hold(readHold(tape));
+    if (kind === SETTLE) return this.#settle(readSettle(tape));
+    if (kind === VOID) return this.void(tape.word(), tape.text()!);
+    if (kind === CREDIT) return this.#credit(readCredit(tape));
+    if (kind === UNWRITABLE) return { kind: 'operation_failed', message: tape.text()! };
+    throw new Error(`No operation has the number ${kind}.`);
+  }
+
+  #hold(hold: HoldWords): LedgerOutcome {
+    const { id, amount, accountId, keyId } = hold;
+    const books = this.#books;
+    if (amount < 0n || !isAmount(amount)) return holdRefused('out_of_range');
+    if (hold.epoch !== books.epoch) return holdRefused('stale_epoch');
+    const balance = books.balance(accountId);
+    if (balance === null) return holdRefused('no_account');
+    const key = keyId === null ? null : books.key(keyId);
+    if (keyId !== null && !isActive(key, accountId, books.nowMs)) return holdRefused('key_inactive');
+    if (hold.ceiling !== null && amount > hold.ceiling) return holdRefused('cost_ceiling', hold.ceiling);
+    const window = keyId === null || key === null ? null : books.currentWindow(keyId, key);
+    if (window !== null && key !== null && key.cap !== null) {
+      const left = key.cap - window.spent - window.held;
+      if (amount > left) return holdRefused('key_cap', left > 0n ? left : 0n);
+    }
+    const available = balance.balance - balance.held;
+    if (!balance.unlimited && amount > available) return holdRefused('balance', available);
+    if (balance.spent + balance.held + amount > INT64_MAX) return holdRefused('out_of_range');
+    if (available - amount < INT64_MIN) return holdRefused('out_of_range');
+
+    const windowId = window === null ? null : window.windowId;
+    this.#insertHold(hold, windowId);
+    balance.held += amount;
+    books.touchBalance(balance);
+    if (window !== null) {
+      window.held += amount;
+      books.touchWindow(window);
+    }
+    books.rememberOpen({ id, state: CALL_STATE.of.open, accountId, keyId, windowId, held: amount, cost: 0n });
+    return HELD;
+  }
+
+  #insertHold(hold: HoldWords, windowId: bigint | null): void {
+    const books = this.#books;
+    if (hold.id <= books.closedUpTo) throw new Error(`The books are closed beyond the id ${hold.id}.`);
+    if (!books.hasPrice(hold.priceId)) throw new Error(`There is no price list ${hold.priceId}.`);
+    const effective = books.nameId(hold.effectiveModel);
+    const requested = hold.requestedModel === hold.effectiveModel ? effective : books.nameId(hold.requestedModel);
+    this.#insertCall.run(
+      hold.id,
+      hold.epoch,
+      hold.accountId,
+      hold.keyId,
+      windowId,
+      hold.amount,
+      hold.priceId,
+      books.nameId(hold.route),
+      hold.stream,
+      requested,
+      effective,
+      hold.createdMs,
+      hold.labels,
+    );
+  }
+
+  #settle(settle: SettleWords): LedgerOutcome {
+    const { id, cost, parts } = settle;
+    if (cost < 0n) return settleRefused('negative');
+    if (!sumsTo(parts, cost)) return settleRefused('components_wrong');
+    const call = this.#books.call(id);
+    if (call === null) return settleRefused('no_hold');
+    if (call.state === CALL_STATE.of.voided) return { kind: 'settle_found_void' };
+    if (call.state === CALL_STATE.of.settled) return { kind: 'settle_repeated', costNanousd: call.cost };
+    if (cost > call.held) return settleRefused('exceeds_hold');
+
+    this.#writeSettled(settle);
+    this.#books.endHold(call, cost);
+    return SETTLED;
+  }
+
+  #writeSettled(settle: SettleWords): void {
+    const { tokens, parts } = settle;
+    const { changes } = this.#settleCall.run(
+      settle.endedMs,
+      settle.ended,
+      settle.httpStatus,
+      settle.usageSource,
+      settle.cost,
+      settle.host === null ? null : this.#books.nameId(settle.host),
+      settle.attempts,
+      settle.loss,
+      settle.lossReason,
+      tokens[0]!,
+      tokens[1]!,
+      tokens[2]!,
+      tokens[3]!,
+      tokens[4]!,
+      tokens[5]!,
+      parts[0]!,
+      parts[1]!,
+      parts[2]!,
+      parts[3]!,
+      settle.id,
+    );
+    if (changes !== 1n) throw new Error(`Call ${settle.id} was not open.`);
+  }
+
+  void(id: bigint, reason: string): LedgerOutcome {
+    const call = this.#books.call(id);
+    if (call === null || call.state !== CALL_STATE.of.open) return { kind: 'void_not_open' };
+
+    const { changes } = this.#voidCall.run(this.#books.nowMs, reason, id);
+    if (changes !== 1n) throw new Error(`Call ${id} was not open.`);
+    this.#books.endHold(call, 0n);
+    return { kind: 'voided' };
+  }
+
+  #credit({ id, accountId, amount, reference, note, createdMs }: CreditWords): LedgerOutcome {
+    if (amount === 0n) return creditRefused('zero');
+    if (!isAmount(amount)) return creditRefused('out_of_range');
+    const row = this.#books.balance(accountId);
+    if (row === null) return creditRefused('no_account');
+    const before = this.#findCredit.get(accountId, reference)?.amount;
+    if (before === amount) return { kind: 'credit_repeated', balanceNanousd: row.balance };
+    if (before !== undefined) return creditRefused('reference_differs');
+    const balance = row.balance + amount;
+    if (!row.unlimited && amount < 0n && balance < row.held) return creditRefused('exceeds_available');
+    if (balance > INT64_MAX || balance - row.held < INT64_MIN) return creditRefused('out_of_range');
+
+    this.#insertCredit.run(id, accountId, reference, amount, note, createdMs);
+    row.balance = balance;
+    this.#books.touchBalance(row);
+    return { kind: 'credited', balanceNanousd: balance };
+  }
+}
+
+const HELD: LedgerOutcome = { kind: 'held' };
+const SETTLED: LedgerOutcome = { kind: 'settled' };
+
+function holdRefused(reason: HoldRefusal, availableNanousd: bigint | null = null): LedgerOutcome {
+  return { kind: 'hold_refused', reason, availableNanousd };
+}
+
+function settleRefused(reason: SettleRefusal): LedgerOutcome {
+  return { kind: 'settle_refused', reason };
+}
+
+function creditRefused(reason: CreditRefusal): LedgerOutcome {
+  return { kind: 'credit_refused', reason };
+}
+
+function isActive(key: KeyRule | null, accountId: bigint, nowMs: bigint): boolean {
+  if (key === null || key.accountId !== accountId || key.revokedMs !== null) return false;
+  return key.expiresMs === null || key.expiresMs > nowMs;
+}
+
+type Words = readonly (bigint | null)[];
+const NO_TOKENS: Words = [null, null, null, null, null, null];
+const NO_PARTS: Words = [null, null, null, null];
+
+/** The parts of a cost, if they are known, are never negative and make up the whole. */
+function sumsTo(parts: Words, cost: bigint): boolean {
+  if (parts === NO_PARTS) return true;
+  let sum = 0n;
+  for (const part of parts) {
+    if (part === null || part < 0n) return false;
+    sum += part;
+  }
+  return sum === cost;
+}
+
+type HoldWords = ReturnType<typeof readHold>;
+type SettleWords = ReturnType<typeof readSettle>;
+type CreditWords = ReturnType<typeof readCredit>;
+
+/** Members stand in the order of the tape. */
+function readHold(tape: TapeReader) {
+  return {
+    id: tape.word(),
+    epoch: tape.word(),
+    accountId: tape.word(),
+    keyId: tape.nullable(),
+    amount: tape.word(),
+    ceiling: tape.nullable(),
+    route: tape.text()!,
+    stream: tape.word(),
+    requestedModel: tape.text()!,
+    effectiveModel: tape.text()!,
+    priceId: tape.word(),
+    createdMs: tape.word(),
+    labels: tape.text(),
+  };
+}
+
+function readSettle(tape: TapeReader) {
+  return {
+    id: tape.word(),
+    endedMs: tape.word(),
+    ended: tape.word(),
+    httpStatus: tape.word(),
+    usageSource: tape.word(),
+    cost: tape.word(),
+    host: tape.text(),
+    attempts: tape.word(),
+    loss: tape.word(),
+    lossReason: tape.text(),
+    tokens: readGroup(tape, NO_TOKENS),
+    parts: readGroup(tape, NO_PARTS),
+  };
+}
+
+/** A group of words that are all there, or one null for all of them. */
+function readGroup(tape: TapeReader, absent: Words): Words {
+  const first = tape.nullable();
+  if (first === null) return absent;
+  const words = [first];
+  while (words.length < absent.length) words.push(tape.word());
+  return words;
+}
+
+function readCredit(tape: TapeReader) {
+  return {
+    id: tape.word(),
+    accountId: tape.word(),
+    amount: tape.word(),
+    reference: tape.text()!,
+    note: tape.text(),
+    createdMs: tape.word(),
+  };
+}

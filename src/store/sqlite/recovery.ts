@@ -1,0 +1,34 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { LIMITS } from '../../limits.ts';
+import { DIED_REASON } from '../store.ts';
+import type { Books } from './books.ts';
+import { CALL_STATE } from './codes.ts';
+import type { Operations } from './operations.ts';
+
+/** From here on, holds of every earlier life are refused; their open ones are voided next. */
+export function beginEpoch(database: DatabaseSync, books: Books): bigint {
+  const epoch = books.epoch + 1n;
+  database.prepare('INSERT INTO instance VALUES (?, ?)').run(epoch, books.nowMs);
+  books.epoch = epoch;
+  return epoch;
+}
+
+/** One step: voids some open holds of earlier lives and says how many. */
+export function voidSlice(database: DatabaseSync, books: Books, operations: Operations): number {
+  const orphans = database
+    .prepare(`SELECT id FROM call WHERE state = ${CALL_STATE.of.open} AND epoch < ? LIMIT ?`)
+    .all(books.epoch, BigInt(LIMITS.storeWriteSliceRows));
+  for (const { id } of orphans) operations.void(id as bigint, DIED_REASON);
+  return orphans.length;
+}
+
+export function registerPrices(database: DatabaseSync, version: string, pricesJson: string): number {
+  const known = database.prepare('SELECT id, prices FROM price_list WHERE version = ?').get(version);
+  if (known !== undefined && known.prices !== pricesJson) {
+    throw new Error(`The price list ${version} is registered with other prices, and price lists never change.`);
+  }
+  const row =
+    known ??
+    database.prepare('INSERT INTO price_list (version, prices) VALUES (?, ?) RETURNING id').get(version, pricesJson);
+  return Number(row?.id);
+}

@@ -1,0 +1,29 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { Page, ReceiptFilter, VerifyProgress, VerifyReport } from '../store.ts';
+import { AccountReader } from './accounts.ts';
+import { KeyReader } from './keys.ts';
+import { ReceiptReader } from './receipts.ts';
+import { Verification } from './verification.ts';
+
+export type ScannerVerbs = ReturnType<typeof scannerVerbs>;
+
+/** Reading that may take long, for a thread of its own. */
+export function scannerVerbs(database: DatabaseSync) {
+  const accounts = new AccountReader(database);
+  const keys = new KeyReader(database);
+  const receipts = new ReceiptReader(database);
+  let verification: Verification | null = null;
+  return {
+    listAccounts: (page: Page) => accounts.list(page),
+    listKeys: (accountId: bigint | null, page: Page) => keys.list(accountId, page),
+    listReceipts: (filter: ReceiptFilter, page: Page) => receipts.list(filter, page),
+    beginVerify: (nowMs: number): void => {
+      verification = new Verification(database, nowMs);
+    },
+    stepVerify: (): { progress: VerifyProgress; report: VerifyReport | null } => {
+      if (verification === null) throw new Error('No verification was begun.');
+      const report = verification.step();
+      return { progress: verification.progress, report };
+    },
+  };
+}

@@ -1,0 +1,31 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { LIMITS } from '../../limits.ts';
+import { CALL_STATE } from './codes.ts';
+
+/** Calls with `after < id <= upTo`. */
+export interface Slice {
+  readonly after: bigint;
+  readonly upTo: bigint;
+  readonly rows: number;
+}
+
+/** The next calls that can no longer change: none open, none so young that a hold may still come in below it. */
+export function nextSettledSlice(database: DatabaseSync, after: bigint, nowMs: number, rowsMax: number): Slice {
+  const rows = database
+    .prepare('SELECT id, state, created_ms FROM call WHERE id > ? ORDER BY id LIMIT ?')
+    .all(after, BigInt(rowsMax));
+  const youngest = BigInt(nowMs - LIMITS.closingAgeMs);
+  const end = rows.findIndex((row) => row.state === CALL_STATE.of.open || (row.created_ms as bigint) > youngest);
+  return sliceOf(after, end === -1 ? rows : rows.slice(0, end));
+}
+
+/** The next calls, whatever their state. */
+export function nextSlice(database: DatabaseSync, after: bigint, rowsMax: number): Slice {
+  const rows = database.prepare('SELECT id FROM call WHERE id > ? ORDER BY id LIMIT ?').all(after, BigInt(rowsMax));
+  return sliceOf(after, rows);
+}
+
+function sliceOf(after: bigint, rows: readonly Record<string, unknown>[]): Slice {
+  const last = rows.at(-1)?.id as bigint | undefined;
+  return { after, upTo: last ?? after, rows: rows.length };
+}

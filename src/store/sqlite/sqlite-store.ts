@@ -1,0 +1,200 @@
+import { statfs } from 'node:fs/promises';
+import type { DatabaseSync } from 'node:sqlite';
+import type { Receipt } from '../../canonical/receipt.ts';
+import type { Clock } from '../../kit/clock.ts';
+import { LIMITS } from '../../limits.ts';
+import type {
+  Account,
+  Instance,
+  KeyChange,
+  KeyRow,
+  KeyWindow,
+  LedgerOperation,
+  LedgerOutcome,
+  NewAccount,
+  NewKey,
+  Page,
+  ReceiptFilter,
+  Store,
+  StoreHealth,
+  StoreUnavailable,
+  VerifyProgress,
+  VerifyReport,
+} from '../store.ts';
+import { AccountReader } from './accounts.ts';
+import { createFiles, openToRead, openToWrite } from './database.ts';
+import { KeyReader } from './keys.ts';
+import { migrate } from './migrate.ts';
+import { ReceiptReader } from './receipts.ts';
+import type { ScannerVerbs } from './scanner-verbs.ts';
+import { writeTape } from './tape.ts';
+import { Thread } from './thread.ts';
+import { fullOutcome, type WriterVerbs } from './writer-verbs.ts';
+
+export interface SqliteStoreOptions {
+  readonly folder: string;
+  readonly clock: Clock;
+  /** The disk or a thread failed: what was promised is kept, nothing more can be; the process should end. */
+  readonly onFatal?: (error: Error) => void;
+}
+
+/** Opens or makes the store in that folder; the caller holds the folder's lock. */
+export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
+  createFiles(options.folder);
+  const database = openToWrite(options.folder);
+  try {
+    migrate(database);
+  } finally {
+    database.close();
+  }
+  const store = new SqliteStore(options);
+  await store.ready();
+  return store;
+}
+
+/** Writes in one thread, long reads in another, short reads here: none of them waits for another. */
+class SqliteStore implements Store {
+  readonly #folder: string;
+  readonly #clock: Clock;
+  readonly #writer: Thread<WriterVerbs>;
+  readonly #scanner: Thread<ScannerVerbs>;
+  readonly #reader: DatabaseSync;
+  readonly #accounts: AccountReader;
+  readonly #keys: KeyReader;
+  readonly #receipts: ReceiptReader;
+  /** Verifying and closing take turns: closing moves the ground on which verifying stands. */
+  #bookkeeping: Promise<unknown> = Promise.resolve();
+
+  constructor({ folder, clock, onFatal }: SqliteStoreOptions) {
+    this.#folder = folder;
+    this.#clock = clock;
+    this.#reader = openToRead(folder);
+    this.#accounts = new AccountReader(this.#reader);
+    this.#keys = new KeyReader(this.#reader);
+    this.#receipts = new ReceiptReader(this.#reader);
+    const broken = (error: StoreUnavailable) => onFatal?.(error);
+    this.#writer = new Thread('writer', { folder }, broken);
+    this.#scanner = new Thread('scanner', { folder }, broken);
+  }
+
+  async ready(): Promise<void> {
+    await this.#writer.call('ping');
+  }
+
+  async apply(operations: readonly LedgerOperation[]): Promise<LedgerOutcome[]> {
+    if (operations.length === 0) return [];
+    const outcomes = await this.#writer.call('apply', writeTape(operations), this.#clock.nowMs());
+    return outcomes.map(fullOutcome);
+  }
+
+  async beginInstance(): Promise<Instance> {
+    const epoch = await this.#writer.call('beginEpoch', this.#clock.nowMs());
+    const voidedHolds = await untilDone(() => this.#writer.call('voidSlice', this.#clock.nowMs()));
+    return { number: Number(epoch % 1024n), epoch, voidedHolds };
+  }
+
+  registerPrices(version: string, pricesJson: string): Promise<number> {
+    return this.#writer.call('registerPrices', this.#clock.nowMs(), version, pricesJson);
+  }
+
+  createAccount(account: NewAccount): Promise<'created' | 'name_taken'> {
+    return this.#writer.call('createAccount', account);
+  }
+
+  async findAccount(idOrName: bigint | string): Promise<Account | null> {
+    return this.#accounts.find(idOrName);
+  }
+
+  listAccounts(page: Page): Promise<Account[]> {
+    return this.#scanner.call('listAccounts', page);
+  }
+
+  createKey(key: NewKey): Promise<'created' | 'no_account'> {
+    return this.#writer.call('createKey', key);
+  }
+
+  updateKey(id: bigint, change: KeyChange): Promise<KeyRow | null> {
+    return this.#writer.call('updateKey', id, change);
+  }
+
+  async findKeyByHash(sha256Hex: string): Promise<KeyRow | null> {
+    return this.#keys.findByHash(sha256Hex);
+  }
+
+  async findKey(id: bigint): Promise<KeyRow | null> {
+    return this.#keys.find(id);
+  }
+
+  listKeys(accountId: bigint | null, page: Page): Promise<KeyRow[]> {
+    return this.#scanner.call('listKeys', accountId, page);
+  }
+
+  async keysChangedSince(version: bigint | null): Promise<{ version: bigint; keys: KeyRow[] }> {
+    return this.#keys.changedSince(version);
+  }
+
+  async keyWindow(keyId: bigint): Promise<KeyWindow | null> {
+    return this.#keys.window(keyId, this.#clock.nowMs());
+  }
+
+  async findReceipt(id: bigint, accountId: bigint | null): Promise<Receipt | null> {
+    return this.#receipts.find(id, accountId);
+  }
+
+  listReceipts(filter: ReceiptFilter, page: Page): Promise<Receipt[]> {
+    return this.#scanner.call('listReceipts', filter, page);
+  }
+
+  verify(progress?: (done: VerifyProgress) => void): Promise<VerifyReport> {
+    return this.#inTurn(async () => {
+      await this.#scanner.call('beginVerify', this.#clock.nowMs());
+      for (;;) {
+        const step = await this.#scanner.call('stepVerify');
+        progress?.(step.progress);
+        if (step.report !== null) return step.report;
+      }
+    });
+  }
+
+  closeBooks(forgetBeforeMs: number | null): Promise<{ closed: number; forgotten: number }> {
+    return this.#inTurn(async () => {
+      const nowMs = this.#clock.nowMs();
+      const closed = await untilDone(() => this.#writer.call('closeSlice', nowMs));
+      if (forgetBeforeMs === null) return { closed, forgotten: 0 };
+      const forgotten = await untilDone(() => this.#writer.call('forgetSlice', nowMs, forgetBeforeMs));
+      return { closed, forgotten };
+    });
+  }
+
+  async health(): Promise<StoreHealth> {
+    const broken = this.#writer.broken ?? this.#scanner.broken;
+    if (broken !== null) return { ok: false, reason: broken.message, mayAdmit: false };
+    const { bavail, bsize } = await statfs(this.#folder);
+    await this.#writer.call('ping');
+    if (bavail * bsize >= LIMITS.diskFreeBytesMin) return { ok: true, reason: null, mayAdmit: true };
+    return { ok: true, reason: 'The disk is nearly full.', mayAdmit: false };
+  }
+
+  /** Readers first: the last connection to leave folds the write-ahead log into the file, and only a writer can. */
+  async close(): Promise<void> {
+    if (this.#reader.isOpen) this.#reader.close();
+    await this.#scanner.end();
+    await this.#writer.end();
+  }
+
+  #inTurn<Result>(run: () => Promise<Result>): Promise<Result> {
+    const turn = this.#bookkeeping.then(run);
+    this.#bookkeeping = turn.catch(() => undefined);
+    return turn;
+  }
+}
+
+/** Repeats a step until it finds nothing left to do; gives the sum. */
+async function untilDone(step: () => Promise<number>): Promise<number> {
+  let total = 0;
+  for (;;) {
+    const done = await step();
+    if (done === 0) return total;
+    total += done;
+  }
+}

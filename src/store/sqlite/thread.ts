@@ -1,0 +1,101 @@
+import { parentPort, Worker } from 'node:worker_threads';
+import { StoreUnavailable } from '../store.ts';
+import { isBroken } from './batch.ts';
+
+/** Verbs one thread performs for another; arguments and results are plain data. */
+type AnyVerbs = { [name: string]: (...args: never[]) => unknown };
+
+type Request = { seq: number; verb: string; args: unknown[] };
+type Reply = { seq: number; result: unknown } | { seq: number; error: string } | { seq: number; broken: string };
+
+/** The serving side, called once by a thread's entry file. */
+export function serveVerbs(verbs: AnyVerbs, end: () => void): void {
+  const port = parentPort;
+  if (port === null) throw new Error('This file is the entry of a thread, not of a program.');
+  port.on('message', ({ seq, verb, args }: Request) => {
+    if (verb === 'end') {
+      end();
+      port.close();
+      return;
+    }
+    port.postMessage(answer(verbs, seq, verb, args));
+  });
+}
+
+function answer(verbs: AnyVerbs, seq: number, verb: string, args: unknown[]): Reply {
+  try {
+    return { seq, result: verbs[verb]!(...(args as never[])) };
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    return isBroken(error) ? { seq, broken: message } : { seq, error: message };
+  }
+}
+
+interface Waiting {
+  resolve(result: never): void;
+  reject(error: Error): void;
+}
+
+/** The asking side. When the thread breaks or ends by itself, everybody who waits is told, and so is the owner. */
+export class Thread<Verbs extends AnyVerbs> {
+  readonly #worker: Worker;
+  readonly #waiting = new Map<number, Waiting>();
+  readonly #onBroken: (error: StoreUnavailable) => void;
+  #seq = 0;
+  #broken: StoreUnavailable | null = null;
+  #ending = false;
+
+  /** `entry` is a file beside this one, without its ending: the sources run as .ts, the published program as .js. */
+  constructor(entry: string, workerData: unknown, onBroken: (error: StoreUnavailable) => void) {
+    const ending = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
+    this.#worker = new Worker(new URL(`./${entry}.${ending}`, import.meta.url), { workerData, name: entry });
+    this.#onBroken = onBroken;
+    this.#worker.on('message', (reply: Reply) => this.#receive(reply));
+    this.#worker.on('error', (error) => this.#break(`The ${entry} thread failed: ${String(error)}`));
+    this.#worker.on('exit', () => this.#break(`The ${entry} thread ended.`));
+  }
+
+  /** Null while all is well. */
+  get broken(): StoreUnavailable | null {
+    return this.#broken;
+  }
+
+  call<Verb extends keyof Verbs & string>(
+    verb: Verb,
+    ...args: Parameters<Verbs[Verb]>
+  ): Promise<ReturnType<Verbs[Verb]>> {
+    if (this.#broken !== null) return Promise.reject(this.#broken);
+    if (this.#ending) return Promise.reject(new StoreUnavailable('The store is closed.'));
+    const seq = ++this.#seq;
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(seq, { resolve, reject });
+      this.#worker.postMessage({ seq, verb, args } satisfies Request);
+    });
+  }
+
+  /** Lets the thread finish what it was asked, then ends it. */
+  async end(): Promise<void> {
+    if (this.#ending || this.#broken !== null) return;
+    this.#ending = true;
+    const exited = new Promise((resolve) => this.#worker.once('exit', resolve));
+    this.#worker.postMessage({ seq: 0, verb: 'end', args: [] } satisfies Request);
+    await exited;
+  }
+
+  #receive(reply: Reply): void {
+    if ('broken' in reply) this.#break(reply.broken);
+    const waiting = this.#waiting.get(reply.seq);
+    this.#waiting.delete(reply.seq);
+    if ('result' in reply) waiting?.resolve(reply.result as never);
+    else if ('error' in reply) waiting?.reject(new Error(reply.error));
+  }
+
+  #break(reason: string): void {
+    if (this.#broken !== null) return;
+    this.#broken = new StoreUnavailable(reason);
+    const waiting = [...this.#waiting.values()];
+    this.#waiting.clear();
+    for (const one of waiting) one.reject(this.#broken);
+    if (!this.#ending) this.#onBroken(this.#broken);
+  }
+}

@@ -1,0 +1,190 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { LIMITS } from '../../limits.ts';
+import type { VerifyProgress, VerifyReport } from '../store.ts';
+import { ACCOUNT_KIND, CALL_STATE, ENDED } from './codes.ts';
+import { readMeta } from './meta.ts';
+import { nextSettledSlice, nextSlice, type Slice } from './slices.ts';
+
+const { open, settled, voided } = CALL_STATE.of;
+/** A report that names more rows than this helps nobody. */
+const VIOLATIONS_MAX = 100;
+
+/** What a row must look like in each state, as an expression that is 1 when it does. */
+const SANE = `CASE state
+  WHEN ${open} THEN ended IS NULL AND ended_ms IS NULL AND cost = 0
+  WHEN ${settled} THEN ended IS NOT NULL AND ended_ms IS NOT NULL AND http_status IS NOT NULL
+    AND cost >= 0 AND cost <= held AND loss >= 0
+    AND (fresh IS NULL OR (min(fresh, cache_write, cache_read, output) >= 0
+      AND fresh + cache_write + cache_read + output = cost))
+  WHEN ${voided} THEN ended = ${ENDED.of.died} AND cost = 0 AND loss >= 0
+  END = 1 AND (key_id IS NULL) = (window_id IS NULL)`;
+
+interface Sums {
+  spent: bigint;
+  held: bigint;
+}
+
+/**
+ * Recomputes every sum from its entries. Calls that can no longer change are summed slice by slice, each slice a
+ * short read of its own; the rest, the balances and the credits are read as of one moment, in the last step.
+ */
+export class Verification {
+  readonly #database: DatabaseSync;
+  readonly #nowMs: number;
+  readonly #accounts = new Map<bigint, Sums>();
+  readonly #windows = new Map<string, Sums>();
+  readonly #violations: string[] = [];
+  readonly #rowsTotal: number;
+  #rowsRead = 0;
+  #after: bigint;
+  #calls = 0n;
+  #openHolds = 0n;
+  #loss = 0n;
+
+  constructor(database: DatabaseSync, nowMs: number) {
+    this.#database = database;
+    this.#nowMs = nowMs;
+    this.#after = readMeta(database, 'closed_up_to');
+    const [count] = database.prepare('SELECT count(*) AS rows FROM call WHERE id > ?').all(this.#after);
+    this.#rowsTotal = Number(count?.rows);
+  }
+
+  /** Null until the last step. */
+  step(): VerifyReport | null {
+    this.#database.exec('BEGIN');
+    try {
+      const slice = nextSettledSlice(this.#database, this.#after, this.#nowMs, LIMITS.storeSliceRows);
+      if (slice.rows === 0) return this.#lastStep();
+      this.#add(slice);
+      return null;
+    } finally {
+      this.#database.exec('COMMIT');
+    }
+  }
+
+  get progress(): VerifyProgress {
+    return { rowsRead: this.#rowsRead, rowsTotal: Math.max(this.#rowsTotal, this.#rowsRead) };
+  }
+
+  #lastStep(): VerifyReport {
+    for (;;) {
+      const slice = nextSlice(this.#database, this.#after, LIMITS.storeSliceRows);
+      if (slice.rows === 0) break;
+      this.#add(slice);
+    }
+    this.#addClosings();
+    const accounts = this.#compareBalances();
+    this.#compareWindows();
+    return {
+      accounts,
+      keys: this.#count('api_key'),
+      receipts: Number(this.#calls - this.#openHolds),
+      credits: this.#count('credit'),
+      openHolds: Number(this.#openHolds),
+      lossNanousd: this.#loss,
+      violations: this.#violations,
+    };
+  }
+
+  #add(slice: Slice): void {
+    this.#addCalls(slice);
+    this.#addWindows(slice);
+    const insane = this.#database
+      .prepare(`SELECT id FROM call WHERE id > ? AND id <= ? AND (${SANE}) IS NOT 1 LIMIT ${VIOLATIONS_MAX}`)
+      .all(slice.after, slice.upTo);
+    for (const { id } of insane) this.#violate(`Call ${id} contradicts its own state.`);
+    this.#after = slice.upTo;
+    this.#rowsRead += slice.rows;
+  }
+
+  #addCalls({ after, upTo }: Slice): void {
+    const rows = this.#database
+      .prepare(`
+        SELECT account_id, count(*) AS calls, sum(state = ${open}) AS open, sum(cost) AS spent,
+          sum(iif(state = ${open}, held, 0)) AS held, sum(coalesce(loss, 0)) AS loss
+        FROM call WHERE id > ? AND id <= ? GROUP BY account_id`)
+      .all(after, upTo) as Record<string, bigint>[];
+    for (const row of rows) {
+      addTo(this.#accounts, row.account_id!, row.spent!, row.held!);
+      this.#calls += row.calls!;
+      this.#openHolds += row.open!;
+      this.#loss += row.loss!;
+    }
+  }
+
+  #addWindows({ after, upTo }: Slice): void {
+    const rows = this.#database
+      .prepare(`
+        SELECT key_id, window_id, sum(cost) AS spent, sum(iif(state = ${open}, held, 0)) AS held
+        FROM call WHERE id > ? AND id <= ? AND key_id IS NOT NULL GROUP BY key_id, window_id`)
+      .all(after, upTo) as Record<string, bigint>[];
+    for (const row of rows) addTo(this.#windows, `${row.key_id}/${row.window_id}`, row.spent!, row.held!);
+  }
+
+  #addClosings(): void {
+    const rows = this.#database
+      .prepare('SELECT account_id, sum(calls) AS calls, sum(spent) AS spent, sum(loss) AS loss FROM closing GROUP BY 1')
+      .all() as Record<string, bigint>[];
+    for (const row of rows) {
+      addTo(this.#accounts, row.account_id!, row.spent!, 0n);
+      this.#calls += row.calls!;
+      this.#loss += row.loss!;
+    }
+  }
+
+  #compareBalances(): number {
+    let accounts = 0;
+    const rows = this.#database
+      .prepare(`
+        SELECT account.id AS id, balance.kind = ${ACCOUNT_KIND.of.unlimited} AS unlimited, balance, held, spent,
+          (SELECT coalesce(sum(amount), 0) FROM credit WHERE credit.account_id = account.id) AS credited
+        FROM account LEFT JOIN balance ON balance.account_id = account.id`)
+      .iterate() as Iterable<Record<string, bigint>>;
+    for (const row of rows) {
+      accounts += 1;
+      const sums = this.#accounts.get(row.id!) ?? { spent: 0n, held: 0n };
+      this.#accounts.delete(row.id!);
+      this.#compare(`Account ${row.id}: balance`, row.balance!, row.credited! - sums.spent);
+      this.#compare(`Account ${row.id}: held`, row.held!, sums.held);
+      this.#compare(`Account ${row.id}: spent`, row.spent!, sums.spent);
+      const overdrawn = row.unlimited === 0n && row.balance! < row.held!;
+      if (overdrawn) this.#violate(`Account ${row.id}: holds ${row.held} on a balance of ${row.balance}.`);
+    }
+    for (const id of this.#accounts.keys()) this.#violate(`Calls name the account ${id}, which does not exist.`);
+    return accounts;
+  }
+
+  #compareWindows(): void {
+    const rows = this.#database.prepare('SELECT * FROM key_window').iterate() as Iterable<Record<string, bigint>>;
+    for (const row of rows) {
+      const name = `${row.key_id}/${row.window_id}`;
+      const sums = this.#windows.get(name) ?? { spent: 0n, held: 0n };
+      this.#windows.delete(name);
+      this.#compare(`Key ${row.key_id}, window ${row.window_id}: spent`, row.spent!, row.closed! + sums.spent);
+      this.#compare(`Key ${row.key_id}, window ${row.window_id}: held`, row.held!, sums.held);
+    }
+    for (const name of this.#windows.keys()) this.#violate(`Calls name the key window ${name}, which does not exist.`);
+  }
+
+  #compare(what: string, stored: bigint, computed: bigint): void {
+    if (stored !== computed) this.#violate(`${what} is ${stored}, its entries make ${computed}.`);
+  }
+
+  #violate(sentence: string): void {
+    if (this.#violations.length < VIOLATIONS_MAX) this.#violations.push(sentence);
+  }
+
+  #count(table: 'api_key' | 'credit'): number {
+    return Number(this.#database.prepare(`SELECT count(*) AS rows FROM ${table}`).get()?.rows);
+  }
+}
+
+function addTo<Name>(sums: Map<Name, Sums>, name: Name, spent: bigint, held: bigint): void {
+  const entry = sums.get(name);
+  if (entry === undefined) {
+    sums.set(name, { spent, held });
+    return;
+  }
+  entry.spent += spent;
+  entry.held += held;
+}

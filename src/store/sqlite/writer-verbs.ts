@@ -1,0 +1,55 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { KeyChange, LedgerOutcome, NewAccount, NewKey } from '../store.ts';
+import { createAccount } from './accounts.ts';
+import { BatchRunner } from './batch.ts';
+import { Books } from './books.ts';
+import { closeSlice, forgetSlice } from './closing.ts';
+import { createKey, updateKey } from './keys.ts';
+import { Operations } from './operations.ts';
+import { beginEpoch, registerPrices, voidSlice } from './recovery.ts';
+import type { Tape } from './tape.ts';
+
+export type WriterVerbs = ReturnType<typeof writerVerbs>;
+
+/** Everything that changes the store, for the one thread that may. */
+export function writerVerbs(database: DatabaseSync) {
+  const books = new Books(database);
+  const operations = new Operations(database, books);
+  const runner = new BatchRunner(database, books, operations);
+  return {
+    ping: (): void => undefined,
+    apply: (tape: Tape, nowMs: number): LeanOutcome[] => runner.run(tape, nowMs).map(leanOutcome),
+    beginEpoch: (nowMs: number): bigint => runner.transaction(nowMs, () => beginEpoch(database, books)),
+    voidSlice: (nowMs: number): number => runner.transaction(nowMs, () => voidSlice(database, books, operations)),
+    registerPrices: (nowMs: number, version: string, pricesJson: string): number =>
+      runner.transaction(nowMs, () => registerPrices(database, version, pricesJson)),
+    closeSlice: (nowMs: number): number =>
+      runner.transaction(nowMs, () => {
+        const closed = closeSlice(database, nowMs);
+        books.forget();
+        return closed;
+      }),
+    forgetSlice: (nowMs: number, beforeMs: number): number =>
+      runner.transaction(nowMs, () => forgetSlice(database, beforeMs)),
+    createAccount: (account: NewAccount) => createAccount(database, account),
+    createKey: (key: NewKey) => createKey(database, key),
+    updateKey: (id: bigint, change: KeyChange) => {
+      books.forgetKey(id);
+      return updateKey(database, id, change);
+    },
+  };
+}
+
+/** The usual outcomes travel as small numbers. */
+export type LeanOutcome = number | LedgerOutcome;
+const USUAL: readonly LedgerOutcome[] = [{ kind: 'held' }, { kind: 'settled' }, { kind: 'voided' }];
+
+function leanOutcome(outcome: LedgerOutcome): LeanOutcome {
+  if (outcome.kind === 'held') return 0;
+  if (outcome.kind === 'settled') return 1;
+  return outcome.kind === 'voided' ? 2 : outcome;
+}
+
+export function fullOutcome(lean: LeanOutcome): LedgerOutcome {
+  return typeof lean === 'number' ? USUAL[lean]! : lean;
+}
