@@ -1,0 +1,211 @@
+import type { CachedPrefix } from './prefix-memory.ts';
+import { type Effort, type Prompt, type PromptMessage, type PromptTool, windowOf } from './prompt.ts';
+import { exampleOf } from './schema-example.ts';
+import type { SimScript } from './script.ts';
+import { takeTokens } from './tokens.ts';
+
+/** What the simulated model says, before any wire puts it into frames. */
+export interface Answer {
+  readonly choices: readonly Choice[];
+  readonly usage: Usage;
+}
+
+export interface Choice {
+  readonly reasoning: string;
+  readonly reasoningTokens: number;
+  /** null when the choice is tool calls alone. */
+  readonly text: string | null;
+  readonly calls: readonly ToolCall[];
+  readonly outputTokens: number;
+  readonly finish: Finish;
+}
+
+export interface ToolCall {
+  readonly name: string;
+  readonly arguments: string;
+}
+
+export type Finish = 'stop' | 'length' | 'tool_calls';
+
+/** The input side, known before a word is said. */
+export interface AskedUsage extends CachedPrefix {
+  readonly promptTokens: number;
+}
+
+export interface Usage extends AskedUsage {
+  readonly outputTokens: number;
+  /** Part of outputTokens. */
+  readonly reasoningTokens: number;
+}
+
+/** The opening of a tool call (its id and name) is one token, so that a limit can fall before it or after it. */
+export const CALL_OPENING_TOKENS = 1;
+
+const QUOTE_UNITS_MAX = 80;
+
+const REASONING_WORDS: Record<Effort, number> = {
+  none: 0,
+  minimal: 8,
+  low: 16,
+  medium: 32,
+  high: 64,
+  xhigh: 96,
+  max: 128,
+};
+
+/** No word is longer than one token, so n words are n tokens. */
+const ANSWER_WORDS = 'this is a made up answer of the mock host one word after another until the count is full'.split(
+  ' ',
+);
+const THOUGHT_WORDS = 'the mock host thinks about this step by step and weighs what was asked before it replies'.split(
+  ' ',
+);
+
+/** The same request always gets the same answer; `count` choices, each under the caller's limit and the window's. */
+export function composeAnswer(prompt: Prompt, script: SimScript, count: number, asked: AskedUsage): Answer {
+  const room = windowOf(prompt.model) - asked.promptTokens;
+  const tokensMax = Math.min(prompt.outputTokensMax ?? room, room);
+  const choices: Choice[] = [];
+  for (let index = 0; index < count; index++) choices.push(composeChoice(prompt, script, index, tokensMax));
+  return { choices, usage: sumUsage(choices, asked) };
+}
+
+function composeChoice(prompt: Prompt, script: SimScript, index: number, tokensMax: number): Choice {
+  const reasoning = takeWords(THOUGHT_WORDS, REASONING_WORDS[prompt.effort]);
+  const tools = scriptedText(script) === null ? toolsToCall(prompt) : [];
+  if (tools.length > 0) return limitCalls(reasoning, tools.map(callOf), tokensMax);
+  return limitText(reasoning, cutAtStop(composeText(prompt, script, index), prompt.stops), tokensMax);
+}
+
+function scriptedText(script: SimScript): string | null {
+  if (script.text !== undefined) return script.text;
+  return script.words === undefined ? null : takeWords(ANSWER_WORDS, script.words);
+}
+
+function composeText(prompt: Prompt, script: SimScript, index: number): string {
+  const scripted = scriptedText(script);
+  if (scripted !== null) return scripted;
+  const { format } = prompt;
+  if (format.kind === 'schema') return JSON.stringify(exampleOf(format.schema));
+  if (format.kind === 'object') return JSON.stringify({ simulated: true, answer_to: quoteOfAsker(prompt) });
+  const text = prompt.messages.at(-1)?.role === 'tool' ? answerToTools(prompt) : answerToAsker(prompt);
+  return index === 0 ? text : `${text} (choice ${index + 1})`;
+}
+
+function answerToAsker(prompt: Prompt): string {
+  return (
+    `This is a simulated answer to: "${quoteOfAsker(prompt)}". No model was called; ` +
+    'the simulated upstream wrote this so that you can see calls, streams and receipts work.'
+  );
+}
+
+function answerToTools(prompt: Prompt): string {
+  const results: string[] = [];
+  for (const message of trailingResults(prompt.messages)) {
+    results.push(`${nameOfCall(prompt, message.toolCallId)} said "${quote(message.text)}"`);
+  }
+  return `This is a simulated answer from the tool results: ${results.join(', ')}.`;
+}
+
+function trailingResults(messages: readonly PromptMessage[]): readonly PromptMessage[] {
+  const before = messages.findLastIndex((message) => message.role !== 'tool');
+  return messages.slice(before + 1);
+}
+
+function nameOfCall(prompt: Prompt, id: string | null): string {
+  for (const message of prompt.messages) {
+    for (const call of message.toolCalls) if (call.id === id) return call.name;
+  }
+  return 'a tool';
+}
+
+function quoteOfAsker(prompt: Prompt): string {
+  const asked = prompt.messages.findLast((message) => message.role === 'user') ?? prompt.messages.at(-1);
+  return quote(asked?.text ?? '');
+}
+
+function quote(text: string): string {
+  // Cut first: collapsing the white space of a whole book to quote one line of it would be slow.
+  const start = text
+    .slice(0, QUOTE_UNITS_MAX * 2)
+    .replace(/\s+/g, ' ')
+    .trim();
+  if (start.length <= QUOTE_UNITS_MAX && text.length <= QUOTE_UNITS_MAX * 2) return start.toWellFormed();
+  return `${start.slice(0, QUOTE_UNITS_MAX).replace(/[\ud800-\udbff]$/, '')}...`.toWellFormed();
+}
+
+function toolsToCall(prompt: Prompt): readonly PromptTool[] {
+  const { tools, toolChoice, messages } = prompt;
+  if (tools.length === 0 || toolChoice === 'none') return [];
+  if (typeof toolChoice === 'object') return tools.filter((tool) => tool.name === toolChoice.name).slice(0, 1);
+  if (toolChoice === 'auto' && messages.at(-1)?.role !== 'user') return [];
+  return tools.slice(0, prompt.parallelTools ? 2 : 1);
+}
+
+function callOf(tool: PromptTool): ToolCall {
+  return { name: tool.name, arguments: JSON.stringify(exampleOf(tool.schema)) };
+}
+
+function takeWords(words: readonly string[], count: number): string {
+  const rounds = Math.floor(count / words.length);
+  const whole = rounds === 0 ? '' : `${words.join(' ')} `.repeat(rounds);
+  return (whole + words.slice(0, count % words.length).join(' ')).trimEnd();
+}
+
+function cutAtStop(text: string, stops: readonly string[]): string {
+  let end = text.length;
+  for (const stop of stops) {
+    const at = text.indexOf(stop);
+    if (at !== -1 && at < end) end = at;
+  }
+  return end === text.length ? text : text.slice(0, end);
+}
+
+function limitText(reasoning: string, text: string, tokensMax: number): Choice {
+  const thought = takeTokens(reasoning, tokensMax);
+  const said = takeTokens(text, tokensMax - thought.tokens);
+  const whole = thought.text.length === reasoning.length && said.text.length === text.length;
+  return {
+    reasoning: thought.text,
+    reasoningTokens: thought.tokens,
+    text: said.text,
+    calls: [],
+    outputTokens: thought.tokens + said.tokens,
+    finish: whole ? 'stop' : 'length',
+  };
+}
+
+function limitCalls(reasoning: string, wanted: readonly ToolCall[], tokensMax: number): Choice {
+  const thought = takeTokens(reasoning, tokensMax);
+  const calls: ToolCall[] = [];
+  let outputTokens = thought.tokens;
+  let whole = thought.text.length === reasoning.length;
+  for (const call of wanted) {
+    if (outputTokens + CALL_OPENING_TOKENS > tokensMax) {
+      whole = false;
+      break;
+    }
+    const given = takeTokens(call.arguments, tokensMax - outputTokens - CALL_OPENING_TOKENS);
+    calls.push({ name: call.name, arguments: given.text });
+    outputTokens += CALL_OPENING_TOKENS + given.tokens;
+    whole &&= given.text.length === call.arguments.length;
+  }
+  return {
+    reasoning: thought.text,
+    reasoningTokens: thought.tokens,
+    text: null,
+    calls,
+    outputTokens,
+    finish: whole ? 'tool_calls' : 'length',
+  };
+}
+
+function sumUsage(choices: readonly Choice[], asked: AskedUsage): Usage {
+  let outputTokens = 0;
+  let reasoningTokens = 0;
+  for (const choice of choices) {
+    outputTokens += choice.outputTokens;
+    reasoningTokens += choice.reasoningTokens;
+  }
+  return { ...asked, outputTokens, reasoningTokens };
+}

@@ -1,0 +1,35 @@
+import { parseArgs } from 'node:util';
+import { type Sim, startSim } from './sim.ts';
+
+/** A simulator that runs for days on a laptop need not remember as much as one in a test. */
+const CALLS_KEPT = 1_000;
+
+/** The simulator as a process: one JSON line when it listens; it ends with its parent, or on SIGTERM. */
+async function main(): Promise<void> {
+  const { values } = parseArgs({ options: { port: { type: 'string', default: '0' } } });
+  const port = Number(values.port);
+  if (!Number.isInteger(port) || port < 0 || port > 65_535)
+    throw new RangeError('--port must be a number from 0 to 65535.');
+  const sim = await startSim({ port, callsKept: CALLS_KEPT });
+  endWith(sim);
+  process.stdout.write(`${JSON.stringify({ url: sim.url })}\n`);
+}
+
+function endWith(sim: Sim): void {
+  const end = () => {
+    sim.close().then(
+      () => process.exit(0),
+      () => process.exit(1),
+    );
+  };
+  process.once('disconnect', end);
+  process.once('SIGTERM', end);
+  process.once('SIGINT', end);
+}
+
+main().catch((error: unknown) => {
+  process.stderr.write(
+    `The simulated upstream did not start: ${error instanceof Error ? error.message : String(error)}\n`,
+  );
+  process.exit(1);
+});

@@ -1,0 +1,99 @@
+import { LIMITS } from '../limits.ts';
+import type { PromptSegment } from './prompt.ts';
+import { tokenEnd } from './tokens.ts';
+
+/** Shorter prompts are never cached; beyond it a prefix is remembered every so many tokens. */
+export const CACHE_TOKENS_MIN = 1024;
+export const CACHE_STEP_TOKENS = 128;
+
+export interface CachedPrefix {
+  readonly cachedTokens: number;
+  readonly cacheWriteTokens: number;
+}
+
+const NOTHING: CachedPrefix = { cachedTokens: 0, cacheWriteTokens: 0 };
+
+/** Remembers prompt prefixes per model, as a host's prompt cache does; the least recently used are forgotten first. */
+export class PrefixMemory {
+  /** Insertion order is order of use. */
+  readonly #prefixes = new Set<number>();
+  readonly #prefixesMax: number;
+
+  constructor(prefixesMax: number = LIMITS.simCachedPrefixesMax) {
+    this.#prefixesMax = prefixesMax;
+  }
+
+  /** How much of this prompt was seen before; from now on all of it was. */
+  recall(model: string, segments: readonly PromptSegment[], promptTokens: number): CachedPrefix {
+    if (promptTokens < CACHE_TOKENS_MIN) return NOTHING;
+    const prefixes = hashPrefixes(model, segments);
+    let known = 0;
+    while (known < prefixes.length && this.#prefixes.has(prefixes[known]!)) known++;
+    for (const prefix of prefixes) this.#remember(prefix);
+    const cachedTokens = tokensOfPrefix(known);
+    return { cachedTokens, cacheWriteTokens: tokensOfPrefix(prefixes.length) - cachedTokens };
+  }
+
+  forgetAll(): void {
+    this.#prefixes.clear();
+  }
+
+  #remember(prefix: number): void {
+    this.#prefixes.delete(prefix);
+    this.#prefixes.add(prefix);
+    if (this.#prefixes.size <= this.#prefixesMax) return;
+    for (const oldest of this.#prefixes) {
+      this.#prefixes.delete(oldest);
+      return;
+    }
+  }
+}
+
+function tokensOfPrefix(count: number): number {
+  return count === 0 ? 0 : CACHE_TOKENS_MIN + (count - 1) * CACHE_STEP_TOKENS;
+}
+
+/** One hash for each remembered length of the prompt, shortest first. */
+function hashPrefixes(model: string, segments: readonly PromptSegment[]): number[] {
+  const hasher = new PrefixHasher();
+  hasher.absorb(model, 0, model.length);
+  for (const { mark, fixedTokens, text } of segments) {
+    hasher.absorb(mark, 0, mark.length);
+    for (let token = 0; token < fixedTokens; token++) hasher.endToken();
+    for (let at = 0; at < text.length; ) {
+      const end = tokenEnd(text, at);
+      hasher.absorb(text, at, end);
+      hasher.endToken();
+      at = end;
+    }
+  }
+  return hasher.prefixes;
+}
+
+class PrefixHasher {
+  readonly prefixes: number[] = [];
+  #high = 0x811c9dc5;
+  #low = 0x2545f491;
+  #tokens = 0;
+  #nextPrefixAt = CACHE_TOKENS_MIN;
+
+  absorb(text: string, from: number, to: number): void {
+    let high = this.#high;
+    let low = this.#low;
+    for (let at = from; at < to; at++) {
+      const code = text.charCodeAt(at);
+      high = Math.imul(high ^ code, 0x01000193);
+      low = Math.imul((low << 7) ^ (low >>> 9) ^ code, 0x85ebca6b);
+    }
+    // A border between pieces, so that "ab"+"c" and "a"+"bc" differ.
+    this.#high = Math.imul(high ^ 0x10000, 0x01000193);
+    this.#low = Math.imul(low ^ 0x10000, 0x85ebca6b);
+  }
+
+  endToken(): void {
+    this.#tokens++;
+    if (this.#tokens < this.#nextPrefixAt) return;
+    this.#nextPrefixAt += CACHE_STEP_TOKENS;
+    this.prefixes.push((this.#high >>> 0) * 2 ** 21 + (this.#low >>> 11));
+  }
+}

@@ -1,0 +1,22 @@
+import type { IncomingMessage } from 'node:http';
+
+/** Gives the whole body, or null as soon as it is too long; nothing when the client goes away first. */
+export function readBody(
+  request: IncomingMessage,
+  bytesMax: number,
+  onBytes: (count: number) => void,
+  onBody: (body: string | null) => void,
+): void {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  request.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    onBytes(chunk.length);
+    if (bytes <= bytesMax) chunks.push(chunk);
+    else if (bytes - chunk.length <= bytesMax) onBody(null);
+  });
+  request.on('end', () => {
+    if (bytes > bytesMax) return;
+    onBody(chunks.length === 1 ? chunks[0]!.toString() : Buffer.concat(chunks).toString());
+  });
+}

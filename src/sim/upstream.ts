@@ -1,0 +1,174 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Clock } from '../kit/clock.ts';
+import { tryParseJson } from '../kit/json.ts';
+import { LIMITS } from '../limits.ts';
+import type { CallLog, SimCall } from './calls.ts';
+import { deliver } from './delivery.ts';
+import type { Gates } from './gates.ts';
+import { answerModels } from './models.ts';
+import { Outlet } from './outlet.ts';
+import { readBody } from './read-body.ts';
+import { jsonReply, type Refusal, RefusedRequest, type Reply, type SimHost, type SimWire } from './reply.ts';
+import { mergeScripts, NO_FAULTS, readScript, ScriptError, type SimScript } from './script.ts';
+import type { ScriptBook } from './script-book.ts';
+import { plainWire, WIRES } from './wires/index.ts';
+
+export interface UpstreamParts {
+  readonly log: CallLog;
+  readonly gates: Gates;
+  readonly scripts: ScriptBook;
+  readonly host: SimHost;
+  readonly clock: Clock;
+}
+
+/** Plays the vendor: every path but the simulator's own control ends up here. */
+export class Upstream {
+  readonly #parts: UpstreamParts;
+  readonly #outlets = new Set<Outlet>();
+  #idleWatchers: (() => void)[] = [];
+
+  constructor(parts: UpstreamParts) {
+    this.#parts = parts;
+  }
+
+  get openResponses(): number {
+    return this.#outlets.size;
+  }
+
+  whenIdle(tell: () => void): void {
+    this.#idleWatchers.push(tell);
+    this.#tellIdleWatchers();
+  }
+
+  /** Ends every response that is still open, however far it got. */
+  severAll(): void {
+    for (const outlet of [...this.#outlets]) {
+      outlet.sever();
+      this.#forget(outlet);
+    }
+  }
+
+  handle(request: IncomingMessage, response: ServerResponse): void {
+    const call = this.#parts.log.open(request);
+    const outlet = new Outlet(response, call, (closed) => this.#forget(closed));
+    this.#outlets.add(outlet);
+    const countBytes = (count: number) => {
+      call.bytesReceived += count;
+    };
+    readBody(request, LIMITS.simRequestBytesMax, countBytes, (body) => this.#answer(call, body, outlet));
+  }
+
+  #forget(outlet: Outlet): void {
+    this.#outlets.delete(outlet);
+    this.#tellIdleWatchers();
+  }
+
+  #tellIdleWatchers(): void {
+    if (this.#outlets.size > 0 || this.#idleWatchers.length === 0) return;
+    const watchers = this.#idleWatchers;
+    this.#idleWatchers = [];
+    for (const tell of watchers) tell();
+  }
+
+  #answer(call: SimCall, body: string | null, outlet: Outlet): void {
+    const { log, gates, clock } = this.#parts;
+    const parsed = body === null || body === '' ? undefined : tryParseJson(body);
+    call.model = modelOf(parsed);
+    log.receive(call, body ?? '');
+    const { reply, script } = body === null ? TOO_LARGE : this.#replyTo(call, parsed);
+    deliver(reply, script, outlet, gates, clock)?.catch(() => outlet.sever());
+  }
+
+  #replyTo(call: SimCall, body: unknown): ScriptedReply {
+    const path = call.path.split('?', 1)[0]!;
+    const wire = call.method === 'POST' ? WIRES.get(path) : undefined;
+    if (wire !== undefined) return this.#speak(wire, call, body);
+    const models = call.method === 'GET' ? answerModels(path) : null;
+    return { reply: models ?? unknownUrl(call.method, path), script: NO_FAULTS };
+  }
+
+  #speak(wire: SimWire, call: SimCall, body: unknown): ScriptedReply {
+    let script = this.#parts.scripts.take(call.model);
+    try {
+      if (!isFields(body)) return { reply: wire.refuse(NOT_AN_OBJECT), script };
+      if (body.sim !== undefined) script = mergeScripts(script, readScript(body.sim));
+      return { reply: this.#perform(wire, body, script), script };
+    } catch (error) {
+      return { reply: wire.refuse(refusalOf(error)), script };
+    }
+  }
+
+  #perform(wire: SimWire, body: Record<string, unknown>, script: SimScript): Reply {
+    const { status = 200, headers, raw } = script;
+    if (script === NO_FAULTS) return wire.answer(body, script, this.#parts.host);
+    const reply =
+      raw !== undefined
+        ? rawReply(raw)
+        : status < 300
+          ? wire.answer(body, script, this.#parts.host)
+          : failWith(wire, script, status);
+    return { ...reply, status, headers: { ...reply.headers, ...lowerNames(headers ?? {}) } };
+  }
+}
+
+interface ScriptedReply {
+  readonly reply: Reply;
+  readonly script: SimScript;
+}
+
+function failWith(wire: SimWire, script: SimScript, status: number): Reply {
+  const usual = wire.refuse(wire.fail(status));
+  if (script.errorBody === undefined) return usual;
+  const body = typeof script.errorBody === 'string' ? script.errorBody : JSON.stringify(script.errorBody);
+  return { ...usual, chunks: [body] };
+}
+
+function rawReply(raw: { contentType: string; base64: string }): Reply {
+  return {
+    status: 200,
+    headers: { 'content-type': raw.contentType },
+    chunks: [Buffer.from(raw.base64, 'base64')],
+    streamed: raw.contentType.startsWith('text/event-stream'),
+  };
+}
+
+function lowerNames(headers: Record<string, string | string[]>): Record<string, string | string[]> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+}
+
+function invalid(status: number, code: string | null, param: string | null, message: string): Refusal {
+  return { status, message, type: 'invalid_request_error', code, param };
+}
+
+const NOT_AN_OBJECT = invalid(
+  400,
+  null,
+  null,
+  'We could not parse the JSON body of your request: expected a JSON object.',
+);
+const TOO_LARGE: ScriptedReply = {
+  reply: plainWire.refuse(invalid(413, null, null, `The body is larger than ${LIMITS.simRequestBytesMax} bytes.`)),
+  script: NO_FAULTS,
+};
+
+function unknownUrl(method: string, path: string): Reply {
+  if (method === 'HEAD' && path === '/') return jsonReply(200, '');
+  return plainWire.refuse(invalid(404, 'unknown_url', null, `Invalid URL (${method} ${path})`));
+}
+
+function refusalOf(error: unknown): Refusal {
+  if (error instanceof RefusedRequest) return error.refusal;
+  if (error instanceof ScriptError) return invalid(400, error.code, error.param, error.message);
+  return {
+    ...invalid(500, 'simulator_bug', null, `The simulator itself failed: ${String(error)}`),
+    type: 'server_error',
+  };
+}
+
+function modelOf(body: unknown): string | null {
+  return isFields(body) && typeof body.model === 'string' ? body.model : null;
+}
+
+function isFields(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
