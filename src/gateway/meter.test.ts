@@ -1,0 +1,321 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { readEndings, readUsageRules, type UsageRow } from '../../test/endings-page.ts';
+import { anyTokens, anyUsage, price, tokens, usageWithin } from '../../test/money-arbitraries.ts';
+import { ERROR_TABLE, type ErrorName, GatewayError } from '../canonical/errors.ts';
+import { ENDINGS, type Settlement } from '../canonical/receipt.ts';
+import { MISSING_USAGE, type Usage, type UsageReading, ZERO_USAGE } from '../canonical/usage.ts';
+import { INT64_MAX } from '../money/nanousd.ts';
+import type { Price } from '../money/price.ts';
+import { worstCase } from '../money/worst-case.ts';
+import { type MeterInput, meter } from './meter.ts';
+import type { Outcome } from './outcome.ts';
+
+/** 10 nanodollars for a token of input, 1 for a cached one, 100 for one of output: costs can be read off the counts. */
+const PRICE: Price = {
+  inputNanousdPerMillion: 10_000_000n,
+  outputNanousdPerMillion: 100_000_000n,
+  cacheReadNanousdPerMillion: 1_000_000n,
+  cacheWriteNanousdPerMillion: null,
+  cacheWrite1hNanousdPerMillion: null,
+  tiers: [],
+};
+const HELD = 10n * 500n + 3n + 100n * 200n;
+const INPUT: Omit<MeterInput, 'outcome'> = {
+  stream: true,
+  price: PRICE,
+  heldNanousd: HELD,
+  inputBound: 500,
+  outputBound: 200,
+  inputEstimateTokens: 70,
+};
+const OUTCOME: Outcome = {
+  ended: 'complete',
+  httpStatus: 200,
+  usage: MISSING_USAGE,
+  drained: false,
+  contentLeft: true,
+  relayedBytes: 80,
+  host: 'some-host',
+  attempts: 1,
+  error: null,
+};
+
+const reported = (usage: Partial<Usage>): UsageReading => ({ state: 'reported', usage: { ...ZERO_USAGE, ...usage } });
+const partial = (usage: Partial<Usage>): UsageReading => ({ state: 'partial', usage: { ...ZERO_USAGE, ...usage } });
+const settle = (outcome: Partial<Outcome>, input: Partial<MeterInput> = {}): Settlement =>
+  meter({ ...INPUT, ...input, outcome: { ...OUTCOME, ...outcome } });
+
+interface Situation extends Partial<Outcome> {
+  readonly stream?: boolean;
+}
+
+const BEFORE_CONTENT: Situation = { contentLeft: false, relayedBytes: 0 };
+const STREAM_DRAINED: Situation = { drained: true };
+
+/** How the relay reports each row of the page. */
+const SITUATIONS: Record<string, Situation> = {
+  'complete any': {},
+  'failed any': { ...BEFORE_CONTENT, httpStatus: 502 },
+  'upstream_error before_content': BEFORE_CONTENT,
+  'upstream_error after_content': {},
+  'timeout before_content': BEFORE_CONTENT,
+  'timeout after_content': {},
+  'shutdown before_content': BEFORE_CONTENT,
+  'shutdown after_content': {},
+  'client_gone not_sent': { ...BEFORE_CONTENT, stream: false, attempts: 0, host: null },
+  'client_gone stream_before_content': BEFORE_CONTENT,
+  'client_gone stream_cut': {},
+  'client_gone stream_drained': STREAM_DRAINED,
+  'client_gone buffered_cancelled': { stream: false, contentLeft: false },
+  'client_gone buffered_drained': { stream: false, contentLeft: false, drained: true },
+  'stalled stream_before_content': BEFORE_CONTENT,
+  'stalled stream_cut': {},
+  'stalled stream_drained': STREAM_DRAINED,
+};
+
+interface CountsCase {
+  readonly reading: UsageReading;
+  /** What it costs where the page charges usage: 80 bytes were relayed, 70 tokens of input are the estimate. */
+  readonly costNanousd: bigint;
+  readonly usage: Partial<Usage>;
+  readonly lossNanousd: bigint;
+}
+
+const COUNTS: Record<string, CountsCase> = {
+  reported: {
+    reading: reported({ freshTokens: 40, cacheReadTokens: 9, outputTokens: 7 }),
+    costNanousd: 400n + 9n + 700n,
+    usage: { freshTokens: 40, cacheReadTokens: 9, outputTokens: 7 },
+    lossNanousd: 0n,
+  },
+  zero: { reading: reported({}), costNanousd: 0n, usage: {}, lossNanousd: 0n },
+  partial: {
+    reading: partial({ freshTokens: 40, outputTokens: 3 }),
+    costNanousd: 400n + 100n * 20n,
+    usage: { freshTokens: 40, outputTokens: 20 },
+    lossNanousd: 0n,
+  },
+  missing: {
+    reading: MISSING_USAGE,
+    costNanousd: 700n + 100n * 20n,
+    usage: { freshTokens: 70, outputTokens: 20 },
+    lossNanousd: 0n,
+  },
+  unusable: {
+    reading: { state: 'missing', defect: 'prompt_tokens is -1' },
+    costNanousd: 700n + 100n * 20n,
+    usage: { freshTokens: 70, outputTokens: 20 },
+    lossNanousd: HELD - 2_700n,
+  },
+  too_much: {
+    reading: reported({ outputTokens: 1_000 }),
+    costNanousd: HELD,
+    usage: { outputTokens: 1_000 },
+    lossNanousd: 100_000n - HELD,
+  },
+};
+
+const endings = readEndings().filter((row) => row.charge !== 'void');
+const rules = readUsageRules();
+const matrix = endings.flatMap((ending) =>
+  rules.map((rule) => ({ name: `${ending.ended} ${ending.situation}`, ending, rule })),
+);
+
+describe('the page of endings', () => {
+  it('has a row for every ending, and each row a case here, and the other way round', () => {
+    expect(new Set(readEndings().map((row) => row.ended))).toEqual(new Set(ENDINGS));
+    expect(endings.map((row) => `${row.ended} ${row.situation}`).sort()).toEqual(Object.keys(SITUATIONS).sort());
+    expect(rules.map((rule) => rule.counts).sort()).toEqual(Object.keys(COUNTS).sort());
+  });
+
+  it('leaves only death to the store, which voids the hold', () => {
+    const voided = readEndings().filter((row) => row.charge === 'void');
+    expect(voided).toEqual([{ ended: 'died', situation: 'any', charge: 'void' }]);
+  });
+
+  it.each(matrix)('$name, counts $rule.counts: charges as it says', ({ name, ending, rule }) => {
+    const { stream = true, ...outcome } = SITUATIONS[name]!;
+    const counts = COUNTS[rule.counts]!;
+    const ended = ending.ended as Outcome['ended'];
+    const settlement = settle({ ...outcome, ended, usage: counts.reading }, { stream });
+    if (ending.charge === 'usage') expectUsage(settlement, rule, counts, outcome.drained ?? false);
+    else expectNothing(settlement, ending.charge);
+    expect(settlement).toMatchObject({ ended, httpStatus: outcome.httpStatus ?? 200 });
+  });
+});
+
+function expectUsage(settlement: Settlement, rule: UsageRow, counts: CountsCase, drained: boolean): void {
+  expect(settlement).toMatchObject({
+    costNanousd: counts.costNanousd,
+    usage: { ...ZERO_USAGE, ...counts.usage },
+    usageSource: drained && rule.usageSource === 'reported' ? 'drained' : rule.usageSource,
+    lossNanousd: counts.lossNanousd,
+    lossReason: rule.loss === 'none' ? null : rule.loss,
+  });
+  expect(settlement.components === null).toBe(rule.components === 'null');
+}
+
+function expectNothing(settlement: Settlement, charge: string): void {
+  expect(charge).toBe('nothing');
+  expect(settlement).toMatchObject({ costNanousd: 0n, usage: null, usageSource: 'none' });
+  expect(sumOf(settlement)).toBe(0n);
+}
+
+function sumOf({ components }: Settlement): bigint | null {
+  return components === null ? null : Object.values(components).reduce<bigint>((sum, part) => sum + part, 0n);
+}
+
+describe('what the operator may lose where nothing is charged', () => {
+  const failed: Partial<Outcome> = { ...BEFORE_CONTENT, ended: 'failed' };
+  const loss = (outcome: Partial<Outcome>) => {
+    const { lossNanousd, lossReason } = settle({ ...failed, ...outcome });
+    return [lossNanousd, lossReason];
+  };
+  const error = (kind: ErrorName) => new GatewayError(kind, { message: 'The host said so.' });
+
+  it('is up to the hold for every attempt', () => {
+    expect(loss({})).toEqual([HELD, 'host_may_bill_uncharged_work']);
+    expect(loss({ attempts: 3, error: error('host_timeout') })).toEqual([3n * HELD, 'host_may_bill_uncharged_work']);
+  });
+
+  it('is what the last host reported, where it did', () => {
+    expect(loss({ usage: reported({ freshTokens: 5 }) })).toEqual([50n, 'host_may_bill_uncharged_work']);
+    expect(loss({ usage: reported({ freshTokens: 5 }), attempts: 2 })).toEqual([
+      HELD + 50n,
+      'host_may_bill_uncharged_work',
+    ]);
+    expect(loss({ usage: reported({}) })).toEqual([0n, null]);
+  });
+
+  it('is nothing where no host was asked, or each one refused to work', () => {
+    expect(loss({ attempts: 0, host: null })).toEqual([0n, null]);
+    for (const kind of [
+      'host_refused_request',
+      'host_context_length_exceeded',
+      'rate_limit_exceeded',
+      'overloaded',
+    ] as const) {
+      expect(loss({ error: error(kind) })).toEqual([0n, null]);
+    }
+  });
+
+  it('keeps the alarm about unusable counts', () => {
+    expect(loss({ usage: { state: 'missing', defect: 'x' } })).toEqual([HELD, 'host_usage_unusable']);
+  });
+
+  it('stays within what the ledger can write down', () => {
+    expect(settle({ ...failed, attempts: 5 }, { heldNanousd: INT64_MAX }).lossNanousd).toBe(INT64_MAX);
+  });
+});
+
+describe('the meter', () => {
+  it('never estimates more than the caller could have been sent or have sent', () => {
+    const { usage } = settle({ relayedBytes: 100_000 }, { inputEstimateTokens: 9_999 });
+    expect(usage).toEqual({ ...ZERO_USAGE, freshTokens: 500, outputTokens: 200 });
+  });
+
+  it('takes the larger of partial and estimated output, and trusts the partial input even if it is zero', () => {
+    expect(settle({ usage: partial({ outputTokens: 150 }) }).usage).toEqual({ ...ZERO_USAGE, outputTokens: 150 });
+    expect(settle({ usage: partial({ cacheReadTokens: 8, outputTokens: 1 }) }).usage).toEqual({
+      ...ZERO_USAGE,
+      cacheReadTokens: 8,
+      outputTokens: 20,
+    });
+  });
+
+  it.each([-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53])(
+    'takes a reported count of %s for missing, and raises the alarm',
+    (count) => {
+      for (const usage of [reported({ outputTokens: count }), partial({ cacheWrite1hTokens: count })]) {
+        expect(settle({ usage })).toMatchObject({
+          usageSource: 'estimated',
+          costNanousd: 2_700n,
+          lossReason: 'host_usage_unusable',
+        });
+      }
+    },
+  );
+
+  it('charges nothing at a price of nothing, and still shows the usage', () => {
+    const free = { ...PRICE, inputNanousdPerMillion: 0n, outputNanousdPerMillion: 0n, cacheReadNanousdPerMillion: 0n };
+    const settlement = settle({ usage: reported({ outputTokens: 9_999 }) }, { price: free, heldNanousd: 0n });
+    expect(settlement).toMatchObject({ costNanousd: 0n, usageSource: 'reported', lossReason: null });
+    expect(sumOf(settlement)).toBe(0n);
+  });
+});
+
+const reading: fc.Arbitrary<UsageReading> = fc.oneof(
+  fc.record({ state: fc.constantFrom('reported' as const, 'partial' as const), usage: anyUsage }),
+  fc.constant(MISSING_USAGE),
+  fc.constant<UsageReading>({ state: 'missing', defect: 'not a count' }),
+);
+const outcome: fc.Arbitrary<Outcome> = fc.record({
+  ended: fc.constantFrom(...ENDINGS.filter((ended) => ended !== 'died')),
+  httpStatus: fc.constantFrom(200, 400, 502),
+  usage: reading,
+  drained: fc.boolean(),
+  contentLeft: fc.boolean(),
+  relayedBytes: anyTokens,
+  host: fc.constant('some-host'),
+  attempts: fc.nat(5),
+  error: fc.option(
+    fc
+      .constantFrom(...(Object.keys(ERROR_TABLE) as ErrorName[]))
+      .map((kind) => new GatewayError(kind, { message: 'No.' })),
+    { nil: null },
+  ),
+});
+const agreed = fc
+  .record({ price, inputBound: tokens, outputBound: tokens, inputEstimateTokens: tokens, stream: fc.boolean() })
+  .map((input) => ({ ...input, heldNanousd: worstCase(input).worstNanousd }));
+
+describe('for every outcome, the meter', () => {
+  it('charges between nothing and the hold, in components that sum to it, or none', () => {
+    fc.assert(
+      fc.property(agreed, outcome, (input, happened) => {
+        const settlement = meter({ ...input, outcome: happened });
+        expect(settlement.costNanousd).toBeGreaterThanOrEqual(0n);
+        expect(settlement.costNanousd).toBeLessThanOrEqual(input.heldNanousd);
+        expect(settlement.lossNanousd).toBeGreaterThanOrEqual(0n);
+        expect(settlement.lossNanousd).toBeLessThanOrEqual(INT64_MAX);
+        expect([settlement.costNanousd, null]).toContain(sumOf(settlement));
+        expect(settlement.components === null).toBe(settlement.lossReason === 'host_reported_more_than_bound');
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('charges any hold that is too small in full and no more, so that a ceiling is never exceeded', () => {
+    fc.assert(
+      fc.property(agreed, outcome, fc.bigInt({ min: 0n, max: 10_000n }), (input, happened, heldNanousd) => {
+        expect(meter({ ...input, heldNanousd, outcome: happened }).costNanousd).toBeLessThanOrEqual(heldNanousd);
+      }),
+    );
+  });
+
+  it('charges all usage within the bounds exactly, with components and without loss', () => {
+    const within = agreed.chain((input) =>
+      fc.record({ input: fc.constant(input), usage: usageWithin(input.inputBound, input.outputBound) }),
+    );
+    fc.assert(
+      fc.property(within, ({ input, usage }) => {
+        const settlement = meter({ ...input, outcome: { ...OUTCOME, usage: { state: 'reported', usage } } });
+        expect(settlement).toMatchObject({ usage, usageSource: 'reported', lossReason: null });
+        expect(sumOf(settlement)).toBe(settlement.costNanousd);
+      }),
+    );
+  });
+
+  it('shows usage exactly where it charges for it, and a stalled client as one that is gone', () => {
+    fc.assert(
+      fc.property(agreed, outcome, (input, happened) => {
+        const settlement = meter({ ...input, outcome: happened });
+        expect(settlement.usage === null).toBe(settlement.usageSource === 'none');
+        const gone = meter({ ...input, outcome: { ...happened, ended: 'client_gone' } });
+        const stalled = meter({ ...input, outcome: { ...happened, ended: 'stalled' } });
+        expect(stalled).toEqual({ ...gone, ended: 'stalled' });
+      }),
+    );
+  });
+});

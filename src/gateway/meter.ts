@@ -1,0 +1,136 @@
+import type { ErrorName } from '../canonical/errors.ts';
+import type { CostComponents, Settlement, UsageSource } from '../canonical/receipt.ts';
+import { type Usage, type UsageReading, ZERO_USAGE } from '../canonical/usage.ts';
+import { costOf } from '../money/cost.ts';
+import { estimateTokens } from '../money/estimate-tokens.ts';
+import { INT64_MAX } from '../money/nanousd.ts';
+import type { Price } from '../money/price.ts';
+import type { Outcome } from './outcome.ts';
+
+/** What happened, and what was agreed when the hold was taken: the price, the bounds, the amount. */
+export interface MeterInput {
+  readonly outcome: Outcome;
+  readonly stream: boolean;
+  readonly price: Price;
+  readonly heldNanousd: bigint;
+  readonly inputBound: number;
+  readonly outputBound: number;
+  /** A fair guess at the input, for hosts that give no count. */
+  readonly inputEstimateTokens: number;
+}
+
+/** Why the operator may have to pay a host more than the caller was charged. */
+export const LOSS_REASONS = [
+  'host_reported_more_than_bound',
+  /** The host's counts were no counts: its bill is unknown, and an alarm is due. */
+  'host_usage_unusable',
+  /** The caller got nothing and pays nothing, but a host may have worked. */
+  'host_may_bill_uncharged_work',
+] as const;
+export type LossReason = (typeof LOSS_REASONS)[number];
+
+type Charge = Pick<Settlement, 'usageSource' | 'usage' | 'components' | 'costNanousd' | 'lossNanousd' | 'lossReason'>;
+type Loss = Pick<Charge, 'lossNanousd' | 'lossReason'>;
+
+const NO_LOSS: Loss = { lossNanousd: 0n, lossReason: null };
+const ZERO_COMPONENTS: CostComponents = {
+  freshNanousd: 0n,
+  cacheWriteNanousd: 0n,
+  cacheReadNanousd: 0n,
+  outputNanousd: 0n,
+};
+
+/** Hosts answer so instead of working, and bill nothing for it. */
+const HOST_DID_NOT_WORK: ReadonlySet<ErrorName> = new Set([
+  'host_refused_request',
+  'host_context_length_exceeded',
+  'rate_limit_exceeded',
+  'overloaded',
+]);
+
+/** Turns what a relay saw into what the caller pays, by the table of docs/endings.md; never more than the hold. */
+export function meter(input: MeterInput): Settlement {
+  const { ended, httpStatus, host, attempts } = input.outcome;
+  const reading = withUsableCounts(input.outcome.usage);
+  const charge = isCharged(input) ? chargeFor(input, reading) : chargeNothing(input, reading);
+  return { ended, httpStatus, host, attempts, ...charge };
+}
+
+function isCharged({ outcome, stream }: MeterInput): boolean {
+  switch (outcome.ended) {
+    case 'complete':
+      return true;
+    case 'failed':
+      return false;
+    case 'upstream_error':
+    case 'timeout':
+    case 'shutdown':
+      return outcome.contentLeft;
+    case 'client_gone':
+    case 'stalled':
+      return outcome.contentLeft || outcome.drained || (!stream && outcome.attempts > 0);
+  }
+}
+
+function chargeFor(input: MeterInput, reading: UsageReading): Charge {
+  const { price, heldNanousd, outcome } = input;
+  const usage = billedUsage(input, reading);
+  const usageSource = sourceOf(reading, outcome);
+  const { components, costNanousd } = costOf(price, usage);
+  if (costNanousd > heldNanousd) {
+    const loss = lossOf('host_reported_more_than_bound', costNanousd - heldNanousd);
+    return { usageSource, usage, components: null, costNanousd: heldNanousd, ...loss };
+  }
+  const loss = hasDefect(reading) ? lossOf('host_usage_unusable', heldNanousd - costNanousd) : NO_LOSS;
+  return { usageSource, usage, components, costNanousd, ...loss };
+}
+
+/** Estimates stay within the bounds of the hold: only a host's own counts can be more than was agreed. */
+function billedUsage(input: MeterInput, reading: UsageReading): Usage {
+  if (reading.state === 'reported') return reading.usage;
+  const outputTokens = Math.min(estimateTokens(input.outcome.relayedBytes), input.outputBound);
+  if (reading.state === 'partial') {
+    return { ...reading.usage, outputTokens: Math.max(reading.usage.outputTokens, outputTokens) };
+  }
+  return { ...ZERO_USAGE, freshTokens: Math.min(input.inputEstimateTokens, input.inputBound), outputTokens };
+}
+
+function sourceOf(reading: UsageReading, { drained }: Outcome): UsageSource {
+  if (reading.state === 'missing') return 'estimated';
+  return reading.state === 'reported' && drained ? 'drained' : reading.state;
+}
+
+function chargeNothing(input: MeterInput, reading: UsageReading): Charge {
+  const loss = hostMayBill(input.outcome) ? unchargedWork(input, reading) : NO_LOSS;
+  return { usageSource: 'none', usage: null, components: ZERO_COMPONENTS, costNanousd: 0n, ...loss };
+}
+
+function hostMayBill({ attempts, error }: Outcome): boolean {
+  return attempts > 0 && !(error !== null && HOST_DID_NOT_WORK.has(error.kind));
+}
+
+/** Every attempt can cost up to the hold; only of the last one may the host's own count be known. */
+function unchargedWork({ outcome, price, heldNanousd }: MeterInput, reading: UsageReading): Loss {
+  const lastNanousd = reading.state === 'reported' ? costOf(price, reading.usage).costNanousd : heldNanousd;
+  const nanousd = heldNanousd * BigInt(outcome.attempts - 1) + lastNanousd;
+  if (hasDefect(reading)) return lossOf('host_usage_unusable', nanousd);
+  return nanousd === 0n ? NO_LOSS : lossOf('host_may_bill_uncharged_work', nanousd);
+}
+
+function lossOf(lossReason: LossReason, nanousd: bigint): Loss {
+  return { lossNanousd: nanousd < INT64_MAX ? nanousd : INT64_MAX, lossReason };
+}
+
+function hasDefect(reading: UsageReading): boolean {
+  return reading.state === 'missing' && reading.defect !== undefined;
+}
+
+/** The last gate before money: counts that nobody can bill are no counts, whoever let them through. */
+function withUsableCounts(reading: UsageReading): UsageReading {
+  if (reading.state === 'missing' || Object.values(reading.usage).every(isCount)) return reading;
+  return { state: 'missing', defect: 'counts that are not whole numbers from zero up' };
+}
+
+function isCount(value: number): boolean {
+  return Number.isSafeInteger(value) && value >= 0;
+}

@@ -1,0 +1,88 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { PromptSize } from '../canonical/prompt-size.ts';
+import { LIMITS } from '../limits.ts';
+import { boundInputTokens, boundOutputTokens, withCountedText } from './bound-tokens.ts';
+import { estimateInputTokens, estimateTokens } from './estimate-tokens.ts';
+
+const EMPTY: PromptSize = { textBytes: 0, toolBytes: 0, messages: 0, tools: 0, images: 0, tokenIds: 0 };
+const MODEL = { contextWindow: 1_000_000, imageTokensMax: 1_500 };
+const FRAME = LIMITS.promptFramingTokens;
+
+const size: fc.Arbitrary<PromptSize> = fc.record({
+  textBytes: fc.nat(100_000),
+  toolBytes: fc.nat(10_000),
+  messages: fc.nat(100),
+  tools: fc.nat(20),
+  images: fc.nat(3),
+  tokenIds: fc.nat(1_000),
+});
+
+describe('the bound on input tokens', () => {
+  it.each([
+    ['a byte of text as one token', { textBytes: 10 }, 10],
+    ['a byte of a tool as six', { toolBytes: 10 }, 60],
+    ['a token id as one', { tokenIds: 10 }, 10],
+    ['an image as the model’s largest', { images: 2 }, 3_000],
+    ['a message with its frame', { messages: 2 }, 2 * LIMITS.messageFramingTokens],
+    [
+      'tools with their frames and the host’s words about them',
+      { tools: 2 },
+      2 * LIMITS.toolFramingTokens + LIMITS.toolPreambleTokens,
+    ],
+  ])('counts %s', (_name, part, expected) => {
+    expect(boundInputTokens({ ...EMPTY, ...part }, MODEL)).toBe(FRAME + expected);
+  });
+
+  it('is never above the window, or the windows of a batch of prompts', () => {
+    const long = { ...EMPTY, textBytes: 5_000_000 };
+    expect(boundInputTokens(long, MODEL)).toBe(1_000_000);
+    expect(boundInputTokens(long, MODEL, 3)).toBe(3_000_000);
+  });
+
+  it('is the window where an image has no bound of its own', () => {
+    expect(boundInputTokens({ ...EMPTY, images: 1 }, { ...MODEL, imageTokensMax: null })).toBe(1_000_000);
+    expect(boundInputTokens(EMPTY, { ...MODEL, imageTokensMax: null })).toBe(FRAME);
+  });
+
+  it('counts exact tokens instead of bytes once the text was counted, and all the rest as before', () => {
+    const counted = withCountedText({ ...EMPTY, textBytes: 4_000, toolBytes: 10, tokenIds: 5 }, 900);
+    expect(boundInputTokens(counted, MODEL)).toBe(FRAME + 900 + 60 + 5);
+  });
+
+  it('is never below the estimate of the same text, and grows with every part', () => {
+    fc.assert(
+      fc.property(size, size, (one, other) => {
+        const sum = Object.fromEntries(
+          Object.keys(one).map((key) => [key, one[key as keyof PromptSize] + other[key as keyof PromptSize]]),
+        ) as unknown as PromptSize;
+        const wide = { ...MODEL, contextWindow: Number.MAX_SAFE_INTEGER };
+        expect(boundInputTokens(one, wide)).toBeGreaterThanOrEqual(estimateInputTokens(one));
+        expect(boundInputTokens(sum, wide)).toBeGreaterThanOrEqual(boundInputTokens(one, wide));
+      }),
+    );
+  });
+});
+
+describe('the bound on output tokens', () => {
+  it('is the limit for every choice, with the reasoning that lies outside it', () => {
+    expect(boundOutputTokens(4_096, { choices: 1 })).toBe(4_096);
+    expect(boundOutputTokens(100, { choices: 3 })).toBe(300);
+    expect(boundOutputTokens(100, { choices: 3, reasoningOutsideLimit: 50 })).toBe(450);
+  });
+
+  it('refuses to be a number that cannot be counted', () => {
+    expect(() => boundOutputTokens(Number.MAX_SAFE_INTEGER, { choices: 2 })).toThrow(RangeError);
+  });
+});
+
+describe('the estimate', () => {
+  it('is a token for every four bytes, begun ones included, and none for nothing', () => {
+    expect([0, 1, 4, 5].map(estimateTokens)).toEqual([0, 1, 1, 2]);
+  });
+
+  it('of an input takes text and tools together, token ids as they are, images at their usual size', () => {
+    expect(estimateInputTokens({ ...EMPTY, textBytes: 6, toolBytes: 6, tokenIds: 2, messages: 9 })).toBe(5);
+    expect(estimateInputTokens({ ...EMPTY, images: 2 })).toBe(1_530);
+  });
+});

@@ -1,0 +1,81 @@
+import { Worker } from 'node:worker_threads';
+import type { Clock, Timer } from '../kit/clock.ts';
+import { LIMITS } from '../limits.ts';
+import type { CountAnswer, CountRequest } from './count-tokens-worker.ts';
+
+export type Encoding = 'o200k_base' | 'cl100k_base';
+
+export interface CountedTokens {
+  readonly tokens: number;
+}
+
+const WORKER_URL = new URL(`./count-tokens-worker${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url);
+
+/**
+ * Exact counts, for the few requests that the byte bound alone would refuse. The tokenizer lives in a thread that
+ * starts on first use and is ended when it takes too long, because a hostile text could keep it busy for minutes.
+ */
+export class TokenCounter {
+  readonly #clock: Clock;
+  readonly #pending = new Map<number, (tokens: number | null) => void>();
+  #worker: Worker | null = null;
+  #idle: Timer | null = null;
+  #lastId = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Null means unknown: too much text, a piece too long to count exactly, out of time, or too many waiting. */
+  countTokens(encoding: Encoding, texts: readonly string[]): Promise<CountedTokens | null> {
+    if (this.#pending.size >= LIMITS.tokenCountsPendingMax || !isCountable(texts)) return Promise.resolve(null);
+    const { promise, resolve } = Promise.withResolvers<CountedTokens | null>();
+    const id = ++this.#lastId;
+    const timer = this.#clock.after(LIMITS.tokenCountMs, () => void this.close(), { unref: true });
+    this.#pending.set(id, (tokens) => {
+      timer.cancel();
+      resolve(tokens === null ? null : { tokens });
+    });
+    this.#idle?.cancel();
+    this.#worker ??= this.#start();
+    this.#worker.postMessage({ id, encoding, texts } satisfies CountRequest);
+    return promise;
+  }
+
+  /** Ends the thread; whoever waits is told "unknown", and the next count starts a new one. */
+  async close(): Promise<void> {
+    const worker = this.#worker;
+    this.#worker = null;
+    this.#idle?.cancel();
+    for (const settle of this.#pending.values()) settle(null);
+    this.#pending.clear();
+    await worker?.terminate();
+  }
+
+  #start(): Worker {
+    const worker = new Worker(WORKER_URL, {
+      env: {},
+      resourceLimits: { maxOldGenerationSizeMb: LIMITS.tokenCounterHeapMbMax },
+    });
+    const giveUp = () => {
+      if (this.#worker === worker) void this.close();
+    };
+    worker.on('message', (answer: CountAnswer) => this.#settle(answer));
+    worker.on('error', giveUp);
+    worker.on('exit', giveUp);
+    worker.unref();
+    return worker;
+  }
+
+  #settle({ id, tokens }: CountAnswer): void {
+    this.#pending.get(id)?.(tokens);
+    this.#pending.delete(id);
+    if (this.#pending.size === 0) {
+      this.#idle = this.#clock.after(LIMITS.tokenCounterIdleMs, () => void this.close(), { unref: true });
+    }
+  }
+}
+
+function isCountable(texts: readonly string[]): boolean {
+  return texts.reduce((chars, text) => chars + text.length, 0) <= LIMITS.tokenCountCharsMax;
+}

@@ -1,0 +1,14 @@
+import type { PromptSize } from '../canonical/prompt-size.ts';
+
+const BYTES_PER_TOKEN = 4;
+/** One picture of about a megapixel, as most vendors count it. */
+const TOKENS_PER_IMAGE = 765;
+
+/** A fair guess where the host gave no count. For charges, never for holds: it may be too low. */
+export function estimateTokens(bytes: number): number {
+  return Math.ceil(bytes / BYTES_PER_TOKEN);
+}
+
+export function estimateInputTokens(size: PromptSize): number {
+  return estimateTokens(size.textBytes + size.toolBytes) + size.tokenIds + size.images * TOKENS_PER_IMAGE;
+}
