@@ -113,4 +113,11 @@ export const LIMITS = {
   simSchemaValuesMax: 2_000,
   /** Hosts asked for one call: the first, one more freely. */
   hostAttemptsMax: 2,
+  /** A client's head: its size, its number of headers, the length of a path parameter. */
+  requestHeaderBytesMax: 32 * 1024,
+  requestHeadersMax: 100,
+  pathCharactersMax: 512,
+  /** How long a client may take to send its request, and how long its idle connection is kept. */
+  requestReadMs: 120_000,
+  clientKeepAliveMs: 72_000,
 } as const;

@@ -1,0 +1,92 @@
+import type { Clock } from '../kit/clock.ts';
+import { formatId, parseId } from '../kit/ids.ts';
+import type { Secret } from '../kit/secret.ts';
+import type { Account, AccountKind, CapWindow, CreditOperation, KeyRow, LedgerOutcome, Store } from '../store/store.ts';
+import { mintSecret } from './keys.ts';
+
+/** The account of callers without a key in local mode; its name is nobody else's. */
+export const LOCAL_ACCOUNT_NAME = 'local';
+
+export const ACCOUNT_PREFIX = 'acct_';
+export const KEY_PREFIX = 'key_';
+
+export interface AccountServices {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly ids: { next(): bigint };
+}
+
+export async function createAccount(
+  services: AccountServices,
+  account: { name: string; kind: AccountKind },
+): Promise<Account | 'name_taken'> {
+  if (account.name === LOCAL_ACCOUNT_NAME) return 'name_taken';
+  return insertAccount(services, account);
+}
+
+/** Made at the first start in local mode: its spend is recorded, never refused. */
+export async function ensureLocalAccount(services: AccountServices): Promise<Account> {
+  const existing = await services.store.findAccount(LOCAL_ACCOUNT_NAME);
+  if (existing !== null) return existing;
+  const created = await insertAccount(services, { name: LOCAL_ACCOUNT_NAME, kind: 'unlimited' });
+  const account = created === 'name_taken' ? await services.store.findAccount(LOCAL_ACCOUNT_NAME) : created;
+  if (account === null) throw new Error('The local account is neither there nor can it be made.');
+  return account;
+}
+
+async function insertAccount(
+  { store, clock, ids }: AccountServices,
+  { name, kind }: { name: string; kind: AccountKind },
+): Promise<Account | 'name_taken'> {
+  const account = { id: ids.next(), name, kind, createdMs: clock.nowMs() };
+  const outcome = await store.createAccount(account);
+  return outcome === 'created' ? { ...account, balanceNanousd: 0n, heldNanousd: 0n, spentNanousd: 0n } : outcome;
+}
+
+/** By id as people see it (`acct_…`), or by name. */
+export function findAccount(store: Store, idOrName: string): Promise<Account | null> {
+  return store.findAccount(parseId(ACCOUNT_PREFIX, idOrName) ?? idOrName);
+}
+
+export interface CreditRequest {
+  readonly accountId: bigint;
+  readonly amountNanousd: bigint;
+  /** The same reference credits once, however often it is sent; null makes one up. */
+  readonly reference: string | null;
+  readonly note: string | null;
+}
+
+/** Money moves in the ledger alone; this only says how much, to whom and why. */
+export async function creditAccount(
+  { clock, ids }: AccountServices,
+  credit: (operation: CreditOperation) => Promise<LedgerOutcome>,
+  request: CreditRequest,
+): Promise<{ outcome: LedgerOutcome; reference: string }> {
+  const id = ids.next();
+  const reference = request.reference ?? formatId('credit_', id);
+  const outcome = await credit({ kind: 'credit', ...request, id, reference, createdMs: clock.nowMs() });
+  return { outcome, reference };
+}
+
+export interface KeyRequest {
+  readonly accountId: bigint;
+  readonly name: string;
+  readonly capNanousd: bigint | null;
+  readonly capWindow: CapWindow;
+  readonly expiresMs: number | null;
+  readonly models: readonly string[] | null;
+}
+
+/** The secret leaves here once; the store keeps its hash. */
+export async function mintKey(
+  { store, clock, ids }: AccountServices,
+  request: KeyRequest,
+): Promise<{ key: KeyRow; secret: Secret } | 'no_account'> {
+  const { secret, ...stored } = mintSecret();
+  const id = ids.next();
+  const outcome = await store.createKey({ ...request, ...stored, id, createdMs: clock.nowMs() });
+  if (outcome === 'no_account') return outcome;
+  const key = await store.findKey(id);
+  if (key === null) throw new Error('A key that was just made is not there.');
+  return { key, secret };
+}

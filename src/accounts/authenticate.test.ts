@@ -1,0 +1,94 @@
+import { describe, expect, test } from 'vitest';
+import { GatewayError } from '../canonical/errors.ts';
+import { type KeyRow, StoreUnavailable } from '../store/store.ts';
+import { authenticate, type Gate } from './authenticate.ts';
+import { mintSecret } from './keys.ts';
+
+const KEY = mintSecret().secret.reveal();
+const OTHER = mintSecret().secret.reveal();
+const UNKNOWN = mintSecret().secret.reveal();
+const LOCAL = 99n;
+
+function row(id: bigint, accountId: bigint): KeyRow {
+  const cap = { capNanousd: null, capWindow: 'lifetime' as const, expiresMs: null, models: null };
+  const stored = { sha256Hex: '', prefix: '', lastFour: '', name: '', createdMs: 0, revokedMs: null, version: 1n };
+  return { id, accountId, ...cap, ...stored };
+}
+
+const ROWS = new Map([
+  [KEY, row(1n, 10n)],
+  [OTHER, row(2n, 20n)],
+]);
+const directory = { find: (secret: string) => ROWS.get(secret) ?? null };
+const hosted: Gate = { directory, localAccountId: null };
+const local: Gate = { directory, localAccountId: LOCAL };
+
+describe('hosted mode lets exactly these in', () => {
+  test.each<[string, string[]]>([
+    ['Bearer', ['Authorization', `Bearer ${KEY}`]],
+    ['bearer in any spelling', ['AUTHORIZATION', `bEARER   ${KEY}`]],
+    ['x-api-key', ['x-api-key', KEY]],
+    ['api-key', ['Api-Key', KEY]],
+    ['the same key in all three', ['authorization', `Bearer ${KEY}`, 'x-api-key', KEY, 'api-key', KEY]],
+    ['among other headers', ['host', 'x', 'x-api-key', KEY, 'content-type', 'application/json']],
+  ])('%s', async (_, headers) => {
+    expect(await authenticate(headers, hosted)).toMatchObject({ accountId: 10n, keyId: 1n, key: { id: 1n } });
+  });
+});
+
+describe('everything else is the one 401', () => {
+  test.each<[string, string[]]>([
+    ['nothing', []],
+    ['no credential', ['host', 'x']],
+    ['an unknown key', ['x-api-key', UNKNOWN]],
+    ['a key of another service', ['authorization', 'Bearer sk-other']],
+    ['another scheme', ['authorization', `Basic ${KEY}`]],
+    ['no scheme', ['authorization', KEY]],
+    ['an empty bearer', ['authorization', 'Bearer ']],
+    ['two words', ['authorization', `Bearer ${KEY} ${KEY}`]],
+    ['two different keys', ['authorization', `Bearer ${KEY}`, 'x-api-key', OTHER]],
+    ['a good key beside a malformed one', ['authorization', 'Basic abc', 'x-api-key', KEY]],
+    ['a good key beside an empty one', ['authorization', `Bearer ${KEY}`, 'x-api-key', '']],
+    ['the same header twice', ['x-api-key', KEY, 'X-Api-Key', KEY]],
+    ['authorization twice', ['authorization', `Bearer ${KEY}`, 'authorization', `Bearer ${KEY}`]],
+    ['keys joined by a proxy', ['x-api-key', `${KEY}, ${KEY}`]],
+  ])('%s', async (_, headers) => {
+    const answer = await authenticate(headers, hosted);
+    expect(answer).toBeInstanceOf(GatewayError);
+    expect(answer).toMatchObject({ status: 401, type: 'invalid_request_error', code: 'invalid_api_key', param: null });
+    expect((answer as GatewayError).message).toBe((authenticate([], hosted) as GatewayError).message);
+    expect(JSON.stringify(answer) + (answer as GatewayError).message).not.toContain(KEY);
+  });
+});
+
+describe('local mode', () => {
+  test.each<[string, string[]]>([
+    ['no key', []],
+    ['a key of another service', ['authorization', 'Bearer sk-other']],
+    ['another scheme', ['authorization', 'Basic abc']],
+    ['an unknown or revoked gateway key', ['x-api-key', UNKNOWN]],
+  ])('%s is the local account', async (_, headers) => {
+    expect(await authenticate(headers, local)).toEqual({ accountId: LOCAL, keyId: null, key: null });
+  });
+
+  test('a valid gateway key is honoured, also beside one that means nothing here', async () => {
+    expect(await authenticate(['x-api-key', KEY], local)).toMatchObject({ accountId: 10n, keyId: 1n });
+    const both = ['authorization', 'Bearer sk-other', 'x-api-key', KEY];
+    expect(await authenticate(both, local)).toMatchObject({ accountId: 10n });
+  });
+
+  test('two different gateway keys leave open who pays, so they are refused', async () => {
+    const both = ['authorization', `Bearer ${OTHER}`, 'x-api-key', KEY];
+    expect(await authenticate(both, local)).toBeInstanceOf(GatewayError);
+  });
+});
+
+test('a remembered key is answered without a promise', () => {
+  expect(authenticate(['x-api-key', KEY], hosted)).toMatchObject({ keyId: 1n });
+});
+
+test('a store that cannot be asked is not taken for a wrong key', async () => {
+  const broken = { find: () => Promise.reject(new StoreUnavailable('gone')) };
+  const asked = authenticate(['x-api-key', KEY], { directory: broken, localAccountId: LOCAL });
+  await expect(asked).rejects.toThrow(StoreUnavailable);
+});

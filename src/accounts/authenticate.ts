@@ -1,0 +1,96 @@
+import { GatewayError } from '../canonical/errors.ts';
+import type { KeyRow } from '../store/store.ts';
+import { hasKeyShape } from './keys.ts';
+
+/** Who a request is billed to; without a key only in local mode. */
+export interface Caller {
+  readonly accountId: bigint;
+  readonly keyId: bigint | null;
+  readonly key: KeyRow | null;
+}
+
+export interface Gate {
+  readonly directory: { find(secret: string): KeyRow | null | Promise<KeyRow | null> };
+  /** The account of callers without a key; null where every caller needs one. */
+  readonly localAccountId: bigint | null;
+}
+
+/**
+ * The one authentication. Takes the headers as they came, in pairs, because only these show a header that was sent
+ * twice. A refusal is a value; the directory's StoreUnavailable passes through.
+ */
+export function authenticate(
+  rawHeaders: readonly string[],
+  gate: Gate,
+): Caller | GatewayError | Promise<Caller | GatewayError> {
+  const credentials = readCredentials(rawHeaders);
+  if (gate.localAccountId !== null) return authenticateLocal(credentials, gate.localAccountId, gate);
+  const secret = theOneSecret(credentials);
+  return secret === null ? refusal() : whenFound(gate.directory.find(secret), null);
+}
+
+/** Local mode: a gateway key in good order is honoured, everything else that people send by habit is ignored. */
+function authenticateLocal(
+  credentials: readonly Credential[],
+  accountId: bigint,
+  gate: Gate,
+): Caller | GatewayError | Promise<Caller | GatewayError> {
+  const local: Caller = { accountId, keyId: null, key: null };
+  const secrets = new Set(
+    credentials.map(({ secret }) => secret).filter((secret) => secret !== null && hasKeyShape(secret)),
+  );
+  if (secrets.size > 1) return refusal();
+  const [secret] = secrets;
+  return secret == null ? local : whenFound(gate.directory.find(secret), local);
+}
+
+function whenFound(
+  found: KeyRow | null | Promise<KeyRow | null>,
+  otherwise: Caller | null,
+): Caller | GatewayError | Promise<Caller | GatewayError> {
+  const answer = (key: KeyRow | null) => (key === null ? (otherwise ?? refusal()) : callerOf(key));
+  return found instanceof Promise ? found.then(answer) : answer(found);
+}
+
+function callerOf(key: KeyRow): Caller {
+  return { accountId: key.accountId, keyId: key.id, key };
+}
+
+function refusal(): GatewayError {
+  return new GatewayError('invalid_api_key', {
+    message: 'No valid API key was sent. Send one gateway key as "Authorization: Bearer <key>" or in x-api-key.',
+  });
+}
+
+interface Credential {
+  readonly carrier: string;
+  /** Null where the header holds no credential of the right form. */
+  readonly secret: string | null;
+}
+
+const CARRIERS = new Set(['authorization', 'x-api-key', 'api-key']);
+const LONGEST_CARRIER = 'authorization'.length;
+
+function readCredentials(rawHeaders: readonly string[]): Credential[] {
+  const credentials: Credential[] = [];
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at]!;
+    if (name.length > LONGEST_CARRIER) continue;
+    const carrier = name.toLowerCase();
+    if (CARRIERS.has(carrier)) credentials.push({ carrier, secret: readSecret(carrier, rawHeaders[at + 1]!.trim()) });
+  }
+  return credentials;
+}
+
+function readSecret(carrier: string, value: string): string | null {
+  if (carrier !== 'authorization') return value === '' ? null : value;
+  return /^bearer +(\S+)$/i.exec(value)?.[1] ?? null;
+}
+
+/** The same key in several carriers is one key; a carrier sent twice, or two different keys, are none. */
+function theOneSecret(credentials: readonly Credential[]): string | null {
+  const [first] = credentials;
+  if (first === undefined || first.secret === null) return null;
+  if (credentials.some(({ secret }) => secret !== first.secret)) return null;
+  return new Set(credentials.map(({ carrier }) => carrier)).size === credentials.length ? first.secret : null;
+}

@@ -1,0 +1,211 @@
+import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { ManualClock } from '../kit/clock.ts';
+import { IdSource } from '../kit/ids.ts';
+import { LIMITS } from '../limits.ts';
+import { MemoryStore } from '../store/memory.ts';
+import { type KeyRow, StoreUnavailable } from '../store/store.ts';
+import { createAccount, mintKey } from './accounts.ts';
+import { KeyDirectory } from './key-directory.ts';
+import { mintSecret } from './keys.ts';
+
+const START_MS = Date.UTC(2026, 0, 1);
+let clock: ManualClock;
+let store: MemoryStore;
+let ids: IdSource;
+let accountId: bigint;
+let directory: KeyDirectory;
+
+beforeEach(async () => {
+  clock = new ManualClock(START_MS);
+  store = new MemoryStore(clock);
+  ids = new IdSource(clock, 1);
+  const account = await createAccount({ store, clock, ids }, { name: 'ada', kind: 'prepaid' });
+  if (account === 'name_taken') throw new Error('taken');
+  accountId = account.id;
+  directory = new KeyDirectory(store, clock);
+  await directory.start();
+});
+
+async function mint(expiresMs: number | null = null): Promise<{ key: KeyRow; text: string }> {
+  const request = { accountId, name: 'k', capNanousd: null, capWindow: 'lifetime' as const, expiresMs, models: null };
+  const minted = await mintKey({ store, clock, ids }, request);
+  if (minted === 'no_account') throw new Error('no account');
+  return { key: minted.key, text: minted.secret.reveal() };
+}
+
+/** Lets a poll that was just triggered run to its end. */
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < 20; turn++) await Promise.resolve();
+}
+
+async function advance(ms: number): Promise<void> {
+  for (let passed = 0; passed < ms; passed += 100) {
+    clock.advance(100);
+    await settle();
+  }
+}
+
+describe('finding', () => {
+  test('a key is read from the store once, and then answered at once', async () => {
+    const { key, text } = await mint();
+    const read = vi.spyOn(store, 'findKeyByHash');
+    expect(await directory.find(text)).toMatchObject({ id: key.id, accountId });
+    expect(directory.find(text)).toMatchObject({ id: key.id });
+    expect(read).toHaveBeenCalledTimes(1);
+  });
+
+  test('calls with the same unknown key at the same time are one lookup', async () => {
+    const { key, text } = await mint();
+    const read = vi.spyOn(store, 'findKeyByHash');
+    const found = await Promise.all([directory.find(text), directory.find(text), directory.find(text)]);
+    expect(found.map((row) => row?.id)).toEqual([key.id, key.id, key.id]);
+    expect(read).toHaveBeenCalledTimes(1);
+  });
+
+  test('what is mistyped or of another form is refused without asking the store', () => {
+    const read = vi.spyOn(store, 'findKeyByHash');
+    const text = mintSecret().secret.reveal();
+    const typo = text.slice(0, -1) + (text.endsWith('a') ? 'b' : 'a');
+    for (const secret of ['', 'sk-other', typo]) expect(directory.find(secret)).toBeNull();
+    expect(read).not.toHaveBeenCalled();
+  });
+
+  test('a key nobody has is remembered as such for a while, unless it is minted meanwhile', async () => {
+    const read = vi.spyOn(store, 'findKeyByHash');
+    const stranger = mintSecret().secret.reveal();
+    expect(await directory.find(stranger)).toBeNull();
+    expect(directory.find(stranger)).toBeNull();
+    expect(read).toHaveBeenCalledTimes(1);
+    await advance(LIMITS.keyMissMs + 100);
+    expect(await directory.find(stranger)).toBeNull();
+    expect(read).toHaveBeenCalledTimes(2);
+  });
+
+  test('a key that was missed and then made is found after the next poll', async () => {
+    const minted = mintSecret();
+    expect(await directory.find(minted.secret.reveal())).toBeNull();
+    const { secret, ...stored } = minted;
+    const row = { accountId, name: '', capNanousd: null, capWindow: 'day' as const, expiresMs: null, models: null };
+    await store.createKey({ ...row, ...stored, id: ids.next(), createdMs: START_MS });
+    expect(directory.find(secret.reveal())).toBeNull();
+    await advance(LIMITS.keyPollMs);
+    expect(await directory.find(secret.reveal())).toMatchObject({ accountId });
+  });
+
+  test('an expired key is null from its very millisecond on, also from memory', async () => {
+    const { text } = await mint(START_MS + 500);
+    expect(await directory.find(text)).not.toBeNull();
+    clock.advance(499);
+    expect(directory.find(text)).not.toBeNull();
+    clock.advance(1);
+    expect(directory.find(text)).toBeNull();
+  });
+});
+
+describe('revocation', () => {
+  test('made by anyone counts within two seconds', async () => {
+    const { key, text } = await mint();
+    await directory.find(text);
+    await store.updateKey(key.id, { revokedMs: START_MS });
+    await advance(LIMITS.keyStalenessMs);
+    expect(await directory.find(text)).toBeNull();
+  });
+
+  test('made in this process counts as soon as refresh has run', async () => {
+    const { key, text } = await mint();
+    await directory.find(text);
+    await store.updateKey(key.id, { revokedMs: START_MS });
+    await directory.refresh();
+    expect(directory.find(text)).toBeNull();
+  });
+
+  test('a refresh asked for during a poll sees what was changed after that poll began', async () => {
+    const { key, text } = await mint();
+    await directory.find(text);
+    const gate = Promise.withResolvers<void>();
+    const real = store.keysChangedSince.bind(store);
+    vi.spyOn(store, 'keysChangedSince').mockImplementationOnce(async (version) => {
+      const answer = await real(version);
+      await gate.promise;
+      return answer;
+    });
+    const early = directory.refresh();
+    await settle();
+    await store.updateKey(key.id, { revokedMs: START_MS });
+    const late = directory.refresh();
+    gate.resolve();
+    await Promise.all([early, late]);
+    expect(directory.find(text)).toBeNull();
+  });
+
+  test('a lookup that a poll overtook does not leave its older row behind', async () => {
+    const { key, text } = await mint();
+    const gate = Promise.withResolvers<void>();
+    const real = store.findKeyByHash.bind(store);
+    vi.spyOn(store, 'findKeyByHash').mockImplementationOnce(async (hash) => {
+      const row = await real(hash);
+      await gate.promise;
+      return row;
+    });
+    const early = directory.find(text);
+    await store.updateKey(key.id, { revokedMs: START_MS });
+    await directory.refresh();
+    gate.resolve();
+    await early;
+    expect(await directory.find(text)).toBeNull();
+  });
+
+  test('more changes than one page holds are all learned by one poll', async () => {
+    const { key, text } = await mint();
+    await directory.find(text);
+    for (let index = 0; index < LIMITS.storePageRowsMax + 5; index++) await mint();
+    await store.updateKey(key.id, { revokedMs: START_MS });
+    await directory.refresh();
+    expect(directory.find(text)).toBeNull();
+  });
+});
+
+describe('when the store does not answer', () => {
+  test('remembered keys are trusted for two seconds and no longer', async () => {
+    const { key, text } = await mint();
+    await directory.find(text);
+    const broken = vi.spyOn(store, 'keysChangedSince').mockRejectedValue(new Error('gone'));
+    await advance(LIMITS.keyStalenessMs - 100);
+    expect(directory.find(text)).toMatchObject({ id: key.id });
+    await advance(200);
+    await expect(directory.find(text)).rejects.toThrow(StoreUnavailable);
+    broken.mockRestore();
+    expect(await directory.find(text)).toMatchObject({ id: key.id });
+    expect(directory.find(text)).toMatchObject({ id: key.id });
+  });
+
+  test('a poll that hangs makes callers wait a bounded time, then fails', async () => {
+    const { text } = await mint();
+    await directory.find(text);
+    vi.spyOn(store, 'keysChangedSince').mockReturnValue(new Promise(() => {}));
+    await advance(LIMITS.keyStalenessMs + 1100);
+    const asked = Promise.resolve(directory.find(text));
+    const refused = expect(asked).rejects.toThrow(StoreUnavailable);
+    await advance(LIMITS.keyRefreshWaitMs);
+    await refused;
+  });
+
+  test('a lookup that fails is a refusal to answer, not an unknown key', async () => {
+    const { text } = await mint();
+    vi.spyOn(store, 'findKeyByHash').mockRejectedValueOnce(new Error('gone'));
+    await expect(directory.find(text)).rejects.toThrow(StoreUnavailable);
+    expect(await directory.find(text)).not.toBeNull();
+  });
+
+  test('lookups under way at once are bounded', async () => {
+    vi.spyOn(store, 'findKeyByHash').mockReturnValue(new Promise(() => {}));
+    for (let count = 0; count < LIMITS.keyLookupsMax; count++) void directory.find(mintSecret().secret.reveal());
+    await expect(directory.find(mintSecret().secret.reveal())).rejects.toThrow('Too many');
+  });
+});
+
+test('a stopped directory sets no more timers', async () => {
+  expect(clock.pendingTimers).toBe(1);
+  directory.stop();
+  expect(clock.pendingTimers).toBe(0);
+});

@@ -1,0 +1,153 @@
+import type { Clock, Timer } from '../kit/clock.ts';
+import { LIMITS } from '../limits.ts';
+import { type KeyRow, type Store, StoreUnavailable } from '../store/store.ts';
+import { checksumFits, hashSecret, hasKeyShape } from './keys.ts';
+
+type KeyStore = Pick<Store, 'findKeyByHash' | 'keysChangedSince'>;
+
+/**
+ * Keys in memory, by their hash. Changes are polled, so that a revocation counts within two seconds whoever made it;
+ * when the store cannot be asked for that long, the directory refuses to answer rather than trust what it remembers.
+ */
+export class KeyDirectory {
+  readonly #store: KeyStore;
+  readonly #clock: Clock;
+  readonly #rows = new Map<string, KeyRow>();
+  /** Hashes nobody has, each until when that may be believed. */
+  readonly #misses = new Map<string, number>();
+  readonly #lookups = new Map<string, Promise<KeyRow | null>>();
+  /** Every change up to here is known; null until the store was first asked. */
+  #version: bigint | null = null;
+  /** When the last poll that succeeded began. */
+  #freshAtMs = Number.NEGATIVE_INFINITY;
+  #running: Promise<void> = Promise.resolve();
+  #queued: Promise<void> | null = null;
+  #timer: Timer | null = null;
+  #stopped = false;
+
+  constructor(store: KeyStore, clock: Clock) {
+    this.#store = store;
+    this.#clock = clock;
+  }
+
+  async start(): Promise<void> {
+    await this.refresh();
+    this.#pollLater();
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#timer?.cancel();
+  }
+
+  /** The active key of this secret; at once if it is remembered. Throws StoreUnavailable rather than guess. */
+  find(secret: string): KeyRow | null | Promise<KeyRow | null> {
+    if (!hasKeyShape(secret)) return null;
+    return this.#isFresh() ? this.#findFresh(secret) : this.#findAfterRefresh(secret);
+  }
+
+  /** Learns every change made before this call; polls that wait for their turn are one and the same. */
+  refresh(): Promise<void> {
+    if (this.#queued !== null) return this.#queued;
+    const queued = this.#running.then(() => {
+      this.#queued = null;
+      return this.#catchUp();
+    });
+    this.#queued = queued;
+    this.#running = queued.catch(() => {});
+    return queued;
+  }
+
+  #isFresh(): boolean {
+    return this.#clock.monotonicMs() - this.#freshAtMs <= LIMITS.keyStalenessMs;
+  }
+
+  #findFresh(secret: string): KeyRow | null | Promise<KeyRow | null> {
+    const hash = hashSecret(secret);
+    const row = this.#rows.get(hash);
+    if (row !== undefined) return this.#ifActive(row);
+    if (this.#isKnownMiss(hash) || !checksumFits(secret)) return null;
+    return this.#lookUp(hash);
+  }
+
+  /** A poll may merely be late, as after a pause of the whole process; so it gets one chance before the refusal. */
+  async #findAfterRefresh(secret: string): Promise<KeyRow | null> {
+    await this.#withinLimit(this.refresh());
+    return this.#findFresh(secret);
+  }
+
+  #withinLimit(work: Promise<void>): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const refuse = (cause?: unknown) => reject(new StoreUnavailable('Keys cannot be checked now.', { cause }));
+      const timer = this.#clock.after(LIMITS.keyRefreshWaitMs, refuse, { unref: true });
+      void work.then(resolve, refuse).finally(() => timer.cancel());
+    });
+  }
+
+  #ifActive(row: KeyRow): KeyRow | null {
+    if (row.revokedMs !== null) return null;
+    return row.expiresMs !== null && row.expiresMs <= this.#clock.nowMs() ? null : row;
+  }
+
+  #isKnownMiss(hash: string): boolean {
+    const untilMs = this.#misses.get(hash);
+    return untilMs !== undefined && untilMs > this.#clock.monotonicMs();
+  }
+
+  async #lookUp(hash: string): Promise<KeyRow | null> {
+    const row = await (this.#lookups.get(hash) ?? this.#beginLookup(hash));
+    return row === null ? null : this.#ifActive(row);
+  }
+
+  #beginLookup(hash: string): Promise<KeyRow | null> {
+    if (this.#lookups.size >= LIMITS.keyLookupsMax) throw new StoreUnavailable('Too many keys are being looked up.');
+    const lookup = this.#readStore(hash).finally(() => this.#lookups.delete(hash));
+    this.#lookups.set(hash, lookup);
+    return lookup;
+  }
+
+  async #readStore(hash: string): Promise<KeyRow | null> {
+    const versionBefore = this.#version;
+    const row = await this.#store.findKeyByHash(hash).catch((cause: unknown) => {
+      throw new StoreUnavailable('The key cannot be looked up now.', { cause });
+    });
+    // A poll that ended meanwhile may have carried a later state of this very row, and would not carry it again.
+    if (this.#version === versionBefore) this.#remember(hash, row);
+    return row;
+  }
+
+  #remember(hash: string, row: KeyRow | null): void {
+    if (row !== null) setBounded(this.#rows, hash, row, LIMITS.cachedKeysMax);
+    else setBounded(this.#misses, hash, this.#clock.monotonicMs() + LIMITS.keyMissMs, LIMITS.cachedKeyMissesMax);
+  }
+
+  async #catchUp(): Promise<void> {
+    const beganMs = this.#clock.monotonicMs();
+    for (let round = 0; round < LIMITS.keyPollRoundsMax; round++) {
+      const { version, keys } = await this.#store.keysChangedSince(this.#version);
+      this.#version = version;
+      for (const key of keys) this.#learn(key);
+      if (keys.length >= LIMITS.storePageRowsMax) continue;
+      this.#freshAtMs = beganMs;
+      return;
+    }
+    throw new StoreUnavailable('Keys change faster than they can be read.');
+  }
+
+  #learn(key: KeyRow): void {
+    if (this.#rows.has(key.sha256Hex)) this.#rows.set(key.sha256Hex, key);
+    this.#misses.delete(key.sha256Hex);
+  }
+
+  #pollLater(): void {
+    if (this.#stopped) return;
+    const again = () => this.#pollLater();
+    this.#timer = this.#clock.after(LIMITS.keyPollMs, () => void this.refresh().then(again, again), { unref: true });
+  }
+}
+
+/** What was put in first goes first. */
+function setBounded<Value>(map: Map<string, Value>, name: string, value: Value, sizeMax: number): void {
+  if (map.size >= sizeMax && !map.has(name)) map.delete(map.keys().next().value!);
+  map.set(name, value);
+}

@@ -1,0 +1,48 @@
+import { hash } from 'node:crypto';
+import { checksum6, randomBase62 } from '../kit/ids.ts';
+import { Secret } from '../kit/secret.ts';
+
+const PREFIX = 'tg_live_';
+const RANDOM_CHARACTERS = 32;
+const CHECKSUM_CHARACTERS = 6;
+const SHAPE = new RegExp(`^${PREFIX}[0-9A-Za-z]{${RANDOM_CHARACTERS + CHECKSUM_CHARACTERS}}$`);
+/** Enough to tell keys apart in a list, too little to help anyone guess the rest. */
+const SHOWN_CHARACTERS = 4;
+
+/** A new key; the secret is shown once and kept nowhere, the other members are what is stored. */
+export interface MintedKey {
+  readonly secret: Secret;
+  readonly sha256Hex: string;
+  readonly prefix: string;
+  readonly lastFour: string;
+}
+
+export function mintSecret(): MintedKey {
+  const body = PREFIX + randomBase62(RANDOM_CHARACTERS);
+  const text = body + checksum6(body);
+  return {
+    secret: new Secret(text),
+    sha256Hex: hashSecret(text),
+    prefix: text.slice(0, PREFIX.length + SHOWN_CHARACTERS),
+    lastFour: text.slice(-SHOWN_CHARACTERS),
+  };
+}
+
+/** Cheap, and says nothing about the checksum. */
+export function hasKeyShape(text: string): boolean {
+  return SHAPE.test(text);
+}
+
+/** False for a mistyped key: nobody needs to look it up. */
+export function checksumFits(shaped: string): boolean {
+  return checksum6(shaped.slice(0, -CHECKSUM_CHARACTERS)) === shaped.slice(-CHECKSUM_CHARACTERS);
+}
+
+export function hashSecret(secret: string): string {
+  return hash('sha256', secret);
+}
+
+/** How a key is named in lists: `tg_live_ab12…wxyz`. */
+export function describeKey(key: { readonly prefix: string; readonly lastFour: string }): string {
+  return `${key.prefix}…${key.lastFour}`;
+}
