@@ -21,10 +21,14 @@ export const LIMITS = {
   rateNanousdPerMillionMax: 1_000_000_000_000_000,
   /** Rows of one page of any listing of the store. */
   storePageRowsMax: 1000,
-  /** Operations of one commit; commits under way; operations that may wait before admission fails closed. */
+  /** Operations of one commit; commits under way; operations that may wait for one. */
   ledgerBatchMax: 512,
   ledgerBatchesInFlightMax: 1,
-  ledgerQueueMax: 20_000,
+  ledgerQueueMax: 100_000,
+  /** Waiting operations at which new holds are refused, so that settlements still find room. */
+  ledgerHoldQueueMax: 20_000,
+  /** How often the store is asked for its health. */
+  storeHealthMs: 5_000,
   /** How long SQLite waits for a lock that another connection holds. */
   storeBusyMs: 5_000,
   /** Pages of the write-ahead log before a commit also folds them into the file: rare, so that hot pages fold once. */
