@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, existsSync, fsyncSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { LIMITS } from '../../limits.ts';
@@ -17,15 +17,18 @@ export function databaseFile(folder: string): string {
 export function createFiles(folder: string): void {
   const file = databaseFile(folder);
   const firstCreated = mkdirSync(folder, { recursive: true, mode: 0o700 });
-  closeSync(openSync(file, 'a', 0o600));
-  chmodSync(file, 0o600);
+  createFile(file);
   syncFolder(folder);
   if (firstCreated !== undefined) syncFolder(dirname(firstCreated));
 }
 
+/** A file that exists is not opened: closing it again would drop every lock this process has on it. */
+export function createFile(file: string): void {
+  if (!existsSync(file)) closeSync(openSync(file, 'wx', 0o600));
+}
+
 /** A new file is only as durable as the folder entry that names it. */
 function syncFolder(folder: string): void {
-  if (!existsSync(folder)) return;
   const descriptor = openSync(folder, 'r');
   fsyncSync(descriptor);
   closeSync(descriptor);
