@@ -237,6 +237,16 @@ describe('the meter', () => {
     },
   );
 
+  it('charges a stream that was heard out, even if none of it had left', () => {
+    const left = settle({
+      ...BEFORE_CONTENT,
+      ended: 'client_gone',
+      drained: true,
+      usage: reported({ outputTokens: 1 }),
+    });
+    expect(left).toMatchObject({ costNanousd: 100n, usageSource: 'drained' });
+  });
+
   it('charges nothing at a price of nothing, and still shows the usage', () => {
     const free = { ...PRICE, inputNanousdPerMillion: 0n, outputNanousdPerMillion: 0n, cacheReadNanousdPerMillion: 0n };
     const settlement = settle({ usage: reported({ outputTokens: 9_999 }) }, { price: free, heldNanousd: 0n });

@@ -95,6 +95,18 @@ describe('the price of a usage', () => {
     });
   });
 
+  it('takes the highest of the tiers that the input lies above', () => {
+    const tier = (aboveInputTokens: number, outputNanousdPerMillion: bigint) => ({
+      ...PRICE,
+      aboveInputTokens,
+      outputNanousdPerMillion,
+    });
+    const tiered: Price = { ...PRICE, tiers: [tier(100, 2_000_000n), tier(200, 3_000_000n)] };
+    const output = (freshTokens: number) =>
+      costOf(tiered, usage({ freshTokens, outputTokens: 1 })).components.outputNanousd;
+    expect([100, 101, 200, 201].map(output)).toEqual([600n, 2n, 2n, 3n]);
+  });
+
   it('is exact where a float would not be', () => {
     const dear = { ...PRICE, outputNanousdPerMillion: 999_999_999_999_999n };
     expect(cost(dear, { outputTokens: Number.MAX_SAFE_INTEGER })).toBe(9_007_199_254_740_981_992_800_746n);

@@ -116,6 +116,8 @@ describe('the largest output limit that fits', () => {
     expect(largestOutputLimit({ ...input, availableNanousd: 1_250_003n + 3_999n })).toBeNull();
     expect(largestOutputLimit({ ...input, availableNanousd: 1_000n })).toBeNull();
     expect(largestOutputLimit({ ...input, availableNanousd: -1n })).toBeNull();
+    const freeOutput = { ...PRICE, outputNanousdPerMillion: 0n };
+    expect(largestOutputLimit({ ...input, price: freeOutput, availableNanousd: 1_250_002n })).toBeNull();
   });
 
   it('has no end for free output', () => {
