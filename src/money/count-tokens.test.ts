@@ -12,57 +12,55 @@ afterEach(() => counter.close());
 it('counts texts exactly and sums them', async () => {
   const texts = ['Hello, world!', 'Zwölf Boxkämpfer jagen Viktor quer über den großen Sylter Deich. 你好 👩‍👩‍👧', ''];
   const expected = texts.reduce((sum, text) => sum + countTokens(text), 0);
-  expect(await counter.countTokens('o200k_base', texts)).toEqual({ tokens: expected });
+  expect(await counter.count('o200k_base', texts)).toEqual({ tokens: expected });
 });
 
 it('knows both encodings', async () => {
-  expect(await counter.countTokens('o200k_base', ['안녕하세요'])).toEqual({ tokens: 2 });
-  expect(await counter.countTokens('cl100k_base', ['안녕하세요'])).toEqual({ tokens: 5 });
+  expect(await counter.count('o200k_base', ['안녕하세요'])).toEqual({ tokens: 2 });
+  expect(await counter.count('cl100k_base', ['안녕하세요'])).toEqual({ tokens: 5 });
 });
 
 it('takes the names of special tokens for plain text', async () => {
-  const counted = await counter.countTokens('o200k_base', ['<|endoftext|>']);
+  const counted = await counter.count('o200k_base', ['<|endoftext|>']);
   expect(counted?.tokens).toBeGreaterThan(1);
 });
 
 it('does not know the count of a text with a piece too long to merge', async () => {
   const piece = LIMITS.tokenCountPieceCharsMax;
-  expect(await counter.countTokens('o200k_base', ['fine', 'a'.repeat(piece + 1)])).toBeNull();
-  expect(await counter.countTokens('o200k_base', ['fine', 'a'.repeat(piece)])).not.toBeNull();
+  expect(await counter.count('o200k_base', ['fine', 'a'.repeat(piece + 1)])).toBeNull();
+  expect(await counter.count('o200k_base', ['fine', 'a'.repeat(piece)])).not.toBeNull();
 });
 
 it('does not take more text than its limit, in sum, and says so without a thread', async () => {
   const half = 'word '.repeat(LIMITS.tokenCountCharsMax / 10);
-  expect(await counter.countTokens('o200k_base', [half, half, '.'])).toBeNull();
+  expect(await counter.count('o200k_base', [half, half, '.'])).toBeNull();
   expect(clock.pendingTimers).toBe(0);
 });
 
 it('answers "unknown" when time is up, and counts again afterwards with a new thread', async () => {
-  const late = counter.countTokens('o200k_base', ['late']);
-  const alsoLate = counter.countTokens('o200k_base', ['also late']);
+  const late = counter.count('o200k_base', ['late']);
+  const alsoLate = counter.count('o200k_base', ['also late']);
   clock.advance(LIMITS.tokenCountMs);
   expect(await Promise.all([late, alsoLate])).toEqual([null, null]);
-  expect(await counter.countTokens('o200k_base', ['Hello'])).toEqual({ tokens: 1 });
+  expect(await counter.count('o200k_base', ['Hello'])).toEqual({ tokens: 1 });
 });
 
 it('answers "unknown" at once when too many wait, and the waiting ones in full', async () => {
-  const waiting = Array.from({ length: LIMITS.tokenCountsPendingMax }, () =>
-    counter.countTokens('o200k_base', ['Hello']),
-  );
-  expect(await counter.countTokens('o200k_base', ['Hello'])).toBeNull();
+  const waiting = Array.from({ length: LIMITS.tokenCountsPendingMax }, () => counter.count('o200k_base', ['Hello']));
+  expect(await counter.count('o200k_base', ['Hello'])).toBeNull();
   expect(await Promise.all(waiting)).toEqual(waiting.map(() => ({ tokens: 1 })));
 });
 
 it('answers "unknown" to whoever waits when it is closed', async () => {
-  const waiting = counter.countTokens('o200k_base', ['Hello']);
+  const waiting = counter.count('o200k_base', ['Hello']);
   await counter.close();
   expect(await waiting).toBeNull();
 });
 
 it('lets its thread go when idle, leaves no timer behind, and starts anew', async () => {
-  expect(await counter.countTokens('o200k_base', ['Hello'])).toEqual({ tokens: 1 });
+  expect(await counter.count('o200k_base', ['Hello'])).toEqual({ tokens: 1 });
   expect(clock.pendingTimers).toBe(1);
   clock.advance(LIMITS.tokenCounterIdleMs);
   expect(clock.pendingTimers).toBe(0);
-  expect(await counter.countTokens('o200k_base', ['Hello'])).toEqual({ tokens: 1 });
+  expect(await counter.count('o200k_base', ['Hello'])).toEqual({ tokens: 1 });
 });

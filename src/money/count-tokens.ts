@@ -27,7 +27,7 @@ export class TokenCounter {
   }
 
   /** Null means unknown: too much text, a piece too long to count exactly, out of time, or too many waiting. */
-  countTokens(encoding: Encoding, texts: readonly string[]): Promise<CountedTokens | null> {
+  count(encoding: Encoding, texts: readonly string[]): Promise<CountedTokens | null> {
     if (this.#pending.size >= LIMITS.tokenCountsPendingMax || !isCountable(texts)) return Promise.resolve(null);
     const { promise, resolve } = Promise.withResolvers<CountedTokens | null>();
     const id = ++this.#lastId;
