@@ -124,4 +124,6 @@ export const LIMITS = {
   /** How long a client may take to send its request, and how long its idle connection is kept. */
   requestReadMs: 120_000,
   clientKeepAliveMs: 72_000,
+  /** Longest path a unix socket may have on every system we run on. */
+  socketPathBytesMax: 100,
 } as const;

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ReasoningEffort } from '../../src/catalog/model.ts';
+import type { Effort } from '../../src/canonical/reasoning.ts';
 import { nanousd, type PriceFigures, type RateFigures } from './figures.ts';
 
 /** What `@earendil-works/pi-ai` knows of a model at one host. */
@@ -11,7 +11,7 @@ export interface Facts {
   tools: boolean;
   images: boolean;
   reasoning: boolean;
-  efforts: ReasoningEffort[];
+  efforts: Effort[];
   temperature: boolean;
   price: PriceFigures | null;
 }
@@ -38,7 +38,7 @@ interface RawModel {
 }
 
 /** The package's word for each effort; without an entry of its own a model has all but the two strongest. */
-const LEVELS: [level: string, effort: ReasoningEffort][] = [
+const LEVELS: [level: string, effort: Effort][] = [
   ['off', 'none'],
   ['minimal', 'minimal'],
   ['low', 'low'],
@@ -84,7 +84,7 @@ function readModel(model: RawModel): Facts {
   };
 }
 
-function readEfforts(model: RawModel): ReasoningEffort[] {
+function readEfforts(model: RawModel): Effort[] {
   const takesWords = model.compat?.forceAdaptiveThinking === true;
   return LEVELS.filter(([level, effort]) => {
     const word = model.thinkingLevelMap?.[level];

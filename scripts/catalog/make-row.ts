@@ -1,4 +1,4 @@
-import { CAPABILITIES, type Capability } from '../../src/catalog/model.ts';
+import { CAPABILITIES, type Capability } from '../../src/canonical/capability.ts';
 import type { ModelRow } from '../../src/catalog/schema.ts';
 import type { Facts } from './facts-source.ts';
 import { dearer, dearestOfHosts, differences, type PriceFigures } from './figures.ts';

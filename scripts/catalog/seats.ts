@@ -1,4 +1,5 @@
-import type { ReasoningEffort, Tokenizer } from '../../src/catalog/model.ts';
+import type { Effort } from '../../src/canonical/reasoning.ts';
+import type { Tokenizer } from '../../src/catalog/model.ts';
 
 /**
  * Which models the default catalog offers, and what no price list says about them.
@@ -27,7 +28,7 @@ export interface Seat {
   /** Where the sources state a smaller window than the vendor. */
   contextWindow?: number;
   /** Efforts that the sources name but the vendor does not take. */
-  withoutEfforts?: ReasoningEffort[];
+  withoutEfforts?: Effort[];
   /** For models that the source of capabilities does not list. */
   facts?: { name: string; contextWindow: number; maxOutputTokens: number; tools: boolean };
   embedding?: { dimensions: number; matryoshka: boolean };

@@ -1,22 +1,6 @@
+import type { Capability } from '../canonical/capability.ts';
+import type { Effort } from '../canonical/reasoning.ts';
 import type { Price } from '../money/price.ts';
-
-export const CAPABILITIES = [
-  'chat',
-  'tools',
-  'images',
-  'embeddings',
-  'decisions',
-  'reasoning',
-  'structured_outputs',
-  'prompt_caching',
-  'messages',
-  'completions',
-] as const;
-export type Capability = (typeof CAPABILITIES)[number];
-
-/** The one vocabulary of effort, weakest first. */
-export const REASONING_EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
-export type ReasoningEffort = (typeof REASONING_EFFORTS)[number];
 
 export const TOKENIZERS = ['o200k_base', 'cl100k_base'] as const;
 export type Tokenizer = (typeof TOKENIZERS)[number];
@@ -43,7 +27,7 @@ export interface CatalogModel {
   /** The most input tokens one image can count as; null where the model sees none. */
   imageTokensMax: number | null;
   /** Empty where the model has no choice of effort. */
-  reasoningEfforts: readonly ReasoningEffort[];
+  reasoningEfforts: readonly Effort[];
   /** The model refuses temperature and its kin. */
   fixedSampling: boolean;
   embedding: { dimensions: number | null; matryoshka: boolean } | null;

@@ -1,5 +1,6 @@
+import { CAPABILITIES } from '../canonical/capability.ts';
 import type { Price, Rates } from '../money/price.ts';
-import { CAPABILITIES, type CatalogModel } from './model.ts';
+import type { CatalogModel } from './model.ts';
 import type { ModelRow, PriceRow } from './schema.ts';
 
 /** A catalog that must not be served: two models of one name, or a price for a model nobody knows. */

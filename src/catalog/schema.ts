@@ -1,6 +1,8 @@
 import { z } from 'zod';
+import { CAPABILITIES } from '../canonical/capability.ts';
+import { EFFORTS } from '../canonical/reasoning.ts';
 import { LIMITS } from '../limits.ts';
-import { CAPABILITIES, REASONING_EFFORTS, TOKENIZERS } from './model.ts';
+import { TOKENIZERS } from './model.ts';
 
 /**
  * A model as it stands in `data/catalog.json` and under `models` in the config file.
@@ -55,7 +57,7 @@ export const modelRowSchema = z
     max_output_tokens: z.int().nonnegative().optional(),
     tokenizer: z.enum(TOKENIZERS).nullish(),
     image_tokens_max: z.int().positive().nullish(),
-    reasoning_efforts: z.array(z.enum(REASONING_EFFORTS)).min(1).optional(),
+    reasoning_efforts: z.array(z.enum(EFFORTS)).min(1).optional(),
     fixed_sampling: z.boolean().optional(),
     embedding: z.strictObject({ dimensions: z.int().positive().nullable(), matryoshka: z.boolean() }).optional(),
     price: priceSchema.optional(),

@@ -143,7 +143,7 @@ class BufferedRelay implements AnswerReceiver {
 
   #cutOff(): void {
     this.#control?.cancel();
-    this.#finish({ ...this.#nothing('client_gone', null, {}), contentLeft: true });
+    this.#finish(this.#nothing('client_gone', null, {}));
   }
 
   #nothing(
@@ -153,7 +153,7 @@ class BufferedRelay implements AnswerReceiver {
   ): AttemptResult {
     const gone = this.#terms.sink.gone;
     return {
-      ended: gone && ended !== 'shutdown' ? 'client_gone' : ended,
+      ended,
       httpStatus: gone ? CLIENT_GONE_STATUS : (error?.status ?? 500),
       usage: MISSING_USAGE,
       drained: false,

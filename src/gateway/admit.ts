@@ -1,0 +1,147 @@
+import type { Caller } from '../accounts/authenticate.ts';
+import { GatewayError } from '../canonical/errors.ts';
+import type { PromptSize } from '../canonical/prompt-size.ts';
+import { effortOfBudget, nearestEffort } from '../canonical/reasoning.ts';
+import type { Catalog } from '../catalog/catalog.ts';
+import type { CatalogModel } from '../catalog/model.ts';
+import { boundInputTokens, boundOutputTokens, withCountedText } from '../money/bound-tokens.ts';
+import { estimateInputTokens } from '../money/estimate-tokens.ts';
+import { worstCase } from '../money/worst-case.ts';
+import type { Peek } from '../wires/wire.ts';
+
+/** Counts a prompt's text exactly, or says null when it cannot. */
+export type TextCounter = (encoding: NonNullable<CatalogModel['tokenizer']>) => Promise<{ tokens: number } | null>;
+
+/** One model, one output limit, one worst case: what the hold and the host's request are made from. */
+export interface Admission {
+  readonly model: CatalogModel;
+  readonly outputLimit: number;
+  readonly reasoningEffort: string | null;
+  readonly answers: number;
+  readonly size: PromptSize;
+  readonly inputBound: number;
+  readonly outputBound: number;
+  readonly inputEstimateTokens: number;
+  readonly worstNanousd: bigint;
+}
+
+/** Resolves and checks what was asked, in the documented order; throws the first refusal. */
+export async function admit(catalog: Catalog, caller: Caller, peek: Peek, count: TextCounter): Promise<Admission> {
+  const model = resolveModel(catalog, caller, peek.model);
+  checkCapabilities(model, peek);
+  const outputLimit = outputLimitOf(model, peek);
+  const reasoningEffort = effortFor(model, peek, outputLimit);
+  const size = await sizeWithinWindow(model, peek.size, count);
+  return boundsFor(model, size, outputLimit, reasoningEffort, peek.answers, peek.size);
+}
+
+/** The same admission with the text counted by the model's tokenizer, when the byte bound alone was too dear. */
+export async function admitByCount(admission: Admission, peek: Peek, count: TextCounter): Promise<Admission | null> {
+  const { model, outputLimit, reasoningEffort, answers } = admission;
+  if (model.tokenizer === null || admission.size !== peek.size) return null;
+  const counted = await count(model.tokenizer);
+  if (counted === null) return null;
+  const size = withCountedText(peek.size, counted.tokens);
+  return boundsFor(model, size, outputLimit, reasoningEffort, answers, peek.size);
+}
+
+function boundsFor(
+  model: CatalogModel,
+  size: PromptSize,
+  outputLimit: number,
+  reasoningEffort: string | null,
+  answers: number,
+  asSent: PromptSize,
+): Admission {
+  const inputBound = boundInputTokens(size, model);
+  const outputBound = boundOutputTokens(outputLimit, { choices: answers });
+  const { worstNanousd } = worstCase({ price: model.price, inputBound, outputBound });
+  const inputEstimateTokens = Math.min(estimateInputTokens(asSent), inputBound);
+  return {
+    model,
+    outputLimit,
+    reasoningEffort,
+    answers,
+    size,
+    inputBound,
+    outputBound,
+    inputEstimateTokens,
+    worstNanousd,
+  };
+}
+
+/** Spellings by which another gateway's users choose a host or a plugin through the model's name. */
+const HOST_SUFFIX = /:(online|nitro|floor|free|exacto)$/;
+
+export function resolveModel(catalog: Catalog, caller: Caller, requested: string): CatalogModel {
+  const suffix = HOST_SUFFIX.exec(requested);
+  if (suffix !== null) {
+    throw new GatewayError('unsupported_feature', {
+      param: 'model',
+      message: `The suffix "${suffix[0]}" is not supported: the host is chosen by price and health. Send the model's id alone.`,
+    });
+  }
+  const resolved = catalog.resolve(requested);
+  if ('model' in resolved && mayUse(caller, resolved.model)) return resolved.model;
+  const unpriced = 'refused' in resolved && resolved.refused === 'not_priced';
+  const why = unpriced
+    ? 'is not priced, so it is not served; give it a price in the config file'
+    : 'is not served here';
+  throw new GatewayError('model_not_found', {
+    param: 'model',
+    message: `The model ${JSON.stringify(requested)} ${why}. GET /v1/models lists what this key may use.`,
+  });
+}
+
+export function mayUse(caller: Caller, model: CatalogModel): boolean {
+  const allowed = caller.key?.models ?? null;
+  return allowed === null || allowed.includes(model.id);
+}
+
+function checkCapabilities(model: CatalogModel, peek: Peek): void {
+  for (const { capability, param } of peek.needs) {
+    if (model.caps.has(capability)) continue;
+    if (param === 'model') {
+      throw new GatewayError('wrong_wire', {
+        param,
+        message: `${model.id} is not a ${capability} model; its capabilities are ${[...model.caps].join(', ')}.`,
+      });
+    }
+    throw new GatewayError('missing_capability', {
+      param,
+      message: `${model.id} has no capability "${capability}", which \`${param}\` needs. GET /v1/models lists the capabilities of each model.`,
+    });
+  }
+}
+
+function outputLimitOf(model: CatalogModel, peek: Peek): number {
+  if (peek.outputLimit === null) return Math.min(peek.defaultOutputLimit, model.maxOutputTokens);
+  const { tokens, field } = peek.outputLimit;
+  if (tokens <= model.maxOutputTokens) return tokens;
+  throw new GatewayError('invalid_value', {
+    param: field,
+    message: `\`${field}\` is ${tokens}, but ${model.id} writes at most ${model.maxOutputTokens} tokens.`,
+  });
+}
+
+/** The word this model is sent; null where it has no choice of effort or the caller made none. */
+function effortFor(model: CatalogModel, peek: Peek, outputLimit: number): string | null {
+  const ask = peek.reasoning;
+  if (ask === null) return null;
+  const asked = ask.effort ?? (ask.budgetTokens === null ? null : effortOfBudget(ask.budgetTokens, outputLimit));
+  return asked === null ? null : nearestEffort(asked, model.reasoningEfforts);
+}
+
+/** Only an exact count may refuse for the window; where there is none, the host decides. */
+async function sizeWithinWindow(model: CatalogModel, size: PromptSize, count: TextCounter): Promise<PromptSize> {
+  if (size.textBytes <= model.contextWindow || model.tokenizer === null) return size;
+  const counted = await count(model.tokenizer);
+  if (counted === null) return size;
+  if (counted.tokens > model.contextWindow) {
+    throw new GatewayError('context_length_exceeded', {
+      param: 'messages',
+      message: `The prompt has at least ${counted.tokens} tokens; the window of ${model.id} is ${model.contextWindow}. Shorten the prompt.`,
+    });
+  }
+  return withCountedText(size, counted.tokens);
+}

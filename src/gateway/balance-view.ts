@@ -1,0 +1,59 @@
+import { KEY_PREFIX } from '../accounts/accounts.ts';
+import { formatId } from '../kit/ids.ts';
+import type { Balance } from '../ledger/ledger.ts';
+import type { CapWindow, KeyRow, KeyWindow } from '../store/store.ts';
+
+export interface BalanceView {
+  readonly object: 'balance';
+  readonly currency: 'USD';
+  readonly unlimited: boolean;
+  readonly balance_nanousd: bigint;
+  readonly held_nanousd: bigint;
+  readonly available_nanousd: bigint;
+  readonly spent_nanousd: bigint;
+  /** Null for whoever asks without a key. */
+  readonly key: KeyBalanceView | null;
+}
+
+export interface KeyBalanceView {
+  readonly id: string;
+  readonly spend_cap_nanousd: bigint | null;
+  readonly spent_nanousd: bigint;
+  readonly held_nanousd: bigint;
+  readonly remaining_nanousd: bigint | null;
+  readonly window: CapWindow;
+  /** Seconds since 1970; null for a cap that never starts afresh. */
+  readonly resets_at: number | null;
+}
+
+/** The balance as callers and operators read it. Amounts are bigint: write it with `stringifyJson`. */
+export function balanceView({ account, keyWindow }: Balance, key: KeyRow | null): BalanceView {
+  return {
+    object: 'balance',
+    currency: 'USD',
+    unlimited: account.kind === 'unlimited',
+    balance_nanousd: account.balanceNanousd,
+    held_nanousd: account.heldNanousd,
+    available_nanousd: account.balanceNanousd - account.heldNanousd,
+    spent_nanousd: account.spentNanousd,
+    key: key === null || keyWindow === null ? null : keyBalanceView(key, keyWindow),
+  };
+}
+
+function keyBalanceView(key: KeyRow, window: KeyWindow): KeyBalanceView {
+  return {
+    id: formatId(KEY_PREFIX, key.id),
+    spend_cap_nanousd: key.capNanousd,
+    spent_nanousd: window.spentNanousd,
+    held_nanousd: window.heldNanousd,
+    remaining_nanousd: key.capNanousd === null ? null : remaining(key.capNanousd, window),
+    window: window.window,
+    resets_at: window.resetsMs === null ? null : Math.floor(window.resetsMs / 1000),
+  };
+}
+
+/** A cap may be set below what was already spent: then nothing remains, not less than nothing. */
+function remaining(capNanousd: bigint, window: KeyWindow): bigint {
+  const left = capNanousd - window.spentNanousd - window.heldNanousd;
+  return left > 0n ? left : 0n;
+}

@@ -1,0 +1,32 @@
+import type { Ended, UsageSource } from '../canonical/receipt.ts';
+import type { Usage } from '../canonical/usage.ts';
+
+/** All that is told about one call when it is over: the log line, the metrics and the trace read this and nothing else. */
+export interface ExchangeRecord {
+  readonly requestId: string;
+  readonly route: string;
+  readonly accountId: bigint;
+  readonly keyId: bigint | null;
+  readonly startedMs: number;
+  requestedModel: string | null;
+  effectiveModel: string | null;
+  stream: boolean;
+  host: string | null;
+  attempts: number;
+  status: number;
+  ended: Ended | 'refused';
+  errorCode: string | null;
+  /** The host's own words stay in the operator's log. */
+  hostError: string | null;
+  usageSource: UsageSource;
+  usage: Usage | null;
+  costNanousd: bigint;
+  heldNanousd: bigint;
+  lossNanousd: bigint;
+  lossReason: string | null;
+  /** Milliseconds, each from the start of the call. */
+  heldAfterMs: number | null;
+  answeredAfterMs: number | null;
+  settledAfterMs: number | null;
+  totalMs: number;
+}

@@ -1,0 +1,57 @@
+import { GatewayError } from '../canonical/errors.ts';
+import { largestOutputLimit } from '../money/worst-case.ts';
+import type { HoldRefusal } from '../store/store.ts';
+import type { Peek } from '../wires/wire.ts';
+import type { Admission } from './admit.ts';
+import { CEILING_HEADER } from './read-call.ts';
+
+interface RefusedHold {
+  readonly reason: HoldRefusal;
+  readonly availableNanousd: bigint | null;
+}
+
+/** Says what the call could cost, what there is, and the largest output limit that would have fitted. */
+export function refusalOfHold(
+  { reason, availableNanousd }: RefusedHold,
+  admission: Admission,
+  peek: Peek,
+): GatewayError {
+  const worst = `This call could cost up to ${admission.worstNanousd} nanodollars`;
+  const remedy = remedyFor(admission, peek, availableNanousd ?? 0n);
+  switch (reason) {
+    case 'cost_ceiling':
+      return new GatewayError('cost_ceiling_exceeded', {
+        param: CEILING_HEADER,
+        message: `${worst}, more than its ceiling of ${availableNanousd}. ${remedy}`,
+      });
+    case 'key_cap':
+      return new GatewayError('key_spend_cap_exceeded', {
+        message: `${worst}; this key's spend cap leaves ${availableNanousd}. ${remedy}`,
+      });
+    case 'balance':
+      return new GatewayError('insufficient_allowance', {
+        message: `${worst}; the balance leaves ${availableNanousd}. ${remedy}`,
+      });
+    case 'out_of_range':
+      return new GatewayError('invalid_value', {
+        param: peek.outputLimit?.field ?? 'model',
+        message: `${worst}, more than any account can hold. Lower the output limit.`,
+      });
+    case 'key_inactive':
+    case 'no_account':
+      return new GatewayError('invalid_api_key', { message: 'This key is not valid.' });
+    case 'stale_epoch':
+      return new GatewayError('store_unavailable', {
+        message: 'This instance has lost its place in the ledger; try again.',
+        retryAfterS: 1,
+      });
+  }
+}
+
+function remedyFor({ model, inputBound, answers }: Admission, peek: Peek, availableNanousd: bigint): string {
+  const largest = largestOutputLimit({ price: model.price, inputBound, availableNanousd, choices: answers });
+  const field = peek.outputLimit?.field ?? 'max_tokens';
+  if (largest === null)
+    return 'Nothing was charged. No output limit would make this prompt fit; shorten it or raise the limit.';
+  return `Nothing was charged. The largest ${field} that would fit is ${Math.min(largest, model.maxOutputTokens)}.`;
+}

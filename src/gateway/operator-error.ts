@@ -1,0 +1,27 @@
+const STATUSES = { invalid_input: 400, not_found: 404, refused: 409, unknown_verb: 404, unavailable: 503 } as const;
+export type OperatorErrorCode = keyof typeof STATUSES;
+
+/** Why a verb did not do what the operator asked; the hint says what to try. */
+export class OperatorError extends Error {
+  override readonly name = 'OperatorError';
+  readonly code: OperatorErrorCode;
+  readonly hint: string | null;
+
+  constructor(code: OperatorErrorCode, message: string, hint: string | null = null) {
+    super(message);
+    this.code = code;
+    this.hint = hint;
+  }
+
+  get status(): number {
+    return STATUSES[this.code];
+  }
+}
+
+export interface OperatorErrorView {
+  readonly error: { readonly code: OperatorErrorCode; readonly message: string; readonly hint: string | null };
+}
+
+export function operatorErrorView({ code, message, hint }: OperatorError): OperatorErrorView {
+  return { error: { code, message, hint } };
+}

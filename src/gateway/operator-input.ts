@@ -1,0 +1,78 @@
+import { z } from 'zod';
+import { modelIdSchema } from '../catalog/schema.ts';
+import { LIMITS } from '../limits.ts';
+import { INT64_MAX } from '../money/nanousd.ts';
+import { CAP_WINDOWS } from '../store/store.ts';
+
+/** A whole number of nanodollars; as text where it is too large for a JSON number to hold exactly. */
+const amount = z
+  .union([z.int(), z.string().regex(/^-?[0-9]{1,19}$/)], { error: 'must be a whole number of nanodollars' })
+  .transform(BigInt)
+  .refine((nanousd) => nanousd <= INT64_MAX && nanousd >= -INT64_MAX, 'is beyond what the books can hold');
+
+const cap = amount.refine((nanousd) => nanousd >= 0n, 'must not be negative').nullable();
+
+/** Anything printable, but nothing that could be taken for an id. */
+const name = z
+  .string()
+  .trim()
+  .min(1)
+  .max(LIMITS.nameCharsMax)
+  .regex(/^[^\p{C}]+$/u, 'must not have control characters')
+  .refine((text) => !/^(acct|key)_/.test(text), 'must not look like an id');
+
+const reference = z.string().min(1).max(LIMITS.creditReferenceCharsMax);
+const idOrName = z.string().min(1).max(LIMITS.nameCharsMax);
+const seconds = z.int().nonnegative();
+const models = z.array(modelIdSchema).min(1).max(LIMITS.keyModelsMax).nullable();
+const page = {
+  limit: z.int().min(1).max(LIMITS.storePageRowsMax).default(100),
+  after: idOrName.nullable().default(null),
+};
+
+export const nothing = z.strictObject({});
+
+export const accountCreation = z.strictObject({ name, kind: z.enum(['prepaid', 'unlimited']).default('prepaid') });
+
+export const accountPage = z.strictObject(page);
+
+export const accountCredit = z.strictObject({
+  account: idOrName,
+  amount_nanousd: amount,
+  reference: reference.nullable().default(null),
+  note: z.string().max(LIMITS.creditNoteCharsMax).nullable().default(null),
+});
+
+export const keyMinting = z.strictObject({
+  account: idOrName,
+  name: name.default('default'),
+  spend_cap_nanousd: cap.default(null),
+  window: z.enum(CAP_WINDOWS).default('lifetime'),
+  expires_at: seconds.nullable().default(null),
+  models: models.default(null),
+});
+
+export const keyPage = z.strictObject({ account: idOrName.nullable().default(null), ...page });
+
+/** What is absent stays as it is. */
+export const keyUpdate = z.strictObject({
+  key: idOrName,
+  name: name.optional(),
+  spend_cap_nanousd: cap.optional(),
+  window: z.enum(CAP_WINDOWS).optional(),
+  expires_at: seconds.nullable().optional(),
+  models: models.optional(),
+});
+
+export const keyChoice = z.strictObject({ key: idOrName });
+
+export const balanceChoice = z.strictObject({ account: idOrName.optional(), key: idOrName.optional() });
+
+export const receiptChoice = z.strictObject({ receipt: idOrName });
+
+export const receiptPage = z.strictObject({
+  account: idOrName.nullable().default(null),
+  key: idOrName.nullable().default(null),
+  since: seconds.nullable().default(null),
+  ...page,
+});

@@ -1,0 +1,161 @@
+import { ACCOUNT_PREFIX, KEY_PREFIX } from '../accounts/accounts.ts';
+import { describeKey } from '../accounts/keys.ts';
+import { type ModelEntry, modelEntry } from '../catalog/entry.ts';
+import type { CatalogModel } from '../catalog/model.ts';
+import { formatId } from '../kit/ids.ts';
+import type { VerifyReport } from '../ledger/ledger.ts';
+import type { Account, AccountKind, CapWindow, KeyRow, StoreHealth } from '../store/store.ts';
+
+export interface AccountView {
+  readonly object: 'account';
+  readonly id: string;
+  readonly name: string;
+  readonly kind: AccountKind;
+  readonly created: number;
+  readonly balance_nanousd: bigint;
+  readonly held_nanousd: bigint;
+  readonly available_nanousd: bigint;
+  readonly spent_nanousd: bigint;
+}
+
+export function accountView(account: Account): AccountView {
+  return {
+    object: 'account',
+    id: formatId(ACCOUNT_PREFIX, account.id),
+    name: account.name,
+    kind: account.kind,
+    created: toSeconds(account.createdMs),
+    balance_nanousd: account.balanceNanousd,
+    held_nanousd: account.heldNanousd,
+    available_nanousd: account.balanceNanousd - account.heldNanousd,
+    spent_nanousd: account.spentNanousd,
+  };
+}
+
+export interface CreditView {
+  readonly object: 'credit';
+  readonly account: string;
+  readonly amount_nanousd: bigint;
+  readonly reference: string;
+  /** The reference had been credited before: nothing moved now. */
+  readonly repeated: boolean;
+  readonly balance_nanousd: bigint;
+}
+
+export interface KeyView {
+  readonly object: 'key';
+  readonly id: string;
+  readonly account: string;
+  readonly name: string;
+  /** The ends of the secret, all that is left of it. */
+  readonly hint: string;
+  readonly status: 'active' | 'expired' | 'revoked';
+  readonly spend_cap_nanousd: bigint | null;
+  readonly window: CapWindow;
+  readonly expires_at: number | null;
+  readonly models: readonly string[] | null;
+  readonly created: number;
+  readonly revoked_at: number | null;
+}
+
+export function keyView(key: KeyRow, nowMs: number): KeyView {
+  return {
+    object: 'key',
+    id: formatId(KEY_PREFIX, key.id),
+    account: formatId(ACCOUNT_PREFIX, key.accountId),
+    name: key.name,
+    hint: describeKey(key),
+    status: keyStatus(key, nowMs),
+    spend_cap_nanousd: key.capNanousd,
+    window: key.capWindow,
+    expires_at: key.expiresMs === null ? null : toSeconds(key.expiresMs),
+    models: key.models,
+    created: toSeconds(key.createdMs),
+    revoked_at: key.revokedMs === null ? null : toSeconds(key.revokedMs),
+  };
+}
+
+function keyStatus(key: KeyRow, nowMs: number): KeyView['status'] {
+  if (key.revokedMs !== null) return 'revoked';
+  return key.expiresMs !== null && key.expiresMs <= nowMs ? 'expired' : 'active';
+}
+
+/** A model as the operator sees it: with the hosts that serve it. */
+export type ModelView = ModelEntry & { readonly hosts: readonly string[] };
+
+export function modelView(model: CatalogModel): ModelView {
+  return { ...modelEntry(model), hosts: model.hosts.map(({ host }) => host) };
+}
+
+export interface VerifyView {
+  readonly object: 'verification';
+  readonly ok: boolean;
+  readonly accounts: number;
+  readonly keys: number;
+  readonly receipts: number;
+  readonly credits: number;
+  readonly open_holds: number;
+  readonly loss_nanousd: bigint;
+  readonly violations: readonly string[];
+}
+
+export function verifyView(report: VerifyReport): VerifyView {
+  return {
+    object: 'verification',
+    ok: report.violations.length === 0,
+    accounts: report.accounts,
+    keys: report.keys,
+    receipts: report.receipts,
+    credits: report.credits,
+    open_holds: report.openHolds,
+    loss_nanousd: report.lossNanousd,
+    violations: report.violations,
+  };
+}
+
+/** What a running server says of itself. */
+export interface ServerFacts {
+  readonly url: string;
+  readonly pid: number;
+  readonly hosted: boolean;
+  readonly startedMs: number;
+}
+
+export interface StatusView {
+  readonly object: 'status';
+  readonly server: { url: string; pid: number; hosted: boolean; started: number } | null;
+  readonly store: { ok: boolean; reason: string | null; may_admit: boolean };
+  readonly models: number;
+  readonly price_version: string;
+}
+
+export function statusView(
+  server: ServerFacts | null,
+  health: StoreHealth,
+  prices: { models: number; version: string },
+): StatusView {
+  return {
+    object: 'status',
+    server: server && { url: server.url, pid: server.pid, hosted: server.hosted, started: toSeconds(server.startedMs) },
+    store: { ok: health.ok, reason: health.reason, may_admit: health.mayAdmit },
+    models: prices.models,
+    price_version: prices.version,
+  };
+}
+
+export interface ListView<Row> {
+  readonly object: 'list';
+  readonly data: readonly Row[];
+  /** What to send as `after` for the rows that follow; null when there are none. */
+  readonly next: string | null;
+}
+
+/** A full page may have more behind it; one row too few is the end. */
+export function listView<Row extends { readonly id?: unknown }>(data: readonly Row[], limit: number): ListView<Row> {
+  const last = data.length === limit ? data.at(-1)?.id : undefined;
+  return { object: 'list', data, next: typeof last === 'string' ? last : null };
+}
+
+function toSeconds(ms: number): number {
+  return Math.floor(ms / 1000);
+}

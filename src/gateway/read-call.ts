@@ -1,0 +1,36 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { GatewayError } from '../canonical/errors.ts';
+import { JsonError, type JsonText, scanJson } from '../kit/json.ts';
+import { LIMITS } from '../limits.ts';
+import { parseNanousd } from '../money/nanousd.ts';
+
+const BODY_LIMITS = {
+  depthMax: LIMITS.jsonDepthMax,
+  nodesMax: LIMITS.jsonNodesMax,
+  numberDigitsMax: LIMITS.jsonNumberDigitsMax,
+  keyBytesMax: LIMITS.jsonKeyBytesMax,
+};
+
+/** A body that two readers could understand differently is refused: one model could be priced and another run. */
+export function readBody(body: Buffer): JsonText {
+  try {
+    return scanJson(body, BODY_LIMITS);
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error;
+    const kind = error.code === 'duplicate_key' ? 'duplicate_key' : 'invalid_request_body';
+    throw new GatewayError(kind, { message: error.message, param: error.path ?? null });
+  }
+}
+
+export const CEILING_HEADER = 'x-gateway-max-cost-nanousd';
+
+export function readCeiling(headers: IncomingHttpHeaders): bigint | null {
+  const value = headers[CEILING_HEADER];
+  if (value === undefined) return null;
+  const ceilingNanousd = typeof value === 'string' ? parseNanousd(value) : null;
+  if (ceilingNanousd !== null) return ceilingNanousd;
+  throw new GatewayError('invalid_header', {
+    param: CEILING_HEADER,
+    message: `\`${CEILING_HEADER}\` must be a whole number of nanodollars, as 5000000 for half a cent.`,
+  });
+}

@@ -1,0 +1,85 @@
+import { GatewayError } from '../canonical/errors.ts';
+import type { Settlement } from '../canonical/receipt.ts';
+import { StoreUnavailable } from '../store/store.ts';
+import type { WrittenError } from '../wires/wire.ts';
+import type { ClientSink } from './client-sink.ts';
+import type { ExchangeRecord } from './exchange-record.ts';
+import type { Call } from './gateway.ts';
+import { receiptHeaders } from './receipt-headers.ts';
+
+/** The ids every answer carries, refusals too, and the models as far as they are known. */
+export function identityHeaders(
+  requestId: string,
+  requested: string | null,
+  effective: string | null,
+): Record<string, string> {
+  const headers: Record<string, string> = {
+    'x-gateway-request-id': requestId,
+    'request-id': requestId,
+    'x-request-id': requestId,
+  };
+  if (requested !== null && isHeaderText(requested)) headers['x-gateway-requested-model'] = requested;
+  if (effective !== null) headers['x-gateway-effective-model'] = effective;
+  return headers;
+}
+
+/** A model's name comes from the caller's JSON and may hold what no header can. */
+function isHeaderText(text: string): boolean {
+  return /^[\x20-\x7e]+$/.test(text);
+}
+
+/** Headers that tell a client how to take an error. */
+export function errorHeaders(error: GatewayError): Record<string, string> {
+  const headers: Record<string, string> = { 'content-type': 'application/json; charset=utf-8' };
+  if (error.mustNotRetry) headers['x-should-retry'] = 'false';
+  if (error.retryAfterS !== null) headers['retry-after'] = String(error.retryAfterS);
+  if (error.status === 401) headers['www-authenticate'] = 'Bearer';
+  return headers;
+}
+
+/** Answers with an error instead of a model's words; without a settlement nothing was charged, and the answer says so. */
+export function refuse(
+  call: Call,
+  record: ExchangeRecord,
+  sink: ClientSink,
+  cause: unknown,
+  settlement?: Settlement,
+): void {
+  const error = asGatewayError(cause);
+  record.errorCode = error.code;
+  record.status = sink.gone ? record.status || 499 : error.status;
+  if (!(cause instanceof GatewayError))
+    record.hostError = cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause);
+  if (sink.gone) return;
+  if (sink.headSent) {
+    sink.end(call.wire.client.writeStreamError(error, call.requestId));
+    return;
+  }
+  const written: WrittenError = call.wire.client.writeError(error, call.requestId);
+  const body = Buffer.from(written.body);
+  const charged = settlement !== undefined && settlement.costNanousd > 0n;
+  sink.head(written.status, {
+    ...identityHeaders(call.requestId, record.requestedModel, record.effectiveModel),
+    ...receiptHeaders(settlement ?? NOTHING_CHARGED),
+    ...errorHeaders(error),
+    ...(charged ? { 'x-should-retry': 'false' } : {}),
+    'content-length': String(body.length),
+  });
+  sink.end(body);
+}
+
+const NOTHING_CHARGED = { costNanousd: 0n, components: null };
+
+/** What is no error of ours is a fault in this program: the caller learns that it happened, the log learns what. */
+export function asGatewayError(cause: unknown): GatewayError {
+  if (cause instanceof GatewayError) return cause;
+  if (cause instanceof StoreUnavailable) {
+    return new GatewayError('store_unavailable', {
+      message: 'The ledger cannot be written right now, so no call is admitted; nothing was charged. Try again.',
+      retryAfterS: 1,
+    });
+  }
+  return new GatewayError('internal_error', {
+    message: 'Something went wrong in the gateway; nothing was charged. Quote the request id when you report it.',
+  });
+}

@@ -1,0 +1,97 @@
+import { GatewayError } from '../canonical/errors.ts';
+import { MISSING_USAGE } from '../canonical/usage.ts';
+import type { OutgoingRequest } from '../egress/egress.ts';
+import type { Candidate } from '../hosts/directory.ts';
+import { LIMITS } from '../limits.ts';
+import { WIRES } from '../wires/registry.ts';
+import type { ClientSink } from './client-sink.ts';
+import type { Admitted } from './exchange.ts';
+import type { Gateway } from './gateway.ts';
+import type { Outcome } from './outcome.ts';
+import { identityHeaders } from './refuse.ts';
+import { type AttemptResult, type AttemptTerms, CLIENT_GONE_STATUS } from './relay/attempt.ts';
+import { relayBuffered } from './relay/buffered.ts';
+import { relayStreamed } from './relay/streamed.ts';
+
+/** Asks the model's hosts in order of price until one answers; another is asked only while nothing has left for the client. */
+export async function serve(gateway: Gateway, admitted: Admitted, sink: ClientSink): Promise<AttemptResult & Outcome> {
+  if (sink.gone) return { ...NEVER_ASKED, host: null, attempts: 0 };
+  const candidates = gateway.hosts.candidates(admitted.admission.model).slice(0, LIMITS.hostAttemptsMax);
+  let last: (AttemptResult & Outcome) | null = null;
+  for (const [index, candidate] of candidates.entries()) {
+    const result = await attempt(gateway, admitted, candidate, sink);
+    last = { ...result, host: candidate.host.row.name, attempts: index + 1 };
+    if (!result.retryable) break;
+  }
+  if (last === null) {
+    throw new GatewayError('no_healthy_host', {
+      message: 'No host of this model can be called right now.',
+      retryAfterS: 1,
+    });
+  }
+  return last;
+}
+
+/** The client left while its hold was being taken: no host is asked. */
+const NEVER_ASKED: AttemptResult = {
+  ended: 'client_gone',
+  httpStatus: CLIENT_GONE_STATUS,
+  usage: MISSING_USAGE,
+  drained: false,
+  contentLeft: false,
+  relayedBytes: 0,
+  error: null,
+  hostError: null,
+  retryable: false,
+  deliver: () => {},
+};
+
+function attempt(gateway: Gateway, admitted: Admitted, candidate: Candidate, sink: ClientSink): Promise<AttemptResult> {
+  const terms = attemptTerms(gateway, admitted, candidate, sink);
+  const request = outgoingRequest(admitted, candidate, terms);
+  return admitted.peek.stream
+    ? relayStreamed(gateway.egress, request, terms)
+    : relayBuffered(gateway.egress, request, terms);
+}
+
+function attemptTerms(
+  gateway: Gateway,
+  { call, peek, admission }: Admitted,
+  { host }: Candidate,
+  sink: ClientSink,
+): AttemptTerms {
+  return {
+    wire: WIRES[host.row.wire]!,
+    relay: {
+      catalogModel: admission.model.id,
+      requestId: call.requestId,
+      createdS: Math.floor(gateway.clock.nowMs() / 1000),
+      wantsUsageFrame: peek.wantsUsageFrame,
+      hideReasoning: peek.reasoning?.hideTrace ?? false,
+      manners: host.row.slots,
+    },
+    exact: host.row.relay === 'exact' && !(peek.reasoning?.hideTrace ?? false),
+    onClientGone: host.row.onClientGone,
+    sink,
+    headers: identityHeaders(call.requestId, peek.model, admission.model.id),
+    limits: gateway.limits,
+    clock: gateway.clock,
+    shutdown: gateway.shutdown,
+  };
+}
+
+function outgoingRequest(
+  { text, peek, admission }: Admitted,
+  candidate: Candidate,
+  { wire }: AttemptTerms,
+): OutgoingRequest {
+  const { host } = candidate;
+  const body = wire.relay.writeRequest(text, peek, {
+    hostModel: candidate.hostModel,
+    outputLimit: admission.outputLimit,
+    outputLimitField: host.row.outputLimitField,
+    forwards: host.row.forwards,
+    reasoningEffort: admission.reasoningEffort,
+  });
+  return { origin: host.origin, path: host.pathPrefix + wire.relay.path, headers: host.headers, body };
+}

@@ -1,0 +1,48 @@
+import type { ExchangeRecord } from '../gateway/exchange-record.ts';
+import { formatId } from '../kit/ids.ts';
+import type { Log } from '../kit/log.ts';
+
+/** One line a request: who, what, how it ended and what it cost; no word of the prompt or the answer, no secret. */
+export function logCall(log: Log, record: ExchangeRecord): void {
+  const fields = {
+    request_id: record.requestId,
+    route: record.route,
+    account: formatId('acct_', record.accountId),
+    key: record.keyId === null ? null : formatId('key_', record.keyId),
+    requested_model: record.requestedModel,
+    model: record.effectiveModel,
+    host: record.host,
+    attempts: record.attempts,
+    stream: record.stream,
+    status: record.status,
+    ended: record.ended,
+    error: record.errorCode,
+    host_error: record.hostError,
+    usage_source: record.usageSource,
+    ...tokenFields(record),
+    cost_nanousd: Number(record.costNanousd),
+    held_nanousd: Number(record.heldNanousd),
+    loss_nanousd: record.lossReason === null ? undefined : Number(record.lossNanousd),
+    loss_reason: record.lossReason ?? undefined,
+    held_after_ms: rounded(record.heldAfterMs),
+    answered_after_ms: rounded(record.answeredAfterMs),
+    settled_after_ms: rounded(record.settledAfterMs),
+    total_ms: rounded(record.totalMs),
+  };
+  if (record.status >= 500 || record.lossReason !== null) log.warn(fields, 'call');
+  else log.info(fields, 'call');
+}
+
+function tokenFields({ usage }: ExchangeRecord): Record<string, number> {
+  if (usage === null) return {};
+  return {
+    fresh_tokens: usage.freshTokens,
+    cache_read_tokens: usage.cacheReadTokens,
+    cache_write_tokens: usage.cacheWriteTokens + usage.cacheWrite1hTokens,
+    output_tokens: usage.outputTokens,
+  };
+}
+
+function rounded(ms: number | null): number | null {
+  return ms === null ? null : Math.round(ms * 100) / 100;
+}

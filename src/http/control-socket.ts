@@ -1,0 +1,47 @@
+import { chmodSync, rmSync } from 'node:fs';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { LIMITS } from '../limits.ts';
+
+/** What one operator verb answers: a status and JSON text. */
+export interface VerbAnswer {
+  readonly status: number;
+  readonly body: string;
+}
+
+export type RunVerb = (verb: string, inputJson: string) => Promise<VerbAnswer>;
+
+/** The operator's own door: a socket in the data folder, so that only who may read the books may use it. */
+export async function openControlSocket(path: string, runVerb: RunVerb): Promise<Server> {
+  rmSync(path, { force: true });
+  const server = createServer((request, response) => {
+    answer(request, response, runVerb).catch(() => response.destroy());
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(path, resolve);
+  });
+  chmodSync(path, 0o600);
+  return server;
+}
+
+async function answer(request: IncomingMessage, response: ServerResponse, runVerb: RunVerb): Promise<void> {
+  const verb = /^\/operator\/([a-z.]+)$/.exec(request.url ?? '')?.[1];
+  if (request.method !== 'POST' || verb === undefined) {
+    response.writeHead(404).end();
+    return;
+  }
+  const body = await readAll(request);
+  const { status, body: text } = await runVerb(verb, body);
+  response.writeHead(status, { 'content-type': 'application/json' }).end(text);
+}
+
+async function readAll(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > LIMITS.operatorRequestBytesMax) throw new Error('The verb is larger than any verb.');
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}

@@ -1,0 +1,33 @@
+import type { IncomingHttpHeaders } from 'node:http';
+
+const METHODS = 'GET, POST, PUT, DELETE, OPTIONS';
+const EXPOSED = [
+  'x-gateway-request-id',
+  'x-gateway-requested-model',
+  'x-gateway-effective-model',
+  'x-gateway-cost-nanousd',
+  'x-gateway-cost-components-nanousd',
+].join(', ');
+
+/** Headers for a page whose origin the operator has listed; none for anyone else. */
+export function corsHeaders(headers: IncomingHttpHeaders, origins: readonly string[]): Record<string, string> {
+  const { origin } = headers;
+  if (origin === undefined || !origins.includes(origin)) return {};
+  return { 'access-control-allow-origin': origin, 'access-control-expose-headers': EXPOSED, vary: 'origin' };
+}
+
+/** The browser's question before the request; allowed only for listed origins. */
+export function preflightHeaders(
+  headers: IncomingHttpHeaders,
+  origins: readonly string[],
+): Record<string, string> | null {
+  const allowed = corsHeaders(headers, origins);
+  if (Object.keys(allowed).length === 0) return null;
+  const asked = headers['access-control-request-headers'];
+  return {
+    ...allowed,
+    'access-control-allow-methods': METHODS,
+    'access-control-allow-headers': typeof asked === 'string' ? asked : 'authorization, content-type',
+    'access-control-max-age': '600',
+  };
+}

@@ -1,0 +1,61 @@
+import type { IncomingMessage } from 'node:http';
+import { GatewayError } from '../canonical/errors.ts';
+import { LIMITS } from '../limits.ts';
+import { PREFIXES, type Route, refusedRoute } from './routes.ts';
+
+/** What the server's own parsing refuses, in our words. */
+export function errorOfServer(error: { code?: string; statusCode?: number }): GatewayError | null {
+  switch (error.code) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return new GatewayError('request_too_large', {
+        message: `The body is larger than ${LIMITS.requestBodyBytesMax} bytes. Send less.`,
+      });
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+    case 'FST_ERR_CTP_EMPTY_TYPE':
+      return new GatewayError('unsupported_media_type', {
+        param: 'content-type',
+        message: 'The body must be JSON: send `content-type: application/json`.',
+      });
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+      return new GatewayError('invalid_request_body', {
+        message: 'The body is not as long as its content-length says.',
+      });
+    default:
+      return error.statusCode !== undefined && error.statusCode < 500
+        ? new GatewayError('bad_request', { message: 'The request could not be read.' })
+        : null;
+  }
+}
+
+/** Why nothing answers here, and where to go instead. */
+export function errorOfUnknownRoute(
+  { method = '', url = '' }: IncomingMessage,
+  routes: readonly Route[],
+): GatewayError {
+  const path = url.split('?', 1)[0]!;
+  const refused = refusedRoute(path);
+  if (refused !== null) {
+    return new GatewayError('unsupported_route', {
+      message: `${path.slice(0, 200)} is not offered. ${refused.instead}`,
+    });
+  }
+  if (path.startsWith('/v1/v1/')) {
+    return new GatewayError('unknown_url', { message: 'The base URL already ends in /v1; leave it out of the path.' });
+  }
+  const methods = routes.filter((route) => reaches(route, path)).map((route) => route.method);
+  if (methods.length > 0) {
+    return new GatewayError('method_not_allowed', {
+      message: `${method} is not answered here; send ${methods.join(' or ')}.`,
+    });
+  }
+  return new GatewayError('unknown_url', {
+    message: `There is no ${method} ${path.slice(0, 200)} here. See /v1/models, /v1/chat/completions.`,
+  });
+}
+
+function reaches(route: Route, path: string): boolean {
+  return PREFIXES.some((prefix) => {
+    const full = prefix + route.path;
+    return full.endsWith('/*') ? path.startsWith(full.slice(0, -1)) : path === full;
+  });
+}

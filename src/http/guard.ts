@@ -1,0 +1,52 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { GatewayError } from '../canonical/errors.ts';
+
+export interface GuardTerms {
+  /** Local mode trusts the loopback interface, so a web page in the user's browser must not be able to borrow it. */
+  readonly local: boolean;
+  readonly allowedHosts: readonly string[];
+  readonly allowedOrigins: readonly string[];
+}
+
+const LOOPBACK_NAMES = new Set(['localhost', '127.0.0.1', '[::1]']);
+
+/** Refuses what a rebinding DNS name or a foreign page in the user's browser would send. */
+export function checkOrigin(headers: IncomingHttpHeaders, terms: GuardTerms): GatewayError | null {
+  const origin = headers.origin;
+  if (terms.local) {
+    const host = hostName(headers.host ?? '');
+    if (!LOOPBACK_NAMES.has(host) && !terms.allowedHosts.includes(host)) return forbiddenHost(host);
+    if (origin !== undefined && !isOwnOrigin(origin, terms) && !terms.allowedOrigins.includes(origin)) {
+      return forbiddenOrigin();
+    }
+  }
+  return null;
+}
+
+function isOwnOrigin(origin: string, terms: GuardTerms): boolean {
+  if (!URL.canParse(origin)) return false;
+  const host = hostName(new URL(origin).host);
+  return LOOPBACK_NAMES.has(host) || terms.allowedHosts.includes(host);
+}
+
+/** The name without its port; an IPv6 address keeps its brackets. */
+function hostName(host: string): string {
+  const bracket = host.indexOf(']');
+  const colon = host.lastIndexOf(':');
+  return (colon > bracket ? host.slice(0, colon) : host).toLowerCase();
+}
+
+function forbiddenHost(host: string): GatewayError {
+  return new GatewayError('forbidden_host', {
+    param: 'host',
+    message: `The Host header ${JSON.stringify(host.slice(0, 100))} is not a name of this machine. Call 127.0.0.1, or start with --allowed-hosts.`,
+  });
+}
+
+function forbiddenOrigin(): GatewayError {
+  return new GatewayError('forbidden_origin', {
+    param: 'origin',
+    message:
+      'This page may not call the gateway. Add its origin to `origins` in the config file, or its host with --allowed-hosts.',
+  });
+}

@@ -1,0 +1,77 @@
+import { GatewayError } from '../canonical/errors.ts';
+import { type AllowedIds, messagesModelEntry, messagesModelList, modelEntry, modelList } from '../catalog/entry.ts';
+import { resolveModel } from '../gateway/admit.ts';
+import type { PricedCatalog } from '../gateway/gateway.ts';
+import { receiptView } from '../gateway/receipt-view.ts';
+import { parseId } from '../kit/ids.ts';
+import { stringifyJson } from '../kit/json-stringify.ts';
+import type { Store } from '../store/store.ts';
+import type { PlainAnswer, PlainRequest, Route } from './routes.ts';
+
+export interface PlainServices {
+  readonly store: Pick<Store, 'findAccount' | 'keyWindow' | 'findReceipt'>;
+  prices(): PricedCatalog;
+}
+
+/** The routes that answer from our own books and cost nothing. */
+export function plainRoutes(services: PlainServices): Route[] {
+  return [
+    { method: 'GET', path: '/catalog', access: 'public', answer: () => catalog(services) },
+    { method: 'GET', path: '/models', access: 'key', answer: (request) => models(services, request) },
+    { method: 'GET', path: '/models/*', access: 'key', answer: (request) => model(services, request) },
+    { method: 'GET', path: '/balance', access: 'key', answer: (request) => balance(services, request) },
+    { method: 'GET', path: '/receipts/*', access: 'key', answer: (request) => receipt(services, request) },
+  ];
+}
+
+function ok(value: unknown): PlainAnswer {
+  return { status: 200, body: stringifyJson(value) };
+}
+
+function catalog(services: PlainServices): PlainAnswer {
+  return ok(modelList(services.prices().catalog));
+}
+
+function models(services: PlainServices, request: PlainRequest): PlainAnswer {
+  const { catalog } = services.prices();
+  const allowed = allowedIds(request);
+  return ok(speaksMessages(request) ? messagesModelList(catalog, allowed) : modelList(catalog, allowed));
+}
+
+/** Ids with slashes may arrive escaped or not; both reach here as one parameter. */
+function model(services: PlainServices, request: PlainRequest): PlainAnswer {
+  const found = resolveModel(services.prices().catalog, request.caller!, request.param);
+  return ok(speaksMessages(request) ? messagesModelEntry(found) : modelEntry(found));
+}
+
+/** Two vendors' clients ask at the same path; theirs is the one that names a version. */
+function speaksMessages({ headers }: PlainRequest): boolean {
+  return headers['anthropic-version'] !== undefined || headers['messages-version'] !== undefined;
+}
+
+function allowedIds({ caller }: PlainRequest): AllowedIds {
+  const models = caller?.key?.models ?? null;
+  return models === null ? null : new Set(models);
+}
+
+async function balance({ store }: PlainServices, { caller }: PlainRequest): Promise<PlainAnswer> {
+  const { accountId, key } = caller!;
+  const account = await store.findAccount(accountId);
+  if (account === null) throw new GatewayError('invalid_api_key', { message: 'This key has no account any more.' });
+  const window = key === null ? null : await store.keyWindow(key.id);
+  const { balanceView } = await import('../gateway/balance-view.ts' as string);
+  return ok(balanceView(account, key, window));
+}
+
+/** An id grants nothing: another account's receipt does not exist. */
+async function receipt({ store }: PlainServices, { caller, param }: PlainRequest): Promise<PlainAnswer> {
+  const id = parseId('req_', param);
+  const found = id === null ? null : await store.findReceipt(id, caller!.accountId);
+  if (found === null) {
+    throw new GatewayError('receipt_not_found', {
+      param: 'request_id',
+      message: 'There is no receipt with this id. The x-gateway-request-id header of a billed answer names one.',
+    });
+  }
+  return ok(receiptView(found, { operator: false }));
+}

@@ -1,0 +1,60 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Caller } from '../accounts/authenticate.ts';
+import type { Wire } from '../wires/wire.ts';
+
+/** What an answer that is no model's words needs to know. */
+export interface PlainRequest {
+  /** Null on public routes. */
+  readonly caller: Caller | null;
+  readonly headers: IncomingHttpHeaders;
+  readonly param: string;
+}
+
+export interface PlainAnswer {
+  readonly status: number;
+  /** JSON text, or null for no body. */
+  readonly body: string | null;
+}
+
+export type PlainHandler = (request: PlainRequest) => PlainAnswer | Promise<PlainAnswer>;
+
+/** A row of the one route table: everything the server answers, and who may ask. */
+export type Route = {
+  readonly method: 'GET' | 'POST';
+  /** Without prefix; a trailing `/*` takes the rest of the path as the parameter. */
+  readonly path: string;
+  /** `public` routes need no key in any mode. */
+  readonly access: 'key' | 'public';
+} & ({ readonly wire: Wire } | { readonly answer: PlainHandler });
+
+/** Prefixes under which every route is reachable: SDKs differ in what they add to a base URL. */
+export const PREFIXES = ['/v1', '', '/api/v1'] as const;
+
+/** Routes of other services that this one refuses by name, with the nearest equivalent. */
+export const REFUSED_ROUTES: readonly { readonly path: string; readonly instead: string }[] = [
+  { path: '/images', instead: 'Images are not generated here.' },
+  { path: '/rerank', instead: 'Reranking is not offered; embeddings come closest.' },
+  { path: '/moderations', instead: 'Moderation is not run here; call your own before this gateway.' },
+  { path: '/audio', instead: 'Audio is not offered.' },
+  { path: '/files', instead: 'Files are not stored; send their text in the request.' },
+  { path: '/uploads', instead: 'Files are not stored; send their text in the request.' },
+  { path: '/batches', instead: 'There are no batches; deferred jobs at /v1/jobs will be the nearest equivalent.' },
+  { path: '/fine_tuning', instead: 'Models are not tuned here.' },
+  {
+    path: '/assistants',
+    instead: 'Nothing is stored between calls; send the whole conversation to /v1/chat/completions.',
+  },
+  {
+    path: '/threads',
+    instead: 'Nothing is stored between calls; send the whole conversation to /v1/chat/completions.',
+  },
+  { path: '/vector_stores', instead: 'Nothing is stored between calls.' },
+  { path: '/realtime', instead: 'There is no realtime wire; stream from /v1/chat/completions.' },
+  { path: '/generation', instead: 'GET /v1/receipts/{request_id} gives the receipt of a call.' },
+  { path: '/credits', instead: 'GET /v1/balance gives the balance.' },
+];
+
+export function refusedRoute(path: string): { readonly path: string; readonly instead: string } | null {
+  const bare = path.replace(/^\/(api\/)?v1(?=\/)/, '');
+  return REFUSED_ROUTES.find((row) => bare === row.path || bare.startsWith(`${row.path}/`)) ?? null;
+}

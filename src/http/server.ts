@@ -1,0 +1,172 @@
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { Caller } from '../accounts/authenticate.ts';
+import { errorEnvelope, GatewayError } from '../canonical/errors.ts';
+import { exchange } from '../gateway/exchange.ts';
+import type { Gateway } from '../gateway/gateway.ts';
+import { asGatewayError, errorHeaders, identityHeaders } from '../gateway/refuse.ts';
+import { formatId } from '../kit/ids.ts';
+import { errorFields, type Log } from '../kit/log.ts';
+import { LIMITS } from '../limits.ts';
+import type { Wire } from '../wires/wire.ts';
+import { corsHeaders, preflightHeaders } from './cors.ts';
+import { errorOfServer, errorOfUnknownRoute } from './errors.ts';
+import { checkOrigin, type GuardTerms } from './guard.ts';
+import { ResponseSink } from './response-sink.ts';
+import { type PlainHandler, PREFIXES, type Route } from './routes.ts';
+
+export interface ServerTerms {
+  readonly gateway: Gateway;
+  readonly routes: readonly Route[];
+  authenticate(rawHeaders: readonly string[]): Caller | GatewayError | Promise<Caller | GatewayError>;
+  readonly guard: GuardTerms;
+  readonly log: Log;
+  /** True once the process was told to stop: connections are no longer kept. */
+  draining(): boolean;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    callId: bigint;
+    callText: string;
+    startedMs: number;
+    caller: Caller | null;
+  }
+}
+
+/** The one router. Every request gets its id first, then passes the guard and the one authentication, then its body is read. */
+export function buildServer(terms: ServerTerms): FastifyInstance {
+  const server = Fastify({
+    bodyLimit: LIMITS.requestBodyBytesMax,
+    routerOptions: { maxParamLength: LIMITS.pathCharactersMax },
+    requestTimeout: LIMITS.requestReadMs,
+    keepAliveTimeout: LIMITS.clientKeepAliveMs,
+    return503OnClosing: false,
+    exposeHeadRoutes: false,
+    http: { maxHeaderSize: LIMITS.requestHeaderBytesMax, headersTimeout: LIMITS.requestReadMs },
+  } as Parameters<typeof Fastify>[0]) as unknown as FastifyInstance;
+  server.server.maxHeadersCount = LIMITS.requestHeadersMax;
+  takeRawBodies(server);
+  stampRequests(server, terms);
+  for (const route of terms.routes) addRoute(server, route, terms);
+  server.head('/', (_request, reply) => reply.code(200).send());
+  server.setNotFoundHandler((request, reply) =>
+    sendError(request, reply, errorOfUnknownRoute(request.raw, terms.routes)),
+  );
+  server.setErrorHandler((error: Error & { code?: string; statusCode?: number }, request, reply) => {
+    const known = error instanceof GatewayError ? error : errorOfServer(error);
+    if (known === null)
+      terms.log.error({ request_id: request.callText, ...errorFields(error) }, 'A request failed unexpectedly.');
+    return sendError(request, reply, known ?? asGatewayError(error));
+  });
+  return server;
+}
+
+/** Bodies stay bytes: they are understood once, by the wire. */
+function takeRawBodies(server: FastifyInstance): void {
+  server.removeAllContentTypeParsers();
+  server.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+}
+
+function stampRequests(server: FastifyInstance, terms: ServerTerms): void {
+  const { gateway, guard } = terms;
+  server.decorateRequest('callId', 0n);
+  server.decorateRequest('callText', '');
+  server.decorateRequest('startedMs', 0);
+  server.decorateRequest('caller', null);
+  server.addHook('onRequest', (request, reply, done) => {
+    request.callId = gateway.ids.next();
+    request.callText = formatId('req_', request.callId);
+    request.startedMs = gateway.clock.monotonicMs();
+    if (terms.draining()) reply.raw.setHeader('connection', 'close');
+    const refused = checkOrigin(request.headers, guard);
+    if (refused !== null) done(refused);
+    else if (request.headers.origin === undefined || !answeredCors(request, reply, guard.allowedOrigins)) done();
+  });
+}
+
+/** Adds the headers a listed page needs; true if the request was the browser's preflight and is answered. */
+function answeredCors(request: FastifyRequest, reply: FastifyReply, origins: readonly string[]): boolean {
+  for (const [name, value] of Object.entries(corsHeaders(request.headers, origins))) reply.raw.setHeader(name, value);
+  if (request.method !== 'OPTIONS') return false;
+  const preflight = preflightHeaders(request.headers, origins);
+  if (preflight === null) return false;
+  reply.hijack();
+  reply.raw.writeHead(204, preflight).end();
+  return true;
+}
+
+function addRoute(server: FastifyInstance, route: Route, terms: ServerTerms): void {
+  for (const prefix of PREFIXES) {
+    server.route({
+      method: route.method,
+      url: prefix + route.path,
+      ...(route.access === 'key' ? { onRequest: authentication(terms) } : {}),
+      handler: 'wire' in route ? callHandler(terms, route.wire, `/v1${route.path}`) : plainHandler(route.answer),
+    });
+  }
+}
+
+function authentication(terms: ServerTerms) {
+  return (request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void => {
+    const admitCaller = (answer: Caller | GatewayError): void => {
+      if (!(answer instanceof GatewayError)) request.caller = answer;
+      done(answer instanceof GatewayError ? answer : undefined);
+    };
+    const refuse = (error: unknown): void => done(asGatewayError(error));
+    try {
+      const answer = terms.authenticate(request.raw.rawHeaders);
+      if (answer instanceof Promise) answer.then(admitCaller, refuse);
+      else admitCaller(answer);
+    } catch (error) {
+      refuse(error);
+    }
+  };
+}
+
+/** A billed call: from here on the response belongs to the exchange. */
+function callHandler({ gateway, log }: ServerTerms, wire: Wire, route: string) {
+  return (request: FastifyRequest, reply: FastifyReply): void => {
+    reply.hijack();
+    const sink = new ResponseSink(reply.raw);
+    exchange(
+      gateway,
+      {
+        id: request.callId,
+        requestId: request.callText,
+        route,
+        wire,
+        caller: request.caller!,
+        headers: request.headers,
+        body: Buffer.isBuffer(request.body) ? request.body : NO_BODY,
+        startedMs: request.startedMs,
+      },
+      sink,
+    ).catch((error: unknown) => {
+      log.error({ request_id: request.callText, ...errorFields(error) }, 'A call failed in a way nobody foresaw.');
+      sink.destroy();
+    });
+  };
+}
+
+const NO_BODY = Buffer.alloc(0);
+
+function plainHandler(answer: PlainHandler) {
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const param = (request.params as Record<string, string>)['*'] ?? '';
+    const { status, body } = await answer({ caller: request.caller, headers: request.headers, param });
+    reply.code(status).headers(identityHeaders(request.callText, null, null));
+    return body === null ? reply.send() : reply.type('application/json; charset=utf-8').send(body);
+  };
+}
+
+/** Refused before any wire understood the request: the common envelope, and the promise that it cost nothing. */
+function sendError(request: FastifyRequest, reply: FastifyReply, error: GatewayError): FastifyReply {
+  return reply
+    .code(error.status)
+    .headers({
+      ...identityHeaders(request.callText, null, null),
+      ...errorHeaders(error),
+      'x-gateway-cost-nanousd': '0',
+    })
+    .send(JSON.stringify(errorEnvelope(error)));
+}

@@ -1,0 +1,28 @@
+import { buildCatalog, type Catalog } from '../catalog/catalog.ts';
+import { modelEntry } from '../catalog/entry.ts';
+import { loadCatalogFile, loadSimulatedFile } from '../catalog/load.ts';
+import { mergeRows, overridePrices } from '../catalog/rows.ts';
+import type { Config } from '../config.ts';
+import type { PricedCatalog } from '../gateway/gateway.ts';
+import type { ConfiguredHost } from '../hosts/host.ts';
+import { addServedModels } from '../hosts/served-models.ts';
+import { stringifyJson } from '../kit/json-stringify.ts';
+import type { Store } from '../store/store.ts';
+
+/** The models the configured hosts serve: our own list, what the operator added, at the prices the operator set. */
+export function catalogFor(config: Config, hosts: readonly ConfiguredHost[]): Catalog {
+  const file = loadCatalogFile();
+  const rows = mergeRows([...file.models, ...loadSimulatedFile().models], config.models);
+  return buildCatalog({
+    rows: overridePrices(addServedModels(rows, hosts), config.prices),
+    hosts: new Set(hosts.map(({ row }) => row.name)),
+    localHosts: new Set(hosts.filter(({ local }) => local).map(({ row }) => row.name)),
+    version: file.version,
+  });
+}
+
+/** The price list is in the store before the first hold refers to it. */
+export async function rememberPrices(store: Store, catalog: Catalog): Promise<PricedCatalog> {
+  const prices = catalog.list().map((model) => ({ id: model.id, pricing: modelEntry(model).pricing }));
+  return { catalog, priceId: await store.registerPrices(catalog.priceVersion, stringifyJson(prices)) };
+}

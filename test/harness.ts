@@ -1,0 +1,157 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import OpenAI from 'openai';
+import { createAccount, mintKey } from '../src/accounts/accounts.ts';
+import { type Config, loadConfig } from '../src/config.ts';
+import type { ConfiguredHost, HostRow } from '../src/hosts/host.ts';
+import { HOST_ROWS } from '../src/hosts/rows.ts';
+import { type Clock, systemClock } from '../src/kit/clock.ts';
+import { createLog } from '../src/kit/log.ts';
+import { type Running, startGateway } from '../src/main/start.ts';
+import { type Sim, startSim } from '../src/sim/sim.ts';
+import type { CapWindow } from '../src/store/store.ts';
+
+export interface HarnessOptions {
+  readonly hosted?: boolean;
+  /** Changes to the simulated host's row. */
+  readonly row?: Partial<HostRow>;
+  readonly limits?: Partial<Config['limits']>;
+  readonly config?: Partial<Config>;
+  readonly clock?: Clock;
+  /** Reuses a data folder of an earlier life; the harness then leaves it alone. */
+  readonly folder?: string;
+  readonly hosts?: (sim: Sim) => readonly ConfiguredHost[];
+}
+
+export interface KeyOptions {
+  readonly creditNanousd?: bigint;
+  readonly capNanousd?: bigint | null;
+  readonly capWindow?: CapWindow;
+  readonly models?: readonly string[] | null;
+  readonly expiresMs?: number | null;
+}
+
+export interface MintedKey {
+  readonly secret: string;
+  readonly keyId: bigint;
+  readonly accountId: bigint;
+}
+
+/** A real gateway on a real port over a real store, before a real simulated host; all in this process. */
+export interface Harness {
+  readonly sim: Sim;
+  readonly url: string;
+  readonly folder: string;
+  readonly running: Running;
+  /** Parsed log lines, oldest first. */
+  readonly log: readonly Record<string, unknown>[];
+  openai(apiKey?: string, options?: ConstructorParameters<typeof OpenAI>[0]): OpenAI;
+  post(body: unknown, headers?: Record<string, string>, path?: string): Promise<Response>;
+  get(path: string, headers?: Record<string, string>): Promise<Response>;
+  /** A prepaid account with that much money, and a key of it. */
+  mint(options?: KeyOptions): Promise<MintedKey>;
+  /** Fails unless the books are exact and no hold is open. */
+  expectCleanBooks(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const SIM_ROW = HOST_ROWS.find((row) => row.simulated)!;
+
+export function simHost(sim: { readonly url: string }, row: Partial<HostRow> = {}): ConfiguredHost {
+  return {
+    row: { ...SIM_ROW, baseUrl: `${sim.url}/v1`, ...row },
+    key: null,
+    keySource: null,
+    local: false,
+    models: [],
+  };
+}
+
+export async function startHarness(options: HarnessOptions = {}): Promise<Harness> {
+  const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'tollgate-test-'));
+  const clock = options.clock ?? systemClock;
+  const sim = await startSim();
+  const log: Record<string, unknown>[] = [];
+  const hosts = options.hosts?.(sim) ?? [simHost(sim, options.row)];
+  const running = await startGateway({
+    config: testConfig(folder, options),
+    hosts,
+    clock,
+    log: createLog({ level: 'debug', destination: { write: (line) => void log.push(JSON.parse(line)) } }),
+    onFatal: (error) => {
+      throw error;
+    },
+  });
+  const { url } = running;
+  const harness: Harness = {
+    sim,
+    url,
+    folder,
+    running,
+    log,
+    openai: (apiKey = 'unused', more = {}) => new OpenAI({ baseURL: `${url}/v1`, apiKey, ...more }),
+    post: (body, headers = {}, path = '/v1/chat/completions') =>
+      fetch(url + path, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: typeof body === 'string' ? body : JSON.stringify(body),
+      }),
+    get: (path, headers = {}) => fetch(url + path, { headers }),
+    mint: (keyOptions) => mint(running, clock, keyOptions),
+    expectCleanBooks: () => expectCleanBooks(running),
+    stop: async () => {
+      await running.stop();
+      await sim.close();
+      if (options.folder === undefined) rmSync(folder, { recursive: true, force: true });
+    },
+  };
+  return harness;
+}
+
+function testConfig(folder: string, options: HarnessOptions): Config {
+  const config = loadConfig({ argvFlags: { port: '0', data: folder }, env: {}, cwd: folder });
+  return {
+    ...config,
+    hosted: options.hosted ?? false,
+    listen: { host: '127.0.0.1', port: 0, operationsPort: 0 },
+    limits: { ...config.limits, shutdownMs: 500, ...options.limits },
+    ...options.config,
+  };
+}
+
+let accountsMade = 0;
+
+async function mint({ books }: Running, clock: Clock, options: KeyOptions = {}): Promise<MintedKey> {
+  const services = { store: books.store, clock, ids: books.ids };
+  const account = await createAccount(services, { name: `test-${++accountsMade}`, kind: 'prepaid' });
+  if (account === 'name_taken') throw new Error('The name is taken.');
+  const amountNanousd = options.creditNanousd ?? 1_000_000_000n;
+  if (amountNanousd > 0n) {
+    const id = books.ids.next();
+    await books.ledger.credit({
+      id,
+      accountId: account.id,
+      amountNanousd,
+      reference: String(id),
+      note: null,
+      createdMs: clock.nowMs(),
+    });
+  }
+  const minted = await mintKey(services, {
+    accountId: account.id,
+    name: 'test',
+    capNanousd: options.capNanousd ?? null,
+    capWindow: options.capWindow ?? 'lifetime',
+    expiresMs: options.expiresMs ?? null,
+    models: options.models ?? null,
+  });
+  if (minted === 'no_account') throw new Error('The account is gone.');
+  return { secret: minted.secret.reveal(), keyId: minted.key.id, accountId: account.id };
+}
+
+async function expectCleanBooks({ books }: Running): Promise<void> {
+  const report = await books.ledger.verify();
+  if (report.violations.length > 0) throw new Error(`The books are wrong: ${report.violations.join('; ')}`);
+  if (report.openHolds > 0) throw new Error(`${report.openHolds} holds are open.`);
+}
