@@ -22,9 +22,9 @@ export interface PricedCatalog {
 export interface Gateway {
   readonly clock: Clock;
   readonly ids: IdSource;
-  /** Read once per call, so that a reload never changes a call under way. */
+  /** Each read once per call, so that a reload never changes a call under way. */
   prices(): PricedCatalog;
-  readonly hosts: HostDirectory;
+  hosts(): HostDirectory;
   readonly egress: Egress;
   readonly ledger: Ledger;
   readonly limits: CallLimits;

@@ -14,6 +14,7 @@ import { formatId, parseId } from '../kit/ids.ts';
 import { JsonError, parseJson } from '../kit/json.ts';
 import { formatPath } from '../kit/json-error.ts';
 import { stringifyJson } from '../kit/json-stringify.ts';
+import { describeIssue, issuePath } from '../kit/zod-words.ts';
 import { type CreditResult, type Ledger, StoreUnavailable, type VerifyProgress } from '../ledger/ledger.ts';
 import { formatUsd } from '../money/nanousd.ts';
 import type { Account, KeyChange, KeyRow } from '../store/store.ts';
@@ -121,9 +122,9 @@ export async function answerOperator(
 }
 
 function describeInput(error: z.ZodError): string {
-  const [issue] = error.issues;
-  const path = formatPath((issue?.path ?? []).map((step) => (typeof step === 'number' ? step : String(step))));
-  return path === '' ? (issue?.message ?? 'The input is wrong.') : `${path}: ${issue?.message}`;
+  const issue = error.issues[0]!;
+  const path = formatPath(issuePath(issue));
+  return path === '' ? `The input ${describeIssue(issue)}.` : `${path} ${describeIssue(issue)}.`;
 }
 
 async function createNamedAccount(

@@ -16,7 +16,7 @@ import { relayStreamed } from './relay/streamed.ts';
 /** Asks the model's hosts in order of price until one answers; another is asked only while nothing has left for the client. */
 export async function serve(gateway: Gateway, admitted: Admitted, sink: ClientSink): Promise<AttemptResult & Outcome> {
   if (sink.gone) return { ...NEVER_ASKED, host: null, attempts: 0 };
-  const candidates = gateway.hosts.candidates(admitted.admission.model).slice(0, LIMITS.hostAttemptsMax);
+  const candidates = gateway.hosts().candidates(admitted.admission.model).slice(0, LIMITS.hostAttemptsMax);
   let last: (AttemptResult & Outcome) | null = null;
   for (const [index, candidate] of candidates.entries()) {
     const result = await attempt(gateway, admitted, candidate, sink);

@@ -12,7 +12,7 @@ import { Shutdown } from '../gateway/shutdown.ts';
 import { HostDirectory } from '../hosts/directory.ts';
 import type { ConfiguredHost } from '../hosts/host.ts';
 import { logCall } from '../http/call-log.ts';
-import { openControlSocket } from '../http/control-socket.ts';
+import { openControlSocket, type RunVerb } from '../http/control-socket.ts';
 import { addHealth, addMetrics } from '../http/health.ts';
 import { Metrics } from '../http/metrics.ts';
 import { plainRoutes } from '../http/plain-routes.ts';
@@ -67,91 +67,138 @@ export async function startGateway(terms: StartTerms): Promise<Running> {
   }
 }
 
+/** What a reload replaces: prices with their models, and the hosts that serve them. */
+interface InForce {
+  prices: PricedCatalog;
+  hosts: HostDirectory;
+}
+
 async function serveBooks(terms: StartTerms, books: Books, socketPath: string): Promise<Running> {
-  const { config, clock, log } = terms;
+  const { config, clock } = terms;
+  const inForce: InForce = {
+    prices: await rememberPrices(books.store, catalogFor(config, terms.hosts)),
+    hosts: new HostDirectory(terms.hosts),
+  };
+  const core = buildCore(terms, books, inForce);
   const directory = new KeyDirectory(books.store, clock);
   await directory.start();
   const localAccountId = config.hosted ? null : (await ensureLocalAccount({ ...books, clock })).id;
-  let prices = await rememberPrices(books.store, catalogFor(config, terms.hosts));
-  let hosts = new HostDirectory(terms.hosts);
-  const shutdown = new Shutdown();
-  const egress = new Egress();
-  const tokenCounter = new TokenCounter(clock);
-  const metrics = new Metrics({
-    callsUnderWay: () => books.ledger.openHolds,
-    ledgerDepth: () => books.ledger.depth,
-    hostConnections: () => egress.openConnections,
-  });
-  const gateway: Gateway = {
-    clock,
-    ids: books.ids,
-    prices: () => prices,
-    get hosts() {
-      return hosts;
+  const doors = await openDoors(terms, books, core, { directory, localAccountId }, socketPath);
+  return {
+    url: doors.url,
+    operationsUrl: doors.operationsUrl,
+    get catalog() {
+      return inForce.prices.catalog;
     },
-    egress,
-    ledger: books.ledger,
-    limits: config.limits,
-    shutdown,
-    countTokens: tokenCounter,
-    observe: (record: ExchangeRecord) => {
-      metrics.observe(record);
-      logCall(log, record);
+    books,
+    gateway: core.gateway,
+    voidedHolds: books.voidedHolds,
+    reload: async (changed, hosts) => {
+      inForce.prices = await rememberPrices(books.store, catalogFor(changed, hosts));
+      inForce.hosts = new HostDirectory(hosts);
+    },
+    stop: async () => {
+      directory.stop();
+      await doors.close();
+      await core.close();
+      await books.close();
     },
   };
+}
+
+/** The services calls pass through, and what is measured of them. */
+interface Core {
+  readonly gateway: Gateway;
+  readonly metrics: Metrics;
+  close(): Promise<void>;
+}
+
+function buildCore({ config, clock, log }: StartTerms, { ids, ledger }: Books, inForce: InForce): Core {
+  const egress = new Egress();
+  const countTokens = new TokenCounter(clock);
+  const metrics = new Metrics({
+    callsUnderWay: () => ledger.openHolds,
+    ledgerDepth: () => ledger.depth,
+    hostConnections: () => egress.openConnections,
+  });
+  const observe = (record: ExchangeRecord): void => {
+    metrics.observe(record);
+    logCall(log, record);
+  };
+  const gateway: Gateway = {
+    clock,
+    ids,
+    ledger,
+    egress,
+    countTokens,
+    observe,
+    limits: config.limits,
+    shutdown: new Shutdown(),
+    prices: () => inForce.prices,
+    hosts: () => inForce.hosts,
+  };
+  const close = async (): Promise<void> => {
+    await egress.close();
+    await countTokens.close();
+  };
+  return { gateway, metrics, close };
+}
+
+/** The listeners: callers' port, the operator's socket and, for a hosted gateway, health and metrics on loopback. */
+interface Doors {
+  readonly url: string;
+  readonly operationsUrl: string | null;
+  close(): Promise<void>;
+}
+
+async function openDoors(
+  terms: StartTerms,
+  books: Books,
+  core: Core,
+  gate: AuthGate,
+  socketPath: string,
+): Promise<Doors> {
+  const { config, log } = terms;
+  const { gateway, metrics } = core;
   let draining = false;
   const isDraining = (): boolean => draining;
-  const gate: Gate = { directory, localAccountId };
   const server = buildServer({
     gateway,
-    routes: routeTable(books, () => prices),
+    routes: routeTable(books, gateway.prices),
     authenticate: (rawHeaders) => authenticate(rawHeaders, gate),
     guard: { local: !config.hosted, allowedHosts: config.allowedHosts, allowedOrigins: config.origins },
     log,
     draining: isDraining,
   });
-  const operations = config.hosted ? operationsServer() : null;
-  const healthSources = { health: () => books.store.health(), draining: isDraining };
-  addHealth(server, healthSources);
-  if (operations !== null) addHealth(operations, healthSources);
+  const operations = config.hosted ? Fastify() : null;
+  const health = { health: () => books.store.health(), draining: isDraining };
+  for (const each of operations === null ? [server] : [server, operations]) addHealth(each, health);
   addMetrics(operations ?? server, metrics);
+  const { host, port, operationsPort } = config.listen;
+  const url = await server.listen({ host, port });
+  const operationsUrl = (await operations?.listen({ host: '127.0.0.1', port: operationsPort })) ?? null;
+  const control = await openControlSocket(socketPath, verbsOf(terms, books, gateway, gate));
+  const close = async (): Promise<void> => {
+    draining = true;
+    await drain(server, gateway, config.limits.shutdownMs, log);
+    await closeServer(control);
+    await operations?.close();
+  };
+  return { url, operationsUrl, close };
+}
+
+type AuthGate = Gate & { readonly directory: KeyDirectory };
+
+function verbsOf({ clock }: StartTerms, { store, ledger, ids }: Books, gateway: Gateway, gate: AuthGate): RunVerb {
   const operator = {
-    store: books.store,
-    ledger: books.ledger,
+    store,
+    ledger,
     clock,
-    ids: books.ids,
-    models: () => prices.catalog,
-    refreshKeys: () => directory.refresh(),
+    ids,
+    models: () => gateway.prices().catalog,
+    refreshKeys: () => gate.directory.refresh(),
   };
-  const url = await server.listen({ host: config.listen.host, port: config.listen.port });
-  const operationsUrl =
-    operations === null ? null : await operations.listen({ host: '127.0.0.1', port: config.listen.operationsPort });
-  const control = await openControlSocket(socketPath, async (verb, input) => (await import('../gateway/operator.ts' as string)).runVerb(operator, verb, input));
-  return {
-    url,
-    operationsUrl,
-    get catalog() {
-      return prices.catalog;
-    },
-    books,
-    gateway,
-    voidedHolds: books.voidedHolds,
-    reload: async (changed, changedHosts) => {
-      const catalog = catalogFor(changed, changedHosts);
-      prices = await rememberPrices(books.store, catalog);
-      hosts = new HostDirectory(changedHosts);
-    },
-    stop: async () => {
-      draining = true;
-      directory.stop();
-      await drain({ server, books, shutdown, clock, waitMs: config.limits.shutdownMs, log });
-      await closeServer(control);
-      await operations?.close();
-      await egress.close();
-      await tokenCounter.close();
-      await books.close();
-    },
-  };
+  return async (verb, input) => (await import('../gateway/operator.ts' as string)).runVerb(operator, verb, input);
 }
 
 function routeTable({ store }: Books, prices: () => PricedCatalog): Route[] {
@@ -161,31 +208,18 @@ function routeTable({ store }: Books, prices: () => PricedCatalog): Route[] {
   ];
 }
 
-/** Health and metrics of a hosted gateway answer on loopback only. */
-function operationsServer(): FastifyInstance {
-  return Fastify();
-}
-
-interface DrainTerms {
-  readonly server: FastifyInstance;
-  readonly books: Books;
-  readonly shutdown: Shutdown;
-  readonly clock: Clock;
-  readonly waitMs: number;
-  readonly log: Log;
-}
-
 /** No new connection; calls under way may end in their own time, then they are told; the last settle is awaited. */
-async function drain({ server, books, shutdown, clock, waitMs, log }: DrainTerms): Promise<void> {
+async function drain(
+  server: FastifyInstance,
+  { clock, ledger, shutdown }: Gateway,
+  waitMs: number,
+  log: Log,
+): Promise<void> {
   const deadline = clock.after(waitMs, () => {
-    log.warn({ calls: books.ledger.openHolds }, 'Calls under way are cut short.');
+    log.warn({ calls: ledger.openHolds }, 'Calls under way are cut short.');
     shutdown.cutShort();
   });
-  try {
-    await server.close();
-  } catch (error) {
-    log.error(errorFields(error), 'The server did not close in order.');
-  }
+  await server.close().catch((error: unknown) => log.error(errorFields(error), 'The server did not close in order.'));
   deadline.cancel();
 }
 
