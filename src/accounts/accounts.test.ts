@@ -25,8 +25,8 @@ async function created(name = 'ada'): Promise<Account> {
   return account;
 }
 
-const apply = async (operation: CreditOperation): Promise<LedgerOutcome> => {
-  const [outcome] = await services.store.apply([operation]);
+const apply = async (credit: Omit<CreditOperation, 'kind'>): Promise<LedgerOutcome> => {
+  const [outcome] = await services.store.apply([{ ...credit, kind: 'credit' }]);
   return outcome!;
 };
 

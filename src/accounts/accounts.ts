@@ -1,7 +1,7 @@
 import type { Clock } from '../kit/clock.ts';
 import { formatId, parseId } from '../kit/ids.ts';
 import type { Secret } from '../kit/secret.ts';
-import type { Account, AccountKind, CapWindow, CreditOperation, KeyRow, LedgerOutcome, Store } from '../store/store.ts';
+import type { Account, AccountKind, CapWindow, CreditOperation, KeyRow, Store } from '../store/store.ts';
 import { mintSecret } from './keys.ts';
 
 /** The account of callers without a key in local mode; its name is nobody else's. */
@@ -57,14 +57,14 @@ export interface CreditRequest {
 }
 
 /** Money moves in the ledger alone; this only says how much, to whom and why. */
-export async function creditAccount(
+export async function creditAccount<Outcome>(
   { clock, ids }: AccountServices,
-  credit: (operation: CreditOperation) => Promise<LedgerOutcome>,
+  credit: (credit: Omit<CreditOperation, 'kind'>) => Promise<Outcome>,
   request: CreditRequest,
-): Promise<{ outcome: LedgerOutcome; reference: string }> {
+): Promise<{ outcome: Outcome; reference: string }> {
   const id = ids.next();
   const reference = request.reference ?? formatId('credit_', id);
-  const outcome = await credit({ kind: 'credit', ...request, id, reference, createdMs: clock.nowMs() });
+  const outcome = await credit({ ...request, id, reference, createdMs: clock.nowMs() });
   return { outcome, reference };
 }
 
