@@ -1,5 +1,6 @@
 /** The few moves over raw JSON bytes that checking and editing share. A result of -1 means that the text ends too early. */
 
+const SPACE = 0x20;
 export const QUOTE = 0x22;
 export const COMMA = 0x2c;
 export const COLON = 0x3a;
@@ -10,15 +11,16 @@ export const OPEN_BRACE = 0x7b;
 export const CLOSE_BRACE = 0x7d;
 
 /** A native search costs as much as stepping over about this many bytes. */
-const STEPPED_BYTES = 48;
+const STEPPED_BYTES = 16;
 
 export function isSpace(byte: number | undefined): boolean {
-  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
+  return byte === SPACE || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }
 
 export function afterSpace(bytes: Buffer, from: number): number {
+  const length = bytes.length;
   let at = from;
-  while (isSpace(bytes[at])) at++;
+  while (at < length && bytes[at]! <= SPACE && isSpace(bytes[at])) at++;
   return at;
 }
 

@@ -6,66 +6,74 @@ const COMPARED_KEYS_MAX = 16;
 /** The keys of one object so far, by their place in the text; tells whether a key was there before. */
 export class KeySet {
   readonly #bytes: Buffer;
-  /** Opening and closing quote of each key, by turns. */
-  readonly #quotes: number[] = [];
-  #count = 0;
-  /** Decoded keys, once there are many or one is spelt with an escape. */
+  /** Opening and closing quotes of the keys that are compared as bytes. */
+  readonly #openings: number[] = [];
+  readonly #closings: number[] = [];
+  #comparedCount = 0;
+  /** All keys decoded, once there are many or one is spelt with an escape. */
   #decoded: Set<string> | null = null;
+  #lastOpening = -1;
+  #lastClosing = -1;
 
   constructor(bytes: Buffer) {
     this.#bytes = bytes;
   }
 
   clear(): void {
-    this.#count = 0;
+    this.#comparedCount = 0;
     this.#decoded = null;
+    this.#lastOpening = -1;
   }
 
   /** False if the object has this key already, in whatever spelling. */
-  add(openingQuote: number, closingQuote: number, isEscaped: boolean): boolean {
-    if (this.#decoded === null && (isEscaped || this.#count === COMPARED_KEYS_MAX)) this.#decode();
-    const isNew =
-      this.#decoded === null ? this.#isNew(openingQuote, closingQuote) : this.#addDecoded(openingQuote, closingQuote);
-    const slot = this.#decoded === null ? this.#count++ : 0;
-    this.#quotes[2 * slot] = openingQuote;
-    this.#quotes[2 * slot + 1] = closingQuote;
-    return isNew;
-  }
-
-  /** The key added last, for messages. */
-  last(): string | null {
-    if (this.#decoded === null && this.#count === 0) return null;
-    const slot = this.#decoded === null ? this.#count - 1 : 0;
-    return decodeString(this.#bytes, this.#quotes[2 * slot]! + 1, this.#quotes[2 * slot + 1]!);
-  }
-
-  #isNew(openingQuote: number, closingQuote: number): boolean {
-    const length = closingQuote - openingQuote;
-    for (let slot = 0; slot < this.#count; slot++) {
-      const other = this.#quotes[2 * slot]!;
-      if (this.#quotes[2 * slot + 1]! - other === length && this.#areEqual(other, openingQuote, length)) return false;
+  add(opening: number, closing: number, isEscaped: boolean): boolean {
+    this.#lastOpening = opening;
+    this.#lastClosing = closing;
+    if (this.#decoded !== null) return this.#addDecoded(this.#decoded, opening, closing);
+    if (isEscaped || this.#comparedCount === COMPARED_KEYS_MAX) {
+      return this.#addDecoded(this.#decodeAll(), opening, closing);
     }
+    return this.#addCompared(opening, closing);
+  }
+
+  /** The key added last; null while there is none. */
+  last(): string | null {
+    return this.#lastOpening === -1 ? null : decodeString(this.#bytes, this.#lastOpening + 1, this.#lastClosing);
+  }
+
+  #addCompared(opening: number, closing: number): boolean {
+    const length = closing - opening;
+    const count = this.#comparedCount;
+    for (let index = 0; index < count; index++) {
+      const other = this.#openings[index]!;
+      if (this.#closings[index]! - other === length && this.#areEqual(other, opening, length)) return false;
+    }
+    this.#openings[count] = opening;
+    this.#closings[count] = closing;
+    this.#comparedCount = count + 1;
     return true;
   }
 
   #areEqual(left: number, right: number, length: number): boolean {
+    const bytes = this.#bytes;
     for (let offset = 1; offset < length; offset++) {
-      if (this.#bytes[left + offset] !== this.#bytes[right + offset]) return false;
+      if (bytes[left + offset] !== bytes[right + offset]) return false;
     }
     return true;
   }
 
-  #decode(): void {
-    this.#decoded = new Set();
-    for (let slot = 0; slot < this.#count; slot++) {
-      this.#addDecoded(this.#quotes[2 * slot]!, this.#quotes[2 * slot + 1]!);
+  #decodeAll(): Set<string> {
+    const decoded = new Set<string>();
+    for (let index = 0; index < this.#comparedCount; index++) {
+      this.#addDecoded(decoded, this.#openings[index]!, this.#closings[index]!);
     }
+    this.#decoded = decoded;
+    return decoded;
   }
 
   /** The opening quote stays on, because V8 hashes strings of digits without its secret seed. */
-  #addDecoded(openingQuote: number, closingQuote: number): boolean {
-    const decoded = this.#decoded!;
+  #addDecoded(decoded: Set<string>, opening: number, closing: number): boolean {
     const sizeBefore = decoded.size;
-    return decoded.add(decodeString(this.#bytes, openingQuote, closingQuote)).size > sizeBefore;
+    return decoded.add(decodeString(this.#bytes, opening, closing)).size > sizeBefore;
   }
 }

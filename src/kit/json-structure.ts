@@ -23,21 +23,27 @@ export interface JsonLimits {
   keyBytesMax: number;
 }
 
+export interface JsonStructure {
+  /** Some key is spelt with a backslash. */
+  readonly hasEscapedKeys: boolean;
+}
+
 const MINUS = 0x2d;
 const DOT = 0x2e;
 const ZERO = 0x30;
-const LITERALS: Readonly<Record<number, Buffer>> = {
-  116: Buffer.from('true'),
-  102: Buffer.from('false'),
-  110: Buffer.from('null'),
-};
+const PLUS = 0x2b;
+const TRUE = Buffer.from('true');
+const FALSE = Buffer.from('false');
+const NULL = Buffer.from('null');
 
 /**
  * Walks over JSON once, without building anything, and refuses what must not reach JSON.parse or a host.
  * What is inside strings is left to JSON.parse; everything else it accepts or refuses exactly as JSON.parse does.
  */
-export function checkStructure(bytes: Buffer, limits: JsonLimits): void {
-  new StructureCheck(bytes, limits).run(bytes.length);
+export function checkStructure(bytes: Buffer, limits: JsonLimits): JsonStructure {
+  const check = new StructureCheck(bytes, limits);
+  check.run(bytes.length);
+  return { hasEscapedKeys: check.hasEscapedKeys };
 }
 
 /** The path of whatever holds the byte at this position, in JSON whose structure was checked. */
@@ -47,15 +53,15 @@ export function pathAt(bytes: Buffer, position: number, limits: JsonLimits): str
   return check.path();
 }
 
+/** Every step takes the place where it begins and returns the place after it. */
 class StructureCheck {
+  hasEscapedKeys = false;
   readonly #bytes: Buffer;
   readonly #limits: JsonLimits;
-  /** One per level, made on first use and used again for every container on that level. */
+  /** One per depth, made on first use and used again for every container at that depth. */
   readonly #levels: Level[] = [];
   #level: Level | undefined;
   #depth = 0;
-  #valueCount = 0;
-  #at = 0;
 
   constructor(bytes: Buffer, limits: JsonLimits) {
     this.#bytes = bytes;
@@ -63,145 +69,131 @@ class StructureCheck {
   }
 
   run(until: number): void {
-    do {
-      while (this.#entersContainer());
-      if (this.#at > until) return;
-    } while (this.#toNextValue());
-    this.#at = afterSpace(this.#bytes, this.#at);
-    if (this.#at < this.#bytes.length) this.#unexpected('nothing more');
+    const bytes = this.#bytes;
+    const { nodesMax } = this.#limits;
+    let valueCount = 0;
+    let at = afterSpace(bytes, 0);
+    while (at <= until) {
+      if (++valueCount > nodesMax) this.#refuseCount();
+      const byte = bytes[at];
+      if (byte === OPEN_BRACE) {
+        const level = this.#enter(true);
+        at = afterSpace(bytes, at + 1);
+        if (bytes[at] !== CLOSE_BRACE) {
+          at = this.#afterKey(at, level);
+          continue;
+        }
+      } else if (byte === OPEN_BRACKET) {
+        this.#enter(false);
+        at = afterSpace(bytes, at + 1);
+        if (bytes[at] !== CLOSE_BRACKET) continue;
+      } else at = this.#afterScalar(at, byte);
+      if (at <= until) at = this.#nextValue(at);
+    }
   }
 
-  /** Passes a whole scalar or empty container; of any other container only the opening, and is true. */
-  #entersContainer(): boolean {
-    this.#at = afterSpace(this.#bytes, this.#at);
-    if (++this.#valueCount > this.#limits.nodesMax) this.#refuseCount();
-    const byte = this.#bytes[this.#at];
-    if (byte === OPEN_BRACE) return this.#openObject();
-    if (byte === OPEN_BRACKET) return this.#openArray();
-    if (byte === QUOTE) this.#passString();
-    else if (byte === MINUS || isDigit(byte)) this.#passNumber();
-    else this.#passLiteral(byte);
-    return false;
-  }
-
-  /** Closes what ends here; false at the end of the outermost value. */
-  #toNextValue(): boolean {
+  /** Closes what ends here and goes to the next value; after the outermost one, to beyond the end of the text. */
+  #nextValue(from: number): number {
+    const bytes = this.#bytes;
+    let at = afterSpace(bytes, from);
     for (let level = this.#level; level !== undefined; level = this.#level) {
-      this.#at = afterSpace(this.#bytes, this.#at);
-      const byte = this.#bytes[this.#at];
+      const byte = bytes[at];
       if (byte === COMMA) {
-        this.#at++;
-        if (level.isObject) this.#passKey(level);
-        else level.index++;
-        return true;
+        at = afterSpace(bytes, at + 1);
+        if (level.isObject) return this.#afterKey(at, level);
+        level.index++;
+        return at;
       }
       if (byte !== (level.isObject ? CLOSE_BRACE : CLOSE_BRACKET)) {
-        this.#unexpected(level.isObject ? 'a comma or }' : 'a comma or ]');
+        this.#unexpected(at, level.isObject ? 'a comma or }' : 'a comma or ]');
       }
-      this.#leave();
+      this.#level = this.#levels[--this.#depth - 1];
+      at = afterSpace(bytes, at + 1);
     }
-    return false;
+    if (at < bytes.length) this.#unexpected(at, 'nothing more');
+    return bytes.length + 1;
   }
 
-  #openObject(): boolean {
-    const level = this.#enter();
-    level.becomeObject();
-    this.#at = afterSpace(this.#bytes, this.#at + 1);
-    if (this.#bytes[this.#at] === CLOSE_BRACE) return this.#leaveEmpty();
-    this.#passKey(level);
-    return true;
-  }
-
-  #openArray(): boolean {
-    this.#enter().becomeArray();
-    this.#at = afterSpace(this.#bytes, this.#at + 1);
-    return this.#bytes[this.#at] === CLOSE_BRACKET ? this.#leaveEmpty() : true;
-  }
-
-  #enter(): Level {
+  #enter(isObject: boolean): Level {
     if (this.#depth === this.#limits.depthMax) this.#refuseDepth();
     this.#levels[this.#depth] ??= new Level(this.#bytes);
-    this.#level = this.#levels[this.#depth++]!;
-    return this.#level;
+    const level = this.#levels[this.#depth++]!;
+    level.begin(isObject);
+    this.#level = level;
+    return level;
   }
 
-  #leaveEmpty(): false {
-    this.#leave();
-    return false;
-  }
-
-  #leave(): void {
-    this.#at++;
-    this.#level = this.#levels[--this.#depth - 1];
-  }
-
-  #passKey(level: Level): void {
+  /** To where the key's value begins. */
+  #afterKey(openingQuote: number, level: Level): number {
     const bytes = this.#bytes;
-    const openingQuote = afterSpace(bytes, this.#at);
-    this.#at = openingQuote;
-    if (bytes[openingQuote] !== QUOTE) this.#unexpected('a key in double quotes');
+    if (bytes[openingQuote] !== QUOTE) this.#unexpected(openingQuote, 'a key in double quotes');
     const longestEnd = openingQuote + 1 + this.#limits.keyBytesMax;
     let isEscaped = false;
     let end = openingQuote + 1;
     for (let byte = bytes[end]; byte !== QUOTE; byte = bytes[end]) {
       if (byte === BACKSLASH) isEscaped = true;
       end += byte === BACKSLASH ? 2 : 1;
-      if (end >= bytes.length) this.#unterminated();
-      if (end > longestEnd) this.#refuseKeyLength();
+      if (end >= bytes.length) this.#unterminated(openingQuote);
+      if (end > longestEnd) this.#refuseKeyLength(openingQuote);
     }
+    if (isEscaped) this.hasEscapedKeys = true;
     if (!level.keys.add(openingQuote, end, isEscaped)) this.#refuseDuplicate();
-    this.#at = afterSpace(bytes, end + 1);
-    if (bytes[this.#at] !== COLON) this.#unexpected('a colon');
-    this.#at++;
+    const colon = afterSpace(bytes, end + 1);
+    if (bytes[colon] !== COLON) this.#unexpected(colon, 'a colon');
+    return afterSpace(bytes, colon + 1);
   }
 
-  #passString(): void {
-    const end = afterString(this.#bytes, this.#at);
-    if (end === -1) this.#unterminated();
-    this.#at = end;
+  #afterScalar(at: number, first: number | undefined): number {
+    if (first === QUOTE) return this.#afterString(at);
+    if (first === MINUS || isDigit(first)) return this.#afterNumber(at);
+    if (first === 0x74) return this.#afterWord(at, TRUE);
+    if (first === 0x66) return this.#afterWord(at, FALSE);
+    if (first === 0x6e) return this.#afterWord(at, NULL);
+    return this.#unexpected(at, 'a value');
   }
 
-  #passLiteral(first: number | undefined): void {
-    const literal = first === undefined ? undefined : LITERALS[first];
-    if (literal === undefined) this.#unexpected('a value');
-    for (const byte of literal) {
-      if (this.#bytes[this.#at] !== byte) this.#unexpected('true, false or null');
-      this.#at++;
+  #afterString(openingQuote: number): number {
+    const end = afterString(this.#bytes, openingQuote);
+    if (end === -1) this.#unterminated(openingQuote);
+    return end;
+  }
+
+  #afterWord(at: number, word: Buffer): number {
+    for (let offset = 1; offset < word.length; offset++) {
+      if (this.#bytes[at + offset] !== word[offset]) this.#unexpected(at + offset, 'true, false or null');
     }
+    return at + word.length;
   }
 
-  #passNumber(): void {
+  #afterNumber(start: number): number {
     const bytes = this.#bytes;
-    const start = this.#at;
-    if (bytes[this.#at] === MINUS) this.#at++;
-    if (bytes[this.#at] === ZERO) this.#at++;
-    else this.#passDigits();
-    if (bytes[this.#at] === DOT) {
-      this.#at++;
-      this.#passDigits();
+    let at = bytes[start] === MINUS ? start + 1 : start;
+    at = bytes[at] === ZERO ? at + 1 : this.#afterDigits(at);
+    if (bytes[at] === DOT) at = this.#afterDigits(at + 1);
+    if (bytes[at] === 0x65 || bytes[at] === 0x45) {
+      const isSigned = bytes[at + 1] === PLUS || bytes[at + 1] === MINUS;
+      at = this.#afterDigits(isSigned ? at + 2 : at + 1);
     }
-    if (bytes[this.#at] === 0x65 || bytes[this.#at] === 0x45) {
-      this.#at++;
-      if (bytes[this.#at] === 0x2b || bytes[this.#at] === MINUS) this.#at++;
-      this.#passDigits();
-    }
-    if (this.#at - start > this.#limits.numberDigitsMax) this.#refuseNumberLength();
+    if (at - start > this.#limits.numberDigitsMax) this.#refuseNumberLength();
+    return at;
   }
 
-  #passDigits(): void {
-    let at = this.#at;
+  #afterDigits(from: number): number {
+    let at = from;
     while (isDigit(this.#bytes[at])) at++;
-    if (at === this.#at) this.#unexpected('a digit');
-    this.#at = at;
+    if (at === from) this.#unexpected(at, 'a digit');
+    return at;
   }
 
-  #unterminated(): never {
-    this.#refuse('syntax', `This is not valid JSON: a string that begins ${this.#place()} has no closing quote.`);
+  #unterminated(openingQuote: number): never {
+    const place = describePlace(this.#bytes, openingQuote);
+    this.#refuse('syntax', `This is not valid JSON: the string that begins ${place} has no closing quote.`);
   }
 
-  #unexpected(wanted: string): never {
-    const found = describeByte(this.#bytes[this.#at]);
-    this.#refuse('syntax', `This is not valid JSON: expected ${wanted} but found ${found} ${this.#place()}.`);
+  #unexpected(at: number, wanted: string): never {
+    const found = describeByte(this.#bytes[at]);
+    const place = describePlace(this.#bytes, at);
+    this.#refuse('syntax', `This is not valid JSON: expected ${wanted} but found ${found} ${place}.`);
   }
 
   #refuseCount(): never {
@@ -213,9 +205,10 @@ class StructureCheck {
     this.#refuse('too_deep', `Objects and arrays are nested more than ${levels} levels deep. Flatten them.`);
   }
 
-  #refuseKeyLength(): never {
+  #refuseKeyLength(openingQuote: number): never {
+    const place = describePlace(this.#bytes, openingQuote);
     const bytes = this.#limits.keyBytesMax;
-    this.#refuse('key_too_long', `A key is longer than ${bytes} bytes ${this.#place()}. Put long text into a value.`);
+    this.#refuse('key_too_long', `The key ${place} is longer than ${bytes} bytes. Put long text into a value.`);
   }
 
   #refuseNumberLength(): never {
@@ -229,10 +222,6 @@ class StructureCheck {
 
   #refuse(code: JsonErrorCode, message: string): never {
     throw new JsonError(code, message, this.path());
-  }
-
-  #place(): string {
-    return describePlace(this.#bytes, this.#at);
   }
 
   path(): string {
@@ -251,14 +240,10 @@ class Level {
     this.keys = new KeySet(bytes);
   }
 
-  becomeObject(): void {
-    this.isObject = true;
-    this.keys.clear();
-  }
-
-  becomeArray(): void {
-    this.isObject = false;
+  begin(isObject: boolean): void {
+    this.isObject = isObject;
     this.index = 0;
+    this.keys.clear();
   }
 
   step(): string | number | null {

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { buildJson } from './json-build.ts';
 import { JsonContainers, type JsonPath, type JsonSpan } from './json-container.ts';
 import { JsonEdit } from './json-edit.ts';
 import { describePlace, JsonError } from './json-error.ts';
@@ -72,11 +73,12 @@ export function scanJson(bytes: Buffer, limits: JsonLimits): JsonText {
     throw new JsonError('byte_order_mark', 'The text begins with a byte order mark. Send it without one.');
   }
   if (!isUtf8(bytes)) throw new JsonError('invalid_utf8', 'The text is not valid UTF-8. Encode it as UTF-8.');
-  checkStructure(bytes, limits);
-  return new JsonText(bytes, parseChecked(bytes, limits));
+  const { hasEscapedKeys } = checkStructure(bytes, limits);
+  const value = parseChecked(bytes, limits);
+  return new JsonText(bytes, hasEscapedKeys ? buildJson(bytes, JSON.parse) : value);
 }
 
-/** Reads JSON from someone whose duplicate keys and depth do no harm, such as an answer of a host; the last key counts. */
+/** Reads JSON from someone who does not mean to deceive us, such as the answer of a host; of equal keys the last counts. */
 export function readJson(bytes: Buffer): JsonText {
   return new JsonText(bytes, parseJson(bytes.toString()));
 }
