@@ -1,7 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Caller } from '../accounts/authenticate.ts';
 import type { Catalog } from '../catalog/catalog.ts';
-import type { Egress } from '../egress/egress.ts';
 import type { HostDirectory } from '../hosts/directory.ts';
 import type { Clock } from '../kit/clock.ts';
 import type { IdSource } from '../kit/ids.ts';
@@ -25,7 +24,6 @@ export interface Gateway {
   /** Each read once per call, so that a reload never changes a call under way. */
   prices(): PricedCatalog;
   hosts(): HostDirectory;
-  readonly egress: Egress;
   readonly ledger: Ledger;
   readonly limits: CallLimits;
   readonly shutdown: Shutdown;

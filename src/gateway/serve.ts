@@ -1,9 +1,9 @@
 import { GatewayError } from '../canonical/errors.ts';
 import { MISSING_USAGE } from '../canonical/usage.ts';
-import type { OutgoingRequest } from '../egress/egress.ts';
 import type { Candidate } from '../hosts/directory.ts';
 import { LIMITS } from '../limits.ts';
 import { WIRES } from '../wires/registry.ts';
+import type { Wire } from '../wires/wire.ts';
 import type { ClientSink } from './client-sink.ts';
 import type { Admitted } from './exchange.ts';
 import type { Gateway } from './gateway.ts';
@@ -48,30 +48,27 @@ const NEVER_ASKED: AttemptResult = {
 
 function attempt(gateway: Gateway, admitted: Admitted, candidate: Candidate, sink: ClientSink): Promise<AttemptResult> {
   const terms = attemptTerms(gateway, admitted, candidate, sink);
-  const request = outgoingRequest(admitted, candidate, terms);
-  return admitted.peek.stream
-    ? relayStreamed(gateway.egress, request, terms)
-    : relayBuffered(gateway.egress, request, terms);
+  return admitted.peek.stream ? relayStreamed(terms) : relayBuffered(terms);
 }
 
-function attemptTerms(
-  gateway: Gateway,
-  { call, peek, admission }: Admitted,
-  { host }: Candidate,
-  sink: ClientSink,
-): AttemptTerms {
+function attemptTerms(gateway: Gateway, admitted: Admitted, candidate: Candidate, sink: ClientSink): AttemptTerms {
+  const { call, peek, admission } = admitted;
+  const { row } = candidate.host;
+  const wire = WIRES[row.wire]!;
+  const hideReasoning = peek.reasoning?.hideTrace ?? false;
   return {
-    wire: WIRES[host.row.wire]!,
+    wire,
+    send: (receiver) => candidate.host.send(wire.relay.path, requestBody(admitted, candidate, wire), receiver),
     relay: {
       catalogModel: admission.model.id,
       requestId: call.requestId,
       createdS: Math.floor(gateway.clock.nowMs() / 1000),
       wantsUsageFrame: peek.wantsUsageFrame,
-      hideReasoning: peek.reasoning?.hideTrace ?? false,
-      manners: host.row.slots,
+      hideReasoning,
+      manners: row.slots,
     },
-    exact: host.row.relay === 'exact' && !(peek.reasoning?.hideTrace ?? false),
-    onClientGone: host.row.onClientGone,
+    exact: row.relay === 'exact' && !hideReasoning,
+    onClientGone: row.onClientGone,
     sink,
     headers: identityHeaders(call.requestId, peek.model, admission.model.id),
     limits: gateway.limits,
@@ -80,18 +77,8 @@ function attemptTerms(
   };
 }
 
-function outgoingRequest(
-  { text, peek, admission }: Admitted,
-  candidate: Candidate,
-  { wire }: AttemptTerms,
-): OutgoingRequest {
-  const { host } = candidate;
-  const body = wire.relay.writeRequest(text, peek, {
-    hostModel: candidate.hostModel,
-    outputLimit: admission.outputLimit,
-    outputLimitField: host.row.outputLimitField,
-    forwards: host.row.forwards,
-    reasoningEffort: admission.reasoningEffort,
-  });
-  return { origin: host.origin, path: host.pathPrefix + wire.relay.path, headers: host.headers, body };
+function requestBody({ text, peek, admission }: Admitted, { host, hostModel }: Candidate, wire: Wire): Buffer {
+  const { outputLimitField, forwards } = host.row;
+  const { outputLimit, reasoningEffort } = admission;
+  return wire.relay.writeRequest(text, peek, { hostModel, outputLimit, outputLimitField, forwards, reasoningEffort });
 }

@@ -1,12 +1,13 @@
 import type { CatalogModel } from '../catalog/model.ts';
+import type { AnswerReceiver, Egress, RequestControl } from '../egress/egress.ts';
 import type { ConfiguredHost, HostRow } from './host.ts';
 
-/** A host ready to be called: where it is, and the headers every request to it carries. */
+export type { AnswerReceiver, RequestControl } from '../egress/egress.ts';
+
+/** A host ready to be called: its address and its key stay in here. */
 export interface ReadyHost {
   readonly row: HostRow;
-  readonly origin: string;
-  readonly pathPrefix: string;
-  readonly headers: Record<string, string>;
+  send(path: string, body: Buffer, receiver: AnswerReceiver): RequestControl;
 }
 
 /** One host that serves the wanted model, and its name for it. */
@@ -19,8 +20,8 @@ export interface Candidate {
 export class HostDirectory {
   readonly #hosts: ReadonlyMap<string, ReadyHost>;
 
-  constructor(hosts: readonly ConfiguredHost[]) {
-    this.#hosts = new Map(hosts.map((host) => [host.row.name, readyHost(host)]));
+  constructor(hosts: readonly ConfiguredHost[], egress: Egress) {
+    this.#hosts = new Map(hosts.map((host) => [host.row.name, readyHost(host, egress)]));
   }
 
   /** The hosts of a model in the order they should be asked. */
@@ -34,7 +35,7 @@ export class HostDirectory {
   }
 }
 
-function readyHost({ row, key }: ConfiguredHost): ReadyHost {
+function readyHost({ row, key }: ConfiguredHost, egress: Egress): ReadyHost {
   const url = new URL(row.baseUrl);
   const headers: Record<string, string> = {
     'content-type': 'application/json',
@@ -46,5 +47,10 @@ function readyHost({ row, key }: ConfiguredHost): ReadyHost {
     const secret = key.reveal();
     headers[row.auth.header] = row.auth.scheme === null ? secret : `${row.auth.scheme} ${secret}`;
   }
-  return { row, origin: url.origin, pathPrefix: url.pathname.replace(/\/$/, ''), headers };
+  const { origin } = url;
+  const prefix = url.pathname.replace(/\/$/, '');
+  return {
+    row,
+    send: (path, body, receiver) => egress.send({ origin, path: prefix + path, headers, body }, receiver),
+  };
 }

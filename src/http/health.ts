@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify';
-import type { StoreHealth } from '../store/store.ts';
 import type { Metrics } from './metrics.ts';
 
 export interface HealthSources {
-  health(): Promise<StoreHealth>;
+  /** How the ledger's store is, and whether it lets calls in. */
+  health(): Promise<{ readonly ok: boolean; readonly mayAdmit: boolean; readonly reason: string | null }>;
   draining(): boolean;
 }
 

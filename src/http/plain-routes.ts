@@ -1,15 +1,16 @@
 import { GatewayError } from '../canonical/errors.ts';
 import { type AllowedIds, messagesModelEntry, messagesModelList, modelEntry, modelList } from '../catalog/entry.ts';
 import { resolveModel } from '../gateway/admit.ts';
+import { balanceView } from '../gateway/balance-view.ts';
 import type { PricedCatalog } from '../gateway/gateway.ts';
 import { receiptView } from '../gateway/receipt-view.ts';
 import { parseId } from '../kit/ids.ts';
 import { stringifyJson } from '../kit/json-stringify.ts';
-import type { Store } from '../store/store.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 import type { PlainAnswer, PlainRequest, Route } from './routes.ts';
 
 export interface PlainServices {
-  readonly store: Pick<Store, 'findAccount' | 'keyWindow' | 'findReceipt'>;
+  readonly ledger: Pick<Ledger, 'balance' | 'findReceipt'>;
   prices(): PricedCatalog;
 }
 
@@ -54,19 +55,17 @@ function allowedIds({ caller }: PlainRequest): AllowedIds {
   return models === null ? null : new Set(models);
 }
 
-async function balance({ store }: PlainServices, { caller }: PlainRequest): Promise<PlainAnswer> {
+async function balance({ ledger }: PlainServices, { caller }: PlainRequest): Promise<PlainAnswer> {
   const { accountId, key } = caller!;
-  const account = await store.findAccount(accountId);
-  if (account === null) throw new GatewayError('invalid_api_key', { message: 'This key has no account any more.' });
-  const window = key === null ? null : await store.keyWindow(key.id);
-  const { balanceView } = await import('../gateway/balance-view.ts' as string);
-  return ok(balanceView(account, key, window));
+  const found = await ledger.balance(accountId, key?.id ?? null);
+  if (found === null) throw new GatewayError('invalid_api_key', { message: 'This key has no account any more.' });
+  return ok(balanceView(found, key));
 }
 
 /** An id grants nothing: another account's receipt does not exist. */
-async function receipt({ store }: PlainServices, { caller, param }: PlainRequest): Promise<PlainAnswer> {
+async function receipt({ ledger }: PlainServices, { caller, param }: PlainRequest): Promise<PlainAnswer> {
   const id = parseId('req_', param);
-  const found = id === null ? null : await store.findReceipt(id, caller!.accountId);
+  const found = id === null ? null : await ledger.findReceipt(id, caller!.accountId);
   if (found === null) {
     throw new GatewayError('receipt_not_found', {
       param: 'request_id',

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Caller } from '../accounts/authenticate.ts';
-import type { Wire } from '../wires/wire.ts';
+import type { Call } from '../gateway/gateway.ts';
 
 /** What an answer that is no model's words needs to know. */
 export interface PlainRequest {
@@ -25,7 +25,7 @@ export type Route = {
   readonly path: string;
   /** `public` routes need no key in any mode. */
   readonly access: 'key' | 'public';
-} & ({ readonly wire: Wire } | { readonly answer: PlainHandler });
+} & ({ readonly wire: Call['wire'] } | { readonly answer: PlainHandler });
 
 /** Prefixes under which every route is reachable: SDKs differ in what they add to a base URL. */
 export const PREFIXES = ['/v1', '', '/api/v1'] as const;

@@ -2,12 +2,11 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { Caller } from '../accounts/authenticate.ts';
 import { errorEnvelope, GatewayError } from '../canonical/errors.ts';
 import { exchange } from '../gateway/exchange.ts';
-import type { Gateway } from '../gateway/gateway.ts';
+import type { Call, Gateway } from '../gateway/gateway.ts';
 import { asGatewayError, errorHeaders, identityHeaders } from '../gateway/refuse.ts';
 import { formatId } from '../kit/ids.ts';
 import { errorFields, type Log } from '../kit/log.ts';
 import { LIMITS } from '../limits.ts';
-import type { Wire } from '../wires/wire.ts';
 import { corsHeaders, preflightHeaders } from './cors.ts';
 import { errorOfServer, errorOfUnknownRoute } from './errors.ts';
 import { checkOrigin, type GuardTerms } from './guard.ts';
@@ -124,7 +123,7 @@ function authentication(terms: ServerTerms) {
 }
 
 /** A billed call: from here on the response belongs to the exchange. */
-function callHandler({ gateway, log }: ServerTerms, wire: Wire, route: string) {
+function callHandler({ gateway, log }: ServerTerms, wire: Call['wire'], route: string) {
   return (request: FastifyRequest, reply: FastifyReply): void => {
     reply.hijack();
     const sink = new ResponseSink(reply.raw);

@@ -8,6 +8,7 @@ import type { Config } from '../config.ts';
 import { Egress } from '../egress/egress.ts';
 import type { ExchangeRecord } from '../gateway/exchange-record.ts';
 import type { Gateway, PricedCatalog } from '../gateway/gateway.ts';
+import { answerOperator, type OperatorServices } from '../gateway/operator.ts';
 import { Shutdown } from '../gateway/shutdown.ts';
 import { HostDirectory } from '../hosts/directory.ts';
 import type { ConfiguredHost } from '../hosts/host.ts';
@@ -42,6 +43,7 @@ export interface Running {
   readonly catalog: PricedCatalog['catalog'];
   readonly books: Books;
   readonly gateway: Gateway;
+  readonly egress: Egress;
   readonly voidedHolds: number;
   /** Takes a changed config's prices and models; calls under way keep theirs. */
   reload(config: Config, hosts: readonly ConfiguredHost[]): Promise<void>;
@@ -75,11 +77,12 @@ interface InForce {
 
 async function serveBooks(terms: StartTerms, books: Books, socketPath: string): Promise<Running> {
   const { config, clock } = terms;
+  const egress = new Egress();
   const inForce: InForce = {
     prices: await rememberPrices(books.store, catalogFor(config, terms.hosts)),
-    hosts: new HostDirectory(terms.hosts),
+    hosts: new HostDirectory(terms.hosts, egress),
   };
-  const core = buildCore(terms, books, inForce);
+  const core = buildCore(terms, books, inForce, egress);
   const directory = new KeyDirectory(books.store, clock);
   await directory.start();
   const localAccountId = config.hosted ? null : (await ensureLocalAccount({ ...books, clock })).id;
@@ -92,10 +95,11 @@ async function serveBooks(terms: StartTerms, books: Books, socketPath: string): 
     },
     books,
     gateway: core.gateway,
+    egress,
     voidedHolds: books.voidedHolds,
     reload: async (changed, hosts) => {
       inForce.prices = await rememberPrices(books.store, catalogFor(changed, hosts));
-      inForce.hosts = new HostDirectory(hosts);
+      inForce.hosts = new HostDirectory(hosts, egress);
     },
     stop: async () => {
       directory.stop();
@@ -113,8 +117,7 @@ interface Core {
   close(): Promise<void>;
 }
 
-function buildCore({ config, clock, log }: StartTerms, { ids, ledger }: Books, inForce: InForce): Core {
-  const egress = new Egress();
+function buildCore({ config, clock, log }: StartTerms, { ids, ledger }: Books, inForce: InForce, egress: Egress): Core {
   const countTokens = new TokenCounter(clock);
   const metrics = new Metrics({
     callsUnderWay: () => ledger.openHolds,
@@ -129,7 +132,6 @@ function buildCore({ config, clock, log }: StartTerms, { ids, ledger }: Books, i
     clock,
     ids,
     ledger,
-    egress,
     countTokens,
     observe,
     limits: config.limits,
@@ -164,7 +166,7 @@ async function openDoors(
   const isDraining = (): boolean => draining;
   const server = buildServer({
     gateway,
-    routes: routeTable(books, gateway.prices),
+    routes: routeTable(gateway),
     authenticate: (rawHeaders) => authenticate(rawHeaders, gate),
     guard: { local: !config.hosted, allowedHosts: config.allowedHosts, allowedOrigins: config.origins },
     log,
@@ -177,7 +179,7 @@ async function openDoors(
   const { host, port, operationsPort } = config.listen;
   const url = await server.listen({ host, port });
   const operationsUrl = (await operations?.listen({ host: '127.0.0.1', port: operationsPort })) ?? null;
-  const control = await openControlSocket(socketPath, verbsOf(terms, books, gateway, gate));
+  const control = await openControlSocket(socketPath, verbsOf(terms, books, gateway, gate, url));
   const close = async (): Promise<void> => {
     draining = true;
     await drain(server, gateway, config.limits.shutdownMs, log);
@@ -189,22 +191,25 @@ async function openDoors(
 
 type AuthGate = Gate & { readonly directory: KeyDirectory };
 
-function verbsOf({ clock }: StartTerms, { store, ledger, ids }: Books, gateway: Gateway, gate: AuthGate): RunVerb {
-  const operator = {
+function verbsOf(terms: StartTerms, books: Books, gateway: Gateway, gate: AuthGate, url: string): RunVerb {
+  const { clock, config } = terms;
+  const { store, ledger, ids } = books;
+  const operator: OperatorServices = {
     store,
     ledger,
     clock,
     ids,
-    models: () => gateway.prices().catalog,
-    refreshKeys: () => gate.directory.refresh(),
+    catalog: () => gateway.prices().catalog,
+    directory: gate.directory,
+    server: { url, pid: process.pid, hosted: config.hosted, startedMs: clock.nowMs() },
   };
-  return async (verb, input) => (await import('../gateway/operator.ts' as string)).runVerb(operator, verb, input);
+  return (verb, input) => answerOperator(operator, verb, input);
 }
 
-function routeTable({ store }: Books, prices: () => PricedCatalog): Route[] {
+function routeTable({ ledger, prices }: Gateway): Route[] {
   return [
     { method: 'POST', path: '/chat/completions', access: 'key', wire: WIRES.chat! },
-    ...plainRoutes({ store, prices }),
+    ...plainRoutes({ ledger, prices }),
   ];
 }
 

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError } from '../../canonical/errors.ts';
+import type { AnswerReceiver, RequestControl } from '../../hosts/directory.ts';
 import type { Clock } from '../../kit/clock.ts';
 import type { Bill, HostError, RelayTerms, Wire } from '../../wires/wire.ts';
 import type { ClientSink } from '../client-sink.ts';
@@ -20,6 +21,8 @@ export interface CallLimits {
 /** Everything one try at one host needs to know. */
 export interface AttemptTerms {
   readonly wire: Wire;
+  /** Sends the request to the host of this attempt. */
+  send(receiver: AnswerReceiver): RequestControl;
   readonly relay: RelayTerms;
   readonly exact: boolean;
   readonly onClientGone: 'drain' | 'cancel';

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError } from '../../canonical/errors.ts';
 import type { Ended } from '../../canonical/receipt.ts';
 import { MISSING_USAGE } from '../../canonical/usage.ts';
-import type { AnswerReceiver, Egress, OutgoingRequest, RequestControl } from '../../egress/egress.ts';
+import type { AnswerReceiver, RequestControl } from '../../hosts/directory.ts';
 import type { Timer } from '../../kit/clock.ts';
 import { LIMITS } from '../../limits.ts';
 import type { Bill, BufferedAnswer, HostError } from '../../wires/wire.ts';
@@ -16,8 +16,8 @@ import {
 } from './attempt.ts';
 
 /** Waits for the host's whole answer; the client gets its head only when the money is settled. */
-export function relayBuffered(egress: Egress, request: OutgoingRequest, terms: AttemptTerms): Promise<AttemptResult> {
-  return new Promise((resolve) => new BufferedRelay(terms, resolve).start(egress, request));
+export function relayBuffered(terms: AttemptTerms): Promise<AttemptResult> {
+  return new Promise((resolve) => new BufferedRelay(terms, resolve).start());
 }
 
 class BufferedRelay implements AnswerReceiver {
@@ -37,9 +37,9 @@ class BufferedRelay implements AnswerReceiver {
     this.#resolve = resolve;
   }
 
-  start(egress: Egress, request: OutgoingRequest): void {
+  start(): void {
     const { clock, limits, shutdown, sink } = this.#terms;
-    this.#control = egress.send(request, this);
+    this.#control = this.#terms.send(this);
     this.#timeLimit = clock.after(limits.bufferedMs, () => this.#timedOut());
     this.#forgetShutdown = shutdown.onDue(() => this.#shutDown());
     sink.onGone(() => this.#clientGone());

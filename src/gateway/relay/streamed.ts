@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError } from '../../canonical/errors.ts';
 import type { Ended } from '../../canonical/receipt.ts';
-import type { AnswerReceiver, Egress, OutgoingRequest, RequestControl } from '../../egress/egress.ts';
+import type { AnswerReceiver, RequestControl } from '../../hosts/directory.ts';
 import type { Timer } from '../../kit/clock.ts';
 import { type SseFrame, SseFramer } from '../../kit/sse.ts';
 import { LIMITS } from '../../limits.ts';
@@ -18,8 +18,8 @@ import {
 import { StreamOutlet } from './stream-outlet.ts';
 
 /** Passes a host's stream on, frame by frame; the last frames wait until the money is settled. */
-export function relayStreamed(egress: Egress, request: OutgoingRequest, terms: AttemptTerms): Promise<AttemptResult> {
-  return new Promise((resolve) => new StreamedRelay(terms, resolve).start(egress, request));
+export function relayStreamed(terms: AttemptTerms): Promise<AttemptResult> {
+  return new Promise((resolve) => new StreamedRelay(terms, resolve).start());
 }
 
 class StreamedRelay implements AnswerReceiver {
@@ -57,9 +57,9 @@ class StreamedRelay implements AnswerReceiver {
     });
   }
 
-  start(egress: Egress, request: OutgoingRequest): void {
+  start(): void {
     const { clock, limits, shutdown } = this.#terms;
-    this.#control = egress.send(request, this);
+    this.#control = this.#terms.send(this);
     this.#idle = new SilenceLimit(clock, limits.firstFrameMs, () => this.#silent(limits.firstFrameMs));
     this.#timers.push(
       clock.after(limits.streamMs, () =>
