@@ -1,0 +1,43 @@
+import type { FolderHeld as Held, OpenServices } from './cli/composition.ts';
+import { runCli } from './cli/run.ts';
+import { type Config, processEnvironment } from './config.ts';
+import { systemClock } from './kit/clock.ts';
+import { FolderHeld, openBooks } from './main/books.ts';
+import { catalogFor } from './main/prices.ts';
+import { serve } from './main/serve.ts';
+
+/** The composition root: everything else is handed what it needs. The answer is the exit code. */
+export function main(argv: readonly string[]): Promise<number> {
+  const terminal = {
+    writeOut: (text: string) => void process.stdout.write(text),
+    writeErr: (text: string) => void process.stderr.write(text),
+  };
+  return runCli(argv, processEnvironment(), {
+    serve: (config, options) => serve({ ...options, config, clock: systemClock, terminal }),
+    openServices,
+    terminal,
+    cwd: process.cwd(),
+    clock: systemClock,
+  });
+}
+
+/** For a command that finds no server: it takes the data folder itself, for as long as it needs. */
+async function openServices(config: Config): Promise<OpenServices | Held> {
+  try {
+    const books = await openBooks({
+      folder: config.dataFolder,
+      clock: systemClock,
+      url: null,
+      socketPath: null,
+      onFatal: (error) => {
+        throw error;
+      },
+    });
+    const catalog = catalogFor(config, config.hosts);
+    const services = { ...books, clock: systemClock, catalog: () => catalog, directory: null, server: null };
+    return { services, close: books.close };
+  } catch (error) {
+    if (error instanceof FolderHeld) return { heldBy: error.holder };
+    throw error;
+  }
+}

@@ -1,0 +1,97 @@
+import { banner } from '../cli/banner.ts';
+import type { Composition } from '../cli/composition.ts';
+import { EXIT } from '../cli/exit-codes.ts';
+import { type Config, ConfigError, describeProblem } from '../config.ts';
+import type { ConfiguredHost } from '../hosts/host.ts';
+import type { Clock } from '../kit/clock.ts';
+import { createLog, errorFields, type RootLog } from '../kit/log.ts';
+import { FolderHeld } from './books.ts';
+import { startSimulator, type Simulator } from './simulator.ts';
+import { type Running, startGateway } from './start.ts';
+
+export interface ServeTerms {
+  readonly config: Config;
+  readonly json: boolean;
+  readonly clock: Clock;
+  readonly terminal: Composition['terminal'];
+  /** Reads the config file and the environment again. */
+  reloadConfig(): Config;
+}
+
+const STDOUT = 1;
+
+/** Serves until a signal says stop; the answer is the exit code. */
+export async function serve(terms: ServeTerms): Promise<number> {
+  const { config, clock, terminal } = terms;
+  const log = createLog({ level: config.logLevel, destination: STDOUT });
+  const simulator = config.hosts.some(({ row }) => row.simulated) ? await startSimulator() : null;
+  let running: Running;
+  try {
+    running = await startGateway({
+      config,
+      hosts: withAddresses(config.hosts, simulator),
+      clock,
+      log,
+      onFatal: (error) => endAtOnce(log, error),
+    });
+  } catch (error) {
+    simulator?.stop();
+    return explainFailure(error, config, terminal);
+  }
+  terminal.writeErr(banner({ config, catalog: running.catalog, url: running.url, operationsUrl: running.operationsUrl }));
+  if (terms.json) terminal.writeOut(`${JSON.stringify({ url: running.url, operations_url: running.operationsUrl })}\n`);
+  if (running.voidedHolds > 0) log.warn({ holds: running.voidedHolds }, 'Holds of an earlier life were given back.');
+  process.on('SIGHUP', () => reload(terms, running, simulator, log));
+  await stopSignal();
+  log.info({}, 'Stopping: calls under way may end.');
+  await running.stop();
+  simulator?.stop();
+  log.flush();
+  return 0;
+}
+
+function withAddresses(hosts: readonly ConfiguredHost[], simulator: Simulator | null): ConfiguredHost[] {
+  return hosts.map((host) =>
+    host.row.simulated && simulator !== null ? { ...host, row: { ...host.row, baseUrl: `${simulator.url}/v1` } } : host,
+  );
+}
+
+/** A bad file keeps the old prices, loudly. */
+function reload(terms: ServeTerms, running: Running, simulator: Simulator | null, log: RootLog): void {
+  const read = async (): Promise<void> => {
+    const config = terms.reloadConfig();
+    await running.reload(config, withAddresses(config.hosts, simulator));
+    log.info({ price_version: running.catalog.priceVersion, models: running.catalog.list().length }, 'Prices were read again.');
+  };
+  read().catch((error: unknown) => {
+    const problems = error instanceof ConfigError ? { problems: error.problems.map(describeProblem) } : errorFields(error);
+    log.error(problems, 'The config was not taken: the old one stays in force.');
+  });
+}
+
+function stopSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    process.once('SIGTERM', resolve);
+    process.once('SIGINT', resolve);
+  });
+}
+
+/** What is not durable was never promised; what is, is found by the next start. */
+function endAtOnce(log: RootLog, error: Error): never {
+  log.error(errorFields(error), 'The store cannot keep its promises; this process ends.');
+  log.flush();
+  process.exit(EXIT.unreachable);
+}
+
+function explainFailure(error: unknown, config: Config, terminal: Composition['terminal']): number {
+  if (error instanceof FolderHeld) {
+    terminal.writeErr(`${error.message}\n`);
+    return EXIT.unreachable;
+  }
+  if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') {
+    const { host, port } = config.listen;
+    terminal.writeErr(`Port ${port} on ${host} is taken. Stop what uses it, or choose another with --port.\n`);
+    return EXIT.cannotListen;
+  }
+  throw error;
+}
