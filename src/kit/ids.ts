@@ -26,7 +26,7 @@ export class IdSource {
   }
 
   next(): bigint {
-    const ms = Math.trunc(this.#clock.nowMs()) - EPOCH_MS;
+    const ms = Math.max(Math.trunc(this.#clock.nowMs()) - EPOCH_MS, 0);
     if (ms > this.#lastMs) {
       this.#lastMs = ms;
       this.#sequence = 0;

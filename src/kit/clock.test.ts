@@ -1,0 +1,120 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { ManualClock, systemClock } from './clock.ts';
+
+describe('ManualClock', () => {
+  it('stands still until it is advanced', () => {
+    const clock = new ManualClock(1000);
+    expect([clock.nowMs(), clock.monotonicMs()]).toEqual([1000, 0]);
+    clock.advance(25);
+    expect([clock.nowMs(), clock.monotonicMs()]).toEqual([1025, 25]);
+  });
+
+  it('runs timers in the order they fall due, each at its own time, equal ones as they were set', () => {
+    const clock = new ManualClock(100);
+    const ran: [string, number][] = [];
+    const note = (name: string) => (): unknown => ran.push([name, clock.nowMs()]);
+    clock.after(30, note('late'));
+    clock.after(10, note('first'));
+    clock.after(10, note('second'));
+    clock.after(31, note('never'));
+    clock.advance(30);
+    expect(ran).toEqual([
+      ['first', 110],
+      ['second', 110],
+      ['late', 130],
+    ]);
+    expect(clock.pendingTimers).toBe(1);
+  });
+
+  it('runs a timer that another one sets, if it falls due on the way', () => {
+    const clock = new ManualClock();
+    const ran: number[] = [];
+    clock.after(10, () => {
+      clock.after(0, () => ran.push(clock.monotonicMs()));
+      clock.after(5, () => ran.push(clock.monotonicMs()));
+      clock.after(6, () => ran.push(clock.monotonicMs()));
+    });
+    clock.advance(15);
+    expect(ran).toEqual([10, 15]);
+  });
+
+  it('does not run a cancelled timer', () => {
+    const clock = new ManualClock();
+    const run = vi.fn();
+    const timer = clock.after(10, run);
+    timer.cancel();
+    timer.cancel();
+    clock.advance(10);
+    expect(run).not.toHaveBeenCalled();
+  });
+
+  it('steps the wall clock alone', () => {
+    const clock = new ManualClock(1000);
+    const run = vi.fn();
+    clock.after(10, run);
+    clock.setNowMs(50);
+    expect([clock.nowMs(), clock.monotonicMs()]).toEqual([50, 0]);
+    clock.advance(10);
+    expect(clock.nowMs()).toBe(60);
+    expect(run).toHaveBeenCalledOnce();
+  });
+
+  it('says so when a timer sets itself again without delay', () => {
+    const clock = new ManualClock();
+    const again = (): void => {
+      clock.after(0, again);
+    };
+    again();
+    expect(() => clock.advance(0)).toThrow('without delay');
+  });
+});
+
+describe('systemClock', () => {
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  it('runs a timer once, unless it is cancelled', () => {
+    vi.useFakeTimers();
+    const run = vi.fn();
+    const cancelled = vi.fn();
+    systemClock.after(50, run);
+    systemClock.after(50, cancelled).cancel();
+    vi.advanceTimersByTime(49);
+    expect(run).not.toHaveBeenCalled();
+    vi.advanceTimersByTime(1000);
+    expect(run).toHaveBeenCalledOnce();
+    expect(cancelled).not.toHaveBeenCalled();
+  });
+
+  it('waits longer than one timer of Node can', () => {
+    vi.useFakeTimers();
+    const run = vi.fn();
+    const cancelled = vi.fn();
+    const longMs = 3 * 2 ** 31;
+    systemClock.after(longMs, run);
+    const timer = systemClock.after(longMs, cancelled);
+    vi.advanceTimersByTime(longMs - 1);
+    expect(run).not.toHaveBeenCalled();
+    timer.cancel();
+    vi.advanceTimersByTime(1);
+    expect(run).toHaveBeenCalledOnce();
+    expect(cancelled).not.toHaveBeenCalled();
+  });
+
+  it('keeps the process alive only for timers that were not unreferenced', () => {
+    const refs = (): number => process.getActiveResourcesInfo().filter((resource) => resource === 'Timeout').length;
+    const before = refs();
+    const loose = systemClock.after(60_000, () => {}, { unref: true });
+    expect(refs()).toBe(before);
+    const firm = systemClock.after(60_000, () => {});
+    expect(refs()).toBe(before + 1);
+    loose.cancel();
+    firm.cancel();
+  });
+
+  it('tells the time', () => {
+    expect(Math.abs(systemClock.nowMs() - Date.now())).toBeLessThan(60_000);
+    expect(systemClock.monotonicMs()).toBeLessThanOrEqual(systemClock.monotonicMs());
+  });
+});

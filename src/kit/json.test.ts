@@ -1,0 +1,186 @@
+import { describe, expect, it } from 'vitest';
+import { JsonError, type JsonLimits, parseJson, readJson, scanJson, tryParseJson } from './json.ts';
+
+const LIMITS: JsonLimits = { depthMax: 8, nodesMax: 100, numberDigitsMax: 20, keyBytesMax: 64 };
+const WIDE: JsonLimits = { depthMax: 64, nodesMax: 2_000_000, numberDigitsMax: 400, keyBytesMax: 4096 };
+
+function refusal(text: string | Buffer, limits = LIMITS): JsonError {
+  try {
+    scanJson(Buffer.from(text as string), limits);
+  } catch (error) {
+    if (error instanceof JsonError) return error;
+    throw error;
+  }
+  throw new Error('It was accepted.');
+}
+
+describe('scanJson', () => {
+  it.each(['{}', '[]', ' \t\r\n{"a":[1,-0.5e+3,true,false,null,"x",{}]} ', '"text"', '0', 'null', '""'])(
+    'reads %s',
+    (text) => {
+      expect(scanJson(Buffer.from(text), LIMITS).value).toStrictEqual(JSON.parse(text));
+    },
+  );
+
+  it.each([
+    ['', 'expected a value but found the end of the text at line 1, column 1'],
+    ['{"a":1,}', 'expected a key in double quotes but found } at line 1, column 8'],
+    ["{'a':1}", "expected a key in double quotes but found a single quote (') at line 1, column 2"],
+    ['{"a" 1}', 'expected a colon but found 1 at line 1, column 6'],
+    ['{"a":}', 'expected a value but found } at line 1, column 6'],
+    ['{"a":1 "b":2}', 'expected a comma or } but found " at line 1, column 8'],
+    ['[1,2', 'expected a comma or ] but found the end of the text at line 1, column 5'],
+    ['[1}', 'expected a comma or ] but found } at line 1, column 3'],
+    ['[,1]', 'expected a value but found , at line 1, column 2'],
+    ['[01]', 'expected a comma or ] but found 1 at line 1, column 3'],
+    ['[-]', 'expected a digit but found ] at line 1, column 3'],
+    ['[1.]', 'expected a digit but found ] at line 1, column 4'],
+    ['[1e+]', 'expected a digit but found ] at line 1, column 5'],
+    ['[tru]', 'expected true, false or null but found ] at line 1, column 5'],
+    ['{}\n\n  {}', 'expected nothing more but found { at line 3, column 3'],
+    ['{"ä":\n "日本" x', 'expected a comma or } but found x at line 2, column 7'],
+    ['["abc', 'the string that begins at line 1, column 2 has no closing quote'],
+    ['["abc\\"]', 'the string that begins at line 1, column 2 has no closing quote'],
+    ['{"abc', 'the string that begins at line 1, column 2 has no closing quote'],
+    ['[\u0001]', 'found byte 0x01'],
+  ])('says what is wrong with %j, and where', (text, message) => {
+    expect(refusal(text)).toMatchObject({ code: 'syntax', message: expect.stringContaining(message) });
+  });
+
+  it.each([
+    ['{"messages":[{},{"content":"two\nlines"}]}', 'messages[1].content', 'column 32'],
+    ['{"a":{"b":"\\x"}}', 'a.b', 'column 13'],
+    ['{"é":["日本 \u0000"]}', '["é"][0]', 'column 11'],
+    ['{"a":{"wrong\\q":1}}', 'a.wrongq', 'column 14'],
+  ])('names the string with a raw control character or a wrong escape in %j', (text, path, place) => {
+    expect(refusal(text)).toMatchObject({ code: 'syntax', path, message: expect.stringContaining(place) });
+  });
+
+  it('never quotes what strings say', () => {
+    expect(refusal('{"a":"my secret prompt\n"}').message).not.toContain('secret');
+    expect(refusal('{"a":"my secret prompt" x}').message).not.toContain('secret');
+  });
+
+  it.each([
+    ['{"model":"a","model":"b"}', 'model'],
+    ['{"model":"a","mod\\u0065l":"b"}', 'model'],
+    ['{"\\u006d\\u006fdel":"a","model":"b"}', 'model'],
+    ['{"messages":[{},{"role":"user","a":{},"role":"user"}]}', 'messages[1].role'],
+    ['{"a":[[{"b":{"c":1,"d":[],"c":2}}]]}', 'a[0][0].b.c'],
+    ['{"__proto__":1,"__proto__":2}', '__proto__'],
+    ['{"😀":1,"\\ud83d\\ude00":2}', '["😀"]'],
+    ['{"":1,"":2}', '[""]'],
+    ['{"/":1,"\\/":2}', '["/"]'],
+  ])('refuses a key that stands twice: %s', (text, path) => {
+    expect(refusal(text)).toMatchObject({ code: 'duplicate_key', path });
+  });
+
+  it('finds a key again among many', () => {
+    const members = Array.from({ length: 60 }, (_, index) => `"k${index}":0`);
+    expect(scanJson(Buffer.from(`{${members.join()}}`), LIMITS).value).toHaveProperty('k59');
+    expect(refusal(`{${[...members, '"k3":1'].join()}}`).path).toBe('k3');
+    expect(refusal(`{${[...members, '"\\u006b59":1'].join()}}`).path).toBe('k59');
+  });
+
+  it('lets the same key stand in different objects', () => {
+    const text = '[{"a":{"a":1}},{"a":2},{"a":3,"b":{"a":4}}]';
+    expect(scanJson(Buffer.from(text), LIMITS).value).toStrictEqual(JSON.parse(text));
+    expect(Object.keys(scanJson(Buffer.from('{"\\ud800":1,"\\ud801":2}'), LIMITS).value as object)).toHaveLength(2);
+  });
+
+  it('takes __proto__ for a key like any other', () => {
+    for (const text of ['{"__proto__":{"polluted":1}}', '{"__\\u0070roto__":{"polluted":1}}']) {
+      const value = scanJson(Buffer.from(text), LIMITS).value as object;
+      expect(Object.keys(value)).toEqual(['__proto__']);
+      expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
+      expect('polluted' in value).toBe(false);
+    }
+  });
+
+  it('reads an escaped key right where V8 takes it for another one', () => {
+    for (let count = 0; count < 3; count++) JSON.parse('{"x":1,"\\\\":2}');
+    expect(scanJson(Buffer.from('{"x":1,"\\u006e":[{"\\n":"\\n"}]}'), LIMITS).value).toStrictEqual({
+      x: 1,
+      n: [{ '\n': '\n' }],
+    });
+  });
+
+  it('refuses bytes that are not UTF-8, and a byte order mark', () => {
+    expect(refusal(Buffer.from([0x22, 0xff, 0x22])).code).toBe('invalid_utf8');
+    expect(refusal(Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22])).code).toBe('invalid_utf8');
+    expect(refusal('\ufeff{}').code).toBe('byte_order_mark');
+  });
+
+  it('holds each limit to the letter', () => {
+    expect(scanJson(Buffer.from(`${'['.repeat(8)}${']'.repeat(8)}`), LIMITS).value).toBeInstanceOf(Array);
+    expect(refusal(`{"a":${'['.repeat(8)}${']'.repeat(8)}}`)).toMatchObject({
+      code: 'too_deep',
+      path: 'a[0][0][0][0][0][0][0]',
+    });
+    expect(scanJson(Buffer.from(`[${'0,'.repeat(98)}0]`), LIMITS).value).toHaveLength(99);
+    expect(refusal(`[${'0,'.repeat(99)}0]`).code).toBe('too_many_values');
+    expect(scanJson(Buffer.from('[12345678901234567890]'), LIMITS).value).toHaveLength(1);
+    expect(refusal('{"n":123456789012345678901}')).toMatchObject({ code: 'number_too_long', path: 'n' });
+    expect(scanJson(Buffer.from(`{"${'k'.repeat(64)}":1}`), LIMITS).value).toHaveProperty('k'.repeat(64));
+    expect(refusal(`{"${'k'.repeat(65)}":1}`).code).toBe('key_too_long');
+  });
+
+  it('survives text that is nothing but brackets', () => {
+    expect(refusal('['.repeat(3_000_000), WIDE).code).toBe('too_deep');
+    expect(refusal('['.repeat(3_000_000), { ...WIDE, depthMax: 4_000_000 }).code).toBe('too_many_values');
+    expect(refusal(']'.repeat(100)).code).toBe('syntax');
+  });
+
+  it('reads deeper than a call stack reaches', () => {
+    const depth = 200_000;
+    const bytes = Buffer.from(`{"\\u006e":${'['.repeat(depth)}${']'.repeat(depth)}}`);
+    let value = (scanJson(bytes, { ...WIDE, depthMax: depth + 1 }).value as { n: unknown }).n;
+    let seen = 0;
+    for (; Array.isArray(value); value = value[0]) seen++;
+    expect(seen).toBe(depth);
+  });
+
+  it('finishes with hundreds of thousands of keys, long keys and escapes', () => {
+    const many = Array.from({ length: 200_000 }, (_, index) => `"${index}":0`).join();
+    expect(refusal(`{${many},"7":0}`, WIDE).path).toBe('7');
+    const long = Array.from({ length: 16 }, (_, index) => `"${'k'.repeat(4000)}${index}":0`).join();
+    expect(scanJson(Buffer.from(`[${`{${long}},`.repeat(20)}0]`), WIDE).value).toHaveLength(21);
+    const quotes = JSON.stringify('\\"'.repeat(500_000));
+    expect(scanJson(Buffer.from(quotes), WIDE).value).toHaveLength(1_000_000);
+  });
+
+  it('cuts a long path', () => {
+    const path = refusal(`{${'"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa":{'.repeat(7)}`).path;
+    expect(path.length).toBeLessThan(210);
+  });
+});
+
+describe('parseJson', () => {
+  it('reads JSON', () => {
+    expect(parseJson('{"a":[1]}')).toStrictEqual({ a: [1] });
+  });
+
+  it.each(['{"secret": x}', `{"secret": ${' '.repeat(50)} x, "more secret": 1}`, 'secret', '', '{"a":"secret'])(
+    'refuses %j without quoting it',
+    (text) => {
+      expect(() => parseJson(text)).toThrow(JsonError);
+      expect(() => parseJson(text)).not.toThrow(/secret/);
+    },
+  );
+});
+
+describe('tryParseJson', () => {
+  it('gives undefined for what is not JSON', () => {
+    expect(tryParseJson('null')).toBeNull();
+    expect(tryParseJson('{')).toBeUndefined();
+  });
+});
+
+describe('readJson', () => {
+  it('reads what a host says, equal keys too', () => {
+    const text = readJson(Buffer.from('{"a":1,"a":[2,3]}'));
+    expect(text.value).toStrictEqual({ a: [2, 3] });
+    expect(text.spanBytes(['a'])).toBe(5);
+    expect(() => readJson(Buffer.from('<html>'))).toThrow(JsonError);
+  });
+});

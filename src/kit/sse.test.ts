@@ -1,0 +1,231 @@
+import fc from 'fast-check';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { encodeSse, SseFrame, SseFramer, SseFrameTooLarge } from './sse.ts';
+
+interface Framed {
+  readonly frames: SseFrame[];
+  readonly rest: Buffer | null;
+}
+
+function frame(chunks: readonly (string | Buffer)[], frameBytesMax = 1_000_000): Framed {
+  const framer = new SseFramer(frameBytesMax);
+  const frames: SseFrame[] = [];
+  const onFrame = (one: SseFrame): unknown => frames.push(one);
+  for (const chunk of chunks) framer.push(Buffer.from(chunk as string), onFrame);
+  return { frames, rest: framer.end(onFrame) };
+}
+
+function raws({ frames }: Framed): string[] {
+  return frames.map(({ raw }) => raw.toString());
+}
+
+function fields(frames: readonly SseFrame[]): unknown[] {
+  return frames.map(({ event, data, isComment }) => ({ event, data, isComment }));
+}
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+describe('SseFramer', () => {
+  it.each([
+    ['LF', '\n'],
+    ['CRLF', '\r\n'],
+    ['CR', '\r'],
+  ])('cuts at the blank line, with %s', (_, end) => {
+    const first = `event: a${end}data: 1${end}${end}`;
+    const second = `data: 2${end}${end}`;
+    expect(raws(frame([first + second]))).toEqual([first, second]);
+  });
+
+  it('hands a frame out with its last CR, and lets the LF that follows begin the next', () => {
+    expect(raws(frame(['data: 1\r\n\r', '\ndata: 2\r\n\r\n']))).toEqual(['data: 1\r\n\r', '\ndata: 2\r\n\r\n']);
+    expect(fields(frame(['data: 1\r\n\r', '\ndata: 2\r\n\r\n']).frames)).toMatchObject([{ data: '1' }, { data: '2' }]);
+    expect(frame(['data: 1\r\n\r', '\n'])).toMatchObject({ frames: [{ data: '1' }], rest: null });
+    expect(raws(frame(['data: 1\r', '\n\r', '\n']))).toEqual(['data: 1\r\n\r']);
+  });
+
+  it('takes a blank line more for a frame that says nothing', () => {
+    expect(fields(frame(['\n\ndata: 1\n\n\n']).frames)).toEqual([
+      { event: null, data: null, isComment: true },
+      { event: null, data: null, isComment: true },
+      { event: null, data: '1', isComment: false },
+      { event: null, data: null, isComment: true },
+    ]);
+  });
+
+  it('drops a byte order mark at the start of the stream, however it is cut, and only there', () => {
+    const bytes = Buffer.from('\ufeffdata: 1\n\n\ufeffdata: 2\n\n');
+    const whole = frame([bytes]);
+    const cut = frame([...bytes].map((byte) => Buffer.of(byte)));
+    expect(raws(whole)).toEqual(['data: 1\n\n', '\ufeffdata: 2\n\n']);
+    expect(raws(cut)).toEqual(raws(whole));
+    expect(raws(frame([Buffer.of(0xef), Buffer.of(0xbb), ': x\n\n'])).join('')).toHaveLength('\ufffd: x\n\n'.length);
+    expect(frame([Buffer.of(0xef, 0xbb)]).rest).toEqual(Buffer.of(0xef, 0xbb));
+  });
+
+  it('copies nothing of a frame that lies within one chunk', () => {
+    const chunk = Buffer.from('data: 1\n\ndata: 2\n\n');
+    const framer = new SseFramer(100);
+    const offsets: number[] = [];
+    framer.push(chunk, ({ raw }) => {
+      expect(raw.buffer).toBe(chunk.buffer);
+      offsets.push(raw.byteOffset - chunk.byteOffset);
+    });
+    expect(offsets).toEqual([0, 9]);
+  });
+
+  it('keeps a frame that came in pieces after the next ones came', () => {
+    expect(raws(frame(['data', ': 1\n', '\nda', 'ta: 2\n\n']))).toEqual(['data: 1\n\n', 'data: 2\n\n']);
+  });
+
+  it('gives back what remained without its end', () => {
+    expect(frame(['data: 1\n\ndata: [DO']).rest?.toString()).toBe('data: [DO');
+    expect(frame(['data: 1\n\n']).rest).toBeNull();
+    expect(frame([]).rest).toBeNull();
+  });
+
+  it.each(['data: 1\n', 'data: 1\r\n', 'data: 1\r', 'event: x\ndata: 1\n'])(
+    'ends %j, which lacks only its blank line',
+    (text) => {
+      const { frames, rest } = frame([text]);
+      expect(rest).toBeNull();
+      expect(frames).toMatchObject([{ data: '1' }]);
+      expect(raws(frame([frames[0]!.raw, 'data: 2\n\n']))).toHaveLength(2);
+    },
+  );
+
+  it('refuses a frame beyond the limit, whole or in pieces', () => {
+    const exact = 'data: 34\n\n';
+    expect(raws(frame([exact, exact], 10))).toEqual([exact, exact]);
+    expect(raws(frame([exact + exact], 10))).toEqual([exact, exact]);
+    expect(() => frame(['data: 345\n\n'], 10)).toThrow(SseFrameTooLarge);
+    expect(() => frame(['data: 345\n', '\n'], 10)).toThrow(SseFrameTooLarge);
+    expect(() => frame(['data: 3', '4567'], 10)).toThrow(SseFrameTooLarge);
+  });
+
+  it('does work in proportion to the bytes when they come one by one', () => {
+    const searched = vi.spyOn(Buffer.prototype, 'indexOf');
+    let copiedBytes = 0;
+    const copy = Buffer.prototype.copy;
+    vi.spyOn(Buffer.prototype, 'copy').mockImplementation(function (this: Buffer, ...args) {
+      const copied = copy.apply(this, args);
+      copiedBytes += copied;
+      return copied;
+    });
+    const text = `data: ${'x'.repeat(50_000)}\n\n`;
+    const framer = new SseFramer(100_000);
+    let frames = 0;
+    for (const character of text) framer.push(Buffer.from(character), () => frames++);
+    expect(frames).toBe(1);
+    expect(searched.mock.calls.length).toBeLessThanOrEqual(2 * text.length);
+    expect(copiedBytes).toBeLessThanOrEqual(3 * text.length);
+  });
+
+  it('searches no byte of a chunk more than twice', () => {
+    let searchedBytes = 0;
+    const indexOf = Buffer.prototype.indexOf;
+    vi.spyOn(Buffer.prototype, 'indexOf').mockImplementation(function (this: Buffer, value, from, ...more) {
+      const at = indexOf.call(this, value, from, ...more);
+      searchedBytes += (at === -1 ? this.length : at) - Number(from ?? 0);
+      return at;
+    });
+    for (const end of ['\n', '\r', '\r\n']) {
+      searchedBytes = 0;
+      const text = `data: {"some":"json"}${end}${end}`.repeat(2000);
+      expect(frame([text]).frames).toHaveLength(2000);
+      expect(searchedBytes).toBeLessThanOrEqual(2 * text.length);
+    }
+  });
+});
+
+describe('SseFrame', () => {
+  it.each([
+    ['data: {"a":1}\n\n', null, '{"a":1}', false],
+    ['data:{"a":1}\r\n\r\n', null, '{"a":1}', false],
+    ['data:  two spaces \r\r', null, ' two spaces ', false],
+    ['data\n\n', null, '', false],
+    ['data:\n\n', null, '', false],
+    ['data: 1\ndata: 2\r\ndata:3\rdata\n\n', null, '1\n2\n3\n', false],
+    ['event: a\ndata: 日本\n\n', 'a', '日本', false],
+    ['data: x\nevent:b\nevent: c\n\n', 'c', 'x', false],
+    ['event:\ndata: x\n\n', null, 'x', false],
+    ['event: a\n\n', 'a', null, false],
+    ['id: 1\nretry: 5\n\n', null, null, false],
+    ['Data: x\ndatax: y\n\n', null, null, false],
+    [': comment\n\n', null, null, true],
+    [': one\n: two\n\n', null, null, true],
+    [': comment\ndata: x\n\n', null, 'x', false],
+    ['\n', null, null, true],
+    ['data: a:b: c\n\n', null, 'a:b: c', false],
+  ])('reads %j', (text, event, data, isComment) => {
+    expect(fields([new SseFrame(Buffer.from(text))])).toEqual([{ event, data, isComment }]);
+    expect(fields(frame([text]).frames)).toEqual([{ event, data, isComment }]);
+  });
+});
+
+describe('encodeSse', () => {
+  it('writes an event', () => {
+    expect(encodeSse({ data: '{"a":1}' })).toBe('data: {"a":1}\n\n');
+    expect(encodeSse({ event: 'ping', data: '' })).toBe('event: ping\ndata: \n\n');
+    expect(encodeSse({ data: 'a\nb\r\nc\rd' })).toBe('data: a\ndata: b\ndata: c\ndata: d\n\n');
+  });
+});
+
+const lineEnds = fc.constantFrom('\n', '\r\n', '\r');
+const texts = fc.string({ unit: fc.constantFrom(' ', 'a', ':', '"', 'é', '日', '😀', 'data:'), maxLength: 12 });
+const lines = fc.oneof(
+  { weight: 4, arbitrary: texts.map((text) => `data: ${text}`) },
+  texts.map((text) => `event:${text}`),
+  texts.map((text) => `:${text}`),
+  texts.map((text) => `x${text}`),
+);
+/** Each line with its own end, and the end of the blank line. */
+const events = fc.tuple(fc.array(fc.tuple(lines, lineEnds), { maxLength: 4 }), lineEnds);
+const streams = fc.array(events, { maxLength: 6 });
+
+/** A CR and an LF that meet make one line end, so a blank line must not begin with LF after CR. */
+function writeStream(stream: readonly (readonly [readonly (readonly [string, string])[], string])[]): string[] {
+  let last = '';
+  const put = (line: string, end: string): string => {
+    const safe = line === '' && last.endsWith('\r') && end === '\n' ? '\r' : end;
+    last = line + safe;
+    return last;
+  };
+  return stream.map(([written, blank]) => written.map(([line, end]) => put(line, end)).join('') + put('', blank));
+}
+
+function cut(bytes: Buffer, cuts: readonly number[]): Buffer[] {
+  const places = [...new Set(cuts.map((at) => at % (bytes.length + 1)))].sort((left, right) => left - right);
+  return [0, ...places].map((start, index) => bytes.subarray(start, places[index] ?? bytes.length));
+}
+
+describe('SseFramer, for any stream and any cutting', () => {
+  it('finds the frames that were written, and loses no byte', () => {
+    fc.assert(
+      fc.property(streams, fc.array(fc.nat(200), { maxLength: 12 }), fc.boolean(), (stream, cuts, withMark) => {
+        const written = writeStream(stream);
+        const bytes = Buffer.from((withMark ? '\ufeff' : '') + written.join(''));
+        const { frames, rest } = frame(cut(bytes, cuts));
+        expect(rest).toBeNull();
+        expect(fields(frames)).toEqual(fields(written.map((text) => new SseFrame(Buffer.from(text)))));
+        const whole = written.join('');
+        const passed = raws({ frames, rest }).join('');
+        expect([passed, `${passed}\n`]).toContain(whole);
+      }),
+      { numRuns: 5000 },
+    );
+  });
+
+  it('reads back what encodeSse wrote', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.string({ unit: fc.constantFrom('a', ' ', '\n', '\r', '日'), maxLength: 10 })),
+        (datas) => {
+          const { frames } = frame([datas.map((data) => encodeSse({ data })).join('')]);
+          expect(frames.map(({ data }) => data)).toEqual(datas.map((data) => data.replace(/\r\n|\r/g, '\n')));
+        },
+      ),
+    );
+  });
+});
