@@ -1,10 +1,13 @@
 import type { Capability } from '../canonical/capability.ts';
 import type { GatewayError } from '../canonical/errors.ts';
+import type { HostError } from '../canonical/host-error.ts';
 import type { PromptSize } from '../canonical/prompt-size.ts';
 import type { ReasoningAsk } from '../canonical/reasoning.ts';
 import type { Usage, UsageReading } from '../canonical/usage.ts';
 import type { JsonText } from '../kit/json.ts';
 import type { SseFrame } from '../kit/sse.ts';
+
+export type { HostError, HostErrorKind } from '../canonical/host-error.ts';
 
 /**
  * A wire is a folder and a line in the registry. Its client half reads what callers send and writes what they get;
@@ -123,15 +126,4 @@ export interface Bill {
 
 export class HostAnswerBroken extends Error {
   override readonly name = 'HostAnswerBroken';
-}
-
-export type HostErrorKind = 'request' | 'over_window' | 'rate' | 'credentials' | 'unavailable';
-
-/** A host's error, understood; its words go to the caller only for kinds that are about the caller's request. */
-export interface HostError {
-  readonly kind: HostErrorKind;
-  readonly status: number;
-  readonly message: string;
-  readonly code: string | null;
-  readonly param: string | null;
 }

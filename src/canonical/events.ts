@@ -1,0 +1,51 @@
+import type { HostError } from './host-error.ts';
+import type { OpaqueReasoning } from './request.ts';
+import type { UsageReading } from './usage.ts';
+
+/** Why an answer ended, in words every wire has. */
+export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter';
+
+export type BlockHead =
+  | { readonly kind: 'text' }
+  | { readonly kind: 'refusal' }
+  | { readonly kind: 'reasoning' }
+  | { readonly kind: 'tool-call'; readonly id: string; readonly name: string };
+
+/**
+ * An answer in the common language, seven events: `start`, then blocks one after another, never two open at once, with
+ * `usage` anywhere, and last `finish`, or `error` at any point. A whole JSON answer is the fold of the same events.
+ */
+export type CanonicalEvent =
+  | { readonly kind: 'start'; readonly id: string | null; readonly createdS: number | null }
+  | { readonly kind: 'block-start'; readonly block: BlockHead }
+  | { readonly kind: 'block-delta'; readonly text: string }
+  | { readonly kind: 'block-end'; readonly opaque: OpaqueReasoning | null }
+  | { readonly kind: 'usage'; readonly reading: UsageReading }
+  | FinishEvent
+  | { readonly kind: 'error'; readonly error: HostError };
+
+/** The host's last word: nothing but `usage` may follow. */
+export interface FinishEvent {
+  readonly kind: 'finish';
+  readonly reason: FinishReason;
+  /** The host's own word for it. */
+  readonly raw: string | null;
+  readonly stopSequence: string | null;
+}
+
+export type EventSink = (event: CanonicalEvent) => void;
+
+/** A whole answer, as the fold of its events. */
+export interface CanonicalAnswer {
+  readonly id: string | null;
+  readonly createdS: number | null;
+  readonly blocks: readonly AnswerBlock[];
+  readonly finish: FinishEvent;
+  readonly usage: UsageReading;
+}
+
+export interface AnswerBlock {
+  readonly head: BlockHead;
+  readonly text: string;
+  readonly opaque: OpaqueReasoning | null;
+}
