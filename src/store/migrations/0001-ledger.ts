@@ -14,7 +14,7 @@ CREATE TABLE account (
 ) STRICT;
 
 CREATE TABLE balance (
-  account_id INTEGER PRIMARY KEY REFERENCES account (id),
+  account_id INTEGER PRIMARY KEY,
   kind INTEGER NOT NULL,
   balance INTEGER NOT NULL,
   held INTEGER NOT NULL,

@@ -4,9 +4,11 @@ import { CAP_WINDOWS } from '../store.ts';
 import { startOfDayMs } from '../windows.ts';
 import { ACCOUNT_KIND, CAP_WINDOW, windowId } from './codes.ts';
 import { readMeta, writeMeta } from './meta.ts';
+import { RowWriter } from './row-writer.ts';
 
 export interface BalanceRow {
   readonly accountId: bigint;
+  readonly kind: bigint;
   readonly unlimited: boolean;
   balance: bigint;
   held: bigint;
@@ -17,27 +19,29 @@ export interface BalanceRow {
 export interface WindowRow {
   readonly keyId: bigint;
   readonly windowId: bigint;
+  readonly closed: bigint;
   spent: bigint;
   held: bigint;
   dirty: boolean;
 }
 
-/** What a hold asks of its key. */
+/** What a hold asks of its key, and the window it last counted in. */
 export interface KeyRule {
+  readonly id: bigint;
   readonly accountId: bigint;
   readonly cap: bigint | null;
   readonly capWindow: bigint;
   readonly expiresMs: bigint | null;
   readonly revokedMs: bigint | null;
+  window: WindowRow | null;
 }
 
-/** The part of a call's row that ending its hold needs. */
+/** What ending a call's hold needs. */
 export interface CallRow {
   readonly id: bigint;
   readonly state: bigint;
-  readonly accountId: bigint;
-  readonly keyId: bigint | null;
-  readonly windowId: bigint | null;
+  readonly balance: BalanceRow;
+  readonly window: WindowRow | null;
   readonly held: bigint;
   readonly cost: bigint;
 }
@@ -57,10 +61,10 @@ export class Books {
   readonly #dirtyBalances: BalanceRow[] = [];
   readonly #dirtyWindows: WindowRow[] = [];
   readonly #readBalance: StatementSync;
-  readonly #writeBalance: StatementSync;
+  readonly #writeBalances: RowWriter;
   readonly #readKey: StatementSync;
   readonly #readWindow: StatementSync;
-  readonly #writeWindow: StatementSync;
+  readonly #writeWindows: RowWriter;
   readonly #readCall: StatementSync;
   readonly #readName: StatementSync;
   readonly #addName: StatementSync;
@@ -81,12 +85,10 @@ export class Books {
     };
     this.#database = database;
     this.#readBalance = prepare('SELECT kind, balance, held, spent FROM balance WHERE account_id = ?');
-    this.#writeBalance = prepare('UPDATE balance SET balance = ?, held = ?, spent = ? WHERE account_id = ?');
+    this.#writeBalances = new RowWriter(database, 'balance', ['account_id', 'kind', 'balance', 'held', 'spent']);
     this.#readKey = prepare('SELECT account_id, cap, cap_window, expires_ms, revoked_ms FROM api_key WHERE id = ?');
-    this.#readWindow = prepare('SELECT spent, held FROM key_window WHERE key_id = ? AND window_id = ?');
-    this.#writeWindow = prepare(`
-      INSERT INTO key_window (key_id, window_id, spent, held) VALUES (?, ?, ?, ?)
-      ON CONFLICT (key_id, window_id) DO UPDATE SET spent = excluded.spent, held = excluded.held`);
+    this.#readWindow = prepare('SELECT spent, held, closed FROM key_window WHERE key_id = ? AND window_id = ?');
+    this.#writeWindows = new RowWriter(database, 'key_window', ['key_id', 'window_id', 'spent', 'held', 'closed']);
     this.#readCall = prepare('SELECT state, account_id, key_id, window_id, held, cost FROM call WHERE id = ?');
     this.#readName = prepare('SELECT id FROM name WHERE text = ?');
     this.#addName = prepare('INSERT INTO name (text) VALUES (?) RETURNING id');
@@ -117,7 +119,8 @@ export class Books {
     const row = this.#readBalance.get(accountId) as unknown as [bigint, bigint, bigint, bigint] | undefined;
     if (row === undefined) return null;
     const [kind, balance, held, spent] = row;
-    const loaded = { accountId, unlimited: kind === ACCOUNT_KIND.of.unlimited, balance, held, spent, dirty: false };
+    const unlimited = kind === ACCOUNT_KIND.of.unlimited;
+    const loaded = { accountId, kind, unlimited, balance, held, spent, dirty: false };
     this.#balances.set(accountId, loaded);
     return loaded;
   }
@@ -131,7 +134,7 @@ export class Books {
     const row = this.#readKey.get(id) as unknown as Row | undefined;
     if (row === undefined) return null;
     const [accountId, cap, capWindow, expiresMs, revokedMs] = row;
-    const rule = { accountId, cap, capWindow, expiresMs, revokedMs };
+    const rule = { id, accountId, cap, capWindow, expiresMs, revokedMs, window: null };
     this.#keys.set(id, rule);
     return rule;
   }
@@ -140,18 +143,20 @@ export class Books {
     this.#keys.delete(id);
   }
 
-  currentWindow(keyId: bigint, rule: KeyRule): WindowRow {
-    return this.window(keyId, this.#windowIds[Number(rule.capWindow)]!);
+  currentWindow(key: KeyRule): WindowRow {
+    const id = this.#windowIds[Number(key.capWindow)]!;
+    if (key.window?.windowId !== id) key.window = this.#window(key.id, id);
+    return key.window;
   }
 
-  window(keyId: bigint, id: bigint): WindowRow {
+  #window(keyId: bigint, id: bigint): WindowRow {
     return this.#windows.get(keyId)?.get(id) ?? this.#loadWindow(keyId, id);
   }
 
   #loadWindow(keyId: bigint, id: bigint): WindowRow {
-    const row = this.#readWindow.get(keyId, id) as unknown as [bigint, bigint] | undefined;
-    const [spent, held] = row ?? [0n, 0n];
-    const loaded = { keyId, windowId: id, spent, held, dirty: false };
+    const row = this.#readWindow.get(keyId, id) as unknown as [bigint, bigint, bigint] | undefined;
+    const [spent, held, closed] = row ?? [0n, 0n, 0n];
+    const loaded = { keyId, windowId: id, spent, held, closed, dirty: false };
     const ofKey = this.#windows.get(keyId) ?? new Map<bigint, WindowRow>();
     this.#windows.set(keyId, ofKey.set(id, loaded));
     return loaded;
@@ -165,8 +170,11 @@ export class Books {
     type Row = [bigint, bigint, bigint | null, bigint | null, bigint, bigint];
     const row = this.#readCall.get(id) as unknown as Row | undefined;
     if (row === undefined) return null;
-    const [state, accountId, keyId, window, held, cost] = row;
-    return { id, state, accountId, keyId, windowId: window, held, cost };
+    const [state, accountId, keyId, windowId, held, cost] = row;
+    const balance = this.balance(accountId);
+    if (balance === null) throw new Error(`Call ${id} belongs to no account.`);
+    const window = keyId === null || windowId === null ? null : this.#window(keyId, windowId);
+    return { id, state, balance, window, held, cost };
   }
 
   /** An open hold is remembered until it ends: its end then needs no reading. */
@@ -176,14 +184,12 @@ export class Books {
 
   /** Takes the hold off its account and its key's window, and charges what the call cost. */
   endHold(call: CallRow, cost: bigint): void {
-    const balance = this.balance(call.accountId);
-    if (balance === null) throw new Error(`Call ${call.id} belongs to no account.`);
+    const { balance, window } = call;
     balance.held -= call.held;
     balance.balance -= cost;
     balance.spent += cost;
     this.touchBalance(balance);
-    if (call.keyId !== null && call.windowId !== null) {
-      const window = this.window(call.keyId, call.windowId);
+    if (window !== null) {
       window.held -= call.held;
       window.spent += cost;
       this.touchWindow(window);
@@ -221,14 +227,18 @@ export class Books {
 
   /** Writes what the operations changed; the commit follows. */
   flush(): void {
+    const balances: bigint[] = [];
     for (const row of this.#dirtyBalances) {
-      this.#writeBalance.run(row.balance, row.held, row.spent, row.accountId);
+      balances.push(row.accountId, row.kind, row.balance, row.held, row.spent);
       row.dirty = false;
     }
+    const windows: bigint[] = [];
     for (const row of this.#dirtyWindows) {
-      this.#writeWindow.run(row.keyId, row.windowId, row.spent, row.held);
+      windows.push(row.keyId, row.windowId, row.spent, row.held, row.closed);
       row.dirty = false;
     }
+    this.#writeBalances.write(balances);
+    this.#writeWindows.write(windows);
     this.#dirtyBalances.length = 0;
     this.#dirtyWindows.length = 0;
     if (!this.#todayChanged) return;

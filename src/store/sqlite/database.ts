@@ -1,4 +1,4 @@
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { LIMITS } from '../../limits.ts';
@@ -24,7 +24,11 @@ export function createFiles(folder: string): void {
 
 /** A file that exists is not opened: closing it again would drop every lock this process has on it. */
 export function createFile(file: string): void {
-  if (!existsSync(file)) closeSync(openSync(file, 'wx', 0o600));
+  try {
+    closeSync(openSync(file, 'wx', 0o600));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
 }
 
 /** A new file is only as durable as the folder entry that names it. */

@@ -58,7 +58,7 @@ export class Operations {
     const key = keyId === null ? null : books.key(keyId);
     if (keyId !== null && !isActive(key, accountId, books.nowMs)) return holdRefused('key_inactive');
     if (hold.ceiling !== null && amount > hold.ceiling) return holdRefused('cost_ceiling', hold.ceiling);
-    const window = keyId === null || key === null ? null : books.currentWindow(keyId, key);
+    const window = key === null ? null : books.currentWindow(key);
     if (window !== null && key !== null && key.cap !== null) {
       const left = key.cap - window.spent - window.held;
       if (amount > left) return holdRefused('key_cap', left > 0n ? left : 0n);
@@ -68,15 +68,14 @@ export class Operations {
     if (balance.spent + balance.held + amount > INT64_MAX) return holdRefused('out_of_range');
     if (available - amount < INT64_MIN) return holdRefused('out_of_range');
 
-    const windowId = window === null ? null : window.windowId;
-    this.#insertHold(hold, windowId);
+    this.#insertHold(hold, window === null ? null : window.windowId);
     balance.held += amount;
     books.touchBalance(balance);
     if (window !== null) {
       window.held += amount;
       books.touchWindow(window);
     }
-    books.rememberOpen({ id, state: CALL_STATE.of.open, accountId, keyId, windowId, held: amount, cost: 0n });
+    books.rememberOpen({ id, state: CALL_STATE.of.open, balance, window, held: amount, cost: 0n });
     return HELD;
   }
 

@@ -1,0 +1,57 @@
+import { closeSync, fdatasyncSync, openSync, readFileSync, realpathSync, rmSync, writeSync } from 'node:fs';
+import { cpus, loadavg } from 'node:os';
+import { join } from 'node:path';
+
+export interface Machine {
+  readonly cores: number;
+  readonly cpu: string;
+  readonly load1: number;
+  readonly filesystem: string;
+  readonly fdatasyncP50Ms: number;
+  readonly fdatasyncP99Ms: number;
+  readonly node: string;
+}
+
+/** What the figures of a benchmark depend on. */
+export function describeMachine(folder: string): Machine {
+  const sync = measureFdatasync(folder);
+  return {
+    cores: cpus().length,
+    cpu: cpus()[0]?.model ?? 'unknown',
+    load1: Number(loadavg()[0]!.toFixed(2)),
+    filesystem: filesystemOf(folder),
+    fdatasyncP50Ms: sync.p50,
+    fdatasyncP99Ms: sync.p99,
+    node: process.version,
+  };
+}
+
+function measureFdatasync(folder: string): { p50: number; p99: number } {
+  const file = join(folder, 'fdatasync.probe');
+  const descriptor = openSync(file, 'w');
+  const page = Buffer.alloc(4096, 1);
+  const times = Array.from({ length: 200 }, () => {
+    writeSync(descriptor, page);
+    const start = performance.now();
+    fdatasyncSync(descriptor);
+    return performance.now() - start;
+  }).sort((a, b) => a - b);
+  closeSync(descriptor);
+  rmSync(file);
+  return { p50: round(times[100]!), p99: round(times[198]!) };
+}
+
+/** The mount with the longest path that the folder lies under. */
+function filesystemOf(folder: string): string {
+  const path = realpathSync(folder);
+  const mounts = readFileSync('/proc/mounts', 'utf8')
+    .split('\n')
+    .map((line) => line.split(' '))
+    .filter(([, point]) => point !== undefined && (point === '/' || path === point || path.startsWith(`${point}/`)))
+    .sort(([, a], [, b]) => b!.length - a!.length);
+  return mounts[0]?.[2] ?? 'unknown';
+}
+
+function round(ms: number): number {
+  return Number(ms.toFixed(3));
+}
