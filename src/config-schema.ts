@@ -3,7 +3,7 @@ import { modelIdSchema, modelRowSchema, priceSchema } from './catalog/schema.ts'
 import { hostEntrySchema } from './hosts/schema.ts';
 import { LIMITS } from './limits.ts';
 
-export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 const DAY_MS = 24 * 60 * 60 * 1000;

@@ -62,6 +62,8 @@ export interface Config {
   readonly models: readonly ModelRow[];
   readonly prices: ReadonlyMap<string, PriceRow>;
   readonly defaultModel: string | null;
+  /** How this program is started again, for advice that can be copied. */
+  readonly program: string;
 }
 
 export interface ConfigSources {
@@ -108,6 +110,8 @@ function assemble(draft: ConfigFile, file: string | null, hosts: HostSelection, 
     models: draft.models,
     prices: new Map(Object.entries(draft.prices)),
     defaultModel: draft.default_model ?? null,
+    // A clone is run by npm, which also brings the right Node; an installed program has its own name.
+    program: sources.env.npm_package_name === 'tollgate' ? 'npm run -s tollgate --' : 'tollgate',
   };
 }
 

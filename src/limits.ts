@@ -72,6 +72,9 @@ export const LIMITS = {
   creditNoteCharsMax: 1000,
   /** Models one key may be restricted to. */
   keyModelsMax: 1000,
+  /** How often, and how far apart, a command tries to get at books that another process holds without a socket. */
+  folderAttemptsMax: 30,
+  folderRetryMs: 100,
   /** Body of an operator's verb, and its answer. */
   operatorRequestBytesMax: 1024 * 1024,
   operatorAnswerBytesMax: 64 * 1024 * 1024,

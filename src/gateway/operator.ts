@@ -39,7 +39,7 @@ import {
 } from './operator-view.ts';
 import { receiptView } from './receipt-view.ts';
 
-export { formatUsd, parseUsd } from '../money/nanousd.ts';
+export { CAP_WINDOWS, type CapWindow } from '../store/store.ts';
 
 /** What the verbs work on: the running server's own services, or those the command line opened for itself. */
 export interface OperatorServices extends AccountServices {

@@ -1,0 +1,13 @@
+#!/usr/bin/env node
+// Every Node must be able to read this file, also one too old for the rest: no syntax newer than import().
+var version = process.version.slice(1).split('.').map(Number);
+if (version[0] > 22 || (version[0] === 22 && version[1] >= 19)) {
+  void import('./launch.js');
+} else {
+  process.stderr.write(
+    'Tollgate needs Node 22.19 or newer, this is ' +
+      process.version +
+      '; start it with `npm start`, which brings its own Node.\n',
+  );
+  process.exitCode = 2;
+}

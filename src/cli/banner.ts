@@ -1,0 +1,90 @@
+import type { Catalog } from '../catalog/catalog.ts';
+import type { CatalogModel } from '../catalog/model.ts';
+import type { Config } from '../config.ts';
+import { formatRecord } from './table.ts';
+
+export interface BannerFacts {
+  readonly config: Config;
+  readonly catalog: Pick<Catalog, 'list' | 'find'>;
+  readonly url: string;
+  /** Where health and metrics are, if not beside the rest. */
+  readonly operationsUrl: string | null;
+}
+
+/** What `serve` says when it is ready: where, as what, with what, and how to try it at once. */
+export function banner(facts: BannerFacts): string {
+  const { config, url } = facts;
+  const mode = config.hosted ? 'hosted: every call needs a key' : 'local: no key needed on this machine';
+  return [`Tollgate serves ${url} (${mode})\n`, formatRecord(describeFacts(facts)), describeTrial(facts)].join('\n');
+}
+
+function describeFacts({ config, catalog, operationsUrl }: BannerFacts): [string, string][] {
+  return [
+    ['data', config.dataFolder],
+    ['config file', config.file ?? 'none'],
+    ['provider keys', describeKeys(config)],
+    ['models', describeModels(config, catalog.list())],
+    ...(operationsUrl === null ? [] : [['health, metrics', operationsUrl] as [string, string]]),
+  ];
+}
+
+/** Names only: where a key came from, never what it is. */
+function describeKeys(config: Config): string {
+  const found = config.hosts.flatMap(({ keySource }) => keySource ?? []);
+  if (found.length > 0) return found.join(', ');
+  const missing = config.hostsWithoutKey.flatMap(({ keyVariables }) => keyVariables);
+  return missing.length === 0 ? 'none' : `none found; set ${missing.join(' or ')} to call real models`;
+}
+
+function describeModels(config: Config, models: readonly CatalogModel[]): string {
+  const simulated = models.filter((model) => isSimulated(config, model)).length;
+  if (simulated === 0) return `${models.length} priced`;
+  return simulated === models.length
+    ? `${simulated} priced, all simulated`
+    : `${models.length} priced, ${simulated} of them simulated`;
+}
+
+function isSimulated(config: Config, model: CatalogModel): boolean {
+  const simulators = config.hosts.filter(({ row }) => row.simulated).map(({ row }) => row.name);
+  return model.hosts.every(({ host }) => simulators.includes(host));
+}
+
+function describeTrial(facts: BannerFacts): string {
+  const model = trialModel(facts);
+  if (model === null)
+    return 'No model is served: set a provider key, add a host to the config file, or leave out --no-sim.\n';
+  const note = isSimulated(facts.config, model) ? ' (simulated: costs nothing but play money)' : '';
+  const key = facts.config.hosted ? ' -H "authorization: Bearer $KEY"' : '';
+  const body = JSON.stringify({ model: model.id, messages: [{ role: 'user', content: 'Hello' }] });
+  const call = `curl -i ${facts.url}/v1/chat/completions${key} -H 'content-type: application/json' -d '${body}'`;
+  const steps = facts.config.hosted ? [...mintingSteps(facts.config), call] : [call];
+  return `Try it${note}:\n\n${steps.map((step) => `  ${step}\n`).join('')}`;
+}
+
+/** Each can be copied as it stands; the folder is named because another shell may have another default. */
+function mintingSteps({ program, dataFolder }: Config): string[] {
+  const folder = /^[\w./-]+$/.test(dataFolder) ? dataFolder : `'${dataFolder.replaceAll("'", "'\\''")}'`;
+  return [
+    `${program} accounts create ada --data ${folder}`,
+    `${program} accounts credit ada 5 --data ${folder}`,
+    `KEY=$(${program} keys mint --account ada --data ${folder})`,
+  ];
+}
+
+/** The operator's own choice, else the cheapest real one, else a simulated one. */
+function trialModel({ config, catalog }: BannerFacts): CatalogModel | null {
+  const chosen = config.defaultModel === null ? undefined : catalog.find(config.defaultModel);
+  if (chosen?.caps.has('chat')) return chosen;
+  const talking = catalog.list().filter((model) => model.caps.has('chat'));
+  const real = talking.filter((model) => !isSimulated(config, model));
+  return (real.length > 0 ? real : talking).toSorted(byPrice)[0] ?? null;
+}
+
+function byPrice(a: CatalogModel, b: CatalogModel): number {
+  const difference = totalRate(a) - totalRate(b);
+  return difference === 0n ? 0 : difference < 0n ? -1 : 1;
+}
+
+function totalRate({ price }: CatalogModel): bigint {
+  return price.inputNanousdPerMillion + price.outputNanousdPerMillion;
+}

@@ -1,0 +1,110 @@
+import type { AccountView } from '../../gateway/operator-view.ts';
+import { LIMITS } from '../../limits.ts';
+import { EXIT } from '../exit-codes.ts';
+import { usageFailure } from '../failure.ts';
+import type { Branch, Leaf, Options } from '../leaf.ts';
+import { PAGE_OPTIONS, readPage, sayMore } from '../paging.ts';
+import { formatRecord, formatTable } from '../table.ts';
+import { readNanousd, readUsd, time, usd } from '../words.ts';
+
+const createLeaf: Leaf = {
+  name: 'create <name>',
+  summary: 'open an account',
+  options: [['--unlimited', 'let it spend without credit; its spend is only recorded']],
+  examples: ['tollgate accounts create ada'],
+  async run(session, [name = ''], options) {
+    const kind = options.unlimited === true ? 'unlimited' : 'prepaid';
+    const answer = await session.ask('accounts.create', { name, kind }, { mayCreate: true });
+    session.show(answer, describeAccount);
+    if (kind === 'prepaid') session.advise(`It has no money yet: tollgate accounts credit ${quoted(name)} 10`);
+    return EXIT.ok;
+  },
+};
+
+const listLeaf: Leaf = {
+  name: 'list',
+  summary: 'list accounts with their balances',
+  options: PAGE_OPTIONS,
+  examples: ['tollgate accounts list', 'tollgate accounts list --json | jq ".data[].balance_nanousd"'],
+  async run(session, _args, options) {
+    const answer = await session.ask('accounts.list', readPage(options));
+    session.show(answer, ({ data }) => (data.length === 0 ? '' : formatTable(COLUMNS, data)));
+    if (answer.result.data.length === 0) session.advise('There are no accounts yet: tollgate accounts create ada');
+    sayMore(session, answer.result.next);
+    return EXIT.ok;
+  },
+};
+
+const creditLeaf: Leaf = {
+  name: 'credit <account> [usd]',
+  summary: 'put money into an account, or take it out with a negative amount',
+  options: [
+    ['--nanousd <amount>', 'the amount in nanodollars, instead of dollars'],
+    ['--reference <text>', 'credit this reference only once, however often the command runs'],
+    ['--note <text>', 'why, for the books'],
+  ],
+  examples: ['tollgate accounts credit ada 5.25 --reference invoice-7', 'tollgate accounts credit ada -- -1'],
+  async run(session, [account = '', dollars], options) {
+    const answer = await session.ask('accounts.credit', {
+      account,
+      amount_nanousd: readAmount(dollars, options),
+      reference: textOption(options, 'reference', LIMITS.creditReferenceCharsMax),
+      note: textOption(options, 'note', LIMITS.creditNoteCharsMax),
+    });
+    session.show(answer, (credit) =>
+      formatRecord([
+        ['account', account],
+        ['credited', usd(credit.repeated ? 0 : credit.amount_nanousd)],
+        ['reference', credit.reference],
+        ['balance', usd(credit.balance_nanousd)],
+      ]),
+    );
+    if (answer.result.repeated) session.advise('This reference had been credited before; nothing was changed.');
+    return EXIT.ok;
+  },
+};
+
+export const accountsBranch: Branch = {
+  name: 'accounts',
+  summary: 'accounts and their money',
+  leaves: [createLeaf, listLeaf, creditLeaf],
+};
+
+const COLUMNS = [
+  { title: 'ID', text: (account: AccountView) => account.id },
+  { title: 'NAME', text: (account: AccountView) => account.name },
+  { title: 'KIND', text: (account: AccountView) => account.kind },
+  { title: 'BALANCE', align: 'right', text: (account: AccountView) => usd(account.balance_nanousd) },
+  { title: 'HELD', align: 'right', text: (account: AccountView) => usd(account.held_nanousd) },
+  { title: 'SPENT', align: 'right', text: (account: AccountView) => usd(account.spent_nanousd) },
+  { title: 'CREATED (UTC)', text: (account: AccountView) => time(account.created) },
+] as const;
+
+function describeAccount(account: AccountView): string {
+  return formatRecord([
+    ['id', account.id],
+    ['name', account.name],
+    ['kind', account.kind],
+    ['balance', usd(account.balance_nanousd)],
+  ]);
+}
+
+function readAmount(dollars: string | undefined, options: Options): string {
+  const nanousd = options.nanousd;
+  if (typeof nanousd === 'string' && dollars !== undefined) throw usageFailure('Give dollars or --nanousd, not both.');
+  if (typeof nanousd === 'string') return readNanousd(nanousd, '--nanousd');
+  if (dollars === undefined) throw usageFailure('How much? Give an amount in dollars, or --nanousd.');
+  return readUsd(dollars, 'The amount');
+}
+
+function textOption(options: Options, name: string, charsMax: number): string | null {
+  const text = options[name];
+  if (typeof text !== 'string') return null;
+  if (text.length > charsMax) throw usageFailure(`--${name} must be at most ${charsMax} characters long.`);
+  return text;
+}
+
+/** As a shell would want it. */
+function quoted(name: string): string {
+  return /^[\w.@-]+$/.test(name) ? name : `'${name.replaceAll("'", "'\\''")}'`;
+}

@@ -1,0 +1,41 @@
+import type { BalanceView, KeyBalanceView } from '../../gateway/balance-view.ts';
+import { EXIT } from '../exit-codes.ts';
+import type { Leaf } from '../leaf.ts';
+import { formatRecord } from '../table.ts';
+import { time, usd, usdOr } from '../words.ts';
+
+export const balanceLeaf: Leaf = {
+  name: 'balance [account]',
+  summary: 'show the balance of an account (the local one if none is named)',
+  options: [['--key <key>', 'also what this key has spent of its cap']],
+  examples: ['tollgate balance ada', 'tollgate balance --key key_…'],
+  async run(session, [account], { key }) {
+    const answer = await session.ask('balance.show', {
+      ...(account !== undefined && { account }),
+      ...(typeof key === 'string' && { key }),
+    });
+    session.show(answer, describeBalance);
+    return EXIT.ok;
+  },
+};
+
+function describeBalance(balance: BalanceView & { account: string; name: string }): string {
+  return formatRecord([
+    ['account', `${balance.name} (${balance.account})${balance.unlimited ? ', unlimited' : ''}`],
+    ['balance', usd(balance.balance_nanousd)],
+    ['held', usd(balance.held_nanousd)],
+    ['available', balance.unlimited ? 'unlimited' : usd(balance.available_nanousd)],
+    ['spent', usd(balance.spent_nanousd)],
+    ...(balance.key === null ? [] : describeKey(balance.key)),
+  ]);
+}
+
+function describeKey(key: KeyBalanceView): [string, string][] {
+  return [
+    ['key', key.id],
+    ['key spent', `${usd(key.spent_nanousd)} per ${key.window}`],
+    ['key cap', usdOr(key.spend_cap_nanousd, 'none')],
+    ['key remaining', usdOr(key.remaining_nanousd, 'no cap')],
+    ['key resets', key.resets_at === null ? 'never' : `${time(key.resets_at)} UTC`],
+  ];
+}

@@ -1,0 +1,62 @@
+import { type Config, ConfigError } from '../../config.ts';
+import { checkBooks, checkDataFolder, checkDisk, checkKeys, checkNode, checkPort, type Finding } from '../checks.ts';
+import { EXIT } from '../exit-codes.ts';
+import type { Leaf } from '../leaf.ts';
+import type { Session } from '../session.ts';
+import { formatTable } from '../table.ts';
+import { SERVER_OPTIONS } from './serve.ts';
+
+export const doctorLeaf: Leaf = {
+  name: 'doctor',
+  summary: 'look for what would keep Tollgate from working; the exit code is 1 if something would',
+  options: SERVER_OPTIONS,
+  examples: ['tollgate doctor', 'tollgate doctor --data ./books --json'],
+  async run(session) {
+    const findings = await examine(session);
+    const ok = findings.every(({ status }) => status !== 'failure');
+    session.show({ text: JSON.stringify({ object: 'doctor', ok, checks: findings }), result: findings }, (rows) =>
+      formatTable(COLUMNS, rows),
+    );
+    for (const { check, remedy } of findings) if (remedy !== null) session.advise(`${check}: ${remedy}`);
+    return ok ? EXIT.ok : EXIT.no;
+  },
+};
+
+const COLUMNS = [
+  { title: 'CHECK', text: (finding: Finding) => finding.check },
+  { title: 'STATUS', text: (finding: Finding) => finding.status },
+  { title: 'DETAIL', text: (finding: Finding) => finding.detail },
+] as const;
+
+async function examine(session: Session): Promise<Finding[]> {
+  const node = checkNode(process.versions.node);
+  const settings = readSettings(session);
+  if (!(settings instanceof ConfigError))
+    return [node, describeSettings(settings), ...(await examineWith(session, settings))];
+  const detail = settings.message.replaceAll('\n', '; ');
+  return [node, { check: 'config', status: 'failure', detail, remedy: 'mend it; "tollgate config check" looks again' }];
+}
+
+function readSettings(session: Session): Config | ConfigError {
+  try {
+    return session.config('read');
+  } catch (error) {
+    if (error instanceof ConfigError) return error;
+    throw error;
+  }
+}
+
+function describeSettings(config: Config): Finding {
+  return { check: 'config', status: 'ok', detail: config.file ?? 'no file; defaults', remedy: null };
+}
+
+async function examineWith(session: Session, config: Config): Promise<Finding[]> {
+  const books = await checkBooks(session.composition, config);
+  return [
+    checkDataFolder(config.dataFolder),
+    checkDisk(config.dataFolder),
+    ...books.findings,
+    checkKeys(config),
+    await checkPort(config.listen, books.server),
+  ];
+}

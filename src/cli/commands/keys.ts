@@ -1,0 +1,172 @@
+import { CAP_WINDOWS, type CapWindow } from '../../gateway/operator.ts';
+import type { KeyView } from '../../gateway/operator-view.ts';
+import { EXIT } from '../exit-codes.ts';
+import { usageFailure } from '../failure.ts';
+import type { Branch, Leaf, Options } from '../leaf.ts';
+import { PAGE_OPTIONS, readPage, sayMore } from '../paging.ts';
+import type { Session } from '../session.ts';
+import { formatRecord, formatTable } from '../table.ts';
+import { readList, readMoment, readNanousd, readUsd, time, timeOr, usdOr } from '../words.ts';
+
+const TERMS = [
+  ['--name <text>', 'what the key is for'],
+  ['--cap <usd>', 'the most it may spend, in dollars'],
+  ['--cap-nanousd <amount>', 'the same in nanodollars'],
+  ['--window <window>', `when the cap starts afresh: ${CAP_WINDOWS.join(', ')}; days begin at midnight UTC`],
+  ['--expires <when>', 'a date as 2027-01-31, or a span as 30d'],
+  ['--models <ids>', 'the only models it may use, separated by commas'],
+] as const;
+
+const mintLeaf: Leaf = {
+  name: 'mint',
+  summary: 'make a key; it is shown once, on stdout',
+  options: [['--account <account>', 'who pays: an id or a name'], ...TERMS],
+  examples: [
+    'tollgate keys mint --account ada --name ci --cap 10 --window month',
+    'KEY=$(tollgate keys mint --account ada)',
+  ],
+  async run(session, _args, options) {
+    const { account } = options;
+    if (typeof account !== 'string')
+      throw usageFailure('Who pays? Name the account with --account.', 'tollgate accounts list');
+    const answer = await session.ask(
+      'keys.mint',
+      { account, ...readTerms(session, options) },
+      { providerKeys: modelsGiven(options) },
+    );
+    const { secret, unknown_models: unknown, ...key } = answer.result;
+    session.show(answer, () => secret);
+    session.advise(describeKey(key));
+    session.advise('This is the only time the key is shown. Keep it now; a lost key is replaced, not recovered.');
+    warnOfModels(session, unknown);
+    return EXIT.ok;
+  },
+};
+
+const listLeaf: Leaf = {
+  name: 'list',
+  summary: 'list keys',
+  options: [['--account <account>', 'only those of this account'], ...PAGE_OPTIONS],
+  examples: ['tollgate keys list --account ada'],
+  async run(session, _args, options) {
+    const account = typeof options.account === 'string' ? options.account : null;
+    const answer = await session.ask('keys.list', { account, ...readPage(options) });
+    session.show(answer, ({ data }) => (data.length === 0 ? '' : formatTable(COLUMNS, data)));
+    if (answer.result.data.length === 0) session.advise('There are no keys yet: tollgate keys mint --account NAME');
+    sayMore(session, answer.result.next);
+    return EXIT.ok;
+  },
+};
+
+const updateLeaf: Leaf = {
+  name: 'update <key>',
+  summary: 'change a key; what is not named stays',
+  options: [...TERMS.map(([flags, meaning]) => [flags, `${meaning}${mayBeLifted(flags)}`] as const)],
+  examples: [
+    'tollgate keys update key_… --cap 20',
+    'tollgate keys update key_… --cap none --expires never --models all',
+  ],
+  async run(session, [key = ''], options) {
+    const answer = await session.ask(
+      'keys.update',
+      { key, ...readTerms(session, options) },
+      { providerKeys: modelsGiven(options) },
+    );
+    session.show(answer, describeKey);
+    warnOfModels(session, answer.result.unknown_models);
+    return EXIT.ok;
+  },
+};
+
+const revokeLeaf: Leaf = {
+  name: 'revoke <key>',
+  summary: 'end a key for good; calls with it are refused within two seconds',
+  examples: ['tollgate keys revoke key_…'],
+  async run(session, [key = '']) {
+    session.show(await session.ask('keys.revoke', { key }), describeKey);
+    return EXIT.ok;
+  },
+};
+
+export const keysBranch: Branch = {
+  name: 'keys',
+  summary: 'gateway keys: what callers authenticate with',
+  leaves: [mintLeaf, listLeaf, updateLeaf, revokeLeaf],
+};
+
+const COLUMNS = [
+  { title: 'ID', text: (key: KeyView) => key.id },
+  { title: 'NAME', text: (key: KeyView) => key.name },
+  { title: 'KEY', text: (key: KeyView) => key.hint },
+  { title: 'STATUS', text: (key: KeyView) => key.status },
+  { title: 'CAP', align: 'right', text: (key: KeyView) => usdOr(key.spend_cap_nanousd, '-') },
+  { title: 'WINDOW', text: (key: KeyView) => key.window },
+  { title: 'EXPIRES (UTC)', text: (key: KeyView) => timeOr(key.expires_at, 'never') },
+  { title: 'MODELS', text: (key: KeyView) => key.models?.join(',') ?? 'all' },
+  { title: 'ACCOUNT', text: (key: KeyView) => key.account },
+] as const;
+
+function describeKey(key: KeyView): string {
+  return formatRecord([
+    ['id', key.id],
+    ['account', key.account],
+    ['name', key.name],
+    ['key', key.hint],
+    ['status', key.revoked_at === null ? key.status : `revoked ${time(key.revoked_at)} UTC`],
+    ['cap', key.spend_cap_nanousd === null ? 'none' : `${usdOr(key.spend_cap_nanousd, '')} per ${key.window}`],
+    ['expires', key.expires_at === null ? 'never' : `${time(key.expires_at)} UTC`],
+    ['models', key.models?.join(', ') ?? 'all'],
+  ]);
+}
+
+interface Terms {
+  name?: string;
+  spend_cap_nanousd?: string | null;
+  window?: CapWindow;
+  expires_at?: number | null;
+  models?: string[] | null;
+}
+
+/** `none`, `never` and `all` lift a restriction. */
+function readTerms(session: Session, options: Options): Terms {
+  const { name, window, expires, models } = options;
+  const cap = readCap(options);
+  return {
+    ...(typeof name === 'string' && { name }),
+    ...(cap !== undefined && { spend_cap_nanousd: cap }),
+    ...(typeof window === 'string' && { window: readWindow(window) }),
+    ...(typeof expires === 'string' && {
+      expires_at: expires === 'never' ? null : readMoment(expires, '--expires', session.composition.clock, 'ahead'),
+    }),
+    ...(typeof models === 'string' && { models: models === 'all' ? null : readList(models) }),
+  };
+}
+
+function readCap({ cap, capNanousd }: Options): string | null | undefined {
+  if (cap !== undefined && capNanousd !== undefined) throw usageFailure('Give --cap or --cap-nanousd, not both.');
+  if (cap === 'none' || capNanousd === 'none') return null;
+  if (typeof cap === 'string') return readUsd(cap, '--cap');
+  return typeof capNanousd === 'string' ? readNanousd(capNanousd, '--cap-nanousd') : undefined;
+}
+
+function readWindow(text: string): CapWindow {
+  const window = CAP_WINDOWS.find((name) => name === text);
+  if (window !== undefined) return window;
+  throw usageFailure(`--window must be one of ${CAP_WINDOWS.join(', ')}, not "${text}".`);
+}
+
+/** Names of models can only be checked against the models that are served, which depends on the provider keys. */
+function modelsGiven({ models }: Options): 'read' | 'leave' {
+  return typeof models === 'string' && models !== 'all' ? 'read' : 'leave';
+}
+
+function mayBeLifted(flags: string): string {
+  if (flags.startsWith('--cap')) return '; "none" lifts it';
+  if (flags.startsWith('--expires')) return '; "never" lifts it';
+  return flags.startsWith('--models') ? '; "all" lifts it' : '';
+}
+
+function warnOfModels(session: Session, unknown: readonly string[]): void {
+  if (unknown.length > 0)
+    session.say(`Not served now, so perhaps misspelt: ${unknown.join(', ')} (see: tollgate models)`);
+}

@@ -1,0 +1,31 @@
+import type { ModelView } from '../../gateway/operator-view.ts';
+import { EXIT } from '../exit-codes.ts';
+import type { Leaf } from '../leaf.ts';
+import { formatTable } from '../table.ts';
+import { usd } from '../words.ts';
+
+export const modelsLeaf: Leaf = {
+  name: 'models [part]',
+  summary: 'list the models that are served, with prices per million tokens',
+  examples: ['tollgate models', 'tollgate models gpt'],
+  async run(session, [part = '']) {
+    const answer = await session.ask('models.list', {}, { providerKeys: 'read', mayCreate: true });
+    const matching = answer.result.data.filter((model) => matches(model, part));
+    session.show(answer, () => (matching.length === 0 ? '' : formatTable(COLUMNS, matching)));
+    session.advise(`${matching.length} models, prices ${answer.result.price_version}`);
+    return matching.length === 0 && part !== '' ? EXIT.no : EXIT.ok;
+  },
+};
+
+function matches(model: ModelView, part: string): boolean {
+  return [model.id, ...model.aliases].some((name) => name.includes(part));
+}
+
+const COLUMNS = [
+  { title: 'ID', text: (model: ModelView) => model.id },
+  { title: 'WINDOW', align: 'right', text: (model: ModelView) => String(model.context_window) },
+  { title: 'INPUT', align: 'right', text: (model: ModelView) => usd(model.pricing.input) },
+  { title: 'OUTPUT', align: 'right', text: (model: ModelView) => usd(model.pricing.output) },
+  { title: 'HOSTS', text: (model: ModelView) => model.hosts.join(',') },
+  { title: 'CAPABILITIES', text: (model: ModelView) => model.caps.join(',') },
+] as const;

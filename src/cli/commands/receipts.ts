@@ -1,0 +1,80 @@
+import { EXIT } from '../exit-codes.ts';
+import type { Branch, Leaf } from '../leaf.ts';
+import { PAGE_OPTIONS, readPage, sayMore } from '../paging.ts';
+import { formatRecord, formatTable } from '../table.ts';
+import { readMoment, time, usd } from '../words.ts';
+
+type ReceiptView = Readonly<Record<string, unknown>>;
+
+const showLeaf: Leaf = {
+  name: 'show <receipt>',
+  summary: 'show one receipt by its request id',
+  examples: ['tollgate receipts show req_…'],
+  async run(session, [receipt = '']) {
+    session.show(await session.ask('receipts.show', { receipt }), describeReceipt);
+    return EXIT.ok;
+  },
+};
+
+const listLeaf: Leaf = {
+  name: 'list',
+  summary: 'list receipts, the newest first',
+  options: [
+    ['--account <account>', 'only those of this account'],
+    ['--key <key>', 'only those of this key'],
+    ['--since <when>', 'a date as 2027-01-31, or a span as 24h'],
+    ...PAGE_OPTIONS,
+  ],
+  examples: ['tollgate receipts list --account ada --since 24h'],
+  async run(session, _args, options) {
+    const { account, key, since } = options;
+    const answer = await session.ask('receipts.list', {
+      account: typeof account === 'string' ? account : null,
+      key: typeof key === 'string' ? key : null,
+      since: typeof since === 'string' ? readMoment(since, '--since', session.composition.clock, 'ago') : null,
+      ...readPage(options),
+    });
+    session.show(answer, ({ data }) => (data.length === 0 ? '' : formatTable(COLUMNS, data)));
+    if (answer.result.data.length === 0) session.advise('There are no such receipts.');
+    sayMore(session, answer.result.next);
+    return EXIT.ok;
+  },
+};
+
+export const receiptsBranch: Branch = {
+  name: 'receipts',
+  summary: 'what each call cost, and why',
+  leaves: [showLeaf, listLeaf],
+};
+
+const COLUMNS = [
+  { title: 'ID', text: (receipt: ReceiptView) => String(receipt.id) },
+  { title: 'CREATED (UTC)', text: (receipt: ReceiptView) => time(Number(receipt.created)) },
+  { title: 'MODEL', text: (receipt: ReceiptView) => String(receipt.effective_model) },
+  { title: 'STATUS', text: (receipt: ReceiptView) => String(receipt.status) },
+  { title: 'ENDED', text: (receipt: ReceiptView) => String(receipt.ended ?? '-') },
+  { title: 'COST', align: 'right', text: (receipt: ReceiptView) => amount(receipt.cost_nanousd) },
+  { title: 'HOST', text: (receipt: ReceiptView) => String(receipt.host ?? '-') },
+] as const;
+
+/** Every member on a line of its own, whatever the receipt has; nothing is left out by forgetting it here. */
+function describeReceipt(receipt: ReceiptView): string {
+  const members = Object.entries(receipt).filter(([name]) => name !== 'object');
+  return formatRecord(members.map(([name, value]) => [name.replace(/_nanousd$/, ''), describeMember(name, value)]));
+}
+
+function describeMember(name: string, value: unknown): string {
+  if (name === 'created') return `${time(Number(value))} UTC`;
+  if (name.endsWith('_nanousd')) return amount(value);
+  if (typeof value !== 'object' || value === null) return String(value ?? '-');
+  const isMoney = name === 'components';
+  const parts = Object.entries(value).map(
+    ([part, worth]) =>
+      `${part.replace(/_nanousd$/, '')} ${isMoney || part.endsWith('_nanousd') ? amount(worth) : worth}`,
+  );
+  return parts.length === 0 ? '-' : parts.join(', ');
+}
+
+function amount(nanousd: unknown): string {
+  return typeof nanousd === 'bigint' || typeof nanousd === 'number' ? usd(nanousd) : '-';
+}

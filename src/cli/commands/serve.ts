@@ -1,0 +1,24 @@
+import type { Leaf } from '../leaf.ts';
+
+/** Shared by every command that looks at how the server would start. */
+export const SERVER_OPTIONS = [
+  ['--port <port>', 'port to listen on (8080)'],
+  ['--host <address>', 'address to listen on (127.0.0.1); any other than loopback needs --hosted'],
+  ['--hosted', 'serve others: every call needs a key'],
+  ['--allowed-hosts <names>', 'Host headers accepted besides localhost, separated by commas'],
+  ['--origins <origins>', 'web origins that may call, separated by commas'],
+  ['--operations-port <port>', 'loopback port of health and metrics in hosted mode (9464)'],
+  ['--log-level <level>', 'debug, info, warn, error or silent (info)'],
+  ['--no-sim', 'do not offer the simulated models'],
+] as const;
+
+export const serveLeaf: Leaf = {
+  name: 'serve',
+  summary: 'start the gateway',
+  options: SERVER_OPTIONS,
+  examples: ['tollgate serve', 'tollgate serve --port 9000 --data ./books', 'tollgate serve --hosted --host 0.0.0.0'],
+  run(session) {
+    const reloadConfig = () => session.config('read');
+    return session.composition.serve(reloadConfig(), { json: session.json, reloadConfig });
+  },
+};

@@ -1,0 +1,50 @@
+import { CommanderError } from 'commander';
+import { ConfigError } from '../config.ts';
+import { OperatorError, type OperatorErrorCode } from '../gateway/operator-error.ts';
+import { StoreUnavailable } from '../ledger/ledger.ts';
+import { EXIT } from './exit-codes.ts';
+
+/** A command that ends without doing what was asked, in words for whoever typed it. */
+export class CliFailure extends Error {
+  override readonly name = 'CliFailure';
+  readonly exitCode: number;
+  readonly hint: string | null;
+
+  constructor(exitCode: number, message: string, hint: string | null = null) {
+    super(message);
+    this.exitCode = exitCode;
+    this.hint = hint;
+  }
+}
+
+export function usageFailure(message: string, hint: string | null = null): CliFailure {
+  return new CliFailure(EXIT.usage, message, hint);
+}
+
+export function unreachable(message: string, hint: string | null = null): CliFailure {
+  return new CliFailure(EXIT.unreachable, message, hint);
+}
+
+const EXIT_OF_OPERATOR: Record<OperatorErrorCode, number> = {
+  invalid_input: EXIT.usage,
+  unknown_verb: EXIT.usage,
+  not_found: EXIT.no,
+  refused: EXIT.no,
+  unavailable: EXIT.unreachable,
+};
+
+/** Every way a command can fail, as one exit code and one message. */
+export function asFailure(error: unknown): CliFailure {
+  if (error instanceof CliFailure) return error;
+  if (error instanceof OperatorError) return new CliFailure(EXIT_OF_OPERATOR[error.code], error.message, error.hint);
+  if (error instanceof ConfigError) return usageFailure(error.message, 'tollgate config check');
+  if (error instanceof StoreUnavailable) return unreachable(error.message, 'tollgate doctor');
+  const what = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return new CliFailure(EXIT.internal, `This is a fault in Tollgate itself: ${what}`);
+}
+
+/** Commander has already written what it had to say; null for everything that is not its. */
+export function exitOfCommander(error: unknown): number | null {
+  if (!(error instanceof CommanderError)) return null;
+  return error.code === 'commander.helpDisplayed' || error.code === 'commander.version' ? EXIT.ok : EXIT.usage;
+}

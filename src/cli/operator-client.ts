@@ -1,0 +1,65 @@
+import { request } from 'node:http';
+import { OperatorError, type OperatorErrorView } from '../gateway/operator-error.ts';
+import { parseJson } from '../kit/json.ts';
+import { stringifyJson } from '../kit/json-stringify.ts';
+import { LIMITS } from '../limits.ts';
+import { unreachable } from './failure.ts';
+
+/** Nobody listens on the socket: the server that made it is gone. */
+export class SocketAbandoned extends Error {
+  override readonly name = 'SocketAbandoned';
+}
+
+/** Asks the running server to do a verb; gives back the text of its answer. */
+export async function callServer(socketPath: string, verb: string, input: object): Promise<string> {
+  const { status, body } = await post(socketPath, `/operator/${verb}`, stringifyJson(input));
+  if (status === 200) return body;
+  const refused = readError(body);
+  if (refused === null)
+    throw unreachable(`The running server answered ${verb} with status ${status}.`, 'tollgate doctor');
+  throw new OperatorError(refused.code, refused.message, refused.hint);
+}
+
+function readError(body: string): OperatorErrorView['error'] | null {
+  try {
+    return (parseJson(body) as Partial<OperatorErrorView>).error ?? null;
+  } catch {
+    return null;
+  }
+}
+
+interface Answer {
+  readonly status: number;
+  readonly body: string;
+}
+
+function post(socketPath: string, path: string, body: string): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const headers = {
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(body),
+      host: 'localhost',
+    };
+    const call = request({ socketPath, path, method: 'POST', headers, agent: false }, (response) => {
+      const chunks: Buffer[] = [];
+      let bytes = 0;
+      response.on('data', (chunk: Buffer) => {
+        chunks.push(chunk);
+        bytes += chunk.length;
+        if (bytes > LIMITS.operatorAnswerBytesMax) call.destroy(new Error('The answer is too large.'));
+      });
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString() }));
+      response.on('error', reject);
+    });
+    call.on('error', (error: NodeJS.ErrnoException) => reject(explain(error, socketPath)));
+    call.end(body);
+  });
+}
+
+function explain(error: NodeJS.ErrnoException, socketPath: string): Error {
+  if (error.code === 'ECONNREFUSED' || error.code === 'ENOENT') return new SocketAbandoned(error.message);
+  if (error.code === 'EACCES') {
+    return unreachable(`The server's control socket ${socketPath} belongs to another user.`, 'run this as that user');
+  }
+  return unreachable(`The running server broke off: ${error.message}`, 'tollgate doctor');
+}

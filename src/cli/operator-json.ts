@@ -1,0 +1,19 @@
+import { parseJson } from '../kit/json.ts';
+
+/** `"…_nanousd":123` as the verbs write it. A quote inside a string is escaped, so no string can contain this. */
+const AMOUNT = /("[a-z_]*_nanousd":)(-?[0-9]+)(?=[,}])/g;
+
+/** Reads a verb's answer; what is named as nanodollars becomes a bigint, exact however large. */
+export function readOperatorJson(text: string): unknown {
+  return withAmounts(parseJson(text.replace(AMOUNT, '$1"$2"')));
+}
+
+function withAmounts(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withAmounts);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, readMember(name, member)]));
+}
+
+function readMember(name: string, member: unknown): unknown {
+  return name.endsWith('_nanousd') && typeof member === 'string' ? BigInt(member) : withAmounts(member);
+}

@@ -1,0 +1,21 @@
+import { LIMITS } from '../limits.ts';
+import type { Options } from './leaf.ts';
+import type { Session } from './session.ts';
+import { readCount } from './words.ts';
+
+export const PAGE_OPTIONS = [
+  ['--limit <count>', 'rows at most (100)'],
+  ['--after <id>', 'rows that follow this one'],
+] as const;
+
+export function readPage(options: Options): { limit: number; after: string | null } {
+  const { limit, after } = options;
+  return {
+    limit: typeof limit === 'string' ? readCount(limit, '--limit', LIMITS.storePageRowsMax) : 100,
+    after: typeof after === 'string' ? after : null,
+  };
+}
+
+export function sayMore(session: Session, next: string | null): void {
+  if (next !== null) session.advise(`There may be more: add --after ${next}`);
+}

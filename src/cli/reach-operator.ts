@@ -1,0 +1,106 @@
+import { existsSync } from 'node:fs';
+import type { Config } from '../config.ts';
+import {
+  type OperatorServices,
+  type Progress,
+  runVerb,
+  type VerbInput,
+  type VerbName,
+  type VerbResult,
+} from '../gateway/operator.ts';
+import type { Clock } from '../kit/clock.ts';
+import { stringifyJson } from '../kit/json-stringify.ts';
+import { LIMITS } from '../limits.ts';
+import type { Composition, Holder, OpenServices } from './composition.ts';
+import { unreachable } from './failure.ts';
+import { callServer, SocketAbandoned } from './operator-client.ts';
+import { readOperatorJson } from './operator-json.ts';
+
+/** An answer in both its forms: the JSON text for scripts, and what it says. */
+export interface VerbAnswer<Name extends VerbName> {
+  readonly text: string;
+  readonly result: VerbResult<Name>;
+}
+
+/** The operator's verbs, wherever they run; the answer has passed through JSON either way. */
+export interface Operator {
+  /** The server that runs them; null where this command opened the books itself. */
+  readonly server: Holder | null;
+  run<Name extends VerbName>(name: Name, input: VerbInput<Name>, progress?: Progress): Promise<VerbAnswer<Name>>;
+}
+
+export interface ReachOptions {
+  /** A verb that begins new books may find no folder; any other was given the wrong one. */
+  readonly mayCreate: boolean;
+}
+
+/** Verbs go to the server that has the folder; where none has it, the command opens the books itself. */
+export async function withOperator<Result>(
+  composition: Composition,
+  config: Config,
+  { mayCreate }: ReachOptions,
+  use: (operator: Operator) => Promise<Result>,
+): Promise<Result> {
+  if (!mayCreate && !existsSync(config.dataFolder)) throw noBooks(config.dataFolder);
+  let holder: Holder | null = null;
+  for (let attempt = 0; attempt < LIMITS.folderAttemptsMax; attempt++) {
+    if (attempt > 0) await pause(composition.clock, LIMITS.folderRetryMs);
+    const opened = await composition.openServices(config);
+    if (!('heldBy' in opened)) return useOpened(opened, use);
+    holder = opened.heldBy;
+    // Another command holds the folder for a moment, or a server that is just starting or stopping: it will pass.
+    if (holder === null || holder.socketPath === null) continue;
+    try {
+      return await use(throughServer(holder, holder.socketPath));
+    } catch (error) {
+      if (!(error instanceof SocketAbandoned)) throw error;
+    }
+  }
+  throw heldAllTheTime(config.dataFolder, holder);
+}
+
+async function useOpened<Result>(opened: OpenServices, use: (operator: Operator) => Promise<Result>): Promise<Result> {
+  try {
+    return await use(inProcess(opened.services));
+  } finally {
+    await opened.close();
+  }
+}
+
+function inProcess(services: OperatorServices): Operator {
+  return {
+    server: null,
+    async run(name, input, progress) {
+      return answer(stringifyJson(await runVerb(services, name, input, progress)));
+    },
+  };
+}
+
+function throughServer(holder: Holder, socketPath: string): Operator {
+  return {
+    server: holder,
+    async run(name, input) {
+      return answer(await callServer(socketPath, name, input));
+    },
+  };
+}
+
+function answer<Name extends VerbName>(text: string): VerbAnswer<Name> {
+  return { text, result: readOperatorJson(text) as VerbResult<Name> };
+}
+
+function pause(clock: Clock, ms: number): Promise<void> {
+  return new Promise((resolve) => void clock.after(ms, resolve));
+}
+
+function noBooks(folder: string): Error {
+  return unreachable(
+    `There are no books at ${folder} yet.`,
+    'start "tollgate serve" once, or name the right folder with --data',
+  );
+}
+
+function heldAllTheTime(folder: string, holder: Holder | null): Error {
+  const who = holder === null ? 'Another process, which does not say which,' : `Process ${holder.pid}`;
+  return unreachable(`${who} holds ${folder} and does not answer on a control socket.`, 'tollgate doctor');
+}

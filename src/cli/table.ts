@@ -1,0 +1,37 @@
+export interface Column<Row> {
+  readonly title: string;
+  /** Amounts and counts stand on the right, so that their digits line up. */
+  readonly align?: 'right';
+  text(row: Row): string;
+}
+
+const GAP = '  ';
+
+/** Rows in aligned columns under a line of titles. */
+export function formatTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string {
+  const cells = [columns.map(({ title }) => title), ...rows.map((row) => columns.map(({ text }) => text(row)))];
+  const widths = columns.map((_, at) => Math.max(...cells.map((line) => width(line[at] ?? ''))));
+  const lines = cells.map((line) =>
+    line
+      .map((cell, at) => pad(cell, widths[at] ?? 0, columns[at]?.align === 'right'))
+      .join(GAP)
+      .trimEnd(),
+  );
+  return `${lines.join('\n')}\n`;
+}
+
+/** One thing, a line for each of its members. */
+export function formatRecord(members: readonly (readonly [name: string, value: string])[]): string {
+  const longest = Math.max(...members.map(([name]) => width(name)));
+  return members.map(([name, value]) => `${pad(name, longest, false)}${GAP}${value}\n`).join('');
+}
+
+function pad(cell: string, columns: number, isRight: boolean): string {
+  const space = ' '.repeat(columns - width(cell));
+  return isRight ? space + cell : cell + space;
+}
+
+/** Characters, not code units, so that a name in another script does not shift its line. */
+function width(text: string): number {
+  return [...text].length;
+}

@@ -1,0 +1,7 @@
+import { readFileSync } from 'node:fs';
+import { parseJson } from '../kit/json.ts';
+
+export function packageVersion(): string {
+  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  return (parseJson(text) as { version: string }).version;
+}

@@ -1,0 +1,75 @@
+import type { Clock } from '../kit/clock.ts';
+import { formatUsd, parseUsd } from '../money/nanousd.ts';
+import { usageFailure } from './failure.ts';
+
+/** Exact dollars: `$5.25`, `-$0.000000001`. */
+export function usd(nanousd: bigint | number): string {
+  const text = formatUsd(BigInt(nanousd));
+  return text.startsWith('-') ? `-$${text.slice(1)}` : `$${text}`;
+}
+
+export function usdOr(nanousd: bigint | null, otherwise: string): string {
+  return nanousd === null ? otherwise : usd(nanousd);
+}
+
+/** UTC, to the second. */
+export function time(seconds: number): string {
+  return new Date(seconds * 1000).toISOString().slice(0, 19).replace('T', ' ');
+}
+
+export function timeOr(seconds: number | null, otherwise: string): string {
+  return seconds === null ? otherwise : time(seconds);
+}
+
+/** Dollars as people type them, as the text of a whole number of nanodollars. */
+export function readUsd(text: string, what: string): string {
+  const nanousd = parseUsd(text);
+  if (nanousd !== null) return String(nanousd);
+  throw usageFailure(`${what} must be an amount in dollars with at most nine decimals, as 5 or 5.25, not "${text}".`);
+}
+
+export function readNanousd(text: string, what: string): string {
+  if (/^-?[0-9]{1,19}$/.test(text)) return text;
+  throw usageFailure(`${what} must be a whole number of nanodollars, as 5250000000 for $5.25, not "${text}".`);
+}
+
+const UNIT_SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 };
+
+function readSpan(text: string): number | null {
+  const [, count, unit = ''] = /^([0-9]{1,6})([smhdw])$/.exec(text) ?? [];
+  return count === undefined ? null : Number(count) * (UNIT_SECONDS[unit] ?? 0);
+}
+
+/** A moment as seconds since 1970: `2027-01-31` (UTC), a full timestamp, or a span from now in the given direction. */
+export function readMoment(text: string, what: string, clock: Clock, direction: 'ago' | 'ahead'): number {
+  const now = Math.floor(clock.nowMs() / 1000);
+  const span = readSpan(text);
+  if (span !== null) return direction === 'ago' ? now - span : now + span;
+  const moment = readTimestamp(text);
+  if (moment !== null) return moment;
+  const forms = 'a date as 2027-01-31, a time as 2027-01-31T12:00Z, or a span as 30d or 12h';
+  throw usageFailure(`${what} must be ${forms}, not "${text}".`);
+}
+
+/** A time without a zone is UTC, as every time we print. Days that do not exist are refused, not rolled over. */
+function readTimestamp(text: string): number | null {
+  const [, date, time = '00:00', zone = 'Z'] =
+    /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2})?)(Z|[+-]\d{2}:\d{2})?)?$/.exec(text) ?? [];
+  const dayMs = Date.parse(`${date}T00:00Z`);
+  const ms = Date.parse(`${date}T${time}${zone}`);
+  if (Number.isNaN(dayMs) || Number.isNaN(ms)) return null;
+  return new Date(dayMs).toISOString().slice(0, 10) === date ? Math.floor(ms / 1000) : null;
+}
+
+export function readCount(text: string, what: string, max: number): number {
+  const count = /^[0-9]{1,9}$/.test(text) ? Number(text) : 0;
+  if (count >= 1 && count <= max) return count;
+  throw usageFailure(`${what} must be a whole number from 1 to ${max}, not "${text}".`);
+}
+
+export function readList(text: string): string[] {
+  return text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+}
