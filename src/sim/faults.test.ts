@@ -112,6 +112,14 @@ describe('pieces', () => {
     expect(first.endsWith('\n\n')).toBe(false);
   });
 
+  test('are not held back over a wait', async () => {
+    const response = await openRaw(path, { ...ASK, stream: true, sim: { splitBytes: 1000, gate: 'g' } });
+    await sim.waitForGate('g', 1);
+    sim.release('g');
+    expect(eventsOf(await nextBytes(response))).toHaveLength(1);
+    response.destroy();
+  });
+
   test('of a dribble wait for the clock', async () => {
     const response = await openRaw(path, { ...ASK, sim: { dribble: { bytes: 10, everyMs: 1000 } } });
     expect((await nextBytes(response)).length).toBe(10);
@@ -199,10 +207,11 @@ describe('hanging', () => {
     let text = '';
     while (eventsOf(text).length < 3 || !text.endsWith('\n\n')) text += await nextBytes(after);
     expect(sim.calls.map((one) => one.bytesWritten)).toEqual([0, Buffer.byteLength(text)]);
-    bare.destroy();
-    after.destroy();
+    const whole = await openRaw(path, { ...ASK, sim: { hang: 1 } });
+    expect(Number(whole.headers['content-length'])).toBe(Buffer.byteLength(await nextBytes(whole)));
+    for (const response of [bare, after, whole]) response.destroy();
     await sim.waitForIdle();
-    expect(sim.calls.map((one) => one.clientClosed)).toEqual([true, true]);
+    expect(sim.calls.map((one) => one.clientClosed)).toEqual([true, true, true]);
   });
 });
 
@@ -264,6 +273,12 @@ describe('streams that go wrong in band', () => {
     const dressed = await call({ words: 20, crlf: true, commentEvery: 2 }, { stream: true });
     expect(dressed.text.replaceAll('\r\n', '')).not.toContain('\n');
     expect(eventsOf(withoutIds(dressed.text))).toEqual(eventsOf(withoutIds(plain.text)));
+    expect(
+      dressed.text
+        .split('\r\n\r\n')
+        .map((block) => block.startsWith(':'))
+        .slice(0, 5),
+    ).toEqual([false, true, false, false, true]);
     expect(dressed.text.match(/^: /gm)).toHaveLength(Math.floor(eventsOf(plain.text).length / 2));
   });
 });
@@ -338,4 +353,15 @@ test('a reset cuts what is open and forgets everything', async () => {
   sim.release('g');
   expect((await waiting).status).toBe(200);
   expect(sim.calls.map((one) => one.index)).toEqual([0]);
+});
+
+test('a reset empties the prompt cache', async () => {
+  const messages = [{ role: 'user', content: 'rule '.repeat(1100) }];
+  const cached = async () =>
+    ((await usageIn({}, { messages })) as [{ prompt_tokens_details: { cached_tokens: number } }])[0]
+      .prompt_tokens_details;
+  await cached();
+  expect((await cached()).cached_tokens).toBe(1024);
+  sim.reset();
+  expect((await cached()).cached_tokens).toBe(0);
 });

@@ -53,6 +53,7 @@ describe('a script', () => {
 
   test("the request's own faults win, one by one, and drop what they exclude", () => {
     expect(mergeScripts({ delayMs: 1, status: 500 }, { delayMs: 2 })).toEqual({ delayMs: 2, status: 500 });
+    expect(mergeScripts({ text: 'hi', endAtByte: 2 }, { words: 5, cutAtByte: 1 })).toEqual({ words: 5, cutAtByte: 1 });
     expect(mergeScripts({ words: 5, cutAtByte: 1 }, { text: 'hi', endAtByte: 2 })).toEqual({
       text: 'hi',
       endAtByte: 2,

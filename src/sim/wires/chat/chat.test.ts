@@ -221,6 +221,9 @@ describe('limits', () => {
     const content = `${'word '.repeat(8188)}`.trimEnd();
     const fits = await complete({ model: 'x-small', messages: [{ role: 'user', content }] });
     expect(fits.usage).toMatchObject({ prompt_tokens: 8192, completion_tokens: 0 });
+    const messages = [{ role: 'user', content: content.slice('word '.length) }];
+    const almost = await complete({ model: 'x-small', messages, max_tokens: 9 });
+    expect(almost.usage).toMatchObject({ prompt_tokens: 8191, completion_tokens: 1 });
     const { status, error } = await refusal({
       model: 'x-small',
       messages: [{ role: 'user', content: `${content} more` }],
