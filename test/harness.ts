@@ -11,6 +11,7 @@ import { createLog } from '../src/kit/log.ts';
 import { type Running, startGateway } from '../src/main/start.ts';
 import { type Sim, startSim } from '../src/sim/sim.ts';
 import type { CapWindow } from '../src/store/store.ts';
+import type { PublicPricing } from './catalog-price.ts';
 
 export interface HarnessOptions {
   readonly hosted?: boolean;
@@ -38,6 +39,20 @@ export interface MintedKey {
   readonly accountId: bigint;
 }
 
+/** A receipt as a caller reads it. */
+export interface PublicReceipt {
+  readonly id: string;
+  readonly status: 'open' | 'settled' | 'voided';
+  readonly http_status: number | null;
+  readonly ended: string | null;
+  readonly usage_source: string;
+  readonly usage: Record<string, number> | null;
+  readonly components: Record<string, number> | null;
+  readonly cost_nanousd: number | null;
+  readonly held_nanousd: number;
+  readonly price_version: string;
+}
+
 /** A real gateway on a real port over a real store, before a real simulated host; all in this process. */
 export interface Harness {
   readonly sim: Sim;
@@ -49,6 +64,9 @@ export interface Harness {
   openai(apiKey?: string, options?: ConstructorParameters<typeof OpenAI>[0]): OpenAI;
   post(body: unknown, headers?: Record<string, string>, path?: string): Promise<Response>;
   get(path: string, headers?: Record<string, string>): Promise<Response>;
+  /** Reads a receipt back as its caller would; throws if it is not there. */
+  receipt(requestId: string, apiKey?: string): Promise<PublicReceipt>;
+  catalogEntry(model: string): Promise<{ readonly id: string; readonly pricing: PublicPricing }>;
   /** A prepaid account with that much money, and a key of it. */
   mint(options?: KeyOptions): Promise<MintedKey>;
   /** Fails unless the books are exact and no hold is open. */
@@ -98,6 +116,8 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
         body: typeof body === 'string' ? body : JSON.stringify(body),
       }),
     get: (path, headers = {}) => fetch(url + path, { headers }),
+    receipt: (requestId, apiKey) => readReceipt(url, requestId, apiKey),
+    catalogEntry: (model) => readCatalogEntry(url, model),
     mint: (keyOptions) => mint(running, clock, keyOptions),
     expectCleanBooks: () => expectCleanBooks(running),
     stop: async () => {
@@ -118,6 +138,22 @@ function testConfig(folder: string, options: HarnessOptions): Config {
     limits: { ...config.limits, shutdownMs: 500, ...options.limits },
     ...options.config,
   };
+}
+
+async function readReceipt(url: string, requestId: string, apiKey?: string): Promise<PublicReceipt> {
+  const headers: Record<string, string> = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
+  const response = await fetch(`${url}/v1/receipts/${requestId}`, { headers });
+  if (response.status !== 200) throw new Error(`No receipt ${requestId}: ${response.status} ${await response.text()}`);
+  return (await response.json()) as PublicReceipt;
+}
+
+async function readCatalogEntry(url: string, model: string): Promise<{ id: string; pricing: PublicPricing }> {
+  const { data } = (await (await fetch(`${url}/v1/catalog`)).json()) as {
+    data: { id: string; pricing: PublicPricing }[];
+  };
+  const entry = data.find(({ id }) => id === model);
+  if (entry === undefined) throw new Error(`${model} is not in the catalog.`);
+  return entry;
 }
 
 let accountsMade = 0;

@@ -13,12 +13,15 @@ export interface RawAnswer {
 export interface RawOptions {
   readonly method?: string;
   readonly headers?: Record<string, string>;
+  /** Sends the body without announcing its length. */
+  readonly chunked?: boolean;
 }
 
 /** Sends a JSON body (or none) on a connection of its own, without waiting for the answer. */
 export function sendRaw(url: string, body: unknown, options: RawOptions = {}): ClientRequest {
   const text = body === undefined ? '' : typeof body === 'string' ? body : JSON.stringify(body);
-  const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text), ...options.headers };
+  const length = options.chunked ? { 'transfer-encoding': 'chunked' } : { 'content-length': Buffer.byteLength(text) };
+  const headers = { 'content-type': 'application/json', ...length, ...options.headers };
   const sent = request(url, { method: options.method ?? 'POST', headers, agent: false });
   sent.on('error', () => {});
   sent.end(text);

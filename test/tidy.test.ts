@@ -165,7 +165,8 @@ const NO_FUNCTION = /^\s*(if|for|while|switch|return|describe|test|it|super|thro
 function longFunctions({ path, lines }: SourceFile): string[] {
   return lines.flatMap((line, start) => {
     const indent = FUNCTION_HEAD.exec(line)?.[1];
-    if (indent === undefined || NO_FUNCTION.test(line)) return [];
+    // A call that ends on its own line only looks like a head.
+    if (indent === undefined || NO_FUNCTION.test(line) || line.endsWith(';')) return [];
     const headEnd = line.endsWith('{')
       ? start
       : lines.findIndex((later, at) => at > start && later.startsWith(`${indent})`));

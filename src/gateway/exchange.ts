@@ -11,7 +11,7 @@ import type { Call, Gateway, PricedCatalog } from './gateway.ts';
 import { refusalOfHold } from './hold-refusal.ts';
 import { meter } from './meter.ts';
 import type { Outcome } from './outcome.ts';
-import { readBody, readCeiling } from './read-call.ts';
+import { readBody, readCeiling, readModelName } from './read-call.ts';
 import { receiptHeaders } from './receipt-headers.ts';
 import { refuse } from './refuse.ts';
 import type { AttemptResult } from './relay/attempt.ts';
@@ -47,6 +47,7 @@ export async function exchange(gateway: Gateway, call: Call, sink: ClientSink): 
 /** Reads the body once, names the model, checks it, and knows the worst case; nothing has cost anything yet. */
 async function understand(gateway: Gateway, call: Call, record: ExchangeRecord): Promise<Admitted> {
   const text = readBody(call.body);
+  record.requestedModel = readModelName(text);
   const peek = call.wire.client.peek(text);
   record.requestedModel = peek.model;
   record.stream = peek.stream;
@@ -137,8 +138,9 @@ function giveLastWord(admitted: Admitted, served: AttemptResult, settlement: Set
     refuse(call, record, sink, served.error, settlement);
     return;
   }
-  const { costNanousd } = settlement;
-  const bill: Bill = { usage: settlement.usage ?? ZERO_USAGE, costNanousd, costUsd: usdNumber(costNanousd) };
+  const { costNanousd, components } = settlement;
+  const usage = settlement.usage ?? ZERO_USAGE;
+  const bill: Bill = { usage, costNanousd, costUsd: usdNumber(costNanousd), components };
   served.deliver(bill, receiptHeaders(settlement));
 }
 

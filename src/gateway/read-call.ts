@@ -22,6 +22,12 @@ export function readBody(body: Buffer): JsonText {
   }
 }
 
+/** The model a body names, for the headers of a refusal; whether it may is for the wire to say. */
+export function readModelName({ value }: JsonText): string | null {
+  const model = typeof value === 'object' && value !== null && 'model' in value ? value.model : null;
+  return typeof model === 'string' && model.length <= LIMITS.modelIdCharsMax ? model : null;
+}
+
 export const CEILING_HEADER = 'x-gateway-max-cost-nanousd';
 
 export function readCeiling(headers: IncomingHttpHeaders): bigint | null {

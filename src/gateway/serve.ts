@@ -67,7 +67,8 @@ function attemptTerms(gateway: Gateway, admitted: Admitted, candidate: Candidate
       hideReasoning,
       manners: row.slots,
     },
-    exact: row.relay === 'exact' && !hideReasoning,
+    // A trace must stand under both of its names, or under none: no host sends that by itself.
+    exact: row.relay === 'exact' && peek.reasoning === null,
     onClientGone: row.onClientGone,
     sink,
     headers: identityHeaders(call.requestId, peek.model, admission.model.id),

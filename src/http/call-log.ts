@@ -33,6 +33,31 @@ export function logCall(log: Log, record: ExchangeRecord): void {
   else log.info(fields, 'call');
 }
 
+/** A request that was no call, or never became one. */
+export interface RequestRecord {
+  readonly requestId: string;
+  readonly method: string;
+  readonly route: string | null;
+  readonly keyId: bigint | null;
+  readonly status: number;
+  readonly errorCode: string | null;
+  readonly totalMs: number;
+}
+
+export function logRequest(log: Log, record: RequestRecord): void {
+  const fields = {
+    request_id: record.requestId,
+    method: record.method,
+    route: record.route,
+    key: record.keyId === null ? null : formatId('key_', record.keyId),
+    status: record.status,
+    error: record.errorCode,
+    total_ms: rounded(record.totalMs),
+  };
+  if (record.status >= 500) log.warn(fields, 'request');
+  else log.info(fields, 'request');
+}
+
 function tokenFields({ usage }: ExchangeRecord): Record<string, number> {
   if (usage === null) return {};
   return {

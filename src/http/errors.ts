@@ -42,7 +42,7 @@ export function errorOfUnknownRoute(
   if (path.startsWith('/v1/v1/')) {
     return new GatewayError('unknown_url', { message: 'The base URL already ends in /v1; leave it out of the path.' });
   }
-  const methods = routes.filter((route) => reaches(route, path)).map((route) => route.method);
+  const methods = methodsAt({ url }, routes);
   if (methods.length > 0) {
     return new GatewayError('method_not_allowed', {
       message: `${method} is not answered here; send ${methods.join(' or ')}.`,
@@ -51,6 +51,12 @@ export function errorOfUnknownRoute(
   return new GatewayError('unknown_url', {
     message: `There is no ${method} ${path.slice(0, 200)} here. See /v1/models, /v1/chat/completions.`,
   });
+}
+
+/** The methods that this path would answer to. */
+export function methodsAt({ url = '' }: { readonly url?: string | undefined }, routes: readonly Route[]): string[] {
+  const path = url.split('?', 1)[0]!;
+  return routes.filter((route) => reaches(route, path)).map((route) => route.method);
 }
 
 function reaches(route: Route, path: string): boolean {

@@ -7,8 +7,10 @@ import { asGatewayError, errorHeaders, identityHeaders } from '../gateway/refuse
 import { formatId } from '../kit/ids.ts';
 import { errorFields, type Log } from '../kit/log.ts';
 import { LIMITS } from '../limits.ts';
+import { answerBrokenRequest } from './broken-request.ts';
+import { logRequest } from './call-log.ts';
 import { corsHeaders, preflightHeaders } from './cors.ts';
-import { errorOfServer, errorOfUnknownRoute } from './errors.ts';
+import { errorOfServer, errorOfUnknownRoute, methodsAt } from './errors.ts';
 import { checkOrigin, type GuardTerms } from './guard.ts';
 import { ResponseSink } from './response-sink.ts';
 import { type PlainHandler, PREFIXES, type Route } from './routes.ts';
@@ -41,6 +43,9 @@ export function buildServer(terms: ServerTerms): FastifyInstance {
     keepAliveTimeout: LIMITS.clientKeepAliveMs,
     return503OnClosing: false,
     exposeHeadRoutes: false,
+    clientErrorHandler: answerBrokenRequest,
+    frameworkErrors: (_error: Error, request: FastifyRequest, reply: FastifyReply) =>
+      refuseAddress(request, reply, terms),
     http: { maxHeaderSize: LIMITS.requestHeaderBytesMax, headersTimeout: LIMITS.requestReadMs },
   } as Parameters<typeof Fastify>[0]) as unknown as FastifyInstance;
   server.server.maxHeadersCount = LIMITS.requestHeadersMax;
@@ -48,16 +53,25 @@ export function buildServer(terms: ServerTerms): FastifyInstance {
   stampRequests(server, terms);
   for (const route of terms.routes) addRoute(server, route, terms);
   server.head('/', (_request, reply) => reply.code(200).send());
-  server.setNotFoundHandler((request, reply) =>
-    sendError(request, reply, errorOfUnknownRoute(request.raw, terms.routes)),
-  );
+  server.setNotFoundHandler((request, reply) => {
+    const error = errorOfUnknownRoute(request.raw, terms.routes);
+    if (error.kind === 'method_not_allowed') reply.header('allow', methodsAt(request.raw, terms.routes).join(', '));
+    return sendError(request, reply, error, terms);
+  });
   server.setErrorHandler((error: Error & { code?: string; statusCode?: number }, request, reply) => {
     const known = error instanceof GatewayError ? error : errorOfServer(error);
     if (known === null)
       terms.log.error({ request_id: request.callText, ...errorFields(error) }, 'A request failed unexpectedly.');
-    return sendError(request, reply, known ?? asGatewayError(error));
+    return sendError(request, reply, known ?? asGatewayError(error), terms);
   });
   return server;
+}
+
+/** The address itself could not be read, so no hook has seen this request. */
+function refuseAddress(request: FastifyRequest, reply: FastifyReply, terms: ServerTerms): FastifyReply {
+  stamp(request, terms.gateway);
+  const error = new GatewayError('bad_request', { message: 'The address of this request cannot be read.' });
+  return sendError(request, reply.headers(identityHeaders(request.callText, null, null)), error, terms);
 }
 
 /** Bodies stay bytes: they are understood once, by the wire. */
@@ -72,15 +86,28 @@ function stampRequests(server: FastifyInstance, terms: ServerTerms): void {
   server.decorateRequest('callText', '');
   server.decorateRequest('startedMs', 0);
   server.decorateRequest('caller', null);
+  const authenticateRequest = authentication(terms);
   server.addHook('onRequest', (request, reply, done) => {
-    request.callId = gateway.ids.next();
-    request.callText = formatId('req_', request.callId);
-    request.startedMs = gateway.clock.monotonicMs();
+    stamp(request, gateway);
     if (terms.draining()) reply.raw.setHeader('connection', 'close');
     const refused = checkOrigin(request.headers, guard);
-    if (refused !== null) done(refused);
-    else if (request.headers.origin === undefined || !answeredCors(request, reply, guard.allowedOrigins)) done();
+    if (refused !== null) return done(refused);
+    if (request.headers.origin !== undefined && answeredCors(request, reply, guard.allowedOrigins)) return;
+    // Who may not ask learns nothing, not even which paths there are.
+    if (request.is404) authenticateRequest(request, reply, done);
+    else done();
   });
+  // Calls take their response over and write the same ids themselves.
+  server.addHook('onSend', (request, reply, payload, done) => {
+    reply.headers(identityHeaders(request.callText, null, null));
+    done(null, payload);
+  });
+}
+
+function stamp(request: FastifyRequest, { ids, clock }: Gateway): void {
+  request.callId = ids.next();
+  request.callText = formatId('req_', request.callId);
+  request.startedMs = clock.monotonicMs();
 }
 
 /** Adds the headers a listed page needs; true if the request was the browser's preflight and is answered. */
@@ -100,7 +127,7 @@ function addRoute(server: FastifyInstance, route: Route, terms: ServerTerms): vo
       method: route.method,
       url: prefix + route.path,
       ...(route.access === 'key' ? { onRequest: authentication(terms) } : {}),
-      handler: 'wire' in route ? callHandler(terms, route.wire, `/v1${route.path}`) : plainHandler(route.answer),
+      handler: 'wire' in route ? callHandler(terms, route.wire, `/v1${route.path}`) : plainHandler(terms, route.answer),
     });
   }
 }
@@ -149,23 +176,39 @@ function callHandler({ gateway, log }: ServerTerms, wire: Call['wire'], route: s
 
 const NO_BODY = Buffer.alloc(0);
 
-function plainHandler(answer: PlainHandler) {
+function plainHandler(terms: ServerTerms, answer: PlainHandler) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const param = (request.params as Record<string, string>)['*'] ?? '';
     const { status, body } = await answer({ caller: request.caller, headers: request.headers, param });
-    reply.code(status).headers(identityHeaders(request.callText, null, null));
+    noteRequest(request, status, null, terms);
+    reply.code(status);
     return body === null ? reply.send() : reply.type('application/json; charset=utf-8').send(body);
   };
 }
 
 /** Refused before any wire understood the request: the common envelope, and the promise that it cost nothing. */
-function sendError(request: FastifyRequest, reply: FastifyReply, error: GatewayError): FastifyReply {
+function sendError(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  error: GatewayError,
+  terms: ServerTerms,
+): FastifyReply {
+  noteRequest(request, error.status, error.code, terms);
   return reply
     .code(error.status)
-    .headers({
-      ...identityHeaders(request.callText, null, null),
-      ...errorHeaders(error),
-      'x-gateway-cost-nanousd': '0',
-    })
+    .headers({ ...errorHeaders(error), 'x-gateway-cost-nanousd': '0' })
     .send(JSON.stringify(errorEnvelope(error)));
+}
+
+function noteRequest(request: FastifyRequest, status: number, errorCode: string | null, terms: ServerTerms): void {
+  logRequest(terms.log, {
+    requestId: request.callText,
+    method: request.method,
+    // The pattern, never the path: callers put all sorts of things into paths.
+    route: request.routeOptions.url ?? null,
+    keyId: request.caller?.keyId ?? null,
+    status,
+    errorCode,
+    totalMs: terms.gateway.clock.monotonicMs() - request.startedMs,
+  });
 }
