@@ -3,6 +3,7 @@ import type { GatewayError } from '../canonical/errors.ts';
 import type { HostError } from '../canonical/host-error.ts';
 import type { PromptSize } from '../canonical/prompt-size.ts';
 import type { ReasoningAsk } from '../canonical/reasoning.ts';
+import type { CostComponents } from '../canonical/receipt.ts';
 import type { Usage, UsageReading } from '../canonical/usage.ts';
 import type { JsonText } from '../kit/json.ts';
 import type { SseFrame } from '../kit/sse.ts';
@@ -107,7 +108,7 @@ export interface StreamRelay {
   /** True when the stream may end here in good order though no terminator came. */
   readonly mayEndHere: boolean;
   /** What closes the stream for the client: missing finish reasons, the usage frame if asked, the terminator. */
-  closing(billed: Usage): string;
+  closing(bill: Bill): string;
 }
 
 export interface BufferedAnswer {
@@ -122,6 +123,8 @@ export interface Bill {
   readonly usage: Usage;
   readonly costNanousd: bigint;
   readonly costUsd: number;
+  /** Null where they would not sum to the cost. */
+  readonly components: CostComponents | null;
 }
 
 export class HostAnswerBroken extends Error {

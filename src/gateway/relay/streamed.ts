@@ -253,7 +253,7 @@ class StreamedRelay implements AnswerReceiver {
   #deliver(bill: Bill, error: GatewayError | null): void {
     if (this.#clientEnded !== null) return;
     const { wire, relay } = this.#terms;
-    if (error === null) this.#outlet.end(this.#stream.closing(bill.usage));
+    if (error === null) this.#outlet.end(this.#stream.closing(bill));
     else this.#outlet.end(wire.client.writeStreamError(error, relay.requestId));
   }
 

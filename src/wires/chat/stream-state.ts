@@ -1,5 +1,5 @@
-import { MISSING_USAGE, type Usage, type UsageReading } from '../../canonical/usage.ts';
-import type { HostError, RelayTerms } from '../wire.ts';
+import { MISSING_USAGE, type UsageReading } from '../../canonical/usage.ts';
+import type { Bill, HostError, RelayTerms } from '../wire.ts';
 import { usageManner } from './manners.ts';
 import { type ChoiceState, newChoice } from './mend-choice.ts';
 import { readUsage, writeUsage } from './usage.ts';
@@ -57,14 +57,14 @@ export class StreamState {
     return this.id;
   }
 
-  closing(billed: Usage): string {
+  closing({ usage }: Bill): string {
     if (this.choices.length === 0) this.choices.push(newChoice());
     let text = '';
     this.choices.forEach((choice, index) => {
       if (!choice.finished) text += this.#finishText(choice, index);
     });
     if (this.terms.wantsUsageFrame) {
-      text += this.chunkText('[]', `,"usage":${JSON.stringify(writeUsage(billed, this.#rawUsage))}`);
+      text += this.chunkText('[]', `,"usage":${JSON.stringify(writeUsage(usage, this.#rawUsage))}`);
     }
     return `${text}data: [DONE]\n\n`;
   }

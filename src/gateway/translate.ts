@@ -1,0 +1,96 @@
+import { inOrder } from '../canonical/event-order.ts';
+import type { CanonicalEvent } from '../canonical/events.ts';
+import { AnswerFold } from '../canonical/fold.ts';
+import type { HostError } from '../canonical/host-error.ts';
+import { MISSING_USAGE, type UsageReading } from '../canonical/usage.ts';
+import type { SseFrame } from '../kit/sse.ts';
+import type { HubClient, HubUpstream, StreamReader, StreamWriter, WriteTerms } from '../wires/hub.ts';
+import { type Bill, type BufferedAnswer, HostAnswerBroken, type HostManners, type StreamRelay } from '../wires/wire.ts';
+
+/** The third relay: a host's frames become events, events become the client's frames. */
+export class TranslatedStream implements StreamRelay {
+  readonly #reader: StreamReader;
+  readonly #writer: StreamWriter;
+  readonly #hideReasoning: boolean;
+  #written = '';
+  #hidden = false;
+  #finished = false;
+  usage: UsageReading = MISSING_USAGE;
+  relayedBytes = 0;
+  error: HostError | null = null;
+
+  constructor(client: HubClient, upstream: HubUpstream, terms: WriteTerms, manners: HostManners) {
+    this.#writer = client.writeStream(terms);
+    this.#hideReasoning = terms.hideReasoning;
+    this.#reader = upstream.readStream(
+      manners,
+      inOrder((event) => this.#event(event)),
+    );
+  }
+
+  get terminal(): boolean {
+    return this.#finished || this.error !== null;
+  }
+
+  /** Asked when the host has ended its body: the reader says whether the answer was whole. */
+  get mayEndHere(): boolean {
+    if (!this.terminal) this.#reader.end();
+    return this.#finished;
+  }
+
+  frame(frame: SseFrame): string | null {
+    if (this.terminal) return null;
+    this.#reader.frame(frame);
+    if (this.#written === '' || this.#finished) return null;
+    const written = this.#written;
+    this.#written = '';
+    return written;
+  }
+
+  /** What the last events wrote waits for the settlement with the rest. */
+  closing(bill: Bill): string {
+    return this.#written + this.#writer.closing(bill);
+  }
+
+  #event(event: CanonicalEvent): void {
+    if (event.kind === 'usage') this.usage = event.reading;
+    else if (event.kind === 'error') this.error = event.error;
+    else if (!this.#isHidden(event)) this.#write(event);
+  }
+
+  #write(event: CanonicalEvent): void {
+    if (event.kind === 'block-delta') this.relayedBytes += Buffer.byteLength(event.text);
+    if (event.kind === 'finish') this.#finished = true;
+    this.#written += this.#writer.event(event);
+  }
+
+  /** A trace the caller does not want is left out whole. */
+  #isHidden(event: CanonicalEvent): boolean {
+    if (!this.#hideReasoning) return false;
+    if (event.kind === 'block-start') this.#hidden = event.block.kind === 'reasoning';
+    const hidden = this.#hidden;
+    if (event.kind === 'block-end') this.#hidden = false;
+    return hidden;
+  }
+}
+
+/** A whole answer of one wire as the answer of another. */
+export function translateAnswer(
+  body: Buffer,
+  client: HubClient,
+  upstream: HubUpstream,
+  terms: WriteTerms,
+  manners: HostManners,
+): BufferedAnswer {
+  const fold = new AnswerFold();
+  upstream.readAnswer(body, manners, inOrder(fold.event));
+  const whole = fold.answer();
+  if (whole === null) throw new HostAnswerBroken('The host answered with something that has no end.');
+  const blocks = terms.hideReasoning ? whole.blocks.filter(({ head }) => head.kind !== 'reasoning') : whole.blocks;
+  const relayedBytes = blocks.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
+  return {
+    usage: whole.usage,
+    relayedBytes,
+    write: (bill) => client.writeAnswer({ ...whole, blocks }, bill, terms),
+  };
+}
