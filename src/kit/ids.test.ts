@@ -129,7 +129,7 @@ describe('randomBase62', () => {
     const counts = new Map<string, number>();
     for (const character of text) counts.set(character, (counts.get(character) ?? 0) + 1);
     expect(counts.size).toBe(62);
-    for (const count of counts.values()) expect(Math.abs(count - 1000)).toBeLessThan(220);
+    for (const count of counts.values()) expect(Math.abs(count - 1000)).toBeLessThan(160);
   });
 });
 
