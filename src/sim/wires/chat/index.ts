@@ -20,8 +20,8 @@ export const chatWire: SimWire = {
 
 /** Hosts send headers of their own that a gateway must not hand on, so the simulator does too. */
 const VENDOR_HEADERS = {
-  'openai-organization': 'simulated-org',
-  'openai-processing-ms': '1',
+  'x-organization': 'simulated-org',
+  'set-cookie': 'simulated=1; path=/; HttpOnly',
   'x-ratelimit-limit-requests': '10000',
   'x-ratelimit-remaining-requests': '9999',
 };
