@@ -1,0 +1,107 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Child, MEASURED_CORE } from './child.ts';
+import type { TollgateHello, TollgateTerms } from './tollgate.ts';
+import { UPSTREAM_MODEL } from './traffic.ts';
+
+/** Something that answers chat calls, and how it wants to be called. */
+export interface Contender {
+  readonly name: string;
+  readonly child: Child;
+  readonly port: number;
+  readonly model: string;
+  readonly headers: Record<string, string>;
+}
+
+const PORTKEY = '@portkey-ai/gateway';
+const PORTKEY_VERSION = '1.15.2';
+
+export async function startPassThrough(upstreamPort: number): Promise<Contender> {
+  const { child, hello } = await Child.ready<{ port: number }>(MEASURED_CORE, 'pass-through.ts', { upstreamPort });
+  return { name: 'bare Node pass-through', child, port: hello.port, model: UPSTREAM_MODEL, headers: {} };
+}
+
+/** One process, two rows: the model decides which relay a call takes. */
+export async function startTollgate(terms: TollgateTerms, nodeFlags: readonly string[] = []): Promise<Contender[]> {
+  const { child, hello } = await Child.ready<TollgateHello>(MEASURED_CORE, 'tollgate.ts', terms, nodeFlags);
+  return ['exact', 'mended'].map((relay) => ({
+    name: `Tollgate, ${relay}`,
+    child,
+    port: hello.port,
+    model: `bench-${relay}`,
+    headers: {},
+  }));
+}
+
+/** The published package, outside this project's dependencies; null where it cannot be installed. */
+export async function startPortkey(upstreamPort: number): Promise<Contender | null> {
+  const entry = installPortkey();
+  if (entry === null) return null;
+  const port = await freePort();
+  const child = new Child(MEASURED_CORE, process.execPath, [entry, `--port=${port}`, '--headless'], { quiet: true });
+  await child.listensOn(port);
+  const headers = {
+    'x-portkey-provider': 'openai',
+    'x-portkey-custom-host': `http://127.0.0.1:${upstreamPort}/v1`,
+  };
+  return { name: `${PORTKEY} ${PORTKEY_VERSION}`, child, port, model: UPSTREAM_MODEL, headers };
+}
+
+/** Its own repository locks this version of its server adapter; with the newest one npm would choose, it answers every stream with a 500. */
+const PORTKEY_OVERRIDES = { '@hono/node-server': '1.13.5' };
+
+function installPortkey(): string | null {
+  const folder = join(tmpdir(), `tollgate-bench-portkey-${PORTKEY_VERSION}`);
+  const entry = join(folder, 'node_modules', PORTKEY, 'build/start-server.js');
+  if (existsSync(entry)) return entry;
+  mkdirSync(folder, { recursive: true });
+  const manifest = { private: true, dependencies: { [PORTKEY]: PORTKEY_VERSION }, overrides: PORTKEY_OVERRIDES };
+  writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest));
+  spawnSync('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts'], {
+    cwd: folder,
+    stdio: ['ignore', 'ignore', 'inherit'],
+    timeout: 180_000,
+  });
+  return existsSync(entry) ? entry : null;
+}
+
+/** As a bare proxy, in one process without a master; null where it is not installed. */
+export async function startNginx(upstreamPort: number, folder: string): Promise<Contender | null> {
+  if (spawnSync('nginx', ['-v']).status !== 0) return null;
+  const port = await freePort();
+  const file = join(folder, 'nginx.conf');
+  writeFileSync(file, nginxConfig(port, upstreamPort, folder));
+  const child = new Child(MEASURED_CORE, 'nginx', ['-c', file, '-p', folder], { quiet: true });
+  await child.listensOn(port);
+  return { name: 'nginx, bare proxy', child, port, model: UPSTREAM_MODEL, headers: {} };
+}
+
+function nginxConfig(port: number, upstreamPort: number, folder: string): string {
+  return `daemon off; master_process off; pid ${folder}/nginx.pid; error_log ${folder}/nginx.log;
+events { worker_connections 1024; }
+http {
+  access_log off;
+  client_body_temp_path ${folder}/nginx-body; proxy_temp_path ${folder}/nginx-proxy;
+  keepalive_requests 100000000;
+  upstream host { server 127.0.0.1:${upstreamPort}; keepalive 256; keepalive_requests 100000000; }
+  server {
+    listen 127.0.0.1:${port};
+    location / { proxy_pass http://host; proxy_http_version 1.1; proxy_set_header connection ""; proxy_buffering off; }
+  }
+}
+`;
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => (typeof address === 'object' && address !== null ? resolve(address.port) : reject()));
+    });
+  });
+}

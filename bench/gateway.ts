@@ -1,0 +1,139 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { loadavg } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { Child, canPin, OTHER_CORE } from './child.ts';
+import { type Contender, startNginx, startPassThrough, startPortkey, startTollgate } from './contenders.ts';
+import { fillStore } from './fill-store.ts';
+import { describeMachine } from './machine.ts';
+import { checkAnswer, type Figures, measure, type Surroundings, startLoad } from './measure.ts';
+import { type Row, ratio, renderTable } from './table.ts';
+import type { BooksReport } from './tollgate.ts';
+import { SHAPES, type Shape, STREAM_CHUNKS, UPSTREAM_MODEL } from './traffic.ts';
+import type { UpstreamHello } from './upstream.ts';
+
+const { values } = parseArgs({
+  options: {
+    quick: { type: 'boolean', default: false },
+    rounds: { type: 'string' },
+    seconds: { type: 'string' },
+    rows: { type: 'string' },
+    accounts: { type: 'string', default: '1000' },
+    connections: { type: 'string', default: '64' },
+    only: { type: 'string', default: '' },
+    'frames-apart': { type: 'boolean', default: false },
+  },
+});
+const rounds = Number(values.rounds ?? (values.quick ? 2 : 5));
+const seconds = Number(values.seconds ?? (values.quick ? 1 : 2.5));
+const rows = Number(values.rows ?? (values.quick ? 100_000 : 1_000_000));
+const connections = Number(values.connections);
+const BOOKS_MS_MAX = 120_000;
+/** The bar that the gateway is held to, against the published one. */
+const TIMES_PORTKEY = 6;
+
+async function main(folder: string): Promise<void> {
+  say(`machine    ${JSON.stringify(describeMachine(folder))}`);
+  say(`store      ${rows} settled calls, ${values.accounts} accounts with a key each`);
+  const accounts = fillStore({ folder, calls: rows, accounts: Number(values.accounts) });
+  const keys = accounts.map(({ secret }) => secret);
+  const { around, contenders } = await startAll(folder, keys);
+  const tollgate = contenders.find(({ name }) => name.startsWith('Tollgate'))!.child;
+  const before = await tollgate.ask<BooksReport>('verify', BOOKS_MS_MAX);
+  for (const contender of contenders) {
+    for (const shape of SHAPES) await checkAnswer(contender, shape, keys[0]!, STREAM_CHUNKS);
+  }
+  const billed = contenders.filter(({ child }) => child === tollgate).length * SHAPES.length;
+  const warmed = await runRounds(around, contenders, 1);
+  say(`load       ${load()} after the warm-up`);
+  const measured = await runRounds(around, contenders, rounds);
+  say(`load       ${load()} after the last round`);
+  for (const shape of SHAPES) say(`\n${shape}\n${renderTable(measured.filter((row) => row.shape === shape))}`);
+  const after = await tollgate.ask<BooksReport>('verify', BOOKS_MS_MAX);
+  const answered = billed + answeredBy(tollgate, warmed) + answeredBy(tollgate, measured);
+  report(before, after, answered, measured);
+}
+
+async function startAll(folder: string, keys: readonly string[]) {
+  const terms = { framesApart: values['frames-apart'] };
+  const upstream = await Child.ready<UpstreamHello>(OTHER_CORE, 'upstream.ts', terms);
+  const upstreamPort = upstream.hello.port;
+  const load = await startLoad();
+  const direct: Contender = {
+    name: 'upstream, directly',
+    child: upstream.child,
+    port: upstreamPort,
+    model: UPSTREAM_MODEL,
+    headers: {},
+  };
+  const portkey = await startPortkey(upstreamPort);
+  if (portkey === null) say('portkey    could not be installed, so there is no row of it');
+  const nginx = await startNginx(upstreamPort, folder);
+  if (nginx === null) say('nginx      is not installed, so there is no row of it');
+  const contenders = [
+    direct,
+    await startPassThrough(upstreamPort),
+    ...(await startTollgate({ folder, upstreamPort })),
+    ...(portkey === null ? [] : [portkey]),
+    ...(nginx === null ? [] : [nginx]),
+  ].filter(({ name }) => name.includes('Tollgate') || name.includes(values.only));
+  const around: Surroundings = { upstream: upstream.child, load, keys, connections };
+  return { around, contenders };
+}
+
+/** Interleaved, so that whatever else the machine does falls on all alike. */
+async function runRounds(around: Surroundings, contenders: readonly Contender[], count: number): Promise<Row[]> {
+  const all = SHAPES.flatMap((shape) => contenders.map((contender) => ({ contender, shape, rounds: [] as Figures[] })));
+  for (let round = 0; round < count; round++) {
+    for (const row of all) row.rounds.push(await measure(around, row.contender, row.shape, seconds));
+  }
+  return all.map(({ contender, shape, rounds }) => ({ name: contender.name, child: contender.child, shape, rounds }));
+}
+
+function answeredBy(child: Child, measured: readonly Row[]): number {
+  return measured
+    .filter((row) => row.child === child)
+    .flatMap((row) => row.rounds)
+    .reduce((sum, { answered }) => sum + answered, 0);
+}
+
+function report(before: BooksReport, after: BooksReport, answered: number, measured: readonly Row[]): void {
+  const receipts = after.receipts - before.receipts;
+  const isExact = receipts === answered && after.openHolds === 0 && after.violations.length === 0;
+  say(`\nreceipts   ${receipts} new in the store, ${answered} calls answered: ${isExact ? 'equal' : 'DIFFERENT'}`);
+  say(`books      ${after.receipts} receipts, ${after.openHolds} open holds, ${after.violations.length} violations`);
+  if (!isExact) process.exitCode = 1;
+  for (const shape of SHAPES) compareWithPortkey(shape, measured);
+}
+
+function compareWithPortkey(shape: Shape, measured: readonly Row[]): void {
+  const ofShape = measured.filter((row) => row.shape === shape);
+  const portkey = ofShape.find(({ name }) => name.includes('portkey'));
+  if (portkey === undefined) return;
+  for (const row of ofShape.filter(({ name }) => name.startsWith('Tollgate'))) {
+    const times = ratio(row, portkey);
+    const verdict = times >= TIMES_PORTKEY ? 'reached' : 'MISSED';
+    say(`bar        ${row.name}, ${shape}: ${times.toFixed(1)} times ${portkey.name} (${TIMES_PORTKEY}: ${verdict})`);
+  }
+}
+
+function load(): string {
+  return loadavg()
+    .map((value) => value.toFixed(2))
+    .join(' ');
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+if (!canPin) say('cores      there is no taskset or only one core: nothing is pinned, and the figures mean little');
+const scratch = join(import.meta.dirname, '../.tollgate');
+mkdirSync(scratch, { recursive: true });
+const folder = mkdtempSync(join(scratch, 'bench-'));
+try {
+  await main(folder);
+} finally {
+  await Child.stopAll();
+  rmSync(folder, { recursive: true });
+}

@@ -1,0 +1,73 @@
+import { Child, OTHER_CORE } from './child.ts';
+import type { Contender } from './contenders.ts';
+import type { Slice, SliceResult } from './load.ts';
+import { requestBody, type Shape } from './traffic.ts';
+
+/** The core that is not measured: who asks, and who answers in the end. */
+export interface Surroundings {
+  readonly upstream: Child;
+  readonly load: Child;
+  readonly keys: readonly string[];
+  readonly connections: number;
+}
+
+export interface Figures {
+  readonly answered: number;
+  readonly perSecond: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  /** User and system time of the contender's process. */
+  readonly cpuMicros: number;
+  /** How busy load and upstream kept their core, 0 to 1: near 1, they are what was measured. */
+  readonly otherCoreBusy: number;
+}
+
+export async function startLoad(): Promise<Child> {
+  return (await Child.ready(OTHER_CORE, 'load.ts', {})).child;
+}
+
+export async function measure(
+  around: Surroundings,
+  contender: Contender,
+  shape: Shape,
+  seconds: number,
+): Promise<Figures> {
+  const { upstream, load, keys, connections } = around;
+  const { port, model, headers } = contender;
+  const body = requestBody(model, shape);
+  const slice: Slice = { port, path: '/v1/chat/completions', headers, body, keys, connections, seconds };
+  const otherBefore = upstream.cpuMs() + load.cpuMs();
+  const cpuBefore = contender.child.cpuMs();
+  const result = await load.ask<SliceResult>(slice, seconds * 1000 + 60_000);
+  const cpuMs = contender.child.cpuMs() - cpuBefore;
+  const otherMs = upstream.cpuMs() + load.cpuMs() - otherBefore;
+  if (result.failed > 0 || result.answered === 0 || result.firstFailure !== null) {
+    throw new Error(`${contender.name}, ${shape}: ${result.failed} failed, the first: ${result.firstFailure}`);
+  }
+  return {
+    answered: result.answered,
+    perSecond: result.answered / result.seconds,
+    p50Ms: result.p50Ms,
+    p99Ms: result.p99Ms,
+    cpuMicros: (cpuMs * 1000) / result.answered,
+    otherCoreBusy: otherMs / (result.seconds * 1000),
+  };
+}
+
+/** One call looked at closely: figures of wrong answers are worth nothing. */
+export async function checkAnswer(contender: Contender, shape: Shape, key: string, chunks: number): Promise<void> {
+  const response = await fetch(`http://127.0.0.1:${contender.port}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${key}`, ...contender.headers },
+    body: requestBody(contender.model, shape),
+  });
+  const text = await response.text();
+  const contentFrames = text.split('"content":" token ').length - 1;
+  const isRight =
+    shape === 'buffered'
+      ? text.includes('"prompt_tokens":460') && text.includes('quick brown fox')
+      : contentFrames === chunks && text.includes('"prompt_tokens":460') && text.endsWith('data: [DONE]\n\n');
+  if (response.status !== 200 || !isRight) {
+    throw new Error(`${contender.name}, ${shape}: the answer is wrong (${response.status}):\n${text.slice(0, 2000)}`);
+  }
+}

@@ -1,0 +1,51 @@
+import type { Child } from './child.ts';
+import type { Figures } from './measure.ts';
+import type { Shape } from './traffic.ts';
+
+/** What one contender did in one shape of traffic, round by round. */
+export interface Row {
+  readonly name: string;
+  readonly child: Child;
+  readonly shape: Shape;
+  readonly rounds: readonly Figures[];
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
+}
+
+/** How many times as many requests a second, as the median of the rounds' own ratios. */
+export function ratio(row: Row, other: Row): number {
+  return median(row.rounds.map(({ perSecond }, at) => perSecond / other.rounds[at]!.perSecond));
+}
+
+const COLUMNS = ['', 'requests/s', 'lowest', 'highest', 'p50 ms', 'p99 ms', 'CPU µs', 'other core'];
+
+/** Medians of the rounds, and each contender's ratio to those that are a measure for others. */
+export function renderTable(rows: readonly Row[]): string {
+  const yardsticks = rows.filter(({ name }) => !name.startsWith('Tollgate'));
+  const header = [...COLUMNS, ...yardsticks.map(({ name }) => `÷ ${name.split(/[ ,]/)[0]}`)];
+  const lines = rows.map((row) => [...figuresOf(row), ...yardsticks.map((other) => `${ratio(row, other).toFixed(2)}`)]);
+  const widths = header.map((_, column) => Math.max(...[header, ...lines].map((line) => line[column]!.length)));
+  return [header, ...lines].map((line) => pad(line, widths)).join('\n');
+}
+
+function figuresOf({ name, rounds }: Row): string[] {
+  const rates = rounds.map(({ perSecond }) => perSecond);
+  return [
+    name,
+    median(rates).toFixed(0),
+    Math.min(...rates).toFixed(0),
+    Math.max(...rates).toFixed(0),
+    median(rounds.map(({ p50Ms }) => p50Ms)).toFixed(1),
+    median(rounds.map(({ p99Ms }) => p99Ms)).toFixed(1),
+    median(rounds.map(({ cpuMicros }) => cpuMicros)).toFixed(0),
+    `${(100 * median(rounds.map(({ otherCoreBusy }) => otherCoreBusy))).toFixed(0)} %`,
+  ];
+}
+
+function pad(line: readonly string[], widths: readonly number[]): string {
+  return line.map((text, at) => (at === 0 ? text.padEnd(widths[at]!) : text.padStart(widths[at]!))).join('  ');
+}

@@ -1,0 +1,68 @@
+import { join } from 'node:path';
+import type { ModelRow } from '../src/catalog/schema.ts';
+import { type Config, loadConfig } from '../src/config.ts';
+import type { ConfiguredHost, HostRow } from '../src/hosts/host.ts';
+import { HOST_ROWS } from '../src/hosts/rows.ts';
+import { systemClock } from '../src/kit/clock.ts';
+import { createLog } from '../src/kit/log.ts';
+import { startGateway } from '../src/main/start.ts';
+import { announce, readTerms } from './child.ts';
+
+/** The gateway as it is run for others: hosted, every call with a key, a log line and durable money. */
+export interface TollgateTerms {
+  readonly folder: string;
+  readonly upstreamPort: number;
+}
+
+export interface TollgateHello {
+  readonly port: number;
+}
+
+export interface BooksReport {
+  readonly receipts: number;
+  readonly openHolds: number;
+  readonly violations: readonly string[];
+}
+
+const RELAYS = ['exact', 'mended'] as const;
+const { folder, upstreamPort } = readTerms<TollgateTerms>();
+
+const running = await startGateway({
+  config: hostedConfig(),
+  hosts: RELAYS.map(host),
+  clock: systemClock,
+  log: createLog({ level: 'info', destination: join(folder, 'calls.log') }),
+  onFatal: (error) => {
+    throw error;
+  },
+});
+
+function hostedConfig(): Config {
+  const flags = { data: folder, port: '0', operationsPort: '0', hosted: true, sim: false };
+  return { ...loadConfig({ argvFlags: flags, env: {}, cwd: folder }), models: RELAYS.map(model) };
+}
+
+function host(relay: HostRow['relay']): ConfiguredHost {
+  const base = HOST_ROWS.find((row) => row.name === 'openai')!;
+  const row: HostRow = { ...base, name: relay, baseUrl: `http://127.0.0.1:${upstreamPort}/v1`, relay };
+  return { row, key: null, keySource: null, local: false, models: [] };
+}
+
+function model(relay: string): ModelRow {
+  return {
+    id: `bench-${relay}`,
+    context_window: 128_000,
+    max_output_tokens: 16_384,
+    caps: ['chat', 'tools'],
+    price: { input: 150_000_000, output: 600_000_000, cache_read: 75_000_000 },
+    hosts: [{ host: relay, model: `bench-${relay}` }],
+  };
+}
+
+process.on('message', () => {
+  void running.books.ledger.verify().then(({ receipts, openHolds, violations }) => {
+    process.send!({ receipts: Number(receipts), openHolds: Number(openHolds), violations } satisfies BooksReport);
+  });
+});
+process.once('SIGTERM', () => void running.stop().then(() => process.exit()));
+announce({ port: Number(new URL(running.url).port) } satisfies TollgateHello);
