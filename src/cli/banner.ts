@@ -53,7 +53,7 @@ function describeTrial(facts: BannerFacts): string {
   const model = trialModel(facts);
   if (model === null)
     return 'No model is served: set a provider key, add a host to the config file, or leave out --no-sim.\n';
-  const note = isSimulated(facts.config, model) ? ' (simulated: costs nothing but play money)' : '';
+  const note = isSimulated(facts.config, model) ? ' (simulated: no real model is called)' : '';
   const key = facts.config.hosted ? ' -H "authorization: Bearer $KEY"' : '';
   const body = JSON.stringify({ model: model.id, messages: [{ role: 'user', content: 'Hello' }] });
   const call = `curl -i ${facts.url}/v1/chat/completions${key} -H 'content-type: application/json' -d '${body}'`;

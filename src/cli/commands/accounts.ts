@@ -43,7 +43,7 @@ const creditLeaf: Leaf = {
     ['--reference <text>', 'credit this reference only once, however often the command runs'],
     ['--note <text>', 'why, for the books'],
   ],
-  examples: ['tollgate accounts credit ada 5.25 --reference invoice-7', 'tollgate accounts credit ada -- -1'],
+  examples: ['tollgate accounts credit ada 5.25 --reference invoice-7', 'tollgate accounts credit ada -1'],
   async run(session, [account = '', dollars], options) {
     const answer = await session.ask('accounts.credit', {
       account,

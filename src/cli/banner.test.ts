@@ -1,0 +1,70 @@
+import { expect, test } from 'vitest';
+import { buildCatalog, type Catalog } from '../catalog/catalog.ts';
+import { loadCatalogFile, loadSimulatedFile } from '../catalog/load.ts';
+import { type Config, loadConfig } from '../config.ts';
+import { banner } from './banner.ts';
+
+const KEY = 'sk-hunter2';
+
+function facts(env: Record<string, string>, flags: Record<string, string | boolean> = {}) {
+  const config = loadConfig({ argvFlags: { data: '/srv/books', ...flags }, env, cwd: '/' });
+  return { config, catalog: catalogOf(config), url: 'http://127.0.0.1:8080', operationsUrl: null };
+}
+
+function catalogOf(config: Config): Catalog {
+  const file = loadCatalogFile();
+  const rows = [...file.models, ...loadSimulatedFile().models];
+  return buildCatalog({ rows, hosts: new Set(config.hosts.map(({ row }) => row.name)), version: file.version });
+}
+
+/** The model the printed call asks for. */
+function calledModel(text: string): string {
+  return JSON.parse(/-d '(.*)'/.exec(text)?.[1] ?? '{}').model;
+}
+
+test('without a provider key it offers a simulated model and says which variables would bring real ones', () => {
+  expect(banner(facts({}))).toBe(`Tollgate serves http://127.0.0.1:8080 (local: no key needed on this machine)
+
+data           /srv/books
+config file    none
+provider keys  none found; set OPENAI_API_KEY or ANTHROPIC_API_KEY to call real models
+models         2 priced, all simulated
+
+Try it (simulated: no real model is called):
+
+  curl -i http://127.0.0.1:8080/v1/chat/completions -H 'content-type: application/json' -d '{"model":"sim-gpt-mini","messages":[{"role":"user","content":"Hello"}]}'
+`);
+});
+
+test('with a provider key it names the variable, counts, and calls a real model that is served', () => {
+  const given = facts({ OPENAI_API_KEY: KEY });
+  const text = banner(given);
+  expect(text).toContain('provider keys  OPENAI_API_KEY\n');
+  expect(text).toMatch(/models {9}\d+ priced, 2 of them simulated/);
+  expect(text).not.toContain(KEY);
+  const model = given.catalog.find(calledModel(text));
+  expect(model?.hosts.map(({ host }) => host)).toEqual(['openai']);
+  expect(model?.caps.has('chat')).toBe(true);
+});
+
+test('the operator’s default model is the one to try, if it is served', () => {
+  const given = facts({});
+  const choosing = (defaultModel: string) => banner({ ...given, config: { ...given.config, defaultModel } });
+  expect(calledModel(choosing('sim-gpt'))).toBe('sim-gpt');
+  expect(calledModel(choosing('nonsense'))).toBe('sim-gpt-mini');
+});
+
+test('in hosted mode it shows how to mint a key and calls with it', () => {
+  const given = facts({ npm_package_name: 'tollgate' }, { hosted: true, data: "/srv/ada's books" });
+  const text = banner({ ...given, operationsUrl: 'http://127.0.0.1:9464' });
+  expect(text).toContain('(hosted: every call needs a key)');
+  expect(text).toContain(`KEY=$(npm run -s tollgate -- keys mint --account ada --data '/srv/ada'\\''s books')`);
+  expect(text).toContain('-H "authorization: Bearer $KEY"');
+  expect(text).toContain('health, metrics  http://127.0.0.1:9464');
+});
+
+test('without any model it says what to do instead of a call that would fail', () => {
+  const text = banner(facts({}, { sim: false }));
+  expect(text).toContain('No model is served');
+  expect(text).not.toContain('curl');
+});

@@ -1,0 +1,118 @@
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { CliFixture } from '../../test/cli-fixture.ts';
+import { LIMITS } from '../limits.ts';
+import { checkDataFolder, checkNode, checkPort, judgeDisk } from './checks.ts';
+
+test.each([
+  ['24.21.0', 'ok'],
+  ['22.19.0', 'ok'],
+  ['22.18.5', 'failure'],
+  ['20.20.2', 'failure'],
+])('Node %s is %s', (version, status) => expect(checkNode(version).status).toBe(status));
+
+test('a disk that is nearly full is a warning, one on which calls are refused a failure', () => {
+  expect(judgeDisk(LIMITS.diskFreeBytesMin - 1).status).toBe('failure');
+  expect(judgeDisk(LIMITS.diskFreeBytesMin).status).toBe('warning');
+  expect(judgeDisk(4 * LIMITS.diskFreeBytesMin).status).toBe('ok');
+});
+
+describe('the data folder', () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'tollgate-checks-'));
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  test('may be missing, must be a folder, and is nobody else’s to read', () => {
+    expect(checkDataFolder(folder)).toMatchObject({ status: 'ok' });
+    expect(checkDataFolder(join(folder, 'new'))).toMatchObject({
+      status: 'ok',
+      detail: expect.stringContaining('first start'),
+    });
+    chmodSync(folder, 0o755);
+    expect(checkDataFolder(folder)).toMatchObject({ status: 'warning', remedy: `chmod 700 ${folder}` });
+    writeFileSync(join(folder, 'file'), '');
+    expect(checkDataFolder(join(folder, 'file')).status).toBe('failure');
+  });
+});
+
+describe('the port', () => {
+  let other: Server;
+  let port: number;
+  beforeEach(async () => {
+    other = createServer();
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    port = (other.address() as { port: number }).port;
+  });
+  afterEach(() => new Promise((resolve) => other.close(resolve)));
+
+  test('taken by a stranger is a failure, taken by the server that has the books is as it should be', async () => {
+    const listen = { host: '127.0.0.1', port, operationsPort: 0 };
+    expect(await checkPort(listen, null)).toMatchObject({ status: 'failure', remedy: 'choose another with --port' });
+    const server = { pid: 7, url: `http://127.0.0.1:${port}`, socketPath: null, startedMs: 0 };
+    expect(await checkPort(listen, server)).toMatchObject({
+      status: 'ok',
+      detail: expect.stringContaining('process 7'),
+    });
+    expect(await checkPort(listen, { ...server, url: 'http://127.0.0.1:1' })).toMatchObject({ status: 'failure' });
+    expect(await checkPort({ ...listen, port: 0 }, null)).toMatchObject({ status: 'ok' });
+  });
+});
+
+describe('doctor', () => {
+  let cli: CliFixture;
+  beforeEach(() => {
+    cli = new CliFixture();
+  });
+  afterEach(() => cli.remove());
+  const doctor = () => cli.run(['doctor', '--port', '0']);
+
+  test('is content with books in order, and says that no server runs', async () => {
+    await cli.run(['accounts', 'create', 'ada']);
+    const { code, out } = await doctor();
+    expect(code).toBe(0);
+    for (const line of [
+      /^node +ok/m,
+      /^config +ok/m,
+      /^holder +ok +nobody/m,
+      /^store +ok/m,
+      /^books +ok +1 accounts/m,
+    ]) {
+      expect(out).toMatch(line);
+    }
+    expect(out).toMatch(/^hosts +ok +sim; keys found: none/m);
+  });
+
+  test('names the server that has the books', async () => {
+    await cli.startServer();
+    expect((await doctor()).out).toMatch(/^holder +ok +process 4711 at http/m);
+  });
+
+  test('shows the names of provider keys only', async () => {
+    const { out } = await cli.run(['doctor', '--port', '0', '--json'], { OPENAI_API_KEY: 'hunter2' });
+    expect(out).toContain('OPENAI_API_KEY');
+    expect(out).not.toContain('hunter2');
+  });
+
+  test('finds a store that admits nothing, a balance that cannot be, and no host at all', async () => {
+    vi.spyOn(cli.store, 'health').mockResolvedValue({ ok: true, reason: 'The disk is full.', mayAdmit: false });
+    const account = { id: 1n, name: 'ada', kind: 'prepaid', createdMs: 0, spentNanousd: 0n } as const;
+    vi.spyOn(cli.store, 'listAccounts').mockResolvedValue([{ ...account, balanceNanousd: 4n, heldNanousd: 5n }]);
+    const { code, out } = await cli.run(['doctor', '--port', '0', '--no-sim']);
+    expect(code).toBe(1);
+    expect(out).toMatch(/^store +failure +The disk is full/m);
+    expect(out).toMatch(/^books +failure +impossible balance: ada/m);
+    expect(out).toMatch(/^hosts +failure/m);
+  });
+
+  test('tells of a bad config file instead of stopping at it', async () => {
+    writeFileSync(join(cli.folder, 'tollgate.config.json'), '{');
+    const { code, out } = await doctor();
+    expect(code).toBe(1);
+    expect(out).toMatch(/^config +failure/m);
+  });
+});

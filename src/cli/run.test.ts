@@ -1,0 +1,306 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { CliFixture } from '../../test/cli-fixture.ts';
+import { LIMITS } from '../limits.ts';
+import { StoreUnavailable } from '../store/store.ts';
+import { EXIT } from './exit-codes.ts';
+
+let cli: CliFixture;
+beforeEach(() => {
+  cli = new CliFixture();
+});
+afterEach(() => cli.remove());
+
+const LEAVES = [
+  ['serve'],
+  ...[
+    ['accounts', 'create'],
+    ['accounts', 'list'],
+    ['accounts', 'credit'],
+  ],
+  ...[
+    ['keys', 'mint'],
+    ['keys', 'list'],
+    ['keys', 'update'],
+    ['keys', 'revoke'],
+  ],
+  ...[['models'], ['balance'], ['receipts', 'show'], ['receipts', 'list'], ['ledger', 'verify'], ['doctor']],
+  ['config', 'check'],
+];
+
+describe('help', () => {
+  test.each(LEAVES)('of %s %s comes on stdout, with --json, --data and an example', async (...names) => {
+    const { code, out, err } = await cli.run([...names, '--help']);
+    expect({ code, err }).toEqual({ code: EXIT.ok, err: '' });
+    for (const part of ['--json', '--data', 'Example', `$ `, `tollgate ${names.join(' ')}`])
+      expect(out).toContain(part);
+  });
+
+  test('names every command, and the version is the package’s', async () => {
+    const { out } = await cli.run(['--help']);
+    for (const [name = ''] of LEAVES) expect(out).toContain(`\n  ${name}`);
+    const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+    expect(await cli.run(['--version'])).toEqual({ code: EXIT.ok, out: `${version}\n`, err: '' });
+  });
+});
+
+describe('exit codes', () => {
+  test.each<[string, string[], number, string]>([
+    ['no command', [], EXIT.usage, 'Usage: tollgate'],
+    ['an unknown command', ['acounts'], EXIT.usage, 'Did you mean accounts?'],
+    ['an unknown flag', ['models', '--jsno'], EXIT.usage, 'Did you mean --json?'],
+    ['a missing argument', ['accounts', 'create'], EXIT.usage, "missing required argument 'name'"],
+    ['an argument too many', ['ledger', 'verify', 'now'], EXIT.usage, 'too many arguments'],
+    ['a bad amount', ['accounts', 'credit', 'ada', 'five'], EXIT.usage, 'must be an amount in dollars'],
+    ['no amount', ['accounts', 'credit', 'ada'], EXIT.usage, 'How much?'],
+    ['two amounts', ['accounts', 'credit', 'ada', '5', '--nanousd', '5'], EXIT.usage, 'not both'],
+    [
+      'a bad window',
+      ['keys', 'mint', '--account', 'ada', '--window', 'year'],
+      EXIT.usage,
+      'lifetime, day, week, month',
+    ],
+    ['a bad date', ['keys', 'mint', '--account', 'ada', '--expires', '2027-02-31'], EXIT.usage, 'a date as'],
+    ['a bad setting', ['serve', '--port', 'http'], EXIT.usage, '--port: must be a whole number'],
+    ['no account', ['keys', 'mint'], EXIT.usage, 'tollgate accounts list'],
+    ['an unknown account', ['balance', 'bob'], EXIT.no, 'There is no account "bob".\nTry: tollgate accounts list'],
+    ['an unknown key', ['keys', 'revoke', 'key_0000000000000'], EXIT.no, 'tollgate keys list'],
+    ['an unknown receipt', ['receipts', 'show', 'req_x'], EXIT.no, 'tollgate receipts list'],
+    ['a model nobody serves', ['models', 'gpt-99'], EXIT.no, '0 models'],
+    ['no books', ['accounts', 'list', '--data', 'nowhere'], EXIT.unreachable, 'There are no books at'],
+  ])('%s', async (_, args, expected, words) => {
+    const { code, out, err } = await cli.run(args);
+    expect({ code, out }).toEqual({ code: expected, out: '' });
+    expect(err).toContain(words);
+  });
+
+  test('a store that does not answer, and a fault of our own', async () => {
+    vi.spyOn(cli.store, 'listAccounts').mockRejectedValueOnce(new StoreUnavailable('The disk is gone.'));
+    expect(await cli.run(['accounts', 'list'])).toMatchObject({ code: EXIT.unreachable, err: 'The disk is gone.\n' });
+    vi.spyOn(cli.store, 'listAccounts').mockRejectedValueOnce(new TypeError('a bug'));
+    const failed = await cli.run(['accounts', 'list']);
+    expect(failed).toMatchObject({ code: EXIT.internal, out: '' });
+    expect(failed.err).toContain('a fault in Tollgate itself');
+    expect(cli.closed).toBe(cli.opened);
+  });
+
+  test('an error is JSON on stderr where JSON was asked for', async () => {
+    const { err } = await cli.run(['balance', 'bob', '--json']);
+    expect(JSON.parse(err)).toEqual({
+      error: { message: 'There is no account "bob".', hint: 'tollgate accounts list', exit_code: EXIT.no },
+    });
+  });
+});
+
+describe('accounts and keys', () => {
+  test('an account is opened, credited by dollars and nanodollars, debited, and listed in a table', async () => {
+    expect(await cli.run(['accounts', 'create', 'ada'])).toMatchObject({
+      code: 0,
+      err: expect.stringContaining('credit ada'),
+    });
+    await cli.run(['accounts', 'credit', 'ada', '5.25', '--reference', 'r1', '--note', 'first']);
+    await cli.run(['accounts', 'credit', 'ada', '--nanousd', '1']);
+    await cli.run(['accounts', 'credit', 'ada', '-0.25']);
+    const { out } = await cli.run(['accounts', 'list']);
+    const [titles = '', row = ''] = out.split('\n');
+    expect(titles).toMatch(/^ID +NAME +KIND +BALANCE +HELD +SPENT/);
+    expect(row).toMatch(/^acct_\w{13} +ada +prepaid +\$5\.000000001 +\$0\.00 +\$0\.00 +2026-11-15 12:00:00$/);
+    expect(titles.indexOf('BALANCE') + 'BALANCE'.length).toBe(row.indexOf('$5.000000001') + '$5.000000001'.length);
+    expect(await cli.json(['accounts', 'list'])).toMatchObject({
+      data: [{ name: 'ada', balance_nanousd: 5_000_000_001 }],
+    });
+  });
+
+  test('a reference that was credited before changes nothing and says so', async () => {
+    await cli.run(['accounts', 'create', 'ada']);
+    const credit = ['accounts', 'credit', 'ada', '5', '--reference', 'r1'];
+    await cli.run(credit);
+    const again = await cli.run(credit);
+    expect(again).toMatchObject({ code: 0, err: expect.stringContaining('nothing was changed') });
+    expect(again.out).toContain('$5.00');
+  });
+
+  test('a key is printed alone on stdout, its terms beside it, and a list never shows it again', async () => {
+    await cli.run(['accounts', 'create', 'ada']);
+    const terms = [
+      '--name',
+      'ci',
+      '--cap',
+      '10',
+      '--window',
+      'month',
+      '--expires',
+      '30d',
+      '--models',
+      'sim-gpt,simgpt',
+    ];
+    const minted = await cli.run(['keys', 'mint', '--account', 'ada', ...terms]);
+    expect(minted.out).toMatch(/^tg_live_\w{38}\n$/);
+    for (const part of ['$10.00 per month', '2026-12-15 12:00:00 UTC', 'only time', 'misspelt: simgpt']) {
+      expect(minted.err).toContain(part);
+    }
+    const secret = minted.out.trim();
+    const listed = await cli.run(['keys', 'list', '--account', 'ada']);
+    expect(listed.out + listed.err + minted.err).not.toContain(secret);
+    expect(listed.out).toContain(`${secret.slice(0, 12)}…${secret.slice(-4)}`);
+  });
+
+  test('a key is changed, freed of its terms, and revoked', async () => {
+    await cli.run(['accounts', 'create', 'ada']);
+    const minted = await cli.json(['keys', 'mint', '--account', 'ada', '--cap', '10', '--models', 'sim-gpt']);
+    const id = String(minted.id);
+    expect(await cli.json(['keys', 'update', id, '--cap-nanousd', '7', '--window', 'day'])).toMatchObject({
+      spend_cap_nanousd: 7,
+      window: 'day',
+      models: ['sim-gpt'],
+    });
+    const free = await cli.json(['keys', 'update', id, '--cap', 'none', '--expires', 'never', '--models', 'all']);
+    expect(free).toMatchObject({ spend_cap_nanousd: null, expires_at: null, models: null, window: 'day' });
+    expect((await cli.run(['keys', 'revoke', id])).out).toContain('revoked 2026-11-15 12:00:00 UTC');
+    expect(await cli.json(['keys', 'list'])).toMatchObject({ data: [{ status: 'revoked' }] });
+  });
+
+  test('a long list is given in pages, with the way to the next', async () => {
+    for (const name of ['ada', 'bob', 'cy']) await cli.run(['accounts', 'create', name]);
+    const first = await cli.run(['accounts', 'list', '--limit', '2']);
+    const after = /--after (acct_\w+)/.exec(first.err)?.[1] ?? '';
+    const rest = await cli.run(['accounts', 'list', '--limit', '2', '--after', after]);
+    expect(rest.out).toContain('cy');
+    expect(rest.out).not.toContain('bob');
+    expect(rest.err).toBe('');
+  });
+});
+
+describe('models, balance, books', () => {
+  test('models are listed with prices per million tokens', async () => {
+    const { out, err } = await cli.run(['models', 'mini']);
+    expect(out).toMatch(/sim-gpt-mini +\d+ +\$\d+\.\d\d/);
+    expect(err).toMatch(/1 models, prices /);
+    expect(out).not.toMatch(/^sim-gpt /m);
+  });
+
+  test('a balance shows the key’s part when it is asked for', async () => {
+    await cli.run(['accounts', 'create', 'ada']);
+    const { id } = await cli.json(['keys', 'mint', '--account', 'ada', '--cap', '3']);
+    const { out } = await cli.run(['balance', '--key', String(id)]);
+    expect(out).toContain('ada (acct_');
+    expect(out).toMatch(/key remaining +\$3\.00/);
+  });
+
+  test('verify ends with 1 and every violation when the books do not balance', async () => {
+    expect(await cli.run(['ledger', 'verify'])).toMatchObject({ code: 0, err: 'The books are exact.\n' });
+    const report = await cli.store.verify();
+    vi.spyOn(cli.store, 'verify').mockImplementation(async (progress?: (done: object) => void) => {
+      for (let rowsRead = 0; rowsRead <= 100; rowsRead++) progress?.({ rowsRead, rowsTotal: 100 });
+      return { ...report, violations: ['Account 7 is off by 1.'] };
+    });
+    const wrong = await cli.run(['ledger', 'verify']);
+    expect(wrong.code).toBe(EXIT.no);
+    expect(wrong.err).toContain('Account 7 is off by 1.');
+    expect(wrong.err.match(/% of 100 rows/g)).toHaveLength(9);
+    expect((await cli.run(['ledger', 'verify', '--json'])).code).toBe(EXIT.no);
+  });
+});
+
+describe('while a server runs', () => {
+  test('verbs go through its socket, and the answers are the same to the last digit', async () => {
+    await cli.run(['accounts', 'create', 'ada']);
+    await cli.run(['accounts', 'credit', 'ada', '--nanousd', '9007199254740993']);
+    const alone = [await cli.run(['accounts', 'list']), await cli.run(['accounts', 'list', '--json'])];
+    expect(alone[0]?.out).toContain('$9007199.254740993');
+    expect(alone[1]?.out).toContain('"balance_nanousd":9007199254740993,');
+    const openedBefore = cli.opened;
+    await cli.startServer();
+    expect([await cli.run(['accounts', 'list']), await cli.run(['accounts', 'list', '--json'])]).toEqual(alone);
+    expect(cli.opened).toBe(openedBefore);
+    expect(cli.closed).toBe(cli.opened);
+  });
+
+  test('its refusals read like our own', async () => {
+    const alone = await cli.run(['balance', 'bob']);
+    await cli.startServer();
+    expect(await cli.run(['balance', 'bob'])).toEqual(alone);
+  });
+
+  test('another command that holds the books for a moment is waited for', async () => {
+    const busy = { heldBy: { pid: 1, url: null, socketPath: null, startedMs: 0 } };
+    cli.held.push(busy, { heldBy: null }, busy);
+    expect((await cli.run(['accounts', 'create', 'ada'])).code).toBe(EXIT.ok);
+    expect(cli.opened).toBe(1);
+  });
+
+  test('a socket whose server has gone leads back to the books', async () => {
+    const gone = join(cli.folder, 'gone.sock');
+    cli.held.push({ heldBy: { pid: 1, url: null, socketPath: gone, startedMs: 0 } });
+    expect((await cli.run(['accounts', 'create', 'ada'])).code).toBe(EXIT.ok);
+  });
+
+  test('books that stay held by somebody silent are given up on', async () => {
+    const silent = { heldBy: { pid: 77, url: null, socketPath: null, startedMs: 0 } };
+    cli.held.push(...Array.from({ length: LIMITS.folderAttemptsMax }, () => silent));
+    const { code, err } = await cli.run(['accounts', 'list']);
+    expect(code).toBe(EXIT.unreachable);
+    expect(err).toContain('Process 77 holds');
+  });
+});
+
+describe('serve', () => {
+  test('is given the settings of flags, environment and file', async () => {
+    writeFileSync(join(cli.folder, 'tollgate.config.json'), '{"log_level":"warn"}');
+    await cli.run(['serve', '--port', '9', '--no-sim', '--allowed-hosts', 'a,b'], { TOLLGATE_HOSTED: 'true' });
+    expect(cli.served).toMatchObject([
+      { listen: { port: 9 }, simulatedHost: false, allowedHosts: ['a', 'b'], hosted: true, logLevel: 'warn' },
+    ]);
+    await cli.run(['serve'], { TOLLGATE_SIM: 'false' });
+    expect(cli.served[1]?.simulatedHost).toBe(false);
+  });
+
+  test('does not begin with settings that are wrong', async () => {
+    writeFileSync(join(cli.folder, 'tollgate.config.json'), '{"log_levle":"warn"}');
+    const { code, err } = await cli.run(['serve']);
+    expect(code).toBe(EXIT.usage);
+    expect(err).toContain('log_levle: is not a known field; did you mean "log_level"?');
+    expect(cli.served).toEqual([]);
+  });
+});
+
+describe('config check', () => {
+  test('shows what is in force, with the names of keys and never a key', async () => {
+    const file = { hosts: [{ name: 'own', base_url: 'https://own.example/v1', key: 'hunter2' }] };
+    writeFileSync(join(cli.folder, 'tollgate.config.json'), JSON.stringify(file));
+    for (const json of [[], ['--json']]) {
+      const { code, out } = await cli.run(['config', 'check', ...json], { SOME_KEY: 'hunter2' });
+      expect(code).toBe(EXIT.ok);
+      expect(out).toContain('own');
+      expect(out).toContain('hosts[0].key');
+      expect(out).not.toContain('hunter2');
+    }
+  });
+
+  test('ends with 1 and the path of each fault', async () => {
+    writeFileSync(join(cli.folder, 'tollgate.config.json'), '{"listen":{"port":"x"}}');
+    expect(await cli.run(['config', 'check'])).toMatchObject({
+      code: EXIT.no,
+      err: expect.stringContaining('listen.port'),
+    });
+    const { out } = await cli.run(['config', 'check', '--json']);
+    expect(JSON.parse(out)).toMatchObject({ ok: false, problems: [{ path: 'listen.port' }] });
+  });
+});
+
+describe('a provider key that cannot be read', () => {
+  const env = { OPENAI_API_KEY_FILE: '/nonexistent/key' };
+  test('keeps the server from starting, not the operator from revoking', async () => {
+    await cli.run(['accounts', 'create', 'ada']);
+    const { id } = await cli.json(['keys', 'mint', '--account', 'ada']);
+    expect((await cli.run(['serve'], env)).code).toBe(EXIT.usage);
+    expect((await cli.run(['keys', 'revoke', String(id)], env)).code).toBe(EXIT.ok);
+  });
+});
+
+test('docs/cli.md gives the meaning of every exit code and names every command', () => {
+  const page = readFileSync(new URL('../../docs/cli.md', import.meta.url), 'utf8');
+  for (const code of Object.values(EXIT)) expect(page).toMatch(new RegExp(`^\\| ${code} \\|`, 'm'));
+  for (const names of LEAVES) expect(page).toContain(`tollgate ${names.join(' ')}`);
+});

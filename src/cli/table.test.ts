@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest';
+import { formatRecord, formatTable } from './table.ts';
+
+test('columns line up, amounts by their right end, in any script', () => {
+  const columns = [
+    { title: 'NAME', text: (row: [string, string]) => row[0] },
+    { title: 'COST', align: 'right' as const, text: (row: [string, string]) => row[1] },
+    { title: 'X', text: () => '' },
+  ];
+  expect(
+    formatTable(columns, [
+      ['ada', '$5.25'],
+      ['日本𝄞', '$10.00'],
+    ]),
+  ).toBe(['NAME    COST  X', 'ada    $5.25', '日本𝄞   $10.00', ''].join('\n'));
+});
+
+test('a record has its names in one column', () => {
+  expect(
+    formatRecord([
+      ['id', 'x'],
+      ['balance', '$1.00'],
+    ]),
+  ).toBe('id       x\nbalance  $1.00\n');
+});

@@ -1,0 +1,58 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { ManualClock } from '../kit/clock.ts';
+import { CliFailure } from './failure.ts';
+import { readCount, readList, readMoment, readNanousd, readUsd, time, usd } from './words.ts';
+
+describe('amounts', () => {
+  test('what is shown in dollars reads back as the same nanodollars', () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: -(2n ** 62n), max: 2n ** 62n }), (nanousd) => {
+        const shown = usd(nanousd);
+        expect(shown).toMatch(/^-?\$\d+\.\d{2,9}$/);
+        expect(readUsd(shown, 'it')).toBe(String(nanousd));
+      }),
+    );
+  });
+
+  test.each(['', 'five', '5.', '.5', '5,25', '1e3', '5.0000000001', '5 5', '0x5'])('%j is no amount', (text) => {
+    expect(() => readUsd(text, 'The amount')).toThrow(CliFailure);
+    expect(() => readUsd(text, 'The amount')).toThrow('The amount must be');
+  });
+
+  test('nanodollars are whole', () => {
+    expect(readNanousd('-12', 'it')).toBe('-12');
+    for (const text of ['1.5', '', '1e3', '12345678901234567890'])
+      expect(() => readNanousd(text, 'it')).toThrow(CliFailure);
+  });
+});
+
+describe('moments', () => {
+  const clock = new ManualClock(Date.UTC(2026, 10, 15, 12));
+  const at = (text: string, direction: 'ago' | 'ahead' = 'ahead') => time(readMoment(text, 'it', clock, direction));
+
+  test.each([
+    ['2027-01-31', '2027-01-31 00:00:00'],
+    ['2027-01-31T12:30', '2027-01-31 12:30:00'],
+    ['2027-01-31 12:30:15', '2027-01-31 12:30:15'],
+    ['2027-01-31T12:30Z', '2027-01-31 12:30:00'],
+    ['2027-01-31T12:30+02:00', '2027-01-31 10:30:00'],
+    ['30d', '2026-12-15 12:00:00'],
+    ['12h', '2026-11-16 00:00:00'],
+    ['90s', '2026-11-15 12:01:30'],
+  ])('%s is %s UTC', (text, expected) => expect(at(text)).toBe(expected));
+
+  test('a span may also lie behind us', () => expect(at('1w', 'ago')).toBe('2026-11-08 12:00:00'));
+
+  test.each(['', 'tomorrow', '2027-02-31', '2027-13-01', '2027-1-1', '2027-01-01T25:00', '30', '-1d', '1y'])(
+    '%j is no moment',
+    (text) => expect(() => at(text)).toThrow('a date as 2027-01-31'),
+  );
+});
+
+test('counts have a range, lists lose empty parts', () => {
+  expect(readCount('7', '--limit', 10)).toBe(7);
+  for (const text of ['0', '11', '-1', '1.5', 'x'])
+    expect(() => readCount(text, '--limit', 10)).toThrow('from 1 to 10');
+  expect(readList(' a, b ,,c')).toEqual(['a', 'b', 'c']);
+});

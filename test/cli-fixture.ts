@@ -1,0 +1,126 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { buildCatalog } from '../src/catalog/catalog.ts';
+import { loadSimulatedFile } from '../src/catalog/load.ts';
+import type { Composition, FolderHeld, OpenServices } from '../src/cli/composition.ts';
+import { runCli } from '../src/cli/run.ts';
+import type { Config, Environment } from '../src/config.ts';
+import { answerOperator, type OperatorServices } from '../src/gateway/operator.ts';
+import { ManualClock } from '../src/kit/clock.ts';
+import { IdSource } from '../src/kit/ids.ts';
+import { Ledger } from '../src/ledger/ledger.ts';
+import { MemoryStore } from '../src/store/memory.ts';
+
+export const NOW_MS = Date.UTC(2026, 10, 15, 12);
+
+export interface CliRun {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** A command line with books in memory, in its own folder, with or without a server that holds them. */
+export class CliFixture {
+  readonly folder = mkdtempSync(join(tmpdir(), 'tollgate-cli-'));
+  readonly clock = new ManualClock(NOW_MS);
+  readonly store = new MemoryStore(this.clock);
+  readonly served: Config[] = [];
+  /** How often books were opened, and closed again. */
+  opened = 0;
+  closed = 0;
+  /** Answers of openServices before the real one. */
+  readonly held: FolderHeld[] = [];
+  #services: OperatorServices | null = null;
+  #server: Server | null = null;
+
+  async services(): Promise<OperatorServices> {
+    if (this.#services !== null) return this.#services;
+    const { epoch } = await this.store.beginInstance();
+    const file = loadSimulatedFile();
+    const catalog = buildCatalog({ rows: file.models, hosts: new Set(['sim']), version: file.version });
+    this.#services = {
+      store: this.store,
+      clock: this.clock,
+      ids: new IdSource(this.clock, 1),
+      ledger: new Ledger({ store: this.store, clock: this.clock, epoch }),
+      catalog: () => catalog,
+      directory: null,
+      server: null,
+    };
+    return this.#services;
+  }
+
+  async run(args: readonly string[], env: Environment = {}): Promise<CliRun> {
+    const out: string[] = [];
+    const err: string[] = [];
+    const composition: Composition = {
+      serve: async (config) => {
+        this.served.push(config);
+        return 0;
+      },
+      openServices: () => this.#open(),
+      terminal: { writeOut: (text) => void out.push(text), writeErr: (text) => void err.push(text) },
+      cwd: this.folder,
+      clock: { nowMs: () => this.clock.nowMs(), monotonicMs: () => 0, after: runAtOnce },
+    };
+    const code = await runCli(args, { TOLLGATE_DATA: this.folder, ...env }, composition);
+    return { code, out: out.join(''), err: err.join('') };
+  }
+
+  /** The parsed answer of a command that must succeed. */
+  async json(args: readonly string[]): Promise<Record<string, unknown>> {
+    const { code, out, err } = await this.run([...args, '--json']);
+    if (code !== 0) throw new Error(`${args.join(' ')} ended with ${code}: ${err}`);
+    return JSON.parse(out);
+  }
+
+  /** From now on a server holds the books: verbs reach it over a real socket, and nobody else can open them. */
+  async startServer(): Promise<string> {
+    const services = await this.services();
+    const socketPath = join(this.folder, 'control.sock');
+    this.#server = createServer((request, response) => {
+      const chunks: Buffer[] = [];
+      request.on('data', (chunk: Buffer) => chunks.push(chunk));
+      request.on('end', () => {
+        const verb = request.url?.replace('/operator/', '') ?? '';
+        void answerOperator(services, verb, Buffer.concat(chunks).toString()).then(({ status, body }) =>
+          response.writeHead(status, { 'content-type': 'application/json' }).end(body),
+        );
+      });
+    });
+    await new Promise<void>((resolve) => this.#server?.listen(socketPath, resolve));
+    return socketPath;
+  }
+
+  async stopServer(): Promise<void> {
+    const server = this.#server;
+    this.#server = null;
+    if (server !== null) await new Promise((resolve) => server.close(resolve));
+  }
+
+  async remove(): Promise<void> {
+    await this.stopServer();
+    rmSync(this.folder, { recursive: true });
+  }
+
+  async #open(): Promise<OpenServices | FolderHeld> {
+    const held = this.held.shift();
+    if (held !== undefined) return held;
+    if (this.#server !== null) {
+      const socketPath = join(this.folder, 'control.sock');
+      return { heldBy: { pid: 4711, url: 'http://127.0.0.1:8080', socketPath, startedMs: NOW_MS } };
+    }
+    this.opened += 1;
+    const close = async () => {
+      this.closed += 1;
+    };
+    return { services: await this.services(), close };
+  }
+}
+
+function runAtOnce(_ms: number, run: () => void): { cancel(): void } {
+  queueMicrotask(run);
+  return { cancel: () => {} };
+}
