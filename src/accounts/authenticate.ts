@@ -26,7 +26,7 @@ export function authenticate(
   const credentials = readCredentials(rawHeaders);
   if (gate.localAccountId !== null) return authenticateLocal(credentials, gate.localAccountId, gate);
   const secret = theOneSecret(credentials);
-  return secret === null ? refusal() : whenFound(gate.directory.find(secret), null);
+  return secret === null ? invalidKey() : whenFound(gate.directory.find(secret), null);
 }
 
 /** Local mode: a gateway key in good order is honoured, everything else that people send by habit is ignored. */
@@ -39,7 +39,7 @@ function authenticateLocal(
   const secrets = new Set(
     credentials.map(({ secret }) => secret).filter((secret) => secret !== null && hasKeyShape(secret)),
   );
-  if (secrets.size > 1) return refusal();
+  if (secrets.size > 1) return invalidKey();
   const [secret] = secrets;
   return secret == null ? local : whenFound(gate.directory.find(secret), local);
 }
@@ -48,7 +48,7 @@ function whenFound(
   found: KeyRow | null | Promise<KeyRow | null>,
   otherwise: Caller | null,
 ): Caller | GatewayError | Promise<Caller | GatewayError> {
-  const answer = (key: KeyRow | null) => (key === null ? (otherwise ?? refusal()) : callerOf(key));
+  const answer = (key: KeyRow | null) => (key === null ? (otherwise ?? invalidKey()) : callerOf(key));
   return found instanceof Promise ? found.then(answer) : answer(found);
 }
 
@@ -56,7 +56,8 @@ function callerOf(key: KeyRow): Caller {
   return { accountId: key.accountId, keyId: key.id, key };
 }
 
-function refusal(): GatewayError {
+/** One and the same for every reason, so that nobody learns which it was. */
+export function invalidKey(): GatewayError {
   return new GatewayError('invalid_api_key', {
     message: 'No valid API key was sent. Send one gateway key as "Authorization: Bearer <key>" or in x-api-key.',
   });

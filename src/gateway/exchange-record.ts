@@ -16,8 +16,8 @@ export interface ExchangeRecord {
   status: number;
   ended: Ended | 'refused';
   errorCode: string | null;
-  /** The host's own words stay in the operator's log. */
-  hostError: string | null;
+  /** What went wrong at the host or in here, for the operator; never a host's own words. */
+  fault: string | null;
   usageSource: UsageSource;
   usage: Usage | null;
   costNanousd: bigint;

@@ -150,7 +150,7 @@ function noteSettlement(record: ExchangeRecord, served: AttemptResult & Outcome,
   record.status = settlement.httpStatus;
   record.ended = settlement.ended;
   record.errorCode = served.error?.code ?? null;
-  record.hostError = served.hostError?.message ?? null;
+  record.fault = served.hostFault;
   record.usageSource = settlement.usageSource;
   record.usage = settlement.usage;
   record.costNanousd = settlement.costNanousd;
@@ -173,7 +173,7 @@ function openRecord(call: Call): ExchangeRecord {
     status: 0,
     ended: 'refused',
     errorCode: null,
-    hostError: null,
+    fault: null,
     usageSource: 'none',
     usage: null,
     costNanousd: 0n,

@@ -1,3 +1,4 @@
+import { invalidKey } from '../accounts/authenticate.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import { largestOutputLimit } from '../money/worst-case.ts';
 import type { HoldRefusal } from '../store/store.ts';
@@ -39,7 +40,7 @@ export function refusalOfHold(
       });
     case 'key_inactive':
     case 'no_account':
-      return new GatewayError('invalid_api_key', { message: 'This key is not valid.' });
+      return invalidKey();
     case 'stale_epoch':
       return new GatewayError('store_unavailable', {
         message: 'This instance has lost its place in the ledger; try again.',

@@ -49,7 +49,7 @@ export function refuse(
   record.errorCode = error.code;
   record.status = sink.gone ? record.status || 499 : error.status;
   if (!(cause instanceof GatewayError))
-    record.hostError = cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause);
+    record.fault = cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause);
   if (sink.gone) return;
   if (sink.headSent) {
     sink.end(call.wire.client.writeStreamError(error, call.requestId));

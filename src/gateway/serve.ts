@@ -41,7 +41,7 @@ const NEVER_ASKED: AttemptResult = {
   contentLeft: false,
   relayedBytes: 0,
   error: null,
-  hostError: null,
+  hostFault: null,
   retryable: false,
   deliver: () => {},
 };
@@ -59,6 +59,7 @@ function attemptTerms(gateway: Gateway, admitted: Admitted, candidate: Candidate
   return {
     wire,
     send: (receiver) => candidate.host.send(wire.relay.path, requestBody(admitted, candidate, wire), receiver),
+    hideKey: (text) => candidate.host.hideKey(text),
     relay: {
       catalogModel: admission.model.id,
       requestId: call.requestId,

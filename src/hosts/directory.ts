@@ -8,6 +8,8 @@ export type { AnswerReceiver, RequestControl } from '../egress/egress.ts';
 export interface ReadyHost {
   readonly row: HostRow;
   send(path: string, body: Buffer, receiver: AnswerReceiver): RequestControl;
+  /** A host may quote the key it was called with; no caller may read it. */
+  hideKey(text: string): string;
 }
 
 /** One host that serves the wanted model, and its name for it. */
@@ -52,5 +54,6 @@ function readyHost({ row, key }: ConfiguredHost, egress: Egress): ReadyHost {
   return {
     row,
     send: (path, body, receiver) => egress.send({ origin, path: prefix + path, headers, body }, receiver),
+    hideKey: (text) => (key === null ? text : text.replaceAll(key.reveal(), '[key]')),
   };
 }

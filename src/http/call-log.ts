@@ -17,7 +17,7 @@ export function logCall(log: Log, record: ExchangeRecord): void {
     status: record.status,
     ended: record.ended,
     error: record.errorCode,
-    host_error: record.hostError,
+    fault: record.fault ?? undefined,
     usage_source: record.usageSource,
     ...tokenFields(record),
     cost_nanousd: Number(record.costNanousd),

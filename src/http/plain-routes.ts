@@ -1,3 +1,4 @@
+import { invalidKey } from '../accounts/authenticate.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import { type AllowedIds, messagesModelEntry, messagesModelList, modelEntry, modelList } from '../catalog/entry.ts';
 import { resolveModel } from '../gateway/admit.ts';
@@ -58,7 +59,7 @@ function allowedIds({ caller }: PlainRequest): AllowedIds {
 async function balance({ ledger }: PlainServices, { caller }: PlainRequest): Promise<PlainAnswer> {
   const { accountId, key } = caller!;
   const found = await ledger.balance(accountId, key?.id ?? null);
-  if (found === null) throw new GatewayError('invalid_api_key', { message: 'This key has no account any more.' });
+  if (found === null) throw invalidKey();
   return ok(balanceView(found, key));
 }
 

@@ -23,6 +23,8 @@ export interface AttemptTerms {
   readonly wire: Wire;
   /** Sends the request to the host of this attempt. */
   send(receiver: AnswerReceiver): RequestControl;
+  /** Takes our key for this host out of whatever the host says. */
+  hideKey(text: string): string;
   readonly relay: RelayTerms;
   readonly exact: boolean;
   readonly onClientGone: 'drain' | 'cancel';
@@ -40,17 +42,32 @@ type Seen = Omit<Outcome, 'host' | 'attempts'>;
 export interface AttemptResult extends Seen {
   /** Nothing reached the client and another host may do better. */
   readonly retryable: boolean;
-  /** The host's own error, for the operator's log. */
-  readonly hostError: HostError | null;
+  /** What went wrong at the host, for the operator's log. */
+  readonly hostFault: string | null;
   deliver(bill: Bill, costHeaders: Record<string, string>): void;
 }
 
 /** The status of a call whose client had gone, as other servers log it; no client ever sees it. */
 export const CLIENT_GONE_STATUS = 499;
 
+/** A failure of the host, in our own words: the host's may quote the prompt, or our key. */
+export interface HostFault {
+  readonly words: string;
+  /** Another host may do better. */
+  readonly retryable: boolean;
+}
+
+export function faultOf({ kind, status, code }: HostError): HostFault {
+  const named = code !== null && /^[\w.-]{1,64}$/.test(code) ? ` ${code}` : '';
+  return { words: `${kind} ${status}${named}`, retryable: kind !== 'over_window' && kind !== 'request' };
+}
+
+const BROKEN_OFF = 'The model broke off in the middle of its answer; what had arrived is charged.';
+
 /** What a caller is told about a host's error: its words only where they are about the caller's own request. */
-export function errorForCaller(error: HostError): GatewayError {
-  const { message, param } = error;
+export function errorForCaller(error: HostError, { hideKey }: AttemptTerms, contentLeft: boolean): GatewayError {
+  const { param, code } = error;
+  const message = hideKey(error.message);
   switch (error.kind) {
     case 'over_window':
       return new GatewayError('host_context_length_exceeded', { message, param });
@@ -58,22 +75,23 @@ export function errorForCaller(error: HostError): GatewayError {
       return new GatewayError('host_refused_request', {
         message: message || 'The model refused this request.',
         param,
-        code: error.code,
+        code,
       });
     case 'rate':
       return new GatewayError('rate_limit_exceeded', {
-        message: 'Every host of this model is at its rate limit; try again shortly.',
+        message: contentLeft ? BROKEN_OFF : 'Every host of this model is at its rate limit; try again shortly.',
         retryAfterS: 1,
       });
     default:
-      return new GatewayError('host_failed', {
-        message: 'The model could not be reached; nothing was charged. Try again.',
-      });
+      return hostFailed(contentLeft);
   }
 }
 
-export function isRetryable(error: HostError): boolean {
-  return error.kind !== 'over_window' && error.kind !== 'request';
+export function hostFailed(contentLeft: boolean): GatewayError {
+  const message = contentLeft
+    ? BROKEN_OFF
+    : 'The model could not be reached or gave no answer; nothing was charged. Try again.';
+  return new GatewayError('host_failed', { message });
 }
 
 /** A host must not compress: frames would have to wait in its compressor, and lengths would lie. */

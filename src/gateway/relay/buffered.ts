@@ -11,8 +11,10 @@ import {
   type AttemptTerms,
   CLIENT_GONE_STATUS,
   errorForCaller,
+  faultOf,
+  type HostFault,
+  hostFailed,
   isEncoded,
-  isRetryable,
 } from './attempt.ts';
 
 /** Waits for the host's whole answer; the client gets its head only when the money is settled. */
@@ -83,7 +85,7 @@ class BufferedRelay implements AnswerReceiver {
       contentLeft: true,
       relayedBytes: answer.relayedBytes,
       error: null,
-      hostError: null,
+      hostFault: null,
       retryable: false,
       deliver: (bill, costHeaders) => this.#send(answer, bill, costHeaders),
     });
@@ -103,35 +105,26 @@ class BufferedRelay implements AnswerReceiver {
   }
 
   #refused(hostError: HostError): void {
-    this.#finish(this.#nothing('failed', errorForCaller(hostError), { hostError, retryable: isRetryable(hostError) }));
+    this.#finish(this.#nothing('failed', errorForCaller(hostError, this.#terms, false), faultOf(hostError)));
   }
 
   /** After a 2xx head the host has begun to bill, so another host must not be asked as well. */
-  #giveUp(reason: string): void {
+  #giveUp(words: string): void {
     this.#control?.cancel();
-    const error = new GatewayError('host_failed', {
-      message: 'The model could not be reached or broke off; nothing was charged. Try again.',
-    });
-    const hostError: HostError = {
-      kind: 'unavailable',
-      status: this.#status,
-      message: reason,
-      code: null,
-      param: null,
-    };
-    this.#finish(this.#nothing('failed', error, { hostError, retryable: this.#status < 200 || this.#status >= 300 }));
+    const retryable = this.#status < 200 || this.#status >= 300;
+    this.#finish(this.#nothing('failed', hostFailed(false), { words, retryable }));
   }
 
   #timedOut(): void {
     this.#control?.cancel();
     const message = `The model did not answer within ${this.#terms.limits.bufferedMs / 1000} seconds; nothing was charged. Stream long answers.`;
-    this.#finish(this.#nothing('timeout', new GatewayError('host_timeout', { message }), {}));
+    this.#finish(this.#nothing('timeout', new GatewayError('host_timeout', { message }), null));
   }
 
   #shutDown(): void {
     this.#control?.cancel();
     const message = 'The gateway is shutting down; nothing was charged. Try again.';
-    this.#finish(this.#nothing('shutdown', new GatewayError('shutting_down', { message, retryAfterS: 1 }), {}));
+    this.#finish(this.#nothing('shutdown', new GatewayError('shutting_down', { message, retryAfterS: 1 }), null));
   }
 
   /** The host goes on generating and billing: hear it out for its own usage, unless its row says it can be stopped. */
@@ -143,14 +136,10 @@ class BufferedRelay implements AnswerReceiver {
 
   #cutOff(): void {
     this.#control?.cancel();
-    this.#finish(this.#nothing('client_gone', null, {}));
+    this.#finish(this.#nothing('client_gone', null, null));
   }
 
-  #nothing(
-    ended: Exclude<Ended, 'died'>,
-    error: GatewayError | null,
-    extra: { hostError?: HostError; retryable?: boolean },
-  ): AttemptResult {
+  #nothing(ended: Exclude<Ended, 'died'>, error: GatewayError | null, fault: HostFault | null): AttemptResult {
     const gone = this.#terms.sink.gone;
     return {
       ended,
@@ -160,8 +149,8 @@ class BufferedRelay implements AnswerReceiver {
       contentLeft: false,
       relayedBytes: 0,
       error,
-      hostError: extra.hostError ?? null,
-      retryable: extra.retryable === true && !gone,
+      hostFault: fault?.words ?? null,
+      retryable: fault?.retryable === true && !gone,
       deliver: () => {},
     };
   }

@@ -12,8 +12,10 @@ import {
   type AttemptTerms,
   CLIENT_GONE_STATUS,
   errorForCaller,
+  faultOf,
+  type HostFault,
+  hostFailed,
   isEncoded,
-  isRetryable,
 } from './attempt.ts';
 import { StreamOutlet } from './stream-outlet.ts';
 
@@ -176,22 +178,14 @@ class StreamedRelay implements AnswerReceiver {
 
   #hostFailed(hostError: HostError): void {
     this.#letGo();
-    this.#finish(this.#result('upstream_error', errorForCaller(hostError), hostError));
+    const error = errorForCaller(hostError, this.#terms, this.#stream.relayedBytes > 0);
+    this.#finish(this.#result('upstream_error', error, faultOf(hostError)));
   }
 
-  #breakOff(reason: string): void {
+  #breakOff(words: string): void {
     this.#control?.cancel();
-    const error = new GatewayError('host_failed', {
-      message: 'The model could not be reached or broke off in the middle of its answer.',
-    });
-    const hostError: HostError = {
-      kind: 'unavailable',
-      status: this.#status,
-      message: reason,
-      code: null,
-      param: null,
-    };
-    this.#finish(this.#result('upstream_error', error, hostError));
+    const error = hostFailed(this.#stream.relayedBytes > 0);
+    this.#finish(this.#result('upstream_error', error, { words, retryable: true }));
   }
 
   /** A host we have paused ourselves is not silent; the client's own limit is running then. */
@@ -230,7 +224,7 @@ class StreamedRelay implements AnswerReceiver {
     this.#finish(this.#result(this.#clientEnded ?? 'client_gone', null, null));
   }
 
-  #result(ended: Exclude<Ended, 'died'>, error: GatewayError | null, hostError: HostError | null): AttemptResult {
+  #result(ended: Exclude<Ended, 'died'>, error: GatewayError | null, fault: HostFault | null): AttemptResult {
     const { usage } = this.#stream;
     const relayedBytes = this.#clientEnded === null ? this.#stream.relayedBytes : this.#relayedAtLoss;
     const contentLeft = relayedBytes > 0;
@@ -244,8 +238,8 @@ class StreamedRelay implements AnswerReceiver {
       contentLeft,
       relayedBytes,
       error,
-      hostError,
-      retryable: untouched && isFailure && (hostError === null || isRetryable(hostError)),
+      hostFault: fault?.words ?? null,
+      retryable: untouched && isFailure && fault?.retryable === true,
       deliver: (bill) => this.#deliver(bill, error),
     };
   }
