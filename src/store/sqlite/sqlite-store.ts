@@ -3,23 +3,23 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Receipt } from '../../canonical/receipt.ts';
 import type { Clock } from '../../kit/clock.ts';
 import { LIMITS } from '../../limits.ts';
-import type {
-  Account,
-  Instance,
-  KeyChange,
-  KeyRow,
-  KeyWindow,
-  LedgerOperation,
-  LedgerOutcome,
-  NewAccount,
-  NewKey,
-  Page,
-  ReceiptFilter,
-  Store,
-  StoreHealth,
+import {
+  type Account,
+  type Instance,
+  type KeyChange,
+  type KeyRow,
+  type KeyWindow,
+  type LedgerOperation,
+  type LedgerOutcome,
+  type NewAccount,
+  type NewKey,
+  type Page,
+  type ReceiptFilter,
+  type Store,
+  type StoreHealth,
   StoreUnavailable,
-  VerifyProgress,
-  VerifyReport,
+  type VerifyProgress,
+  type VerifyReport,
 } from '../store.ts';
 import { AccountReader } from './accounts.ts';
 import { createFiles, openToRead, openToWrite } from './database.ts';
@@ -57,13 +57,16 @@ class SqliteStore implements Store {
   readonly #folder: string;
   readonly #clock: Clock;
   readonly #writer: Thread<WriterVerbs>;
-  readonly #scanner: Thread<ScannerVerbs>;
+  readonly #onBroken: (error: StoreUnavailable) => void;
   readonly #reader: DatabaseSync;
   readonly #accounts: AccountReader;
   readonly #keys: KeyReader;
   readonly #receipts: ReceiptReader;
+  /** Started when it is first needed. */
+  #scanner: Thread<ScannerVerbs> | null = null;
   /** Verifying and closing take turns: closing moves the ground on which verifying stands. */
   #bookkeeping: Promise<unknown> = Promise.resolve();
+  #closed = false;
 
   constructor({ folder, clock, onFatal }: SqliteStoreOptions) {
     this.#folder = folder;
@@ -72,9 +75,8 @@ class SqliteStore implements Store {
     this.#accounts = new AccountReader(this.#reader);
     this.#keys = new KeyReader(this.#reader);
     this.#receipts = new ReceiptReader(this.#reader);
-    const broken = (error: StoreUnavailable) => onFatal?.(error);
-    this.#writer = new Thread('writer', { folder }, broken);
-    this.#scanner = new Thread('scanner', { folder }, broken);
+    this.#onBroken = (error) => onFatal?.(error);
+    this.#writer = new Thread('writer', { folder }, this.#onBroken);
   }
 
   async ready(): Promise<void> {
@@ -106,7 +108,7 @@ class SqliteStore implements Store {
   }
 
   listAccounts(page: Page): Promise<Account[]> {
-    return this.#scanner.call('listAccounts', page);
+    return this.#scan('listAccounts', page);
   }
 
   createKey(key: NewKey): Promise<'created' | 'no_account'> {
@@ -126,7 +128,7 @@ class SqliteStore implements Store {
   }
 
   listKeys(accountId: bigint | null, page: Page): Promise<KeyRow[]> {
-    return this.#scanner.call('listKeys', accountId, page);
+    return this.#scan('listKeys', accountId, page);
   }
 
   async keysChangedSince(version: bigint | null): Promise<{ version: bigint; keys: KeyRow[] }> {
@@ -142,14 +144,14 @@ class SqliteStore implements Store {
   }
 
   listReceipts(filter: ReceiptFilter, page: Page): Promise<Receipt[]> {
-    return this.#scanner.call('listReceipts', filter, page);
+    return this.#scan('listReceipts', filter, page);
   }
 
   verify(progress?: (done: VerifyProgress) => void): Promise<VerifyReport> {
     return this.#inTurn(async () => {
-      await this.#scanner.call('beginVerify', this.#clock.nowMs());
+      await this.#scan('beginVerify', this.#clock.nowMs());
       for (;;) {
-        const step = await this.#scanner.call('stepVerify');
+        const step = await this.#scan('stepVerify');
         progress?.(step.progress);
         if (step.report !== null) return step.report;
       }
@@ -167,7 +169,7 @@ class SqliteStore implements Store {
   }
 
   async health(): Promise<StoreHealth> {
-    const broken = this.#writer.broken ?? this.#scanner.broken;
+    const broken = this.#writer.broken ?? this.#scanner?.broken ?? null;
     if (broken !== null) return { ok: false, reason: broken.message, mayAdmit: false };
     const { bavail, bsize } = await statfs(this.#folder);
     await this.#writer.call('ping');
@@ -177,10 +179,18 @@ class SqliteStore implements Store {
 
   /** Readers first: the last connection to leave folds the write-ahead log into the file, and only a writer can. */
   async close(): Promise<void> {
-    if (this.#reader.isOpen) this.#reader.close();
-    await this.#scanner.end();
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#reader.close();
+    await this.#scanner?.end();
     await this.#writer.end();
   }
+
+  #scan: Thread<ScannerVerbs>['call'] = (verb, ...args) => {
+    if (this.#closed) return Promise.reject(new StoreUnavailable('The store is closed.'));
+    this.#scanner ??= new Thread('scanner', { folder: this.#folder }, this.#onBroken);
+    return this.#scanner.call(verb, ...args);
+  };
 
   #inTurn<Result>(run: () => Promise<Result>): Promise<Result> {
     const turn = this.#bookkeeping.then(run);

@@ -68,8 +68,8 @@ export class Thread<Verbs extends AnyVerbs> {
     if (this.#ending) return Promise.reject(new StoreUnavailable('The store is closed.'));
     const seq = ++this.#seq;
     return new Promise((resolve, reject) => {
-      this.#waiting.set(seq, { resolve, reject });
       this.#worker.postMessage({ seq, verb, args } satisfies Request);
+      this.#waiting.set(seq, { resolve, reject });
     });
   }
 
@@ -96,6 +96,7 @@ export class Thread<Verbs extends AnyVerbs> {
     const waiting = [...this.#waiting.values()];
     this.#waiting.clear();
     for (const one of waiting) one.reject(this.#broken);
+    this.#worker.terminate().catch(() => undefined);
     if (!this.#ending) this.#onBroken(this.#broken);
   }
 }

@@ -1,0 +1,106 @@
+import type { Settlement } from '../src/canonical/receipt.ts';
+import type { ManualClock } from '../src/kit/clock.ts';
+import type {
+  CreditOperation,
+  HoldOperation,
+  NewAccount,
+  NewKey,
+  Page,
+  ReceiptFilter,
+  SettleOperation,
+  Store,
+} from '../src/store/store.ts';
+
+/** A store an engine's suite works on; `reopen` is what a restart of the process would see. */
+export interface StoreUnderTest {
+  readonly store: Store;
+  reopen(): Promise<Store>;
+  dispose(): Promise<void>;
+}
+
+export type OpenStore = (clock: ManualClock) => Promise<StoreUnderTest>;
+
+/** 2026-03-15 12:00 UTC, a Sunday in the middle of a month. */
+export const NOON_MS = Date.UTC(2026, 2, 15, 12);
+
+export const FIRST_PAGE: Page = { limit: 100, after: null };
+export const ALL_RECEIPTS: ReceiptFilter = { accountId: null, keyId: null, sinceMs: null };
+
+export function anAccount(id: bigint, over: Partial<NewAccount> = {}): NewAccount {
+  return { id, name: `account-${id}`, kind: 'prepaid', createdMs: NOON_MS, ...over };
+}
+
+export function aKey(id: bigint, accountId: bigint, over: Partial<NewKey> = {}): NewKey {
+  return {
+    id,
+    accountId,
+    name: `key-${id}`,
+    sha256Hex: id.toString(16).padStart(64, '0'),
+    prefix: 'tg_live_abcd',
+    lastFour: 'wxyz',
+    capNanousd: null,
+    capWindow: 'lifetime',
+    expiresMs: null,
+    models: null,
+    createdMs: NOON_MS,
+    ...over,
+  };
+}
+
+/** By account 1 without a key, in the first life of the process, at the first price list. */
+export function aHold(id: bigint, amountNanousd: bigint, over: Partial<HoldOperation> = {}): HoldOperation {
+  return {
+    kind: 'hold',
+    id,
+    epoch: 1n,
+    accountId: 1n,
+    keyId: null,
+    amountNanousd,
+    ceilingNanousd: null,
+    route: '/v1/chat/completions',
+    stream: false,
+    requestedModel: 'vendor/model',
+    effectiveModel: 'model',
+    priceId: 1,
+    createdMs: NOON_MS,
+    labels: null,
+    ...over,
+  };
+}
+
+export function aSettle(id: bigint, costNanousd: bigint, over: Partial<Settlement> = {}): SettleOperation {
+  return { kind: 'settle', id, endedMs: NOON_MS + 500, settlement: { ...SETTLEMENT, costNanousd, ...over } };
+}
+
+const SETTLEMENT: Settlement = {
+  ended: 'complete',
+  httpStatus: 200,
+  usageSource: 'reported',
+  usage: null,
+  components: null,
+  costNanousd: 0n,
+  host: 'host-a',
+  attempts: 1,
+  lossNanousd: 0n,
+  lossReason: null,
+};
+
+export function aCredit(id: bigint, amountNanousd: bigint, over: Partial<CreditOperation> = {}): CreditOperation {
+  return {
+    kind: 'credit',
+    id,
+    accountId: 1n,
+    amountNanousd,
+    reference: `reference-${id}`,
+    note: null,
+    createdMs: NOON_MS,
+    ...over,
+  };
+}
+
+/** Account 1, one price list, the first life begun. */
+export async function prepare(store: Store, account: Partial<NewAccount> = {}): Promise<void> {
+  await store.createAccount(anAccount(1n, account));
+  await store.registerPrices('prices-1', '{"model":1}');
+  await store.beginInstance();
+}
