@@ -11,6 +11,7 @@ import {
   loadConfig,
   SETTINGS,
 } from './config.ts';
+import { configFileSchema } from './config-schema.ts';
 
 let cwd: string;
 beforeEach(() => {
@@ -162,6 +163,17 @@ describe('a bad file is refused by the path of the bad field', () => {
       { models: [{ ...row, price: { input: 0.1, output: 1 } }] },
       'models[0].price.input: must be a whole number',
     ],
+    [
+      'price of no model',
+      { prices: { 'sim-gtp': { input: 1, output: 1 } } },
+      'prices.sim-gtp: no model has this id; did you mean "sim-gpt"?',
+    ],
+    ['default of no model', { default_model: 'nonsense' }, 'default_model: no model has this name'],
+    [
+      'key with a line break',
+      { hosts: [{ name: 'a', base_url: 'http://x', key: 'k\n' }] },
+      'hosts[0].key: must be a key',
+    ],
     ['bad origin', { origins: ['https://app.example/'] }, 'origins[0]: must be an origin'],
     ['not JSON', '{"listen": {port: 1}}', 'expected a key in double quotes but found p at line 1, column 13'],
     ['same field twice', '{"data": "a", "data": "b"}', 'data stands twice'],
@@ -269,6 +281,25 @@ describe('hosts and their keys', () => {
   });
 });
 
+test('prices and the default may name models of the catalog, of the file, and of its hosts', () => {
+  const price = { input: 1, output: 1 };
+  const row = { id: 'own', aliases: ['mine'], context_window: 10, hosts: [{ host: 'near', model: 'm' }] };
+  write({
+    hosts: [{ name: 'near', base_url: 'http://localhost:1/v1', models: ['served'] }],
+    models: [row],
+    prices: { 'sim-gpt': price, own: price, served: price },
+    default_model: 'mine',
+  });
+  expect([...load().prices.keys()]).toEqual(['sim-gpt', 'own', 'served']);
+  expect(load().defaultModel).toBe('mine');
+});
+
+test('a built-in host whose entry names a variable needs that variable', () => {
+  write({ hosts: [{ name: 'openai', key_env: 'OTHER_KEY' }] });
+  expect(problems(() => load({ env: { OPENAI_API_KEY: 'sk-1' } }))).toContain('hosts[0].key_env: names OTHER_KEY');
+  expect(load({ env: { OTHER_KEY: 'sk-2' } }).hosts[0]?.keySource).toBe('OTHER_KEY');
+});
+
 test('a file nobody may read is refused with the reason', () => {
   const file = write({});
   chmodSync(file, 0);
@@ -281,8 +312,11 @@ test('the published schema is the one in force; "npm run config:schema" writes i
   expect(published).toBe(`${JSON.stringify(configJsonSchema(), null, 2)}\n`);
 });
 
-test('docs/config.md names every setting that needs no file', () => {
+test('docs/config.md names every setting that needs no file, and every limit with its default', () => {
   const page = readFileSync(new URL('../docs/config.md', import.meta.url), 'utf8');
+  for (const [name, limit] of Object.entries(configFileSchema.parse({}).limits)) {
+    expect(page).toMatch(new RegExp(`^\\| \`${name}\` \\| ${limit} \\|`, 'm'));
+  }
   for (const setting of SETTINGS) {
     const flag = setting.flag === 'sim' ? '--no-sim' : flagName(setting.flag);
     expect(page).toContain(`| \`${flag}\` | \`${setting.variable}\` |`);

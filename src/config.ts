@@ -3,6 +3,7 @@ import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { z } from 'zod';
 import type { ModelRow, PriceRow } from './catalog/schema.ts';
+import { modelProblems, strayHosts } from './config-models.ts';
 import { ConfigError, type ConfigProblem, problemsOf } from './config-problems.ts';
 import {
   addressSchema,
@@ -89,6 +90,7 @@ export function loadConfig(sources: ConfigSources): Config {
   applySettings(draft, sources, problems);
   checkExposure(draft, problems);
   const hosts = selectHosts(draft, sources, file ?? CONFIG_FILE_NAME, problems);
+  problems.push(...modelProblems(draft, file ?? CONFIG_FILE_NAME));
   if (problems.length > 0) throw new ConfigError(problems);
   return assemble(draft, file, hosts, sources);
 }
@@ -266,13 +268,7 @@ function selectHosts(
     readKeys: sources.providerKeys !== 'leave',
   });
   problems.push(...selection.problems.map((problem) => ({ source: problem.path === '' ? '' : file, ...problem })));
-  draft.models.forEach((row, at) => {
-    row.hosts.forEach(({ host }, place) => {
-      if (selection.names.has(host)) return;
-      const message = `no host has this name (known: ${[...selection.names].join(', ')})`;
-      problems.push({ source: file, path: `models[${at}].hosts[${place}].host`, message });
-    });
-  });
+  problems.push(...strayHosts(draft, selection.names, file));
   return selection;
 }
 

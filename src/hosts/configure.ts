@@ -74,11 +74,7 @@ class Selection implements HostSelection {
     this.names.add(entry.name);
     if (entry.base_url === undefined) this.refuse(at, 'base_url', 'is missing; where is this host reached?');
     const row = readHostEntry(entry, undefined);
-    const found = this.#key(row, entry, at);
-    if (found === null && entry.key_env !== undefined && this.#options.readKeys) {
-      this.refuse(at, 'key_env', `names ${entry.key_env}, which is not set`);
-    }
-    this.#add(row, entry, found);
+    this.#add(row, entry, this.#key(row, entry, at));
   }
 
   #add(row: HostRow, entry: HostEntry | undefined, found: FoundKey | null): void {
@@ -96,7 +92,10 @@ class Selection implements HostSelection {
     if (!this.#options.readKeys) return null;
     if (entry?.key !== undefined) return { key: new Secret(entry.key), source: `hosts[${at}].key` };
     try {
-      return readKey(row.keyVariables, this.#options.env);
+      const found = readKey(row.keyVariables, this.#options.env);
+      if (found === null && entry?.key_env !== undefined)
+        this.refuse(at, 'key_env', `names ${entry.key_env}, which is not set`);
+      return found;
     } catch (error) {
       if (!(error instanceof KeyUnreadable)) throw error;
       this.problems.push({ path: '', message: error.message });

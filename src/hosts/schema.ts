@@ -36,7 +36,12 @@ export const hostEntrySchema = z
       .enum(['bearer', 'api-key', 'x-api-key'])
       .optional()
       .describe('How the key is sent: Authorization: Bearer, or alone in the header of that name.'),
-    key: z.string().min(1).max(LIMITS.providerKeyCharsMax).optional().describe('The key itself; better is key_env.'),
+    key: z
+      .string()
+      .max(LIMITS.providerKeyCharsMax)
+      .regex(/^[\x21-\x7e]+$/, 'must be a key: no spaces, no line breaks')
+      .optional()
+      .describe('The key itself; better is key_env.'),
     key_env: variableName
       .optional()
       .describe('The variable that holds the key; with _FILE added, one that names its file.'),
