@@ -1,0 +1,97 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+/** The program as people start it: processes of their own, a real folder, a real socket. */
+
+const BIN = resolve(import.meta.dirname, '..', 'bin', 'tollgate.js');
+const folder = mkdtempSync(join(tmpdir(), 'tollgate-server-'));
+const env = { PATH: process.env.PATH ?? '', HOME: folder, TOLLGATE_DATA: join(folder, 'books') };
+let server: ChildProcess;
+let url: string;
+
+interface Run {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+function tollgate(...args: string[]): Promise<Run> {
+  return new Promise((done) => {
+    execFile(process.execPath, [BIN, ...args], { env, cwd: folder }, (error, out, err) => {
+      done({ code: error === null ? 0 : Number(error.code), out, err });
+    });
+  });
+}
+
+beforeAll(async () => {
+  const args = ['serve', '--hosted', '--json', '--port', '0', '--operations-port', '0', '--log-level', 'silent'];
+  server = spawn(process.execPath, [BIN, ...args], {
+    env,
+    cwd: folder,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const ready = await new Promise<string>((done, fail) => {
+    let said = '';
+    server.stderr?.on('data', (chunk) => {
+      said += chunk;
+    });
+    createInterface({ input: server.stdout! }).once('line', done);
+    server.once('exit', (code) => fail(new Error(`The server ended with ${code}: ${said}`)));
+  });
+  url = JSON.parse(ready).url;
+});
+
+afterAll(async () => {
+  if (server.exitCode === null) {
+    server.kill('SIGKILL');
+    await new Promise((done) => server.once('exit', done));
+  }
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function call(key: string): Promise<Response> {
+  return fetch(`${url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'sim-gpt-mini', messages: [{ role: 'user', content: 'Hello' }] }),
+  });
+}
+
+test('from an account to a billed call to a revoked key, while the server runs', async () => {
+  expect((await tollgate('accounts', 'create', 'ada')).code).toBe(0);
+  expect((await tollgate('accounts', 'credit', 'ada', '5')).code).toBe(0);
+  const minted = JSON.parse((await tollgate('keys', 'mint', '--account', 'ada', '--json')).out);
+  const answer = await call(minted.secret);
+  expect(answer.status).toBe(200);
+  const costNanousd = Number(answer.headers.get('x-gateway-cost-nanousd'));
+  const balance = JSON.parse((await tollgate('balance', 'ada', '--json')).out);
+  expect(balance).toMatchObject({ balance_nanousd: 5_000_000_000 - costNanousd, spent_nanousd: costNanousd });
+  const receipt = await tollgate('receipts', 'show', answer.headers.get('x-gateway-request-id') ?? '', '--json');
+  expect(JSON.parse(receipt.out)).toMatchObject({ cost_nanousd: costNanousd, key: minted.id });
+
+  expect((await tollgate('keys', 'revoke', minted.id)).code).toBe(0);
+  expect((await call(minted.secret)).status).toBe(401);
+  expect(await tollgate('ledger', 'verify')).toMatchObject({ code: 0, err: 'The books are exact.\n' });
+});
+
+test('a second server says who has the folder, and one on the same port that it is taken', async () => {
+  const second = await tollgate('serve', '--port', '0');
+  expect(second.code).toBe(3);
+  expect(second.err).toContain(`process ${server.pid}`);
+  const taken = await tollgate('serve', '--port', new URL(url).port, '--data', 'other');
+  expect(taken.code).toBe(4);
+  expect(taken.err).toContain('--port');
+});
+
+test('a stopped server leaves books that the next command opens itself', async () => {
+  server.kill('SIGTERM');
+  const code = await new Promise((done) => server.once('exit', done));
+  expect(code).toBe(0);
+  const { out } = await tollgate('accounts', 'list', '--json');
+  expect(JSON.parse(out).data.map(({ name }: { name: string }) => name)).toContain('ada');
+  expect((await tollgate('ledger', 'verify')).code).toBe(0);
+});
