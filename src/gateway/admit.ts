@@ -25,9 +25,8 @@ export interface Admission {
   readonly worstNanousd: bigint;
 }
 
-/** Resolves and checks what was asked, in the documented order; throws the first refusal. */
-export async function admit(catalog: Catalog, caller: Caller, peek: Peek, count: TextCounter): Promise<Admission> {
-  const model = resolveModel(catalog, caller, peek.model);
+/** Checks what was asked of the model, in the documented order; throws the first refusal. */
+export async function admit(model: CatalogModel, peek: Peek, count: TextCounter): Promise<Admission> {
   checkCapabilities(model, peek);
   const outputLimit = outputLimitOf(model, peek);
   const reasoningEffort = effortFor(model, peek, outputLimit);

@@ -4,14 +4,14 @@ import { ZERO_USAGE } from '../canonical/usage.ts';
 import type { JsonText } from '../kit/json.ts';
 import { usdNumber } from '../money/nanousd.ts';
 import type { Bill, Peek } from '../wires/wire.ts';
-import { type Admission, admit, admitByCount, type TextCounter } from './admit.ts';
+import { type Admission, admit, admitByCount, resolveModel, type TextCounter } from './admit.ts';
 import type { ClientSink } from './client-sink.ts';
 import type { ExchangeRecord } from './exchange-record.ts';
 import type { Call, Gateway, PricedCatalog } from './gateway.ts';
 import { refusalOfHold } from './hold-refusal.ts';
 import { meter } from './meter.ts';
 import type { Outcome } from './outcome.ts';
-import { readBody, readCeiling, readModelName } from './read-call.ts';
+import { readBody, readCeiling, readModelName, refuseForeignLimits } from './read-call.ts';
 import { receiptHeaders } from './receipt-headers.ts';
 import { refuse } from './refuse.ts';
 import type { AttemptResult } from './relay/attempt.ts';
@@ -48,12 +48,14 @@ export async function exchange(gateway: Gateway, call: Call, sink: ClientSink): 
 async function understand(gateway: Gateway, call: Call, record: ExchangeRecord): Promise<Admitted> {
   const text = readBody(call.body);
   record.requestedModel = readModelName(text);
+  refuseForeignLimits(call.headers);
   const peek = call.wire.client.peek(text);
   record.requestedModel = peek.model;
   record.stream = peek.stream;
   const prices = gateway.prices();
-  const admission = await admit(prices.catalog, call.caller, peek, counterFor(gateway, call, text));
-  record.effectiveModel = admission.model.id;
+  const model = resolveModel(prices.catalog, call.caller, peek.model);
+  record.effectiveModel = model.id;
+  const admission = await admit(model, peek, counterFor(gateway, call, text));
   return { call, text, peek, admission, prices, record };
 }
 

@@ -18,7 +18,7 @@ export function readBody(body: Buffer): JsonText {
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
     const kind = error.code === 'duplicate_key' ? 'duplicate_key' : 'invalid_request_body';
-    throw new GatewayError(kind, { message: error.message, param: error.path ?? null });
+    throw new GatewayError(kind, { message: error.message, param: error.path === '' ? null : error.path });
   }
 }
 
@@ -26,6 +26,18 @@ export function readBody(body: Buffer): JsonText {
 export function readModelName({ value }: JsonText): string | null {
   const model = typeof value === 'object' && value !== null && 'model' in value ? value.model : null;
   return typeof model === 'string' && model.length <= LIMITS.modelIdCharsMax ? model : null;
+}
+
+/** Headers that set a limit at another gateway: who sends one would believe in a limit that is not there. */
+const FOREIGN_LIMITS = ['helicone-ratelimit-policy'];
+
+export function refuseForeignLimits(headers: IncomingHttpHeaders): void {
+  const param = FOREIGN_LIMITS.find((name) => headers[name] !== undefined);
+  if (param === undefined) return;
+  throw new GatewayError('unsupported_feature', {
+    param,
+    message: `\`${param}\` is not obeyed here. Send \`${CEILING_HEADER}\` to limit what one call may cost, and give the key a spend cap.`,
+  });
 }
 
 export const CEILING_HEADER = 'x-gateway-max-cost-nanousd';

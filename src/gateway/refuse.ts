@@ -19,11 +19,11 @@ export function identityHeaders(
     'x-request-id': requestId,
   };
   if (requested !== null && isHeaderText(requested)) headers['x-gateway-requested-model'] = requested;
-  if (effective !== null) headers['x-gateway-effective-model'] = effective;
+  if (effective !== null && isHeaderText(effective)) headers['x-gateway-effective-model'] = effective;
   return headers;
 }
 
-/** A model's name comes from the caller's JSON and may hold what no header can. */
+/** A model's name comes from the caller's JSON or the operator's config and may hold what no header can. */
 function isHeaderText(text: string): boolean {
   return /^[\x20-\x7e]+$/.test(text);
 }
