@@ -1,0 +1,70 @@
+import type { Random } from '../random.ts';
+import { type Body, goodBody } from './good-body.ts';
+
+/** A row of the table: a way for a request to be bad, and the answer that it must get. */
+export interface BadClass {
+  readonly name: string;
+  readonly status: number;
+  readonly code: string;
+  /** Valid JSON in which exactly one field is wrong. */
+  readonly oneField: boolean;
+  /** How often, for what is dear to send; the other rows share what is left of the ten thousand. */
+  readonly times?: number;
+  /** The type that stands beside the code, where it is not the usual one. */
+  readonly type?: string;
+  /** Whose key a hosted gateway is shown; without one the request goes to a local gateway, which asks for none. */
+  readonly key?: KeyHolder;
+  make(random: Random): BadRequest;
+}
+
+/** Nobody has no key at all. */
+export type KeyHolder = 'nobody' | 'penniless' | 'capped' | 'restricted';
+
+export interface BadRequest {
+  /** The field that the answer must name; a function where only the answer's form is foreseeable. */
+  readonly param: string | null | ((param: string | null) => boolean);
+  readonly method?: string;
+  readonly path?: string;
+  /** Replace or, being null, take away the usual ones. */
+  readonly headers?: Readonly<Record<string, string | string[] | null>>;
+  readonly body?: string | Buffer | null;
+  /** Sent without its length being announced. */
+  readonly chunked?: boolean;
+  /** The body before one of its fields was spoiled: it must pass. */
+  readonly unspoiled?: Body;
+}
+
+/** Spoils one field of a good body in place, and says which. */
+export type Spoil = (body: Body, random: Random) => BadRequest['param'];
+
+export interface OneFieldOptions {
+  readonly status?: number;
+  readonly headers?: BadRequest['headers'];
+  /** What the text becomes, for values that JSON has and JavaScript has not. */
+  readonly rewrite?: (text: string, random: Random) => string;
+}
+
+export function oneField(name: string, code: string, spoil: Spoil, options: OneFieldOptions = {}): BadClass {
+  const { status = 400, headers = {}, rewrite = (text: string) => text } = options;
+  return {
+    name,
+    status,
+    code,
+    oneField: true,
+    make: (random) => {
+      const unspoiled = goodBody(random);
+      const body = structuredClone(unspoiled);
+      const param = spoil(body, random);
+      return { param, headers, body: rewrite(JSON.stringify(body), random), unspoiled };
+    },
+  };
+}
+
+/** A value that is written into JSON text as it stands, by way of a string that nothing else contains. */
+export function verbatim(json: string): string {
+  return `@verbatim(${json})`;
+}
+
+export function writeVerbatim(text: string): string {
+  return text.replace(/"@verbatim\(([^)]*)\)"/g, '$1');
+}
