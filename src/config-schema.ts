@@ -26,10 +26,6 @@ function milliseconds(usual: number, meaning: string) {
   return z.int().min(1).max(DAY_MS).default(usual).describe(meaning);
 }
 
-function count(usual: number, meaning: string) {
-  return z.int().min(1).max(1_000_000).default(usual).describe(meaning);
-}
-
 const listenSchema = z.strictObject({
   host: addressSchema.default('127.0.0.1').describe('Address to listen on; anything but loopback needs "hosted".'),
   port: portSchema.default(8080).describe('0 takes any free port.'),
@@ -45,9 +41,6 @@ const limitsSchema = z.strictObject({
   stall_ms: milliseconds(60_000, 'A client that reads nothing for this long is gone.'),
   drain_ms: milliseconds(60_000, 'How long a host is heard out after its client has gone.'),
   shutdown_ms: milliseconds(30_000, 'How long running calls may go on after the signal to stop.'),
-  requests_per_second: count(50, 'Per key.'),
-  request_burst: count(100, 'Per key.'),
-  streams_per_key: count(64, 'Streams one key may have open at once.'),
 });
 
 const retentionSchema = z.strictObject({

@@ -48,7 +48,6 @@ describe('defaults and precedence', () => {
     expect(config.dataFolder).toBe('/home/ada/.local/share/tollgate');
     expect(config.limits).toMatchObject({ firstFrameMs: 300_000, idleMs: 120_000, bufferedMs: 300_000 });
     expect(config.limits).toMatchObject({ streamMs: 1_800_000, keepAliveMs: 15_000, stallMs: 60_000, drainMs: 60_000 });
-    expect(config.limits).toMatchObject({ requestsPerSecond: 50, requestBurst: 100, streamsPerKey: 64 });
     expect(config.hosts.map((host) => host.row.name)).toEqual(['sim']);
   });
 

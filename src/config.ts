@@ -38,9 +38,6 @@ export interface ConfigLimits {
   readonly stallMs: number;
   readonly drainMs: number;
   readonly shutdownMs: number;
-  readonly requestsPerSecond: number;
-  readonly requestBurst: number;
-  readonly streamsPerKey: number;
 }
 
 export interface Config {
@@ -127,9 +124,6 @@ function readLimits(limits: ConfigFile['limits']): ConfigLimits {
     stallMs: limits.stall_ms,
     drainMs: limits.drain_ms,
     shutdownMs: limits.shutdown_ms,
-    requestsPerSecond: limits.requests_per_second,
-    requestBurst: limits.request_burst,
-    streamsPerKey: limits.streams_per_key,
   };
 }
 

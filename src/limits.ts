@@ -80,12 +80,15 @@ export const LIMITS = {
   operatorAnswerBytesMax: 64 * 1024 * 1024,
   /** Most alternative answers one call may ask for. */
   answersPerCallMax: 128,
+  /** Most tool calls one answer may hold; the official SDK takes no more either. */
+  toolCallsPerAnswerMax: 128,
   /** Labels kept with a receipt, and the length each is cut to. */
   labelsMax: 20,
   labelCharactersMax: 256,
   /** How much of a host's error is read, and how much of its words are passed on. */
   hostErrorBytesMax: 64 * 1024,
   hostErrorCharactersMax: 1_000,
+  hostErrorCodeCharactersMax: 200,
   /** How many bytes one byte of a tool's schema or arguments can become when a host escapes it again. */
   toolBytesInflationMax: 6,
   /** Tokens hosts add around a prompt: their own preamble, the frame of each message and tool, the words that explain tools. */
@@ -129,4 +132,6 @@ export const LIMITS = {
   clientKeepAliveMs: 72_000,
   /** Longest path a unix socket may have on every system we run on. */
   socketPathBytesMax: 100,
+  /** How long after its start a server first closes its books. */
+  bookkeepingFirstMs: 60_000,
 } as const;

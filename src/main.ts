@@ -4,7 +4,6 @@ import { type Config, processEnvironment } from './config.ts';
 import { systemClock } from './kit/clock.ts';
 import { FolderHeld, openBooks } from './main/books.ts';
 import { catalogFor } from './main/prices.ts';
-import { serve } from './main/serve.ts';
 
 /** The composition root: everything else is handed what it needs. The answer is the exit code. */
 export function main(argv: readonly string[]): Promise<number> {
@@ -13,7 +12,11 @@ export function main(argv: readonly string[]): Promise<number> {
     writeErr: (text: string) => void process.stderr.write(text),
   };
   return runCli(argv, processEnvironment(), {
-    serve: (config, options) => serve({ ...options, config, clock: systemClock, terminal }),
+    // The server's own packages are loaded only where a server is started: most commands are over sooner without.
+    serve: async (config, options) => {
+      const { serve } = await import('./main/serve.ts');
+      return serve({ ...options, config, clock: systemClock, terminal });
+    },
     openServices,
     terminal,
     cwd: process.cwd(),
@@ -27,7 +30,6 @@ async function openServices(config: Config): Promise<OpenServices | Held> {
     const books = await openBooks({
       folder: config.dataFolder,
       clock: systemClock,
-      url: null,
       socketPath: null,
       onFatal: (error) => {
         throw error;

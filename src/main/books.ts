@@ -15,6 +15,8 @@ export interface Books {
   readonly ledger: Ledger;
   readonly ids: IdSource;
   readonly voidedHolds: number;
+  /** Tells other processes how to reach this one. */
+  announce(url: string): void;
   close(): Promise<void>;
 }
 
@@ -34,14 +36,14 @@ export class FolderHeld extends Error {
 export interface BooksTerms {
   readonly folder: string;
   readonly clock: Clock;
-  /** How others reach this process, for holder.json. */
-  readonly url: string | null;
+  /** Where operators' commands reach this process; null for one that is soon done. */
   readonly socketPath: string | null;
   onFatal(error: Error): void;
 }
 
-export async function openBooks({ folder, clock, url, socketPath, onFatal }: BooksTerms): Promise<Books> {
-  const lock = lockFolder(folder, { pid: process.pid, url, socketPath, startedMs: clock.nowMs() });
+export async function openBooks({ folder, clock, socketPath, onFatal }: BooksTerms): Promise<Books> {
+  const holder = { pid: process.pid, url: null, socketPath, startedMs: clock.nowMs() };
+  const lock = lockFolder(folder, holder);
   if ('heldBy' in lock) throw new FolderHeld(folder, lock.heldBy);
   try {
     const store = await openSqliteStore({ folder, clock, onFatal });
@@ -53,6 +55,7 @@ export async function openBooks({ folder, clock, url, socketPath, onFatal }: Boo
       ledger,
       ids: new IdSource(clock, instance.number),
       voidedHolds: instance.voidedHolds,
+      announce: (url) => lock.describe({ ...holder, url }),
       close: async () => {
         await ledger.close();
         await store.close();

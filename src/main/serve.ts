@@ -6,7 +6,7 @@ import type { ConfiguredHost } from '../hosts/host.ts';
 import type { Clock } from '../kit/clock.ts';
 import { createLog, errorFields, type RootLog } from '../kit/log.ts';
 import { FolderHeld } from './books.ts';
-import { startSimulator, type Simulator } from './simulator.ts';
+import { type Simulator, startSimulator } from './simulator.ts';
 import { type Running, startGateway } from './start.ts';
 
 export interface ServeTerms {
@@ -38,7 +38,9 @@ export async function serve(terms: ServeTerms): Promise<number> {
     simulator?.stop();
     return explainFailure(error, config, terminal);
   }
-  terminal.writeErr(banner({ config, catalog: running.catalog, url: running.url, operationsUrl: running.operationsUrl }));
+  terminal.writeErr(
+    banner({ config, catalog: running.catalog, url: running.url, operationsUrl: running.operationsUrl }),
+  );
   if (terms.json) terminal.writeOut(`${JSON.stringify({ url: running.url, operations_url: running.operationsUrl })}\n`);
   if (running.voidedHolds > 0) log.warn({ holds: running.voidedHolds }, 'Holds of an earlier life were given back.');
   process.on('SIGHUP', () => reload(terms, running, simulator, log));
@@ -61,10 +63,14 @@ function reload(terms: ServeTerms, running: Running, simulator: Simulator | null
   const read = async (): Promise<void> => {
     const config = terms.reloadConfig();
     await running.reload(config, withAddresses(config.hosts, simulator));
-    log.info({ price_version: running.catalog.priceVersion, models: running.catalog.list().length }, 'Prices were read again.');
+    log.info(
+      { price_version: running.catalog.priceVersion, models: running.catalog.list().length },
+      'Prices were read again.',
+    );
   };
   read().catch((error: unknown) => {
-    const problems = error instanceof ConfigError ? { problems: error.problems.map(describeProblem) } : errorFields(error);
+    const problems =
+      error instanceof ConfigError ? { problems: error.problems.map(describeProblem) } : errorFields(error);
     log.error(problems, 'The config was not taken: the old one stays in force.');
   });
 }

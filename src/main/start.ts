@@ -21,6 +21,7 @@ import type { Route } from '../http/routes.ts';
 import { buildServer } from '../http/server.ts';
 import type { Clock } from '../kit/clock.ts';
 import { errorFields, type Log } from '../kit/log.ts';
+import { LIMITS } from '../limits.ts';
 import { TokenCounter } from '../money/count-tokens.ts';
 import { WIRES } from '../wires/registry.ts';
 import { type Books, controlSocketPath, openBooks } from './books.ts';
@@ -57,7 +58,6 @@ export async function startGateway(terms: StartTerms): Promise<Running> {
   const books = await openBooks({
     folder: config.dataFolder,
     clock,
-    url: `http://${config.listen.host}:${config.listen.port}`,
     socketPath,
     onFatal: terms.onFatal,
   });
@@ -87,6 +87,8 @@ async function serveBooks(terms: StartTerms, books: Books, socketPath: string): 
   await directory.start();
   const localAccountId = config.hosted ? null : (await ensureLocalAccount({ ...books, clock })).id;
   const doors = await openDoors(terms, books, core, { directory, localAccountId }, socketPath);
+  books.announce(doors.url);
+  const bookkeeping = keepBooks(terms, books);
   return {
     url: doors.url,
     operationsUrl: doors.operationsUrl,
@@ -102,6 +104,7 @@ async function serveBooks(terms: StartTerms, books: Books, socketPath: string): 
       inForce.hosts = new HostDirectory(hosts, egress);
     },
     stop: async () => {
+      bookkeeping.stop();
       directory.stop();
       await doors.close();
       await core.close();
@@ -233,4 +236,20 @@ function closeServer(server: Server): Promise<void> {
     server.close(() => resolve());
     server.closeAllConnections();
   });
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** Writes the monthly closings and forgets receipts past their retention, once a day. */
+function keepBooks({ config, clock, log }: StartTerms, { store }: Books): { stop(): void } {
+  const { receiptsDays } = config.retention;
+  let timer = clock.after(LIMITS.bookkeepingFirstMs, close, { unref: true });
+  function close(): void {
+    timer = clock.after(DAY_MS, close, { unref: true });
+    store
+      .closeBooks(receiptsDays === null ? null : clock.nowMs() - receiptsDays * DAY_MS)
+      .then(({ closed, forgotten }) => log.info({ closed, forgotten }, 'The books were closed.'))
+      .catch((error: unknown) => log.error(errorFields(error), 'The books could not be closed.'));
+  }
+  return { stop: () => timer.cancel() };
 }

@@ -13,6 +13,8 @@ export interface Holder {
 }
 
 export interface FolderLock {
+  /** Says anew who holds the folder, once more is known. */
+  describe(holder: Holder): void;
   release(): void;
 }
 
@@ -29,6 +31,7 @@ export function lockFolder(folder: string, holder: Holder): FolderLock | { heldB
   if (lock === null) return { heldBy: readHolder(holderFile) };
   writeHolder(holderFile, holder);
   return {
+    describe: (known) => writeHolder(holderFile, known),
     release: () => {
       if (!lock.isOpen) return;
       rmSync(holderFile, { force: true });
