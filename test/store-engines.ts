@@ -1,23 +1,29 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { ManualClock } from '../src/kit/clock.ts';
 import { MemoryStore } from '../src/store/memory.ts';
 import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts';
-import type { OpenStore } from './store-fixtures.ts';
+import type { OpenStore, StoreUnderTest } from './store-fixtures.ts';
 
 export const openMemory: OpenStore = async (clock) => {
   const store = new MemoryStore(clock);
   return { store, reopen: async () => store, dispose: () => store.close() };
 };
 
-export const openSqlite: OpenStore = async (clock) => {
+/** As the server runs it. */
+export const openSqlite: OpenStore = (clock) => openSqliteIn(clock, true);
+/** As a command runs it; many small tests are quicker so. */
+export const openSqliteInline: OpenStore = (clock) => openSqliteIn(clock, false);
+
+async function openSqliteIn(clock: ManualClock, threads: boolean): Promise<StoreUnderTest> {
   const folder = join(mkdtempSync(join(tmpdir(), 'tollgate-store-')), 'data');
-  let store = await openSqliteStore({ folder, clock });
+  let store = await openSqliteStore({ folder, clock, threads });
   return {
     store,
     reopen: async () => {
       await store.close();
-      store = await openSqliteStore({ folder, clock });
+      store = await openSqliteStore({ folder, clock, threads });
       return store;
     },
     dispose: async () => {
@@ -25,4 +31,4 @@ export const openSqlite: OpenStore = async (clock) => {
       rmSync(join(folder, '..'), { recursive: true });
     },
   };
-};
+}

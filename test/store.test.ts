@@ -1,9 +1,9 @@
 import { ledgerScripts } from './ledger-scripts.ts';
 import { storeContract } from './store-contract.ts';
-import { openMemory, openSqlite } from './store-engines.ts';
+import { openMemory, openSqlite, openSqliteInline } from './store-engines.ts';
 
 storeContract('memory', openMemory);
-storeContract('sqlite', openSqlite);
-
+storeContract('sqlite', openSqliteInline);
+storeContract('sqlite in threads', openSqlite);
 ledgerScripts('memory', openMemory);
-ledgerScripts('sqlite', openSqlite);
+ledgerScripts('sqlite', openSqliteInline);

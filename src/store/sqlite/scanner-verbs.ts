@@ -1,11 +1,18 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Page, ReceiptFilter, VerifyProgress, VerifyReport } from '../store.ts';
 import { AccountReader } from './accounts.ts';
+import { openToRead } from './database.ts';
 import { KeyReader } from './keys.ts';
+import type { Served } from './link.ts';
 import { ReceiptReader } from './receipts.ts';
 import { Verification } from './verification.ts';
 
 export type ScannerVerbs = ReturnType<typeof scannerVerbs>;
+
+export function openScanner(folder: string): Served<ScannerVerbs> {
+  const database = openToRead(folder);
+  return { verbs: scannerVerbs(database), end: () => database.close() };
+}
 
 /** Reading that may take long, for a thread of its own. */
 export function scannerVerbs(database: DatabaseSync) {

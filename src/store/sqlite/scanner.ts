@@ -1,8 +1,6 @@
 import { workerData } from 'node:worker_threads';
-import { openToRead } from './database.ts';
-import { scannerVerbs } from './scanner-verbs.ts';
-import { serveVerbs } from './thread.ts';
+import { openScanner } from './scanner-verbs.ts';
+import { serve } from './thread.ts';
 
 /** Entry of the thread that reads at length. */
-const database = openToRead((workerData as { folder: string }).folder);
-serveVerbs(scannerVerbs(database), () => database.close());
+serve(openScanner(workerData as string));

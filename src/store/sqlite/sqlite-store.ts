@@ -24,16 +24,19 @@ import {
 import { AccountReader } from './accounts.ts';
 import { createFiles, openToRead, openToWrite } from './database.ts';
 import { KeyReader } from './keys.ts';
+import { InlineLink, type Link } from './link.ts';
 import { migrate } from './migrate.ts';
 import { ReceiptReader } from './receipts.ts';
-import type { ScannerVerbs } from './scanner-verbs.ts';
+import { openScanner, type ScannerVerbs } from './scanner-verbs.ts';
 import { writeTape } from './tape.ts';
 import { Thread } from './thread.ts';
-import { fullOutcome, type WriterVerbs } from './writer-verbs.ts';
+import { fullOutcome, openWriter, type WriterVerbs } from './writer-verbs.ts';
 
 export interface SqliteStoreOptions {
   readonly folder: string;
   readonly clock: Clock;
+  /** False does all work on this thread: a command that does one thing and ends is quicker so. */
+  readonly threads?: boolean;
   /** The disk or a thread failed: what was promised is kept, nothing more can be; the process should end. */
   readonly onFatal?: (error: Error) => void;
 }
@@ -56,27 +59,31 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
 class SqliteStore implements Store {
   readonly #folder: string;
   readonly #clock: Clock;
-  readonly #writer: Thread<WriterVerbs>;
-  readonly #onBroken: (error: StoreUnavailable) => void;
+  readonly #writer: Link<WriterVerbs>;
+  readonly #openScanner: () => Link<ScannerVerbs>;
   readonly #reader: DatabaseSync;
   readonly #accounts: AccountReader;
   readonly #keys: KeyReader;
   readonly #receipts: ReceiptReader;
   /** Started when it is first needed. */
-  #scanner: Thread<ScannerVerbs> | null = null;
+  #scanner: Link<ScannerVerbs> | null = null;
   /** Verifying and closing take turns: closing moves the ground on which verifying stands. */
   #bookkeeping: Promise<unknown> = Promise.resolve();
   #closed = false;
 
-  constructor({ folder, clock, onFatal }: SqliteStoreOptions) {
+  constructor({ folder, clock, onFatal, threads = true }: SqliteStoreOptions) {
     this.#folder = folder;
     this.#clock = clock;
     this.#reader = openToRead(folder);
     this.#accounts = new AccountReader(this.#reader);
     this.#keys = new KeyReader(this.#reader);
     this.#receipts = new ReceiptReader(this.#reader);
-    this.#onBroken = (error) => onFatal?.(error);
-    this.#writer = new Thread('writer', { folder }, this.#onBroken);
+    const onBroken = (error: StoreUnavailable) => onFatal?.(error);
+    this.#writer = threads
+      ? new Thread<WriterVerbs>('writer', folder, onBroken)
+      : new InlineLink(openWriter(folder), onBroken);
+    this.#openScanner = () =>
+      threads ? new Thread<ScannerVerbs>('scanner', folder, onBroken) : new InlineLink(openScanner(folder), onBroken);
   }
 
   async ready(): Promise<void> {
@@ -186,9 +193,9 @@ class SqliteStore implements Store {
     await this.#writer.end();
   }
 
-  #scan: Thread<ScannerVerbs>['call'] = (verb, ...args) => {
+  #scan: Link<ScannerVerbs>['call'] = (verb, ...args) => {
     if (this.#closed) return Promise.reject(new StoreUnavailable('The store is closed.'));
-    this.#scanner ??= new Thread('scanner', { folder: this.#folder }, this.#onBroken);
+    this.#scanner ??= this.#openScanner();
     return this.#scanner.call(verb, ...args);
   };
 

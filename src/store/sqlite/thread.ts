@@ -1,15 +1,13 @@
 import { parentPort, Worker } from 'node:worker_threads';
 import { StoreUnavailable } from '../store.ts';
 import { isBroken } from './batch.ts';
-
-/** Verbs one thread performs for another; arguments and results are plain data. */
-type AnyVerbs = { [name: string]: (...args: never[]) => unknown };
+import type { AnyVerbs, Link, Served } from './link.ts';
 
 type Request = { seq: number; verb: string; args: unknown[] };
 type Reply = { seq: number; result: unknown } | { seq: number; error: string } | { seq: number; broken: string };
 
 /** The serving side, called once by a thread's entry file. */
-export function serveVerbs(verbs: AnyVerbs, end: () => void): void {
+export function serve({ verbs, end }: Served<AnyVerbs>): void {
   const port = parentPort;
   if (port === null) throw new Error('This file is the entry of a thread, not of a program.');
   port.on('message', ({ seq, verb, args }: Request) => {
@@ -37,7 +35,7 @@ interface Waiting {
 }
 
 /** The asking side. When the thread breaks or ends by itself, everybody who waits is told, and so is the owner. */
-export class Thread<Verbs extends AnyVerbs> {
+export class Thread<Verbs extends AnyVerbs> implements Link<Verbs> {
   readonly #worker: Worker;
   readonly #waiting = new Map<number, Waiting>();
   readonly #onBroken: (error: StoreUnavailable) => void;
@@ -55,7 +53,6 @@ export class Thread<Verbs extends AnyVerbs> {
     this.#worker.on('exit', () => this.#break(`The ${entry} thread ended.`));
   }
 
-  /** Null while all is well. */
   get broken(): StoreUnavailable | null {
     return this.#broken;
   }
@@ -73,7 +70,6 @@ export class Thread<Verbs extends AnyVerbs> {
     });
   }
 
-  /** Lets the thread finish what it was asked, then ends it. */
   async end(): Promise<void> {
     if (this.#ending || this.#broken !== null) return;
     this.#ending = true;

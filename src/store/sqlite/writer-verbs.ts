@@ -4,14 +4,21 @@ import { createAccount } from './accounts.ts';
 import { BatchRunner } from './batch.ts';
 import { Books } from './books.ts';
 import { closeSlice, forgetSlice } from './closing.ts';
+import { openToWrite } from './database.ts';
 import { createKey, updateKey } from './keys.ts';
+import type { Served } from './link.ts';
 import { Operations } from './operations.ts';
 import { beginEpoch, registerPrices, voidSlice } from './recovery.ts';
 import type { Tape } from './tape.ts';
 
 export type WriterVerbs = ReturnType<typeof writerVerbs>;
 
-/** Everything that changes the store, for the one thread that may. */
+export function openWriter(folder: string): Served<WriterVerbs> {
+  const database = openToWrite(folder);
+  return { verbs: writerVerbs(database), end: () => database.close() };
+}
+
+/** Everything that changes the store, for the one connection that may. */
 export function writerVerbs(database: DatabaseSync) {
   const books = new Books(database);
   const operations = new Operations(database, books);

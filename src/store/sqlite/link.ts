@@ -1,0 +1,61 @@
+import { StoreUnavailable } from '../store.ts';
+import { isBroken } from './batch.ts';
+
+/** Verbs one side performs for another; arguments and results are plain data. */
+export type AnyVerbs = { [name: string]: (...args: never[]) => unknown };
+
+export interface Served<Verbs extends AnyVerbs> {
+  readonly verbs: Verbs;
+  end(): void;
+}
+
+/** The asking side of some verbs, wherever they are performed. */
+export interface Link<Verbs extends AnyVerbs> {
+  /** Why nothing works any more; null while all is well. */
+  readonly broken: StoreUnavailable | null;
+  call<Verb extends keyof Verbs & string>(
+    verb: Verb,
+    ...args: Parameters<Verbs[Verb]>
+  ): Promise<ReturnType<Verbs[Verb]>>;
+  /** Finishes what was asked, then ends. */
+  end(): Promise<void>;
+}
+
+/** Performs the verbs on the spot: right for a command that does one thing and ends, and for many small tests. */
+export class InlineLink<Verbs extends AnyVerbs> implements Link<Verbs> {
+  readonly #served: Served<Verbs>;
+  readonly #onBroken: (error: StoreUnavailable) => void;
+  #broken: StoreUnavailable | null = null;
+  #ended = false;
+
+  constructor(served: Served<Verbs>, onBroken: (error: StoreUnavailable) => void) {
+    this.#served = served;
+    this.#onBroken = onBroken;
+  }
+
+  get broken(): StoreUnavailable | null {
+    return this.#broken;
+  }
+
+  async call<Verb extends keyof Verbs & string>(
+    verb: Verb,
+    ...args: Parameters<Verbs[Verb]>
+  ): Promise<ReturnType<Verbs[Verb]>> {
+    if (this.#broken !== null) throw this.#broken;
+    if (this.#ended) throw new StoreUnavailable('The store is closed.');
+    try {
+      return this.#served.verbs[verb]!(...args) as ReturnType<Verbs[Verb]>;
+    } catch (error) {
+      if (!isBroken(error)) throw error;
+      this.#broken = new StoreUnavailable(String(error), { cause: error });
+      this.#onBroken(this.#broken);
+      throw this.#broken;
+    }
+  }
+
+  async end(): Promise<void> {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#served.end();
+  }
+}

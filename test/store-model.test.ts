@@ -1,0 +1,240 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { ENDINGS, USAGE_SOURCES } from '../src/canonical/receipt.ts';
+import { ManualClock } from '../src/kit/clock.ts';
+import { INT64_MAX } from '../src/store/int64.ts';
+import { CAP_WINDOWS, type LedgerOperation, type LedgerOutcome, type Store } from '../src/store/store.ts';
+import { openMemory, openSqlite, openSqliteInline } from './store-engines.ts';
+import {
+  ALL_RECEIPTS,
+  aCredit,
+  aHold,
+  aKey,
+  anAccount,
+  aSettle,
+  FIRST_PAGE,
+  NOON_MS,
+  type OpenStore,
+  type StoreUnderTest,
+} from './store-fixtures.ts';
+
+/** Few accounts, keys and ids, so that operations meet; account 4 and key 4 never exist. */
+const anyAccount = fc.bigInt(1n, 4n);
+const anyKey = fc.option(fc.bigInt(1n, 4n));
+const anyId = fc.bigInt(1n, 25n);
+const anyAmount = fc.oneof(
+  { weight: 20, arbitrary: fc.bigInt(0n, 120n) },
+  { weight: 2, arbitrary: fc.bigInt(-5n, 0n) },
+  { weight: 1, arbitrary: fc.constantFrom(INT64_MAX, INT64_MAX - 1n, INT64_MAX / 2n, 2n ** 64n, -(2n ** 64n)) },
+);
+const anyCount = fc.nat(1_000_000);
+const anyText = fc.string({ maxLength: 8, unit: 'grapheme' });
+
+const anyHold = fc
+  .record({
+    id: anyId,
+    amount: anyAmount,
+    accountId: anyAccount,
+    keyId: anyKey,
+    ceilingNanousd: fc.option(fc.oneof(fc.bigInt(0n, 200n), fc.constant(2n ** 64n)), { freq: 3 }),
+    stream: fc.boolean(),
+    requestedModel: fc.constantFrom('a', 'b', 'x/a'),
+    effectiveModel: fc.constantFrom('a', 'b'),
+    priceId: fc.constantFrom(1, 1, 1, 2, 3),
+    labels: fc.option(fc.dictionary(anyText, anyText, { maxKeys: 2 })),
+    isStale: fc.nat(20).map((n) => n === 0),
+  })
+  .map(({ id, amount, isStale, ...rest }) => ({ ...aHold(id, amount, rest), isStale }));
+
+const anyUsage = fc.record({
+  freshTokens: anyCount,
+  cacheReadTokens: anyCount,
+  cacheWriteTokens: anyCount,
+  cacheWrite1hTokens: anyCount,
+  outputTokens: anyCount,
+  reasoningTokens: anyCount,
+});
+
+/** Components that usually make up the cost. */
+const anyCost = fc.oneof(
+  fc.tuple(anyAmount).map(([cost]) => ({ cost, components: null })),
+  fc
+    .tuple(fc.bigInt(-1n, 60n), fc.bigInt(0n, 30n), fc.bigInt(0n, 30n), fc.nat(9))
+    .map(([fresh, read, output, slip]) => ({
+      cost: fresh + read + output + (slip === 0 ? 1n : 0n),
+      components: { freshNanousd: fresh, cacheWriteNanousd: 0n, cacheReadNanousd: read, outputNanousd: output },
+    })),
+);
+
+const anySettle = fc
+  .record({
+    id: anyId,
+    cost: anyCost,
+    ended: fc.constantFrom(...ENDINGS),
+    usageSource: fc.constantFrom(...USAGE_SOURCES),
+    usage: fc.option(anyUsage),
+    host: fc.option(fc.constantFrom('h1', 'h2')),
+    attempts: fc.nat(3),
+    lossNanousd: fc.bigInt(0n, 50n),
+    lossReason: fc.option(anyText),
+  })
+  .map(({ id, cost, ...rest }) => aSettle(id, cost.cost, { ...rest, components: cost.components }));
+
+const anyCredit = fc
+  .record({
+    id: anyId,
+    amount: fc.oneof(anyAmount, fc.bigInt(-200n, 500n)),
+    accountId: anyAccount,
+    note: fc.option(anyText),
+  })
+  .chain(({ id, amount, ...rest }) =>
+    fc.constantFrom('r1', 'r2', `r${id}`).map((reference) => aCredit(id, amount, { reference, ...rest })),
+  );
+
+const anyVoid = fc.record({ kind: fc.constant('void' as const), id: anyId, reason: anyText });
+
+const anyOperation = fc.oneof(
+  { weight: 6, arbitrary: anyHold },
+  { weight: 6, arbitrary: anySettle },
+  { weight: 2, arbitrary: anyCredit },
+  { weight: 1, arbitrary: anyVoid },
+);
+
+const anyKeyChange = fc.record(
+  {
+    name: anyText,
+    capNanousd: fc.option(fc.bigInt(0n, 200n)),
+    capWindow: fc.constantFrom(...CAP_WINDOWS),
+    expiresMs: fc.option(fc.integer({ min: NOON_MS, max: NOON_MS + 40 * 86_400_000 })),
+    models: fc.option(fc.array(anyText, { maxLength: 2 })),
+    revokedMs: fc.constant(NOON_MS),
+  },
+  { requiredKeys: [] },
+);
+
+const anyStep = fc.oneof(
+  {
+    weight: 12,
+    arbitrary: fc.record({ step: fc.constant('apply'), operations: fc.array(anyOperation, { maxLength: 12 }) }),
+  },
+  { weight: 3, arbitrary: fc.record({ step: fc.constant('clock'), hours: fc.integer({ min: -30, max: 200 }) }) },
+  { weight: 2, arbitrary: fc.record({ step: fc.constant('updateKey'), id: fc.bigInt(1n, 4n), change: anyKeyChange }) },
+  { weight: 1, arbitrary: fc.record({ step: fc.constant('createKey'), id: fc.bigInt(1n, 3n), accountId: anyAccount }) },
+  { weight: 1, arbitrary: fc.record({ step: fc.constant('beginInstance') }) },
+  { weight: 1, arbitrary: fc.record({ step: fc.constant('closeBooks'), forgetHours: fc.option(fc.nat(100)) }) },
+  { weight: 1, arbitrary: fc.record({ step: fc.constant('reopen') }) },
+) as fc.Arbitrary<Step>;
+
+type Step =
+  | { step: 'apply'; operations: readonly (LedgerOperation & { isStale?: boolean })[] }
+  | { step: 'clock'; hours: number }
+  | { step: 'updateKey'; id: bigint; change: Parameters<Store['updateKey']>[1] }
+  | { step: 'createKey'; id: bigint; accountId: bigint }
+  | { step: 'beginInstance' }
+  | { step: 'closeBooks'; forgetHours: number | null }
+  | { step: 'reopen' };
+
+/** One engine walking through the steps. */
+class Walker {
+  readonly clock = new ManualClock(NOON_MS);
+  #subject: StoreUnderTest | null = null;
+  #store: Store | null = null;
+  #epoch = 0n;
+
+  get store(): Store {
+    return this.#store!;
+  }
+
+  async begin(open: OpenStore): Promise<void> {
+    this.#subject = await open(this.clock);
+    this.#store = this.#subject.store;
+    await this.store.createAccount(anAccount(1n));
+    await this.store.createAccount(anAccount(2n));
+    await this.store.createAccount(anAccount(3n, { kind: 'unlimited' }));
+    await this.store.createKey(aKey(1n, 1n, { capNanousd: 150n, capWindow: 'day' }));
+    await this.store.registerPrices('p1', '{}');
+    await this.store.registerPrices('p2', '{}');
+    await this.store.apply([aCredit(90n, 300n), aCredit(91n, 300n, { accountId: 2n })]);
+    await this.take({ step: 'beginInstance' });
+  }
+
+  async take(step: Step): Promise<unknown> {
+    if (step.step === 'apply') return (await this.store.apply(this.#current(step.operations))).map(withoutMessage);
+    if (step.step === 'clock')
+      return this.clock.setNowMs(Math.max(NOON_MS, this.clock.nowMs() + step.hours * 3_600_000));
+    if (step.step === 'updateKey') return this.store.updateKey(step.id, step.change);
+    if (step.step === 'createKey') return this.store.createKey(aKey(step.id, step.accountId)).catch(() => 'rejected');
+    if (step.step === 'closeBooks') {
+      return this.store.closeBooks(step.forgetHours === null ? null : NOON_MS + step.forgetHours * 3_600_000);
+    }
+    if (step.step === 'reopen') {
+      this.#store = await this.#subject!.reopen();
+      return null;
+    }
+    const instance = await this.store.beginInstance();
+    this.#epoch = instance.epoch;
+    return instance;
+  }
+
+  end(): Promise<void> {
+    return this.#subject?.dispose() ?? Promise.resolve();
+  }
+
+  #current(operations: Extract<Step, { step: 'apply' }>['operations']): LedgerOperation[] {
+    return operations.map(({ isStale, ...operation }) =>
+      operation.kind === 'hold'
+        ? { ...operation, epoch: isStale ? this.#epoch - 1n : this.#epoch, createdMs: this.clock.nowMs() }
+        : operation,
+    ) as LedgerOperation[];
+  }
+}
+
+/** Each engine says in its own words why an operation failed. */
+function withoutMessage(outcome: LedgerOutcome): unknown {
+  return outcome.kind === 'operation_failed' ? { kind: outcome.kind } : outcome;
+}
+
+/** Everything a caller can read. */
+async function stateOf(store: Store): Promise<unknown> {
+  const keys = await store.listKeys(null, FIRST_PAGE);
+  return {
+    accounts: await store.listAccounts(FIRST_PAGE),
+    keys,
+    changed: await store.keysChangedSince(2n),
+    windows: await Promise.all(keys.map((key) => store.keyWindow(key.id))),
+    receipts: await store.listReceipts(ALL_RECEIPTS, FIRST_PAGE),
+    report: await store.verify(),
+  };
+}
+
+async function walkTogether(open: OpenStore, steps: readonly Step[]): Promise<void> {
+  const [model, engine] = [new Walker(), new Walker()];
+  try {
+    await model.begin(openMemory);
+    await engine.begin(open);
+    for (const step of steps) {
+      expect(await engine.take(step)).toEqual(await model.take(step));
+      const state = await stateOf(engine.store);
+      expect(state).toEqual(await stateOf(model.store));
+      expect(state).toMatchObject({ report: { violations: [] } });
+    }
+  } finally {
+    await model.end();
+    await engine.end();
+  }
+}
+
+const anyWalk = fc.array(anyStep, { minLength: 5, maxLength: 30 });
+const RUNS = Number(process.env.TOLLGATE_MODEL_RUNS ?? 100);
+
+describe('the SQLite store and the model', () => {
+  it('give the same outcomes and the same state after every step, whatever comes', async () => {
+    const property = fc.asyncProperty(anyWalk, (steps) => walkTogether(openSqliteInline, steps));
+    await fc.assert(property, { numRuns: RUNS });
+  }, 600_000);
+
+  it('do so across threads', async () => {
+    const property = fc.asyncProperty(anyWalk, (steps) => walkTogether(openSqlite, steps));
+    await fc.assert(property, { numRuns: 3 });
+  }, 120_000);
+});
