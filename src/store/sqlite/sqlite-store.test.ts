@@ -1,0 +1,190 @@
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { aCredit, aHold, aKey, aSettle, NOON_MS, prepare } from '../../../test/store-fixtures.ts';
+import { ManualClock } from '../../kit/clock.ts';
+import { LIMITS } from '../../limits.ts';
+import { type Store, StoreUnavailable } from '../store.ts';
+import { databaseFile } from './database.ts';
+import { openSqliteStore, type SqliteStoreOptions } from './sqlite-store.ts';
+
+describe('the SQLite store', () => {
+  let root: string;
+  let folder: string;
+  let clock: ManualClock;
+  const opened: Store[] = [];
+
+  beforeEach(() => {
+    root = mkdtempSync(join(tmpdir(), 'tollgate-sqlite-'));
+    folder = join(root, 'deep', 'data');
+    clock = new ManualClock(NOON_MS);
+  });
+
+  afterEach(async () => {
+    for (const store of opened.splice(0)) await store.close();
+    rmSync(root, { recursive: true });
+  });
+
+  async function open(over: Partial<SqliteStoreOptions> = {}): Promise<Store> {
+    const store = await openSqliteStore({ folder, clock, threads: false, ...over });
+    opened.push(store);
+    return store;
+  }
+
+  /** Somebody else's hand in the file. */
+  function meddle(sql: string): void {
+    const database = new DatabaseSync(databaseFile(folder));
+    database.exec(sql);
+    database.close();
+  }
+
+  /** A commit that fails for real: the row that each call's trigger adds breaks a constraint looked at only then. */
+  const BREAK_COMMITS = `
+    CREATE TABLE parent (id INTEGER PRIMARY KEY);
+    CREATE TABLE child (id INTEGER REFERENCES parent (id) DEFERRABLE INITIALLY DEFERRED);
+    CREATE TRIGGER break_commit AFTER INSERT ON call BEGIN INSERT INTO child VALUES (1); END;`;
+
+  it('makes its folder and files for their owner alone', async () => {
+    const store = await open();
+    await prepare(store);
+    expect(statSync(folder).mode & 0o777).toBe(0o700);
+    expect(readdirSync(folder).toSorted()).toEqual(['tollgate.sqlite', 'tollgate.sqlite-shm', 'tollgate.sqlite-wal']);
+    for (const name of readdirSync(folder)) expect(statSync(join(folder, name)).mode & 0o777).toBe(0o600);
+  });
+
+  it('leaves one file behind when it is closed, and answers nothing after', async () => {
+    const store = await open({ threads: true });
+    await prepare(store);
+    await store.close();
+    await store.close();
+    expect(readdirSync(folder)).toEqual(['tollgate.sqlite']);
+    await expect(store.apply([aHold(1n, 0n)])).rejects.toThrow(StoreUnavailable);
+    await expect(store.listAccounts({ limit: 1, after: null })).rejects.toThrow(StoreUnavailable);
+  });
+
+  it('refuses, in one sentence, a folder that a newer program has written', async () => {
+    await (await open()).close();
+    meddle("UPDATE meta SET value = 99 WHERE name = 'schema'");
+    await expect(open()).rejects.toThrow(/newer Tollgate \(schema 99, this program knows \d+\)/);
+  });
+
+  for (const threads of [false, true]) {
+    it(`tells everybody when a commit fails, and never works again${threads ? ', across threads' : ''}`, async () => {
+      const fatal: Error[] = [];
+      const store = await open({ threads, onFatal: (error) => fatal.push(error) });
+      await prepare(store);
+      meddle(BREAK_COMMITS);
+      const waiting = [store.apply([aHold(1n, 0n)]), store.apply([aCredit(2n, 5n)]), store.beginInstance()];
+      for (const result of await Promise.allSettled(waiting)) {
+        expect(result).toMatchObject({ status: 'rejected', reason: expect.any(StoreUnavailable) });
+      }
+      expect(fatal).toEqual([expect.any(StoreUnavailable)]);
+      await expect(store.apply([aCredit(3n, 5n)])).rejects.toThrow('FOREIGN KEY');
+      expect(await store.health()).toMatchObject({ ok: false, mayAdmit: false });
+    });
+  }
+
+  it('sees what another hand wrote between two batches', async () => {
+    const store = await open();
+    await prepare(store);
+    await store.apply([aCredit(1n, 1_000n), aHold(1n, 10n)]);
+    meddle('UPDATE balance SET balance = 50');
+    expect(await store.apply([aHold(2n, 41n)])).toEqual([
+      { kind: 'hold_refused', reason: 'balance', availableNanousd: 40n },
+    ]);
+  });
+
+  it('finds its way when it remembers more rows than it may', async () => {
+    const store = await open();
+    await prepare(store);
+    await store.apply([aCredit(1n, 10_000_000n)]);
+    const count = LIMITS.storeCachedRowsMax + 10;
+    for (let first = 1; first <= count; first += 5_000) {
+      const holds = Array.from({ length: Math.min(5_000, count - first + 1) }, (_, index) =>
+        aHold(BigInt(first + index), 1n),
+      );
+      await store.apply(holds);
+    }
+    expect(await store.apply([aSettle(3n, 1n), aSettle(BigInt(count), 0n)])).toEqual([
+      { kind: 'settled' },
+      { kind: 'settled' },
+    ]);
+    expect(await store.verify()).toMatchObject({ openHolds: count - 2, violations: [] });
+    expect((await store.beginInstance()).voidedHolds).toBe(count - 2);
+    expect(await store.verify()).toMatchObject({ openHolds: 0, violations: [] });
+  });
+
+  it('verifies, closes and forgets in slices', async () => {
+    const store = await open();
+    await prepare(store);
+    await store.createKey(aKey(7n, 1n));
+    await store.apply([aCredit(1n, 10_000_000n)]);
+    const count = LIMITS.storeSliceRows + 500;
+    const ids = Array.from({ length: count }, (_, index) => BigInt(index + 1));
+    await store.apply(ids.flatMap((id) => [aHold(id, 5n, { keyId: 7n }), aSettle(id, 3n)]));
+    clock.advance(2 * LIMITS.closingAgeMs);
+    const seen: number[] = [];
+    const report = await store.verify(({ rowsRead, rowsTotal }) => seen.push(rowsRead / rowsTotal));
+    expect(report).toMatchObject({ receipts: count, violations: [] });
+    expect(seen).toEqual([LIMITS.storeSliceRows / count, 1, 1]);
+    expect(await store.closeBooks(NOON_MS + 1)).toEqual({ closed: count, forgotten: count });
+    expect(await store.verify()).toMatchObject({ receipts: count, violations: [] });
+  });
+
+  describe('verify names', () => {
+    const FRAUDS: Record<string, [sql: string, finding: RegExp]> = {
+      'a balance that was raised': ['UPDATE balance SET balance = balance + 1', /Account 1: balance is 951, .* 950/],
+      'a spend that was lowered': ['UPDATE balance SET spent = spent - 1', /Account 1: spent is 49, .* 50/],
+      'a hold that nobody has': ['UPDATE balance SET held = held + 1', /Account 1: held is 101, .* 100/],
+      'a key that spent less': ['UPDATE key_window SET spent = spent - 1', /Key 7, window 0: spent is 49, .* 50/],
+      'a key that holds more': ['UPDATE key_window SET held = held + 1', /Key 7, window 0: held is 101, .* 100/],
+      'a key window that is gone': ['DELETE FROM key_window', /key window 7\/0, which does not exist/],
+      'a receipt that is gone': ['DELETE FROM call WHERE id = 1', /Account 1: spent is 50, .* 0/],
+      'a receipt that costs less': ['UPDATE call SET cost = 49 WHERE id = 1', /Call 1 contradicts its own state/],
+      'a hold settled by hand': ['UPDATE call SET state = 2 WHERE id = 2', /Call 2 contradicts its own state/],
+      'a settlement opened by hand': ['UPDATE call SET state = 1 WHERE id = 1', /Call 1 contradicts its own state/],
+      'a state nobody knows': ['UPDATE call SET state = 9 WHERE id = 1', /Call 1 contradicts its own state/],
+      'a call without its window': [
+        'UPDATE call SET window_id = NULL WHERE id = 1',
+        /Call 1 contradicts its own state/,
+      ],
+      'a credit that is gone': ['DELETE FROM credit', /Account 1: balance is 950, .* -50/],
+      'a call of nobody': ['UPDATE call SET account_id = 5 WHERE id = 1', /the account 5, which does not exist/],
+    };
+
+    for (const [title, [sql, finding]] of Object.entries(FRAUDS)) {
+      it(title, async () => {
+        const store = await open();
+        await prepare(store);
+        await store.createKey(aKey(7n, 1n));
+        const components = { freshNanousd: 20n, cacheWriteNanousd: 0n, cacheReadNanousd: 0n, outputNanousd: 30n };
+        const holds = [aHold(1n, 100n, { keyId: 7n }), aHold(2n, 100n, { keyId: 7n })];
+        await store.apply([aCredit(1n, 1_000n), ...holds, aSettle(1n, 50n, { components })]);
+        expect((await store.verify()).violations).toEqual([]);
+        meddle(sql);
+        const { violations } = await store.verify();
+        expect(
+          violations.some((sentence) => finding.test(sentence)),
+          violations.join('\n'),
+        ).toBe(true);
+      });
+    }
+
+    it('what was taken from closed books', async () => {
+      const store = await open();
+      await prepare(store);
+      await store.createKey(aKey(7n, 1n));
+      await store.apply([aCredit(1n, 1_000n), aHold(1n, 100n, { keyId: 7n }), aSettle(1n, 50n)]);
+      clock.advance(2 * LIMITS.closingAgeMs);
+      await store.closeBooks(NOON_MS + 1);
+      meddle('UPDATE closing SET spent = 40; UPDATE key_window SET closed = 30');
+      expect((await store.verify()).violations).toEqual([
+        'Account 1: balance is 950, its entries make 960.',
+        'Account 1: spent is 50, its entries make 40.',
+        'Key 7, window 0: spent is 50, its entries make 30.',
+      ]);
+    });
+  });
+});

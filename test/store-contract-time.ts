@@ -1,0 +1,190 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { LIMITS } from '../src/limits.ts';
+import { DIED_REASON } from '../src/store/store.ts';
+import { aCredit, aHold, aKey, aSettle, NOON_MS } from './store-fixtures.ts';
+import type { StoreSubject } from './store-subject.ts';
+
+/** What depends on the clock and on the life of the process. */
+export function timeContract(subject: StoreSubject): void {
+  describe('key windows', () => {
+    const DAY_MS = 86_400_000;
+    const spend = async (id: bigint, amount: bigint, cost: bigint) =>
+      subject.kinds(aHold(id, amount, { keyId: 7n }), aSettle(id, cost));
+
+    it('count by UTC day, week from Monday, month, or for ever', async () => {
+      await subject.store.apply([aCredit(1n, 1_000n)]);
+      const at = (month: number, day: number) => Date.UTC(2026, month, day);
+      const spans = {
+        lifetime: [0, null],
+        day: [at(2, 15), at(2, 16)],
+        week: [at(2, 9), at(2, 16)],
+        month: [at(2, 1), at(3, 1)],
+      } as const;
+      let id = 10n;
+      for (const [window, [startMs, resetsMs]] of Object.entries(spans)) {
+        await subject.store.createKey(aKey(++id, 1n, { capWindow: window as keyof typeof spans }));
+        await subject.store.apply([aHold(id, 9n, { keyId: id })]);
+        expect(await subject.store.keyWindow(id)).toEqual({
+          window,
+          startMs,
+          resetsMs,
+          spentNanousd: 0n,
+          heldNanousd: 9n,
+        });
+      }
+      expect(await subject.store.keyWindow(99n)).toBeNull();
+    });
+
+    it('open afresh when their time comes, while late settlements go to the window of their hold', async () => {
+      await subject.store.apply([aCredit(1n, 1_000n)]);
+      await subject.store.createKey(aKey(7n, 1n, { capNanousd: 100n, capWindow: 'day' }));
+      expect(await spend(1n, 100n, 30n)).toEqual(['held', 'settled']);
+      expect(await subject.kinds(aHold(2n, 70n, { keyId: 7n }), aHold(3n, 1n, { keyId: 7n }))).toEqual([
+        'held',
+        'key_cap',
+      ]);
+      subject.clock.advance(DAY_MS);
+      expect(await subject.kinds(aHold(4n, 100n, { keyId: 7n }))).toEqual(['held']);
+      expect(await subject.kinds(aSettle(2n, 70n))).toEqual(['settled']);
+      expect(await subject.store.keyWindow(7n)).toMatchObject({ spentNanousd: 0n, heldNanousd: 100n });
+      expect((await subject.store.verify()).violations).toEqual([]);
+    });
+
+    it('never move back with the clock, also across a restart', async () => {
+      await subject.store.apply([aCredit(1n, 1_000n)]);
+      await subject.store.createKey(aKey(7n, 1n, { capNanousd: 100n, capWindow: 'day' }));
+      subject.clock.advance(DAY_MS);
+      await spend(1n, 100n, 100n);
+      subject.clock.setNowMs(NOON_MS);
+      expect(await subject.kinds(aHold(2n, 1n, { keyId: 7n }))).toEqual(['key_cap']);
+      await subject.reopen();
+      expect(await subject.kinds(aHold(3n, 1n, { keyId: 7n }))).toEqual(['key_cap']);
+      expect(await subject.store.keyWindow(7n)).toMatchObject({ startMs: Date.UTC(2026, 2, 16), spentNanousd: 100n });
+    });
+
+    it('start afresh when the kind of window changes, and go on when it changes back', async () => {
+      await subject.store.apply([aCredit(1n, 1_000n)]);
+      await subject.store.createKey(aKey(7n, 1n, { capNanousd: 100n, capWindow: 'day' }));
+      subject.clock.setNowMs(Date.UTC(2026, 5, 1, 8));
+      await spend(1n, 100n, 100n);
+      for (const capWindow of ['week', 'month', 'lifetime'] as const) {
+        await subject.store.updateKey(7n, { capWindow });
+        expect(await subject.store.keyWindow(7n)).toMatchObject({ window: capWindow, spentNanousd: 0n });
+      }
+      expect(await spend(2n, 60n, 60n)).toEqual(['held', 'settled']);
+      await subject.store.updateKey(7n, { capWindow: 'day' });
+      expect(await subject.kinds(aHold(3n, 1n, { keyId: 7n }))).toEqual(['key_cap']);
+      expect((await subject.store.verify()).violations).toEqual([]);
+    });
+  });
+
+  describe('instances', () => {
+    it('void the open holds of the lives before them, and fence those lives off', async () => {
+      await subject.store.createKey(aKey(7n, 1n, { capNanousd: 900n }));
+      await subject.store.apply([
+        aCredit(1n, 1_000n),
+        aHold(1n, 400n, { keyId: 7n }),
+        aHold(2n, 300n),
+        aSettle(2n, 100n),
+      ]);
+      await subject.reopen();
+      subject.clock.advance(1_000);
+      expect(await subject.store.beginInstance()).toEqual({ number: 2, epoch: 2n, voidedHolds: 1 });
+      expect(await subject.balance()).toEqual([900n, 0n, 100n]);
+      expect(await subject.store.keyWindow(7n)).toMatchObject({ spentNanousd: 0n, heldNanousd: 0n });
+      expect(await subject.store.findReceipt(1n, 1n)).toMatchObject({
+        state: 'voided',
+        ended: 'died',
+        endedMs: NOON_MS + 1_000,
+        lossNanousd: 400n,
+        lossReason: DIED_REASON,
+      });
+      expect(await subject.kinds(aHold(3n, 1n), aHold(4n, 1n, { epoch: 2n }), aSettle(1n, 5n))).toEqual([
+        'stale_epoch',
+        'held',
+        'settle_found_void',
+      ]);
+      expect((await subject.store.verify()).lossNanousd).toBe(400n);
+    });
+
+    it('have a number that ids can carry', async () => {
+      for (let life = 2; life <= 5; life++) expect((await subject.store.beginInstance()).number).toBe(life);
+    });
+  });
+
+  describe('verify', () => {
+    it('counts what there is and finds nothing wrong', async () => {
+      await subject.store.createKey(aKey(7n, 1n));
+      await subject.store.apply([
+        aCredit(1n, 1_000n),
+        aCredit(2n, -100n),
+        aHold(1n, 400n, { keyId: 7n }),
+        aHold(2n, 300n),
+      ]);
+      await subject.store.apply([aSettle(2n, 100n, { lossNanousd: 7n, lossReason: 'a host billed more' })]);
+      expect(await subject.store.verify()).toEqual({
+        accounts: 1,
+        keys: 1,
+        receipts: 1,
+        credits: 2,
+        openHolds: 1,
+        lossNanousd: 7n,
+        violations: [],
+      });
+    });
+  });
+
+  describe('closing the books', () => {
+    beforeEach(async () => {
+      await subject.store.createKey(aKey(7n, 1n));
+      await subject.store.apply([aCredit(1n, 1_000n)]);
+      for (const id of [1n, 2n, 3n]) {
+        await subject.store.apply([
+          aHold(id, 100n, { keyId: 7n, createdMs: subject.clock.nowMs() }),
+          aSettle(id, 10n * id),
+        ]);
+        subject.clock.advance(60_000);
+      }
+    });
+
+    it('covers what can no longer change, and no more', async () => {
+      expect(await subject.store.closeBooks(null)).toEqual({ closed: 0, forgotten: 0 });
+      subject.clock.advance(LIMITS.closingAgeMs - 60_000);
+      expect(await subject.store.closeBooks(null)).toEqual({ closed: 3, forgotten: 0 });
+      expect(await subject.store.closeBooks(null)).toEqual({ closed: 0, forgotten: 0 });
+      expect(await subject.store.verify()).toMatchObject({ receipts: 3, violations: [] });
+    });
+
+    it('stops at an open hold', async () => {
+      await subject.store.apply([
+        aHold(4n, 5n, { createdMs: subject.clock.nowMs() }),
+        aHold(5n, 5n, { createdMs: subject.clock.nowMs() }),
+      ]);
+      await subject.store.apply([aSettle(5n, 5n)]);
+      subject.clock.advance(10 * LIMITS.closingAgeMs);
+      expect(await subject.store.closeBooks(null)).toEqual({ closed: 3, forgotten: 0 });
+      await subject.store.apply([aSettle(4n, 5n)]);
+      expect(await subject.store.closeBooks(null)).toEqual({ closed: 2, forgotten: 0 });
+      expect(await subject.store.verify()).toMatchObject({ receipts: 5, violations: [] });
+    });
+
+    it('lets closed receipts be forgotten while the books still balance', async () => {
+      subject.clock.advance(LIMITS.closingAgeMs);
+      expect(await subject.store.closeBooks(NOON_MS + 60_000)).toEqual({ closed: 3, forgotten: 1 });
+      expect(await subject.store.findReceipt(1n, null)).toBeNull();
+      expect((await subject.store.findReceipt(2n, null))?.costNanousd).toBe(20n);
+      expect(await subject.store.verify()).toMatchObject({ receipts: 3, violations: [] });
+      expect(await subject.balance()).toEqual([940n, 0n, 60n]);
+      expect(await subject.store.keyWindow(7n)).toMatchObject({ spentNanousd: 60n });
+      await subject.store.apply([aHold(9n, 10n, { keyId: 7n }), aSettle(9n, 10n)]);
+      expect(await subject.store.closeBooks(NOON_MS * 2)).toEqual({ closed: 1, forgotten: 3 });
+      expect(await subject.store.verify()).toMatchObject({ receipts: 4, violations: [] });
+    });
+
+    it('lets no hold in below', async () => {
+      subject.clock.advance(LIMITS.closingAgeMs);
+      await subject.store.closeBooks(NOON_MS * 2);
+      expect(await subject.kinds(aHold(2n, 1n), aHold(4n, 1n))).toEqual(['operation_failed', 'held']);
+    });
+  });
+}
