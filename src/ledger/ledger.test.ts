@@ -1,0 +1,198 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { aCredit, aHold, aKey, aSettle, NOON_MS, prepare } from '../../test/store-fixtures.ts';
+import { ManualClock } from '../kit/clock.ts';
+import { LIMITS } from '../limits.ts';
+import { MemoryStore } from '../store/memory.ts';
+import type { LedgerOperation, Store } from '../store/store.ts';
+import { type HoldRequest, Ledger, LedgerDefect, StoreUnavailable } from './ledger.ts';
+
+describe('the ledger', () => {
+  let clock: ManualClock;
+  let store: MemoryStore;
+  let ledger: Ledger;
+  /** What each commit was asked to do. */
+  let batches: string[][];
+
+  beforeEach(async () => {
+    clock = new ManualClock(NOON_MS);
+    store = new MemoryStore(clock);
+    batches = [];
+    await prepare(store);
+    ledger = ledgerOver({});
+    await ledger.credit(aCredit(1n, 1_000n));
+  });
+
+  /** The memory store with some verbs replaced. */
+  function ledgerOver(over: Partial<Store>): Ledger {
+    const watched: Store = Object.assign(Object.create(store), {
+      apply: (operations: readonly LedgerOperation[]) => {
+        batches.push(operations.map((operation) => `${operation.kind} ${operation.id}`));
+        return store.apply(operations);
+      },
+      ...bound(store),
+      ...over,
+    });
+    return new Ledger({ store: watched, clock, epoch: 1n });
+  }
+
+  function bound(target: MemoryStore): Partial<Store> {
+    return {
+      findAccount: (id) => target.findAccount(id),
+      keyWindow: (id) => target.keyWindow(id),
+      health: () => target.health(),
+      verify: () => target.verify(),
+    };
+  }
+
+  function request(id: bigint, amountNanousd: bigint, over: Partial<HoldRequest> = {}): HoldRequest {
+    const { kind: _kind, epoch: _epoch, createdMs: _createdMs, ...rest } = aHold(id, amountNanousd);
+    return { ...rest, ...over };
+  }
+
+  const settlement = (costNanousd: bigint) => aSettle(1n, costNanousd).settlement;
+
+  it('holds, settles and stamps both with its clock', async () => {
+    expect(await ledger.hold(request(1n, 400n))).toEqual({ kind: 'held' });
+    clock.advance(250);
+    expect(await ledger.settle(1n, settlement(150n))).toEqual({ kind: 'settled', settlement: settlement(150n) });
+    const receipt = await store.findReceipt(1n, 1n);
+    expect(receipt).toMatchObject({ createdMs: NOON_MS, endedMs: NOON_MS + 250, costNanousd: 150n });
+    expect(ledger.openHolds).toBe(0);
+  });
+
+  it('passes refusals on as results', async () => {
+    const refused = { kind: 'hold_refused', reason: 'balance', availableNanousd: 1_000n };
+    expect(await ledger.hold(request(1n, 1_001n))).toEqual(refused);
+    expect(ledger.openHolds).toBe(0);
+  });
+
+  it('refuses an amount beyond 64 bits without asking the store', async () => {
+    batches = [];
+    expect(await ledger.hold(request(1n, 2n ** 63n))).toMatchObject({ reason: 'out_of_range' });
+    expect(batches).toEqual([]);
+  });
+
+  it('sends together what comes together, settlements first', async () => {
+    await Promise.all([ledger.hold(request(1n, 10n)), ledger.hold(request(2n, 10n))]);
+    batches = [];
+    await Promise.all([
+      ledger.hold(request(3n, 10n)),
+      ledger.settle(1n, settlement(5n)),
+      ledger.hold(request(4n, 10n)),
+      ledger.release(2n, { ended: 'failed', httpStatus: 502 }),
+    ]);
+    expect(batches).toEqual([['settle 1', 'settle 2', 'hold 3', 'hold 4']]);
+  });
+
+  it('releases a hold whole, with what is known about the end', async () => {
+    await ledger.hold(request(1n, 400n));
+    await ledger.release(1n, {
+      ended: 'timeout',
+      httpStatus: 504,
+      host: 'h',
+      attempts: 2,
+      lossNanousd: 7n,
+      lossReason: 'x',
+    });
+    expect(await store.findAccount(1n)).toMatchObject({ balanceNanousd: 1_000n, heldNanousd: 0n, spentNanousd: 0n });
+    expect(await store.findReceipt(1n, 1n)).toMatchObject({
+      ended: 'timeout',
+      attempts: 2,
+      lossNanousd: 7n,
+      costNanousd: 0n,
+    });
+  });
+
+  it('says that nothing was charged when the hold had been voided meanwhile', async () => {
+    await ledger.hold(request(1n, 400n));
+    await store.apply([{ kind: 'void', id: 1n, reason: 'reaped' }]);
+    const result = await ledger.settle(1n, settlement(150n));
+    expect(result).toMatchObject({
+      kind: 'found_void',
+      settlement: { costNanousd: 0n, components: null, usage: null },
+    });
+  });
+
+  it('never lets a cost leave the hold', async () => {
+    await ledger.hold(request(1n, 400n));
+    batches = [];
+    await expect(ledger.settle(1n, settlement(401n))).rejects.toThrow(LedgerDefect);
+    await expect(ledger.settle(1n, settlement(-1n))).rejects.toThrow(LedgerDefect);
+    await expect(ledger.settle(2n, settlement(0n))).rejects.toThrow(LedgerDefect);
+    expect(batches).toEqual([]);
+    await ledger.settle(1n, settlement(400n));
+    await expect(ledger.settle(1n, settlement(400n))).rejects.toThrow(LedgerDefect);
+  });
+
+  it('turns a failed operation into a defect, not into money', async () => {
+    await ledger.hold(request(1n, 400n));
+    await expect(ledger.hold(request(1n, 1n))).rejects.toThrow(/taken/);
+    await expect(ledger.credit({ ...aCredit(1n, 5n), reference: 'other' })).rejects.toThrow(LedgerDefect);
+  });
+
+  it('fails closed when the store is away, and keeps the hold that could not be settled', async () => {
+    await ledger.hold(request(1n, 400n));
+    let isAway = true;
+    const shaky = ledgerOver({
+      apply: (operations) => (isAway ? Promise.reject(new Error('away')) : store.apply(operations)),
+    });
+    await expect(shaky.hold(request(2n, 1n))).rejects.toThrow(StoreUnavailable);
+    isAway = false;
+    await shaky.hold(request(3n, 1n));
+    isAway = true;
+    await expect(shaky.settle(3n, settlement(1n))).rejects.toThrow(StoreUnavailable);
+    expect(shaky.openHolds).toBe(1);
+    isAway = false;
+    expect((await shaky.settle(3n, settlement(1n))).kind).toBe('settled');
+  });
+
+  it('refuses new holds when too much waits, but still settles', async () => {
+    let letGo = () => {};
+    const gate = new Promise<void>((resolve) => {
+      letGo = resolve;
+    });
+    const slow = ledgerOver({ apply: (operations) => gate.then(() => store.apply(operations)) });
+    const first = slow.hold(request(1n, 0n));
+    await new Promise((resolve) => setImmediate(resolve));
+    const rest = Array.from({ length: LIMITS.ledgerHoldQueueMax }, (_, index) =>
+      slow.hold(request(BigInt(index + 2), 0n)),
+    );
+    expect(slow.depth).toBe(LIMITS.ledgerHoldQueueMax);
+    await expect(slow.hold(request(0n, 0n))).rejects.toThrow(StoreUnavailable);
+    const credited = slow.credit(aCredit(2n, 5n));
+    letGo();
+    expect((await credited).kind).toBe('credited');
+    await first;
+    await Promise.all(rest);
+  });
+
+  it('stops admitting on a store that says so, and settles on', async () => {
+    let mayAdmit = true;
+    const health = async () => ({ ok: true, reason: 'The disk is nearly full.', mayAdmit });
+    const careful = ledgerOver({ health });
+    await careful.watchHealth();
+    await careful.hold(request(1n, 10n));
+    mayAdmit = false;
+    clock.advance(LIMITS.storeHealthMs);
+    await new Promise((resolve) => setImmediate(resolve));
+    await expect(careful.hold(request(2n, 10n))).rejects.toThrow('nearly full');
+    expect((await careful.settle(1n, settlement(10n))).kind).toBe('settled');
+    mayAdmit = true;
+    clock.advance(LIMITS.storeHealthMs);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect((await careful.hold(request(2n, 10n))).kind).toBe('held');
+    await careful.close();
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('tells an account and its key what they have', async () => {
+    await store.createKey(aKey(7n, 1n, { capWindow: 'day' }));
+    await ledger.hold(request(1n, 400n, { keyId: 7n }));
+    expect(await ledger.balance(1n, 7n)).toMatchObject({
+      account: { balanceNanousd: 1_000n, heldNanousd: 400n },
+      keyWindow: { window: 'day', heldNanousd: 400n },
+    });
+    expect((await ledger.balance(1n, null))?.keyWindow).toBeNull();
+    expect(await ledger.balance(9n, null)).toBeNull();
+  });
+});

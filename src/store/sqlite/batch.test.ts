@@ -1,0 +1,84 @@
+import { DatabaseSync } from 'node:sqlite';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { aCredit, aHold, NOON_MS } from '../../../test/store-fixtures.ts';
+import type { LedgerOperation } from '../store.ts';
+import { isBroken, StoreBroken } from './batch.ts';
+import { migrate } from './migrate.ts';
+import { writeTape } from './tape.ts';
+import { type WriterVerbs, writerVerbs } from './writer-verbs.ts';
+
+describe('a batch', () => {
+  let database: DatabaseSync;
+  let verbs: WriterVerbs;
+
+  beforeEach(() => {
+    database = new DatabaseSync(':memory:', { readBigInts: true });
+    migrate(database);
+    verbs = writerVerbs(database);
+    verbs.createAccount({ id: 1n, name: 'a', kind: 'prepaid', createdMs: NOON_MS });
+    verbs.registerPrices(NOON_MS, 'p', '{}');
+    verbs.beginEpoch(NOON_MS);
+  });
+
+  const apply = (...operations: LedgerOperation[]) => verbs.apply(writeTape(operations), NOON_MS);
+  const rows = (table: string) => Number(database.prepare(`SELECT count(*) AS n FROM ${table}`).get()?.n);
+  const thrownBy = (run: () => unknown): unknown => {
+    try {
+      run();
+    } catch (error) {
+      return error;
+    }
+    return null;
+  };
+
+  it('breaks the store when the disk is full, instead of blaming an operation', () => {
+    apply(aCredit(1n, 1_000_000n));
+    const pages = database.prepare('PRAGMA page_count').get()?.page_count;
+    database.exec(`PRAGMA max_page_count = ${pages}`);
+    const many = Array.from({ length: 500 }, (_, index) =>
+      aHold(BigInt(index + 1), 1n, { labels: { text: 'x'.repeat(99) } }),
+    );
+    expect(thrownBy(() => apply(...many))).toBeInstanceOf(StoreBroken);
+  });
+
+  it('breaks the store when its commit fails', () => {
+    database.exec(`
+      PRAGMA foreign_keys = ON;
+      CREATE TABLE parent (id INTEGER PRIMARY KEY);
+      CREATE TABLE child (id INTEGER REFERENCES parent (id) DEFERRABLE INITIALLY DEFERRED);
+      CREATE TRIGGER break_commit AFTER INSERT ON credit BEGIN INSERT INTO child VALUES (1); END;`);
+    expect(thrownBy(() => apply(aCredit(1n, 1n)))).toBeInstanceOf(StoreBroken);
+    expect(thrownBy(() => database.exec('SELECT * FROM nothing'))).not.toSatisfy(isBroken);
+  });
+
+  it('keeps the good operations around one that throws, in one commit', () => {
+    database.exec(`
+      CREATE TRIGGER poison AFTER INSERT ON credit WHEN NEW.reference = 'poison'
+      BEGIN INSERT INTO credit VALUES (NEW.id + 100, NEW.account_id, 'x', 1, NULL, 0); SELECT RAISE(ABORT, 'poison'); END;`);
+    const outcomes = apply(
+      aCredit(1n, 10n),
+      aCredit(2n, 20n, { reference: 'poison' }),
+      aCredit(3n, 30n),
+      aHold(4n, 40n),
+    );
+    expect(outcomes).toEqual([
+      { kind: 'credited', balanceNanousd: 10n },
+      { kind: 'operation_failed', message: expect.stringContaining('poison') },
+      { kind: 'credited', balanceNanousd: 40n },
+      0,
+    ]);
+    expect([rows('credit'), rows('call')]).toEqual([2, 1]);
+    expect(database.prepare('SELECT balance, held FROM balance').get()).toMatchObject({ balance: 40n, held: 40n });
+    expect(database.isTransaction).toBe(false);
+  });
+
+  it('sets an operation aside that cannot be written down', () => {
+    const absurd = aHold(2n ** 80n, 1n);
+    expect(apply(aCredit(1n, 10n), absurd, aHold(2n, 1n, { createdMs: 0.5 }), aHold(3n, 10n))).toEqual([
+      { kind: 'credited', balanceNanousd: 10n },
+      { kind: 'operation_failed', message: expect.stringContaining('64 bits') },
+      { kind: 'operation_failed', message: expect.stringContaining('0.5') },
+      0,
+    ]);
+  });
+});
