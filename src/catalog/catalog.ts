@@ -1,5 +1,5 @@
 import type { Price } from '../money/price.ts';
-import type { CatalogModel, HostedModel } from './model.ts';
+import type { CatalogModel } from './model.ts';
 import { hashPrices } from './price-version.ts';
 import { CatalogError, findNameClash, readModel, readPrice } from './rows.ts';
 import type { ModelRow } from './schema.ts';
@@ -75,14 +75,14 @@ export function buildCatalog(source: CatalogSource): Catalog {
     if (price !== undefined) prices.push([row.id, price]);
     if (hosts.length === 0) continue;
     if (price === undefined) unpriced.push(row);
-    else models.push({ ...readModel(row, price), hosts });
+    else models.push(readModel({ ...row, hosts }, price));
   }
   return new Catalog(models, unpriced, `${source.version.slice(0, 'YYYY-MM-DD'.length)}-${hashPrices(prices)}`);
 }
 
 function priceInForce(
   row: ModelRow,
-  hosts: readonly HostedModel[],
+  hosts: ModelRow['hosts'],
   localHosts: ReadonlySet<string> | undefined,
 ): Price | undefined {
   if (row.price !== undefined) return readPrice(row.price);

@@ -5,10 +5,16 @@ import type { Price } from '../money/price.ts';
 export const TOKENIZERS = ['o200k_base', 'cl100k_base'] as const;
 export type Tokenizer = (typeof TOKENIZERS)[number];
 
+/** How a model of the messages wire is told how much to think: tokens it may spend, or a word. */
+export const THINKING_CONTROLS = ['budget', 'effort'] as const;
+export type ThinkingControl = (typeof THINKING_CONTROLS)[number];
+
 /** Where a host serves a model, and the name the host knows it by. */
 export interface HostedModel {
   host: string;
   model: string;
+  /** The wire on which this host serves this model; absent: the host's own. */
+  wire?: string;
 }
 
 /** One model that can be asked for and billed. */
@@ -28,6 +34,8 @@ export interface CatalogModel {
   imageTokensMax: number | null;
   /** Empty where the model has no choice of effort. */
   reasoningEfforts: readonly Effort[];
+  /** Absent where the model is not of the messages wire, or does not think. */
+  thinking?: ThinkingControl;
   /** The model refuses temperature and its kin. */
   fixedSampling: boolean;
   embedding: { dimensions: number | null; matryoshka: boolean } | null;

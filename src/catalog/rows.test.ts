@@ -70,3 +70,16 @@ test('what an operator leaves out has its obvious meaning', () => {
     tokenizer: null,
   });
 });
+
+test('a host may want another wire for one model, and a model a budget or a word for its thinking', () => {
+  const price = readPrice({ input: 1, output: 2 });
+  const hosts = [
+    { host: 'a', model: 'x', wire: 'responses' },
+    { host: 'b', model: 'x' },
+  ];
+  const model = readModel(row('x', { hosts, thinking: 'effort' }), price);
+  expect(model.hosts).toEqual(hosts);
+  expect(model.thinking).toBe('effort');
+  expect(readModel(row('x'), price)).not.toHaveProperty('thinking');
+  expect(readModel(row('x'), price).hosts[0]).not.toHaveProperty('wire');
+});

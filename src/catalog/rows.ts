@@ -1,6 +1,6 @@
 import { CAPABILITIES } from '../canonical/capability.ts';
 import type { Price, Rates } from '../money/price.ts';
-import type { CatalogModel } from './model.ts';
+import type { CatalogModel, HostedModel } from './model.ts';
 import type { ModelRow, PriceRow } from './schema.ts';
 
 /** A catalog that must not be served: two models of one name, or a price for a model nobody knows. */
@@ -56,11 +56,16 @@ export function readModel(row: ModelRow, price: Price): CatalogModel {
     tokenizer: row.tokenizer ?? null,
     imageTokensMax: row.image_tokens_max ?? null,
     reasoningEfforts: row.reasoning_efforts ?? [],
+    ...(row.thinking !== undefined && { thinking: row.thinking }),
     fixedSampling: row.fixed_sampling ?? false,
     embedding: row.embedding ?? null,
     price,
-    hosts: row.hosts,
+    hosts: row.hosts.map(readHostedModel),
   };
+}
+
+function readHostedModel({ host, model, wire }: ModelRow['hosts'][number]): HostedModel {
+  return { host, model, ...(wire !== undefined && { wire }) };
 }
 
 export function readPrice(row: PriceRow): Price {

@@ -24,6 +24,8 @@ describe('a model row', () => {
     ['price.tiers.0.input', { price: { input: 1, output: 1, tiers: [{ above_input_tokens: 9, output: 1 }] } }],
     ['hosts', { hosts: [] }],
     ['hosts.0.model', { hosts: [{ host: 'local', model: '' }] }],
+    ['hosts.0.wire', { hosts: [{ host: 'local', model: 'mine', wire: '' }] }],
+    ['thinking', { thinking: 'hard' }],
     ['aliases.0', { aliases: ['two words'] }],
     ['id', { id: 'auto' }],
     ['id', { id: 'vendor//model' }],

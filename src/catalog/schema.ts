@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { CAPABILITIES } from '../canonical/capability.ts';
 import { EFFORTS } from '../canonical/reasoning.ts';
 import { LIMITS } from '../limits.ts';
-import { TOKENIZERS } from './model.ts';
+import { THINKING_CONTROLS, TOKENIZERS } from './model.ts';
 
 /**
  * A model as it stands in `data/catalog.json` and under `models` in the config file.
@@ -45,6 +45,13 @@ const priceSourceSchema = z.strictObject({
   also: z.string().optional(),
 });
 
+/** `wire` names the wire this host wants for this model, where it is another than the host's own. */
+const hostedModelSchema = z.strictObject({
+  host: z.string().min(1),
+  model: z.string().min(1),
+  wire: z.string().min(1).optional(),
+});
+
 export const modelRowSchema = z
   .strictObject({
     id: modelIdSchema,
@@ -58,11 +65,12 @@ export const modelRowSchema = z
     tokenizer: z.enum(TOKENIZERS).nullish(),
     image_tokens_max: z.int().positive().nullish(),
     reasoning_efforts: z.array(z.enum(EFFORTS)).min(1).optional(),
+    thinking: z.enum(THINKING_CONTROLS).optional(),
     fixed_sampling: z.boolean().optional(),
     embedding: z.strictObject({ dimensions: z.int().positive().nullable(), matryoshka: z.boolean() }).optional(),
     price: priceSchema.optional(),
     price_source: priceSourceSchema.optional(),
-    hosts: z.array(z.strictObject({ host: z.string().min(1), model: z.string().min(1) })).min(1),
+    hosts: z.array(hostedModelSchema).min(1),
   })
   .refine((row) => !row.caps?.includes('images') || typeof row.image_tokens_max === 'number', {
     path: ['image_tokens_max'],
