@@ -11,6 +11,7 @@ import type { Call, Gateway, PricedCatalog } from './gateway.ts';
 import { refusalOfHold } from './hold-refusal.ts';
 import { meter } from './meter.ts';
 import type { Outcome } from './outcome.ts';
+import { findPassages, type Passage } from './passage.ts';
 import { readBody, readCeiling, readModelName, refuseForeignLimits } from './read-call.ts';
 import { receiptHeaders } from './receipt-headers.ts';
 import { refuse } from './refuse.ts';
@@ -23,6 +24,8 @@ export interface Admitted {
   readonly text: JsonText;
   readonly peek: Peek;
   readonly admission: Admission;
+  /** The ways to the model's hosts; at least one. */
+  readonly passages: readonly Passage[];
   readonly prices: PricedCatalog;
   readonly record: ExchangeRecord;
 }
@@ -49,14 +52,16 @@ async function understand(gateway: Gateway, call: Call, record: ExchangeRecord):
   const text = readBody(call.body);
   record.requestedModel = readModelName(text);
   refuseForeignLimits(call.headers);
-  const peek = call.wire.client.peek(text);
+  const peek = call.wire.client.peek(text, call.headers);
   record.requestedModel = peek.model;
   record.stream = peek.stream;
   const prices = gateway.prices();
   const model = resolveModel(prices.catalog, call.caller, peek.model);
   record.effectiveModel = model.id;
   const admission = await admit(model, peek, counterFor(gateway, call, text));
-  return { call, text, peek, admission, prices, record };
+  const createdS = Math.floor(gateway.clock.nowMs() / 1000);
+  const passages = findPassages({ call, text, peek, admission, createdS }, gateway.hosts().candidates(model));
+  return { call, text, peek, admission, passages, prices, record };
 }
 
 function counterFor(gateway: Gateway, call: Call, text: JsonText): TextCounter {

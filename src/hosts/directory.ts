@@ -7,14 +7,18 @@ export type { AnswerReceiver, RequestControl } from '../egress/egress.ts';
 /** A host ready to be called: its address and its key stay in here. */
 export interface ReadyHost {
   readonly row: HostRow;
-  send(path: string, body: Buffer, receiver: AnswerReceiver): RequestControl;
+  send(path: string, wireHeaders: WireHeaders, body: Buffer, receiver: AnswerReceiver): RequestControl;
   /** A host may quote the key it was called with; no caller may read it. */
   hideKey(text: string): string;
 }
 
-/** One host that serves the wanted model, and its name for it. */
+/** Headers that a wire adds to every request, as a version. */
+export type WireHeaders = Readonly<Record<string, string>>;
+
+/** One host that serves the wanted model: its name for it, and the wire it wants for it. */
 export interface Candidate {
   readonly host: ReadyHost;
+  readonly wire: string;
   readonly hostModel: string;
 }
 
@@ -31,7 +35,7 @@ export class HostDirectory {
     const candidates: Candidate[] = [];
     for (const served of model.hosts) {
       const host = this.#hosts.get(served.host);
-      if (host !== undefined) candidates.push({ host, hostModel: served.model });
+      if (host !== undefined) candidates.push({ host, hostModel: served.model, wire: served.wire ?? host.row.wire });
     }
     return candidates;
   }
@@ -53,7 +57,8 @@ function readyHost({ row, key }: ConfiguredHost, egress: Egress): ReadyHost {
   const prefix = url.pathname.replace(/\/$/, '');
   return {
     row,
-    send: (path, body, receiver) => egress.send({ origin, path: prefix + path, headers, body }, receiver),
+    send: (path, wireHeaders, body, receiver) =>
+      egress.send({ origin, path: prefix + path, headers: { ...headers, ...wireHeaders }, body }, receiver),
     hideKey: (text) => (key === null ? text : text.replaceAll(key.reveal(), '[key]')),
   };
 }

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Capability } from '../canonical/capability.ts';
 import type { GatewayError } from '../canonical/errors.ts';
 import type { HostError } from '../canonical/host-error.ts';
@@ -7,6 +8,7 @@ import type { CostComponents } from '../canonical/receipt.ts';
 import type { Usage, UsageReading } from '../canonical/usage.ts';
 import type { JsonText } from '../kit/json.ts';
 import type { SseFrame } from '../kit/sse.ts';
+import type { HubClient, HubUpstream } from './hub.ts';
 
 export type { HostError, HostErrorKind } from '../canonical/host-error.ts';
 
@@ -18,11 +20,13 @@ export interface Wire {
   readonly name: string;
   readonly client: ClientHalf;
   readonly relay: RelayHalf;
+  /** How the wire takes part in translation: as the caller's, as a host's, or not at all. */
+  readonly hub?: { readonly client?: HubClient; readonly upstream?: HubUpstream };
 }
 
 export interface ClientHalf {
   /** Reads everything admission needs, once; throws a GatewayError naming the field for what is wrong or refused. */
-  peek(text: JsonText): Peek;
+  peek(text: JsonText, headers: IncomingHttpHeaders): Peek;
   /** All text a tokenizer would read, for the rare exact count. */
   texts(body: unknown): string[];
   writeError(error: GatewayError, requestId: string): WrittenError;
@@ -57,6 +61,8 @@ export interface Peek {
   readonly size: PromptSize;
   readonly labels: Readonly<Record<string, string>> | null;
   readonly reasoning: ReasoningAsk | null;
+  /** Headers of the caller's that go to a host of the same wire. */
+  readonly hostHeaders?: Readonly<Record<string, string>>;
 }
 
 /** What the request that leaves must say; everything else in it stays as the caller wrote it. */
@@ -86,14 +92,21 @@ export interface RelayTerms {
 
 export interface RelayHalf {
   readonly path: string;
+  /** What every request on this wire carries to a host, as a version. */
+  readonly headers?: Readonly<Record<string, string>>;
   writeRequest(text: JsonText, peek: Peek, terms: UpstreamTerms): Buffer;
-  mendStream(terms: RelayTerms): StreamRelay;
-  exactStream(terms: RelayTerms): StreamRelay;
   /** Throws HostAnswerBroken when the body is no answer of this wire. */
   readAnswer(body: Buffer, terms: RelayTerms, mended: boolean): BufferedAnswer;
+  readError(status: number, body: Buffer): HostError;
+  /** Absent on wires that never stream. */
+  readonly stream?: StreamHalf;
+}
+
+export interface StreamHalf {
+  mend(terms: RelayTerms): StreamRelay;
+  exact(terms: RelayTerms): StreamRelay;
   /** A whole answer given where a stream was asked for, as frames of the stream; null if it is no answer. */
   answerAsStream(body: Buffer): Buffer | null;
-  readError(status: number, body: Buffer): HostError;
 }
 
 /** One stream on its way through; fed whole frames, it returns what goes on to the client and remembers what it saw. */
@@ -129,4 +142,11 @@ export interface Bill {
 
 export class HostAnswerBroken extends Error {
   override readonly name = 'HostAnswerBroken';
+  /** The host's own error, where that stood in the answer's place. */
+  readonly hostError: HostError | null;
+
+  constructor(message: string, hostError: HostError | null = null) {
+    super(message);
+    this.hostError = hostError;
+  }
 }

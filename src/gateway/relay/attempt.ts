@@ -2,9 +2,10 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError } from '../../canonical/errors.ts';
 import type { AnswerReceiver, RequestControl } from '../../hosts/directory.ts';
 import type { Clock } from '../../kit/clock.ts';
-import type { Bill, HostError, RelayTerms, Wire } from '../../wires/wire.ts';
+import type { Bill, ClientHalf, HostError } from '../../wires/wire.ts';
 import type { ClientSink } from '../client-sink.ts';
 import type { Outcome } from '../outcome.ts';
+import type { Passage } from '../passage.ts';
 import type { Shutdown } from '../shutdown.ts';
 
 /** Time limits of a call; each can be set in the config file. */
@@ -20,13 +21,14 @@ export interface CallLimits {
 
 /** Everything one try at one host needs to know. */
 export interface AttemptTerms {
-  readonly wire: Wire;
+  readonly passage: Passage;
+  /** The caller's own wire: its errors and keep-alives. */
+  readonly client: ClientHalf;
+  readonly requestId: string;
   /** Sends the request to the host of this attempt. */
   send(receiver: AnswerReceiver): RequestControl;
   /** Takes our key for this host out of whatever the host says. */
   hideKey(text: string): string;
-  readonly relay: RelayTerms;
-  readonly exact: boolean;
   readonly onClientGone: 'drain' | 'cancel';
   readonly sink: ClientSink;
   /** Headers that stand in every answer to this call. */

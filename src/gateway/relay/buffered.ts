@@ -61,11 +61,11 @@ class BufferedRelay implements AnswerReceiver {
   end(): void {
     const body = this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks);
     if (this.#status < 200 || this.#status >= 300) {
-      this.#refused(this.#terms.wire.relay.readError(this.#status, body));
+      this.#refused(this.#terms.passage.readError(this.#status, body));
       return;
     }
     try {
-      this.#answered(this.#terms.wire.relay.readAnswer(body, this.#terms.relay, !this.#terms.exact));
+      this.#answered(this.#terms.passage.readAnswer(body));
     } catch (error) {
       this.#giveUp((error as Error).message);
     }

@@ -73,7 +73,7 @@ export class StreamOutlet {
   }
 
   #fillSilence(): void {
-    if (!this.waiting) this.write([this.#terms.wire.client.keepAlive]);
+    if (!this.waiting) this.write([this.#terms.client.keepAlive]);
   }
 
   #drained(): void {

@@ -51,7 +51,7 @@ class StreamedRelay implements AnswerReceiver {
   constructor(terms: AttemptTerms, resolve: (result: AttemptResult) => void) {
     this.#terms = terms;
     this.#resolve = resolve;
-    this.#stream = terms.exact ? terms.wire.relay.exactStream(terms.relay) : terms.wire.relay.mendStream(terms.relay);
+    this.#stream = terms.passage.openStream();
     this.#outlet = new StreamOutlet(terms, {
       pause: () => this.#control?.pause(),
       resume: () => this.#control?.resume(),
@@ -106,10 +106,10 @@ class StreamedRelay implements AnswerReceiver {
   /** An error before the stream, or a whole answer where a stream was asked for: it goes on as one chunk. */
   #readWhole(body: Buffer): void {
     if (this.#status < 200 || this.#status >= 300) {
-      this.#hostFailed(this.#terms.wire.relay.readError(this.#status, body));
+      this.#hostFailed(this.#terms.passage.readError(this.#status, body));
       return;
     }
-    const frames = this.#terms.wire.relay.answerAsStream(body);
+    const frames = this.#terms.passage.answerAsStream(body);
     if (frames === null) {
       this.#breakOff('The host answered with something that is neither a stream nor an answer.');
       return;
@@ -246,9 +246,9 @@ class StreamedRelay implements AnswerReceiver {
 
   #deliver(bill: Bill, error: GatewayError | null): void {
     if (this.#clientEnded !== null) return;
-    const { wire, relay } = this.#terms;
+    const { client, requestId } = this.#terms;
     if (error === null) this.#outlet.end(this.#stream.closing(bill));
-    else this.#outlet.end(wire.client.writeStreamError(error, relay.requestId));
+    else this.#outlet.end(client.writeStreamError(error, requestId));
   }
 
   #finish(result: AttemptResult): void {

@@ -9,5 +9,11 @@ import { writeRequest } from './write-request.ts';
 export const chat: Wire = {
   name: 'chat',
   client: { peek, texts, writeError, writeStreamError, keepAlive: ': keep-alive\n\n' },
-  relay: { path: '/chat/completions', writeRequest, mendStream, exactStream, readAnswer, answerAsStream, readError },
+  relay: {
+    path: '/chat/completions',
+    writeRequest,
+    readAnswer,
+    readError,
+    stream: { mend: mendStream, exact: exactStream, answerAsStream },
+  },
 };

@@ -1,0 +1,143 @@
+import { GatewayError } from '../canonical/errors.ts';
+import type { CanonicalRequest } from '../canonical/request.ts';
+import type { Candidate } from '../hosts/directory.ts';
+import type { JsonText } from '../kit/json.ts';
+import { LIMITS } from '../limits.ts';
+import type { HubClient, HubUpstream, WriteTerms } from '../wires/hub.ts';
+import { WIRES } from '../wires/registry.ts';
+import type { BufferedAnswer, HostError, Peek, RelayTerms, StreamRelay, Wire } from '../wires/wire.ts';
+import type { Admission } from './admit.ts';
+import type { Call } from './gateway.ts';
+import { TranslatedStream, translateAnswer } from './translate.ts';
+
+/** One way from the caller's wire to a host and back: the bytes that go, and how what comes is understood. */
+export interface Passage {
+  readonly candidate: Candidate;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Made when it is needed: a second host is seldom asked. */
+  body(): Buffer;
+  openStream(): StreamRelay;
+  readAnswer(body: Buffer): BufferedAnswer;
+  /** A whole answer where a stream was asked for, as frames of the host's wire. */
+  answerAsStream(body: Buffer): Buffer | null;
+  readError(status: number, body: Buffer): HostError;
+}
+
+/** What every passage of one call is made from. */
+export interface Crossing {
+  readonly call: Call;
+  readonly text: JsonText;
+  readonly peek: Peek;
+  readonly admission: Admission;
+  readonly createdS: number;
+}
+
+/**
+ * The ways to the model's hosts, in the order they should be tried. A request that no host's wire can carry is refused
+ * here, by the name of the field, before any money is held.
+ */
+export function findPassages(crossing: Crossing, candidates: readonly Candidate[]): Passage[] {
+  let refusal: GatewayError | null = null;
+  let canonical: CanonicalRequest | null = null;
+  const passages: Passage[] = [];
+  for (const candidate of candidates.slice(0, LIMITS.hostAttemptsMax)) {
+    const wire = WIRES[candidate.wire]!;
+    try {
+      if (wire === crossing.call.wire) passages.push(sameWire(crossing, candidate, wire));
+      else {
+        const { client, upstream } = hubHalves(crossing, wire);
+        canonical ??= client.readRequest(crossing.text, crossing.peek);
+        passages.push(translated(crossing, candidate, wire, canonical, client, upstream));
+      }
+    } catch (error) {
+      if (!(error instanceof GatewayError)) throw error;
+      refusal ??= error;
+    }
+  }
+  if (passages.length > 0) return passages;
+  throw refusal ?? noHost();
+}
+
+function noHost(): GatewayError {
+  return new GatewayError('no_healthy_host', {
+    message: 'No host of this model can be called right now.',
+    retryAfterS: 1,
+  });
+}
+
+function hubHalves({ call, admission }: Crossing, wire: Wire): { client: HubClient; upstream: HubUpstream } {
+  const client = call.wire.hub?.client;
+  const upstream = wire.hub?.upstream;
+  if (client !== undefined && upstream !== undefined) return { client, upstream };
+  throw new GatewayError('wrong_wire', {
+    param: 'model',
+    message: `${admission.model.id} cannot be reached by this route; its capabilities are ${[...admission.model.caps].join(', ')}.`,
+  });
+}
+
+/** The caller's own bytes, spliced; the answer exact or mended. */
+function sameWire(crossing: Crossing, candidate: Candidate, wire: Wire): Passage {
+  const { text, peek, admission } = crossing;
+  const { row } = candidate.host;
+  const { relay } = wire;
+  const terms = relayTerms(crossing, candidate);
+  const exact = row.relay === 'exact' && peek.reasoning === null;
+  const { outputLimitField, forwards } = row;
+  const { outputLimit, reasoningEffort } = admission;
+  const { hostModel } = candidate;
+  return {
+    candidate,
+    path: relay.path,
+    headers: { ...relay.headers, ...peek.hostHeaders },
+    body: () => relay.writeRequest(text, peek, { hostModel, outputLimit, outputLimitField, forwards, reasoningEffort }),
+    openStream: () => (exact ? relay.stream!.exact(terms) : relay.stream!.mend(terms)),
+    readAnswer: (body) => relay.readAnswer(body, terms, !exact),
+    answerAsStream: (body) => relay.stream?.answerAsStream(body) ?? null,
+    readError: (status, body) => relay.readError(status, body),
+  };
+}
+
+/** Through the common language, both ways. */
+function translated(
+  crossing: Crossing,
+  candidate: Candidate,
+  wire: Wire,
+  canonical: CanonicalRequest,
+  client: HubClient,
+  upstream: HubUpstream,
+): Passage {
+  const { peek, admission } = crossing;
+  const { slots, outputLimitField } = candidate.host.row;
+  const { outputLimit, reasoningEffort, model } = admission;
+  const body = upstream.writeRequest(canonical, {
+    hostModel: candidate.hostModel,
+    stream: peek.stream,
+    outputLimit,
+    outputLimitField,
+    reasoningEffort,
+    thinking: model.thinking ?? null,
+  });
+  const terms: WriteTerms = { ...relayTerms(crossing, candidate), request: crossing.text.value, outputLimit };
+  return {
+    candidate,
+    path: wire.relay.path,
+    headers: wire.relay.headers ?? {},
+    body: () => body,
+    openStream: () => new TranslatedStream(client, upstream, terms, slots),
+    readAnswer: (answer) => translateAnswer(answer, client, upstream, terms, slots),
+    answerAsStream: (answer) => wire.relay.stream?.answerAsStream(answer) ?? null,
+    readError: (status, answer) => wire.relay.readError(status, answer),
+  };
+}
+
+function relayTerms({ call, peek, admission, createdS }: Crossing, { host }: Candidate): RelayTerms {
+  return {
+    catalogModel: admission.model.id,
+    requestId: call.requestId,
+    createdS,
+    wantsUsageFrame: peek.wantsUsageFrame,
+    hideReasoning: peek.reasoning?.hideTrace ?? false,
+    manners: host.row.slots,
+  };
+}
