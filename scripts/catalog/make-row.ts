@@ -55,11 +55,12 @@ export function makeRow(seat: Seat, sources: Sources): ModelRow | undefined {
     tokenizer: seat.tokenizer ?? null,
     image_tokens_max: caps.has('images') ? (seat.imageTokensMax ?? null) : null,
     ...(efforts.length > 0 && { reasoning_efforts: efforts }),
+    ...(seat.thinking !== undefined && { thinking: seat.thinking }),
     ...(isFixedSampling(seat, facts) && { fixed_sampling: true }),
     ...(seat.embedding !== undefined && { embedding: seat.embedding }),
     price: priceRow(price),
     price_source: sourceOf(offers, sources),
-    hosts: offers.map(({ host, model }) => ({ host, model })),
+    hosts: offers.map(({ host, model }) => ({ host, model, ...(seat.wire !== undefined && { wire: seat.wire }) })),
   };
 }
 

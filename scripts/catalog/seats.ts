@@ -1,12 +1,12 @@
 import type { Effort } from '../../src/canonical/reasoning.ts';
-import type { Tokenizer } from '../../src/catalog/model.ts';
+import type { ThinkingControl, Tokenizer } from '../../src/catalog/model.ts';
 
 /**
  * Which models the default catalog offers, and what no price list says about them.
  * Prices, windows, output limits, images and reasoning come from the sources; a seat without a price is left out.
  *
- * Not here on purpose: models that OpenAI serves on its responses wire only (the -pro and -codex models), Perplexity's
- * models (a fee per request, which rates per token cannot express), and previews that are priced as their elders.
+ * Not here on purpose: Perplexity's models (a fee per request, which rates per token cannot express), the o-series -pro
+ * models (they do not stream), and previews that are priced as their elders.
  */
 export interface Seat {
   id: string;
@@ -25,6 +25,10 @@ export interface Seat {
   /** The vendor's models refuse temperature when they reason. */
   fixedSamplingWhenReasoning?: boolean;
   messages?: boolean;
+  /** How a model of the messages wire is told how much to think. */
+  thinking?: ThinkingControl;
+  /** The wire on which its hosts serve it, where that is not their own. */
+  wire?: string;
   /** Where the sources state a smaller window than the vendor. */
   contextWindow?: number;
   /** Efforts that the sources name but the vendor does not take. */
@@ -80,8 +84,13 @@ const OPENAI_4O_MINI = 50_000;
 const OPENAI_ORIGINAL = 12_000;
 const OPENAI_SMALL_ORIGINAL = 25_000;
 
+/** From 5.4 on the vendor's chat wire refuses tools together with reasoning, and from 5.6 on it reasons unless told not to. */
+const responses: Extra = { wire: 'responses' };
+/** Served on the responses wire only. */
+const pro: Extra = { ...responses, structuredOutputs: false };
+
 const openai: Seat[] = [
-  ...family('openai', { fixedSamplingWhenReasoning: true, imageTokensMax: OPENAI_ORIGINAL }, [
+  ...family('openai', { ...responses, fixedSamplingWhenReasoning: true, imageTokensMax: OPENAI_ORIGINAL }, [
     // No tokenizer is published for this generation.
     // Their window is stated only up to the first price tier; resellers all state the whole.
     ['gpt-6.1-sol', null, { contextWindow: 1_050_000 }],
@@ -90,7 +99,7 @@ const openai: Seat[] = [
     ['gpt-6-sol', null],
     ['gpt-6-luna', null, { imageTokensMax: OPENAI_SMALL_ORIGINAL }],
   ]),
-  ...family('openai', { ...o200k, imageTokensMax: OPENAI_ORIGINAL }, [
+  ...family('openai', { ...o200k, ...responses, imageTokensMax: OPENAI_ORIGINAL }, [
     ['gpt-5.6-sol', '2026-06-26', dated('gpt-5.6')],
     ['gpt-5.6-terra', '2026-06-26'],
     ['gpt-5.6-luna', '2026-06-26', { imageTokensMax: OPENAI_SMALL_ORIGINAL }],
@@ -98,10 +107,15 @@ const openai: Seat[] = [
     ['gpt-5.4', '2026-03-05', dated('gpt-5.4-2026-03-05')],
     ['gpt-5.4-mini', '2026-03-17', { ...dated('gpt-5.4-mini-2026-03-17'), imageTokensMax: OPENAI_SMALL_ORIGINAL }],
     ['gpt-5.4-nano', '2026-03-17', { ...dated('gpt-5.4-nano-2026-03-17'), imageTokensMax: OPENAI_SMALL_ORIGINAL }],
+    ['gpt-5.5-pro', '2026-04-23', { ...pro, ...dated('gpt-5.5-pro-2026-04-23') }],
+    ['gpt-5.4-pro', '2026-03-05', { ...pro, ...dated('gpt-5.4-pro-2026-03-05') }],
   ]),
   ...family('openai', { ...o200k, imageTokensMax: OPENAI_TILES }, [
+    ['gpt-5.3-codex', null, responses],
+    ['gpt-5.2-pro', '2025-12-11', { ...pro, ...dated('gpt-5.2-pro-2025-12-11') }],
     ['gpt-5.2', '2025-12-11', dated('gpt-5.2-2025-12-11')],
     ['gpt-5.1', '2025-11-13', dated('gpt-5.1-2025-11-13')],
+    ['gpt-5-pro', '2025-10-06', { ...pro, ...dated('gpt-5-pro-2025-10-06') }],
     ['gpt-5', '2025-08-07', dated('gpt-5-2025-08-07')],
     ['gpt-4.1', '2025-04-14', dated('gpt-4.1-2025-04-14')],
     ['gpt-4o', '2024-08-06', dated('gpt-4o-2024-08-06')],
@@ -135,7 +149,7 @@ const openai: Seat[] = [
 
 /** One token per 28 x 28 pixels: at most about 1,600 up to the 4.6 models, 4,784 from 4.7 on. */
 const anthropic: Seat[] = [
-  ...family('anthropic', { messages: true, imageTokensMax: 6_000 }, [
+  ...family('anthropic', { messages: true, thinking: 'effort', imageTokensMax: 6_000 }, [
     ['claude-fable-5-1', null],
     ['claude-fable-5', null],
     ['claude-opus-5-5', null],
@@ -146,7 +160,7 @@ const anthropic: Seat[] = [
     ['claude-sonnet-5', '2026-06-30'],
     ['claude-haiku-5-5', null],
   ]),
-  ...family('anthropic', { messages: true, imageTokensMax: 2_000 }, [
+  ...family('anthropic', { messages: true, thinking: 'budget', imageTokensMax: 2_000 }, [
     ['claude-opus-4-6', null],
     ['claude-opus-4-5', '2025-11-01', dated('claude-opus-4-5-20251101')],
     ['claude-sonnet-4-6', null],

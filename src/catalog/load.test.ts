@@ -103,6 +103,26 @@ test('the newest models are priced as themselves and not as their elders', () =>
   expect(catalog.find('claude-sonnet-5')?.price.cacheReadNanousdPerMillion).toBe(200_000_000n);
 });
 
+test('every model of the messages vendor that thinks says how it is told to, the newer ones by a word', () => {
+  const thinking = file.models.filter((row) => row.caps?.includes('messages') && row.caps.includes('reasoning'));
+  expect(thinking.length).toBeGreaterThan(0);
+  for (const row of thinking) {
+    const isNewer = /-(4-[78]|5|5-\d)$/.test(row.id);
+    expect(row.thinking, row.id).toBe(isNewer ? 'effort' : 'budget');
+  }
+  expect(file.models.filter((row) => row.thinking !== undefined)).toEqual(thinking);
+});
+
+test('models that refuse tools with reasoning on the chat wire are reached on the responses wire', () => {
+  const wires = new Map(file.models.flatMap((row) => row.hosts.map(({ wire }) => [row.id, wire])));
+  for (const id of ['gpt-5.4-mini', 'gpt-5.6-sol', 'gpt-6-luna', 'gpt-5.4-pro', 'gpt-5.3-codex']) {
+    expect(wires.get(id), id).toBe('responses');
+  }
+  for (const id of ['gpt-5.2', 'gpt-4o', 'text-embedding-3-small', 'glm-5.3']) {
+    expect(wires.has(id) && wires.get(id), id).toBeUndefined();
+  }
+});
+
 test.each([
   ['openai/gpt-5-nano', 'gpt-5-nano'],
   ['anthropic/claude-opus-4.5', 'claude-opus-4-5'],
