@@ -107,7 +107,7 @@ test('every model of the messages vendor that thinks says how it is told to, the
   const thinking = file.models.filter((row) => row.caps?.includes('messages') && row.caps.includes('reasoning'));
   expect(thinking.length).toBeGreaterThan(0);
   for (const row of thinking) {
-    const isNewer = /-(4-[78]|5|5-\d)$/.test(row.id);
+    const isNewer = /^[a-z]+-[a-z]+-(4-[78]|5(-\d)?)$/.test(row.id);
     expect(row.thinking, row.id).toBe(isNewer ? 'effort' : 'budget');
   }
   expect(file.models.filter((row) => row.thinking !== undefined)).toEqual(thinking);
