@@ -2,7 +2,7 @@ import { errorEnvelope, type GatewayError } from '../../canonical/errors.ts';
 import { tryParseJson } from '../../kit/json.ts';
 import { LIMITS } from '../../limits.ts';
 import type { HostError, HostErrorKind, WrittenError } from '../wire.ts';
-import { isObject } from './fields.ts';
+import { isObject, type Members } from './members.ts';
 
 export function writeError(error: GatewayError): WrittenError {
   return { status: error.status, body: JSON.stringify(errorEnvelope(error)) };
@@ -12,68 +12,98 @@ export function writeStreamError(error: GatewayError): string {
   return `data: ${JSON.stringify(errorEnvelope(error))}\n\n`;
 }
 
-/** Over-window has no common code among hosts, so it is known by its words. */
-const OVER_WINDOW =
-  /context_length_exceeded|maximum context length|context window|prompt is too long|too_many_prompt_tokens|input is too long|exceeds? the (model's )?(maximum|context)/i;
-/** Some hosts answer 400 for a key they do not know. */
-const BAD_KEY = /api[ _-]?key|unauthori[sz]ed|authentication/i;
-
-export function readError(status: number, body: Buffer): HostError {
-  const text = body.subarray(0, LIMITS.hostErrorBytesMax).toString('utf8');
-  return understand(status, describe(tryParseJson(text)));
-}
-
-/** An error object inside a stream; its status, if it has one, is among its members. */
-export function readStreamError(error: unknown): HostError {
-  const described = describe({ error });
-  const members = isObject(error) ? error : {};
-  const status = [members.status_code, members.status, members.code].find(isHttpStatus) ?? 500;
-  return understand(status, described);
-}
-
-interface Described {
+/** What a host said, out of whichever shape it said it in. */
+interface Said {
   readonly message: string;
   readonly code: string | null;
+  readonly type: string | null;
   readonly param: string | null;
 }
 
-/** The many shapes of a host's error body, down to a bare string. */
-function describe(body: unknown): Described {
-  if (!isObject(body)) return { message: '', code: null, param: null };
-  const error = body.error;
-  if (isObject(error)) {
-    return { message: words(error.message), code: codeOf(error.code), param: textOrNull(error.param) };
+export function readError(status: number, body: Buffer): HostError {
+  const text = body.toString('utf8', 0, LIMITS.hostErrorBytesMax);
+  return understand(status, describe(tryParseJson(text)));
+}
+
+/** An error inside a stream, or where an answer should be; its status, if it has one, is among its members. */
+export function readInBandError(error: unknown): HostError {
+  return understand(inBandStatus(error), describe({ error }));
+}
+
+function inBandStatus(error: unknown): number {
+  if (!isObject(error)) return 500;
+  for (const status of [error.status_code, error.status, error.code].map(Number)) {
+    if (Number.isInteger(status) && status >= 400 && status <= 599) return status;
   }
-  const message = words(error ?? body.detail ?? body.message);
-  return { message, code: codeOf(body.code), param: null };
+  if (error.type === 'invalid_request_error') return 400;
+  return error.type === 'rate_limit_error' ? 429 : 500;
 }
 
-function understand(status: number, { message, code, param }: Described): HostError {
-  return { kind: kindOf(status, message, code), status, message, code, param };
+/** Hosts wrap an error in a list, an object or nothing; what they call its parts differs less. */
+function describe(answer: unknown): Said {
+  const body = Array.isArray(answer) ? answer[0] : answer;
+  if (!isObject(body)) return saidBy({ message: body });
+  if (isObject(body.error)) return saidBy(body.error);
+  return saidBy({ ...body, message: body.error ?? body.message ?? body.detail });
 }
 
-function kindOf(status: number, message: string, code: string | null): HostErrorKind {
-  if ([400, 413, 422, 429].includes(status) && OVER_WINDOW.test(`${code ?? ''} ${message}`)) return 'over_window';
-  if (status === 429) return 'rate';
-  if (status === 401 || status === 402 || status === 403 || status === 404) return 'credentials';
-  if (status === 400 && BAD_KEY.test(`${code ?? ''} ${message}`)) return 'credentials';
-  if (status === 400 || status === 413 || status === 422) return 'request';
-  return 'unavailable';
-}
-
-function isHttpStatus(value: unknown): value is number {
-  return Number.isInteger(value) && (value as number) >= 400 && (value as number) <= 599;
+function saidBy({ message, code, type, param }: Members): Said {
+  return { message: words(message), code: shortText(code), type: shortText(type), param: shortText(param) };
 }
 
 function words(value: unknown): string {
-  const text = typeof value === 'string' ? value : value === undefined || value === null ? '' : JSON.stringify(value);
-  return text.slice(0, LIMITS.hostErrorCharactersMax);
+  return withoutAccounts(plainWords(value)).slice(0, LIMITS.hostErrorCharactersMax);
 }
 
-function codeOf(value: unknown): string | null {
-  return typeof value === 'string' ? value.slice(0, 100) : null;
+/** Validators answer with lists of faults; only where each lies and what it is belongs in a sentence. */
+function plainWords(value: unknown): string {
+  if (typeof value === 'string') return value;
+  const detail = isObject(value) ? (value.detail ?? value.message) : value;
+  if (typeof detail === 'string') return detail;
+  const faults = Array.isArray(detail) ? detail.filter(isObject) : [];
+  return faults.map(faultWords).join('; ');
 }
 
-function textOrNull(value: unknown): string | null {
-  return typeof value === 'string' ? value.slice(0, 200) : null;
+function faultWords({ loc, msg }: Members): string {
+  const place = Array.isArray(loc) ? `${loc.filter(isName).join('.')}: ` : '';
+  return place + (typeof msg === 'string' ? msg : 'is wrong');
+}
+
+function isName(value: unknown): boolean {
+  return typeof value === 'string' || typeof value === 'number';
+}
+
+/** Keys and ids of our accounts with hosts, should one stand in a sentence about the caller's request. */
+const ACCOUNT_ID = /\b(?:sk|org|proj)[-_](?=[\w*-]*[\d*])[\w*-]{6,}/g;
+
+function withoutAccounts(text: string): string {
+  return text.replace(ACCOUNT_ID, '***');
+}
+
+function shortText(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? value.slice(0, LIMITS.hostErrorCodeCharactersMax) : null;
+}
+
+function understand(status: number, said: Said): HostError {
+  const { message, code, param } = said;
+  return { kind: kindOf(status, said), status, message, code, param };
+}
+
+/** Over-window has no common code among hosts, so it is known by its words. */
+const OVER_WINDOW =
+  /context[_ ](?:length|window|limit)|too_many_prompt_tokens|(?:prompt|input) is too long|maximum prompt length|(?:input|prompt) tokens? (?:count )?(?:\([^)]*\) )?exceeds?/i;
+/** Some hosts answer 400 for a key they do not know or an account that cannot pay: that is ours to mend. */
+const OUR_ACCOUNT =
+  /api[ _-]?key|unauthori[sz]ed|authenticat|subscription key|credit balance|billing|insufficient[ _](?:quota|balance|funds)|your (?:account|organi[sz]ation|plan)/i;
+/** A request may be too large for the minute, not for the model. */
+const RATE = /rate[_ ]?limit|tokens per minute|requests per minute|too many requests/i;
+
+function kindOf(status: number, { message, code, type, param }: Said): HostErrorKind {
+  const text = `${code ?? ''} ${type ?? ''} ${message}`;
+  const isAboutField = param !== null && param !== 'messages' && param !== 'input';
+  if (status === 401 || status === 402 || status === 403 || status === 404) return 'credentials';
+  if (status !== 400 && status !== 413 && status !== 422 && status !== 429) return 'unavailable';
+  if (OVER_WINDOW.test(text) && !isAboutField) return 'over_window';
+  if (status === 429 || RATE.test(text)) return 'rate';
+  return OUR_ACCOUNT.test(text) && !isAboutField ? 'credentials' : 'request';
 }

@@ -1,181 +1,212 @@
 import type { PromptSize } from '../../canonical/prompt-size.ts';
-import { type JsonText, locateJson } from '../../kit/json.ts';
-import { invalidValue, isObject, unsupported } from './fields.ts';
+import type { JsonText } from '../../kit/json.ts';
+import { mustBe, unsupported } from './fields.ts';
+import { isAbsent, isObject, type Members } from './members.ts';
 
-/** A prompt's weight while it is being added up. */
-export interface Measure {
-  textBytes: number;
-  toolBytes: number;
-  messages: number;
-  tools: number;
-  images: number;
-  /** Path of the first image, for the message that refuses it. */
-  firstImage: string | null;
+/** What a prompt's walk finds; every text passes through here, so that weighing and counting never disagree. */
+export interface PromptVisitor {
+  text(text: string): void;
+  toolText(text: string): void;
+  /** The path of the image, for the message that refuses it. */
+  image(path: string): void;
 }
 
-const ROLES = new Set(['system', 'developer', 'user', 'assistant', 'tool', 'function']);
+/** A prompt's weight in bytes while it is being added up. */
+export class Measure implements PromptVisitor {
+  #textBytes = 0;
+  #toolBytes = 0;
+  #images = 0;
+  #messages = 0;
+  #tools = 0;
+  firstImage: string | null = null;
 
-export function measureMessages(messages: readonly unknown[], measure: Measure): void {
+  text(text: string): void {
+    this.#textBytes += Buffer.byteLength(text);
+  }
+
+  toolText(text: string): void {
+    this.#toolBytes += Buffer.byteLength(text);
+  }
+
+  image(path: string): void {
+    this.#images++;
+    this.firstImage ??= path;
+  }
+
+  messages(messages: readonly unknown[]): void {
+    visitMessages(messages, this);
+    this.#messages += messages.length;
+  }
+
+  /** Schemas weigh as they stand in the body: writing them anew only to weigh them would cost a second pass. */
+  tools(text: JsonText, body: Members): void {
+    if (Array.isArray(body.tools)) checkTools(body.tools);
+    for (const field of SCHEMA_FIELDS) {
+      const value = body[field];
+      if (isAbsent(value)) continue;
+      this.#toolBytes += text.spanBytes([field]);
+      if (Array.isArray(value)) this.#tools += value.length;
+    }
+  }
+
+  size(): PromptSize {
+    return {
+      textBytes: this.#textBytes,
+      toolBytes: this.#toolBytes,
+      messages: this.#messages,
+      tools: this.#tools,
+      images: this.#images,
+      tokenIds: 0,
+    };
+  }
+}
+
+const SCHEMA_FIELDS = ['tools', 'functions', 'response_format', 'tool_choice', 'function_call'];
+
+const ROLES = ['system', 'developer', 'user', 'assistant', 'tool', 'function'];
+
+/** Walks all messages; throws for what no host could read, or what has no price. */
+export function visitMessages(messages: readonly unknown[], visitor: PromptVisitor): void {
   for (let index = 0; index < messages.length; index++) {
     const message = messages[index];
     const path = `messages[${index}]`;
-    if (!isObject(message)) throw invalidValue(path, `\`${path}\` must be an object with a role and content.`);
-    measureMessage(message, path, measure);
+    if (!isObject(message)) throw mustBe(path, 'an object with a role and content');
+    visitMessage(message, path, visitor);
   }
-  measure.messages += messages.length;
 }
 
-function measureMessage(message: Record<string, unknown>, path: string, measure: Measure): void {
-  const role = message.role;
-  if (typeof role !== 'string' || !ROLES.has(role)) {
-    throw invalidValue(`${path}.role`, `\`${path}.role\` must be one of ${[...ROLES].join(', ')}.`);
+function visitMessage(message: Members, path: string, visitor: PromptVisitor): void {
+  if (!ROLES.includes(message.role as string)) throw mustBe(`${path}.role`, `one of ${ROLES.join(', ')}`);
+  for (const name of Object.keys(message)) {
+    const value = message[name];
+    if (value !== null && name !== 'role') visitMember(name, value, path, visitor);
   }
-  measureContent(message.content, `${path}.content`, measure);
-  addText(message.name, `${path}.name`, measure);
-  addText(message.refusal, `${path}.refusal`, measure);
-  addText(message.reasoning, `${path}.reasoning`, measure);
-  addText(message.reasoning_content, `${path}.reasoning_content`, measure);
-  addText(message.tool_call_id, `${path}.tool_call_id`, measure);
-  if (isObject(message.function_call)) measureFunction(message.function_call, `${path}.function_call`, measure);
-  measureToolCalls(message.tool_calls, `${path}.tool_calls`, measure);
-  if (message.audio !== undefined && message.audio !== null) {
-    throw unsupported(
-      `${path}.audio`,
-      `\`${path}.audio\` is not supported: audio has no price here; send its transcript.`,
-    );
-  }
-  measureDetails(message.reasoning_details, `${path}.reasoning_details`, measure);
 }
 
-function measureContent(content: unknown, path: string, measure: Measure): void {
-  if (content === undefined || content === null) return;
+function visitMember(name: string, value: unknown, message: string, visitor: PromptVisitor): void {
+  const path = `${message}.${name}`;
+  switch (name) {
+    case 'content':
+      visitContent(value, path, visitor);
+      return;
+    case 'name':
+    case 'refusal':
+    case 'reasoning':
+    case 'reasoning_content':
+    case 'tool_call_id':
+      visitor.text(readString(value, path));
+      return;
+    case 'tool_calls':
+      visitToolCalls(value, path, visitor);
+      return;
+    case 'function_call':
+      visitCalled(value, path, visitor);
+      return;
+    case 'reasoning_details':
+      visitDetails(value, path, visitor);
+      return;
+    case 'audio':
+      throw unsupported(path, `\`${path}\` is not supported: audio has no price here; send its transcript.`);
+    default:
+      visitUnknown(value, visitor);
+  }
+}
+
+function visitContent(content: unknown, path: string, visitor: PromptVisitor): void {
   if (typeof content === 'string') {
-    measure.textBytes += Buffer.byteLength(content);
+    visitor.text(content);
     return;
   }
-  if (!Array.isArray(content)) throw invalidValue(path, `\`${path}\` must be a string or a list of parts.`);
-  for (let index = 0; index < content.length; index++) measurePart(content[index], `${path}[${index}]`, measure);
+  if (!Array.isArray(content)) throw mustBe(path, 'a string or a list of parts');
+  for (let index = 0; index < content.length; index++) visitPart(content[index], `${path}[${index}]`, visitor);
 }
 
-function measurePart(part: unknown, path: string, measure: Measure): void {
-  if (!isObject(part)) throw invalidValue(path, `\`${path}\` must be an object with a type.`);
+function visitPart(part: unknown, path: string, visitor: PromptVisitor): void {
+  if (!isObject(part)) throw mustBe(path, 'an object with a type');
   switch (part.type) {
     case 'text':
-      addRequiredText(part.text, `${path}.text`, measure);
+      visitor.text(readString(part.text, `${path}.text`));
       return;
     case 'refusal':
-      addRequiredText(part.refusal, `${path}.refusal`, measure);
+      visitor.text(readString(part.refusal, `${path}.refusal`));
       return;
     case 'image_url':
-      measureImage(part.image_url, `${path}.image_url`, measure);
+      visitImage(part.image_url, `${path}.image_url`, visitor);
       return;
-    case undefined:
-      throw invalidValue(`${path}.type`, `\`${path}.type\` is missing; it must be "text" or "image_url".`);
     default:
-      throw unsupported(
-        `${path}.type`,
-        `\`${path}.type\` ${JSON.stringify(String(part.type).slice(0, 40))} has no price here; send "text" or "image_url" parts.`,
-      );
+      throw refusedPart(part.type, `${path}.type`);
   }
 }
 
-function measureImage(image: unknown, path: string, measure: Measure): void {
+function refusedPart(type: unknown, path: string) {
+  if (typeof type !== 'string') return mustBe(path, '"text" or "image_url"');
+  const named = JSON.stringify(type.slice(0, 40));
+  return unsupported(path, `\`${path}\` ${named} has no price here; send "text" or "image_url" parts.`);
+}
+
+/** Any other kind of data would be a document, whose pages the price of an image does not cover. */
+const IMAGE_ADDRESS = /^(?:https?:\/\/|data:image\/)/i;
+
+function visitImage(image: unknown, path: string, visitor: PromptVisitor): void {
   const url = isObject(image) ? image.url : undefined;
-  if (typeof url !== 'string' || url === '') {
-    throw invalidValue(`${path}.url`, `\`${path}.url\` must be a data: or https: URL.`);
+  if (typeof url !== 'string' || !IMAGE_ADDRESS.test(url)) {
+    throw mustBe(`${path}.url`, 'an https: address or a data: URL of an image');
   }
-  measure.images++;
-  measure.firstImage ??= path;
+  visitor.image(path);
 }
 
-function measureToolCalls(calls: unknown, path: string, measure: Measure): void {
-  if (calls === undefined || calls === null) return;
-  if (!Array.isArray(calls)) throw invalidValue(path, `\`${path}\` must be a list.`);
+function visitToolCalls(calls: unknown, path: string, visitor: PromptVisitor): void {
+  if (!Array.isArray(calls)) throw mustBe(path, 'a list');
   for (let index = 0; index < calls.length; index++) {
     const call = calls[index];
-    if (!isObject(call)) throw invalidValue(`${path}[${index}]`, `\`${path}[${index}]\` must be an object.`);
-    addText(call.id, `${path}[${index}].id`, measure);
-    const called = call.function ?? call.custom;
-    if (!isObject(called)) {
-      throw invalidValue(
-        `${path}[${index}].function`,
-        `\`${path}[${index}].function\` must be an object with a name and arguments.`,
-      );
-    }
-    measureFunction(called, `${path}[${index}].function`, measure);
+    const at = `${path}[${index}]`;
+    if (!isObject(call)) throw mustBe(at, 'an object');
+    if (!isAbsent(call.id)) visitor.text(readString(call.id, `${at}.id`));
+    const kind = isAbsent(call.custom) ? 'function' : 'custom';
+    visitCalled(call[kind], `${at}.${kind}`, visitor);
   }
 }
 
-function measureFunction(called: Record<string, unknown>, path: string, measure: Measure): void {
+function visitCalled(called: unknown, path: string, visitor: PromptVisitor): void {
+  if (!isObject(called)) throw mustBe(path, 'an object with a name and arguments');
   for (const name of ['name', 'arguments', 'input']) {
     const value = called[name];
-    if (value === undefined || value === null) continue;
-    if (typeof value !== 'string') throw invalidValue(`${path}.${name}`, `\`${path}.${name}\` must be a string.`);
-    measure.toolBytes += Buffer.byteLength(value);
+    if (!isAbsent(value)) visitor.toolText(readString(value, `${path}.${name}`));
   }
 }
 
-/** Opaque reasoning is carried back as the host gave it; its text and signatures weigh as text. */
-function measureDetails(details: unknown, path: string, measure: Measure): void {
-  if (details === undefined || details === null) return;
-  if (!Array.isArray(details)) throw invalidValue(path, `\`${path}\` must be a list.`);
-  for (const detail of details) {
-    if (!isObject(detail)) throw invalidValue(path, `\`${path}\` must be a list of objects.`);
-    for (const value of Object.values(detail)) {
-      if (typeof value === 'string') measure.textBytes += Buffer.byteLength(value);
-    }
-  }
+/** Opaque reasoning goes back as its vendor gave it. */
+function visitDetails(details: unknown, path: string, visitor: PromptVisitor): void {
+  if (!Array.isArray(details) || !details.every(isObject)) throw mustBe(path, 'a list of objects');
+  visitUnknown(details, visitor);
 }
 
-function addText(value: unknown, path: string, measure: Measure): void {
-  if (value === undefined || value === null) return;
-  addRequiredText(value, path, measure);
+/** A host may put into the prompt what we know nothing about, so it weighs whatever is written there. */
+export function visitUnknown(value: unknown, visitor: PromptVisitor): void {
+  if (typeof value === 'string') visitor.text(value);
+  else if (typeof value === 'object' && value !== null) visitor.text(JSON.stringify(value));
 }
 
-function addRequiredText(value: unknown, path: string, measure: Measure): void {
-  if (typeof value !== 'string') throw invalidValue(path, `\`${path}\` must be a string.`);
-  measure.textBytes += Buffer.byteLength(value);
-}
-
-/** Schemas weigh as their bytes stand in the body: counting them again from the value would cost a second pass. */
-export function measureTools(text: JsonText, body: Record<string, unknown>, measure: Measure): void {
-  for (const field of ['tools', 'functions', 'response_format', 'tool_choice', 'function_call']) {
-    const value = body[field];
-    if (value === undefined || value === null) continue;
-    const span = locateJson(text.bytes, [field])!;
-    measure.toolBytes += span.end - span.start;
-    if (Array.isArray(value)) measure.tools += value.length;
-  }
-  if (Array.isArray(body.tools)) checkTools(body.tools);
+function readString(value: unknown, path: string): string {
+  if (typeof value !== 'string') throw mustBe(path, 'a string');
+  return value;
 }
 
 function checkTools(tools: readonly unknown[]): void {
   for (let index = 0; index < tools.length; index++) {
     const tool = tools[index];
     const path = `tools[${index}]`;
-    if (!isObject(tool)) throw invalidValue(path, `\`${path}\` must be an object.`);
+    if (!isObject(tool)) throw mustBe(path, 'an object');
     const type = tool.type;
+    if (typeof type !== 'string') throw mustBe(`${path}.type`, '"function"');
     if (type !== 'function' && type !== 'custom') {
-      if (typeof type !== 'string') throw invalidValue(`${path}.type`, `\`${path}.type\` must be "function".`);
       throw unsupported(
         `${path}.type`,
         `\`${path}.type\` is a server-side tool, which has no price here; offer function tools.`,
       );
     }
     const definition = tool[type];
-    if (!isObject(definition) || typeof definition.name !== 'string' || definition.name === '') {
-      throw invalidValue(`${path}.${type}.name`, `\`${path}.${type}.name\` must be a string.`);
-    }
+    const name = isObject(definition) ? definition.name : undefined;
+    if (typeof name !== 'string' || name === '') throw mustBe(`${path}.${type}.name`, 'a string');
   }
-}
-
-export function sizeOf(measure: Measure): PromptSize {
-  return {
-    textBytes: measure.textBytes,
-    toolBytes: measure.toolBytes,
-    messages: measure.messages,
-    tools: measure.tools,
-    images: measure.images,
-    tokenIds: 0,
-  };
 }

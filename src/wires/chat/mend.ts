@@ -1,112 +1,112 @@
 import { tryParseJson } from '../../kit/json.ts';
 import type { SseFrame } from '../../kit/sse.ts';
 import type { RelayTerms, StreamRelay } from '../wire.ts';
-import { readStreamError } from './errors.ts';
-import { isObject } from './fields.ts';
+import { isFailure } from './finish-reason.ts';
 import { HOST_MEMBERS } from './manners.ts';
-import { isHollow, mendChoice, modelBytes, removeMembers } from './mend-choice.ts';
+import { isObject, type Members, removeMembers } from './members.ts';
+import { type ChoiceState, isHollow, mendChoice } from './mend-choice.ts';
+import { modelBytes } from './mend-text.ts';
+import { RepeatedFrames } from './repeated-frames.ts';
 import { StreamState } from './stream-state.ts';
 
-type Chunk = Record<string, unknown>;
-
-/** Parses every frame and puts it right; a frame that needed nothing goes on as the bytes that came. */
+/** Puts every frame right; one that needed nothing goes on as the bytes that came. Never throws, whatever a host sends. */
 class MendedStream extends StreamState implements StreamRelay {
-  #created: number | null = null;
-  readonly #mintId = (index: number): string => `call_${this.terms.requestId}_${index}`;
+  readonly #repeated = new RepeatedFrames();
 
   frame(frame: SseFrame): Buffer | string | null {
-    const data = frame.data;
-    if (data === null || this.terminal) return null;
-    if (data === '[DONE]') {
-      this.terminal = true;
-      return null;
+    if (this.terminal) return null;
+    const repeated = this.#repeated.find(frame.raw);
+    if (repeated !== null) {
+      this.noteWords(repeated.wordBytes);
+      return repeated.bytes;
     }
-    const chunk = tryParseJson(data);
-    if (!isObject(chunk)) return this.#fail({ message: 'the host sent a frame that is not JSON' });
-    if (frame.event === 'error' || (chunk.error !== undefined && chunk.error !== null)) {
-      this.noteUsage(chunk, true);
-      return this.#fail(chunk.error ?? chunk);
+    try {
+      return this.#read(frame);
+    } catch (error) {
+      return this.fail((error as Error).message);
     }
-    return this.#mend(chunk, frame, data);
   }
 
-  #fail(error: unknown): null {
-    this.error = readStreamError(error);
-    this.terminal = true;
+  #read(frame: SseFrame): Buffer | string | null {
+    const data = frame.data?.trim() ?? '';
+    if (data === '') return null;
+    if (data === '[DONE]') return this.noteEnd();
+    const chunk = tryParseJson(data);
+    if (!isObject(chunk)) return this.fail('the host sent a frame that is no JSON object');
+    if (chunk.error) return this.fail(chunk.error, chunk);
+    if (frame.event === 'error') return this.fail(chunk, chunk);
+    const choices = Array.isArray(chunk.choices) ? chunk.choices.filter(isObject) : [];
+    const broken = choices.find((choice) => isFailure(choice.finish_reason));
+    if (broken !== undefined) return this.fail(broken.error ?? 'the host broke off its answer', chunk);
+    if (choices.length > 0) return this.#mend(chunk, choices, frame);
+    this.noteUsage(chunk);
     return null;
   }
 
-  #mend(chunk: Chunk, frame: SseFrame, data: string): Buffer | string | null {
-    const choices = Array.isArray(chunk.choices) ? chunk.choices.filter(isObject) : [];
-    this.noteUsage(chunk, choices.length === 0);
-    if (choices.length === 0) return null;
-    const hostModel = chunk.model;
-    let changed = this.#mendIdentity(chunk);
-    changed = this.#mendUsage(chunk) || changed;
-    changed = removeMembers(chunk, HOST_MEMBERS) || changed;
-    let says = 0;
+  #mend(chunk: Members, choices: Members[], frame: SseFrame): Buffer | string | null {
+    const { hideReasoning, catalogModel } = this.terms;
+    const begunBefore = this.begun;
+    let changed = false;
+    let bytes = 0;
     for (const choice of choices) {
-      const state = this.choice(choice.index);
-      const isFirst = !state.roleSent;
-      changed = mendChoice(choice, state, this.#mintId, this.terms.hideReasoning) || changed;
-      const bytes = modelBytes(choice.delta as Chunk);
-      this.relayedBytes += bytes;
-      if (isFirst || bytes > 0 || !isHollow(choice)) says++;
+      changed = this.#mendChoice(choice) || changed;
+      bytes += modelBytes(choice.delta as Members);
     }
-    if (says === 0) return null;
-    if (changed || frame.event !== null) {
-      chunk.model = this.terms.catalogModel;
-      return `data: ${JSON.stringify(chunk)}\n\n`;
-    }
-    return this.#renamed(frame, data, hostModel);
+    if (bytes > 0 || (changed && hideReasoning)) this.noteWords(bytes);
+    const toldUsage = this.noteUsage(chunk);
+    changed = this.#mendChunk(chunk, choices) || changed;
+    const hasBegun = this.begun !== begunBefore;
+    if (changed && !hasBegun && choices.every(isHollow)) return null;
+    const isRight = !changed && chunk.model === catalogModel && isPlain(frame);
+    chunk.model = catalogModel;
+    const written = isRight ? null : `data: ${JSON.stringify(chunk)}\n\n`;
+    if (hasBegun) this.#repeated.forget();
+    else if (bytes > 0 && !toldUsage) this.#learn(frame, written, choices);
+    return written ?? frame.raw;
   }
 
-  /** One id and one creation time for all chunks: some hosts change them, or begin without. */
-  #mendIdentity(chunk: Chunk): boolean {
-    let changed = false;
-    if (this.id === null && typeof chunk.id === 'string' && chunk.id !== '') this.id = chunk.id;
-    if (chunk.id !== this.idOrOwn()) {
-      chunk.id = this.id;
+  #mendChoice(choice: Members): boolean {
+    const state = this.choiceAt(choice.index);
+    return mendChoice(choice, state, this.terms.hideReasoning, (position) => this.#mintId(state, position));
+  }
+
+  /** Ids of the calls of other answers must differ too. */
+  #mintId({ index }: ChoiceState, position: number): string {
+    return `call_${this.terms.requestId}_${index === 0 ? '' : `${index}_`}${position}`;
+  }
+
+  #mendChunk(chunk: Members, choices: Members[]): boolean {
+    let changed = this.mendIdentity(chunk);
+    changed = removeMembers(chunk, HOST_MEMBERS) || changed;
+    if (choices.length !== (chunk.choices as unknown[]).length) {
+      chunk.choices = choices;
       changed = true;
     }
-    const created = chunk.created;
-    this.#created ??=
-      Number.isSafeInteger(created) && (created as number) > 0 ? (created as number) : this.terms.createdS;
-    if (created !== this.#created) {
-      chunk.created = this.#created;
-      changed = true;
-    }
-    if (chunk.object !== 'chat.completion.chunk') {
-      chunk.object = 'chat.completion.chunk';
-      changed = true;
-    }
-    return changed;
+    return this.#mendUsage(chunk) || changed;
   }
 
   /** Usage never rides on a choice frame; `null` stands there only for a client that asked for the usage frame. */
-  #mendUsage(chunk: Chunk): boolean {
-    const usage = chunk.usage;
-    if (this.terms.wantsUsageFrame) {
-      if (usage === null) return false;
-      chunk.usage = null;
-      return true;
-    }
-    if (usage === undefined) return false;
-    delete chunk.usage;
+  #mendUsage(chunk: Members): boolean {
+    const right = this.terms.wantsUsageFrame ? null : undefined;
+    if (chunk.usage === right) return false;
+    chunk.usage = right;
     return true;
   }
 
-  /** The commonest change is the model's name alone; replacing it in the text spares writing the frame anew. */
-  #renamed(frame: SseFrame, data: string, hostModel: unknown): Buffer | string {
-    const { catalogModel } = this.terms;
-    if (hostModel === catalogModel) return frame.raw;
-    const member = `"model":${JSON.stringify(hostModel)}`;
-    const at = data.indexOf(member);
-    if (at !== -1 && data.indexOf(member, at + 1) === -1) {
-      return `data: ${data.slice(0, at)}"model":${JSON.stringify(catalogModel)}${data.slice(at + member.length)}\n\n`;
+  /** Only what a later frame cannot change may be repeated for it: neither a beginning nor an end. */
+  #learn({ raw }: SseFrame, written: string | null, choices: readonly Members[]): void {
+    const choice = choices[0]!;
+    if (choices.length === 1 && choice.finish_reason === null) {
+      this.#repeated.learn(raw, written, choice.delta as Members);
     }
-    return `data: ${JSON.stringify({ ...(tryParseJson(data) as Chunk), model: catalogModel })}\n\n`;
   }
+}
+
+const PLAIN_FRAME_BYTES = 'data: \n\n'.length;
+
+/** A single data line, nothing beside it: what the client may get as it is. */
+function isPlain({ raw, data, event }: SseFrame): boolean {
+  return event === null && raw.length === Buffer.byteLength(data ?? '') + PLAIN_FRAME_BYTES;
 }
 
 export function mendStream(terms: RelayTerms): StreamRelay {

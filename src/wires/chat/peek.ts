@@ -1,12 +1,12 @@
 import { GatewayError } from '../../canonical/errors.ts';
+import type { ReasoningAsk } from '../../canonical/reasoning.ts';
 import type { JsonText } from '../../kit/json.ts';
 import { LIMITS } from '../../limits.ts';
 import type { CapabilityNeed, Peek } from '../wire.ts';
-import { checkFields, invalidValue, isObject, LABEL_FIELDS } from './fields.ts';
-import { type Measure, measureMessages, measureTools, sizeOf } from './measure.ts';
+import { checkFields, LABEL_FIELDS, mustBe } from './fields.ts';
+import { Measure, type PromptVisitor, visitMessages, visitUnknown } from './measure.ts';
+import { isAbsent, isObject, type Members } from './members.ts';
 import { readReasoning } from './read-reasoning.ts';
-
-type Body = Record<string, unknown>;
 
 const DEFAULT_OUTPUT_LIMIT = 4096;
 
@@ -18,10 +18,11 @@ export function peek(text: JsonText): Peek {
     });
   }
   const model = readModel(body);
-  checkFields(body);
-  const measure: Measure = { textBytes: 0, toolBytes: 0, messages: 0, tools: 0, images: 0, firstImage: null };
-  measureMessages(readMessages(body), measure);
-  measureTools(text, body, measure);
+  const unknownFields = checkFields(body);
+  const measure = new Measure();
+  measure.messages(readMessages(body));
+  measure.tools(text, body);
+  for (const name of unknownFields) visitUnknown(body[name], measure);
   const stream = body.stream === true;
   const reasoning = readReasoning(body);
   return {
@@ -31,8 +32,8 @@ export function peek(text: JsonText): Peek {
     outputLimit: readOutputLimit(body),
     defaultOutputLimit: DEFAULT_OUTPUT_LIMIT,
     answers: readAnswers(body),
-    needs: needsOf(body, measure, reasoning !== null && reasoning.effort !== 'none' ? reasoning.param : null),
-    size: sizeOf(measure),
+    needs: needsOf(body, measure.firstImage, reasoning),
+    size: measure.size(),
     labels: readLabels(body),
     reasoning,
   };
@@ -42,105 +43,99 @@ function missing(param: string, message: string): GatewayError {
   return new GatewayError('missing_required_parameter', { param, message });
 }
 
-function readModel(body: Body): string {
+function readModel(body: Members): string {
   const model = body.model;
-  if (model === undefined || model === null) {
-    throw missing('model', '`model` is missing; GET /v1/models lists what this key may use.');
-  }
+  if (isAbsent(model)) throw missing('model', '`model` is missing; GET /v1/models lists what this key may use.');
   if (typeof model !== 'string' || model === '' || model.length > LIMITS.modelIdCharsMax) {
-    throw invalidValue('model', `\`model\` must be a string of 1 to ${LIMITS.modelIdCharsMax} characters.`);
+    throw mustBe('model', `a string of 1 to ${LIMITS.modelIdCharsMax} characters`);
   }
   return model;
 }
 
-function readMessages(body: Body): readonly unknown[] {
+function readMessages(body: Members): readonly unknown[] {
   const messages = body.messages;
-  if (messages === undefined || messages === null)
-    throw missing('messages', '`messages` is missing; send at least one.');
-  if (!Array.isArray(messages) || messages.length === 0) {
-    throw invalidValue('messages', '`messages` must be a list of at least one message.');
-  }
+  if (isAbsent(messages)) throw missing('messages', '`messages` is missing; send at least one.');
+  if (!Array.isArray(messages) || messages.length === 0) throw mustBe('messages', 'a list of at least one message');
   return messages;
 }
 
-function readOutputLimit(body: Body): Peek['outputLimit'] {
+/** Both fields are read, so that a wrong one is told even where the other counts. */
+function readOutputLimit(body: Members): Peek['outputLimit'] {
   const newer = readLimit(body, 'max_completion_tokens');
   const older = readLimit(body, 'max_tokens');
   return newer ?? older;
 }
 
-function readLimit(body: Body, field: string): Peek['outputLimit'] {
+function readLimit(body: Members, field: string): Peek['outputLimit'] {
   const tokens = body[field];
-  if (tokens === undefined || tokens === null) return null;
-  if (!Number.isSafeInteger(tokens) || (tokens as number) < 1) {
-    throw invalidValue(field, `\`${field}\` must be a positive integer.`);
-  }
-  return { tokens: tokens as number, field };
+  if (isAbsent(tokens)) return null;
+  if (!isIntegerWithin(tokens, 1, Number.MAX_SAFE_INTEGER)) throw mustBe(field, 'a positive integer');
+  return { tokens, field };
 }
 
-function readAnswers(body: Body): number {
+function readAnswers(body: Members): number {
   const n = body.n;
-  if (n === undefined || n === null) return 1;
-  if (!Number.isSafeInteger(n) || (n as number) < 1 || (n as number) > LIMITS.answersPerCallMax) {
-    throw invalidValue('n', `\`n\` must be an integer from 1 to ${LIMITS.answersPerCallMax}.`);
-  }
-  return n as number;
+  if (isAbsent(n)) return 1;
+  if (isIntegerWithin(n, 1, LIMITS.answersPerCallMax)) return n;
+  throw mustBe('n', `an integer from 1 to ${LIMITS.answersPerCallMax}`);
 }
 
-function readWantsUsage(body: Body, stream: boolean): boolean {
-  const options = body.stream_options;
+function isIntegerWithin(value: unknown, least: number, most: number): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most;
+}
+
+/** Asked for by this wire's own option, or by the aggregators' spelling. */
+function readWantsUsage(body: Members, stream: boolean): boolean {
+  const { stream_options: options, usage } = body;
   if (isObject(options)) {
-    if (!stream) throw invalidValue('stream_options', '`stream_options` needs `stream: true`.');
+    if (!stream) throw mustBe('stream_options', 'left out unless `stream` is true');
     const include = options.include_usage;
-    if (include !== undefined && include !== null && typeof include !== 'boolean') {
-      throw invalidValue('stream_options.include_usage', '`stream_options.include_usage` must be true or false.');
+    if (!isAbsent(include) && typeof include !== 'boolean') {
+      throw mustBe('stream_options.include_usage', 'true or false');
     }
     if (include === true) return true;
   }
-  const usage = body.usage;
   return isObject(usage) && usage.include === true;
 }
 
-function needsOf(body: Body, measure: Measure, reasoningParam: string | null): CapabilityNeed[] {
+function needsOf(body: Members, firstImage: string | null, reasoning: ReasoningAsk | null): CapabilityNeed[] {
   const needs: CapabilityNeed[] = [{ capability: 'chat', param: 'model' }];
-  if (Array.isArray(body.tools) && body.tools.length > 0) needs.push({ capability: 'tools', param: 'tools' });
-  if (Array.isArray(body.functions) && body.functions.length > 0) {
-    needs.push({ capability: 'tools', param: 'functions' });
+  for (const param of ['tools', 'functions']) {
+    const offered = body[param];
+    if (Array.isArray(offered) && offered.length > 0) needs.push({ capability: 'tools', param });
   }
-  if (measure.firstImage !== null) needs.push({ capability: 'images', param: measure.firstImage });
-  if (reasoningParam !== null && reasoningParam !== 'include_reasoning') {
-    needs.push({ capability: 'reasoning', param: reasoningParam });
-  }
+  if (firstImage !== null) needs.push({ capability: 'images', param: firstImage });
+  if (reasoning !== null && asksToReason(reasoning)) needs.push({ capability: 'reasoning', param: reasoning.param });
   return needs;
 }
 
-function readLabels(body: Body): Record<string, string> | null {
-  let labels: Record<string, string> | null = null;
+/** To hide a trace, or to switch thinking off, asks nothing of a model. */
+function asksToReason({ effort, budgetTokens }: ReasoningAsk): boolean {
+  return budgetTokens !== null || (effort !== null && effort !== 'none');
+}
+
+function readLabels(body: Members): Record<string, string> | null {
+  const labels: Record<string, string> = {};
+  let kept = 0;
   const keep = (name: string, value: unknown): void => {
-    if (typeof value !== 'string') return;
-    labels ??= {};
-    if (Object.keys(labels).length < LIMITS.labelsMax) labels[name] = value.slice(0, LIMITS.labelCharactersMax);
+    if (typeof value !== 'string' || kept === LIMITS.labelsMax) return;
+    labels[name] = value.slice(0, LIMITS.labelCharactersMax);
+    kept++;
   };
   for (const field of LABEL_FIELDS) {
     const value = body[field];
-    if (value === undefined) continue;
-    if (isObject(value)) for (const [key, inner] of Object.entries(value)) keep(`metadata.${key.slice(0, 64)}`, inner);
+    if (isObject(value)) for (const key of Object.keys(value)) keep(`${field}.${key.slice(0, 64)}`, value[key]);
     else keep(field, value);
   }
-  return labels;
+  return kept === 0 ? null : labels;
 }
 
-/** Everything a tokenizer would read; used only when the byte bound is not good enough. */
+/** Everything that weighs as text, for the rare exact count; the same walk finds both. */
 export function texts(body: unknown): string[] {
   const found: string[] = [];
-  const messages = isObject(body) && Array.isArray(body.messages) ? body.messages : [];
-  for (const message of messages) {
-    if (!isObject(message)) continue;
-    const content = message.content;
-    if (typeof content === 'string') found.push(content);
-    else if (Array.isArray(content)) {
-      for (const part of content) if (isObject(part) && typeof part.text === 'string') found.push(part.text);
-    }
-  }
+  const collector: PromptVisitor = { text: (text) => found.push(text), toolText: () => {}, image: () => {} };
+  if (!isObject(body) || !Array.isArray(body.messages)) return found;
+  visitMessages(body.messages, collector);
+  for (const name of checkFields(body)) visitUnknown(body[name], collector);
   return found;
 }

@@ -1,87 +1,109 @@
+import { GatewayError } from '../../canonical/errors.ts';
 import { EFFORTS, type Effort, isEffort, type ReasoningAsk } from '../../canonical/reasoning.ts';
-import { invalidValue, isObject } from './fields.ts';
+import { invalidValue, mustBe } from './fields.ts';
+import { isAbsent, isObject, type Members } from './members.ts';
 
-type Body = Readonly<Record<string, unknown>>;
+/** What each spelling says by itself; null where it says nothing. */
+interface Spellings {
+  /** `reasoning_effort` */
+  readonly word: Effort | null;
+  /** The members of `reasoning` */
+  readonly effort: Effort | null;
+  readonly budgetTokens: number | null;
+  readonly enabled: boolean | null;
+  readonly exclude: boolean | null;
+  /** `include_reasoning` */
+  readonly include: boolean | null;
+}
 
 /** Reads the three spellings of one wish; they may all stand there as long as they agree. */
-export function readReasoning(body: Body): ReasoningAsk | null {
-  const word = readWord(body.reasoning_effort);
-  const object = readObject(body.reasoning);
-  const include = readInclude(body.include_reasoning);
-  if (word === null && object === null && include === null) return null;
-  if (word !== null && object?.effort != null && word !== object.effort) {
-    throw invalidValue(
-      'reasoning_effort',
-      '`reasoning_effort` and `reasoning.effort` contradict each other; send one.',
-    );
-  }
-  if (word !== null && object?.budgetTokens != null) {
-    throw invalidValue(
-      'reasoning.max_tokens',
-      '`reasoning_effort` and `reasoning.max_tokens` exclude each other; send one.',
-    );
-  }
-  if (include !== null && object?.exclude != null && object.exclude === include) {
-    throw invalidValue(
-      'include_reasoning',
-      '`include_reasoning` and `reasoning.exclude` contradict each other; send one.',
-    );
-  }
+export function readReasoning(body: Members): ReasoningAsk | null {
+  if (isAbsent(body.reasoning_effort) && isAbsent(body.reasoning) && isAbsent(body.include_reasoning)) return null;
+  const said = readSpellings(body);
+  refuseContradictions(said);
   return {
-    effort: word ?? object?.effort ?? null,
-    budgetTokens: object?.budgetTokens ?? null,
-    hideTrace: object?.exclude ?? include === false,
-    param: word !== null ? 'reasoning_effort' : object !== null ? 'reasoning' : 'include_reasoning',
+    effort: effortOf(said),
+    budgetTokens: said.budgetTokens,
+    hideTrace: said.exclude ?? said.include === false,
+    param: said.word !== null ? 'reasoning_effort' : 'reasoning',
   };
 }
 
-function readWord(value: unknown): Effort | null {
-  if (value === undefined || value === null) return null;
-  if (isEffort(value)) return value;
-  throw invalidValue('reasoning_effort', `\`reasoning_effort\` must be one of ${EFFORTS.join(', ')}.`);
-}
-
-interface ReasoningObject {
-  readonly effort: Effort | null;
-  readonly budgetTokens: number | null;
-  readonly exclude: boolean | null;
-}
-
-function readObject(value: unknown): ReasoningObject | null {
-  if (value === undefined || value === null) return null;
-  if (!isObject(value)) throw invalidValue('reasoning', '`reasoning` must be an object with `effort` or `max_tokens`.');
-  const budget = value.max_tokens ?? null;
-  if (budget !== null && !(Number.isSafeInteger(budget) && (budget as number) > 0)) {
-    throw invalidValue('reasoning.max_tokens', '`reasoning.max_tokens` must be a positive integer.');
-  }
-  const effort = readEffort(value.effort ?? null, readFlag(value, 'enabled'), budget !== null);
-  if (effort !== null && budget !== null) {
-    throw invalidValue('reasoning', '`reasoning.effort` and `reasoning.max_tokens` exclude each other; send one.');
-  }
-  return { effort, budgetTokens: budget as number | null, exclude: readFlag(value, 'exclude') };
-}
-
-function readEffort(effort: unknown, enabled: boolean | null, hasBudget: boolean): Effort | null {
-  if (effort !== null && !isEffort(effort)) {
-    throw invalidValue('reasoning.effort', `\`reasoning.effort\` must be one of ${EFFORTS.join(', ')}.`);
-  }
-  if (enabled === null) return effort;
-  const contradicts = enabled ? effort === 'none' : (effort !== null && effort !== 'none') || hasBudget;
-  if (contradicts) throw invalidValue('reasoning.enabled', '`reasoning.enabled` contradicts the effort; send one.');
-  if (effort !== null) return effort;
+/** Switching thinking on without a word about how much means the middle. */
+function effortOf({ word, effort, budgetTokens, enabled }: Spellings): Effort | null {
+  const named = word ?? effort;
+  if (named !== null || enabled === null) return named;
   if (!enabled) return 'none';
-  return hasBudget ? null : 'medium';
+  return budgetTokens === null ? 'medium' : null;
 }
 
-function readFlag(object: Record<string, unknown>, name: string): boolean | null {
-  const value = object[name];
-  if (value === undefined || value === null) return null;
-  if (typeof value === 'boolean') return value;
-  throw invalidValue(`reasoning.${name}`, `\`reasoning.${name}\` must be true or false.`);
+/** Each pair that cannot both be meant, and the field to blame. */
+function refuseContradictions({ word, effort, budgetTokens, enabled, exclude, include }: Spellings): void {
+  if (word !== null && effort !== null && word !== effort) {
+    throw contradiction('reasoning_effort', '`reasoning_effort` and `reasoning.effort`');
+  }
+  if (word !== null && budgetTokens !== null) {
+    throw contradiction('reasoning.max_tokens', '`reasoning_effort` and `reasoning.max_tokens`');
+  }
+  if (effort !== null && budgetTokens !== null) {
+    throw contradiction('reasoning', '`reasoning.effort` and `reasoning.max_tokens`');
+  }
+  const named = word ?? effort;
+  const thinks = budgetTokens !== null || (named !== null && named !== 'none');
+  if ((enabled === true && named === 'none') || (enabled === false && thinks)) {
+    throw contradiction('reasoning.enabled', '`reasoning.enabled` and the effort');
+  }
+  if (include !== null && exclude === include) {
+    throw contradiction('include_reasoning', '`include_reasoning` and `reasoning.exclude`');
+  }
 }
 
-function readInclude(value: unknown): boolean | null {
-  if (value === undefined || value === null) return null;
+function contradiction(param: string, pair: string): GatewayError {
+  return invalidValue(param, `${pair} contradict each other; send one.`);
+}
+
+function readSpellings(body: Members): Spellings {
+  const object = readObject(body.reasoning);
+  return {
+    word: readEffort(body.reasoning_effort, 'reasoning_effort'),
+    effort: readEffort(object.effort, 'reasoning.effort'),
+    budgetTokens: readBudget(object.max_tokens),
+    enabled: readFlag(object.enabled, 'reasoning.enabled'),
+    exclude: readFlag(object.exclude, 'reasoning.exclude'),
+    include: readFlag(body.include_reasoning, 'include_reasoning'),
+  };
+}
+
+const MEMBERS = ['effort', 'max_tokens', 'enabled', 'exclude'];
+
+/** The object never goes on to a host, so a member we do not know would be dropped in silence. */
+function readObject(value: unknown): Members {
+  if (isAbsent(value)) return {};
+  if (!isObject(value)) throw mustBe('reasoning', 'an object with `effort` or `max_tokens`');
+  for (const name of Object.keys(value)) {
+    if (isAbsent(value[name]) || MEMBERS.includes(name)) continue;
+    throw new GatewayError('unsupported_parameter', {
+      param: `reasoning.${name}`,
+      message: `\`reasoning.${name}\` is not supported on this route; \`reasoning\` takes ${MEMBERS.join(', ')}.`,
+    });
+  }
+  return value;
+}
+
+function readEffort(value: unknown, param: string): Effort | null {
+  if (isAbsent(value)) return null;
+  if (isEffort(value)) return value;
+  throw mustBe(param, `one of ${EFFORTS.join(', ')}`);
+}
+
+function readBudget(value: unknown): number | null {
+  if (isAbsent(value)) return null;
+  if (Number.isSafeInteger(value) && (value as number) > 0) return value as number;
+  throw mustBe('reasoning.max_tokens', 'a positive integer');
+}
+
+function readFlag(value: unknown, param: string): boolean | null {
+  if (isAbsent(value)) return null;
   if (typeof value === 'boolean') return value;
-  throw invalidValue('include_reasoning', '`include_reasoning` must be true or false.');
+  throw mustBe(param, 'true or false');
 }

@@ -1,79 +1,149 @@
 import { MISSING_USAGE, type UsageReading } from '../../canonical/usage.ts';
+import { LIMITS } from '../../limits.ts';
 import type { Bill, HostError, RelayTerms } from '../wire.ts';
-import { usageManner } from './manners.ts';
+import { readInBandError } from './errors.ts';
+import { findUsage, usageRule } from './manners.ts';
+import { isAbsent, type Members } from './members.ts';
 import { type ChoiceState, newChoice } from './mend-choice.ts';
-import { readUsage, writeUsage } from './usage.ts';
+import { readUsage, type UsageRule, writeUsage } from './usage.ts';
 
 /** What both relays of this wire remember of a stream, and how they close it. */
 export class StreamState {
   readonly terms: RelayTerms;
-  id: string | null = null;
+  /** In the order the host first spoke of them. */
   readonly choices: ChoiceState[] = [];
   relayedBytes = 0;
   terminal = false;
   error: HostError | null = null;
+  readonly #usageRule: UsageRule;
+  #id: string | null = null;
+  #createdS: number | null = null;
   #rawUsage: unknown = null;
   #reading: UsageReading = MISSING_USAGE;
-  #usageIsFinal = false;
+  /** The model has written nothing since that usage. */
+  #isUsageLast = false;
+  #isUsageInError = false;
 
   constructor(terms: RelayTerms) {
     this.terms = terms;
-  }
-
-  choice(index: unknown): ChoiceState {
-    const at = Number.isSafeInteger(index) && (index as number) >= 0 && (index as number) < 128 ? (index as number) : 0;
-    while (this.choices.length <= at) this.choices.push(newChoice());
-    return this.choices[at]!;
-  }
-
-  /** Takes note of a chunk's usage; the last one counts, since hosts that repeat it send running totals. */
-  noteUsage(chunk: Record<string, unknown>, isFinal: boolean): void {
-    const manner = usageManner(this.terms.manners);
-    const raw = manner.find(chunk);
-    if (raw === undefined || raw === null) return;
-    this.#rawUsage = raw;
-    this.#reading = readUsage(raw, manner.rule);
-    this.#usageIsFinal = isFinal;
+    this.#usageRule = usageRule(terms.manners);
   }
 
   get usage(): UsageReading {
-    if (this.#reading.state !== 'reported') return this.#reading;
-    const isFinal = this.#usageIsFinal || (this.error === null && (this.terminal || this.mayEndHere));
-    return isFinal ? this.#reading : { state: 'partial', usage: this.#reading.usage };
+    const reading = this.#reading;
+    return reading.state !== 'reported' || this.#isUsageFinal() ? reading : { state: 'partial', usage: reading.usage };
   }
 
+  /** True when every answer of the stream was finished, though no terminator came. */
   get mayEndHere(): boolean {
     return this.choices.length > 0 && this.choices.every((choice) => choice.finished);
   }
 
-  chunkText(choices: string, extra: string): string {
-    const { catalogModel, createdS } = this.terms;
-    const id = JSON.stringify(this.idOrOwn());
-    return `data: {"id":${id},"object":"chat.completion.chunk","created":${createdS},"model":${JSON.stringify(catalogModel)},"choices":${choices}${extra}}\n\n`;
-  }
-
-  idOrOwn(): string {
-    this.id ??= `chatcmpl-${this.terms.requestId}`;
-    return this.id;
-  }
-
   closing({ usage }: Bill): string {
-    if (this.choices.length === 0) this.choices.push(newChoice());
     let text = '';
-    this.choices.forEach((choice, index) => {
-      if (!choice.finished) text += this.#finishText(choice, index);
-    });
+    for (const choice of this.choices) if (!choice.finished) text += this.#finishText(choice);
     if (this.terms.wantsUsageFrame) {
-      text += this.chunkText('[]', `,"usage":${JSON.stringify(writeUsage(usage, this.#rawUsage))}`);
+      text += this.#chunkText('[]', `,"usage":${JSON.stringify(writeUsage(usage, this.#rawUsage))}`);
     }
     return `${text}data: [DONE]\n\n`;
   }
 
-  /** A host that forgot the finish reason leaves the client's SDK without an end to the answer. */
-  #finishText(choice: ChoiceState, index: number): string {
-    const reason = choice.toolIds.length > 0 ? 'tool_calls' : 'stop';
-    const delta = choice.roleSent ? '{}' : '{"role":"assistant","content":""}';
-    const usage = this.terms.wantsUsageFrame ? ',"usage":null' : '';
-    return this.chunkText(`[{"index":${index},"delta":${delta},"logprobs":null,"finish_reason":"${reason}"}]`, usage);
+  /** How much the stream has begun: its answers and their tool calls. */
+  protected get begun(): number {
+    let begun = 0;
+    for (const { calls } of this.choices) begun += 1 + calls.length;
+    return begun;
   }
+
+  /** What was seen of a choice before; an index nobody can use counts as the first. */
+  protected choiceAt(said: unknown): ChoiceState {
+    const first = this.choices[0];
+    const index = isChoiceIndex(said) ? said : 0;
+    if (first?.index === index) return first;
+    const seen = this.choices.find((choice) => choice.index === index);
+    if (seen !== undefined) return seen;
+    const choice = newChoice(index);
+    this.choices.push(choice);
+    return choice;
+  }
+
+  /** One id and one creation time for all chunks, the first that can be used: some hosts change them, or begin without. */
+  protected mendIdentity(chunk: Members): boolean {
+    this.#id ??= isUsableId(chunk.id) ? chunk.id : this.#ownId();
+    this.#createdS ??= isUsableTime(chunk.created) ? chunk.created : this.terms.createdS;
+    const isRight =
+      chunk.id === this.#id && chunk.created === this.#createdS && chunk.object === 'chat.completion.chunk';
+    if (isRight) return false;
+    chunk.id = this.#id;
+    chunk.created = this.#createdS;
+    chunk.object = 'chat.completion.chunk';
+    return true;
+  }
+
+  /** Takes note of what a chunk says of usage; the last word counts, since hosts that repeat it send running totals. */
+  protected noteUsage(chunk: Members): boolean {
+    const raw = findUsage(chunk);
+    if (isAbsent(raw)) return false;
+    this.#rawUsage = raw;
+    this.#reading = readUsage(raw, this.#usageRule);
+    this.#isUsageLast = true;
+    return true;
+  }
+
+  /** Words of the model that went on to the client; usage told before them does not count them. */
+  protected noteWords(bytes: number): void {
+    this.relayedBytes += bytes;
+    this.#isUsageLast = false;
+  }
+
+  /** The terminator came; without any answer before it, it ends nothing. */
+  protected noteEnd(): null {
+    this.terminal = true;
+    if (this.choices.length === 0) this.fail('the host ended its stream without an answer');
+    return null;
+  }
+
+  /** The host broke off, in its own words or in ours. */
+  protected fail(error: unknown, chunk: Members = {}): null {
+    this.#isUsageInError = this.noteUsage(chunk);
+    this.error = readInBandError(error);
+    this.terminal = true;
+    return null;
+  }
+
+  #isUsageFinal(): boolean {
+    if (this.error !== null) return this.#isUsageInError;
+    return this.#isUsageLast && (this.terminal || this.mayEndHere);
+  }
+
+  #chunkText(choices: string, extra: string): string {
+    const { catalogModel, createdS } = this.terms;
+    const id = JSON.stringify(this.#id ?? this.#ownId());
+    const model = JSON.stringify(catalogModel);
+    const created = this.#createdS ?? createdS;
+    return `data: {"id":${id},"object":"chat.completion.chunk","created":${created},"model":${model},"choices":${choices}${extra}}\n\n`;
+  }
+
+  #ownId(): string {
+    return `chatcmpl-${this.terms.requestId}`;
+  }
+
+  /** A host that forgot the finish reason leaves the client's SDK without an end to the answer. */
+  #finishText({ index, calls }: ChoiceState): string {
+    const reason = calls.length > 0 ? 'tool_calls' : 'stop';
+    const usage = this.terms.wantsUsageFrame ? ',"usage":null' : '';
+    return this.#chunkText(`[{"index":${index},"delta":{},"logprobs":null,"finish_reason":"${reason}"}]`, usage);
+  }
+}
+
+function isChoiceIndex(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) < LIMITS.answersPerCallMax;
+}
+
+function isUsableId(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
+}
+
+function isUsableTime(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) > 0;
 }

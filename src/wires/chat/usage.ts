@@ -1,7 +1,7 @@
 import { inputTokens, type Usage, type UsageReading } from '../../canonical/usage.ts';
-import { isObject } from './fields.ts';
+import { isObject, type Members } from './members.ts';
 
-/** Raw counts of this wire before the buckets are made disjoint. */
+/** Counts of this wire as a host gives them, before the buckets are made disjoint. */
 export interface RawCounts {
   readonly prompt: number;
   readonly completion: number;
@@ -14,17 +14,22 @@ export interface RawCounts {
 /** How a host's counts become disjoint buckets; the wire's own rule unless the host row names another. */
 export type UsageRule = (counts: RawCounts) => Usage;
 
-/** Prompt tokens include what was read from and written to a cache; completion tokens include reasoning. */
+/**
+ * Prompt tokens include what was read from and written to a cache, completion tokens include reasoning; unless the
+ * counts themselves prove otherwise: a part larger than its whole, or a total that holds the reasoning once more.
+ */
 export const standardUsage: UsageRule = (counts) => {
-  const cacheReadTokens = Math.min(counts.cached, counts.prompt);
-  const cacheWriteTokens = Math.min(counts.cacheWrite, counts.prompt - cacheReadTokens);
+  const { prompt, completion, total, cached, cacheWrite, reasoning } = counts;
+  const isCacheOutside = cached + cacheWrite > prompt;
+  const isReasoningOutside = reasoning > 0 && total === prompt + completion + reasoning;
+  const output = isReasoningOutside ? completion + reasoning : completion;
   return {
-    freshTokens: counts.prompt - cacheReadTokens - cacheWriteTokens,
-    cacheReadTokens,
-    cacheWriteTokens,
+    freshTokens: isCacheOutside ? prompt : prompt - cached - cacheWrite,
+    cacheReadTokens: cached,
+    cacheWriteTokens: cacheWrite,
     cacheWrite1hTokens: 0,
-    outputTokens: counts.completion,
-    reasoningTokens: Math.min(counts.reasoning, counts.completion),
+    outputTokens: output,
+    reasoningTokens: Math.min(reasoning, output),
   };
 };
 
@@ -32,14 +37,16 @@ export function readUsage(raw: unknown, rule: UsageRule): UsageReading {
   if (raw === undefined || raw === null) return { state: 'missing' };
   if (!isObject(raw)) return { state: 'missing', defect: 'usage is not an object' };
   const counts = readCounts(raw);
-  return typeof counts === 'string' ? { state: 'missing', defect: counts } : { state: 'reported', usage: rule(counts) };
+  const defect = defectOf(counts);
+  return defect === null ? { state: 'reported', usage: rule(counts as RawCounts) } : { state: 'missing', defect };
 }
 
-/** The counts, or the name of the first one that nobody can bill. */
-function readCounts(raw: Record<string, unknown>): RawCounts | string {
-  const promptDetails = isObject(raw.prompt_tokens_details) ? raw.prompt_tokens_details : {};
-  const completionDetails = isObject(raw.completion_tokens_details) ? raw.completion_tokens_details : {};
-  const counts = {
+type Unchecked = Readonly<Record<keyof RawCounts, unknown>>;
+
+function readCounts(raw: Members): Unchecked {
+  const promptDetails = isObject(raw.prompt_tokens_details) ? raw.prompt_tokens_details : NO_DETAILS;
+  const completionDetails = isObject(raw.completion_tokens_details) ? raw.completion_tokens_details : NO_DETAILS;
+  return {
     prompt: raw.prompt_tokens,
     completion: raw.completion_tokens,
     total: raw.total_tokens ?? null,
@@ -47,11 +54,16 @@ function readCounts(raw: Record<string, unknown>): RawCounts | string {
     cacheWrite: promptDetails.cache_write_tokens ?? 0,
     reasoning: completionDetails.reasoning_tokens ?? 0,
   };
+}
+
+const NO_DETAILS: Members = {};
+
+/** Says which count nobody can bill, if there is one. */
+function defectOf(counts: Unchecked): string | null {
   for (const [name, count] of Object.entries(counts)) {
-    if (!isCount(count) && !(name === 'total' && count === null))
-      return `the host's ${name} token count is not a count`;
+    if (!isCount(count) && !(name === 'total' && count === null)) return `the host's ${name} tokens are no count`;
   }
-  return counts as RawCounts;
+  return null;
 }
 
 function isCount(value: unknown): value is number {
@@ -59,16 +71,16 @@ function isCount(value: unknown): value is number {
 }
 
 /** Members of a host's usage that speak of the host's own bill. */
-const HOST_BILL = /^(cost|is_byok$)/;
+const HOST_BILL = /cost|^is_byok$/;
 
 /**
  * The usage object the caller sees: what was billed, in the host's own frame of details, so that pricing it from the
  * catalog gives the cost. Never with a host's cost.
  */
-export function writeUsage(billed: Usage, raw: unknown): Record<string, unknown> {
-  const written: Record<string, unknown> = {};
+export function writeUsage(billed: Usage, raw: unknown): Members {
+  const written: Members = {};
   if (isObject(raw)) {
-    for (const [name, value] of Object.entries(raw)) if (!HOST_BILL.test(name)) written[name] = value;
+    for (const name of Object.keys(raw)) if (!HOST_BILL.test(name)) written[name] = raw[name];
   }
   const prompt = inputTokens(billed);
   written.prompt_tokens = prompt;
@@ -82,7 +94,7 @@ export function writeUsage(billed: Usage, raw: unknown): Record<string, unknown>
 }
 
 /** Usage reports only what exists: a zero detail is written only where the host had written one. */
-function writeDetail(written: Record<string, unknown>, group: string, name: string, count: number): void {
+function writeDetail(written: Members, group: string, name: string, count: number): void {
   const details = isObject(written[group]) ? written[group] : null;
   if (count === 0 && details?.[name] === undefined) return;
   written[group] = { ...details, [name]: count };

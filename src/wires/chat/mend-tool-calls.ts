@@ -1,0 +1,126 @@
+import { tryParseJson } from '../../kit/json.ts';
+import { LIMITS } from '../../limits.ts';
+import { isObject, type Members, removeMembers } from './members.ts';
+
+/** A tool call of the stream; its place in the list is the index the client knows it by. */
+export interface ToolCallState {
+  /** The index the host gave it: often 0 for every call, or counted from 1, or none. */
+  readonly hostIndex: number | null;
+  readonly id: string;
+  name: string;
+  /** Its first fragment was already all of it. */
+  readonly isWhole: boolean;
+}
+
+export type MintId = (position: number) => string;
+
+/** Gives every call one index, and its identity in its first fragment only. */
+export function mendToolCalls(delta: Members, known: ToolCallState[], mintId: MintId): boolean {
+  const calls = delta.tool_calls;
+  if (calls === undefined || calls === null) return false;
+  const fragments = Array.isArray(calls) ? calls.filter(isObject) : [];
+  let changed = !Array.isArray(calls) || fragments.length !== calls.length;
+  if (changed) delta.tool_calls = fragments.length === 0 ? undefined : fragments;
+  for (const fragment of fragments) changed = mendFragment(fragment, known, mintId) || changed;
+  return changed;
+}
+
+function mendFragment(call: Members, known: ToolCallState[], mintId: MintId): boolean {
+  let changed = mendArguments(call);
+  const position = positionOf(call, known);
+  const hostIndex = indexOf(call);
+  if (call.index !== position) {
+    call.index = position;
+    changed = true;
+  }
+  const state = known[position];
+  return (state === undefined ? beginCall(call, hostIndex, known, mintId) : continueCall(call, state)) || changed;
+}
+
+/** Which call a fragment belongs to, by its id, else by its index, else to the last one. */
+function positionOf(call: Members, known: readonly ToolCallState[]): number {
+  const id = textOf(call.id);
+  const sameId = id === '' ? -1 : known.findIndex((one) => one.id === id);
+  if (sameId !== -1) return sameId;
+  const hostIndex = indexOf(call);
+  const last = hostIndex === null ? known.length - 1 : known.findLastIndex((one) => one.hostIndex === hostIndex);
+  return last === -1 || beginsAnother(call, id, known[last]!) ? known.length : last;
+}
+
+/** Under an index that was seen, a name begins another call unless it only repeats what is being told. */
+function beginsAnother(call: Members, id: string, before: ToolCallState): boolean {
+  const name = nameOf(call);
+  if (name === '' || before.name === '') return false;
+  return id !== '' || name !== before.name || before.isWhole;
+}
+
+function beginCall(call: Members, hostIndex: number | null, known: ToolCallState[], mintId: MintId): boolean {
+  if (known.length >= LIMITS.toolCallsPerAnswerMax) {
+    throw new RangeError('the host sent more tool calls than an answer may hold');
+  }
+  const id = textOf(call.id) || mintId(known.length);
+  const changed = completeCall(call, id);
+  known.push({ hostIndex, id, name: nameOf(call), isWhole: isWhole(call) });
+  return changed;
+}
+
+/** A call needs an id, a type, a name and arguments, in a stream from its first fragment on. */
+export function completeCall(call: Members, id: string): boolean {
+  let changed = mendArguments(call);
+  const kind = isObject(call.custom) && call.type !== 'function' ? 'custom' : 'function';
+  if (call.id !== id || call.type !== kind) {
+    call.id = id;
+    call.type = kind;
+    changed = true;
+  }
+  const called = isObject(call[kind]) ? call[kind] : {};
+  const content = kind === 'custom' ? 'input' : 'arguments';
+  if (typeof called.name !== 'string' || typeof called[content] !== 'string' || call[kind] !== called) {
+    call[kind] = { ...called, name: textOf(called.name), [content]: textOf(called[content]) };
+    changed = true;
+  }
+  return changed;
+}
+
+function continueCall(call: Members, state: ToolCallState): boolean {
+  let changed = removeMembers(call, ['id', 'type']);
+  const called = calledOf(call);
+  if (called === null || called.name === undefined) return changed;
+  const name = textOf(called.name);
+  if (state.name === '' && name !== '') state.name = name;
+  else {
+    called.name = undefined;
+    changed = true;
+  }
+  return changed;
+}
+
+/** Arguments are a JSON string on this wire; some hosts hand over the object itself. */
+function mendArguments(call: Members): boolean {
+  const called = call.function;
+  if (!isObject(called) || typeof called.arguments === 'string' || called.arguments === undefined) return false;
+  called.arguments = called.arguments === null ? '' : JSON.stringify(called.arguments);
+  return true;
+}
+
+function isWhole(call: Members): boolean {
+  const args = calledOf(call)?.arguments;
+  return typeof args === 'string' && args.endsWith('}') && tryParseJson(args) !== undefined;
+}
+
+function indexOf({ index }: Members): number | null {
+  return Number.isSafeInteger(index) && (index as number) >= 0 ? (index as number) : null;
+}
+
+function nameOf(call: Members): string {
+  return textOf(calledOf(call)?.name);
+}
+
+function calledOf(call: Members): Members | null {
+  const called = call.function ?? call.custom;
+  return isObject(called) ? called : null;
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
