@@ -33,6 +33,8 @@ export const LIMITS = {
   storeBusyMs: 5_000,
   /** Pages of the write-ahead log before a commit also folds them into the file: rare, so that hot pages fold once. */
   storeCheckpointPages: 8_000,
+  /** The log is written over in place; what a long reader made it grow beyond this is given back to the disk. */
+  storeLogBytesKept: 64 * 1024 * 1024,
   /** Accounts, keys, windows, holds and names that the writer remembers between commits; beyond, it reads them again. */
   storeCachedRowsMax: 50_000,
   /** Rows one step of verifying, closing, forgetting or recovering takes before others get their turn. */

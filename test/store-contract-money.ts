@@ -18,7 +18,7 @@ export function moneyContract(subject: StoreSubject): void {
       const outcomes = await subject.kinds(
         aCredit(1n, 1_000n),
         aHold(1n, 100n),
-        aHold(1n, 50n),
+        aHold(1n, 50n, { requestedModel: 'a name never seen before' }),
         aHold(2n, 100n, { priceId: 99 }),
         aCredit(1n, 5n, { reference: 'other' }),
         aHold(3n, 100n, { requestedModel: 'a name never seen before' }),

@@ -47,6 +47,7 @@ export function openToWrite(folder: string): DatabaseSync {
     PRAGMA foreign_keys = ON;
     PRAGMA cache_size = -${CACHE_KIB};
     PRAGMA wal_autocheckpoint = ${LIMITS.storeCheckpointPages};
+    PRAGMA journal_size_limit = ${LIMITS.storeLogBytesKept};
   `);
   return database;
 }
