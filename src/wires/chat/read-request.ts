@@ -1,0 +1,184 @@
+import type {
+  AnswerFormat,
+  Block,
+  CanonicalMessage,
+  CanonicalRequest,
+  CanonicalTool,
+  ImageBlock,
+  Sampling,
+  TextBlock,
+  ToolChoice,
+  ToolResultBlock,
+} from '../../canonical/request.ts';
+import type { JsonText } from '../../kit/json.ts';
+import { readCacheMark } from '../cache-mark.ts';
+import { readImageUrl } from '../image-url.ts';
+import { isAbsent, isObject, type Members, objectsIn } from '../members.ts';
+import { untranslatable } from '../request-errors.ts';
+import type { Peek } from '../wire.ts';
+import { readReasoningDetails } from './reasoning-details.ts';
+
+/** Fields that the common language carries, or that were dealt with on the way in. */
+const CARRIED = new Set(
+  `model messages stream stream_options max_tokens max_completion_tokens temperature top_p top_k frequency_penalty
+   presence_penalty seed stop tools tool_choice parallel_tool_calls response_format reasoning reasoning_effort
+   include_reasoning usage user metadata safety_identifier prompt_cache_key session_id store service_tier modalities
+   models truncation`.split(/\s+/),
+);
+
+/** Values of other fields that ask for nothing. */
+const ASKS_NOTHING = new Set<unknown>([undefined, null, false, '']);
+
+/** The caller's request in the common language; the wire's own checks have passed. */
+export function readRequest(text: JsonText, peek: Peek): CanonicalRequest {
+  const body = text.value as Members;
+  for (const name of Object.keys(body)) {
+    if (!CARRIED.has(name) && !ASKS_NOTHING.has(body[name]) && !isDefault(name, body[name])) throw untranslatable(name);
+  }
+  return {
+    messages: readMessages(objectsIn(body.messages)),
+    tools: readTools(body.tools),
+    toolChoice: readToolChoice(body.tool_choice),
+    parallelToolCalls: typeof body.parallel_tool_calls === 'boolean' ? body.parallel_tool_calls : null,
+    sampling: readSampling(body),
+    answerFormat: readFormat(body.response_format),
+    reasoning:
+      peek.reasoning === null ? null : { effort: peek.reasoning.effort, budgetTokens: peek.reasoning.budgetTokens },
+  };
+}
+
+function isDefault(name: string, value: unknown): boolean {
+  return (name === 'n' && value === 1) || (Array.isArray(value) && value.length === 0);
+}
+
+/** Tool messages that follow each other answer one turn, so they become one user message. */
+function readMessages(messages: readonly Members[]): CanonicalMessage[] {
+  const read: CanonicalMessage[] = [];
+  let results: ToolResultBlock[] | null = null;
+  messages.forEach((message, index) => {
+    const path = `messages[${index}]`;
+    if (!ASKS_NOTHING.has(message.name)) throw untranslatable(`${path}.name`);
+    if (message.role === 'tool') {
+      if (results === null) {
+        results = [];
+        read.push({ role: 'user', blocks: results });
+      }
+      results.push(readToolResult(message, path));
+      return;
+    }
+    results = null;
+    read.push(readMessage(message, path));
+  });
+  return read;
+}
+
+function readMessage(message: Members, path: string): CanonicalMessage {
+  switch (message.role) {
+    case 'system':
+    case 'developer':
+      return { role: 'system', blocks: readParts(message.content, `${path}.content`) };
+    case 'user':
+      return { role: 'user', blocks: readParts(message.content, `${path}.content`) };
+    case 'assistant':
+      return { role: 'assistant', blocks: readAssistant(message, path) };
+    default:
+      throw untranslatable(`${path}.role`, 'send tool results with the role "tool"');
+  }
+}
+
+/** A turn of the model as it must stand again: what it thought, what it said, what it called. */
+function readAssistant(message: Members, path: string): Block[] {
+  if (!isAbsent(message.function_call)) throw untranslatable(`${path}.function_call`, 'send `tool_calls`');
+  const blocks: Block[] = [...readReasoningDetails(message), ...readParts(message.content, `${path}.content`)];
+  if (typeof message.refusal === 'string' && message.refusal !== '') {
+    blocks.push({ kind: 'refusal', text: message.refusal });
+  }
+  objectsIn(message.tool_calls).forEach((call, index) => {
+    if (!isObject(call.function)) throw untranslatable(`${path}.tool_calls[${index}].type`, 'offer function tools');
+    const { name, arguments: argumentsJson } = call.function;
+    blocks.push({
+      kind: 'tool-call',
+      id: String(call.id ?? ''),
+      name: String(name ?? ''),
+      argumentsJson: typeof argumentsJson === 'string' ? argumentsJson : '',
+    });
+  });
+  return blocks;
+}
+
+function readToolResult(message: Members, path: string): ToolResultBlock {
+  const content = readParts(message.content, `${path}.content`).filter(
+    (block): block is TextBlock | ImageBlock => block.kind === 'text' || block.kind === 'image',
+  );
+  return { kind: 'tool-result', callId: String(message.tool_call_id ?? ''), content, isError: false };
+}
+
+function readParts(content: unknown, path: string): Block[] {
+  if (typeof content === 'string') return content === '' ? [] : [{ kind: 'text', text: content }];
+  return objectsIn(content).map((part, index) => readPart(part, `${path}[${index}]`));
+}
+
+function readPart(part: Members, path: string): Block {
+  const cache = readCacheMark(part.cache_control);
+  if (part.type === 'image_url') {
+    const { url, detail } = part.image_url as Members;
+    return { ...readImageUrl(String(url), detail, `${path}.image_url.url`), ...cache };
+  }
+  if (part.type === 'refusal') return { kind: 'refusal', text: String(part.refusal) };
+  return { kind: 'text', text: String(part.text), ...cache };
+}
+
+function readTools(tools: unknown): CanonicalTool[] {
+  return objectsIn(tools).map((tool, index) => {
+    if (!isObject(tool.function)) throw untranslatable(`tools[${index}].type`, 'offer function tools');
+    const { name, description, parameters, strict } = tool.function;
+    return {
+      name: String(name),
+      description: typeof description === 'string' ? description : null,
+      schema: isObject(parameters) ? parameters : NO_PARAMETERS,
+      strict: typeof strict === 'boolean' ? strict : null,
+      ...readCacheMark(tool.cache_control),
+    };
+  });
+}
+
+const NO_PARAMETERS = { type: 'object', properties: {} };
+
+function readToolChoice(choice: unknown): ToolChoice | null {
+  if (isAbsent(choice)) return null;
+  if (choice === 'auto' || choice === 'none' || choice === 'required') return { kind: choice };
+  if (isObject(choice) && choice.type === 'function' && isObject(choice.function)) {
+    return { kind: 'tool', name: String(choice.function.name) };
+  }
+  throw untranslatable('tool_choice', 'send "auto", "none", "required" or a function');
+}
+
+function readSampling(body: Members): Sampling {
+  const number = (name: string): number | null => (typeof body[name] === 'number' ? body[name] : null);
+  const { stop } = body;
+  return {
+    temperature: number('temperature'),
+    topP: number('top_p'),
+    topK: number('top_k'),
+    frequencyPenalty: number('frequency_penalty'),
+    presencePenalty: number('presence_penalty'),
+    seed: number('seed'),
+    stop: typeof stop === 'string' ? [stop] : Array.isArray(stop) ? stop.map(String) : [],
+  };
+}
+
+function readFormat(format: unknown): AnswerFormat | null {
+  if (isAbsent(format)) return null;
+  const type = isObject(format) ? format.type : undefined;
+  if (type === 'text') return { kind: 'text' };
+  if (type === 'json_object') return { kind: 'json' };
+  const schema = isObject(format) && type === 'json_schema' ? format.json_schema : undefined;
+  if (!isObject(schema)) throw untranslatable('response_format', 'send text, json_object or json_schema');
+  return {
+    kind: 'schema',
+    name: String(schema.name ?? 'answer'),
+    description: typeof schema.description === 'string' ? schema.description : null,
+    schema: isObject(schema.schema) ? schema.schema : {},
+    strict: typeof schema.strict === 'boolean' ? schema.strict : null,
+  };
+}

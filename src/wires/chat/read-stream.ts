@@ -1,0 +1,94 @@
+import type { EventSink } from '../../canonical/events.ts';
+import { randomBase62 } from '../../kit/ids.ts';
+import { tryParseJson } from '../../kit/json.ts';
+import type { SseFrame } from '../../kit/sse.ts';
+import type { StreamReader } from '../hub.ts';
+import { isObject, type Members, objectsIn } from '../members.ts';
+import type { HostManners } from '../wire.ts';
+import { DeltaEmitter, finishReasonOf } from './emit-delta.ts';
+import { isFailure } from './finish-reason.ts';
+import { mendChoice } from './mend-choice.ts';
+import { StreamState } from './stream-state.ts';
+
+/** A host's chat stream as events: each chunk is put right as for a client of this wire, then told in common words. */
+class ChatStreamReader extends StreamState implements StreamReader {
+  readonly #emit: EventSink;
+  readonly #deltas: DeltaEmitter;
+  #started = false;
+  #reason: string | null = null;
+
+  constructor(manners: HostManners, emit: EventSink) {
+    super({ catalogModel: '', requestId: '', createdS: 0, wantsUsageFrame: false, hideReasoning: false, manners });
+    this.#emit = emit;
+    this.#deltas = new DeltaEmitter(emit);
+  }
+
+  frame(frame: SseFrame): void {
+    if (this.terminal) return;
+    try {
+      this.#read(frame);
+    } catch (error) {
+      this.#broken((error as Error).message);
+    }
+  }
+
+  end(): void {
+    if (!this.terminal && this.mayEndHere) this.#finish();
+  }
+
+  #read(frame: SseFrame): void {
+    const data = frame.data?.trim() ?? '';
+    if (data === '') return;
+    if (data === '[DONE]') {
+      if (this.choices.length === 0) this.#broken('the host ended its stream without an answer');
+      else this.#finish();
+      return;
+    }
+    const chunk = tryParseJson(data);
+    if (!isObject(chunk)) this.#broken('the host sent a frame that is no JSON object');
+    else if (chunk.error || frame.event === 'error') this.#broken(chunk.error ?? chunk, chunk);
+    else this.#chunk(chunk);
+  }
+
+  #chunk(chunk: Members): void {
+    const choice = objectsIn(chunk.choices)[0];
+    if (choice !== undefined) {
+      if (isFailure(choice.finish_reason)) {
+        this.#broken(choice.error ?? 'the host broke off its answer', chunk);
+        return;
+      }
+      this.#choice(chunk, choice);
+    }
+    this.noteUsage(chunk);
+  }
+
+  #choice(chunk: Members, choice: Members): void {
+    if (!this.#started) {
+      this.#started = true;
+      const { id, created } = chunk;
+      const createdS = Number.isSafeInteger(created) && (created as number) > 0 ? (created as number) : null;
+      this.#emit({ kind: 'start', id: typeof id === 'string' && id !== '' ? id : null, createdS });
+    }
+    mendChoice(choice, this.choiceAt(0), false, () => `call_${randomBase62(24)}`);
+    this.#deltas.delta(choice.delta as Members);
+    this.noteWords(0);
+    if (typeof choice.finish_reason === 'string') this.#reason = choice.finish_reason;
+  }
+
+  #finish(): void {
+    this.terminal = true;
+    this.#emit({ kind: 'usage', reading: this.usage });
+    const hasCalls = this.choices.some(({ calls }) => calls.length > 0);
+    this.#deltas.finish(finishReasonOf(this.#reason ?? (hasCalls ? 'tool_calls' : 'stop')), this.#reason);
+  }
+
+  #broken(error: unknown, chunk: Members = {}): void {
+    this.fail(error, chunk);
+    this.#emit({ kind: 'usage', reading: this.usage });
+    this.#emit({ kind: 'error', error: this.error! });
+  }
+}
+
+export function readStream(manners: HostManners, emit: EventSink): StreamReader {
+  return new ChatStreamReader(manners, emit);
+}

@@ -1,0 +1,54 @@
+import type { OpaqueReasoning, ReasoningBlock } from '../../canonical/request.ts';
+import { type Members, objectsIn } from '../members.ts';
+
+/**
+ * How a trace and its opaque part travel on this wire: `reasoning_details[]`, both ways, each detail tagged with the
+ * vendor in `format`. Fragments with the same index make up one block, as streams deliver them.
+ */
+export function readReasoningDetails(message: Members): ReasoningBlock[] {
+  const details = objectsIn(message.reasoning_details);
+  if (details.length > 0) return blocksOf(details);
+  const trace = [message.reasoning, message.reasoning_content].find((text) => typeof text === 'string' && text !== '');
+  return trace === undefined ? [] : [{ kind: 'reasoning', text: trace as string, opaque: null }];
+}
+
+function blocksOf(details: readonly Members[]): ReasoningBlock[] {
+  const blocks = new Map<unknown, { text: string; opaque: OpaqueReasoning | null }>();
+  details.forEach((detail, position) => {
+    const index = detail.index ?? `at ${position}`;
+    const block = blocks.get(index) ?? { text: '', opaque: null };
+    blocks.set(index, block);
+    const text = detail.text ?? detail.summary;
+    if (typeof text === 'string') block.text += text;
+    block.opaque = readOpaque(detail) ?? block.opaque;
+  });
+  return [...blocks.values()].map((block) => ({ kind: 'reasoning', ...block }));
+}
+
+/** The opaque part a detail carries, if it does. */
+export function readOpaque(detail: Members): OpaqueReasoning | null {
+  const vendor = typeof detail.format === 'string' ? detail.format : 'unknown';
+  const id = typeof detail.id === 'string' ? { id: detail.id } : {};
+  if (typeof detail.signature === 'string' && detail.signature !== '') {
+    return { vendor, form: 'signature', data: detail.signature, ...id };
+  }
+  if (typeof detail.data !== 'string') return null;
+  return { vendor, form: detail.redacted === true ? 'redacted' : 'encrypted', data: detail.data, ...id };
+}
+
+/** The detail of a piece of trace. */
+export function textDetail(text: string, index: number): Members {
+  return { type: 'reasoning.text', text, index };
+}
+
+/** The detail that carries a block's opaque part; the client sends it back as it got it. */
+export function opaqueDetail({ vendor, form, data, id }: OpaqueReasoning, index: number): Members {
+  const tag = { format: vendor, index, ...(id === undefined ? {} : { id }) };
+  if (form === 'signature') return { type: 'reasoning.text', signature: data, ...tag };
+  return { type: 'reasoning.encrypted', data, ...(form === 'redacted' ? { redacted: true } : {}), ...tag };
+}
+
+/** Of a host that speaks this wire itself, only what it made itself may go back to it. */
+export function writeReasoning(block: ReasoningBlock): Members {
+  return block.opaque !== null || block.text === '' ? {} : { reasoning_content: block.text };
+}

@@ -1,0 +1,124 @@
+import type {
+  AnswerFormat,
+  Block,
+  CanonicalMessage,
+  CanonicalRequest,
+  CanonicalTool,
+  ImageBlock,
+  TextBlock,
+  ToolChoice,
+  ToolResultBlock,
+} from '../../canonical/request.ts';
+import type { HubRequestTerms } from '../hub.ts';
+import { writeImageUrl } from '../image-url.ts';
+import type { Members } from '../members.ts';
+import { untranslatable } from '../request-errors.ts';
+import { writeReasoning } from './reasoning-details.ts';
+
+/** The common request as this wire says it, for a host that speaks it. */
+export function writeHubRequest(request: CanonicalRequest, terms: HubRequestTerms): Buffer {
+  const { sampling } = request;
+  if (sampling.topK !== null) throw untranslatable('top_k');
+  const body: Members = {
+    model: terms.hostModel,
+    messages: request.messages.flatMap(writeMessage),
+    [terms.outputLimitField]: terms.outputLimit,
+    ...(terms.stream ? { stream: true, stream_options: { include_usage: true } } : {}),
+    ...given('temperature', sampling.temperature),
+    ...given('top_p', sampling.topP),
+    ...given('frequency_penalty', sampling.frequencyPenalty),
+    ...given('presence_penalty', sampling.presencePenalty),
+    ...given('seed', sampling.seed),
+    ...(sampling.stop.length > 0 ? { stop: sampling.stop } : {}),
+    ...(request.tools.length > 0 ? { tools: request.tools.map(writeTool) } : {}),
+    ...given('tool_choice', writeToolChoice(request.toolChoice)),
+    ...given('parallel_tool_calls', request.tools.length > 0 ? request.parallelToolCalls : null),
+    ...given('response_format', writeFormat(request.answerFormat)),
+    ...given('reasoning_effort', terms.reasoningEffort),
+  };
+  return Buffer.from(JSON.stringify(body));
+}
+
+function given(name: string, value: unknown): Members {
+  return value === null ? {} : { [name]: value };
+}
+
+/** One message of the common language may be several here: each tool result is a message of its own. */
+function writeMessage({ role, blocks }: CanonicalMessage): Members[] {
+  if (role === 'assistant') return [writeAssistant(blocks)];
+  const results = blocks.filter((block): block is ToolResultBlock => block.kind === 'tool-result').map(writeToolResult);
+  const parts = blocks.filter(
+    (block): block is TextBlock | ImageBlock => block.kind === 'text' || block.kind === 'image',
+  );
+  if (parts.length === 0 && results.length > 0) return results;
+  return [...results, { role, content: writeContent(parts) }];
+}
+
+function writeAssistant(blocks: readonly Block[]): Members {
+  const text = textOf(blocks, 'text');
+  const refusal = textOf(blocks, 'refusal');
+  const calls = blocks.flatMap((block) => (block.kind === 'tool-call' ? [block] : []));
+  const traces = blocks.flatMap((block) => (block.kind === 'reasoning' ? [writeReasoning(block)] : []));
+  return {
+    role: 'assistant',
+    content: text === '' && (calls.length > 0 || refusal !== '') ? null : text,
+    ...(refusal === '' ? {} : { refusal }),
+    ...Object.assign({}, ...traces),
+    ...(calls.length === 0
+      ? {}
+      : {
+          tool_calls: calls.map(({ id, name, argumentsJson }) => ({
+            id,
+            type: 'function',
+            function: { name, arguments: argumentsJson === '' ? '{}' : argumentsJson },
+          })),
+        }),
+  };
+}
+
+function textOf(blocks: readonly Block[], kind: 'text' | 'refusal'): string {
+  return blocks.map((block) => (block.kind === kind ? block.text : '')).join('');
+}
+
+function writeContent(parts: readonly (TextBlock | ImageBlock)[]): string | Members[] {
+  const [only] = parts;
+  if (parts.length < 2 && (only === undefined || only.kind === 'text')) return only?.text ?? '';
+  return parts.map(writePart);
+}
+
+function writePart(part: TextBlock | ImageBlock): Members {
+  if (part.kind === 'text') return { type: 'text', text: part.text };
+  const detail = part.detail === null ? {} : { detail: part.detail };
+  return { type: 'image_url', image_url: { url: writeImageUrl(part), ...detail } };
+}
+
+/** Hosts of this wire take tool results as text; a picture in one cannot be carried. */
+function writeToolResult({ callId, content }: ToolResultBlock): Members {
+  if (content.some((part) => part.kind === 'image')) {
+    throw untranslatable('messages', 'tool results must be text for this model');
+  }
+  return { role: 'tool', tool_call_id: callId, content: writeContent(content) };
+}
+
+function writeTool({ name, description, schema, strict }: CanonicalTool): Members {
+  return {
+    type: 'function',
+    function: { name, ...given('description', description), parameters: schema, ...given('strict', strict) },
+  };
+}
+
+function writeToolChoice(choice: ToolChoice | null): unknown {
+  if (choice === null) return null;
+  return choice.kind === 'tool' ? { type: 'function', function: { name: choice.name } } : choice.kind;
+}
+
+function writeFormat(format: AnswerFormat | null): unknown {
+  if (format === null) return null;
+  if (format.kind === 'text') return { type: 'text' };
+  if (format.kind === 'json') return { type: 'json_object' };
+  const { name, description, schema, strict } = format;
+  return {
+    type: 'json_schema',
+    json_schema: { name, ...given('description', description), schema, ...given('strict', strict) },
+  };
+}

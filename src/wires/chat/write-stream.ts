@@ -1,0 +1,83 @@
+import type { BlockHead, CanonicalEvent } from '../../canonical/events.ts';
+import type { StreamWriter, WriteTerms } from '../hub.ts';
+import type { Bill } from '../wire.ts';
+import { opaqueDetail, textDetail } from './reasoning-details.ts';
+import { writeUsage } from './usage.ts';
+
+/** Events as chunks of this wire: one choice, the role first, both names of a trace, tool calls by index. */
+class ChatStreamWriter implements StreamWriter {
+  readonly #terms: WriteTerms;
+  readonly #tail: string;
+  #head = '';
+  #block: BlockHead['kind'] = 'text';
+  #calls = 0;
+  #traces = 0;
+
+  constructor(terms: WriteTerms) {
+    this.#terms = terms;
+    this.#tail = terms.wantsUsageFrame ? ',"usage":null}\n\n' : '}\n\n';
+  }
+
+  event(event: CanonicalEvent): string {
+    switch (event.kind) {
+      case 'start':
+        this.#head = this.#headText(event.createdS ?? this.#terms.createdS);
+        return this.#chunk('{"role":"assistant","content":"","refusal":null}');
+      case 'block-start':
+        return this.#begin(event.block);
+      case 'block-delta':
+        return this.#chunk(this.#deltaText(event.text));
+      case 'block-end':
+        return event.opaque === null
+          ? ''
+          : this.#chunk(JSON.stringify({ reasoning_details: [opaqueDetail(event.opaque, this.#traces - 1)] }));
+      case 'finish':
+        return this.#chunk('{}', event.reason);
+      default:
+        return '';
+    }
+  }
+
+  closing({ usage }: Bill): string {
+    const last = this.#terms.wantsUsageFrame
+      ? `${this.#head}"choices":[],"usage":${JSON.stringify(writeUsage(usage, null))}}\n\n`
+      : '';
+    return `${last}data: [DONE]\n\n`;
+  }
+
+  #headText(createdS: number): string {
+    const { catalogModel, requestId } = this.#terms;
+    return `data: {"id":"chatcmpl-${requestId}","object":"chat.completion.chunk","created":${createdS},"model":${JSON.stringify(catalogModel)},`;
+  }
+
+  #chunk(delta: string, finish: string | null = null): string {
+    return `${this.#head}"choices":[{"index":0,"delta":${delta},"logprobs":null,"finish_reason":${finish === null ? 'null' : `"${finish}"`}}]${this.#tail}`;
+  }
+
+  #begin(block: BlockHead): string {
+    this.#block = block.kind;
+    if (block.kind === 'reasoning') this.#traces++;
+    if (block.kind !== 'tool-call') return '';
+    const { id, name } = block;
+    const call = { index: this.#calls++, id, type: 'function', function: { name, arguments: '' } };
+    return this.#chunk(JSON.stringify({ tool_calls: [call] }));
+  }
+
+  #deltaText(text: string): string {
+    const quoted = JSON.stringify(text);
+    switch (this.#block) {
+      case 'text':
+        return `{"content":${quoted}}`;
+      case 'refusal':
+        return `{"refusal":${quoted}}`;
+      case 'reasoning':
+        return `{"reasoning":${quoted},"reasoning_content":${quoted},"reasoning_details":[${JSON.stringify(textDetail(text, this.#traces - 1))}]}`;
+      case 'tool-call':
+        return `{"tool_calls":[{"index":${this.#calls - 1},"function":{"arguments":${quoted}}}]}`;
+    }
+  }
+}
+
+export function writeStream(terms: WriteTerms): StreamWriter {
+  return new ChatStreamWriter(terms);
+}
