@@ -12,6 +12,7 @@ import { type Running, startGateway } from '../src/main/start.ts';
 import { type Sim, startSim } from '../src/sim/sim.ts';
 import type { CapWindow } from '../src/store/store.ts';
 import type { PublicPricing } from './catalog-price.ts';
+import { until } from './until.ts';
 
 export interface HarnessOptions {
   readonly hosted?: boolean;
@@ -69,6 +70,8 @@ export interface Harness {
   catalogEntry(model: string): Promise<{ readonly id: string; readonly pricing: PublicPricing }>;
   /** A prepaid account with that much money, and a key of it. */
   mint(options?: KeyOptions): Promise<MintedKey>;
+  /** Resolves once every call has given its hold back, whether or not anyone still listens. */
+  settled(): Promise<void>;
   /** Fails unless the books are exact and no hold is open. */
   expectCleanBooks(): Promise<void>;
   stop(): Promise<void>;
@@ -119,6 +122,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
     receipt: (requestId, apiKey) => readReceipt(url, requestId, apiKey),
     catalogEntry: (model) => readCatalogEntry(url, model),
     mint: (keyOptions) => mint(running, clock, keyOptions),
+    settled: () => until(() => running.books.ledger.openHolds === 0, 'every hold is settled'),
     expectCleanBooks: () => expectCleanBooks(running),
     stop: async () => {
       await running.stop();

@@ -13,3 +13,8 @@ export async function until(condition: () => boolean | Promise<boolean>, what: s
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
+
+/** Gives what should not happen every chance to happen. */
+export async function manyTurns(): Promise<void> {
+  for (let turn = 0; turn < 100; turn++) await nextTurn();
+}
