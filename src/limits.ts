@@ -32,7 +32,7 @@ export const LIMITS = {
   /** How long SQLite waits for a lock that another connection holds. */
   storeBusyMs: 5_000,
   /** Pages of the write-ahead log before a commit also folds them into the file: rare, so that hot pages fold once. */
-  storeCheckpointPages: 8_000,
+  storeCheckpointPages: 4_000,
   /** The log is written over in place; what a long reader made it grow beyond this is given back to the disk. */
   storeLogBytesKept: 64 * 1024 * 1024,
   /** Accounts, keys, windows, holds and names that the writer remembers between commits; beyond, it reads them again. */
@@ -136,4 +136,6 @@ export const LIMITS = {
   socketPathBytesMax: 100,
   /** How long after its start a server first closes its books. */
   bookkeepingFirstMs: 60_000,
+  /** Longest list of betas a caller of the messages wire may name. */
+  betaHeaderCharactersMax: 2_000,
 } as const;
