@@ -69,6 +69,8 @@ export class Egress {
 class UpstreamExchange implements Dispatcher.DispatchHandler, RequestControl {
   readonly #receiver: AnswerReceiver;
   #controller: Dispatcher.DispatchController | null = null;
+  /** Chunks that came with one read of the socket: a host gives each token its own, and one by one they cost more. */
+  #gathered: Buffer[] = [];
   #cancelled = false;
   #over = false;
 
@@ -101,18 +103,32 @@ class UpstreamExchange implements Dispatcher.DispatchHandler, RequestControl {
   }
 
   onResponseData(_controller: unknown, chunk: Buffer): void {
-    if (!this.#over) this.#receiver.data(chunk);
+    if (this.#over) return;
+    if (this.#gathered.push(chunk) === 1) process.nextTick(handOver, this);
   }
 
   onResponseEnd(): void {
+    this.handOver();
     if (this.#over) return;
     this.#over = true;
     this.#receiver.end();
   }
 
   onResponseError(_controller: unknown, error: Error): void {
+    this.handOver();
     if (this.#over) return;
     this.#over = true;
     this.#receiver.failed(error);
   }
+
+  handOver(): void {
+    const chunks = this.#gathered;
+    if (this.#over || chunks.length === 0) return;
+    this.#gathered = [];
+    this.#receiver.data(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks));
+  }
+}
+
+function handOver(exchange: UpstreamExchange): void {
+  exchange.handOver();
 }

@@ -47,7 +47,7 @@ export class StreamOutlet {
 
   write(pieces: readonly (Buffer | string)[]): void {
     this.#keepAlive?.touch();
-    const bytes = pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces.map(asBuffer));
+    const bytes = pieces.length === 1 ? pieces[0]! : joined(pieces);
     this.#head();
     if (this.#terms.sink.write(bytes)) return;
     this.#listener.pause();
@@ -93,6 +93,10 @@ export class StreamOutlet {
     this.#keepAlive?.stop();
     if (!this.#resting) this.#listener.lost(how);
   }
+}
+
+function joined(pieces: readonly (Buffer | string)[]): Buffer | string {
+  return pieces.every((piece) => typeof piece === 'string') ? pieces.join('') : Buffer.concat(pieces.map(asBuffer));
 }
 
 function asBuffer(piece: Buffer | string): Buffer {

@@ -40,6 +40,7 @@ class StreamedRelay implements AnswerReceiver {
   #bodyBytes = 0;
   #idle: SilenceLimit | null = null;
   #timers: Timer[] = [];
+  #linger: Timer | null = null;
   #forgetShutdown: () => void = () => {};
   #clientEnded: 'client_gone' | 'stalled' | null = null;
   /** What had been relayed when the client was lost; only that can be estimated against it. */
@@ -88,12 +89,14 @@ class StreamedRelay implements AnswerReceiver {
   }
 
   end(): void {
+    this.#linger?.cancel();
     if (this.#over) return;
     if (this.#body !== null) this.#readWhole(Buffer.concat(this.#body));
     else this.#endOfStream();
   }
 
   failed(error: Error): void {
+    this.#linger?.cancel();
     if (!this.#over) this.#breakOff(error.message);
   }
 
@@ -173,7 +176,7 @@ class StreamedRelay implements AnswerReceiver {
   #letGo(): void {
     const control = this.#control;
     control?.resume();
-    this.#terms.clock.after(LIMITS.hostLingerMs, () => control?.cancel(), { unref: true });
+    this.#linger = this.#terms.clock.after(LIMITS.hostLingerMs, () => control?.cancel(), { unref: true });
   }
 
   #hostFailed(hostError: HostError): void {
