@@ -1,0 +1,70 @@
+import type { HostError, HostErrorKind } from '../canonical/host-error.ts';
+import { tryParseJson } from '../kit/json.ts';
+import { LIMITS } from '../limits.ts';
+import { isObject, type Members } from './members.ts';
+
+/** What a host said, out of whichever shape it said it in. */
+interface Said {
+  readonly message: string;
+  readonly code: string | null;
+  readonly type: string | null;
+  readonly param: string | null;
+}
+
+/** A host's error answer, understood; the shapes differ more than what they say. */
+export function readHostError(status: number, body: Buffer): HostError {
+  return understand(status, describe(tryParseJson(body.toString('utf8', 0, LIMITS.hostErrorBytesMax))));
+}
+
+/** An error inside a stream: it has no status but the one its wire gives it. */
+export function readInBandHostError(status: number, error: unknown): HostError {
+  return understand(status, describe({ error }));
+}
+
+/** Hosts wrap an error in a list, an object or nothing; what they call its parts differs less. */
+function describe(answer: unknown): Said {
+  const body = Array.isArray(answer) ? answer[0] : answer;
+  if (!isObject(body)) return saidBy({ message: body });
+  if (isObject(body.error)) return saidBy(body.error);
+  return saidBy({ ...body, message: body.error ?? body.message ?? body.detail });
+}
+
+function saidBy({ message, code, type, param }: Members): Said {
+  return { message: words(message), code: shortText(code), type: shortText(type), param: shortText(param) };
+}
+
+function words(value: unknown): string {
+  const text = typeof value === 'string' ? value : '';
+  return text.replace(ACCOUNT_ID, '***').slice(0, LIMITS.hostErrorCharactersMax);
+}
+
+/** Keys and ids of our accounts with hosts, should one stand in a sentence about the caller's request. */
+const ACCOUNT_ID = /\b(?:sk|org|proj|wrkspc)[-_](?=[\w*-]*[\d*])[\w*-]{6,}/g;
+
+function shortText(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? value.slice(0, LIMITS.hostErrorCodeCharactersMax) : null;
+}
+
+function understand(status: number, said: Said): HostError {
+  const { message, code, param } = said;
+  return { kind: kindOf(status, said), status, message, code, param };
+}
+
+/** Over-window has no common code among hosts, so it is known by its words. */
+const OVER_WINDOW =
+  /context[_ ](?:length|window|limit)|too_many_prompt_tokens|(?:prompt|input) is too long|maximum prompt length|(?:input|prompt) tokens? (?:count )?(?:\([^)]*\) )?exceeds?/i;
+/** Some hosts answer 400 for a key they do not know or an account that cannot pay: that is ours to mend. */
+const OUR_ACCOUNT =
+  /api[ _-]?key|unauthori[sz]ed|authenticat|subscription key|credit balance|billing|insufficient[ _](?:quota|balance|funds)|your (?:account|organi[sz]ation|plan)/i;
+/** A request may be too large for the minute, not for the model. */
+const RATE = /rate[_ ]?limit|tokens per minute|requests per minute|too many requests/i;
+
+function kindOf(status: number, { message, code, type, param }: Said): HostErrorKind {
+  const text = `${code ?? ''} ${type ?? ''} ${message}`;
+  const isAboutField = param !== null && param !== 'messages' && param !== 'input';
+  if (status === 401 || status === 402 || status === 403 || status === 404) return 'credentials';
+  if (status !== 400 && status !== 413 && status !== 422 && status !== 429) return 'unavailable';
+  if (OVER_WINDOW.test(text) && !isAboutField) return 'over_window';
+  if (status === 429 || RATE.test(text)) return 'rate';
+  return OUR_ACCOUNT.test(text) && !isAboutField ? 'credentials' : 'request';
+}

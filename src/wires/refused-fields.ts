@@ -1,0 +1,60 @@
+import { isObject, type Members } from './members.ts';
+import { unsupported } from './request-errors.ts';
+
+/** Why a field is refused, and what asks for nothing and is let through beside null and the empty values. */
+export interface Refusal {
+  readonly remedy: string;
+  readonly harmless?: (value: unknown, body: Members) => boolean;
+  /** An empty object switches it on. */
+  readonly emptyAsks?: true;
+}
+
+export type Refusals = Readonly<Record<string, Refusal>>;
+
+export const ONE_MODEL = 'one model is admitted per request; chain fallbacks as separate calls on your side';
+export const NO_REWRITING = 'prompts are never rewritten; shorten the prompt yourself';
+export const NOTHING_STORED = 'nothing is stored between calls; send the whole conversation';
+const OWN_SEARCH = 'server-side search has no price here; search yourself and send the results';
+const NO_REGISTRY = 'there is no prompt registry; send the prompt itself';
+
+/** Fields that would change the price, the model or the prompt, or that need a service we do not run, on any wire. */
+export const REFUSED_EVERYWHERE: Refusals = {
+  provider: { remedy: 'the host is chosen by price and health and cannot be pinned; leave it out' },
+  models: {
+    remedy: ONE_MODEL,
+    harmless: (value, body) => Array.isArray(value) && value.length === 1 && value[0] === body.model,
+  },
+  route: { remedy: ONE_MODEL },
+  fallbacks: { remedy: ONE_MODEL },
+  transforms: { remedy: NO_REWRITING },
+  truncation: { remedy: NO_REWRITING, harmless: (value) => value === 'disabled' },
+  context_management: { remedy: NO_REWRITING },
+  plugins: { remedy: 'no plugins run here; leave it out' },
+  preset: { remedy: NO_REGISTRY },
+  prompt: { remedy: NO_REGISTRY, harmless: (value) => !isObject(value) },
+  guardrails: { remedy: 'no guardrails run here; call your own before this request' },
+  moderation: { remedy: 'no moderation runs here; call your own before this request' },
+  previous_response_id: { remedy: NOTHING_STORED },
+  conversation: { remedy: NOTHING_STORED },
+  item_reference: { remedy: NOTHING_STORED },
+  background: { remedy: 'calls run in the foreground; stream long ones' },
+  store: { remedy: 'nothing is stored here; leave it out or send false' },
+  prediction: { remedy: 'predicted output has no price here; leave it out' },
+  web_search_options: { remedy: OWN_SEARCH, emptyAsks: true },
+  search_parameters: { remedy: OWN_SEARCH, emptyAsks: true },
+  audio: { remedy: 'audio has no price here; send text' },
+  speed: { remedy: 'speed tiers have no price here; leave it out' },
+};
+
+export function refuseUnlessHarmless(table: Refusals, body: Members, name: string): void {
+  const { remedy, harmless, emptyAsks } = table[name]!;
+  const value = body[name];
+  if (isEmpty(value, emptyAsks === true) || harmless?.(value, body)) return;
+  throw unsupported(name, `\`${name}\` is not supported: ${remedy}.`);
+}
+
+function isEmpty(value: unknown, emptyObjectAsks: boolean): boolean {
+  if (value === null || value === undefined || value === '' || value === false) return true;
+  if (Array.isArray(value)) return value.length === 0;
+  return isObject(value) && Object.keys(value).length === 0 && !emptyObjectAsks;
+}
