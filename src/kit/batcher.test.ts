@@ -8,9 +8,9 @@ interface Running {
   fail(error: Error): Promise<void>;
 }
 
-/** Lets everything that is ready run; the batcher itself waits for the end of a tick. */
+/** Lets everything that is ready run; the batcher itself waits for the end of a turn. */
 function settle(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
+  return new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
 }
 
 function startBatcher(options: { batchMax?: number; inFlightMax?: number; queueMax?: number } = {}) {
@@ -39,17 +39,32 @@ function startBatcher(options: { batchMax?: number; inFlightMax?: number; queueM
 }
 
 describe('Batcher', () => {
-  it('sends what one tick submits as one batch, with the promise callbacks of that tick', async () => {
+  it('sends what one turn submits as one batch, with all its ticks and promise callbacks', async () => {
     const { batcher, started } = startBatcher();
     const first = batcher.submit('a');
     const later = Promise.resolve()
       .then(() => undefined)
       .then(() => batcher.submit('b'));
+    const muchLater = new Promise((resolve) => process.nextTick(() => process.nextTick(resolve)));
+    const last = muchLater.then(() => batcher.submit('c'));
+    await muchLater;
     expect(started).toHaveLength(0);
     await settle();
-    expect(started.map(({ ops }) => ops)).toEqual([['a', 'b']]);
+    expect(started.map(({ ops }) => ops)).toEqual([['a', 'b', 'c']]);
     await started[0]!.finish();
-    expect(await Promise.all([first, later])).toEqual(['did a', 'did b']);
+    expect(await Promise.all([first, later, last])).toEqual(['did a', 'did b', 'did c']);
+  });
+
+  it('takes along what is submitted in the turn in which a batch returns', async () => {
+    const { batcher, started } = startBatcher();
+    const first = batcher.submit('a');
+    await settle();
+    void batcher.submit('b');
+    const answered = started[0]!.finish();
+    await first;
+    process.nextTick(() => void batcher.submit('c'));
+    await answered;
+    expect(started[1]!.ops).toEqual(['b', 'c']);
   });
 
   it('gathers what comes while a batch runs', async () => {

@@ -27,8 +27,8 @@ interface Waiting<Op, Out> {
 const URGENT_ONLY_BATCHES_MAX = 3;
 
 /**
- * Gathers operations while the last batch runs and sends them together. There is no timer: an idle batcher sends what
- * one tick submits at the end of that tick, and a busy one whatever has come when a batch returns.
+ * Gathers operations while the last batch runs and sends them together. There is no timer: a batch leaves at the end of
+ * the turn of the event loop in which something was submitted to an idle batcher, or in which the last batch returned.
  */
 export class Batcher<Op, Out> {
   readonly #options: BatcherOptions<Op, Out>;
@@ -73,16 +73,14 @@ export class Batcher<Op, Out> {
     return this.idle();
   }
 
-  /** The microtask lets other callbacks of this tick run up to their own submit, and nextTick waits for all of them. */
+  /** At the end of this turn of the event loop: all sockets that had something to say have then been heard. */
   #schedule(): void {
     if (this.#isScheduled || this.#inFlight >= this.#options.inFlightMax) return;
     this.#isScheduled = true;
-    queueMicrotask(() =>
-      process.nextTick(() => {
-        this.#isScheduled = false;
-        this.#dispatch();
-      }),
-    );
+    setImmediate(() => {
+      this.#isScheduled = false;
+      this.#dispatch();
+    });
   }
 
   #dispatch(): void {
@@ -115,7 +113,7 @@ export class Batcher<Op, Out> {
       for (const { reject } of batch) reject(error);
     }
     this.#inFlight--;
-    this.#dispatch();
+    if (this.depth > 0) this.#schedule();
     if (this.#isIdle()) for (const resolve of this.#idleWaiters.splice(0)) resolve();
   }
 
