@@ -114,6 +114,8 @@ const PROVIDERS =
 const PROVIDER_HOMES: readonly string[] = [
   'src/hosts/rows.ts',
   'src/wires/chat/manners.ts',
+  // The messages wire is one vendor's: its headers and the tag of its signatures.
+  'src/wires/messages/vendor.ts',
   // The vendor's own version header, by which its clients are told apart at a shared path.
   'src/http/plain-routes.ts',
 ];

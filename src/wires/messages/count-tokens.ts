@@ -1,0 +1,62 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { GatewayError } from '../../canonical/errors.ts';
+import { type JsonText, tryParseJson } from '../../kit/json.ts';
+import { isCount, isObject, type Members } from '../members.ts';
+import { PromptMeasure } from '../prompt-visitor.ts';
+import { type CapabilityNeed, HostAnswerBroken } from '../wire.ts';
+import { checkFields } from './fields.ts';
+import { checkTools, visitPrompt } from './measure.ts';
+import { needsOf, readBody, readModel } from './peek.ts';
+import { readThinking } from './read-thinking.ts';
+import { readHostHeaders } from './vendor.ts';
+
+/** What is known of a request to count a prompt; counting costs nothing and holds nothing. */
+export interface CountPeek {
+  readonly model: string;
+  readonly needs: readonly CapabilityNeed[];
+  readonly hostHeaders: Readonly<Record<string, string>>;
+}
+
+/** What a prompt consists of; the rest says how to answer, and the vendor refuses it here too. */
+const COUNTED = new Set([
+  ...['model', 'messages', 'system', 'tools', 'tool_choice', 'thinking', 'output_config', 'output_format'],
+  ...['cache_control', 'speed'],
+]);
+
+function peek(text: JsonText, headers: IncomingHttpHeaders): CountPeek {
+  const body = readBody(text);
+  const hostHeaders = readHostHeaders(headers);
+  const model = readModel(body);
+  checkFields(body);
+  for (const name of Object.keys(body)) if (!COUNTED.has(name) && body[name] !== null) throw notCounted(name);
+  const measure = new PromptMeasure();
+  visitPrompt(body, measure);
+  if (Array.isArray(body.tools)) checkTools(body.tools);
+  readThinking(body);
+  return { model, needs: needsOf(body, measure.firstImage), hostHeaders };
+}
+
+function notCounted(param: string): GatewayError {
+  const message = `\`${param}\` is no part of a prompt, so it cannot be counted; leave it out.`;
+  return new GatewayError('unsupported_parameter', { param, message });
+}
+
+/** The caller's own bytes, with the model's name as the host knows it. */
+function writeRequest(text: JsonText, hostModel: string): Buffer {
+  const edit = text.edit();
+  if ((text.value as Members).model !== hostModel) edit.set(['model'], JSON.stringify(hostModel));
+  return edit.apply();
+}
+
+function readAnswer(body: Buffer): number {
+  const answer = tryParseJson(body.toString('utf8'));
+  if (isObject(answer) && isCount(answer.input_tokens)) return answer.input_tokens;
+  throw new HostAnswerBroken('The host answered with something that is no count of tokens.');
+}
+
+function writeAnswer(inputTokens: number): string {
+  return JSON.stringify({ input_tokens: inputTokens });
+}
+
+/** The route that counts a prompt as the host would bill it, before it is sent. */
+export const countTokens = { path: '/messages/count_tokens', peek, writeRequest, readAnswer, writeAnswer };

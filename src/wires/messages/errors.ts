@@ -1,0 +1,56 @@
+import type { GatewayError } from '../../canonical/errors.ts';
+import { isObject } from '../members.ts';
+import { readHostError, readInBandHostError } from '../read-host-error.ts';
+import type { HostError, WrittenError } from '../wire.ts';
+import { frameText } from './frames.ts';
+
+/** The vendor's word for each status; both directions read this table. */
+const TYPE_OF_STATUS: Readonly<Record<number, string>> = {
+  400: 'invalid_request_error',
+  401: 'authentication_error',
+  402: 'billing_error',
+  403: 'permission_error',
+  404: 'not_found_error',
+  409: 'conflict_error',
+  413: 'request_too_large',
+  429: 'rate_limit_error',
+  500: 'api_error',
+  504: 'timeout_error',
+  529: 'overloaded_error',
+};
+
+const STATUS_OF_TYPE: Readonly<Record<string, number>> = Object.fromEntries(
+  Object.entries(TYPE_OF_STATUS).map(([status, type]) => [type, Number(status)]),
+);
+
+/** This wire's clients know an overloaded service by a status of its own. */
+const OVERLOADED = 529;
+
+export function writeError(error: GatewayError, requestId: string): WrittenError {
+  const status = statusOf(error);
+  return { status, body: envelope(error, status, requestId) };
+}
+
+export function writeStreamError(error: GatewayError, requestId: string): string {
+  return frameText('error', envelope(error, statusOf(error), requestId));
+}
+
+function statusOf({ status }: GatewayError): number {
+  return status === 503 ? OVERLOADED : status;
+}
+
+function envelope({ code, param, message }: GatewayError, status: number, requestId: string): string {
+  const type = TYPE_OF_STATUS[status] ?? TYPE_OF_STATUS[status < 500 ? 400 : 500]!;
+  return JSON.stringify({ type: 'error', error: { type, code, param, message }, request_id: requestId });
+}
+
+export function readError(status: number, body: Buffer): HostError {
+  return readHostError(status, body);
+}
+
+/** An error where a frame or an answer should be: its type stands for the status it would have had. */
+export function readInBandError(error: unknown): HostError {
+  const type = isObject(error) ? String(error.type) : '';
+  const status = Object.hasOwn(STATUS_OF_TYPE, type) ? STATUS_OF_TYPE[type]! : 500;
+  return readInBandHostError(status, error);
+}

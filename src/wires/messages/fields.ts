@@ -1,0 +1,114 @@
+import {
+  aBoolean,
+  aList,
+  aNumber,
+  anInteger,
+  anObject,
+  anything,
+  aString,
+  checkField,
+  type FieldCheck,
+} from '../field-checks.ts';
+import { LABEL_FIELDS } from '../labels.ts';
+import type { Members } from '../members.ts';
+import {
+  NO_REWRITING,
+  NOTHING_STORED,
+  ONE_MODEL,
+  REFUSED_EVERYWHERE,
+  type Refusals,
+  refuseUnlessHarmless,
+} from '../refused-fields.ts';
+import { unsupported } from '../request-errors.ts';
+
+const strings: FieldCheck = {
+  says: 'a list of strings',
+  holds: (value) => Array.isArray(value) && value.every((one) => typeof one === 'string'),
+};
+
+/** Fields this wire knows, with the type they must have. */
+const KNOWN_FIELDS: Readonly<Record<string, FieldCheck>> = {
+  model: anything,
+  messages: anything,
+  system: anything,
+  max_tokens: anything,
+  cache_control: anObject,
+  diagnostics: anObject,
+  inference_geo: aString,
+  metadata: anObject,
+  output_config: anObject,
+  output_format: anObject,
+  prompt_cache_key: aString,
+  safety_identifier: aString,
+  service_tier: aString,
+  session_id: aString,
+  speed: aString,
+  stop_sequences: strings,
+  stream: aBoolean,
+  temperature: aNumber,
+  thinking: anObject,
+  tool_choice: anObject,
+  tools: aList,
+  top_k: anInteger,
+  top_p: aNumber,
+  user: aString,
+};
+
+/** Fields whose other values have another price. */
+const PRICED_VALUES: Readonly<Record<string, readonly string[]>> = {
+  service_tier: ['auto', 'standard_only'],
+  speed: ['standard'],
+  inference_geo: ['global'],
+};
+
+const OTHER_LIMIT = 'the output limit of this wire is `max_tokens`; say it there';
+const ONE_ANSWER = 'this wire gives one answer per call; send the request again for another';
+const OWN_ACCOUNT = "a host's account is never the caller's; leave it out";
+
+const REFUSED_FIELDS: Refusals = {
+  ...REFUSED_EVERYWHERE,
+  modalities: {
+    remedy: 'only text has a price here; ask for text',
+    harmless: (value) => Array.isArray(value) && value.every((one) => one === 'text'),
+  },
+  container: { remedy: 'no code runs on the server; run it yourself and send the result' },
+  mcp_servers: { remedy: 'no tool server is called from here; call it yourself and offer its tools' },
+  compaction: { remedy: NO_REWRITING },
+  thread: { remedy: NOTHING_STORED },
+  fallback_credit_token: { remedy: ONE_MODEL },
+  user_profile_id: { remedy: OWN_ACCOUNT },
+  workspace_id: { remedy: OWN_ACCOUNT },
+  n: { remedy: ONE_ANSWER, harmless: (value) => value === 1 },
+  best_of: { remedy: ONE_ANSWER, harmless: (value) => value === 1 },
+  max_completion_tokens: { remedy: OTHER_LIMIT },
+  max_output_tokens: { remedy: OTHER_LIMIT },
+  max_tokens_to_sample: { remedy: OTHER_LIMIT },
+  max_new_tokens: { remedy: OTHER_LIMIT },
+};
+
+/** Checks every field of a body; returns the names of those this wire knows nothing about. */
+export function checkFields(body: Members): string[] {
+  const unknown: string[] = [];
+  for (const name of Object.keys(body)) {
+    const value = body[name];
+    if (value === null) continue;
+    if (Object.hasOwn(KNOWN_FIELDS, name)) checkKnown(name, value);
+    else if (Object.hasOwn(REFUSED_FIELDS, name)) refuseUnlessHarmless(REFUSED_FIELDS, body, name);
+    else unknown.push(name);
+  }
+  return unknown;
+}
+
+function checkKnown(name: string, value: unknown): void {
+  checkField(name, value, KNOWN_FIELDS[name]!);
+  const priced = PRICED_VALUES[name];
+  if (priced === undefined || priced.includes(value as string)) return;
+  const named = priced.map((one) => JSON.stringify(one)).join(' or ');
+  throw unsupported(name, `\`${name}\` other than ${named} has no price here; leave it out.`);
+}
+
+/** Fields a host is not sent: what only this gateway reads, and labels its row does not ask for. */
+export function isWithheld(name: string, forwards: readonly string[]): boolean {
+  if (LABEL_FIELDS.includes(name)) return !forwards.includes(name);
+  return Object.hasOwn(REFUSED_FIELDS, name) && !Object.hasOwn(KNOWN_FIELDS, name);
+}

@@ -1,0 +1,158 @@
+import { isAbsent, isObject, type Members } from '../members.ts';
+import { type PromptVisitor, visitUnknown } from '../prompt-visitor.ts';
+import { missing, mustBe, unsupported } from '../request-errors.ts';
+
+const ROLES = ['user', 'assistant', 'system'];
+
+/** Walks everything a model would read; throws for what no host could read, or what has no price. */
+export function visitPrompt(body: Members, visitor: PromptVisitor): void {
+  if (!isAbsent(body.system)) visitContent(body.system, 'system', TEXT_ONLY, visitor);
+  const messages = readMessages(body);
+  for (let index = 0; index < messages.length; index++) visitMessage(messages[index], `messages[${index}]`, visitor);
+}
+
+export function readMessages(body: Members): readonly unknown[] {
+  const messages = body.messages;
+  if (isAbsent(messages)) throw missing('messages', '`messages` is missing; send at least one.');
+  if (!Array.isArray(messages) || messages.length === 0) throw mustBe('messages', 'a list of at least one message');
+  return messages;
+}
+
+/** Which version allows a system message here is for the host to say. */
+function visitMessage(message: unknown, path: string, visitor: PromptVisitor): void {
+  if (!isObject(message)) throw mustBe(path, 'an object with a role and content');
+  if (!ROLES.includes(message.role as string)) throw mustBe(`${path}.role`, `one of ${ROLES.join(', ')}`);
+  visitContent(message.content, `${path}.content`, IN_MESSAGES, visitor);
+  visitRest(message, MESSAGE_MEMBERS, visitor);
+}
+
+type BlockVisit = (block: Members, path: string, visitor: PromptVisitor) => void;
+type BlockTable = Readonly<Record<string, BlockVisit>>;
+
+function visitContent(content: unknown, path: string, table: BlockTable, visitor: PromptVisitor): void {
+  if (typeof content === 'string') {
+    visitor.text(content);
+    return;
+  }
+  if (!Array.isArray(content)) throw mustBe(path, 'a string or a list of blocks');
+  for (let index = 0; index < content.length; index++) visitBlock(content[index], `${path}[${index}]`, table, visitor);
+}
+
+function visitBlock(block: unknown, path: string, table: BlockTable, visitor: PromptVisitor): void {
+  if (!isObject(block)) throw mustBe(path, 'an object with a type');
+  const type = block.type;
+  if (typeof type !== 'string') throw mustBe(`${path}.type`, 'a string');
+  const visit = Object.hasOwn(table, type) ? table[type] : undefined;
+  if (visit === undefined) throw refusedBlock(type, `${path}.type`, table);
+  visit(block, path, visitor);
+}
+
+function refusedBlock(type: string, path: string, table: BlockTable) {
+  const named = JSON.stringify(type.slice(0, 40));
+  return unsupported(path, `\`${path}\` ${named} has no price here; blocks may be ${Object.keys(table).join(', ')}.`);
+}
+
+const visitText: BlockVisit = (block, path, visitor) => {
+  visitor.text(readString(block.text, `${path}.text`));
+  visitRest(block, TEXT_MEMBERS, visitor);
+};
+
+/** The trace and its proof both weigh: where the trace is left out, the proof holds it. */
+const visitThinking: BlockVisit = (block, path, visitor) => {
+  visitor.text(readString(block.thinking, `${path}.thinking`));
+  if (!isAbsent(block.signature)) visitor.text(readString(block.signature, `${path}.signature`));
+};
+
+const visitRedactedThinking: BlockVisit = (block, path, visitor) => {
+  visitor.text(readString(block.data, `${path}.data`));
+};
+
+const visitToolUse: BlockVisit = (block, path, visitor) => {
+  visitor.text(readString(block.id, `${path}.id`));
+  visitor.toolText(readString(block.name, `${path}.name`));
+  if (!isObject(block.input)) throw mustBe(`${path}.input`, 'an object');
+  visitor.toolText(JSON.stringify(block.input));
+  visitRest(block, TOOL_USE_MEMBERS, visitor);
+};
+
+const visitToolResult: BlockVisit = (block, path, visitor) => {
+  visitor.text(readString(block.tool_use_id, `${path}.tool_use_id`));
+  if (!isAbsent(block.content)) visitContent(block.content, `${path}.content`, IN_TOOL_RESULTS, visitor);
+  visitRest(block, TOOL_RESULT_MEMBERS, visitor);
+};
+
+/** Text with a source, found by the caller's own search. */
+const visitSearchResult: BlockVisit = (block, path, visitor) => {
+  visitor.text(readString(block.source, `${path}.source`));
+  visitor.text(readString(block.title, `${path}.title`));
+  visitContent(block.content, `${path}.content`, TEXT_ONLY, visitor);
+};
+
+/** Bytes of an inline image do not count: what it costs, the catalog says. */
+const visitImage: BlockVisit = (block, path, visitor) => {
+  const source = block.source;
+  if (!isObject(source)) throw mustBe(`${path}.source`, 'an object with a type');
+  if (source.type === 'base64') readInlineImage(source, `${path}.source`);
+  else if (source.type === 'url') readImageAddress(source, `${path}.source`);
+  else if (source.type === 'file') {
+    throw unsupported(`${path}.source`, `\`${path}.source\`: no files are kept here; send the image itself.`);
+  } else throw mustBe(`${path}.source.type`, '"base64" or "url"');
+  visitor.image(path);
+};
+
+function readInlineImage(source: Members, path: string): void {
+  const mediaType = source.media_type;
+  if (typeof mediaType !== 'string' || !/^image\//i.test(mediaType)) {
+    throw mustBe(`${path}.media_type`, "an image's media type");
+  }
+  readString(source.data, `${path}.data`);
+}
+
+function readImageAddress(source: Members, path: string): void {
+  if (typeof source.url === 'string' && /^https?:\/\//i.test(source.url)) return;
+  throw mustBe(`${path}.url`, 'an https: address');
+}
+
+const TEXT_ONLY: BlockTable = { text: visitText };
+const IN_TOOL_RESULTS: BlockTable = { text: visitText, image: visitImage, search_result: visitSearchResult };
+/** Every block that has a price; what is not here is refused by name. */
+const IN_MESSAGES: BlockTable = {
+  ...IN_TOOL_RESULTS,
+  tool_use: visitToolUse,
+  tool_result: visitToolResult,
+  thinking: visitThinking,
+  redacted_thinking: visitRedactedThinking,
+};
+
+/** Members that were weighed, or that no model reads. */
+const MESSAGE_MEMBERS = new Set(['role', 'content']);
+const TEXT_MEMBERS = new Set(['type', 'text', 'cache_control']);
+const TOOL_USE_MEMBERS = new Set(['type', 'id', 'name', 'input', 'cache_control']);
+const TOOL_RESULT_MEMBERS = new Set(['type', 'tool_use_id', 'content', 'is_error', 'cache_control']);
+
+function visitRest(holder: Members, known: ReadonlySet<string>, visitor: PromptVisitor): void {
+  for (const name of Object.keys(holder)) if (!known.has(name)) visitUnknown(holder[name], visitor);
+}
+
+function readString(value: unknown, path: string): string {
+  if (typeof value !== 'string') throw mustBe(path, 'a string');
+  return value;
+}
+
+/** Tools the caller runs itself; a vendor's own types run on its servers, or bring prompts of their own. */
+export function checkTools(tools: readonly unknown[]): void {
+  for (let index = 0; index < tools.length; index++) {
+    const tool = tools[index];
+    const path = `tools[${index}]`;
+    if (!isObject(tool)) throw mustBe(path, 'an object');
+    if (!isAbsent(tool.type) && tool.type !== 'custom') throw refusedTool(tool.type, `${path}.type`);
+    if (typeof tool.name !== 'string' || tool.name === '') throw mustBe(`${path}.name`, 'a string');
+    if (!isObject(tool.input_schema)) throw mustBe(`${path}.input_schema`, 'a JSON schema');
+  }
+}
+
+function refusedTool(type: unknown, path: string) {
+  if (typeof type !== 'string') return mustBe(path, '"custom"');
+  const named = JSON.stringify(type.slice(0, 60));
+  return unsupported(path, `\`${path}\` ${named} has no price here; offer tools of your own with an \`input_schema\`.`);
+}

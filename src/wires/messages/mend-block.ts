@@ -1,0 +1,82 @@
+import { tryParseJson } from '../../kit/json.ts';
+import { isAbsent, isObject, type Members } from '../members.ts';
+
+/** What a host wrote into a block's head though it belongs into its deltas. */
+export interface MendedHead {
+  readonly changed: boolean;
+  /** The input of a tool call that came whole. */
+  readonly inputJson: string;
+}
+
+/** Puts the head of a block right, in place. */
+export function mendBlockHead(block: Members, mintId: () => string): MendedHead {
+  switch (block.type) {
+    case 'text':
+      return { changed: fill(block, 'text', ''), inputJson: '' };
+    case 'thinking': {
+      const changed = fill(block, 'thinking', '');
+      return { changed: fill(block, 'signature', '') || changed, inputJson: '' };
+    }
+    case 'tool_use':
+      return mendToolUseHead(block, mintId);
+    default:
+      return { changed: false, inputJson: '' };
+  }
+}
+
+function mendToolUseHead(block: Members, mintId: () => string): MendedHead {
+  const minted = mendToolId(block, mintId);
+  const inputJson = wholeInput(block.input);
+  if (isObject(block.input) && inputJson === '') return { changed: minted, inputJson };
+  block.input = {};
+  return { changed: true, inputJson };
+}
+
+/** Clients gather the input from deltas alone, so one that came whole becomes a delta. */
+function wholeInput(input: unknown): string {
+  if (typeof input === 'string') return input;
+  return isObject(input) && Object.keys(input).length > 0 ? JSON.stringify(input) : '';
+}
+
+function mendToolId(block: Members, mintId: () => string): boolean {
+  if (typeof block.id === 'string' && block.id !== '') return false;
+  block.id = mintId();
+  return true;
+}
+
+function fill(holder: Members, name: string, value: string): boolean {
+  if (typeof holder[name] === 'string') return false;
+  holder[name] = value;
+  return true;
+}
+
+/** Puts a block of a whole answer right, in place; true if anything changed. */
+export function mendWholeBlock(block: Members, mintId: () => string): boolean {
+  if (block.type !== 'tool_use') return mendBlockHead(block, mintId).changed;
+  const minted = mendToolId(block, mintId);
+  if (isObject(block.input)) return minted;
+  const parsed = typeof block.input === 'string' ? tryParseJson(block.input) : null;
+  if (isObject(parsed)) block.input = parsed;
+  else if (isAbsent(block.input) || block.input === '') block.input = {};
+  else return minted;
+  return true;
+}
+
+/** UTF-8 bytes of what the model itself wrote in a block; a signature is the host's, not the model's. */
+export function blockBytes(block: Members): number {
+  const input = wholeInput(block.input);
+  return (
+    textBytes(block.text) +
+    textBytes(block.thinking) +
+    (block.type === 'tool_use' ? textBytes(block.name) : 0) +
+    Buffer.byteLength(input)
+  );
+}
+
+export function deltaBytes(delta: Members): number {
+  return textBytes(delta.text) + textBytes(delta.thinking) + textBytes(delta.partial_json);
+}
+
+function textBytes(value: unknown): number {
+  return typeof value === 'string' ? Buffer.byteLength(value) : 0;
+}

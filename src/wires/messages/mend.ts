@@ -1,0 +1,138 @@
+import { tryParseJson } from '../../kit/json.ts';
+import { encodeSse, type SseFrame } from '../../kit/sse.ts';
+import { isObject, type Members } from '../members.ts';
+import type { RelayTerms, StreamRelay } from '../wire.ts';
+import { blockStart, frameText, inputDelta, PING } from './frames.ts';
+import { blockBytes, deltaBytes, mendBlockHead } from './mend-block.ts';
+import { isReceipt } from './receipt.ts';
+import { StreamState } from './stream-state.ts';
+
+/** Parses every frame and puts it right; a frame that needed nothing goes on as the bytes that came. */
+class MendedStream extends StreamState implements StreamRelay {
+  #lastHostIndex = -1;
+  readonly #mintId = (): string => `toolu_${this.terms.requestId}_${this.nextIndex}`;
+
+  frame(frame: SseFrame): Buffer | string | null {
+    const data = frame.data;
+    if (data === null || this.terminal) return null;
+    const event = tryParseJson(data);
+    if (!isObject(event)) return this.#notJson(data);
+    const type = typeof event.type === 'string' ? event.type : (frame.event ?? '');
+    switch (type) {
+      case 'content_block_delta':
+        return this.#delta(event, frame);
+      case 'content_block_start':
+        return this.#blockStart(event, frame);
+      case 'content_block_stop':
+        return this.#blockStop(event, frame);
+      case 'message_start':
+        return this.started ? null : this.start(event);
+      case 'message_delta':
+        this.noteEnding(event);
+        return null;
+      case 'message_stop':
+        this.terminal = true;
+        return null;
+      case 'ping':
+        return this.started ? PING : null;
+      default:
+        return this.#other(type, event, frame);
+    }
+  }
+
+  /** Some hosts end as another wire does. */
+  #notJson(data: string): null {
+    if (data !== '[DONE]') return this.fail({ message: 'the host sent a frame that is not JSON' });
+    this.terminal = this.mayEndHere;
+    return null;
+  }
+
+  #blockStart(event: Members, frame: SseFrame): Buffer | string {
+    const before = this.#opening() + this.closeBlock();
+    const block: Members = isObject(event.content_block) ? event.content_block : { type: 'text' };
+    const { changed, inputJson } = mendBlockHead(block, this.#mintId);
+    const index = this.nextIndex++;
+    this.open = { index, hostIndex: event.index, signature: null };
+    if (typeof event.index === 'number') this.#lastHostIndex = event.index;
+    if (block.type === 'tool_use') this.toolsSeen = true;
+    this.relayedBytes += blockBytes(block) + Buffer.byteLength(inputJson);
+    const mended = changed || event.index !== index;
+    const own = mended ? rewritten({ ...event, index, content_block: block }) : asItCame('content_block_start', frame);
+    return joined(before, own, inputJson === '' ? '' : inputDelta(index, inputJson));
+  }
+
+  #delta(event: Members, frame: SseFrame): Buffer | string | null {
+    const delta: Members = isObject(event.delta) ? event.delta : {};
+    let before = '';
+    if (this.open === null || (event.index !== this.open.hostIndex && event.index !== undefined)) {
+      const opened = this.#openFor(event.index, delta);
+      if (opened === null) return this.fail({ message: 'the host went back to a block that had ended' });
+      before = opened;
+    }
+    const block = this.open!;
+    if (delta.type === 'signature_delta') {
+      block.signature = (block.signature ?? '') + String(delta.signature ?? '');
+      return before === '' ? null : before;
+    }
+    this.relayedBytes += deltaBytes(delta);
+    const index = block.index;
+    const own = event.index === index ? asItCame('content_block_delta', frame) : rewritten({ ...event, index });
+    return joined(before, own, '');
+  }
+
+  /** A block that some host forgot to open; what cannot be opened afterwards is lost, and so is the stream. */
+  #openFor(hostIndex: unknown, delta: Members): string | null {
+    if (typeof hostIndex === 'number' && hostIndex <= this.#lastHostIndex) return null;
+    const head = headFor(delta.type);
+    if (head === null) return null;
+    const before = this.#opening() + this.closeBlock();
+    const index = this.nextIndex++;
+    this.open = { index, hostIndex, signature: null };
+    if (typeof hostIndex === 'number') this.#lastHostIndex = hostIndex;
+    return before + blockStart(index, head);
+  }
+
+  /** A second end of the same block says nothing. */
+  #blockStop(event: Members, frame: SseFrame): Buffer | string | null {
+    const block = this.open;
+    if (block === null || (event.index !== undefined && event.index !== block.hostIndex)) return null;
+    if (block.signature !== null || event.index !== block.index) return this.closeBlock();
+    this.open = null;
+    return asItCame('content_block_stop', frame);
+  }
+
+  #other(type: string, event: Members, frame: SseFrame): Buffer | string | null {
+    if (type === 'error' || isObject(event.error)) return this.fail(event.error ?? event);
+    if (type === '' || !this.started || isReceipt(type)) return null;
+    return asItCame(type, frame);
+  }
+
+  #opening(): string {
+    return this.started ? '' : this.start({});
+  }
+}
+
+/** The bytes that came, unless the event's name was missing: a client would skip the frame. */
+function asItCame(type: string, frame: SseFrame): Buffer | string {
+  return frame.event === type ? frame.raw : encodeSse({ event: type, data: frame.data! });
+}
+
+function rewritten(event: Members): string {
+  return frameText(event.type as string, JSON.stringify(event));
+}
+
+function headFor(deltaType: unknown): string | null {
+  if (deltaType === 'text_delta') return '{"type":"text","text":""}';
+  if (deltaType === 'thinking_delta' || deltaType === 'signature_delta') {
+    return '{"type":"thinking","thinking":"","signature":""}';
+  }
+  return null;
+}
+
+function joined(before: string, frame: Buffer | string, after: string): Buffer | string {
+  return before === '' && after === '' ? frame : before + frame.toString() + after;
+}
+
+export function mendStream(terms: RelayTerms): StreamRelay {
+  return new MendedStream(terms);
+}

@@ -1,0 +1,94 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { GatewayError } from '../../canonical/errors.ts';
+import type { JsonText } from '../../kit/json.ts';
+import { LIMITS } from '../../limits.ts';
+import { readLabels } from '../labels.ts';
+import { isAbsent, isCount, isObject, type Members } from '../members.ts';
+import { PromptMeasure, PromptTexts, visitUnknown } from '../prompt-visitor.ts';
+import { missing, mustBe } from '../request-errors.ts';
+import type { CapabilityNeed, Peek } from '../wire.ts';
+import { checkFields } from './fields.ts';
+import { checkTools, visitPrompt } from './measure.ts';
+import { needsReasoning, readThinking } from './read-thinking.ts';
+import { readHostHeaders } from './vendor.ts';
+
+export function peek(text: JsonText, headers: IncomingHttpHeaders): Peek {
+  const body = readBody(text);
+  const hostHeaders = readHostHeaders(headers);
+  const model = readModel(body);
+  const unknownFields = checkFields(body);
+  const outputLimit = readOutputLimit(body);
+  const measure = weigh(text, body, unknownFields);
+  const reasoning = readThinking(body);
+  return {
+    model,
+    stream: body.stream === true,
+    wantsUsageFrame: false,
+    outputLimit,
+    // Never used: this wire always names its limit.
+    defaultOutputLimit: outputLimit.tokens,
+    answers: 1,
+    needs: needsOf(body, measure.firstImage),
+    size: measure.size(messageCount(body), Array.isArray(body.tools) ? body.tools.length : 0),
+    labels: readLabels(body),
+    reasoning,
+    hostHeaders,
+  };
+}
+
+export function readBody(text: JsonText): Members {
+  if (isObject(text.value)) return text.value;
+  throw new GatewayError('invalid_request_body', {
+    message: 'The body must be a JSON object with `model`, `max_tokens` and `messages`.',
+  });
+}
+
+export function readModel(body: Members): string {
+  const model = body.model;
+  if (isAbsent(model)) throw missing('model', '`model` is missing; GET /v1/models lists what this key may use.');
+  if (typeof model !== 'string' || model === '' || model.length > LIMITS.modelIdCharsMax) {
+    throw mustBe('model', `a string of 1 to ${LIMITS.modelIdCharsMax} characters`);
+  }
+  return model;
+}
+
+function readOutputLimit(body: Members): { tokens: number; field: string } {
+  const tokens = body.max_tokens;
+  if (isAbsent(tokens)) throw missing('max_tokens', '`max_tokens` is missing; this wire requires it.');
+  if (!isCount(tokens) || tokens === 0) throw mustBe('max_tokens', 'a positive integer');
+  return { tokens, field: 'max_tokens' };
+}
+
+/** Fields that hold schemas, or name tools. */
+const SCHEMA_FIELDS = ['tools', 'tool_choice', 'output_config', 'output_format'];
+
+function weigh(text: JsonText, body: Members, unknownFields: readonly string[]): PromptMeasure {
+  const measure = new PromptMeasure();
+  visitPrompt(body, measure);
+  if (Array.isArray(body.tools)) checkTools(body.tools);
+  for (const field of SCHEMA_FIELDS) if (!isAbsent(body[field])) measure.schemaBytes(text.spanBytes([field]));
+  for (const name of unknownFields) visitUnknown(body[name], measure);
+  return measure;
+}
+
+function messageCount(body: Members): number {
+  return (body.messages as unknown[]).length + (isAbsent(body.system) ? 0 : 1);
+}
+
+/** Named by `model`, the first need refuses every model that is not of this wire's vendor. */
+export function needsOf(body: Members, firstImage: string | null): CapabilityNeed[] {
+  const needs: CapabilityNeed[] = [{ capability: 'messages', param: 'model' }];
+  if (Array.isArray(body.tools) && body.tools.length > 0) needs.push({ capability: 'tools', param: 'tools' });
+  if (firstImage !== null) needs.push({ capability: 'images', param: firstImage });
+  if (needsReasoning(body)) needs.push({ capability: 'reasoning', param: 'thinking' });
+  return needs;
+}
+
+/** Everything that weighs as text; the same walk finds both. */
+export function texts(body: unknown): string[] {
+  const collector = new PromptTexts();
+  if (!isObject(body) || !Array.isArray(body.messages)) return collector.found;
+  visitPrompt(body, collector);
+  for (const name of checkFields(body)) visitUnknown(body[name], collector);
+  return collector.found;
+}

@@ -1,0 +1,136 @@
+import type {
+  AnswerFormat,
+  CanonicalMessage,
+  CanonicalReasoning,
+  CanonicalRequest,
+  CanonicalTool,
+  Role,
+  ToolChoice,
+} from '../../canonical/request.ts';
+import type { JsonText } from '../../kit/json.ts';
+import { readCacheMark } from '../cache-mark.ts';
+import { LABEL_FIELDS } from '../labels.ts';
+import { isAbsent, isObject, type Members } from '../members.ts';
+import { mustBe, untranslatable } from '../request-errors.ts';
+import type { Peek } from '../wire.ts';
+import { isWithheld } from './fields.ts';
+import { readContent, refuseMembers } from './read-blocks.ts';
+
+/** Reads a peeked request into the common language; what has no word in it is refused by name. */
+export function readRequest(text: JsonText, peek: Peek): CanonicalRequest {
+  const body = text.value as Members;
+  refuseUncarried(body);
+  const { toolChoice, parallelToolCalls } = readToolChoice(body.tool_choice);
+  return {
+    messages: readMessages(text, body),
+    tools: Array.isArray(body.tools) ? body.tools.map(readTool) : [],
+    toolChoice,
+    parallelToolCalls,
+    sampling: {
+      temperature: numberOrNull(body.temperature),
+      topP: numberOrNull(body.top_p),
+      topK: numberOrNull(body.top_k),
+      frequencyPenalty: null,
+      presencePenalty: null,
+      seed: null,
+      stop: Array.isArray(body.stop_sequences) ? (body.stop_sequences as string[]) : [],
+    },
+    answerFormat: readAnswerFormat(body),
+    reasoning: readReasoning(body, peek),
+  };
+}
+
+/** Read above, or said to this gateway and to nobody behind it; a mark on the whole is a hint that hosts may do without. */
+const CARRIED = new Set([
+  ...['model', 'messages', 'system', 'max_tokens', 'stream', 'tools', 'tool_choice', 'stop_sequences'],
+  ...['temperature', 'top_p', 'top_k', 'thinking', 'output_config', 'output_format', 'cache_control'],
+  ...['service_tier', 'speed', 'inference_geo', ...LABEL_FIELDS],
+]);
+
+function refuseUncarried(body: Members): void {
+  for (const name of Object.keys(body)) {
+    if (body[name] === null || CARRIED.has(name) || isWithheld(name, [])) continue;
+    throw untranslatable(name);
+  }
+  if (isObject(body.output_config)) refuseMembers(body.output_config, 'output_config', ['effort', 'format']);
+}
+
+function readMessages(text: JsonText, body: Members): CanonicalMessage[] {
+  const messages: CanonicalMessage[] = [];
+  const add = (role: Role, content: unknown, path: readonly (string | number)[]): void => {
+    const blocks = readContent(content, path, text);
+    if (blocks.length > 0) messages.push({ role, blocks });
+  };
+  if (!isAbsent(body.system)) add('system', body.system, ['system']);
+  (body.messages as Members[]).forEach(({ role, content }, index) => {
+    add(role as Role, content, ['messages', index, 'content']);
+  });
+  return messages;
+}
+
+/** How a tool's input arrives is no matter of the request; how it may be called is. */
+const TOOL_MEMBERS = [
+  'type',
+  'name',
+  'description',
+  'input_schema',
+  'strict',
+  'cache_control',
+  'eager_input_streaming',
+];
+
+function readTool(tool: Members, index: number): CanonicalTool {
+  const path = `tools[${index}]`;
+  if (tool.defer_loading === true) throw untranslatable(`${path}.defer_loading`);
+  refuseMembers(tool, path, [...TOOL_MEMBERS, 'defer_loading']);
+  return {
+    name: tool.name as string,
+    description: typeof tool.description === 'string' ? tool.description : null,
+    schema: tool.input_schema as Members,
+    strict: typeof tool.strict === 'boolean' ? tool.strict : null,
+    ...readCacheMark(tool.cache_control),
+  };
+}
+
+const CHOICES = new Map<unknown, 'auto' | 'required' | 'none'>([
+  ['auto', 'auto'],
+  ['any', 'required'],
+  ['none', 'none'],
+]);
+
+type Choice = Pick<CanonicalRequest, 'toolChoice' | 'parallelToolCalls'>;
+
+function readToolChoice(choice: unknown): Choice {
+  if (!isObject(choice)) return { toolChoice: null, parallelToolCalls: null };
+  return {
+    toolChoice: readChosen(choice),
+    parallelToolCalls: choice.disable_parallel_tool_use === true ? false : null,
+  };
+}
+
+function readChosen({ type, name }: Members): ToolChoice {
+  if (type === 'tool' && typeof name === 'string') return { kind: 'tool', name };
+  const kind = CHOICES.get(type);
+  if (kind !== undefined) return { kind };
+  throw mustBe('tool_choice.type', 'one of auto, any, tool, none, and name a tool if it is "tool"');
+}
+
+/** This wire's formats have no name and are always kept to. */
+function readAnswerFormat(body: Members): AnswerFormat | null {
+  const config = isObject(body.output_config) ? body.output_config : {};
+  const format = isAbsent(config.format) ? body.output_format : config.format;
+  if (isAbsent(format)) return null;
+  if (!isObject(format) || format.type !== 'json_schema' || !isObject(format.schema)) {
+    throw mustBe('output_config.format', 'of type "json_schema" with a schema');
+  }
+  return { kind: 'schema', name: 'answer', description: null, schema: format.schema, strict: true };
+}
+
+function readReasoning(body: Members, { reasoning }: Peek): CanonicalReasoning | null {
+  if (isObject(body.thinking) && body.thinking.type === 'between_tools') throw untranslatable('thinking.type');
+  return reasoning && { effort: reasoning.effort, budgetTokens: reasoning.budgetTokens };
+}
+
+function numberOrNull(value: unknown): number | null {
+  return typeof value === 'number' ? value : null;
+}

@@ -1,0 +1,179 @@
+import type { BlockHead, EventSink } from '../../canonical/events.ts';
+import { tryParseJson } from '../../kit/json.ts';
+import type { SseFrame } from '../../kit/sse.ts';
+import type { StreamReader } from '../hub.ts';
+import { isObject, type Members } from '../members.ts';
+import type { HostManners } from '../wire.ts';
+import { readInBandError } from './errors.ts';
+import { redactedOpaque, signedOpaque } from './opaque.ts';
+import { readStopReason } from './stop-reason.ts';
+import { mergeUsage, readUsage } from './usage.ts';
+
+type Reading = 'nothing' | 'block' | 'skipped block';
+
+/** Reads a host's frames into events. Blocks that no other wire has, as those of a vendor's own tools, are left out. */
+class MessageReader implements StreamReader {
+  readonly #emit: EventSink;
+  #started = false;
+  #over = false;
+  #inside: Reading = 'nothing';
+  #signature = '';
+  #redacted: string | null = null;
+  #toolsSeen = false;
+  #usage: Members = {};
+  #stopReason: string | null = null;
+  #stopSequence: string | null = null;
+
+  constructor(emit: EventSink) {
+    this.#emit = emit;
+  }
+
+  frame(frame: SseFrame): void {
+    const data = frame.data;
+    if (data === null || this.#over) return;
+    const event = tryParseJson(data);
+    if (!isObject(event)) {
+      if (data !== '[DONE]') this.#fail({ message: 'the host sent a frame that is not JSON' });
+      return;
+    }
+    switch (event.type ?? frame.event) {
+      case 'content_block_delta':
+        if (isObject(event.delta)) this.#delta(event.delta);
+        break;
+      case 'content_block_start':
+        if (isObject(event.content_block)) this.#blockStart(event.content_block);
+        break;
+      case 'content_block_stop':
+        this.#endBlock();
+        break;
+      case 'message_start':
+        this.#messageStart(isObject(event.message) ? event.message : {});
+        break;
+      case 'message_delta':
+        this.#messageDelta(event);
+        break;
+      case 'message_stop':
+        this.#finish(this.#stopReason ?? 'end_turn');
+        break;
+      default:
+        if (event.type === 'error' || isObject(event.error)) this.#fail(event.error ?? event);
+    }
+  }
+
+  end(): void {
+    if (!this.#over && this.#stopReason !== null) this.#finish(this.#stopReason);
+  }
+
+  #messageStart(message: Members): void {
+    this.#start(typeof message.id === 'string' ? message.id : null);
+    this.#noteUsage(message.usage, false);
+  }
+
+  #start(id: string | null): void {
+    if (this.#started) return;
+    this.#started = true;
+    this.#emit({ kind: 'start', id, createdS: null });
+  }
+
+  #blockStart(block: Members): void {
+    this.#start(null);
+    this.#endBlock();
+    const head = readHead(block);
+    if (head === null) {
+      this.#inside = 'skipped block';
+      return;
+    }
+    this.#begin(head);
+    if (head.kind === 'tool-call') this.#toolsSeen = true;
+    if (block.type === 'redacted_thinking') this.#redacted = String(block.data ?? '');
+    if (typeof block.signature === 'string') this.#signature = block.signature;
+    this.#text(wholeText(block));
+  }
+
+  #begin(block: BlockHead): void {
+    this.#inside = 'block';
+    this.#emit({ kind: 'block-start', block });
+  }
+
+  #delta(delta: Members): void {
+    if (this.#inside === 'nothing') this.#openFor(delta.type);
+    if (this.#inside !== 'block') return;
+    if (delta.type === 'signature_delta') this.#signature += String(delta.signature ?? '');
+    else this.#text(delta.text ?? delta.thinking ?? delta.partial_json);
+  }
+
+  /** A block that some host forgot to open. */
+  #openFor(deltaType: unknown): void {
+    this.#start(null);
+    if (deltaType === 'text_delta') this.#begin({ kind: 'text' });
+    else if (deltaType === 'thinking_delta') this.#begin({ kind: 'reasoning' });
+    else this.#fail({ message: 'the host sent a part of a block that it had not begun' });
+  }
+
+  #text(text: unknown): void {
+    if (typeof text === 'string' && text !== '') this.#emit({ kind: 'block-delta', text });
+  }
+
+  #endBlock(): void {
+    if (this.#inside === 'block') {
+      const opaque = this.#redacted === null ? signedOpaque(this.#signature) : redactedOpaque(this.#redacted);
+      this.#emit({ kind: 'block-end', opaque });
+    }
+    this.#inside = 'nothing';
+    this.#signature = '';
+    this.#redacted = null;
+  }
+
+  #messageDelta({ delta, usage }: Members): void {
+    if (isObject(delta)) {
+      if (typeof delta.stop_reason === 'string') this.#stopReason = delta.stop_reason;
+      if (typeof delta.stop_sequence === 'string') this.#stopSequence = delta.stop_sequence;
+    }
+    this.#noteUsage(usage, this.#stopReason !== null);
+  }
+
+  #noteUsage(usage: unknown, isFinal: boolean): void {
+    if (!isObject(usage)) return;
+    this.#usage = mergeUsage(this.#usage, usage);
+    const reading = readUsage(this.#usage);
+    const isPartial = reading.state === 'reported' && !isFinal;
+    this.#emit({ kind: 'usage', reading: isPartial ? { state: 'partial', usage: reading.usage } : reading });
+  }
+
+  #finish(raw: string): void {
+    this.#start(null);
+    this.#endBlock();
+    this.#over = true;
+    const reason = readStopReason(raw, this.#toolsSeen);
+    this.#emit({ kind: 'finish', reason, raw, stopSequence: this.#stopSequence });
+  }
+
+  #fail(error: unknown): void {
+    this.#over = true;
+    this.#emit({ kind: 'error', error: readInBandError(error) });
+  }
+}
+
+export function readHead(block: Members): BlockHead | null {
+  switch (block.type) {
+    case 'text':
+      return { kind: 'text' };
+    case 'thinking':
+    case 'redacted_thinking':
+      return { kind: 'reasoning' };
+    case 'tool_use':
+      return { kind: 'tool-call', id: String(block.id ?? ''), name: String(block.name ?? '') };
+    default:
+      return null;
+  }
+}
+
+/** What a host wrote into a block's head though it belongs into its deltas. */
+function wholeText({ type, text, thinking, input }: Members): unknown {
+  if (type !== 'tool_use') return text ?? thinking;
+  return isObject(input) && Object.keys(input).length > 0 ? JSON.stringify(input) : '';
+}
+
+export function readStream(_manners: HostManners, emit: EventSink): StreamReader {
+  return new MessageReader(emit);
+}

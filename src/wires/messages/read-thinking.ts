@@ -1,0 +1,40 @@
+import { type Effort, isEffort, type ReasoningAsk } from '../../canonical/reasoning.ts';
+import { isAbsent, isCount, isObject, type Members } from '../members.ts';
+import { mustBe } from '../request-errors.ts';
+
+const KINDS = ['enabled', 'adaptive', 'between_tools', 'disabled'];
+/** What the vendor takes where an adaptive request names no effort. */
+const ADAPTIVE_EFFORT: Effort = 'high';
+
+/** What a request asks of the model's reasoning: a budget, a word, or to leave it. */
+export function readThinking(body: Members): ReasoningAsk | null {
+  const effort = readEffort(body.output_config);
+  const thinking = isObject(body.thinking) ? body.thinking : null;
+  if (thinking === null) {
+    return effort === null ? null : { effort, budgetTokens: null, hideTrace: false, param: 'output_config.effort' };
+  }
+  const type = thinking.type;
+  if (!KINDS.includes(type as string)) throw mustBe('thinking.type', `one of ${KINDS.join(', ')}`);
+  const hideTrace = thinking.display === 'omitted';
+  if (type === 'disabled') return { effort: 'none', budgetTokens: null, hideTrace, param: 'thinking' };
+  if (type === 'enabled') return { effort: null, budgetTokens: readBudget(thinking), hideTrace, param: 'thinking' };
+  return { effort: effort ?? ADAPTIVE_EFFORT, budgetTokens: null, hideTrace, param: 'thinking' };
+}
+
+/** Only `thinking` needs a model that can; an effort alone is also for models that merely write more or less. */
+export function needsReasoning(body: Members): boolean {
+  return isObject(body.thinking) && body.thinking.type !== 'disabled';
+}
+
+function readEffort(config: unknown): Effort | null {
+  const effort = isObject(config) ? config.effort : null;
+  if (isAbsent(effort)) return null;
+  if (isEffort(effort)) return effort;
+  throw mustBe('output_config.effort', 'one of low, medium, high, xhigh, max');
+}
+
+function readBudget(thinking: Members): number {
+  const budget = thinking.budget_tokens;
+  if (!isCount(budget) || budget === 0) throw mustBe('thinking.budget_tokens', 'a positive integer');
+  return budget;
+}

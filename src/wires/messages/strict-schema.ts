@@ -1,0 +1,68 @@
+import { isAbsent, isObject, type Members } from '../members.ts';
+
+/** Formats of strings that the vendor's hosts hold an answer to. */
+const FORMATS: readonly unknown[] = [
+  ...['date-time', 'time', 'date', 'duration', 'email', 'hostname', 'uri', 'ipv4', 'ipv6', 'uuid'],
+];
+/** Keywords that go on as they stand. */
+const PLAIN = ['type', 'description', 'title', 'default', 'required', '$ref'];
+const MAPS = ['properties', '$defs', 'definitions'];
+const LISTS = ['anyOf', 'allOf'];
+
+/**
+ * A JSON schema without the keywords that hosts of this wire refuse. What is taken out is told in the description, so
+ * that the model still reads it: the vendor's own SDK does the same.
+ */
+export function strictSchema(schema: Members): Members {
+  const strict: Members = {};
+  const untold: Members = {};
+  for (const name of Object.keys(schema)) {
+    const value = schema[name];
+    const kept = keep(name, value);
+    if (kept === undefined) untold[name] = value;
+    else strict[name === 'oneOf' ? 'anyOf' : name] = kept;
+  }
+  if (isObjectSchema(strict)) strict.additionalProperties = false;
+  return Object.keys(untold).length === 0 ? strict : { ...strict, description: tell(strict.description, untold) };
+}
+
+/** What stays of a keyword, or undefined where hosts do not know it. */
+function keep(name: string, value: unknown): unknown {
+  if (PLAIN.includes(name)) return value;
+  if (name === 'items') return isObject(value) ? strictSchema(value) : undefined;
+  if (name === 'enum') return Array.isArray(value) && value.every(isScalar) ? value : undefined;
+  if (name === 'const') return isScalar(value) ? value : undefined;
+  if (name === 'format') return FORMATS.includes(value) ? value : undefined;
+  if (name === 'minItems') return value === 0 || value === 1 ? value : undefined;
+  if (MAPS.includes(name) && isObject(value)) return mapValues(value);
+  if ((LISTS.includes(name) || name === 'oneOf') && Array.isArray(value)) {
+    return value.map((one) => (isObject(one) ? strictSchema(one) : one));
+  }
+  return undefined;
+}
+
+function mapValues(schemas: Members): Members {
+  return Object.fromEntries(
+    Object.entries(schemas).map(([name, schema]) => [name, isObject(schema) ? strictSchema(schema) : schema]),
+  );
+}
+
+function isObjectSchema({ type, properties }: Members): boolean {
+  return type === 'object' || (Array.isArray(type) && type.includes('object')) || isObject(properties);
+}
+
+function isScalar(value: unknown): boolean {
+  return value === null || typeof value !== 'object';
+}
+
+/** Where a schema was written and that it is closed, a model need not be told. */
+const SILENT = ['$schema', '$id', 'additionalProperties'];
+
+function tell(description: unknown, untold: Members): unknown {
+  const words = Object.entries(untold)
+    .filter(([name]) => !SILENT.includes(name))
+    .map(([name, value]) => `${name}: ${JSON.stringify(value)}`);
+  if (words.length === 0) return description;
+  const before = isAbsent(description) || description === '' ? '' : `${description}\n\n`;
+  return `${before}{${words.join(', ')}}`;
+}

@@ -1,0 +1,147 @@
+import { MISSING_USAGE, type Usage, type UsageReading } from '../../canonical/usage.ts';
+import { isAbsent, isCount, isObject, type Members } from '../members.ts';
+import type { Bill } from '../wire.ts';
+
+/**
+ * Counts of this wire are disjoint as they stand: input tokens leave out what was read from or written to a cache.
+ * Without an output count, as at the start of a stream, the reading is partial. What a vendor's server-side loops add
+ * beside these totals is not here, because what starts them is refused.
+ */
+export function readUsage(raw: unknown): UsageReading {
+  if (isAbsent(raw)) return MISSING_USAGE;
+  if (!isObject(raw)) return { state: 'missing', defect: 'usage is not an object' };
+  const counts = readCounts(raw);
+  const defect = Object.entries(counts).find(([, count]) => !isCount(count));
+  if (defect !== undefined) return { state: 'missing', defect: `the host's ${defect[0]} is not a count` };
+  return { state: isAbsent(raw.output_tokens) ? 'partial' : 'reported', usage: usageOf(counts as Counts) };
+}
+
+interface Counts {
+  readonly input_tokens: number;
+  readonly cache_read_input_tokens: number;
+  readonly cache_creation_input_tokens: number;
+  readonly ephemeral_1h_input_tokens: number;
+  readonly output_tokens: number;
+  readonly thinking_tokens: number;
+}
+
+function readCounts(raw: Members): Readonly<Record<keyof Counts, unknown>> {
+  const creation = isObject(raw.cache_creation) ? raw.cache_creation : NOTHING;
+  const details = isObject(raw.output_tokens_details) ? raw.output_tokens_details : NOTHING;
+  const hour = creation.ephemeral_1h_input_tokens ?? 0;
+  return {
+    input_tokens: raw.input_tokens,
+    cache_read_input_tokens: raw.cache_read_input_tokens ?? 0,
+    cache_creation_input_tokens: raw.cache_creation_input_tokens ?? sum(creation.ephemeral_5m_input_tokens ?? 0, hour),
+    ephemeral_1h_input_tokens: hour,
+    output_tokens: raw.output_tokens ?? 0,
+    thinking_tokens: details.thinking_tokens ?? 0,
+  };
+}
+
+const NOTHING: Members = {};
+
+function sum(left: unknown, right: unknown): unknown {
+  return isCount(left) && isCount(right) ? left + right : left;
+}
+
+function usageOf(counts: Counts): Usage {
+  const cacheWrite1hTokens = Math.min(counts.ephemeral_1h_input_tokens, counts.cache_creation_input_tokens);
+  return {
+    freshTokens: counts.input_tokens,
+    cacheReadTokens: counts.cache_read_input_tokens,
+    cacheWriteTokens: counts.cache_creation_input_tokens - cacheWrite1hTokens,
+    cacheWrite1hTokens,
+    outputTokens: counts.output_tokens,
+    reasoningTokens: Math.min(counts.thinking_tokens, counts.output_tokens),
+  };
+}
+
+/** Later counts replace earlier ones, member by member: they are running totals, and null says nothing. */
+export function mergeUsage(known: Members, later: Members): Members {
+  const merged = { ...known };
+  for (const name of Object.keys(later)) if (later[name] !== null) merged[name] = later[name];
+  return merged;
+}
+
+/** Members of a host's usage that speak of the host's own bill. */
+const HOST_BILL = /^(cost|is_byok$)/;
+
+export function withoutHostBill(raw: unknown): Members {
+  if (!isObject(raw)) return {};
+  return Object.fromEntries(Object.entries(raw).filter(([name]) => !HOST_BILL.test(name)));
+}
+
+/**
+ * The usage object of a whole message: what was billed, in the host's own frame of details, so that pricing it from
+ * the catalog gives the cost. Every member the vendor's types name is there, null where nothing is known.
+ */
+export function writeUsage(billed: Usage, raw: unknown): Members {
+  const host = withoutHostBill(raw);
+  return {
+    ...UNKNOWN_DETAILS,
+    ...host,
+    ...writeCounts(billed),
+    cache_creation: writeCacheCreation(billed, host.cache_creation),
+    output_tokens_details: writeOutputDetails(billed, host.output_tokens_details),
+  };
+}
+
+/** Usage at the beginning of a stream: what the host knows by then, and never its bill. */
+export function writeOpeningUsage(raw: unknown): Members {
+  return { ...NOTHING_COUNTED, ...UNKNOWN_DETAILS, ...withoutHostBill(raw) };
+}
+
+/** Usage at the end of a stream has fewer members; the rest stood in its beginning. */
+export function writeFinalUsage(billed: Usage, raw: Members): Members {
+  const written = billed.cacheWriteTokens + billed.cacheWrite1hTokens;
+  return {
+    server_tool_use: null,
+    ...withoutHostBill(raw),
+    ...writeCounts(billed),
+    ...(written > 0 && { cache_creation: writeCacheCreation(billed, null) }),
+    output_tokens_details: writeOutputDetails(billed, raw.output_tokens_details),
+  };
+}
+
+/** The amount as the exact integer it is, never through a floating-point number. */
+export function writeBilledUsage(bill: Bill, raw: unknown): string {
+  const usage = JSON.stringify({ ...writeUsage(bill.usage, raw), cost: bill.costUsd });
+  return `${usage.slice(0, -1)},"cost_nanousd":${bill.costNanousd}}`;
+}
+
+/** The members a host may leave out, and the vendor's own types do not. */
+const UNKNOWN_DETAILS: Members = {
+  cache_creation: null,
+  inference_geo: null,
+  output_tokens_details: null,
+  server_tool_use: null,
+  service_tier: null,
+  speed: null,
+};
+
+const NOTHING_COUNTED: Members = {
+  input_tokens: 0,
+  cache_creation_input_tokens: 0,
+  cache_read_input_tokens: 0,
+  output_tokens: 0,
+};
+
+function writeCounts(billed: Usage): Members {
+  return {
+    input_tokens: billed.freshTokens,
+    cache_creation_input_tokens: billed.cacheWriteTokens + billed.cacheWrite1hTokens,
+    cache_read_input_tokens: billed.cacheReadTokens,
+    output_tokens: billed.outputTokens,
+  };
+}
+
+function writeCacheCreation({ cacheWriteTokens, cacheWrite1hTokens }: Usage, raw: unknown): Members | null {
+  if (cacheWriteTokens + cacheWrite1hTokens === 0 && !isObject(raw)) return null;
+  return { ephemeral_5m_input_tokens: cacheWriteTokens, ephemeral_1h_input_tokens: cacheWrite1hTokens };
+}
+
+function writeOutputDetails({ reasoningTokens }: Usage, raw: unknown): Members | null {
+  if (reasoningTokens === 0 && !isObject(raw)) return null;
+  return { ...(isObject(raw) ? raw : null), thinking_tokens: reasoningTokens };
+}
