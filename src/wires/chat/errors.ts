@@ -1,8 +1,8 @@
 import { errorEnvelope, type GatewayError } from '../../canonical/errors.ts';
 import { tryParseJson } from '../../kit/json.ts';
 import { LIMITS } from '../../limits.ts';
+import { isObject, type Members, objectsIn } from '../members.ts';
 import type { HostError, HostErrorKind, WrittenError } from '../wire.ts';
-import { isObject, type Members } from './members.ts';
 
 export function writeError(error: GatewayError): WrittenError {
   return { status: error.status, body: JSON.stringify(errorEnvelope(error)) };
@@ -60,7 +60,7 @@ function plainWords(value: unknown): string {
   if (typeof value === 'string') return value;
   const detail = isObject(value) ? (value.detail ?? value.message) : value;
   if (typeof detail === 'string') return detail;
-  const faults = Array.isArray(detail) ? detail.filter(isObject) : [];
+  const faults = objectsIn(detail);
   return faults.map(faultWords).join('; ');
 }
 

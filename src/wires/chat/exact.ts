@@ -1,7 +1,7 @@
 import { tryParseJson } from '../../kit/json.ts';
 import type { SseFrame } from '../../kit/sse.ts';
+import { isObject, type Members, objectsIn } from '../members.ts';
 import type { RelayTerms, StreamRelay } from '../wire.ts';
-import { isObject, type Members } from './members.ts';
 import { mendTrace, modelBytes } from './mend-text.ts';
 import { RepeatedFrames } from './repeated-frames.ts';
 import { StreamState } from './stream-state.ts';
@@ -28,7 +28,7 @@ class ExactStream extends StreamState implements StreamRelay {
     const chunk = tryParseJson(data);
     if (!isObject(chunk)) return this.fail('the host sent a frame that is no JSON object');
     if (chunk.error) return this.fail(chunk.error, chunk);
-    const choices = Array.isArray(chunk.choices) ? chunk.choices.filter(isObject) : [];
+    const choices = objectsIn(chunk.choices);
     if (choices.length > 0) return this.#pass(chunk, choices, frame);
     this.noteUsage(chunk);
     return null;

@@ -1,5 +1,5 @@
-import { GatewayError } from '../../canonical/errors.ts';
-import { isAbsent, isObject, type Members } from './members.ts';
+import { isAbsent, isObject, type Members } from '../members.ts';
+import { mustBe, unsupported } from '../request-errors.ts';
 
 /** Only the type is checked; which values a model takes is for its host to say. */
 interface FieldCheck {
@@ -130,19 +130,6 @@ export const LABEL_FIELDS: readonly string[] = [
   'session_id',
   'metadata',
 ];
-
-export function invalidValue(param: string, message: string): GatewayError {
-  return new GatewayError('invalid_value', { param, message });
-}
-
-/** The commonest message: what stands at a path must be something else. */
-export function mustBe(param: string, what: string): GatewayError {
-  return invalidValue(param, `\`${param}\` must be ${what}.`);
-}
-
-export function unsupported(param: string, message: string): GatewayError {
-  return new GatewayError('unsupported_feature', { param, message });
-}
 
 /** Checks every field of a body; returns the names of those this wire knows nothing about. */
 export function checkFields(body: Members): string[] {

@@ -1,5 +1,5 @@
+import { isObject, type Members } from '../members.ts';
 import type { HostManners } from '../wire.ts';
-import { isObject, type Members } from './members.ts';
 import { standardUsage, type UsageRule } from './usage.ts';
 
 /** What a host row may name when its host counts otherwise; each rule has a recording as its test. */

@@ -1,7 +1,7 @@
 import type { PromptSize } from '../../canonical/prompt-size.ts';
 import type { JsonText } from '../../kit/json.ts';
-import { mustBe, unsupported } from './fields.ts';
-import { isAbsent, isObject, type Members } from './members.ts';
+import { isAbsent, isObject, type Members } from '../members.ts';
+import { mustBe, unsupported } from '../request-errors.ts';
 
 /** What a prompt's walk finds; every text passes through here, so that weighing and counting never disagree. */
 export interface PromptVisitor {

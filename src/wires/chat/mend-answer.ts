@@ -1,7 +1,7 @@
+import { type Members, objectsIn, removeMembers } from '../members.ts';
 import type { RelayTerms } from '../wire.ts';
 import { mendFinishReason } from './finish-reason.ts';
 import { HOST_MEMBERS } from './manners.ts';
-import { isObject, type Members, removeMembers } from './members.ts';
 import { mendText } from './mend-text.ts';
 import { completeCall } from './mend-tool-calls.ts';
 
@@ -41,7 +41,7 @@ function mendMessage(choice: AnswerChoice, { requestId, hideReasoning }: RelayTe
 }
 
 function callsOf(message: Members): Members[] {
-  return Array.isArray(message.tool_calls) ? message.tool_calls.filter(isObject) : [];
+  return objectsIn(message.tool_calls);
 }
 
 function put(holder: Members, name: string, value: unknown): true {

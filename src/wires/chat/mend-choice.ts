@@ -1,5 +1,5 @@
+import { isAbsent, isObject, type Members } from '../members.ts';
 import { mendFinishReason } from './finish-reason.ts';
-import { isAbsent, isObject, type Members } from './members.ts';
 import { mendText } from './mend-text.ts';
 import { type MintId, mendToolCalls, type ToolCallState } from './mend-tool-calls.ts';
 

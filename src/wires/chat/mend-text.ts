@@ -1,4 +1,4 @@
-import { isObject, type Members, removeMembers } from './members.ts';
+import { isObject, type Members, removeMembers } from '../members.ts';
 
 const TRACE_MEMBERS = ['reasoning', 'reasoning_content', 'reasoning_details'];
 

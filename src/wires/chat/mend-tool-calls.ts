@@ -1,6 +1,6 @@
 import { tryParseJson } from '../../kit/json.ts';
 import { LIMITS } from '../../limits.ts';
-import { isObject, type Members, removeMembers } from './members.ts';
+import { isObject, type Members, objectsIn, removeMembers } from '../members.ts';
 
 /** A tool call of the stream; its place in the list is the index the client knows it by. */
 export interface ToolCallState {
@@ -18,7 +18,7 @@ export type MintId = (position: number) => string;
 export function mendToolCalls(delta: Members, known: ToolCallState[], mintId: MintId): boolean {
   const calls = delta.tool_calls;
   if (calls === undefined || calls === null) return false;
-  const fragments = Array.isArray(calls) ? calls.filter(isObject) : [];
+  const fragments = objectsIn(calls);
   let changed = !Array.isArray(calls) || fragments.length !== calls.length;
   if (changed) delta.tool_calls = fragments.length === 0 ? undefined : fragments;
   for (const fragment of fragments) changed = mendFragment(fragment, known, mintId) || changed;

@@ -1,9 +1,9 @@
 import { tryParseJson } from '../../kit/json.ts';
 import type { SseFrame } from '../../kit/sse.ts';
+import { isObject, type Members, objectsIn, removeMembers } from '../members.ts';
 import type { RelayTerms, StreamRelay } from '../wire.ts';
 import { isFailure } from './finish-reason.ts';
 import { HOST_MEMBERS } from './manners.ts';
-import { isObject, type Members, removeMembers } from './members.ts';
 import { type ChoiceState, isHollow, mendChoice } from './mend-choice.ts';
 import { modelBytes } from './mend-text.ts';
 import { RepeatedFrames } from './repeated-frames.ts';
@@ -35,7 +35,7 @@ class MendedStream extends StreamState implements StreamRelay {
     if (!isObject(chunk)) return this.fail('the host sent a frame that is no JSON object');
     if (chunk.error) return this.fail(chunk.error, chunk);
     if (frame.event === 'error') return this.fail(chunk, chunk);
-    const choices = Array.isArray(chunk.choices) ? chunk.choices.filter(isObject) : [];
+    const choices = objectsIn(chunk.choices);
     const broken = choices.find((choice) => isFailure(choice.finish_reason));
     if (broken !== undefined) return this.fail(broken.error ?? 'the host broke off its answer', chunk);
     if (choices.length > 0) return this.#mend(chunk, choices, frame);

@@ -2,10 +2,11 @@ import { GatewayError } from '../../canonical/errors.ts';
 import type { ReasoningAsk } from '../../canonical/reasoning.ts';
 import type { JsonText } from '../../kit/json.ts';
 import { LIMITS } from '../../limits.ts';
+import { isAbsent, isObject, type Members } from '../members.ts';
+import { missing, mustBe } from '../request-errors.ts';
 import type { CapabilityNeed, Peek } from '../wire.ts';
-import { checkFields, LABEL_FIELDS, mustBe } from './fields.ts';
+import { checkFields, LABEL_FIELDS } from './fields.ts';
 import { Measure, type PromptVisitor, visitMessages, visitUnknown } from './measure.ts';
-import { isAbsent, isObject, type Members } from './members.ts';
 import { readReasoning } from './read-reasoning.ts';
 
 const DEFAULT_OUTPUT_LIMIT = 4096;
@@ -37,10 +38,6 @@ export function peek(text: JsonText): Peek {
     labels: readLabels(body),
     reasoning,
   };
-}
-
-function missing(param: string, message: string): GatewayError {
-  return new GatewayError('missing_required_parameter', { param, message });
 }
 
 function readModel(body: Members): string {

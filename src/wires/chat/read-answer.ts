@@ -1,9 +1,9 @@
 import { type JsonText, readJson, tryParseJson } from '../../kit/json.ts';
+import { isObject, type Members } from '../members.ts';
 import { type Bill, type BufferedAnswer, HostAnswerBroken, type RelayTerms } from '../wire.ts';
 import { readInBandError } from './errors.ts';
 import { isFailure } from './finish-reason.ts';
 import { findUsage, usageRule } from './manners.ts';
-import { isObject, type Members } from './members.ts';
 import { type AnswerChoice, mendAnswer } from './mend-answer.ts';
 import { mendTrace, modelBytes } from './mend-text.ts';
 import { readUsage, writeUsage } from './usage.ts';

@@ -1,7 +1,7 @@
 import { GatewayError } from '../../canonical/errors.ts';
 import { EFFORTS, type Effort, isEffort, type ReasoningAsk } from '../../canonical/reasoning.ts';
-import { invalidValue, mustBe } from './fields.ts';
-import { isAbsent, isObject, type Members } from './members.ts';
+import { isAbsent, isObject, type Members } from '../members.ts';
+import { invalidValue, mustBe } from '../request-errors.ts';
 
 /** What each spelling says by itself; null where it says nothing. */
 interface Spellings {

@@ -1,4 +1,4 @@
-import { isObject, type Members } from './members.ts';
+import { isObject, isText, type Members } from '../members.ts';
 
 /**
  * Nearly all frames of a stream differ from an earlier one only in the model's words. What was made of that one is then
@@ -149,10 +149,6 @@ function wordsOf(delta: Members): Words | null {
   const called = isObject(calls[0]) ? calls[0].function : null;
   const text = isObject(called) ? called.arguments : null;
   return isText(text) ? { names: ['arguments'], text } : null;
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === 'string' && value !== '';
 }
 
 function shapeOf(raw: Buffer, written: string | null, { names, text }: Words): Shape | null {

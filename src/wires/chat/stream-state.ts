@@ -1,9 +1,9 @@
 import { MISSING_USAGE, type UsageReading } from '../../canonical/usage.ts';
 import { LIMITS } from '../../limits.ts';
+import { isAbsent, type Members } from '../members.ts';
 import type { Bill, HostError, RelayTerms } from '../wire.ts';
 import { readInBandError } from './errors.ts';
 import { findUsage, usageRule } from './manners.ts';
-import { isAbsent, type Members } from './members.ts';
 import { type ChoiceState, newChoice } from './mend-choice.ts';
 import { readUsage, type UsageRule, writeUsage } from './usage.ts';
 

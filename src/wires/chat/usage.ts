@@ -1,5 +1,5 @@
 import { inputTokens, type Usage, type UsageReading } from '../../canonical/usage.ts';
-import { isObject, type Members } from './members.ts';
+import { isCount, isObject, type Members } from '../members.ts';
 
 /** Counts of this wire as a host gives them, before the buckets are made disjoint. */
 export interface RawCounts {
@@ -64,10 +64,6 @@ function defectOf(counts: Unchecked): string | null {
     if (!isCount(count) && !(name === 'total' && count === null)) return `the host's ${name} tokens are no count`;
   }
   return null;
-}
-
-function isCount(value: unknown): value is number {
-  return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
 /** Members of a host's usage that speak of the host's own bill. */

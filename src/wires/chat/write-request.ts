@@ -1,7 +1,7 @@
 import type { JsonEdit, JsonText } from '../../kit/json.ts';
+import { isObject, type Members } from '../members.ts';
 import type { Peek, UpstreamTerms } from '../wire.ts';
 import { GATEWAY_FIELDS, LABEL_FIELDS } from './fields.ts';
-import { isObject, type Members } from './members.ts';
 
 const LIMIT_FIELDS: readonly string[] = ['max_completion_tokens', 'max_tokens'];
 const PLAIN_INTEGER = /^\d+$/;
