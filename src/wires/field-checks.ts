@@ -1,0 +1,25 @@
+import { isObject } from './members.ts';
+import { mustBe } from './request-errors.ts';
+
+/** Only the type is checked; which values a model takes is for its host to say. */
+export interface FieldCheck {
+  readonly says: string;
+  readonly holds: (value: unknown) => boolean;
+}
+
+export const aNumber: FieldCheck = { says: 'a number', holds: (value) => typeof value === 'number' };
+export const anInteger: FieldCheck = { says: 'an integer', holds: Number.isInteger };
+export const aBoolean: FieldCheck = { says: 'true or false', holds: (value) => typeof value === 'boolean' };
+export const aString: FieldCheck = { says: 'a string', holds: (value) => typeof value === 'string' };
+export const anObject: FieldCheck = { says: 'an object', holds: isObject };
+export const aList: FieldCheck = { says: 'a list', holds: Array.isArray };
+export const aStringOrObject: FieldCheck = {
+  says: 'a string or an object',
+  holds: (value) => typeof value === 'string' || isObject(value),
+};
+/** Read closer elsewhere, or left to the host. */
+export const anything: FieldCheck = { says: 'anything', holds: () => true };
+
+export function checkField(param: string, value: unknown, check: FieldCheck): void {
+  if (!check.holds(value)) throw mustBe(param, check.says);
+}

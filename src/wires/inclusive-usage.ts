@@ -1,0 +1,57 @@
+import type { Usage, UsageReading } from '../canonical/usage.ts';
+import { isCount } from './members.ts';
+import type { HostManners } from './wire.ts';
+
+/** Counts as a host gives them on wires whose input includes the cache and whose output includes the reasoning. */
+export interface InclusiveCounts {
+  readonly input: number;
+  readonly output: number;
+  readonly total: number | null;
+  readonly cached: number;
+  readonly cacheWrite: number;
+  readonly reasoning: number;
+}
+
+/** How a host's counts become disjoint buckets; the wire's own rule unless the host row names another. */
+export type UsageRule = (counts: InclusiveCounts) => Usage;
+
+/** The parts lie inside their wholes, unless the counts themselves prove otherwise. */
+const standardUsage: UsageRule = ({ input, output, total, cached, cacheWrite, reasoning }) => {
+  const isCacheOutside = cached + cacheWrite > input;
+  const isReasoningOutside = reasoning > 0 && total === input + output + reasoning;
+  const outputTokens = isReasoningOutside ? output + reasoning : output;
+  return {
+    freshTokens: isCacheOutside ? input : input - cached - cacheWrite,
+    cacheReadTokens: cached,
+    cacheWriteTokens: cacheWrite,
+    cacheWrite1hTokens: 0,
+    outputTokens,
+    reasoningTokens: Math.min(reasoning, outputTokens),
+  };
+};
+
+/** What a host row may name when its host counts otherwise. */
+const USAGE_RULES: Readonly<Record<string, UsageRule>> = {
+  standard: standardUsage,
+  /** Thinking lies outside the output count and is told nowhere, but it is inside the total. */
+  thinking_in_total: (counts) => {
+    const hidden = Math.max(0, (counts.total ?? 0) - counts.input - counts.output);
+    const reasoning = Math.max(counts.reasoning, hidden);
+    return standardUsage({ ...counts, output: counts.output + hidden, reasoning, total: null });
+  },
+  /** The input count leaves out what was read from the cache. */
+  cached_outside_prompt: (counts) => standardUsage({ ...counts, input: counts.input + counts.cached }),
+};
+
+export function usageRule({ readUsage }: HostManners): UsageRule {
+  return (readUsage === undefined ? undefined : USAGE_RULES[readUsage]) ?? standardUsage;
+}
+
+/** Counts nobody can bill are missing, and say why. */
+export function readCounts(counts: Readonly<Record<keyof InclusiveCounts, unknown>>, rule: UsageRule): UsageReading {
+  for (const [name, count] of Object.entries(counts)) {
+    if (isCount(count) || (name === 'total' && count === null)) continue;
+    return { state: 'missing', defect: `the host's ${name} tokens are no count` };
+  }
+  return { state: 'reported', usage: rule(counts as InclusiveCounts) };
+}
