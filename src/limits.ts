@@ -132,6 +132,10 @@ export const LIMITS = {
   /** How long a client may take to send its request, and how long its idle connection is kept. */
   requestReadMs: 120_000,
   clientKeepAliveMs: 72_000,
+  /** An answer larger than this goes out in pieces of this size, so that a client that does not read is noticed. */
+  responsePieceBytes: 256 * 1024,
+  /** When stopping: how long clients may take to read the last bytes of calls that have ended. */
+  lastWordMs: 2_000,
   /** Longest path a unix socket may have on every system we run on. */
   socketPathBytesMax: 100,
   /** How long after its start a server first closes its books. */

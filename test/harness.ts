@@ -60,6 +60,8 @@ export interface Harness {
   readonly url: string;
   readonly folder: string;
   readonly running: Running;
+  /** How long calls under way are waited for when the gateway is stopped. */
+  readonly shutdownMs: number;
   /** Parsed log lines, oldest first. */
   readonly log: readonly Record<string, unknown>[];
   openai(apiKey?: string, options?: ConstructorParameters<typeof OpenAI>[0]): OpenAI;
@@ -95,8 +97,9 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
   const sim = await startSim();
   const log: Record<string, unknown>[] = [];
   const hosts = options.hosts?.(sim) ?? [simHost(sim, options.row)];
+  const config = testConfig(folder, options);
   const running = await startGateway({
-    config: testConfig(folder, options),
+    config,
     hosts,
     clock,
     log: createLog({ level: 'debug', destination: { write: (line) => void log.push(JSON.parse(line)) } }),
@@ -110,6 +113,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
     url,
     folder,
     running,
+    shutdownMs: config.limits.shutdownMs,
     log,
     openai: (apiKey = 'unused', more = {}) => new OpenAI({ baseURL: `${url}/v1`, apiKey, ...more }),
     post: (body, headers = {}, path = '/v1/chat/completions') =>

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { type ClientRequest, type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http';
+import { type Agent, type ClientRequest, type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http';
 
 /** A response down to its last byte, and whether it came to an orderly end. */
 export interface RawAnswer {
@@ -15,6 +15,8 @@ export interface RawOptions {
   readonly headers?: Record<string, string>;
   /** Sends the body without announcing its length. */
   readonly chunked?: boolean;
+  /** Shares connections; without it, each request has its own. */
+  readonly agent?: Agent;
 }
 
 /** Sends a JSON body (or none) on a connection of its own, without waiting for the answer. */
@@ -22,7 +24,7 @@ export function sendRaw(url: string, body: unknown, options: RawOptions = {}): C
   const text = body === undefined ? '' : typeof body === 'string' ? body : JSON.stringify(body);
   const length = options.chunked ? { 'transfer-encoding': 'chunked' } : { 'content-length': Buffer.byteLength(text) };
   const headers = { 'content-type': 'application/json', ...length, ...options.headers };
-  const sent = request(url, { method: options.method ?? 'POST', headers, agent: false });
+  const sent = request(url, { method: options.method ?? 'POST', headers, agent: options.agent ?? false });
   sent.on('error', () => {});
   sent.end(text);
   return sent;

@@ -1,6 +1,12 @@
-import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { Agent, ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { sendRaw } from './raw-client.ts';
 import { until } from './until.ts';
+
+export interface StreamClientOptions {
+  /** False leaves everything in the socket until `read` is called. */
+  readonly reading?: boolean;
+  readonly agent?: Agent;
+}
 
 /** A client that reads a stream on a connection of its own, only while it is told to, and can leave at any moment. */
 export class StreamClient {
@@ -12,9 +18,12 @@ export class StreamClient {
   /** `complete` came to its orderly end, `cut` did not. */
   ended: 'complete' | 'cut' | null = null;
 
-  constructor(url: string, body: unknown, headers: Record<string, string> = {}, options: { reading?: boolean } = {}) {
+  constructor(url: string, body: unknown, headers: Record<string, string> = {}, options: StreamClientOptions = {}) {
     this.#reading = options.reading ?? true;
-    this.#request = sendRaw(`${url}/v1/chat/completions`, body, { headers });
+    this.#request = sendRaw(`${url}/v1/chat/completions`, body, {
+      headers,
+      ...(options.agent !== undefined && { agent: options.agent }),
+    });
     this.#request.on('response', (response) => this.#opened(response));
     this.#request.on('close', () => {
       this.ended ??= this.#response?.complete ? 'complete' : 'cut';

@@ -169,6 +169,20 @@ describe.each([
     expect(await harness.receipt(client.requestId)).toMatchObject({ ended: 'stalled', usage_source: 'estimated' });
   });
 
+  test('a client that does not read the end of a finished answer is not waited for', async () => {
+    const { sim, running } = harness;
+    sim.script({ text: 'x'.repeat(7 * 16_384), tokensPerChunk: 16_384 });
+    const client = openStream(false, { ...HUGE_ASK, n: 128, stream: false });
+    await client.head();
+    await harness.settled();
+    await manyTurns();
+    clock.advance(running.gateway.limits.stallMs);
+    client.read();
+    await client.end();
+    expect([client.status, client.ended]).toEqual([200, 'cut']);
+    expect(await harness.receipt(client.requestId)).toMatchObject({ ended: 'complete' });
+  });
+
   test('a client that reads again in time is no stalled client', async () => {
     const { sim, running } = harness;
     const { stallMs } = running.gateway.limits;

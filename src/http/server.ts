@@ -150,10 +150,13 @@ function authentication(terms: ServerTerms) {
 }
 
 /** A billed call: from here on the response belongs to the exchange. */
-function callHandler({ gateway, log }: ServerTerms, wire: Call['wire'], route: string) {
+function callHandler({ gateway, log, draining }: ServerTerms, wire: Call['wire'], route: string) {
+  const { clock, shutdown, limits } = gateway;
+  const sinkTerms = { clock, stallMs: limits.stallMs, draining };
   return (request: FastifyRequest, reply: FastifyReply): void => {
     reply.hijack();
-    const sink = new ResponseSink(reply.raw);
+    const sink = new ResponseSink(reply.raw, sinkTerms);
+    shutdown.callBegins();
     exchange(
       gateway,
       {
@@ -167,10 +170,12 @@ function callHandler({ gateway, log }: ServerTerms, wire: Call['wire'], route: s
         startedMs: request.startedMs,
       },
       sink,
-    ).catch((error: unknown) => {
-      log.error({ request_id: request.callText, ...errorFields(error) }, 'A call failed in a way nobody foresaw.');
-      sink.destroy();
-    });
+    )
+      .catch((error: unknown) => {
+        log.error({ request_id: request.callText, ...errorFields(error) }, 'A call failed in a way nobody foresaw.');
+        sink.destroy();
+      })
+      .finally(() => shutdown.callEnds());
   };
 }
 

@@ -122,8 +122,9 @@ interface Core {
 
 function buildCore({ config, clock, log }: StartTerms, { ids, ledger }: Books, inForce: InForce, egress: Egress): Core {
   const countTokens = new TokenCounter(clock);
+  const shutdown = new Shutdown();
   const metrics = new Metrics({
-    callsUnderWay: () => ledger.openHolds,
+    callsUnderWay: () => shutdown.callsUnderWay,
     ledgerDepth: () => ledger.depth,
     hostConnections: () => egress.openConnections,
   });
@@ -138,7 +139,7 @@ function buildCore({ config, clock, log }: StartTerms, { ids, ledger }: Books, i
     countTokens,
     observe,
     limits: config.limits,
-    shutdown: new Shutdown(),
+    shutdown,
     prices: () => inForce.prices,
     hosts: () => inForce.hosts,
   };
@@ -217,18 +218,22 @@ function routeTable({ ledger, prices }: Gateway): Route[] {
 }
 
 /** No new connection; calls under way may end in their own time, then they are told; the last settle is awaited. */
-async function drain(
-  server: FastifyInstance,
-  { clock, ledger, shutdown }: Gateway,
-  waitMs: number,
-  log: Log,
-): Promise<void> {
+async function drain(server: FastifyInstance, { clock, shutdown }: Gateway, waitMs: number, log: Log): Promise<void> {
+  const closed = server
+    .close()
+    .catch((error: unknown) => log.error(errorFields(error), 'The server did not close in order.'));
   const deadline = clock.after(waitMs, () => {
-    log.warn({ calls: ledger.openHolds }, 'Calls under way are cut short.');
+    log.warn({ calls: shutdown.callsUnderWay }, 'Calls under way are cut short.');
     shutdown.cutShort();
   });
-  await server.close().catch((error: unknown) => log.error(errorFields(error), 'The server did not close in order.'));
+  await shutdown.idle();
   deadline.cancel();
+  const lastWords = clock.after(LIMITS.lastWordMs, () => server.server.closeAllConnections());
+  await closed;
+  lastWords.cancel();
+  // A request that was still arriving has become a call by now, of a client that is gone.
+  shutdown.cutShort();
+  await shutdown.idle();
 }
 
 function closeServer(server: Server): Promise<void> {
