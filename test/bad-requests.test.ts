@@ -57,8 +57,8 @@ let hostedPool: Pool;
 const refusals = new Map<BadClass, Refusal[]>(CLASSES.map((row) => [row, []]));
 
 beforeAll(async () => {
-  local = await startHarness({ config: { models: MODELS }, limits });
-  hosted = await startHarness({ hosted: true, limits });
+  local = await startHarness({ config: { models: MODELS } });
+  hosted = await startHarness({ hosted: true });
   for (const [holder, options] of Object.entries(KEYS)) keys.set(holder as KeyHolder, await hosted.mint(options));
   localPool = openPool(local.url);
   hostedPool = openPool(hosted.url);

@@ -43,7 +43,7 @@ function withoutProse(text: string): string {
 
 const SOURCES = filesUnder('src');
 const PRODUCT = SOURCES.filter(({ path }) => !path.endsWith('.test.ts'));
-const ALL = [...SOURCES, ...['test', 'bench', 'scripts'].flatMap(filesUnder)];
+const ALL = [...SOURCES, ...['test', 'bench', 'campaigns', 'scripts'].flatMap(filesUnder)];
 
 /** Who may import whom; `limits` is open to all. A wire is a layer of its own, so no wire sees another. */
 const BELOW_MONEY = ['canonical', 'kit'];

@@ -1,0 +1,88 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { callServer } from '../src/cli/operator-client.ts';
+import { controlSocketPath } from '../src/main/books.ts';
+
+const BIN = resolve(import.meta.dirname, '..', 'bin', 'tollgate.js');
+
+export interface GatewayTerms {
+  readonly folder: string;
+  readonly configFile: string;
+  /** A program that starts the gateway and watches it, with its arguments. */
+  readonly watcher?: readonly string[];
+}
+
+/** `tollgate serve --hosted` as people start it: a process of its own, on any free port. */
+export interface GatewayProcess {
+  readonly url: string;
+  readonly pid: number;
+  /** Ends it within this call, without a word: SIGKILL. */
+  kill(): void;
+  /** Asks it to end in good order. */
+  stop(): Promise<void>;
+  readonly ended: Promise<void>;
+  /** Runs an operator's verb through the control socket, as the command line does. */
+  ask(verb: string, input?: object): Promise<unknown>;
+}
+
+export async function startGatewayProcess(terms: GatewayTerms): Promise<GatewayProcess> {
+  const child = spawnGateway(terms);
+  const ended = new Promise<void>((done) => child.once('close', () => done()));
+  const url = await readyUrl(child);
+  const ask = async (verb: string, input: object = {}): Promise<unknown> =>
+    JSON.parse(await callServer(controlSocketPath(terms.folder), verb, input));
+  const { server } = (await ask('status')) as { server: { pid: number } };
+  endWithThisProcess(server.pid, ended);
+  return {
+    url,
+    pid: server.pid,
+    ask,
+    ended,
+    kill: () => void process.kill(server.pid, 'SIGKILL'),
+    stop: async () => {
+      if (child.exitCode === null && child.signalCode === null) process.kill(server.pid, 'SIGTERM');
+      await ended;
+    },
+  };
+}
+
+/** A campaign that breaks off leaves no gateway behind. */
+function endWithThisProcess(pid: number, ended: Promise<void>): void {
+  const end = (): void => void process.kill(pid, 'SIGKILL');
+  process.once('exit', end);
+  void ended.then(() => process.removeListener('exit', end));
+}
+
+function spawnGateway({ folder, configFile, watcher = [] }: GatewayTerms): ChildProcess {
+  const serve = ['serve', '--hosted', '--json', '--port', '0', '--operations-port', '0', '--log-level', 'warn'];
+  const command = [...watcher, process.execPath, BIN, ...serve, '--data', folder, '--config', configFile];
+  const env = { PATH: process.env.PATH ?? '', HOME: folder };
+  return spawn(command[0]!, command.slice(1), { env, cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
+}
+
+/** Its first line says where it listens; what comes later is its log, read so that the pipe never fills. */
+function readyUrl(child: ChildProcess): Promise<string> {
+  return new Promise((done, fail) => {
+    let complaint = '';
+    child.stderr!.on('data', (chunk) => (complaint += chunk));
+    child.once('error', fail);
+    child.once('close', (code) => fail(new Error(`The gateway ended with ${code}: ${complaint}`)));
+    createInterface({ input: child.stdout! }).on('line', (line) => {
+      const said = JSON.parse(line) as { url?: string };
+      if (said.url !== undefined) done(said.url);
+    });
+  });
+}
+
+/** One command of the command line, in a process of its own. */
+export function runCommand(folder: string, ...args: string[]): Promise<{ code: number | null; text: string }> {
+  return new Promise((done, fail) => {
+    const env = { PATH: process.env.PATH ?? '', HOME: folder };
+    const child = spawn(process.execPath, [BIN, ...args, '--data', folder], { env, cwd: folder });
+    let text = '';
+    for (const output of [child.stdout, child.stderr]) output.on('data', (chunk) => (text += chunk));
+    child.once('error', fail);
+    child.once('close', (code) => done({ code, text }));
+  });
+}

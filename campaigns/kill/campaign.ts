@@ -1,0 +1,95 @@
+import { Random } from '../../test/random.ts';
+import { runCommand } from '../gateway-process.ts';
+import { Auditor } from './audit.ts';
+import { Load } from './load.ts';
+import { CLIENTS, IN_FLIGHT_MIN, MOMENTS, type Moment } from './moments.ts';
+import { createWorld, type World } from './world.ts';
+
+/** What one kill hit, and what was found wrong after it. */
+export interface Cycle {
+  readonly moment: string;
+  readonly inFlight: number;
+  readonly streamsInFlight: number;
+  /** Calls whose last byte a client saw. */
+  readonly seen: number;
+  readonly voided: number;
+  readonly settledUnseen: number;
+  readonly faults: readonly string[];
+}
+
+export interface CampaignTerms {
+  readonly cycles: number;
+  readonly seed: number;
+  onCycle?(cycle: Cycle, number: number): void;
+}
+
+export interface Campaign {
+  readonly cycles: readonly Cycle[];
+  /** What `tollgate ledger verify` said at the end. */
+  readonly verdict: { readonly code: number | null; readonly text: string };
+}
+
+/** Kills the gateway again and again on one folder; after each restart the books are held against what clients saw. */
+export async function killCampaign({ cycles, seed, onCycle }: CampaignTerms): Promise<Campaign> {
+  const random = new Random(seed);
+  const world = await createWorld();
+  const done: Cycle[] = [];
+  try {
+    const auditor = new Auditor(world);
+    for (let number = 0; number < cycles; number++) {
+      const moment = MOMENTS[number % MOMENTS.length]!;
+      const cycle = await withinReason(runCycle(world, auditor, moment, random, `life${number}`));
+      done.push(cycle);
+      onCycle?.(cycle, number);
+    }
+    return { cycles: done, verdict: await runCommand(world.folder, 'ledger', 'verify') };
+  } finally {
+    await world.end();
+  }
+}
+
+async function runCycle(world: World, auditor: Auditor, moment: Moment, random: Random, name: string): Promise<Cycle> {
+  const { sim, gateway } = world;
+  sim.reset();
+  const plan = moment.plan(random);
+  let hit: Pick<Cycle, 'inFlight' | 'streamsInFlight'> | null = null;
+  const strike = (): void => {
+    if (hit !== null) return;
+    gateway.kill();
+    const underWay = [...load.underWay];
+    hit = { inFlight: underWay.length, streamsInFlight: underWay.filter(({ stream }) => stream).length };
+    load.cease();
+  };
+  const load: Load = new Load({
+    url: gateway.url,
+    keys: world.keys,
+    clients: CLIENTS,
+    repeat: plan.repeat,
+    name,
+    script: plan.script,
+    onEvent: (event) => {
+      if (plan.strikesAt(event) && load.underWay.size >= IN_FLIGHT_MIN) strike();
+    },
+  });
+  await plan.prepare?.(world, strike);
+  await Promise.race([gateway.ended, load.finished]);
+  strike();
+  await Promise.all([gateway.ended, load.finished]);
+  await world.restart();
+  const audit = await auditor.audit(load.calls);
+  const seen = load.calls.filter(({ costNanousd }) => costNanousd !== null).length;
+  return { moment: moment.name, ...hit!, seen, ...audit, faults: [...load.refusals, ...audit.faults] };
+}
+
+const CYCLE_MS_MAX = 120_000;
+
+/** A cycle that hangs is a finding, not a reason to wait for ever. */
+async function withinReason<Result>(work: Promise<Result>): Promise<Result> {
+  const { promise: tooLate, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error(`A cycle took more than ${CYCLE_MS_MAX} ms.`)), CYCLE_MS_MAX);
+  try {
+    return await Promise.race([work, tooLate]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,105 @@
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Sim, startSim } from '../../src/sim/sim.ts';
+import type { PublicPricing } from '../../test/catalog-price.ts';
+import { type GatewayProcess, startGatewayProcess } from '../gateway-process.ts';
+
+export const MODEL = 'toll-model';
+
+export const PRICING: PublicPricing = {
+  input: 150_000_000,
+  output: 600_000_000,
+  cache_read: 75_000_000,
+  cache_write: 187_500_000,
+};
+
+export interface Key {
+  readonly id: string;
+  readonly secret: string;
+  readonly account: string;
+}
+
+/** What outlives the gateway's deaths: its folder, its host, its accounts and their keys. */
+export interface World {
+  readonly folder: string;
+  readonly sim: Sim;
+  readonly keys: readonly Key[];
+  /** What each account was given, by its id. */
+  readonly creditsNanousd: ReadonlyMap<string, bigint>;
+  /** The gateway of the present life. */
+  gateway: GatewayProcess;
+  /** How much the store has written ahead. */
+  logBytes(): number;
+  /** Starts the next life on the same folder. */
+  restart(): Promise<void>;
+  end(): Promise<void>;
+}
+
+const CREDIT_NANOUSD = 100_000_000_000n;
+
+export async function createWorld(): Promise<World> {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-kill-'));
+  const sim = await startSim();
+  try {
+    return await populate(folder, sim);
+  } catch (error) {
+    await clear(folder, sim);
+    throw error;
+  }
+}
+
+async function clear(folder: string, sim: Sim): Promise<void> {
+  await sim.close();
+  rmSync(folder, { recursive: true, force: true });
+}
+
+async function populate(folder: string, sim: Sim): Promise<World> {
+  const configFile = writeConfig(folder, sim);
+  const gateway = await startGatewayProcess({ folder, configFile });
+  const { keys, creditsNanousd } = await openAccounts(gateway);
+  const world: World = {
+    folder,
+    sim,
+    keys,
+    creditsNanousd,
+    gateway,
+    logBytes: () => statSync(join(folder, 'tollgate.sqlite-wal'), { throwIfNoEntry: false })?.size ?? 0,
+    restart: async () => {
+      world.gateway = await startGatewayProcess({ folder, configFile });
+    },
+    end: async () => {
+      await world.gateway.stop();
+      await clear(folder, sim);
+    },
+  };
+  return world;
+}
+
+export function writeConfig(folder: string, sim: Sim): string {
+  const file = join(folder, 'tollgate.config.json');
+  const model = { id: MODEL, caps: ['chat'], context_window: 100_000, max_output_tokens: 4096, price: PRICING };
+  const config = {
+    simulated_host: false,
+    hosts: [{ name: 'upstream', base_url: `${sim.url}/v1` }],
+    models: [{ ...model, hosts: [{ host: 'upstream', model: 'sim-gpt' }] }],
+  };
+  writeFileSync(file, JSON.stringify(config));
+  return file;
+}
+
+/** Three prepaid accounts, each with a free key and one under a monthly cap. */
+async function openAccounts(gateway: GatewayProcess): Promise<Pick<World, 'keys' | 'creditsNanousd'>> {
+  const keys: Key[] = [];
+  const creditsNanousd = new Map<string, bigint>();
+  for (const name of ['ada', 'grace', 'edsger']) {
+    const { id } = (await gateway.ask('accounts.create', { name })) as { id: string };
+    await gateway.ask('accounts.credit', { account: id, amount_nanousd: String(CREDIT_NANOUSD) });
+    creditsNanousd.set(id, CREDIT_NANOUSD);
+    for (const cap of [{}, { spend_cap_nanousd: String(CREDIT_NANOUSD), window: 'month' }]) {
+      const minted = (await gateway.ask('keys.mint', { account: id, ...cap })) as { id: string; secret: string };
+      keys.push({ id: minted.id, secret: minted.secret, account: id });
+    }
+  }
+  return { keys, creditsNanousd };
+}
