@@ -28,34 +28,32 @@ export interface Admission {
 /** Checks what was asked of the model, in the documented order; throws the first refusal. */
 export async function admit(model: CatalogModel, peek: Peek, count: TextCounter): Promise<Admission> {
   checkCapabilities(model, peek);
+  checkDimensions(model, peek);
   const outputLimit = outputLimitOf(model, peek);
   const reasoningEffort = effortFor(model, peek, outputLimit);
-  const size = await sizeWithinWindow(model, peek.size, count);
-  return boundsFor(model, size, outputLimit, reasoningEffort, peek.answers, peek.size);
+  const size = await sizeWithinWindow(model, peek, count);
+  return boundsFor(peek, size, { model, outputLimit, reasoningEffort });
 }
 
 /** The same admission with the text counted by the model's tokenizer, when the byte bound alone was too dear. */
 export async function admitByCount(admission: Admission, peek: Peek, count: TextCounter): Promise<Admission | null> {
-  const { model, outputLimit, reasoningEffort, answers } = admission;
+  const { model } = admission;
   if (model.tokenizer === null || admission.size !== peek.size) return null;
   const counted = await count(model.tokenizer);
   if (counted === null) return null;
   const size = withCountedText(peek.size, counted.tokens);
-  return boundsFor(model, size, outputLimit, reasoningEffort, answers, peek.size);
+  return boundsFor(peek, size, admission);
 }
 
-function boundsFor(
-  model: CatalogModel,
-  size: PromptSize,
-  outputLimit: number,
-  reasoningEffort: string | null,
-  answers: number,
-  asSent: PromptSize,
-): Admission {
-  const inputBound = boundInputTokens(size, model);
+type Chosen = Pick<Admission, 'model' | 'outputLimit' | 'reasoningEffort'>;
+
+/** The most this call can use, and so the most it can cost. */
+function boundsFor(peek: Peek, size: PromptSize, { model, outputLimit, reasoningEffort }: Chosen): Admission {
+  const { answers } = peek;
+  const inputBound = boundInputTokens(size, model, peek.prompts);
   const outputBound = boundOutputTokens(outputLimit, { choices: answers });
   const { worstNanousd } = worstCase({ price: model.price, inputBound, outputBound });
-  const inputEstimateTokens = Math.min(estimateInputTokens(asSent), inputBound);
+  const inputEstimateTokens = Math.min(estimateInputTokens(peek.size), inputBound);
   return {
     model,
     outputLimit,
@@ -113,6 +111,18 @@ function checkCapabilities(model: CatalogModel, peek: Peek): void {
   }
 }
 
+/** Only vectors trained for it can be cut; where the host cannot, we do. */
+function checkDimensions({ id, embedding }: CatalogModel, { dimensions }: Peek): void {
+  if (dimensions === undefined || dimensions === null || embedding === null) return;
+  const { dimensions: whole, matryoshka } = embedding;
+  if (dimensions === whole || (matryoshka && (whole === null || dimensions < whole))) return;
+  const allowed = matryoshka ? `at most ${whole}` : `${whole ?? 'left out'}`;
+  throw new GatewayError('invalid_value', {
+    param: 'dimensions',
+    message: `\`dimensions\` is ${dimensions}, but for ${id} it must be ${allowed}.`,
+  });
+}
+
 function outputLimitOf(model: CatalogModel, peek: Peek): number {
   if (peek.outputLimit === null) return Math.min(peek.defaultOutputLimit, model.maxOutputTokens);
   const { tokens, field } = peek.outputLimit;
@@ -132,8 +142,12 @@ function effortFor(model: CatalogModel, peek: Peek, outputLimit: number): string
 }
 
 /** Only an exact count may refuse for the window; where there is none, the host decides. */
-async function sizeWithinWindow(model: CatalogModel, size: PromptSize, count: TextCounter): Promise<PromptSize> {
-  if (size.textBytes <= model.contextWindow || model.tokenizer === null) return size;
+async function sizeWithinWindow(
+  model: CatalogModel,
+  { size, prompts = 1 }: Peek,
+  count: TextCounter,
+): Promise<PromptSize> {
+  if (size.textBytes <= model.contextWindow || model.tokenizer === null || prompts > 1) return size;
   const counted = await count(model.tokenizer);
   if (counted === null) return size;
   if (counted.tokens > model.contextWindow) {

@@ -42,13 +42,12 @@ export function findPassages(crossing: Crossing, candidates: readonly Candidate[
   let canonical: CanonicalRequest | null = null;
   const passages: Passage[] = [];
   for (const candidate of candidates.slice(0, LIMITS.hostAttemptsMax)) {
-    const wire = WIRES[candidate.wire]!;
     try {
-      if (wire === crossing.call.wire) passages.push(sameWire(crossing, candidate, wire));
+      if (speaksOurs(crossing, candidate)) passages.push(sameWire(crossing, candidate));
       else {
-        const { client, upstream } = hubHalves(crossing, wire);
-        canonical ??= client.readRequest(crossing.text, crossing.peek);
-        passages.push(translated(crossing, candidate, wire, canonical, client, upstream));
+        const halves = hubHalves(crossing, candidate);
+        canonical ??= halves.client.readRequest(crossing.text, crossing.peek);
+        passages.push(translated(crossing, candidate, canonical, halves));
       }
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
@@ -59,6 +58,13 @@ export function findPassages(crossing: Crossing, candidates: readonly Candidate[
   throw refusal ?? noHost();
 }
 
+/** The same wire, or another spelling of it; a wire that needs a capability of the model is not spoken without it. */
+function speaksOurs({ call, admission }: Crossing, { wires }: Candidate): boolean {
+  const { name, spells, needs } = call.wire;
+  if (needs !== undefined && !admission.model.caps.has(needs)) return false;
+  return wires.includes(spells ?? name);
+}
+
 function noHost(): GatewayError {
   return new GatewayError('no_healthy_host', {
     message: 'No host of this model can be called right now.',
@@ -66,10 +72,17 @@ function noHost(): GatewayError {
   });
 }
 
-function hubHalves({ call, admission }: Crossing, wire: Wire): { client: HubClient; upstream: HubUpstream } {
+/** The two wires that meet, and what each contributes. */
+interface HubHalves {
+  readonly wire: Wire;
+  readonly client: HubClient;
+  readonly upstream: HubUpstream;
+}
+
+function hubHalves({ call, admission }: Crossing, { wires }: Candidate): HubHalves {
   const client = call.wire.hub?.client;
-  const upstream = wire.hub?.upstream;
-  if (client !== undefined && upstream !== undefined) return { client, upstream };
+  const wire = wires.map((name) => WIRES[name]!).find(({ hub }) => hub?.upstream !== undefined);
+  if (client !== undefined && wire !== undefined) return { wire, client, upstream: wire.hub!.upstream! };
   throw new GatewayError('wrong_wire', {
     param: 'model',
     message: `${admission.model.id} cannot be reached by this route; its capabilities are ${[...admission.model.caps].join(', ')}.`,
@@ -77,20 +90,28 @@ function hubHalves({ call, admission }: Crossing, wire: Wire): { client: HubClie
 }
 
 /** The caller's own bytes, spliced; the answer exact or mended. */
-function sameWire(crossing: Crossing, candidate: Candidate, wire: Wire): Passage {
-  const { text, peek, admission } = crossing;
+function sameWire(crossing: Crossing, candidate: Candidate): Passage {
+  const { call, text, peek, admission } = crossing;
   const { row } = candidate.host;
-  const { relay } = wire;
+  const { relay } = call.wire;
   const terms = relayTerms(crossing, candidate);
   const exact = row.relay === 'exact' && peek.reasoning === null;
-  const { outputLimitField, forwards } = row;
+  const { outputLimitField, forwards, reducesVectors } = row;
   const { outputLimit, reasoningEffort } = admission;
   const { hostModel } = candidate;
   return {
     candidate,
     path: relay.path,
     headers: { ...relay.headers, ...peek.hostHeaders },
-    body: () => relay.writeRequest(text, peek, { hostModel, outputLimit, outputLimitField, forwards, reasoningEffort }),
+    body: () =>
+      relay.writeRequest(text, peek, {
+        hostModel,
+        outputLimit,
+        outputLimitField,
+        forwards,
+        reasoningEffort,
+        reducesVectors,
+      }),
     openStream: () => (exact ? relay.stream!.exact(terms) : relay.stream!.mend(terms)),
     readAnswer: (body) => relay.readAnswer(body, terms, !exact),
     answerAsStream: (body) => relay.stream?.answerAsStream(body) ?? null,
@@ -99,14 +120,8 @@ function sameWire(crossing: Crossing, candidate: Candidate, wire: Wire): Passage
 }
 
 /** Through the common language, both ways. */
-function translated(
-  crossing: Crossing,
-  candidate: Candidate,
-  wire: Wire,
-  canonical: CanonicalRequest,
-  client: HubClient,
-  upstream: HubUpstream,
-): Passage {
+function translated(crossing: Crossing, candidate: Candidate, canonical: CanonicalRequest, halves: HubHalves): Passage {
+  const { wire, client, upstream } = halves;
   const { peek, admission } = crossing;
   const { slots, outputLimitField } = candidate.host.row;
   const { outputLimit, reasoningEffort, model } = admission;
@@ -118,7 +133,7 @@ function translated(
     reasoningEffort,
     thinking: model.thinking ?? null,
   });
-  const terms: WriteTerms = { ...relayTerms(crossing, candidate), request: crossing.text.value, outputLimit };
+  const terms: WriteTerms = { ...relayTerms(crossing, candidate), outputLimit };
   return {
     candidate,
     path: wire.relay.path,
@@ -131,13 +146,14 @@ function translated(
   };
 }
 
-function relayTerms({ call, peek, admission, createdS }: Crossing, { host }: Candidate): RelayTerms {
+function relayTerms({ call, text, peek, admission, createdS }: Crossing, { host }: Candidate): RelayTerms {
   return {
     catalogModel: admission.model.id,
     requestId: call.requestId,
     createdS,
     wantsUsageFrame: peek.wantsUsageFrame,
     hideReasoning: peek.reasoning?.hideTrace ?? false,
+    request: text.value,
     manners: host.row.slots,
   };
 }

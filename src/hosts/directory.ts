@@ -15,10 +15,10 @@ export interface ReadyHost {
 /** Headers that a wire adds to every request, as a version. */
 export type WireHeaders = Readonly<Record<string, string>>;
 
-/** One host that serves the wanted model: its name for it, and the wire it wants for it. */
+/** One host that serves the wanted model: its name for it, and the wires it can be asked on. */
 export interface Candidate {
   readonly host: ReadyHost;
-  readonly wire: string;
+  readonly wires: readonly string[];
   readonly hostModel: string;
 }
 
@@ -35,7 +35,12 @@ export class HostDirectory {
     const candidates: Candidate[] = [];
     for (const served of model.hosts) {
       const host = this.#hosts.get(served.host);
-      if (host !== undefined) candidates.push({ host, hostModel: served.model, wire: served.wire ?? host.row.wire });
+      if (host !== undefined)
+        candidates.push({
+          host,
+          hostModel: served.model,
+          wires: served.wire === undefined ? host.row.wires : [served.wire],
+        });
     }
     return candidates;
   }

@@ -24,12 +24,15 @@ export interface HostRow {
   readonly name: string;
   /** Without a slash at the end, as `https://host.example/v1`. */
   readonly baseUrl: string;
-  readonly wire: 'chat';
+  /** The wires it speaks, the one to translate to first. */
+  readonly wires: readonly string[];
   readonly auth: HostAuth;
   /** Environment variables that may hold the key, the first one set wins; each also as `<NAME>_FILE`. Empty: no key is needed. */
   readonly keyVariables: readonly string[];
   /** `exact` only where a recording test named after the host proves that its frames conform. */
   readonly relay: 'mended' | 'exact';
+  /** Cuts embeddings to the wanted length itself. */
+  readonly reducesVectors: boolean;
   readonly outputLimitField: 'max_tokens' | 'max_completion_tokens';
   readonly forwards: readonly LabelField[];
   /** A caller hung up: hear the host out for its own usage, or cut it off and estimate. */

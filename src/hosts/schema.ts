@@ -22,6 +22,9 @@ const servedModelSchema = z.union([
   }),
 ]);
 
+/** Wires a host can be called on. */
+const HOST_WIRES = ['chat', 'messages', 'responses', 'completions', 'embeddings', 'systemone'] as const;
+
 /** A host as it stands under `hosts` in the config file; what is left out has the meaning of a plain compatible host. */
 export const hostEntrySchema = z
   .strictObject({
@@ -31,7 +34,11 @@ export const hostEntrySchema = z
       .regex(/^[a-z0-9][a-z0-9_-]*$/, 'must be lower-case letters, digits, - and _')
       .describe('A name of your own, or the name of a built-in host to change it.'),
     base_url: z.string().max(LIMITS.urlCharsMax).refine(isBaseUrl, BASE_URL_RULE).optional(),
-    wire: z.enum(['chat']).optional().describe('What the host speaks.'),
+    wires: z
+      .array(z.enum(HOST_WIRES))
+      .min(1)
+      .optional()
+      .describe('What the host speaks, the wire to translate to first; by default chat.'),
     auth: z
       .enum(['bearer', 'api-key', 'x-api-key'])
       .optional()
@@ -52,6 +59,7 @@ export const hostEntrySchema = z
       .describe(
         'On your own machines, so that models without a price are free. By default true for loopback addresses.',
       ),
+    reduces_vectors: z.boolean().optional().describe('The host takes `dimensions` for embeddings.'),
     output_limit_field: z.enum(['max_tokens', 'max_completion_tokens']).optional(),
     forwards: z
       .array(z.enum(LABEL_FIELDS))
@@ -73,7 +81,8 @@ const AUTH_FORMS = {
 } as const;
 
 const PLAIN_HOST: Omit<HostRow, 'name' | 'baseUrl'> = {
-  wire: 'chat',
+  wires: ['chat'],
+  reducesVectors: false,
   auth: AUTH_FORMS.bearer,
   keyVariables: [],
   relay: 'mended',
@@ -90,7 +99,8 @@ export function readHostEntry(entry: HostEntry, builtIn: HostRow | undefined): H
   return {
     ...base,
     ...(entry.base_url !== undefined && { baseUrl: withoutSlash(entry.base_url) }),
-    ...(entry.wire !== undefined && { wire: entry.wire }),
+    ...(entry.wires !== undefined && { wires: entry.wires }),
+    ...(entry.reduces_vectors !== undefined && { reducesVectors: entry.reduces_vectors }),
     ...(entry.auth !== undefined && { auth: AUTH_FORMS[entry.auth] }),
     ...(entry.key_env !== undefined && { keyVariables: [entry.key_env] }),
     ...(entry.output_limit_field !== undefined && { outputLimitField: entry.output_limit_field }),

@@ -22,6 +22,10 @@ export interface Wire {
   readonly relay: RelayHalf;
   /** How the wire takes part in translation: as the caller's, as a host's, or not at all. */
   readonly hub?: { readonly client?: HubClient; readonly upstream?: HubUpstream };
+  /** A host's wire whose requests and answers this one writes and reads itself, being another spelling of it. */
+  readonly spells?: string;
+  /** A capability without which a model's host does not speak this wire for it. */
+  readonly needs?: Capability;
 }
 
 export interface ClientHalf {
@@ -57,10 +61,14 @@ export interface Peek {
   readonly defaultOutputLimit: number;
   /** How many answers one call may produce; each may reach the output limit. */
   readonly answers: number;
+  /** How many prompts the window holds for, each by itself; absent means one. */
+  readonly prompts?: number;
   readonly needs: readonly CapabilityNeed[];
   readonly size: PromptSize;
   readonly labels: Readonly<Record<string, string>> | null;
   readonly reasoning: ReasoningAsk | null;
+  /** Length asked for of every vector; only on the embeddings wire. */
+  readonly dimensions?: number | null;
   /** Headers of the caller's that go to a host of the same wire. */
   readonly hostHeaders?: Readonly<Record<string, string>>;
 }
@@ -74,6 +82,8 @@ export interface UpstreamTerms {
   readonly forwards: readonly string[];
   /** The effort word to send; null leaves the field out. */
   readonly reasoningEffort: string | null;
+  /** The host cuts vectors to the wanted length itself. */
+  readonly reducesVectors: boolean;
 }
 
 /** How a host row departs from the wire's rules; names of rules kept in the wire's own folder. */
@@ -87,6 +97,8 @@ export interface RelayTerms {
   readonly createdS: number;
   readonly wantsUsageFrame: boolean;
   readonly hideReasoning: boolean;
+  /** The caller's request, for wires whose answers depend on it or repeat it. */
+  readonly request: unknown;
   readonly manners: HostManners;
 }
 

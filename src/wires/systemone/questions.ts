@@ -1,0 +1,62 @@
+import { LIMITS } from '../../limits.ts';
+import { isAbsent, isObject, type Members } from '../members.ts';
+import { missing, mustBe, unsupported } from '../request-errors.ts';
+
+/** The three kinds of typed question: yes or no with a probability, one of several labels, a level on a scale. */
+const KINDS = ['noul', 'choice', 'score'] as const;
+
+/** Checks the questions by name; what is wrong is named as `questions.<name>…`. */
+export function checkQuestions(questions: unknown): Members {
+  if (isAbsent(questions)) throw missing('questions', '`questions` is missing; ask at least one.');
+  if (!isObject(questions)) throw mustBe('questions', 'an object of questions by name');
+  const names = Object.keys(questions);
+  if (names.length === 0 || names.length > LIMITS.decisionQuestionsMax) {
+    throw mustBe('questions', `1 to ${LIMITS.decisionQuestionsMax} questions`);
+  }
+  for (const name of names) checkQuestion(questions[name], `questions.${name.slice(0, 100)}`);
+  return questions;
+}
+
+function checkQuestion(question: unknown, path: string): void {
+  if (!isObject(question)) throw mustBe(path, 'an object with a `type`');
+  const { type, instructions, criteria } = question;
+  if (!KINDS.includes(type as (typeof KINDS)[number])) throw mustBe(`${path}.type`, `one of ${KINDS.join(', ')}`);
+  checkEntry(instructions, `${path}.instructions`);
+  if (type === 'noul') checkNoul(criteria, `${path}.criteria`);
+  else if (type === 'choice') checkChoice(criteria, `${path}.criteria`);
+  else checkScore(criteria, `${path}.criteria`);
+}
+
+function checkNoul(criteria: unknown, path: string): void {
+  if (isAbsent(criteria)) return;
+  if (!isObject(criteria)) throw mustBe(path, 'an object with `true` and `false`');
+  for (const [name, text] of Object.entries(criteria)) {
+    if (name !== 'true' && name !== 'false')
+      throw unsupported(`${path}.${name}`, `\`${path}\` has only \`true\` and \`false\`.`);
+    checkEntry(text, `${path}.${name}`);
+  }
+}
+
+function checkChoice(criteria: unknown, path: string): void {
+  const labels = isObject(criteria) ? Object.keys(criteria) : [];
+  if (labels.length < 2 || labels.length > LIMITS.decisionLabelsMax) {
+    throw mustBe(path, `an object of 2 to ${LIMITS.decisionLabelsMax} labels`);
+  }
+  for (const label of labels) {
+    checkEntry((criteria as Members)[label], `${path}.${label.slice(0, 100)}`);
+  }
+}
+
+function checkScore(criteria: unknown, path: string): void {
+  if (!Array.isArray(criteria) || criteria.length < 2 || criteria.length > LIMITS.decisionLevelsMax) {
+    throw mustBe(path, `a list of 2 to ${LIMITS.decisionLevelsMax} levels`);
+  }
+  for (const [index, level] of criteria.entries()) checkEntry(level, `${path}[${index}]`);
+}
+
+/** State, instructions and criteria are text or structure; a bare number or truth value says nothing by itself. */
+export function checkEntry(entry: unknown, path: string): void {
+  if (typeof entry === 'number' || typeof entry === 'boolean') {
+    throw mustBe(path, 'a string, an object, a list or null');
+  }
+}
