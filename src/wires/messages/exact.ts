@@ -6,7 +6,7 @@ import { isReceipt } from './receipt.ts';
 import { StreamState } from './stream-state.ts';
 
 const DELTA = 'event: content_block_delta\n';
-const TEXTS = ['"text":"', '"thinking":"', '"partial_json":"'];
+const TEXTS = ['"text"', '"thinking"', '"partial_json"'];
 
 /**
  * For hosts proven to send conforming frames: bytes pass as they came, whole frames may be withheld. Deltas, nearly all
@@ -54,7 +54,7 @@ class ExactStream extends StreamState implements StreamRelay {
 function contentBytes(text: string): number {
   for (const member of TEXTS) {
     const at = text.indexOf(member);
-    if (at !== -1) return Math.max(0, text.lastIndexOf('"') - at - member.length);
+    if (at !== -1) return Math.max(0, text.lastIndexOf('"') - text.indexOf('"', at + member.length) - 1);
   }
   return 0;
 }

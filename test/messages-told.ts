@@ -1,0 +1,20 @@
+import type { AnswerBlock, CanonicalAnswer } from '../src/canonical/events.ts';
+import { argumentsOf, type Told, type ToldBlock } from './messages-recordings.ts';
+
+/** A canonical answer in the plain words that recordings are told in. */
+export function toldByAnswer({ blocks, finish }: CanonicalAnswer): Told {
+  return { blocks: blocks.map(tell), stop: finish.raw, stopSequence: finish.stopSequence };
+}
+
+function tell({ head, text, opaque }: AnswerBlock): ToldBlock {
+  switch (head.kind) {
+    case 'text':
+    case 'refusal':
+      return { kind: 'text', text };
+    case 'reasoning':
+      if (opaque !== null && opaque.form === 'redacted') return { kind: 'redacted', data: opaque.data };
+      return { kind: 'thinking', text, signature: opaque?.data ?? '' };
+    case 'tool-call':
+      return { kind: 'call', name: head.name, args: argumentsOf(text) };
+  }
+}
