@@ -118,6 +118,7 @@ const PROVIDER_HOMES: readonly string[] = [
   'src/wires/messages/vendor.ts',
   // The vendor's own version header, by which its clients are told apart at a shared path.
   'src/http/plain-routes.ts',
+  'src/sim/wires/messages/headers.ts',
 ];
 
 describe('layers', () => {

@@ -15,9 +15,13 @@ export interface Choice {
   readonly reasoningTokens: number;
   /** null when the choice is tool calls alone. */
   readonly text: string | null;
+  /** The text says why the model will not answer. */
+  readonly refused: boolean;
   readonly calls: readonly ToolCall[];
   readonly outputTokens: number;
   readonly finish: Finish;
+  /** The caller's stop that ended the text. */
+  readonly stop: string | null;
 }
 
 export interface ToolCall {
@@ -74,10 +78,12 @@ function composeChoice(prompt: Prompt, script: SimScript, index: number, tokensM
   const reasoning = takeWords(THOUGHT_WORDS, REASONING_WORDS[prompt.effort]);
   const tools = scriptedText(script) === null ? toolsToCall(prompt) : [];
   if (tools.length > 0) return limitCalls(reasoning, tools.map(callOf), tokensMax);
-  return limitText(reasoning, cutAtStop(composeText(prompt, script, index), prompt.stops), tokensMax);
+  const said = cutAtStop(composeText(prompt, script, index), prompt.stops);
+  return limitText(reasoning, said, script.refusal !== undefined, tokensMax);
 }
 
 function scriptedText(script: SimScript): string | null {
+  if (script.refusal !== undefined) return script.refusal;
   if (script.text !== undefined) return script.text;
   return script.words === undefined ? null : takeWords(ANSWER_WORDS, script.words);
 }
@@ -152,26 +158,36 @@ function takeWords(words: readonly string[], count: number): string {
   return (whole + words.slice(0, count % words.length).join(' ')).trimEnd();
 }
 
-function cutAtStop(text: string, stops: readonly string[]): string {
-  let end = text.length;
-  for (const stop of stops) {
-    const at = text.indexOf(stop);
-    if (at !== -1 && at < end) end = at;
-  }
-  return end === text.length ? text : text.slice(0, end);
+interface Said {
+  readonly text: string;
+  readonly stop: string | null;
 }
 
-function limitText(reasoning: string, text: string, tokensMax: number): Choice {
+function cutAtStop(text: string, stops: readonly string[]): Said {
+  let end = text.length;
+  let hit: string | null = null;
+  for (const stop of stops) {
+    const at = text.indexOf(stop);
+    if (at === -1 || at >= end) continue;
+    end = at;
+    hit = stop;
+  }
+  return { text: hit === null ? text : text.slice(0, end), stop: hit };
+}
+
+function limitText(reasoning: string, said: Said, refused: boolean, tokensMax: number): Choice {
   const thought = takeTokens(reasoning, tokensMax);
-  const said = takeTokens(text, tokensMax - thought.tokens);
-  const whole = thought.text.length === reasoning.length && said.text.length === text.length;
+  const given = takeTokens(said.text, tokensMax - thought.tokens);
+  const whole = thought.text.length === reasoning.length && given.text.length === said.text.length;
   return {
     reasoning: thought.text,
     reasoningTokens: thought.tokens,
-    text: said.text,
+    text: given.text,
+    refused,
     calls: [],
-    outputTokens: thought.tokens + said.tokens,
+    outputTokens: thought.tokens + given.tokens,
     finish: whole ? 'stop' : 'length',
+    stop: whole ? said.stop : null,
   };
 }
 
@@ -194,9 +210,11 @@ function limitCalls(reasoning: string, wanted: readonly ToolCall[], tokensMax: n
     reasoning: thought.text,
     reasoningTokens: thought.tokens,
     text: null,
+    refused: false,
     calls,
     outputTokens,
     finish: whole ? 'tool_calls' : 'length',
+    stop: null,
   };
 }
 

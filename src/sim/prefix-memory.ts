@@ -13,6 +13,17 @@ export interface CachedPrefix {
 
 const NOTHING: CachedPrefix = { cachedTokens: 0, cacheWriteTokens: 0 };
 
+/** Where a caller wants the prompt remembered: after so many of its segments, for an hour or for five minutes. */
+export interface Breakpoint {
+  readonly segments: number;
+  readonly forAnHour: boolean;
+}
+
+export interface MarkedPrefix extends CachedPrefix {
+  /** Part of cacheWriteTokens. */
+  readonly cacheWrite1hTokens: number;
+}
+
 /** Remembers prompt prefixes per model, as a host's prompt cache does; the least recently used are forgotten first. */
 export class PrefixMemory {
   /** Insertion order is order of use. */
@@ -32,6 +43,26 @@ export class PrefixMemory {
     for (const prefix of prefixes) this.#remember(prefix);
     const cachedTokens = tokensOfPrefix(known);
     return { cachedTokens, cacheWriteTokens: tokensOfPrefix(prefixes.length) - cachedTokens };
+  }
+
+  /** The same where the caller says what to remember: it is written at the breakpoints, and read at any segment's end before the last of them. */
+  recallMarked(model: string, segments: readonly PromptSegment[], breakpoints: readonly Breakpoint[]): MarkedPrefix {
+    const ends = hashSegmentEnds(model, segments.slice(0, breakpoints.at(-1)?.segments ?? 0));
+    const known = ends.findLast((end) => end.tokens >= CACHE_TOKENS_MIN && this.#prefixes.has(end.hash));
+    const written = { hour: 0, minutes: 0 };
+    let reached = known?.tokens ?? 0;
+    for (const { segments: count, forAnHour } of breakpoints) {
+      const end = ends[count - 1];
+      if (end === undefined || end.tokens < CACHE_TOKENS_MIN) continue;
+      this.#remember(end.hash);
+      written[forAnHour ? 'hour' : 'minutes'] += Math.max(0, end.tokens - reached);
+      reached = Math.max(reached, end.tokens);
+    }
+    return {
+      cachedTokens: known?.tokens ?? 0,
+      cacheWriteTokens: written.hour + written.minutes,
+      cacheWrite1hTokens: written.hour,
+    };
   }
 
   forgetAll(): void {
@@ -57,25 +88,43 @@ function tokensOfPrefix(count: number): number {
 function hashPrefixes(model: string, segments: readonly PromptSegment[]): number[] {
   const hasher = new PrefixHasher();
   hasher.absorb(model, 0, model.length);
-  for (const { mark, fixedTokens, text } of segments) {
-    hasher.absorb(mark, 0, mark.length);
-    for (let token = 0; token < fixedTokens; token++) hasher.endToken();
-    for (let at = 0; at < text.length; ) {
-      const end = tokenEnd(text, at);
-      hasher.absorb(text, at, end);
-      hasher.endToken();
-      at = end;
-    }
-  }
+  for (const segment of segments) hasher.absorbSegment(segment);
   return hasher.prefixes;
+}
+
+/** The hash of the prompt up to the end of each segment. */
+function hashSegmentEnds(model: string, segments: readonly PromptSegment[]): { hash: number; tokens: number }[] {
+  const hasher = new PrefixHasher();
+  // What one wire remembers the other must not find.
+  const seed = `marked ${model}`;
+  hasher.absorb(seed, 0, seed.length);
+  return segments.map((segment) => {
+    hasher.absorbSegment(segment);
+    return { hash: hasher.hash, tokens: hasher.tokens };
+  });
 }
 
 class PrefixHasher {
   readonly prefixes: number[] = [];
+  tokens = 0;
   #high = 0x811c9dc5;
   #low = 0x2545f491;
-  #tokens = 0;
   #nextPrefixAt = CACHE_TOKENS_MIN;
+
+  get hash(): number {
+    return (this.#high >>> 0) * 2 ** 21 + (this.#low >>> 11);
+  }
+
+  absorbSegment({ mark, fixedTokens, text }: PromptSegment): void {
+    this.absorb(mark, 0, mark.length);
+    for (let token = 0; token < fixedTokens; token++) this.#endToken();
+    for (let at = 0; at < text.length; ) {
+      const end = tokenEnd(text, at);
+      this.absorb(text, at, end);
+      this.#endToken();
+      at = end;
+    }
+  }
 
   absorb(text: string, from: number, to: number): void {
     let high = this.#high;
@@ -90,10 +139,10 @@ class PrefixHasher {
     this.#low = Math.imul(low ^ 0x10000, 0x85ebca6b);
   }
 
-  endToken(): void {
-    this.#tokens++;
-    if (this.#tokens < this.#nextPrefixAt) return;
+  #endToken(): void {
+    this.tokens++;
+    if (this.tokens < this.#nextPrefixAt) return;
     this.#nextPrefixAt += CACHE_STEP_TOKENS;
-    this.prefixes.push((this.#high >>> 0) * 2 ** 21 + (this.#low >>> 11));
+    this.prefixes.push(this.hash);
   }
 }

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { PrefixMemory } from './prefix-memory.ts';
 import type { SimScript } from './script.ts';
 
@@ -48,8 +49,8 @@ export interface SimHost {
 /** A wire is a folder: it reads requests of its path and writes answers and errors in its own shapes. */
 export interface SimWire {
   readonly path: string;
-  answer(body: Record<string, unknown>, script: SimScript, host: SimHost): Reply;
-  refuse(refusal: Refusal): Reply;
+  answer(body: Record<string, unknown>, script: SimScript, host: SimHost, headers: IncomingHttpHeaders): Reply;
+  refuse(refusal: Refusal, host: SimHost): Reply;
   /** The vendor's usual error for a status. */
   fail(status: number): Refusal;
 }

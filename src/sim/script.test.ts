@@ -25,6 +25,9 @@ describe('a script', () => {
     [{ gate: '' }, 'invalid_fault', 'sim.gate'],
     [{ errorWithUsage: true }, 'invalid_fault', 'sim.errorWithUsage'],
     [{ cutAtByte: 1, endAtByte: 1 }, 'invalid_fault', 'sim.cutAtByte'],
+    [{ text: 'yes', refusal: 'no' }, 'invalid_fault', 'sim.text'],
+    [{ omitFinish: true, finish: 'stop' }, 'invalid_fault', 'sim.omitFinish'],
+    [{ finish: '' }, 'invalid_fault', 'sim.finish'],
     [[], 'invalid_fault', 'sim'],
     ['hang', 'invalid_fault', 'sim'],
   ])('%j is refused by name', (script, code, param) => {
@@ -45,6 +48,7 @@ describe('a script', () => {
         headers: { a: ['b', 'c'] },
       },
       ...{ hang: 3, cutAtByte: 9, usage: { inflate: 1.5 }, errorAfterChunks: 2, errorWithUsage: true, omitDone: true },
+      ...{ omitEventNames: true, redactThinking: true },
       ...{ omitFinish: true, crlf: true, commentEvery: 2, splitBytes: 3, words: 5, tokensPerChunk: 1 },
       ...{ raw: { contentType: 'text/plain', base64: 'aGk=' } },
     };

@@ -26,8 +26,16 @@ export interface SimScript {
   /** An error in the stream after so many chunks, then the end without a terminator; a buffered answer is the error itself, with 200. */
   errorAfterChunks?: number;
   errorWithUsage?: boolean;
+  /** The stream ends without the wire's terminator: `[DONE]`, `message_stop`, the last event of a response. */
   omitDone?: boolean;
+  /** No finish reason; on the responses wire no item or part is ever said to be done. */
   omitFinish?: boolean;
+  /** This finish reason, in the wire's own word, whatever ended the answer; on the responses wire the reason it is incomplete. */
+  finish?: string;
+  /** Events without their `event:` lines, as some hosts send them. */
+  omitEventNames?: boolean;
+  /** `[DONE]` after a stream whose wire has no such end. */
+  addDone?: boolean;
   /** Lines end in CR LF. */
   crlf?: boolean;
   /** A comment before every nth chunk. */
@@ -36,9 +44,12 @@ export interface SimScript {
   splitBytes?: number;
   /** The same, slowly. */
   dribble?: { bytes: number; everyMs: number };
-  /** The answer: so many words (each one token), or this text; both win over tools and formats. */
+  /** The answer: so many words (each one token), this text, or a refusal in these words; all win over tools and formats. */
   words?: number;
   text?: string;
+  refusal?: string;
+  /** Thoughts come sealed, where the wire can say so. */
+  redactThinking?: boolean;
   tokensPerChunk?: number;
   /** Goes on until the client leaves, whatever limit it asked for. */
   endless?: boolean;
@@ -107,6 +118,9 @@ const CHECKS: { readonly [Fault in keyof Required<SimScript>]: Check } = {
   errorWithUsage: FLAG,
   omitDone: FLAG,
   omitFinish: FLAG,
+  finish: NAME,
+  omitEventNames: FLAG,
+  addDone: FLAG,
   crlf: FLAG,
   commentEvery: POSITIVE,
   splitBytes: POSITIVE,
@@ -116,6 +130,8 @@ const CHECKS: { readonly [Fault in keyof Required<SimScript>]: Check } = {
     expected: `a number of words up to ${LIMITS.simWordsMax}`,
   },
   text: TEXT,
+  refusal: TEXT,
+  redactThinking: FLAG,
   tokensPerChunk: POSITIVE,
   endless: FLAG,
   raw: { fits: isRaw, expected: '{"contentType": string, "base64": string}' },
@@ -128,6 +144,10 @@ const EXCLUDES: readonly FaultPair[] = [
   ['cutAtByte', 'endAtByte'],
   ['splitBytes', 'dribble'],
   ['words', 'text'],
+  ['words', 'refusal'],
+  ['text', 'refusal'],
+  ['omitFinish', 'finish'],
+  ['omitDone', 'addDone'],
   ['raw', 'endless'],
 ];
 type FaultPair = readonly [keyof SimScript, keyof SimScript];

@@ -70,10 +70,12 @@ describe('calls', () => {
 });
 
 describe('other paths', () => {
-  test('list two models and describe any', async () => {
+  test('list the models of every wire and describe any', async () => {
     const list = await callRaw(`${sim.url}/v1/models`, undefined, { method: 'GET' });
     const { data } = parseJson(list.text) as { data: { id: string }[] };
-    expect(data.map((model) => model.id)).toEqual(['sim-gpt', 'sim-gpt-mini']);
+    expect(data.map((model) => model.id)).toEqual([
+      ...['sim-gpt', 'sim-gpt-mini', 'sim-claude', 'sim-responses', 'sim-embed', 'sim-decide'],
+    ]);
     const one = await callRaw(`${sim.url}/v1/models/a%2Fb`, undefined, { method: 'GET' });
     expect(parseJson(one.text)).toEqual({ id: 'a/b', object: 'model', created: 1_767_225_600, owned_by: 'simulated' });
   });

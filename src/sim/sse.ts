@@ -7,11 +7,18 @@ export function frameOf(data: string): string {
   return `data: ${data}\n\n`;
 }
 
+/** One server-sent event with a name. */
+export function namedFrameOf(name: string, data: string): string {
+  return `event: ${name}\ndata: ${data}\n\n`;
+}
+
+const EVENT_LINE = /^event: .*\n/;
+
 /** Puts the script's line ends and comments on events; a comment travels with the chunk after it. */
 export function dressFrames(frames: readonly string[], script: SimScript): readonly string[];
 export function dressFrames(frames: Iterable<string>, script: SimScript): Iterable<string>;
 export function dressFrames(frames: Iterable<string>, script: SimScript): Iterable<string> {
-  if (!script.crlf && script.commentEvery === undefined) return frames;
+  if (!script.crlf && !script.omitEventNames && script.commentEvery === undefined) return frames;
   return Array.isArray(frames) ? [...dressEach(frames, script)] : dressEach(frames, script);
 }
 
@@ -20,7 +27,8 @@ function* dressEach(frames: Iterable<string>, script: SimScript): Iterable<strin
   let count = 0;
   for (const frame of frames) {
     count++;
-    const commented = count % every === 0 ? `: the simulated upstream is at work\n\n${frame}` : frame;
+    const event = script.omitEventNames ? frame.replace(EVENT_LINE, '') : frame;
+    const commented = count % every === 0 ? `: the simulated upstream is at work\n\n${event}` : event;
     yield script.crlf ? commented.replaceAll('\n', '\r\n') : commented;
   }
 }

@@ -4,6 +4,7 @@ import { tryParseJson } from '../kit/json.ts';
 import { LIMITS } from '../limits.ts';
 import type { CallLog, SimCall } from './calls.ts';
 import { deliver } from './delivery.ts';
+import { isFields } from './fields.ts';
 import type { Gates } from './gates.ts';
 import { answerModels } from './models.ts';
 import { Outlet } from './outlet.ts';
@@ -75,38 +76,44 @@ export class Upstream {
     const parsed = body === null || body === '' ? undefined : tryParseJson(body);
     call.model = modelOf(parsed);
     log.receive(call, body ?? '');
-    const { reply, script } = body === null ? TOO_LARGE : this.#replyTo(call, parsed);
+    const { reply, script } = body === null ? this.#refuseLarge(call) : this.#replyTo(call, parsed);
     deliver(reply, script, outlet, gates, clock)?.catch(() => outlet.sever());
   }
 
+  #refuseLarge(call: SimCall): ScriptedReply {
+    const wire = WIRES.get(pathOf(call)) ?? plainWire;
+    return { reply: wire.refuse(TOO_LARGE, this.#parts.host), script: NO_FAULTS };
+  }
+
   #replyTo(call: SimCall, body: unknown): ScriptedReply {
-    const path = call.path.split('?', 1)[0]!;
+    const path = pathOf(call);
     const wire = call.method === 'POST' ? WIRES.get(path) : undefined;
     if (wire !== undefined) return this.#speak(wire, call, body);
-    const models = call.method === 'GET' ? answerModels(path) : null;
-    return { reply: models ?? unknownUrl(call.method, path), script: NO_FAULTS };
+    const models = call.method === 'GET' ? answerModels(path, call.headers) : null;
+    return { reply: models ?? unknownUrl(call.method, path, this.#parts.host), script: NO_FAULTS };
   }
 
   #speak(wire: SimWire, call: SimCall, body: unknown): ScriptedReply {
     let script = this.#parts.scripts.take(call.model);
     try {
-      if (!isFields(body)) return { reply: wire.refuse(NOT_AN_OBJECT), script };
+      if (!isFields(body)) return { reply: wire.refuse(NOT_AN_OBJECT, this.#parts.host), script };
       if (body.sim !== undefined) script = mergeScripts(script, readScript(body.sim));
-      return { reply: this.#perform(wire, body, script), script };
+      return { reply: this.#perform(wire, call, body, script), script };
     } catch (error) {
-      return { reply: wire.refuse(refusalOf(error)), script };
+      return { reply: wire.refuse(refusalOf(error), this.#parts.host), script };
     }
   }
 
-  #perform(wire: SimWire, body: Record<string, unknown>, script: SimScript): Reply {
+  #perform(wire: SimWire, call: SimCall, body: Record<string, unknown>, script: SimScript): Reply {
+    const { host } = this.#parts;
     const { status = 200, headers, raw } = script;
-    if (script === NO_FAULTS) return wire.answer(body, script, this.#parts.host);
+    if (script === NO_FAULTS) return wire.answer(body, script, host, call.headers);
     const reply =
       raw !== undefined
         ? rawReply(raw)
         : status < 300
-          ? wire.answer(body, script, this.#parts.host)
-          : failWith(wire, script, status);
+          ? wire.answer(body, script, host, call.headers)
+          : failWith(wire, script, status, host);
     return { ...reply, status, headers: { ...reply.headers, ...lowerNames(headers ?? {}) } };
   }
 }
@@ -116,8 +123,8 @@ interface ScriptedReply {
   readonly script: SimScript;
 }
 
-function failWith(wire: SimWire, script: SimScript, status: number): Reply {
-  const usual = wire.refuse(wire.fail(status));
+function failWith(wire: SimWire, script: SimScript, status: number, host: SimHost): Reply {
+  const usual = wire.refuse(wire.fail(status), host);
   if (script.errorBody === undefined) return usual;
   const body = typeof script.errorBody === 'string' ? script.errorBody : JSON.stringify(script.errorBody);
   return { ...usual, chunks: [body] };
@@ -146,14 +153,15 @@ const NOT_AN_OBJECT = invalid(
   null,
   'We could not parse the JSON body of your request: expected a JSON object.',
 );
-const TOO_LARGE: ScriptedReply = {
-  reply: plainWire.refuse(invalid(413, null, null, `The body is larger than ${LIMITS.simRequestBytesMax} bytes.`)),
-  script: NO_FAULTS,
-};
+const TOO_LARGE = invalid(413, null, null, `The body is larger than ${LIMITS.simRequestBytesMax} bytes.`);
 
-function unknownUrl(method: string, path: string): Reply {
+function pathOf(call: SimCall): string {
+  return call.path.split('?', 1)[0]!;
+}
+
+function unknownUrl(method: string, path: string, host: SimHost): Reply {
   if (method === 'HEAD' && path === '/') return jsonReply(200, '');
-  return plainWire.refuse(invalid(404, 'unknown_url', null, `Invalid URL (${method} ${path})`));
+  return plainWire.refuse(invalid(404, 'unknown_url', null, `Invalid URL (${method} ${path})`), host);
 }
 
 function refusalOf(error: unknown): Refusal {
@@ -167,8 +175,4 @@ function refusalOf(error: unknown): Refusal {
 
 function modelOf(body: unknown): string | null {
   return isFields(body) && typeof body.model === 'string' ? body.model : null;
-}
-
-function isFields(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

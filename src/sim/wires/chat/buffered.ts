@@ -1,9 +1,10 @@
 import type { Answer, Choice, ToolCall } from '../../answer.ts';
 import type { SimHost } from '../../reply.ts';
 import type { SimScript } from '../../script.ts';
+import { isWithheld } from '../../usage-fault.ts';
 import { writeLogprobs } from './logprobs.ts';
 import type { ChatRequest } from './request.ts';
-import { placeUsage, writeUsage } from './usage.ts';
+import { writeUsage } from './usage.ts';
 
 /** The answer as one JSON body. */
 export function writeCompletion(request: ChatRequest, answer: Answer, script: SimScript, host: SimHost): string {
@@ -19,13 +20,16 @@ function openCompletion(request: ChatRequest, host: SimHost): string {
 }
 
 function writeChoice(choice: Choice, index: number, request: ChatRequest, script: SimScript, host: SimHost): string {
-  const finish = script.omitFinish ? 'null' : `"${choice.finish}"`;
+  const finish = script.omitFinish ? 'null' : JSON.stringify(script.finish ?? choice.finish);
   const logprobs = writeLogprobs(choice.text, request.logprobs);
   return `{"index":${index},"message":${writeMessage(choice, host)},"logprobs":${logprobs},"finish_reason":${finish}}`;
 }
 
 function writeMessage(choice: Choice, host: SimHost): string {
-  let message = `{"role":"assistant","content":${JSON.stringify(choice.text)},"refusal":null,"annotations":[]`;
+  const said = JSON.stringify(choice.text);
+  let message = choice.refused
+    ? `{"role":"assistant","content":null,"refusal":${said},"annotations":[]`
+    : `{"role":"assistant","content":${said},"refusal":null,"annotations":[]`;
   if (choice.reasoning !== '') message += `,"reasoning_content":${JSON.stringify(choice.reasoning)}`;
   if (choice.calls.length > 0)
     message += `,"tool_calls":[${choice.calls.map((call) => writeCall(call, host)).join(',')}]`;
@@ -41,7 +45,7 @@ function writeCall(call: ToolCall, host: SimHost): string {
 }
 
 function usageMember(answer: Answer, script: SimScript): string {
-  return placeUsage(true, script.usage).onLastChunk ? `,"usage":${writeUsage(answer.usage, script.usage)}` : '';
+  return isWithheld(script.usage) ? '' : `,"usage":${writeUsage(answer.usage, script.usage)}`;
 }
 
 /** A body whose content never ends, up to the script's own limit. */

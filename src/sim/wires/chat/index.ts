@@ -4,8 +4,9 @@ import { countSegments, type Prompt, segmentsOf, windowOf } from '../../prompt.t
 import { jsonReply, type Reply, refuse, type SimHost, type SimWire } from '../../reply.ts';
 import type { SimScript } from '../../script.ts';
 import { dressFrames, STREAM_HEADERS } from '../../sse.ts';
+import { errorJson, refusePlainly, usualError } from '../errors.ts';
+import { hostHeaders } from '../host-headers.ts';
 import { writeCompletion, writeEndlessCompletion } from './buffered.ts';
-import { errorJson, refuseChat, usualError } from './errors.ts';
 import { type ChatRequest, readChatRequest } from './request.ts';
 import { writeChunks, writeEndlessChunks } from './stream.ts';
 import { writeUsage } from './usage.ts';
@@ -14,22 +15,14 @@ import { writeUsage } from './usage.ts';
 export const chatWire: SimWire = {
   path: '/v1/chat/completions',
   answer: answerChat,
-  refuse: refuseChat,
+  refuse: refusePlainly,
   fail: usualError,
-};
-
-/** Hosts send headers of their own that a gateway must not hand on, so the simulator does too. */
-const VENDOR_HEADERS = {
-  'x-organization': 'simulated-org',
-  'set-cookie': 'simulated=1; path=/; HttpOnly',
-  'x-ratelimit-limit-requests': '10000',
-  'x-ratelimit-remaining-requests': '9999',
 };
 
 function answerChat(body: Record<string, unknown>, script: SimScript, host: SimHost): Reply {
   const request = readChatRequest(body);
   const asked = measurePrompt(request.prompt, host);
-  const headers = { ...VENDOR_HEADERS, 'x-request-id': host.mintId('req_') };
+  const headers = hostHeaders(host);
   if (request.stream) return answerStreamed(request, asked, script, host, headers);
   return answerBuffered(request, asked, script, host, headers);
 }

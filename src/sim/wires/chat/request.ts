@@ -1,3 +1,4 @@
+import { type Fields, isFields, readFlag, readIncludeUsage, readInteger, readModel, readStops } from '../../fields.ts';
 import type {
   AnswerFormat,
   Effort,
@@ -18,11 +19,8 @@ export interface ChatRequest {
   readonly logprobs: boolean;
 }
 
-type Fields = Record<string, unknown>;
-
 const ROLES = ['system', 'developer', 'user', 'assistant', 'tool'];
 const CHOICES_MAX = 128;
-const STOPS_MAX = 4;
 
 /** Reads what the simulator acts on; members it does not know are let pass, since a gateway may forward anything. */
 export function readChatRequest(body: Fields): ChatRequest {
@@ -49,11 +47,6 @@ function readPrompt(body: Fields): Prompt {
     stops: readStops(body.stop),
     format: readFormat(body.response_format),
   };
-}
-
-function readModel(model: unknown): string {
-  if (typeof model === 'string' && model !== '') return model;
-  return refuse('missing_required_parameter', 'model', 'You must provide a model parameter.');
 }
 
 function readMessages(messages: unknown): PromptMessage[] {
@@ -178,18 +171,6 @@ function readEffort(effort: unknown): Effort {
   );
 }
 
-function readStops(stop: unknown): string[] {
-  if (stop === undefined || stop === null) return [];
-  const stops: unknown[] = Array.isArray(stop) ? stop : [stop];
-  if (stops.length <= STOPS_MAX && stops.every((one) => typeof one === 'string' && one !== ''))
-    return stops as string[];
-  return refuse(
-    'invalid_value',
-    'stop',
-    `Invalid 'stop': expected a string or up to ${STOPS_MAX} of them, none empty.`,
-  );
-}
-
 function readFormat(format: unknown): AnswerFormat {
   if (format === undefined || format === null) return { kind: 'text' };
   const fields = isFields(format) ? format : {};
@@ -202,34 +183,4 @@ function readFormat(format: unknown): AnswerFormat {
     'response_format',
     "Invalid 'response_format': expected text, json_object or json_schema.",
   );
-}
-
-function readIncludeUsage(body: Fields, stream: boolean): boolean {
-  const options = body.stream_options;
-  if (options === undefined || options === null) return false;
-  if (!stream) refuse('invalid_value', 'stream_options', "'stream_options' is only allowed when 'stream' is enabled.");
-  if (!isFields(options))
-    return refuse('invalid_type', 'stream_options', "Invalid type for 'stream_options': expected an object.");
-  return readFlag(options, 'include_usage', false);
-}
-
-function readFlag(fields: Fields, name: string, otherwise: boolean): boolean {
-  const value = fields[name];
-  if (value === undefined || value === null) return otherwise;
-  return typeof value === 'boolean'
-    ? value
-    : refuse('invalid_type', name, `Invalid type for '${name}': expected a boolean.`);
-}
-
-function readInteger(fields: Fields, name: string, least: number, most = Number.MAX_SAFE_INTEGER): number | null {
-  const value = fields[name];
-  if (value === undefined || value === null) return null;
-  if (!Number.isSafeInteger(value))
-    return refuse('invalid_type', name, `Invalid type for '${name}': expected an integer.`);
-  if ((value as number) >= least && (value as number) <= most) return value as number;
-  return refuse('invalid_value', name, `Invalid '${name}': expected a value from ${least} to ${most}.`);
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,12 +1,14 @@
 import { type Answer, CALL_OPENING_TOKENS, type Choice, type Usage } from '../../answer.ts';
+import { interleave } from '../../interleave.ts';
 import type { SimHost } from '../../reply.ts';
 import type { SimScript } from '../../script.ts';
 import { frameOf } from '../../sse.ts';
 import { splitTokens } from '../../tokens.ts';
-import { errorJson, usualError } from './errors.ts';
+import { placeUsage, type UsagePlacement } from '../../usage-fault.ts';
+import { errorJson, usualError } from '../errors.ts';
 import { writeLogprobs } from './logprobs.ts';
 import type { ChatRequest } from './request.ts';
-import { placeUsage, type UsagePlacement, writeUsage } from './usage.ts';
+import { writeUsage } from './usage.ts';
 
 const TOKENS_PER_CHUNK = 4;
 
@@ -100,7 +102,8 @@ class ChunkWriter {
 }
 
 const OPENING_TEXT = '{"role":"assistant","content":"","refusal":null}';
-const OPENING_CALLS = '{"role":"assistant","content":null}';
+/** Tool calls and refusals have no content. */
+const OPENING_WITHOUT_CONTENT = '{"role":"assistant","content":null}';
 
 function plainStep(index: number, delta: string, outputTokens: number, reasoningTokens = 0): Step {
   return { index, delta, logprobs: 'null', finish: 'null', outputTokens, reasoningTokens };
@@ -108,16 +111,19 @@ function plainStep(index: number, delta: string, outputTokens: number, reasoning
 
 function stepsOf(choice: Choice, index: number, request: ChatRequest, script: SimScript, host: SimHost): Step[] {
   const perChunk = script.tokensPerChunk ?? TOKENS_PER_CHUNK;
-  const steps = [plainStep(index, choice.text === null ? OPENING_CALLS : OPENING_TEXT, 0)];
+  const member = choice.refused ? 'refusal' : 'content';
+  const steps = [plainStep(index, choice.text === null || choice.refused ? OPENING_WITHOUT_CONTENT : OPENING_TEXT, 0)];
   for (const { text, tokens } of splitTokens(choice.reasoning, perChunk)) {
     steps.push(plainStep(index, `{"reasoning_content":${JSON.stringify(text)}}`, tokens, tokens));
   }
   for (const { text, tokens } of splitTokens(choice.text ?? '', perChunk)) {
     const logprobs = writeLogprobs(text, request.logprobs);
-    steps.push({ ...plainStep(index, `{"content":${JSON.stringify(text)}}`, tokens), logprobs });
+    steps.push({ ...plainStep(index, `{"${member}":${JSON.stringify(text)}}`, tokens), logprobs });
   }
   addCalls(steps, choice, index, perChunk, host);
-  if (!script.omitFinish) steps.push({ ...plainStep(index, '{}', 0), finish: `"${choice.finish}"` });
+  if (!script.omitFinish) {
+    steps.push({ ...plainStep(index, '{}', 0), finish: JSON.stringify(script.finish ?? choice.finish) });
+  }
   return steps;
 }
 
@@ -135,15 +141,4 @@ function addCalls(steps: Step[], choice: Choice, index: number, perChunk: number
       steps.push(plainStep(index, JSON.stringify({ tool_calls: [fragment] }), tokens));
     }
   }
-}
-
-/** Choices take turns, as the vendor streams them. */
-function interleave(choices: readonly Step[][]): readonly Step[] {
-  if (choices.length === 1) return choices[0]!;
-  const longest = Math.max(...choices.map((steps) => steps.length));
-  const turns: Step[] = [];
-  for (let turn = 0; turn < longest; turn++) {
-    for (const steps of choices) if (turn < steps.length) turns.push(steps[turn]!);
-  }
-  return turns;
 }

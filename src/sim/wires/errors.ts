@@ -1,10 +1,11 @@
-import { jsonReply, type Refusal, type Reply } from '../../reply.ts';
+import { jsonReply, type Refusal, type Reply } from '../reply.ts';
 
 export function errorJson({ message, type, param, code }: Refusal): string {
   return JSON.stringify({ message, type, param, code });
 }
 
-export function refuseChat(refusal: Refusal): Reply {
+/** The envelope that all wires but two share. */
+export function refusePlainly(refusal: Refusal): Reply {
   const headers = refusal.status === 429 ? { 'retry-after': '1' } : {};
   return jsonReply(refusal.status, `{"error":${errorJson(refusal)}}`, headers);
 }
