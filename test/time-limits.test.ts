@@ -3,6 +3,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { ManualClock } from '../src/kit/clock.ts';
+import { Secret } from '../src/kit/secret.ts';
 import { LIMITS } from '../src/limits.ts';
 import { type Harness, simHost, startHarness } from './harness.ts';
 import { StreamClient } from './stream-client.ts';
@@ -253,5 +254,21 @@ describe('with a host that says nothing but comments', () => {
     await client.end();
     expect(errorOf(client.events.at(-1)).code).toBe('host_timeout');
     await expectCleanEnd();
+  });
+});
+
+describe('with a host that cannot even be asked', () => {
+  beforeAll(() => start({ hosts: (sim) => [{ ...simHost(sim), key: new Secret('no header\ncan carry this') }] }));
+  afterAll(() => harness.stop());
+
+  test('the call fails at once, and leaves no timer behind', async () => {
+    const timersAtRest = clock.pendingTimers;
+    for (const ask of [ASK, STREAM_ASK]) {
+      const client = new StreamClient(harness.url, ask);
+      await client.end();
+      expect([client.status, JSON.parse(client.text).error.code]).toEqual([502, 'host_failed']);
+    }
+    await expectCleanEnd();
+    expect(clock.pendingTimers).toBe(timersAtRest);
   });
 });

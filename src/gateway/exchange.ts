@@ -148,7 +148,11 @@ function giveLastWord(admitted: Admitted, served: AttemptResult, settlement: Set
   const { costNanousd, components } = settlement;
   const usage = settlement.usage ?? ZERO_USAGE;
   const bill: Bill = { usage, costNanousd, costUsd: usdNumber(costNanousd), components };
-  served.deliver(bill, receiptHeaders(settlement));
+  try {
+    served.deliver(bill, receiptHeaders(settlement));
+  } catch (error) {
+    refuse(call, record, sink, error, settlement);
+  }
 }
 
 function noteSettlement(record: ExchangeRecord, served: AttemptResult & Outcome, settlement: Settlement): void {

@@ -45,7 +45,8 @@ export function refuse(
   cause: unknown,
   settlement?: Settlement,
 ): void {
-  const error = asGatewayError(cause);
+  const charged = settlement !== undefined && settlement.costNanousd > 0n;
+  const error = asGatewayError(cause, charged);
   record.errorCode = error.code;
   record.status = sink.gone ? record.status || 499 : error.status;
   if (!(cause instanceof GatewayError))
@@ -57,7 +58,6 @@ export function refuse(
   }
   const written: WrittenError = call.wire.client.writeError(error, call.requestId);
   const body = Buffer.from(written.body);
-  const charged = settlement !== undefined && settlement.costNanousd > 0n;
   sink.head(written.status, {
     ...identityHeaders(call.requestId, record.requestedModel, record.effectiveModel),
     ...receiptHeaders(settlement ?? NOTHING_CHARGED),
@@ -71,7 +71,7 @@ export function refuse(
 const NOTHING_CHARGED = { costNanousd: 0n, components: null };
 
 /** What is no error of ours is a fault in this program: the caller learns that it happened, the log learns what. */
-export function asGatewayError(cause: unknown): GatewayError {
+export function asGatewayError(cause: unknown, charged = false): GatewayError {
   if (cause instanceof GatewayError) return cause;
   if (cause instanceof StoreUnavailable) {
     return new GatewayError('store_unavailable', {
@@ -79,7 +79,8 @@ export function asGatewayError(cause: unknown): GatewayError {
       retryAfterS: 1,
     });
   }
+  const money = charged ? 'the receipt says what was charged' : 'nothing was charged';
   return new GatewayError('internal_error', {
-    message: 'Something went wrong in the gateway; nothing was charged. Quote the request id when you report it.',
+    message: `Something went wrong in the gateway; ${money}. Quote the request id when you report it.`,
   });
 }

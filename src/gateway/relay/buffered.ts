@@ -41,9 +41,10 @@ class BufferedRelay implements AnswerReceiver {
 
   start(): void {
     const { clock, limits, shutdown, sink } = this.#terms;
-    this.#control = this.#terms.send(this);
     this.#timeLimit = clock.after(limits.bufferedMs, () => this.#timedOut());
     this.#forgetShutdown = shutdown.onDue(() => this.#shutDown());
+    if (this.#over) return;
+    this.#control = this.#terms.send(this);
     sink.onGone(() => this.#clientGone());
   }
 

@@ -55,14 +55,13 @@ class StreamedRelay implements AnswerReceiver {
     this.#stream = terms.passage.openStream();
     this.#outlet = new StreamOutlet(terms, {
       pause: () => this.#control?.pause(),
-      resume: () => this.#control?.resume(),
+      resume: () => this.#resume(),
       lost: (how) => this.#clientLost(how),
     });
   }
 
   start(): void {
     const { clock, limits, shutdown } = this.#terms;
-    this.#control = this.#terms.send(this);
     this.#idle = new SilenceLimit(clock, limits.firstFrameMs, () => this.#silent(limits.firstFrameMs));
     this.#timers.push(
       clock.after(limits.streamMs, () =>
@@ -70,7 +69,10 @@ class StreamedRelay implements AnswerReceiver {
       ),
     );
     this.#forgetShutdown = shutdown.onDue(() => this.#shutDown());
-    this.#outlet.watch();
+    if (this.#over) return;
+    this.#control = this.#terms.send(this);
+    // A request that cannot even be made has failed by now.
+    if (!this.#over) this.#outlet.watch();
   }
 
   head(status: number, headers: IncomingHttpHeaders): void {
@@ -189,6 +191,12 @@ class StreamedRelay implements AnswerReceiver {
     this.#control?.cancel();
     const error = hostFailed(this.#stream.relayedBytes > 0);
     this.#finish(this.#result('upstream_error', error, { words, retryable: true }));
+  }
+
+  /** The host's silence begins anew: it was not the host who was silent. */
+  #resume(): void {
+    this.#idle?.touch();
+    this.#control?.resume();
   }
 
   /** A host we have paused ourselves is not silent; the client's own limit is running then. */

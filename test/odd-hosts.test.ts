@@ -1,0 +1,145 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { SimScript } from '../src/sim/sim.ts';
+import { type Harness, startHarness } from './harness.ts';
+import { callRaw } from './raw-client.ts';
+
+/** Whatever a host answers, a caller gets an answer or an error of ours, and the receipt says the same. */
+
+const ASK = { model: 'sim-gpt', messages: [{ role: 'user', content: 'hello' }] };
+
+let harness: Harness;
+
+beforeAll(async () => {
+  harness = await startHarness();
+});
+beforeEach(() => harness.sim.reset());
+afterEach(() => harness.expectCleanBooks());
+afterAll(() => harness.stop());
+
+const raw = (body: string | Buffer, contentType = 'application/json'): SimScript => ({
+  raw: { contentType, base64: Buffer.from(body).toString('base64') },
+});
+
+const CHOICES = '"choices":[{"index":0,"message":{"role":"assistant","content":"hi"},"finish_reason":"stop"}]';
+const USAGE = '"usage":{"prompt_tokens":5,"completion_tokens":1,"total_tokens":6}';
+const ANSWER = `{"id":"a","object":"chat.completion","created":1,"model":"m",${CHOICES},${USAGE}}`;
+
+const ANSWERS: readonly [string, SimScript, 200 | 502][] = [
+  ['a plain one', raw(ANSWER), 200],
+  ['one with white space around', raw(`\n\n ${ANSWER} \n`), 200],
+  ['two models', raw(ANSWER.replace('"model":"m"', '"model":"m","model":"n"')), 200],
+  ['two usages', raw(ANSWER.replace(USAGE, `${USAGE},${USAGE}`)), 200],
+  ['a model in an escaped spelling', raw(ANSWER.replace('"model"', '"mod\\u0065l"')), 200],
+  ['two models, one of them escaped', raw(ANSWER.replace('"model":"m"', '"model":"m","mod\\u0065l":"n"')), 200],
+  ['no model, no usage', raw(`{${CHOICES}}`), 200],
+  ['usage that is null', raw(ANSWER.replace(USAGE, '"usage":null')), 200],
+  ['usage that is a list', raw(ANSWER.replace(USAGE, '"usage":[1]')), 200],
+  ['choices that are no objects', raw('{"choices":[1,null,"x"]}'), 502],
+  ['no choices at all in the list', raw(`{"choices":[],${USAGE}}`), 502],
+  ['a byte order mark', raw(`\ufeff${ANSWER}`), 502],
+  [
+    'half a character',
+    raw(Buffer.concat([Buffer.from(ANSWER.slice(0, -1)), Buffer.from([0xc3]), Buffer.from('}')])),
+    502,
+  ],
+  [
+    'half a character in a string',
+    raw(Buffer.concat([Buffer.from('{"x":"'), Buffer.from([0xc3]), Buffer.from(`",${ANSWER.slice(1)}`)])),
+    200,
+  ],
+  ['nothing', raw(''), 502],
+  ['null', raw('null'), 502],
+  ['a list', raw('[]'), 502],
+  ['an object of something else', raw('{"hello":"world"}'), 502],
+  ['an error with a 200', { errorAfterChunks: 0 }, 502],
+  ['half of one', { endAtByte: 100 }, 502],
+  ['a cut', { cutAtByte: 100 }, 502],
+  ['a compressed one', { headers: { 'content-encoding': 'gzip' } }, 502],
+  ['a redirect', { status: 302, headers: { location: 'http://127.0.0.1:1/' } }, 502],
+  ['no content', { status: 204 }, 502],
+];
+
+describe('a whole answer', () => {
+  test.each(ANSWERS)('%s', async (_, script, status) => {
+    harness.sim.script(script);
+    const answer = await callRaw(`${harness.url}/v1/chat/completions`, ASK);
+    expect([answer.status, answer.ended]).toEqual([status, 'complete']);
+    const receipt = await harness.receipt(String(answer.headers['x-gateway-request-id']));
+    expect(receipt.cost_nanousd).toBe(Number(answer.headers['x-gateway-cost-nanousd']));
+    const body = JSON.parse(answer.text) as {
+      model?: string;
+      usage?: { cost_nanousd?: number };
+      error?: { code: string };
+    };
+    if (status === 200) {
+      expect(body.model).toBe('sim-gpt');
+      expect(body.usage?.cost_nanousd).toBe(receipt.cost_nanousd);
+      expect(receipt).toMatchObject({ ended: 'complete', http_status: 200 });
+    } else {
+      expect(body.error?.code).toBe('host_failed');
+      expect(receipt).toMatchObject({ ended: 'failed', http_status: 502, cost_nanousd: 0 });
+    }
+  });
+});
+
+const sse = (...events: string[]): SimScript =>
+  raw(events.map((event) => `data: ${event}\n\n`).join(''), 'text/event-stream');
+const chunk = (delta: string, finish = 'null', more = '') =>
+  `{"id":"a","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":${delta},"finish_reason":${finish}}]${more}}`;
+const WORD = chunk('{"role":"assistant","content":"hi"}');
+const FINISH = chunk('{}', '"stop"');
+
+/** The last is how the client's stream ends: with its terminator, with an error in it, or as an error of HTTP. */
+const STREAMS: readonly [string, SimScript, 'done' | 'error' | 502][] = [
+  ['a plain one', sse(WORD, FINISH, `{"choices":[],${USAGE}}`, '[DONE]'), 'done'],
+  ['no terminator, but a finish', sse(WORD, FINISH), 'done'],
+  ['a terminator without a finish', sse(WORD, '[DONE]'), 'done'],
+  ['neither', sse(WORD), 'error'],
+  ['a terminator and more after it', sse(WORD, FINISH, '[DONE]', WORD), 'done'],
+  ['an error as its only frame', sse('{"error":{"message":"no","code":"x"}}'), 502],
+  ['an error after a word', sse(WORD, '{"error":{"message":"no","code":"x"}}'), 'error'],
+  ['no JSON as its only frame', sse('hello'), 502],
+  ['no JSON after a word', sse(WORD, '{"id":'), 'error'],
+  ['nothing at all', raw('', 'text/event-stream'), 502],
+  ['nothing but a terminator', sse('[DONE]'), 502],
+  ['nothing but a comment', raw(': hello\n\n', 'text/event-stream'), 502],
+  ['a last frame without its blank line', raw(`data: ${WORD}\n\ndata: ${FINISH}\n`, 'text/event-stream'), 'done'],
+  ['a last frame that breaks off', raw(`data: ${WORD}\n\ndata: {"id":`, 'text/event-stream'), 'error'],
+  ['lone carriage returns', raw(`data: ${WORD}\r\rdata: ${FINISH}\r\rdata: [DONE]\r\r`, 'text/event-stream'), 'done'],
+  ['a byte order mark', raw(`\ufeffdata: ${WORD}\n\ndata: ${FINISH}\n\n`, 'text/event-stream'), 'done'],
+  ['a whole answer instead', raw(ANSWER), 'done'],
+  ['something else instead', raw('{"hello":"world"}'), 502],
+  ['a page instead', raw('<html>', 'text/html'), 502],
+  ['a compressed one', { headers: { 'content-encoding': 'gzip' } }, 502],
+  ['a frame larger than any may be', sse(WORD, chunk(`{"content":"${'x'.repeat(9 * 1024 * 1024)}"}`), FINISH), 'error'],
+];
+
+describe.each(['exact', 'mended'] as const)('a stream through the %s relay', (relay) => {
+  let streaming: Harness;
+  beforeAll(async () => {
+    streaming = await startHarness({ row: { relay } });
+  });
+  afterEach(() => streaming.expectCleanBooks());
+  afterAll(() => streaming.stop());
+
+  test.each(STREAMS)('%s', async (_, script, ends) => {
+    streaming.sim.reset();
+    streaming.sim.script(script);
+    const answer = await callRaw(`${streaming.url}/v1/chat/completions`, { ...ASK, stream: true });
+    const receipt = await streaming.receipt(String(answer.headers['x-gateway-request-id']));
+    expect([answer.status, answer.ended]).toEqual([ends === 502 ? 502 : 200, 'complete']);
+    const events = answer.text.split(/\n\n|\r\r/).slice(0, -1);
+    if (ends === 'done') {
+      expect(events.at(-1)).toBe('data: [DONE]');
+      expect(events.filter((event) => event === 'data: [DONE]')).toHaveLength(1);
+      expect(answer.text.match(/"finish_reason":"/g)).toHaveLength(1);
+      expect(receipt.ended).toBe('complete');
+      return;
+    }
+    expect(answer.text).not.toContain('[DONE]');
+    const { error } = JSON.parse(ends === 502 ? answer.text : events.at(-1)!.slice('data: '.length));
+    expect(error).toMatchObject({ type: 'upstream_error', code: 'host_failed' });
+    expect(receipt.ended).toBe(ends === 502 ? 'failed' : 'upstream_error');
+    expect(receipt.cost_nanousd === 0).toBe(ends === 502);
+  });
+});
