@@ -11,6 +11,7 @@ export const TERMS: RelayTerms = {
   createdS: 1_790_000_000,
   wantsUsageFrame: false,
   hideReasoning: false,
+  request: null,
   manners: {},
 };
 
