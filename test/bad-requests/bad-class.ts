@@ -30,6 +30,8 @@ export interface BadRequest {
   readonly body?: string | Buffer | null;
   /** Sent without its length being announced. */
   readonly chunked?: boolean;
+  /** What the body names as its model. */
+  readonly model?: unknown;
   /** The body before one of its fields was spoiled: it must pass. */
   readonly unspoiled?: Body;
 }
@@ -55,9 +57,30 @@ export function oneField(name: string, code: string, spoil: Spoil, options: OneF
       const unspoiled = goodBody(random);
       const body = structuredClone(unspoiled);
       const param = spoil(body, random);
-      return { param, headers, body: rewrite(JSON.stringify(body), random), unspoiled };
+      const text = respellSome(rewrite(JSON.stringify(body), random), body, random);
+      return { param, headers, body: text, model: body.model, unspoiled };
     },
   };
+}
+
+/** Now and then a key is written with escapes, which must not hide it from us. */
+function respellSome(text: string, body: Body, random: Random): string {
+  if (random.chance(0.8)) return text;
+  const key = random.pick(Object.keys(body));
+  return text.replace(`${JSON.stringify(key)}:`, () => `"${respelt(key, random)}":`);
+}
+
+/** The same key to a JSON reader, with none, some or all of its characters escaped. */
+export function respelt(key: string, random: Random): string {
+  const share = random.pick([0, 0.3, 1]);
+  return [...key]
+    .map((one) => (random.chance(share) ? escaped(one, random) : JSON.stringify(one).slice(1, -1)))
+    .join('');
+}
+
+function escaped(character: string, random: Random): string {
+  const hex = character.charCodeAt(0).toString(16).padStart(4, '0');
+  return `\\u${random.chance(0.5) ? hex : hex.toUpperCase()}`;
 }
 
 /** A value that is written into JSON text as it stands, by way of a string that nothing else contains. */

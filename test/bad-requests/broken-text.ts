@@ -1,6 +1,6 @@
 import { LIMITS } from '../../src/limits.ts';
 import type { Random } from '../random.ts';
-import type { BadClass, BadRequest } from './bad-class.ts';
+import { type BadClass, type BadRequest, respelt } from './bad-class.ts';
 import { type Body, goodBody } from './good-body.ts';
 
 /** A body that two readers could understand differently, or that no reader should have to understand. */
@@ -41,19 +41,6 @@ function objectsIn(value: unknown, path = ''): Place[] {
 function step(key: string, isFirst: boolean): string {
   if (!/^[\w$-]+$/.test(key)) return `[${JSON.stringify(key)}]`;
   return isFirst ? key : `.${key}`;
-}
-
-/** The same key to a JSON reader, with none, some or all of its characters escaped. */
-function respelt(key: string, random: Random): string {
-  const share = random.pick([0, 0.3, 1]);
-  return [...key]
-    .map((one) => (random.chance(share) ? escaped(one, random) : JSON.stringify(one).slice(1, -1)))
-    .join('');
-}
-
-function escaped(character: string, random: Random): string {
-  const hex = character.charCodeAt(0).toString(16).padStart(4, '0');
-  return `\\u${random.chance(0.5) ? hex : hex.toUpperCase()}`;
 }
 
 const NOT_UTF8 = [

@@ -82,13 +82,14 @@ function judgeEnvelope(row: BadClass, { param }: BadRequest, text: string): stri
 }
 
 /** A body that could be read has a model, and the answer repeats it, unless it is what was wrong; so with what it resolved to. */
-function judgeModel(row: BadClass, { param, body }: BadRequest, headers: IncomingHttpHeaders): string[] {
+function judgeModel(row: BadClass, { param, model }: BadRequest, headers: IncomingHttpHeaders): string[] {
   if (!row.oneField || param === 'model') return [];
-  const { model } = parsed(String(body)) as { model: string };
-  const effective = row.code === 'missing_capability' ? model.replace(/^.*\//, '') : undefined;
+  const effective = String(model).replace(/^.*\//, '');
   return [
     ...differs('requested model', headers['x-gateway-requested-model'], model),
-    ...(effective === undefined ? [] : differs('effective model', headers['x-gateway-effective-model'], effective)),
+    ...(row.code === 'missing_capability'
+      ? differs('effective model', headers['x-gateway-effective-model'], effective)
+      : []),
   ];
 }
 
