@@ -27,7 +27,7 @@ export interface Admission {
 
 /** Checks what was asked of the model, in the documented order; throws the first refusal. */
 export async function admit(model: CatalogModel, peek: Peek, count: TextCounter): Promise<Admission> {
-  checkCapabilities(model, peek);
+  checkNeeds(model, peek.needs);
   checkDimensions(model, peek);
   const outputLimit = outputLimitOf(model, peek);
   const reasoningEffort = effortFor(model, peek, outputLimit);
@@ -95,8 +95,8 @@ export function mayUse(caller: Caller, model: CatalogModel): boolean {
   return allowed === null || allowed.includes(model.id);
 }
 
-function checkCapabilities(model: CatalogModel, peek: Peek): void {
-  for (const { capability, param } of peek.needs) {
+export function checkNeeds(model: CatalogModel, needs: Peek['needs']): void {
+  for (const { capability, param } of needs) {
     if (model.caps.has(capability)) continue;
     if (param === 'model') {
       throw new GatewayError('wrong_wire', {

@@ -1,5 +1,6 @@
 import type { Ended, UsageSource } from '../canonical/receipt.ts';
 import type { Usage } from '../canonical/usage.ts';
+import type { Call } from './gateway.ts';
 
 /** All that is told about one call when it is over: the log line, the metrics and the trace read this and nothing else. */
 export interface ExchangeRecord {
@@ -29,4 +30,33 @@ export interface ExchangeRecord {
   answeredAfterMs: number | null;
   settledAfterMs: number | null;
   totalMs: number;
+}
+
+export function openRecord(call: Call): ExchangeRecord {
+  return {
+    requestId: call.requestId,
+    route: call.route,
+    accountId: call.caller.accountId,
+    keyId: call.caller.keyId,
+    startedMs: call.startedMs,
+    requestedModel: null,
+    effectiveModel: null,
+    stream: false,
+    host: null,
+    attempts: 0,
+    status: 0,
+    ended: 'refused',
+    errorCode: null,
+    fault: null,
+    usageSource: 'none',
+    usage: null,
+    costNanousd: 0n,
+    heldNanousd: 0n,
+    lossNanousd: 0n,
+    lossReason: null,
+    heldAfterMs: null,
+    answeredAfterMs: null,
+    settledAfterMs: null,
+    totalMs: 0,
+  };
 }

@@ -6,7 +6,7 @@ import { usdNumber } from '../money/nanousd.ts';
 import type { Bill, Peek } from '../wires/wire.ts';
 import { type Admission, admit, admitByCount, resolveModel, type TextCounter } from './admit.ts';
 import type { ClientSink } from './client-sink.ts';
-import type { ExchangeRecord } from './exchange-record.ts';
+import { type ExchangeRecord, openRecord } from './exchange-record.ts';
 import type { Call, Gateway, PricedCatalog } from './gateway.ts';
 import { refusalOfHold } from './hold-refusal.ts';
 import { meter } from './meter.ts';
@@ -167,33 +167,4 @@ function noteSettlement(record: ExchangeRecord, served: AttemptResult & Outcome,
   record.costNanousd = settlement.costNanousd;
   record.lossNanousd = settlement.lossNanousd;
   record.lossReason = settlement.lossReason;
-}
-
-function openRecord(call: Call): ExchangeRecord {
-  return {
-    requestId: call.requestId,
-    route: call.route,
-    accountId: call.caller.accountId,
-    keyId: call.caller.keyId,
-    startedMs: call.startedMs,
-    requestedModel: null,
-    effectiveModel: null,
-    stream: false,
-    host: null,
-    attempts: 0,
-    status: 0,
-    ended: 'refused',
-    errorCode: null,
-    fault: null,
-    usageSource: 'none',
-    usage: null,
-    costNanousd: 0n,
-    heldNanousd: 0n,
-    lossNanousd: 0n,
-    lossReason: null,
-    heldAfterMs: null,
-    answeredAfterMs: null,
-    settledAfterMs: null,
-    totalMs: 0,
-  };
 }

@@ -1,7 +1,7 @@
 import { MISSING_USAGE } from '../canonical/usage.ts';
 import type { ClientSink } from './client-sink.ts';
 import type { Admitted } from './exchange.ts';
-import type { Gateway } from './gateway.ts';
+import type { Call, Gateway } from './gateway.ts';
 import type { Outcome } from './outcome.ts';
 import type { Passage } from './passage.ts';
 import { identityHeaders } from './refuse.ts';
@@ -37,24 +37,31 @@ const NEVER_ASKED: AttemptResult = {
 };
 
 function attempt(gateway: Gateway, admitted: Admitted, passage: Passage, sink: ClientSink): Promise<AttemptResult> {
-  const terms = attemptTerms(gateway, admitted, passage, sink);
-  return admitted.peek.stream ? relayStreamed(terms) : relayBuffered(terms);
+  const { call, peek, admission } = admitted;
+  const headers = identityHeaders(call.requestId, peek.model, admission.model.id);
+  const terms = attemptTerms(gateway, call, passage, sink, headers);
+  return peek.stream ? relayStreamed(terms) : relayBuffered(terms);
 }
 
-function attemptTerms(gateway: Gateway, admitted: Admitted, passage: Passage, sink: ClientSink): AttemptTerms {
-  const { call, peek, admission } = admitted;
+export function attemptTerms(
+  { limits, clock, shutdown }: Gateway,
+  { wire, requestId }: Call,
+  passage: Passage,
+  sink: ClientSink,
+  headers: Record<string, string>,
+): AttemptTerms {
   const { host } = passage.candidate;
   return {
     passage,
-    client: call.wire.client,
-    requestId: call.requestId,
+    client: wire.client,
+    requestId,
     send: (receiver) => host.send(passage.path, passage.headers, passage.body(), receiver),
     hideKey: (text) => host.hideKey(text),
     onClientGone: host.row.onClientGone,
     sink,
-    headers: identityHeaders(call.requestId, peek.model, admission.model.id),
-    limits: gateway.limits,
-    clock: gateway.clock,
-    shutdown: gateway.shutdown,
+    headers,
+    limits,
+    clock,
+    shutdown,
   };
 }

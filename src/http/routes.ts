@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Caller } from '../accounts/authenticate.ts';
-import type { Call } from '../gateway/gateway.ts';
+import type { ClientSink } from '../gateway/client-sink.ts';
+import type { Call, Gateway } from '../gateway/gateway.ts';
 
 /** What an answer that is no model's words needs to know. */
 export interface PlainRequest {
@@ -25,7 +26,14 @@ export type Route = {
   readonly path: string;
   /** `public` routes need no key in any mode. */
   readonly access: 'key' | 'public';
-} & ({ readonly wire: Call['wire'] } | { readonly answer: PlainHandler });
+} & (CallRoute | { readonly answer: PlainHandler });
+
+/** A route that takes a call of a wire; errors come in that wire's own shape. */
+export interface CallRoute {
+  readonly wire: Call['wire'];
+  /** What is done with the call: most are exchanges. */
+  readonly run: (gateway: Gateway, call: Call, sink: ClientSink) => Promise<void>;
+}
 
 /** Prefixes under which every route is reachable: SDKs differ in what they add to a base URL. */
 export const PREFIXES = ['/v1', '', '/api/v1'] as const;

@@ -1,7 +1,6 @@
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Caller } from '../accounts/authenticate.ts';
 import { errorEnvelope, GatewayError } from '../canonical/errors.ts';
-import { exchange } from '../gateway/exchange.ts';
 import type { Call, Gateway } from '../gateway/gateway.ts';
 import { asGatewayError, errorHeaders, identityHeaders } from '../gateway/refuse.ts';
 import { formatId } from '../kit/ids.ts';
@@ -13,7 +12,7 @@ import { corsHeaders, preflightHeaders } from './cors.ts';
 import { errorOfServer, errorOfUnknownRoute, methodsAt } from './errors.ts';
 import { checkOrigin, type GuardTerms } from './guard.ts';
 import { ResponseSink } from './response-sink.ts';
-import { type PlainHandler, PREFIXES, type Route } from './routes.ts';
+import { type CallRoute, type PlainHandler, PREFIXES, type Route } from './routes.ts';
 
 export interface ServerTerms {
   readonly gateway: Gateway;
@@ -31,6 +30,10 @@ declare module 'fastify' {
     callText: string;
     startedMs: number;
     caller: Caller | null;
+  }
+  interface FastifyContextConfig {
+    /** The wire whose callers ask here, for the shape of errors; null where any caller may. */
+    wire?: Call['wire'] | null;
   }
 }
 
@@ -127,7 +130,8 @@ function addRoute(server: FastifyInstance, route: Route, terms: ServerTerms): vo
       method: route.method,
       url: prefix + route.path,
       ...(route.access === 'key' ? { onRequest: authentication(terms) } : {}),
-      handler: 'wire' in route ? callHandler(terms, route.wire, `/v1${route.path}`) : plainHandler(terms, route.answer),
+      config: { wire: 'wire' in route ? route.wire : null },
+      handler: 'wire' in route ? callHandler(terms, route, `/v1${route.path}`) : plainHandler(terms, route.answer),
     });
   }
 }
@@ -150,14 +154,14 @@ function authentication(terms: ServerTerms) {
 }
 
 /** A billed call: from here on the response belongs to the exchange. */
-function callHandler({ gateway, log, draining }: ServerTerms, wire: Call['wire'], route: string) {
+function callHandler({ gateway, log, draining }: ServerTerms, { wire, run }: CallRoute, route: string) {
   const { clock, shutdown, limits } = gateway;
   const sinkTerms = { clock, stallMs: limits.stallMs, draining };
   return (request: FastifyRequest, reply: FastifyReply): void => {
     reply.hijack();
     const sink = new ResponseSink(reply.raw, sinkTerms);
     shutdown.callBegins();
-    exchange(
+    run(
       gateway,
       {
         id: request.callId,
@@ -191,18 +195,23 @@ function plainHandler(terms: ServerTerms, answer: PlainHandler) {
   };
 }
 
-/** Refused before any wire understood the request: the common envelope, and the promise that it cost nothing. */
+/** Refused before any wire understood the request: in the shape the route's clients read, and with the promise that it cost nothing. */
 function sendError(
   request: FastifyRequest,
   reply: FastifyReply,
   error: GatewayError,
   terms: ServerTerms,
 ): FastifyReply {
-  noteRequest(request, error.status, error.code, terms);
+  const wire = request.routeOptions.config.wire ?? null;
+  const written =
+    wire === null
+      ? { status: error.status, body: JSON.stringify(errorEnvelope(error)) }
+      : wire.client.writeError(error, request.callText);
+  noteRequest(request, written.status, error.code, terms);
   return reply
-    .code(error.status)
+    .code(written.status)
     .headers({ ...errorHeaders(error), 'x-gateway-cost-nanousd': '0' })
-    .send(JSON.stringify(errorEnvelope(error)));
+    .send(written.body);
 }
 
 function noteRequest(request: FastifyRequest, status: number, errorCode: string | null, terms: ServerTerms): void {

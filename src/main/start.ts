@@ -16,16 +16,14 @@ import { logCall } from '../http/call-log.ts';
 import { openControlSocket, type RunVerb } from '../http/control-socket.ts';
 import { addHealth, addMetrics } from '../http/health.ts';
 import { Metrics } from '../http/metrics.ts';
-import { plainRoutes } from '../http/plain-routes.ts';
-import type { Route } from '../http/routes.ts';
 import { buildServer } from '../http/server.ts';
 import type { Clock } from '../kit/clock.ts';
 import { errorFields, type Log } from '../kit/log.ts';
 import { LIMITS } from '../limits.ts';
 import { TokenCounter } from '../money/count-tokens.ts';
-import { WIRES } from '../wires/registry.ts';
 import { type Books, controlSocketPath, openBooks } from './books.ts';
 import { catalogFor, rememberPrices } from './prices.ts';
+import { routeTable } from './routes.ts';
 
 export interface StartTerms {
   readonly config: Config;
@@ -208,13 +206,6 @@ function verbsOf(terms: StartTerms, books: Books, gateway: Gateway, gate: AuthGa
     server: { url, pid: process.pid, hosted: config.hosted, startedMs: clock.nowMs() },
   };
   return (verb, input) => answerOperator(operator, verb, input);
-}
-
-function routeTable({ ledger, prices }: Gateway): Route[] {
-  return [
-    { method: 'POST', path: '/chat/completions', access: 'key', wire: WIRES.chat! },
-    ...plainRoutes({ ledger, prices }),
-  ];
 }
 
 /** No new connection; calls under way may end in their own time, then they are told; the last settle is awaited. */

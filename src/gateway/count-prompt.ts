@@ -1,0 +1,73 @@
+import { GatewayError } from '../canonical/errors.ts';
+import { MISSING_USAGE, ZERO_USAGE } from '../canonical/usage.ts';
+import type { CatalogModel } from '../catalog/model.ts';
+import type { Candidate } from '../hosts/directory.ts';
+import type { JsonText } from '../kit/json.ts';
+import { countTokens, messages } from '../wires/messages/index.ts';
+import type { Bill } from '../wires/wire.ts';
+import { checkNeeds, resolveModel } from './admit.ts';
+import type { ClientSink } from './client-sink.ts';
+import { openRecord } from './exchange-record.ts';
+import type { Call, Gateway } from './gateway.ts';
+import type { Passage } from './passage.ts';
+import { readBody, readModelName } from './read-call.ts';
+import { identityHeaders, refuse } from './refuse.ts';
+import { relayBuffered } from './relay/buffered.ts';
+import { attemptTerms } from './serve.ts';
+
+const NOTHING: Bill = { usage: ZERO_USAGE, costNanousd: 0n, costUsd: 0, components: null };
+
+/** Lets the model's own host count a prompt. That costs nothing, so nothing is held and no receipt is written. */
+export async function countPrompt(gateway: Gateway, call: Call, sink: ClientSink): Promise<void> {
+  const record = openRecord(call);
+  try {
+    const text = readBody(call.body);
+    record.requestedModel = readModelName(text);
+    const peek = countTokens.peek(text, call.headers);
+    const model = resolveModel(gateway.prices().catalog, call.caller, peek.model);
+    record.effectiveModel = model.id;
+    checkNeeds(model, peek.needs);
+    const passage = countingPassage(text, peek.hostHeaders, counterOf(gateway, model));
+    record.host = passage.candidate.host.row.name;
+    const headers = identityHeaders(call.requestId, peek.model, model.id);
+    const result = await relayBuffered(attemptTerms(gateway, call, passage, sink, headers));
+    if (result.error !== null) throw result.error;
+    result.deliver(NOTHING, { 'x-gateway-cost-nanousd': '0' });
+    record.status = result.httpStatus;
+    record.ended = result.ended;
+  } catch (error) {
+    refuse(call, record, sink, error);
+  }
+  record.totalMs = gateway.clock.monotonicMs() - call.startedMs;
+  gateway.observe(record);
+}
+
+function counterOf(gateway: Gateway, model: CatalogModel): Candidate {
+  const candidate = gateway
+    .hosts()
+    .candidates(model)
+    .find(({ wires }) => wires.includes(messages.name));
+  if (candidate !== undefined) return candidate;
+  throw new GatewayError('unsupported_feature', {
+    param: 'model',
+    message: `No host of ${model.id} counts prompts; the usage of an answer tells its tokens.`,
+  });
+}
+
+function countingPassage(text: JsonText, hostHeaders: Readonly<Record<string, string>>, candidate: Candidate): Passage {
+  return {
+    candidate,
+    path: countTokens.path,
+    headers: { ...messages.relay.headers, ...hostHeaders },
+    body: () => countTokens.writeRequest(text, candidate.hostModel),
+    openStream: () => {
+      throw new Error('A count is never streamed.');
+    },
+    readAnswer: (body) => {
+      const counted = countTokens.writeAnswer(countTokens.readAnswer(body));
+      return { usage: MISSING_USAGE, relayedBytes: 0, write: () => Buffer.from(counted) };
+    },
+    answerAsStream: () => null,
+    readError: messages.relay.readError,
+  };
+}
