@@ -1,7 +1,7 @@
 import { type BadClass, oneField } from './bad-class.ts';
 import { goodTools } from './good-body.ts';
 
-/** The closed list of the interface's decisions, with values that ask for something. */
+/** Every field that is refused by name, with values that ask for something. */
 const REFUSED_VALUES: Readonly<Record<string, readonly unknown[]>> = {
   provider: [{ order: ['a'] }, { only: ['a'], allow_fallbacks: false }, 'a'],
   models: [['sim-gpt', 'sim-gpt-mini'], ['another'], 'another'],
@@ -19,9 +19,16 @@ const REFUSED_VALUES: Readonly<Record<string, readonly unknown[]>> = {
   background: [true],
   store: [true],
   prediction: [{ type: 'content', content: 'x' }],
-  web_search_options: [{ search_context_size: 'low' }],
+  prompt: [{ id: 'pmpt_1' }, { id: 'pmpt_1', variables: {} }],
+  item_reference: ['item_1', { id: 'item_1' }],
+  // Empty options mean a search with the usual ones.
+  web_search_options: [{ search_context_size: 'low' }, {}],
+  search_parameters: [{ mode: 'on' }, {}],
   audio: [{ voice: 'alloy', format: 'mp3' }],
   speed: ['fast', 2],
+  max_output_tokens: [1, 100_000],
+  max_new_tokens: [1, 100_000],
+  best_of: [2, 20],
   service_tier: ['flex', 'priority', 'scale', 7],
   modalities: [['audio'], ['text', 'audio'], ['image', 'text']],
 };
@@ -48,6 +55,7 @@ export const HARMLESS_VALUES: Readonly<Record<string, readonly unknown[]>> = {
   previous_response_id: [null, ''],
   background: [null, false],
   store: [null, false],
+  best_of: [null, 1],
   service_tier: [null, 'auto', 'default'],
   modalities: [null, ['text'], []],
 };

@@ -38,6 +38,7 @@ const FIELD_KINDS: Readonly<Record<string, readonly Kind[]>> = {
   tool_choice: ['string', 'object'],
   tools: ['list'],
   functions: ['list'],
+  function_call: ['string', 'object'],
   usage: ['object'],
   user: ['string'],
   safety_identifier: ['string'],

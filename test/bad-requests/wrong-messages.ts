@@ -77,6 +77,10 @@ export const WRONG_MESSAGES: readonly BadClass[] = [
     message.tool_calls = random.pick(NO_CALLS);
     return '.tool_calls';
   }),
+  wrongMessage('a function call that is no object', (message, random) => {
+    message.function_call = random.pick<unknown>(['pay', 7, true, [], ['pay']]);
+    return '.function_call';
+  }),
   wrongMessage('a tool call that is none', (message, random) => {
     const [member, call] = random.pick(CALL_FAULTS);
     message.tool_calls = [call];
