@@ -1,6 +1,10 @@
 import { chat } from './chat/index.ts';
+import { decisions } from './decisions/index.ts';
+import { embeddings } from './embeddings/index.ts';
 import { messages } from './messages/index.ts';
+import { responses } from './responses/index.ts';
+import { systemone } from './systemone/index.ts';
 import type { Wire } from './wire.ts';
 
 /** Every wire, by the name that host rows and routes use. */
-export const WIRES: Readonly<Record<string, Wire>> = { chat, messages };
+export const WIRES: Readonly<Record<string, Wire>> = { chat, messages, responses, embeddings, systemone, decisions };
