@@ -1,0 +1,90 @@
+import { isText, type Members, objectsIn } from '../members.ts';
+import { callKindOf, type PartKind } from './item-kinds.ts';
+
+/** How ids of each kind of item begin; what the vendor may yet invent gets a neutral one. */
+const ID_PREFIXES: Readonly<Record<string, string>> = {
+  message: 'msg',
+  reasoning: 'rs',
+  function_call: 'fc',
+  custom_tool_call: 'ctc',
+};
+
+export function mintItemId(type: unknown, stem: string, index: number): string {
+  return `${ID_PREFIXES[type as string] ?? 'item'}_${stem}_${index}`;
+}
+
+/** Sets members that differ; true if one did. */
+export function setMembers(holder: Members, members: Members): boolean {
+  let changed = false;
+  for (const name of Object.keys(members)) {
+    if (holder[name] === members[name]) continue;
+    holder[name] = members[name];
+    changed = true;
+  }
+  return changed;
+}
+
+/** Adds what must stand in a part and does not. */
+export function completePart(part: Members): boolean {
+  if (part.type !== 'output_text') return false;
+  return setMembers(part, {
+    text: typeof part.text === 'string' ? part.text : '',
+    annotations: part.annotations ?? [],
+    logprobs: part.logprobs ?? [],
+  });
+}
+
+export function partOf(kind: PartKind, words: string): Members {
+  const part = { type: kind.type, [kind.words]: words };
+  return kind.hasLogprobs ? { ...part, annotations: [], logprobs: [] } : part;
+}
+
+/** What must stand in an item beside its identity, whether it is only begun or finished. */
+export function completeItem(item: Members, status: string): boolean {
+  let changed = false;
+  for (const part of objectsIn(item.content)) changed = completePart(part) || changed;
+  if (item.type === 'reasoning') return setMembers(item, { summary: item.summary ?? [] }) || changed;
+  const call = callKindOf(item.type);
+  const body = call === undefined ? messageBody(item) : { [call.words]: wordsOf(item[call.words]) };
+  return setMembers(item, { status: item.status ?? status, ...body }) || changed;
+}
+
+function messageBody(item: Members): Members {
+  if (item.type !== 'message') return {};
+  return { role: 'assistant', content: Array.isArray(item.content) ? item.content : [] };
+}
+
+/** Arguments are a JSON string on this wire; some hosts hand over the object itself. */
+function wordsOf(value: unknown): string {
+  if (typeof value === 'string') return value;
+  return value === undefined || value === null ? '' : JSON.stringify(value);
+}
+
+/** An item as it begins: nothing of what it will say is in it yet. */
+export function emptyItem(item: Members): boolean {
+  let changed = completeItem(item, 'in_progress');
+  const call = callKindOf(item.type);
+  if (call !== undefined) changed = setMembers(item, { [call.words]: '' }) || changed;
+  if (item.status !== undefined) changed = setMembers(item, { status: 'in_progress' }) || changed;
+  for (const list of ['content', 'summary']) {
+    if (!Array.isArray(item[list]) || item[list].length === 0) continue;
+    item[list] = [];
+    changed = true;
+  }
+  return changed;
+}
+
+/** A call whose id is missing could not be answered. */
+export function identifyItem(item: Members, stem: string, index: number): boolean {
+  let changed = false;
+  if (!isText(item.id)) changed = setMembers(item, { id: mintItemId(item.type, stem, index) });
+  if (callKindOf(item.type) === undefined || isText(item.call_id)) return changed;
+  return setMembers(item, { call_id: `call_${stem}_${index}` });
+}
+
+/** The trace is taken out of a reasoning item; what only its vendor can read stays, or the next turn would lack it. */
+export function hideTrace(item: Members): boolean {
+  if (item.type !== 'reasoning') return false;
+  const hidden = Array.isArray(item.summary) && item.summary.length > 0 ? setMembers(item, { summary: [] }) : false;
+  return Array.isArray(item.content) && item.content.length > 0 ? setMembers(item, { content: [] }) : hidden;
+}

@@ -1,0 +1,63 @@
+import { tryParseJson } from '../../kit/json.ts';
+import type { SseFrame } from '../../kit/sse.ts';
+import { isObject } from '../members.ts';
+import type { RelayTerms, StreamRelay } from '../wire.ts';
+import { eventRole } from './item-kinds.ts';
+import { mendStream } from './mend.ts';
+import { StreamState } from './stream-state.ts';
+
+/**
+ * For hosts proven to send conforming frames: bytes pass as they came. Only the events that carry the whole response are
+ * written anew, since they name the model, and the last one waits for the bill.
+ */
+class ExactStream extends StreamState implements StreamRelay {
+  frame(frame: SseFrame): Buffer | string | null {
+    if (this.terminal || frame.isComment) return null;
+    const text = frame.raw.toString('latin1');
+    const type = /^event: (\S+)/.exec(text)?.[1];
+    const act = eventRole(type)?.act;
+    if (act === undefined || act === 'begin' || act === 'end' || act === 'fail') return this.#read(frame);
+    if (act === 'words') this.relayedBytes += wordBytes(text);
+    this.numbers.next++;
+    const opening = this.takeOpening();
+    return opening === '' ? frame.raw : Buffer.concat([Buffer.from(opening), frame.raw]);
+  }
+
+  #read({ data }: SseFrame): string | null {
+    const event = tryParseJson(data ?? '');
+    if (!isObject(event)) return this.fail('the host sent an event that is no JSON object');
+    switch (eventRole(event.type)?.act) {
+      case 'begin':
+        return this.open(event.type as string, event);
+      case 'end':
+        return this.end(event);
+      case 'fail':
+        return isObject(event.response) ? this.fail(event.response.error, event.response) : this.fail(event);
+      default:
+        return null;
+    }
+  }
+}
+
+const WORDS = '"delta":"';
+
+/** Bytes of the model's own words in a frame, escapes as they stand: only an estimate ever reads this. */
+function wordBytes(text: string): number {
+  const at = text.indexOf(WORDS);
+  if (at === -1) return 0;
+  const start = at + WORDS.length;
+  let end = text.indexOf('"', start);
+  while (end !== -1 && isEscaped(text, end)) end = text.indexOf('"', end + 1);
+  return end === -1 ? 0 : end - start;
+}
+
+function isEscaped(text: string, at: number): boolean {
+  let backslashes = 0;
+  while (text[at - 1 - backslashes] === '\\') backslashes++;
+  return backslashes % 2 === 1;
+}
+
+/** A trace that is not wanted must be taken out of frames, which only mending does. */
+export function exactStream(terms: RelayTerms): StreamRelay {
+  return terms.hideReasoning ? mendStream(terms) : new ExactStream(terms);
+}

@@ -1,0 +1,158 @@
+import {
+  aBoolean,
+  aList,
+  aNumber,
+  anInteger,
+  anObject,
+  anything,
+  aString,
+  aStringOrObject,
+  checkField,
+  type FieldCheck,
+} from '../field-checks.ts';
+import { LABEL_FIELDS } from '../labels.ts';
+import { isAbsent, isObject, type Members } from '../members.ts';
+import { REFUSED_EVERYWHERE, type Refusals, refuseUnlessHarmless } from '../refused-fields.ts';
+import { mustBe, unsupported } from '../request-errors.ts';
+
+/** Fields this wire knows, with the type they must have; what reads them closer does so elsewhere. */
+const KNOWN_FIELDS: Readonly<Record<string, FieldCheck>> = {
+  model: anything,
+  input: anything,
+  max_output_tokens: anything,
+  reasoning: anything,
+  reasoning_effort: anything,
+  include_reasoning: anything,
+  response_format: anything,
+  frequency_penalty: aNumber,
+  include: aList,
+  instructions: aString,
+  max_tool_calls: anInteger,
+  metadata: anObject,
+  parallel_tool_calls: aBoolean,
+  presence_penalty: aNumber,
+  prompt_cache_key: aString,
+  prompt_cache_options: anObject,
+  prompt_cache_retention: aString,
+  safety_identifier: aString,
+  service_tier: aString,
+  session_id: aString,
+  stream: aBoolean,
+  stream_options: anObject,
+  temperature: aNumber,
+  text: anObject,
+  tool_choice: aStringOrObject,
+  tools: aList,
+  top_logprobs: anInteger,
+  top_p: aNumber,
+  usage: anObject,
+  user: aString,
+};
+
+const OTHER_LIMIT = 'the output limit of this wire is `max_output_tokens`; say it there';
+const ONE_ANSWER = 'this wire gives one answer per call; send the request again for another';
+
+const REFUSED_FIELDS: Refusals = {
+  ...REFUSED_EVERYWHERE,
+  prompt: { remedy: 'there is no prompt registry; send the prompt itself as input' },
+  max_tokens: { remedy: OTHER_LIMIT },
+  max_completion_tokens: { remedy: OTHER_LIMIT },
+  max_new_tokens: { remedy: OTHER_LIMIT },
+  n: { remedy: ONE_ANSWER, harmless: (value) => value === 1 },
+  best_of: { remedy: ONE_ANSWER, harmless: (value) => value === 1 },
+};
+
+/** Refused fields that are this wire's own: a value that asks for nothing is the host's to see, as the caller wrote it. */
+const OWN_REFUSED_FIELDS = [
+  'background',
+  'context_management',
+  'conversation',
+  'moderation',
+  'previous_response_id',
+  'prompt',
+  'truncation',
+];
+
+/** Fields that only ask this gateway for something and mean nothing to a host. */
+const GATEWAY_FIELDS: ReadonlySet<string> = new Set([
+  'usage',
+  'reasoning_effort',
+  'include_reasoning',
+  ...Object.keys(REFUSED_FIELDS).filter((name) => name !== 'store' && !OWN_REFUSED_FIELDS.includes(name)),
+]);
+
+/** Fields a host is not sent: what only this gateway reads, and labels its row does not ask for. */
+export function isWithheld(name: string, forwards: readonly string[]): boolean {
+  if (LABEL_FIELDS.includes(name)) return !forwards.includes(name);
+  return GATEWAY_FIELDS.has(name);
+}
+
+export function isRefusedField(name: string): boolean {
+  return Object.hasOwn(REFUSED_FIELDS, name);
+}
+
+/** Checks every field of a body; returns the names of those this wire knows nothing about. */
+export function checkFields(body: Members): string[] {
+  const unknown: string[] = [];
+  for (const name of Object.keys(body)) {
+    const value = body[name];
+    if (value === null) continue;
+    if (Object.hasOwn(KNOWN_FIELDS, name)) checkField(name, value, KNOWN_FIELDS[name]!);
+    else if (Object.hasOwn(REFUSED_FIELDS, name)) refuseUnlessHarmless(REFUSED_FIELDS, body, name);
+    else unknown.push(name);
+  }
+  refuseOtherPrices(body);
+  checkInclude(body.include);
+  checkStreamOptions(body);
+  return unknown;
+}
+
+/** Values by which a call would cost more than the catalog says. */
+function refuseOtherPrices({ service_tier: tier, prompt_cache_options: cache, reasoning }: Members): void {
+  if (!isAbsent(tier) && tier !== '' && tier !== 'auto' && tier !== 'default') {
+    throw unsupported('service_tier', '`service_tier` other than "auto" or "default" has no price here; leave it out.');
+  }
+  if (isObject(cache)) checkCacheOptions(cache, 'prompt_cache_options');
+  if (isObject(reasoning) && !isAbsent(reasoning.mode) && reasoning.mode !== 'standard') {
+    throw unsupported('reasoning.mode', '`reasoning.mode` other than "standard" has no price here; leave it out.');
+  }
+}
+
+/** The usual lifetime has a price; a longer one, and caching without an answer, have none. */
+export function checkCacheOptions(options: Members, path: string): void {
+  const { ttl, prewarm, comparison_response_id: compared } = options;
+  if (!isAbsent(ttl) && ttl !== '30m') {
+    throw unsupported(`${path}.ttl`, `\`${path}.ttl\` other than "30m" has no price here; leave it out.`);
+  }
+  if (prewarm === true) {
+    throw unsupported(`${path}.prewarm`, `\`${path}.prewarm\` is not supported: every call gives an answer.`);
+  }
+  if (!isAbsent(compared)) {
+    throw unsupported(
+      `${path}.comparison_response_id`,
+      `\`${path}.comparison_response_id\` is not supported: nothing is stored between calls.`,
+    );
+  }
+}
+
+export const ENCRYPTED_REASONING = 'reasoning.encrypted_content';
+/** Costs nothing and needs nothing but the model; the rest of the vendor's list needs its own tools or its storage. */
+export const LOGPROBS = 'message.output_text.logprobs';
+
+function checkInclude(include: unknown): void {
+  if (!Array.isArray(include)) return;
+  include.forEach((name, index) => {
+    const path = `include[${index}]`;
+    if (typeof name !== 'string') throw mustBe(path, 'a string');
+    if (name === ENCRYPTED_REASONING || name === LOGPROBS) return;
+    const named = JSON.stringify(name.slice(0, 60));
+    throw unsupported(path, `\`${path}\` ${named} needs server-side tools or storage, which are not here.`);
+  });
+}
+
+function checkStreamOptions({ stream, stream_options: options }: Members): void {
+  if (!isObject(options)) return;
+  if (stream !== true) throw mustBe('stream_options', 'left out unless `stream` is true');
+  const { include_usage: include } = options;
+  if (!isAbsent(include) && typeof include !== 'boolean') throw mustBe('stream_options.include_usage', 'true or false');
+}

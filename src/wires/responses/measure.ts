@@ -1,0 +1,192 @@
+import { isAbsent, isObject, type Members } from '../members.ts';
+import { type PromptVisitor, visitUnknown } from '../prompt-visitor.ts';
+import { NOTHING_STORED } from '../refused-fields.ts';
+import { missing, mustBe, unsupported } from '../request-errors.ts';
+import { checkCacheOptions } from './fields.ts';
+
+/** Walks the whole input; throws for what no host could read, or what has no price. Returns how many items there are. */
+export function visitInput(input: unknown, visitor: PromptVisitor): number {
+  if (isAbsent(input)) throw missing('input', '`input` is missing; send a string or a list of items.');
+  if (typeof input === 'string') {
+    visitor.text(input);
+    return 1;
+  }
+  if (!Array.isArray(input) || input.length === 0) throw mustBe('input', 'a string or a list of at least one item');
+  for (let index = 0; index < input.length; index++) visitItem(input[index], `input[${index}]`, visitor);
+  return input.length;
+}
+
+/** How each member of an item weighs; members in none of the lists weigh whatever is written there. */
+interface ItemKind {
+  readonly text?: readonly string[];
+  readonly toolText?: readonly string[];
+  readonly lists?: Readonly<Record<string, PartTable>>;
+  /** Members that never reach a prompt. */
+  readonly free: readonly string[];
+}
+
+type PartTable = Readonly<Record<string, (part: Members, path: string, visitor: PromptVisitor) => void>>;
+
+/** What a message, or the output of a tool, may consist of. */
+const CONTENT_PARTS: PartTable = {
+  input_text: (part, path, visitor) => visitor.text(readString(part.text, `${path}.text`)),
+  output_text: (part, path, visitor) => visitor.text(readString(part.text, `${path}.text`)),
+  refusal: (part, path, visitor) => visitor.text(readString(part.refusal, `${path}.refusal`)),
+  input_image: visitImage,
+};
+
+const SUMMARY_PARTS: PartTable = {
+  summary_text: (part, path, visitor) => visitor.text(readString(part.text, `${path}.text`)),
+};
+
+const TRACE_PARTS: PartTable = {
+  reasoning_text: (part, path, visitor) => visitor.text(readString(part.text, `${path}.text`)),
+};
+
+const ITEM_KINDS: Readonly<Record<string, ItemKind>> = {
+  message: { lists: { content: CONTENT_PARTS }, free: ['id', 'role', 'status', 'phase'] },
+  reasoning: {
+    text: ['encrypted_content'],
+    lists: { summary: SUMMARY_PARTS, content: TRACE_PARTS },
+    free: ['id', 'status'],
+  },
+  function_call: { text: ['call_id'], toolText: ['name', 'arguments'], free: ['id', 'status'] },
+  function_call_output: { text: ['call_id'], lists: { output: CONTENT_PARTS }, free: ['id', 'status'] },
+  custom_tool_call: { text: ['call_id'], toolText: ['name', 'input'], free: ['id', 'status'] },
+  custom_tool_call_output: { text: ['call_id'], lists: { output: CONTENT_PARTS }, free: ['id', 'status'] },
+};
+
+const ROLES = ['user', 'assistant', 'system', 'developer'];
+
+/** An item without a type is a message. */
+export function itemType(item: Members): unknown {
+  return item.type ?? 'message';
+}
+
+function visitItem(item: unknown, path: string, visitor: PromptVisitor): void {
+  if (!isObject(item)) throw mustBe(path, 'an object');
+  const type = itemType(item);
+  const kind = typeof type === 'string' && Object.hasOwn(ITEM_KINDS, type) ? ITEM_KINDS[type]! : null;
+  if (kind === null) throw refusedItem(type, `${path}.type`);
+  if (type === 'message' && !ROLES.includes(item.role as string)) {
+    throw mustBe(`${path}.role`, `one of ${ROLES.join(', ')}`);
+  }
+  requireMembers(type as string, item, path);
+  for (const name of Object.keys(item)) {
+    const value = item[name];
+    if (value !== null && name !== 'type') visitMember(kind, name, value, `${path}.${name}`, visitor);
+  }
+}
+
+const REQUIRED_MEMBERS: Readonly<Record<string, readonly string[]>> = {
+  message: ['content'],
+  function_call: ['call_id', 'name', 'arguments'],
+  function_call_output: ['call_id', 'output'],
+  custom_tool_call: ['call_id', 'name', 'input'],
+  custom_tool_call_output: ['call_id', 'output'],
+};
+
+function requireMembers(type: string, item: Members, path: string): void {
+  for (const name of REQUIRED_MEMBERS[type] ?? []) {
+    if (isAbsent(item[name])) throw missing(`${path}.${name}`, `\`${path}.${name}\` is missing.`);
+  }
+}
+
+function refusedItem(type: unknown, path: string): Error {
+  if (typeof type !== 'string') return mustBe(path, `one of ${Object.keys(ITEM_KINDS).join(', ')}`);
+  if (type === 'item_reference')
+    return unsupported(path, `\`${path}\` "item_reference" is not supported: ${NOTHING_STORED}.`);
+  const named = JSON.stringify(type.slice(0, 60));
+  return unsupported(
+    path,
+    `\`${path}\` ${named} has no price here; items may be ${Object.keys(ITEM_KINDS).join(', ')}.`,
+  );
+}
+
+function visitMember(kind: ItemKind, name: string, value: unknown, path: string, visitor: PromptVisitor): void {
+  if (kind.free.includes(name)) return;
+  const parts = kind.lists?.[name];
+  if (parts !== undefined) visitContent(value, path, parts, visitor);
+  else if (kind.text?.includes(name)) visitor.text(readString(value, path));
+  else if (kind.toolText?.includes(name)) visitor.toolText(readString(value, path));
+  else visitUnknown(value, visitor);
+}
+
+/** Content is a string where the parts are of several kinds, and otherwise always a list. */
+function visitContent(content: unknown, path: string, table: PartTable, visitor: PromptVisitor): void {
+  if (typeof content === 'string' && table === CONTENT_PARTS) {
+    visitor.text(content);
+    return;
+  }
+  if (!Array.isArray(content)) {
+    throw mustBe(path, table === CONTENT_PARTS ? 'a string or a list of parts' : 'a list of parts');
+  }
+  for (let index = 0; index < content.length; index++) visitPart(content[index], `${path}[${index}]`, table, visitor);
+}
+
+function visitPart(part: unknown, path: string, table: PartTable, visitor: PromptVisitor): void {
+  if (!isObject(part)) throw mustBe(path, 'an object with a type');
+  const { type } = part;
+  if (typeof type !== 'string') throw mustBe(`${path}.type`, `one of ${Object.keys(table).join(', ')}`);
+  if (!Object.hasOwn(table, type)) throw refusedPart(type, `${path}.type`, table);
+  table[type]!(part, path, visitor);
+  if (isObject(part.prompt_cache_breakpoint)) {
+    checkCacheOptions(part.prompt_cache_breakpoint, `${path}.prompt_cache_breakpoint`);
+  }
+}
+
+function refusedPart(type: string, path: string, table: PartTable): Error {
+  const named = JSON.stringify(type.slice(0, 60));
+  return unsupported(path, `\`${path}\` ${named} has no price here; send ${Object.keys(table).join(', ')} parts.`);
+}
+
+/** Any other kind of data would be a document, whose pages the price of an image does not cover. */
+const IMAGE_ADDRESS = /^(?:https?:\/\/|data:image\/)/i;
+
+function visitImage(part: Members, path: string, visitor: PromptVisitor): void {
+  if (!isAbsent(part.file_id)) {
+    throw unsupported(`${path}.file_id`, `\`${path}.file_id\`: no files are kept here; send the image itself.`);
+  }
+  const url = part.image_url;
+  if (typeof url !== 'string' || !IMAGE_ADDRESS.test(url)) {
+    throw mustBe(`${path}.image_url`, 'an https: address or a data: URL of an image');
+  }
+  visitor.image(path);
+}
+
+function readString(value: unknown, path: string): string {
+  if (typeof value !== 'string') throw mustBe(path, 'a string');
+  return value;
+}
+
+const OWN_TOOLS = ['function', 'custom'];
+
+/** Tools must be the caller's own to run; returns how many there are. */
+export function checkTools(tools: unknown): number {
+  if (!Array.isArray(tools)) return 0;
+  tools.forEach((tool, index) => {
+    const path = `tools[${index}]`;
+    if (!isObject(tool)) throw mustBe(path, 'an object');
+    if (typeof tool.type !== 'string') throw mustBe(`${path}.type`, '"function"');
+    if (!OWN_TOOLS.includes(tool.type)) throw serverSideTool(tool.type, `${path}.type`);
+    if (typeof tool.name !== 'string' || tool.name === '') throw mustBe(`${path}.name`, 'a string');
+    if (!isAbsent(tool.parameters) && !isObject(tool.parameters)) throw mustBe(`${path}.parameters`, 'a JSON schema');
+  });
+  return tools.length;
+}
+
+const CHOICE_TYPES = ['function', 'custom', 'allowed_tools'];
+
+export function checkToolChoice(choice: unknown): void {
+  if (!isObject(choice)) return;
+  if (typeof choice.type !== 'string') throw mustBe('tool_choice.type', `one of ${CHOICE_TYPES.join(', ')}`);
+  if (!CHOICE_TYPES.includes(choice.type)) throw serverSideTool(choice.type, 'tool_choice.type');
+}
+
+function serverSideTool(type: string, path: string): Error {
+  const named = JSON.stringify(type.slice(0, 60));
+  return unsupported(
+    path,
+    `\`${path}\` ${named} is a server-side tool, which has no price here; offer function tools.`,
+  );
+}

@@ -1,0 +1,294 @@
+import { describe, expect, test } from 'vitest';
+import {
+  billFor,
+  eventsIn,
+  faultsOfStream,
+  fixture,
+  framesOf,
+  type Json,
+  readWithSdk,
+  relayInPieces,
+  TERMS,
+  typesIn,
+} from '../../../test/responses-stream.ts';
+import { GatewayError } from '../../canonical/errors.ts';
+import { SseFrame } from '../../kit/sse.ts';
+import type { RelayTerms } from '../wire.ts';
+import { mendStream } from './mend.ts';
+import type { StreamState } from './stream-state.ts';
+
+const WHOLE = [
+  'text',
+  'reasoning-parallel-tools',
+  'incomplete',
+  'refusal',
+  'raw-trace-nameless',
+  'changing-ids',
+  'repeated-index',
+  'unannounced',
+  'all-at-the-end',
+  'no-last-event',
+  'open-names',
+  'interleaved-tools',
+];
+
+function mended(name: string, terms: Partial<RelayTerms> = {}, pieceBytes = 1 << 20) {
+  const relay = mendStream({ ...TERMS, ...terms });
+  return { relay, text: relayInPieces(relay, fixture(name), pieceBytes) };
+}
+
+function last(text: string): Json {
+  return eventsIn(text).at(-1)!.data;
+}
+
+function finalOutput(text: string): Json[] {
+  return (last(text).response as Json).output as Json[];
+}
+
+function frame(event: Json): SseFrame {
+  return new SseFrame(framesOf([event]));
+}
+
+describe('every whole stream', () => {
+  test.each(WHOLE)('%s: obeys the wire, and both ways of the SDK read it', async (name) => {
+    const { text } = mended(name);
+    expect(faultsOfStream(text)).toEqual([]);
+    const { events, final } = await readWithSdk(text);
+    expect(events).toHaveLength(typesIn(text).length);
+    expect(final.model).toBe('catalog-model');
+    expect(final.output).toHaveLength(finalOutput(text).length);
+  });
+
+  test.each(WHOLE)('%s: comes out the same however its bytes arrive', (name) => {
+    const { text } = mended(name);
+    for (const pieceBytes of [1, 3, 7, 61, 1000]) expect(mended(name, {}, pieceBytes).text).toBe(text);
+  });
+
+  test.each(WHOLE)('%s: is mended as recorded', async (name) => {
+    await expect(mended(name).text).toMatchFileSnapshot(`../../../fixtures/wires/responses/${name}.mended`);
+  });
+});
+
+describe('a conforming stream', () => {
+  test('passes as the bytes that came, but for the events that carry the response', () => {
+    const came = fixture('reasoning-parallel-tools').toString().split('\n\n');
+    const sent = mended('reasoning-parallel-tools').text.split('\n\n');
+    expect(sent).toHaveLength(came.length);
+    const changed = came.filter((one, index) => one !== sent[index]).map((one) => /^event: (\S+)/.exec(one)![1]);
+    expect(changed).toEqual(['response.created', 'response.in_progress', 'response.completed']);
+  });
+
+  test('carries the catalog’s model in every response, and nothing of the host’s account', () => {
+    const { text } = mended('raw-trace-nameless');
+    const models = eventsIn(text).flatMap(({ data }) =>
+      data.response === undefined ? [] : [(data.response as Json).model],
+    );
+    expect(new Set(models)).toEqual(new Set(['catalog-model']));
+    expect(text).not.toContain('somebody');
+    expect(text).not.toContain('cost');
+    expect(text).not.toContain('[DONE]');
+  });
+
+  test('repeats the caller’s labels though the host never saw them', () => {
+    const { text } = mended('text', { request: { metadata: { team: 'a' }, user: 'u1' } });
+    expect(last(text).response).toMatchObject({ metadata: { team: 'a' }, user: 'u1', store: false });
+  });
+});
+
+describe('what waits', () => {
+  test('the opening waits for the first event that says something', () => {
+    const relay = mendStream(TERMS);
+    const [created, progress, added] = eventsIn(fixture('text').toString()).map(({ data }) => frame(data));
+    expect(relay.frame(created!)).toBeNull();
+    expect(relay.frame(progress!)).toBeNull();
+    expect(typesIn(String(relay.frame(added!)))).toEqual([
+      'response.created',
+      'response.in_progress',
+      'response.output_item.added',
+    ]);
+  });
+
+  test('a failure before anything was said sends nothing at all', () => {
+    const { relay, text } = mended('failed-at-once');
+    expect(text).toBe('');
+    expect(relay).toMatchObject({ terminal: true, relayedBytes: 0, error: { kind: 'rate', status: 429 } });
+  });
+
+  test('the last event waits for the bill, and says what was billed', () => {
+    const relay = mendStream(TERMS);
+    const frames = eventsIn(fixture('text').toString()).map(({ data }) => frame(data));
+    const sent = frames.map((one) => relay.frame(one)).filter((one) => one !== null);
+    expect(relay).toMatchObject({ terminal: true, usage: { state: 'reported', usage: { freshTokens: 13 } } });
+    expect(typesIn(sent.join(''))).not.toContain('response.completed');
+    const usage = { ...BILLED, reasoningTokens: 4 };
+    expect((last(relay.closing(billFor(usage))).response as Json).usage).toEqual({
+      input_tokens: 106,
+      input_tokens_details: { cached_tokens: 3, cache_write_tokens: 3 },
+      output_tokens: 7,
+      output_tokens_details: { reasoning_tokens: 4 },
+      total_tokens: 113,
+    });
+  });
+});
+
+const BILLED = {
+  freshTokens: 100,
+  cacheReadTokens: 3,
+  cacheWriteTokens: 2,
+  cacheWrite1hTokens: 1,
+  outputTokens: 7,
+  reasoningTokens: 0,
+};
+
+describe('what hosts get wrong', () => {
+  test('ids that change on the way are held to the first', () => {
+    const ids = eventsIn(mended('changing-ids').text).flatMap(({ data }) => [data.item_id, (data.item as Json)?.id]);
+    expect(new Set(ids.filter((id) => id !== undefined))).toEqual(new Set(['msg_other_1']));
+    expect(last(mended('changing-ids').text).response).toMatchObject({ id: 'resp_f1' });
+  });
+
+  test('items that share one index get their own, and whole calls are told as deltas too', () => {
+    const { text, relay } = mended('repeated-index');
+    const deltas = eventsIn(text).filter(({ name }) => name === 'response.function_call_arguments.delta');
+    expect(deltas.map(({ data }) => [data.output_index, data.delta])).toEqual([
+      [0, '{"place":"Paris"}'],
+      [1, '{"place":"Rome"}'],
+    ]);
+    expect(relay.relayedBytes).toBe(33);
+  });
+
+  test('items and parts nobody announced are announced, and finished at the end', () => {
+    expect(typesIn(mended('unannounced').text)).toEqual([
+      'response.created',
+      'response.in_progress',
+      'response.output_item.added',
+      'response.content_part.added',
+      'response.output_text.delta',
+      'response.output_text.delta',
+      'response.output_text.done',
+      'response.content_part.done',
+      'response.output_item.done',
+      'response.completed',
+    ]);
+    expect(finalOutput(mended('unannounced').text)).toMatchObject([{ content: [{ text: 'Hello there' }] }]);
+  });
+
+  test('an answer told only by its last event is told from its beginning', () => {
+    const { text, relay } = mended('all-at-the-end');
+    expect(typesIn(text).filter((type) => type.endsWith('.delta'))).toEqual([
+      'response.reasoning_text.delta',
+      'response.output_text.delta',
+      'response.function_call_arguments.delta',
+    ]);
+    expect(relay.relayedBytes).toBe(40);
+  });
+
+  test('the open specification’s names become the vendor’s, and events no client needs are left out', () => {
+    const types = typesIn(mended('open-names').text);
+    expect(types).toContain('response.reasoning_text.delta');
+    expect(types).not.toContain('keepalive');
+    expect(types).not.toContain('vendor.rate_limits');
+  });
+
+  test('a call never announced waits for its name', async () => {
+    const item = { id: 'fc_1', type: 'function_call', call_id: 'call_1', name: 'go', arguments: '{"a":1}' };
+    const relay = mendStream(TERMS);
+    const delta = {
+      type: 'response.function_call_arguments.delta',
+      output_index: 0,
+      item_id: 'fc_1',
+      delta: '{"a":1}',
+    };
+    const done = { type: 'response.output_item.done', output_index: 0, item };
+    const text = relayInPieces(relay, Buffer.concat([framesOf([delta, done]), Buffer.from('data: [DONE]\n\n')]), 99);
+    expect(faultsOfStream(text)).toEqual([]);
+    expect((await readWithSdk(text)).final.output).toMatchObject([{ name: 'go', arguments: '{"a":1}' }]);
+  });
+
+  test('an item begun and never finished is finished as it came to stand', () => {
+    const events = eventsIn(fixture('text').toString()).map(({ data }) => data);
+    const open = events.filter(({ type }) => !String(type).endsWith('.done') && type !== 'response.completed');
+    const end = {
+      type: 'response.incomplete',
+      response: { ...(events.at(-1)!.response as Json), status: 'incomplete', output: [] },
+    };
+    const text = relayInPieces(mendStream(TERMS), framesOf([...open, end]), 50);
+    expect(faultsOfStream(text)).toEqual([]);
+    expect(finalOutput(text)).toMatchObject([{ status: 'incomplete', content: [{ text: 'Grüße, Welt 🌍!' }] }]);
+  });
+});
+
+describe('how a stream ends', () => {
+  test('in good order without a last event, when all items are finished', () => {
+    const { relay, text } = mended('no-last-event');
+    expect(relay).toMatchObject({ terminal: false, mayEndHere: true, usage: { state: 'missing' } });
+    expect(last(text)).toMatchObject({ type: 'response.completed', response: { status: 'completed' } });
+  });
+
+  test('never in good order in the middle of an item, or with nothing but reasoning', () => {
+    expect(mended('cut').relay).toMatchObject({ terminal: false, mayEndHere: false, error: null });
+    const events = eventsIn(fixture('reasoning-parallel-tools').toString()).map(({ data }) => data);
+    const thought = events.slice(0, events.findIndex(({ type }) => type === 'response.output_item.done') + 1);
+    const relay = mendStream(TERMS);
+    relayInPieces(relay, framesOf(thought), 500);
+    expect(relay.mayEndHere).toBe(false);
+    relayInPieces(relay, Buffer.from('data: [DONE]\n\n'), 500);
+    expect(relay.error).toMatchObject({ kind: 'unavailable' });
+  });
+
+  test('incomplete stays incomplete', () => {
+    expect(last(mended('incomplete').text)).toMatchObject({
+      type: 'response.incomplete',
+      response: { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } },
+    });
+  });
+
+  test('a failure midway is told as an error and a failed response, with the next numbers', async () => {
+    const { relay, text } = mended('failed-midway');
+    expect(relay).toMatchObject({ terminal: true, error: { kind: 'unavailable', code: 'server_error' } });
+    const error = new GatewayError('host_failed', { message: 'It broke off.' });
+    const whole = text + (relay as unknown as StreamState).failure(error);
+    expect(faultsOfStream(whole)).toEqual([]);
+    expect(typesIn(whole).slice(-2)).toEqual(['error', 'response.failed']);
+    expect(last(whole).response).toMatchObject({ status: 'failed', error: { code: 'host_failed' }, usage: null });
+    await expect(readWithSdk(whole)).rejects.toMatchObject({ code: 'host_failed', message: 'It broke off.' });
+  });
+
+  test('usage in a failed response counts; usage in an opening event is only partial', () => {
+    const usage = { input_tokens: 4, output_tokens: 2 };
+    const created = { type: 'response.created', response: { id: 'r', usage } };
+    const early = mendStream(TERMS);
+    early.frame(frame(created));
+    expect(early.usage.state).toBe('partial');
+    const failed = mendStream(TERMS);
+    failed.frame(
+      frame({ type: 'response.failed', response: { error: { code: 'server_error', message: 'x' }, usage } }),
+    );
+    expect(failed).toMatchObject({ usage: { state: 'reported', usage: { outputTokens: 2 } }, error: { status: 500 } });
+  });
+
+  test.each(['nonsense', '42', '{"type":"response.output_item.added","item":7}', '{}', '{"error":"gone"}'])(
+    'nothing a host sends makes it throw: %s',
+    (data) => {
+      const relay = mendStream(TERMS);
+      expect(() => relay.frame(new SseFrame(Buffer.from(`data: ${data}\n\n`)))).not.toThrow();
+    },
+  );
+});
+
+describe('a trace that is not wanted', () => {
+  test('is left out everywhere, while what only its vendor can read stays', async () => {
+    const { text, relay } = mended('reasoning-parallel-tools', { hideReasoning: true });
+    expect(faultsOfStream(text)).toEqual([]);
+    expect(text).not.toContain('Two ');
+    expect(finalOutput(text)[0]).toEqual({
+      id: 'rs_f1',
+      type: 'reasoning',
+      summary: [],
+      encrypted_content: 'enc-AAAA=',
+    });
+    expect(relay.relayedBytes).toBe(33);
+    await readWithSdk(text);
+    expect(mended('raw-trace-nameless', { hideReasoning: true }).text).not.toContain('Two and');
+  });
+});

@@ -1,0 +1,249 @@
+import { tryParseJson } from '../../kit/json.ts';
+import type { SseFrame } from '../../kit/sse.ts';
+import { isAbsent, isObject, isText, type Members, objectsIn } from '../members.ts';
+import type { Bill, RelayTerms, StreamRelay } from '../wire.ts';
+import { completeItem, completePart, hideTrace, partOf, setMembers } from './complete-item.ts';
+import { eventText } from './event-numbers.ts';
+import { type CallKind, callKindOf, type EventRole, eventRole, type PartKind, partKindOf } from './item-kinds.ts';
+import { type Item, identityOf, isWholeAnswer, itemSoFar, logprobsOf, OutputItems } from './output-items.ts';
+import { idStem } from './response-object.ts';
+import { StreamState } from './stream-state.ts';
+
+/**
+ * Puts every event right: its name and number, the identity of its item, the members that must stand in it; and adds the
+ * events a client cannot do without. One that needed nothing goes on as the bytes that came. Never throws.
+ */
+class MendedStream extends StreamState implements StreamRelay {
+  readonly #items: OutputItems;
+  /** Events that the client needs before the one being read. */
+  #before = '';
+
+  constructor(terms: RelayTerms) {
+    super(terms);
+    this.#items = new OutputItems(this.numbers, idStem(terms.requestId));
+  }
+
+  override get mayEndHere(): boolean {
+    return isWholeAnswer(this.#items.all);
+  }
+
+  override closing(bill: Bill): string {
+    return this.takeOpening() + this.#finishOpenItems() + super.closing(bill);
+  }
+
+  frame(frame: SseFrame): Buffer | string | null {
+    const { data } = frame;
+    if (data === null || this.terminal) return null;
+    try {
+      return this.#read(frame, data);
+    } catch (error) {
+      return this.fail((error as Error).message);
+    }
+  }
+
+  #read(frame: SseFrame, data: string): Buffer | string | null {
+    if (data.startsWith('[DONE]')) return this.#done();
+    const event = tryParseJson(data);
+    if (!isObject(event)) return data.trim() === '' ? null : this.fail('the host sent an event that is no JSON object');
+    const type = event.type ?? frame.event;
+    const role = eventRole(type);
+    if (role === undefined) return isAbsent(event.error) ? null : this.fail(event);
+    switch (role.act) {
+      case 'begin':
+        return this.open(type as string, event);
+      case 'end':
+        return this.#end(event);
+      case 'fail':
+        return isObject(event.response) ? this.fail(event.response.error, event.response) : this.fail(event);
+      default:
+        return this.#tell(frame, data, event, role);
+    }
+  }
+
+  #done(): null {
+    if (!this.#items.all.some(({ type }) => type !== 'reasoning')) {
+      return this.fail('the host ended its stream without an answer');
+    }
+    this.terminal = true;
+    return null;
+  }
+
+  /** What the last event tells of items, and no event before it, is content like any other and does not wait. */
+  #end(event: Members): string | null {
+    const told = isObject(event.response) ? objectsIn(event.response.output) : [];
+    const opening = told.length > 0 ? this.takeOpening() : '';
+    const text = opening + told.map((finished, index) => this.#finish(finished, index)).join('');
+    this.#countWords();
+    this.end(event);
+    return text === '' ? null : text;
+  }
+
+  #finish(finished: Members, index: number): string {
+    const item = this.#items.find(finished.id, index);
+    this.#mendFinished(finished, item);
+    if (item === undefined) return index < this.#items.all.length ? '' : this.#items.writeWhole(finished, index);
+    if (item.finished !== null || item.type !== finished.type) return '';
+    return this.#items.writeRest(item, finished) + this.#items.writeDone(item, finished);
+  }
+
+  /** What the host left unfinished ends for the client with what was told of it. */
+  #finishOpenItems(): string {
+    let text = '';
+    for (const item of this.#items.all) {
+      if (item.finished !== null) continue;
+      const finished = itemSoFar(item, this.endedStatus);
+      text += this.#items.writeRest(item, finished) + this.#items.writeDone(item, finished);
+    }
+    return text;
+  }
+
+  protected override output(): unknown[] {
+    return this.#items.all.map((item) => itemSoFar(item, 'incomplete'));
+  }
+
+  protected override endedOutput(told: unknown): unknown {
+    const items = this.#items.all;
+    if (!Array.isArray(told) || told.length < items.length) return this.output();
+    objectsIn(told).forEach((item, index) => {
+      this.#mendFinished(item, items.find(({ id }) => id === item.id) ?? items[index]);
+    });
+    return told;
+  }
+
+  /** Completes a finished item and gives it the identity it began with. */
+  #mendFinished(finished: Members, item: Item | undefined): boolean {
+    const isHidden = this.terms.hideReasoning && hideTrace(finished);
+    const isCompleted = completeItem(finished, 'completed');
+    const isRenamed = item?.type === finished.type && setMembers(finished, identityOf(item!));
+    return isHidden || isCompleted || isRenamed;
+  }
+
+  #tell(frame: SseFrame, data: string, event: Members, role: EventRole): Buffer | string | null {
+    const opening = this.takeOpening();
+    this.#before = '';
+    const mended = this.#mend(event, role);
+    this.#countWords();
+    const before = opening + this.#before;
+    if (mended === 'withheld') return before === '' ? null : before;
+    const type = 'type' in role ? role.type : (event.type as string);
+    const isRight = !setMembers(event, { type, sequence_number: this.numbers.next++ }) && mended === 'right';
+    if (before === '' && isRight && isPlain(frame, data, type)) return frame.raw;
+    const json = isRight && !data.includes('\n') ? data : JSON.stringify(event);
+    return before + eventText(type, json);
+  }
+
+  #countWords(): void {
+    this.relayedBytes += this.#items.wordBytes;
+    this.#items.wordBytes = 0;
+  }
+
+  #mend(event: Members, role: EventRole): Mended {
+    if (role.act === 'item-added') return this.#mendAdded(event);
+    const item = this.#items.find(event.item_id ?? (event.item as Members | undefined)?.id, event.output_index);
+    if (role.act === 'item-done') return this.#mendDone(event, item);
+    const kind = 'part' in role ? role.part : partKindOf((event.part as Members | undefined)?.type);
+    const known = item ?? this.#begin(role, kind, event);
+    if (known === undefined || (this.terms.hideReasoning && known.type === 'reasoning')) return 'withheld';
+    const isMoved = setMembers(event, { item_id: known.id, output_index: known.index });
+    return eitherOf(isMoved, this.#mendInside(event, role, known, kind));
+  }
+
+  #mendInside(event: Members, role: EventRole, item: Item, kind: PartKind | undefined): Mended {
+    if (role.act === 'beside') return 'right';
+    if ('call' in role) return this.#mendCall(event, role.act, role.call, item);
+    return kind?.itemType === item.type ? this.#mendPart(event, role, kind!, item) : 'withheld';
+  }
+
+  /** An item whose beginning the host forgot; a call cannot begin without its name, so it waits for its end. */
+  #begin(role: EventRole, kind: PartKind | undefined, event: Members): Item | undefined {
+    if ('call' in role || kind === undefined) return undefined;
+    const { item } = this.#items.add({ type: kind.itemType, id: event.item_id }, event.output_index);
+    this.#before += this.#items.writeAdded(item);
+    return item;
+  }
+
+  #mendAdded(event: Members): Mended {
+    if (!isObject(event.item)) return 'withheld';
+    const { item, changed } = this.#items.add(event.item, event.output_index);
+    return setMembers(event, { output_index: item.index }) || changed ? 'changed' : 'right';
+  }
+
+  #mendDone(event: Members, item: Item | undefined): Mended {
+    const finished = event.item;
+    if (!isObject(finished) || (item !== undefined && item.finished !== null)) return 'withheld';
+    const isMended = this.#mendFinished(finished, item);
+    if (item?.type !== finished.type) {
+      this.#before += this.#items.writeWhole(finished, event.output_index);
+      return 'withheld';
+    }
+    this.#before += this.#items.writeRest(item!, finished);
+    item!.finished = finished;
+    return setMembers(event, { output_index: item!.index }) || isMended ? 'changed' : 'right';
+  }
+
+  #mendCall(event: Members, act: string, kind: CallKind, item: Item): Mended {
+    if (callKindOf(item.type) !== kind) return 'withheld';
+    if (act === 'words') {
+      if (!isText(event.delta)) return 'withheld';
+      item.words += event.delta;
+      this.relayedBytes += Buffer.byteLength(event.delta);
+      return 'right';
+    }
+    item.areWordsDone = true;
+    const words = typeof event[kind.words] === 'string' ? event[kind.words] : item.words;
+    return setMembers(event, { [kind.words]: words, name: item.begun.name }) ? 'changed' : 'right';
+  }
+
+  #mendPart(event: Members, role: EventRole, kind: PartKind, item: Item): Mended {
+    if (role.act === 'part-added') return this.#mendPartAdded(event, kind, item);
+    const { part, written } = this.#items.part(item, kind, event[kind.indexName] ?? item[kind.list].length - 1);
+    this.#before += written;
+    let changed = setMembers(event, { [kind.indexName]: part.index, ...missingLogprobs(event, role, kind) });
+    if (role.act === 'words') {
+      if (!isText(event.delta)) return 'withheld';
+      part.words += event.delta;
+      this.relayedBytes += Buffer.byteLength(event.delta);
+    } else if (role.act === 'words-done') {
+      part.areWordsDone = true;
+      changed = setMembers(event, { [kind.words]: event[kind.words] ?? part.words }) || changed;
+    } else {
+      part.isDone = true;
+      changed = this.#mendPartObject(event, kind, part.words) || changed;
+    }
+    return changed ? 'changed' : 'right';
+  }
+
+  #mendPartAdded(event: Members, kind: PartKind, item: Item): Mended {
+    const at = event[kind.indexName];
+    if (typeof at === 'number' && at < item[kind.list].length) return 'withheld';
+    const part = this.#items.newPart(item, kind);
+    const isMoved = setMembers(event, { [kind.indexName]: part.index });
+    return this.#mendPartObject(event, kind, '') || isMoved ? 'changed' : 'right';
+  }
+
+  #mendPartObject(event: Members, kind: PartKind, words: string): boolean {
+    if (!isObject(event.part)) return setMembers(event, { part: partOf(kind, words) });
+    return completePart(event.part);
+  }
+}
+
+/** What became of an event: it is as it should be, it was put right, or the client does not get it. */
+type Mended = 'right' | 'changed' | 'withheld';
+
+function eitherOf(changed: boolean, mended: Mended): Mended {
+  return changed && mended === 'right' ? 'changed' : mended;
+}
+
+function missingLogprobs(event: Members, { act }: EventRole, kind: PartKind): Members {
+  const isAboutWords = act === 'words' || act === 'words-done';
+  return isAboutWords && isAbsent(event.logprobs) ? logprobsOf(kind) : {};
+}
+
+/** A name and one data line, nothing beside them: what the client may get as it is. */
+function isPlain({ raw, event }: SseFrame, data: string, type: string): boolean {
+  return event === type && raw.length === Buffer.byteLength(data) + type.length + 'event: \ndata: \n\n'.length;
+}
+
+export function mendStream(terms: RelayTerms): StreamRelay {
+  return new MendedStream(terms);
+}

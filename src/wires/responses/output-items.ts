@@ -1,0 +1,198 @@
+import { isText, type Members, objectsIn } from '../members.ts';
+import { emptyItem, identifyItem, partOf } from './complete-item.ts';
+import type { EventNumbers } from './event-numbers.ts';
+import { type CallKind, callKindOf, type PartKind, partKindOf } from './item-kinds.ts';
+
+/** A part of an item as far as the client was told. */
+export interface Part {
+  readonly kind: PartKind;
+  readonly index: number;
+  words: string;
+  areWordsDone: boolean;
+  isDone: boolean;
+}
+
+/** An item as far as the client was told; its identity is what it was when it was added. */
+export interface Item extends HostNames {
+  readonly index: number;
+  readonly id: string;
+  readonly type: unknown;
+  readonly begun: Members;
+  readonly content: Part[];
+  readonly summary: Part[];
+  /** Arguments of a call. */
+  words: string;
+  areWordsDone: boolean;
+  finished: Members | null;
+}
+
+/** How a host's events speak of an item. */
+export interface HostNames {
+  readonly hostIndex: unknown;
+  readonly hostId: unknown;
+}
+
+/** Events name their item twice; of hosts that change ids on the way, or repeat indices, one of the two can be trusted. */
+export function findItem<T extends HostNames>(items: readonly T[], id: unknown, index: unknown): T | undefined {
+  const last = items.at(-1);
+  if (last !== undefined && last.hostId === id && isText(id)) return last;
+  const byId = isText(id) ? items.findLast((item) => item.hostId === id) : undefined;
+  return byId ?? (index === undefined ? undefined : items.findLast((item) => item.hostIndex === index));
+}
+
+/** The items of one answer, and the events that must still be written for a client to know all of an item. */
+export class OutputItems {
+  readonly all: Item[] = [];
+  readonly #numbers: EventNumbers;
+  readonly #idStem: string;
+  /** Bytes of the model's words that no event of the host had told. */
+  wordBytes = 0;
+
+  constructor(numbers: EventNumbers, idStem: string) {
+    this.#numbers = numbers;
+    this.#idStem = idStem;
+  }
+
+  find(id: unknown, index: unknown): Item | undefined {
+    return findItem(this.all, id, index);
+  }
+
+  /** Takes note of an item the client is about to be told of; what is wrong with it is put right in place. */
+  add(item: Members, hostIndex: unknown): { item: Item; changed: boolean } {
+    const index = this.all.length;
+    const hostId = item.id;
+    if (this.all.some(({ id }) => id === hostId)) item.id = undefined;
+    const isIdentified = identifyItem(item, this.#idStem, index);
+    const changed = emptyItem(item) || isIdentified;
+    const added: Item = {
+      index,
+      id: item.id as string,
+      type: item.type,
+      begun: item,
+      hostIndex,
+      hostId,
+      content: [],
+      summary: [],
+      words: '',
+      areWordsDone: false,
+      finished: null,
+    };
+    this.all.push(added);
+    return { item: added, changed };
+  }
+
+  writeAdded({ index, begun }: Item): string {
+    return this.#numbers.write('response.output_item.added', { output_index: index, item: begun });
+  }
+
+  /** The part at a place, or a new one behind the last; `written` tells the client of it. */
+  part(item: Item, kind: PartKind, at: unknown): { part: Part; written: string } {
+    const known = item[kind.list][at as number];
+    if (known?.kind === kind) return { part: known, written: '' };
+    const part = this.newPart(item, kind);
+    const written = this.#writePart(kind.added, item, part, { part: partOf(kind, '') });
+    return { part, written };
+  }
+
+  newPart(item: Item, kind: PartKind): Part {
+    const list = item[kind.list];
+    const part = { kind, index: list.length, words: '', areWordsDone: false, isDone: false };
+    list.push(part);
+    return part;
+  }
+
+  /** Everything the client has not been told of a finished item, up to the event that ends it. */
+  writeRest(item: Item, finished: Members): string {
+    let text = '';
+    const call = callKindOf(item.type);
+    if (call !== undefined) text += this.#writeRestOfCall(item, call, String(finished[call.words] ?? ''));
+    for (const list of ['summary', 'content'] as const) {
+      objectsIn(finished[list]).forEach((part, index) => {
+        const kind = partKindOf(part.type);
+        if (kind?.list === list) text += this.#writeRestOfPart(item, kind, index, part);
+      });
+    }
+    return text;
+  }
+
+  writeDone(item: Item, finished: Members): string {
+    item.finished = finished;
+    return this.#numbers.write('response.output_item.done', { output_index: item.index, item: finished });
+  }
+
+  /** An item nobody has heard of yet, from its beginning to its end. */
+  writeWhole(finished: Members, hostIndex: unknown): string {
+    const { item } = this.add({ ...finished }, hostIndex);
+    const whole = { ...finished, ...identityOf(item) };
+    return this.writeAdded(item) + this.writeRest(item, whole) + this.writeDone(item, whole);
+  }
+
+  writePartDone(item: Item, part: Part, finished: Members): string {
+    const wordsDone = part.areWordsDone ? '' : this.#writeWordsDone(item, part);
+    part.isDone = true;
+    return wordsDone + this.#writePart(part.kind.done, item, part, { part: finished });
+  }
+
+  #writeRestOfPart(item: Item, kind: PartKind, at: number, finished: Members): string {
+    const { part, written } = this.part(item, kind, at);
+    const words = String(finished[kind.words] ?? '');
+    let text = written;
+    if (part.words === '' && words !== '') {
+      text += this.#writePart(kind.delta, item, part, { delta: words, ...logprobsOf(kind) });
+      part.words = words;
+      this.wordBytes += Buffer.byteLength(words);
+    }
+    return part.isDone ? text : text + this.writePartDone(item, part, finished);
+  }
+
+  #writeWordsDone(item: Item, part: Part): string {
+    part.areWordsDone = true;
+    const { kind, words } = part;
+    return this.#writePart(kind.wordsDone, item, part, { [kind.words]: words, ...logprobsOf(kind) });
+  }
+
+  #writePart(type: string, { id, index }: Item, part: Part, members: Members): string {
+    const place = { item_id: id, output_index: index, [part.kind.indexName]: part.index };
+    return this.#numbers.write(type, { ...place, ...members });
+  }
+
+  #writeRestOfCall(item: Item, kind: CallKind, words: string): string {
+    const place = { item_id: item.id, output_index: item.index };
+    let text = '';
+    if (item.words === '' && words !== '') {
+      text += this.#numbers.write(kind.delta, { ...place, delta: words });
+      item.words = words;
+      this.wordBytes += Buffer.byteLength(words);
+    }
+    if (item.areWordsDone) return text;
+    item.areWordsDone = true;
+    return text + this.#numbers.write(kind.wordsDone, { ...place, name: item.begun.name, [kind.words]: words });
+  }
+}
+
+export function logprobsOf({ hasLogprobs }: PartKind): Members {
+  return hasLogprobs ? { logprobs: [] } : {};
+}
+
+/** What may not change between an item's beginning and its end. */
+export function identityOf({ begun, id, type }: Item): Members {
+  return callKindOf(type) === undefined ? { id } : { id, call_id: begun.call_id };
+}
+
+/** An item that was never finished, as far as it came. */
+export function itemSoFar(item: Item, status: string): Members {
+  if (item.finished !== null) return item.finished;
+  const call = callKindOf(item.type);
+  return {
+    ...item.begun,
+    ...(item.begun.status !== undefined && { status }),
+    ...(call !== undefined && { [call.words]: item.words }),
+    ...(item.content.length > 0 && { content: item.content.map(({ kind, words }) => partOf(kind, words)) }),
+    ...(item.summary.length > 0 && { summary: item.summary.map(({ kind, words }) => partOf(kind, words)) }),
+  };
+}
+
+/** True when there is something beside reasoning, and all of it is finished. */
+export function isWholeAnswer(items: readonly Item[]): boolean {
+  return items.some(({ type }) => type !== 'reasoning') && items.every(({ finished }) => finished !== null);
+}

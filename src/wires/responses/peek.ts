@@ -1,0 +1,76 @@
+import { GatewayError } from '../../canonical/errors.ts';
+import type { ReasoningAsk } from '../../canonical/reasoning.ts';
+import type { JsonText } from '../../kit/json.ts';
+import { readLabels } from '../labels.ts';
+import { isAbsent, isObject, type Members } from '../members.ts';
+import { PromptMeasure, PromptTexts, type PromptVisitor, visitUnknown } from '../prompt-visitor.ts';
+import { readModel } from '../read-model.ts';
+import { asksToReason, readReasoning } from '../read-reasoning.ts';
+import { mustBe } from '../request-errors.ts';
+import type { CapabilityNeed, Peek } from '../wire.ts';
+import { checkFields } from './fields.ts';
+import { checkToolChoice, checkTools, visitInput } from './measure.ts';
+
+const DEFAULT_OUTPUT_LIMIT = 4096;
+
+export function peek(text: JsonText): Peek {
+  const body = text.value;
+  if (!isObject(body)) {
+    throw new GatewayError('invalid_request_body', {
+      message: 'The body must be a JSON object with `model` and `input`.',
+    });
+  }
+  const model = readModel(body);
+  const unknownFields = checkFields(body);
+  const measure = new PromptMeasure();
+  const messages = visitPrompt(body, unknownFields, measure);
+  const tools = checkTools(body.tools);
+  checkToolChoice(body.tool_choice);
+  for (const field of SCHEMA_FIELDS) if (!isAbsent(body[field])) measure.schemaBytes(text.spanBytes([field]));
+  const reasoning = readReasoning(body);
+  return {
+    model,
+    stream: body.stream === true,
+    wantsUsageFrame: true,
+    outputLimit: readLimit(body),
+    defaultOutputLimit: DEFAULT_OUTPUT_LIMIT,
+    answers: 1,
+    needs: needsOf(tools, measure.firstImage, reasoning),
+    size: measure.size(messages, tools),
+    labels: readLabels(body),
+    reasoning,
+  };
+}
+
+/** Fields whose JSON a host writes into the prompt. */
+const SCHEMA_FIELDS = ['tools', 'tool_choice', 'text', 'response_format'];
+
+function visitPrompt(body: Members, unknownFields: readonly string[], visitor: PromptVisitor): number {
+  const items = visitInput(body.input, visitor);
+  for (const name of unknownFields) visitUnknown(body[name], visitor);
+  if (typeof body.instructions !== 'string') return items;
+  visitor.text(body.instructions);
+  return items + 1;
+}
+
+function readLimit(body: Members): Peek['outputLimit'] {
+  const tokens = body.max_output_tokens;
+  if (isAbsent(tokens)) return null;
+  if (!Number.isSafeInteger(tokens) || (tokens as number) < 1) throw mustBe('max_output_tokens', 'a positive integer');
+  return { tokens: tokens as number, field: 'max_output_tokens' };
+}
+
+function needsOf(tools: number, firstImage: string | null, reasoning: ReasoningAsk | null): CapabilityNeed[] {
+  const needs: CapabilityNeed[] = [{ capability: 'chat', param: 'model' }];
+  if (tools > 0) needs.push({ capability: 'tools', param: 'tools' });
+  if (firstImage !== null) needs.push({ capability: 'images', param: firstImage });
+  if (reasoning !== null && asksToReason(reasoning)) needs.push({ capability: 'reasoning', param: reasoning.param });
+  return needs;
+}
+
+/** Everything that weighs as text, for the rare exact count; the same walk finds both. */
+export function texts(body: unknown): string[] {
+  const collector = new PromptTexts();
+  if (isObject(body)) visitPrompt(body, checkFields(body), collector);
+  return collector.found;
+}

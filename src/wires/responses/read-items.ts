@@ -1,0 +1,120 @@
+import type {
+  Block,
+  CanonicalMessage,
+  ImageBlock,
+  ReasoningBlock,
+  Role,
+  TextBlock,
+  ToolResultBlock,
+} from '../../canonical/request.ts';
+import { readImageUrl } from '../image-url.ts';
+import { isObject, type Members, objectsIn } from '../members.ts';
+import { untranslatable } from '../request-errors.ts';
+import { itemType } from './measure.ts';
+import { readOpaque } from './reasoning-vendor.ts';
+
+/** A message being put together from items that belong to it. */
+interface Gathering {
+  readonly role: Role;
+  readonly blocks: Block[];
+  /** Results of one turn's calls stand together; what the user says next is another message. */
+  readonly hasResults: boolean;
+}
+
+/**
+ * Items as messages. Whatever the assistant did in a row, reasoning, words and calls, is one message of its own, and so
+ * are the results of its calls.
+ */
+export function readItems(input: string | readonly unknown[]): CanonicalMessage[] {
+  if (typeof input === 'string') return [{ role: 'user', blocks: [{ kind: 'text', text: input }] }];
+  const messages: Gathering[] = [];
+  input.forEach((item, index) => {
+    if (isObject(item)) readItem(item, `input[${index}]`, messages);
+  });
+  return messages.filter(({ blocks }) => blocks.length > 0).map(({ role, blocks }) => ({ role, blocks }));
+}
+
+function readItem(item: Members, path: string, messages: Gathering[]): void {
+  switch (itemType(item)) {
+    case 'message':
+      readMessage(item, path, messages);
+      return;
+    case 'reasoning':
+      assistant(messages).push(...readReasoningItem(item));
+      return;
+    case 'function_call':
+      assistant(messages).push({
+        kind: 'tool-call',
+        id: item.call_id as string,
+        name: item.name as string,
+        argumentsJson: item.arguments as string,
+      });
+      return;
+    case 'function_call_output':
+      results(messages).push(readResult(item, path));
+      return;
+    default:
+      throw untranslatable(`${path}.type`, 'use function tools');
+  }
+}
+
+function readMessage(item: Members, path: string, messages: Gathering[]): void {
+  const blocks = readContent(item.content, `${path}.content`);
+  if (item.role === 'assistant') {
+    assistant(messages).push(...blocks);
+    return;
+  }
+  const role: Role = item.role === 'user' ? 'user' : 'system';
+  messages.push({ role, blocks, hasResults: false });
+}
+
+function assistant(messages: Gathering[]): Block[] {
+  const last = messages.at(-1);
+  if (last?.role === 'assistant') return last.blocks;
+  const blocks: Block[] = [];
+  messages.push({ role: 'assistant', blocks, hasResults: false });
+  return blocks;
+}
+
+function results(messages: Gathering[]): Block[] {
+  const last = messages.at(-1);
+  if (last?.hasResults) return last.blocks;
+  const blocks: Block[] = [];
+  messages.push({ role: 'user', blocks, hasResults: true });
+  return blocks;
+}
+
+function readContent(content: unknown, path: string): Block[] {
+  if (typeof content === 'string') return content === '' ? [] : [{ kind: 'text', text: content }];
+  return objectsIn(content).map((part, index) => readPart(part, `${path}[${index}]`));
+}
+
+function readPart(part: Members, path: string): Block {
+  if (part.type === 'refusal') return { kind: 'refusal', text: part.refusal as string };
+  const mark = isObject(part.prompt_cache_breakpoint) ? { cache: { lifetime: null } } : {};
+  if (part.type !== 'input_image') return { kind: 'text', text: part.text as string, ...mark };
+  return { ...readImageUrl(part.image_url as string, part.detail, `${path}.image_url`), ...mark };
+}
+
+function readResult(item: Members, path: string): ToolResultBlock {
+  const content = readContent(item.output, `${path}.output`).filter(
+    (block): block is TextBlock | ImageBlock => block.kind === 'text' || block.kind === 'image',
+  );
+  return { kind: 'tool-result', callId: item.call_id as string, content, isError: false };
+}
+
+/** A trace and its opaque part; an item with neither says nothing. */
+export function readReasoningItem(item: Members): ReasoningBlock[] {
+  const text = traceOf(item);
+  const opaque = readOpaque(item);
+  return text === '' && opaque === null ? [] : [{ kind: 'reasoning', text, opaque }];
+}
+
+/** Parts of a summary are paragraphs; without a summary the raw trace stands for it. */
+function traceOf(item: Members): string {
+  const summary = objectsIn(item.summary);
+  const parts = summary.length > 0 ? summary : objectsIn(item.content);
+  return parts.map(({ text }) => (typeof text === 'string' ? text : '')).join(PARAGRAPH);
+}
+
+export const PARAGRAPH = '\n\n';

@@ -1,0 +1,112 @@
+import type { BlockHead, CanonicalEvent, EventSink } from '../../canonical/events.ts';
+import type { OpaqueReasoning } from '../../canonical/request.ts';
+import { isText, type Members, objectsIn } from '../members.ts';
+import { type CallKind, FUNCTION_CALL, OUTPUT_TEXT, type PartKind, partKindOf, REFUSAL } from './item-kinds.ts';
+import type { HostNames } from './output-items.ts';
+import { PARAGRAPH } from './read-items.ts';
+import { readOpaque } from './reasoning-vendor.ts';
+
+type Kind = PartKind | CallKind;
+
+/** Reads what a host says of one item into events, which wait until it is this item's turn. */
+export class ItemReader implements HostNames {
+  readonly type: unknown;
+  readonly hostId: unknown;
+  readonly hostIndex: unknown;
+  #item: Members;
+  #waiting: CanonicalEvent[] | null = [];
+  #emit: EventSink = (event) => this.#waiting?.push(event);
+  /** The part whose words are being told, and all that have been. */
+  #open: string | null = null;
+  readonly #said = new Set<string>();
+  /** A trace may come as a summary and as it was thought; the first that is told stands for both. */
+  #traceKind: Kind | null = null;
+  isFinished = false;
+
+  constructor(item: Members, hostIndex: unknown) {
+    this.#item = item;
+    this.type = item.type;
+    this.hostId = item.id;
+    this.hostIndex = hostIndex;
+  }
+
+  /** From now on what this item says is heard at once. */
+  tell(emit: EventSink): void {
+    const waiting = this.#waiting ?? [];
+    this.#emit = emit;
+    this.#waiting = null;
+    for (const event of waiting) emit(event);
+  }
+
+  /** Words of a part, as they come or, where none had come, all at once. */
+  say(kind: Kind, index: unknown, words: string, isWhole: boolean): void {
+    const part = `${kind.type} ${index ?? 0}`;
+    if (this.isFinished || (isWhole && this.#said.has(part)) || !this.#mayTell(kind)) return;
+    if (this.#open !== part) this.#openPart(kind, part);
+    this.#said.add(part);
+    this.#emit({ kind: 'block-delta', text: words });
+  }
+
+  finish(finished: Members): void {
+    if (this.isFinished) return;
+    this.#item = { ...this.#item, ...finished };
+    if (this.type === 'function_call') this.#finishCall(finished);
+    else for (const list of ['summary', 'content']) this.#finishParts(objectsIn(finished[list]));
+    const opaque = this.type === 'reasoning' ? readOpaque(this.#item) : null;
+    if (opaque !== null && this.#open === null) this.#startBlock({ kind: 'reasoning' }, 'opaque');
+    if (this.#open !== null) this.#endBlock(opaque);
+    this.isFinished = true;
+  }
+
+  #finishCall(finished: Members): void {
+    const words = finished.arguments;
+    if (isText(words)) this.say(FUNCTION_CALL, 0, words, true);
+    if (this.#open === null) this.#openPart(FUNCTION_CALL, 'call');
+  }
+
+  #finishParts(parts: readonly Members[]): void {
+    parts.forEach((part, index) => {
+      const kind = partKindOf(part.type);
+      const words = kind === undefined ? null : part[kind.words];
+      if (kind !== undefined && isText(words)) this.say(kind, index, words, true);
+    });
+  }
+
+  #mayTell(kind: Kind): boolean {
+    // A call cannot begin without its name, so it waits for it.
+    if (this.type === 'function_call') return kind === FUNCTION_CALL && isText(this.#item.name);
+    if (this.type === 'message') return kind === OUTPUT_TEXT || kind === REFUSAL;
+    if (this.type !== 'reasoning') return false;
+    this.#traceKind ??= kind;
+    return this.#traceKind === kind;
+  }
+
+  /** Parts of a message are blocks of their own, parts of a trace are its paragraphs. */
+  #openPart(kind: Kind, part: string): void {
+    if (this.type === 'reasoning' && this.#open !== null) {
+      this.#open = part;
+      this.#emit({ kind: 'block-delta', text: PARAGRAPH });
+      return;
+    }
+    if (this.#open !== null) this.#endBlock(null);
+    this.#startBlock(this.#headOf(kind), part);
+  }
+
+  #headOf(kind: Kind): BlockHead {
+    if (kind === REFUSAL) return { kind: 'refusal' };
+    if (kind === OUTPUT_TEXT) return { kind: 'text' };
+    if (kind !== FUNCTION_CALL) return { kind: 'reasoning' };
+    const { call_id: id, name } = this.#item;
+    return { kind: 'tool-call', id: String(id ?? this.hostId ?? ''), name: String(name ?? '') };
+  }
+
+  #startBlock(block: BlockHead, part: string): void {
+    this.#open = part;
+    this.#emit({ kind: 'block-start', block });
+  }
+
+  #endBlock(opaque: OpaqueReasoning | null): void {
+    this.#open = null;
+    this.#emit({ kind: 'block-end', opaque });
+  }
+}

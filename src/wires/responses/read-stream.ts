@@ -1,0 +1,166 @@
+import type { CanonicalEvent, EventSink, FinishReason } from '../../canonical/events.ts';
+import { tryParseJson } from '../../kit/json.ts';
+import type { SseFrame } from '../../kit/sse.ts';
+import type { StreamReader } from '../hub.ts';
+import { type UsageRule, usageRule } from '../inclusive-usage.ts';
+import { isAbsent, isObject, isText, type Members, objectsIn } from '../members.ts';
+import type { HostManners } from '../wire.ts';
+import { readStreamError } from './errors.ts';
+import { type EventRole, eventRole } from './item-kinds.ts';
+import { findItem } from './output-items.ts';
+import { ItemReader } from './read-output.ts';
+import { readUsage } from './usage.ts';
+
+/**
+ * Reads a host's events, by their type alone. Items are told one after another even where a host mixes them: while one
+ * is open, what is said of the next ones waits.
+ */
+export class ResponseReader implements StreamReader {
+  readonly #emit: EventSink;
+  readonly #usageRule: UsageRule;
+  readonly #items: ItemReader[] = [];
+  /** How many items have been told to their end. */
+  #told = 0;
+  #started = false;
+  #over = false;
+
+  constructor(manners: HostManners, emit: EventSink) {
+    this.#emit = emit;
+    this.#usageRule = usageRule(manners);
+  }
+
+  frame({ data, event: name }: SseFrame): void {
+    if (data === null || this.#over || data.startsWith('[DONE]')) return;
+    const event = tryParseJson(data);
+    if (!isObject(event)) {
+      if (data.trim() !== '') this.#fail('the host sent an event that is no JSON object');
+      return;
+    }
+    const role = eventRole(event.type ?? name);
+    if (role !== undefined) this.#read(event, role);
+    else if (!isAbsent(event.error)) this.#fail(event);
+  }
+
+  /** Without the last event an answer is whole when there is one beside the reasoning and nothing of it is open. */
+  end(): void {
+    if (this.#over) return;
+    const isWhole = this.#items.some(({ type }) => type !== 'reasoning') && this.#told === this.#items.length;
+    if (isWhole) this.#finish(null, null);
+  }
+
+  /** The whole answer at once, as a buffered one comes. */
+  answer(response: Members): void {
+    this.#begin(response);
+    this.#end(response);
+  }
+
+  #read(event: Members, role: EventRole): void {
+    const response = isObject(event.response) ? event.response : {};
+    switch (role.act) {
+      case 'begin':
+        this.#begin(response);
+        break;
+      case 'end':
+        this.#begin(response);
+        this.#end(response);
+        break;
+      case 'fail':
+        this.#noteUsage(response);
+        this.#fail(response.error ?? event);
+        break;
+      case 'item-added':
+        this.#itemFor(event);
+        break;
+      case 'item-done':
+        this.#itemFor(event).finish(isObject(event.item) ? event.item : {});
+        this.#tellNext();
+        break;
+      case 'words':
+      case 'words-done':
+        this.#words(event, role);
+        break;
+      default:
+    }
+  }
+
+  #begin({ id, created_at: createdS }: Members): void {
+    if (this.#started) return;
+    this.#started = true;
+    this.#emit({
+      kind: 'start',
+      id: isText(id) ? id : null,
+      createdS: Number.isSafeInteger(createdS) ? (createdS as number) : null,
+    });
+  }
+
+  #words(event: Members, role: EventRole & { act: 'words' | 'words-done' }): void {
+    const kind = 'part' in role ? role.part : role.call;
+    const item = this.#itemFor(event, 'part' in role ? role.part.itemType : role.call.type);
+    const words = role.act === 'words' ? event.delta : event[kind.words];
+    const index = 'part' in role ? event[role.part.indexName] : 0;
+    if (isText(words)) item.say(kind, index, words, role.act === 'words-done');
+  }
+
+  /** The item an event speaks of; one that was never announced begins here. */
+  #itemFor(event: Members, type: unknown = null): ItemReader {
+    this.#begin({});
+    const item = isObject(event.item) ? event.item : { type, id: event.item_id };
+    const isNew = event.type === 'response.output_item.added';
+    const known = isNew ? undefined : findItem(this.#items, item.id, event.output_index);
+    return known ?? this.#add(item, event.output_index);
+  }
+
+  #add(item: Members, hostIndex: unknown): ItemReader {
+    const added = new ItemReader(item, hostIndex);
+    this.#items.push(added);
+    if (this.#told === this.#items.length - 1) added.tell(this.#emit);
+    return added;
+  }
+
+  /** Lets the items speak whose turn has come. */
+  #tellNext(): void {
+    while (this.#items[this.#told]?.isFinished) this.#items[++this.#told]?.tell(this.#emit);
+  }
+
+  #end(response: Members): void {
+    const known = this.#items.length;
+    objectsIn(response.output).forEach((item, index) => {
+      const told = findItem(this.#items, item.id, index);
+      if (told !== undefined) told.finish(item);
+      else if (index >= known) this.#add(item, index).finish(item);
+      this.#tellNext();
+    });
+    for (const item of this.#items) item.finish({});
+    this.#tellNext();
+    this.#noteUsage(response);
+    this.#finish(response.status, isObject(response.incomplete_details) ? response.incomplete_details.reason : null);
+  }
+
+  #noteUsage({ usage }: Members): void {
+    if (!isAbsent(usage)) this.#emit({ kind: 'usage', reading: readUsage(usage, this.#usageRule) });
+  }
+
+  #finish(status: unknown, detail: unknown): void {
+    this.#over = true;
+    const reason = status === 'incomplete' ? readIncomplete(detail) : this.#completed();
+    const raw = isText(detail) ? detail : isText(status) ? status : null;
+    this.#emit({ kind: 'finish', reason, raw, stopSequence: null });
+  }
+
+  #completed(): FinishReason {
+    return this.#items.some(({ type }) => type === 'function_call') ? 'tool_calls' : 'stop';
+  }
+
+  #fail(error: unknown): void {
+    this.#over = true;
+    this.#emit({ kind: 'error', error: readStreamError(error) } satisfies CanonicalEvent);
+  }
+}
+
+function readIncomplete(detail: unknown): FinishReason {
+  return detail === 'content_filter' ? 'content_filter' : 'length';
+}
+
+export function readStream(manners: HostManners, emit: EventSink): StreamReader {
+  return new ResponseReader(manners, emit);
+}

@@ -1,0 +1,143 @@
+import type { FinishEvent } from '../../canonical/events.ts';
+import type { WriteTerms } from '../hub.ts';
+import { isAbsent, isObject, type Members, objectsIn } from '../members.ts';
+
+/** Every field of a response and what it says when nothing was asked: clients read them without looking whether they stand there. */
+const UNASKED: Members = {
+  id: '',
+  object: 'response',
+  created_at: 0,
+  completed_at: null,
+  status: 'in_progress',
+  background: false,
+  error: null,
+  incomplete_details: null,
+  instructions: null,
+  max_output_tokens: null,
+  max_tool_calls: null,
+  model: '',
+  output: [],
+  parallel_tool_calls: true,
+  previous_response_id: null,
+  reasoning: { effort: null, summary: null },
+  service_tier: 'default',
+  store: false,
+  temperature: 1,
+  text: { format: { type: 'text' }, verbosity: 'medium' },
+  tool_choice: 'auto',
+  tools: [],
+  top_logprobs: 0,
+  top_p: 1,
+  presence_penalty: 0,
+  frequency_penalty: 0,
+  truncation: 'disabled',
+  usage: null,
+  user: null,
+  metadata: {},
+  safety_identifier: null,
+  prompt_cache_key: null,
+  access_programs: null,
+};
+
+const FIELDS = Object.keys(UNASKED);
+
+export function responseObject(members: Members): Members {
+  return { ...UNASKED, ...members };
+}
+
+/** Adds the fields a host left out, in place; true if there were any. */
+export function completeResponse(response: Members): boolean {
+  let changed = false;
+  for (const name of FIELDS) {
+    if (response[name] !== undefined) continue;
+    response[name] = UNASKED[name];
+    changed = true;
+  }
+  return changed;
+}
+
+/** The part of a request's id that its answer's ids are made from. */
+export function idStem(requestId: string): string {
+  return requestId.startsWith('req_') ? requestId.slice(4) : requestId;
+}
+
+export function responseId(requestId: string): string {
+  return `resp_${idStem(requestId)}`;
+}
+
+/** The response to a request at its beginning, before the model has said anything. */
+export function begunResponse({ requestId, createdS, catalogModel, outputLimit, request }: WriteTerms): Members {
+  return responseObject({
+    id: responseId(requestId),
+    created_at: createdS,
+    model: catalogModel,
+    max_output_tokens: outputLimit,
+    ...echoOf(request),
+  });
+}
+
+/** How an answer that ended for this reason says so. */
+export function endingOf({ reason }: FinishEvent): Members {
+  if (reason === 'length') return { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } };
+  if (reason === 'content_filter') return { status: 'incomplete', incomplete_details: { reason: 'content_filter' } };
+  return { status: 'completed' };
+}
+
+/** Fields of a response that repeat what was asked as it was asked. */
+const REPEATED = [
+  'frequency_penalty',
+  'instructions',
+  'max_tool_calls',
+  'metadata',
+  'parallel_tool_calls',
+  'presence_penalty',
+  'prompt_cache_key',
+  'safety_identifier',
+  'temperature',
+  'tool_choice',
+  'top_logprobs',
+  'top_p',
+  'user',
+];
+
+/** What an answer says about the request it answers. */
+function echoOf(request: unknown): Members {
+  if (!isObject(request)) return {};
+  const echo: Members = {};
+  for (const name of REPEATED) if (!isAbsent(request[name])) echo[name] = request[name];
+  if (isObject(request.reasoning) || typeof request.reasoning_effort === 'string')
+    echo.reasoning = echoReasoning(request);
+  if (isObject(request.text)) echo.text = echoText(request.text);
+  if (Array.isArray(request.tools)) echo.tools = objectsIn(request.tools).map(echoTool);
+  return echo;
+}
+
+/** Labels a host was not shown are the caller's all the same. */
+export function echoLabels(request: unknown): Members {
+  const echo: Members = {};
+  if (!isObject(request)) return echo;
+  for (const name of LABELS) if (!isAbsent(request[name])) echo[name] = request[name];
+  return echo;
+}
+
+const LABELS = ['metadata', 'prompt_cache_key', 'safety_identifier', 'user'];
+
+function echoReasoning({ reasoning, reasoning_effort: word }: Members): Members {
+  const asked = isObject(reasoning) ? reasoning : {};
+  return { effort: asked.effort ?? word ?? null, summary: asked.summary ?? null };
+}
+
+function echoText({ format, verbosity }: Members): Members {
+  return { format: isObject(format) ? echoFormat(format) : { type: 'text' }, verbosity: verbosity ?? 'medium' };
+}
+
+function echoFormat(format: Members): Members {
+  if (format.type !== 'json_schema') return format;
+  return { ...format, description: format.description ?? null, strict: format.strict ?? false };
+}
+
+function echoTool(tool: Members): Members {
+  if (tool.type !== 'function') return tool;
+  const { description = null, parameters = null, strict = null } = tool;
+  return { ...tool, description, parameters, strict };
+}

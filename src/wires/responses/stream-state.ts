@@ -1,0 +1,154 @@
+import type { GatewayError } from '../../canonical/errors.ts';
+import { MISSING_USAGE, type UsageReading } from '../../canonical/usage.ts';
+import { type UsageRule, usageRule } from '../inclusive-usage.ts';
+import { isAbsent, isObject, isText, type Members, removeMembers } from '../members.ts';
+import type { Bill, HostError, RelayTerms } from '../wire.ts';
+import { readStreamError, writeFailure } from './errors.ts';
+import { EventNumbers } from './event-numbers.ts';
+import { HOST_MEMBERS } from './manners.ts';
+import { completeResponse, echoLabels, responseId, responseObject } from './response-object.ts';
+import { readUsage, writeUsage } from './usage.ts';
+
+/** What both relays of this wire remember of a stream, and how they open and close it. */
+export class StreamState {
+  readonly terms: RelayTerms;
+  protected readonly numbers = new EventNumbers();
+  relayedBytes = 0;
+  terminal = false;
+  error: HostError | null = null;
+  /** The response as it was last told of, put right. */
+  protected response: Members | null = null;
+  readonly #usageRule: UsageRule;
+  /** The first events wait for one that says something: until then a failure can be an HTTP error and another host asked. */
+  #opening = '';
+  #hasOpened = false;
+  #isInProgress = false;
+  /** The event that ended the stream; it waits until the money is settled. */
+  #end: Members | null = null;
+  #rawUsage: unknown = null;
+  #reading: UsageReading = MISSING_USAGE;
+  #isUsageFinal = false;
+
+  constructor(terms: RelayTerms) {
+    this.terms = terms;
+    this.#usageRule = usageRule(terms.manners);
+  }
+
+  get usage(): UsageReading {
+    const reading = this.#reading;
+    return reading.state !== 'reported' || this.#isUsageFinal ? reading : { state: 'partial', usage: reading.usage };
+  }
+
+  get mayEndHere(): boolean {
+    return false;
+  }
+
+  closing({ usage }: Bill): string {
+    const opening = this.takeOpening();
+    const response = this.#endedResponse();
+    response.usage = writeUsage(usage, this.#rawUsage);
+    return opening + this.numbers.write(`response.${response.status}`, { ...this.#end, ...ended(response) });
+  }
+
+  /** What the client is told instead of an end when the stream broke off. */
+  failure(error: GatewayError): string {
+    const opening = this.takeOpening();
+    return opening + writeFailure(error, this.numbers, { ...this.#known(), output: this.output() });
+  }
+
+  /** The items of the answer, as far as they are known. */
+  protected output(): unknown[] {
+    return [];
+  }
+
+  /** An event that opens the stream, or only repeats that it goes on. */
+  protected open(type: string, event: Members): string | null {
+    if (this.response !== null && type === 'response.created') return null;
+    const isLate = this.response === null && type !== 'response.created';
+    this.response = this.mendResponse(isObject(event.response) ? event.response : this.#known());
+    const missing = isLate ? this.#writeOpening('created') : '';
+    this.#noteUsage(this.response, false);
+    const written = missing + this.numbers.write(type, { ...event, type, response: this.response });
+    this.#isInProgress ||= type === 'response.in_progress';
+    if (this.#hasOpened) return written;
+    this.#opening += written;
+    return null;
+  }
+
+  /** What waited to be sent before the first event that says something; what the host forgot of it is added. */
+  protected takeOpening(): string {
+    if (this.#hasOpened) return '';
+    this.#hasOpened = true;
+    const created = this.response === null ? this.#writeOpening('created') : this.#opening;
+    this.response ??= this.#known();
+    return this.#isInProgress ? created : created + this.#writeOpening('in_progress');
+  }
+
+  /** The host's last word. */
+  protected end(event: Members): null {
+    const response = isObject(event.response) ? event.response : {};
+    this.#noteUsage(response, true);
+    this.#end = { ...event, response };
+    this.terminal = true;
+    return null;
+  }
+
+  /** The host broke off, in its own words or in ours. */
+  protected fail(error: unknown, response: unknown = null): null {
+    if (isObject(response)) this.#noteUsage(response, true);
+    this.error = readStreamError(error);
+    this.terminal = true;
+    return null;
+  }
+
+  /** One id and the catalog's name of the model in every response; nothing that tells of the host's own account. */
+  protected mendResponse(response: Members): Members {
+    removeMembers(response, HOST_MEMBERS);
+    response.id = this.response?.id ?? (isText(response.id) ? response.id : responseId(this.terms.requestId));
+    response.model = this.terms.catalogModel;
+    response.store = false;
+    if (isAbsent(response.created_at)) response.created_at = this.response?.created_at ?? this.terms.createdS;
+    completeResponse(response);
+    return Object.assign(response, echoLabels(this.terms.request));
+  }
+
+  /** A host that ended in good order without saying so has completed its answer. */
+  protected get endedStatus(): 'completed' | 'incomplete' {
+    const { type, response } = this.#end ?? {};
+    const status = isObject(response) ? response.status : null;
+    if (status === 'completed' || status === 'incomplete') return status;
+    return type === 'response.incomplete' ? 'incomplete' : 'completed';
+  }
+
+  #endedResponse(): Members {
+    const told = this.#end?.response as Members | undefined;
+    const response = this.mendResponse({ ...(told ?? this.#known()) });
+    response.status = this.endedStatus;
+    response.output = this.endedOutput(response.output);
+    return response;
+  }
+
+  protected endedOutput(told: unknown): unknown {
+    return told;
+  }
+
+  #known(): Members {
+    const { requestId, catalogModel, createdS } = this.terms;
+    return this.response ?? responseObject({ id: responseId(requestId), model: catalogModel, created_at: createdS });
+  }
+
+  #writeOpening(status: string): string {
+    return this.numbers.write(`response.${status}`, { response: this.#known() });
+  }
+
+  #noteUsage({ usage }: Members, isFinal: boolean): void {
+    if (isAbsent(usage)) return;
+    this.#rawUsage = usage;
+    this.#reading = readUsage(usage, this.#usageRule);
+    this.#isUsageFinal = isFinal;
+  }
+}
+
+function ended(response: Members): Members {
+  return { type: `response.${response.status}`, response };
+}

@@ -1,0 +1,53 @@
+import { inputTokens, MISSING_USAGE, type Usage, type UsageReading } from '../../canonical/usage.ts';
+import { readCounts, type UsageRule } from '../inclusive-usage.ts';
+import { isAbsent, isObject, type Members } from '../members.ts';
+import type { Bill } from '../wire.ts';
+
+const NO_DETAILS: Members = {};
+
+export function readUsage(raw: unknown, rule: UsageRule): UsageReading {
+  if (isAbsent(raw)) return MISSING_USAGE;
+  if (!isObject(raw)) return { state: 'missing', defect: 'usage is not an object' };
+  const input = isObject(raw.input_tokens_details) ? raw.input_tokens_details : NO_DETAILS;
+  const output = isObject(raw.output_tokens_details) ? raw.output_tokens_details : NO_DETAILS;
+  const counts = {
+    input: raw.input_tokens,
+    output: raw.output_tokens,
+    total: raw.total_tokens ?? null,
+    cached: input.cached_tokens ?? 0,
+    cacheWrite: input.cache_write_tokens ?? 0,
+    reasoning: output.reasoning_tokens ?? 0,
+  };
+  return readCounts(counts, rule);
+}
+
+/** Members of a host's usage that speak of the host's own bill. */
+const HOST_BILL = /cost|^is_byok$/;
+
+/** What was billed, beside whatever else the host tells of its counts, but never with a host's cost. */
+export function writeUsage(billed: Usage, raw: unknown): Members {
+  const written: Members = {};
+  if (isObject(raw)) {
+    for (const name of Object.keys(raw)) if (!HOST_BILL.test(name)) written[name] = raw[name];
+  }
+  const input = inputTokens(billed);
+  written.input_tokens = input;
+  written.input_tokens_details = {
+    ...(isObject(written.input_tokens_details) && written.input_tokens_details),
+    cached_tokens: billed.cacheReadTokens,
+    cache_write_tokens: billed.cacheWriteTokens + billed.cacheWrite1hTokens,
+  };
+  written.output_tokens = billed.outputTokens;
+  written.output_tokens_details = {
+    ...(isObject(written.output_tokens_details) && written.output_tokens_details),
+    reasoning_tokens: billed.reasoningTokens,
+  };
+  written.total_tokens = input + billed.outputTokens;
+  return written;
+}
+
+/** The usage of a buffered answer, with its cost; the exact integer is written as digits, never through a float. */
+export function billedUsageText(bill: Bill, raw: unknown): string {
+  const usage = JSON.stringify({ ...writeUsage(bill.usage, raw), cost: bill.costUsd });
+  return `${usage.slice(0, -1)},"cost_nanousd":${bill.costNanousd}}`;
+}

@@ -1,0 +1,14 @@
+import type { CanonicalAnswer } from '../../canonical/events.ts';
+import { unfold } from '../../canonical/fold.ts';
+import type { WriteTerms } from '../hub.ts';
+import type { Bill } from '../wire.ts';
+import { billedUsageText } from './usage.ts';
+import { ResponseWriter } from './write-stream.ts';
+
+/** A whole answer is the response that the last event of its stream would carry, and its cost. */
+export function writeAnswer(answer: CanonicalAnswer, bill: Bill, terms: WriteTerms): Buffer {
+  const writer = new ResponseWriter(terms);
+  unfold(answer, (event) => writer.event(event));
+  const { usage: _, ...response } = writer.response();
+  return Buffer.from(`${JSON.stringify(response).slice(0, -1)},"usage":${billedUsageText(bill, null)}}`);
+}

@@ -1,0 +1,92 @@
+import type {
+  AnswerFormat,
+  CanonicalMessage,
+  CanonicalRequest,
+  CanonicalTool,
+  Sampling,
+  ToolChoice,
+} from '../../canonical/request.ts';
+import type { HubRequestTerms } from '../hub.ts';
+import type { Members } from '../members.ts';
+import { untranslatable } from '../request-errors.ts';
+import { ENCRYPTED_REASONING } from './fields.ts';
+import { writeItems } from './write-items.ts';
+
+/** A request in the common language as a host of this wire takes it; nothing is left for the host to remember. */
+export function writeHubRequest(request: CanonicalRequest, terms: HubRequestTerms): Buffer {
+  const { messages, tools, toolChoice, parallelToolCalls, sampling, answerFormat } = request;
+  refuseUnsayable(sampling);
+  const { instructions, rest } = splitInstructions(messages);
+  const body: Members = {
+    model: terms.hostModel,
+    ...(instructions !== null && { instructions }),
+    input: writeItems(rest),
+    max_output_tokens: terms.outputLimit,
+    store: false,
+    ...(terms.stream && { stream: true }),
+    ...(sampling.temperature !== null && { temperature: sampling.temperature }),
+    ...(sampling.topP !== null && { top_p: sampling.topP }),
+    ...(tools.length > 0 && { tools: tools.map(writeTool) }),
+    ...(toolChoice !== null && { tool_choice: writeToolChoice(toolChoice) }),
+    ...(parallelToolCalls !== null && { parallel_tool_calls: parallelToolCalls }),
+    ...(answerFormat !== null && { text: { format: writeFormat(answerFormat) } }),
+    ...writeReasoning(terms),
+  };
+  return Buffer.from(JSON.stringify(body));
+}
+
+/** What this wire has no word for, by the name its caller knows; a value that changes nothing is let go. */
+function refuseUnsayable({ stop, topK, frequencyPenalty, presencePenalty, seed }: Sampling): void {
+  if (stop.length > 0) throw untranslatable('stop', 'cut the answer yourself');
+  if (topK !== null) throw untranslatable('top_k');
+  if (frequencyPenalty !== null && frequencyPenalty !== 0) throw untranslatable('frequency_penalty');
+  if (presencePenalty !== null && presencePenalty !== 0) throw untranslatable('presence_penalty');
+  if (seed !== null) throw untranslatable('seed');
+}
+
+/** A first system message of a single text is what this wire calls instructions; later ones keep their place. */
+function splitInstructions(messages: readonly CanonicalMessage[]): {
+  instructions: string | null;
+  rest: readonly CanonicalMessage[];
+} {
+  const first = messages[0];
+  const only = first?.role === 'system' && first.blocks.length === 1 ? first.blocks[0]! : null;
+  if (only?.kind !== 'text') return { instructions: null, rest: messages };
+  return { instructions: only.text, rest: messages.slice(1) };
+}
+
+/** Without a word hosts of this wire take a schema for strict, hosts of the others do not. */
+function writeTool({ name, description, schema, strict }: CanonicalTool): Members {
+  return {
+    type: 'function',
+    name,
+    ...(description !== null && { description }),
+    parameters: schema,
+    strict: strict ?? false,
+  };
+}
+
+function writeToolChoice(choice: ToolChoice): string | Members {
+  return choice.kind === 'tool' ? { type: 'function', name: choice.name } : choice.kind;
+}
+
+function writeFormat(format: AnswerFormat): Members {
+  if (format.kind === 'text') return { type: 'text' };
+  if (format.kind === 'json') return { type: 'json_object' };
+  const { name, description, schema, strict } = format;
+  return {
+    type: 'json_schema',
+    name,
+    ...(description !== null && { description }),
+    schema,
+    ...(strict !== null && { strict }),
+  };
+}
+
+/** Models that do not reason refuse to be asked for its encrypted form, so only those that do are asked. */
+function writeReasoning({ reasoningEffort: effort, thinking }: HubRequestTerms): Members {
+  if (effort === null && thinking === null) return {};
+  const include = { include: [ENCRYPTED_REASONING] };
+  if (effort === null) return include;
+  return { reasoning: effort === 'none' ? { effort } : { effort, summary: 'auto' }, ...include };
+}

@@ -1,0 +1,87 @@
+import type {
+  Block,
+  CanonicalMessage,
+  ImageBlock,
+  RefusalBlock,
+  TextBlock,
+  ToolResultBlock,
+} from '../../canonical/request.ts';
+import { writeImageUrl } from '../image-url.ts';
+import type { Members } from '../members.ts';
+import { isOwn } from './reasoning-vendor.ts';
+
+/** Messages as items of this wire; what one message holds may be several of them. */
+export function writeItems(messages: readonly CanonicalMessage[]): Members[] {
+  return messages.flatMap(({ role, blocks }) =>
+    role === 'assistant' ? writeTurn(blocks) : writeMessage(role, blocks),
+  );
+}
+
+type Said = TextBlock | RefusalBlock | ImageBlock;
+
+/** Neighbouring words and images share one message; everything else is an item of its own. */
+function writeMessage(role: 'system' | 'user', blocks: readonly Block[]): Members[] {
+  return inRuns(blocks).map((run) =>
+    Array.isArray(run) ? { role, content: writeContent(run) } : writeResult(run as ToolResultBlock),
+  );
+}
+
+function writeTurn(blocks: readonly Block[]): Members[] {
+  const lastDeed = blocks.findLastIndex(({ kind }) => kind !== 'reasoning');
+  // Reasoning that led to nothing is refused by hosts of this wire.
+  return inRuns(blocks.slice(0, lastDeed + 1)).flatMap((run) =>
+    Array.isArray(run) ? [{ role: 'assistant', content: run.map(writeOutput) }] : writeDeed(run),
+  );
+}
+
+function inRuns(blocks: readonly Block[]): (Said[] | Block)[] {
+  const runs: (Said[] | Block)[] = [];
+  for (const block of blocks) {
+    const last = runs.at(-1);
+    if (!isSaid(block)) runs.push(block);
+    else if (Array.isArray(last)) last.push(block);
+    else runs.push([block]);
+  }
+  return runs;
+}
+
+function isSaid(block: Block): block is Said {
+  return block.kind === 'text' || block.kind === 'refusal' || block.kind === 'image';
+}
+
+/** Calls, and the reasoning that a host of this wire can read: the trace of another model means nothing to it. */
+function writeDeed(block: Block): Members[] {
+  if (block.kind === 'tool-call') {
+    const { id, name, argumentsJson } = block;
+    return [{ type: 'function_call', call_id: id, name, arguments: argumentsJson === '' ? '{}' : argumentsJson }];
+  }
+  if (block.kind !== 'reasoning' || block.opaque === null || !isOwn(block.opaque)) return [];
+  const { data, id } = block.opaque;
+  const summary = block.text === '' ? [] : [{ type: 'summary_text', text: block.text }];
+  return [{ type: 'reasoning', ...(id !== undefined && { id }), summary, encrypted_content: data }];
+}
+
+function writeOutput(block: Said): Members {
+  if (block.kind === 'refusal') return { type: 'refusal', refusal: block.text };
+  return block.kind === 'image' ? writeImage(block) : { type: 'output_text', text: block.text };
+}
+
+function writeContent(run: readonly Said[]): string | Members[] {
+  const only = run.length === 1 ? run[0]! : null;
+  return only?.kind === 'text' ? only.text : run.map(writeInput);
+}
+
+function writeInput(block: Said): Members {
+  return block.kind === 'image' ? writeImage(block) : { type: 'input_text', text: block.text };
+}
+
+function writeImage(image: ImageBlock): Members {
+  const { detail } = image;
+  return { type: 'input_image', image_url: writeImageUrl(image), ...(detail !== null && { detail }) };
+}
+
+/** That a tool failed is told by its words alone: this wire has no flag for it. */
+function writeResult({ callId, content }: ToolResultBlock): Members {
+  const output = content.length === 0 ? '' : writeContent(content);
+  return { type: 'function_call_output', call_id: callId, output };
+}

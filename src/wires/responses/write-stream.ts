@@ -1,0 +1,192 @@
+import type { GatewayError } from '../../canonical/errors.ts';
+import type { BlockHead, CanonicalEvent, FinishEvent } from '../../canonical/events.ts';
+import type { OpaqueReasoning } from '../../canonical/request.ts';
+import type { StreamWriter, WriteTerms } from '../hub.ts';
+import type { Members } from '../members.ts';
+import type { Bill } from '../wire.ts';
+import { mintItemId, partOf } from './complete-item.ts';
+import { writeFailure } from './errors.ts';
+import { EventNumbers } from './event-numbers.ts';
+import { FUNCTION_CALL, OUTPUT_TEXT, type PartKind, REFUSAL, SUMMARY_TEXT } from './item-kinds.ts';
+import { writeOpaque } from './reasoning-vendor.ts';
+import { begunResponse, endingOf, idStem } from './response-object.ts';
+import { writeUsage } from './usage.ts';
+
+/** Where the words of the open block go: how their events are written, and what was said so far. */
+interface Words {
+  readonly kind: PartKind | typeof FUNCTION_CALL;
+  readonly index: number;
+  /** An event of these words up to the words themselves, and from there to its number: only those two differ. */
+  readonly beforeDelta: string;
+  readonly afterDelta: string;
+  text: string;
+}
+
+/** Writes events as a stream of this wire, and gathers the response that the last event carries. */
+export class ResponseWriter implements StreamWriter {
+  readonly #begun: Members;
+  readonly #idStem: string;
+  readonly #numbers = new EventNumbers();
+  readonly #output: Members[] = [];
+  /** The last item of the output while it may still grow; its end waits for what comes next, which tells how it ended. */
+  #item: Members | null = null;
+  #words: Words | null = null;
+  #ending: Members = { status: 'completed' };
+  #hasOpened = false;
+
+  constructor(terms: WriteTerms) {
+    this.#begun = begunResponse(terms);
+    this.#idStem = idStem(terms.requestId);
+  }
+
+  event(event: CanonicalEvent): string {
+    switch (event.kind) {
+      case 'block-delta':
+        return this.#say(event.text);
+      case 'block-start':
+        return this.#open() + this.#startBlock(event.block);
+      case 'block-end':
+        return this.#endBlock(event.opaque);
+      case 'finish':
+        return this.#open() + this.#finish(event);
+      default:
+        // Until the model says something a failure can still be an HTTP error, so the opening waits.
+        return '';
+    }
+  }
+
+  closing({ usage }: Bill): string {
+    const response = { ...this.response(), usage: writeUsage(usage, null) };
+    return this.#numbers.write(`response.${this.#ending.status}`, { response });
+  }
+
+  /** What the client is told instead of an end when the stream broke off. */
+  failure(error: GatewayError): string {
+    return this.#open() + writeFailure(error, this.#numbers, { ...this.#begun, output: this.#output });
+  }
+
+  /** The answer as far as it came, without its usage. */
+  response(): Members {
+    return { ...this.#begun, ...this.#ending, output: this.#output };
+  }
+
+  #open(): string {
+    if (this.#hasOpened) return '';
+    this.#hasOpened = true;
+    const response = this.#begun;
+    return (
+      this.#numbers.write('response.created', { response }) + this.#numbers.write('response.in_progress', { response })
+    );
+  }
+
+  #startBlock(head: BlockHead): string {
+    switch (head.kind) {
+      case 'text':
+        return this.#startPart(OUTPUT_TEXT);
+      case 'refusal':
+        return this.#startPart(REFUSAL);
+      case 'reasoning':
+        return this.#addItem('reasoning', { summary: [] });
+      case 'tool-call': {
+        const added = this.#addItem('function_call', {
+          status: 'in_progress',
+          arguments: '',
+          call_id: head.id,
+          name: head.name,
+        });
+        this.#words = this.#wordsOf(FUNCTION_CALL, 0);
+        return added;
+      }
+    }
+  }
+
+  /** Words that follow words are another part of the same message. */
+  #startPart(kind: PartKind): string {
+    const added = this.#item?.type === 'message' ? '' : this.#addItem('message', MESSAGE);
+    return added + this.#addPart(kind);
+  }
+
+  #addItem(type: string, members: Members): string {
+    const ended = this.#endItem('completed');
+    const item = { id: mintItemId(type, this.#idStem, this.#output.length), type, ...members };
+    this.#item = item;
+    this.#output.push(item);
+    return ended + this.#numbers.write('response.output_item.added', { ...this.#place(), item });
+  }
+
+  #addPart(kind: PartKind): string {
+    const index = (this.#item![kind.list] as unknown[]).length;
+    this.#words = this.#wordsOf(kind, index);
+    const place = { item_id: this.#item!.id, ...this.#place(), [kind.indexName]: index };
+    return this.#numbers.write(kind.added, { ...place, part: partOf(kind, '') });
+  }
+
+  #place(): { output_index: number } {
+    return { output_index: this.#output.length - 1 };
+  }
+
+  #wordsOf(kind: Words['kind'], index: number): Words {
+    const place = { item_id: this.#item!.id, ...this.#place() };
+    const head = { type: kind.delta, ...place, ...('indexName' in kind && { [kind.indexName]: index }) };
+    return {
+      kind,
+      index,
+      beforeDelta: `event: ${kind.delta}\ndata: ${JSON.stringify(head).slice(0, -1)},"delta":`,
+      afterDelta: `,${'list' in kind && kind.hasLogprobs ? '"logprobs":[],' : ''}"sequence_number":`,
+      text: '',
+    };
+  }
+
+  #say(text: string): string {
+    // A trace without a word has no summary, so its part begins with the first.
+    const added = this.#words === null ? this.#addPart(SUMMARY_TEXT) : '';
+    const words = this.#words!;
+    words.text += text;
+    return `${added}${words.beforeDelta}${JSON.stringify(text)}${words.afterDelta}${this.#numbers.next++}}\n\n`;
+  }
+
+  #endBlock(opaque: OpaqueReasoning | null): string {
+    const item = this.#item!;
+    // Clients parse arguments, and nothing is no JSON.
+    const nothing = this.#words?.kind === FUNCTION_CALL && this.#words.text === '' ? this.#say('{}') : '';
+    const words = this.#words;
+    this.#words = null;
+    if (item.type === 'reasoning' && opaque !== null) item.encrypted_content = writeOpaque(opaque);
+    return words === null ? '' : nothing + this.#endWords(item, words);
+  }
+
+  #endWords(item: Members, { kind, index, text }: Words): string {
+    const place = { item_id: item.id, ...this.#place() };
+    if (!('list' in kind)) {
+      item.arguments = text;
+      return this.#numbers.write(kind.wordsDone, { ...place, name: item.name, arguments: text });
+    }
+    const part = partOf(kind, text);
+    item[kind.list] = [...(item[kind.list] as Members[]), part];
+    const at = { ...place, [kind.indexName]: index };
+    const logprobs = kind.hasLogprobs ? { logprobs: [] } : {};
+    return (
+      this.#numbers.write(kind.wordsDone, { ...at, [kind.words]: text, ...logprobs }) +
+      this.#numbers.write(kind.done, { ...at, part })
+    );
+  }
+
+  #finish(finish: FinishEvent): string {
+    this.#ending = endingOf(finish);
+    return this.#endItem(this.#ending.status as string);
+  }
+
+  #endItem(status: string): string {
+    const item = this.#item;
+    if (item === null) return '';
+    this.#item = null;
+    if (item.status !== undefined) item.status = status;
+    return this.#numbers.write('response.output_item.done', { ...this.#place(), item });
+  }
+}
+
+const MESSAGE: Members = { status: 'in_progress', content: [], role: 'assistant' };
+
+export function writeStream(terms: WriteTerms): StreamWriter {
+  return new ResponseWriter(terms);
+}
