@@ -18,7 +18,7 @@ const USAGE_RULES: Readonly<Record<string, UsageRule>> = {
 export const USAGE_RULE_NAMES: readonly string[] = Object.keys(USAGE_RULES);
 
 export function usageRule({ readUsage }: HostManners): UsageRule {
-  return (readUsage === undefined ? undefined : USAGE_RULES[readUsage]) ?? standardUsage;
+  return readUsage !== undefined && Object.hasOwn(USAGE_RULES, readUsage) ? USAGE_RULES[readUsage]! : standardUsage;
 }
 
 /** Usage stands in its own member, or inside the member a host keeps for itself. */

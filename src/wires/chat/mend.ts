@@ -102,11 +102,13 @@ class MendedStream extends StreamState implements StreamRelay {
   }
 }
 
-const PLAIN_FRAME_BYTES = 'data: \n\n'.length;
+const OPENING = Buffer.from('data: ');
+const CLOSING = Buffer.from('\n\n');
 
-/** A single data line, nothing beside it: what the client may get as it is. */
-function isPlain({ raw, data, event }: SseFrame): boolean {
-  return event === null && raw.length === Buffer.byteLength(data ?? '') + PLAIN_FRAME_BYTES;
+/** A single data line as we would write it, nothing beside it: what the client may get as it is. */
+function isPlain({ raw, data }: SseFrame): boolean {
+  if (raw.length !== OPENING.length + Buffer.byteLength(data ?? '') + CLOSING.length) return false;
+  return raw.indexOf(OPENING) === 0 && raw.lastIndexOf(CLOSING) === raw.length - CLOSING.length;
 }
 
 export function mendStream(terms: RelayTerms): StreamRelay {

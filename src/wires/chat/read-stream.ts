@@ -18,7 +18,15 @@ class ChatStreamReader extends StreamState implements StreamReader {
   #reason: string | null = null;
 
   constructor(manners: HostManners, emit: EventSink) {
-    super({ catalogModel: '', requestId: '', createdS: 0, wantsUsageFrame: false, hideReasoning: false, manners });
+    super({
+      catalogModel: '',
+      requestId: '',
+      createdS: 0,
+      wantsUsageFrame: false,
+      hideReasoning: false,
+      request: null,
+      manners,
+    });
     this.#emit = emit;
     this.#deltas = new DeltaEmitter(emit);
   }

@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest';
+import { isFailure, mendFinishReason } from './finish-reason.ts';
+
+test.each([
+  ['stop', 'stop'],
+  ['length', 'length'],
+  ['tool_calls', 'tool_calls'],
+  ['content_filter', 'content_filter'],
+  ['function_call', 'function_call'],
+  ['STOP', 'stop'],
+  ['end_turn', 'stop'],
+  ['eos', 'stop'],
+  ['MAX_TOKENS', 'length'],
+  ['model_length', 'length'],
+  ['tool_use', 'tool_calls'],
+  ['SAFETY', 'content_filter'],
+  ['insufficient_system_resource', 'insufficient_system_resource'],
+  ['constructor', 'constructor'],
+  ['', null],
+  [null, null],
+  [undefined, null],
+  [7, null],
+  [{}, null],
+])('%j means %j', (reason, word) => {
+  expect(mendFinishReason(reason, false)).toBe(word);
+});
+
+test('a stop after tool calls is a call for tools; nothing else is', () => {
+  expect(mendFinishReason('stop', true)).toBe('tool_calls');
+  expect(mendFinishReason('end_turn', true)).toBe('tool_calls');
+  expect(mendFinishReason('length', true)).toBe('length');
+  expect(mendFinishReason(null, true)).toBeNull();
+});
+
+test('a host says that it broke off', () => {
+  expect(isFailure('error')).toBe(true);
+  expect(['stop', null, undefined, 'Error'].some(isFailure)).toBe(false);
+});

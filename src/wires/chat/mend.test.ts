@@ -1,0 +1,441 @@
+import { describe, expect, test } from 'vitest';
+import { streamFaults } from '../../../test/chat-conformity.ts';
+import { BILL, chunk, chunksIn, delta, deltasIn, feed, RELAY_TERMS, sse } from '../../../test/chat-wire.ts';
+import { eventsOf } from '../../../test/raw-client.ts';
+import type { RelayTerms } from '../wire.ts';
+import { mendStream } from './mend.ts';
+
+const DONE = '[DONE]';
+const opening = chunk([delta({ role: 'assistant', content: '' })]);
+const said = (content: string) => chunk([delta({ content })]);
+const stopped = chunk([delta({}, 'stop')]);
+const USAGE = { prompt_tokens: 9, completion_tokens: 4, total_tokens: 13 };
+
+/** The whole stream as a client sees it, checked for conformity on the way. */
+function relayed(events: readonly unknown[], more: Partial<RelayTerms> = {}): string {
+  const terms = { ...RELAY_TERMS, ...more };
+  const relay = mendStream(terms);
+  const sent = feed(relay, sse(...events));
+  if (relay.error !== null || !(relay.terminal || relay.mayEndHere)) throw new Error('The stream did not end well.');
+  const text = sent + relay.closing(BILL);
+  const conformity = { model: terms.catalogModel, wantsUsage: terms.wantsUsageFrame, ended: 'complete' } as const;
+  expect(streamFaults(eventsOf(text), conformity)).toEqual([]);
+  return text;
+}
+
+const sentOf = (events: readonly unknown[], more: Partial<RelayTerms> = {}) =>
+  feed(mendStream({ ...RELAY_TERMS, ...more }), sse(...events));
+
+describe('a stream that is right', () => {
+  test('goes on as the bytes that came', () => {
+    const events = [opening, said('Hello'), said(' "world"\n'), said(' Brücke 橋'), stopped];
+    expect(sentOf([...events, chunk([], { usage: USAGE }), DONE])).toBe(sse(...events));
+  });
+
+  test('is closed by us: the usage that was billed, then the terminator', () => {
+    const closing = relayed([opening, said('x'), stopped, DONE])
+      .split('\n\n')
+      .slice(-3);
+    expect(JSON.parse(closing[0]!.slice(6))).toEqual({
+      id: 'chatcmpl-1',
+      object: 'chat.completion.chunk',
+      created: 1_790_000_000,
+      model: 'bridge',
+      choices: [],
+      usage: { prompt_tokens: 7, completion_tokens: 3, total_tokens: 10 },
+    });
+    expect(closing.slice(1)).toEqual(['data: [DONE]', '']);
+  });
+
+  test('has no usage at all for a client that did not ask', () => {
+    const text = relayed([opening, said('x'), said('y'), stopped, chunk([], { usage: USAGE }), DONE], {
+      wantsUsageFrame: false,
+    });
+    expect(text).not.toContain('usage');
+  });
+
+  test('keeps members nobody knows, logprobs, and the other answers', () => {
+    const logprobs = { content: [{ token: 'x', logprob: -0.5, bytes: [120], top_logprobs: [] }], refusal: null };
+    const odd = chunk([{ ...delta({ content: 'x', hint: [1] }), logprobs, mood: 'fine' }], {
+      citations: ['a'],
+      model: 'h',
+    });
+    const other = chunk([delta({ role: 'assistant', content: 'y' }, null, 1)], { model: 'h' });
+    const [, first, second] = chunksIn(relayed([opening, odd, other, DONE]));
+    expect(first).toEqual({ ...odd, model: 'bridge' });
+    expect(second).toEqual({ ...other, model: 'bridge' });
+  });
+});
+
+describe('the identity of chunks', () => {
+  test('is one id, time, model and kind, the first that can be used', () => {
+    const events = [
+      chunk([delta({ content: 'a' })], { id: '', created: 0, object: '', model: 'h-1' }),
+      chunk([delta({ content: 'b' })], { id: 'late', created: 1_790_000_007, model: 'h-2' }),
+      chunk([delta({}, 'stop')], { id: 'later', created: 'now', object: 'chat.completion.done' }),
+    ];
+    for (const one of chunksIn(relayed([...events, DONE]))) {
+      expect(one).toMatchObject({
+        id: 'chatcmpl-req_1',
+        created: RELAY_TERMS.createdS,
+        model: 'bridge',
+        object: 'chat.completion.chunk',
+      });
+    }
+  });
+
+  test('is the host’s where its first chunk has one', () => {
+    const text = relayed([opening, chunk([delta({ content: 'b' })], { id: 'x', created: 5 }), stopped, DONE]);
+    for (const { id, created } of chunksIn(text)) expect([id, created]).toEqual(['chatcmpl-1', 1_790_000_000]);
+  });
+
+  test('a chunk without choices that is no usage stays here', () => {
+    const filter = { choices: [], created: 0, id: '', model: '', object: '', prompt_filter_results: [{}] };
+    expect(sentOf([filter])).toBe('');
+    relayed([filter, opening, said('x'), stopped, DONE]);
+  });
+
+  test('members that name the host are taken out', () => {
+    const text = relayed([{ ...opening, x_groq: { id: 'req_9' }, provider: 'Somebody' }, said('x'), stopped, DONE]);
+    expect(text).not.toMatch(/x_groq|provider|req_9/);
+  });
+});
+
+describe('the role', () => {
+  test.each([
+    ['missing', {}],
+    ['null', { role: null }],
+    ['empty', { role: '' }],
+    ['another', { role: 'model' }],
+  ])('comes first though the host’s is %s', (_name, role) => {
+    const [first, second] = deltasIn(
+      relayed([chunk([delta({ ...role, content: 'a' })]), chunk([delta({ ...role, content: 'b' })]), stopped, DONE]),
+    );
+    expect([first!.role, second!.role]).toEqual(['assistant', undefined]);
+  });
+
+  test('comes first in every answer', () => {
+    const text = relayed([chunk([delta({ content: 'a' }), delta({ content: 'b' }, null, 1)]), DONE]);
+    expect(deltasIn(text).slice(0, 2)).toEqual([
+      { content: 'a', role: 'assistant' },
+      { content: 'b', role: 'assistant' },
+    ]);
+  });
+});
+
+describe('the end of an answer', () => {
+  const reasons = (text: string) =>
+    chunksIn(text).flatMap(({ choices }) => (choices as { finish_reason: unknown }[]).map((one) => one.finish_reason));
+
+  test('is told once, though the host repeats it', () => {
+    const text = relayed([opening, said('x'), stopped, stopped, chunk([delta({ content: '' }, 'stop')]), DONE]);
+    expect(reasons(text)).toEqual([null, null, 'stop']);
+  });
+
+  test('is made up where the host forgot it, after an orderly end only', () => {
+    expect(reasons(relayed([opening, said('x'), DONE]))).toEqual([null, null, 'stop']);
+    const relay = mendStream(RELAY_TERMS);
+    feed(relay, sse(opening, said('x')));
+    expect([relay.terminal, relay.mayEndHere]).toEqual([false, false]);
+  });
+
+  test('is made up for each answer that has none, as a call for tools where tools were called', () => {
+    const call = { index: 0, id: 'c', type: 'function', function: { name: 'open', arguments: '{}' } };
+    const text = relayed([chunk([delta({ content: 'a' }), delta({ tool_calls: [call] }, null, 2)]), DONE]);
+    expect(
+      chunksIn(text)
+        .slice(1, 3)
+        .map(({ choices }) => choices),
+    ).toEqual([
+      [{ index: 0, delta: {}, logprobs: null, finish_reason: 'stop' }],
+      [{ index: 2, delta: {}, logprobs: null, finish_reason: 'tool_calls' }],
+    ]);
+  });
+
+  test('null stands where it is not yet told', () => {
+    const bare = chunk([{ index: 0, delta: { content: 'x' } }]);
+    expect(reasons(relayed([bare, bare, stopped, DONE]))).toEqual([null, null, 'stop']);
+  });
+
+  test('needs no terminator once every answer has one', () => {
+    const relay = mendStream(RELAY_TERMS);
+    feed(relay, sse(chunk([delta({ content: 'a' }, 'stop'), delta({ content: 'b' }, null, 1)])));
+    expect(relay.mayEndHere).toBe(false);
+    feed(relay, sse(chunk([delta({}, 'length', 1)])));
+    expect(relay.mayEndHere).toBe(true);
+  });
+});
+
+describe('words', () => {
+  test('in parts become text and a trace', () => {
+    const thinking = {
+      type: 'thinking',
+      thinking: [
+        { type: 'text', text: 'Hm' },
+        { type: 'text', text: '.' },
+      ],
+    };
+    const deltas = deltasIn(
+      relayed([
+        opening,
+        said('x'),
+        chunk([delta({ content: [thinking, { type: 'text', text: 'A' }] })]),
+        stopped,
+        DONE,
+      ]),
+    );
+    expect(deltas[2]).toEqual({ content: 'A', reasoning: 'Hm.', reasoning_content: 'Hm.' });
+  });
+
+  test.each([
+    [{ reasoning: 'a' }, 'a'],
+    [{ reasoning_content: 'a' }, 'a'],
+    [{ reasoning: 'a', reasoning_content: 'a' }, 'a'],
+    [{ reasoning: null, reasoning_content: 'a' }, 'a'],
+    [
+      {
+        reasoning_details: [
+          { type: 'reasoning.text', text: 'a' },
+          { type: 'reasoning.text', text: 'b' },
+        ],
+      },
+      'ab',
+    ],
+  ])('a trace as %j stands under both names', (members, trace) => {
+    const sent = deltasIn(relayed([opening, chunk([delta(members)]), stopped, DONE]))[1];
+    expect(sent).toEqual({ ...members, reasoning: trace, reasoning_content: trace });
+  });
+
+  test('a signature of its own passes', () => {
+    const details = { reasoning_details: [{ type: 'reasoning.text', signature: 'c2ln' }] };
+    expect(deltasIn(relayed([opening, chunk([delta(details)]), stopped, DONE]))[1]).toEqual(details);
+  });
+
+  test('a trace nobody wants leaves nothing behind, and what is left of its frames stays here', () => {
+    const events = [
+      opening,
+      chunk([delta({ reasoning: 'secret' })]),
+      chunk([delta({ reasoning_details: [{}] })]),
+      said('x'),
+    ];
+    const text = relayed([...events, stopped, DONE], { hideReasoning: true });
+    expect(text).not.toMatch(/reasoning|secret/);
+    expect(deltasIn(text)).toEqual([{ role: 'assistant', content: '' }, { content: 'x' }, {}]);
+  });
+
+  test.each([7, true, {}, { text: 'x' }])('%j is none', (content) => {
+    const sent = deltasIn(
+      relayed([
+        opening,
+        said('x'),
+        chunk([delta({ content, refusal: content, reasoning: content, mood: 1 })]),
+        stopped,
+        DONE,
+      ]),
+    );
+    expect(sent[2]).toEqual({ mood: 1 });
+  });
+
+  test('the whole message in one event is taken for the first delta, and later for a repetition', () => {
+    const whole = { index: 0, message: { role: 'assistant', content: 'all' }, finish_reason: 'stop' };
+    expect(deltasIn(relayed([chunk([whole]), DONE]))[0]).toEqual({ role: 'assistant', content: 'all' });
+    const text = relayed([opening, said('all'), chunk([{ ...whole, delta: { content: '' } }])]);
+    expect(deltasIn(text).map(({ content }) => content)).toEqual(['', 'all', '']);
+    expect(deltasIn(relayed([opening, said('all'), chunk([whole])])).at(-1)).toEqual({});
+  });
+});
+
+describe('usage', () => {
+  const usageOf = (events: readonly unknown[]) => {
+    const relay = mendStream(RELAY_TERMS);
+    feed(relay, sse(...events));
+    return relay.usage;
+  };
+  const reported = { state: 'reported', usage: expect.objectContaining({ freshTokens: 9, outputTokens: 4 }) };
+  const partial = { ...reported, state: 'partial' };
+  const frame = chunk([], { usage: USAGE });
+
+  test.each([
+    ['in a frame of its own', [opening, said('x'), stopped, frame, DONE], reported],
+    ['there, but no terminator', [opening, said('x'), stopped, frame], reported],
+    ['on the choice that finishes', [opening, said('x'), chunk([delta({}, 'stop')], { usage: USAGE }), DONE], reported],
+    [
+      'on a last choice that says nothing',
+      [opening, said('x'), stopped, chunk([delta({})], { usage: USAGE }), DONE],
+      reported,
+    ],
+    ['with the last words', [opening, chunk([delta({ content: 'x' }, 'stop')], { usage: USAGE }), DONE], reported],
+    ['before the finish reason', [opening, said('x'), frame, stopped, DONE], reported],
+    ['without any finish reason', [opening, said('x'), frame, DONE], reported],
+    [
+      'in a member of the host',
+      [opening, said('x'), chunk([delta({}, 'stop')], { x_groq: { usage: USAGE } }), DONE],
+      reported,
+    ],
+    ['before the last words', [opening, frame, said('x'), stopped, DONE], partial],
+    [
+      'before the last words, many of them',
+      [opening, frame, ...'abcdefgh'.split('').map(said), stopped, DONE],
+      partial,
+    ],
+    ['while the stream goes on', [opening, said('x'), frame], partial],
+    ['nowhere', [opening, said('x'), stopped, DONE], { state: 'missing' }],
+    [
+      'as something else',
+      [opening, said('x'), stopped, chunk([], { usage: { prompt_tokens: -1 } }), DONE],
+      { state: 'missing', defect: expect.any(String) },
+    ],
+  ])('%s', (_name, events, reading) => {
+    expect(usageOf(events)).toEqual(reading);
+  });
+
+  test('that is repeated counts by its last word', () => {
+    const totals = [1, 2, 3].map((tokens) =>
+      chunk([delta({ content: 'x' })], { usage: { ...USAGE, completion_tokens: tokens } }),
+    );
+    expect(usageOf([opening, ...totals, stopped, DONE])).toMatchObject({
+      state: 'reported',
+      usage: { outputTokens: 3 },
+    });
+  });
+
+  test('never rides on a choice, and a frame that only carried it stays here', () => {
+    const text = relayed([
+      opening,
+      said('x'),
+      stopped,
+      chunk([delta({ content: '' }, 'stop')], { usage: USAGE }),
+      DONE,
+    ]);
+    expect(chunksIn(text).map(({ usage }) => usage)).toEqual([null, null, null, expect.any(Object)]);
+    const bare = { ...said('y'), usage: undefined };
+    expect(
+      chunksIn(relayed([opening, bare, bare, stopped, DONE]))
+        .slice(0, 4)
+        .map(({ usage }) => usage),
+    ).toEqual([null, null, null, null]);
+  });
+
+  test('a trace that is hidden makes earlier usage partial too', () => {
+    const relay = mendStream({ ...RELAY_TERMS, hideReasoning: true });
+    feed(relay, sse(opening, frame, chunk([delta({ reasoning: 'hidden' })]), stopped, DONE));
+    expect(relay.usage.state).toBe('partial');
+  });
+});
+
+describe('what was relayed', () => {
+  test('is counted in bytes of the model’s own words, a trace once', () => {
+    const relay = mendStream(RELAY_TERMS);
+    const call = { index: 0, id: 'c', type: 'function', function: { name: 'open', arguments: '{"a":' } };
+    const more = { index: 0, function: { arguments: '"ü"}' } };
+    feed(
+      relay,
+      sse(
+        opening,
+        said('Brücke'),
+        said('\n"'),
+        said('\\'),
+        said('🛂'),
+        chunk([delta({ reasoning: 'hm', refusal: 'no' })]),
+        chunk([delta({ tool_calls: [call] })]),
+        chunk([delta({ tool_calls: [more] })]),
+      ),
+    );
+    expect(relay.relayedBytes).toBe(7 + 2 + 1 + 4 + 2 + 2 + 4 + 5 + 5);
+  });
+
+  test('leaves out what was hidden', () => {
+    const relay = mendStream({ ...RELAY_TERMS, hideReasoning: true });
+    feed(relay, sse(opening, chunk([delta({ reasoning: 'hidden' })]), said('x')));
+    expect(relay.relayedBytes).toBe(1);
+  });
+});
+
+describe('a host that breaks off', () => {
+  const ended = (text: string) => {
+    const relay = mendStream(RELAY_TERMS);
+    const sent = feed(relay, text);
+    return { relay, sent };
+  };
+
+  test.each([
+    ['an error', sse({ error: { message: 'Overloaded', code: 503 } }), { kind: 'unavailable', message: 'Overloaded' }],
+    [
+      'an error beside choices',
+      sse(chunk([delta({ content: '' })], { error: { message: 'no', code: 400 } })),
+      { kind: 'request', message: 'no' },
+    ],
+    ['a string', sse({ error: 'broke' }), { kind: 'unavailable', message: 'broke' }],
+    [
+      'an event of that name',
+      'event: error\ndata: {"message":"late","status_code":429}\n\n',
+      { kind: 'rate', message: 'late' },
+    ],
+    ['its finish reason', sse(chunk([delta({}, 'error')])), { kind: 'unavailable' }],
+    [
+      'the error of a choice',
+      sse(chunk([{ ...delta({}, 'error'), error: { message: 'gone', code: 502 } }])),
+      { kind: 'unavailable', message: 'gone' },
+    ],
+    ['no JSON', sse('{"choices":[{"delta":{"content":"x"'), { kind: 'unavailable' }],
+    ['no object', sse('7'), { kind: 'unavailable' }],
+  ])('by %s', (_name, text, error) => {
+    const { relay, sent } = ended(sse(opening, said('x')) + text + sse(said('never'), DONE));
+    expect(relay.error).toMatchObject(error);
+    expect([relay.terminal, sent]).toEqual([true, sse(opening, said('x'))]);
+  });
+
+  test('may say in the error what it cost', () => {
+    const { relay } = ended(sse(opening, said('x'), { error: { message: 'no', code: 400 }, usage: USAGE }));
+    expect(relay.usage).toMatchObject({ state: 'reported', usage: { outputTokens: 4 } });
+    const before = ended(sse(opening, said('x'), chunk([], { usage: USAGE }), { error: { message: 'no' } }));
+    expect(before.relay.usage.state).toBe('partial');
+  });
+
+  test('by ending without an answer', () => {
+    expect(ended(sse(chunk([], { usage: USAGE }), DONE)).relay.error).toMatchObject({ kind: 'unavailable' });
+  });
+
+  test('by nesting nobody can write again', () => {
+    const deep = `{"choices":[{"index":0,"delta":{"content":"x"}}],"deep":${'['.repeat(500_000)}${']'.repeat(500_000)}}`;
+    expect(ended(sse(opening, deep)).relay.error).toMatchObject({ kind: 'unavailable' });
+  });
+
+  test('by more tool calls than an answer may hold', () => {
+    const calls = Array.from({ length: 129 }, (_, index) => ({ index, id: `c${index}`, function: { name: 'x' } }));
+    expect(ended(sse(chunk([delta({ tool_calls: calls })]))).relay.error?.message).toContain('tool calls');
+  });
+
+  test('but an error that says nothing is none', () => {
+    for (const error of [null, false, '']) relayed([opening, { ...said('x'), error }, stopped, DONE]);
+  });
+});
+
+describe('the framing', () => {
+  test('comments, empty events and names of events stay here', () => {
+    const text = `: hello\n\ndata:\n\nid: 7\nevent: message\ndata: ${JSON.stringify(opening)}\n\n: there\n\n${sse(said('x'), stopped)}data: [DONE] \n\n`;
+    const relay = mendStream(RELAY_TERMS);
+    expect(feed(relay, text)).toBe(sse(opening, said('x'), stopped));
+    expect(relay.terminal).toBe(true);
+  });
+
+  test.each(['\r\n', '\r'])('line ends %j become ours', (lineEnd) => {
+    const events = [opening, said('x'), said('y'), said('z'), stopped];
+    const text = sse(...events, DONE).replaceAll('\n', lineEnd);
+    expect(feed(mendStream(RELAY_TERMS), text)).toBe(sse(...events));
+  });
+
+  test('data in several lines becomes one', () => {
+    const text = JSON.stringify(said('x'), null, 1)
+      .split('\n')
+      .map((line) => `data: ${line}\n`)
+      .join('');
+    expect(feed(mendStream(RELAY_TERMS), `${sse(opening)}${text}\n`)).toBe(sse(opening, said('x')));
+  });
+
+  test('nothing follows the terminator', () => {
+    const relay = mendStream(RELAY_TERMS);
+    expect(feed(relay, sse(opening, stopped, DONE, said('late'), { error: 'late' }))).toBe(sse(opening, stopped));
+    expect(relay.error).toBeNull();
+  });
+});
