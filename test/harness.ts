@@ -72,6 +72,8 @@ export interface Harness {
   catalogEntry(model: string): Promise<{ readonly id: string; readonly pricing: PublicPricing }>;
   /** A prepaid account with that much money, and a key of it. */
   mint(options?: KeyOptions): Promise<MintedKey>;
+  /** Another key of an account that is there already. */
+  mintFor(accountId: bigint, options?: Omit<KeyOptions, 'creditNanousd'>): Promise<MintedKey>;
   /** Resolves once every call has given its hold back, whether or not anyone still listens. */
   settled(): Promise<void>;
   /** Fails unless the books are exact and no hold is open. */
@@ -126,6 +128,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
     receipt: (requestId, apiKey) => readReceipt(url, requestId, apiKey),
     catalogEntry: (model) => readCatalogEntry(url, model),
     mint: (keyOptions) => mint(running, clock, keyOptions),
+    mintFor: (accountId, keyOptions) => mintFor(running, clock, accountId, keyOptions),
     settled: () => until(() => running.books.ledger.openHolds === 0, 'every hold is settled'),
     expectCleanBooks: () => expectCleanBooks(running),
     stop: async () => {
@@ -166,7 +169,7 @@ async function readCatalogEntry(url: string, model: string): Promise<{ id: strin
 
 let accountsMade = 0;
 
-async function mint({ books }: Running, clock: Clock, options: KeyOptions = {}): Promise<MintedKey> {
+async function mint({ books }: Pick<Running, 'books'>, clock: Clock, options: KeyOptions = {}): Promise<MintedKey> {
   const services = { store: books.store, clock, ids: books.ids };
   const account = await createAccount(services, { name: `test-${++accountsMade}`, kind: 'prepaid' });
   if (account === 'name_taken') throw new Error('The name is taken.');
@@ -182,8 +185,18 @@ async function mint({ books }: Running, clock: Clock, options: KeyOptions = {}):
       createdMs: clock.nowMs(),
     });
   }
+  return mintFor({ books }, clock, account.id, options);
+}
+
+async function mintFor(
+  { books }: Pick<Running, 'books'>,
+  clock: Clock,
+  accountId: bigint,
+  options: KeyOptions = {},
+): Promise<MintedKey> {
+  const services = { store: books.store, clock, ids: books.ids };
   const minted = await mintKey(services, {
-    accountId: account.id,
+    accountId,
     name: 'test',
     capNanousd: options.capNanousd ?? null,
     capWindow: options.capWindow ?? 'lifetime',
@@ -191,7 +204,7 @@ async function mint({ books }: Running, clock: Clock, options: KeyOptions = {}):
     models: options.models ?? null,
   });
   if (minted === 'no_account') throw new Error('The account is gone.');
-  return { secret: minted.secret.reveal(), keyId: minted.key.id, accountId: account.id };
+  return { secret: minted.secret.reveal(), keyId: minted.key.id, accountId };
 }
 
 async function expectCleanBooks({ books }: Running): Promise<void> {

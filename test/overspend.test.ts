@@ -1,0 +1,167 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { ManualClock } from '../src/kit/clock.ts';
+import { type Harness, type KeyOptions, startHarness } from './harness.ts';
+import { StreamClient } from './stream-client.ts';
+import { until } from './until.ts';
+
+/** Many calls at once on money for a few: exactly those few pass, however they arrive. */
+
+const CALLS = 200;
+const AFFORDABLE = 37;
+const DAY_MS = 24 * 60 * 60 * 1000;
+const ASK = { model: 'sim-gpt', messages: [{ role: 'user', content: 'hello' }], max_tokens: 50 };
+
+let clock: ManualClock;
+let harness: Harness;
+/** What one such call can cost at most, and what it does cost. */
+let worst: bigint;
+let cost: bigint;
+
+beforeAll(async () => {
+  clock = new ManualClock(Date.UTC(2026, 10, 15, 12));
+  harness = await startHarness({ hosted: true, clock });
+  const { secret } = await harness.mint();
+  const response = await harness.post(ASK, { authorization: `Bearer ${secret}` });
+  const receipt = await harness.receipt(response.headers.get('x-gateway-request-id')!, secret);
+  worst = BigInt(receipt.held_nanousd);
+  cost = BigInt(receipt.cost_nanousd!);
+});
+beforeEach(() => harness.sim.reset());
+afterEach(async () => {
+  await harness.settled();
+  await harness.expectCleanBooks();
+});
+afterAll(() => harness.stop());
+
+interface Balance {
+  readonly balance_nanousd: number;
+  readonly held_nanousd: number;
+  readonly available_nanousd: number;
+  readonly key: { readonly spent_nanousd: number; readonly held_nanousd: number; readonly remaining_nanousd: number };
+}
+
+async function balanceOf(secret: string): Promise<Balance> {
+  return (await (await harness.get('/v1/balance', { authorization: `Bearer ${secret}` })).json()) as Balance;
+}
+
+/** Sends all calls, lets the host answer nobody before each is admitted or refused, and gives who passed. */
+async function rush(
+  secret: string,
+  stream: boolean,
+  expected: number,
+): Promise<{ passed: StreamClient[]; refused: StreamClient[]; during: Balance }> {
+  harness.sim.reset();
+  harness.sim.script({ gateHead: 'barrier' });
+  const headers = { authorization: `Bearer ${secret}` };
+  const clients = Array.from({ length: CALLS }, () => new StreamClient(harness.url, { ...ASK, stream }, headers));
+  const isRefused = ({ ended, status }: StreamClient) => ended !== null && status !== 200;
+  await until(
+    () => clients.filter(isRefused).length + harness.sim.received() >= CALLS,
+    'every call is admitted or refused',
+  );
+  const during = await balanceOf(secret);
+  expect(harness.sim.received()).toBe(expected);
+  await harness.sim.waitForGate('barrier', expected);
+  harness.sim.release('barrier', expected);
+  await until(() => clients.every(({ ended }) => ended !== null), 'every call has ended');
+  await harness.settled();
+  return {
+    passed: clients.filter(({ status }) => status === 200),
+    refused: clients.filter(({ status }) => status !== 200),
+    during,
+  };
+}
+
+async function expectRefusals(refused: readonly StreamClient[], type: string, code: string): Promise<void> {
+  for (const { status, headers, text } of refused) {
+    expect([status, headers['x-gateway-cost-nanousd'], headers['x-should-retry']]).toEqual([402, '0', 'false']);
+    expect(JSON.parse(text).error).toMatchObject({ type, code });
+  }
+}
+
+const LIMITS_OF_MONEY: readonly [string, (nanousd: bigint) => KeyOptions, string, string][] = [
+  ['a balance', (nanousd) => ({ creditNanousd: nanousd }), 'insufficient_allowance', 'insufficient_quota'],
+  [
+    "a key's cap",
+    (nanousd) => ({ creditNanousd: 10n ** 12n, capNanousd: nanousd }),
+    'key_spend_cap_exceeded',
+    'key_spend_cap_exceeded',
+  ],
+  [
+    "a key's cap of the day",
+    (nanousd) => ({ creditNanousd: 10n ** 12n, capNanousd: nanousd, capWindow: 'day' }),
+    'key_spend_cap_exceeded',
+    'key_spend_cap_exceeded',
+  ],
+];
+
+describe.each([false, true])('stream: %s', (stream) => {
+  test.each(LIMITS_OF_MONEY)('%s that pays for a few calls pays for exactly these', async (_, options, type, code) => {
+    let left = BigInt(AFFORDABLE) * worst + (worst - 1n);
+    const { secret } = await harness.mint(options(left));
+    const before = await balanceOf(secret);
+    // The second round has what the first gave back: its holds less what its calls cost.
+    for (let round = 1; round <= 2; round++) {
+      const affordable = Number(left / worst);
+      expect(affordable).toBeGreaterThan(round === 1 ? AFFORDABLE - 1 : AFFORDABLE / 2);
+      const { passed, refused, during } = await rush(secret, stream, affordable);
+      expect([passed.length, refused.length]).toEqual([affordable, CALLS - affordable]);
+      expect(during.held_nanousd).toBe(Number(BigInt(affordable) * worst));
+      expect(during.available_nanousd).toBeGreaterThanOrEqual(0);
+      await expectRefusals(refused, type, code);
+      left -= BigInt(affordable) * cost;
+    }
+    const after = await balanceOf(secret);
+    const spent = before.balance_nanousd - after.balance_nanousd;
+    expect([after.held_nanousd, after.key.held_nanousd]).toEqual([0, 0]);
+    expect(after.key.spent_nanousd).toBe(spent);
+    expect(after.balance_nanousd).toBeGreaterThanOrEqual(0);
+    if (code === 'insufficient_quota') expect(BigInt(after.available_nanousd)).toBe(left);
+    else expect(BigInt(after.key.remaining_nanousd)).toBe(left);
+  });
+});
+
+test('a cap of the day begins anew at midnight, with calls of yesterday still under way', async () => {
+  const { secret } = await harness.mint({ creditNanousd: 10n ** 12n, capNanousd: 2n * worst, capWindow: 'day' });
+  const headers = { authorization: `Bearer ${secret}` };
+  harness.sim.script({ gateHead: 'barrier' });
+  const open = () => new StreamClient(harness.url, ASK, headers);
+  const yesterday = [open(), open()];
+  await harness.sim.waitForGate('barrier', 2);
+  const third = open();
+  await third.end();
+  expect(third.status).toBe(402);
+  clock.setNowMs(clock.nowMs() + DAY_MS);
+  const today = [open(), open()];
+  await harness.sim.waitForGate('barrier', 4);
+  expect((await balanceOf(secret)).key).toMatchObject({ held_nanousd: Number(2n * worst), remaining_nanousd: 0 });
+  harness.sim.release('barrier', 4);
+  await until(() => [...yesterday, ...today].every(({ ended }) => ended !== null), 'all four have ended');
+  await harness.settled();
+  // What yesterday's calls cost is not today's spending.
+  expect((await balanceOf(secret)).key).toMatchObject({ spent_nanousd: Number(2n * cost), held_nanousd: 0 });
+});
+
+test('two keys of one account share its balance, and calls of all sizes never overdraw it', async () => {
+  const credit = 40n * worst;
+  const { secret, accountId } = await harness.mint({ creditNanousd: credit });
+  const second = await harness.mintFor(accountId);
+  harness.sim.script({ gateHead: 'barrier' });
+  const clients = Array.from({ length: CALLS }, (_, index) => {
+    const headers = { authorization: `Bearer ${index % 2 === 0 ? secret : second.secret}` };
+    return new StreamClient(harness.url, { ...ASK, max_tokens: 1 + ((index * 37) % 200) }, headers);
+  });
+  const refused = () => clients.filter(({ ended, status }) => ended !== null && status === 402).length;
+  await until(() => refused() + harness.sim.received() >= CALLS, 'every call is admitted or refused');
+  const during = await balanceOf(secret);
+  expect(BigInt(during.held_nanousd)).toBeLessThanOrEqual(credit);
+  expect(during.available_nanousd).toBeGreaterThanOrEqual(0);
+  expect(refused()).toBeGreaterThan(0);
+  harness.sim.release('barrier', CALLS);
+  await until(() => clients.every(({ ended }) => ended !== null), 'every call has ended');
+  await harness.settled();
+  const charged = clients
+    .filter(({ status }) => status === 200)
+    .reduce((sum, { headers }) => sum + BigInt(String(headers['x-gateway-cost-nanousd'])), 0n);
+  expect(BigInt((await balanceOf(secret)).balance_nanousd)).toBe(credit - charged);
+});
