@@ -9,7 +9,7 @@ import type {
   ToolChoice,
 } from '../../prompt.ts';
 import { EFFORTS } from '../../prompt.ts';
-import { refuse } from '../../reply.ts';
+import { RefusedRequest, refuse } from '../../reply.ts';
 
 export interface ChatRequest {
   readonly prompt: Prompt;
@@ -36,8 +36,10 @@ export function readChatRequest(body: Fields): ChatRequest {
 
 function readPrompt(body: Fields): Prompt {
   const tools = readTools(body.tools);
+  const model = readModel(body.model);
+  if (tools.length > 0 && wantsResponses(model)) checkEffortIsOff(body.reasoning_effort, model);
   return {
-    model: readModel(body.model),
+    model,
     messages: readMessages(body.messages),
     tools,
     toolChoice: readToolChoice(body.tool_choice, tools),
@@ -47,6 +49,20 @@ function readPrompt(body: Fields): Prompt {
     stops: readStops(body.stop),
     format: readFormat(body.response_format),
   };
+}
+
+/** The vendor's newer models take tools on this wire only if they need not think. */
+function wantsResponses(model: string): boolean {
+  return model.includes('responses');
+}
+
+function checkEffortIsOff(effort: unknown, model: string): void {
+  if (effort === 'none') return;
+  const message =
+    `Function tools with reasoning_effort are not supported for ${model} in /v1/chat/completions. ` +
+    "To use function tools, use /v1/responses or set reasoning_effort to 'none'.";
+  const refusal = { status: 400, message, type: 'invalid_request_error', code: null, param: 'reasoning_effort' };
+  throw new RefusedRequest(refusal);
 }
 
 function readMessages(messages: unknown): PromptMessage[] {

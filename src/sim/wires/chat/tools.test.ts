@@ -48,6 +48,17 @@ describe('tools', () => {
     ).toBe('tool_choice');
   });
 
+  test('a model that belongs to the responses wire takes none here unless it need not think', async () => {
+    const model = 'sim-responses';
+    expect(await called({ model, reasoning_effort: 'none' })).toEqual(['get_weather', 'get_time']);
+    for (const more of [{}, { reasoning_effort: 'low' }]) {
+      const { status, error } = await chat.refusal({ model, tools: [WEATHER], ...more });
+      expect(status).toBe(400);
+      expect(error).toMatchObject({ param: 'reasoning_effort', message: expect.stringContaining('use /v1/responses') });
+    }
+    expect((await chat.complete({ model, reasoning_effort: 'low' })).choices).toHaveLength(1);
+  });
+
   test('a tool result is answered in text that quotes it', async () => {
     const calls = [WEATHER, TIME].map((one, index) => ({
       id: `c${index}`,
