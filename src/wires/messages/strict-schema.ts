@@ -1,4 +1,4 @@
-import { isAbsent, isObject, type Members } from '../members.ts';
+import { isObject, type Members } from '../members.ts';
 
 /** Formats of strings that the vendor's hosts hold an answer to. */
 const FORMATS: readonly unknown[] = [
@@ -15,15 +15,23 @@ const LISTS = ['anyOf', 'allOf'];
  */
 export function strictSchema(schema: Members): Members {
   const strict: Members = {};
-  const untold: Members = {};
+  const untold: string[] = [];
   for (const name of Object.keys(schema)) {
     const value = schema[name];
     const kept = keep(name, value);
-    if (kept === undefined) untold[name] = value;
-    else strict[name === 'oneOf' ? 'anyOf' : name] = kept;
+    if (kept !== undefined) strict[name === 'oneOf' ? 'anyOf' : name] = kept;
+    else if (!SILENT.includes(name) && value !== undefined) untold.push(`${name}: ${JSON.stringify(value)}`);
   }
   if (isObjectSchema(strict)) strict.additionalProperties = false;
-  return Object.keys(untold).length === 0 ? strict : { ...strict, description: tell(strict.description, untold) };
+  if (untold.length > 0) strict.description = `${before(strict.description)}{${untold.join(', ')}}`;
+  return strict;
+}
+
+/** Where a schema was written, and that it is open, a model need not be told. */
+const SILENT = ['$schema', '$id', 'additionalProperties'];
+
+function before(description: unknown): string {
+  return typeof description === 'string' && description !== '' ? `${description}\n\n` : '';
 }
 
 /** What stays of a keyword, or undefined where hosts do not know it. */
@@ -53,16 +61,4 @@ function isObjectSchema({ type, properties }: Members): boolean {
 
 function isScalar(value: unknown): boolean {
   return value === null || typeof value !== 'object';
-}
-
-/** Where a schema was written and that it is closed, a model need not be told. */
-const SILENT = ['$schema', '$id', 'additionalProperties'];
-
-function tell(description: unknown, untold: Members): unknown {
-  const words = Object.entries(untold)
-    .filter(([name]) => !SILENT.includes(name))
-    .map(([name, value]) => `${name}: ${JSON.stringify(value)}`);
-  if (words.length === 0) return description;
-  const before = isAbsent(description) || description === '' ? '' : `${description}\n\n`;
-  return `${before}{${words.join(', ')}}`;
 }

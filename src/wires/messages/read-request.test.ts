@@ -1,0 +1,191 @@
+import { describe, expect, test } from 'vitest';
+import { PLAIN, peekAt, refusalOf, textOf } from '../../../test/messages-request.ts';
+import { sealForeign } from '../foreign-reasoning.ts';
+import { readRequest } from './read-request.ts';
+import { VENDOR } from './vendor.ts';
+
+function read(body: object | string) {
+  return readRequest(textOf(body), peekAt(body));
+}
+
+test('system, user and assistant text, plain or in blocks, with cache marks', () => {
+  const cache_control = { type: 'ephemeral', ttl: '1h' };
+  const body = {
+    ...PLAIN,
+    system: [
+      { type: 'text', text: 'Be brief.', cache_control },
+      { type: 'text', text: 'Be kind.', cache_control: { type: 'ephemeral' } },
+    ],
+    messages: [
+      { role: 'user', content: 'When?' },
+      { role: 'assistant', content: [{ type: 'text', text: 'Nine.', citations: null }] },
+      { role: 'system', content: 'Now in Dutch.' },
+      { role: 'user', content: '' },
+    ],
+  };
+  expect(read(body).messages).toEqual([
+    {
+      role: 'system',
+      blocks: [
+        { kind: 'text', text: 'Be brief.', cache: { lifetime: '1h' } },
+        { kind: 'text', text: 'Be kind.', cache: { lifetime: null } },
+      ],
+    },
+    { role: 'user', blocks: [{ kind: 'text', text: 'When?' }] },
+    { role: 'assistant', blocks: [{ kind: 'text', text: 'Nine.' }] },
+    { role: 'system', blocks: [{ kind: 'text', text: 'Now in Dutch.' }] },
+  ]);
+});
+
+test('a tool loop with signed, redacted and foreign reasoning', () => {
+  const foreign = { vendor: 'somebody', form: 'encrypted', data: 'x', id: 'rs_1' } as const;
+  const body = `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"x"},{"role":"assistant","content":[
+    {"type":"thinking","thinking":"Hm.","signature":"EqQB+/=="},{"type":"redacted_thinking","data":"seal"},
+    {"type":"thinking","thinking":"","signature":"${sealForeign(foreign)}"},{"type":"thinking","thinking":"unsigned","signature":""},
+    {"type":"tool_use","id":"t1","name":"tide","input":{ "at": 12345678901234567890 },"caller":{"type":"direct"}},
+    {"type":"tool_use","id":"t2","name":"wind","input":{}}]},
+    {"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"low","is_error":false},
+    {"type":"tool_result","tool_use_id":"t2","is_error":true,"cache_control":{"type":"ephemeral"},
+     "content":[{"type":"text","text":"none"},{"type":"image","source":{"type":"url","url":"https://a.example/b.png"}}]}]}]}`;
+  const [, assistant, results] = read(body).messages;
+  expect(assistant?.blocks).toEqual([
+    { kind: 'reasoning', text: 'Hm.', opaque: { vendor: VENDOR, form: 'signature', data: 'EqQB+/==' } },
+    { kind: 'reasoning', text: '', opaque: { vendor: VENDOR, form: 'redacted', data: 'seal' } },
+    { kind: 'reasoning', text: '', opaque: foreign },
+    { kind: 'reasoning', text: 'unsigned', opaque: null },
+    { kind: 'tool-call', id: 't1', name: 'tide', argumentsJson: '{ "at": 12345678901234567890 }' },
+    { kind: 'tool-call', id: 't2', name: 'wind', argumentsJson: '{}' },
+  ]);
+  expect(results?.blocks).toEqual([
+    { kind: 'tool-result', callId: 't1', content: [{ kind: 'text', text: 'low' }], isError: false },
+    {
+      kind: 'tool-result',
+      callId: 't2',
+      content: [
+        { kind: 'text', text: 'none' },
+        { kind: 'image', source: { kind: 'url', url: 'https://a.example/b.png' }, detail: null },
+      ],
+      isError: true,
+      cache: { lifetime: null },
+    },
+  ]);
+});
+
+test('images of both kinds', () => {
+  const source = { type: 'base64', media_type: 'image/png', data: 'iVBO' };
+  const body = { ...PLAIN, messages: [{ role: 'user', content: [{ type: 'image', source }] }] };
+  expect(read(body).messages[0]?.blocks).toEqual([
+    { kind: 'image', source: { kind: 'inline', mediaType: 'image/png', base64: 'iVBO' }, detail: null },
+  ]);
+});
+
+test('tools, what the model may call, and how often', () => {
+  const schema = { type: 'object', properties: {} };
+  const tools = [
+    {
+      name: 'tide',
+      description: 'High or low',
+      input_schema: schema,
+      strict: true,
+      cache_control: { type: 'ephemeral' },
+    },
+    { type: 'custom', name: 'wind', input_schema: schema, eager_input_streaming: true, input_examples: [] },
+  ];
+  const choosing = (tool_choice: unknown) => {
+    const { toolChoice, parallelToolCalls } = read({ ...PLAIN, tools, tool_choice });
+    return [toolChoice, parallelToolCalls];
+  };
+  expect(read({ ...PLAIN, tools }).tools).toEqual([
+    { name: 'tide', description: 'High or low', schema, strict: true, cache: { lifetime: null } },
+    { name: 'wind', description: null, schema, strict: null },
+  ]);
+  expect(choosing(undefined)).toEqual([null, null]);
+  expect(choosing({ type: 'auto', disable_parallel_tool_use: false })).toEqual([{ kind: 'auto' }, null]);
+  expect(choosing({ type: 'any', disable_parallel_tool_use: true })).toEqual([{ kind: 'required' }, false]);
+  expect(choosing({ type: 'tool', name: 'tide' })).toEqual([{ kind: 'tool', name: 'tide' }, null]);
+  expect(choosing({ type: 'none' })).toEqual([{ kind: 'none' }, null]);
+});
+
+test('sampling, stop sequences, the answer’s format and reasoning', () => {
+  const schema = { type: 'object' };
+  const request = read({
+    ...PLAIN,
+    temperature: 0.5,
+    top_p: 0.9,
+    top_k: 40,
+    stop_sequences: ['\n\nUser:'],
+    output_config: { effort: 'max', format: { type: 'json_schema', schema } },
+    thinking: { type: 'adaptive' },
+  });
+  expect(request.sampling).toMatchObject({ temperature: 0.5, topP: 0.9, topK: 40, stop: ['\n\nUser:'], seed: null });
+  expect(request.answerFormat).toEqual({ kind: 'schema', name: 'answer', description: null, schema, strict: true });
+  expect(request.reasoning).toEqual({ effort: 'max', budgetTokens: null });
+  expect(read({ ...PLAIN, output_format: { type: 'json_schema', schema } }).answerFormat).toMatchObject({ schema });
+  expect(read({ ...PLAIN, thinking: { type: 'enabled', budget_tokens: 32 } }).reasoning).toEqual({
+    effort: null,
+    budgetTokens: 32,
+  });
+  expect(read({ ...PLAIN, thinking: { type: 'disabled' } }).reasoning).toEqual({ effort: 'none', budgetTokens: null });
+  expect(read(PLAIN)).toMatchObject({ reasoning: null, answerFormat: null, tools: [] });
+});
+
+test('labels, tiers and marks on the whole are for this gateway, or for hosts that know them', () => {
+  const body = {
+    ...PLAIN,
+    metadata: { user_id: 'u' },
+    service_tier: 'auto',
+    cache_control: { type: 'ephemeral' },
+    store: false,
+  };
+  expect(read(body)).toEqual(read(PLAIN));
+});
+
+describe('what the common language cannot say is refused by name', () => {
+  const block = (content: object) => ({ ...PLAIN, messages: [{ role: 'user', content: [content] }] });
+  const tool = (members: object) => ({ ...PLAIN, tools: [{ name: 'a', input_schema: {}, ...members }] });
+  test.each<[object, string]>([
+    [{ ...PLAIN, from_the_future: 1 }, 'from_the_future'],
+    [{ ...PLAIN, diagnostics: { previous_message_id: null } }, 'diagnostics'],
+    [{ ...PLAIN, output_config: { task_budget: {} } }, 'output_config.task_budget'],
+    [{ ...PLAIN, thinking: { type: 'between_tools' } }, 'thinking.type'],
+    [tool({ defer_loading: true }), 'tools[0].defer_loading'],
+    [tool({ allowed_callers: ['code_execution_20250825'] }), 'tools[0].allowed_callers'],
+    [tool({ input_examples: [{}] }), 'tools[0].input_examples'],
+    [block({ type: 'text', text: 'x', citations: [{}] }), 'messages[0].content[0].citations'],
+    [block({ type: 'search_result', source: 's', title: 't', content: [] }), 'messages[0].content[0].type'],
+    [
+      block({ type: 'tool_use', id: 'a', name: 'b', input: {}, caller: { type: 'code_execution_20250825' } }),
+      'messages[0].content[0].caller',
+    ],
+    [
+      block({ type: 'tool_use', id: 'a', name: 'b', input: {}, toolset_name: 'computer' }),
+      'messages[0].content[0].toolset_name',
+    ],
+    [
+      block({
+        type: 'tool_result',
+        tool_use_id: 'a',
+        content: [{ type: 'search_result', source: 's', title: 't', content: [] }],
+      }),
+      'messages[0].content[0].content[0].type',
+    ],
+    [
+      block({
+        type: 'image',
+        source: { type: 'url', url: 'https://a.example' },
+        transformations: { oversized_image: 'error' },
+      }),
+      'messages[0].content[0].transformations',
+    ],
+  ])('%j: %s', (body, param) => {
+    expect(refusalOf(() => read(body))).toEqual({ code: 'unsupported_parameter', param });
+  });
+
+  test.each<[object, string]>([
+    [{ ...PLAIN, tool_choice: { type: 'tool' } }, 'tool_choice.type'],
+    [{ ...PLAIN, tool_choice: { type: 'constructor' } }, 'tool_choice.type'],
+    [{ ...PLAIN, output_config: { format: { type: 'regex' } } }, 'output_config.format'],
+  ])('%j makes no sense: %s', (body, param) => {
+    expect(refusalOf(() => read(body))).toEqual({ code: 'invalid_value', param });
+  });
+});
