@@ -1,4 +1,4 @@
-import { isObject, type Members, removeMembers } from '../members.ts';
+import { isObject, isText, type Members, removeMembers } from '../members.ts';
 
 const TRACE_MEMBERS = ['reasoning', 'reasoning_content', 'reasoning_details'];
 
@@ -42,16 +42,13 @@ function textOf(value: unknown): string {
 export function mendTrace(holder: Members, hide: boolean): boolean {
   if (hide) return removeMembers(holder, TRACE_MEMBERS);
   const { reasoning, reasoning_content: content } = holder;
-  if (typeof reasoning === 'string' && typeof content === 'string') return false;
-  const trace = textOrNull(reasoning) ?? textOrNull(content) ?? traceOf(holder.reasoning_details);
-  if (trace === null) return false;
+  if (typeof reasoning === 'string' && reasoning === content) return false;
+  const words = isText(reasoning) ? reasoning : isText(content) ? content : traceOf(holder.reasoning_details);
+  const trace = words ?? reasoning ?? content;
+  if (typeof trace !== 'string') return false;
   holder.reasoning = trace;
   holder.reasoning_content = trace;
   return true;
-}
-
-function textOrNull(value: unknown): string | null {
-  return typeof value === 'string' ? value : null;
 }
 
 function traceOf(details: unknown): string | null {
