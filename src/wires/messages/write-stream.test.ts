@@ -1,0 +1,201 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { foreignAnswer, ownAnswer } from '../../../test/messages-arbitraries.ts';
+import { framesOf, streamFaults } from '../../../test/messages-conformity.ts';
+import { toldBy } from '../../../test/messages-recordings.ts';
+import { billOf, TERMS, WRITE_TERMS } from '../../../test/messages-relay.ts';
+import { peekAt, textOf } from '../../../test/messages-request.ts';
+import { inOrder } from '../../canonical/event-order.ts';
+import type { CanonicalAnswer, CanonicalEvent } from '../../canonical/events.ts';
+import { AnswerFold, unfold } from '../../canonical/fold.ts';
+import { ZERO_USAGE } from '../../canonical/usage.ts';
+import { SseFramer } from '../../kit/sse.ts';
+import { readHubAnswer } from './read-hub-answer.ts';
+import { readRequest } from './read-request.ts';
+import { readStream } from './read-stream.ts';
+import { writeAnswer } from './write-answer.ts';
+import { writeStream } from './write-stream.ts';
+
+const BILL = billOf({ ...ZERO_USAGE, freshTokens: 3, outputTokens: 5 });
+
+function streamed(answer: CanonicalAnswer): string {
+  const writer = writeStream(WRITE_TERMS);
+  let text = '';
+  unfold(
+    answer,
+    inOrder((event) => (text += writer.event(event))),
+  );
+  return text + writer.closing(BILL);
+}
+
+function readBack(text: string): CanonicalAnswer {
+  const fold = new AnswerFold();
+  const reader = readStream({}, inOrder(fold.event));
+  new SseFramer(1_000_000).push(Buffer.from(text), (frame) => reader.frame(frame));
+  return fold.answer()!;
+}
+
+/** What survives a journey over this wire: not the ids of the answer, nor the host's own word for its end. */
+function essence({ blocks, finish, usage }: CanonicalAnswer) {
+  return { blocks, stopSequence: finish.stopSequence, usage };
+}
+
+test('every answer becomes a conforming stream that says the same', () => {
+  fc.assert(
+    fc.property(ownAnswer, (answer) => {
+      const text = streamed(answer);
+      expect(streamFaults(text, TERMS.requestId, TERMS.catalogModel)).toEqual([]);
+      expect(essence(readBack(text))).toEqual(essence(answer));
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('a whole answer says what its stream says', () => {
+  fc.assert(
+    fc.property(ownAnswer, (answer) => {
+      const body = writeAnswer(answer, BILL, WRITE_TERMS);
+      const fold = new AnswerFold();
+      readHubAnswer(body, {}, inOrder(fold.event));
+      const withArguments = answer.blocks.map((block) =>
+        block.head.kind === 'tool-call' && block.text === '' ? { ...block, text: '{}' } : block,
+      );
+      expect(essence(fold.answer()!)).toEqual(essence({ ...answer, blocks: withArguments }));
+      expect(toldBy('buffered', body)).toEqual(toldBy('stream', streamed(answer)));
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('another vendor’s reasoning comes back from the client as it went, streamed or whole', () => {
+  fc.assert(
+    fc.property(foreignAnswer, (answer) => {
+      const content = JSON.parse(writeAnswer(answer, BILL, WRITE_TERMS).toString()).content;
+      if (content.length === 0) return;
+      const body = { model: 'm', max_tokens: 9, messages: [{ role: 'assistant', content }] };
+      const [turn] = readRequest(textOf(body), peekAt(body)).messages;
+      const opaque = (blocks: readonly object[]) => blocks.map((block) => ('opaque' in block ? block.opaque : null));
+      expect(opaque(turn!.blocks)).toEqual(opaque(answer.blocks));
+      expect(toldBy('stream', streamed(answer))).toEqual(toldBy('buffered', writeAnswer(answer, BILL, WRITE_TERMS)));
+    }),
+  );
+});
+
+function events(...list: CanonicalEvent[]): string[] {
+  const writer = writeStream(WRITE_TERMS);
+  return list.map((event) => writer.event(event));
+}
+
+test('words leave as they come', () => {
+  const [start, open, delta, end, finish] = events(
+    { kind: 'start', id: 'chatcmpl-1', createdS: 1 },
+    { kind: 'block-start', block: { kind: 'text' } },
+    { kind: 'block-delta', text: 'Ahoy "you"\n' },
+    { kind: 'block-end', opaque: null },
+    { kind: 'finish', reason: 'stop', raw: 'stop', stopSequence: null },
+  );
+  expect(framesOf(start!).map(({ event }) => event)).toEqual(['message_start', 'ping']);
+  expect(framesOf(start!)[0]!.data.message).toMatchObject({ id: `msg_${TERMS.requestId}`, model: TERMS.catalogModel });
+  expect(open).toContain('content_block_start');
+  expect(delta).toBe(
+    'event: content_block_delta\ndata: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Ahoy \\"you\\"\\n"}}\n\n',
+  );
+  expect(end).toContain('content_block_stop');
+  expect(finish).toBe('');
+});
+
+test('a redacted trace comes whole in its head, a signature once before its block ends', () => {
+  const opaque = (form: 'redacted' | 'signature') => ({ vendor: 'anthropic-claude-v1', form, data: 'seal' });
+  const [, redacted] = events(
+    { kind: 'block-start', block: { kind: 'reasoning' } },
+    { kind: 'block-end', opaque: opaque('redacted') },
+  );
+  expect(framesOf(redacted!).map(({ data }) => data)).toEqual([
+    { type: 'content_block_start', index: 0, content_block: { type: 'redacted_thinking', data: 'seal' } },
+    { type: 'content_block_stop', index: 0 },
+  ]);
+  const [head, omitted] = events(
+    { kind: 'block-start', block: { kind: 'reasoning' } },
+    { kind: 'block-end', opaque: opaque('signature') },
+  );
+  expect(head).toBe('');
+  expect(framesOf(omitted!).map(({ data }) => (data.delta as object | undefined) ?? data.type)).toEqual([
+    'content_block_start',
+    { type: 'signature_delta', signature: 'seal' },
+    'content_block_stop',
+  ]);
+});
+
+describe('how an answer ended', () => {
+  const ending = (
+    reason: 'stop' | 'length' | 'tool_calls' | 'content_filter',
+    stopSequence: string | null,
+    refused = false,
+  ) => {
+    const block = { head: { kind: refused ? 'refusal' : 'text' } as const, text: 'x', opaque: null };
+    const finish = { kind: 'finish', reason, raw: null, stopSequence } as const;
+    const answer: CanonicalAnswer = { id: null, createdS: null, blocks: [block], finish, usage: { state: 'missing' } };
+    const { stop_reason, stop_sequence, stop_details } = JSON.parse(writeAnswer(answer, BILL, WRITE_TERMS).toString());
+    const { container, ...delta } = framesOf(streamed(answer)).find(({ event }) => event === 'message_delta')!.data
+      .delta as Record<string, unknown>;
+    expect(container).toBeNull();
+    expect(delta).toEqual({ stop_reason, stop_sequence, stop_details });
+    return [stop_reason, stop_sequence, stop_details?.type ?? null];
+  };
+
+  test.each<[Parameters<typeof ending>, unknown[]]>([
+    [
+      ['stop', null],
+      ['end_turn', null, null],
+    ],
+    [
+      ['stop', 'END'],
+      ['stop_sequence', 'END', null],
+    ],
+    [
+      ['length', null],
+      ['max_tokens', null, null],
+    ],
+    [
+      ['tool_calls', null],
+      ['tool_use', null, null],
+    ],
+    [
+      ['content_filter', null],
+      ['refusal', null, 'refusal'],
+    ],
+    [
+      ['stop', null, true],
+      ['refusal', null, 'refusal'],
+    ],
+  ])('%j is written as %j', (given, expected) => {
+    expect(ending(...given)).toEqual(expected);
+  });
+});
+
+test('a whole answer has every member the vendor’s types name, and the bill', () => {
+  const finish = { kind: 'finish', reason: 'stop', raw: null, stopSequence: null } as const;
+  const body = writeAnswer(
+    { id: null, createdS: null, blocks: [], finish, usage: { state: 'missing' } },
+    BILL,
+    WRITE_TERMS,
+  ).toString();
+  const message = JSON.parse(body);
+  for (const name of ['container', 'diagnostics', 'stop_details', 'stop_sequence']) expect(message[name]).toBeNull();
+  expect(message).toMatchObject({ type: 'message', role: 'assistant', content: [], model: TERMS.catalogModel });
+  expect(body).toContain(`"cost":1.5,"cost_nanousd":${2n ** 60n + 8n}}`);
+});
+
+test('arguments cut off by the limit are given as the text they are', () => {
+  const head = { kind: 'tool-call', id: 'a', name: 'b' } as const;
+  const finish = { kind: 'finish', reason: 'length', raw: null, stopSequence: null } as const;
+  const answer: CanonicalAnswer = {
+    id: null,
+    createdS: null,
+    blocks: [{ head, text: '{"a": "b', opaque: null }],
+    finish,
+    usage: { state: 'missing' },
+  };
+  expect(JSON.parse(writeAnswer(answer, BILL, WRITE_TERMS).toString()).content[0].input).toBe('{"a": "b');
+  expect(toldBy('stream', streamed(answer)).blocks).toEqual([{ kind: 'call', name: 'b', args: '{"a": "b' }]);
+});
