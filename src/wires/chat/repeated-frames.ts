@@ -80,8 +80,20 @@ function match({ before, between, after, written }: Shape, raw: Buffer): Repeate
   if (paddingEnd + after.length !== raw.length || !isAt(raw, paddingEnd, after)) return null;
   const wordBytes = wordsEnd - before.length - escapesWithin(raw, before.length, wordsEnd);
   if (written === null) return { wordBytes, bytes: raw };
-  const padding = raw.subarray(paddingStart, paddingEnd);
-  return { wordBytes, bytes: write(written, raw.subarray(before.length, wordsEnd), padding) };
+  const { aroundWords, afterPadding } = written;
+  const wordsLength = wordsEnd - before.length;
+  const padding = paddingEnd - paddingStart;
+  const bytes = Buffer.allocUnsafe(written.length + wordsLength * (aroundWords.length - 1) + padding);
+  bytes.set(aroundWords[0]!);
+  let at = aroundWords[0]!.length;
+  for (let index = 1; index < aroundWords.length; index++) {
+    copy(raw, before.length, wordsEnd, bytes, at);
+    bytes.set(aroundWords[index]!, at + wordsLength);
+    at += wordsLength + aroundWords[index]!.length;
+  }
+  copy(raw, paddingStart, paddingEnd, bytes, at);
+  if (afterPadding.length > 0) bytes.set(afterPadding, at + padding);
+  return { wordBytes, bytes };
 }
 
 function isAt(raw: Buffer, start: number, part: Buffer): boolean {
@@ -89,20 +101,10 @@ function isAt(raw: Buffer, start: number, part: Buffer): boolean {
   return end <= raw.length && raw.compare(part, 0, part.length, start, end) === 0;
 }
 
-function write({ aroundWords, afterPadding, length }: WrittenShape, words: Buffer, padding: Buffer): Buffer {
-  const bytes = Buffer.allocUnsafe(length + words.length * (aroundWords.length - 1) + padding.length);
-  let at = 0;
-  for (const part of aroundWords) {
-    if (at > 0) at = append(bytes, words, at);
-    at = append(bytes, part, at);
-  }
-  append(bytes, afterPadding, append(bytes, padding, at));
-  return bytes;
-}
-
-function append(bytes: Buffer, part: Buffer, at: number): number {
-  bytes.set(part, at);
-  return at + part.length;
+/** By hand where they are few, as words are: calling for it would cost more. */
+function copy(from: Buffer, start: number, end: number, to: Buffer, at: number): void {
+  if (end - start > 32) from.copy(to, at, start, end);
+  else for (let index = start; index < end; index++) to[at + index - start] = from[index]!;
 }
 
 const QUOTE = 0x22;
