@@ -1,4 +1,5 @@
 import type { Answer, Choice, ToolCall } from '../../answer.ts';
+import { ENDLESS_TEXT, endlessBody } from '../../endless.ts';
 import type { SimHost } from '../../reply.ts';
 import type { SimScript } from '../../script.ts';
 import { isWithheld } from '../../usage-fault.ts';
@@ -48,8 +49,7 @@ function usageMember(answer: Answer, script: SimScript): string {
   return isWithheld(script.usage) ? '' : `,"usage":${writeUsage(answer.usage, script.usage)}`;
 }
 
-/** A body whose content never ends, up to the script's own limit. */
-export function* writeEndlessCompletion(request: ChatRequest, host: SimHost, chunksMax: number): Iterable<string> {
-  yield `${openCompletion(request, host)}"choices":[{"index":0,"message":{"role":"assistant","content":"`;
-  for (let chunk = 0; chunk < chunksMax; chunk++) yield 'and so the simulated answer goes on without an end ';
+export function writeEndlessCompletion(request: ChatRequest, host: SimHost): Iterable<string> {
+  const opening = `${openCompletion(request, host)}"choices":[{"index":0,"message":{"role":"assistant","content":"`;
+  return endlessBody(opening, ENDLESS_TEXT);
 }

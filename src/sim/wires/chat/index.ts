@@ -1,4 +1,3 @@
-import { LIMITS } from '../../../limits.ts';
 import { type AskedUsage, composeAnswer } from '../../answer.ts';
 import { countSegments, type Prompt, segmentsOf, windowOf } from '../../prompt.ts';
 import { jsonReply, type Reply, refuse, type SimHost, type SimWire } from '../../reply.ts';
@@ -50,8 +49,7 @@ function answerBuffered(
   headers: Headers,
 ): Reply {
   if (script.endless) {
-    const chunks = writeEndlessCompletion(request, host, LIMITS.simEndlessChunksMax);
-    return { ...jsonReply(200, '', headers), chunks };
+    return { ...jsonReply(200, '', headers), chunks: writeEndlessCompletion(request, host) };
   }
   const answer = composeAnswer(request.prompt, script, request.choices, asked);
   if (script.errorAfterChunks === undefined)
@@ -68,7 +66,7 @@ function answerStreamed(
   headers: Headers,
 ): Reply {
   const frames = script.endless
-    ? writeEndlessChunks(request, script, host, LIMITS.simEndlessChunksMax)
+    ? writeEndlessChunks(request, script, host)
     : writeChunks(request, composeAnswer(request.prompt, script, request.choices, asked), script, host);
   return {
     status: 200,

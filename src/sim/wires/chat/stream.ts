@@ -1,3 +1,4 @@
+import { LIMITS } from '../../../limits.ts';
 import { type Answer, CALL_OPENING_TOKENS, type Choice, type Usage } from '../../answer.ts';
 import { interleave } from '../../interleave.ts';
 import type { SimHost } from '../../reply.ts';
@@ -37,18 +38,13 @@ export function writeChunks(request: ChatRequest, answer: Answer, script: SimScr
   return frames;
 }
 
-/** A stream that never finishes, up to the script's own limit. */
-export function* writeEndlessChunks(
-  request: ChatRequest,
-  script: SimScript,
-  host: SimHost,
-  chunksMax: number,
-): Iterable<string> {
+/** A stream that never finishes, up to the simulator's own limit. */
+export function* writeEndlessChunks(request: ChatRequest, script: SimScript, host: SimHost): Iterable<string> {
   const nothing = { promptTokens: 0, cachedTokens: 0, cacheWriteTokens: 0, outputTokens: 0, reasoningTokens: 0 };
   const writer = new ChunkWriter(request, nothing, script, host);
   yield writer.writeStep(plainStep(0, OPENING_TEXT, 0));
   const frame = writer.writeStep(plainStep(0, '{"content":" and so it goes on"}', 5));
-  for (let chunk = 0; chunk < chunksMax; chunk++) yield frame;
+  for (let chunk = 0; chunk < LIMITS.simEndlessChunksMax; chunk++) yield frame;
 }
 
 class ChunkWriter {
