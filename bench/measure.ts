@@ -16,8 +16,10 @@ export interface Figures {
   readonly perSecond: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** User and system time of the contender's process. */
+  /** User and system time of the contender's process, for one request. */
   readonly cpuMicros: number;
+  /** How much of its core the contender had, 0 to 1: well below 1, others ran there too, or it waited for the disk. */
+  readonly ownCoreBusy: number;
   /** How busy load and upstream kept their core, 0 to 1: near 1, they are what was measured. */
   readonly otherCoreBusy: number;
 }
@@ -50,9 +52,22 @@ export async function measure(
     p50Ms: result.p50Ms,
     p99Ms: result.p99Ms,
     cpuMicros: (cpuMs * 1000) / result.answered,
+    ownCoreBusy: cpuMs / (result.seconds * 1000),
     otherCoreBusy: otherMs / (result.seconds * 1000),
   };
 }
+
+/** Runs until the code is compiled as it will stay; gives the number of calls answered. */
+export async function warmUp(around: Surroundings, contender: Contender, shape: Shape, calls: number): Promise<number> {
+  let answered = 0;
+  for (let slice = 0; slice < WARM_UP_SLICES_MAX && answered < calls; slice++) {
+    answered += (await measure(around, contender, shape, WARM_UP_SLICE_SECONDS)).answered;
+  }
+  return answered;
+}
+
+const WARM_UP_SLICE_SECONDS = 1;
+const WARM_UP_SLICES_MAX = 12;
 
 /** One call looked at closely: figures of wrong answers are worth nothing. */
 export async function checkAnswer(contender: Contender, shape: Shape, key: string, chunks: number): Promise<void> {

@@ -19,6 +19,8 @@ const { values } = parseArgs({
   },
 });
 
+const WARM_UP_SECONDS = 5;
+
 /** One sampled function, as V8 writes it into a .cpuprofile. */
 interface ProfileNode {
   readonly id: number;
@@ -26,6 +28,8 @@ interface ProfileNode {
 }
 
 interface Profile {
+  /** Microseconds of the machine's monotonic clock, as are the deltas. */
+  readonly startTime: number;
   readonly nodes: readonly ProfileNode[];
   readonly samples: readonly number[];
   readonly timeDeltas: readonly number[];
@@ -42,38 +46,68 @@ async function profileShape(folder: string, shape: Shape): Promise<void> {
   const contenders = await startTollgate({ folder, upstreamPort: hello.port }, flags);
   const tollgate = contenders.find(({ name }) => name.endsWith(values.relay))!;
   const around = { upstream, load, keys, connections: 64 };
+  await measure(around, tollgate, shape, WARM_UP_SECONDS);
+  const startMicros = monotonicMicros();
   const figures = await measure(around, tollgate, shape, Number(values.seconds));
+  const endMicros = monotonicMicros();
   await tollgate.child.stop();
   await Promise.all([upstream.stop(), load.stop()]);
   const { answered, perSecond, cpuMicros } = figures;
   say(`\n${shape}, ${values.relay}: ${perSecond.toFixed(0)} requests/s, ${cpuMicros.toFixed(0)} µs of CPU each`);
-  for (const file of readdirSync(profiles).sort()) printTop(join(profiles, file), answered);
+  for (const file of readdirSync(profiles).sort()) printTop(join(profiles, file), { startMicros, endMicros, answered });
+}
+
+/** When the measured load ran, and how much of it there was. */
+interface Window {
+  readonly startMicros: number;
+  readonly endMicros: number;
+  readonly answered: number;
 }
 
 /** Threads that did nothing but wait are left out. */
-function printTop(file: string, answered: number): void {
+function printTop(file: string, window: Window): void {
   const profile = JSON.parse(readFileSync(file, 'utf8')) as Profile;
-  const selfMicros = selfTimes(profile);
-  selfMicros.delete('(idle)');
-  const total = [...selfMicros.values()].reduce((sum, micros) => sum + micros, 0);
-  if (total / answered < 1) return;
-  say(`\n  ${threadOf(profile)} thread: ${(total / answered).toFixed(1)} µs per request; the top by self time`);
-  const top = [...selfMicros].sort(([, a], [, b]) => b - a).slice(0, Number(values.top));
-  for (const [name, micros] of top) {
-    say(
-      `  ${((100 * micros) / total).toFixed(1).padStart(5)} %  ${(micros / answered).toFixed(2).padStart(6)} µs  ${name}`,
-    );
+  const total = sum(selfTimes(profile, window, () => 'all'));
+  if (total / window.answered < 1) return;
+  say(
+    `\n  ${threadOf(profile)} thread: ${(total / window.answered).toFixed(1)} µs per request, by place and by function`,
+  );
+  for (const grouping of [placeOf, nameOf]) {
+    const times = selfTimes(profile, window, grouping);
+    const top = [...times].sort(([, a], [, b]) => b - a).slice(0, Number(values.top));
+    for (const [name, micros] of top) {
+      const share = ((100 * micros) / total).toFixed(1).padStart(5);
+      say(`  ${share} %  ${(micros / window.answered).toFixed(2).padStart(6)} µs  ${name}`);
+    }
+    say('');
   }
 }
 
-function selfTimes({ nodes, samples, timeDeltas }: Profile): Map<string, number> {
-  const names = new Map(nodes.map((node) => [node.id, nameOf(node)]));
+function sum(times: ReadonlyMap<string, number>): number {
+  return [...times.values()].reduce((total, micros) => total + micros, 0);
+}
+
+/** Self time of all samples within the window, idle ones aside. */
+function selfTimes(
+  profile: Profile,
+  { startMicros, endMicros }: Window,
+  grouping: (node: ProfileNode) => string,
+): Map<string, number> {
+  const { nodes, samples, timeDeltas } = profile;
+  const names = new Map(nodes.map((node) => [node.id, isIdle(node) ? null : grouping(node)]));
   const times = new Map<string, number>();
-  samples.forEach((id, at) => {
+  let at = profile.startTime;
+  samples.forEach((id, index) => {
+    at += timeDeltas[index]!;
     const name = names.get(id)!;
-    times.set(name, (times.get(name) ?? 0) + (timeDeltas[at + 1] ?? 0));
+    if (name === null || at < startMicros || at > endMicros) return;
+    times.set(name, (times.get(name) ?? 0) + (timeDeltas[index + 1] ?? 0));
   });
   return times;
+}
+
+function isIdle({ callFrame }: ProfileNode): boolean {
+  return callFrame.functionName === '(idle)';
 }
 
 function nameOf({ callFrame: { functionName, url, lineNumber } }: ProfileNode): string {
@@ -83,10 +117,22 @@ function nameOf({ callFrame: { functionName, url, lineNumber } }: ProfileNode): 
   return `${name}  ${place}:${lineNumber + 1}`;
 }
 
+/** The package, our own folder, or the part of Node that a function belongs to. */
+function placeOf({ callFrame: { url } }: ProfileNode): string {
+  if (url === '') return 'native';
+  const packaged = /\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url);
+  const own = /\/src\/(\w+)/.exec(url);
+  return packaged?.[1] ?? (own === null ? url.replace(/:?\/[^:]*$/, '') : `src/${own[1]}`);
+}
+
 function threadOf({ nodes }: Profile): string {
   const runs = (file: string) => nodes.some(({ callFrame }) => callFrame.url.endsWith(file));
   if (runs('store/sqlite/batch.ts') && !runs('gateway/exchange.ts')) return 'writer';
   return runs('gateway/exchange.ts') ? 'main' : 'other';
+}
+
+function monotonicMicros(): number {
+  return Number(process.hrtime.bigint() / 1000n);
 }
 
 function say(line: string): void {

@@ -16,18 +16,23 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
 }
 
-/** How many times as many requests a second, as the median of the rounds' own ratios. */
-export function ratio(row: Row, other: Row): number {
-  return median(row.rounds.map(({ perSecond }, at) => perSecond / other.rounds[at]!.perSecond));
+/** How many times the other's figure, as the median of the rounds' own ratios. */
+export function ratio(row: Row, other: Row, figure: (figures: Figures) => number): number {
+  return median(row.rounds.map((figures, at) => figure(figures) / figure(other.rounds[at]!)));
 }
 
-const COLUMNS = ['', 'requests/s', 'lowest', 'highest', 'p50 ms', 'p99 ms', 'CPU µs', 'other core'];
+const rate = ({ perSecond }: Figures): number => perSecond;
+
+const COLUMNS = ['', 'requests/s', 'lowest', 'highest', 'p50 ms', 'p99 ms', 'CPU µs', 'own core', 'other core'];
 
 /** Medians of the rounds, and each contender's ratio to those that are a measure for others. */
 export function renderTable(rows: readonly Row[]): string {
   const yardsticks = rows.filter(({ name }) => !name.startsWith('Tollgate'));
   const header = [...COLUMNS, ...yardsticks.map(({ name }) => `÷ ${name.split(/[ ,]/)[0]}`)];
-  const lines = rows.map((row) => [...figuresOf(row), ...yardsticks.map((other) => `${ratio(row, other).toFixed(2)}`)]);
+  const lines = rows.map((row) => [
+    ...figuresOf(row),
+    ...yardsticks.map((other) => ratio(row, other, rate).toFixed(2)),
+  ]);
   const widths = header.map((_, column) => Math.max(...[header, ...lines].map((line) => line[column]!.length)));
   return [header, ...lines].map((line) => pad(line, widths)).join('\n');
 }
@@ -42,8 +47,13 @@ function figuresOf({ name, rounds }: Row): string[] {
     median(rounds.map(({ p50Ms }) => p50Ms)).toFixed(1),
     median(rounds.map(({ p99Ms }) => p99Ms)).toFixed(1),
     median(rounds.map(({ cpuMicros }) => cpuMicros)).toFixed(0),
-    `${(100 * median(rounds.map(({ otherCoreBusy }) => otherCoreBusy))).toFixed(0)} %`,
+    percent(median(rounds.map(({ ownCoreBusy }) => ownCoreBusy))),
+    percent(median(rounds.map(({ otherCoreBusy }) => otherCoreBusy))),
   ];
+}
+
+function percent(part: number): string {
+  return `${(100 * part).toFixed(0)} %`;
 }
 
 function pad(line: readonly string[], widths: readonly number[]): string {
