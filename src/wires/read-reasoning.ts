@@ -49,10 +49,13 @@ function refuseContradictions({ word, effort, budgetTokens, enabled, exclude, in
   if (word !== null && effort !== null && word !== effort) {
     throw contradiction('reasoning_effort', '`reasoning_effort` and `reasoning.effort`');
   }
-  const named = word ?? effort;
-  if (named !== null && budgetTokens !== null) {
-    throw contradiction('reasoning.max_tokens', 'the effort and `reasoning.max_tokens`');
+  if (word !== null && budgetTokens !== null) {
+    throw contradiction('reasoning.max_tokens', '`reasoning_effort` and `reasoning.max_tokens`');
   }
+  if (effort !== null && budgetTokens !== null) {
+    throw contradiction('reasoning', '`reasoning.effort` and `reasoning.max_tokens`');
+  }
+  const named = word ?? effort;
   const thinks = budgetTokens !== null || (named !== null && named !== 'none');
   if ((enabled === true && named === 'none') || (enabled === false && thinks)) {
     throw contradiction('reasoning.enabled', '`reasoning.enabled` and the effort');
@@ -63,7 +66,7 @@ function refuseContradictions({ word, effort, budgetTokens, enabled, exclude, in
 }
 
 function contradiction(param: string, pair: string): Error {
-  return invalidValue(param, `${pair[0]!.toUpperCase()}${pair.slice(1)} contradict each other; send one.`);
+  return invalidValue(param, `${pair} contradict each other; send one.`);
 }
 
 function readSpellings(body: Members): Spellings {

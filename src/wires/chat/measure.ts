@@ -1,67 +1,24 @@
-import type { PromptSize } from '../../canonical/prompt-size.ts';
 import type { JsonText } from '../../kit/json.ts';
-import { isAbsent, isObject, type Members } from '../members.ts';
+import { isAbsent, isObject, type Members, objectsIn } from '../members.ts';
+import { PromptMeasure, type PromptVisitor, visitUnknown } from '../prompt-visitor.ts';
 import { mustBe, unsupported } from '../request-errors.ts';
 
-/** What a prompt's walk finds; every text passes through here, so that weighing and counting never disagree. */
-export interface PromptVisitor {
-  text(text: string): void;
-  toolText(text: string): void;
-  /** The path of the image, for the message that refuses it. */
-  image(path: string): void;
-}
-
-/** A prompt's weight in bytes while it is being added up. */
-export class Measure implements PromptVisitor {
-  #textBytes = 0;
-  #toolBytes = 0;
-  #images = 0;
-  #messages = 0;
-  #tools = 0;
-  firstImage: string | null = null;
-
-  text(text: string): void {
-    this.#textBytes += Buffer.byteLength(text);
-  }
-
-  toolText(text: string): void {
-    this.#toolBytes += Buffer.byteLength(text);
-  }
-
-  image(path: string): void {
-    this.#images++;
-    this.firstImage ??= path;
-  }
-
-  messages(messages: readonly unknown[]): void {
-    visitMessages(messages, this);
-    this.#messages += messages.length;
-  }
-
-  /** Schemas weigh as they stand in the body: writing them anew only to weigh them would cost a second pass. */
-  tools(text: JsonText, body: Members): void {
-    if (Array.isArray(body.tools)) checkTools(body.tools);
-    for (const field of SCHEMA_FIELDS) {
-      const value = body[field];
-      if (isAbsent(value)) continue;
-      this.#toolBytes += text.spanBytes([field]);
-      if (Array.isArray(value)) this.#tools += value.length;
-    }
-  }
-
-  size(): PromptSize {
-    return {
-      textBytes: this.#textBytes,
-      toolBytes: this.#toolBytes,
-      messages: this.#messages,
-      tools: this.#tools,
-      images: this.#images,
-      tokenIds: 0,
-    };
-  }
-}
-
 const SCHEMA_FIELDS = ['tools', 'functions', 'response_format', 'tool_choice', 'function_call'];
+
+/** Weighs everything a host may read of a body; `unknownFields` are those this wire knows nothing about. */
+export function measureBody(text: JsonText, body: Members, unknownFields: readonly string[]): PromptMeasure {
+  const measure = new PromptMeasure();
+  visitMessages(body.messages as unknown[], measure);
+  if (Array.isArray(body.tools)) checkTools(body.tools);
+  for (const field of SCHEMA_FIELDS) if (!isAbsent(body[field])) measure.schemaBytes(text.spanBytes([field]));
+  for (const field of unknownFields) visitUnknown(body[field], measure);
+  return measure;
+}
+
+/** Tools by their newer and by their older name. */
+export function countTools(body: Members): number {
+  return objectsIn(body.tools).length + (Array.isArray(body.functions) ? body.functions.length : 0);
+}
 
 const ROLES = ['system', 'developer', 'user', 'assistant', 'tool', 'function'];
 
@@ -179,12 +136,6 @@ function visitCalled(called: unknown, path: string, visitor: PromptVisitor): voi
 function visitDetails(details: unknown, path: string, visitor: PromptVisitor): void {
   if (!Array.isArray(details) || !details.every(isObject)) throw mustBe(path, 'a list of objects');
   visitUnknown(details, visitor);
-}
-
-/** A host may put into the prompt what we know nothing about, so it weighs whatever is written there. */
-export function visitUnknown(value: unknown, visitor: PromptVisitor): void {
-  if (typeof value === 'string') visitor.text(value);
-  else if (typeof value === 'object' && value !== null) visitor.text(JSON.stringify(value));
 }
 
 function readString(value: unknown, path: string): string {

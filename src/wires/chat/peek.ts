@@ -2,11 +2,15 @@ import { GatewayError } from '../../canonical/errors.ts';
 import type { ReasoningAsk } from '../../canonical/reasoning.ts';
 import type { JsonText } from '../../kit/json.ts';
 import { LIMITS } from '../../limits.ts';
+import { readLabels } from '../labels.ts';
 import { isAbsent, isObject, type Members } from '../members.ts';
+import { PromptTexts, visitUnknown } from '../prompt-visitor.ts';
+import { readModel } from '../read-model.ts';
+import { asksToReason } from '../read-reasoning.ts';
 import { missing, mustBe } from '../request-errors.ts';
 import type { CapabilityNeed, Peek } from '../wire.ts';
-import { checkFields, LABEL_FIELDS } from './fields.ts';
-import { Measure, type PromptVisitor, visitMessages, visitUnknown } from './measure.ts';
+import { checkFields } from './fields.ts';
+import { countTools, measureBody, visitMessages } from './measure.ts';
 import { readReasoning } from './read-reasoning.ts';
 
 const DEFAULT_OUTPUT_LIMIT = 4096;
@@ -20,10 +24,8 @@ export function peek(text: JsonText): Peek {
   }
   const model = readModel(body);
   const unknownFields = checkFields(body);
-  const measure = new Measure();
-  measure.messages(readMessages(body));
-  measure.tools(text, body);
-  for (const name of unknownFields) visitUnknown(body[name], measure);
+  const messages = readMessages(body);
+  const measure = measureBody(text, body, unknownFields);
   const stream = body.stream === true;
   const reasoning = readReasoning(body);
   return {
@@ -34,19 +36,10 @@ export function peek(text: JsonText): Peek {
     defaultOutputLimit: DEFAULT_OUTPUT_LIMIT,
     answers: readAnswers(body),
     needs: needsOf(body, measure.firstImage, reasoning),
-    size: measure.size(),
+    size: measure.size(messages.length, countTools(body)),
     labels: readLabels(body),
     reasoning,
   };
-}
-
-function readModel(body: Members): string {
-  const model = body.model;
-  if (isAbsent(model)) throw missing('model', '`model` is missing; GET /v1/models lists what this key may use.');
-  if (typeof model !== 'string' || model === '' || model.length > LIMITS.modelIdCharsMax) {
-    throw mustBe('model', `a string of 1 to ${LIMITS.modelIdCharsMax} characters`);
-  }
-  return model;
 }
 
 function readMessages(body: Members): readonly unknown[] {
@@ -106,33 +99,11 @@ function needsOf(body: Members, firstImage: string | null, reasoning: ReasoningA
   return needs;
 }
 
-/** To hide a trace, or to switch thinking off, asks nothing of a model. */
-function asksToReason({ effort, budgetTokens }: ReasoningAsk): boolean {
-  return budgetTokens !== null || (effort !== null && effort !== 'none');
-}
-
-function readLabels(body: Members): Record<string, string> | null {
-  const labels: Record<string, string> = {};
-  let kept = 0;
-  const keep = (name: string, value: unknown): void => {
-    if (typeof value !== 'string' || kept === LIMITS.labelsMax) return;
-    labels[name] = value.slice(0, LIMITS.labelCharactersMax);
-    kept++;
-  };
-  for (const field of LABEL_FIELDS) {
-    const value = body[field];
-    if (isObject(value)) for (const key of Object.keys(value)) keep(`${field}.${key.slice(0, 64)}`, value[key]);
-    else keep(field, value);
-  }
-  return kept === 0 ? null : labels;
-}
-
 /** Everything that weighs as text, for the rare exact count; the same walk finds both. */
 export function texts(body: unknown): string[] {
-  const found: string[] = [];
-  const collector: PromptVisitor = { text: (text) => found.push(text), toolText: () => {}, image: () => {} };
-  if (!isObject(body) || !Array.isArray(body.messages)) return found;
+  const collector = new PromptTexts();
+  if (!isObject(body) || !Array.isArray(body.messages)) return collector.found;
   visitMessages(body.messages, collector);
   for (const name of checkFields(body)) visitUnknown(body[name], collector);
-  return found;
+  return collector.found;
 }

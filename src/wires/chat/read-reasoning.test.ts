@@ -16,8 +16,8 @@ describe('the spellings of one wish', () => {
   test.each([
     [{}, null],
     [{ reasoning_effort: null, reasoning: null, include_reasoning: null }, null],
-    [{ reasoning: {} }, nothing],
-    [{ reasoning: { effort: null, max_tokens: null } }, nothing],
+    [{ reasoning: {} }, null],
+    [{ reasoning: { effort: null, max_tokens: null } }, null],
     [{ reasoning: { max_tokens: 2000 } }, { ...nothing, budgetTokens: 2000 }],
     [{ reasoning: { enabled: true } }, { ...nothing, effort: 'medium' }],
     [{ reasoning: { enabled: false } }, { ...nothing, effort: 'none' }],

@@ -1,109 +1,19 @@
 import { GatewayError } from '../../canonical/errors.ts';
-import { EFFORTS, type Effort, isEffort, type ReasoningAsk } from '../../canonical/reasoning.ts';
+import type { ReasoningAsk } from '../../canonical/reasoning.ts';
 import { isAbsent, isObject, type Members } from '../members.ts';
-import { invalidValue, mustBe } from '../request-errors.ts';
-
-/** What each spelling says by itself; null where it says nothing. */
-interface Spellings {
-  /** `reasoning_effort` */
-  readonly word: Effort | null;
-  /** The members of `reasoning` */
-  readonly effort: Effort | null;
-  readonly budgetTokens: number | null;
-  readonly enabled: boolean | null;
-  readonly exclude: boolean | null;
-  /** `include_reasoning` */
-  readonly include: boolean | null;
-}
-
-/** Reads the three spellings of one wish; they may all stand there as long as they agree. */
-export function readReasoning(body: Members): ReasoningAsk | null {
-  if (isAbsent(body.reasoning_effort) && isAbsent(body.reasoning) && isAbsent(body.include_reasoning)) return null;
-  const said = readSpellings(body);
-  refuseContradictions(said);
-  return {
-    effort: effortOf(said),
-    budgetTokens: said.budgetTokens,
-    hideTrace: said.exclude ?? said.include === false,
-    param: said.word !== null ? 'reasoning_effort' : 'reasoning',
-  };
-}
-
-/** Switching thinking on without a word about how much means the middle. */
-function effortOf({ word, effort, budgetTokens, enabled }: Spellings): Effort | null {
-  const named = word ?? effort;
-  if (named !== null || enabled === null) return named;
-  if (!enabled) return 'none';
-  return budgetTokens === null ? 'medium' : null;
-}
-
-/** Each pair that cannot both be meant, and the field to blame. */
-function refuseContradictions({ word, effort, budgetTokens, enabled, exclude, include }: Spellings): void {
-  if (word !== null && effort !== null && word !== effort) {
-    throw contradiction('reasoning_effort', '`reasoning_effort` and `reasoning.effort`');
-  }
-  if (word !== null && budgetTokens !== null) {
-    throw contradiction('reasoning.max_tokens', '`reasoning_effort` and `reasoning.max_tokens`');
-  }
-  if (effort !== null && budgetTokens !== null) {
-    throw contradiction('reasoning', '`reasoning.effort` and `reasoning.max_tokens`');
-  }
-  const named = word ?? effort;
-  const thinks = budgetTokens !== null || (named !== null && named !== 'none');
-  if ((enabled === true && named === 'none') || (enabled === false && thinks)) {
-    throw contradiction('reasoning.enabled', '`reasoning.enabled` and the effort');
-  }
-  if (include !== null && exclude === include) {
-    throw contradiction('include_reasoning', '`include_reasoning` and `reasoning.exclude`');
-  }
-}
-
-function contradiction(param: string, pair: string): GatewayError {
-  return invalidValue(param, `${pair} contradict each other; send one.`);
-}
-
-function readSpellings(body: Members): Spellings {
-  const object = readObject(body.reasoning);
-  return {
-    word: readEffort(body.reasoning_effort, 'reasoning_effort'),
-    effort: readEffort(object.effort, 'reasoning.effort'),
-    budgetTokens: readBudget(object.max_tokens),
-    enabled: readFlag(object.enabled, 'reasoning.enabled'),
-    exclude: readFlag(object.exclude, 'reasoning.exclude'),
-    include: readFlag(body.include_reasoning, 'include_reasoning'),
-  };
-}
+import { readReasoning as readSpellings } from '../read-reasoning.ts';
 
 const MEMBERS = ['effort', 'max_tokens', 'enabled', 'exclude'];
 
-/** The object never goes on to a host, so a member we do not know would be dropped in silence. */
-function readObject(value: unknown): Members {
-  if (isAbsent(value)) return {};
-  if (!isObject(value)) throw mustBe('reasoning', 'an object with `effort` or `max_tokens`');
-  for (const name of Object.keys(value)) {
-    if (isAbsent(value[name]) || MEMBERS.includes(name)) continue;
-    throw new GatewayError('unsupported_parameter', {
-      param: `reasoning.${name}`,
-      message: `\`reasoning.${name}\` is not supported on this route; \`reasoning\` takes ${MEMBERS.join(', ')}.`,
-    });
-  }
-  return value;
-}
-
-function readEffort(value: unknown, param: string): Effort | null {
-  if (isAbsent(value)) return null;
-  if (isEffort(value)) return value;
-  throw mustBe(param, `one of ${EFFORTS.join(', ')}`);
-}
-
-function readBudget(value: unknown): number | null {
-  if (isAbsent(value)) return null;
-  if (Number.isSafeInteger(value) && (value as number) > 0) return value as number;
-  throw mustBe('reasoning.max_tokens', 'a positive integer');
-}
-
-function readFlag(value: unknown, param: string): boolean | null {
-  if (isAbsent(value)) return null;
-  if (typeof value === 'boolean') return value;
-  throw mustBe(param, 'true or false');
+/** Reads the spellings of one wish. The object itself never goes on to a host here, so nothing in it may be unknown. */
+export function readReasoning(body: Members): ReasoningAsk | null {
+  const { reasoning } = body;
+  const unknown = isObject(reasoning)
+    ? Object.keys(reasoning).find((name) => !isAbsent(reasoning[name]) && !MEMBERS.includes(name))
+    : undefined;
+  if (unknown === undefined) return readSpellings(body);
+  throw new GatewayError('unsupported_parameter', {
+    param: `reasoning.${unknown}`,
+    message: `\`reasoning.${unknown}\` is not supported on this route; \`reasoning\` takes ${MEMBERS.join(', ')}.`,
+  });
 }

@@ -1,7 +1,8 @@
 import type { JsonEdit, JsonText } from '../../kit/json.ts';
+import { LABEL_FIELDS } from '../labels.ts';
 import { isObject, type Members } from '../members.ts';
 import type { Peek, UpstreamTerms } from '../wire.ts';
-import { GATEWAY_FIELDS, LABEL_FIELDS } from './fields.ts';
+import { GATEWAY_FIELDS } from './fields.ts';
 
 const LIMIT_FIELDS: readonly string[] = ['max_completion_tokens', 'max_tokens'];
 const PLAIN_INTEGER = /^\d+$/;
