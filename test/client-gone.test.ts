@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { ManualClock } from '../src/kit/clock.ts';
 import { priceCounts } from './catalog-price.ts';
 import { type Harness, startHarness } from './harness.ts';
+import { holdUp } from './ledger-gate.ts';
 import { StreamClient } from './stream-client.ts';
 import { manyTurns, until } from './until.ts';
 
@@ -31,44 +32,10 @@ describe.each(['drain', 'cancel'] as const)('from a host to %s', (onClientGone) 
   });
   afterAll(() => harness.stop());
 
-  /** Holds every such step of the ledger up, after it was done, until it is let go. */
-  function holdUp(verb: 'hold' | 'settle'): { reached(): boolean; letGo(): void } {
-    const { ledger } = harness.running.books;
-    const step = ledger[verb].bind(ledger) as (...args: unknown[]) => Promise<unknown>;
-    let reached = false;
-    let letGo = (): void => {};
-    const gate = new Promise<void>((resolve) => {
-      letGo = resolve;
-    });
-    Object.assign(ledger, {
-      [verb]: async (...args: unknown[]) => {
-        const result = await step(...args);
-        reached = true;
-        await gate;
-        return result;
-      },
-    });
-    return {
-      reached: () => reached,
-      letGo: () => {
-        Reflect.deleteProperty(ledger, verb);
-        letGo();
-      },
-    };
-  }
-
-  /** The newest receipt, for clients that never saw its id. */
-  async function newestReceipt() {
-    const { store } = harness.running.books;
-    const [receipt] = await store.listReceipts(
-      { accountId: null, keyId: null, sinceMs: null },
-      { limit: 1, after: null },
-    );
-    return receipt!;
-  }
-
   test('before the whole request has arrived, there is no call', async () => {
-    const before = await newestReceipt();
+    await harness.post(ASK);
+    const before = await harness.newestReceipt();
+    harness.sim.reset();
     const socket = connect(Number(new URL(harness.url).port), '127.0.0.1');
     socket.write(`${REQUEST_LINE}content-length: 500\r\n\r\n{"model":`);
     await new Promise((resolve) => socket.once('ready', resolve));
@@ -76,11 +43,11 @@ describe.each(['drain', 'cancel'] as const)('from a host to %s', (onClientGone) 
     socket.destroy();
     await manyTurns();
     expect(harness.sim.calls).toHaveLength(0);
-    expect(await newestReceipt()).toEqual(before);
+    expect(await harness.newestReceipt()).toEqual(before);
   });
 
   test.each([ASK, STREAM_ASK])('while the hold is taken, no host is asked and nothing is charged', async (ask) => {
-    const hold = holdUp('hold');
+    const hold = holdUp(harness.running, 'hold');
     const client = new StreamClient(harness.url, ask);
     await until(hold.reached, 'the hold is taken');
     client.leave();
@@ -88,7 +55,7 @@ describe.each(['drain', 'cancel'] as const)('from a host to %s', (onClientGone) 
     hold.letGo();
     await harness.settled();
     expect(harness.sim.calls).toHaveLength(0);
-    expect(await newestReceipt()).toMatchObject({
+    expect(await harness.newestReceipt()).toMatchObject({
       state: 'settled',
       ended: 'client_gone',
       httpStatus: 499,
@@ -110,7 +77,7 @@ describe.each(['drain', 'cancel'] as const)('from a host to %s', (onClientGone) 
       await harness.sim.waitForIdle();
       expect(harness.sim.calls[0]!.clientClosed).toBe(true);
       await harness.settled();
-      expect(await newestReceipt()).toMatchObject({
+      expect(await harness.newestReceipt()).toMatchObject({
         ended: 'client_gone',
         httpStatus: 499,
         attempts: 1,
@@ -153,7 +120,7 @@ describe.each(['drain', 'cancel'] as const)('from a host to %s', (onClientGone) 
     harness.sim.release('head');
     await harness.sim.waitForIdle();
     await harness.settled();
-    expect(await newestReceipt()).toMatchObject({
+    expect(await harness.newestReceipt()).toMatchObject({
       ended: 'client_gone',
       httpStatus: 499,
       usageSource: onClientGone === 'drain' ? 'drained' : 'estimated',
@@ -163,14 +130,14 @@ describe.each(['drain', 'cancel'] as const)('from a host to %s', (onClientGone) 
 
   test.each([ASK, STREAM_ASK])('while the call is being settled, it is complete and charged as such', async (ask) => {
     harness.sim.script(ANSWER);
-    const settle = holdUp('settle');
+    const settle = holdUp(harness.running, 'settle');
     const client = new StreamClient(harness.url, ask);
     await until(settle.reached, 'the settlement is durable');
     client.leave();
     await manyTurns();
     settle.letGo();
     await until(() => harness.running.gateway.shutdown.callsUnderWay === 0, 'the call is over');
-    expect(await newestReceipt()).toMatchObject({
+    expect(await harness.newestReceipt()).toMatchObject({
       ended: 'complete',
       httpStatus: 200,
       usageSource: 'reported',
@@ -199,7 +166,7 @@ describe.each(['drain', 'cancel'] as const)('from a host to %s', (onClientGone) 
     harness.sim.release('head');
     await harness.sim.waitForIdle();
     await harness.settled();
-    expect(await newestReceipt()).toMatchObject({ ended: 'client_gone', httpStatus: 499 });
+    expect(await harness.newestReceipt()).toMatchObject({ ended: 'client_gone', httpStatus: 499 });
   });
 });
 

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import OpenAI from 'openai';
 import { createAccount, mintKey } from '../src/accounts/accounts.ts';
+import type { Receipt } from '../src/canonical/receipt.ts';
 import { type Config, loadConfig } from '../src/config.ts';
 import type { ConfiguredHost, HostRow } from '../src/hosts/host.ts';
 import { HOST_ROWS } from '../src/hosts/rows.ts';
@@ -69,6 +70,8 @@ export interface Harness {
   get(path: string, headers?: Record<string, string>): Promise<Response>;
   /** Reads a receipt back as its caller would; throws if it is not there. */
   receipt(requestId: string, apiKey?: string): Promise<PublicReceipt>;
+  /** The last one made, as the operator sees it: for clients that left before they saw its id. */
+  newestReceipt(): Promise<Receipt>;
   catalogEntry(model: string): Promise<{ readonly id: string; readonly pricing: PublicPricing }>;
   /** A prepaid account with that much money, and a key of it. */
   mint(options?: KeyOptions): Promise<MintedKey>;
@@ -126,6 +129,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
       }),
     get: (path, headers = {}) => fetch(url + path, { headers }),
     receipt: (requestId, apiKey) => readReceipt(url, requestId, apiKey),
+    newestReceipt: () => readNewestReceipt(running),
     catalogEntry: (model) => readCatalogEntry(url, model),
     mint: (keyOptions) => mint(running, clock, keyOptions),
     mintFor: (accountId, keyOptions) => mintFor(running, clock, accountId, keyOptions),
@@ -156,6 +160,13 @@ async function readReceipt(url: string, requestId: string, apiKey?: string): Pro
   const response = await fetch(`${url}/v1/receipts/${requestId}`, { headers });
   if (response.status !== 200) throw new Error(`No receipt ${requestId}: ${response.status} ${await response.text()}`);
   return (await response.json()) as PublicReceipt;
+}
+
+async function readNewestReceipt({ books }: Running): Promise<Receipt> {
+  const anyone = { accountId: null, keyId: null, sinceMs: null };
+  const [newest] = await books.store.listReceipts(anyone, { limit: 1, after: null });
+  if (newest === undefined) throw new Error('There is no receipt.');
+  return newest;
 }
 
 async function readCatalogEntry(url: string, model: string): Promise<{ id: string; pricing: PublicPricing }> {

@@ -240,7 +240,8 @@ class StreamedRelay implements AnswerReceiver {
     const relayedBytes = this.#clientEnded === null ? this.#stream.relayedBytes : this.#relayedAtLoss;
     const contentLeft = relayedBytes > 0;
     const untouched = !this.#terms.sink.headSent && this.#clientEnded === null;
-    const isFailure = ended === 'upstream_error' && !contentLeft;
+    // Once a head has left, even one without content, the failure is one in the stream.
+    const isFailure = ended === 'upstream_error' && !contentLeft && untouched;
     return {
       ended: this.#clientEnded ?? (isFailure ? 'failed' : ended),
       httpStatus: this.#clientEnded !== null ? CLIENT_GONE_STATUS : untouched && error !== null ? error.status : 200,
@@ -250,7 +251,7 @@ class StreamedRelay implements AnswerReceiver {
       relayedBytes,
       error,
       hostFault: fault?.words ?? null,
-      retryable: untouched && isFailure && fault?.retryable === true,
+      retryable: isFailure && fault?.retryable === true,
       deliver: (bill) => this.#deliver(bill, error),
     };
   }

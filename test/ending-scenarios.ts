@@ -1,0 +1,393 @@
+import type { ManualClock } from '../src/kit/clock.ts';
+import type { SimScript } from '../src/sim/sim.ts';
+import type { Harness } from './harness.ts';
+import type { LedgerGate } from './ledger-gate.ts';
+import type { StreamClient } from './stream-client.ts';
+import { manyTurns, until } from './until.ts';
+
+/** How each row of docs/endings.md is brought about over HTTP, with a simulated host that behaves in every way. */
+
+export const OUTPUT_LIMIT = 100;
+export const ASK = { model: 'sim-gpt', messages: [{ role: 'user', content: 'hello' }], max_tokens: OUTPUT_LIMIT };
+export const STREAM_ASK = { ...ASK, stream: true };
+/** What the simulator truly counts: one token of text and four of framing; a token a word. */
+export const PROMPT_TOKENS = 5;
+export const ANSWER_TOKENS = 40;
+const ANSWER: SimScript = { words: ANSWER_TOKENS, tokensPerChunk: 1 };
+/** Frames a client has when ten words have come: the role stands in the first. */
+const TEN_WORDS = 11;
+
+/** What a host says about its counts, as the page names it, and the fault that makes the simulator say so. */
+export const USAGE_FAULTS = {
+  reported: {},
+  missing: { usage: 'omit' },
+  zero: { usage: 'zero' },
+  partial: { usage: 'early-only' },
+  unusable: { usage: 'negative' },
+  too_much: { usage: { inflate: 10_000 } },
+} as const satisfies Record<string, SimScript>;
+
+export type Counts = keyof typeof USAGE_FAULTS;
+
+/** A call on its way to an ending. */
+export interface Driven {
+  readonly harness: Harness;
+  readonly clock: ManualClock;
+  readonly client: StreamClient;
+  /** Holds the ledger's answer back, where the scenario asks for it. */
+  readonly holdGate: LedgerGate | null;
+}
+
+export interface Scenario {
+  /** `ended situation`, as in the page's table. */
+  readonly row: string;
+  readonly mode: 'buffered' | 'streamed';
+  /** What the host does apart from counting. */
+  readonly host: 'goes on' | 'stops' | 'errors';
+  readonly onClientGone?: 'drain' | 'cancel';
+  /** The counts to try; all of them unless a case is dear and they cannot matter. */
+  readonly counts?: readonly Counts[];
+  script(counts: Counts): SimScript;
+  /** The hold is taken, and nobody is told before the scenario says so. */
+  readonly holdsUp?: true;
+  /** From the request, which has been sent, to the ending. */
+  drive(call: Driven): Promise<void>;
+  /** What is known of the counts at that ending; the script's own fault unless said otherwise. */
+  readonly known?: Partial<Record<Counts, Counts>>;
+  /** The host was heard out for a client that is gone. */
+  readonly drained?: true;
+  /** What was passed on to a client that does not read. */
+  readonly passedOn?: string;
+  /** Output tokens the host had counted by then, where not all. */
+  readonly counted?: number;
+}
+
+/** The usual answer in the usual pieces, its counts spoiled. */
+function says(script: SimScript): Scenario['script'] {
+  return (counts) => ({ ...script, ...USAGE_FAULTS[counts] });
+}
+
+/** The count comes last, so an answer that is cut has none but an early one. */
+export const CUT: Partial<Record<Counts, Counts>> = {
+  reported: 'missing',
+  zero: 'missing',
+  unusable: 'missing',
+  too_much: 'missing',
+};
+/** A whole answer has one place for its count. */
+const WHOLE: Partial<Record<Counts, Counts>> = { partial: 'missing' };
+
+export const untilSettled = async ({ harness }: Driven): Promise<void> => {
+  await harness.sim.waitForCalls(1);
+  await until(() => harness.running.gateway.shutdown.callsUnderWay === 0, 'the call is over');
+};
+
+async function tenWords({ harness, client }: Driven): Promise<void> {
+  await harness.sim.waitForGate('chunk', 1);
+  harness.sim.release('chunk', TEN_WORDS);
+  await client.has(({ events }) => events.length === TEN_WORDS, 'ten words');
+}
+
+async function leave(call: Driven): Promise<void> {
+  call.client.leave();
+  await manyTurns();
+  call.harness.sim.release('chunk', 1_000);
+}
+
+async function hostHasTheCall({ harness }: Driven): Promise<void> {
+  await harness.sim.waitForCalls(1);
+  await manyTurns();
+}
+
+const COMPLETE: readonly Scenario[] = [
+  { row: 'complete any', mode: 'buffered', host: 'goes on', script: says(ANSWER), drive: untilSettled, known: WHOLE },
+  { row: 'complete any', mode: 'streamed', host: 'goes on', script: says(ANSWER), drive: untilSettled },
+  {
+    row: 'complete any',
+    mode: 'streamed',
+    host: 'stops',
+    script: says({ ...ANSWER, omitDone: true }),
+    drive: untilSettled,
+  },
+];
+
+const FAILED: readonly Scenario[] = [
+  { row: 'failed any', mode: 'buffered', host: 'errors', script: says({ status: 500 }), drive: untilSettled },
+  {
+    row: 'failed any',
+    mode: 'buffered',
+    host: 'errors',
+    script: says({ ...ANSWER, cutAtByte: 60 }),
+    drive: untilSettled,
+  },
+  { row: 'failed any', mode: 'buffered', host: 'errors', script: says({ errorAfterChunks: 0 }), drive: untilSettled },
+  {
+    row: 'failed any',
+    mode: 'buffered',
+    host: 'stops',
+    script: says({ ...ANSWER, endAtByte: 60 }),
+    drive: untilSettled,
+  },
+  {
+    row: 'failed any',
+    mode: 'buffered',
+    host: 'errors',
+    script: says({ status: 500, gateHead: 'head' }),
+    drive: async (call) => {
+      await call.harness.sim.waitForGate('head', 1);
+      call.client.leave();
+      await manyTurns();
+      call.harness.sim.release('head');
+      await untilSettled(call);
+    },
+  },
+  { row: 'failed any', mode: 'streamed', host: 'errors', script: says({ status: 503 }), drive: untilSettled },
+  {
+    row: 'failed any',
+    mode: 'streamed',
+    host: 'errors',
+    script: says({ errorAfterChunks: 0, errorWithUsage: true }),
+    drive: untilSettled,
+  },
+  {
+    row: 'failed any',
+    mode: 'streamed',
+    host: 'stops',
+    script: says({ ...ANSWER, endAtByte: 10 }),
+    drive: untilSettled,
+  },
+];
+
+const UPSTREAM_ERROR: readonly Scenario[] = [
+  {
+    row: 'upstream_error before_content',
+    mode: 'streamed',
+    host: 'errors',
+    script: says({ ...ANSWER, errorAfterChunks: 1, gate: 'chunk' }),
+    drive: async (call) => {
+      await call.harness.sim.waitForGate('chunk', 1);
+      call.harness.sim.release('chunk');
+      await call.client.has(({ events }) => events.length === 1, 'the frame of the role');
+      call.harness.sim.release('chunk');
+      await untilSettled(call);
+    },
+  },
+  {
+    row: 'upstream_error after_content',
+    mode: 'streamed',
+    host: 'errors',
+    script: says({ ...ANSWER, errorAfterChunks: TEN_WORDS }),
+    drive: untilSettled,
+    known: CUT,
+  },
+  {
+    row: 'upstream_error after_content',
+    mode: 'streamed',
+    host: 'errors',
+    script: says({ ...ANSWER, errorAfterChunks: TEN_WORDS, errorWithUsage: true }),
+    drive: untilSettled,
+    // This host counts in its error whatever else it was told to leave out.
+    known: { missing: 'reported', partial: 'reported' },
+    counted: 10,
+  },
+  {
+    row: 'upstream_error after_content',
+    mode: 'streamed',
+    host: 'stops',
+    script: says({ ...ANSWER, endAtByte: 3_000 }),
+    drive: untilSettled,
+    known: CUT,
+  },
+];
+
+const TIMEOUT: readonly Scenario[] = [
+  ...(['buffered', 'streamed'] as const).map(
+    (mode): Scenario => ({
+      row: 'timeout before_content',
+      mode,
+      host: 'stops',
+      script: says({ hang: 'before-head' }),
+      drive: async (call) => {
+        await hostHasTheCall(call);
+        call.clock.advance(call.harness.running.gateway.limits.bufferedMs);
+        await untilSettled(call);
+      },
+    }),
+  ),
+  {
+    row: 'timeout after_content',
+    mode: 'streamed',
+    host: 'stops',
+    script: says({ ...ANSWER, hang: TEN_WORDS }),
+    drive: async (call) => {
+      await call.client.has(({ events }) => events.length === TEN_WORDS, 'ten words');
+      call.clock.advance(call.harness.running.gateway.limits.idleMs);
+      await untilSettled(call);
+    },
+    known: CUT,
+  },
+  {
+    row: 'timeout after_content',
+    mode: 'streamed',
+    host: 'goes on',
+    script: says({ ...ANSWER, gate: 'chunk' }),
+    drive: async (call) => {
+      const { streamMs, idleMs } = call.harness.running.gateway.limits;
+      await tenWords(call);
+      for (let passedMs = 0; passedMs < streamMs; passedMs += idleMs - 1) {
+        const { length } = call.client.events;
+        call.harness.sim.release('chunk');
+        await call.client.has(({ events }) => events.length > length, 'another word');
+        call.clock.advance(idleMs - 1);
+      }
+      await untilSettled(call);
+    },
+    known: CUT,
+  },
+];
+
+const CLIENT_GONE: readonly Scenario[] = [
+  ...(['buffered', 'streamed'] as const).map(
+    (mode): Scenario => ({
+      row: 'client_gone not_sent',
+      mode,
+      host: 'goes on',
+      script: says(ANSWER),
+      holdsUp: true,
+      drive: async ({ harness, client, holdGate }) => {
+        await until(holdGate!.reached, 'the hold is taken');
+        client.leave();
+        await manyTurns();
+        holdGate!.letGo();
+        await harness.settled();
+      },
+    }),
+  ),
+  ...(['goes on', 'stops', 'errors'] as const).map(
+    (host): Scenario => ({
+      row: 'client_gone stream_before_content',
+      mode: 'streamed',
+      host,
+      script: says({ ...ANSWER, gate: 'chunk', ...(host === 'errors' && { errorAfterChunks: 1 }) }),
+      drive: async (call) => {
+        await call.harness.sim.waitForGate('chunk', 1);
+        if (host === 'goes on') call.harness.sim.release('chunk');
+        await manyTurns();
+        call.client.leave();
+        await untilSettled(call);
+      },
+    }),
+  ),
+  {
+    row: 'client_gone stream_cut',
+    mode: 'streamed',
+    host: 'goes on',
+    onClientGone: 'cancel',
+    script: says({ ...ANSWER, gate: 'chunk' }),
+    drive: async (call) => {
+      await tenWords(call);
+      await leave(call);
+      await untilSettled(call);
+    },
+    known: CUT,
+  },
+  {
+    row: 'client_gone stream_cut',
+    mode: 'streamed',
+    host: 'stops',
+    script: says({ ...ANSWER, hang: TEN_WORDS }),
+    drive: async (call) => {
+      await call.client.has(({ events }) => events.length === TEN_WORDS, 'ten words');
+      await leave(call);
+      call.clock.advance(call.harness.running.gateway.limits.drainMs);
+      await untilSettled(call);
+    },
+    known: CUT,
+  },
+  {
+    row: 'client_gone stream_cut',
+    mode: 'streamed',
+    host: 'errors',
+    script: says({ ...ANSWER, gate: 'chunk', cutAtByte: 8_000 }),
+    drive: async (call) => {
+      await tenWords(call);
+      await leave(call);
+      await untilSettled(call);
+    },
+    known: CUT,
+  },
+  {
+    row: 'client_gone stream_drained',
+    mode: 'streamed',
+    host: 'goes on',
+    script: says({ ...ANSWER, gate: 'chunk' }),
+    drive: async (call) => {
+      await tenWords(call);
+      await leave(call);
+      await untilSettled(call);
+    },
+    drained: true,
+  },
+  {
+    row: 'client_gone buffered_cancelled',
+    mode: 'buffered',
+    host: 'goes on',
+    onClientGone: 'cancel',
+    script: says({ ...ANSWER, gateHead: 'chunk' }),
+    drive: async (call) => {
+      await call.harness.sim.waitForGate('chunk', 1);
+      await leave(call);
+      await untilSettled(call);
+    },
+    known: { ...CUT, ...WHOLE },
+  },
+  {
+    row: 'client_gone buffered_cancelled',
+    mode: 'buffered',
+    host: 'stops',
+    script: says({ ...ANSWER, hang: 'before-head' }),
+    drive: async (call) => {
+      await hostHasTheCall(call);
+      await leave(call);
+      call.clock.advance(call.harness.running.gateway.limits.drainMs);
+      await untilSettled(call);
+    },
+    known: { ...CUT, ...WHOLE },
+  },
+  {
+    row: 'client_gone buffered_drained',
+    mode: 'buffered',
+    host: 'goes on',
+    script: says({ ...ANSWER, gateHead: 'chunk' }),
+    drive: async (call) => {
+      await call.harness.sim.waitForGate('chunk', 1);
+      await leave(call);
+      await untilSettled(call);
+    },
+    known: WHOLE,
+    drained: true,
+  },
+];
+
+/** Each brings its call to where it is when the gateway is stopped; that ends them all. */
+export const WHEN_STOPPED: readonly Scenario[] = [
+  ...(['buffered', 'streamed'] as const).map(
+    (mode): Scenario => ({
+      row: 'shutdown before_content',
+      mode,
+      host: 'stops',
+      script: says({ hang: 'before-head' }),
+      drive: manyTurns,
+    }),
+  ),
+  {
+    row: 'shutdown after_content',
+    mode: 'streamed',
+    host: 'stops',
+    script: says({ ...ANSWER, hang: TEN_WORDS }),
+    drive: ({ client }) => client.has(({ events }) => events.length === TEN_WORDS, 'ten words'),
+    known: CUT,
+  },
+];
+
+export const SCENARIOS: readonly Scenario[] = [...COMPLETE, ...FAILED, ...UPSTREAM_ERROR, ...TIMEOUT, ...CLIENT_GONE];

@@ -1,0 +1,232 @@
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Receipt } from '../src/canonical/receipt.ts';
+import { ManualClock } from '../src/kit/clock.ts';
+import { parseId } from '../src/kit/ids.ts';
+import { type PublicPricing, priceCounts, type TokenCounts } from './catalog-price.ts';
+import {
+  ANSWER_TOKENS,
+  ASK,
+  type Counts,
+  type Driven,
+  OUTPUT_LIMIT,
+  PROMPT_TOKENS,
+  SCENARIOS,
+  type Scenario,
+  STREAM_ASK,
+  USAGE_FAULTS,
+  WHEN_STOPPED,
+} from './ending-scenarios.ts';
+import { readEndings, readUsageRules } from './endings-page.ts';
+import { type Harness, startHarness } from './harness.ts';
+import { holdUp } from './ledger-gate.ts';
+import { STALLED } from './stalled-scenarios.ts';
+import { StreamClient } from './stream-client.ts';
+
+/** Every row of docs/endings.md over real HTTP: what the page says is what the books say, to the nanodollar. */
+
+const ENDINGS = readEndings();
+const RULES = new Map(readUsageRules().map((rule) => [rule.counts, rule]));
+
+const ALL_COUNTS = Object.keys(USAGE_FAULTS) as Counts[];
+
+/** Rows that a mode cannot come to, and why. */
+const IMPOSSIBLE: Readonly<Record<string, string>> = {
+  'upstream_error before_content, buffered': 'nothing leaves before the whole answer is here, so it is `failed`',
+  'upstream_error after_content, buffered': 'as above',
+  'timeout after_content, buffered': 'as above',
+  'shutdown after_content, buffered': 'as above',
+};
+
+let fullText: string;
+
+describe.each(['drain', 'cancel'] as const)('from a host to %s', (onClientGone) => {
+  let clock: ManualClock;
+  let harness: Harness;
+  let pricing: PublicPricing;
+
+  beforeAll(async () => {
+    clock = new ManualClock(Date.UTC(2026, 10, 15));
+    harness = await startHarness({ clock, row: { onClientGone } });
+    ({ pricing } = await harness.catalogEntry('sim-gpt'));
+    harness.sim.script({ words: ANSWER_TOKENS });
+    fullText = (await harness.openai().chat.completions.create(ASK as never)).choices[0]!.message.content!;
+  });
+  beforeEach(() => harness.sim.reset());
+  afterEach(async () => {
+    harness.sim.reset();
+    await harness.settled();
+    await harness.expectCleanBooks();
+    expect(harness.sim.openResponses()).toBe(0);
+  });
+  afterAll(() => harness.stop());
+
+  const mine = [...SCENARIOS, ...STALLED].filter((scenario) => (scenario.onClientGone ?? 'drain') === onClientGone);
+  describe.each(mine.map((each) => [each.row, each.mode, each.host, each] as const))(
+    '%s, %s, host %s',
+    (...[, , , scenario]) => {
+      test.each(scenario.counts ?? ALL_COUNTS)('counts %s', async (counts) => {
+        const { client } = await bringAbout(scenario, counts, harness, clock);
+        await harness.settled();
+        expectAsThePageSays(await harness.newestReceipt(), scenario, counts, client.content, pricing);
+        client.leave();
+      });
+    },
+  );
+});
+
+async function bringAbout(scenario: Scenario, counts: Counts, harness: Harness, clock: ManualClock): Promise<Driven> {
+  harness.sim.script(scenario.script(counts), { times: 1 });
+  const holdGate = scenario.holdsUp ? holdUp(harness.running, 'hold') : null;
+  const reading = scenario.passedOn === undefined && !scenario.row.startsWith('stalled');
+  const client = new StreamClient(harness.url, scenario.mode === 'streamed' ? STREAM_ASK : ASK, {}, { reading });
+  const call = { harness, clock, client, holdGate };
+  await scenario.drive(call);
+  return call;
+}
+
+/** Computes from the page's words, the public prices and what was seen, and from nothing of the product. */
+function expectAsThePageSays(
+  receipt: Receipt,
+  scenario: Scenario,
+  counts: Counts,
+  seen: string,
+  pricing: PublicPricing,
+): void {
+  const [ended, situation] = scenario.row.split(' ');
+  const row = ENDINGS.find((each) => each.ended === ended && each.situation === situation)!;
+  expect(receipt).toMatchObject({ state: 'settled', ended });
+  expect(receipt.costNanousd).toBeLessThanOrEqual(receipt.heldNanousd);
+  if (row.charge === 'nothing') {
+    expect(receipt).toMatchObject({ usageSource: 'none', usage: null, costNanousd: 0n });
+    return;
+  }
+  const known = scenario.known?.[counts] ?? counts;
+  const rule = RULES.get(known)!;
+  const source = scenario.drained && rule.usageSource === 'reported' ? 'drained' : rule.usageSource;
+  const { total } = priceCounts(pricing, billedCounts(rule.charge, known, scenario, seen));
+  const cost = rule.charge === 'hold' ? receipt.heldNanousd : total;
+  expect({
+    source: receipt.usageSource,
+    cost: receipt.costNanousd,
+    components: receipt.components === null ? 'null' : 'given',
+    loss: receipt.lossReason ?? 'none',
+  }).toEqual({ source, cost, components: rule.components, loss: rule.loss });
+  if (receipt.components !== null) {
+    expect(Object.values(receipt.components).reduce((sum, one) => sum + one, 0n)).toBe(receipt.costNanousd);
+  }
+}
+
+function billedCounts(charge: string, known: Counts, scenario: Scenario, seen: string): TokenCounts {
+  const cached = { cacheRead: 0, cacheWrite: 0 };
+  // Of a whole answer that nobody waited for, all that arrived is an answer; of a stream, what was passed on.
+  const text =
+    scenario.mode === 'streamed' ? (scenario.passedOn ?? seen) : scenario.row.endsWith('cancelled') ? '' : fullText;
+  const estimate = Math.min(Math.ceil(Buffer.byteLength(text) / 4), OUTPUT_LIMIT);
+  if (charge === 'estimate') return { ...cached, fresh: Math.ceil('hello'.length / 4), output: estimate };
+  // An early count is that of the first word.
+  if (charge === 'partial_counts') return { ...cached, fresh: PROMPT_TOKENS, output: Math.max(1, estimate) };
+  if (known === 'zero') return { ...cached, fresh: 0, output: 0 };
+  return { ...cached, fresh: PROMPT_TOKENS, output: scenario.counted ?? ANSWER_TOKENS };
+}
+
+describe('when the gateway is stopped', () => {
+  test('calls end as the page says', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'tollgate-stopped-'));
+    const clock = new ManualClock(Date.UTC(2026, 10, 15));
+    const harness = await startHarness({ clock, folder });
+    const { pricing } = await harness.catalogEntry('sim-gpt');
+    const calls: { scenario: Scenario; counts: Counts; client: StreamClient }[] = [];
+    for (const scenario of WHEN_STOPPED) {
+      for (const counts of ALL_COUNTS) {
+        const { client } = await bringAbout(scenario, counts, harness, clock);
+        calls.push({ scenario, counts, client });
+        await harness.sim.waitForCalls(calls.length);
+      }
+    }
+    const stopped = harness.running.stop();
+    clock.advance(harness.shutdownMs);
+    await stopped;
+    await harness.sim.close();
+    await inNextLife(folder, clock, async (next) => {
+      expect(next.running.voidedHolds).toBe(0);
+      for (const { scenario, counts, client } of calls) {
+        const receipt = await next.running.books.store.findReceipt(parseId('req_', client.requestId)!, null);
+        expectAsThePageSays(receipt!, scenario, counts, client.content, pricing);
+      }
+    });
+  });
+});
+
+/** Their calls wait at the host when the process is gone. */
+const WHEN_IT_DIES = (['buffered', 'streamed'] as const).map((mode) => ({ row: 'died any', mode }));
+
+describe('when the gateway dies', () => {
+  test('holds are given back whole at the next start', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'tollgate-died-'));
+    const clock = new ManualClock(Date.UTC(2026, 10, 15));
+    const harness = await startHarness({ clock, folder: join(folder, 'first') });
+    harness.sim.script({ gateHead: 'head' }, { times: 1 });
+    harness.sim.script({ gate: 'chunk', words: ANSWER_TOKENS });
+    const buffered = new StreamClient(harness.url, ASK);
+    await harness.sim.waitForGate('head', 1);
+    const streamed = new StreamClient(harness.url, STREAM_ASK);
+    await harness.sim.waitForGate('chunk', 1);
+    harness.sim.release('chunk', 3);
+    await streamed.has(({ content }) => content !== '', 'the first word');
+    // What lies on the disk at this moment is what a process that was killed leaves behind.
+    const corpse = join(folder, 'second');
+    cpSync(join(folder, 'first'), corpse, { recursive: true, filter: (path) => !path.endsWith('.sock') });
+    await inNextLife(corpse, clock, async (next) => {
+      expect(next.running.voidedHolds).toBe(2);
+      const receipts = await next.running.books.store.listReceipts(
+        { accountId: null, keyId: null, sinceMs: null },
+        { limit: 10, after: null },
+      );
+      for (const receipt of receipts) {
+        expect(receipt).toMatchObject({ state: 'voided', ended: 'died', costNanousd: 0n, usageSource: 'none' });
+      }
+      expect(receipts.map(({ stream }) => stream).toSorted()).toEqual([false, true]);
+      expect(ENDINGS.find((row) => row.ended === 'died')).toMatchObject({ situation: 'any', charge: 'void' });
+    });
+    harness.sim.release('head');
+    harness.sim.release('chunk', 100);
+    await buffered.end();
+    await streamed.end();
+    await harness.settled();
+    await harness.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+});
+
+async function inNextLife(folder: string, clock: ManualClock, look: (next: Harness) => Promise<void>): Promise<void> {
+  const next = await startHarness({ clock, folder });
+  await next.expectCleanBooks();
+  await look(next);
+  await next.stop();
+  rmSync(folder, { recursive: true, force: true });
+}
+
+describe('the page', () => {
+  const all = [...SCENARIOS, ...STALLED, ...WHEN_STOPPED, ...WHEN_IT_DIES];
+  const cases = new Set(all.map(({ row, mode }) => `${row}, ${mode}`));
+
+  test('has a case for every row in every mode that can come to it', () => {
+    const wanted = ENDINGS.flatMap(({ ended, situation }) =>
+      modesOf(situation).map((mode) => `${ended} ${situation}, ${mode}`),
+    );
+    expect(wanted.filter((each) => !cases.has(each) && IMPOSSIBLE[each] === undefined)).toEqual([]);
+    expect([...cases].filter((each) => !wanted.includes(each))).toEqual([]);
+  });
+
+  test('has a rule for everything a host can say about its counts', () => {
+    expect([...RULES.keys()].toSorted()).toEqual(Object.keys(USAGE_FAULTS).toSorted());
+  });
+});
+
+function modesOf(situation: string): string[] {
+  if (situation.startsWith('stream_')) return ['streamed'];
+  return situation.startsWith('buffered_') ? ['buffered'] : ['buffered', 'streamed'];
+}
