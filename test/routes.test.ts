@@ -69,7 +69,7 @@ describe('every route answers', () => {
     const plain = await (await harness.get('/v1/models')).json();
     expect(plain).toMatchObject({ object: 'list' });
     const vendor = await (await harness.get('/v1/models', { 'anthropic-version': '2023-06-01' })).json();
-    expect(vendor).toMatchObject({ has_more: false, first_id: 'sim-gpt' });
+    expect(vendor).toMatchObject({ has_more: false, first_id: 'sim-claude' });
     expect(await (await harness.get('/v1/models/sim-gpt', { 'messages-version': '2023-06-01' })).json()).toMatchObject({
       type: 'model',
       display_name: 'Simulated GPT',

@@ -1,19 +1,31 @@
+import { EFFORTS } from '../../src/canonical/reasoning.ts';
 import type { ModelRow } from '../../src/catalog/schema.ts';
 
-/** Models of the simulated upstream, priced like a middling and a small real one, so that every money path has a rate to use. */
+/** Models of the simulated upstream, at least one for each wire, priced like real ones, so that every money path has a rate to use. */
 const SINCE = '2026-11-15';
 
 const shared = {
   vendor: 'simulated',
   created: Date.parse(SINCE) / 1000,
   aliases: [],
-  caps: ['chat', 'tools', 'images', 'reasoning', 'structured_outputs', 'prompt_caching'],
-  max_output_tokens: 16_384,
   tokenizer: null,
-  image_tokens_max: 85,
-  reasoning_efforts: ['none', 'minimal', 'low', 'medium', 'high'],
   price_source: { package: 'simulated', version: '1', checked: SINCE },
 } satisfies Partial<ModelRow>;
+
+const talking = {
+  ...shared,
+  caps: ['chat', 'tools', 'images', 'reasoning', 'structured_outputs', 'prompt_caching'],
+  max_output_tokens: 16_384,
+  image_tokens_max: 85,
+  reasoning_efforts: ['none', 'minimal', 'low', 'medium', 'high'],
+} satisfies Partial<ModelRow>;
+
+/** Nothing these write is billed. */
+const silent = { ...shared, max_output_tokens: 0, image_tokens_max: null } satisfies Partial<ModelRow>;
+
+function onWire(model: string, wire: string): ModelRow['hosts'] {
+  return [{ host: 'sim', model, wire }];
+}
 
 export const SIMULATED_SINCE = SINCE;
 
@@ -21,7 +33,7 @@ export const SIMULATED: readonly ModelRow[] = [
   {
     id: 'sim-gpt',
     name: 'Simulated GPT',
-    ...shared,
+    ...talking,
     context_window: 400_000,
     price: {
       input: 1_250_000_000,
@@ -40,12 +52,12 @@ export const SIMULATED: readonly ModelRow[] = [
         },
       ],
     },
-    hosts: [{ host: 'sim', model: 'sim-gpt' }],
+    hosts: onWire('sim-gpt', 'chat'),
   },
   {
     id: 'sim-gpt-mini',
     name: 'Simulated GPT mini',
-    ...shared,
+    ...talking,
     context_window: 128_000,
     price: {
       input: 150_000_000,
@@ -54,6 +66,56 @@ export const SIMULATED: readonly ModelRow[] = [
       cache_write: 187_500_000,
       cache_write_1h: 300_000_000,
     },
-    hosts: [{ host: 'sim', model: 'sim-gpt-mini' }],
+    hosts: onWire('sim-gpt-mini', 'chat'),
+  },
+  {
+    id: 'sim-claude',
+    name: 'Simulated Claude',
+    ...talking,
+    caps: ['chat', 'tools', 'images', 'reasoning', 'structured_outputs', 'prompt_caching', 'messages'],
+    context_window: 128_000,
+    thinking: 'budget',
+    price: {
+      input: 3_000_000_000,
+      output: 15_000_000_000,
+      cache_read: 300_000_000,
+      cache_write: 3_750_000_000,
+      cache_write_1h: 6_000_000_000,
+    },
+    hosts: onWire('sim-claude', 'messages'),
+  },
+  {
+    id: 'sim-responses',
+    name: 'Simulated model of the responses wire',
+    ...talking,
+    context_window: 128_000,
+    reasoning_efforts: [...EFFORTS],
+    price: {
+      input: 1_100_000_000,
+      output: 4_400_000_000,
+      cache_read: 275_000_000,
+      cache_write: 1_375_000_000,
+      cache_write_1h: 2_200_000_000,
+    },
+    hosts: onWire('sim-responses', 'responses'),
+  },
+  {
+    id: 'sim-embed',
+    name: 'Simulated embeddings',
+    ...silent,
+    caps: ['embeddings'],
+    context_window: 8_192,
+    embedding: { dimensions: 256, matryoshka: true },
+    price: { input: 20_000_000, output: 0 },
+    hosts: onWire('sim-embed', 'embeddings'),
+  },
+  {
+    id: 'sim-decide',
+    name: 'Simulated typed decisions',
+    ...silent,
+    caps: ['decisions'],
+    context_window: 128_000,
+    price: { input: 42_000_000, output: 0 },
+    hosts: onWire('sim-decide', 'systemone'),
   },
 ];

@@ -137,18 +137,38 @@ test.each([
 });
 
 describe('the simulated models', () => {
-  test('say that they are simulated and have every kind of rate', () => {
-    expect(simulated.models.map((row) => row.id)).toEqual(['sim-gpt', 'sim-gpt-mini']);
+  const wires = new Map(simulated.models.flatMap((row) => row.hosts.map(({ wire }) => [row.id, wire])));
+
+  test('say that they are simulated; those that talk have every kind of rate', () => {
     for (const row of simulated.models) {
       expect(row.name).toMatch(/simulated/i);
       expect(row.vendor).toBe('simulated');
-      expect(row.hosts).toEqual([{ host: 'sim', model: row.id }]);
+      expect(row.hosts).toEqual([{ host: 'sim', model: row.id, wire: expect.any(String) }]);
+      if (row.caps?.includes('chat')) expect(Object.values(row.price ?? {})).toHaveLength(row.price?.tiers ? 6 : 5);
       expect(Object.values(row.price ?? {})).not.toContain(null);
     }
   });
 
+  test('offer every wire that a host may want', () => {
+    expect(Object.fromEntries(wires)).toEqual({
+      'sim-gpt': 'chat',
+      'sim-gpt-mini': 'chat',
+      'sim-claude': 'messages',
+      'sim-responses': 'responses',
+      'sim-embed': 'embeddings',
+      'sim-decide': 'systemone',
+    });
+  });
+
   test('reach a dearer tier above 200,000 input tokens', () => {
-    expect(simulated.models[0]?.price?.tiers).toMatchObject([{ above_input_tokens: 200_000 }]);
-    expect(simulated.models[0]?.context_window).toBeGreaterThan(200_000);
+    const row = simulated.models.find(({ id }) => id === 'sim-gpt');
+    expect(row?.price?.tiers).toMatchObject([{ above_input_tokens: 200_000 }]);
+    expect(row?.context_window).toBeGreaterThan(200_000);
+  });
+
+  test('bill typed decisions and embeddings by their input alone', () => {
+    for (const id of ['sim-embed', 'sim-decide']) {
+      expect(simulated.models.find((row) => row.id === id)?.price?.output).toBe(0);
+    }
   });
 });

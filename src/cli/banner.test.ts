@@ -28,7 +28,7 @@ test('without a provider key it offers a simulated model and says which variable
 data           /srv/books
 config file    none
 provider keys  none found; set OPENAI_API_KEY or ANTHROPIC_API_KEY to call real models
-models         2 priced, all simulated
+models         6 priced, all simulated
 
 Try it (simulated: no real model is called):
 
@@ -40,7 +40,7 @@ test('with a provider key it names the variable, counts, and calls a real model 
   const given = facts({ OPENAI_API_KEY: KEY });
   const text = banner(given);
   expect(text).toContain('provider keys  OPENAI_API_KEY\n');
-  expect(text).toMatch(/models {9}\d+ priced, 2 of them simulated/);
+  expect(text).toMatch(/models {9}\d+ priced, 6 of them simulated/);
   expect(text).not.toContain(KEY);
   const model = given.catalog.find(calledModel(text));
   expect(model?.hosts.map(({ host }) => host)).toEqual(['openai']);
