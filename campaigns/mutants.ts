@@ -1,0 +1,114 @@
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { MUTANTS, type Mutant } from './mutants/seeds.ts';
+
+/** Breaks the code on purpose, one fault at a time, in a copy: each must be noticed by the tests named for it. */
+
+const ROOT = resolve(import.meta.dirname, '..');
+const COPIED = [
+  'src',
+  'test',
+  'data',
+  'docs',
+  'bin',
+  'fixtures',
+  'campaigns',
+  'package.json',
+  'tsconfig.json',
+  'vitest.config.ts',
+];
+
+interface Verdict {
+  readonly mutant: Mutant;
+  readonly killed: boolean;
+  /** Names of the tests that failed. */
+  readonly by: readonly string[];
+}
+
+function main(): number {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-mutants-'));
+  try {
+    for (const name of COPIED) cpSync(join(ROOT, name), join(folder, name), { recursive: true });
+    symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+    if (!passesUnbroken(folder))
+      return fail('The tests fail on the code as it is; nothing can be learned from mutants.');
+    const verdicts = MUTANTS.map((mutant) => tryMutant(folder, mutant));
+    const survivors = verdicts.filter(({ killed }) => !killed);
+    process.stdout.write(`${verdicts.length - survivors.length} of ${verdicts.length} mutants killed\n`);
+    return survivors.length === 0 ? 0 : 1;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function passesUnbroken(folder: string): boolean {
+  return runTests(folder, [...new Set(MUTANTS.flatMap(({ tests }) => tests))]).failed.length === 0;
+}
+
+function tryMutant(folder: string, mutant: Mutant): Verdict {
+  const originals = new Map<string, string>();
+  for (const { file, find, replace } of mutant.changes) {
+    const text = readFileSync(join(folder, file), 'utf8');
+    if (text.split(find).length !== 2) throw new Error(`${mutant.name}: ${file} does not have its place exactly once.`);
+    if (!originals.has(file)) originals.set(file, text);
+    writeFileSync(
+      join(folder, file),
+      text.replace(find, () => replace),
+    );
+  }
+  const { failed, ended } = runTests(folder, mutant.tests);
+  for (const [file, text] of originals) writeFileSync(join(folder, file), text);
+  const killed = failed.length > 0 || !ended;
+  process.stdout.write(`${killed ? 'killed  ' : 'SURVIVED'}  ${mutant.name}\n`);
+  for (const name of failed.slice(0, 3)) process.stdout.write(`            by ${name}\n`);
+  return { mutant, killed, by: failed };
+}
+
+interface TestRun {
+  readonly failed: readonly string[];
+  /** False when the run was cut off: a mutant may hang instead of failing. */
+  readonly ended: boolean;
+}
+
+const TEST_RUN_MS_MAX = 300_000;
+
+function runTests(folder: string, tests: readonly string[]): TestRun {
+  const report = join(folder, 'report.json');
+  rmSync(report, { force: true });
+  const vitest = join(folder, 'node_modules/vitest/vitest.mjs');
+  const args = [vitest, 'run', ...tests, '--reporter=json', `--outputFile=${report}`, '--testTimeout=20000'];
+  spawnSync(process.execPath, args, { cwd: folder, timeout: TEST_RUN_MS_MAX, stdio: 'ignore' });
+  return readReport(report);
+}
+
+interface Report {
+  readonly testResults: readonly {
+    readonly name: string;
+    readonly status: string;
+    readonly assertionResults: readonly { readonly fullName: string; readonly status: string }[];
+  }[];
+}
+
+function readReport(report: string): TestRun {
+  let text: string;
+  try {
+    text = readFileSync(report, 'utf8');
+  } catch {
+    return { failed: [], ended: false };
+  }
+  const { testResults } = JSON.parse(text) as Report;
+  const failed = testResults.flatMap(({ name, status, assertionResults }) => {
+    const tests = assertionResults.filter((result) => result.status === 'failed').map(({ fullName }) => fullName);
+    return tests.length === 0 && status === 'failed' ? [`${name} as a whole`] : tests;
+  });
+  return { failed, ended: true };
+}
+
+function fail(message: string): number {
+  process.stderr.write(`${message}\n`);
+  return 1;
+}
+
+process.exitCode = main();

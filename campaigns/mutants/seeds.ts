@@ -1,0 +1,99 @@
+/** A fault that somebody could write, and the tests that must notice it. */
+export interface Mutant {
+  readonly name: string;
+  readonly changes: readonly { readonly file: string; readonly find: string; readonly replace: string }[];
+  readonly tests: readonly string[];
+}
+
+export const MUTANTS: readonly Mutant[] = [
+  {
+    name: 'no state guard in settle',
+    changes: [
+      {
+        file: 'src/store/sqlite/operations.ts',
+        find: "    if (call.state === CALL_STATE.of.voided) return { kind: 'settle_found_void' };\n    if (call.state === CALL_STATE.of.settled) return { kind: 'settle_repeated', costNanousd: call.cost };\n",
+        replace: '',
+      },
+      {
+        file: 'src/store/sqlite/operations.ts',
+        find: '    if (changes !== 1n) throw new Error(`Call ${settle.id} was not open.`);\n',
+        replace: '    if (changes > 1n) throw new Error(`Call ${settle.id} was not open.`);\n',
+      },
+    ],
+    tests: ['test/store.test.ts'],
+  },
+  {
+    name: 'no held check in a hold',
+    changes: [
+      {
+        file: 'src/store/sqlite/operations.ts',
+        find: '    const available = balance.balance - balance.held;',
+        replace: '    const available = balance.balance;',
+      },
+    ],
+    tests: ['test/store.test.ts', 'test/overspend.test.ts'],
+  },
+  {
+    name: 'settle after the last byte',
+    changes: [
+      {
+        file: 'src/gateway/exchange.ts',
+        find: '  const settled = await gateway.ledger.settle(call.id, settlement);\n',
+        replace:
+          '  giveLastWord(admitted, served, settlement, sink);\n  const settled = await gateway.ledger.settle(call.id, settlement);\n',
+      },
+      {
+        file: 'src/gateway/exchange.ts',
+        find: '  giveLastWord(admitted, served, settled.settlement, sink);\n',
+        replace: '',
+      },
+    ],
+    tests: ['test/client-gone.test.ts', 'test/kill.test.ts'],
+  },
+  {
+    name: 'usage || estimate',
+    changes: [
+      {
+        file: 'src/gateway/meter.ts',
+        find: "  if (reading.state === 'reported') return reading.usage;",
+        replace: "  if (reading.state === 'reported' && reading.usage.outputTokens) return reading.usage;",
+      },
+    ],
+    tests: ['src/gateway/meter.test.ts'],
+  },
+  {
+    name: "the request's close taken for the response's",
+    changes: [
+      {
+        file: 'src/http/response-sink.ts',
+        find: "    response.on('close', () => this.#closed());",
+        replace: "    response.req.on('close', () => this.#closed());",
+      },
+    ],
+    tests: ['test/client-gone.test.ts', 'test/openai-sdk.test.ts'],
+  },
+  {
+    name: 'money as floating-point numbers',
+    changes: [
+      {
+        file: 'src/money/cost.ts',
+        find: 'export function perMillion(tokensTimesRate: bigint): bigint {\n',
+        replace:
+          'export function perMillion(tokensTimesRate: bigint): bigint {\n  if (tokensTimesRate >= 0n) return BigInt(Math.ceil(Number(tokensTimesRate) / 1e6));\n',
+      },
+    ],
+    tests: ['src/money/cost.test.ts'],
+  },
+  {
+    name: 'a hold that nobody waits for',
+    changes: [
+      {
+        file: 'src/ledger/ledger.ts',
+        find: "    const outcome = await this.#submit({ kind: 'hold', epoch: this.#epoch, createdMs, ...request });",
+        replace:
+          "    void this.#submit({ kind: 'hold', epoch: this.#epoch, createdMs, ...request });\n    const outcome = { kind: 'held' } as HoldResult;",
+      },
+    ],
+    tests: ['test/overspend.test.ts'],
+  },
+];
