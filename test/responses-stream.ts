@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import OpenAI from 'openai';
+import { ResponseStream } from 'openai/lib/responses/ResponseStream';
 import type { Response, ResponseStreamEvent } from 'openai/resources/responses/responses';
 import { type Usage, ZERO_USAGE } from '../src/canonical/usage.ts';
 import { SseFramer } from '../src/kit/sse.ts';
@@ -56,7 +57,8 @@ export function eventsIn(text: string): ReadEvent[] {
   const events: ReadEvent[] = [];
   const framer = new SseFramer(LIMITS.sseFrameBytesMax);
   framer.push(Buffer.from(text), (frame) => {
-    if (frame.data !== null) events.push({ name: frame.event, data: JSON.parse(frame.data) });
+    if (frame.data !== null && frame.data !== '[DONE]')
+      events.push({ name: frame.event, data: JSON.parse(frame.data) });
   });
   return events;
 }
@@ -166,6 +168,7 @@ export function faultsOfStream(text: string): string[] {
     }
     faults.push(...faultsOfPlace(data, ids, done).map((fault) => `${where}: ${fault}`));
   });
+  if (text.includes('[DONE]')) faults.push('has a terminator, which this wire does not');
   const [first, second] = typesIn(text);
   if (first !== 'response.created' || second !== 'response.in_progress') faults.push(`begins with ${first}, ${second}`);
   const last = events.at(-1)?.data;
@@ -200,6 +203,18 @@ export async function readWithSdk(text: string): Promise<{ events: ResponseStrea
     const final = await client.responses.stream(ask).finalResponse();
     return { events, final };
   });
+}
+
+/** The SDK's helper without a server, for many streams in a row. */
+export async function accumulate(text: string): Promise<Response> {
+  const lines = eventsIn(text).map(({ data }) => `${JSON.stringify(data)}\n`);
+  const stream = new ReadableStream<Uint8Array>({
+    start(controller) {
+      controller.enqueue(Buffer.from(lines.join('')));
+      controller.close();
+    },
+  });
+  return await ResponseStream.fromReadableStream(stream).finalResponse();
 }
 
 export async function readBufferedWithSdk(body: Buffer): Promise<Response> {

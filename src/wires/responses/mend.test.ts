@@ -86,6 +86,7 @@ describe('a conforming stream', () => {
     expect(new Set(models)).toEqual(new Set(['catalog-model']));
     expect(text).not.toContain('somebody');
     expect(text).not.toContain('cost');
+    expect(text).not.toContain('output_text":""');
     expect(text).not.toContain('[DONE]');
   });
 

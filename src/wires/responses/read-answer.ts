@@ -6,7 +6,7 @@ import { completeItem, hideTrace, identifyItem, setMembers } from './complete-it
 import { readStreamError } from './errors.ts';
 import { EventNumbers } from './event-numbers.ts';
 import { callKindOf, partKindOf } from './item-kinds.ts';
-import { HOST_MEMBERS } from './manners.ts';
+import { UNWANTED_MEMBERS } from './manners.ts';
 import { OutputItems } from './output-items.ts';
 import { completeResponse, echoLabels, idStem, responseId } from './response-object.ts';
 import { billedUsageText, readUsage } from './usage.ts';
@@ -49,7 +49,7 @@ function rewrite(answer: Members, bill: Bill, rawUsage: unknown, { catalogModel 
 
 function mendAnswer(answer: Members, { requestId, createdS, hideReasoning, request }: RelayTerms): boolean {
   const stem = idStem(requestId);
-  let changed = removeMembers(answer, HOST_MEMBERS);
+  let changed = removeMembers(answer, UNWANTED_MEMBERS);
   objectsIn(answer.output).forEach((item, index) => {
     changed = identifyItem(item, stem, index) || changed;
     changed = completeItem(item, 'completed') || changed;

@@ -5,7 +5,7 @@ import { isAbsent, isObject, isText, type Members, removeMembers } from '../memb
 import type { Bill, HostError, RelayTerms } from '../wire.ts';
 import { readStreamError, writeFailure } from './errors.ts';
 import { EventNumbers } from './event-numbers.ts';
-import { HOST_MEMBERS } from './manners.ts';
+import { UNWANTED_MEMBERS } from './manners.ts';
 import { completeResponse, echoLabels, responseId, responseObject } from './response-object.ts';
 import { readUsage, writeUsage } from './usage.ts';
 
@@ -103,7 +103,7 @@ export class StreamState {
 
   /** One id and the catalog's name of the model in every response; nothing that tells of the host's own account. */
   protected mendResponse(response: Members): Members {
-    removeMembers(response, HOST_MEMBERS);
+    removeMembers(response, UNWANTED_MEMBERS);
     response.id = this.response?.id ?? (isText(response.id) ? response.id : responseId(this.terms.requestId));
     response.model = this.terms.catalogModel;
     response.store = false;

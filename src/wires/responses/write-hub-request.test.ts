@@ -1,0 +1,168 @@
+import { describe, expect, test } from 'vitest';
+import { GatewayError } from '../../canonical/errors.ts';
+import type { Block, CanonicalMessage, CanonicalRequest, Sampling } from '../../canonical/request.ts';
+import type { HubRequestTerms } from '../hub.ts';
+import { writeHubRequest } from './write-hub-request.ts';
+
+const TERMS: HubRequestTerms = {
+  hostModel: 'host-model',
+  stream: false,
+  outputLimit: 321,
+  outputLimitField: 'max_output_tokens',
+  reasoningEffort: null,
+  thinking: null,
+};
+
+const SAMPLING: Sampling = {
+  temperature: null,
+  topP: null,
+  topK: null,
+  frequencyPenalty: null,
+  presencePenalty: null,
+  seed: null,
+  stop: [],
+};
+
+const ASK: CanonicalRequest = {
+  messages: [{ role: 'user', blocks: [{ kind: 'text', text: 'hi' }] }],
+  tools: [],
+  toolChoice: null,
+  parallelToolCalls: null,
+  sampling: SAMPLING,
+  answerFormat: null,
+  reasoning: null,
+};
+
+function written(request: Partial<CanonicalRequest> = {}, terms: Partial<HubRequestTerms> = {}) {
+  return JSON.parse(writeHubRequest({ ...ASK, ...request }, { ...TERMS, ...terms }).toString());
+}
+
+const turn = (...blocks: Block[]): CanonicalMessage => ({ role: 'assistant', blocks });
+const own = { vendor: 'responses', form: 'encrypted', data: 'enc', id: 'rs_1' } as const;
+
+test('the plain case says nothing more than it must', () => {
+  expect(written()).toEqual({
+    model: 'host-model',
+    input: [{ role: 'user', content: 'hi' }],
+    max_output_tokens: 321,
+    store: false,
+  });
+  expect(written({}, { stream: true }).stream).toBe(true);
+});
+
+describe('messages', () => {
+  test('the first system text is the instructions, others keep their place', () => {
+    const system = (text: string): CanonicalMessage => ({ role: 'system', blocks: [{ kind: 'text', text }] });
+    expect(written({ messages: [system('a'), system('b'), ...ASK.messages] })).toMatchObject({
+      instructions: 'a',
+      input: [{ role: 'system', content: 'b' }, { role: 'user' }],
+    });
+  });
+
+  test('reasoning goes back to its vendor alone, and never without what it led to', () => {
+    const text = { kind: 'text', text: 'So.' } as const;
+    const messages = [
+      turn(
+        { kind: 'reasoning', text: 't', opaque: own },
+        { kind: 'reasoning', text: 'foreign', opaque: { vendor: 'another', form: 'signature', data: 's' } },
+        { kind: 'reasoning', text: 'plain', opaque: null },
+        text,
+        { kind: 'reasoning', text: 'orphan', opaque: own },
+      ),
+    ];
+    expect(written({ messages }).input).toEqual([
+      { type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: 't' }], encrypted_content: 'enc' },
+      { role: 'assistant', content: [{ type: 'output_text', text: 'So.' }] },
+    ]);
+  });
+
+  test('calls, results and images', () => {
+    const messages: CanonicalMessage[] = [
+      turn({ kind: 'tool-call', id: 'c1', name: 'f', argumentsJson: '' }),
+      {
+        role: 'user',
+        blocks: [
+          {
+            kind: 'tool-result',
+            callId: 'c1',
+            content: [
+              { kind: 'image', source: { kind: 'inline', mediaType: 'image/png', base64: 'AA' }, detail: 'low' },
+            ],
+            isError: true,
+          },
+          { kind: 'tool-result', callId: 'c2', content: [], isError: false },
+          { kind: 'text', text: 'and' },
+          { kind: 'image', source: { kind: 'url', url: 'https://x.example/y' }, detail: null },
+        ],
+      },
+    ];
+    expect(written({ messages }).input).toEqual([
+      { type: 'function_call', call_id: 'c1', name: 'f', arguments: '{}' },
+      {
+        type: 'function_call_output',
+        call_id: 'c1',
+        output: [{ type: 'input_image', image_url: 'data:image/png;base64,AA', detail: 'low' }],
+      },
+      { type: 'function_call_output', call_id: 'c2', output: '' },
+      {
+        role: 'user',
+        content: [
+          { type: 'input_text', text: 'and' },
+          { type: 'input_image', image_url: 'https://x.example/y' },
+        ],
+      },
+    ]);
+  });
+});
+
+test('a tool that said nothing about strict is not strict here either', () => {
+  const tools = [null, true, false].map((strict) => ({ name: 'f', description: null, schema: {}, strict }));
+  expect(written({ tools }).tools.map((tool: { strict: boolean }) => tool.strict)).toEqual([false, true, false]);
+});
+
+test('format, choice and sampling', () => {
+  expect(
+    written({
+      answerFormat: { kind: 'schema', name: 'n', description: null, schema: { a: 1 }, strict: true },
+      toolChoice: { kind: 'tool', name: 'f' },
+      parallelToolCalls: false,
+      sampling: { ...SAMPLING, temperature: 0, topP: 1, frequencyPenalty: 0, presencePenalty: 0 },
+    }),
+  ).toMatchObject({
+    text: { format: { type: 'json_schema', name: 'n', schema: { a: 1 }, strict: true } },
+    tool_choice: { type: 'function', name: 'f' },
+    parallel_tool_calls: false,
+    temperature: 0,
+    top_p: 1,
+  });
+});
+
+describe('reasoning', () => {
+  test.each([
+    [
+      { reasoningEffort: 'high', thinking: 'effort' },
+      { effort: 'high', summary: 'auto' },
+      ['reasoning.encrypted_content'],
+    ],
+    [{ reasoningEffort: 'none', thinking: 'effort' }, { effort: 'none' }, ['reasoning.encrypted_content']],
+    [{ reasoningEffort: null, thinking: 'effort' }, undefined, ['reasoning.encrypted_content']],
+    [{ reasoningEffort: null, thinking: null }, undefined, undefined],
+  ] as const)('%o', (terms, reasoning, include) => {
+    const body = written({}, terms);
+    expect([body.reasoning, body.include]).toEqual([reasoning, include]);
+  });
+});
+
+describe('what this wire has no word for is refused by the caller’s name for it', () => {
+  test.each([
+    [{ stop: ['x'] }, 'stop'],
+    [{ topK: 5 }, 'top_k'],
+    [{ frequencyPenalty: 0.5 }, 'frequency_penalty'],
+    [{ presencePenalty: 0.5 }, 'presence_penalty'],
+    [{ seed: 1 }, 'seed'],
+  ])('%o', (sampling, param) => {
+    const write = (): unknown => written({ sampling: { ...SAMPLING, ...sampling } });
+    expect(write).toThrow(GatewayError);
+    expect(write).toThrow(expect.objectContaining({ kind: 'unsupported_parameter', param }));
+  });
+});
