@@ -142,9 +142,11 @@ export const LIMITS = {
   bookkeepingFirstMs: 60_000,
   /** Longest list of betas a caller of the messages wire may name. */
   betaHeaderCharactersMax: 2_000,
+  /** Answers of one completions call: its prompts times the answers each asks for. */
+  completionAnswersMax: 2_048,
   /** Inputs of one embeddings call, and what typed questions may hold. */
   embeddingInputsMax: 2_048,
-  decisionQuestionsMax: 256,
+  decisionQuestionsMax: 400,
   decisionLabelsMax: 255,
   decisionLevelsMax: 10,
 } as const;

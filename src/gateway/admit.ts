@@ -96,8 +96,10 @@ export function mayUse(caller: Caller, model: CatalogModel): boolean {
 }
 
 export function checkNeeds(model: CatalogModel, needs: Peek['needs']): void {
-  for (const { capability, param } of needs) {
-    if (model.caps.has(capability)) continue;
+  for (const { capability: needed, param } of needs) {
+    const anyOf = typeof needed === 'string' ? [needed] : needed;
+    if (anyOf.some((one) => model.caps.has(one))) continue;
+    const capability = anyOf.join(' or ');
     if (param === 'model') {
       throw new GatewayError('wrong_wire', {
         param,

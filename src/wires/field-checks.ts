@@ -17,6 +17,11 @@ export const aStringOrObject: FieldCheck = {
   says: 'a string or an object',
   holds: (value) => typeof value === 'string' || isObject(value),
 };
+export const aStringOrStrings: FieldCheck = {
+  says: 'a string or a list of strings',
+  holds: (value) =>
+    typeof value === 'string' || (Array.isArray(value) && value.every((one) => typeof one === 'string')),
+};
 /** Read closer elsewhere, or left to the host. */
 export const anything: FieldCheck = { says: 'anything', holds: () => true };
 

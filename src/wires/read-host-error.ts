@@ -1,7 +1,7 @@
 import type { HostError, HostErrorKind } from '../canonical/host-error.ts';
 import { tryParseJson } from '../kit/json.ts';
 import { LIMITS } from '../limits.ts';
-import { isObject, type Members } from './members.ts';
+import { isObject, type Members, objectsIn } from './members.ts';
 
 /** What a host said, out of whichever shape it said it in. */
 interface Said {
@@ -21,6 +21,20 @@ export function readInBandHostError(status: number, error: unknown): HostError {
   return understand(status, describe({ error }));
 }
 
+/** An error where an answer should be; its status, if it has one, is among its members. */
+export function readErrorMember(error: unknown): HostError {
+  return readInBandHostError(statusIn(error), error);
+}
+
+function statusIn(error: unknown): number {
+  if (!isObject(error)) return 500;
+  for (const status of [error.status_code, error.status, error.code].map(Number)) {
+    if (Number.isInteger(status) && status >= 400 && status <= 599) return status;
+  }
+  if (error.type === 'invalid_request_error') return 400;
+  return error.type === 'rate_limit_error' ? 429 : 500;
+}
+
 /** Hosts wrap an error in a list, an object or nothing; what they call its parts differs less. */
 function describe(answer: unknown): Said {
   const body = Array.isArray(answer) ? answer[0] : answer;
@@ -34,8 +48,23 @@ function saidBy({ message, code, type, param }: Members): Said {
 }
 
 function words(value: unknown): string {
-  const text = typeof value === 'string' ? value : '';
-  return text.replace(ACCOUNT_ID, '***').slice(0, LIMITS.hostErrorCharactersMax);
+  return plainWords(value).replace(ACCOUNT_ID, '***').slice(0, LIMITS.hostErrorCharactersMax);
+}
+
+/** Validators answer with lists of faults; only where each lies and what it is belongs in a sentence. */
+function plainWords(value: unknown): string {
+  if (typeof value === 'string') return value;
+  const detail = isObject(value) ? (value.detail ?? value.message) : value;
+  return typeof detail === 'string' ? detail : objectsIn(detail).map(faultWords).join('; ');
+}
+
+function faultWords({ loc, msg }: Members): string {
+  const place = Array.isArray(loc) ? `${loc.filter(isName).join('.')}: ` : '';
+  return place + (typeof msg === 'string' ? msg : 'is wrong');
+}
+
+function isName(value: unknown): boolean {
+  return typeof value === 'string' || typeof value === 'number';
 }
 
 /** Keys and ids of our accounts with hosts, should one stand in a sentence about the caller's request. */

@@ -1,4 +1,5 @@
 import { chat } from './chat/index.ts';
+import { completions } from './completions/index.ts';
 import { decisions } from './decisions/index.ts';
 import { embeddings } from './embeddings/index.ts';
 import { messages } from './messages/index.ts';
@@ -7,4 +8,12 @@ import { systemone } from './systemone/index.ts';
 import type { Wire } from './wire.ts';
 
 /** Every wire, by the name that host rows and routes use. */
-export const WIRES: Readonly<Record<string, Wire>> = { chat, messages, responses, embeddings, systemone, decisions };
+export const WIRES: Readonly<Record<string, Wire>> = {
+  chat,
+  messages,
+  responses,
+  completions,
+  embeddings,
+  systemone,
+  decisions,
+};

@@ -45,9 +45,9 @@ export interface WrittenError {
   readonly body: string;
 }
 
-/** A need that the model's capabilities must cover, with the field that makes it. */
+/** A need that the model's capabilities must cover, with the field that makes it; of several, any one will do. */
 export interface CapabilityNeed {
-  readonly capability: Capability;
+  readonly capability: Capability | readonly Capability[];
   readonly param: string;
 }
 

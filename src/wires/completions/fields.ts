@@ -1,0 +1,92 @@
+import {
+  aBoolean,
+  aNumber,
+  anInteger,
+  anObject,
+  anything,
+  aString,
+  aStringOrStrings,
+  checkField,
+  type FieldCheck,
+} from '../field-checks.ts';
+import { LABEL_FIELDS } from '../labels.ts';
+import { isAbsent, type Members } from '../members.ts';
+import { REFUSED_EVERYWHERE, type Refusals, refuseUnlessHarmless } from '../refused-fields.ts';
+
+const LOGPROBS_MAX = 5;
+const fewLogprobs: FieldCheck = {
+  says: `an integer from 0 to ${LOGPROBS_MAX}`,
+  holds: (value) => Number.isInteger(value) && (value as number) >= 0 && (value as number) <= LOGPROBS_MAX,
+};
+
+/** Fields this wire knows, with the type they must have; what reads them closer does so elsewhere. */
+const KNOWN_FIELDS: Readonly<Record<string, FieldCheck>> = {
+  model: anything,
+  prompt: anything,
+  max_tokens: anything,
+  n: anything,
+  best_of: anything,
+  reasoning: anything,
+  reasoning_effort: anything,
+  include_reasoning: anything,
+  response_format: anything,
+  echo: aBoolean,
+  frequency_penalty: aNumber,
+  logit_bias: anObject,
+  logprobs: fewLogprobs,
+  metadata: anObject,
+  presence_penalty: aNumber,
+  prompt_cache_key: aString,
+  safety_identifier: aString,
+  seed: anInteger,
+  session_id: aString,
+  stop: aStringOrStrings,
+  stream: aBoolean,
+  stream_options: anObject,
+  suffix: aString,
+  temperature: aNumber,
+  top_p: aNumber,
+  usage: anObject,
+  user: aString,
+};
+
+const OTHER_LIMIT = 'the output limit of this wire is `max_tokens`; say it there';
+
+const REFUSED_FIELDS: Refusals = {
+  ...REFUSED_EVERYWHERE,
+  service_tier: {
+    remedy: 'tiers other than "auto" and "default" have no price here; leave it out',
+    harmless: (value) => value === 'auto' || value === 'default',
+  },
+  max_completion_tokens: { remedy: OTHER_LIMIT },
+  max_output_tokens: { remedy: OTHER_LIMIT },
+  max_new_tokens: { remedy: OTHER_LIMIT },
+  n_predict: { remedy: OTHER_LIMIT },
+};
+
+/** Fields that only ask this gateway for something and mean nothing to a host. */
+const GATEWAY_FIELDS: ReadonlySet<string> = new Set([
+  'usage',
+  'reasoning',
+  'include_reasoning',
+  ...Object.keys(REFUSED_FIELDS).filter((name) => !Object.hasOwn(KNOWN_FIELDS, name)),
+]);
+
+/** Fields a host is not sent: what only this gateway reads, and labels its row does not ask for. */
+export function isWithheld(name: string, forwards: readonly string[]): boolean {
+  if (LABEL_FIELDS.includes(name)) return !forwards.includes(name);
+  return GATEWAY_FIELDS.has(name);
+}
+
+/** Checks every field of a body; returns the names of those this wire knows nothing about. */
+export function checkFields(body: Members): string[] {
+  const unknown: string[] = [];
+  for (const name of Object.keys(body)) {
+    const value = body[name];
+    if (isAbsent(value)) continue;
+    if (Object.hasOwn(KNOWN_FIELDS, name)) checkField(name, value, KNOWN_FIELDS[name]!);
+    else if (Object.hasOwn(REFUSED_FIELDS, name)) refuseUnlessHarmless(REFUSED_FIELDS, body, name);
+    else unknown.push(name);
+  }
+  return unknown;
+}

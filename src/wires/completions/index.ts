@@ -1,0 +1,26 @@
+import { COMMENT, writeError, writeStreamError } from '../envelope.ts';
+import { readHostError } from '../read-host-error.ts';
+import type { Wire } from '../wire.ts';
+import { exactStream } from './exact.ts';
+import { mendStream } from './mend.ts';
+import { peek, texts } from './peek.ts';
+import { answerAsStream, readAnswer } from './read-answer.ts';
+import { readRequest } from './read-request.ts';
+import { writeAnswer } from './write-answer.ts';
+import { writeRequest } from './write-request.ts';
+import { writeStream } from './write-stream.ts';
+
+/** A text to go on with. Few models are asked on this wire itself; every chat model is reached by translation. */
+export const completions: Wire = {
+  name: 'completions',
+  needs: 'completions',
+  client: { peek, texts, writeError, writeStreamError, keepAlive: COMMENT },
+  relay: {
+    path: '/completions',
+    writeRequest,
+    readAnswer,
+    readError: readHostError,
+    stream: { mend: mendStream, exact: exactStream, answerAsStream },
+  },
+  hub: { client: { readRequest, writeStream, writeAnswer } },
+};

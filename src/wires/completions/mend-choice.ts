@@ -1,0 +1,22 @@
+import { isAbsent, type Members, removeMembers } from '../members.ts';
+
+const TRACE_MEMBERS = ['reasoning', 'reasoning_content', 'reasoning_details'];
+
+/** Puts the members right that every choice has, whole or in pieces; true if anything changed. */
+export function mendChoice(choice: Members, index: number, hideTrace: boolean): boolean {
+  let changed = hideTrace && removeMembers(choice, TRACE_MEMBERS);
+  if (choice.index !== index) changed = put(choice, 'index', index);
+  if (typeof choice.text !== 'string') changed = put(choice, 'text', '');
+  if (choice.logprobs === undefined) changed = put(choice, 'logprobs', null);
+  return changed;
+}
+
+/** A choice that tells the client nothing: what is left of a frame after its usage or its second finish was taken out. */
+export function isHollow({ text, logprobs, finish_reason: reason }: Members): boolean {
+  return text === '' && reason === null && isAbsent(logprobs);
+}
+
+export function put(holder: Members, name: string, value: unknown): true {
+  holder[name] = value;
+  return true;
+}

@@ -1,0 +1,201 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { BILL, chunksIn, feed, RELAY_TERMS, sse } from '../../../test/chat-wire.ts';
+import { completionFaults, textsOf } from '../../../test/completions-conformity.ts';
+import { ownRecordings } from '../../../test/wire-recordings.ts';
+import type { RelayTerms, StreamRelay } from '../wire.ts';
+import { exactStream } from './exact.ts';
+import { mendStream } from './mend.ts';
+
+const PIECES = [1_000_000, 64, 7, 1];
+const STREAMS = ownRecordings('completions').filter(({ mode, id }) => mode === 'stream' && !id.startsWith('error'));
+
+const streamOf = (id: string): Buffer => ownRecordings('completions').find((one) => one.id === id)!.body;
+
+interface Relayed {
+  readonly text: string;
+  readonly relay: StreamRelay;
+}
+
+function relayed(body: string | Buffer, more: Partial<RelayTerms> = {}, piece?: number): Relayed {
+  const relay = mendStream({ ...RELAY_TERMS, ...more });
+  const sent = feed(relay, body, piece);
+  return { text: sent + relay.closing(BILL), relay };
+}
+
+describe('every stream', () => {
+  test.each(STREAMS)('$id: $covers', ({ body, usage }) => {
+    for (const wantsUsageFrame of [true, false]) {
+      for (const piece of PIECES) {
+        const { text, relay } = relayed(body, { wantsUsageFrame }, piece);
+        expect(completionFaults(text, { model: 'bridge', wantsUsage: wantsUsageFrame })).toEqual([]);
+        expect(textsOf(text)).toEqual(textsOf(body.toString()));
+        expect(relay.terminal || relay.mayEndHere).toBe(true);
+        expect(relay.usage).toMatchObject({
+          state: 'reported',
+          usage: { freshTokens: usage!.prompt_tokens, outputTokens: usage!.completion_tokens },
+        });
+        const words = Object.values(textsOf(text)).join('');
+        expect(relay.relayedBytes).toBe(Buffer.byteLength(words));
+      }
+    }
+  });
+
+  test('tells the billed usage, and nothing of the host’s bill', () => {
+    const { text } = relayed(streamOf('streamed-careless'));
+    expect(chunksIn(text).at(-1)!.usage).toEqual({ prompt_tokens: 7, completion_tokens: 3, total_tokens: 10 });
+  });
+
+  test('keeps the members of an engine, and both its log probabilities', () => {
+    const { text } = relayed(streamOf('streamed-engine'));
+    expect(text).toContain('"stop_reason":"."');
+    expect(text).toContain('"prompt_logprobs":null');
+  });
+
+  test('passes a frame that needs nothing as the bytes that came', () => {
+    const frame =
+      'data: {"id":"cmpl-1","object":"text_completion","created":1790000000, "model":"bridge","choices":[{"text":"\\u0041","index":0,"logprobs":null,"finish_reason":null}],"usage":null}\n\n';
+    expect(feed(mendStream(RELAY_TERMS), frame)).toBe(frame);
+  });
+
+  test('invents an id, a time and an end where the host forgot them', () => {
+    const { text } = relayed(sse({ choices: [{ text: 'a' }] }, '[DONE]'));
+    const [first, end] = chunksIn(text);
+    expect(first).toMatchObject({
+      id: 'cmpl-req_1',
+      created: 1_700_000_000,
+      choices: [{ index: 0, finish_reason: null }],
+    });
+    expect(end).toMatchObject({ choices: [{ text: '', finish_reason: 'stop' }], usage: null });
+    expect(completionFaults(text, { model: 'bridge', wantsUsage: true })).toEqual([]);
+  });
+
+  test('leaves out a trace that is not wanted', () => {
+    const body = sse({ choices: [{ text: 'a', index: 0, reasoning: 'hm', finish_reason: 'stop' }] }, '[DONE]');
+    expect(relayed(body).text).toContain('hm');
+    expect(relayed(body, { hideReasoning: true }).text).not.toContain('hm');
+  });
+});
+
+describe('usage', () => {
+  const words = (text: string, more: object = {}) => ({ choices: [{ text, index: 0, finish_reason: null }], ...more });
+  const usage = { prompt_tokens: 4, completion_tokens: 2, total_tokens: 6 };
+
+  test('before the last word is only partial', () => {
+    const relay = mendStream(RELAY_TERMS);
+    feed(relay, sse(words('a', { usage }), words('b')));
+    expect(relay.usage.state).toBe('partial');
+    feed(relay, sse('[DONE]'));
+    expect(relay.usage.state).toBe('partial');
+  });
+
+  test('that never came is missing; counts nobody can bill say why', () => {
+    expect(relayed(sse(words('a'), '[DONE]')).relay.usage).toEqual({ state: 'missing' });
+    const broken = relayed(sse(words('a'), { choices: [], usage: { ...usage, completion_tokens: -1 } }, '[DONE]'));
+    expect(broken.relay.usage).toEqual({ state: 'missing', defect: "the host's output tokens are no count" });
+  });
+
+  test('has its cached part apart', () => {
+    const cached = { ...usage, prompt_tokens_details: { cached_tokens: 3 } };
+    const { relay } = relayed(sse(words('a'), { choices: [], usage: cached }, '[DONE]'));
+    expect(relay.usage).toMatchObject({ usage: { freshTokens: 1, cacheReadTokens: 3, outputTokens: 2 } });
+  });
+});
+
+describe('a host that breaks off', () => {
+  test('with an error and its usage is believed about both', () => {
+    const relay = mendStream(RELAY_TERMS);
+    feed(relay, streamOf('error-mid-stream'));
+    expect(relay).toMatchObject({ terminal: true, error: { kind: 'rate', status: 429 } });
+    expect(relay.error!.message).toContain('***');
+    expect(relay.usage).toMatchObject({ state: 'reported', usage: { outputTokens: 1 } });
+  });
+
+  test.each([
+    ['a frame that is no JSON', 'data: {"choices":[\n\n'],
+    ['a named error', 'event: error\ndata: {"message":"gone"}\n\n'],
+    ['an answer that ends in an error', sse({ choices: [{ text: '', index: 0, finish_reason: 'error' }] })],
+    ['an end without an answer', sse('[DONE]')],
+  ])('by %s has failed', (_, body) => {
+    const relay = mendStream(RELAY_TERMS);
+    expect(feed(relay, body)).toBe('');
+    expect(relay.terminal).toBe(true);
+    expect(relay.error).not.toBeNull();
+  });
+
+  test('without a word may not end here', () => {
+    const relay = mendStream(RELAY_TERMS);
+    feed(relay, sse({ choices: [{ text: 'a', index: 0, finish_reason: null }] }));
+    expect(relay).toMatchObject({ terminal: false, mayEndHere: false });
+  });
+});
+
+describe('whatever a host sends', () => {
+  const strange = fc.oneof(
+    fc.string(),
+    fc.integer(),
+    fc.constant(null),
+    fc.constant(undefined),
+    fc.object({ maxDepth: 1 }),
+  );
+  const choice = fc.record(
+    { text: strange, index: strange, logprobs: strange, finish_reason: strange },
+    { requiredKeys: [] },
+  );
+  const frame = fc.record(
+    {
+      id: strange,
+      object: strange,
+      created: strange,
+      model: strange,
+      usage: strange,
+      choices: fc.oneof(strange, fc.array(fc.oneof(choice, strange), { maxLength: 3 })),
+    },
+    { requiredKeys: [] },
+  );
+
+  test('nothing is thrown, and a stream that ends well conforms', () => {
+    fc.assert(
+      fc.property(fc.array(frame, { maxLength: 6 }), (frames) => {
+        const { text, relay } = relayed(sse(...frames, '[DONE]'));
+        if (relay.error !== null) return;
+        const faults = completionFaults(text, { model: 'bridge', wantsUsage: true });
+        expect(faults.filter((fault) => !fault.startsWith('finishes by'))).toEqual([]);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+describe('an exact relay', () => {
+  test('passes a conforming stream as it came, but for the usage frame and the end', () => {
+    const body = streamOf('streamed').toString();
+    const relay = exactStream(RELAY_TERMS);
+    const frames = body.split(/(?<=\n\n)/);
+    expect(feed(relay, body)).toBe(frames.slice(0, -2).join(''));
+    expect(relay).toMatchObject({
+      terminal: true,
+      error: null,
+      usage: { state: 'reported', usage: { outputTokens: 3 } },
+    });
+    const closing = relay.closing(BILL);
+    expect(chunksIn(closing)).toMatchObject([{ id: 'cmpl-7Qx', created: 1_790_000_001, choices: [] }]);
+    expect(closing.endsWith('data: [DONE]\n\n')).toBe(true);
+  });
+
+  test('sees an error as the mended one does', () => {
+    const relay = exactStream({ ...RELAY_TERMS, wantsUsageFrame: false });
+    feed(relay, streamOf('error-mid-stream'));
+    expect(relay).toMatchObject({ terminal: true, error: { kind: 'rate' } });
+    const broken = exactStream(RELAY_TERMS);
+    feed(broken, 'data: [1\n\n');
+    expect(broken.error).not.toBeNull();
+  });
+
+  test('may end without a terminator once every answer has', () => {
+    const relay = exactStream(RELAY_TERMS);
+    const body = streamOf('streamed-batch').toString().replace('data: [DONE]\n\n', '');
+    feed(relay, body);
+    expect(relay).toMatchObject({ terminal: false, mayEndHere: true, usage: { state: 'reported' } });
+  });
+});

@@ -1,0 +1,76 @@
+import { tryParseJson } from '../../kit/json.ts';
+import type { SseFrame } from '../../kit/sse.ts';
+import { HOST_MEMBERS } from '../host-members.ts';
+import { isObject, type Members, objectsIn, removeMembers } from '../members.ts';
+import type { RelayTerms, StreamRelay } from '../wire.ts';
+import { isFailure, mendFinishReason } from './finish-reason.ts';
+import { isHollow, mendChoice, put } from './mend-choice.ts';
+import { StreamState } from './stream-state.ts';
+
+/** Puts every frame right; one that needed nothing goes on as the bytes that came. Never throws, whatever a host sends. */
+class MendedStream extends StreamState implements StreamRelay {
+  frame(frame: SseFrame): Buffer | string | null {
+    if (this.terminal) return null;
+    const data = frame.data?.trim() ?? '';
+    if (data === '') return null;
+    if (data === '[DONE]') return this.noteEnd();
+    const chunk = tryParseJson(data);
+    if (!isObject(chunk)) return this.fail('the host sent a frame that is no JSON object');
+    if (chunk.error) return this.fail(chunk.error, chunk);
+    if (frame.event === 'error') return this.fail(chunk, chunk);
+    const choices = objectsIn(chunk.choices);
+    const broken = choices.find((choice) => isFailure(choice.finish_reason));
+    if (broken !== undefined) return this.fail(broken.error ?? 'the host broke off its answer', chunk);
+    if (choices.length > 0) return this.#mend(chunk, choices, frame);
+    this.noteUsage(chunk);
+    return null;
+  }
+
+  #mend(chunk: Members, choices: Members[], frame: SseFrame): Buffer | string | null {
+    let changed = false;
+    let hasBegun = false;
+    for (const choice of choices) {
+      const { index, isNew } = this.begin(choice.index);
+      hasBegun ||= isNew;
+      changed = mendChoice(choice, index, this.terms.hideReasoning) || changed;
+      changed = this.#mendFinish(choice, index) || changed;
+      this.noteWords(choice.text as string);
+    }
+    this.noteUsage(chunk);
+    changed = this.#mendChunk(chunk, choices) || changed;
+    if (changed && !hasBegun && choices.every(isHollow)) return null;
+    if (!changed && isPlain(frame)) return frame.raw;
+    return `data: ${JSON.stringify(chunk)}\n\n`;
+  }
+
+  /** Once per answer, and null until then. */
+  #mendFinish(choice: Members, index: number): boolean {
+    const said = choice.finish_reason;
+    if (said === null) return false;
+    const reason = mendFinishReason(said);
+    choice.finish_reason = reason !== null && this.finish(index) ? reason : null;
+    return choice.finish_reason !== said;
+  }
+
+  #mendChunk(chunk: Members, choices: Members[]): boolean {
+    const { catalogModel, wantsUsageFrame } = this.terms;
+    let changed = this.mendIdentity(chunk);
+    changed = removeMembers(chunk, HOST_MEMBERS) || changed;
+    if (choices.length !== (chunk.choices as unknown[]).length) changed = put(chunk, 'choices', choices);
+    if (chunk.model !== catalogModel) changed = put(chunk, 'model', catalogModel);
+    // Usage never rides on a frame with words; `null` stands there only for a client that asked for the usage frame.
+    const usage = wantsUsageFrame ? null : undefined;
+    return chunk.usage === usage ? changed : put(chunk, 'usage', usage);
+  }
+}
+
+const PLAIN_FRAME_BYTES = 'data: \n\n'.length;
+
+/** A single data line, nothing beside it: what the client may get as it is. */
+function isPlain({ raw, data, event }: SseFrame): boolean {
+  return event === null && raw.length === Buffer.byteLength(data ?? '') + PLAIN_FRAME_BYTES;
+}
+
+export function mendStream(terms: RelayTerms): StreamRelay {
+  return new MendedStream(terms);
+}

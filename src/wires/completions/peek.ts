@@ -1,0 +1,107 @@
+import { GatewayError } from '../../canonical/errors.ts';
+import type { ReasoningAsk } from '../../canonical/reasoning.ts';
+import type { JsonText } from '../../kit/json.ts';
+import { LIMITS } from '../../limits.ts';
+import { readLabels } from '../labels.ts';
+import { isAbsent, isCount, isObject, type Members } from '../members.ts';
+import { PromptTexts, visitUnknown } from '../prompt-visitor.ts';
+import { readModel } from '../read-model.ts';
+import { asksToReason, readReasoning } from '../read-reasoning.ts';
+import { missing, mustBe } from '../request-errors.ts';
+import { readTextInputs, type TextInput, weighTextInputs } from '../text-inputs.ts';
+import { readWantsUsage } from '../wants-usage.ts';
+import type { CapabilityNeed, Peek } from '../wire.ts';
+import { checkFields } from './fields.ts';
+
+const DEFAULT_OUTPUT_LIMIT = 16;
+
+export function peek(text: JsonText): Peek {
+  const body = text.value;
+  if (!isObject(body)) {
+    throw new GatewayError('invalid_request_body', {
+      message: 'The body must be a JSON object with `model` and `prompt`.',
+    });
+  }
+  const model = readModel(body);
+  const unknownFields = checkFields(body);
+  const prompts = readPrompts(body);
+  const reasoning = readReasoning(body);
+  return {
+    model,
+    stream: body.stream === true,
+    wantsUsageFrame: readWantsUsage(body),
+    outputLimit: readLimit(body),
+    defaultOutputLimit: DEFAULT_OUTPUT_LIMIT,
+    answers: prompts.length * readAnswersEach(body, prompts.length),
+    prompts: prompts.length,
+    needs: needsOf(reasoning),
+    size: measure(text, prompts, sharedTexts(body, unknownFields)),
+    labels: readLabels(body),
+    reasoning,
+  };
+}
+
+function readPrompts(body: Members): readonly TextInput[] {
+  if (isAbsent(body.prompt)) throw missing('prompt', '`prompt` is missing; send a string or a list.');
+  return readTextInputs(body.prompt, 'prompt', LIMITS.completionAnswersMax);
+}
+
+/** No token at all may be asked for: with `echo` that scores the prompt itself. */
+function readLimit({ max_tokens: tokens }: Members): Peek['outputLimit'] {
+  if (isAbsent(tokens)) return null;
+  if (!isCount(tokens)) throw mustBe('max_tokens', 'an integer from 0 up');
+  return { tokens, field: 'max_tokens' };
+}
+
+/** How many answers are written for each prompt: the hidden ones of `best_of` cost like those that are shown. */
+function readAnswersEach(body: Members, prompts: number): number {
+  const n = readNumber(body, 'n') ?? 1;
+  const bestOf = readNumber(body, 'best_of') ?? n;
+  if (bestOf < n) throw mustBe('best_of', `at least \`n\`, which is ${n}`);
+  if (bestOf > n && body.stream === true) {
+    throw mustBe('best_of', 'left out of a stream, since the best are known only at the end');
+  }
+  if (bestOf * prompts <= LIMITS.completionAnswersMax) return bestOf;
+  const field = bestOf > n ? 'best_of' : 'n';
+  throw mustBe(field, `at most ${LIMITS.completionAnswersMax} answers over all prompts`);
+}
+
+function readNumber(body: Members, field: 'n' | 'best_of'): number | null {
+  const value = body[field];
+  if (isAbsent(value)) return null;
+  if (isCount(value) && value >= 1 && value <= LIMITS.answersPerCallMax) return value;
+  throw mustBe(field, `an integer from 1 to ${LIMITS.answersPerCallMax}`);
+}
+
+/** A model of this wire is asked in it, a chat model by translation; no other can answer. */
+function needsOf(reasoning: ReasoningAsk | null): CapabilityNeed[] {
+  const needs: CapabilityNeed[] = [{ capability: ['completions', 'chat'], param: 'model' }];
+  if (reasoning !== null && asksToReason(reasoning)) needs.push({ capability: 'reasoning', param: reasoning.param });
+  return needs;
+}
+
+function measure(text: JsonText, prompts: readonly TextInput[], shared: readonly string[]): Peek['size'] {
+  const { textBytes, tokenIds } = weighTextInputs(prompts);
+  return {
+    textBytes: textBytes + weighTextInputs(shared).textBytes * prompts.length,
+    toolBytes: text.spanBytes(['response_format']) * prompts.length,
+    messages: prompts.length,
+    tools: 0,
+    images: 0,
+    tokenIds,
+  };
+}
+
+/** What every prompt is read with: the text it leads to, and fields that only the host knows the meaning of. */
+function sharedTexts(body: Members, unknownFields: readonly string[]): string[] {
+  const shared = new PromptTexts();
+  for (const name of ['suffix', ...unknownFields]) visitUnknown(body[name], shared);
+  return shared.found;
+}
+
+/** Everything that weighs as text, for the rare exact count. */
+export function texts(body: unknown): string[] {
+  if (!isObject(body)) return [];
+  const shared = sharedTexts(body, checkFields(body));
+  return readPrompts(body).flatMap((prompt) => (typeof prompt === 'string' ? [prompt, ...shared] : shared));
+}

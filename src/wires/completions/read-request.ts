@@ -1,0 +1,59 @@
+import type { CanonicalRequest, Sampling } from '../../canonical/request.ts';
+import type { JsonText } from '../../kit/json.ts';
+import { isAbsent, isObject, type Members } from '../members.ts';
+import { untranslatable } from '../request-errors.ts';
+import { readResponseFormat } from '../response-format.ts';
+import type { Peek } from '../wire.ts';
+import { isWithheld } from './fields.ts';
+
+/** Read below, or said to this gateway and to nobody behind it. */
+const CARRIED = new Set([
+  ...['model', 'prompt', 'max_tokens', 'stream', 'stream_options', 'stop', 'response_format', 'reasoning_effort'],
+  ...['temperature', 'top_p', 'top_k', 'frequency_penalty', 'presence_penalty', 'seed'],
+]);
+
+/** A prompt for a chat model: one message of the user's. What only an engine of this wire can do is refused by name. */
+export function readRequest(text: JsonText, peek: Peek): CanonicalRequest {
+  const body = text.value as Members;
+  for (const name of Object.keys(body)) {
+    if (!CARRIED.has(name) && !isWithheld(name, []) && asksSomething(name, body[name])) throw untranslatable(name);
+  }
+  if (body.max_tokens === 0) throw untranslatable('max_tokens', 'ask for at least one token');
+  return {
+    messages: [{ role: 'user', blocks: [{ kind: 'text', text: readPrompt(body.prompt) }] }],
+    tools: [],
+    toolChoice: null,
+    parallelToolCalls: null,
+    sampling: readSampling(body),
+    answerFormat: readResponseFormat(body.response_format),
+    reasoning:
+      peek.reasoning === null ? null : { effort: peek.reasoning.effort, budgetTokens: peek.reasoning.budgetTokens },
+  };
+}
+
+function asksSomething(name: string, value: unknown): boolean {
+  if (isAbsent(value) || value === false || value === '') return false;
+  if (name === 'n' || name === 'best_of') return value !== 1;
+  return !(isObject(value) && Object.keys(value).length === 0);
+}
+
+/** A list of one string is that string: some clients send nothing else. */
+function readPrompt(prompt: unknown): string {
+  const only = Array.isArray(prompt) && prompt.length === 1 ? prompt[0] : prompt;
+  if (typeof only === 'string' && only !== '') return only;
+  throw untranslatable('prompt', 'send one string that is not empty');
+}
+
+function readSampling(body: Members): Sampling {
+  const number = (name: string): number | null => (typeof body[name] === 'number' ? body[name] : null);
+  const { stop } = body;
+  return {
+    temperature: number('temperature'),
+    topP: number('top_p'),
+    topK: number('top_k'),
+    frequencyPenalty: number('frequency_penalty'),
+    presencePenalty: number('presence_penalty'),
+    seed: number('seed'),
+    stop: typeof stop === 'string' ? [stop] : Array.isArray(stop) ? stop.map(String) : [],
+  };
+}

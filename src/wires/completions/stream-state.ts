@@ -1,0 +1,139 @@
+import { MISSING_USAGE, type UsageReading } from '../../canonical/usage.ts';
+import { LIMITS } from '../../limits.ts';
+import { type UsageRule, usageRule } from '../inclusive-usage.ts';
+import { isAbsent, isText, type Members } from '../members.ts';
+import { readPromptUsage, writePromptUsage } from '../prompt-usage.ts';
+import { readErrorMember } from '../read-host-error.ts';
+import type { Bill, HostError, RelayTerms } from '../wire.ts';
+
+/** What both relays of this wire remember of a stream, and how they close it. */
+export class StreamState {
+  protected readonly terms: RelayTerms;
+  relayedBytes = 0;
+  terminal = false;
+  error: HostError | null = null;
+  readonly #usageRule: UsageRule;
+  /** Answers by their index, in the order the host first spoke of them. */
+  readonly #begun = new Set<number>();
+  readonly #finished = new Set<number>();
+  #id: string | null = null;
+  #createdS: number | null = null;
+  #rawUsage: unknown = null;
+  #reading: UsageReading = MISSING_USAGE;
+  /** The model has written nothing since that usage. */
+  #isUsageLast = false;
+  #isUsageInError = false;
+
+  constructor(terms: RelayTerms) {
+    this.terms = terms;
+    this.#usageRule = usageRule(terms.manners);
+  }
+
+  get usage(): UsageReading {
+    const reading = this.#reading;
+    return reading.state !== 'reported' || this.#isUsageFinal() ? reading : { state: 'partial', usage: reading.usage };
+  }
+
+  /** True when every answer of the stream was finished, though no terminator came. */
+  get mayEndHere(): boolean {
+    return this.#begun.size > 0 && this.#begun.size === this.#finished.size;
+  }
+
+  closing({ usage }: Bill): string {
+    let text = '';
+    for (const index of this.#begun) if (!this.#finished.has(index)) text += this.#finishText(index);
+    if (this.terms.wantsUsageFrame) {
+      text += this.#chunkText('[]', `,"usage":${JSON.stringify(writePromptUsage(usage, this.#rawUsage))}`);
+    }
+    return `${text}data: [DONE]\n\n`;
+  }
+
+  /** Notes that an answer has begun; an index nobody can use counts as the first. True if it is new. */
+  protected begin(said: unknown): { index: number; isNew: boolean } {
+    const index = isAnswerIndex(said) ? said : 0;
+    const isNew = !this.#begun.has(index);
+    if (isNew) this.#begun.add(index);
+    return { index, isNew };
+  }
+
+  /** Notes that an answer has ended; false if it had before. */
+  protected finish(index: number): boolean {
+    if (this.#finished.has(index)) return false;
+    this.#finished.add(index);
+    return true;
+  }
+
+  /** One id and one creation time for all chunks, the first that can be used. */
+  protected mendIdentity(chunk: Members): boolean {
+    this.#id ??= isText(chunk.id) ? chunk.id : this.#ownId();
+    this.#createdS ??= isTime(chunk.created) ? chunk.created : this.terms.createdS;
+    const isRight = chunk.id === this.#id && chunk.created === this.#createdS && chunk.object === 'text_completion';
+    if (isRight) return false;
+    chunk.id = this.#id;
+    chunk.created = this.#createdS;
+    chunk.object = 'text_completion';
+    return true;
+  }
+
+  /** Takes note of what a chunk says of usage; the last word counts, since hosts that repeat it send running totals. */
+  protected noteUsage(chunk: Members): boolean {
+    const raw = chunk.usage;
+    if (isAbsent(raw)) return false;
+    this.#rawUsage = raw;
+    this.#reading = readPromptUsage(raw, this.#usageRule);
+    this.#isUsageLast = true;
+    return true;
+  }
+
+  /** Words of the model that went on to the client; usage told before them does not count them. */
+  protected noteWords(text: string): void {
+    if (text === '') return;
+    this.relayedBytes += Buffer.byteLength(text);
+    this.#isUsageLast = false;
+  }
+
+  /** The terminator came; without any answer before it, it ends nothing. */
+  protected noteEnd(): null {
+    this.terminal = true;
+    if (this.#begun.size === 0) this.fail('the host ended its stream without an answer');
+    return null;
+  }
+
+  /** The host broke off, in its own words or in ours. */
+  protected fail(error: unknown, chunk: Members = {}): null {
+    this.#isUsageInError = this.noteUsage(chunk);
+    this.error = readErrorMember(error);
+    this.terminal = true;
+    return null;
+  }
+
+  #isUsageFinal(): boolean {
+    if (this.error !== null) return this.#isUsageInError;
+    return this.#isUsageLast && (this.terminal || this.mayEndHere);
+  }
+
+  #chunkText(choices: string, extra: string): string {
+    const { catalogModel, createdS } = this.terms;
+    const id = JSON.stringify(this.#id ?? this.#ownId());
+    const created = this.#createdS ?? createdS;
+    return `data: {"id":${id},"object":"text_completion","created":${created},"model":${JSON.stringify(catalogModel)},"choices":${choices}${extra}}\n\n`;
+  }
+
+  #ownId(): string {
+    return `cmpl-${this.terms.requestId}`;
+  }
+
+  /** A host that forgot the finish reason leaves the client without an end to the answer. */
+  #finishText(index: number): string {
+    const usage = this.terms.wantsUsageFrame ? ',"usage":null' : '';
+    return this.#chunkText(`[{"text":"","index":${index},"logprobs":null,"finish_reason":"stop"}]`, usage);
+  }
+}
+
+function isAnswerIndex(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) < LIMITS.completionAnswersMax;
+}
+
+function isTime(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) > 0;
+}

@@ -1,0 +1,56 @@
+import { inputTokens, MISSING_USAGE, type Usage, type UsageReading } from '../canonical/usage.ts';
+import { withoutHostBill } from './host-members.ts';
+import { readCounts, type UsageRule } from './inclusive-usage.ts';
+import { isAbsent, isObject, type Members } from './members.ts';
+import type { Bill } from './wire.ts';
+
+/** Usage where it is told as `prompt_tokens` and `completion_tokens`. */
+export function readPromptUsage(raw: unknown, rule: UsageRule): UsageReading {
+  if (isAbsent(raw)) return MISSING_USAGE;
+  if (!isObject(raw)) return { state: 'missing', defect: 'usage is not an object' };
+  const prompt = isObject(raw.prompt_tokens_details) ? raw.prompt_tokens_details : NO_DETAILS;
+  const completion = isObject(raw.completion_tokens_details) ? raw.completion_tokens_details : NO_DETAILS;
+  const counts = {
+    input: raw.prompt_tokens,
+    output: raw.completion_tokens,
+    total: raw.total_tokens ?? null,
+    cached: prompt.cached_tokens ?? raw.prompt_cache_hit_tokens ?? 0,
+    cacheWrite: prompt.cache_write_tokens ?? 0,
+    reasoning: completion.reasoning_tokens ?? 0,
+  };
+  return readCounts(counts, rule);
+}
+
+const NO_DETAILS: Members = {};
+
+/** What was billed, in the host's own frame of details, so that pricing it from the catalog gives the cost. */
+export function writePromptUsage(billed: Usage, raw: unknown): Members {
+  const written = withoutHostBill(raw);
+  const prompt = inputTokens(billed);
+  written.prompt_tokens = prompt;
+  written.completion_tokens = billed.outputTokens;
+  written.total_tokens = prompt + billed.outputTokens;
+  const cacheWrite = billed.cacheWriteTokens + billed.cacheWrite1hTokens;
+  writeDetail(written, 'prompt_tokens_details', 'cached_tokens', billed.cacheReadTokens);
+  writeDetail(written, 'prompt_tokens_details', 'cache_write_tokens', cacheWrite);
+  writeDetail(written, 'completion_tokens_details', 'reasoning_tokens', billed.reasoningTokens);
+  return written;
+}
+
+/** Usage reports only what exists: a zero detail is written only where the host had written one. */
+function writeDetail(written: Members, group: string, name: string, count: number): void {
+  const details = isObject(written[group]) ? written[group] : null;
+  if (count === 0 && details?.[name] === undefined) return;
+  written[group] = { ...details, [name]: count };
+}
+
+/** The usage of a whole answer, with its cost. */
+export function promptUsageText(bill: Bill, raw: unknown): string {
+  return withCost(writePromptUsage(bill.usage, raw), bill);
+}
+
+/** A usage object with what it cost; the exact integer is written as digits, never through a floating-point number. */
+export function withCost(usage: Members, { costUsd, costNanousd }: Bill): string {
+  const text = JSON.stringify({ ...usage, cost: costUsd });
+  return `${text.slice(0, -1)},"cost_nanousd":${costNanousd}}`;
+}

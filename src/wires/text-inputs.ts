@@ -1,0 +1,31 @@
+import { mustBe } from './request-errors.ts';
+
+/** One text to work on, as words or as the ids of its tokens. */
+export type TextInput = string | readonly number[];
+
+/** A string, a list of strings, one list of token ids, or a list of such lists; a bare list of ids is one input. */
+export function readTextInputs(value: unknown, field: string, inputsMax: number): readonly TextInput[] {
+  if (typeof value === 'string' || isTokens(value)) return [value];
+  if (!Array.isArray(value) || value.length === 0) throw mustBe(field, 'a string, a list of strings, or token ids');
+  if (value.length > inputsMax) throw mustBe(field, `a list of at most ${inputsMax} inputs`);
+  value.forEach((one, index) => {
+    if (typeof one !== 'string' && !isTokens(one))
+      throw mustBe(`${field}[${index}]`, 'a string or a list of token ids');
+  });
+  return value;
+}
+
+function isTokens(value: unknown): value is readonly number[] {
+  return Array.isArray(value) && value.length > 0 && value.every((one) => Number.isSafeInteger(one) && one >= 0);
+}
+
+/** What the inputs weigh: bytes where they are words, ids where they are counted already. */
+export function weighTextInputs(inputs: readonly TextInput[]): { textBytes: number; tokenIds: number } {
+  let textBytes = 0;
+  let tokenIds = 0;
+  for (const input of inputs) {
+    if (typeof input === 'string') textBytes += Buffer.byteLength(input);
+    else tokenIds += input.length;
+  }
+  return { textBytes, tokenIds };
+}

@@ -1,0 +1,59 @@
+/** What a stream of completions must look like to every client, checked without any code of the wire it comes from. */
+
+type Fields = Record<string, unknown>;
+
+export interface CompletionsTerms {
+  readonly model: string;
+  readonly wantsUsage: boolean;
+}
+
+/** Every way in which a complete stream departs from the wire; empty when it conforms. */
+export function completionFaults(stream: string, { model, wantsUsage }: CompletionsTerms): string[] {
+  const faults: string[] = [];
+  const expect = (holds: boolean, fault: string): void => {
+    if (!holds) faults.push(fault);
+  };
+  const events = stream.split('\n\n').filter((event) => event !== '');
+  expect(events.at(-1) === 'data: [DONE]', `ends in ${events.at(-1)}`);
+  const finishes = new Map<unknown, number>();
+  const identities = new Set<string>();
+  let usageFrames = 0;
+  for (const event of events.slice(0, -1)) {
+    const chunk = JSON.parse(event.replace(/^data: /, '')) as Fields;
+    const choices = chunk.choices as Fields[];
+    identities.add(JSON.stringify([chunk.id, chunk.created]));
+    expect(chunk.object === 'text_completion', `has object ${String(chunk.object)}`);
+    expect(chunk.model === model, `has model ${String(chunk.model)}`);
+    expect(typeof chunk.id === 'string' && chunk.id !== '', 'has no id');
+    expect(Number.isSafeInteger(chunk.created) && (chunk.created as number) > 0, 'has no creation time');
+    expect(!('provider' in chunk), 'names a host');
+    if (choices.length === 0) usageFrames++;
+    else expect(chunk.usage === (wantsUsage ? null : undefined), `has usage ${JSON.stringify(chunk.usage)} on words`);
+    for (const { index, text, logprobs, finish_reason: reason } of choices) {
+      expect(Number.isSafeInteger(index), `has index ${String(index)}`);
+      expect(typeof text === 'string', `has text ${String(text)}`);
+      expect(logprobs !== undefined && reason !== undefined, 'lacks a member of a choice');
+      finishes.set(index, (finishes.get(index) ?? 0) + (reason === null ? 0 : 1));
+      expect(
+        reason === null || ['stop', 'length', 'content_filter'].includes(reason as string),
+        `finishes by ${reason}`,
+      );
+    }
+  }
+  expect(identities.size === 1, `has ${identities.size} identities`);
+  expect(usageFrames === (wantsUsage ? 1 : 0), `has ${usageFrames} usage frames`);
+  expect(finishes.size > 0, 'has no answer');
+  for (const [index, count] of finishes) expect(count === 1, `answer ${String(index)} finishes ${count} times`);
+  return faults;
+}
+
+/** What each answer of a stream says, by its index. */
+export function textsOf(stream: string): Record<string, string> {
+  const texts: Record<string, string> = {};
+  for (const [, data] of stream.matchAll(/^data: (\{.*\})$/gm)) {
+    for (const { index = 0, text } of (JSON.parse(data!) as { choices?: Fields[] }).choices ?? []) {
+      texts[String(index)] = (texts[String(index)] ?? '') + String(text ?? '');
+    }
+  }
+  return texts;
+}
