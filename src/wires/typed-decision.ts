@@ -1,22 +1,22 @@
-import { GatewayError } from '../canonical/errors.ts';
-import { type UsageReading, ZERO_USAGE } from '../canonical/usage.ts';
+import { inputTokens, MISSING_USAGE, type UsageReading } from '../canonical/usage.ts';
 import { type JsonText, readJson } from '../kit/json.ts';
+import { withoutHostBill } from './host-members.ts';
+import { readCounts, usageRule } from './inclusive-usage.ts';
 import { readLabels } from './labels.ts';
-import { isAbsent, isCount, isObject, type Members } from './members.ts';
+import { isAbsent, isObject, type Members } from './members.ts';
+import { withCost } from './prompt-usage.ts';
+import { readErrorMember } from './read-host-error.ts';
+import { refuseStream } from './refuse-stream.ts';
 import { REFUSED_EVERYWHERE, refuseUnlessHarmless } from './refused-fields.ts';
-import { type Bill, HostAnswerBroken, type Peek } from './wire.ts';
+import { mustBe } from './request-errors.ts';
+import { type Bill, HostAnswerBroken, type HostManners, type Peek } from './wire.ts';
 
 /** What both spellings of a typed decision share: input is billed by what is sent, output is free. */
 export function decisionPeek(model: string, body: Members, bytes: number): Peek {
   for (const name of Object.keys(body)) {
     if (Object.hasOwn(REFUSED_EVERYWHERE, name)) refuseUnlessHarmless(REFUSED_EVERYWHERE, body, name);
   }
-  if (!isAbsent(body.stream) && body.stream !== false) {
-    throw new GatewayError('unsupported_parameter', {
-      param: 'stream',
-      message: '`stream` is not supported on typed decisions; leave it out.',
-    });
-  }
+  refuseStream(body, 'typed decisions');
   return {
     model,
     stream: false,
@@ -32,32 +32,59 @@ export function decisionPeek(model: string, body: Members, bytes: number): Peek 
   };
 }
 
-/** A host's answer, or the error that says it is none. */
-export function readDecision(body: Buffer): JsonText {
+/** State, instructions and criteria are text or structure; a bare number or truth value says nothing by itself. */
+export function checkEntry(entry: unknown, path: string): void {
+  if (typeof entry === 'number' || typeof entry === 'boolean') {
+    throw mustBe(path, 'a string, an object, a list or null');
+  }
+}
+
+/** A host's answer to the questions of these names, or the error that says it is none. */
+export function readDecision(body: Buffer, names: readonly string[]): JsonText {
   let text: JsonText | null = null;
   try {
     text = readJson(body);
   } catch {
     // Said below, as for any other answer that is none.
   }
-  if (text !== null && isObject(text.value) && isObject(text.value.answers)) return text;
-  throw new HostAnswerBroken('The host answered with something that has no answers.');
+  const answer = text !== null && isObject(text.value) ? text.value : {};
+  if (text === null || !isObject(answer.answers)) {
+    const error = answer.error ? readErrorMember(answer.error) : null;
+    throw new HostAnswerBroken('The host answered with something that has no answers.', error);
+  }
+  for (const name of names) if (ownObject(answer.answers, name) === null) throw unanswered();
+  return text;
+}
+
+/** An answer, or the probabilities in one: names are the caller's, and some are also those of every object's methods. */
+export function ownObject(holder: Members, name: string): Members | null {
+  const value = Object.hasOwn(holder, name) ? holder[name] : null;
+  return isObject(value) ? value : null;
+}
+
+export function unanswered(): HostAnswerBroken {
+  return new HostAnswerBroken('The host left a question unanswered.');
 }
 
 /** Output is free, but counted; only the input is billed. */
-export function readDecisionUsage(raw: unknown): UsageReading {
-  if (!isObject(raw)) return { state: 'missing' };
-  const { input_tokens: input, output_tokens: output = 0 } = raw;
-  if (!isCount(input) || !isCount(output)) return { state: 'missing', defect: "the host's tokens are no counts" };
-  return { state: 'reported', usage: { ...ZERO_USAGE, freshTokens: input, outputTokens: output } };
+export function readDecisionUsage(raw: unknown, manners: HostManners): UsageReading {
+  if (isAbsent(raw)) return MISSING_USAGE;
+  if (!isObject(raw)) return { state: 'missing', defect: 'usage is not an object' };
+  const details = isObject(raw.input_tokens_details) ? raw.input_tokens_details : {};
+  const counts = {
+    input: raw.input_tokens,
+    output: raw.output_tokens ?? 0,
+    total: null,
+    cached: details.cached_tokens ?? 0,
+    cacheWrite: details.cache_write_tokens ?? 0,
+    reasoning: 0,
+  };
+  return readCounts(counts, usageRule(manners));
 }
 
-export function writeDecisionUsage({ usage, costUsd, costNanousd }: Bill, raw: unknown): string {
-  const counted = {
-    ...(isObject(raw) ? raw : {}),
-    input_tokens: usage.freshTokens + usage.cacheReadTokens,
-    output_tokens: usage.outputTokens,
-    cost: costUsd,
-  };
-  return `${JSON.stringify(counted).slice(0, -1)},"cost_nanousd":${costNanousd}}`;
+/** The billed counts in the place of the host's, and what they cost. */
+export function decisionUsageText(bill: Bill, raw: unknown): string {
+  const { usage } = bill;
+  const counts = { input_tokens: inputTokens(usage), output_tokens: usage.outputTokens };
+  return withCost({ ...withoutHostBill(raw), ...counts }, bill);
 }

@@ -1,60 +1,127 @@
 import { LIMITS } from '../../limits.ts';
 import { isAbsent, isObject, type Members } from '../members.ts';
-import { missing, mustBe } from '../request-errors.ts';
+import { missing, mustBe, untranslatable } from '../request-errors.ts';
+import { readInstructions } from './instructions.ts';
 
-/** A question of the newer spelling, checked. */
+/** A question of this spelling, checked. */
 export interface Question {
-  readonly name: string;
+  /** Null where the caller gave none. */
+  readonly name: string | null;
+  /** The name it goes by in the older spelling, which has no question without one. */
+  readonly key: string;
   readonly type: 'predicate' | 'choice' | 'score';
   /** The same question as the older spelling asks it. */
   readonly older: Members;
+  /** The values of a choice or the labels of a scale, in order; empty for a predicate. */
+  readonly outcomes: readonly (string | boolean)[];
 }
+
+type Asked = Pick<Question, 'type' | 'older' | 'outcomes'>;
 
 export function readQuestions(questions: unknown): Question[] {
   if (isAbsent(questions)) throw missing('questions', '`questions` is missing; ask at least one.');
   if (!Array.isArray(questions) || questions.length === 0 || questions.length > LIMITS.decisionQuestionsMax) {
     throw mustBe('questions', `a list of 1 to ${LIMITS.decisionQuestionsMax} questions`);
   }
-  const read = questions.map((question, index) => readQuestion(question, `questions[${index}]`));
-  const twice = read.findIndex(({ name }, index) => read.findIndex((other) => other.name === name) !== index);
-  if (twice !== -1) throw mustBe(`questions[${twice}].name`, 'the name of one question only');
-  return read;
+  const names = readNames(questions);
+  return questions.map((question, index) => {
+    const name = names[index]!;
+    return { name, key: name ?? freeName(index, names), ...readQuestion(question as Members, `questions[${index}]`) };
+  });
 }
 
-function readQuestion(question: unknown, path: string): Question {
-  if (!isObject(question)) throw mustBe(path, 'an object with a `type` and a `name`');
-  const { type, name, instructions } = question;
-  if (typeof name !== 'string' || name === '') throw mustBe(`${path}.name`, 'a string');
-  if (!isAbsent(instructions) && typeof instructions !== 'string') throw mustBe(`${path}.instructions`, 'a string');
-  const asked = isAbsent(instructions) ? {} : { instructions };
-  if (type === 'predicate') return { name, type, older: { type: 'noul', ...asked } };
-  if (type === 'choice')
-    return { name, type, older: { type, ...asked, criteria: readChoices(question.choices, path) } };
-  if (type === 'score') return { name, type, older: { type, ...asked, criteria: readLevels(question.levels, path) } };
-  throw mustBe(`${path}.type`, 'one of predicate, choice, score');
+function readNames(questions: readonly unknown[]): (string | null)[] {
+  const seen = new Set<string>();
+  return questions.map((question, index) => {
+    const path = `questions[${index}]`;
+    if (!isObject(question)) throw mustBe(path, 'an object with a `type`');
+    const { name } = question;
+    if (isAbsent(name)) return null;
+    if (typeof name !== 'string' || name === '') throw mustBe(`${path}.name`, 'a string');
+    if (seen.has(name)) throw mustBe(`${path}.name`, 'the name of one question only');
+    seen.add(name);
+    return name;
+  });
 }
 
-function readChoices(choices: unknown, path: string): Members {
-  if (!Array.isArray(choices) || choices.length < 2 || choices.length > LIMITS.decisionLabelsMax) {
-    throw mustBe(`${path}.choices`, `a list of 2 to ${LIMITS.decisionLabelsMax} choices`);
+function freeName(index: number, names: readonly (string | null)[]): string {
+  let name = `question_${index + 1}`;
+  while (names.includes(name)) name += '_';
+  return name;
+}
+
+function readQuestion(question: Members, path: string): Asked {
+  const { type } = question;
+  const instructions = readInstructions(question.instructions, `${path}.instructions`);
+  const asked = instructions === null ? {} : { instructions };
+  switch (type) {
+    case 'predicate':
+      refuseOthers(question, path, []);
+      return { type, older: { type: 'noul', ...asked }, outcomes: [] };
+    case 'choice': {
+      refuseOthers(question, path, ['choices']);
+      const { outcomes, criteria } = readChoices(question.choices, `${path}.choices`);
+      return { type, older: { type, ...asked, criteria }, outcomes };
+    }
+    case 'score': {
+      refuseOthers(question, path, ['levels']);
+      const { outcomes, criteria } = readLevels(question.levels, `${path}.levels`);
+      return { type, older: { type, ...asked, criteria }, outcomes };
+    }
+    default:
+      throw mustBe(`${path}.type`, 'one of predicate, choice, score');
   }
-  return Object.fromEntries(
-    choices.map((choice, index) => {
-      if (!isObject(choice) || typeof choice.value !== 'string') {
-        throw mustBe(`${path}.choices[${index}].value`, 'a string');
-      }
-      return [choice.value, typeof choice.description === 'string' ? choice.description : null];
-    }),
-  );
+}
+
+/** The older spelling has no place for them. */
+function refuseOthers(question: Members, path: string, own: readonly string[]): void {
+  for (const name of Object.keys(question)) {
+    if (['type', 'name', 'instructions', ...own].includes(name) || isAbsent(question[name])) continue;
+    throw untranslatable(`${path}.${name.slice(0, LIMITS.nameCharsMax)}`);
+  }
+}
+
+/** Labels of the older spelling are strings, so a truth value and the word for it would be one and the same. */
+function readChoices(choices: unknown, path: string): { outcomes: (string | boolean)[]; criteria: Members } {
+  const options = readOptions(choices, path, LIMITS.decisionLabelsMax, 'choices');
+  const outcomes: (string | boolean)[] = [];
+  const described = new Map<string, string | null>();
+  options.forEach((choice, index) => {
+    const { value } = choice;
+    const at = `${path}[${index}].value`;
+    if (typeof value !== 'string' && typeof value !== 'boolean') throw mustBe(at, 'a string, true or false');
+    if (described.has(String(value))) throw mustBe(at, 'a value that no other choice has');
+    outcomes.push(value);
+    described.set(String(value), readDescription(choice, `${path}[${index}]`));
+  });
+  return { outcomes, criteria: Object.fromEntries(described) };
 }
 
 /** A level's label stands before its description, as the older spelling knows only one text a level. */
-function readLevels(levels: unknown, path: string): string[] {
-  if (!Array.isArray(levels) || levels.length < 2 || levels.length > LIMITS.decisionLevelsMax) {
-    throw mustBe(`${path}.levels`, `a list of 2 to ${LIMITS.decisionLevelsMax} levels`);
-  }
-  return levels.map((level, index) => {
-    if (!isObject(level) || typeof level.label !== 'string') throw mustBe(`${path}.levels[${index}].label`, 'a string');
-    return typeof level.description === 'string' ? `${level.label}: ${level.description}` : level.label;
+function readLevels(levels: unknown, path: string): { outcomes: string[]; criteria: string[] } {
+  const outcomes: string[] = [];
+  const criteria = readOptions(levels, path, LIMITS.decisionLevelsMax, 'levels').map((level, index) => {
+    const { label } = level;
+    if (typeof label !== 'string') throw mustBe(`${path}[${index}].label`, 'a string');
+    outcomes.push(label);
+    const description = readDescription(level, `${path}[${index}]`);
+    return description === null ? label : `${label}: ${description}`;
   });
+  return { outcomes, criteria };
+}
+
+function readOptions(options: unknown, path: string, most: number, what: string): Members[] {
+  if (!Array.isArray(options) || options.length < 2 || options.length > most) {
+    throw mustBe(path, `a list of 2 to ${most} ${what}`);
+  }
+  return options.map((option, index) => {
+    if (!isObject(option)) throw mustBe(`${path}[${index}]`, 'an object');
+    return option;
+  });
+}
+
+function readDescription({ description }: Members, path: string): string | null {
+  if (isAbsent(description)) return null;
+  if (typeof description !== 'string') throw mustBe(`${path}.description`, 'a string');
+  return description;
 }

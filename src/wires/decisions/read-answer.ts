@@ -1,39 +1,63 @@
-import { isObject, type Members, objectsIn } from '../members.ts';
-import { readDecision, readDecisionUsage, writeDecisionUsage } from '../typed-decision.ts';
-import { type Bill, type BufferedAnswer, HostAnswerBroken, type RelayTerms } from '../wire.ts';
+import { inputTokens, type Usage } from '../../canonical/usage.ts';
+import type { Members } from '../members.ts';
+import { withCost } from '../prompt-usage.ts';
+import { ownObject, readDecision, readDecisionUsage, unanswered } from '../typed-decision.ts';
+import type { BufferedAnswer, RelayTerms } from '../wire.ts';
 import { type Question, readQuestions } from './questions.ts';
 
 /** The older spelling's answers, told in the order and the words of the questions. */
-export function readAnswer(body: Buffer, { request }: RelayTerms): BufferedAnswer {
-  const { model, answers, usage } = readDecision(body).value as Members;
-  const asked = request as Members;
-  const questions = readQuestions(asked.questions);
-  const told = questions.map((question, index) =>
-    tell(question, objectsIn(asked.questions)[index]!, answers as Members),
-  );
+export function readAnswer(body: Buffer, { request, catalogModel, manners }: RelayTerms): BufferedAnswer {
+  const questions = readQuestions((request as Members).questions);
+  const keys = questions.map(({ key }) => key);
+  const { model, answers, usage } = readDecision(body, keys).value as Members;
+  const told = questions.map((question) => tell(question, ownObject(answers as Members, question.key)!));
+  const said = { model: typeof model === 'string' ? model : catalogModel, answers: told };
+  const head = JSON.stringify(said).slice(0, -1);
   return {
-    usage: readDecisionUsage(usage),
+    usage: readDecisionUsage(usage, manners),
     relayedBytes: 0,
-    write: (bill: Bill) => {
-      const head = JSON.stringify({ model, answers: told }).slice(0, -1);
-      return Buffer.from(`${head},"usage":${writeDecisionUsage(bill, usage)}}`);
-    },
+    write: (bill) => Buffer.from(`${head},"usage":${withCost(writeUsage(bill.usage), bill)}}`),
   };
 }
 
-function tell({ name, type }: Question, asked: Members, answers: Members): Members {
-  const answer = answers[name];
-  if (!isObject(answer)) throw new HostAnswerBroken(`The host left a question unanswered.`);
-  if (type === 'predicate') return { name, type, probability: answer.noul };
-  const probabilities = isObject(answer.probabilities) ? answer.probabilities : {};
-  const { confidence } = answer;
+function tell({ name, type, outcomes }: Question, answer: Members): Members {
+  if (answer.type === 'refusal') return { type: 'refusal', name };
+  if (type === 'predicate') return { type, name, probability: numberIn(answer, 'noul') };
+  const shares = ownObject(answer, 'probabilities') ?? {};
+  const confidence = numberIn(answer, 'confidence');
   if (type === 'choice') {
-    const shares = objectsIn(asked.choices).map(({ value }) => ({ value, probability: probabilities[String(value)] }));
-    return { name, type, choice: answer.choice, probabilities: shares, confidence };
+    const choice = outcomes.find((value) => String(value) === answer.choice);
+    if (choice === undefined) throw unanswered();
+    const probabilities = outcomes.map((value) => ({ value, probability: shareOf(shares, String(value)) }));
+    return { type, name, choice, probabilities, confidence };
   }
-  const shares = objectsIn(asked.levels).map(({ label }, level) => ({
-    label,
-    probability: probabilities[String(level)],
-  }));
-  return { name, type, score: answer.score, probabilities: shares, confidence };
+  const probabilities = outcomes.map((label, value) => ({ value, label, probability: shareOf(shares, String(value)) }));
+  return { type, name, score: numberIn(answer, 'score'), probabilities, confidence };
+}
+
+function numberIn(answer: Members, name: string): number {
+  const value = answer[name];
+  if (typeof value !== 'number') throw unanswered();
+  return value;
+}
+
+/** An outcome the host does not speak of has no share. */
+function shareOf(shares: Members, outcome: string): number {
+  const share = Object.hasOwn(shares, outcome) ? shares[outcome] : 0;
+  return typeof share === 'number' ? share : 0;
+}
+
+/** Every count stands there, as this spelling's clients expect. */
+function writeUsage(usage: Usage): Members {
+  const input = inputTokens(usage);
+  return {
+    input_tokens: input,
+    input_tokens_details: {
+      cached_tokens: usage.cacheReadTokens,
+      cache_write_tokens: usage.cacheWriteTokens + usage.cacheWrite1hTokens,
+    },
+    output_tokens: usage.outputTokens,
+    output_tokens_details: { reasoning_tokens: usage.reasoningTokens },
+    total_tokens: input + usage.outputTokens,
+  };
 }

@@ -3,10 +3,12 @@ import type { JsonText } from '../../kit/json.ts';
 import { LIMITS } from '../../limits.ts';
 import { readLabels } from '../labels.ts';
 import { isAbsent, isObject, type Members } from '../members.ts';
+import { PromptTexts, visitUnknown } from '../prompt-visitor.ts';
 import { readModel } from '../read-model.ts';
-import { REFUSED_EVERYWHERE, refuseUnlessHarmless } from '../refused-fields.ts';
 import { missing, mustBe } from '../request-errors.ts';
+import { readTextInputs, type TextInput, weighTextInputs } from '../text-inputs.ts';
 import type { Peek } from '../wire.ts';
+import { checkFields } from './fields.ts';
 
 export function peek(text: JsonText): Peek {
   const body = text.value;
@@ -16,98 +18,51 @@ export function peek(text: JsonText): Peek {
     });
   }
   const model = readModel(body);
-  for (const name of Object.keys(body)) {
-    if (Object.hasOwn(REFUSED_EVERYWHERE, name)) refuseUnlessHarmless(REFUSED_EVERYWHERE, body, name);
-  }
-  const weight = weighInput(body.input);
-  readFormat(body);
+  const unknownFields = checkFields(body);
+  const inputs = readInputs(body);
+  const { textBytes, tokenIds } = weighTextInputs(inputs);
+  const shared = weighTextInputs(sharedTexts(body, unknownFields)).textBytes;
   return {
     model,
-    stream: refuseStream(body),
+    stream: false,
     wantsUsageFrame: false,
     outputLimit: null,
     defaultOutputLimit: 0,
     answers: 1,
-    prompts: weight.inputs,
+    prompts: inputs.length,
     needs: [{ capability: 'embeddings', param: 'model' }],
     size: {
-      textBytes: weight.textBytes,
+      textBytes: textBytes + shared * inputs.length,
       toolBytes: 0,
-      messages: weight.inputs,
+      messages: inputs.length,
       tools: 0,
       images: 0,
-      tokenIds: weight.tokenIds,
+      tokenIds,
     },
     labels: readLabels(body),
     reasoning: null,
-    dimensions: readDimensions(body),
+    dimensions: isAbsent(body.dimensions) ? null : (body.dimensions as number),
   };
 }
 
-interface Weight {
-  inputs: number;
-  textBytes: number;
-  tokenIds: number;
-}
-
-/** A string, a list of strings, one list of token ids, or a list of such lists. */
-function weighInput(input: unknown): Weight {
+function readInputs({ input }: Members): readonly TextInput[] {
   if (isAbsent(input)) throw missing('input', '`input` is missing; send a string or a list.');
-  const weight: Weight = { inputs: 0, textBytes: 0, tokenIds: 0 };
-  if (typeof input === 'string') addText(input, 'input', weight);
-  else if (isTokens(input)) addTokens(input, weight);
-  else if (Array.isArray(input) && input.length > 0) addBatch(input, weight);
-  else throw mustBe('input', 'a string, a list of strings, or token ids');
-  return weight;
+  const inputs = readTextInputs(input, 'input', LIMITS.embeddingInputsMax);
+  const empty = inputs.indexOf('');
+  if (empty === -1) return inputs;
+  throw mustBe(Array.isArray(input) ? `input[${empty}]` : 'input', 'a string that is not empty');
 }
 
-function addBatch(input: readonly unknown[], weight: Weight): void {
-  if (input.length > LIMITS.embeddingInputsMax) {
-    throw mustBe('input', `a list of at most ${LIMITS.embeddingInputsMax} inputs`);
-  }
-  input.forEach((one, index) => {
-    if (typeof one === 'string') addText(one, `input[${index}]`, weight);
-    else if (isTokens(one)) addTokens(one, weight);
-    else throw mustBe(`input[${index}]`, 'a string or a list of token ids');
-  });
+/** Fields that only the host knows the meaning of: it may read every input with them, as with an instruction. */
+function sharedTexts(body: Members, unknownFields: readonly string[]): string[] {
+  const shared = new PromptTexts();
+  for (const name of unknownFields) visitUnknown(body[name], shared);
+  return shared.found;
 }
 
-function addText(text: string, path: string, weight: Weight): void {
-  if (text === '') throw mustBe(path, 'a string that is not empty');
-  weight.inputs++;
-  weight.textBytes += Buffer.byteLength(text);
-}
-
-function addTokens(tokens: readonly number[], weight: Weight): void {
-  weight.inputs++;
-  weight.tokenIds += tokens.length;
-}
-
-function isTokens(value: unknown): value is number[] {
-  return Array.isArray(value) && value.length > 0 && value.every((one) => Number.isSafeInteger(one) && one >= 0);
-}
-
-function readDimensions({ dimensions }: Members): number | null {
-  if (isAbsent(dimensions)) return null;
-  if (Number.isSafeInteger(dimensions) && (dimensions as number) > 0) return dimensions as number;
-  throw mustBe('dimensions', 'a positive integer');
-}
-
-function readFormat({ encoding_format: format }: Members): void {
-  if (isAbsent(format) || format === 'float' || format === 'base64') return;
-  throw mustBe('encoding_format', '"float" or "base64"');
-}
-
-function refuseStream({ stream }: Members): false {
-  if (isAbsent(stream) || stream === false) return false;
-  throw new GatewayError('unsupported_parameter', {
-    param: 'stream',
-    message: '`stream` is not supported on embeddings; leave it out.',
-  });
-}
-
-/** Everything a tokenizer would read. */
+/** Everything that weighs as text, for the rare exact count. */
 export function texts(body: unknown): string[] {
-  const input = isObject(body) ? body.input : undefined;
-  return (Array.isArray(input) ? input : [input]).filter((one): one is string => typeof one === 'string');
+  if (!isObject(body)) return [];
+  const shared = sharedTexts(body, checkFields(body));
+  return readInputs(body).flatMap((input) => (typeof input === 'string' ? [input, ...shared] : shared));
 }

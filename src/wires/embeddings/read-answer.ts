@@ -1,15 +1,15 @@
-import type { UsageReading } from '../../canonical/usage.ts';
+import { inputTokens, MISSING_USAGE, type UsageReading, ZERO_USAGE } from '../../canonical/usage.ts';
 import { type JsonText, readJson } from '../../kit/json.ts';
+import { HOST_MEMBERS } from '../host-members.ts';
 import { isAbsent, isCount, isObject, type Members, objectsIn } from '../members.ts';
-import { readHostError } from '../read-host-error.ts';
+import { withCost } from '../prompt-usage.ts';
+import { readErrorMember } from '../read-host-error.ts';
 import { type Bill, type BufferedAnswer, HostAnswerBroken, type RelayTerms } from '../wire.ts';
-import { decodeVector, encodeVector, reduceVector } from './vectors.ts';
-
-type Format = 'float' | 'base64';
+import { encodeVector, readVector, reduceVector } from './vectors.ts';
 
 /** What the caller asked for; the host may have given something else. */
 interface Wanted {
-  readonly format: Format;
+  readonly base64: boolean;
   readonly dimensions: number | null;
 }
 
@@ -17,22 +17,24 @@ interface Wanted {
 export function readAnswer(body: Buffer, terms: RelayTerms): BufferedAnswer {
   const text = parse(body);
   const answer = text.value as Members;
-  const rows = objectsIn(answer.data);
-  const wanted = wantedBy(terms.request);
-  const vectors = rows
-    .toSorted((a, b) => Number(a.index) - Number(b.index))
-    .map((row) => convert(row.embedding, wanted));
-  const isAsWanted = rows.every((row, at) => row.index === at && row.embedding === vectors[at]);
-  const usage = readUsage(answer.usage);
+  const request = isObject(terms.request) ? terms.request : {};
+  const rows = inOrder(objectsIn(answer.data));
+  if (rows.length !== inputsIn(request))
+    throw new HostAnswerBroken('The host sent another number of vectors than asked.');
+  const wanted = wantedBy(request);
+  const embeddings = rows.map((row) => convert(row.embedding, wanted));
+  const isAsWanted =
+    answer.object === 'list' && objectsIn(answer.data).every((row, at) => isRow(row, at, embeddings[at]));
+  const model = JSON.stringify(terms.catalogModel);
+  const rewritten = isAsWanted ? null : listText(embeddings, model);
   return {
-    usage,
+    usage: readUsage(answer.usage),
     relayedBytes: 0,
     write: (bill) => {
-      const written = usageText(bill);
-      const model = JSON.stringify(terms.catalogModel);
-      if (isAsWanted) return text.edit().set(['model'], model).set(['usage'], written).apply();
-      const data = vectors.map((embedding, index) => ({ object: 'embedding', index, embedding }));
-      return Buffer.from(`{"object":"list","data":${JSON.stringify(data)},"model":${model},"usage":${written}}`);
+      if (rewritten !== null) return Buffer.from(`${rewritten}${usageText(bill)}}`);
+      const edit = text.edit().set(['model'], model).set(['usage'], usageText(bill));
+      for (const name of HOST_MEMBERS) edit.remove([name]);
+      return edit.apply();
     },
   };
 }
@@ -46,46 +48,63 @@ function parse(body: Buffer): JsonText {
     throw new HostAnswerBroken(broken);
   }
   if (isObject(text.value) && objectsIn(text.value.data).length > 0) return text;
-  throw new HostAnswerBroken(broken, isObject(text.value) && text.value.error ? readHostError(500, body) : null);
+  const error = isObject(text.value) ? text.value.error : null;
+  throw new HostAnswerBroken(broken, error ? readErrorMember(error) : null);
 }
 
-function wantedBy(request: unknown): Wanted {
-  const body = isObject(request) ? request : {};
-  return {
-    format: body.encoding_format === 'base64' ? 'base64' : 'float',
-    dimensions: isAbsent(body.dimensions) ? null : (body.dimensions as number),
-  };
+/** In the order of the inputs; a host that numbers none of its rows has them in that order. */
+function inOrder(rows: readonly Members[]): readonly Members[] {
+  if (rows.every(({ index }) => isAbsent(index))) return rows;
+  const ordered: Members[] = [];
+  for (const row of rows) {
+    if (!isCount(row.index) || row.index >= rows.length || ordered[row.index] !== undefined) {
+      throw new HostAnswerBroken('The host numbered its vectors so that nobody can tell which is which.');
+    }
+    ordered[row.index] = row;
+  }
+  return ordered;
 }
 
-/** The vector as it is when nothing is to be done, so that its bytes can pass. */
-function convert(embedding: unknown, { format, dimensions }: Wanted): unknown {
-  const isBase64 = typeof embedding === 'string';
-  const vector = isBase64 ? decodeVector(embedding) : Array.isArray(embedding) ? embedding : null;
-  if (vector === null || vector.length === 0)
-    throw new HostAnswerBroken('The host sent an embedding that is no vector.');
+/** One text, or one list of token ids, is one input. */
+function inputsIn({ input }: Members): number {
+  return Array.isArray(input) && typeof input[0] !== 'number' ? input.length : 1;
+}
+
+function wantedBy({ encoding_format: format, dimensions }: Members): Wanted {
+  return { base64: format === 'base64', dimensions: isAbsent(dimensions) ? null : (dimensions as number) };
+}
+
+/** The vector as it came when nothing is to be done, so that its bytes can pass. */
+function convert(embedding: unknown, { base64, dimensions }: Wanted): unknown {
+  const vector = readVector(embedding);
+  if (vector === null) throw new HostAnswerBroken('The host sent an embedding that is no vector.');
+  if (dimensions !== null && vector.length < dimensions) {
+    throw new HostAnswerBroken('The host sent a vector that is shorter than the caller asked for.');
+  }
   const reduced = dimensions !== null && vector.length > dimensions ? reduceVector(vector, dimensions) : vector;
-  if (reduced === vector && isBase64 === (format === 'base64')) return embedding;
-  return format === 'base64' ? encodeVector(reduced) : Array.from(reduced);
+  if (reduced === vector && base64 === (typeof embedding === 'string')) return embedding;
+  return base64 ? encodeVector(reduced) : Array.from(reduced);
+}
+
+function isRow({ object, index, embedding }: Members, at: number, wanted: unknown): boolean {
+  return object === 'embedding' && index === at && embedding === wanted;
+}
+
+/** The whole list but for its usage, which is known only once it is billed. */
+function listText(embeddings: readonly unknown[], model: string): string {
+  const data = embeddings.map((embedding, index) => ({ object: 'embedding', index, embedding }));
+  return `{"object":"list","data":${JSON.stringify(data)},"model":${model},"usage":`;
 }
 
 /** Input only; one vendor gives nothing but the total. */
 export function readUsage(raw: unknown): UsageReading {
-  if (!isObject(raw)) return { state: 'missing' };
-  const tokens = raw.prompt_tokens ?? raw.total_tokens;
+  if (isAbsent(raw)) return MISSING_USAGE;
+  const tokens = isObject(raw) ? (raw.prompt_tokens ?? raw.total_tokens) : null;
   if (!isCount(tokens)) return { state: 'missing', defect: "the host's prompt tokens are no count" };
-  return { state: 'reported', usage: { ...NO_TOKENS, freshTokens: tokens } };
+  return { state: 'reported', usage: { ...ZERO_USAGE, freshTokens: tokens } };
 }
 
-const NO_TOKENS = {
-  freshTokens: 0,
-  cacheReadTokens: 0,
-  cacheWriteTokens: 0,
-  cacheWrite1hTokens: 0,
-  outputTokens: 0,
-  reasoningTokens: 0,
-};
-
-function usageText({ usage, costUsd, costNanousd }: Bill): string {
-  const tokens = usage.freshTokens + usage.cacheReadTokens;
-  return `{"prompt_tokens":${tokens},"total_tokens":${tokens},"cost":${JSON.stringify(costUsd)},"cost_nanousd":${costNanousd}}`;
+function usageText(bill: Bill): string {
+  const tokens = inputTokens(bill.usage);
+  return withCost({ prompt_tokens: tokens, total_tokens: tokens }, bill);
 }

@@ -3,9 +3,9 @@ import type { JsonText } from '../../kit/json.ts';
 import { isObject } from '../members.ts';
 import { readModel } from '../read-model.ts';
 import { missing } from '../request-errors.ts';
-import { decisionPeek } from '../typed-decision.ts';
+import { checkEntry, decisionPeek } from '../typed-decision.ts';
 import type { Peek } from '../wire.ts';
-import { checkEntry, checkQuestions } from './questions.ts';
+import { checkQuestions } from './questions.ts';
 
 export function peek(text: JsonText): Peek {
   const body = text.value;

@@ -1,20 +1,20 @@
 import { LIMITS } from '../../limits.ts';
 import { isAbsent, isObject, type Members } from '../members.ts';
 import { missing, mustBe, unsupported } from '../request-errors.ts';
+import { checkEntry } from '../typed-decision.ts';
 
 /** The three kinds of typed question: yes or no with a probability, one of several labels, a level on a scale. */
 const KINDS = ['noul', 'choice', 'score'] as const;
 
 /** Checks the questions by name; what is wrong is named as `questions.<name>…`. */
-export function checkQuestions(questions: unknown): Members {
+export function checkQuestions(questions: unknown): void {
   if (isAbsent(questions)) throw missing('questions', '`questions` is missing; ask at least one.');
   if (!isObject(questions)) throw mustBe('questions', 'an object of questions by name');
   const names = Object.keys(questions);
   if (names.length === 0 || names.length > LIMITS.decisionQuestionsMax) {
     throw mustBe('questions', `1 to ${LIMITS.decisionQuestionsMax} questions`);
   }
-  for (const name of names) checkQuestion(questions[name], `questions.${name.slice(0, 100)}`);
-  return questions;
+  for (const name of names) checkQuestion(questions[name], `questions.${shortened(name)}`);
 }
 
 function checkQuestion(question: unknown, path: string): void {
@@ -32,7 +32,7 @@ function checkNoul(criteria: unknown, path: string): void {
   if (!isObject(criteria)) throw mustBe(path, 'an object with `true` and `false`');
   for (const [name, text] of Object.entries(criteria)) {
     if (name !== 'true' && name !== 'false')
-      throw unsupported(`${path}.${name}`, `\`${path}\` has only \`true\` and \`false\`.`);
+      throw unsupported(`${path}.${shortened(name)}`, `\`${path}\` has only \`true\` and \`false\`.`);
     checkEntry(text, `${path}.${name}`);
   }
 }
@@ -43,7 +43,7 @@ function checkChoice(criteria: unknown, path: string): void {
     throw mustBe(path, `an object of 2 to ${LIMITS.decisionLabelsMax} labels`);
   }
   for (const label of labels) {
-    checkEntry((criteria as Members)[label], `${path}.${label.slice(0, 100)}`);
+    checkEntry((criteria as Members)[label], `${path}.${shortened(label)}`);
   }
 }
 
@@ -54,9 +54,7 @@ function checkScore(criteria: unknown, path: string): void {
   for (const [index, level] of criteria.entries()) checkEntry(level, `${path}[${index}]`);
 }
 
-/** State, instructions and criteria are text or structure; a bare number or truth value says nothing by itself. */
-export function checkEntry(entry: unknown, path: string): void {
-  if (typeof entry === 'number' || typeof entry === 'boolean') {
-    throw mustBe(path, 'a string, an object, a list or null');
-  }
+/** A caller's own name in a path; a message need not hold a page of it. */
+function shortened(name: string): string {
+  return name.slice(0, LIMITS.nameCharsMax);
 }

@@ -1,14 +1,24 @@
-import type { Members } from '../members.ts';
-import { readDecision, readDecisionUsage, writeDecisionUsage } from '../typed-decision.ts';
-import type { BufferedAnswer } from '../wire.ts';
+import { HOST_MEMBERS } from '../host-members.ts';
+import { isObject, type Members } from '../members.ts';
+import { decisionUsageText, readDecision, readDecisionUsage } from '../typed-decision.ts';
+import type { BufferedAnswer, RelayTerms } from '../wire.ts';
 
 /** The host's answer with the bill written in; `model` stays the id of the version that answered, as the host said it. */
-export function readAnswer(body: Buffer): BufferedAnswer {
-  const text = readDecision(body);
-  const { usage } = text.value as Members;
+export function readAnswer(body: Buffer, { request, catalogModel, manners }: RelayTerms): BufferedAnswer {
+  const text = readDecision(body, namesIn(request));
+  const { usage, model } = text.value as Members;
   return {
-    usage: readDecisionUsage(usage),
+    usage: readDecisionUsage(usage, manners),
     relayedBytes: 0,
-    write: (bill) => text.edit().set(['usage'], writeDecisionUsage(bill, usage)).apply(),
+    write: (bill) => {
+      const edit = text.edit().set(['usage'], decisionUsageText(bill, usage));
+      if (typeof model !== 'string') edit.set(['model'], JSON.stringify(catalogModel));
+      for (const name of HOST_MEMBERS) edit.remove([name]);
+      return edit.apply();
+    },
   };
+}
+
+function namesIn(request: unknown): string[] {
+  return isObject(request) && isObject(request.questions) ? Object.keys(request.questions) : [];
 }

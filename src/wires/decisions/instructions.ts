@@ -1,0 +1,46 @@
+import { LIMITS } from '../../limits.ts';
+import { isAbsent, isObject } from '../members.ts';
+import { mustBe, unsupported } from '../request-errors.ts';
+
+/** Instructions as the older spelling takes them: a text, or a list of texts and structures. */
+export function readInstructions(instructions: unknown, path: string): unknown {
+  if (isAbsent(instructions) || typeof instructions === 'string') return instructions ?? null;
+  if (!Array.isArray(instructions) || instructions.length === 0) throw mustBe(path, 'a string or a list of parts');
+  const parts = instructions.map((part, index) => readPart(part, `${path}[${index}]`));
+  return parts.length === 1 ? parts[0] : parts;
+}
+
+function readPart(part: unknown, path: string): unknown {
+  refusePictures(part, path);
+  if (isObject(part) && part.type === 'input_text' && typeof part.text === 'string') return part.text;
+  if (isObject(part) && part.type === 'input_json' && typeof part.data === 'object') return part.data;
+  throw mustBe(path, 'an `input_text` with a `text` or an `input_json` with `data`');
+}
+
+/** Kinds of part that are no text; what decides reads text only, and would take their bytes for it. */
+const PICTURES: readonly unknown[] = ['input_image', 'input_file', 'input_audio'];
+
+/** Looks through everything the questions are about, however it is nested. */
+export function refusePictures(value: unknown, path: string): void {
+  const found = findPicture(value);
+  if (found === null) return;
+  const param = `${path}${found}`.slice(0, LIMITS.nameCharsMax);
+  throw unsupported(param, `\`${param}\` is no text and has no price here; send text.`);
+}
+
+/** The way to the first of them, or null. */
+function findPicture(value: unknown): string | null {
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length; index++) {
+      const found = findPicture(value[index]);
+      if (found !== null) return `[${index}]${found}`;
+    }
+  } else if (isObject(value)) {
+    if (PICTURES.includes(value.type)) return '';
+    for (const name of Object.keys(value)) {
+      const found = findPicture(value[name]);
+      if (found !== null) return `.${name}${found}`;
+    }
+  }
+  return null;
+}

@@ -1,0 +1,39 @@
+import { GatewayError } from '../../canonical/errors.ts';
+import type { JsonText } from '../../kit/json.ts';
+import { LABEL_FIELDS } from '../labels.ts';
+import { isAbsent, isObject, type Members } from '../members.ts';
+import { readModel } from '../read-model.ts';
+import { REFUSED_EVERYWHERE } from '../refused-fields.ts';
+import { missing, untranslatable } from '../request-errors.ts';
+import { checkEntry, decisionPeek } from '../typed-decision.ts';
+import type { Peek } from '../wire.ts';
+import { refusePictures } from './instructions.ts';
+import { readQuestions } from './questions.ts';
+
+export function peek(text: JsonText): Peek {
+  const body = text.value;
+  if (!isObject(body)) {
+    throw new GatewayError('invalid_request_body', {
+      message: 'The body must be a JSON object with `model`, `input` and `questions`.',
+    });
+  }
+  const model = readModel(body);
+  const peeked = decisionPeek(model, body, text.bytes.length);
+  refuseUncarried(body);
+  checkInput(body.input);
+  readQuestions(body.questions);
+  return peeked;
+}
+
+function checkInput(input: unknown): void {
+  if (input === undefined) throw missing('input', '`input` is missing; send what the questions are about, or null.');
+  checkEntry(input, 'input');
+  refusePictures(input, 'input');
+}
+
+const CARRIED = new Set(['model', 'input', 'questions', 'stream', ...LABEL_FIELDS, ...Object.keys(REFUSED_EVERYWHERE)]);
+
+/** The request is written anew in the older spelling: what it has no word for would be lost. */
+function refuseUncarried(body: Members): void {
+  for (const name of Object.keys(body)) if (!CARRIED.has(name) && !isAbsent(body[name])) throw untranslatable(name);
+}

@@ -1,0 +1,54 @@
+import { anObject, anything, aString, checkField, type FieldCheck } from '../field-checks.ts';
+import { LABEL_FIELDS } from '../labels.ts';
+import { isAbsent, type Members } from '../members.ts';
+import { refuseStream } from '../refuse-stream.ts';
+import { REFUSED_EVERYWHERE, refuseUnlessHarmless } from '../refused-fields.ts';
+
+const aLength: FieldCheck = {
+  says: 'a positive integer',
+  holds: (value) => Number.isSafeInteger(value) && (value as number) > 0,
+};
+const aFormat: FieldCheck = {
+  says: '"float" or "base64"',
+  holds: (value) => value === 'float' || value === 'base64',
+};
+
+/** Fields this wire knows, with the type they must have; what reads them closer does so elsewhere. */
+const KNOWN_FIELDS: Readonly<Record<string, FieldCheck>> = {
+  model: anything,
+  input: anything,
+  stream: anything,
+  dimensions: aLength,
+  encoding_format: aFormat,
+  metadata: anObject,
+  prompt_cache_key: aString,
+  safety_identifier: aString,
+  session_id: aString,
+  usage: anObject,
+  user: aString,
+};
+
+/** On this wire a prompt is no entry of a registry, but an instruction some hosts read before each input. */
+const { prompt: _, ...REFUSED_FIELDS } = REFUSED_EVERYWHERE;
+
+/** Fields a host is not sent: what only this gateway reads, and labels its row does not ask for. */
+export function isWithheld(name: string, forwards: readonly string[]): boolean {
+  if (LABEL_FIELDS.includes(name)) return !forwards.includes(name);
+  // Some hosts cut what is too long unless they are told not to, so that word is theirs to hear.
+  if (name === 'truncation') return false;
+  return name === 'stream' || name === 'usage' || Object.hasOwn(REFUSED_FIELDS, name);
+}
+
+/** Checks every field of a body; returns the names of those this wire knows nothing about. */
+export function checkFields(body: Members): string[] {
+  const unknown: string[] = [];
+  for (const name of Object.keys(body)) {
+    const value = body[name];
+    if (isAbsent(value)) continue;
+    if (Object.hasOwn(KNOWN_FIELDS, name)) checkField(name, value, KNOWN_FIELDS[name]!);
+    else if (Object.hasOwn(REFUSED_FIELDS, name)) refuseUnlessHarmless(REFUSED_FIELDS, body, name);
+    else unknown.push(name);
+  }
+  refuseStream(body, 'embeddings');
+  return unknown;
+}

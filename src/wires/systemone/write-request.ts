@@ -1,0 +1,18 @@
+import type { JsonText } from '../../kit/json.ts';
+import { LABEL_FIELDS } from '../labels.ts';
+import type { Members } from '../members.ts';
+import { REFUSED_EVERYWHERE } from '../refused-fields.ts';
+import type { Peek, UpstreamTerms } from '../wire.ts';
+
+/** The caller's own bytes with the few members replaced that must differ for this host. */
+export function writeRequest(text: JsonText, peek: Peek, { hostModel, forwards }: UpstreamTerms): Buffer {
+  const edit = text.edit();
+  for (const name of Object.keys(text.value as Members)) if (isWithheld(name, forwards)) edit.remove([name]);
+  if (peek.model !== hostModel) edit.set(['model'], JSON.stringify(hostModel));
+  return edit.apply();
+}
+
+function isWithheld(name: string, forwards: readonly string[]): boolean {
+  if (LABEL_FIELDS.includes(name)) return !forwards.includes(name);
+  return name === 'stream' || Object.hasOwn(REFUSED_EVERYWHERE, name);
+}
