@@ -51,11 +51,12 @@ export function attemptTerms(
   headers: Record<string, string>,
 ): AttemptTerms {
   const { host } = passage.candidate;
+  const body = passage.body();
   return {
     passage,
     client: wire.client,
     requestId,
-    send: (receiver) => host.send(passage.path, passage.headers, passage.body(), receiver),
+    send: (receiver) => host.send(passage.path, passage.headers, body, receiver),
     hideKey: (text) => host.hideKey(text),
     onClientGone: host.row.onClientGone,
     sink,

@@ -61,12 +61,10 @@ class BufferedRelay implements AnswerReceiver {
 
   end(): void {
     const body = this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks);
-    if (this.#status < 200 || this.#status >= 300) {
-      this.#refused(this.#terms.passage.readError(this.#status, body));
-      return;
-    }
+    const isAnswer = this.#status >= 200 && this.#status < 300;
     try {
-      this.#answered(this.#terms.passage.readAnswer(body));
+      if (isAnswer) this.#answered(this.#terms.passage.readAnswer(body));
+      else this.#refused(this.#terms.passage.readError(this.#status, body));
     } catch (error) {
       this.#giveUp((error as Error).message);
     }

@@ -93,8 +93,12 @@ class StreamedRelay implements AnswerReceiver {
   end(): void {
     this.#linger?.cancel();
     if (this.#over) return;
-    if (this.#body !== null) this.#readWhole(Buffer.concat(this.#body));
-    else this.#endOfStream();
+    try {
+      if (this.#body !== null) this.#readWhole(Buffer.concat(this.#body));
+      else this.#endOfStream();
+    } catch (error) {
+      this.#breakOff((error as Error).message);
+    }
   }
 
   failed(error: Error): void {

@@ -1,0 +1,123 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { loadSimulatedFile } from '../src/catalog/load.ts';
+import { type Sim, type SimScript, startSim } from '../src/sim/sim.ts';
+import { type Harness, simHost, startHarness } from './harness.ts';
+import { StreamClient } from './stream-client.ts';
+import { manyTurns } from './until.ts';
+
+/** One model on two hosts: the second is asked only while nothing has left for the client, and one answer is paid. */
+
+const ASK = { model: 'sim-gpt', messages: [{ role: 'user', content: 'hello' }] };
+
+let second: Sim;
+let harness: Harness;
+
+beforeAll(async () => {
+  second = await startSim();
+  const row = loadSimulatedFile().models.find(({ id }) => id === 'sim-gpt')!;
+  const hosts = ['sim', 'spare'].map((host) => ({ ...row.hosts[0]!, host }));
+  harness = await startHarness({
+    config: { models: [{ ...row, hosts }] },
+    hosts: (sim) => [simHost(sim), simHost(second, { name: 'spare' })],
+  });
+});
+beforeEach(() => {
+  harness.sim.reset();
+  second.reset();
+});
+afterEach(async () => {
+  await harness.settled();
+  await harness.expectCleanBooks();
+});
+afterAll(async () => {
+  await harness.stop();
+  await second.close();
+});
+
+async function call(stream: boolean): Promise<StreamClient> {
+  const client = new StreamClient(harness.url, { ...ASK, stream });
+  await client.end();
+  return client;
+}
+
+describe.each([false, true])('stream: %s', (stream) => {
+  test.each<[string, SimScript]>([
+    ['fails', { status: 500 }],
+    ['is overloaded', { status: 503 }],
+    ['is at its rate limit', { status: 429 }],
+    ['does not take our key', { status: 401 }],
+    ['does not know the model', { status: 404 }],
+    ['hangs up before its head', { gateHead: 'head' }],
+  ])('a first host that %s is followed by the second, whose answer is paid', async (what, script) => {
+    harness.sim.script(script);
+    const client = new StreamClient(harness.url, { ...ASK, stream });
+    if (what.startsWith('hangs')) {
+      await harness.sim.waitForGate('head', 1);
+      harness.sim.reset();
+    }
+    await client.end();
+    expect([client.status, second.received()]).toEqual([200, 1]);
+    const receipt = await harness.newestReceipt();
+    expect(receipt).toMatchObject({ ended: 'complete', host: 'spare', attempts: 2, usageSource: 'reported' });
+    const alone = await call(stream);
+    expect((await harness.newestReceipt()).costNanousd).toBe(receipt.costNanousd);
+    expect(alone.status).toBe(200);
+  });
+
+  test.each([400, 413, 422])('a %i is about the request: no other host would say otherwise', async (status) => {
+    harness.sim.script({ status });
+    expect((await call(stream)).status).toBe(400);
+    expect(second.received()).toBe(0);
+    expect(await harness.newestReceipt()).toMatchObject({ host: 'sim', attempts: 1, costNanousd: 0n });
+  });
+
+  test('two that fail are one failure, told by the last', async () => {
+    harness.sim.script({ status: 500 });
+    second.script({ status: 429 });
+    const client = await call(stream);
+    expect([client.status, JSON.parse(client.text).error.code]).toEqual([429, 'rate_limit_exceeded']);
+    expect(await harness.newestReceipt()).toMatchObject({ host: 'spare', attempts: 2, costNanousd: 0n });
+  });
+
+  test('a client that is gone needs no second host', async () => {
+    harness.sim.script({ gateHead: 'head', status: 500 });
+    const client = new StreamClient(harness.url, { ...ASK, stream });
+    await harness.sim.waitForGate('head', 1);
+    client.leave();
+    await manyTurns();
+    harness.sim.release('head');
+    await harness.settled();
+    expect(second.received()).toBe(0);
+    expect(await harness.newestReceipt()).toMatchObject({ httpStatus: 499, attempts: 1, costNanousd: 0n });
+  });
+});
+
+test('a host that has begun a whole answer is the last: it bills for it', async () => {
+  harness.sim.script({ cutAtByte: 50 });
+  expect((await call(false)).status).toBe(502);
+  expect(second.received()).toBe(0);
+});
+
+test('a stream moves on after an error in its first frame, and not after its first frame has left', async () => {
+  harness.sim.script({ errorAfterChunks: 0 });
+  expect((await call(true)).events.at(-1)).toBe('data: [DONE]');
+  expect(second.received()).toBe(1);
+  harness.sim.script({ errorAfterChunks: 1, gate: 'chunk' });
+  const client = new StreamClient(harness.url, { ...ASK, stream: true });
+  await harness.sim.waitForGate('chunk', 1);
+  harness.sim.release('chunk');
+  await client.has(({ events }) => events.length === 1, 'the first frame');
+  harness.sim.release('chunk');
+  await client.end();
+  expect([client.status, client.events.length, second.received()]).toEqual([200, 2, 1]);
+  expect(client.text).toContain('host_failed');
+});
+
+test('what two hosts give is one stream: one id, one role, one finish', async () => {
+  harness.sim.script({ status: 500 });
+  const { events } = await call(true);
+  const chunks = events.slice(0, -1).map((event) => JSON.parse(event.slice('data: '.length)));
+  expect(new Set(chunks.map(({ id }) => id)).size).toBe(1);
+  expect(chunks.filter(({ choices }) => choices[0]?.delta.role !== undefined)).toHaveLength(1);
+  expect(chunks.filter(({ choices }) => choices[0]?.finish_reason)).toHaveLength(1);
+});
