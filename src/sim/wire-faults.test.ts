@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { callRaw, openRaw } from '../../test/raw-client.ts';
 import { type Json, sentEvents } from '../../test/sim-caller.ts';
+import { ManualClock } from '../kit/clock.ts';
 import { parseJson, tryParseJson } from '../kit/json.ts';
 import { type Sim, type SimScript, startSim } from './sim.ts';
 
@@ -66,7 +67,7 @@ const EVERY_WAY = WIRES.flatMap((wire) => (wire.streams ? [false, true] : [false
 let sim: Sim;
 
 beforeAll(async () => {
-  sim = await startSim();
+  sim = await startSim({ clock: new ManualClock() });
 });
 beforeEach(() => sim.reset());
 afterAll(() => sim.close());
