@@ -19,6 +19,11 @@ function isTokens(value: unknown): value is readonly number[] {
   return Array.isArray(value) && value.length > 0 && value.every((one) => Number.isSafeInteger(one) && one >= 0);
 }
 
+/** How many inputs stand there, known to be some. */
+export function countTextInputs(value: unknown): number {
+  return Array.isArray(value) && typeof value[0] !== 'number' ? value.length : 1;
+}
+
 /** What the inputs weigh: bytes where they are words, ids where they are counted already. */
 export function weighTextInputs(inputs: readonly TextInput[]): { textBytes: number; tokenIds: number } {
   let textBytes = 0;

@@ -130,6 +130,22 @@ describe('a host that breaks off', () => {
   });
 });
 
+describe('answers that come one after the other', () => {
+  const answer = (index: number) => ({ choices: [{ text: 'a', index, finish_reason: 'stop' }] });
+  const request = { prompt: ['one', 'two'], n: 2 };
+
+  test('are whole only when all that were asked for have come', () => {
+    for (const relay of [mendStream({ ...RELAY_TERMS, request }), exactStream({ ...RELAY_TERMS, request })]) {
+      for (const index of [0, 1, 2]) {
+        feed(relay, sse(answer(index)));
+        expect(relay.mayEndHere).toBe(false);
+      }
+      feed(relay, sse(answer(3)));
+      expect(relay.mayEndHere).toBe(true);
+    }
+  });
+});
+
 describe('whatever a host sends', () => {
   const strange = fc.oneof(
     fc.string(),

@@ -1,9 +1,10 @@
 import { MISSING_USAGE, type UsageReading } from '../../canonical/usage.ts';
 import { LIMITS } from '../../limits.ts';
 import { type UsageRule, usageRule } from '../inclusive-usage.ts';
-import { isAbsent, isText, type Members } from '../members.ts';
+import { isAbsent, isCount, isObject, isText, type Members } from '../members.ts';
 import { readPromptUsage, writePromptUsage } from '../prompt-usage.ts';
 import { readErrorMember } from '../read-host-error.ts';
+import { countTextInputs } from '../text-inputs.ts';
 import type { Bill, HostError, RelayTerms } from '../wire.ts';
 
 /** What both relays of this wire remember of a stream, and how they close it. */
@@ -34,9 +35,9 @@ export class StreamState {
     return reading.state !== 'reported' || this.#isUsageFinal() ? reading : { state: 'partial', usage: reading.usage };
   }
 
-  /** True when every answer of the stream was finished, though no terminator came. */
+  /** True when every answer that was asked for is finished, though no terminator came. */
   get mayEndHere(): boolean {
-    return this.#begun.size > 0 && this.#begun.size === this.#finished.size;
+    return this.#finished.size === this.#begun.size && this.#finished.size >= answersIn(this.terms.request);
   }
 
   closing({ usage }: Bill): string {
@@ -128,6 +129,12 @@ export class StreamState {
     const usage = this.terms.wantsUsageFrame ? ',"usage":null' : '';
     return this.#chunkText(`[{"text":"","index":${index},"logprobs":null,"finish_reason":"stop"}]`, usage);
   }
+}
+
+/** How many answers a request will be shown; engines may give one prompt after the other. */
+function answersIn(request: unknown): number {
+  const { prompt, n } = isObject(request) ? request : {};
+  return countTextInputs(prompt) * (isCount(n) ? n : 1);
 }
 
 function isAnswerIndex(value: unknown): value is number {

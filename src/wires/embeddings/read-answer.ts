@@ -4,6 +4,7 @@ import { HOST_MEMBERS } from '../host-members.ts';
 import { isAbsent, isCount, isObject, type Members, objectsIn } from '../members.ts';
 import { withCost } from '../prompt-usage.ts';
 import { readErrorMember } from '../read-host-error.ts';
+import { countTextInputs } from '../text-inputs.ts';
 import { type Bill, type BufferedAnswer, HostAnswerBroken, type RelayTerms } from '../wire.ts';
 import { encodeVector, readVector, reduceVector } from './vectors.ts';
 
@@ -19,7 +20,7 @@ export function readAnswer(body: Buffer, terms: RelayTerms): BufferedAnswer {
   const answer = text.value as Members;
   const request = isObject(terms.request) ? terms.request : {};
   const rows = inOrder(objectsIn(answer.data));
-  if (rows.length !== inputsIn(request))
+  if (rows.length !== countTextInputs(request.input))
     throw new HostAnswerBroken('The host sent another number of vectors than asked.');
   const wanted = wantedBy(request);
   const embeddings = rows.map((row) => convert(row.embedding, wanted));
@@ -63,11 +64,6 @@ function inOrder(rows: readonly Members[]): readonly Members[] {
     ordered[row.index] = row;
   }
   return ordered;
-}
-
-/** One text, or one list of token ids, is one input. */
-function inputsIn({ input }: Members): number {
-  return Array.isArray(input) && typeof input[0] !== 'number' ? input.length : 1;
 }
 
 function wantedBy({ encoding_format: format, dimensions }: Members): Wanted {
