@@ -16,6 +16,7 @@ interface WireUnderTest {
   /** What a stream says when it has come to its end. */
   readonly terminator?: RegExp;
   readonly finish?: RegExp;
+  readonly chunksBeforeWords?: number;
 }
 
 const VERSION = { 'anthropic-version': '2023-06-01' };
@@ -29,6 +30,7 @@ const TALKING: WireUnderTest[] = [
     streams: true,
     terminator: /\[DONE\]/,
     finish: /"finish_reason":"stop"/,
+    chunksBeforeWords: 1,
   },
   {
     path: '/v1/messages',
@@ -36,6 +38,7 @@ const TALKING: WireUnderTest[] = [
     streams: true,
     terminator: /message_stop/,
     finish: /"stop_reason":"end_turn"/,
+    chunksBeforeWords: 3,
   },
   {
     path: '/v1/responses',
@@ -43,6 +46,7 @@ const TALKING: WireUnderTest[] = [
     streams: true,
     terminator: /response\.completed/,
     finish: /output_item\.done/,
+    chunksBeforeWords: 4,
   },
   {
     path: '/v1/completions',
@@ -50,6 +54,7 @@ const TALKING: WireUnderTest[] = [
     streams: true,
     terminator: /\[DONE\]/,
     finish: /"finish_reason":"stop"/,
+    chunksBeforeWords: 0,
   },
 ];
 const WIRES: WireUnderTest[] = [
@@ -242,6 +247,13 @@ describe.each(TALKING)('a stream of $path', (wire) => {
     const early = await said('early-only');
     expect(early.length).toBeGreaterThan(0);
     expect(early.every((usage) => ((usage.completion_tokens ?? usage.output_tokens) as number) < 20)).toBe(true);
+  });
+
+  test('that fails tells in its error what was said so far', async () => {
+    const errorAfterChunks = wire.chunksBeforeWords! + 2;
+    const failed = await call(wire, true, { words: 20, tokensPerChunk: 4, errorAfterChunks, errorWithUsage: true });
+    const usage = usagesIn(saidIn(failed.text)).at(-1)!;
+    expect(usage.completion_tokens ?? usage.output_tokens).toBe(8);
   });
 
   test('refuses in the wire’s own way', async () => {
