@@ -58,7 +58,7 @@ function tryMutant(folder: string, mutant: Mutant): Verdict {
       text.replace(find, () => replace),
     );
   }
-  const { failed, ended } = runTests(folder, mutant.tests);
+  const { failed, ended } = runTests(folder, mutant.tests, mutant.named);
   for (const [file, text] of originals) writeFileSync(join(folder, file), text);
   const killed = failed.length > 0 || !ended;
   process.stdout.write(`${killed ? 'killed  ' : 'SURVIVED'}  ${mutant.name}\n`);
@@ -74,11 +74,19 @@ interface TestRun {
 
 const TEST_RUN_MS_MAX = 300_000;
 
-function runTests(folder: string, tests: readonly string[]): TestRun {
+function runTests(folder: string, tests: readonly string[], named = ''): TestRun {
   const report = join(folder, 'report.json');
   rmSync(report, { force: true });
   const vitest = join(folder, 'node_modules/vitest/vitest.mjs');
-  const args = [vitest, 'run', ...tests, '--reporter=json', `--outputFile=${report}`, '--testTimeout=20000'];
+  const args = [
+    vitest,
+    'run',
+    ...tests,
+    '--reporter=json',
+    `--outputFile=${report}`,
+    '--testTimeout=20000',
+    ...(named === '' ? [] : ['-t', named]),
+  ];
   spawnSync(process.execPath, args, { cwd: folder, timeout: TEST_RUN_MS_MAX, stdio: 'ignore' });
   return readReport(report);
 }

@@ -10,6 +10,7 @@ import type { CapabilityNeed, Peek } from '../wire.ts';
 import { checkFields } from './fields.ts';
 import { checkTools, visitPrompt } from './measure.ts';
 import { needsReasoning, readThinking } from './read-thinking.ts';
+import { wantsReceipt } from './receipt.ts';
 import { readHostHeaders } from './vendor.ts';
 
 export function peek(text: JsonText, headers: IncomingHttpHeaders): Peek {
@@ -23,7 +24,7 @@ export function peek(text: JsonText, headers: IncomingHttpHeaders): Peek {
   return {
     model,
     stream: body.stream === true,
-    wantsUsageFrame: false,
+    wantsUsageFrame: wantsReceipt(headers),
     outputLimit,
     // Never used: this wire always names its limit.
     defaultOutputLimit: outputLimit.tokens,

@@ -1,21 +1,43 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { GatewayError } from '../../canonical/errors.ts';
 import { stringifyJson } from '../../kit/json-stringify.ts';
 import type { Bill } from '../wire.ts';
 import { frameText } from './frames.ts';
 import { writeUsage } from './usage.ts';
 
 const RECEIPT_EVENT = 'gateway_receipt';
+const RECEIPT_HEADER = 'x-gateway-receipt-event';
 
 /** A host that is such a gateway itself must not be able to speak for this one. */
 export function isReceipt(type: string): boolean {
   return type === RECEIPT_EVENT;
 }
 
+/** Some clients take an event they do not know for an error; such a caller may do without the receipt's. */
+export function wantsReceipt(headers: IncomingHttpHeaders): boolean {
+  const asked = headers[RECEIPT_HEADER];
+  if (asked === undefined) return true;
+  if (asked === 'none') return false;
+  throw new GatewayError('invalid_header', {
+    param: RECEIPT_HEADER,
+    message: `\`${RECEIPT_HEADER}\` must be "none", or left out.`,
+  });
+}
+
+interface ReceiptTerms {
+  readonly requestId: string;
+  readonly catalogModel: string;
+  /** On this wire the receipt is the frame that tells the usage billed. */
+  readonly wantsUsageFrame: boolean;
+}
+
 /** The last frame of a stream: what it cost, which no header could say when the stream began. */
-export function receiptFrame({ usage, costNanousd, components }: Bill, requestId: string, model: string): string {
+export function receiptFrame({ usage, costNanousd, components }: Bill, terms: ReceiptTerms): string {
+  if (!terms.wantsUsageFrame) return '';
   const receipt = {
     type: RECEIPT_EVENT,
-    request_id: requestId,
-    model,
+    request_id: terms.requestId,
+    model: terms.catalogModel,
     cost_nanousd: costNanousd,
     components: components && {
       fresh: components.freshNanousd,

@@ -1,6 +1,7 @@
 import { MISSING_USAGE, type UsageReading } from '../../canonical/usage.ts';
 import { isCount, isObject, type Members } from '../members.ts';
 import type { Bill, HostError, RelayTerms } from '../wire.ts';
+import type { DeltaShape } from './delta-shape.ts';
 import { readInBandError } from './errors.ts';
 import { blockStop, frameText, MESSAGE_STOP, signatureDelta } from './frames.ts';
 import { HOST_MEMBERS } from './manners.ts';
@@ -14,6 +15,8 @@ export interface OpenBlock {
   readonly hostIndex: unknown;
   /** Clients take the last piece of a signature for the whole, so it waits here until the block ends. */
   signature: string | null;
+  /** How its deltas look when they may pass as they came. */
+  readonly shape: DeltaShape | null;
 }
 
 /**
@@ -84,15 +87,8 @@ export class StreamState {
   }
 
   closing(bill: Bill): string {
-    const { requestId, catalogModel } = this.terms;
     const opening = this.started ? '' : this.start({});
-    return (
-      opening +
-      this.closeBlock() +
-      this.#messageDelta(bill) +
-      MESSAGE_STOP +
-      receiptFrame(bill, requestId, catalogModel)
-    );
+    return opening + this.closeBlock() + this.#messageDelta(bill) + MESSAGE_STOP + receiptFrame(bill, this.terms);
   }
 
   #messageDelta({ usage }: Bill): string {

@@ -47,12 +47,9 @@ class MessageWriter implements StreamWriter {
   }
 
   closing(bill: Bill): string {
-    const { requestId, catalogModel } = this.#terms;
     const delta = { ...writeEnding(this.#finish, this.#refused), container: null };
     const event = { type: 'message_delta', delta, usage: writeFinalUsage(bill.usage, {}) };
-    return (
-      frameText('message_delta', JSON.stringify(event)) + MESSAGE_STOP + receiptFrame(bill, requestId, catalogModel)
-    );
+    return frameText('message_delta', JSON.stringify(event)) + MESSAGE_STOP + receiptFrame(bill, this.#terms);
   }
 
   #start(head: BlockHead): string {
