@@ -64,7 +64,7 @@ describe.each(Object.entries(CLIENTS))('%s', (_name, client) => {
     let text = '';
     let outputTokens = 0;
     for await (const chunk of await client().stream('Hi')) {
-      const { usage_metadata: usage } = chunk as AIMessageChunk;
+      const { usage_metadata: usage } = chunk as { usage_metadata?: { output_tokens: number } };
       text += chunk.text;
       outputTokens = Math.max(outputTokens, usage?.output_tokens ?? 0);
     }
