@@ -10,6 +10,7 @@ const BILLED: readonly [path: string, wire: string][] = [
   ['/chat/completions', 'chat'],
   ['/messages', 'messages'],
   ['/responses', 'responses'],
+  ['/completions', 'completions'],
   ['/embeddings', 'embeddings'],
   ['/systemone', 'systemone'],
   ['/decisions', 'decisions'],

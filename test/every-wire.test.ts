@@ -1,0 +1,189 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { type Harness, startHarness } from './harness.ts';
+
+/** What holds on every wire alike: receipts, ceilings, refusals, each in the wire's own shape. */
+
+interface WireCase {
+  readonly path: string;
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly streams: boolean;
+}
+
+const MESSAGES = [{ role: 'user', content: 'Hello' }];
+const QUESTIONS = { sure: { type: 'noul' } };
+
+const WIRES: Readonly<Record<string, WireCase>> = {
+  'chat, same wire': { path: '/v1/chat/completions', body: { model: 'sim-gpt', messages: MESSAGES }, streams: true },
+  'chat to messages': {
+    path: '/v1/chat/completions',
+    body: { model: 'sim-claude', messages: MESSAGES },
+    streams: true,
+  },
+  'chat to responses': {
+    path: '/v1/chat/completions',
+    body: { model: 'sim-responses', messages: MESSAGES },
+    streams: true,
+  },
+  'messages, same wire': {
+    path: '/v1/messages',
+    body: { model: 'sim-claude', max_tokens: 500, messages: MESSAGES },
+    streams: true,
+  },
+  'messages at the host': {
+    path: '/messages?beta=true',
+    body: { model: 'sim-claude', max_tokens: 500, messages: MESSAGES },
+    streams: true,
+  },
+  'responses, same wire': { path: '/v1/responses', body: { model: 'sim-responses', input: 'Hello' }, streams: true },
+  'responses to chat': { path: '/v1/responses', body: { model: 'sim-gpt', input: 'Hello' }, streams: true },
+  'responses to messages': { path: '/v1/responses', body: { model: 'sim-claude', input: 'Hello' }, streams: true },
+  'completions to chat': { path: '/v1/completions', body: { model: 'sim-gpt', prompt: 'Hello' }, streams: true },
+  'completions to messages': { path: '/v1/completions', body: { model: 'sim-claude', prompt: 'Hello' }, streams: true },
+  embeddings: { path: '/v1/embeddings', body: { model: 'sim-embed', input: 'Hello' }, streams: false },
+  'typed decisions': {
+    path: '/v1/systemone',
+    body: { model: 'sim-decide', state: 'Hello', questions: QUESTIONS },
+    streams: false,
+  },
+  'typed decisions, newer spelling': {
+    path: '/v1/decisions',
+    body: {
+      model: 'sim-decide',
+      input: 'Hello',
+      questions: [{ type: 'predicate', name: 'sure', instructions: 'Is it?' }],
+    },
+    streams: false,
+  },
+};
+
+let harness: Harness;
+
+beforeAll(async () => {
+  harness = await startHarness();
+});
+
+afterEach(async () => {
+  await harness.expectCleanBooks();
+});
+
+afterAll(async () => {
+  await harness.stop();
+});
+
+function sumOf(components: string | null): bigint {
+  return components!.split(',').reduce((sum, part) => sum + BigInt(part.split('=')[1]!), 0n);
+}
+
+/** The error, wherever the wire puts it. */
+async function errorOf(response: Response): Promise<Record<string, unknown>> {
+  return ((await response.json()) as { error: Record<string, unknown> }).error;
+}
+
+describe.each(Object.entries(WIRES))('%s', (_name, { path, body, streams }) => {
+  test('a whole answer carries its receipt in head and body, and the receipt reads back', async () => {
+    const response = await harness.post(body, {}, path);
+    expect(response.status).toBe(200);
+    const cost = response.headers.get('x-gateway-cost-nanousd')!;
+    expect(BigInt(cost)).toBeGreaterThan(0n);
+    expect(sumOf(response.headers.get('x-gateway-cost-components-nanousd'))).toBe(BigInt(cost));
+    expect(response.headers.get('x-gateway-requested-model')).toBe(body.model);
+    expect(response.headers.get('x-gateway-effective-model')).toBe(body.model);
+    const { usage } = (await response.json()) as { usage: Record<string, number> };
+    expect(usage.cost_nanousd).toBe(Number(cost));
+    expect(usage.cost).toBe(Number(cost) / 1e9);
+    const id = response.headers.get('x-gateway-request-id');
+    expect(response.headers.get('request-id')).toBe(id);
+    expect(response.headers.get('x-request-id')).toBe(id);
+    const receipt = (await (await harness.get(`/v1/receipts/${id}`)).json()) as Record<string, unknown>;
+    expect(receipt).toMatchObject({ cost_nanousd: Number(cost), ended: 'complete', status: 'settled' });
+  });
+
+  test.runIf(streams)('a stream names the models in its head and no cost in head or usage', async () => {
+    const asked = { ...body, stream: true };
+    const response = await harness.post(asked, {}, path);
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
+    expect(response.headers.get('x-gateway-effective-model')).toBe(body.model);
+    expect(response.headers.get('x-gateway-cost-nanousd')).toBeNull();
+    const text = await response.text();
+    expect(text.replace(/event: gateway_receipt\ndata: .*\n/, '')).not.toMatch(/"cost(_nanousd)?":/);
+    await harness.settled();
+  });
+
+  test('a ceiling below the worst case refuses before any host is asked', async () => {
+    const before = harness.sim.received();
+    const response = await harness.post(body, { 'x-gateway-max-cost-nanousd': '1' }, path);
+    expect(response.status).toBe(402);
+    expect(await errorOf(response)).toMatchObject({ code: 'cost_ceiling_exceeded' });
+    expect(response.headers.get('x-should-retry')).toBe('false');
+    expect(response.headers.get('x-gateway-cost-nanousd')).toBe('0');
+    expect(harness.sim.received()).toBe(before);
+  });
+
+  const REFUSED = {
+    provider: { order: ['a'] },
+    models: ['a', 'b'],
+    route: 'fallback',
+    fallbacks: ['a'],
+    transforms: ['middle-out'],
+    plugins: [{ id: 'web' }],
+    preset: 'mine',
+    guardrails: ['a'],
+    moderation: true,
+    truncation: 'auto',
+    context_management: { edits: [1] },
+    previous_response_id: 'resp_1',
+    conversation: 'conv_1',
+    background: true,
+    store: true,
+    prediction: { type: 'content', content: 'x' },
+  };
+
+  test.each(Object.entries(REFUSED))('%s is refused by name, without hold or host', async (field, value) => {
+    const before = harness.sim.received();
+    const response = await harness.post({ ...body, [field]: value }, {}, path);
+    expect(response.status).toBe(400);
+    expect(await errorOf(response)).toMatchObject({ code: 'unsupported_feature', param: field });
+    expect(harness.sim.received()).toBe(before);
+  });
+
+  test('another gateway’s model suffix is refused by name', async () => {
+    const response = await harness.post({ ...body, model: `${body.model}:nitro` }, {}, path);
+    expect(response.status).toBe(400);
+    expect(await errorOf(response)).toMatchObject({ code: 'unsupported_feature', param: 'model' });
+  });
+
+  test('a model that nobody serves is not found', async () => {
+    const response = await harness.post({ ...body, model: 'nobody/has-this' }, {}, path);
+    expect(response.status).toBe(404);
+    expect(await errorOf(response)).toMatchObject({ code: 'model_not_found', param: 'model' });
+  });
+
+  test('a failing host costs nothing and is named nowhere', async () => {
+    harness.sim.script({ status: 500 }, { times: 1 });
+    const response = await harness.post(body, {}, path);
+    expect(response.status).toBe(502);
+    expect(response.headers.get('x-gateway-cost-nanousd')).toBe('0');
+    expect(await errorOf(response)).toMatchObject({ code: 'host_failed' });
+  });
+});
+
+/** Models on routes that are not theirs. */
+describe.each([
+  ['/v1/chat/completions', { model: 'sim-decide', messages: MESSAGES }],
+  ['/v1/chat/completions', { model: 'sim-embed', messages: MESSAGES }],
+  ['/v1/messages', { model: 'sim-gpt', max_tokens: 5, messages: MESSAGES }],
+  ['/v1/messages', { model: 'sim-decide', max_tokens: 5, messages: MESSAGES }],
+  ['/v1/responses', { model: 'sim-decide', input: 'x' }],
+  ['/v1/completions', { model: 'sim-decide', prompt: 'x' }],
+  ['/v1/embeddings', { model: 'sim-gpt', input: 'x' }],
+  ['/v1/systemone', { model: 'sim-gpt', state: 'x', questions: QUESTIONS }],
+])('%s with %o', (path, body) => {
+  test('is refused by the name of the model', async () => {
+    const response = await harness.post(body, {}, path);
+    expect(response.status).toBe(400);
+    const error = await errorOf(response);
+    expect(error).toMatchObject({ code: 'wrong_wire', param: 'model' });
+    expect(error.message).toContain(body.model);
+  });
+});
