@@ -83,6 +83,18 @@ describe('tool calls of hosts that', () => {
     ]);
   });
 
+  test('go on with the last call of an index', () => {
+    const calls = gathered(
+      fragment({ index: 0, id: 'a' }, 'open', '{}'),
+      fragment({ index: 0, id: 'b' }, 'close', '{"x"'),
+      fragment({ index: 0 }, undefined, ':1}'),
+    );
+    expect(calls).toEqual([
+      ['a', 'open', '{}'],
+      ['b', 'close', '{"x":1}'],
+    ]);
+  });
+
   test('give whole calls the index 0 and no id', () => {
     const calls = gathered(
       fragment({ index: 0, id: '' }, 'open', '{"lane":1}'),

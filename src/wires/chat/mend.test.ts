@@ -132,6 +132,11 @@ describe('the end of an answer', () => {
     expect(reasons(text)).toEqual([null, null, 'stop']);
   });
 
+  test('is told once, though words come with every repetition', () => {
+    const last = ['a', ' b', ' c', ' d'].map((content) => chunk([delta({ content }, 'length')]));
+    expect(reasons(relayed([opening, ...last, DONE]))).toEqual([null, 'length', null, null, null]);
+  });
+
   test('is made up where the host forgot it, after an orderly end only', () => {
     expect(reasons(relayed([opening, said('x'), DONE]))).toEqual([null, null, 'stop']);
     const relay = mendStream(RELAY_TERMS);
@@ -287,6 +292,11 @@ describe('usage', () => {
     ],
   ])('%s', (_name, events, reading) => {
     expect(usageOf(events)).toEqual(reading);
+  });
+
+  test('that never changes is still the last word', () => {
+    const words = ['a', ' b', ' c', ' d'].map((content) => chunk([delta({ content })], { usage: USAGE }));
+    expect(usageOf([opening, ...words, DONE])).toEqual(reported);
   });
 
   test('that is repeated counts by its last word', () => {

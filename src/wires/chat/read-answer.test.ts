@@ -89,6 +89,14 @@ describe('an answer is put right', () => {
     });
   });
 
+  test('with one usage only, the billed one', () => {
+    const text = read(answer([TEXT], { provider: 'Somebody' }))
+      .write(BILL)
+      .toString();
+    expect(text.match(/"usage"/g)).toHaveLength(1);
+    expect(text).toContain('"cost_nanousd":9007199254740993}}');
+  });
+
   test('where it names the host', () => {
     const body = written(answer([TEXT], { x_groq: { id: 'req_9' }, provider: 'Somebody', citations: [1] }));
     expect(Object.keys(body).sort()).toEqual(['choices', 'citations', 'created', 'id', 'model', 'object', 'usage']);

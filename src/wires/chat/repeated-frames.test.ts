@@ -90,6 +90,12 @@ describe('nothing is learned from', () => {
     expect(taught(raw, null, delta).find(frame('two'))).toBeNull();
   });
 
+  test('words that stand there twice, since only one of them may be the words', () => {
+    const twice = (words: string) => `data: {"content":"${words}","x":{"content":"one"}}\n\n`;
+    const frames = taught(Buffer.from(twice('one')), twice('one'), { content: 'one' });
+    expect(frames.find(Buffer.from(twice('two')))).toBeNull();
+  });
+
   test('a frame that was written without its words', () => {
     expect(taught(frame('one'), 'data: {}\n\n', { content: 'one' }).find(frame('two'))).toBeNull();
   });
