@@ -1,76 +1,150 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { join, resolve } from 'node:path';
+import * as chat from './chat-recordings.ts';
+import * as messages from './messages-recordings.ts';
+import * as responses from './responses-stream.ts';
 
-/** What tests of the small wires share: hosts' answers, and a server that official clients can be pointed at. */
+/** Recordings of the three conversational wires in one form: what each says and what each reported. */
 
-type Fields = Record<string, unknown>;
+export interface Said {
+  readonly text: string;
+  /** What the model said instead of an answer, where its wire sets that apart. */
+  readonly refusal?: string;
+  readonly reasoning: string;
+  readonly calls: readonly (readonly [name: string, args: unknown])[];
+}
 
-export interface Recording {
+export interface AnyRecording {
+  readonly wire: 'chat' | 'messages' | 'responses';
   readonly id: string;
   readonly mode: 'stream' | 'buffered';
-  readonly status: number;
-  readonly covers: string;
   readonly body: Buffer;
-  readonly request: Buffer;
-  /** The host's own last word on usage; null where it gave none. */
-  readonly usage: Fields | null;
+  readonly said: Said;
+  /** The receipt's token counts; null where the host reported none. */
+  readonly usage: Readonly<Record<string, number>> | null;
+  /** The host breaks off with an error. */
+  readonly breaksOff: boolean;
+  readonly slots: { readonly readUsage?: string };
+  /** More answers than one, which no other wire can carry. */
+  readonly answers: number;
 }
 
-const ROOT = resolve(import.meta.dirname, '..');
-const CORPUS = resolve(ROOT, '../shared/corpus');
-
-/** Written for this project, and always at hand. */
-export function ownRecordings(wire: string): Recording[] {
-  const folder = join(ROOT, 'fixtures/wires', wire);
-  return readIndex(join(folder, 'index.json')).map((item) => readItem(folder, item));
+export function allRecordings(): { recordings: AnyRecording[]; hasCorpus: boolean } {
+  const chatCorpus = chat.corpusRecordings();
+  const chats = [...chat.ownRecordings(), ...(chatCorpus ?? [])].filter(({ status }) => status === 200);
+  const fromMessages = messages.allRecordings().recordings.filter(({ status }) => status === 200);
+  const fromResponses = responses.recordings().filter(({ status }) => status === 200);
+  return {
+    recordings: [...chats.map(ofChat), ...fromMessages.map(ofMessages), ...fromResponses.map(ofResponses)],
+    hasCorpus: chatCorpus !== null,
+  };
 }
 
-/** Recorded traffic; empty where this machine does not have it, which the tests say. */
-export function corpusRecordings(wire: string): Recording[] {
-  const index = join(CORPUS, 'index.json');
-  if (!existsSync(index)) return [];
-  return readIndex(index)
-    .filter((item) => item.wire === wire)
-    .map((item) => readItem(CORPUS, item));
+function ofChat(recording: chat.Recording): AnyRecording {
+  const { id, mode, body, slots, answers, error, usageSource } = recording;
+  const told = chat.toldBy(recording)[0] ?? { text: '', reasoning: '', calls: [], refusal: '', finish: null };
+  const usage = usageSource === 'reported' ? chat.expectedUsage(recording) : null;
+  return {
+    wire: 'chat',
+    id,
+    mode,
+    body,
+    said: {
+      text: told.text,
+      refusal: told.refusal,
+      reasoning: told.reasoning,
+      calls: told.calls.map(([name, args]) => [name, parsed(args)]),
+    },
+    usage,
+    breaksOff: error !== null,
+    slots,
+    answers,
+  };
 }
 
-function readIndex(path: string): Fields[] {
-  return (JSON.parse(readFileSync(path, 'utf8')) as { items: Fields[] }).items;
+function ofMessages(recording: messages.Recording): AnyRecording {
+  const { id, mode, body, error } = recording;
+  const { blocks } = messages.toldBy(mode, body);
+  const usage = messages.expectedUsage(recording);
+  return {
+    wire: 'messages',
+    id,
+    mode,
+    body,
+    said: {
+      text: blocks.map((block) => (block.kind === 'text' ? block.text : '')).join(''),
+      reasoning: blocks.map((block) => (block.kind === 'thinking' ? block.text : '')).join(''),
+      calls: blocks.flatMap((block) => (block.kind === 'call' ? [[block.name, block.args] as const] : [])),
+    },
+    usage: recording.usage === null ? null : snakeCase(usage),
+    breaksOff: error !== null,
+    slots: {},
+    answers: 1,
+  };
 }
 
-function readItem(folder: string, item: Fields): Recording {
-  const { id, mode, status, covers, usage } = item as unknown as Recording;
-  const read = (name: unknown): Buffer => readFileSync(join(folder, name as string));
-  return { id, mode, status, covers, usage, body: read(item.response), request: read(item.request) };
+type Json = Record<string, unknown>;
+
+/** The terminal event holds the whole answer once more. */
+function ofResponses({ id, mode, body, usage }: responses.Recording): AnyRecording {
+  const data = body
+    .toString('utf8')
+    .split(/\r?\n/)
+    .filter((line) => line.startsWith('data: {'))
+    .map((line) => JSON.parse(line.slice(6)) as Json);
+  const last = data.find(({ type }) => type === 'response.completed' || type === 'response.incomplete');
+  const output = ((last?.response as Json | undefined)?.output ?? []) as Json[];
+  const deltas = (type: string): string =>
+    data.map((event) => (event.type === type ? String(event.delta) : '')).join('');
+  const summary = deltas('response.reasoning_summary_text.delta');
+  return {
+    wire: 'responses',
+    id,
+    mode,
+    body,
+    said: {
+      text: deltas('response.output_text.delta'),
+      reasoning: summary === '' ? deltas('response.reasoning_text.delta') : summary,
+      calls: output
+        .filter(({ type }) => type === 'function_call')
+        .map(({ name, arguments: args }) => [String(name), parsed(String(args))]),
+    },
+    usage: usage === null ? null : usageOfResponses(usage),
+    breaksOff: last === undefined,
+    slots: {},
+    answers: 1,
+  };
 }
 
-export interface ServedAnswer {
-  readonly status?: number;
-  readonly type?: string;
-  readonly body: string | Buffer;
+function usageOfResponses(usage: Json): Record<string, number> {
+  const count = (value: unknown): number => (typeof value === 'number' ? value : 0);
+  const input = (usage.input_tokens_details ?? {}) as Json;
+  const output = (usage.output_tokens_details ?? {}) as Json;
+  const cached = count(input.cached_tokens);
+  const written = count(input.cache_write_tokens);
+  return {
+    fresh_tokens: count(usage.input_tokens) - cached - written,
+    cache_read_tokens: cached,
+    cache_write_tokens: written,
+    cache_write_1h_tokens: 0,
+    output_tokens: count(usage.output_tokens),
+    reasoning_tokens: count(output.reasoning_tokens),
+  };
 }
 
-/** Runs with a server that answers every request as told; the server is gone afterwards. */
-export async function withServer<T>(
-  answer: (path: string, body: Buffer) => ServedAnswer,
-  use: (origin: string) => Promise<T>,
-): Promise<T> {
-  const server = createServer((request, response) => {
-    const pieces: Buffer[] = [];
-    request.on('data', (piece: Buffer) => pieces.push(piece));
-    request.on('end', () => {
-      const { status = 200, type = 'application/json', body } = answer(request.url ?? '', Buffer.concat(pieces));
-      response.writeHead(status, { 'content-type': type });
-      response.end(body);
-    });
-  });
-  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
+function snakeCase(usage: object): Record<string, number> {
+  const entries = Object.entries(usage) as [string, number][];
+  return Object.fromEntries(
+    entries.map(([name, count]) => [
+      name.replace('1h', '_1h').replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+      count,
+    ]),
+  );
+}
+
+/** Arguments cut by a limit are no JSON; then they are compared as they stand. */
+export function parsed(args: string): unknown {
   try {
-    return await use(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
-  } finally {
-    server.closeAllConnections();
-    await new Promise((closed) => server.close(closed));
+    return args === '' ? {} : JSON.parse(args);
+  } catch {
+    return args;
   }
 }
