@@ -12,19 +12,19 @@ import { StreamState } from './stream-state.ts';
  */
 class ExactStream extends StreamState implements StreamRelay {
   frame(frame: SseFrame): Buffer | string | null {
-    if (this.terminal || frame.isComment) return null;
-    const text = frame.raw.toString('latin1');
-    const type = /^event: (\S+)/.exec(text)?.[1];
-    const act = eventRole(type)?.act;
+    if (this.terminal) return null;
+    const { raw } = frame;
+    const act = eventRole(nameOf(raw))?.act;
     if (act === undefined || act === 'begin' || act === 'end' || act === 'fail') return this.#read(frame);
-    if (act === 'words') this.relayedBytes += wordBytes(text);
+    if (act === 'words') this.relayedBytes += wordBytes(raw);
     this.numbers.next++;
     const opening = this.takeOpening();
-    return opening === '' ? frame.raw : Buffer.concat([Buffer.from(opening), frame.raw]);
+    return opening === '' ? raw : Buffer.concat([Buffer.from(opening), raw]);
   }
 
   #read({ data }: SseFrame): string | null {
-    const event = tryParseJson(data ?? '');
+    if (data === null) return null;
+    const event = tryParseJson(data);
     if (!isObject(event)) return this.fail('the host sent an event that is no JSON object');
     switch (eventRole(event.type)?.act) {
       case 'begin':
@@ -39,21 +39,30 @@ class ExactStream extends StreamState implements StreamRelay {
   }
 }
 
-const WORDS = '"delta":"';
+const LF = 0x0a;
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const NAME = 'event: ';
+const WORDS = Buffer.from('"delta":"');
+
+/** The name in the first line; of a frame that begins otherwise, nothing that any event is called. */
+function nameOf(raw: Buffer): string {
+  return raw.toString('latin1', NAME.length, Math.max(raw.indexOf(LF), NAME.length));
+}
 
 /** Bytes of the model's own words in a frame, escapes as they stand: only an estimate ever reads this. */
-function wordBytes(text: string): number {
-  const at = text.indexOf(WORDS);
+function wordBytes(raw: Buffer): number {
+  const at = raw.indexOf(WORDS);
   if (at === -1) return 0;
   const start = at + WORDS.length;
-  let end = text.indexOf('"', start);
-  while (end !== -1 && isEscaped(text, end)) end = text.indexOf('"', end + 1);
+  let end = raw.indexOf(QUOTE, start);
+  while (end !== -1 && isEscaped(raw, end)) end = raw.indexOf(QUOTE, end + 1);
   return end === -1 ? 0 : end - start;
 }
 
-function isEscaped(text: string, at: number): boolean {
+function isEscaped(raw: Buffer, at: number): boolean {
   let backslashes = 0;
-  while (text[at - 1 - backslashes] === '\\') backslashes++;
+  while (raw[at - 1 - backslashes] === BACKSLASH) backslashes++;
   return backslashes % 2 === 1;
 }
 

@@ -5,7 +5,8 @@ import type { Bill, RelayTerms, StreamRelay } from '../wire.ts';
 import { completeItem, completePart, hideTrace, partOf, setMembers } from './complete-item.ts';
 import { eventText } from './event-numbers.ts';
 import { type CallKind, callKindOf, type EventRole, eventRole, type PartKind, partKindOf } from './item-kinds.ts';
-import { type Item, identityOf, isWholeAnswer, itemSoFar, logprobsOf, OutputItems } from './output-items.ts';
+import { type Item, identityOf, isWholeAnswer, itemSoFar, OutputItems, type Part } from './output-items.ts';
+import { type PlainFrame, readPlainFrame } from './plain-frame.ts';
 import { idStem } from './response-object.ts';
 import { StreamState } from './stream-state.ts';
 
@@ -32,20 +33,21 @@ class MendedStream extends StreamState implements StreamRelay {
   }
 
   frame(frame: SseFrame): Buffer | string | null {
-    const { data } = frame;
-    if (data === null || this.terminal) return null;
+    if (this.terminal) return null;
     try {
-      return this.#read(frame, data);
+      return this.#read(frame, readPlainFrame(frame));
     } catch (error) {
       return this.fail((error as Error).message);
     }
   }
 
-  #read(frame: SseFrame, data: string): Buffer | string | null {
+  #read(frame: SseFrame, plain: PlainFrame | null): Buffer | string | null {
+    const { data } = plain ?? frame;
+    if (data === null) return null;
     if (data.startsWith('[DONE]')) return this.#done();
     const event = tryParseJson(data);
     if (!isObject(event)) return data.trim() === '' ? null : this.fail('the host sent an event that is no JSON object');
-    const type = event.type ?? frame.event;
+    const type = event.type ?? plain?.name ?? frame.event;
     const role = eventRole(type);
     if (role === undefined) return isAbsent(event.error) ? null : this.fail(event);
     switch (role.act) {
@@ -56,7 +58,7 @@ class MendedStream extends StreamState implements StreamRelay {
       case 'fail':
         return isObject(event.response) ? this.fail(event.response.error, event.response) : this.fail(event);
       default:
-        return this.#tell(frame, data, event, role);
+        return this.#tell(event, role, plain?.name === type ? frame.raw : null, data);
     }
   }
 
@@ -78,11 +80,14 @@ class MendedStream extends StreamState implements StreamRelay {
     return text === '' ? null : text;
   }
 
+  /** The last event's word about an item stands in the client's last event too. */
   #finish(finished: Members, index: number): string {
     const item = this.#items.find(finished.id, index);
     this.#mendFinished(finished, item);
-    if (item === undefined) return index < this.#items.all.length ? '' : this.#items.writeWhole(finished, index);
-    if (item.finished !== null || item.type !== finished.type) return '';
+    if (item === undefined) return this.#items.writeWhole(finished, index);
+    if (item.type !== finished.type) return '';
+    item.lastTold = finished;
+    if (item.finished !== null) return '';
     return this.#items.writeRest(item, finished) + this.#items.writeDone(item, finished);
   }
 
@@ -101,13 +106,9 @@ class MendedStream extends StreamState implements StreamRelay {
     return this.#items.all.map((item) => itemSoFar(item, 'incomplete'));
   }
 
-  protected override endedOutput(told: unknown): unknown {
-    const items = this.#items.all;
-    if (!Array.isArray(told) || told.length < items.length) return this.output();
-    objectsIn(told).forEach((item, index) => {
-      this.#mendFinished(item, items.find(({ id }) => id === item.id) ?? items[index]);
-    });
-    return told;
+  /** What the client was told of, in the order it was told, whatever the host left out or added at the end. */
+  protected override endedOutput(): unknown[] {
+    return this.#items.all.map((item) => item.lastTold ?? itemSoFar(item, this.endedStatus));
   }
 
   /** Completes a finished item and gives it the identity it began with. */
@@ -118,7 +119,8 @@ class MendedStream extends StreamState implements StreamRelay {
     return isHidden || isCompleted || isRenamed;
   }
 
-  #tell(frame: SseFrame, data: string, event: Members, role: EventRole): Buffer | string | null {
+  /** `raw` is the frame as it may go on if nothing in it is wrong. */
+  #tell(event: Members, role: EventRole, raw: Buffer | null, data: string): Buffer | string | null {
     const opening = this.takeOpening();
     this.#before = '';
     const mended = this.#mend(event, role);
@@ -126,10 +128,18 @@ class MendedStream extends StreamState implements StreamRelay {
     const before = opening + this.#before;
     if (mended === 'withheld') return before === '' ? null : before;
     const type = 'type' in role ? role.type : (event.type as string);
-    const isRight = !setMembers(event, { type, sequence_number: this.numbers.next++ }) && mended === 'right';
-    if (before === '' && isRight && isPlain(frame, data, type)) return frame.raw;
+    const isRight = !this.#number(event, type) && mended === 'right';
+    if (isRight && raw !== null && before === '') return raw;
     const json = isRight && !data.includes('\n') ? data : JSON.stringify(event);
     return before + eventText(type, json);
+  }
+
+  #number(event: Members, type: string): boolean {
+    const number = this.numbers.next++;
+    if (event.sequence_number === number && event.type === type) return false;
+    event.sequence_number = number;
+    event.type = type;
+    return true;
   }
 
   #countWords(): void {
@@ -144,8 +154,16 @@ class MendedStream extends StreamState implements StreamRelay {
     const kind = 'part' in role ? role.part : partKindOf((event.part as Members | undefined)?.type);
     const known = item ?? this.#begin(role, kind, event);
     if (known === undefined || (this.terms.hideReasoning && known.type === 'reasoning')) return 'withheld';
-    const isMoved = setMembers(event, { item_id: known.id, output_index: known.index });
-    return eitherOf(isMoved, this.#mendInside(event, role, known, kind));
+    const isMoved = this.#place(event, known);
+    const mended = this.#mendInside(event, role, known, kind);
+    return isMoved && mended === 'right' ? 'changed' : mended;
+  }
+
+  #place(event: Members, { id, index }: Item): boolean {
+    if (event.item_id === id && event.output_index === index) return false;
+    event.item_id = id;
+    event.output_index = index;
+    return true;
   }
 
   #mendInside(event: Members, role: EventRole, item: Item, kind: PartKind | undefined): Mended {
@@ -198,7 +216,7 @@ class MendedStream extends StreamState implements StreamRelay {
     if (role.act === 'part-added') return this.#mendPartAdded(event, kind, item);
     const { part, written } = this.#items.part(item, kind, event[kind.indexName] ?? item[kind.list].length - 1);
     this.#before += written;
-    let changed = setMembers(event, { [kind.indexName]: part.index, ...missingLogprobs(event, role, kind) });
+    let changed = mendPlaceInItem(event, role, part);
     if (role.act === 'words') {
       if (!isText(event.delta)) return 'withheld';
       part.words += event.delta;
@@ -230,18 +248,12 @@ class MendedStream extends StreamState implements StreamRelay {
 /** What became of an event: it is as it should be, it was put right, or the client does not get it. */
 type Mended = 'right' | 'changed' | 'withheld';
 
-function eitherOf(changed: boolean, mended: Mended): Mended {
-  return changed && mended === 'right' ? 'changed' : mended;
-}
-
-function missingLogprobs(event: Members, { act }: EventRole, kind: PartKind): Members {
-  const isAboutWords = act === 'words' || act === 'words-done';
-  return isAboutWords && isAbsent(event.logprobs) ? logprobsOf(kind) : {};
-}
-
-/** A name and one data line, nothing beside them: what the client may get as it is. */
-function isPlain({ raw, event }: SseFrame, data: string, type: string): boolean {
-  return event === type && raw.length === Buffer.byteLength(data) + type.length + 'event: \ndata: \n\n'.length;
+function mendPlaceInItem(event: Members, { act }: EventRole, { kind, index }: Part): boolean {
+  const isMoved = event[kind.indexName] !== index;
+  if (isMoved) event[kind.indexName] = index;
+  if (!kind.hasLogprobs || act === 'part-done' || !isAbsent(event.logprobs)) return isMoved;
+  event.logprobs = [];
+  return true;
 }
 
 export function mendStream(terms: RelayTerms): StreamRelay {

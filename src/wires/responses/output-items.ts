@@ -24,6 +24,8 @@ export interface Item extends HostNames {
   words: string;
   areWordsDone: boolean;
   finished: Members | null;
+  /** The item in the host's last event. */
+  lastTold: Members | null;
 }
 
 /** How a host's events speak of an item. */
@@ -76,6 +78,7 @@ export class OutputItems {
       words: '',
       areWordsDone: false,
       finished: null,
+      lastTold: null,
     };
     this.all.push(added);
     return { item: added, changed };
@@ -90,8 +93,7 @@ export class OutputItems {
     const known = item[kind.list][at as number];
     if (known?.kind === kind) return { part: known, written: '' };
     const part = this.newPart(item, kind);
-    const written = this.#writePart(kind.added, item, part, { part: partOf(kind, '') });
-    return { part, written };
+    return { part, written: this.#writePart(kind.added, item, part, { part: partOf(kind, '') }) };
   }
 
   newPart(item: Item, kind: PartKind): Part {
@@ -170,7 +172,7 @@ export class OutputItems {
   }
 }
 
-export function logprobsOf({ hasLogprobs }: PartKind): Members {
+function logprobsOf({ hasLogprobs }: PartKind): Members {
   return hasLogprobs ? { logprobs: [] } : {};
 }
 

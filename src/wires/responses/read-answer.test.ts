@@ -80,13 +80,10 @@ describe('what a host left out', () => {
     expect(written.usage.cost).toBe(0.000001234);
   });
 
-  test('the labels of the caller are repeated', () => {
+  test.each([true, false])('the labels of the caller are repeated, mended or not: %s', (isMended) => {
     const terms = { ...TERMS, request: { metadata: { a: 'b' } } };
-    const written = JSON.parse(
-      readAnswer(Buffer.from(JSON.stringify(bare)), terms, true)
-        .write(billFor())
-        .toString(),
-    );
+    const body = Buffer.from(JSON.stringify(answerOf('text')));
+    const written = JSON.parse(readAnswer(body, terms, isMended).write(billFor()).toString());
     expect(written.metadata).toEqual({ a: 'b' });
   });
 

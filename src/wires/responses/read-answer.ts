@@ -37,9 +37,11 @@ export function parseAnswer(body: Buffer): Members {
   return answer;
 }
 
-function splice(body: Buffer, bill: Bill, rawUsage: unknown, { catalogModel }: RelayTerms): Buffer {
+function splice(body: Buffer, bill: Bill, rawUsage: unknown, { catalogModel, request }: RelayTerms): Buffer {
   const usage = billedUsageText(bill, rawUsage);
-  return editJson(body).set(['model'], JSON.stringify(catalogModel)).set(['usage'], usage).apply();
+  const edit = editJson(body).set(['model'], JSON.stringify(catalogModel)).set(['usage'], usage);
+  for (const [name, label] of Object.entries(echoLabels(request))) edit.set([name], JSON.stringify(label));
+  return edit.apply();
 }
 
 function rewrite(answer: Members, bill: Bill, rawUsage: unknown, { catalogModel }: RelayTerms): Buffer {

@@ -8,6 +8,7 @@ import type { HostManners } from '../wire.ts';
 import { readStreamError } from './errors.ts';
 import { type EventRole, eventRole } from './item-kinds.ts';
 import { findItem } from './output-items.ts';
+import { readPlainFrame } from './plain-frame.ts';
 import { ItemReader } from './read-output.ts';
 import { readUsage } from './usage.ts';
 
@@ -29,14 +30,16 @@ export class ResponseReader implements StreamReader {
     this.#usageRule = usageRule(manners);
   }
 
-  frame({ data, event: name }: SseFrame): void {
-    if (data === null || this.#over || data.startsWith('[DONE]')) return;
+  frame(frame: SseFrame): void {
+    if (this.#over) return;
+    const { data } = readPlainFrame(frame) ?? frame;
+    if (data === null || data.startsWith('[DONE]')) return;
     const event = tryParseJson(data);
     if (!isObject(event)) {
       if (data.trim() !== '') this.#fail('the host sent an event that is no JSON object');
       return;
     }
-    const role = eventRole(event.type ?? name);
+    const role = eventRole(event.type ?? frame.event);
     if (role !== undefined) this.#read(event, role);
     else if (!isAbsent(event.error)) this.#fail(event);
   }

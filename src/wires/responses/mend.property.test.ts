@@ -1,0 +1,94 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import {
+  accumulate,
+  eventsIn,
+  faultsOfStream,
+  fixture,
+  framesOf,
+  type Json,
+  relayInPieces,
+  TERMS,
+} from '../../../test/responses-stream.ts';
+import { mendStream } from './mend.ts';
+
+const STREAMS = ['text', 'reasoning-parallel-tools', 'refusal', 'raw-trace-nameless', 'interleaved-tools'].map((name) =>
+  eventsIn(fixture(name).toString()).map(({ data }) => data),
+);
+
+/** Members a host may forget; without both its index and its id nobody could say which item an event is about. */
+const FORGETTABLE = [
+  'sequence_number',
+  'logprobs',
+  'item_id',
+  'content_index',
+  'summary_index',
+  'part',
+  'text',
+  'name',
+];
+
+/** A host's stream with events left out, members forgotten, names and numbers missing; its end always comes. */
+const carelessStreams = fc
+  .record({
+    events: fc.constantFrom(...STREAMS),
+    dropped: fc.array(fc.nat(40), { maxLength: 6 }),
+    forgotten: fc.array(fc.tuple(fc.nat(40), fc.constantFrom(...FORGETTABLE)), { maxLength: 12 }),
+    forgetsAlways: fc.subarray(FORGETTABLE, { maxLength: 2 }),
+    finalOutput: fc.constantFrom('told', 'empty', 'absent'),
+  })
+  .map(({ events, dropped, forgotten, forgetsAlways, finalOutput }) => {
+    const careless = structuredClone(events);
+    for (const [at, name] of forgotten)
+      if (careless[at]?.type !== 'response.output_item.added') delete careless[at]?.[name];
+    for (const event of careless) for (const name of forgetsAlways) delete event[name];
+    const response = careless.at(-1)!.response as Json;
+    if (finalOutput === 'empty') response.output = [];
+    if (finalOutput === 'absent') delete response.output;
+    return careless.filter((_, at) => at === careless.length - 1 || !dropped.includes(at));
+  });
+
+test('however careless the host, the client’s stream obeys the wire and the SDK’s helper reads it', async () => {
+  await fc.assert(
+    fc.asyncProperty(carelessStreams, fc.integer({ min: 1, max: 2000 }), async (events, pieceBytes) => {
+      const relay = mendStream(TERMS);
+      const text = relayInPieces(relay, framesOf(events), pieceBytes);
+      expect(relay.error).toBeNull();
+      expect(faultsOfStream(text)).toEqual([]);
+      expect((await accumulate(text)).status).toBe('completed');
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('whatever comes, in whatever order, nothing is thrown and what was sent stays in order', () => {
+  const junk = fc.record(
+    { type: fc.constantFrom(...STREAMS.flat().map(({ type }) => type)) },
+    { noNullPrototype: true },
+  );
+  const wild = fc.array(
+    fc.oneof(
+      fc.constantFrom(...STREAMS.flat()),
+      junk,
+      fc
+        .tuple(
+          junk,
+          fc.dictionary(
+            fc.constantFrom('item', 'part', 'delta', 'output_index', 'item_id', 'response'),
+            fc.jsonValue(),
+          ),
+        )
+        .map(([one, rest]) => ({ ...one, ...rest })),
+    ),
+    { maxLength: 12 },
+  );
+  fc.assert(
+    fc.property(wild, (events) => {
+      const relay = mendStream(TERMS);
+      const text = relayInPieces(relay, framesOf(structuredClone(events) as Json[]), 500);
+      const numbers = eventsIn(text).map(({ data }) => data.sequence_number);
+      expect(numbers).toEqual(numbers.map((_, at) => at));
+    }),
+    { numRuns: 300 },
+  );
+});
