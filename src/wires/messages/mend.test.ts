@@ -159,9 +159,32 @@ test('a frame that is no JSON fails the stream', () => {
   });
 });
 
+test('a frame without its event’s name, or with another, gets the right one and keeps its data', () => {
+  const data = JSON.stringify(WORDS);
+  for (const line of ['', 'event: message\n', 'event: content_block_start\n']) {
+    const { client } = mended(START, TEXT_HEAD, `${line}data: ${data}\n\n`);
+    expect(client).toContain(`\n\nevent: content_block_delta\ndata: ${data}\n\n`);
+  }
+});
+
+test('an event whose data does not say what it is gets its type', () => {
+  const { type: _, ...untyped } = WORDS;
+  const { client } = mended(START, TEXT_HEAD, `event: content_block_delta\ndata: ${JSON.stringify(untyped)}\n\n`);
+  expect(framesOf(client).at(-1)).toEqual({ event: 'content_block_delta', data: WORDS });
+  expect(mended(START, 'data: {}\n\n').frames).toHaveLength(1);
+  expect(mended(START, 'data: {"error":{"message":"x"}}\n\n').relay.error).toMatchObject({ message: 'x' });
+});
+
 test('pings before the first frame are left out, later ones pass', () => {
   expect(mended({ type: 'ping' }).client).toBe('');
   expect(mended(START, { type: 'ping' }).frames.map(({ event }) => event)).toEqual(['message_start', 'ping']);
+});
+
+test('nothing passes after the end, not even what a block left open would take', () => {
+  const { relay, client } = mended(START, TEXT_HEAD, WORDS, END, STOP, WORDS);
+  expect(client.match(/Ahoy/g)).toHaveLength(1);
+  expect(relay.relayedBytes).toBe(4);
+  expect(framesOf(relay.closing(billOf(ZERO_USAGE)))[0]?.event).toBe('content_block_stop');
 });
 
 test('a host cannot write a receipt', () => {

@@ -1,7 +1,8 @@
 import { tryParseJson } from '../../kit/json.ts';
-import { encodeSse, type SseFrame } from '../../kit/sse.ts';
+import { encodeSse, SseFrame } from '../../kit/sse.ts';
 import { isObject, type Members } from '../members.ts';
 import type { RelayTerms, StreamRelay } from '../wire.ts';
+import { deltaShape } from './delta-shape.ts';
 import { blockStart, frameText, inputDelta, PING } from './frames.ts';
 import { blockBytes, deltaBytes, mendBlockHead } from './mend-block.ts';
 import { isReceipt } from './receipt.ts';
@@ -13,11 +14,21 @@ class MendedStream extends StreamState implements StreamRelay {
   readonly #mintId = (): string => `toolu_${this.terms.requestId}_${this.nextIndex}`;
 
   frame(frame: SseFrame): Buffer | string | null {
+    const shape = this.terminal ? null : this.open?.shape;
+    if (shape?.matches(frame.raw)) {
+      this.relayedBytes += shape.wordBytes;
+      return frame.raw;
+    }
+    return this.#read(frame);
+  }
+
+  #read(frame: SseFrame): Buffer | string | null {
     const data = frame.data;
     if (data === null || this.terminal) return null;
     const event = tryParseJson(data);
     if (!isObject(event)) return this.#notJson(data);
-    const type = typeof event.type === 'string' ? event.type : (frame.event ?? '');
+    const type = event.type;
+    if (typeof type !== 'string') return this.#untyped(event, frame.event);
     switch (type) {
       case 'content_block_delta':
         return this.#delta(event, frame);
@@ -40,6 +51,12 @@ class MendedStream extends StreamState implements StreamRelay {
     }
   }
 
+  /** What an event is stands twice in a frame, and clients look in both places. */
+  #untyped(event: Members, type: string | null): Buffer | string | null {
+    if (type !== null) return this.#read(new SseFrame(Buffer.from(rewritten({ ...event, type }))));
+    return isObject(event.error) ? this.fail(event.error) : null;
+  }
+
   /** Some hosts end as another wire does. */
   #notJson(data: string): null {
     if (data !== '[DONE]') return this.fail({ message: 'the host sent a frame that is not JSON' });
@@ -52,7 +69,8 @@ class MendedStream extends StreamState implements StreamRelay {
     const block: Members = isObject(event.content_block) ? event.content_block : { type: 'text' };
     const { changed, inputJson } = mendBlockHead(block, this.#mintId);
     const index = this.nextIndex++;
-    this.open = { index, hostIndex: event.index, signature: null };
+    const shape = event.index === index ? deltaShape(index, block.type) : null;
+    this.open = { index, hostIndex: event.index, signature: null, shape };
     if (typeof event.index === 'number') this.#lastHostIndex = event.index;
     if (block.type === 'tool_use') this.toolsSeen = true;
     this.relayedBytes += blockBytes(block) + Buffer.byteLength(inputJson);
@@ -87,7 +105,7 @@ class MendedStream extends StreamState implements StreamRelay {
     if (head === null) return null;
     const before = this.#opening() + this.closeBlock();
     const index = this.nextIndex++;
-    this.open = { index, hostIndex, signature: null };
+    this.open = { index, hostIndex, signature: null, shape: null };
     if (typeof hostIndex === 'number') this.#lastHostIndex = hostIndex;
     return before + blockStart(index, head);
   }
@@ -103,7 +121,7 @@ class MendedStream extends StreamState implements StreamRelay {
 
   #other(type: string, event: Members, frame: SseFrame): Buffer | string | null {
     if (type === 'error' || isObject(event.error)) return this.fail(event.error ?? event);
-    if (type === '' || !this.started || isReceipt(type)) return null;
+    if (!this.started || isReceipt(type)) return null;
     return asItCame(type, frame);
   }
 

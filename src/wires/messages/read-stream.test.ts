@@ -110,6 +110,16 @@ test('a body that ends before the reason to stop is no answer', () => {
   expect(events.map(({ kind }) => kind)).toEqual(['start', 'usage', 'block-start']);
 });
 
+test('blocks that overlap are no answer: nothing is put into the wrong block', () => {
+  const second = { ...CALL, index: 1 };
+  const words = { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'x' } };
+  expect(read(Buffer.from([START, CALL, second, words].map(frame).join(''))).fold.error).toMatchObject({
+    kind: 'unavailable',
+  });
+  const orphan = { ...words, delta: { type: 'input_json_delta', partial_json: '{' } };
+  expect(read(Buffer.from([START, orphan].map(frame).join(''))).fold.error).toMatchObject({ kind: 'unavailable' });
+});
+
 test('after the end nothing more is read', () => {
   const late = frame({ type: 'message_stop' }) + frame({ type: 'error', error: { type: 'api_error' } });
   const { events } = read(Buffer.from(frame(START) + late + late));

@@ -4,6 +4,7 @@ import type { SseFrame } from '../../kit/sse.ts';
 import type { StreamReader } from '../hub.ts';
 import { isObject, type Members } from '../members.ts';
 import type { HostManners } from '../wire.ts';
+import { type DeltaShape, deltaShape } from './delta-shape.ts';
 import { readInBandError } from './errors.ts';
 import { redactedOpaque, signedOpaque } from './opaque.ts';
 import { readStopReason } from './stop-reason.ts';
@@ -17,6 +18,10 @@ class MessageReader implements StreamReader {
   #started = false;
   #over = false;
   #inside: Reading = 'nothing';
+  /** The host's number of the block it began last. */
+  #index: unknown = null;
+  /** How the deltas of the open block look when they need no parsing. */
+  #shape: DeltaShape | null = null;
   #signature = '';
   #redacted: string | null = null;
   #toolsSeen = false;
@@ -29,8 +34,17 @@ class MessageReader implements StreamReader {
   }
 
   frame(frame: SseFrame): void {
+    if (this.#over) return;
+    if (this.#shape?.matches(frame.raw)) {
+      this.#text(tryParseJson(this.#shape.wordsJson(frame.raw)));
+      return;
+    }
+    this.#read(frame);
+  }
+
+  #read(frame: SseFrame): void {
     const data = frame.data;
-    if (data === null || this.#over) return;
+    if (data === null) return;
     const event = tryParseJson(data);
     if (!isObject(event)) {
       if (data !== '[DONE]') this.#fail({ message: 'the host sent a frame that is not JSON' });
@@ -38,10 +52,10 @@ class MessageReader implements StreamReader {
     }
     switch (event.type ?? frame.event) {
       case 'content_block_delta':
-        if (isObject(event.delta)) this.#delta(event.delta);
+        if (isObject(event.delta)) this.#delta(event.delta, event.index);
         break;
       case 'content_block_start':
-        if (isObject(event.content_block)) this.#blockStart(event.content_block);
+        if (isObject(event.content_block)) this.#blockStart(event.content_block, event.index);
         break;
       case 'content_block_stop':
         this.#endBlock();
@@ -75,15 +89,17 @@ class MessageReader implements StreamReader {
     this.#emit({ kind: 'start', id, createdS: null });
   }
 
-  #blockStart(block: Members): void {
+  #blockStart(block: Members, index: unknown): void {
     this.#start(null);
     this.#endBlock();
+    this.#index = index;
     const head = readHead(block);
     if (head === null) {
       this.#inside = 'skipped block';
       return;
     }
     this.#begin(head);
+    this.#shape = deltaShape(index, block.type);
     if (head.kind === 'tool-call') this.#toolsSeen = true;
     if (block.type === 'redacted_thinking') this.#redacted = String(block.data ?? '');
     if (typeof block.signature === 'string') this.#signature = block.signature;
@@ -95,19 +111,25 @@ class MessageReader implements StreamReader {
     this.#emit({ kind: 'block-start', block });
   }
 
-  #delta(delta: Members): void {
-    if (this.#inside === 'nothing') this.#openFor(delta.type);
-    if (this.#inside !== 'block') return;
+  #delta(delta: Members, index: unknown): void {
+    if (this.#inside === 'nothing' || (index !== this.#index && index !== undefined)) this.#openFor(delta.type, index);
+    if (this.#inside !== 'block' || this.#over) return;
     if (delta.type === 'signature_delta') this.#signature += String(delta.signature ?? '');
     else this.#text(delta.text ?? delta.thinking ?? delta.partial_json);
   }
 
-  /** A block that some host forgot to open. */
-  #openFor(deltaType: unknown): void {
+  /** A block that some host forgot to open; one that has ended cannot be gone back to. */
+  #openFor(deltaType: unknown, index: unknown): void {
+    const head = headOfDelta(deltaType);
+    const isPast = typeof index === 'number' && typeof this.#index === 'number' && index <= this.#index;
+    if (head === null || isPast) {
+      this.#fail({ message: 'the host sent a part of a block that it had not begun' });
+      return;
+    }
     this.#start(null);
-    if (deltaType === 'text_delta') this.#begin({ kind: 'text' });
-    else if (deltaType === 'thinking_delta') this.#begin({ kind: 'reasoning' });
-    else this.#fail({ message: 'the host sent a part of a block that it had not begun' });
+    this.#endBlock();
+    this.#index = index;
+    this.#begin(head);
   }
 
   #text(text: unknown): void {
@@ -120,6 +142,7 @@ class MessageReader implements StreamReader {
       this.#emit({ kind: 'block-end', opaque });
     }
     this.#inside = 'nothing';
+    this.#shape = null;
     this.#signature = '';
     this.#redacted = null;
   }
@@ -152,6 +175,11 @@ class MessageReader implements StreamReader {
     this.#over = true;
     this.#emit({ kind: 'error', error: readInBandError(error) });
   }
+}
+
+function headOfDelta(type: unknown): BlockHead | null {
+  if (type === 'text_delta') return { kind: 'text' };
+  return type === 'thinking_delta' || type === 'signature_delta' ? { kind: 'reasoning' } : null;
 }
 
 export function readHead(block: Members): BlockHead | null {

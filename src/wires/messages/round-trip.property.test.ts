@@ -72,7 +72,7 @@ test('a request in normal form comes back from the common language as it went', 
       shares.note(request);
       expect(again(request)).toEqual(request);
     }),
-    { numRuns: 500 },
+    { numRuns: 150 },
   );
   shares.expectAtLeast(0.1);
 });
@@ -83,7 +83,7 @@ test('any other request reaches normal form in one pass, and stays there', () =>
       const normal = again(read(body));
       expect(again(normal)).toEqual(normal);
     }),
-    { numRuns: 500 },
+    { numRuns: 150 },
   );
 });
 

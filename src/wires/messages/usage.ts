@@ -94,12 +94,12 @@ export function writeOpeningUsage(raw: unknown): Members {
 
 /** Usage at the end of a stream has fewer members; the rest stood in its beginning. */
 export function writeFinalUsage(billed: Usage, raw: Members): Members {
-  const written = billed.cacheWriteTokens + billed.cacheWrite1hTokens;
+  const creation = writeCacheCreation(billed, raw.cache_creation);
   return {
     server_tool_use: null,
     ...withoutHostBill(raw),
     ...writeCounts(billed),
-    ...(written > 0 && { cache_creation: writeCacheCreation(billed, null) }),
+    ...((creation !== null || raw.cache_creation !== undefined) && { cache_creation: creation }),
     output_tokens_details: writeOutputDetails(billed, raw.output_tokens_details),
   };
 }

@@ -1,0 +1,76 @@
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const SPACE = 0x20;
+const CLOSE_BRACE = 0x7d;
+const LF = 0x0a;
+const SHORT_ESCAPES = new Set(Buffer.from('"\\/bfnrt'));
+
+/** Which member of which delta holds the words of a block. */
+const WORDS: Readonly<Record<string, readonly [type: string, member: string]>> = {
+  text: ['text_delta', 'text'],
+  thinking: ['thinking_delta', 'thinking'],
+  tool_use: ['input_json_delta', 'partial_json'],
+};
+
+/**
+ * A delta of one block as the vendor spells it, which is nearly every frame of a stream: where its bytes are those, its
+ * words are found without parsing it. Whatever is spelled otherwise is left to the parser.
+ */
+export class DeltaShape {
+  readonly #before: Buffer;
+  #end = 0;
+  #escapes = 0;
+
+  constructor(index: number, type: string, member: string) {
+    const data = `{"type":"content_block_delta","index":${index},"delta":{"type":"${type}","${member}":"`;
+    this.#before = Buffer.from(`event: content_block_delta\ndata: ${data}`);
+  }
+
+  matches(raw: Buffer): boolean {
+    const before = this.#before;
+    if (raw.length <= before.length || raw.compare(before, 0, before.length, 0, before.length) !== 0) return false;
+    return this.#findEnd(raw, before.length) && endsFrame(raw, this.#end + 1);
+  }
+
+  /** UTF-8 bytes of the words of the frame that matched last, their escapes undone. */
+  get wordBytes(): number {
+    return this.#end - this.#before.length - this.#escapes;
+  }
+
+  /** Its words as JSON, quotes and all. */
+  wordsJson(raw: Buffer): string {
+    return raw.toString('utf8', this.#before.length - 1, this.#end + 1);
+  }
+
+  /** Stops at what only the parser should judge. */
+  #findEnd(raw: Buffer, start: number): boolean {
+    this.#escapes = 0;
+    for (let at = start; at < raw.length; at++) {
+      const byte = raw[at]!;
+      if (byte === QUOTE) {
+        this.#end = at;
+        return true;
+      }
+      if (byte < SPACE) return false;
+      if (byte !== BACKSLASH) continue;
+      if (!SHORT_ESCAPES.has(raw[++at]!)) return false;
+      this.#escapes++;
+    }
+    return false;
+  }
+}
+
+/** Two braces, and between them the blanks this vendor pads its frames with. */
+function endsFrame(raw: Buffer, start: number): boolean {
+  if (raw[start] !== CLOSE_BRACE) return false;
+  let at = start + 1;
+  while (raw[at] === SPACE) at++;
+  return raw[at] === CLOSE_BRACE && raw[at + 1] === LF && raw[at + 2] === LF && at + 3 === raw.length;
+}
+
+/** Null for blocks whose words nobody counts. */
+export function deltaShape(index: unknown, blockType: unknown): DeltaShape | null {
+  if (typeof index !== 'number' || typeof blockType !== 'string' || !Object.hasOwn(WORDS, blockType)) return null;
+  const [type, member] = WORDS[blockType]!;
+  return new DeltaShape(index, type, member);
+}
