@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { BILL, chunksIn, feed, RELAY_TERMS, sse } from '../../../test/chat-wire.ts';
 import { completionFaults, textsOf } from '../../../test/completions-conformity.ts';
-import { ownRecordings } from '../../../test/wire-recordings.ts';
+import { ownRecordings } from '../../../test/small-wires.ts';
 import type { RelayTerms, StreamRelay } from '../wire.ts';
 import { exactStream } from './exact.ts';
 import { mendStream } from './mend.ts';

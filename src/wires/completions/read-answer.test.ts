@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { BILL, feed, RELAY_TERMS } from '../../../test/chat-wire.ts';
 import { completionFaults, textsOf } from '../../../test/completions-conformity.ts';
-import { ownRecordings } from '../../../test/wire-recordings.ts';
+import { ownRecordings } from '../../../test/small-wires.ts';
 import { HostAnswerBroken, type RelayTerms } from '../wire.ts';
 import { mendStream } from './mend.ts';
 import { answerAsStream, readAnswer } from './read-answer.ts';

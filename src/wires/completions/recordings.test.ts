@@ -2,7 +2,7 @@ import OpenAI from 'openai';
 import { describe, expect, test } from 'vitest';
 import { BILL, feed, jsonText, RELAY_TERMS, UPSTREAM_TERMS } from '../../../test/chat-wire.ts';
 import { completionFaults, textsOf } from '../../../test/completions-conformity.ts';
-import { corpusRecordings, ownRecordings, type Recording, withServer } from '../../../test/wire-recordings.ts';
+import { corpusRecordings, ownRecordings, type Recording, withServer } from '../../../test/small-wires.ts';
 import { exactStream } from './exact.ts';
 import { completions } from './index.ts';
 import { mendStream } from './mend.ts';

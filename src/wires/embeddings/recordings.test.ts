@@ -1,7 +1,7 @@
 import OpenAI from 'openai';
 import { describe, expect, test } from 'vitest';
 import { BILL, jsonText, RELAY_TERMS, UPSTREAM_TERMS } from '../../../test/chat-wire.ts';
-import { corpusRecordings, ownRecordings, withServer } from '../../../test/wire-recordings.ts';
+import { corpusRecordings, ownRecordings, withServer } from '../../../test/small-wires.ts';
 import { embeddings } from './index.ts';
 import { peek } from './peek.ts';
 import { decodeVector, readVector } from './vectors.ts';
