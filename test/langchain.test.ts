@@ -1,11 +1,5 @@
 import { ChatAnthropic } from '@langchain/anthropic';
-import {
-  type AIMessage,
-  type AIMessageChunk,
-  type BaseMessage,
-  HumanMessage,
-  ToolMessage,
-} from '@langchain/core/messages';
+import { type AIMessage, type BaseMessage, HumanMessage, ToolMessage } from '@langchain/core/messages';
 import { ChatOpenAI } from '@langchain/openai';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Harness, startHarness } from './harness.ts';
@@ -64,7 +58,7 @@ describe.each(Object.entries(CLIENTS))('%s', (_name, client) => {
     let text = '';
     let outputTokens = 0;
     for await (const chunk of await client().stream('Hi')) {
-      const { usage_metadata: usage } = chunk as { usage_metadata?: { output_tokens: number } };
+      const { usage_metadata: usage } = chunk as unknown as { usage_metadata?: { output_tokens: number } };
       text += chunk.text;
       outputTokens = Math.max(outputTokens, usage?.output_tokens ?? 0);
     }
