@@ -126,6 +126,13 @@ test('the receipt gives amounts digit for digit', () => {
   expect(relay.closing({ ...billOf(ZERO_USAGE), components: null })).toContain('"components":null');
 });
 
+test('a caller that does without the receipt gets the same stream up to it', () => {
+  const relay = mendStream({ ...TERMS, wantsUsageFrame: false });
+  feed(relay, stream(START, TEXT_HEAD, WORDS, TAIL, END, STOP), 1_000_000);
+  const events = framesOf(relay.closing(billOf(ZERO_USAGE))).map(({ event }) => event);
+  expect(events).toEqual(['message_delta', 'message_stop']);
+});
+
 test('the first frame names the catalog’s model and hides the host’s bill', () => {
   const { frames } = mended({ ...START, message: { ...START.message, provider: 'somebody' } });
   expect(frames[0]?.data.message).toMatchObject({ id: 'msg_1', model: TERMS.catalogModel });

@@ -293,6 +293,13 @@ describe('headers', () => {
     expect(read).toThrow(/2023-06-01, 2026-10-21|differ/);
   });
 
+  test('the receipt event comes unless the caller does without it', () => {
+    const wanted = (headers: Record<string, string>) => peekAt(PLAIN, headers).wantsUsageFrame;
+    expect(wanted({})).toBe(true);
+    expect(wanted({ 'x-gateway-receipt-event': 'none' })).toBe(false);
+    expect(refusalOf(() => wanted({ 'x-gateway-receipt-event': 'all' }))).toMatchObject({ code: 'invalid_header' });
+  });
+
   test('betas go on, known or not, but for one that would widen the window the hold pays for', () => {
     const headers = { 'anthropic-beta': 'interleaved-thinking-2025-05-14, context-1m-2025-08-07,from-the-future' };
     expect(headersFor(headers)).toMatchObject({ 'anthropic-beta': 'interleaved-thinking-2025-05-14,from-the-future' });
