@@ -44,7 +44,7 @@ const USAGE_RULES: Readonly<Record<string, UsageRule>> = {
 };
 
 export function usageRule({ readUsage }: HostManners): UsageRule {
-  return (readUsage === undefined ? undefined : USAGE_RULES[readUsage]) ?? standardUsage;
+  return readUsage !== undefined && Object.hasOwn(USAGE_RULES, readUsage) ? USAGE_RULES[readUsage]! : standardUsage;
 }
 
 /** Counts nobody can bill are missing, and say why. */

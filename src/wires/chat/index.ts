@@ -1,5 +1,6 @@
+import { COMMENT, writeError, writeStreamError } from '../envelope.ts';
+import { readHostError } from '../read-host-error.ts';
 import type { Wire } from '../wire.ts';
-import { readError, writeError, writeStreamError } from './errors.ts';
 import { exactStream } from './exact.ts';
 import { mendStream } from './mend.ts';
 import { peek, texts } from './peek.ts';
@@ -14,12 +15,12 @@ import { writeStream } from './write-stream.ts';
 
 export const chat: Wire = {
   name: 'chat',
-  client: { peek, texts, writeError, writeStreamError, keepAlive: ': keep-alive\n\n' },
+  client: { peek, texts, writeError, writeStreamError, keepAlive: COMMENT },
   relay: {
     path: '/chat/completions',
     writeRequest,
     readAnswer,
-    readError,
+    readError: readHostError,
     stream: { mend: mendStream, exact: exactStream, answerAsStream },
   },
   hub: {

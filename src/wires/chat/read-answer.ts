@@ -1,12 +1,13 @@
 import { type JsonText, readJson, tryParseJson } from '../../kit/json.ts';
+import { usageRule } from '../inclusive-usage.ts';
 import { isObject, type Members } from '../members.ts';
-import { type Bill, type BufferedAnswer, HostAnswerBroken, type RelayTerms } from '../wire.ts';
-import { readInBandError } from './errors.ts';
+import { promptUsageText, readPromptUsage } from '../prompt-usage.ts';
+import { readErrorMember } from '../read-host-error.ts';
+import { type BufferedAnswer, HostAnswerBroken, type RelayTerms } from '../wire.ts';
 import { isFailure } from './finish-reason.ts';
-import { findUsage, usageRule } from './manners.ts';
+import { findUsage } from './manners.ts';
 import { type AnswerChoice, mendAnswer } from './mend-answer.ts';
 import { mendTrace, modelBytes } from './mend-text.ts';
-import { readUsage, writeUsage } from './usage.ts';
 
 /** Reads a whole answer; what it writes are the host's own bytes with `model` and `usage` replaced, unless more was wrong. */
 export function readAnswer(body: Buffer, terms: RelayTerms, mended: boolean): BufferedAnswer {
@@ -20,9 +21,9 @@ export function readAnswer(body: Buffer, terms: RelayTerms, mended: boolean): Bu
   const changed = mended ? mendAnswer(answer, choices, terms) : mendTraces(choices, terms);
   const splice = changed ? spliceInto(answer, terms) : spliceBytes(text, terms);
   return {
-    usage: readUsage(rawUsage, usageRule(terms.manners)),
+    usage: readPromptUsage(rawUsage, usageRule(terms.manners)),
     relayedBytes: choices.reduce((sum, { message }) => sum + modelBytes(message), 0),
-    write: (bill) => splice(usageText(bill, rawUsage)),
+    write: (bill) => splice(promptUsageText(bill, rawUsage)),
   };
 }
 
@@ -41,7 +42,7 @@ function hasMessage(choice: unknown): choice is AnswerChoice {
 /** Some hosts say with 200 that they failed. */
 function brokenAnswer(answer: unknown): HostAnswerBroken {
   const error = isObject(answer) ? answer.error : null;
-  const hostError = error ? readInBandError(error) : null;
+  const hostError = error ? readErrorMember(error) : null;
   return new HostAnswerBroken('The host answered with something that is no chat completion.', hostError);
 }
 
@@ -64,12 +65,6 @@ function spliceBytes(text: JsonText, { catalogModel }: RelayTerms): Splice {
   // Walks the text now, while a fault in it can still be told.
   text.locate(['model']);
   return (usage) => text.edit().set(['model'], model).set(['usage'], usage).apply();
-}
-
-/** The exact integer is written as digits, never through a floating-point number. */
-function usageText(bill: Bill, rawUsage: unknown): string {
-  const usage = JSON.stringify({ ...writeUsage(bill.usage, rawUsage), cost: bill.costUsd });
-  return `${usage.slice(0, -1)},"cost_nanousd":${bill.costNanousd}}`;
 }
 
 /** A host that cannot stream hands over its answer, or its error, as one chunk of the same shape. */

@@ -1,20 +1,21 @@
 import type { EventSink } from '../../canonical/events.ts';
 import { randomBase62 } from '../../kit/ids.ts';
 import { tryParseJson } from '../../kit/json.ts';
+import { usageRule } from '../inclusive-usage.ts';
 import { isObject, objectsIn } from '../members.ts';
+import { readPromptUsage } from '../prompt-usage.ts';
+import { readErrorMember } from '../read-host-error.ts';
 import { HostAnswerBroken, type HostManners } from '../wire.ts';
 import { DeltaEmitter, finishReasonOf } from './emit-delta.ts';
-import { readInBandError } from './errors.ts';
-import { findUsage, usageRule } from './manners.ts';
+import { findUsage } from './manners.ts';
 import { mendChoice, newChoice } from './mend-choice.ts';
-import { readUsage } from './usage.ts';
 
 /** A whole answer is the stream of one delta. */
 export function readHubAnswer(body: Buffer, manners: HostManners, emit: EventSink): void {
   const answer = tryParseJson(body.toString('utf8'));
   const choice = isObject(answer) ? objectsIn(answer.choices)[0] : undefined;
   if (!isObject(answer) || choice === undefined || !isObject(choice.message)) {
-    const error = isObject(answer) && answer.error ? readInBandError(answer.error) : null;
+    const error = isObject(answer) && answer.error ? readErrorMember(answer.error) : null;
     throw new HostAnswerBroken('The host answered with something that is no chat completion.', error);
   }
   const { id, created } = answer;
@@ -28,7 +29,7 @@ export function readHubAnswer(body: Buffer, manners: HostManners, emit: EventSin
   mendChoice(whole, state, false, () => `call_${randomBase62(24)}`);
   const deltas = new DeltaEmitter(emit);
   deltas.delta(whole.delta ?? {});
-  emit({ kind: 'usage', reading: readUsage(findUsage(answer), usageRule(manners)) });
+  emit({ kind: 'usage', reading: readPromptUsage(findUsage(answer), usageRule(manners)) });
   const said = typeof choice.finish_reason === 'string' ? choice.finish_reason : null;
   deltas.finish(finishReasonOf(said ?? (state.calls.length > 0 ? 'tool_calls' : 'stop')), said);
 }

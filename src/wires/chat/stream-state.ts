@@ -1,11 +1,12 @@
 import { MISSING_USAGE, type UsageReading } from '../../canonical/usage.ts';
 import { LIMITS } from '../../limits.ts';
+import { type UsageRule, usageRule } from '../inclusive-usage.ts';
 import { isAbsent, type Members } from '../members.ts';
+import { readPromptUsage, writePromptUsage } from '../prompt-usage.ts';
+import { readErrorMember } from '../read-host-error.ts';
 import type { Bill, HostError, RelayTerms } from '../wire.ts';
-import { readInBandError } from './errors.ts';
-import { findUsage, usageRule } from './manners.ts';
+import { findUsage } from './manners.ts';
 import { type ChoiceState, newChoice } from './mend-choice.ts';
-import { readUsage, type UsageRule, writeUsage } from './usage.ts';
 
 /** What both relays of this wire remember of a stream, and how they close it. */
 export class StreamState {
@@ -43,7 +44,7 @@ export class StreamState {
     let text = '';
     for (const choice of this.choices) if (!choice.finished) text += this.#finishText(choice);
     if (this.terms.wantsUsageFrame) {
-      text += this.#chunkText('[]', `,"usage":${JSON.stringify(writeUsage(usage, this.#rawUsage))}`);
+      text += this.#chunkText('[]', `,"usage":${JSON.stringify(writePromptUsage(usage, this.#rawUsage))}`);
     }
     return `${text}data: [DONE]\n\n`;
   }
@@ -85,7 +86,7 @@ export class StreamState {
     const raw = findUsage(chunk);
     if (isAbsent(raw)) return false;
     this.#rawUsage = raw;
-    this.#reading = readUsage(raw, this.#usageRule);
+    this.#reading = readPromptUsage(raw, this.#usageRule);
     this.#isUsageLast = true;
     return true;
   }
@@ -106,7 +107,7 @@ export class StreamState {
   /** The host broke off, in its own words or in ours. */
   protected fail(error: unknown, chunk: Members = {}): null {
     this.#isUsageInError = this.noteUsage(chunk);
-    this.error = readInBandError(error);
+    this.error = readErrorMember(error);
     this.terminal = true;
     return null;
   }

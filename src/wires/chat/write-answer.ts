@@ -2,13 +2,13 @@ import type { AnswerBlock, CanonicalAnswer } from '../../canonical/events.ts';
 import { stringifyJson } from '../../kit/json-stringify.ts';
 import type { WriteTerms } from '../hub.ts';
 import type { Members } from '../members.ts';
+import { writePromptUsage } from '../prompt-usage.ts';
 import type { Bill } from '../wire.ts';
 import { opaqueDetail, textDetail } from './reasoning-details.ts';
-import { writeUsage } from './usage.ts';
 
 /** A whole answer as a chat completion. */
 export function writeAnswer(answer: CanonicalAnswer, bill: Bill, terms: WriteTerms): Buffer {
-  const usage = { ...writeUsage(bill.usage, null), cost: bill.costUsd, cost_nanousd: bill.costNanousd };
+  const usage = { ...writePromptUsage(bill.usage, null), cost: bill.costUsd, cost_nanousd: bill.costNanousd };
   const completion = {
     id: `chatcmpl-${terms.requestId}`,
     object: 'chat.completion',

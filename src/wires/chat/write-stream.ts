@@ -1,8 +1,8 @@
 import type { BlockHead, CanonicalEvent } from '../../canonical/events.ts';
 import type { StreamWriter, WriteTerms } from '../hub.ts';
+import { writePromptUsage } from '../prompt-usage.ts';
 import type { Bill } from '../wire.ts';
 import { opaqueDetail, textDetail } from './reasoning-details.ts';
-import { writeUsage } from './usage.ts';
 
 /** Events as chunks of this wire: one choice, the role first, both names of a trace, tool calls by index. */
 class ChatStreamWriter implements StreamWriter {
@@ -40,7 +40,7 @@ class ChatStreamWriter implements StreamWriter {
 
   closing({ usage }: Bill): string {
     const last = this.#terms.wantsUsageFrame
-      ? `${this.#head}"choices":[],"usage":${JSON.stringify(writeUsage(usage, null))}}\n\n`
+      ? `${this.#head}"choices":[],"usage":${JSON.stringify(writePromptUsage(usage, null))}}\n\n`
       : '';
     return `${last}data: [DONE]\n\n`;
   }

@@ -1,6 +1,6 @@
 import { tryParseJson } from '../../kit/json.ts';
 import type { SseFrame } from '../../kit/sse.ts';
-import { isAbsent, isObject, isText, type Members, objectsIn } from '../members.ts';
+import { isAbsent, isObject, type Members, objectsIn } from '../members.ts';
 import type { Bill, RelayTerms, StreamRelay } from '../wire.ts';
 import { completeItem, completePart, hideTrace, partOf, setMembers } from './complete-item.ts';
 import { eventText } from './event-numbers.ts';
@@ -202,7 +202,7 @@ class MendedStream extends StreamState implements StreamRelay {
   #mendCall(event: Members, act: string, kind: CallKind, item: Item): Mended {
     if (callKindOf(item.type) !== kind) return 'withheld';
     if (act === 'words') {
-      if (!isText(event.delta)) return 'withheld';
+      if (typeof event.delta !== 'string') return 'withheld';
       item.words += event.delta;
       this.relayedBytes += Buffer.byteLength(event.delta);
       return 'right';
@@ -218,7 +218,7 @@ class MendedStream extends StreamState implements StreamRelay {
     this.#before += written;
     let changed = mendPlaceInItem(event, role, part);
     if (role.act === 'words') {
-      if (!isText(event.delta)) return 'withheld';
+      if (typeof event.delta !== 'string') return 'withheld';
       part.words += event.delta;
       this.relayedBytes += Buffer.byteLength(event.delta);
     } else if (role.act === 'words-done') {
