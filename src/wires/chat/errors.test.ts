@@ -1,10 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { GatewayError } from '../../canonical/errors.ts';
 import { LIMITS } from '../../limits.ts';
-import { readError, readInBandError, writeError, writeStreamError } from './errors.ts';
+import { readErrorMember } from '../read-host-error.ts';
+import { chat } from './index.ts';
+
+const { writeError, writeStreamError } = chat.client;
 
 const read = (status: number, body: unknown) =>
-  readError(status, Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)));
+  chat.relay.readError(status, Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)));
 
 describe('a host’s error, in whichever shape', () => {
   const SHAPES: readonly (readonly [string, number, unknown, object])[] = [
@@ -199,12 +202,12 @@ describe('an error inside a stream', () => {
     ['it broke', 500, 'unavailable'],
     [true, 500, 'unavailable'],
   ])('%j has status %d', (error, status, kind) => {
-    expect(readInBandError(error)).toMatchObject({ status, kind });
+    expect(readErrorMember(error)).toMatchObject({ status, kind });
   });
 
   test('keeps the host’s words', () => {
-    expect(readInBandError('it broke').message).toBe('it broke');
-    expect(readInBandError({ message: 'm', code: 'c', param: 'p' })).toMatchObject({
+    expect(readErrorMember('it broke').message).toBe('it broke');
+    expect(readErrorMember({ message: 'm', code: 'c', param: 'p' })).toMatchObject({
       message: 'm',
       code: 'c',
       param: 'p',
@@ -217,7 +220,7 @@ test('our own errors stand in one envelope, in answers and in streams', () => {
   const envelope = {
     error: { message: '`n` must be "one".', type: 'invalid_request_error', code: 'invalid_value', param: 'n' },
   };
-  const { status, body } = writeError(error);
+  const { status, body } = writeError(error, 'req_1');
   expect([status, JSON.parse(body)]).toEqual([400, envelope]);
-  expect(writeStreamError(error)).toBe(`data: ${JSON.stringify(envelope)}\n\n`);
+  expect(writeStreamError(error, 'req_1')).toBe(`data: ${JSON.stringify(envelope)}\n\n`);
 });

@@ -6,6 +6,7 @@ import {
   anything,
   aString,
   aStringOrObject,
+  aStringOrStrings,
   checkField,
   type FieldCheck,
 } from '../field-checks.ts';
@@ -14,12 +15,6 @@ import { REFUSED_EVERYWHERE, type Refusals, refuseUnlessHarmless } from '../refu
 import { unsupported } from '../request-errors.ts';
 
 const anInteger: FieldCheck = { says: 'an integer', holds: Number.isSafeInteger };
-const aStringOrStrings: FieldCheck = {
-  says: 'a string or a list of strings',
-  holds: (value) =>
-    typeof value === 'string' || (Array.isArray(value) && value.every((one) => typeof one === 'string')),
-};
-
 /** Fields this wire knows, with the type they must have; what reads them closer does so elsewhere. */
 const KNOWN_FIELDS: Readonly<Record<string, FieldCheck>> = {
   model: anything,

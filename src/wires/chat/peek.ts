@@ -8,6 +8,7 @@ import { PromptTexts, visitUnknown } from '../prompt-visitor.ts';
 import { readModel } from '../read-model.ts';
 import { asksToReason } from '../read-reasoning.ts';
 import { missing, mustBe } from '../request-errors.ts';
+import { readWantsUsage } from '../wants-usage.ts';
 import type { CapabilityNeed, Peek } from '../wire.ts';
 import { checkFields } from './fields.ts';
 import { countTools, measureBody, visitMessages } from './measure.ts';
@@ -31,7 +32,7 @@ export function peek(text: JsonText): Peek {
   return {
     model,
     stream,
-    wantsUsageFrame: readWantsUsage(body, stream),
+    wantsUsageFrame: readWantsUsage(body),
     outputLimit: readOutputLimit(body),
     defaultOutputLimit: DEFAULT_OUTPUT_LIMIT,
     answers: readAnswers(body),
@@ -72,20 +73,6 @@ function readAnswers(body: Members): number {
 
 function isIntegerWithin(value: unknown, least: number, most: number): value is number {
   return Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most;
-}
-
-/** Asked for by this wire's own option, or by the aggregators' spelling. */
-function readWantsUsage(body: Members, stream: boolean): boolean {
-  const { stream_options: options, usage } = body;
-  if (isObject(options)) {
-    if (!stream) throw mustBe('stream_options', 'left out unless `stream` is true');
-    const include = options.include_usage;
-    if (!isAbsent(include) && typeof include !== 'boolean') {
-      throw mustBe('stream_options.include_usage', 'true or false');
-    }
-    if (include === true) return true;
-  }
-  return isObject(usage) && usage.include === true;
 }
 
 function needsOf(body: Members, firstImage: string | null, reasoning: ReasoningAsk | null): CapabilityNeed[] {
