@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { SimScript } from '../src/sim/sim.ts';
-import { type Harness, startHarness } from './harness.ts';
+import { type Harness, simHost, startHarness } from './harness.ts';
 import { callRaw } from './raw-client.ts';
 
 /** Whatever a host answers, a caller gets an answer or an error of ours, and the receipt says the same. */
@@ -141,5 +141,17 @@ describe.each(['exact', 'mended'] as const)('a stream through the %s relay', (re
     expect(error).toMatchObject({ type: 'upstream_error', code: 'host_failed' });
     expect(receipt.ended).toBe(ends === 502 ? 'failed' : 'upstream_error');
     expect(receipt.cost_nanousd === 0).toBe(ends === 502);
+  });
+});
+
+describe('a host that is not there', () => {
+  test.each([false, true])('fails at once and costs nothing, stream: %s', async (stream) => {
+    const absent = await startHarness({ hosts: () => [simHost({ url: 'http://127.0.0.1:1' })] });
+    const answer = await callRaw(`${absent.url}/v1/chat/completions`, { ...ASK, stream });
+    expect([answer.status, JSON.parse(answer.text).error.code]).toEqual([502, 'host_failed']);
+    expect(answer.text).not.toContain('127.0.0.1');
+    expect(await absent.newestReceipt()).toMatchObject({ ended: 'failed', costNanousd: 0n, attempts: 1 });
+    await absent.expectCleanBooks();
+    await absent.stop();
   });
 });

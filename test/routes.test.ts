@@ -1,4 +1,5 @@
-import { connect } from 'node:net';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { LIMITS } from '../src/limits.ts';
 import { type Harness, startHarness } from './harness.ts';
@@ -143,6 +144,31 @@ describe('a body', () => {
     expect((await harness.post(ASK, { 'content-type': 'application/json; charset=utf-8' })).status).toBe(200);
   });
 
+  test('may wait for leave to be sent, as curl does with large ones', async () => {
+    const body = JSON.stringify(ASK);
+    const head = `POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n`;
+    const socket = connect(Number(new URL(harness.url).port), '127.0.0.1');
+    socket.write(`${head}content-length: ${body.length}\r\nexpect: 100-continue\r\nconnection: close\r\n\r\n`);
+    const [leave] = (await once(socket, 'data')) as [Buffer];
+    expect(leave.toString()).toMatch(/^HTTP\/1.1 100 /);
+    socket.write(body);
+    expect(await readToEnd(socket)).toMatch(/^HTTP\/1.1 200 OK\r\n/);
+  });
+
+  test('may follow another on the same connection before that one is answered', async () => {
+    const body = JSON.stringify({ ...ASK, max_tokens: 5 });
+    const stream = JSON.stringify({ ...ASK, stream: true });
+    const head = `POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n`;
+    const last = 'GET /v1/models HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n';
+    const text = await speak(
+      `${head}content-length: ${stream.length}\r\n\r\n${stream}${head}content-length: ${body.length}\r\n\r\n${body}${last}`,
+    );
+    expect(text.match(/HTTP\/1.1 200 OK/g)).toHaveLength(3);
+    const order = ['data: [DONE]', '"chat.completion"', '"context_window"'].map((each) => text.indexOf(each));
+    expect(order).toEqual(order.toSorted((a, b) => a - b));
+    expect(order[0]).toBeGreaterThan(0);
+  });
+
   test('that is no JSON, or nothing, is refused', async () => {
     await expectRefusal(await harness.post('{"model":'), 400, 'invalid_request_body');
     await expectRefusal(await harness.post(''), 400, 'invalid_request_body');
@@ -188,12 +214,16 @@ describe('bytes that are no request', () => {
 
 /** Says the bytes on a connection of their own and gives everything that came back until it was closed. */
 function speak(bytes: string): Promise<string> {
+  const socket = connect(Number(new URL(harness.url).port), '127.0.0.1');
+  socket.write(bytes);
+  return readToEnd(socket);
+}
+
+function readToEnd(socket: Socket): Promise<string> {
   return new Promise((resolve, reject) => {
-    const socket = connect(Number(new URL(harness.url).port), '127.0.0.1');
     let text = '';
     socket.on('data', (chunk) => (text += chunk));
     socket.on('close', () => resolve(text));
     socket.on('error', reject);
-    socket.write(bytes);
   });
 }
