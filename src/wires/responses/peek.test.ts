@@ -187,6 +187,12 @@ describe('what is refused', () => {
       'invalid_value',
       'input[0].content[0].image_url',
     ],
+    [
+      'encrypted reasoning that is no text',
+      ITEM({ type: 'reasoning', summary: [], encrypted_content: 7 }),
+      'invalid_value',
+      'input[0].encrypted_content',
+    ],
     ['a limit that is no number', { ...ASK, max_output_tokens: '5' }, 'invalid_value', 'max_output_tokens'],
     ['a limit of nothing', { ...ASK, max_output_tokens: 0 }, 'invalid_value', 'max_output_tokens'],
     [

@@ -151,7 +151,7 @@ export class ResponseWriter implements StreamWriter {
     const nothing = this.#words?.kind === FUNCTION_CALL && this.#words.text === '' ? this.#say('{}') : '';
     const words = this.#words;
     this.#words = null;
-    if (item.type === 'reasoning' && opaque !== null) item.encrypted_content = opaque.data;
+    if (item.type === 'reasoning' && opaque !== null) item.encrypted_content = writeOpaque(opaque);
     return words === null ? '' : nothing + this.#endWords(item, words);
   }
 
