@@ -46,7 +46,7 @@ export class StreamState {
   closing({ usage }: Bill): string {
     const opening = this.takeOpening();
     const response = this.#endedResponse();
-
+    response.usage = writeUsage(usage, this.#rawUsage);
     return opening + this.numbers.write(`response.${response.status}`, { ...this.#end, ...ended(response) });
   }
 
