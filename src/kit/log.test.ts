@@ -41,6 +41,30 @@ describe('createLog', () => {
     expect(lines).toEqual([]);
   });
 
+  it('writes a line without fields, and leaves out what is undefined', () => {
+    const { log, lines } = logTo('info');
+    log.info({}, 'bare');
+    log.info({ gone: undefined, here: null }, 'half');
+    expect(lines.map(({ time: _, ...rest }) => rest)).toEqual([
+      { level: 'info', msg: 'bare' },
+      { level: 'info', here: null, msg: 'half' },
+    ]);
+  });
+
+  it('escapes what would break the line', () => {
+    const { log, lines } = logTo('info');
+    log.info({ text: 'two\nlines "quoted"' }, 'a "message"\n');
+    expect(lines[0]).toMatchObject({ text: 'two\nlines "quoted"', msg: 'a "message"\n' });
+  });
+
+  it('never fails on what cannot be written as JSON', () => {
+    const { log, lines } = logTo('info');
+    const circular: Record<string, unknown> = {};
+    circular.self = circular;
+    log.info({ amount: 12n, circular, status: 200 }, 'odd');
+    expect(lines[0]).toMatchObject({ amount: '12', status: '200', msg: 'odd' });
+  });
+
   it('writes its buffer to a file on demand', () => {
     const folder = mkdtempSync(join(tmpdir(), 'log-'));
     try {

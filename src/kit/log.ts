@@ -1,5 +1,6 @@
 import { openSync } from 'node:fs';
 import pino from 'pino';
+import { systemClock } from './clock.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
@@ -27,30 +28,76 @@ export interface LogOptions {
 /** A destination that takes nothing must not fill the memory: beyond this, lines are dropped. */
 const BUFFERED_BYTES_MAX = 16 * 1024 * 1024;
 
+const LEVELS: readonly LogLevel[] = ['debug', 'info', 'warn', 'error', 'silent'];
+
+/** Lines are made by JSON.stringify, not by pino: its long chains of small strings cost a busy gateway a sixth of its CPU. */
 export function createLog({ level, destination }: LogOptions): RootLog {
-  const buffered = typeof destination === 'object' ? null : bufferedDestination(destination);
-  const log = pino(
-    {
-      level,
-      base: null,
-      timestamp: pino.stdTimeFunctions.isoTime,
-      formatters: { level: (label) => ({ level: label }) },
-    },
-    buffered ?? (destination as pino.DestinationStream),
-  );
+  const lines = typeof destination === 'object' ? destination : new LineWriter(destination);
+  const at = (own: LogLevel): Log['info'] =>
+    LEVELS.indexOf(own) < LEVELS.indexOf(level)
+      ? () => {}
+      : (fields, message) => void lines.write(lineOf(own, fields, message));
   return {
-    debug: (fields, message) => log.debug(fields, message),
-    info: (fields, message) => log.info(fields, message),
-    warn: (fields, message) => log.warn(fields, message),
-    error: (fields, message) => log.error(fields, message),
-    flush: () => buffered?.flushSync(),
+    debug: at('debug'),
+    info: at('info'),
+    warn: at('warn'),
+    error: at('error'),
+    flush: () => (lines instanceof LineWriter ? lines.flushSync() : undefined),
   };
 }
 
-/** Opened here and not by pino, which opens files later and cannot flush before. */
-function bufferedDestination(destination: number | string): ReturnType<typeof pino.destination> {
-  const fd = typeof destination === 'string' ? openSync(destination, 'a') : destination;
-  return pino.destination({ dest: fd, sync: false, maxLength: BUFFERED_BYTES_MAX });
+function lineOf(level: LogLevel, fields: LogFields, message: string): string {
+  const time = new Date(systemClock.nowMs()).toISOString();
+  const members = membersOf(fields);
+  const comma = members === '' ? '' : ',';
+  return `{"level":"${level}","time":"${time}"${comma}${members},"msg":${JSON.stringify(message)}}\n`;
+}
+
+/** What cannot be written must not fail the one who logs it. */
+function membersOf(fields: LogFields): string {
+  try {
+    return JSON.stringify(fields).slice(1, -1);
+  } catch {
+    return membersAsTexts(fields);
+  }
+}
+
+function membersAsTexts(fields: LogFields): string {
+  return Object.entries(fields)
+    .map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(asText(value))}`)
+    .join(',');
+}
+
+function asText(value: unknown): string {
+  return typeof value === 'object' || typeof value === 'function' ? `(${typeof value})` : shorten(String(value));
+}
+
+/** Hands on the lines of one turn of the event loop together; a line by itself costs as much as all of them. */
+class LineWriter {
+  readonly #stream: ReturnType<typeof pino.destination>;
+  #lines: string[] = [];
+
+  /** The file is opened here and not by pino, which opens it later and cannot flush before. */
+  constructor(destination: number | string) {
+    const fd = typeof destination === 'string' ? openSync(destination, 'a') : destination;
+    this.#stream = pino.destination({ dest: fd, sync: false, maxLength: BUFFERED_BYTES_MAX });
+    process.once('exit', () => this.flushSync());
+  }
+
+  write(line: string): void {
+    if (this.#lines.push(line) === 1) setImmediate(() => this.#handOn());
+  }
+
+  flushSync(): void {
+    this.#handOn();
+    this.#stream.flushSync();
+  }
+
+  #handOn(): void {
+    if (this.#lines.length === 0) return;
+    this.#stream.write(this.#lines.join(''));
+    this.#lines = [];
+  }
 }
 
 export interface ErrorFields {
