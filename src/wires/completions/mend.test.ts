@@ -58,6 +58,25 @@ describe('every stream', () => {
     expect(feed(mendStream(RELAY_TERMS), frame)).toBe(frame);
   });
 
+  test('sends nothing for a frame that has nothing left to say', () => {
+    const texts = chunksIn(relayed(streamOf('streamed-careless')).text).map(({ choices }) => choices);
+    expect(texts).toMatchObject([[{ text: ' yes' }], [{ text: '', finish_reason: 'stop' }], []]);
+  });
+
+  test('writes anew what came with more than its data', () => {
+    const chunk = {
+      id: 'c',
+      object: 'text_completion',
+      created: 1,
+      model: 'bridge',
+      choices: [{ text: 'a', index: 0, logprobs: null, finish_reason: null }],
+      usage: null,
+    };
+    for (const extra of ['event: completion\n', 'id: 7\n', ': note\n']) {
+      expect(feed(mendStream(RELAY_TERMS), `${extra}${sse(chunk)}`)).toBe(sse(chunk));
+    }
+  });
+
   test('invents an id, a time and an end where the host forgot them', () => {
     const { text } = relayed(sse({ choices: [{ text: 'a' }] }, '[DONE]'));
     const [first, end] = chunksIn(text);

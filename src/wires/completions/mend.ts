@@ -67,8 +67,8 @@ class MendedStream extends StreamState implements StreamRelay {
 const PLAIN_FRAME_BYTES = 'data: \n\n'.length;
 
 /** A single data line, nothing beside it: what the client may get as it is. */
-function isPlain({ raw, data, event }: SseFrame): boolean {
-  return event === null && raw.length === Buffer.byteLength(data ?? '') + PLAIN_FRAME_BYTES;
+function isPlain({ raw, data }: SseFrame): boolean {
+  return raw.length === Buffer.byteLength(data ?? '') + PLAIN_FRAME_BYTES;
 }
 
 export function mendStream(terms: RelayTerms): StreamRelay {

@@ -43,7 +43,7 @@ function numberIn(answer: Members, name: string): number {
 
 /** An outcome the host does not speak of has no share. */
 function shareOf(shares: Members, outcome: string): number {
-  const share = Object.hasOwn(shares, outcome) ? shares[outcome] : 0;
+  const share = shares[outcome];
   return typeof share === 'number' ? share : 0;
 }
 

@@ -82,11 +82,12 @@ describe('a list of vectors', () => {
     ]);
   });
 
-  test('gets the marks of a list where the host forgot them', () => {
-    expect(written({ data: [{ index: 0, embedding: [1] }] }, { input: 'x' })).toMatchObject({
-      object: 'list',
-      data: [row([1], 0)],
-    });
+  test.each([
+    { data: [{ index: 0, embedding: [1] }] },
+    { object: 'list', data: [{ index: 0, embedding: [1] }] },
+    { data: [row([1], 0)] },
+  ])('gets the marks of a list where the host forgot them: %j', (answer) => {
+    expect(written(answer, { input: 'x' })).toMatchObject({ object: 'list', data: [row([1], 0)] });
   });
 });
 
@@ -127,6 +128,11 @@ describe('what is no answer', () => {
     ['a number that is none', listOf(row([1], 0), row([2], 'x'))],
   ])('%s', (_, answer) => {
     expect(broken(answer, { input: ['a', 'b'] })).toBeInstanceOf(HostAnswerBroken);
+  });
+
+  test('one number twice and one not at all', () => {
+    const answer = listOf(row([1], 0), row([2], 2), row([3], 2));
+    expect(broken(answer, { input: ['a', 'b', 'c'] }).message).toContain('which is which');
   });
 
   test('is the host’s error where one stands in its place', () => {
