@@ -71,14 +71,18 @@ describe('routes of a stored response', () => {
     ['GET', '/v1/responses/resp_1/input_items'],
     ['POST', '/v1/responses/input_tokens'],
     ['POST', '/v1/responses/compact'],
-  ])('%s %s is refused in JSON', async (method, path) => {
+  ])('%s %s is refused in JSON, by its cause', async (method, path) => {
     const body = method === 'POST' ? { body: '{}', headers: { 'content-type': 'application/json' } } : {};
     const response = await fetch(harness.url + path, { method, ...body });
     expect(response.status).toBe(404);
     expect(response.headers.get('content-type')).toContain('application/json');
     const { error } = (await response.json()) as { error: { code: string; message: string } };
-    expect(['unknown_url', 'unsupported_route']).toContain(error.code);
-    expect(error.message).not.toBe('');
+    expect(error.code).toBe('unsupported_route');
+    expect(error.message).toContain('Nothing is stored');
+  });
+
+  test('while the route itself names its method', async () => {
+    expect((await harness.get('/v1/responses')).headers.get('allow')).toBe('POST');
   });
 });
 

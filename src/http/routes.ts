@@ -38,7 +38,10 @@ export interface CallRoute {
 /** Prefixes under which every route is reachable: SDKs differ in what they add to a base URL. */
 export const PREFIXES = ['/v1', '', '/api/v1'] as const;
 
-/** Routes of other services that this one refuses by name, with the nearest equivalent. */
+/**
+ * Routes of other services that this one refuses by name, with the nearest equivalent; a path that ends in a slash
+ * stands only for what lies below it.
+ */
 export const REFUSED_ROUTES: readonly { readonly path: string; readonly instead: string }[] = [
   { path: '/images', instead: 'Images are not generated here.' },
   { path: '/rerank', instead: 'Reranking is not offered; embeddings come closest.' },
@@ -58,11 +61,15 @@ export const REFUSED_ROUTES: readonly { readonly path: string; readonly instead:
   },
   { path: '/vector_stores', instead: 'Nothing is stored between calls.' },
   { path: '/realtime', instead: 'There is no realtime wire; stream from /v1/chat/completions.' },
+  {
+    path: '/responses/',
+    instead: 'Nothing is stored between calls: there is no response to read, cancel or count; send all input again.',
+  },
   { path: '/generation', instead: 'GET /v1/receipts/{request_id} gives the receipt of a call.' },
   { path: '/credits', instead: 'GET /v1/balance gives the balance.' },
 ];
 
 export function refusedRoute(path: string): { readonly path: string; readonly instead: string } | null {
   const bare = path.replace(/^\/(api\/)?v1(?=\/)/, '');
-  return REFUSED_ROUTES.find((row) => bare === row.path || bare.startsWith(`${row.path}/`)) ?? null;
+  return REFUSED_ROUTES.find(({ path: row }) => bare === row || bare.startsWith(row.replace(/\/?$/, '/'))) ?? null;
 }
