@@ -103,7 +103,6 @@ export function checkFields(body: Members): string[] {
   }
   refuseOtherPrices(body);
   checkInclude(body.include);
-  checkStreamOptions(body);
   return unknown;
 }
 
@@ -148,11 +147,4 @@ function checkInclude(include: unknown): void {
     const named = JSON.stringify(name.slice(0, 60));
     throw unsupported(path, `\`${path}\` ${named} needs server-side tools or storage, which are not here.`);
   });
-}
-
-function checkStreamOptions({ stream, stream_options: options }: Members): void {
-  if (!isObject(options)) return;
-  if (stream !== true) throw mustBe('stream_options', 'left out unless `stream` is true');
-  const { include_usage: include } = options;
-  if (!isAbsent(include) && typeof include !== 'boolean') throw mustBe('stream_options.include_usage', 'true or false');
 }

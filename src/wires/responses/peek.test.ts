@@ -25,7 +25,7 @@ describe('what admission learns', () => {
     expect(peekAt(ASK)).toEqual({
       model: 'm',
       stream: false,
-      wantsUsageFrame: true,
+      wantsUsageFrame: false,
       outputLimit: null,
       defaultOutputLimit: 4096,
       answers: 1,

@@ -7,6 +7,7 @@ import { PromptMeasure, PromptTexts, type PromptVisitor, visitUnknown } from '..
 import { readModel } from '../read-model.ts';
 import { asksToReason, readReasoning } from '../read-reasoning.ts';
 import { mustBe } from '../request-errors.ts';
+import { readWantsUsage } from '../wants-usage.ts';
 import type { CapabilityNeed, Peek } from '../wire.ts';
 import { checkFields } from './fields.ts';
 import { checkToolChoice, checkTools, visitInput } from './measure.ts';
@@ -31,7 +32,8 @@ export function peek(text: JsonText): Peek {
   return {
     model,
     stream: body.stream === true,
-    wantsUsageFrame: true,
+    // The last event carries usage whether or not it is asked for; the option is only checked.
+    wantsUsageFrame: readWantsUsage(body),
     outputLimit: readLimit(body),
     defaultOutputLimit: DEFAULT_OUTPUT_LIMIT,
     answers: 1,

@@ -9,6 +9,7 @@ import type { JsonText } from '../../kit/json.ts';
 import { LABEL_FIELDS } from '../labels.ts';
 import { isAbsent, isObject, type Members, objectsIn } from '../members.ts';
 import { mustBe, untranslatable } from '../request-errors.ts';
+import { readResponseFormat } from '../response-format.ts';
 import type { Peek } from '../wire.ts';
 import { isRefusedField, LOGPROBS } from './fields.ts';
 import { readItems } from './read-items.ts';
@@ -120,20 +121,15 @@ function readAllowed(choice: unknown): { choice: ToolChoice; names: readonly unk
   return { choice: { kind: mode }, names: objectsIn(choice.tools).map(({ name }) => name) };
 }
 
-/** This wire's own place for a format, or the one that callers of the chat wire know. */
+/** This wire's own place for a format, or the one that callers of other wires know. */
 function readFormat({ text, response_format: other }: Members): AnswerFormat | null {
-  if (isObject(text) && isObject(text.format)) return readOneFormat(text.format, text.format, 'text.format');
-  if (!isObject(other)) return null;
-  const described = isObject(other.json_schema) ? other.json_schema : other;
-  return readOneFormat(other, described, 'response_format');
-}
-
-function readOneFormat({ type }: Members, described: Members, path: string): AnswerFormat {
+  const format = isObject(text) ? text.format : null;
+  if (!isObject(format)) return readResponseFormat(other);
+  const { type, name, description, schema, strict } = format;
   if (type === 'text') return { kind: 'text' };
   if (type === 'json_object') return { kind: 'json' };
-  const { name, description, schema, strict } = described;
-  if (type !== 'json_schema') throw untranslatable(`${path}.type`, 'use text, json_object or json_schema');
-  if (!isObject(schema)) throw mustBe(`${path}.schema`, 'a JSON schema');
+  if (type !== 'json_schema') throw untranslatable('text.format.type', 'use text, json_object or json_schema');
+  if (!isObject(schema)) throw mustBe('text.format.schema', 'a JSON schema');
   return {
     kind: 'schema',
     name: typeof name === 'string' ? name : 'answer',

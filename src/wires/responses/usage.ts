@@ -1,4 +1,5 @@
 import { inputTokens, MISSING_USAGE, type Usage, type UsageReading } from '../../canonical/usage.ts';
+import { withoutHostBill } from '../host-members.ts';
 import { readCounts, type UsageRule } from '../inclusive-usage.ts';
 import { isAbsent, isObject, type Members } from '../members.ts';
 import type { Bill } from '../wire.ts';
@@ -21,15 +22,9 @@ export function readUsage(raw: unknown, rule: UsageRule): UsageReading {
   return readCounts(counts, rule);
 }
 
-/** Members of a host's usage that speak of the host's own bill. */
-const HOST_BILL = /cost|^is_byok$/;
-
 /** What was billed, beside whatever else the host tells of its counts, but never with a host's cost. */
 export function writeUsage(billed: Usage, raw: unknown): Members {
-  const written: Members = {};
-  if (isObject(raw)) {
-    for (const name of Object.keys(raw)) if (!HOST_BILL.test(name)) written[name] = raw[name];
-  }
+  const written = withoutHostBill(raw);
   const input = inputTokens(billed);
   written.input_tokens = input;
   written.input_tokens_details = {
