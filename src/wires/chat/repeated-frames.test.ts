@@ -69,6 +69,7 @@ describe('a frame is read by the parser when', () => {
     ['it has a control character', frame('a\tb')],
     ['it is shorter than what is around the words', Buffer.from('data: {}\n\n')],
     ['an escape reaches over its end', frame('two\\')],
+    ['it has half a character', Buffer.from(frame('ü').filter((byte) => byte !== 0xbc))],
   ])('%s', (_name, raw) => {
     expect(frames.find(raw)).toBeNull();
   });

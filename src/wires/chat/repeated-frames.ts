@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { isObject, isText, type Members } from '../members.ts';
 
 /**
@@ -71,29 +72,49 @@ interface WrittenShape {
 const PADDING = '"obfuscation":"';
 const NOTHING = Buffer.alloc(0);
 
-function match({ before, between, after, written }: Shape, raw: Buffer): RepeatedFrame | null {
-  if (raw.length <= before.length || !isAt(raw, 0, before)) return null;
-  const wordsEnd = insideEnd(raw, before.length);
-  const paddingStart = between === null ? wordsEnd : wordsEnd + between.length;
-  if (wordsEnd === before.length || (between !== null && !isAt(raw, wordsEnd, between))) return null;
-  const paddingEnd = between === null ? wordsEnd : insideEnd(raw, paddingStart);
+/** Where the words and the padding of a frame lie; without padding its place is empty. */
+interface Holes {
+  readonly words: number;
+  readonly wordsEnd: number;
+  readonly padding: number;
+  readonly paddingEnd: number;
+}
+
+function match(shape: Shape, raw: Buffer): RepeatedFrame | null {
+  const holes = holesIn(raw, shape);
+  if (holes === null || !isPlainText(raw, holes.words, holes.wordsEnd)) return null;
+  const wordBytes = holes.wordsEnd - holes.words - escapesWithin(raw, holes.words, holes.wordsEnd);
+  return { wordBytes, bytes: shape.written === null ? raw : write(shape.written, raw, holes) };
+}
+
+function holesIn(raw: Buffer, { before, between, after }: Shape): Holes | null {
+  if (!isAt(raw, 0, before)) return null;
+  const words = before.length;
+  const wordsEnd = insideEnd(raw, words);
+  if (wordsEnd === words || (between !== null && !isAt(raw, wordsEnd, between))) return null;
+  const padding = wordsEnd + (between?.length ?? 0);
+  const paddingEnd = between === null ? padding : insideEnd(raw, padding);
   if (paddingEnd + after.length !== raw.length || !isAt(raw, paddingEnd, after)) return null;
-  const wordBytes = wordsEnd - before.length - escapesWithin(raw, before.length, wordsEnd);
-  if (written === null) return { wordBytes, bytes: raw };
-  const { aroundWords, afterPadding } = written;
-  const wordsLength = wordsEnd - before.length;
-  const padding = paddingEnd - paddingStart;
-  const bytes = Buffer.allocUnsafe(written.length + wordsLength * (aroundWords.length - 1) + padding);
-  bytes.set(aroundWords[0]!);
-  let at = aroundWords[0]!.length;
-  for (let index = 1; index < aroundWords.length; index++) {
-    copy(raw, before.length, wordsEnd, bytes, at);
-    bytes.set(aroundWords[index]!, at + wordsLength);
-    at += wordsLength + aroundWords[index]!.length;
+  return { words, wordsEnd, padding, paddingEnd };
+}
+
+function write({ aroundWords, afterPadding, length }: WrittenShape, raw: Buffer, holes: Holes): Buffer {
+  const { words, wordsEnd, padding, paddingEnd } = holes;
+  const wordsLength = wordsEnd - words;
+  const paddingLength = paddingEnd - padding;
+  const bytes = Buffer.allocUnsafe(length + wordsLength * (aroundWords.length - 1) + paddingLength);
+  let at = 0;
+  for (const part of aroundWords) {
+    if (at > 0) {
+      copy(raw, words, wordsEnd, bytes, at);
+      at += wordsLength;
+    }
+    bytes.set(part, at);
+    at += part.length;
   }
-  copy(raw, paddingStart, paddingEnd, bytes, at);
-  if (afterPadding.length > 0) bytes.set(afterPadding, at + padding);
-  return { wordBytes, bytes };
+  copy(raw, padding, paddingEnd, bytes, at);
+  if (afterPadding.length > 0) bytes.set(afterPadding, at + paddingLength);
+  return bytes;
 }
 
 function isAt(raw: Buffer, start: number, part: Buffer): boolean {
@@ -110,6 +131,7 @@ function copy(from: Buffer, start: number, end: number, to: Buffer, at: number):
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const SPACE = 0x20;
+const ASCII_MAX = 0x7f;
 const SHORT_ESCAPES = new Set(Buffer.from('"\\/bfnrt'));
 
 /** Where a string that begins here ends, or where it has something only the parser should judge. */
@@ -121,6 +143,12 @@ function insideEnd(raw: Buffer, start: number): number {
     if (byte === BACKSLASH && !SHORT_ESCAPES.has(raw[++at]!)) return at - 1;
   }
   return at;
+}
+
+/** Half a character belongs to the parser too, which knows what to put in its place. */
+function isPlainText(raw: Buffer, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) if (raw[at]! > ASCII_MAX) return isUtf8(raw.subarray(start, end));
+  return true;
 }
 
 /** Every escape that is let through is two bytes for one. */
