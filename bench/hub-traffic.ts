@@ -1,0 +1,27 @@
+/** Streams long enough that their chunks, not their beginning and end, are what is measured. */
+export const HUB_CHUNKS = 200;
+
+/** Every way a stream can pass: the client's path and body, and the model whose host is reached that way. */
+export const PASSAGES: Readonly<Record<string, { readonly path: string; readonly body: object }>> = {
+  'chat, exact': chat('hub-exact'),
+  'chat, mended': chat('hub-chat'),
+  'chat to messages': chat('hub-messages'),
+  'chat to responses': chat('hub-responses'),
+  'messages, mended': {
+    path: '/v1/messages',
+    body: { model: 'hub-messages', max_tokens: 512, stream: true, messages: [{ role: 'user', content: 'Hello' }] },
+  },
+  'messages to chat': {
+    path: '/v1/messages',
+    body: { model: 'hub-chat', max_tokens: 512, stream: true, messages: [{ role: 'user', content: 'Hello' }] },
+  },
+  'responses, mended': { path: '/v1/responses', body: { model: 'hub-responses', stream: true, input: 'Hello' } },
+  'responses to chat': { path: '/v1/responses', body: { model: 'hub-chat', stream: true, input: 'Hello' } },
+};
+
+function chat(model: string): { path: string; body: object } {
+  return {
+    path: '/v1/chat/completions',
+    body: { model, max_tokens: 512, stream: true, messages: [{ role: 'user', content: 'Hello' }] },
+  };
+}
