@@ -1,0 +1,38 @@
+import { describe, expect, test } from 'vitest';
+import { refusalBy } from '../../test/chat-wire.ts';
+import type { Capability } from '../canonical/capability.ts';
+import type { CatalogModel } from '../catalog/model.ts';
+import type { CapabilityNeed } from '../wires/wire.ts';
+import { checkNeeds } from './admit.ts';
+
+const model = (...caps: Capability[]): CatalogModel =>
+  ({ id: 'ferry', caps: new Set(caps) }) as unknown as CatalogModel;
+
+const TEXT: CapabilityNeed = { capability: ['completions', 'chat'], param: 'model' };
+const TOOLS: CapabilityNeed = { capability: 'tools', param: 'tools' };
+
+describe('what a call needs of its model', () => {
+  test.each<[Capability[]]>([[['chat']], [['completions']], [['completions', 'chat']]])(
+    'any one of several will do: %j',
+    (caps) => {
+      expect(() => checkNeeds(model(...caps), [TEXT])).not.toThrow();
+    },
+  );
+
+  test.each<Capability>(['embeddings', 'decisions'])('a model for %s is refused by name', (capability) => {
+    expect(refusalBy(() => checkNeeds(model(capability), [TEXT]))).toEqual({
+      code: 'wrong_wire',
+      param: 'model',
+      message: `ferry is not a completions or chat model; its capabilities are ${capability}.`,
+    });
+  });
+
+  test('a capability that a field needs is named with the field', () => {
+    expect(() => checkNeeds(model('chat', 'tools'), [TEXT, TOOLS])).not.toThrow();
+    expect(refusalBy(() => checkNeeds(model('chat'), [TEXT, TOOLS]))).toMatchObject({
+      code: 'missing_capability',
+      param: 'tools',
+      message: expect.stringContaining('ferry has no capability "tools"'),
+    });
+  });
+});
