@@ -86,7 +86,7 @@ describe('a list of vectors', () => {
     { data: [{ index: 0, embedding: [1] }] },
     { object: 'list', data: [{ index: 0, embedding: [1] }] },
     { data: [row([1], 0)] },
-  ])('gets the marks of a list where the host forgot them', (answer) => {
+  ])('gets the marks of a list where the host forgot them: %j', (answer) => {
     expect(written(answer, { input: 'x' })).toMatchObject({ object: 'list', data: [row([1], 0)] });
   });
 });
