@@ -1,0 +1,80 @@
+import { parseArgs } from 'node:util';
+import { TranslatedStream } from '../src/gateway/translate.ts';
+import { SseFramer } from '../src/kit/sse.ts';
+import { LIMITS } from '../src/limits.ts';
+import { WIRES } from '../src/wires/registry.ts';
+import type { Bill, StreamRelay } from '../src/wires/wire.ts';
+import { type AnyRecording, allRecordings } from '../test/wire-recordings.ts';
+
+/** Every recorded stream, cut in two at every byte, under every client wire: what the client gets must not differ. */
+
+const CLIENTS = ['chat', 'messages', 'responses'];
+const USAGE = {
+  freshTokens: 1,
+  cacheReadTokens: 0,
+  cacheWriteTokens: 0,
+  cacheWrite1hTokens: 0,
+  outputTokens: 1,
+  reasoningTokens: 0,
+};
+const BILL: Bill = { usage: USAGE, costNanousd: 1n, costUsd: 1e-9, components: null };
+
+function open(client: string, { wire, slots }: AnyRecording): StreamRelay {
+  const terms = {
+    catalogModel: 'any',
+    requestId: 'req_cut',
+    createdS: 1_790_000_000,
+    wantsUsageFrame: true,
+    hideReasoning: false,
+    request: { model: 'any', input: 'Hello', messages: [] },
+    manners: slots,
+    outputLimit: 4096,
+  };
+  if (client === wire) return WIRES[wire]!.relay.stream!.mend(terms);
+  return new TranslatedStream(WIRES[client]!.hub!.client!, WIRES[wire]!.hub!.upstream!, terms, slots);
+}
+
+/** Ids that the host left out are made up anew each time. */
+const MADE_UP = /\b(call|toolu|fc)_[A-Za-z0-9]{24}\b/g;
+
+function relay(client: string, recording: AnyRecording, pieces: readonly Buffer[]): string {
+  const stream = open(client, recording);
+  const framer = new SseFramer(LIMITS.sseFrameBytesMax);
+  const written: string[] = [];
+  const take = (frame: Parameters<StreamRelay['frame']>[0]): void => {
+    const bytes = stream.frame(frame);
+    if (bytes !== null) written.push(bytes.toString());
+  };
+  for (const piece of pieces) framer.push(piece, take);
+  framer.end(take);
+  const ended = stream.error === null && (stream.terminal || stream.mayEndHere);
+  written.push(ended ? stream.closing(BILL) : `broken off: ${stream.error?.kind ?? 'in the middle'}`);
+  return written.join('').replace(MADE_UP, '$1_made_up');
+}
+
+function main(): number {
+  const { values } = parseArgs({ options: { stride: { type: 'string', default: '1' } } });
+  const stride = Number(values.stride);
+  const { recordings, hasCorpus } = allRecordings();
+  if (!hasCorpus) process.stdout.write('../shared/corpus is not here: only the project’s own recordings are cut.\n');
+  let cuts = 0;
+  let faults = 0;
+  for (const recording of recordings.filter(({ mode, answers }) => mode === 'stream' && answers === 1)) {
+    for (const client of CLIENTS) {
+      const whole = relay(client, recording, [recording.body]);
+      for (let at = 1; at < recording.body.length; at += stride) {
+        cuts++;
+        if (relay(client, recording, [recording.body.subarray(0, at), recording.body.subarray(at)]) === whole) continue;
+        faults++;
+        process.stdout.write(
+          `${recording.wire} ${recording.id} for a client of ${client}: differs when cut at ${at}\n`,
+        );
+        break;
+      }
+    }
+  }
+  process.stdout.write(`${cuts} cuts, ${faults} streams that differ\n`);
+  return faults === 0 ? 0 : 1;
+}
+
+process.exitCode = main();
