@@ -4,7 +4,8 @@ import { messages } from '../src/wires/messages/index.ts';
 import { responses } from '../src/wires/responses/index.ts';
 import { framesOf } from './messages-conformity.ts';
 import { feed, TERMS as MESSAGES_TERMS } from './messages-relay.ts';
-import { billFor, eventsIn, type Json, TERMS } from './responses-stream.ts';
+import { textOf } from './messages-request.ts';
+import { billFor, eventsIn, fixture, type Json, relayInPieces, TERMS } from './responses-stream.ts';
 
 /** Small promises of two wires' streams that no recording shows by itself. */
 
@@ -56,4 +57,22 @@ test('an item is announced empty: no summary, no content, no arguments', () => {
     { type: 'message', status: 'in_progress', content: [] },
     { type: 'function_call', status: 'in_progress', arguments: '' },
   ]);
+});
+
+test('the phase of a message passes on its own wire, both ways', () => {
+  const turn = { type: 'message', role: 'assistant', phase: 'commentary', content: 'Looking.' };
+  const text = textOf({ model: 'm', input: [{ role: 'user', content: 'x' }, turn], max_output_tokens: 9 });
+  const sent = responses.relay.writeRequest(text, responses.client.peek(text, {}), {
+    hostModel: 'm',
+    outputLimit: 9,
+    outputLimitField: 'max_tokens',
+    forwards: [],
+    reasoningEffort: null,
+    reducesVectors: false,
+  });
+  expect(JSON.parse(sent.toString()).input[1]).toEqual(turn);
+  const body = fixture('text').toString().replaceAll('"role":"assistant"', '"role":"assistant","phase":"final_answer"');
+  const got = eventsIn(relayInPieces(responses.relay.stream!.mend(TERMS), Buffer.from(body), 64));
+  const { output } = got.at(-1)!.data.response as { output: Json[] };
+  expect(output).toMatchObject([{ type: 'message', phase: 'final_answer' }]);
 });
