@@ -146,7 +146,7 @@ function effortFor(model: CatalogModel, peek: Peek, outputLimit: number): string
 /** Only an exact count may refuse for the window; where there is none, the host decides. */
 async function sizeWithinWindow(
   model: CatalogModel,
-  { size, prompts = 1 }: Peek,
+  { size, prompts = 1, promptParam = 'messages' }: Peek,
   count: TextCounter,
 ): Promise<PromptSize> {
   if (size.textBytes <= model.contextWindow || model.tokenizer === null || prompts > 1) return size;
@@ -154,7 +154,7 @@ async function sizeWithinWindow(
   if (counted === null) return size;
   if (counted.tokens > model.contextWindow) {
     throw new GatewayError('context_length_exceeded', {
-      param: 'messages',
+      param: promptParam,
       message: `The prompt has at least ${counted.tokens} tokens; the window of ${model.id} is ${model.contextWindow}. Shorten the prompt.`,
     });
   }

@@ -1,3 +1,4 @@
+import type { GatewayError } from '../canonical/errors.ts';
 import { inOrder } from '../canonical/event-order.ts';
 import type { CanonicalEvent } from '../canonical/events.ts';
 import { AnswerFold } from '../canonical/fold.ts';
@@ -18,9 +19,12 @@ export class TranslatedStream implements StreamRelay {
   usage: UsageReading = MISSING_USAGE;
   relayedBytes = 0;
   error: HostError | null = null;
+  readonly failure?: (error: GatewayError) => string;
 
   constructor(client: HubClient, upstream: HubUpstream, terms: WriteTerms, manners: HostManners) {
     this.#writer = client.writeStream(terms);
+    const writer = this.#writer;
+    if (writer.failure !== undefined) this.failure = (error) => this.#written + writer.failure!(error);
     this.#hideReasoning = terms.hideReasoning;
     this.#reader = upstream.readStream(
       manners,

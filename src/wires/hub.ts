@@ -1,3 +1,4 @@
+import type { GatewayError } from '../canonical/errors.ts';
 import type { CanonicalAnswer, CanonicalEvent, EventSink } from '../canonical/events.ts';
 import type { CanonicalRequest } from '../canonical/request.ts';
 import type { JsonText } from '../kit/json.ts';
@@ -30,6 +31,8 @@ export interface StreamWriter {
   event(event: CanonicalEvent): string;
   /** What closes the stream once it is settled: usage where the wire has it, the terminator, the receipt. */
   closing(bill: Bill): string;
+  /** The error that ends the stream, where that depends on what was sent before. */
+  failure?(error: GatewayError): string;
 }
 
 /** How a host's wire takes part: it is sent the canonical request and its answer is read. */

@@ -67,6 +67,8 @@ export interface Peek {
   readonly size: PromptSize;
   readonly labels: Readonly<Record<string, string>> | null;
   readonly reasoning: ReasoningAsk | null;
+  /** The field the prompt stands in, for the message that finds it too long; absent means `messages`. */
+  readonly promptParam?: string;
   /** Length asked for of every vector; only on the embeddings wire. */
   readonly dimensions?: number | null;
   /** Headers of the caller's that go to a host of the same wire. */
@@ -134,6 +136,8 @@ export interface StreamRelay {
   readonly mayEndHere: boolean;
   /** What closes the stream for the client: missing finish reasons, the usage frame if asked, the terminator. */
   closing(bill: Bill): string;
+  /** The error that ends this stream, where the wire's way of saying it depends on what was sent before. */
+  failure?(error: GatewayError): string;
 }
 
 export interface BufferedAnswer {

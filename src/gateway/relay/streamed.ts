@@ -264,7 +264,7 @@ class StreamedRelay implements AnswerReceiver {
     if (this.#clientEnded !== null) return;
     const { client, requestId } = this.#terms;
     if (error === null) this.#outlet.end(this.#stream.closing(bill));
-    else this.#outlet.end(client.writeStreamError(error, requestId));
+    else this.#outlet.end(this.#stream.failure?.(error) ?? client.writeStreamError(error, requestId));
   }
 
   #finish(result: AttemptResult): void {

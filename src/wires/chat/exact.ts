@@ -1,17 +1,18 @@
 import { tryParseJson } from '../../kit/json.ts';
 import type { SseFrame } from '../../kit/sse.ts';
 import { isObject, type Members, objectsIn } from '../members.ts';
+import { RepeatedFrames } from '../repeated-frames.ts';
 import type { RelayTerms, StreamRelay } from '../wire.ts';
 import { mendTrace, modelBytes } from './mend-text.ts';
-import { RepeatedFrames } from './repeated-frames.ts';
 import { StreamState } from './stream-state.ts';
+import { wordsOf } from './words.ts';
 
 /**
  * For hosts proven to send conforming frames: bytes pass as they came, whole frames may be withheld. Only a trace is
  * touched, when it stands under one of its names or is not wanted.
  */
 class ExactStream extends StreamState implements StreamRelay {
-  readonly #repeated = new RepeatedFrames();
+  readonly #repeated = new RepeatedFrames(wordsOf);
 
   frame(frame: SseFrame): Buffer | string | null {
     if (this.terminal) return null;

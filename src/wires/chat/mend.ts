@@ -1,17 +1,18 @@
 import { tryParseJson } from '../../kit/json.ts';
 import type { SseFrame } from '../../kit/sse.ts';
 import { isObject, type Members, objectsIn, removeMembers } from '../members.ts';
+import { RepeatedFrames } from '../repeated-frames.ts';
 import type { RelayTerms, StreamRelay } from '../wire.ts';
 import { isFailure } from './finish-reason.ts';
 import { HOST_MEMBERS } from './manners.ts';
 import { type ChoiceState, isHollow, mendChoice } from './mend-choice.ts';
 import { modelBytes } from './mend-text.ts';
-import { RepeatedFrames } from './repeated-frames.ts';
 import { StreamState } from './stream-state.ts';
+import { wordsOf } from './words.ts';
 
 /** Puts every frame right; one that needed nothing goes on as the bytes that came. Never throws, whatever a host sends. */
 class MendedStream extends StreamState implements StreamRelay {
-  readonly #repeated = new RepeatedFrames();
+  readonly #repeated = new RepeatedFrames(wordsOf);
 
   frame(frame: SseFrame): Buffer | string | null {
     if (this.terminal) return null;

@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { RepeatedFrames } from './repeated-frames.ts';
+import { RepeatedFrames } from '../repeated-frames.ts';
+import { wordsOf } from './words.ts';
 
 const frame = (words: string, more = '') => Buffer.from(`data: {"n":1,"delta":{"content":"${words}"}${more}}\n\n`);
 const padded = (words: string, padding: string) => frame(words, `,"obfuscation":"${padding}"`);
 
 function taught(raw: Buffer, written: string | null, delta: Record<string, unknown>): RepeatedFrames {
-  const frames = new RepeatedFrames();
+  const frames = new RepeatedFrames(wordsOf);
   frames.learn(raw, written, delta);
   return frames;
 }
@@ -102,7 +103,7 @@ describe('nothing is learned from', () => {
   });
 
   test('a host whose frames are never alike, after a while', () => {
-    const frames = new RepeatedFrames();
+    const frames = new RepeatedFrames(wordsOf);
     for (let at = 0; at < 20; at++) frames.learn(frame('one', `,"at":${at}`), null, { content: 'one' });
     frames.learn(frame('one'), null, { content: 'one' });
     expect(frames.find(frame('two'))).toBeNull();

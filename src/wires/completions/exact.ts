@@ -1,13 +1,25 @@
 import { tryParseJson } from '../../kit/json.ts';
 import type { SseFrame } from '../../kit/sse.ts';
 import { isObject, objectsIn } from '../members.ts';
+import { RepeatedFrames } from '../repeated-frames.ts';
 import type { RelayTerms, StreamRelay } from '../wire.ts';
+import { wordsOf } from './mend-choice.ts';
 import { StreamState } from './stream-state.ts';
 
 /** For hosts proven to send conforming frames: bytes pass as they came, whole frames may be withheld. */
 class ExactStream extends StreamState implements StreamRelay {
+  readonly #repeated = new RepeatedFrames(wordsOf);
+
   frame(frame: SseFrame): Buffer | null {
-    const data = this.terminal ? null : frame.data;
+    if (this.terminal) return null;
+    const repeated = this.#repeated.find(frame.raw);
+    if (repeated === null) return this.#read(frame);
+    this.noteWords(repeated.wordBytes);
+    return frame.raw;
+  }
+
+  #read(frame: SseFrame): Buffer | null {
+    const { data } = frame;
     if (data === null) return null;
     if (data === '[DONE]') return this.noteEnd();
     const chunk = tryParseJson(data);
@@ -17,11 +29,15 @@ class ExactStream extends StreamState implements StreamRelay {
     for (const { index, text, finish_reason: reason } of choices) {
       const answer = this.begin(index);
       if (reason !== null) this.finish(answer.index);
-      this.noteWords(text as string);
+      this.noteWords(Buffer.byteLength(text as string));
     }
-    this.noteUsage(chunk);
+    const toldUsage = this.noteUsage(chunk);
     if (choices.length === 0) return null;
     this.mendIdentity(chunk);
+    const [choice] = choices;
+    if (choices.length === 1 && choice!.finish_reason === null && !toldUsage) {
+      this.#repeated.learn(frame.raw, null, choice!);
+    }
     return frame.raw;
   }
 }

@@ -1,4 +1,5 @@
-import { isAbsent, type Members, removeMembers } from '../members.ts';
+import { isAbsent, isText, type Members, removeMembers } from '../members.ts';
+import type { Words } from '../repeated-frames.ts';
 
 const TRACE_MEMBERS = ['reasoning', 'reasoning_content', 'reasoning_details'];
 
@@ -9,6 +10,10 @@ export function mendChoice(choice: Members, index: number, hideTrace: boolean): 
   if (typeof choice.text !== 'string') changed = put(choice, 'text', '');
   if (choice.logprobs === undefined) changed = put(choice, 'logprobs', null);
   return changed;
+}
+
+export function wordsOf({ text }: Members): Words | null {
+  return isText(text) ? { names: ['text'], text } : null;
 }
 
 /** A choice that tells the client nothing: what is left of a frame after its usage or its second finish was taken out. */

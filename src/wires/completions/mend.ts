@@ -2,15 +2,25 @@ import { tryParseJson } from '../../kit/json.ts';
 import type { SseFrame } from '../../kit/sse.ts';
 import { HOST_MEMBERS } from '../host-members.ts';
 import { isObject, type Members, objectsIn, removeMembers } from '../members.ts';
+import { RepeatedFrames } from '../repeated-frames.ts';
 import type { RelayTerms, StreamRelay } from '../wire.ts';
 import { isFailure, mendFinishReason } from './finish-reason.ts';
-import { isHollow, mendChoice, put } from './mend-choice.ts';
+import { isHollow, mendChoice, put, wordsOf } from './mend-choice.ts';
 import { StreamState } from './stream-state.ts';
 
 /** Puts every frame right; one that needed nothing goes on as the bytes that came. Never throws, whatever a host sends. */
 class MendedStream extends StreamState implements StreamRelay {
+  readonly #repeated = new RepeatedFrames(wordsOf);
+
   frame(frame: SseFrame): Buffer | string | null {
     if (this.terminal) return null;
+    const repeated = this.#repeated.find(frame.raw);
+    if (repeated === null) return this.#read(frame);
+    this.noteWords(repeated.wordBytes);
+    return repeated.bytes;
+  }
+
+  #read(frame: SseFrame): Buffer | string | null {
     const data = frame.data?.trim() ?? '';
     if (data === '') return null;
     if (data === '[DONE]') return this.noteEnd();
@@ -29,18 +39,28 @@ class MendedStream extends StreamState implements StreamRelay {
   #mend(chunk: Members, choices: Members[], frame: SseFrame): Buffer | string | null {
     let changed = false;
     let hasBegun = false;
+    let bytes = 0;
     for (const choice of choices) {
       const { index, isNew } = this.begin(choice.index);
       hasBegun ||= isNew;
       changed = mendChoice(choice, index, this.terms.hideReasoning) || changed;
       changed = this.#mendFinish(choice, index) || changed;
-      this.noteWords(choice.text as string);
+      bytes += Buffer.byteLength(choice.text as string);
     }
-    this.noteUsage(chunk);
+    this.noteWords(bytes);
+    const toldUsage = this.noteUsage(chunk);
     changed = this.#mendChunk(chunk, choices) || changed;
     if (changed && !hasBegun && choices.every(isHollow)) return null;
-    if (!changed && isPlain(frame)) return frame.raw;
-    return `data: ${JSON.stringify(chunk)}\n\n`;
+    const written = !changed && isPlain(frame) ? null : `data: ${JSON.stringify(chunk)}\n\n`;
+    if (hasBegun) this.#repeated.forget();
+    else if (!toldUsage) this.#learn(frame, written, choices);
+    return written ?? frame.raw;
+  }
+
+  /** Only what a later frame cannot change may be repeated for it: neither a beginning nor an end. */
+  #learn({ raw }: SseFrame, written: string | null, choices: readonly Members[]): void {
+    const choice = choices[0]!;
+    if (choices.length === 1 && choice.finish_reason === null) this.#repeated.learn(raw, written, choice);
   }
 
   /** Once per answer, and null until then. */

@@ -30,6 +30,7 @@ export function peek(text: JsonText): Peek {
     model,
     stream: body.stream === true,
     wantsUsageFrame: readWantsUsage(body),
+    promptParam: 'prompt',
     outputLimit: readLimit(body),
     defaultOutputLimit: DEFAULT_OUTPUT_LIMIT,
     answers: prompts.length * readAnswersEach(body, prompts.length),

@@ -87,9 +87,9 @@ export class StreamState {
   }
 
   /** Words of the model that went on to the client; usage told before them does not count them. */
-  protected noteWords(text: string): void {
-    if (text === '') return;
-    this.relayedBytes += Buffer.byteLength(text);
+  protected noteWords(bytes: number): void {
+    if (bytes === 0) return;
+    this.relayedBytes += bytes;
     this.#isUsageLast = false;
   }
 

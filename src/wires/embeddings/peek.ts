@@ -26,6 +26,7 @@ export function peek(text: JsonText): Peek {
     model,
     stream: false,
     wantsUsageFrame: false,
+    promptParam: 'input',
     outputLimit: null,
     defaultOutputLimit: 0,
     answers: 1,

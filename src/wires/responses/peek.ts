@@ -34,6 +34,7 @@ export function peek(text: JsonText): Peek {
     stream: body.stream === true,
     // The last event carries usage whether or not it is asked for; the option is only checked.
     wantsUsageFrame: readWantsUsage(body),
+    promptParam: 'input',
     outputLimit: readLimit(body),
     defaultOutputLimit: DEFAULT_OUTPUT_LIMIT,
     answers: 1,

@@ -1,14 +1,19 @@
 import { isUtf8 } from 'node:buffer';
-import { isObject, isText, type Members } from '../members.ts';
+import type { Members } from './members.ts';
 
 /**
  * Nearly all frames of a stream differ from an earlier one only in the model's words. What was made of that one is then
  * made of this one too, without parsing it: both are kept as the bytes around the words.
  */
 export class RepeatedFrames {
+  readonly #wordsOf: WordsOf;
   #shapes: Shape[] = [];
   #learned = 0;
   #found = 0;
+
+  constructor(wordsOf: WordsOf) {
+    this.#wordsOf = wordsOf;
+  }
 
   find(raw: Buffer): RepeatedFrame | null {
     for (const shape of this.#shapes) {
@@ -21,10 +26,10 @@ export class RepeatedFrames {
   }
 
   /** Learns from a frame and what was written for it; null means that it went on as it came. */
-  learn(raw: Buffer, written: string | null, delta: Members): void {
+  learn(raw: Buffer, written: string | null, holder: Members): void {
     if (this.#learned >= FRUITLESS_MAX && this.#found < this.#learned * WORTH) return;
     this.#learned++;
-    const words = wordsOf(delta);
+    const words = this.#wordsOf(holder);
     const shape = words === null ? null : shapeOf(raw, written, words);
     if (shape === null) return;
     if (this.#shapes.length === SHAPES_MAX) this.#shapes.shift();
@@ -35,6 +40,15 @@ export class RepeatedFrames {
   forget(): void {
     this.#shapes = [];
   }
+}
+
+/** Finds the words in what a wire keeps them in; null unless they stand in one place only. */
+export type WordsOf = (holder: Members) => Words | null;
+
+/** The words of one frame, and the members that may hold them: a trace has two names. */
+export interface Words {
+  readonly names: readonly string[];
+  readonly text: string;
 }
 
 export interface RepeatedFrame {
@@ -160,25 +174,6 @@ function escapesWithin(raw: Buffer, start: number, end: number): number {
     at++;
   }
   return escapes;
-}
-
-/** The words of one frame, and the members that may hold them: a trace has two names. */
-interface Words {
-  readonly names: readonly string[];
-  readonly text: string;
-}
-
-const WORD_MEMBERS = [['content'], ['refusal'], ['reasoning', 'reasoning_content']];
-
-/** The words of a delta that has them in one place only. */
-function wordsOf(delta: Members): Words | null {
-  const spoken = WORD_MEMBERS.filter(([name]) => isText(delta[name!]));
-  const calls = Array.isArray(delta.tool_calls) ? delta.tool_calls : [];
-  if (spoken.length + calls.length !== 1) return null;
-  if (spoken.length === 1) return { names: spoken[0]!, text: delta[spoken[0]![0]!] as string };
-  const called = isObject(calls[0]) ? calls[0].function : null;
-  const text = isObject(called) ? called.arguments : null;
-  return isText(text) ? { names: ['arguments'], text } : null;
 }
 
 function shapeOf(raw: Buffer, written: string | null, { names, text }: Words): Shape | null {
