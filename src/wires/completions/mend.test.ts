@@ -173,10 +173,17 @@ describe('words', () => {
       fc.property(fc.array(answer, { minLength: 1, maxLength: 30 }), fc.boolean(), (answers, named) => {
         const model = named ? 'bridge' : 'host-name';
         const head = { id: 'c', object: 'text_completion', created: 9, model };
-        const chunks = answers.map((one) => ({ ...head, choices: [{ ...one, logprobs: null, finish_reason: null }], usage: null }));
+        const chunks = answers.map((one) => ({
+          ...head,
+          choices: [{ ...one, logprobs: null, finish_reason: null }],
+          usage: null,
+        }));
         const body = sse(...chunks, '[DONE]');
         const exact = { ...RELAY_TERMS, catalogModel: model };
-        for (const [relay, said] of [[mendStream(RELAY_TERMS), 'bridge'], [exactStream(exact), model]] as const) {
+        for (const [relay, said] of [
+          [mendStream(RELAY_TERMS), 'bridge'],
+          [exactStream(exact), model],
+        ] as const) {
           const text = feed(relay, body) + relay.closing(BILL);
           expect(completionFaults(text, { model: said, wantsUsage: true })).toEqual([]);
           expect(textsOf(text)).toEqual(textsOf(body));
