@@ -95,7 +95,9 @@ function sameWire(crossing: Crossing, candidate: Candidate): Passage {
   const { row } = candidate.host;
   const { relay } = call.wire;
   const terms = relayTerms(crossing, candidate);
-  const exact = row.relay === 'exact' && peek.reasoning === null;
+  // Where the host's name for the model differs from ours, every frame must be written anew.
+  const isOwnName = candidate.hostModel === admission.model.id;
+  const exact = row.relay === 'exact' && isOwnName && peek.reasoning === null;
   const { outputLimitField, forwards, reducesVectors } = row;
   const { outputLimit, reasoningEffort } = admission;
   const { hostModel } = candidate;

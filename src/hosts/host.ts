@@ -13,10 +13,6 @@ export interface HostAuth {
 /** Where a host departs from its wire, by the names of rules that live in the wire's own folder. */
 export interface HostSlots {
   readonly readUsage?: string;
-  readonly readError?: string;
-  readonly mendFrame?: string;
-  readonly endsAt?: string;
-  readonly renameFields?: Readonly<Record<string, string>>;
 }
 
 /** A host is a row of data: everything that code would otherwise ask its name for stands here. */

@@ -59,6 +59,10 @@ export const hostEntrySchema = z
       .describe(
         'On your own machines, so that models without a price are free. By default true for loopback addresses.',
       ),
+    read_usage: z
+      .enum(['thinking_in_total', 'cached_outside_prompt'])
+      .optional()
+      .describe('How the host counts, where it counts otherwise than its wire says.'),
     reduces_vectors: z.boolean().optional().describe('The host takes `dimensions` for embeddings.'),
     output_limit_field: z.enum(['max_tokens', 'max_completion_tokens']).optional(),
     forwards: z
@@ -100,6 +104,7 @@ export function readHostEntry(entry: HostEntry, builtIn: HostRow | undefined): H
     ...base,
     ...(entry.base_url !== undefined && { baseUrl: withoutSlash(entry.base_url) }),
     ...(entry.wires !== undefined && { wires: entry.wires }),
+    ...(entry.read_usage !== undefined && { slots: { readUsage: entry.read_usage } }),
     ...(entry.reduces_vectors !== undefined && { reducesVectors: entry.reduces_vectors }),
     ...(entry.auth !== undefined && { auth: AUTH_FORMS[entry.auth] }),
     ...(entry.key_env !== undefined && { keyVariables: [entry.key_env] }),

@@ -5,7 +5,7 @@ import { MISSING_USAGE } from '../../canonical/usage.ts';
 import type { AnswerReceiver, RequestControl } from '../../hosts/directory.ts';
 import type { Timer } from '../../kit/clock.ts';
 import { LIMITS } from '../../limits.ts';
-import type { Bill, BufferedAnswer, HostError } from '../../wires/wire.ts';
+import { type Bill, type BufferedAnswer, HostAnswerBroken, type HostError } from '../../wires/wire.ts';
 import {
   type AttemptResult,
   type AttemptTerms,
@@ -66,7 +66,9 @@ class BufferedRelay implements AnswerReceiver {
       if (isAnswer) this.#answered(this.#terms.passage.readAnswer(body));
       else this.#refused(this.#terms.passage.readError(this.#status, body));
     } catch (error) {
-      this.#giveUp((error as Error).message);
+      const hostError = error instanceof HostAnswerBroken ? error.hostError : null;
+      if (hostError === null) this.#giveUp((error as Error).message);
+      else this.#refused(hostError);
     }
   }
 
@@ -104,7 +106,10 @@ class BufferedRelay implements AnswerReceiver {
   }
 
   #refused(hostError: HostError): void {
-    this.#finish(this.#nothing('failed', errorForCaller(hostError, this.#terms, false), faultOf(hostError)));
+    const { words, retryable } = faultOf(hostError);
+    // After a 2xx head the host has begun to bill, so another must not be asked as well.
+    const fault = { words, retryable: retryable && (this.#status < 200 || this.#status >= 300) };
+    this.#finish(this.#nothing('failed', errorForCaller(hostError, this.#terms, false), fault));
   }
 
   /** After a 2xx head the host has begun to bill, so another host must not be asked as well. */

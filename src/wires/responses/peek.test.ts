@@ -26,7 +26,7 @@ describe('what admission learns', () => {
       model: 'm',
       stream: false,
       wantsUsageFrame: false,
-    promptParam: 'input',
+      promptParam: 'input',
       outputLimit: null,
       defaultOutputLimit: 4096,
       answers: 1,
