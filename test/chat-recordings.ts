@@ -61,7 +61,7 @@ export function corpusRecordings(): Recording[] | null {
 /** What the index of the recordings says in prose only. */
 const CORPUS_FACTS: Readonly<Record<string, Partial<Item>>> = {
   'xai-tool-stream': { rule: 'reasoning outside' },
-  'gemini-openai-tool-no-id': { rule: 'thinking in total', slots: { readUsage: 'thinking_in_total' } },
+  'gemini-openai-tool-no-id': { rule: 'thinking in total' },
   'openai-n3-stream': { n: 3 },
   'groq-midstream-error': { error: { code: 'tool_use_failed' } },
   'openrouter-midstream-error': { error: { code: null } },

@@ -129,10 +129,15 @@ function isToolUse(value: unknown): value is { input: string } {
   );
 }
 
+/** The mark by which `bodyOf` finds what stands there as JSON already. */
+function hasNoNul(parts: unknown): boolean {
+  return !JSON.stringify(parts).includes('\\u0000');
+}
+
 /** Bodies that go through the common language and come back the same. */
 export const normalBody = fc
   .tuple(alternating, rest, tools)
-  .filter(([messages]) => !JSON.stringify(messages).includes('\\u0000'))
+  .filter(hasNoNul)
   .map(([messages, ...fields]) => bodyOf(messages, ...fields));
 
 const anyTurn = fc.oneof(
@@ -154,7 +159,7 @@ export const anyBody = fc
     tools,
     fc.constantFrom({}, { temperature: 1 }, { system: 'Be brief.' }),
   )
-  .filter(([messages]) => !JSON.stringify(messages).includes('\\u0000'))
+  .filter(hasNoNul)
   .map(([messages, ...fields]) => bodyOf(messages, ...fields));
 
 const ownOpaque = fc.oneof(

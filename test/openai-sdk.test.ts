@@ -375,7 +375,7 @@ describe('a ceiling', () => {
   test('that nothing can fit says so', async () => {
     const error = await failureOf(client.chat.completions.create(ASK, withCeiling(0)));
     expect(error.status).toBe(402);
-    expect(error.message).toContain('No output limit would make this prompt fit');
+    expect(error.message).toContain('Shorten the prompt, or raise the ceiling');
   });
 
   test('that is no number is refused by its name', async () => {

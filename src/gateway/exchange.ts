@@ -3,6 +3,7 @@ import type { Settlement } from '../canonical/receipt.ts';
 import { ZERO_USAGE } from '../canonical/usage.ts';
 import type { JsonText } from '../kit/json.ts';
 import { usdNumber } from '../money/nanousd.ts';
+import { refuseDisguised } from '../wires/disguised-names.ts';
 import type { Bill, Peek } from '../wires/wire.ts';
 import { type Admission, admit, admitByCount, resolveModel, type TextCounter } from './admit.ts';
 import type { ClientSink } from './client-sink.ts';
@@ -52,6 +53,7 @@ async function understand(gateway: Gateway, call: Call, record: ExchangeRecord):
   const text = readBody(call.body);
   record.requestedModel = readModelName(text);
   refuseForeignLimits(call.headers);
+  refuseDisguised(text.value);
   const peek = call.wire.client.peek(text, call.headers);
   record.requestedModel = peek.model;
   record.stream = peek.stream;

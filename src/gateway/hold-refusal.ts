@@ -18,7 +18,7 @@ export function refusalOfHold(
   peek: Peek,
 ): GatewayError {
   const worst = `This call could cost up to ${admission.worstNanousd} nanodollars`;
-  const remedy = remedyFor(admission, peek, availableNanousd ?? 0n);
+  const remedy = remedyFor(reason, admission, peek, availableNanousd ?? 0n);
   switch (reason) {
     case 'cost_ceiling':
       return new GatewayError('cost_ceiling_exceeded', {
@@ -49,10 +49,18 @@ export function refusalOfHold(
   }
 }
 
-function remedyFor({ model, inputBound, answers }: Admission, peek: Peek, availableNanousd: bigint): string {
+/** What each refusal could be answered with, besides asking for less. */
+const RAISE: Readonly<Record<string, string>> = {
+  cost_ceiling: 'raise the ceiling',
+  key_cap: "raise the key's cap or wait for its next window",
+  balance: 'add credit',
+};
+
+function remedyFor(reason: HoldRefusal, admission: Admission, peek: Peek, availableNanousd: bigint): string {
+  const { model, inputBound, answers } = admission;
   const largest = largestOutputLimit({ price: model.price, inputBound, availableNanousd, choices: answers });
-  const field = peek.outputLimit?.field ?? 'max_tokens';
-  if (largest === null)
-    return 'Nothing was charged. No output limit would make this prompt fit; shorten it or raise the limit.';
-  return `Nothing was charged. The largest ${field} that would fit is ${Math.min(largest, model.maxOutputTokens)}.`;
+  const field = peek.outputLimit?.field ?? peek.limitParam ?? 'max_tokens';
+  const raise = RAISE[reason] ?? 'ask for less';
+  if (largest === null || model.maxOutputTokens === 0) return `Nothing was charged. Shorten the prompt, or ${raise}.`;
+  return `Nothing was charged. The largest ${field} that would fit is ${Math.min(largest, model.maxOutputTokens)}; or ${raise}.`;
 }

@@ -105,8 +105,8 @@ function chargeNothing(input: MeterInput, reading: UsageReading): Charge {
   return { usageSource: 'none', usage: null, components: ZERO_COMPONENTS, costNanousd: 0n, ...loss };
 }
 
-function hostMayBill({ attempts, error }: Outcome): boolean {
-  return attempts > 0 && !(error !== null && HOST_DID_NOT_WORK.has(error.kind));
+function hostMayBill({ attempts, error, turnedAway }: Outcome): boolean {
+  return attempts > 0 && turnedAway !== true && !(error !== null && HOST_DID_NOT_WORK.has(error.kind));
 }
 
 /** Every attempt can cost up to the hold; only of the last one may the host's own count be known. */

@@ -16,4 +16,6 @@ export interface Outcome {
   readonly host: string | null;
   readonly attempts: number;
   readonly error: GatewayError | null;
+  /** The host turned the request away instead of working on it, so it bills nothing. */
+  readonly turnedAway?: boolean;
 }

@@ -135,7 +135,9 @@ function translated(crossing: Crossing, candidate: Candidate, canonical: Canonic
     reasoningEffort,
     thinking: model.thinking ?? null,
   });
-  const terms: WriteTerms = { ...relayTerms(crossing, candidate), outputLimit };
+  const relay = relayTerms(crossing, candidate);
+  const hideReasoning = relay.hideReasoning || client.tellsNoTraces === true;
+  const terms: WriteTerms = { ...relay, hideReasoning, outputLimit };
   return {
     candidate,
     path: wire.relay.path,

@@ -63,7 +63,7 @@ export class TranslatedStream implements StreamRelay {
   }
 
   #write(event: CanonicalEvent): void {
-    if (event.kind === 'block-delta') this.relayedBytes += Buffer.byteLength(event.text);
+    this.relayedBytes += modelBytes(event);
     if (event.kind === 'finish') this.#finished = true;
     this.#written += this.#writer.event(event);
   }
@@ -76,6 +76,14 @@ export class TranslatedStream implements StreamRelay {
     if (event.kind === 'block-end') this.#hidden = false;
     return hidden;
   }
+}
+
+/** Everything the model made counts: its words, the names of what it calls, the seals of its thoughts. */
+function modelBytes(event: CanonicalEvent): number {
+  if (event.kind === 'block-delta') return Buffer.byteLength(event.text);
+  if (event.kind === 'block-start') return event.block.kind === 'tool-call' ? Buffer.byteLength(event.block.name) : 0;
+  if (event.kind === 'block-end') return event.opaque === null ? 0 : Buffer.byteLength(event.opaque.data);
+  return 0;
 }
 
 /** A whole answer of one wire as the answer of another. */

@@ -60,7 +60,7 @@ export const hostEntrySchema = z
         'On your own machines, so that models without a price are free. By default true for loopback addresses.',
       ),
     read_usage: z
-      .enum(['thinking_in_total', 'cached_outside_prompt'])
+      .enum(['cached_outside_prompt'])
       .optional()
       .describe('How the host counts, where it counts otherwise than its wire says.'),
     reduces_vectors: z.boolean().optional().describe('The host takes `dimensions` for embeddings.'),

@@ -31,6 +31,15 @@ export function logCall(log: Log, record: ExchangeRecord): void {
   };
   if (record.status >= 500 || record.lossReason !== null) log.warn(fields, 'call');
   else log.info(fields, 'call');
+  raiseAlarm(log, record);
+}
+
+/** What somebody must mend: a key of ours that a host refuses, counts that nobody can bill. */
+function raiseAlarm(log: Log, { requestId, host, fault, lossReason }: ExchangeRecord): void {
+  const fields = { request_id: requestId, host, fault: fault ?? undefined };
+  if (fault?.startsWith('credentials'))
+    log.error(fields, 'A host refused our key or does not know the model: check both.');
+  if (lossReason === 'host_usage_unusable') log.error(fields, 'A host sent token counts that nobody can bill.');
 }
 
 /** A request that was no call, or never became one. */

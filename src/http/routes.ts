@@ -50,6 +50,10 @@ export const REFUSED_ROUTES: readonly { readonly path: string; readonly instead:
   { path: '/files', instead: 'Files are not stored; send their text in the request.' },
   { path: '/uploads', instead: 'Files are not stored; send their text in the request.' },
   { path: '/batches', instead: 'There are no batches; deferred jobs at /v1/jobs will be the nearest equivalent.' },
+  {
+    path: '/messages/batches',
+    instead: 'There are no batches; deferred jobs at /v1/jobs will be the nearest equivalent.',
+  },
   { path: '/fine_tuning', instead: 'Models are not tuned here.' },
   {
     path: '/assistants',

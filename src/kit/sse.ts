@@ -200,6 +200,7 @@ class GrowingBuffer {
 
 /** Writes one event; a line break in the data, of whatever kind, begins a new data line. */
 export function encodeSse(event: { event?: string; data: string }): string {
+  if (event.event !== undefined && /[\r\n]/.test(event.event)) throw new RangeError('A name of an event is one line.');
   const name = event.event === undefined ? '' : `event: ${event.event}\n`;
   if (!/[\r\n]/.test(event.data)) return `${name}data: ${event.data}\n\n`;
   return `${name}${event.data

@@ -9,6 +9,8 @@ import type { Bill, HostManners, Peek } from './wire.ts';
 export interface HubClient {
   /** Throws `unsupported_parameter` naming the field that the common language cannot carry. */
   readRequest(text: JsonText, peek: Peek): CanonicalRequest;
+  /** The wire has no place for a trace, so none counts as told. */
+  readonly tellsNoTraces?: true;
   writeStream(terms: WriteTerms): StreamWriter;
   writeAnswer(answer: CanonicalAnswer, bill: Bill, terms: WriteTerms): Buffer;
 }

@@ -28,7 +28,7 @@ describe('counts become disjoint buckets', () => {
   });
 
   test('or the host’s row says so', () => {
-    expect(usageOf({ output: 12, reasoning: 0, total: 174 }, 'thinking_in_total')).toMatchObject({
+    expect(usageOf({ output: 12, reasoning: 0, total: 174 })).toMatchObject({
       outputTokens: 74,
       reasoningTokens: 62,
     });

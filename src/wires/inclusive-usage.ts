@@ -18,27 +18,22 @@ export type UsageRule = (counts: InclusiveCounts) => Usage;
 /** The parts lie inside their wholes, unless the counts themselves prove otherwise. */
 const standardUsage: UsageRule = ({ input, output, total, cached, cacheWrite, reasoning }) => {
   const isCacheOutside = cached + cacheWrite > input;
-  const isReasoningOutside = reasoning > 0 && total === input + output + reasoning;
-  const outputTokens = isReasoningOutside ? output + reasoning : output;
+  // What the total has beyond its parts is thinking that was billed to us: told, or told nowhere else.
+  const hidden = isCacheOutside ? 0 : Math.max(0, (total ?? 0) - input - output);
+  const outputTokens = output + hidden;
   return {
     freshTokens: isCacheOutside ? input : input - cached - cacheWrite,
     cacheReadTokens: cached,
     cacheWriteTokens: cacheWrite,
     cacheWrite1hTokens: 0,
     outputTokens,
-    reasoningTokens: Math.min(reasoning, outputTokens),
+    reasoningTokens: Math.min(Math.max(reasoning, hidden), outputTokens),
   };
 };
 
 /** What a host row may name when its host counts otherwise. */
 const USAGE_RULES: Readonly<Record<string, UsageRule>> = {
   standard: standardUsage,
-  /** Thinking lies outside the output count and is told nowhere, but it is inside the total. */
-  thinking_in_total: (counts) => {
-    const hidden = Math.max(0, (counts.total ?? 0) - counts.input - counts.output);
-    const reasoning = Math.max(counts.reasoning, hidden);
-    return standardUsage({ ...counts, output: counts.output + hidden, reasoning, total: null });
-  },
   /** The input count leaves out what was read from the cache. */
   cached_outside_prompt: (counts) => standardUsage({ ...counts, input: counts.input + counts.cached }),
 };

@@ -15,6 +15,7 @@ export const ONE_MODEL = 'one model is admitted per request; chain fallbacks as 
 export const NO_REWRITING = 'prompts are never rewritten; shorten the prompt yourself';
 export const NOTHING_STORED = 'nothing is stored between calls; send the whole conversation';
 const OWN_SEARCH = 'server-side search has no price here; search yourself and send the results';
+const OTHER_LIMIT = "a second limit could undo the first; use the wire's own";
 const NO_REGISTRY = 'there is no prompt registry; send the prompt itself';
 
 /** Fields that would change the price, the model or the prompt, or that need a service we do not run, on any wire. */
@@ -44,6 +45,21 @@ export const REFUSED_EVERYWHERE: Refusals = {
   search_parameters: { remedy: OWN_SEARCH, emptyAsks: true },
   audio: { remedy: 'audio has no price here; send text' },
   speed: { remedy: 'speed tiers have no price here; leave it out' },
+  enable_search: { remedy: OWN_SEARCH },
+  search_options: { remedy: OWN_SEARCH, emptyAsks: true },
+  search_settings: { remedy: OWN_SEARCH, emptyAsks: true },
+  connectors: { remedy: OWN_SEARCH },
+  n_predict: { remedy: OTHER_LIMIT },
+  num_predict: { remedy: OTHER_LIMIT },
+  max_length: { remedy: OTHER_LIMIT },
+  max_gen_len: { remedy: OTHER_LIMIT },
+  max_new_tokens: { remedy: OTHER_LIMIT },
+  options: { remedy: OTHER_LIMIT },
+  generation_config: { remedy: OTHER_LIMIT },
+  extra_body: { remedy: 'put its members into the body itself, where they are checked' },
+  chat_template: { remedy: 'a template of your own would make the prompt longer than can be known; send messages' },
+  mm_processor_kwargs: { remedy: 'it would make pictures weigh more than can be known; leave it out' },
+  vl_high_resolution_images: { remedy: 'it would make pictures weigh more than can be known; leave it out' },
 };
 
 export function refuseUnlessHarmless(table: Refusals, body: Members, name: string): void {

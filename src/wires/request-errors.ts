@@ -22,6 +22,14 @@ export function untranslatable(param: string, remedy = 'leave it out'): GatewayE
   });
 }
 
+/** A second spelling of a name that another reader may take for the first. */
+export function disguised(param: string, plain: string): GatewayError {
+  return new GatewayError('duplicate_key', {
+    param,
+    message: `\`${param}\` could be read as \`${plain}\`. Spell it in small letters, or leave it out.`,
+  });
+}
+
 export function missing(param: string, message: string): GatewayError {
   return new GatewayError('missing_required_parameter', { param, message });
 }

@@ -59,6 +59,8 @@ export interface Peek {
   /** The output limit the caller gave and the field it stood in, or null for the wire's default. */
   readonly outputLimit: { readonly tokens: number; readonly field: string } | null;
   readonly defaultOutputLimit: number;
+  /** What this wire calls the output limit; absent means `max_tokens`. */
+  readonly limitParam?: string;
   /** How many answers one call may produce; each may reach the output limit. */
   readonly answers: number;
   /** How many prompts the window holds for, each by itself; absent means one. */

@@ -1,4 +1,5 @@
 import type { ModelView } from '../../gateway/operator-view.ts';
+import { stringifyJson } from '../../kit/json-stringify.ts';
 import { EXIT } from '../exit-codes.ts';
 import type { Leaf } from '../leaf.ts';
 import { formatTable } from '../table.ts';
@@ -11,7 +12,10 @@ export const modelsLeaf: Leaf = {
   async run(session, [part = '']) {
     const answer = await session.ask('models.list', {}, { providerKeys: 'read', mayCreate: true });
     const matching = answer.result.data.filter((model) => matches(model, part));
-    session.show(answer, () => (matching.length === 0 ? '' : formatTable(COLUMNS, matching)));
+    const shown = { ...answer.result, data: matching };
+    session.show({ result: shown, text: stringifyJson(shown) }, () =>
+      matching.length === 0 ? '' : formatTable(COLUMNS, matching),
+    );
     session.advise(`${matching.length} models, prices ${answer.result.price_version}`);
     return matching.length === 0 && part !== '' ? EXIT.no : EXIT.ok;
   },

@@ -55,13 +55,19 @@ export const CLIENT_GONE_STATUS = 499;
 /** A failure of the host, in our own words: the host's may quote the prompt, or our key. */
 export interface HostFault {
   readonly words: string;
+  /** It refused our key or was not there at all. */
+  readonly turnedAway?: boolean;
   /** Another host may do better. */
   readonly retryable: boolean;
 }
 
 export function faultOf({ kind, status, code }: HostError): HostFault {
   const named = code !== null && /^[\w.-]{1,64}$/.test(code) ? ` ${code}` : '';
-  return { words: `${kind} ${status}${named}`, retryable: kind !== 'over_window' && kind !== 'request' };
+  return {
+    words: `${kind} ${status}${named}`,
+    retryable: kind !== 'over_window' && kind !== 'request',
+    turnedAway: kind === 'credentials',
+  };
 }
 
 const BROKEN_OFF = 'The model broke off in the middle of its answer; what had arrived is charged.';

@@ -106,9 +106,9 @@ class BufferedRelay implements AnswerReceiver {
   }
 
   #refused(hostError: HostError): void {
-    const { words, retryable } = faultOf(hostError);
+    const { words, retryable, turnedAway = false } = faultOf(hostError);
     // After a 2xx head the host has begun to bill, so another must not be asked as well.
-    const fault = { words, retryable: retryable && (this.#status < 200 || this.#status >= 300) };
+    const fault = { words, turnedAway, retryable: retryable && (this.#status < 200 || this.#status >= 300) };
     this.#finish(this.#nothing('failed', errorForCaller(hostError, this.#terms, false), fault));
   }
 
@@ -154,6 +154,7 @@ class BufferedRelay implements AnswerReceiver {
       relayedBytes: 0,
       error,
       hostFault: fault?.words ?? null,
+      turnedAway: fault?.turnedAway === true,
       retryable: fault?.retryable === true && !gone,
       deliver: () => {},
     };

@@ -255,6 +255,7 @@ class StreamedRelay implements AnswerReceiver {
       relayedBytes,
       error,
       hostFault: fault?.words ?? null,
+      turnedAway: fault?.turnedAway === true,
       retryable: isFailure && fault?.retryable === true,
       deliver: (bill) => this.#deliver(bill, error),
     };

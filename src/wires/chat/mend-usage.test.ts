@@ -65,7 +65,7 @@ describe('usage', () => {
 
   test('that is repeated counts by its last word', () => {
     const totals = [1, 2, 3].map((tokens) =>
-      chunk([delta({ content: 'x' })], { usage: { ...USAGE, completion_tokens: tokens } }),
+      chunk([delta({ content: 'x' })], { usage: { ...USAGE, completion_tokens: tokens, total_tokens: undefined } }),
     );
     expect(usageOf([opening, ...totals, stopped, DONE])).toMatchObject({
       state: 'reported',

@@ -47,13 +47,12 @@ describe('counts become disjoint buckets', () => {
     expect(counted(usage)).toMatchObject({ freshTokens: 291, outputTokens: 222, reasoningTokens: 196 });
   });
 
-  test('U3: thinking told nowhere is in the total, for hosts whose row says so', () => {
+  test('U3: thinking told nowhere is in the total, and billed', () => {
     const usage = { prompt_tokens: 35, completion_tokens: 12, total_tokens: 109 };
-    expect(counted(usage)).toMatchObject({ outputTokens: 12, reasoningTokens: 0 });
-    expect(counted(usage, 'thinking_in_total')).toMatchObject({ outputTokens: 74, reasoningTokens: 62 });
-    expect(counted(raw(35, 12), 'thinking_in_total')).toMatchObject({ outputTokens: 12, reasoningTokens: 0 });
+    expect(counted(usage)).toMatchObject({ outputTokens: 74, reasoningTokens: 62 });
+    expect(counted(raw(35, 12))).toMatchObject({ outputTokens: 12, reasoningTokens: 0 });
     const told = { ...usage, completion_tokens_details: { reasoning_tokens: 62 } };
-    expect(counted(told, 'thinking_in_total')).toMatchObject({ outputTokens: 74, reasoningTokens: 62 });
+    expect(counted(told)).toMatchObject({ outputTokens: 74, reasoningTokens: 62 });
   });
 
   test('U4: more cached than prompt tokens means that they lie outside', () => {

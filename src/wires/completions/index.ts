@@ -22,5 +22,5 @@ export const completions: Wire = {
     readError: readHostError,
     stream: { mend: mendStream, exact: exactStream, answerAsStream },
   },
-  hub: { client: { readRequest, writeStream, writeAnswer } },
+  hub: { client: { readRequest, writeStream, writeAnswer, tellsNoTraces: true } },
 };

@@ -48,9 +48,11 @@ function readPrompts(body: Members): readonly TextInput[] {
 }
 
 /** No token at all may be asked for: with `echo` that scores the prompt itself. */
-function readLimit({ max_tokens: tokens }: Members): Peek['outputLimit'] {
+/** Nothing is to be written only where the prompt itself is asked back: some hosts take a bare 0 for no limit at all. */
+function readLimit({ max_tokens: tokens, echo }: Members): Peek['outputLimit'] {
   if (isAbsent(tokens)) return null;
   if (!isCount(tokens)) throw mustBe('max_tokens', 'an integer from 0 up');
+  if (tokens === 0 && echo !== true) throw mustBe('max_tokens', 'at least 1 unless `echo` is true');
   return { tokens, field: 'max_tokens' };
 }
 

@@ -78,7 +78,7 @@ describe('a prompt for a chat model', () => {
     [{ prompt: [1, 2] }, 'prompt'],
     [{ prompt: [[1, 2]] }, 'prompt'],
     [{ prompt: '' }, 'prompt'],
-    [{ max_tokens: 0 }, 'max_tokens'],
+    [{ max_tokens: 0, echo: true }, 'echo'],
     [{ min_p: 0.1 }, 'min_p'],
     [{ response_format: { type: 'grammar' } }, 'response_format'],
   ])('%j is refused by name', (more, param) => {

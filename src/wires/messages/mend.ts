@@ -53,7 +53,7 @@ class MendedStream extends StreamState implements StreamRelay {
 
   /** What an event is stands twice in a frame, and clients look in both places. */
   #untyped(event: Members, type: string | null): Buffer | string | null {
-    if (type !== null) return this.#read(new SseFrame(Buffer.from(rewritten({ ...event, type }))));
+    if (type !== null && isEventName(type)) return this.#read(new SseFrame(Buffer.from(rewritten({ ...event, type }))));
     return isObject(event.error) ? this.fail(event.error) : null;
   }
 
@@ -121,13 +121,18 @@ class MendedStream extends StreamState implements StreamRelay {
 
   #other(type: string, event: Members, frame: SseFrame): Buffer | string | null {
     if (type === 'error' || isObject(event.error)) return this.fail(event.error ?? event);
-    if (!this.started || isReceipt(type)) return null;
+    if (!this.started || isReceipt(type) || !isEventName(type)) return null;
     return asItCame(type, frame);
   }
 
   #opening(): string {
     return this.started ? '' : this.start({});
   }
+}
+
+/** A name with a line break in it would be a frame of the host's own making. */
+function isEventName(type: string): boolean {
+  return /^[\w.-]{1,64}$/.test(type);
 }
 
 /** The bytes that came, unless the event's name was missing: a client would skip the frame. */

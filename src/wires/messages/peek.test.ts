@@ -41,7 +41,7 @@ test('needs follow from tools, images and thinking', () => {
 });
 
 test.each([
-  [{ type: 'enabled', budget_tokens: 2048 }, undefined, { effort: null, budgetTokens: 2048, hideTrace: false }],
+  [{ type: 'enabled', budget_tokens: 63 }, undefined, { effort: null, budgetTokens: 63, hideTrace: false }],
   [{ type: 'adaptive' }, undefined, { effort: 'high', budgetTokens: null, hideTrace: false }],
   [{ type: 'adaptive', display: 'omitted' }, { effort: 'max' }, { effort: 'max', budgetTokens: null, hideTrace: true }],
   [{ type: 'disabled' }, { effort: 'low' }, { effort: 'none', budgetTokens: null, hideTrace: false }],
@@ -165,6 +165,7 @@ describe('refused', () => {
     [{ ...PLAIN, thinking: true }, 'thinking'],
     [{ ...PLAIN, thinking: {} }, 'thinking.type'],
     [{ ...PLAIN, thinking: { type: 'enabled' } }, 'thinking.budget_tokens'],
+    [{ ...PLAIN, max_tokens: 2048, thinking: { type: 'enabled', budget_tokens: 2048 } }, 'thinking.budget_tokens'],
     [{ ...PLAIN, output_config: { effort: 'huge' } }, 'output_config.effort'],
   ])('%j: the value of %s is wrong', (body, param) => {
     expect(refused(body)).toEqual({ code: 'invalid_value', param });

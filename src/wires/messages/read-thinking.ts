@@ -17,7 +17,8 @@ export function readThinking(body: Members): ReasoningAsk | null {
   if (!KINDS.includes(type as string)) throw mustBe('thinking.type', `one of ${KINDS.join(', ')}`);
   const hideTrace = thinking.display === 'omitted';
   if (type === 'disabled') return { effort: 'none', budgetTokens: null, hideTrace, param: 'thinking' };
-  if (type === 'enabled') return { effort: null, budgetTokens: readBudget(thinking), hideTrace, param: 'thinking' };
+  if (type === 'enabled')
+    return { effort: null, budgetTokens: readBudget(thinking, body.max_tokens), hideTrace, param: 'thinking' };
   return { effort: effort ?? ADAPTIVE_EFFORT, budgetTokens: null, hideTrace, param: 'thinking' };
 }
 
@@ -33,8 +34,10 @@ function readEffort(config: unknown): Effort | null {
   throw mustBe('output_config.effort', 'one of low, medium, high, xhigh, max');
 }
 
-function readBudget(thinking: Members): number {
-  const budget = thinking.budget_tokens;
+/** A budget beyond the limit would let the model write more than was held for. */
+function readBudget({ budget_tokens: budget }: Members, limit: unknown): number {
   if (!isCount(budget) || budget === 0) throw mustBe('thinking.budget_tokens', 'a positive integer');
+  if (isCount(limit) && budget >= limit)
+    throw mustBe('thinking.budget_tokens', `below \`max_tokens\`, which is ${limit}`);
   return budget;
 }

@@ -20,7 +20,7 @@ function written(body: string | object, terms: Partial<UpstreamTerms> = {}): str
 
 const ODD = `{ "model" :"claude-harbour", "max_tokens": 64,"stream":true,
   "system": [{"type":"text","text":"a\\u0062c","cache_control":{"type":"ephemeral","ttl":"1h"}}],
-  "thinking":{"type":"enabled","budget_tokens":1.024e3}, "temperature": 1.0,
+  "thinking":{"type":"enabled","budget_tokens":3.2e1}, "temperature": 1.0,
   "messages":[{"role":"user","content":"x"},
    {"role":"assistant","content":[{"type":"thinking","thinking":"é\\/","signature":"EqQB\\u002b/=="},
      {"type":"redacted_thinking","data":"seal=="},{"type":"tool_use","id":"t","name":"n","input":{"big":12345678901234567890}}]},

@@ -16,7 +16,9 @@ class ExactStream extends StreamState implements StreamRelay {
     const { raw } = frame;
     const act = eventRole(nameOf(raw))?.act;
     if (act === undefined || act === 'begin' || act === 'end' || act === 'fail') return this.#read(frame);
-    if (act === 'words') this.relayedBytes += wordBytes(raw);
+    if (act === 'words') this.relayedBytes += textBytes(raw, WORDS);
+    else if (act === 'item-added') this.relayedBytes += textBytes(raw, CALL_NAME);
+    else if (act === 'item-done') this.relayedBytes += textBytes(raw, SEAL);
     this.numbers.next++;
     const opening = this.takeOpening();
     return opening === '' ? raw : Buffer.concat([Buffer.from(opening), raw]);
@@ -44,17 +46,19 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const NAME = 'event: ';
 const WORDS = Buffer.from('"delta":"');
+const CALL_NAME = Buffer.from('"name":"');
+const SEAL = Buffer.from('"encrypted_content":"');
 
 /** The name in the first line; of a frame that begins otherwise, nothing that any event is called. */
 function nameOf(raw: Buffer): string {
   return raw.toString('latin1', NAME.length, Math.max(raw.indexOf(LF), NAME.length));
 }
 
-/** Bytes of the model's own words in a frame, escapes as they stand: only an estimate ever reads this. */
-function wordBytes(raw: Buffer): number {
-  const at = raw.indexOf(WORDS);
+/** Bytes of a member that the model made, escapes as they stand: only an estimate ever reads this. */
+function textBytes(raw: Buffer, member: Buffer): number {
+  const at = raw.indexOf(member);
   if (at === -1) return 0;
-  const start = at + WORDS.length;
+  const start = at + member.length;
   let end = raw.indexOf(QUOTE, start);
   while (end !== -1 && isEscaped(raw, end)) end = raw.indexOf(QUOTE, end + 1);
   return end === -1 ? 0 : end - start;

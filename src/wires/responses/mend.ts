@@ -182,6 +182,7 @@ class MendedStream extends StreamState implements StreamRelay {
 
   #mendAdded(event: Members): Mended {
     if (!isObject(event.item)) return 'withheld';
+    this.relayedBytes += nameBytes(event.item);
     const { item, changed } = this.#items.add(event.item, event.output_index);
     return setMembers(event, { output_index: item.index }) || changed ? 'changed' : 'right';
   }
@@ -194,6 +195,7 @@ class MendedStream extends StreamState implements StreamRelay {
       this.#before += this.#items.writeWhole(finished, event.output_index);
       return 'withheld';
     }
+    this.relayedBytes += sealBytes(finished);
     this.#before += this.#items.writeRest(item!, finished);
     item!.finished = finished;
     return setMembers(event, { output_index: item!.index }) || isMended ? 'changed' : 'right';
@@ -254,6 +256,15 @@ function mendPlaceInItem(event: Members, { act }: EventRole, { kind, index }: Pa
   if (!kind.hasLogprobs || act === 'part-done' || !isAbsent(event.logprobs)) return isMoved;
   event.logprobs = [];
   return true;
+}
+
+/** What a call is named is the model's own word, and may be all that a client wants to know. */
+function nameBytes({ name }: Members): number {
+  return typeof name === 'string' ? Buffer.byteLength(name) : 0;
+}
+
+function sealBytes({ encrypted_content: seal }: Members): number {
+  return typeof seal === 'string' ? Buffer.byteLength(seal) : 0;
 }
 
 export function mendStream(terms: RelayTerms): StreamRelay {

@@ -27,6 +27,7 @@ describe('what admission learns', () => {
       stream: false,
       wantsUsageFrame: false,
       promptParam: 'input',
+      limitParam: 'max_output_tokens',
       outputLimit: null,
       defaultOutputLimit: 4096,
       answers: 1,

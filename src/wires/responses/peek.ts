@@ -35,6 +35,7 @@ export function peek(text: JsonText): Peek {
     // The last event carries usage whether or not it is asked for; the option is only checked.
     wantsUsageFrame: readWantsUsage(body),
     promptParam: 'input',
+    limitParam: 'max_output_tokens',
     outputLimit: readLimit(body),
     defaultOutputLimit: DEFAULT_OUTPUT_LIMIT,
     answers: 1,
