@@ -79,14 +79,16 @@ describe.each(Object.keys(NAMED))('the name of a tool told by a host of %s', (ho
     ),
   };
 
-  test.each(Object.entries(opened))('counts as content that left, %s: who hangs up then still pays', (_how, open) => {
+  test.each(Object.entries(opened))('counts as content that left, %s: who hangs up then still pays', (how, open) => {
     const relay = open();
     const told = NAMED[host]!.map((event) => {
       const name = 'type' in event ? `event: ${event.type}\n` : '';
       return relay.frame(new SseFrame(Buffer.from(`${name}data: ${JSON.stringify(event)}\n\n`)))?.toString() ?? '';
     });
-    expect(told.join('')).toContain('label_spam');
-    expect(relay.relayedBytes).toBeGreaterThanOrEqual('label_spam'.length);
+    // A reader may wait for the whole call; what the client has not read costs it nothing.
+    const isTold = told.join('').includes('label_spam');
+    expect(relay.relayedBytes).toBe(isTold ? 'label_spam'.length : 0);
+    if (!how.startsWith('translated')) expect(isTold).toBe(true);
   });
 });
 
