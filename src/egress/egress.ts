@@ -12,7 +12,8 @@ export interface OutgoingRequest {
 /** Told what arrives, in this order, each at most once but `data`; after `end` or `failed` comes nothing more. */
 export interface AnswerReceiver {
   head(status: number, headers: IncomingHttpHeaders): void;
-  data(chunk: Buffer): void;
+  /** What one read of the socket gave: a host puts every token into a chunk of its own. */
+  data(chunks: readonly Buffer[]): void;
   end(): void;
   failed(error: Error): void;
 }
@@ -69,7 +70,7 @@ export class Egress {
 class UpstreamExchange implements Dispatcher.DispatchHandler, RequestControl {
   readonly #receiver: AnswerReceiver;
   #controller: Dispatcher.DispatchController | null = null;
-  /** Chunks that came with one read of the socket: a host gives each token its own, and one by one they cost more. */
+  /** Chunks of the read under way; handed over one by one, each would cost as much as all. */
   #gathered: Buffer[] = [];
   #cancelled = false;
   #over = false;
@@ -125,7 +126,7 @@ class UpstreamExchange implements Dispatcher.DispatchHandler, RequestControl {
     const chunks = this.#gathered;
     if (this.#over || chunks.length === 0) return;
     this.#gathered = [];
-    this.#receiver.data(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks));
+    this.#receiver.data(chunks);
   }
 }
 

@@ -53,10 +53,12 @@ class BufferedRelay implements AnswerReceiver {
     if (isEncoded(headers)) this.#giveUp('The host compressed its answer though it was told not to.');
   }
 
-  data(chunk: Buffer): void {
-    this.#bytes += chunk.length;
+  data(chunks: readonly Buffer[]): void {
+    for (const chunk of chunks) {
+      this.#bytes += chunk.length;
+      this.#chunks.push(chunk);
+    }
     if (this.#bytes > LIMITS.responseBodyBytesMax) this.#giveUp('The host sent more than an answer may hold.');
-    else this.#chunks.push(chunk);
   }
 
   end(): void {

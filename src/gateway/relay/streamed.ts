@@ -30,7 +30,7 @@ class StreamedRelay implements AnswerReceiver {
   readonly #stream: StreamRelay;
   readonly #framer = new SseFramer(LIMITS.sseFrameBytesMax);
   readonly #outlet: StreamOutlet;
-  /** What one chunk of the host gives the client; sent in one write. */
+  /** What one read of the host gives the client; sent in one write. */
   readonly #outgoing: (Buffer | string)[] = [];
   readonly #onFrame = (frame: SseFrame): void => this.#frame(frame);
   #control: RequestControl | null = null;
@@ -83,11 +83,11 @@ class StreamedRelay implements AnswerReceiver {
     else this.#outlet.keepAlive();
   }
 
-  data(chunk: Buffer): void {
+  data(chunks: readonly Buffer[]): void {
     if (this.#over) return;
     this.#idle?.touch();
-    if (this.#body !== null) this.#collect(chunk);
-    else this.#pass(chunk);
+    if (this.#body !== null) this.#collect(this.#body, chunks);
+    else this.#pass(chunks);
   }
 
   end(): void {
@@ -106,10 +106,12 @@ class StreamedRelay implements AnswerReceiver {
     if (!this.#over) this.#breakOff(error.message);
   }
 
-  #collect(chunk: Buffer): void {
-    this.#bodyBytes += chunk.length;
+  #collect(body: Buffer[], chunks: readonly Buffer[]): void {
+    for (const chunk of chunks) {
+      this.#bodyBytes += chunk.length;
+      body.push(chunk);
+    }
     if (this.#bodyBytes > LIMITS.responseBodyBytesMax) this.#breakOff('The host sent more than an answer may hold.');
-    else this.#body!.push(chunk);
   }
 
   /** An error before the stream, or a whole answer where a stream was asked for: it goes on as one chunk. */
@@ -124,13 +126,13 @@ class StreamedRelay implements AnswerReceiver {
       return;
     }
     this.#body = null;
-    this.#pass(frames);
+    this.#pass([frames]);
     if (!this.#over) this.#endOfStream();
   }
 
-  #pass(chunk: Buffer): void {
+  #pass(chunks: readonly Buffer[]): void {
     try {
-      this.#framer.push(chunk, this.#onFrame);
+      for (const chunk of chunks) this.#framer.push(chunk, this.#onFrame);
     } catch (error) {
       this.#flush();
       this.#breakOff((error as Error).message);
