@@ -61,8 +61,19 @@ const NAMES = [
   'azure (chat) to a chat model',
 ];
 
-/** Nothing is stored here, and providers of the responses wire ask for storage unless told otherwise. */
-const providerOptions = { openai: { store: false }, azure: { store: false } };
+/** Nothing is stored here, so providers are told so; they think, so that seals and signatures must survive the loop. */
+const providerOptions = {
+  openai: { store: false, reasoningEffort: 'low', forceReasoning: true },
+  azure: { store: false },
+  anthropic: { thinking: { type: 'enabled', budgetTokens: 1024 } },
+};
+/** This provider's chat model forgets thoughts between turns, and the messages vendor wants them back in a tool loop. */
+const FORGETFUL = 'openai (chat) to a messages model';
+
+function optionsFor(name: string): typeof providerOptions | Pick<typeof providerOptions, 'azure'> {
+  return name === FORGETFUL ? { azure: providerOptions.azure } : providerOptions;
+}
+
 const place = jsonSchema<{ place: string }>({
   type: 'object',
   properties: { place: { type: 'string' } },
@@ -81,7 +92,7 @@ describe.each(NAMES)('%s', (name) => {
       prompt: 'Hi',
       tools,
       stopWhen: stepCountIs(3),
-      providerOptions,
+      providerOptions: optionsFor(name),
     });
     expect(answer.steps).toHaveLength(2);
     expect(answer.steps[0]!.toolCalls.map(({ toolName }) => toolName)).toEqual(['weather', 'clock']);
@@ -98,7 +109,7 @@ describe.each(NAMES)('%s', (name) => {
       prompt: 'Hi',
       tools,
       stopWhen: stepCountIs(3),
-      providerOptions,
+      providerOptions: optionsFor(name),
       onError: ({ error }) => void errors.push(error),
     });
     await answer.consumeStream();

@@ -36,7 +36,13 @@ const CLIENTS = {
   'ChatOpenAI (responses) and a chat model': () => openai('sim-gpt', true),
   'ChatOpenAI (responses) and a responses model': () => openai('sim-responses', true),
   'ChatAnthropic and a messages model': () =>
-    new ChatAnthropic({ model: 'sim-claude', apiKey: 'x', anthropicApiUrl: harness.url, maxTokens: 500 }),
+    new ChatAnthropic({
+      model: 'sim-claude',
+      apiKey: 'x',
+      anthropicApiUrl: harness.url,
+      maxTokens: 4000,
+      thinking: { type: 'enabled', budget_tokens: 1024 },
+    }),
 };
 
 describe.each(Object.entries(CLIENTS))('%s', (_name, client) => {
