@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
 import { MUTANTS, type Mutant } from './mutants/seeds.ts';
 
 /** Breaks the code on purpose, one fault at a time, in a copy: each must be noticed by the tests named for it. */
@@ -28,13 +29,15 @@ interface Verdict {
 }
 
 function main(): number {
+  const { values } = parseArgs({ options: { only: { type: 'string', default: '' } } });
+  const mutants = MUTANTS.filter(({ name }) => name.includes(values.only));
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-mutants-'));
   try {
     for (const name of COPIED) cpSync(join(ROOT, name), join(folder, name), { recursive: true });
     symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
-    if (!passesUnbroken(folder))
+    if (!passesUnbroken(folder, mutants))
       return fail('The tests fail on the code as it is; nothing can be learned from mutants.');
-    const verdicts = MUTANTS.map((mutant) => tryMutant(folder, mutant));
+    const verdicts = mutants.map((mutant) => tryMutant(folder, mutant));
     const survivors = verdicts.filter(({ killed }) => !killed);
     process.stdout.write(`${verdicts.length - survivors.length} of ${verdicts.length} mutants killed\n`);
     return survivors.length === 0 ? 0 : 1;
@@ -43,8 +46,8 @@ function main(): number {
   }
 }
 
-function passesUnbroken(folder: string): boolean {
-  return runTests(folder, [...new Set(MUTANTS.flatMap(({ tests }) => tests))]).failed.length === 0;
+function passesUnbroken(folder: string, mutants: readonly Mutant[]): boolean {
+  return runTests(folder, [...new Set(mutants.flatMap(({ tests }) => tests))]).failed.length === 0;
 }
 
 function tryMutant(folder: string, mutant: Mutant): Verdict {
