@@ -8,9 +8,13 @@ interface Running {
   fail(error: Error): Promise<void>;
 }
 
-/** Lets everything that is ready run; the batcher itself waits for the end of a turn. */
-function settle(): Promise<void> {
-  return new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+/** Lets everything that is ready run; the batcher itself waits for the ends of turns. */
+async function settle(): Promise<void> {
+  for (let turns = 0; turns < 6; turns++) await turn();
 }
 
 function startBatcher(options: { batchMax?: number; inFlightMax?: number; queueMax?: number } = {}) {
@@ -53,6 +57,25 @@ describe('Batcher', () => {
     expect(started.map(({ ops }) => ops)).toEqual([['a', 'b', 'c']]);
     await started[0]!.finish();
     expect(await Promise.all([first, later, last])).toEqual(['did a', 'did b', 'did c']);
+  });
+
+  it('waits while every turn brings more, but not for ever', async () => {
+    const { batcher, started } = startBatcher({ batchMax: 100 });
+    void batcher.submit('first');
+    for (let count = 0; count < 20; count++) {
+      void batcher.submit(`op ${count}`);
+      await turn();
+    }
+    expect(started[0]!.ops.length).toBeGreaterThan(3);
+    expect(started[0]!.ops.length).toBeLessThan(8);
+  });
+
+  it('does not wait when a turn brought no more', async () => {
+    const { batcher, started } = startBatcher();
+    void batcher.submit('a');
+    await turn();
+    await turn();
+    expect(started).toHaveLength(1);
   });
 
   it('takes along what is submitted in the turn in which a batch returns', async () => {

@@ -26,9 +26,12 @@ interface Waiting<Op, Out> {
 /** After this many batches of urgent operations alone, the next one takes another along. */
 const URGENT_ONLY_BATCHES_MAX = 3;
 
+/** Turns of the event loop for which a batch waits while each brings more: a commit costs more than a turn. */
+const GATHERING_TURNS_MAX = 4;
+
 /**
- * Gathers operations while the last batch runs and sends them together. There is no timer: a batch leaves at the end of
- * the turn of the event loop in which something was submitted to an idle batcher, or in which the last batch returned.
+ * Gathers operations while the last batch runs and sends them together. There is no timer: once something waits and
+ * nothing runs, a batch leaves at the end of the first turn of the event loop that brought no more, or of the fourth.
  */
 export class Batcher<Op, Out> {
   readonly #options: BatcherOptions<Op, Out>;
@@ -73,11 +76,19 @@ export class Batcher<Op, Out> {
     return this.idle();
   }
 
-  /** At the end of this turn of the event loop: all sockets that had something to say have then been heard. */
   #schedule(): void {
     if (this.#isScheduled || this.#inFlight >= this.#options.inFlightMax) return;
     this.#isScheduled = true;
+    this.#gather(GATHERING_TURNS_MAX, this.depth);
+  }
+
+  /** At the end of a turn all sockets that had something to say were heard; if they said more, more may follow. */
+  #gather(turnsLeft: number, depthBefore: number): void {
     setImmediate(() => {
+      if (turnsLeft > 1 && this.depth > depthBefore) {
+        this.#gather(turnsLeft - 1, this.depth);
+        return;
+      }
       this.#isScheduled = false;
       this.#dispatch();
     });
