@@ -44,6 +44,9 @@ function raw(text: string): SimScript {
   };
 }
 
+/** A pause of the whole machine must not be taken for the end of all movement. */
+const STILL_ROUNDS = 40;
+
 async function clientStalls({ harness, clock }: Driven): Promise<void> {
   await harness.sim.waitForCalls(1);
   const call = harness.sim.calls[0]!;
@@ -52,7 +55,7 @@ async function clientStalls({ harness, clock }: Driven): Promise<void> {
     const { bytesWritten } = call;
     await manyTurns();
     stillRounds = bytesWritten > 0 && call.bytesWritten === bytesWritten ? stillRounds + 1 : 0;
-    return stillRounds === 3;
+    return stillRounds === STILL_ROUNDS;
   }, 'nothing moves any more');
   clock.advance(harness.running.gateway.limits.stallMs);
   await manyTurns();
