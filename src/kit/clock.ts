@@ -76,6 +76,11 @@ export class ManualClock implements Clock {
     return this.#timers.length;
   }
 
+  /** Whether a timer runs out after exactly that time from now. */
+  fallsDueIn(ms: number): boolean {
+    return this.#timers.some(({ dueMs }) => dueMs === this.#monotonicMs + ms);
+  }
+
   after(ms: number, run: () => void): Timer {
     const timer: ManualTimer = { dueMs: this.#monotonicMs + Math.max(0, ms), run };
     const later = this.#timers.findIndex((other) => other.dueMs > timer.dueMs);
