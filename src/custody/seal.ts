@@ -1,0 +1,149 @@
+import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
+
+/** What must be the same at opening as it was at sealing, in order; none of it is secret, none of it is kept. */
+export type Associated = readonly string[];
+
+/** Closes bytes so that only this gateway opens them again, and only in the place they were sealed for. */
+export interface Sealer {
+  seal(plain: Uint8Array, associated: Associated): Uint8Array;
+  /** Null when it cannot be opened, for whatever reason: tampered with, moved elsewhere, or under an unknown key. */
+  open(sealed: Uint8Array, associated: Associated): Uint8Array | null;
+}
+
+/** 32 random bytes, and the name by which sealed rows refer to them. */
+export interface MasterKey {
+  readonly id: string;
+  readonly bytes: Uint8Array;
+}
+
+/** At least one: the first seals, all of them open. */
+export type MasterKeys = readonly [MasterKey, ...MasterKey[]];
+
+const VERSION = 1;
+const CIPHER = 'aes-256-gcm';
+const KEY_BYTES = 32;
+const KEY_ID_BYTES = 8;
+const SALT_BYTES = 24;
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+/**
+ * version 1 | master key id 8 | salt 24 | wrapped data key 32 + 16 | nonce 12 | ciphertext n | tag 16
+ * The head, up to and with the wrapped key, is all that changing the master key replaces.
+ */
+const KEY_ID_AT = 1;
+const SALT_AT = KEY_ID_AT + KEY_ID_BYTES;
+const WRAPPED_AT = SALT_AT + SALT_BYTES;
+const NONCE_AT = WRAPPED_AT + KEY_BYTES + TAG_BYTES;
+const TEXT_AT = NONCE_AT + NONCE_BYTES;
+
+export const SEAL_OVERHEAD_BYTES = TEXT_AT + TAG_BYTES;
+
+export function masterKey(bytes: Uint8Array): MasterKey {
+  if (bytes.length !== KEY_BYTES) throw new RangeError(`A master key has ${KEY_BYTES} bytes.`);
+  const id = derive(bytes, 'tollgate master key id').subarray(0, KEY_ID_BYTES).toString('hex');
+  return { id, bytes };
+}
+
+/** AES-256-GCM with a data key per seal, wrapped under a master key that can be changed while seals are in use. */
+export class MasterSealer implements Sealer {
+  #keys: MasterKeys;
+
+  constructor(keys: MasterKeys) {
+    this.#keys = keys;
+  }
+
+  /** From now on the first of these seals, and only these open. */
+  useKeys(keys: MasterKeys): void {
+    this.#keys = keys;
+  }
+
+  get keyId(): string {
+    return this.#keys[0].id;
+  }
+
+  get keyIds(): string[] {
+    return this.#keys.map(({ id }) => id);
+  }
+
+  seal(plain: Uint8Array, associated: Associated): Uint8Array {
+    const bound = encode(associated);
+    const dataKey = randomBytes(KEY_BYTES);
+    const nonce = randomBytes(NONCE_BYTES);
+    return Buffer.concat([wrap(this.#keys[0], dataKey, bound), nonce, encrypt(dataKey, nonce, bound, plain)]);
+  }
+
+  open(sealed: Uint8Array, associated: Associated): Uint8Array | null {
+    const bound = encode(associated);
+    const dataKey = this.#unwrap(sealed, bound);
+    if (dataKey === null) return null;
+    return decrypt(dataKey, sealed.subarray(NONCE_AT, TEXT_AT), bound, sealed.subarray(TEXT_AT));
+  }
+
+  /** The same seal under the first master key; null when it cannot be opened. */
+  rewrap(sealed: Uint8Array, associated: Associated): Uint8Array | null {
+    const bound = encode(associated);
+    const dataKey = this.open(sealed, associated) === null ? null : this.#unwrap(sealed, bound);
+    return dataKey === null ? null : Buffer.concat([wrap(this.#keys[0], dataKey, bound), sealed.subarray(NONCE_AT)]);
+  }
+
+  #unwrap(sealed: Uint8Array, bound: Buffer): Buffer | null {
+    const id = sealedUnder(sealed);
+    const key = this.#keys.find((one) => one.id === id);
+    if (key === undefined) return null;
+    const head = sealed.subarray(0, WRAPPED_AT);
+    const wrappingKey = derive(key.bytes, 'tollgate wrapping key', sealed.subarray(SALT_AT, WRAPPED_AT));
+    return decrypt(wrappingKey, NO_NONCE, Buffer.concat([head, bound]), sealed.subarray(WRAPPED_AT, NONCE_AT));
+  }
+}
+
+/** The id of the master key a seal is under; null for what is no seal of a version we know. */
+export function sealedUnder(sealed: Uint8Array): string | null {
+  if (sealed.length < SEAL_OVERHEAD_BYTES || sealed[0] !== VERSION) return null;
+  return Buffer.from(sealed.subarray(KEY_ID_AT, SALT_AT)).toString('hex');
+}
+
+/** A wrapping key serves once, since its salt is random: its nonce need not be. */
+const NO_NONCE = Buffer.alloc(NONCE_BYTES);
+
+/** The master key itself encrypts nothing, so no number of rows wears it out. */
+function wrap(master: MasterKey, dataKey: Buffer, bound: Buffer): Buffer {
+  const salt = randomBytes(SALT_BYTES);
+  const head = Buffer.concat([Buffer.of(VERSION), Buffer.from(master.id, 'hex'), salt]);
+  const wrappingKey = derive(master.bytes, 'tollgate wrapping key', salt);
+  return Buffer.concat([head, encrypt(wrappingKey, NO_NONCE, Buffer.concat([head, bound]), dataKey)]);
+}
+
+function derive(master: Uint8Array, purpose: string, salt: Uint8Array = NO_NONCE): Buffer {
+  return createHmac('sha256', master).update(`${purpose}\n`).update(salt).digest();
+}
+
+function encrypt(key: Uint8Array, nonce: Uint8Array, bound: Uint8Array, plain: Uint8Array): Buffer {
+  const cipher = createCipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES }).setAAD(bound);
+  return Buffer.concat([cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
+}
+
+function decrypt(key: Uint8Array, nonce: Uint8Array, bound: Uint8Array, sealed: Uint8Array): Buffer | null {
+  const tagAt = sealed.length - TAG_BYTES;
+  const decipher = createDecipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES })
+    .setAAD(bound)
+    .setAuthTag(sealed.subarray(tagAt));
+  const plain = decipher.update(sealed.subarray(0, tagAt));
+  try {
+    return Buffer.concat([plain, decipher.final()]);
+  } catch {
+    return null;
+  }
+}
+
+/** Each part with its length before it: no two lists of parts have the same bytes. */
+function encode(associated: Associated): Buffer {
+  return Buffer.concat(
+    associated.flatMap((part) => {
+      const bytes = Buffer.from(part);
+      const length = Buffer.alloc(4);
+      length.writeUInt32BE(bytes.length);
+      return [length, bytes];
+    }),
+  );
+}
