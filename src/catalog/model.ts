@@ -15,6 +15,8 @@ export interface HostedModel {
   model: string;
   /** The wire on which this host serves this model; absent: the host's own. */
   wire?: string;
+  /** What this host charges us; absent where nobody said, and then it counts as the catalog's price. */
+  price?: Price;
 }
 
 /** One model that can be asked for and billed. */

@@ -64,8 +64,13 @@ export function readModel(row: ModelRow, price: Price): CatalogModel {
   };
 }
 
-function readHostedModel({ host, model, wire }: ModelRow['hosts'][number]): HostedModel {
-  return { host, model, ...(wire !== undefined && { wire }) };
+function readHostedModel({ host, model, wire, price }: ModelRow['hosts'][number]): HostedModel {
+  return {
+    host,
+    model,
+    ...(wire !== undefined && { wire }),
+    ...(price !== undefined && { price: readPrice(price) }),
+  };
 }
 
 export function readPrice(row: PriceRow): Price {

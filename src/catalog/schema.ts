@@ -45,11 +45,16 @@ const priceSourceSchema = z.strictObject({
   also: z.string().optional(),
 });
 
-/** `wire` names the wire this host wants for this model, where it is another than the host's own. */
 const hostedModelSchema = z.strictObject({
   host: z.string().min(1),
   model: z.string().min(1),
-  wire: z.string().min(1).optional(),
+  wire: z
+    .string()
+    .min(1)
+    .optional()
+    .describe("The wire this host wants for this model, where it is another than the host's own."),
+  price: priceSchema.optional().describe('What this host charges you, where that is known.'),
+  allow_loss: z.boolean().optional().describe('The host may cost more than callers pay.'),
 });
 
 export const modelRowSchema = z
