@@ -42,6 +42,10 @@ export const LIMITS = {
   storeWriteSliceRows: 2_000,
   /** A call this young stays out of closed books, since a hold with an older id could still arrive. */
   closingAgeMs: 3_600_000,
+  /** How long an idempotency key stands for its call, how often those whose time is over are swept away, in what slices. */
+  idempotencyKeyMs: 86_400_000,
+  idempotencySweepMs: 3_600_000,
+  idempotencySweepRows: 500,
   /** Free disk below which no new call is admitted; what is under way still settles. */
   diskFreeBytesMin: 256 * 1024 * 1024,
   /** Config file, and the file a *_FILE variable names. */
@@ -111,6 +115,18 @@ export const LIMITS = {
   hostConnectMs: 10_000,
   hostKeepAliveMs: 30_000,
   hostHeaderBytesMax: 64 * 1024,
+  /** URLs that callers give: looking one up (each try, how many, in all), its addresses, how many of them are dialed, how long each dial. */
+  callerUrlLookupTryMs: 2_000,
+  callerUrlLookupTries: 2,
+  callerUrlLookupMs: 6_000,
+  callerUrlAddressesMax: 64,
+  callerUrlDialsMax: 4,
+  callerUrlConnectMs: 5_000,
+  /** Origins of callers that are connected to at once, connections to one, and an answer that is read as a whole. */
+  callerOriginsMax: 256,
+  callerOriginConnectionsMax: 64,
+  callerAnswerBytesMax: 1024 * 1024,
+  callerAnswerMs: 15_000,
   /** How long a host may keep its connection open after its last word. */
   hostLingerMs: 5_000,
   /** The simulated upstream: its largest request, how many calls and bytes of them it remembers, how many scripts wait. */

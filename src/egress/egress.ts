@@ -1,12 +1,20 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { type Dispatcher, Pool } from 'undici';
+import { type buildConnector, type Dispatcher, Pool } from 'undici';
 import { LIMITS } from '../limits.ts';
 
 export interface OutgoingRequest {
   readonly origin: string;
+  readonly method?: 'GET' | 'POST';
   readonly path: string;
   readonly headers: Record<string, string>;
-  readonly body: Buffer;
+  readonly body: Buffer | null;
+}
+
+/** For origins that are not the operator's own rows: how they are connected to, and how many may be known at once. */
+export interface EgressTerms {
+  readonly connect?: buildConnector.connector;
+  readonly connectionsMax?: number;
+  readonly originsMax?: number;
 }
 
 /** Told what arrives, in this order, each at most once but `data`; after `end` or `failed` comes nothing more. */
@@ -28,11 +36,18 @@ export interface RequestControl {
 /** All connections that leave this process for hosts; callers bring their own time limits. */
 export class Egress {
   readonly #pools = new Map<string, Pool>();
+  /** Pools that made room for others and still end what they have under way. */
+  readonly #leaving = new Set<Pool>();
+  readonly #terms: EgressTerms;
+
+  constructor(terms: EgressTerms = {}) {
+    this.#terms = terms;
+  }
 
   send(request: OutgoingRequest, receiver: AnswerReceiver): RequestControl {
     const exchange = new UpstreamExchange(receiver);
-    const { path, headers, body } = request;
-    this.#pool(request.origin).dispatch({ path, method: 'POST', headers, body }, exchange);
+    const { path, method = 'POST', headers, body } = request;
+    this.#pool(request.origin).dispatch({ path, method, headers, body }, exchange);
     return exchange;
   }
 
@@ -44,15 +59,17 @@ export class Egress {
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.#pools.values()].map((pool) => pool.destroy()));
+    await Promise.all([...this.#pools.values(), ...this.#leaving].map((pool) => pool.destroy()));
     this.#pools.clear();
   }
 
   #pool(origin: string): Pool {
     let pool = this.#pools.get(origin);
     if (pool === undefined) {
+      this.#makeRoom();
       pool = new Pool(origin, {
-        connections: LIMITS.hostConnectionsMax,
+        ...(this.#terms.connect === undefined ? {} : { connect: this.#terms.connect }),
+        connections: this.#terms.connectionsMax ?? LIMITS.hostConnectionsMax,
         connectTimeout: LIMITS.hostConnectMs,
         keepAliveTimeout: LIMITS.hostKeepAliveMs,
         maxHeaderSize: LIMITS.hostHeaderBytesMax,
@@ -64,6 +81,19 @@ export class Egress {
       this.#pools.set(origin, pool);
     }
     return pool;
+  }
+
+  /** One that does nothing goes first, else the oldest; what it has under way it ends. */
+  #makeRoom(): void {
+    if (this.#pools.size < (this.#terms.originsMax ?? Number.POSITIVE_INFINITY)) return;
+    const entries = [...this.#pools];
+    const [origin, pool] = entries.find(([, one]) => one.stats.size === 0) ?? entries[0]!;
+    this.#pools.delete(origin);
+    this.#leaving.add(pool);
+    pool
+      .close()
+      .catch(() => {})
+      .finally(() => this.#leaving.delete(pool));
   }
 }
 

@@ -1,0 +1,74 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Clock } from '../kit/clock.ts';
+import type { AnswerReceiver, RequestControl } from './egress.ts';
+import { EgressFailure, ForbiddenUrl } from './forbidden-url.ts';
+
+interface WholeAnswer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+}
+
+type Send = (receiver: AnswerReceiver) => RequestControl;
+
+/** One answer as a whole, or what kept it: the time, its size, the host. */
+export async function gatherAnswer(
+  send: Send,
+  clock: Clock,
+  maxBytes: number,
+  timeoutMs: number,
+): Promise<WholeAnswer> {
+  const gathering = new Gathering(maxBytes);
+  const timer = clock.after(timeoutMs, () => {
+    gathering.giveUp(new EgressFailure('timeout', `The host did not answer within ${timeoutMs} ms.`));
+  });
+  gathering.control = send(gathering);
+  try {
+    return await gathering.whole;
+  } finally {
+    timer.cancel();
+  }
+}
+
+class Gathering implements AnswerReceiver {
+  readonly #whole = Promise.withResolvers<WholeAnswer>();
+  readonly #maxBytes: number;
+  readonly #chunks: Buffer[] = [];
+  #bytes = 0;
+  #status = 0;
+  #headers: IncomingHttpHeaders = {};
+  control: RequestControl | null = null;
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  get whole(): Promise<WholeAnswer> {
+    return this.#whole.promise;
+  }
+
+  giveUp(error: Error): void {
+    this.control?.cancel();
+    this.#whole.reject(error);
+  }
+
+  head(status: number, headers: IncomingHttpHeaders): void {
+    this.#status = status;
+    this.#headers = headers;
+  }
+
+  data(chunks: readonly Buffer[]): void {
+    for (const chunk of chunks) this.#bytes += chunk.length;
+    if (this.#bytes <= this.#maxBytes) this.#chunks.push(...chunks);
+    else this.giveUp(new EgressFailure('too_large', `The host's answer is larger than ${this.#maxBytes} bytes.`));
+  }
+
+  end(): void {
+    this.#whole.resolve({ status: this.#status, headers: this.#headers, body: Buffer.concat(this.#chunks) });
+  }
+
+  failed(error: Error): void {
+    const told = error instanceof ForbiddenUrl || error instanceof EgressFailure;
+    this.#whole.reject(told ? error : new EgressFailure('broken', 'The host broke off its answer.', error));
+  }
+}

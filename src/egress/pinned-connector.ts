@@ -1,0 +1,106 @@
+import { isIP, type Socket } from 'node:net';
+import { connect as startTls } from 'node:tls';
+import type { buildConnector } from 'undici';
+import type { Clock } from '../kit/clock.ts';
+import { LIMITS } from '../limits.ts';
+import { EgressFailure } from './forbidden-url.ts';
+
+/** One address that was judged, and where to knock at it. */
+export interface DialTarget {
+  readonly address: string;
+  readonly port: number;
+}
+
+/** Begins to connect; must look up nothing. */
+export type Dial = (target: DialTarget) => Socket;
+
+export interface ConnectorTerms {
+  /** All addresses a host stands for now, each of them judged; throws if any is forbidden. */
+  readonly findTargets: (host: string, port: number) => Promise<readonly DialTarget[]>;
+  readonly dial: Dial;
+  readonly clock: Clock;
+  /** Authorities to trust besides the usual ones are for tests: they name all there are. */
+  readonly certificateAuthorities: string | undefined;
+}
+
+/**
+ * Opens connections for a pool: the host is looked up once, its addresses are judged, and exactly those are dialed. A
+ * certificate is still asked of the host by its name, so a name cannot be pointed elsewhere between look and dial.
+ */
+export function pinnedConnector(terms: ConnectorTerms): buildConnector.connector {
+  return ({ hostname, port, protocol }, callback) => {
+    const secure = protocol === 'https:';
+    openConnection(terms, { host: hostname, port: Number(port) || (secure ? 443 : 80), secure }).then(
+      (socket) => callback(null, socket),
+      (error: unknown) => callback(error instanceof Error ? error : new Error(String(error)), null),
+    );
+  };
+}
+
+interface Goal {
+  readonly host: string;
+  readonly port: number;
+  readonly secure: boolean;
+}
+
+async function openConnection(terms: ConnectorTerms, { host, port, secure }: Goal): Promise<Socket> {
+  const targets = await terms.findTargets(host, port);
+  let failure: unknown = null;
+  for (const target of targets.slice(0, LIMITS.callerUrlDialsMax)) {
+    try {
+      const socket = await opened(terms, terms.dial(target), 'connect');
+      return secure ? await opened(terms, withTls(terms, socket, host), 'secureConnect') : socket;
+    } catch (error) {
+      failure = error;
+    }
+  }
+  throw inWords(failure);
+}
+
+function withTls({ certificateAuthorities }: ConnectorTerms, socket: Socket, host: string): Socket {
+  return startTls({
+    socket,
+    // The name that the certificate must be for; an address is none that may be asked for by name.
+    host,
+    servername: isIP(host) === 0 ? host : '',
+    ALPNProtocols: ['http/1.1'],
+    ...(certificateAuthorities === undefined ? {} : { ca: certificateAuthorities }),
+  });
+}
+
+function opened({ clock }: ConnectorTerms, socket: Socket, event: 'connect' | 'secureConnect'): Promise<Socket> {
+  const { promise, resolve, reject } = Promise.withResolvers<Socket>();
+  const timer = clock.after(LIMITS.callerUrlConnectMs, () => {
+    socket.destroy(new EgressFailure('timeout', 'The host did not take the connection in time.'));
+  });
+  const fail = (error: Error): void => {
+    timer.cancel();
+    socket.destroy();
+    reject(error);
+  };
+  const onClose = (): void => fail(new EgressFailure('unreachable', 'The host closed the connection at once.'));
+  socket.setNoDelay(true);
+  // Stays for good: under TLS nobody else listens to this socket, and an error unheard ends the process.
+  socket.on('error', fail);
+  socket.once('close', onClose);
+  socket.once(event, () => {
+    timer.cancel();
+    socket.removeListener('close', onClose);
+    resolve(socket);
+  });
+  return promise;
+}
+
+/** A caller learns what is wrong with the certificate, but nothing about our network. */
+function inWords(failure: unknown): EgressFailure {
+  if (failure instanceof EgressFailure) return failure;
+  const code = failure instanceof Error && 'code' in failure ? String(failure.code) : '';
+  if (/CERT|TLS|SSL|SIGNATURE|ISSUER|VERIFY/.test(code)) {
+    return new EgressFailure(
+      'certificate',
+      `The host has no certificate that is trusted for its name (${code}).`,
+      failure,
+    );
+  }
+  return new EgressFailure('unreachable', 'The host cannot be reached.', failure);
+}
