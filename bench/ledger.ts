@@ -64,7 +64,7 @@ async function main(folder: string): Promise<void> {
 function oneByOne(store: Store, epoch: bigint): Money {
   return {
     hold: (request) => store.apply([{ kind: 'hold', epoch, createdMs: Date.now(), ...request }]),
-    settle: (id, settlement) => store.apply([{ kind: 'settle', id, endedMs: Date.now(), settlement }]),
+    settle: (id, settlement) => store.apply([{ kind: 'settle', id, endedMs: Date.now(), settlement, kept: null }]),
   };
 }
 
@@ -114,6 +114,7 @@ async function client({ money, accounts, ids, priceId }: Load, endMs: number, la
       effectiveModel: 'bench-model',
       priceId,
       labels: null,
+      idempotency: null,
     });
     await money.settle(id, SETTLEMENT);
     latencies.push(performance.now() - start);

@@ -32,6 +32,7 @@ export function rowsContract(subject: StoreSubject): void {
         heldNanousd: 400n,
         createdMs: NOON_MS,
         labels: { user: 'ü', '': '{}' },
+        idempotencyKey: null,
         endedMs: null,
         ended: null,
         httpStatus: null,
@@ -57,7 +58,7 @@ export function rowsContract(subject: StoreSubject): void {
         lossNanousd: 5n,
         lossReason: 'The first host billed too.',
       } as const;
-      await subject.store.apply([{ kind: 'settle', id: 1n, endedMs: NOON_MS + 77, settlement }]);
+      await subject.store.apply([{ kind: 'settle', id: 1n, endedMs: NOON_MS + 77, settlement, kept: null }]);
       const settled = { ...whileOpen, ...settlement, state: 'settled', endedMs: NOON_MS + 77 };
       expect(await subject.store.findReceipt(1n, 1n)).toEqual(settled);
       expect(await subject.store.listReceipts(ALL_RECEIPTS, FIRST_PAGE)).toEqual([settled]);

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { custodyContract } from './store-contract-custody.ts';
+import { idempotencyContract } from './store-contract-idempotency.ts';
 import { moneyContract } from './store-contract-money.ts';
 import { rowsContract } from './store-contract-rows.ts';
 import { timeContract } from './store-contract-time.ts';
@@ -12,6 +14,8 @@ export function storeContract(name: string, open: OpenStore): void {
     moneyContract(subject);
     rowsContract(subject);
     timeContract(subject);
+    idempotencyContract(subject);
+    custodyContract(subject);
 
     it('says that it is well', async () => {
       expect(await subject.store.health()).toEqual({ ok: true, reason: null, mayAdmit: true });

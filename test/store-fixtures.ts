@@ -64,12 +64,18 @@ export function aHold(id: bigint, amountNanousd: bigint, over: Partial<HoldOpera
     priceId: 1,
     createdMs: NOON_MS,
     labels: null,
+    idempotency: null,
     ...over,
   };
 }
 
-export function aSettle(id: bigint, costNanousd: bigint, over: Partial<Settlement> = {}): SettleOperation {
-  return { kind: 'settle', id, endedMs: NOON_MS + 500, settlement: { ...SETTLEMENT, costNanousd, ...over } };
+export function aSettle(
+  id: bigint,
+  costNanousd: bigint,
+  over: Partial<Settlement> = {},
+  kept: Uint8Array | null = null,
+): SettleOperation {
+  return { kind: 'settle', id, endedMs: NOON_MS + 500, settlement: { ...SETTLEMENT, costNanousd, ...over }, kept };
 }
 
 const SETTLEMENT: Settlement = {

@@ -3,7 +3,13 @@ import { describe, expect, it } from 'vitest';
 import { ENDINGS, USAGE_SOURCES } from '../src/canonical/receipt.ts';
 import { ManualClock } from '../src/kit/clock.ts';
 import { INT64_MAX } from '../src/store/int64.ts';
-import { CAP_WINDOWS, type LedgerOperation, type LedgerOutcome, type Store } from '../src/store/store.ts';
+import {
+  CAP_WINDOWS,
+  type LedgerOperation,
+  type LedgerOutcome,
+  type ProviderKeyRow,
+  type Store,
+} from '../src/store/store.ts';
 import { openMemory, openSqlite, openSqliteInline } from './store-engines.ts';
 import {
   ALL_RECEIPTS,
@@ -42,6 +48,9 @@ const anyHold = fc
     effectiveModel: fc.constantFrom('a', 'b'),
     priceId: fc.constantFrom(1, 1, 1, 2, 3),
     labels: fc.option(fc.dictionary(anyText, anyText, { maxKeys: 2 })),
+    idempotency: fc.option(
+      fc.record({ key: fc.constantFrom('k1', 'k2'), bodySha256: fc.constantFrom(Buffer.from('a'), Buffer.from('b')) }),
+    ),
     isStale: fc.nat(20).map((n) => n === 0),
   })
   .map(({ id, amount, isStale, ...rest }) => ({ ...aHold(id, amount, rest), isStale }));
@@ -77,8 +86,21 @@ const anySettle = fc
     attempts: fc.nat(3),
     lossNanousd: fc.bigInt(0n, 50n),
     lossReason: fc.option(anyText),
+    kept: fc.option(fc.uint8Array({ maxLength: 3 })),
   })
-  .map(({ id, cost, ...rest }) => aSettle(id, cost.cost, { ...rest, components: cost.components }));
+  .map(({ id, cost, kept, ...rest }) => aSettle(id, cost.cost, { ...rest, components: cost.components }, kept));
+
+const anyProvider = fc.constantFrom('p1', 'p2');
+const anyProviderKey = fc.record({
+  id: fc.bigInt(1n, 5n),
+  accountId: anyAccount,
+  provider: anyProvider,
+  baseUrl: anyText,
+  lastFour: anyText,
+  sealed: fc.uint8Array({ maxLength: 2 }),
+  createdMs: anyCount,
+  verifiedMs: anyCount,
+});
 
 const anyCredit = fc
   .record({
@@ -122,6 +144,20 @@ const anyStep = fc.oneof(
   { weight: 1, arbitrary: fc.record({ step: fc.constant('createKey'), id: fc.bigInt(1n, 3n), accountId: anyAccount }) },
   { weight: 1, arbitrary: fc.record({ step: fc.constant('beginInstance') }) },
   { weight: 1, arbitrary: fc.record({ step: fc.constant('closeBooks'), forgetHours: fc.option(fc.nat(100)) }) },
+  { weight: 1, arbitrary: fc.record({ step: fc.constant('sweep') }) },
+  { weight: 2, arbitrary: fc.record({ step: fc.constant('putProviderKey'), row: anyProviderKey }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ step: fc.constant('deleteProviderKey'), accountId: anyAccount, provider: anyProvider }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      step: fc.constant('reseal'),
+      id: fc.bigInt(1n, 5n),
+      before: fc.uint8Array({ maxLength: 1 }),
+    }),
+  },
   { weight: 1, arbitrary: fc.record({ step: fc.constant('reopen') }) },
 ) as fc.Arbitrary<Step>;
 
@@ -132,6 +168,10 @@ type Step =
   | { step: 'createKey'; id: bigint; accountId: bigint }
   | { step: 'beginInstance' }
   | { step: 'closeBooks'; forgetHours: number | null }
+  | { step: 'sweep' }
+  | { step: 'putProviderKey'; row: ProviderKeyRow }
+  | { step: 'deleteProviderKey'; accountId: bigint; provider: string }
+  | { step: 'reseal'; id: bigint; before: Uint8Array }
   | { step: 'reopen' };
 
 /** One engine walking through the steps. */
@@ -167,6 +207,10 @@ class Walker {
     if (step.step === 'closeBooks') {
       return this.store.closeBooks(step.forgetHours === null ? null : NOON_MS + step.forgetHours * 3_600_000);
     }
+    if (step.step === 'sweep') return this.store.sweepIdempotencyKeys();
+    if (step.step === 'putProviderKey') return this.store.putProviderKey(step.row).catch(() => 'rejected');
+    if (step.step === 'deleteProviderKey') return this.store.deleteProviderKey(step.accountId, step.provider);
+    if (step.step === 'reseal') return this.store.resealProviderKey(step.id, step.before, Uint8Array.of());
     if (step.step === 'reopen') {
       this.#store = await this.#subject!.reopen();
       return null;
@@ -191,6 +235,7 @@ class Walker {
 
 /** Each engine says in its own words why an operation failed. */
 function withoutMessage(outcome: LedgerOutcome): unknown {
+  if (outcome.kind === 'idempotent') return { ...outcome, kept: outcome.kept === null ? null : [...outcome.kept] };
   return outcome.kind === 'operation_failed' ? { kind: outcome.kind } : outcome;
 }
 
@@ -203,6 +248,8 @@ async function stateOf(store: Store): Promise<unknown> {
     changed: await store.keysChangedSince(2n),
     windows: await Promise.all(keys.map((key) => store.keyWindow(key.id))),
     receipts: await store.listReceipts(ALL_RECEIPTS, FIRST_PAGE),
+    providerKeys: (await store.providerKeysAfter(null, 100)).map((row) => ({ ...row, sealed: [...row.sealed] })),
+    ofAccount: (await store.listProviderKeys(1n)).map((row) => row.provider),
     report: await store.verify(),
   };
 }

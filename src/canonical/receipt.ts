@@ -41,6 +41,7 @@ export interface Receipt {
   readonly heldNanousd: bigint;
   readonly createdMs: number;
   readonly labels: Readonly<Record<string, string>> | null;
+  readonly idempotencyKey: string | null;
   /** Everything below is null or zero while the hold is open. */
   readonly endedMs: number | null;
   readonly ended: Ended | null;

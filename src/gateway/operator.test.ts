@@ -63,6 +63,7 @@ async function charge(accountId: string, keyId: string | null, costNanousd: bigi
     stream: false,
     priceId,
     labels: null,
+    idempotency: null,
     ...names,
   });
   expect(held.kind).toBe('held');

@@ -18,6 +18,7 @@ const SETTLED: Receipt = {
   heldNanousd: 5_000n,
   createdMs: 1_790_000_000_999,
   labels: { user: 'u1' },
+  idempotencyKey: null,
   endedMs: 1_790_000_002_000,
   ended: 'complete',
   httpStatus: 200,

@@ -32,7 +32,7 @@ function callerView(receipt: Receipt): Record<string, unknown> {
     held_nanousd: receipt.heldNanousd,
     price_version: receipt.priceVersion,
     key: receipt.keyId === null ? null : formatId('key_', receipt.keyId),
-    idempotency_key: null,
+    idempotency_key: receipt.idempotencyKey,
     labels: receipt.labels ?? {},
   };
 }

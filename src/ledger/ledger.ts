@@ -22,7 +22,7 @@ export type { HoldRefusal, VerifyProgress, VerifyReport } from '../store/store.t
 export { StoreUnavailable } from '../store/store.ts';
 
 export type HoldRequest = Omit<HoldOperation, 'kind' | 'epoch' | 'createdMs'>;
-export type HoldResult = Extract<LedgerOutcome, { kind: 'held' | 'hold_refused' }>;
+export type HoldResult = Extract<LedgerOutcome, { kind: 'held' | 'hold_refused' | 'idempotent' }>;
 export type CreditResult = Extract<LedgerOutcome, { kind: 'credited' | 'credit_repeated' | 'credit_refused' }>;
 
 /** `settlement` is what stands in the books: the one asked for, or none at all where the hold had been voided. */
@@ -95,17 +95,17 @@ export class Ledger {
     if (!isAmount(request.amountNanousd)) return OUT_OF_RANGE;
     const createdMs = this.#clock.nowMs();
     const outcome = await this.#submit({ kind: 'hold', epoch: this.#epoch, createdMs, ...request });
-    if (outcome.kind === 'hold_refused') return outcome;
+    if (outcome.kind === 'hold_refused' || outcome.kind === 'idempotent') return outcome;
     if (outcome.kind !== 'held') throw defect(request.id, outcome);
     this.#openHolds.set(request.id, request.amountNanousd);
     return outcome;
   }
 
-  /** Ends a hold of this process, once; durable when it resolves. */
-  async settle(id: bigint, settlement: Settlement): Promise<SettleResult> {
+  /** Ends a hold of this process, once; durable when it resolves. `kept` is given again under the hold's idempotency key. */
+  async settle(id: bigint, settlement: Settlement, kept: Uint8Array | null = null): Promise<SettleResult> {
     this.#assertWithinHold(id, settlement.costNanousd);
     const endedMs = this.#clock.nowMs();
-    const outcome = await this.#submit({ kind: 'settle', id, endedMs, settlement });
+    const outcome = await this.#submit({ kind: 'settle', id, endedMs, settlement, kept });
     this.#openHolds.delete(id);
     if (outcome.kind === 'settled') return { kind: 'settled', settlement };
     if (outcome.kind === 'settle_found_void') return { kind: 'found_void', settlement: uncharged(settlement) };

@@ -30,6 +30,20 @@ export interface Store {
   /** What the key has spent and holds in its current window, by the store's clock. */
   keyWindow(keyId: bigint): Promise<KeyWindow | null>;
 
+  /**
+   * Replaces the account's row of that provider, id and all (the seal is bound to the id); only the day the first one
+   * was made stays.
+   */
+  putProviderKey(row: ProviderKeyRow): Promise<void>;
+  findProviderKey(accountId: bigint, provider: string): Promise<ProviderKeyRow | null>;
+  /** By provider, at most `LIMITS.storePageRowsMax`. */
+  listProviderKeys(accountId: bigint): Promise<ProviderKeyRow[]>;
+  deleteProviderKey(accountId: bigint, provider: string): Promise<boolean>;
+  /** Of all accounts, by id: for who must seal every row anew. */
+  providerKeysAfter(id: bigint | null, limit: number): Promise<ProviderKeyRow[]>;
+  /** False, and nothing done, if the row is gone or no longer sealed as it was. */
+  resealProviderKey(id: bigint, before: Uint8Array, after: Uint8Array): Promise<boolean>;
+
   /** An id grants nothing: the account must match, unless the operator asks (null). */
   findReceipt(id: bigint, accountId: bigint | null): Promise<Receipt | null>;
   listReceipts(filter: ReceiptFilter, page: Page): Promise<Receipt[]>;
@@ -41,6 +55,9 @@ export interface Store {
    * monthly closing entry; then forgets closed receipts created before the given time. No hold may enter closed books.
    */
   closeBooks(forgetBeforeMs: number | null): Promise<{ closed: number; forgotten: number }>;
+
+  /** Forgets the idempotency keys whose time is over, slice by slice, with the answers kept for them; says how many. */
+  sweepIdempotencyKeys(): Promise<number>;
 
   /** Cheap proof that the store answers and may be written to (disk space included). */
   health(): Promise<StoreHealth>;
@@ -80,6 +97,18 @@ export interface HoldOperation {
   readonly priceId: number;
   readonly createdMs: number;
   readonly labels: Readonly<Record<string, string>> | null;
+  readonly idempotency: IdempotencyMark | null;
+}
+
+/**
+ * A caller's promise that all requests under this key of the account are one. The first hold takes the key; from then
+ * on every other hold with it is answered `idempotent`, until a settlement frees it or its time is over
+ * (`store/idempotency.ts` has the rules).
+ */
+export interface IdempotencyMark {
+  readonly key: string;
+  /** SHA-256 of what must be the same for the requests to be one. */
+  readonly bodySha256: Uint8Array;
 }
 
 export interface SettleOperation {
@@ -87,6 +116,8 @@ export interface SettleOperation {
   readonly id: bigint;
   readonly endedMs: number;
   readonly settlement: Settlement;
+  /** The answer to give again under the hold's idempotency key, sealed; null keeps only the fact. */
+  readonly kept: Uint8Array | null;
 }
 
 /** Gives a hold back uncharged because its owner died. */
@@ -109,7 +140,8 @@ export interface CreditOperation {
 
 /**
  * In the order of the checks. `out_of_range` comes first for an amount that is no amount, and last for one that would
- * carry a sum beyond 64 bits. A key is inactive when it is unknown, of another account, revoked or expired.
+ * carry a sum beyond 64 bits. A key is inactive when it is unknown, of another account, revoked or expired. An
+ * idempotency key that is taken answers after `key_inactive`: what was paid for is given again on an empty account too.
  */
 export type HoldRefusal =
   | 'out_of_range'
@@ -130,6 +162,13 @@ export type LedgerOutcome =
   | { readonly kind: 'held' }
   /** `availableNanousd`: what the failing check would have allowed; null where that is no amount. */
   | { readonly kind: 'hold_refused'; readonly reason: HoldRefusal; readonly availableNanousd: bigint | null }
+  /** The hold's idempotency key is another call's, `callId`; nothing was held. */
+  | {
+      readonly kind: 'idempotent';
+      readonly state: IdempotencyState | 'mismatch';
+      readonly callId: bigint;
+      readonly kept: Uint8Array | null;
+    }
   | { readonly kind: 'settled' }
   /** The hold had been voided meanwhile: nothing is charged. */
   | { readonly kind: 'settle_found_void' }
@@ -146,6 +185,9 @@ export type LedgerOutcome =
     }
   /** The operation broke a rule that no caller may break (an id used twice, say); its neighbours were not touched. */
   | { readonly kind: 'operation_failed'; readonly message: string };
+
+/** Of the call that has the key: under way; ended, and charged or answered; voided, so that nobody knows its answer. */
+export type IdempotencyState = 'running' | 'finished' | 'unknown';
 
 export type AccountKind = 'prepaid' | 'unlimited';
 
@@ -194,6 +236,18 @@ export interface KeyChange {
   readonly expiresMs?: number | null;
   readonly models?: readonly string[] | null;
   readonly revokedMs?: number;
+}
+
+/** A provider's key that its owner gave into custody; one per account and provider. */
+export interface ProviderKeyRow {
+  readonly id: bigint;
+  readonly accountId: bigint;
+  readonly provider: string;
+  readonly baseUrl: string;
+  readonly lastFour: string;
+  readonly sealed: Uint8Array;
+  readonly createdMs: number;
+  readonly verifiedMs: number;
 }
 
 export interface KeyWindow {

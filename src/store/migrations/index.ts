@@ -1,5 +1,6 @@
 import { ledger } from './0001-ledger.ts';
+import { custodyAndIdempotency } from './0002-custody-and-idempotency.ts';
 import type { Migration } from './migration.ts';
 
 /** In order, numbered from 1 without gaps. */
-export const MIGRATIONS: readonly Migration[] = [ledger];
+export const MIGRATIONS: readonly Migration[] = [ledger, custodyAndIdempotency];

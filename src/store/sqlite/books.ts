@@ -44,6 +44,7 @@ export interface CallRow {
   readonly window: WindowRow | null;
   readonly held: bigint;
   readonly cost: bigint;
+  readonly idempotencyKey: string | null;
 }
 
 /**
@@ -89,7 +90,9 @@ export class Books {
     this.#readKey = prepare('SELECT account_id, cap, cap_window, expires_ms, revoked_ms FROM api_key WHERE id = ?');
     this.#readWindow = prepare('SELECT spent, held, closed FROM key_window WHERE key_id = ? AND window_id = ?');
     this.#writeWindows = new RowWriter(database, 'key_window', ['key_id', 'window_id', 'spent', 'held', 'closed']);
-    this.#readCall = prepare('SELECT state, account_id, key_id, window_id, held, cost FROM call WHERE id = ?');
+    this.#readCall = prepare(
+      'SELECT state, account_id, key_id, window_id, held, cost, idempotency_key FROM call WHERE id = ?',
+    );
     this.#readName = prepare('SELECT id FROM name WHERE text = ?');
     this.#addName = prepare('INSERT INTO name (text) VALUES (?) RETURNING id');
     this.#readPrice = prepare('SELECT id FROM price_list WHERE id = ?');
@@ -167,14 +170,14 @@ export class Books {
   }
 
   #loadCall(id: bigint): CallRow | null {
-    type Row = [bigint, bigint, bigint | null, bigint | null, bigint, bigint];
+    type Row = [bigint, bigint, bigint | null, bigint | null, bigint, bigint, string | null];
     const row = this.#readCall.get(id) as unknown as Row | undefined;
     if (row === undefined) return null;
-    const [state, accountId, keyId, windowId, held, cost] = row;
+    const [state, accountId, keyId, windowId, held, cost, idempotencyKey] = row;
     const balance = this.balance(accountId);
     if (balance === null) throw new Error(`Call ${id} belongs to no account.`);
     const window = keyId === null || windowId === null ? null : this.#window(keyId, windowId);
-    return { id, state, balance, window, held, cost };
+    return { id, state, balance, window, held, cost, idempotencyKey };
   }
 
   /** An open hold is remembered until it ends: its end then needs no reading. */

@@ -1,5 +1,5 @@
 import type { Ended, ReceiptState, UsageSource } from '../../canonical/receipt.ts';
-import type { AccountKind, CapWindow } from '../store.ts';
+import type { AccountKind, CapWindow, IdempotencyState } from '../store.ts';
 import { type WindowSpan, windowSpan } from '../windows.ts';
 
 /** Words that are stored as numbers. A number, once released, keeps its meaning for ever. */
@@ -17,6 +17,7 @@ export const ENDED = codes<Ended>({
   died: 8n,
 });
 export const USAGE_SOURCE = codes<UsageSource>({ none: 0n, reported: 1n, partial: 2n, estimated: 3n, drained: 4n });
+export const IDEMPOTENCY_STATE = codes<IdempotencyState>({ running: 1n, finished: 2n, unknown: 3n });
 
 interface Codes<Word extends string> {
   readonly of: Readonly<Record<Word, bigint>>;

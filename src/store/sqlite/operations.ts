@@ -1,9 +1,10 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { INT64_MAX, INT64_MIN, isAmount } from '../int64.ts';
-import type { CreditRefusal, HoldRefusal, LedgerOutcome, SettleRefusal } from '../store.ts';
-import type { Books, KeyRule } from './books.ts';
+import type { CreditRefusal, HoldRefusal, IdempotencyMark, LedgerOutcome, SettleRefusal } from '../store.ts';
+import type { Books, CallRow, KeyRule } from './books.ts';
 import { CALL_STATE, ENDED, USAGE_SOURCE } from './codes.ts';
-import { CREDIT, HOLD, SETTLE, type TapeReader, UNWRITABLE, VOID } from './tape.ts';
+import { IdempotencyKeys, type OwnKey } from './idempotency-keys.ts';
+import { CREDIT, HOLD, KEPT_SETTLE, KEYED_HOLD, SETTLE, type TapeReader, UNWRITABLE, VOID } from './tape.ts';
 
 /**
  * The money's four verbs. Each is a ladder of named refusals in documented order and then writes: below the blank
@@ -11,7 +12,9 @@ import { CREDIT, HOLD, SETTLE, type TapeReader, UNWRITABLE, VOID } from './tape.
  */
 export class Operations {
   readonly #books: Books;
+  readonly #idempotencyKeys: IdempotencyKeys;
   readonly #insertCall: StatementSync;
+  readonly #nameKey: StatementSync;
   readonly #settleCall: StatementSync;
   readonly #voidCall: StatementSync;
   readonly #findCredit: StatementSync;
@@ -19,6 +22,8 @@ export class Operations {
 
   constructor(database: DatabaseSync, books: Books) {
     this.#books = books;
+    this.#idempotencyKeys = new IdempotencyKeys(database);
+    this.#nameKey = database.prepare('UPDATE call SET idempotency_key = ? WHERE id = ?');
     this.#insertCall = database.prepare(`
       INSERT INTO call (id, state, epoch, account_id, key_id, window_id, held, price_id, route, stream,
         requested_model, effective_model, created_ms, labels)
@@ -40,15 +45,23 @@ export class Operations {
   /** Applies the operation that stands next on the tape. */
   applyNext(tape: TapeReader): LedgerOutcome {
     const kind = tape.word();
-    if (kind === HOLD) return this.#hold(readHold(tape));
-    if (kind === SETTLE) return this.#settle(readSettle(tape));
+    if (kind === HOLD) return this.#hold(readHold(tape), null);
+    if (kind === SETTLE) return this.#settle(readSettle(tape), null);
     if (kind === VOID) return this.void(tape.word(), tape.text()!);
     if (kind === CREDIT) return this.#credit(readCredit(tape));
+    if (kind === KEYED_HOLD) {
+      const mark = { key: tape.text()!, bodySha256: tape.blob() };
+      return this.#hold(readHold(tape), mark);
+    }
+    if (kind === KEPT_SETTLE) {
+      const kept = tape.blob();
+      return this.#settle(readSettle(tape), kept);
+    }
     if (kind === UNWRITABLE) return { kind: 'operation_failed', message: tape.text()! };
     throw new Error(`No operation has the number ${kind}.`);
   }
 
-  #hold(hold: HoldWords): LedgerOutcome {
+  #hold(hold: HoldWords, mark: IdempotencyMark | null): LedgerOutcome {
     const { id, amount, accountId, keyId } = hold;
     const books = this.#books;
     if (amount < 0n || !isAmount(amount)) return holdRefused('out_of_range');
@@ -57,6 +70,8 @@ export class Operations {
     if (balance === null) return holdRefused('no_account');
     const key = keyId === null ? null : books.key(keyId);
     if (keyId !== null && !isActive(key, accountId, books.nowMs)) return holdRefused('key_inactive');
+    const repeat = mark === null ? null : this.#idempotencyKeys.repeatOf(accountId, mark, books.nowMs);
+    if (repeat !== null) return repeat;
     if (hold.ceiling !== null && amount > hold.ceiling) return holdRefused('cost_ceiling', hold.ceiling);
     const window = key === null ? null : books.currentWindow(key);
     if (window !== null && key !== null && key.cap !== null) {
@@ -69,14 +84,21 @@ export class Operations {
     if (available - amount < INT64_MIN) return holdRefused('out_of_range');
 
     this.#insertHold(hold, window === null ? null : window.windowId);
+    if (mark !== null) this.#takeKey(hold, mark);
     balance.held += amount;
     books.touchBalance(balance);
     if (window !== null) {
       window.held += amount;
       books.touchWindow(window);
     }
-    books.rememberOpen({ id, state: CALL_STATE.of.open, balance, window, held: amount, cost: 0n });
+    const idempotencyKey = mark === null ? null : mark.key;
+    books.rememberOpen({ id, state: CALL_STATE.of.open, balance, window, held: amount, cost: 0n, idempotencyKey });
     return HELD;
+  }
+
+  #takeKey({ id, accountId }: HoldWords, mark: IdempotencyMark): void {
+    this.#nameKey.run(mark.key, id);
+    this.#idempotencyKeys.take(accountId, mark, id, this.#books.nowMs);
   }
 
   #insertHold(hold: HoldWords, windowId: bigint | null): void {
@@ -102,7 +124,7 @@ export class Operations {
     );
   }
 
-  #settle(settle: SettleWords): LedgerOutcome {
+  #settle(settle: SettleWords, kept: Uint8Array | null): LedgerOutcome {
     const { id, cost, parts } = settle;
     if (cost < 0n) return settleRefused('negative');
     if (!sumsTo(parts, cost)) return settleRefused('components_wrong');
@@ -113,6 +135,8 @@ export class Operations {
     if (cost > call.held) return settleRefused('exceeds_hold');
 
     this.#writeSettled(settle);
+    const own = ownKey(call);
+    if (own !== null) this.#idempotencyKeys.settle(own, cost, settle.ended, kept);
     this.#books.endHold(call, cost);
     return SETTLED;
   }
@@ -150,6 +174,8 @@ export class Operations {
 
     const { changes } = this.#voidCall.run(this.#books.nowMs, reason, id);
     if (changes !== 1n) throw new Error(`Call ${id} was not open.`);
+    const own = ownKey(call);
+    if (own !== null) this.#idempotencyKeys.lose(own);
     this.#books.endHold(call, 0n);
     return { kind: 'voided' };
   }
@@ -186,6 +212,10 @@ function settleRefused(reason: SettleRefusal): LedgerOutcome {
 
 function creditRefused(reason: CreditRefusal): LedgerOutcome {
   return { kind: 'credit_refused', reason };
+}
+
+function ownKey({ id, balance, idempotencyKey }: CallRow): OwnKey | null {
+  return idempotencyKey === null ? null : { accountId: balance.accountId, key: idempotencyKey, callId: id };
 }
 
 function isActive(key: KeyRule | null, accountId: bigint, nowMs: bigint): boolean {

@@ -27,6 +27,7 @@ interface CallColumns {
   readonly stream: bigint;
   readonly created_ms: bigint;
   readonly labels: string | null;
+  readonly idempotency_key: string | null;
   readonly ended_ms: bigint | null;
   readonly ended: bigint | null;
   readonly http_status: bigint | null;
@@ -98,6 +99,7 @@ function receiptOf(row: CallColumns): Receipt {
     heldNanousd: row.held,
     createdMs: Number(row.created_ms),
     labels: row.labels === null ? null : (parseJson(row.labels) as Record<string, string>),
+    idempotencyKey: row.idempotency_key,
     endedMs: row.ended_ms === null ? null : Number(row.ended_ms),
     ended: row.ended === null ? null : ENDED.word(row.ended),
     httpStatus: row.http_status === null ? null : Number(row.http_status),

@@ -151,6 +151,9 @@ describe('the SQLite store', () => {
         /Call 1 contradicts its own state/,
       ],
       'a credit that is gone': ['DELETE FROM credit', /Account 1: balance is 950, .* -50/],
+      'an idempotency key set free': ['DELETE FROM idempotency_key', /Call 2 is open, but its idempotency key/],
+      'an idempotency key finished by hand': ['UPDATE idempotency_key SET state = 2', /key contradicts its call 2/],
+      'an idempotency key of no call': ['UPDATE idempotency_key SET call_id = 9', /key contradicts its call 9/],
       'a call of nobody': ['UPDATE call SET account_id = 5 WHERE id = 1', /the account 5, which does not exist/],
     };
 
@@ -160,7 +163,9 @@ describe('the SQLite store', () => {
         await prepare(store);
         await store.createKey(aKey(7n, 1n));
         const components = { freshNanousd: 20n, cacheWriteNanousd: 0n, cacheReadNanousd: 0n, outputNanousd: 30n };
-        const holds = [aHold(1n, 100n, { keyId: 7n }), aHold(2n, 100n, { keyId: 7n })];
+        const idempotency = { key: 'k', bodySha256: new Uint8Array(32) };
+        const keyedHold = aHold(2n, 100n, { keyId: 7n, idempotency });
+        const holds = [aHold(1n, 100n, { keyId: 7n }), keyedHold];
         await store.apply([aCredit(1n, 1_000n), ...holds, aSettle(1n, 50n, { components })]);
         expect((await store.verify()).violations).toEqual([]);
         meddle(sql);

@@ -14,6 +14,7 @@ import {
   type NewAccount,
   type NewKey,
   type Page,
+  type ProviderKeyRow,
   type ReceiptFilter,
   type Store,
   type StoreHealth,
@@ -26,6 +27,7 @@ import { createFiles, openToRead, openToWrite } from './database.ts';
 import { KeyReader } from './keys.ts';
 import { InlineLink, type Link } from './link.ts';
 import { migrate } from './migrate.ts';
+import { ProviderKeyReader } from './provider-keys.ts';
 import { ReceiptReader } from './receipts.ts';
 import { openScanner, type ScannerVerbs } from './scanner-verbs.ts';
 import { writeTape } from './tape.ts';
@@ -65,6 +67,7 @@ class SqliteStore implements Store {
   readonly #accounts: AccountReader;
   readonly #keys: KeyReader;
   readonly #receipts: ReceiptReader;
+  readonly #providerKeys: ProviderKeyReader;
   /** Started when it is first needed. */
   #scanner: Link<ScannerVerbs> | null = null;
   /** Verifying and closing take turns: closing moves the ground on which verifying stands. */
@@ -78,6 +81,7 @@ class SqliteStore implements Store {
     this.#accounts = new AccountReader(this.#reader);
     this.#keys = new KeyReader(this.#reader);
     this.#receipts = new ReceiptReader(this.#reader);
+    this.#providerKeys = new ProviderKeyReader(this.#reader);
     const onBroken = (error: StoreUnavailable) => onFatal?.(error);
     this.#writer = threads
       ? new Thread<WriterVerbs>('writer', folder, onBroken)
@@ -146,6 +150,30 @@ class SqliteStore implements Store {
     return this.#keys.window(keyId, this.#clock.nowMs());
   }
 
+  putProviderKey(row: ProviderKeyRow): Promise<void> {
+    return this.#writer.call('putProviderKey', row);
+  }
+
+  async findProviderKey(accountId: bigint, provider: string): Promise<ProviderKeyRow | null> {
+    return this.#providerKeys.find(accountId, provider);
+  }
+
+  async listProviderKeys(accountId: bigint): Promise<ProviderKeyRow[]> {
+    return this.#providerKeys.list(accountId);
+  }
+
+  deleteProviderKey(accountId: bigint, provider: string): Promise<boolean> {
+    return this.#writer.call('deleteProviderKey', accountId, provider);
+  }
+
+  async providerKeysAfter(id: bigint | null, limit: number): Promise<ProviderKeyRow[]> {
+    return this.#providerKeys.after(id, limit);
+  }
+
+  resealProviderKey(id: bigint, before: Uint8Array, after: Uint8Array): Promise<boolean> {
+    return this.#writer.call('resealProviderKey', id, before, after);
+  }
+
   async findReceipt(id: bigint, accountId: bigint | null): Promise<Receipt | null> {
     return this.#receipts.find(id, accountId);
   }
@@ -173,6 +201,10 @@ class SqliteStore implements Store {
       const forgotten = await untilDone(() => this.#writer.call('forgetSlice', nowMs, forgetBeforeMs));
       return { closed, forgotten };
     });
+  }
+
+  sweepIdempotencyKeys(): Promise<number> {
+    return untilDone(() => this.#writer.call('sweepSlice', this.#clock.nowMs()));
   }
 
   async health(): Promise<StoreHealth> {

@@ -10,6 +10,7 @@ export interface Tape {
   readonly operations: number;
   readonly words: BigInt64Array;
   readonly texts: readonly string[];
+  readonly blobs: readonly Uint8Array[];
 }
 
 export const HOLD = 1n;
@@ -18,6 +19,9 @@ export const VOID = 3n;
 export const CREDIT = 4n;
 /** An operation that could not be written down; its text says why. */
 export const UNWRITABLE = 5n;
+/** The same two with more in front, so that calls without an idempotency key carry nothing for it. */
+export const KEYED_HOLD = 6n;
+export const KEPT_SETTLE = 7n;
 
 const NULL_WORD = INT64_MIN;
 const OPERATION_WORDS_MAX = 24;
@@ -34,6 +38,7 @@ class TapeWriter {
   readonly #words: BigInt64Array;
   readonly #texts: string[] = [];
   readonly #textIndex = new Map<string, bigint>();
+  readonly #blobs: Uint8Array[] = [];
   readonly #operations: number;
   #end = 0;
 
@@ -43,7 +48,12 @@ class TapeWriter {
   }
 
   finish(): Tape {
-    return { operations: this.#operations, words: this.#words.slice(0, this.#end), texts: this.#texts };
+    return {
+      operations: this.#operations,
+      words: this.#words.slice(0, this.#end),
+      texts: this.#texts,
+      blobs: this.#blobs,
+    };
   }
 
   write(operation: LedgerOperation): void {
@@ -61,7 +71,12 @@ class TapeWriter {
   }
 
   #hold(hold: HoldOperation): void {
-    this.#put(HOLD);
+    if (hold.idempotency === null) this.#put(HOLD);
+    else {
+      this.#put(KEYED_HOLD);
+      this.#text(hold.idempotency.key);
+      this.#blob(hold.idempotency.bodySha256);
+    }
     this.#put(hold.id);
     this.#put(hold.epoch);
     this.#put(hold.accountId);
@@ -78,8 +93,12 @@ class TapeWriter {
     this.#text(hold.labels === null ? null : JSON.stringify(hold.labels));
   }
 
-  #settle({ id, endedMs, settlement }: SettleOperation): void {
-    this.#put(SETTLE);
+  #settle({ id, endedMs, settlement, kept }: SettleOperation): void {
+    if (kept === null) this.#put(SETTLE);
+    else {
+      this.#put(KEPT_SETTLE);
+      this.#blob(kept);
+    }
     this.#put(id);
     this.#number(endedMs);
     this.#put(ENDED.of[settlement.ended]);
@@ -157,6 +176,10 @@ class TapeWriter {
     this.#words[this.#end++] = NULL_WORD;
   }
 
+  #blob(blob: Uint8Array): void {
+    this.#words[this.#end++] = BigInt(this.#blobs.push(blob) - 1);
+  }
+
   #text(text: string | null): void {
     if (text === null) {
       this.#null();
@@ -176,12 +199,14 @@ export class TapeReader {
   readonly operations: number;
   readonly #words: BigInt64Array;
   readonly #texts: readonly string[];
+  readonly #blobs: readonly Uint8Array[];
   #next = 0;
 
   constructor(tape: Tape) {
     this.operations = tape.operations;
     this.#words = tape.words;
     this.#texts = tape.texts;
+    this.#blobs = tape.blobs;
   }
 
   word(): bigint {
@@ -196,5 +221,9 @@ export class TapeReader {
   text(): string | null {
     const index = this.nullable();
     return index === null ? null : this.#texts[Number(index)]!;
+  }
+
+  blob(): Uint8Array {
+    return this.#blobs[Number(this.word())]!;
   }
 }

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { LIMITS } from '../../limits.ts';
 import type { VerifyProgress, VerifyReport } from '../store.ts';
-import { ACCOUNT_KIND, CALL_STATE, ENDED } from './codes.ts';
+import { ACCOUNT_KIND, CALL_STATE, ENDED, IDEMPOTENCY_STATE } from './codes.ts';
 import { readMeta } from './meta.ts';
 import { nextSettledSlice, nextSlice, type Slice } from './slices.ts';
 
@@ -75,6 +75,7 @@ export class Verification {
     this.#addClosings();
     const accounts = this.#compareBalances();
     this.#compareWindows();
+    this.#compareIdempotencyKeys();
     return {
       accounts,
       keys: this.#count('api_key'),
@@ -164,6 +165,29 @@ export class Verification {
       this.#compare(`Key ${row.key_id}, window ${row.window_id}: held`, row.held!, sums.held);
     }
     for (const name of this.#windows.keys()) this.#violate(`Calls name the key window ${name}, which does not exist.`);
+  }
+
+  /** A key and its call say the same; a call that was forgotten says nothing any more. */
+  #compareIdempotencyKeys(): void {
+    const { running, finished, unknown } = IDEMPOTENCY_STATE.of;
+    const wrong = this.#database
+      .prepare(`
+        SELECT entry.account_id, entry.call_id FROM idempotency_key AS entry LEFT JOIN call ON call.id = call_id
+        WHERE (iif(call.id IS NULL, entry.state <> ${running} AND entry.call_id <= ?,
+          call.account_id = entry.account_id AND call.idempotency_key = entry.key AND CASE entry.state
+            WHEN ${running} THEN call.state = ${open} WHEN ${finished} THEN call.state = ${settled}
+            WHEN ${unknown} THEN call.state = ${voided} END)) IS NOT 1 LIMIT ${VIOLATIONS_MAX}`)
+      .all(readMeta(this.#database, 'closed_up_to'));
+    for (const row of wrong)
+      this.#violate(`Account ${row.account_id}: an idempotency key contradicts its call ${row.call_id}.`);
+    const bare = this.#database
+      .prepare(`
+        SELECT id FROM call WHERE state = ${open} AND idempotency_key IS NOT NULL AND NOT EXISTS (
+          SELECT 1 FROM idempotency_key AS entry
+          WHERE entry.account_id = call.account_id AND entry.key = call.idempotency_key AND entry.call_id = call.id)
+        LIMIT ${VIOLATIONS_MAX}`)
+      .all();
+    for (const { id } of bare) this.#violate(`Call ${id} is open, but its idempotency key is not its own.`);
   }
 
   #compare(what: string, stored: bigint, computed: bigint): void {

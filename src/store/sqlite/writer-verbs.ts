@@ -1,13 +1,15 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { KeyChange, LedgerOutcome, NewAccount, NewKey } from '../store.ts';
+import type { KeyChange, LedgerOutcome, NewAccount, NewKey, ProviderKeyRow } from '../store.ts';
 import { createAccount } from './accounts.ts';
 import { BatchRunner } from './batch.ts';
 import { Books } from './books.ts';
 import { closeSlice, forgetSlice } from './closing.ts';
 import { openToWrite } from './database.ts';
+import { sweepSlice } from './idempotency-keys.ts';
 import { createKey, updateKey } from './keys.ts';
 import type { Served } from './link.ts';
 import { Operations } from './operations.ts';
+import { deleteProviderKey, putProviderKey, resealProviderKey } from './provider-keys.ts';
 import { beginEpoch, registerPrices, voidSlice } from './recovery.ts';
 import type { Tape } from './tape.ts';
 
@@ -38,6 +40,11 @@ export function writerVerbs(database: DatabaseSync) {
       }),
     forgetSlice: (nowMs: number, beforeMs: number): number =>
       runner.transaction(nowMs, () => forgetSlice(database, beforeMs)),
+    sweepSlice: (nowMs: number): number => runner.transaction(nowMs, () => sweepSlice(database, nowMs)),
+    putProviderKey: (row: ProviderKeyRow) => putProviderKey(database, row),
+    deleteProviderKey: (accountId: bigint, provider: string) => deleteProviderKey(database, accountId, provider),
+    resealProviderKey: (id: bigint, before: Uint8Array, after: Uint8Array) =>
+      resealProviderKey(database, id, before, after),
     createAccount: (account: NewAccount) => createAccount(database, account),
     createKey: (key: NewKey) => createKey(database, key),
     updateKey: (id: bigint, change: KeyChange) => {

@@ -1,0 +1,205 @@
+import type { Receipt } from '../../canonical/receipt.ts';
+import type { Clock } from '../../kit/clock.ts';
+import { freesKey, type IdempotencyRow, isOver, repeatOf } from '../idempotency.ts';
+import { INT64_MAX, INT64_MIN, isAmount } from '../int64.ts';
+import type {
+  Account,
+  CreditOperation,
+  HoldOperation,
+  HoldRefusal,
+  IdempotencyMark,
+  KeyRow,
+  LedgerOperation,
+  LedgerOutcome,
+  SettleOperation,
+} from '../store.ts';
+import { type Call, idempotencyName, type MemoryRows, type Mutable, windowNameOf } from './rows.ts';
+
+/** The money's four verbs, as plainly as they can be said. What throws is a defect, never an outcome. */
+export class MemoryOperations {
+  readonly #rows: MemoryRows;
+  readonly #clock: Clock;
+
+  constructor(rows: MemoryRows, clock: Clock) {
+    this.#rows = rows;
+    this.#clock = clock;
+  }
+
+  get windowTimeMs(): number {
+    return Math.max(this.#rows.todayMs, this.#clock.nowMs());
+  }
+
+  apply(operation: LedgerOperation): LedgerOutcome {
+    if (operation.kind === 'hold') return this.#hold(operation);
+    if (operation.kind === 'settle') return this.#settle(operation);
+    if (operation.kind === 'void') return this.void(operation.id, operation.reason);
+    return this.#credit(operation);
+  }
+
+  #hold(hold: HoldOperation): LedgerOutcome {
+    const amount = hold.amountNanousd;
+    const account = this.#rows.accounts.get(hold.accountId);
+    const key = hold.keyId === null ? null : this.#rows.keys.get(hold.keyId);
+    if (amount < 0n || !isAmount(amount)) return refused('out_of_range');
+    if (hold.epoch !== this.#rows.epoch) return refused('stale_epoch');
+    if (account === undefined) return refused('no_account');
+    if (key === undefined || (key !== null && !this.#isActive(key, account))) return refused('key_inactive');
+    const taken = this.#repeatOf(hold);
+    if (taken !== null) return taken;
+    if (hold.ceilingNanousd !== null && amount > hold.ceilingNanousd) {
+      return refused('cost_ceiling', hold.ceilingNanousd);
+    }
+    const windowName = key === null ? null : windowNameOf(key.id, key.capWindow, this.windowTimeMs);
+    const spend = (windowName !== null && this.#rows.windows.get(windowName)) || { spentNanousd: 0n, heldNanousd: 0n };
+    if (key?.capNanousd != null) {
+      const left = key.capNanousd - spend.spentNanousd - spend.heldNanousd;
+      if (amount > left) return refused('key_cap', left > 0n ? left : 0n);
+    }
+    const available = account.balanceNanousd - account.heldNanousd;
+    if (account.kind === 'prepaid' && amount > available) return refused('balance', available);
+    if (account.spentNanousd + account.heldNanousd + amount > INT64_MAX) return refused('out_of_range');
+    if (available - amount < INT64_MIN) return refused('out_of_range');
+
+    const priceVersion = this.#rows.prices[hold.priceId - 1]?.version;
+    if (priceVersion === undefined) throw new Error(`There is no price list ${hold.priceId}.`);
+    if (this.#rows.calls.has(hold.id)) throw new Error(`The id ${hold.id} is taken.`);
+    if (hold.id <= this.#rows.closedUpTo) throw new Error(`The books are closed beyond the id ${hold.id}.`);
+    account.heldNanousd += amount;
+    spend.heldNanousd += amount;
+    if (windowName !== null) this.#rows.windows.set(windowName, spend);
+    this.#rows.calls.set(hold.id, { receipt: openReceipt(hold, priceVersion), windowName });
+    if (hold.idempotency !== null) this.#takeKey(hold, hold.idempotency);
+    return { kind: 'held' };
+  }
+
+  #repeatOf({ accountId, idempotency: mark }: HoldOperation): LedgerOutcome | null {
+    const row = mark === null ? undefined : this.#rows.idempotencyKeys.get(idempotencyName(accountId, mark.key));
+    return mark === null || row === undefined || isOver(row, this.#clock.nowMs()) ? null : repeatOf(row, mark);
+  }
+
+  #takeKey({ id, accountId }: HoldOperation, { key, bodySha256 }: IdempotencyMark): void {
+    const row = { callId: id, bodySha256, state: 'running', kept: null, createdMs: this.#clock.nowMs() } as const;
+    this.#rows.idempotencyKeys.set(idempotencyName(accountId, key), row);
+  }
+
+  /** Null frees the key. */
+  #endKey({ accountId, idempotencyKey }: Receipt, end: Pick<IdempotencyRow, 'state' | 'kept'> | null): void {
+    if (idempotencyKey === null) return;
+    const name = idempotencyName(accountId, idempotencyKey);
+    const row = this.#rows.idempotencyKeys.get(name);
+    if (end === null || row === undefined) this.#rows.idempotencyKeys.delete(name);
+    else this.#rows.idempotencyKeys.set(name, { ...row, ...end });
+  }
+
+  #isActive(key: KeyRow, account: Account): boolean {
+    if (key.accountId !== account.id || key.revokedMs !== null) return false;
+    return key.expiresMs === null || key.expiresMs > this.#clock.nowMs();
+  }
+
+  #settle({ id, settlement, endedMs, kept }: SettleOperation): LedgerOutcome {
+    const { costNanousd: cost, components } = settlement;
+    const call = this.#rows.calls.get(id);
+    if (cost < 0n) return { kind: 'settle_refused', reason: 'negative' };
+    if (components !== null && !sumsTo(Object.values(components), cost)) {
+      return { kind: 'settle_refused', reason: 'components_wrong' };
+    }
+    if (call === undefined) return { kind: 'settle_refused', reason: 'no_hold' };
+    if (call.receipt.state === 'voided') return { kind: 'settle_found_void' };
+    if (call.receipt.state === 'settled') return { kind: 'settle_repeated', costNanousd: call.receipt.costNanousd };
+    if (cost > call.receipt.heldNanousd) return { kind: 'settle_refused', reason: 'exceeds_hold' };
+
+    this.#endHold(call, cost);
+    const isFree = freesKey(cost, settlement.ended === 'complete', kept);
+    this.#endKey(call.receipt, isFree ? null : { state: 'finished', kept });
+    Object.assign(call.receipt, settlement, { state: 'settled', endedMs });
+    return { kind: 'settled' };
+  }
+
+  void(id: bigint, reason: string): LedgerOutcome {
+    const call = this.#rows.calls.get(id);
+    if (call?.receipt.state !== 'open') return { kind: 'void_not_open' };
+
+    this.#endHold(call, 0n);
+    this.#endKey(call.receipt, { state: 'unknown', kept: null });
+    call.receipt.state = 'voided';
+    call.receipt.ended = 'died';
+    call.receipt.endedMs = this.#clock.nowMs();
+    call.receipt.lossNanousd = call.receipt.heldNanousd;
+    call.receipt.lossReason = reason;
+    return { kind: 'voided' };
+  }
+
+  #endHold({ receipt, windowName }: Call, cost: bigint): void {
+    const account = this.#rows.accounts.get(receipt.accountId)!;
+    account.balanceNanousd -= cost;
+    for (const spend of [account, windowName === null ? null : this.#rows.windows.get(windowName)!]) {
+      if (spend === null) continue;
+      spend.heldNanousd -= receipt.heldNanousd;
+      spend.spentNanousd += cost;
+    }
+  }
+
+  #credit(credit: CreditOperation): LedgerOutcome {
+    const amount = credit.amountNanousd;
+    const account = this.#rows.accounts.get(credit.accountId);
+    if (amount === 0n) return { kind: 'credit_refused', reason: 'zero' };
+    if (!isAmount(amount)) return { kind: 'credit_refused', reason: 'out_of_range' };
+    if (account === undefined) return { kind: 'credit_refused', reason: 'no_account' };
+    const before = [...this.#rows.credits.values()].find(
+      (other) => other.accountId === credit.accountId && other.reference === credit.reference,
+    );
+    if (before?.amountNanousd === amount) {
+      return { kind: 'credit_repeated', balanceNanousd: account.balanceNanousd };
+    }
+    if (before !== undefined) return { kind: 'credit_refused', reason: 'reference_differs' };
+    const balance = account.balanceNanousd + amount;
+    if (account.kind === 'prepaid' && amount < 0n && balance < account.heldNanousd) {
+      return { kind: 'credit_refused', reason: 'exceeds_available' };
+    }
+    if (balance > INT64_MAX || balance - account.heldNanousd < INT64_MIN) {
+      return { kind: 'credit_refused', reason: 'out_of_range' };
+    }
+
+    if (this.#rows.credits.has(credit.id)) throw new Error(`The id ${credit.id} is taken.`);
+    this.#rows.credits.set(credit.id, credit);
+    account.balanceNanousd = balance;
+    return { kind: 'credited', balanceNanousd: balance };
+  }
+}
+
+function refused(reason: HoldRefusal, availableNanousd: bigint | null = null): LedgerOutcome {
+  return { kind: 'hold_refused', reason, availableNanousd };
+}
+
+function sumsTo(parts: readonly bigint[], total: bigint): boolean {
+  return parts.every((part) => part >= 0n) && parts.reduce((sum, part) => sum + part, 0n) === total;
+}
+
+function openReceipt(hold: HoldOperation, priceVersion: string): Mutable<Receipt> {
+  return {
+    id: hold.id,
+    accountId: hold.accountId,
+    keyId: hold.keyId,
+    state: 'open',
+    route: hold.route,
+    stream: hold.stream,
+    requestedModel: hold.requestedModel,
+    effectiveModel: hold.effectiveModel,
+    priceVersion,
+    heldNanousd: hold.amountNanousd,
+    createdMs: hold.createdMs,
+    labels: hold.labels,
+    idempotencyKey: hold.idempotency?.key ?? null,
+    endedMs: null,
+    ended: null,
+    httpStatus: null,
+    usageSource: 'none',
+    usage: null,
+    components: null,
+    costNanousd: 0n,
+    host: null,
+    attempts: 0,
+    lossNanousd: 0n,
+    lossReason: null,
+  };
+}

@@ -1,0 +1,35 @@
+import type { Migration } from './migration.ts';
+
+/**
+ * A key of a call is the call's own text; the row under it, which other calls look for, lives a day. `state` as in
+ * sqlite/codes.ts. The kept answer stands last, so that looking at the rest of a row never reads it.
+ */
+const sqlite = `
+CREATE TABLE provider_key (
+  id INTEGER PRIMARY KEY,
+  account_id INTEGER NOT NULL REFERENCES account (id),
+  provider TEXT NOT NULL,
+  base_url TEXT NOT NULL,
+  last_four TEXT NOT NULL,
+  sealed BLOB NOT NULL,
+  created_ms INTEGER NOT NULL,
+  verified_ms INTEGER NOT NULL,
+  UNIQUE (account_id, provider)
+) STRICT;
+
+ALTER TABLE call ADD COLUMN idempotency_key TEXT;
+
+CREATE TABLE idempotency_key (
+  account_id INTEGER NOT NULL,
+  key TEXT NOT NULL,
+  call_id INTEGER NOT NULL,
+  body_sha256 BLOB NOT NULL,
+  state INTEGER NOT NULL,
+  created_ms INTEGER NOT NULL,
+  kept BLOB,
+  UNIQUE (account_id, key)
+) STRICT;
+CREATE INDEX idempotency_key_by_age ON idempotency_key (created_ms) WHERE state <> 1;
+`;
+
+export const custodyAndIdempotency: Migration = { number: 2, name: 'custody and idempotency', sqlite };

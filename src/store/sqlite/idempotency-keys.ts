@@ -1,0 +1,79 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { LIMITS } from '../../limits.ts';
+import { freesKey, isOver, repeatOf } from '../idempotency.ts';
+import type { IdempotencyMark, LedgerOutcome } from '../store.ts';
+import { ENDED, IDEMPOTENCY_STATE } from './codes.ts';
+
+const { running, finished, unknown } = IDEMPOTENCY_STATE.of;
+
+/** The keys under which callers' requests are one; they change with their call, in the same commit. */
+export class IdempotencyKeys {
+  readonly #find: StatementSync;
+  readonly #take: StatementSync;
+  readonly #finish: StatementSync;
+  readonly #free: StatementSync;
+  readonly #lose: StatementSync;
+
+  constructor(database: DatabaseSync) {
+    const own = 'account_id = ? AND key = ? AND call_id = ?';
+    this.#find = database.prepare('SELECT * FROM idempotency_key WHERE account_id = ? AND key = ?');
+    this.#take = database.prepare(`REPLACE INTO idempotency_key VALUES (?, ?, ?, ?, ${running}, ?, NULL)`);
+    this.#finish = database.prepare(`UPDATE idempotency_key SET state = ${finished}, kept = ? WHERE ${own}`);
+    this.#free = database.prepare(`DELETE FROM idempotency_key WHERE ${own}`);
+    this.#lose = database.prepare(`UPDATE idempotency_key SET state = ${unknown} WHERE ${own}`);
+  }
+
+  /** The answer to a hold whose key is another call's; null if it is free. */
+  repeatOf(accountId: bigint, mark: IdempotencyMark, nowMs: bigint): LedgerOutcome | null {
+    const columns = this.#find.get(accountId, mark.key) as unknown as IdempotencyColumns | undefined;
+    if (columns === undefined) return null;
+    const row = {
+      callId: columns.call_id,
+      bodySha256: columns.body_sha256,
+      state: IDEMPOTENCY_STATE.word(columns.state),
+      kept: columns.kept,
+      createdMs: Number(columns.created_ms),
+    };
+    return isOver(row, Number(nowMs)) ? null : repeatOf(row, mark);
+  }
+
+  /** In the place of one whose time is over, if there is one. */
+  take(accountId: bigint, mark: IdempotencyMark, callId: bigint, nowMs: bigint): void {
+    this.#take.run(accountId, mark.key, callId, mark.bodySha256, nowMs);
+  }
+
+  settle(own: OwnKey, cost: bigint, ended: bigint, kept: Uint8Array | null): void {
+    const { accountId, key, callId } = own;
+    if (freesKey(cost, ended === ENDED.of.complete, kept)) this.#free.run(accountId, key, callId);
+    else this.#finish.run(kept, accountId, key, callId);
+  }
+
+  lose({ accountId, key, callId }: OwnKey): void {
+    this.#lose.run(accountId, key, callId);
+  }
+}
+
+/** A call's key. */
+export interface OwnKey {
+  readonly accountId: bigint;
+  readonly key: string;
+  readonly callId: bigint;
+}
+
+interface IdempotencyColumns {
+  readonly call_id: bigint;
+  readonly body_sha256: Uint8Array;
+  readonly state: bigint;
+  readonly created_ms: bigint;
+  readonly kept: Uint8Array | null;
+}
+
+/** One step: forgets some keys whose time is over and says how many. */
+export function sweepSlice(database: DatabaseSync, nowMs: number): number {
+  const { changes } = database
+    .prepare(`
+      DELETE FROM idempotency_key WHERE rowid IN (
+        SELECT rowid FROM idempotency_key WHERE state <> ${running} AND created_ms <= ? ORDER BY created_ms LIMIT ?)`)
+    .run(BigInt(nowMs - LIMITS.idempotencyKeyMs), BigInt(LIMITS.idempotencySweepRows));
+  return Number(changes);
+}

@@ -1,0 +1,93 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { LIMITS } from '../../limits.ts';
+import { fitsInt64 } from '../int64.ts';
+import type { ProviderKeyRow } from '../store.ts';
+import { inTransaction } from './database.ts';
+import { afterOf, limitOf } from './page.ts';
+
+export function putProviderKey(database: DatabaseSync, row: ProviderKeyRow): void {
+  inTransaction(database, () => {
+    const before = database
+      .prepare('DELETE FROM provider_key WHERE account_id = ? AND provider = ? RETURNING created_ms')
+      .get(row.accountId, row.provider);
+    const createdMs = (before?.created_ms as bigint | undefined) ?? BigInt(row.createdMs);
+    database
+      .prepare('INSERT INTO provider_key VALUES (?, ?, ?, ?, ?, ?, ?, ?)')
+      .run(
+        row.id,
+        row.accountId,
+        row.provider,
+        row.baseUrl,
+        row.lastFour,
+        row.sealed,
+        createdMs,
+        BigInt(row.verifiedMs),
+      );
+  });
+}
+
+export function deleteProviderKey(database: DatabaseSync, accountId: bigint, provider: string): boolean {
+  const remove = database.prepare('DELETE FROM provider_key WHERE account_id = ? AND provider = ?');
+  return remove.run(accountId, provider).changes === 1n;
+}
+
+/** Compare and swap: who seals anew must not undo what the owner stored meanwhile. */
+export function resealProviderKey(database: DatabaseSync, id: bigint, before: Uint8Array, after: Uint8Array): boolean {
+  const reseal = database.prepare('UPDATE provider_key SET sealed = ? WHERE id = ? AND sealed = ?');
+  return reseal.run(after, id, before).changes === 1n;
+}
+
+interface ProviderKeyColumns {
+  readonly id: bigint;
+  readonly account_id: bigint;
+  readonly provider: string;
+  readonly base_url: string;
+  readonly last_four: string;
+  readonly sealed: Uint8Array;
+  readonly created_ms: bigint;
+  readonly verified_ms: bigint;
+}
+
+export class ProviderKeyReader {
+  readonly #one: StatementSync;
+  readonly #ofAccount: StatementSync;
+  readonly #page: StatementSync;
+
+  constructor(database: DatabaseSync) {
+    this.#one = database.prepare('SELECT * FROM provider_key WHERE account_id = ? AND provider = ?');
+    this.#ofAccount = database.prepare('SELECT * FROM provider_key WHERE account_id = ? ORDER BY provider LIMIT ?');
+    this.#page = database.prepare('SELECT * FROM provider_key WHERE id > ? ORDER BY id LIMIT ?');
+  }
+
+  find(accountId: bigint, provider: string): ProviderKeyRow | null {
+    const row = fitsInt64(accountId) ? this.#one.get(accountId, provider) : undefined;
+    return row === undefined ? null : providerKeyOf(row as unknown as ProviderKeyColumns);
+  }
+
+  list(accountId: bigint): ProviderKeyRow[] {
+    if (!fitsInt64(accountId)) return [];
+    return rowsOf(this.#ofAccount.all(accountId, BigInt(LIMITS.storePageRowsMax)));
+  }
+
+  after(id: bigint | null, limit: number): ProviderKeyRow[] {
+    const page = { after: id, limit };
+    return rowsOf(this.#page.all(afterOf(page), limitOf(page)));
+  }
+}
+
+function rowsOf(rows: readonly unknown[]): ProviderKeyRow[] {
+  return (rows as readonly ProviderKeyColumns[]).map(providerKeyOf);
+}
+
+function providerKeyOf(row: ProviderKeyColumns): ProviderKeyRow {
+  return {
+    id: row.id,
+    accountId: row.account_id,
+    provider: row.provider,
+    baseUrl: row.base_url,
+    lastFour: row.last_four,
+    sealed: row.sealed,
+    createdMs: Number(row.created_ms),
+    verifiedMs: Number(row.verified_ms),
+  };
+}
