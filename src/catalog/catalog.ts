@@ -24,8 +24,18 @@ export interface CatalogSource {
   hosts: ReadonlySet<string>;
   /** Hosts on the operator's own machine: what only they serve is free unless it is priced. */
   localHosts?: ReadonlySet<string>;
+  /** Hosts that only pretend; what they alone serve is never chosen once there is any other host. */
+  simulatedHosts?: ReadonlySet<string>;
+  /** What "default" means: a name as callers write it. */
+  defaultModel?: string | null;
   /** Version of the file the rows came from; its date stands in the price version. */
   version: string;
+}
+
+interface CatalogTerms {
+  priceVersion: string;
+  isChoice: (model: CatalogModel) => boolean;
+  defaultName: string | null;
 }
 
 /** The models that can be asked for now, at the prices now in force. Never changes; a reload builds another. */
@@ -36,17 +46,36 @@ export class Catalog {
   readonly #byId: ReadonlyMap<string, CatalogModel>;
   /** Every id and alias; what is known but has no price is here as a refusal. */
   readonly #byName: ReadonlyMap<string, Resolution>;
+  readonly #choices: readonly CatalogModel[];
+  readonly #defaultName: string | null;
 
-  constructor(models: readonly CatalogModel[], unpriced: readonly ModelRow[], priceVersion: string) {
+  constructor(
+    models: readonly CatalogModel[],
+    unpriced: readonly ModelRow[],
+    { priceVersion, isChoice, defaultName }: CatalogTerms,
+  ) {
     this.priceVersion = priceVersion;
     this.#models = models.toSorted((a, b) => (a.id < b.id ? -1 : 1));
     this.#byId = new Map(models.map((model) => [model.id, model]));
     this.#byName = indexNames(models, unpriced);
+    this.#choices = this.#models.filter(isChoice);
+    this.#defaultName = defaultName;
   }
 
   /** Sorted by id. */
   list(): readonly CatalogModel[] {
     return this.#models;
+  }
+
+  /** The models the service may choose itself when a caller leaves the choice to it, sorted by id. */
+  choices(): readonly CatalogModel[] {
+    return this.#choices;
+  }
+
+  /** What the operator chose for callers who leave the choice to the service; null where that is nothing served now. */
+  defaultModel(): CatalogModel | null {
+    const resolved = this.#defaultName === null ? NOT_FOUND : this.resolve(this.#defaultName);
+    return 'model' in resolved ? resolved.model : null;
   }
 
   find(id: string): CatalogModel | undefined {
@@ -77,7 +106,17 @@ export function buildCatalog(source: CatalogSource): Catalog {
     if (price === undefined) unpriced.push(row);
     else models.push(readModel({ ...row, hosts }, price));
   }
-  return new Catalog(models, unpriced, `${source.version.slice(0, 'YYYY-MM-DD'.length)}-${hashPrices(prices)}`);
+  return new Catalog(models, unpriced, {
+    priceVersion: `${source.version.slice(0, 'YYYY-MM-DD'.length)}-${hashPrices(prices)}`,
+    isChoice: choiceRule(source),
+    defaultName: source.defaultModel ?? null,
+  });
+}
+
+/** Nobody with a real host may be given a made-up answer by a choice that was not the caller's. */
+function choiceRule({ hosts, simulatedHosts = new Set() }: CatalogSource): (model: CatalogModel) => boolean {
+  const hasRealHost = [...hosts].some((host) => !simulatedHosts.has(host));
+  return (model) => !hasRealHost || model.hosts.some(({ host }) => !simulatedHosts.has(host));
 }
 
 function priceInForce(

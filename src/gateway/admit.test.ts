@@ -23,7 +23,7 @@ describe('what a call needs of its model', () => {
     expect(refusalBy(() => checkNeeds(model(capability), [TEXT]))).toEqual({
       code: 'wrong_wire',
       param: 'model',
-      message: `ferry is not a completions or chat model; its capabilities are ${capability}.`,
+      message: `ferry is no model for completions or chat; its capabilities are ${capability}.`,
     });
   });
 

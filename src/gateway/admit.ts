@@ -1,13 +1,11 @@
-import type { Caller } from '../accounts/authenticate.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import type { PromptSize } from '../canonical/prompt-size.ts';
 import { effortOfBudget, nearestEffort } from '../canonical/reasoning.ts';
-import type { Catalog } from '../catalog/catalog.ts';
 import type { CatalogModel } from '../catalog/model.ts';
 import { boundInputTokens, boundOutputTokens, withCountedText } from '../money/bound-tokens.ts';
 import { estimateInputTokens } from '../money/estimate-tokens.ts';
 import { worstCase } from '../money/worst-case.ts';
-import type { Peek } from '../wires/wire.ts';
+import type { CapabilityNeed, Peek } from '../wires/wire.ts';
 
 /** Counts a prompt's text exactly, or says null when it cannot. */
 export type TextCounter = (encoding: NonNullable<CatalogModel['tokenizer']>) => Promise<{ tokens: number } | null>;
@@ -67,43 +65,24 @@ function boundsFor(peek: Peek, size: PromptSize, { model, outputLimit, reasoning
   };
 }
 
-/** Spellings by which another gateway's users choose a host or a plugin through the model's name. */
-const HOST_SUFFIX = /:(online|nitro|floor|free|exacto)$/;
-
-export function resolveModel(catalog: Catalog, caller: Caller, requested: string): CatalogModel {
-  const suffix = HOST_SUFFIX.exec(requested);
-  if (suffix !== null) {
-    throw new GatewayError('unsupported_feature', {
-      param: 'model',
-      message: `The suffix "${suffix[0]}" is not supported: the host is chosen by price and health. Send the model's id alone.`,
-    });
-  }
-  const resolved = catalog.resolve(requested);
-  if ('model' in resolved && mayUse(caller, resolved.model)) return resolved.model;
-  const unpriced = 'refused' in resolved && resolved.refused === 'not_priced';
-  const why = unpriced
-    ? 'is not priced, so it is not served; give it a price in the config file'
-    : 'is not served here';
-  throw new GatewayError('model_not_found', {
-    param: 'model',
-    message: `The model ${JSON.stringify(requested)} ${why}. GET /v1/models lists what this key may use.`,
-  });
+/** Whether the model is of the route at all, whatever else the request asks of it. */
+export function servesRoute(model: CatalogModel, needs: Peek['needs']): boolean {
+  return needs.every((need) => need.param !== 'model' || meets(model, need));
 }
 
-export function mayUse(caller: Caller, model: CatalogModel): boolean {
-  const allowed = caller.key?.models ?? null;
-  return allowed === null || allowed.includes(model.id);
+function meets(model: CatalogModel, { capability }: CapabilityNeed): boolean {
+  return typeof capability === 'string' ? model.caps.has(capability) : capability.some((one) => model.caps.has(one));
 }
 
 export function checkNeeds(model: CatalogModel, needs: Peek['needs']): void {
-  for (const { capability: needed, param } of needs) {
-    const anyOf = typeof needed === 'string' ? [needed] : needed;
-    if (anyOf.some((one) => model.caps.has(one))) continue;
-    const capability = anyOf.join(' or ');
+  for (const need of needs) {
+    if (meets(model, need)) continue;
+    const { param } = need;
+    const capability = [need.capability].flat().join(' or ');
     if (param === 'model') {
       throw new GatewayError('wrong_wire', {
         param,
-        message: `${model.id} is not a ${capability} model; its capabilities are ${[...model.caps].join(', ')}.`,
+        message: `${model.id} is no model for ${capability}; its capabilities are ${[...model.caps].join(', ')}.`,
       });
     }
     throw new GatewayError('missing_capability', {

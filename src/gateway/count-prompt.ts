@@ -4,8 +4,8 @@ import type { CatalogModel } from '../catalog/model.ts';
 import type { Candidate } from '../hosts/directory.ts';
 import type { JsonText } from '../kit/json.ts';
 import { countTokens, messages } from '../wires/messages/index.ts';
-import type { Bill } from '../wires/wire.ts';
-import { checkNeeds, resolveModel } from './admit.ts';
+import type { Bill, Peek } from '../wires/wire.ts';
+import { checkNeeds, servesRoute } from './admit.ts';
 import type { ClientSink } from './client-sink.ts';
 import { openRecord } from './exchange-record.ts';
 import type { Call, Gateway } from './gateway.ts';
@@ -13,6 +13,7 @@ import type { Passage } from './passage.ts';
 import { readBody, readModelName } from './read-call.ts';
 import { identityHeaders, refuse } from './refuse.ts';
 import { relayBuffered } from './relay/buffered.ts';
+import { resolve } from './resolve.ts';
 import { attemptTerms } from './serve.ts';
 
 const NOTHING: Bill = { usage: ZERO_USAGE, costNanousd: 0n, costUsd: 0, components: null };
@@ -24,7 +25,7 @@ export async function countPrompt(gateway: Gateway, call: Call, sink: ClientSink
     const text = readBody(call.body);
     record.requestedModel = readModelName(text);
     const peek = countTokens.peek(text, call.headers);
-    const model = resolveModel(gateway.prices().catalog, call.caller, peek.model);
+    const model = modelToCount(gateway, call, peek);
     record.effectiveModel = model.id;
     checkNeeds(model, peek.needs);
     const passage = countingPassage(text, peek.hostHeaders, counterOf(gateway, model));
@@ -40,6 +41,27 @@ export async function countPrompt(gateway: Gateway, call: Call, sink: ClientSink
   }
   record.totalMs = gateway.clock.monotonicMs() - call.startedMs;
   gateway.observe(record);
+}
+
+/** A choice left to us falls on the model whose prompts cost least, among those that this route is for. */
+function modelToCount(
+  gateway: Gateway,
+  { caller }: Call,
+  { model, needs }: Pick<Peek, 'model' | 'needs'>,
+): CatalogModel {
+  const named = resolve(gateway.prices().catalog, caller, model, (one) => servesRoute(one, needs));
+  if (named.kind === 'model') return named.model;
+  if (named.kind === 'unknown') throw named.refusal;
+  const [cheapest] = named.among.filter((one) => servesRoute(one, needs)).toSorted(byInputPrice);
+  if (cheapest !== undefined) return cheapest;
+  throw new GatewayError('model_not_found', {
+    param: 'model',
+    message: 'No model that this key may use counts prompts. GET /v1/models lists what there is.',
+  });
+}
+
+function byInputPrice(a: CatalogModel, b: CatalogModel): number {
+  return a.price.inputNanousdPerMillion < b.price.inputNanousdPerMillion ? -1 : 1;
 }
 
 function counterOf(gateway: Gateway, model: CatalogModel): Candidate {

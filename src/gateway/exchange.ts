@@ -5,7 +5,8 @@ import type { JsonText } from '../kit/json.ts';
 import { usdNumber } from '../money/nanousd.ts';
 import { refuseDisguised } from '../wires/disguised-names.ts';
 import type { Bill, Peek } from '../wires/wire.ts';
-import { type Admission, admit, admitByCount, resolveModel, type TextCounter } from './admit.ts';
+import { type Admission, admitByCount, servesRoute, type TextCounter } from './admit.ts';
+import { admitResolved } from './choose-model.ts';
 import type { ClientSink } from './client-sink.ts';
 import { type ExchangeRecord, openRecord } from './exchange-record.ts';
 import type { Call, Gateway, PricedCatalog } from './gateway.ts';
@@ -17,6 +18,7 @@ import { readBody, readCeiling, readModelName, refuseForeignLimits } from './rea
 import { receiptHeaders } from './receipt-headers.ts';
 import { refuse } from './refuse.ts';
 import type { AttemptResult } from './relay/attempt.ts';
+import { resolve } from './resolve.ts';
 import { serve } from './serve.ts';
 
 /** A call with everything that was found out about it on the way in. */
@@ -58,12 +60,15 @@ async function understand(gateway: Gateway, call: Call, record: ExchangeRecord):
   record.requestedModel = peek.model;
   record.stream = peek.stream;
   const prices = gateway.prices();
-  const model = resolveModel(prices.catalog, call.caller, peek.model);
-  record.effectiveModel = model.id;
-  const admission = await admit(model, peek, counterFor(gateway, call, text));
+  const named = resolve(prices.catalog, call.caller, peek.model, (model) => servesRoute(model, peek.needs));
+  if (named.kind === 'unknown') throw named.refusal;
+  if (named.kind === 'model') record.effectiveModel = named.model.id;
   const createdS = Math.floor(gateway.clock.nowMs() / 1000);
-  const passages = findPassages({ call, text, peek, admission, createdS }, gateway.hosts().candidates(model));
-  return { call, text, peek, admission, passages, prices, record };
+  const findWays = (admission: Admission): Passage[] =>
+    findPassages({ call, text, peek, admission, createdS }, gateway.hosts().candidates(admission.model));
+  const { admission, ways } = await admitResolved(named, peek, counterFor(gateway, call, text), findWays);
+  record.effectiveModel = admission.model.id;
+  return { call, text, peek, admission, passages: ways, prices, record };
 }
 
 function counterFor(gateway: Gateway, call: Call, text: JsonText): TextCounter {
@@ -102,6 +107,7 @@ async function tryHold(
     effectiveModel: admission.model.id,
     priceId: prices.priceId,
     labels: peek.labels,
+    idempotency: null,
   });
   if (result.kind === 'hold_refused') return refusalOfHold(result, admission, peek);
   record.heldNanousd = admission.worstNanousd;

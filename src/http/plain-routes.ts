@@ -1,10 +1,10 @@
 import { invalidKey } from '../accounts/authenticate.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import { type AllowedIds, messagesModelEntry, messagesModelList, modelEntry, modelList } from '../catalog/entry.ts';
-import { resolveModel } from '../gateway/admit.ts';
 import { balanceView } from '../gateway/balance-view.ts';
 import type { PricedCatalog } from '../gateway/gateway.ts';
 import { receiptView } from '../gateway/receipt-view.ts';
+import { resolveModel } from '../gateway/resolve.ts';
 import { parseId } from '../kit/ids.ts';
 import { stringifyJson } from '../kit/json-stringify.ts';
 import type { Ledger } from '../ledger/ledger.ts';

@@ -17,6 +17,8 @@ export function catalogFor(config: Config, hosts: readonly ConfiguredHost[]): Ca
     rows: overridePrices(addServedModels(rows, hosts), config.prices),
     hosts: new Set(hosts.map(({ row }) => row.name)),
     localHosts: new Set(hosts.filter(({ local }) => local).map(({ row }) => row.name)),
+    simulatedHosts: new Set(hosts.filter(({ row }) => row.simulated).map(({ row }) => row.name)),
+    defaultModel: config.defaultModel,
     version: file.version,
   });
 }

@@ -1,0 +1,84 @@
+import type { Caller } from '../accounts/authenticate.ts';
+import { GatewayError } from '../canonical/errors.ts';
+import type { Catalog } from '../catalog/catalog.ts';
+import type { CatalogModel } from '../catalog/model.ts';
+
+/** What the name in a request leads to. The catalog is asked first: a deployment of the same name stands behind it. */
+export type Resolution =
+  | { readonly kind: 'model'; readonly model: CatalogModel }
+  /** The caller leaves the choice to the service: of these, which may be none. */
+  | { readonly kind: 'choice'; readonly among: readonly CatalogModel[] }
+  /** No name of the catalog, so perhaps a deployment of the caller's own; the refusal is for when it is none. */
+  | { readonly kind: 'unknown'; readonly refusal: GatewayError };
+
+/** Throws for a name that the catalog knows but this caller cannot have. `serves` says whether a model is of this route. */
+export function resolve(
+  catalog: Catalog,
+  caller: Caller,
+  requested: string,
+  serves: (model: CatalogModel) => boolean = () => true,
+): Resolution {
+  if (requested === 'auto') return choiceFor(catalog, caller);
+  if (requested === 'default') return defaultFor(catalog, caller, serves);
+  const resolved = catalog.resolve(requested);
+  if ('model' in resolved) {
+    if (mayUse(caller, resolved.model)) return { kind: 'model', model: resolved.model };
+    throw notServed(requested);
+  }
+  if (resolved.refused === 'not_priced') throw notPriced(requested);
+  refuseSuffix(requested);
+  return { kind: 'unknown', refusal: notServed(requested) };
+}
+
+/** The one model a name leads to, for routes where nothing is chosen and no deployment is called. */
+export function resolveModel(catalog: Catalog, caller: Caller, requested: string): CatalogModel {
+  const resolution = resolve(catalog, caller, requested);
+  if (resolution.kind === 'model') return resolution.model;
+  throw resolution.kind === 'unknown' ? resolution.refusal : chosenPerCall(requested);
+}
+
+export function mayUse({ key }: Caller, model: CatalogModel): boolean {
+  return key === null || key.models === null || key.models.includes(model.id);
+}
+
+function choiceFor(catalog: Catalog, caller: Caller): Resolution {
+  return { kind: 'choice', among: catalog.choices().filter((model) => mayUse(caller, model)) };
+}
+
+/** The operator's word, on routes of that model and for keys that may use it; everywhere else the choice is open. */
+function defaultFor(catalog: Catalog, caller: Caller, serves: (model: CatalogModel) => boolean): Resolution {
+  const model = catalog.defaultModel();
+  if (model === null || !mayUse(caller, model) || !serves(model)) return choiceFor(catalog, caller);
+  return { kind: 'model', model };
+}
+
+/** Spellings by which another gateway's users choose a host or a plugin through the model's name. */
+const HOST_SUFFIX = /:(online|nitro|floor|free|exacto)$/;
+
+function refuseSuffix(requested: string): void {
+  const suffix = HOST_SUFFIX.exec(requested);
+  if (suffix === null) return;
+  throw new GatewayError('unsupported_feature', {
+    param: 'model',
+    message: `The suffix "${suffix[0]}" is not supported: the host is chosen by price and health. Send the model's id alone.`,
+  });
+}
+
+function notFound(message: string): GatewayError {
+  return new GatewayError('model_not_found', { param: 'model', message });
+}
+
+const WHERE_LISTED = 'GET /v1/models lists what this key may use.';
+
+function notServed(requested: string): GatewayError {
+  return notFound(`The model ${JSON.stringify(requested)} is not served here. ${WHERE_LISTED}`);
+}
+
+function notPriced(requested: string): GatewayError {
+  const why = 'is not priced, so it is not served; give it a price in the config file';
+  return notFound(`The model ${JSON.stringify(requested)} ${why}. ${WHERE_LISTED}`);
+}
+
+function chosenPerCall(requested: string): GatewayError {
+  return notFound(`${JSON.stringify(requested)} is a choice made anew for every call. ${WHERE_LISTED}`);
+}
