@@ -145,9 +145,12 @@ export const LIMITS = {
   requestHeaderBytesMax: 32 * 1024,
   requestHeadersMax: 100,
   pathCharactersMax: 512,
-  /** How long a client may take to send its request, and how long its idle connection is kept. */
-  requestReadMs: 120_000,
+  /** How often connections are looked through for requests that take too long, and how long an idle one is kept. */
+  connectionsCheckMs: 5_000,
   clientKeepAliveMs: 72_000,
+  /** Keys whose rate is remembered, and how often the load of the process is measured. */
+  rateLimitedKeysMax: 50_000,
+  loadSampleMs: 250,
   /** An answer larger than this goes out in pieces of this size, so that a client that does not read is noticed. */
   responsePieceBytes: 256 * 1024,
   /** When stopping: how long clients may take to read the last bytes of calls that have ended. */
@@ -165,4 +168,7 @@ export const LIMITS = {
   decisionQuestionsMax: 400,
   decisionLabelsMax: 255,
   decisionLevelsMax: 10,
+  /** Master keys known at once, and how long the command that gives them may take. */
+  masterKeysMax: 16,
+  masterKeyCommandMs: 10_000,
 } as const;
