@@ -51,15 +51,10 @@ describe('Egress', () => {
   });
 
   async function ask(notes: Notes, answer: (socket: Socket) => void): Promise<RequestControl> {
-    host = createServer((socket) => {
-      socket.on('error', () => {});
-      socket.once('data', () => answer(socket));
-    });
-    host.listen(0, '127.0.0.1');
-    await once(host, 'listening');
+    const listening = await listen(answer);
+    host = listening.server;
     egress = new Egress();
-    const origin = `http://127.0.0.1:${(host.address() as AddressInfo).port}`;
-    return egress.send({ origin, path: '/', headers: {}, body: Buffer.from('{}') }, notes);
+    return egress.send({ origin: listening.origin, path: '/', headers: {}, body: Buffer.from('{}') }, notes);
   }
 
   it('hands over as one what came with one read, before the end', async () => {
@@ -103,3 +98,42 @@ describe('Egress', () => {
     expect(notes.seen).toEqual(['head 200', 'one|two']);
   });
 });
+
+describe('Egress with a bound on its origins', () => {
+  it('lets an origin go for a new one, but not what that has under way', async () => {
+    let answerFirst: () => void = () => {};
+    const first = await listen((socket) => {
+      answerFirst = () => socket.end(`${HEAD}${chunk('late')}${LAST_CHUNK}`);
+      reached.first();
+    });
+    const second = await listen((socket) => socket.write(`${HEAD}${chunk('soon')}${LAST_CHUNK}`));
+    const reached = { first: () => {} };
+    const firstReached = new Promise<void>((resolve) => {
+      reached.first = resolve;
+    });
+    const egress = new Egress({ originsMax: 1 });
+    const [early, late] = [new Notes(), new Notes()];
+    egress.send({ origin: first.origin, method: 'GET', path: '/', headers: {}, body: null }, early);
+    await firstReached;
+    egress.send({ origin: second.origin, method: 'GET', path: '/', headers: {}, body: null }, late);
+    await late.over;
+    expect(late.seen).toEqual(['head 200', 'soon', 'end']);
+    expect(egress.openConnections).toBe(1);
+    answerFirst();
+    await early.over;
+    expect(early.seen).toEqual(['head 200', 'late', 'end']);
+    await egress.close();
+    first.server.close();
+    second.server.close();
+  });
+});
+
+async function listen(answer: (socket: Socket) => void): Promise<{ server: Server; origin: string }> {
+  const server = createServer((socket) => {
+    socket.on('error', () => {});
+    socket.once('data', () => answer(socket));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return { server, origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+}
