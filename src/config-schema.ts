@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { modelIdSchema, modelRowSchema, priceSchema } from './catalog/schema.ts';
+import { loadLimitsSchema, rateLimitSchema } from './config-load.ts';
 import { hostEntrySchema } from './hosts/schema.ts';
 import { LIMITS } from './limits.ts';
 
@@ -41,6 +42,8 @@ const limitsSchema = z.strictObject({
   stall_ms: milliseconds(60_000, 'A client that reads nothing for this long is gone.'),
   drain_ms: milliseconds(60_000, 'How long a host is heard out after its client has gone.'),
   shutdown_ms: milliseconds(30_000, 'How long running calls may go on after the signal to stop.'),
+  request_head_ms: milliseconds(30_000, 'How long a client may take to send the head of a request.'),
+  request_ms: milliseconds(120_000, 'How long a client may take to send a whole request.'),
 });
 
 const retentionSchema = z.strictObject({
@@ -64,6 +67,8 @@ export const configFileSchema = z
     origins: originsSchema.default([]).describe('Web origins that may call (CORS).'),
     log_level: logLevelSchema.default('info'),
     limits: limitsSchema.prefault({}),
+    rate_limit: rateLimitSchema.prefault({}),
+    load_limits: loadLimitsSchema.prefault({}),
     retention: retentionSchema.prefault({}),
     simulated_host: z.boolean().default(true).describe('Offer the simulated models.'),
     hosts: z.array(hostEntrySchema).max(LIMITS.configHostsMax).default([]),

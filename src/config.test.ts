@@ -313,7 +313,8 @@ test('the published schema is the one in force; "npm run config:schema" writes i
 
 test('docs/config.md names every setting that needs no file, and every limit with its default', () => {
   const page = readFileSync(new URL('../docs/config.md', import.meta.url), 'utf8');
-  for (const [name, limit] of Object.entries(configFileSchema.parse({}).limits)) {
+  const { limits, rate_limit, load_limits } = configFileSchema.parse({});
+  for (const [name, limit] of Object.entries({ ...limits, ...rate_limit, ...load_limits })) {
     expect(page).toMatch(new RegExp(`^\\| \`${name}\` \\| ${limit} \\|`, 'm'));
   }
   for (const setting of SETTINGS) {

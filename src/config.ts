@@ -3,6 +3,7 @@ import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { z } from 'zod';
 import type { ModelRow, PriceRow } from './catalog/schema.ts';
+import { type ConfigLoadLimits, type ConfigRateLimit, readLoadLimits, readRateLimit } from './config-load.ts';
 import { modelProblems, strayHosts } from './config-models.ts';
 import { ConfigError, type ConfigProblem, problemsOf } from './config-problems.ts';
 import {
@@ -38,6 +39,8 @@ export interface ConfigLimits {
   readonly stallMs: number;
   readonly drainMs: number;
   readonly shutdownMs: number;
+  readonly requestHeadMs: number;
+  readonly requestMs: number;
 }
 
 export interface Config {
@@ -51,6 +54,8 @@ export interface Config {
   readonly origins: readonly string[];
   readonly logLevel: LogLevel;
   readonly limits: ConfigLimits;
+  readonly rateLimit: ConfigRateLimit;
+  readonly loadLimits: ConfigLoadLimits;
   readonly retention: { readonly receiptsDays: number | null };
   readonly simulatedHost: boolean;
   /** Hosts that can be called now; empty when the provider keys were left alone. */
@@ -102,6 +107,8 @@ function assemble(draft: ConfigFile, file: string | null, hosts: HostSelection, 
     origins: draft.origins,
     logLevel: draft.log_level,
     limits: readLimits(draft.limits),
+    rateLimit: readRateLimit(draft.rate_limit),
+    loadLimits: readLoadLimits(draft.load_limits),
     retention: { receiptsDays: draft.retention.receipts_days },
     simulatedHost: draft.simulated_host,
     hosts: hosts.configured,
@@ -124,6 +131,8 @@ function readLimits(limits: ConfigFile['limits']): ConfigLimits {
     stallMs: limits.stall_ms,
     drainMs: limits.drain_ms,
     shutdownMs: limits.shutdown_ms,
+    requestHeadMs: limits.request_head_ms,
+    requestMs: limits.request_ms,
   };
 }
 

@@ -144,6 +144,14 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
   return harness;
 }
 
+const NO_LOAD_LIMITS: Config['loadLimits'] = {
+  eventLoopLagMs: null,
+  heapShare: null,
+  residentBytes: null,
+  callsUnderWay: null,
+  ledgerDepth: null,
+};
+
 function testConfig(folder: string, options: HarnessOptions): Config {
   const config = loadConfig({ argvFlags: { port: '0', data: folder }, env: {}, cwd: folder });
   return {
@@ -151,6 +159,9 @@ function testConfig(folder: string, options: HarnessOptions): Config {
     hosted: options.hosted ?? false,
     listen: { host: '127.0.0.1', port: 0, operationsPort: 0 },
     limits: { ...config.limits, shutdownMs: 500, ...options.limits },
+    // Tests ask as often as they like on machines as busy as they are, unless it is the limits they are about.
+    rateLimit: { requestsPerSecond: null, burst: 1, streams: null },
+    loadLimits: NO_LOAD_LIMITS,
     ...options.config,
   };
 }

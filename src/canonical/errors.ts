@@ -34,6 +34,7 @@ export const ERROR_TABLE = {
   request_timeout: invalid(408, 'request_timeout'),
   request_too_large: invalid(413, 'request_too_large'),
   unsupported_media_type: invalid(415, 'unsupported_media_type'),
+  expectation_failed: invalid(417, 'expectation_failed'),
   request_head_too_large: invalid(431, 'request_head_too_large'),
   host_context_length_exceeded: upstream(422, 'context_length_exceeded'),
   /** The host's own refusal of the request: its words and code in our envelope. */

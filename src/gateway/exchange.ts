@@ -41,13 +41,27 @@ export async function exchange(gateway: Gateway, call: Call, sink: ClientSink): 
   const record = openRecord(call);
   try {
     const admitted = await understand(gateway, call, record);
-    const hold = await takeHold(gateway, admitted);
-    await serveUnderHold(gateway, hold, sink);
+    await inStreamSlot(gateway, admitted, async () => {
+      const hold = await takeHold(gateway, admitted);
+      await serveUnderHold(gateway, hold, sink);
+    });
   } catch (error) {
     refuse(call, record, sink, error);
   }
   record.totalMs = gateway.clock.monotonicMs() - call.startedMs;
   gateway.observe(record);
+}
+
+/** A stream takes one of its key's slots, for as long as its host may still speak. */
+async function inStreamSlot(gateway: Gateway, { call, peek }: Admitted, run: () => Promise<void>): Promise<void> {
+  if (!peek.stream) return run();
+  const { keyId } = call.caller;
+  gateway.streams.take(keyId);
+  try {
+    await run();
+  } finally {
+    gateway.streams.free(keyId);
+  }
 }
 
 /** Reads the body once, names the model, checks it, and knows the worst case; nothing has cost anything yet. */

@@ -10,6 +10,7 @@ import type { Wire } from '../wires/wire.ts';
 import type { ExchangeRecord } from './exchange-record.ts';
 import type { CallLimits } from './relay/attempt.ts';
 import type { Shutdown } from './shutdown.ts';
+import type { StreamSlots } from './stream-slots.ts';
 
 /** The prices in force: a catalog, and the number under which the store remembers its price list. */
 export interface PricedCatalog {
@@ -27,6 +28,7 @@ export interface Gateway {
   readonly ledger: Ledger;
   readonly limits: CallLimits;
   readonly shutdown: Shutdown;
+  readonly streams: StreamSlots;
   readonly countTokens: Pick<TokenCounter, 'count'>;
   /** Told once per call, after its last byte. */
   observe(record: ExchangeRecord): void;

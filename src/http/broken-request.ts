@@ -1,5 +1,6 @@
-import { STATUS_CODES } from 'node:http';
+import { type Server, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { errorEnvelope, GatewayError } from '../canonical/errors.ts';
 import { errorHeaders } from '../gateway/refuse.ts';
 
@@ -8,12 +9,24 @@ import { errorHeaders } from '../gateway/refuse.ts';
  * carried an answer may be in the middle of another one, so it is only closed.
  */
 export function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
-  if (socket.writable && socket.bytesWritten === 0 && error.code !== 'ECONNRESET') socket.write(answerTo(error.code));
+  if (socket.writable && socket.bytesWritten === 0 && error.code !== 'ECONNRESET')
+    socket.write(answerWith(errorOf(error.code)));
   socket.destroySoon();
 }
 
-function answerTo(code: string | undefined): string {
-  const error = errorOf(code);
+/** What Node would answer or cut by itself, in words that are not ours. */
+export function answerOddRequests(server: Server): void {
+  // The head is checked with every other: it says what may be expected.
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response));
+  server.on('connect', (_request, socket: Duplex) => {
+    socket.on('error', () => {});
+    socket.end(
+      answerWith(new GatewayError('method_not_allowed', { message: 'This is no proxy: CONNECT is not answered.' })),
+    );
+  });
+}
+
+function answerWith(error: GatewayError): string {
   const body = JSON.stringify(errorEnvelope(error));
   const headers = { ...errorHeaders(error), connection: 'close', 'content-length': String(Buffer.byteLength(body)) };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);

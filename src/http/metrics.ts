@@ -6,6 +6,7 @@ export interface MetricSources {
   callsUnderWay(): number;
   ledgerDepth(): number;
   hostConnections(): number;
+  eventLoopLagMs(): number;
 }
 
 /** Prometheus metrics; labels are bounded sets, never a caller's text. */
@@ -17,6 +18,7 @@ export class Metrics {
   readonly #tokens: Counter<'model' | 'kind'>;
   readonly #duration: Histogram<'route' | 'stream'>;
   readonly #hold: Histogram;
+  readonly #turnedAway: Counter<'reason'>;
 
   constructor(sources: MetricSources) {
     const registers = [this.#registry];
@@ -58,9 +60,20 @@ export class Metrics {
       buckets: [0.0005, 0.001, 0.002, 0.005, 0.01, 0.05, 0.2, 1],
       registers,
     });
+    this.#turnedAway = new Counter({
+      name: 'tollgate_turned_away_total',
+      help: 'Requests refused because their key, or everyone together, asked for too much.',
+      labelNames: ['reason'],
+      registers,
+    });
     this.#gauge('tollgate_calls_under_way', 'Calls that have not ended.', sources.callsUnderWay);
     this.#gauge('tollgate_ledger_queue', 'Ledger operations waiting.', sources.ledgerDepth);
     this.#gauge('tollgate_host_connections', 'Open connections to hosts.', sources.hostConnections);
+    this.#gauge(
+      'tollgate_event_loop_lag_seconds',
+      'Lateness of the event loop.',
+      () => sources.eventLoopLagMs() / 1000,
+    );
   }
 
   observe(record: ExchangeRecord): void {
@@ -75,6 +88,10 @@ export class Metrics {
     this.#tokens.inc({ model, kind: 'cache_read' }, usage.cacheReadTokens);
     this.#tokens.inc({ model, kind: 'cache_write' }, usage.cacheWriteTokens + usage.cacheWrite1hTokens);
     this.#tokens.inc({ model, kind: 'output' }, usage.outputTokens);
+  }
+
+  turnedAway(reason: string): void {
+    this.#turnedAway.inc({ reason });
   }
 
   /** In the text format Prometheus scrapes. */

@@ -1,8 +1,9 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { invalidKey } from '../accounts/authenticate.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import { type AllowedIds, messagesModelEntry, messagesModelList, modelEntry, modelList } from '../catalog/entry.ts';
 import { balanceView } from '../gateway/balance-view.ts';
-import type { PricedCatalog } from '../gateway/gateway.ts';
+import type { Call, PricedCatalog } from '../gateway/gateway.ts';
 import { receiptView } from '../gateway/receipt-view.ts';
 import { resolveModel } from '../gateway/resolve.ts';
 import { parseId } from '../kit/ids.ts';
@@ -13,14 +14,17 @@ import type { PlainAnswer, PlainRequest, Route } from './routes.ts';
 export interface PlainServices {
   readonly ledger: Pick<Ledger, 'balance' | 'findReceipt'>;
   prices(): PricedCatalog;
+  /** The vendor's wire whose clients read the list of models too, and its refusal of versions it does not know. */
+  readonly messages: { readonly wire: Call['wire']; checkVersion(headers: IncomingHttpHeaders): void };
 }
 
 /** The routes that answer from our own books and cost nothing. */
 export function plainRoutes(services: PlainServices): Route[] {
+  const wireOf = (headers: IncomingHttpHeaders) => (speaksMessages(headers) ? services.messages.wire : null);
   return [
     { method: 'GET', path: '/catalog', access: 'public', answer: () => catalog(services) },
-    { method: 'GET', path: '/models', access: 'key', answer: (request) => models(services, request) },
-    { method: 'GET', path: '/models/*', access: 'key', answer: (request) => model(services, request) },
+    { method: 'GET', path: '/models', access: 'key', wireOf, answer: (request) => models(services, request) },
+    { method: 'GET', path: '/models/*', access: 'key', wireOf, answer: (request) => model(services, request) },
     { method: 'GET', path: '/balance', access: 'key', answer: (request) => balance(services, request) },
     { method: 'GET', path: '/receipts/*', access: 'key', answer: (request) => receipt(services, request) },
   ];
@@ -37,17 +41,19 @@ function catalog(services: PlainServices): PlainAnswer {
 function models(services: PlainServices, request: PlainRequest): PlainAnswer {
   const { catalog } = services.prices();
   const allowed = allowedIds(request);
-  return ok(speaksMessages(request) ? messagesModelList(catalog, allowed) : modelList(catalog, allowed));
+  services.messages.checkVersion(request.headers);
+  return ok(speaksMessages(request.headers) ? messagesModelList(catalog, allowed) : modelList(catalog, allowed));
 }
 
 /** Ids with slashes may arrive escaped or not; both reach here as one parameter. */
 function model(services: PlainServices, request: PlainRequest): PlainAnswer {
+  services.messages.checkVersion(request.headers);
   const found = resolveModel(services.prices().catalog, request.caller!, request.param);
-  return ok(speaksMessages(request) ? messagesModelEntry(found) : modelEntry(found));
+  return ok(speaksMessages(request.headers) ? messagesModelEntry(found) : modelEntry(found));
 }
 
 /** Two vendors' clients ask at the same path; theirs is the one that names a version. */
-function speaksMessages({ headers }: PlainRequest): boolean {
+function speaksMessages(headers: IncomingHttpHeaders): boolean {
   return headers['anthropic-version'] !== undefined || headers['messages-version'] !== undefined;
 }
 

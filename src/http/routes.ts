@@ -26,7 +26,14 @@ export type Route = {
   readonly path: string;
   /** `public` routes need no key in any mode. */
   readonly access: 'key' | 'public';
-} & (CallRoute | { readonly answer: PlainHandler });
+} & (CallRoute | PlainRoute);
+
+/** A route that is answered from our own books. */
+export interface PlainRoute {
+  readonly answer: PlainHandler;
+  /** Whose clients ask, where more than one wire's may; errors come in its shape. Absent or null: the common one. */
+  wireOf?(headers: IncomingHttpHeaders): Call['wire'] | null;
+}
 
 /** A route that takes a call of a wire; errors come in that wire's own shape. */
 export interface CallRoute {

@@ -1,16 +1,18 @@
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Caller } from '../accounts/authenticate.ts';
 import { errorEnvelope, GatewayError } from '../canonical/errors.ts';
-import type { Call, Gateway } from '../gateway/gateway.ts';
+import type { Gateway } from '../gateway/gateway.ts';
 import { asGatewayError, errorHeaders, identityHeaders } from '../gateway/refuse.ts';
 import { formatId } from '../kit/ids.ts';
 import { errorFields, type Log } from '../kit/log.ts';
 import { LIMITS } from '../limits.ts';
-import { answerBrokenRequest } from './broken-request.ts';
+import { answerBrokenRequest, answerOddRequests } from './broken-request.ts';
 import { logRequest } from './call-log.ts';
 import { corsHeaders, preflightHeaders } from './cors.ts';
+import { wireAt, wireOf } from './error-shape.ts';
 import { errorOfServer, errorOfUnknownRoute, methodsAt } from './errors.ts';
 import { checkOrigin, type GuardTerms } from './guard.ts';
+import { checkBodyHead, checkHead } from './request-head.ts';
 import { ResponseSink } from './response-sink.ts';
 import { type CallRoute, type PlainHandler, PREFIXES, type Route } from './routes.ts';
 
@@ -18,7 +20,11 @@ export interface ServerTerms {
   readonly gateway: Gateway;
   readonly routes: readonly Route[];
   authenticate(rawHeaders: readonly string[]): Caller | GatewayError | Promise<Caller | GatewayError>;
+  /** Refuses a caller who asks too often, and calls while there are too many; null lets in. */
+  turnAway(caller: Caller, isCall: boolean): GatewayError | null;
   readonly guard: GuardTerms;
+  /** How long a client may take to send a head, and a whole request. */
+  readonly patience: { readonly requestHeadMs: number; readonly requestMs: number };
   readonly log: Log;
   /** True once the process was told to stop: connections are no longer kept. */
   draining(): boolean;
@@ -32,8 +38,8 @@ declare module 'fastify' {
     caller: Caller | null;
   }
   interface FastifyContextConfig {
-    /** The wire whose callers ask here, for the shape of errors; null where any caller may. */
-    wire?: Call['wire'] | null;
+    /** Absent where nothing answers. */
+    route?: Route;
   }
 }
 
@@ -42,16 +48,24 @@ export function buildServer(terms: ServerTerms): FastifyInstance {
   const server = Fastify({
     bodyLimit: LIMITS.requestBodyBytesMax,
     routerOptions: { maxParamLength: LIMITS.pathCharactersMax },
-    requestTimeout: LIMITS.requestReadMs,
+    requestTimeout: terms.patience.requestMs,
     keepAliveTimeout: LIMITS.clientKeepAliveMs,
     return503OnClosing: false,
     exposeHeadRoutes: false,
     clientErrorHandler: answerBrokenRequest,
     frameworkErrors: (_error: Error, request: FastifyRequest, reply: FastifyReply) =>
       refuseAddress(request, reply, terms),
-    http: { maxHeaderSize: LIMITS.requestHeaderBytesMax, headersTimeout: LIMITS.requestReadMs },
+    http: {
+      maxHeaderSize: LIMITS.requestHeaderBytesMax,
+      headersTimeout: Math.min(terms.patience.requestHeadMs, terms.patience.requestMs),
+      connectionsCheckingInterval: Math.min(LIMITS.connectionsCheckMs, terms.patience.requestHeadMs),
+      // Said in our own words.
+      requireHostHeader: false,
+    },
   } as Parameters<typeof Fastify>[0]) as unknown as FastifyInstance;
-  server.server.maxHeadersCount = LIMITS.requestHeadersMax;
+  // Headers beyond a count of Node's would be dropped unseen; ours refuses, and their bytes are bounded.
+  server.server.maxHeadersCount = 0;
+  answerOddRequests(server.server);
   takeRawBodies(server);
   stampRequests(server, terms);
   for (const route of terms.routes) addRoute(server, route, terms);
@@ -89,11 +103,13 @@ function stampRequests(server: FastifyInstance, terms: ServerTerms): void {
   server.decorateRequest('callText', '');
   server.decorateRequest('startedMs', 0);
   server.decorateRequest('caller', null);
-  const authenticateRequest = authentication(terms);
+  const authenticateRequest = authentication(terms, false);
   server.addHook('onRequest', (request, reply, done) => {
     stamp(request, gateway);
     if (terms.draining()) reply.raw.setHeader('connection', 'close');
-    const refused = checkOrigin(request.headers, guard);
+    const unclear = checkHead(request.raw);
+    if (unclear !== null) reply.raw.setHeader('connection', 'close');
+    const refused = unclear ?? checkOrigin(request.headers, guard);
     if (refused !== null) return done(refused);
     if (request.headers.origin !== undefined && answeredCors(request, reply, guard.allowedOrigins)) return;
     // Who may not ask learns nothing, not even which paths there are.
@@ -129,18 +145,23 @@ function addRoute(server: FastifyInstance, route: Route, terms: ServerTerms): vo
     server.route({
       method: route.method,
       url: prefix + route.path,
-      ...(route.access === 'key' ? { onRequest: authentication(terms) } : {}),
-      config: { wire: 'wire' in route ? route.wire : null },
+      ...(route.access === 'key' ? { onRequest: authentication(terms, 'wire' in route) } : {}),
+      config: { route },
       handler: 'wire' in route ? callHandler(terms, route, `/v1${route.path}`) : plainHandler(terms, route.answer),
     });
   }
 }
 
-function authentication(terms: ServerTerms) {
+/** Who asks, whether they may ask now, and whether what they will send can be read. */
+function authentication(terms: ServerTerms, isCall: boolean) {
   return (request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void => {
     const admitCaller = (answer: Caller | GatewayError): void => {
-      if (!(answer instanceof GatewayError)) request.caller = answer;
-      done(answer instanceof GatewayError ? answer : undefined);
+      if (answer instanceof GatewayError) {
+        done(answer);
+        return;
+      }
+      request.caller = answer;
+      done(terms.turnAway(answer, isCall) ?? checkBodyHead(request.headers) ?? undefined);
     };
     const refuse = (error: unknown): void => done(asGatewayError(error));
     try {
@@ -202,7 +223,9 @@ function sendError(
   error: GatewayError,
   terms: ServerTerms,
 ): FastifyReply {
-  const wire = request.routeOptions.config.wire ?? null;
+  const { route } = request.routeOptions.config;
+  const { headers, raw } = request;
+  const wire = route === undefined ? wireAt(raw, terms.routes) : wireOf(route, headers);
   const written =
     wire === null
       ? { status: error.status, body: JSON.stringify(errorEnvelope(error)) }

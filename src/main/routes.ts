@@ -3,6 +3,7 @@ import { exchange } from '../gateway/exchange.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import { plainRoutes } from '../http/plain-routes.ts';
 import type { Route } from '../http/routes.ts';
+import { readVersion } from '../wires/messages/vendor.ts';
 import { WIRES } from '../wires/registry.ts';
 
 /** Where each wire is served; a wire adds a line. */
@@ -34,5 +35,6 @@ export function routeTable({ ledger, prices }: Gateway): Route[] {
     wire: WIRES.messages!,
     run: countPrompt,
   };
-  return [...billed, counting, ...plainRoutes({ ledger, prices })];
+  const messages = { wire: WIRES.messages!, checkVersion: readVersion };
+  return [...billed, counting, ...plainRoutes({ ledger, prices, messages })];
 }

@@ -10,6 +10,7 @@ import type { ExchangeRecord } from '../gateway/exchange-record.ts';
 import type { Gateway, PricedCatalog } from '../gateway/gateway.ts';
 import { answerOperator, type OperatorServices } from '../gateway/operator.ts';
 import { Shutdown } from '../gateway/shutdown.ts';
+import { StreamSlots } from '../gateway/stream-slots.ts';
 import { HostDirectory } from '../hosts/directory.ts';
 import type { ConfiguredHost } from '../hosts/host.ts';
 import { logCall } from '../http/call-log.ts';
@@ -22,6 +23,7 @@ import { errorFields, type Log } from '../kit/log.ts';
 import { LIMITS } from '../limits.ts';
 import { TokenCounter } from '../money/count-tokens.ts';
 import { type Books, controlSocketPath, openBooks } from './books.ts';
+import { buildGuards, type Guards } from './guards.ts';
 import { catalogFor, rememberPrices } from './prices.ts';
 import { routeTable } from './routes.ts';
 
@@ -115,6 +117,7 @@ async function serveBooks(terms: StartTerms, books: Books, socketPath: string): 
 interface Core {
   readonly gateway: Gateway;
   readonly metrics: Metrics;
+  readonly guards: Guards;
   close(): Promise<void>;
 }
 
@@ -125,7 +128,9 @@ function buildCore({ config, clock, log }: StartTerms, { ids, ledger }: Books, i
     callsUnderWay: () => shutdown.callsUnderWay,
     ledgerDepth: () => ledger.depth,
     hostConnections: () => egress.openConnections,
+    eventLoopLagMs: () => guards.eventLoopLagMs(),
   });
+  const guards = buildGuards({ config, clock, log, ledger, shutdown, count: (reason) => metrics.turnedAway(reason) });
   const observe = (record: ExchangeRecord): void => {
     metrics.observe(record);
     logCall(log, record);
@@ -138,14 +143,16 @@ function buildCore({ config, clock, log }: StartTerms, { ids, ledger }: Books, i
     observe,
     limits: config.limits,
     shutdown,
+    streams: new StreamSlots(config.rateLimit.streams, () => metrics.turnedAway('streams')),
     prices: () => inForce.prices,
     hosts: () => inForce.hosts,
   };
   const close = async (): Promise<void> => {
+    guards.close();
     await egress.close();
     await countTokens.close();
   };
-  return { gateway, metrics, close };
+  return { gateway, metrics, guards, close };
 }
 
 /** The listeners: callers' port, the operator's socket and, for a hosted gateway, health and metrics on loopback. */
@@ -170,7 +177,9 @@ async function openDoors(
     gateway,
     routes: routeTable(gateway),
     authenticate: (rawHeaders) => authenticate(rawHeaders, gate),
+    turnAway: core.guards.turnAway,
     guard: { local: !config.hosted, allowedHosts: config.allowedHosts, allowedOrigins: config.origins },
+    patience: config.limits,
     log,
     draining: isDraining,
   });

@@ -23,7 +23,8 @@ export function readHostHeaders(headers: IncomingHttpHeaders): Record<string, st
   return betas === '' ? { [VERSION_HEADER]: version } : { [VERSION_HEADER]: version, [BETA_HEADER]: betas };
 }
 
-function readVersion(headers: IncomingHttpHeaders): string {
+/** The version a caller names; throws, naming those there are, for any other. */
+export function readVersion(headers: IncomingHttpHeaders): string {
   let version: string | null = null;
   for (const name of VERSION_SPELLINGS) {
     const value = headers[name];

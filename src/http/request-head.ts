@@ -1,0 +1,115 @@
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { invalidKey } from '../accounts/authenticate.ts';
+import { GatewayError } from '../canonical/errors.ts';
+import { LIMITS } from '../limits.ts';
+import { checkTarget } from './request-target.ts';
+
+export type RequestHead = Pick<
+  IncomingMessage,
+  'url' | 'rawHeaders' | 'headers' | 'httpVersionMajor' | 'httpVersionMinor'
+>;
+
+/**
+ * Refuses what two readers could take for different requests: a proxy before us must never have let through something
+ * else than we answer. One pass over the target and the headers as they came; null for every head in good order.
+ */
+export function checkHead(request: RequestHead): GatewayError | null {
+  if (request.httpVersionMajor !== 1) return badRequest('Speak HTTP/1.1.');
+  return checkTarget(request.url ?? '') ?? checkHeaders(request);
+}
+
+/** Headers that decide how a request is read or whose it is: each may stand once. */
+const SINGLE = [
+  'host',
+  'expect',
+  'upgrade',
+  'content-type',
+  'authorization',
+  'content-length',
+  'content-encoding',
+  'transfer-encoding',
+] as const;
+const BIT_OF_NAME: ReadonlyMap<string, number> = new Map(SINGLE.map((name, at) => [name, 1 << at]));
+/** By which most other headers are passed over without being read. */
+const LENGTHS: ReadonlySet<number> = new Set(SINGLE.map(({ length }) => length));
+
+const HOST = bitOf('host');
+const AUTHORIZATION = bitOf('authorization');
+const FRAMING = bitOf('content-length') | bitOf('transfer-encoding');
+const SPECIAL = bitOf('expect') | bitOf('upgrade') | bitOf('transfer-encoding');
+
+function bitOf(name: (typeof SINGLE)[number]): number {
+  return BIT_OF_NAME.get(name)!;
+}
+
+function checkHeaders(request: RequestHead): GatewayError | null {
+  const { rawHeaders } = request;
+  if (rawHeaders.length > 2 * LIMITS.requestHeadersMax) return tooManyHeaders();
+  let seen = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at]!;
+    if (!LENGTHS.has(name.length)) continue;
+    const bit = BIT_OF_NAME.get(name.toLowerCase());
+    if (bit === undefined) continue;
+    if ((seen & bit) !== 0) return bit === AUTHORIZATION ? invalidKey() : sentTwice(name.toLowerCase());
+    if (bit === HOST && rawHeaders[at + 1] === '') return noHost();
+    seen |= bit;
+  }
+  if ((seen & HOST) === 0) return noHost();
+  if ((seen & FRAMING) === FRAMING) return twoLengths();
+  return (seen & SPECIAL) === 0 ? null : checkSpecial(request);
+}
+
+function checkSpecial({ headers, httpVersionMinor }: RequestHead): GatewayError | null {
+  const coding = headers['transfer-encoding'];
+  if (coding !== undefined && (httpVersionMinor === 0 || coding.toLowerCase() !== 'chunked')) {
+    return invalidHeader('transfer-encoding', 'must be `chunked` and nothing else, over HTTP/1.1');
+  }
+  if (headers.expect !== undefined && headers.expect.toLowerCase() !== '100-continue') {
+    return new GatewayError('expectation_failed', {
+      param: 'expect',
+      message: '`expect` must be `100-continue`; nothing else can be expected here.',
+    });
+  }
+  // Some clients offer the newer HTTP with every call, and are content with this one.
+  if (headers.upgrade !== undefined && headers.upgrade.toLowerCase() !== 'h2c') {
+    return invalidHeader('upgrade', 'asks for a protocol that is not spoken here; answers stream over plain HTTP');
+  }
+  return null;
+}
+
+/** What is said about the body, once it is known who asks: bodies are read as they come, never unpacked. */
+export function checkBodyHead(headers: IncomingHttpHeaders): GatewayError | null {
+  const encoding = headers['content-encoding'];
+  if (encoding === undefined || encoding.toLowerCase() === 'identity') return null;
+  return new GatewayError('unsupported_media_type', {
+    param: 'content-encoding',
+    message: `A body in the content encoding ${JSON.stringify(encoding.slice(0, 50))} is not read; send it without \`content-encoding\`.`,
+  });
+}
+
+function badRequest(message: string): GatewayError {
+  return new GatewayError('bad_request', { message });
+}
+
+function invalidHeader(param: string, fault: string): GatewayError {
+  return new GatewayError('invalid_header', { param, message: `\`${param}\` ${fault}.` });
+}
+
+function sentTwice(name: string): GatewayError {
+  return invalidHeader(name, 'stands twice; send it once');
+}
+
+function noHost(): GatewayError {
+  return invalidHeader('host', 'is missing; say which host you mean to call');
+}
+
+function twoLengths(): GatewayError {
+  return invalidHeader('transfer-encoding', 'and `content-length` contradict each other; send one of them');
+}
+
+function tooManyHeaders(): GatewayError {
+  return new GatewayError('request_head_too_large', {
+    message: `There are more than ${LIMITS.requestHeadersMax} headers. Send fewer.`,
+  });
+}

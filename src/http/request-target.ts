@@ -1,0 +1,72 @@
+import { GatewayError } from '../canonical/errors.ts';
+
+const PERCENT = 0x25;
+const DOT = 0x2e;
+const SLASH = 0x2f;
+const QUESTION_MARK = 0x3f;
+const HASH = 0x23;
+const BACKSLASH = 0x5c;
+const DELETE = 0x7f;
+
+/** The only paths whose last part may hold a slash of its own: ids of models have them. */
+const MODEL_PATH = /^(?:\/api)?(?:\/v1)?\/models\//;
+
+/**
+ * A path that a proxy before us could read as another one is refused, not tidied up: who allows or bills by path must
+ * mean the path we answer. What follows the question mark is nobody's path.
+ */
+export function checkTarget(target: string): GatewayError | null {
+  if (target.charCodeAt(0) !== SLASH) return badTarget('must be a path that begins with a slash');
+  let segmentStart = 1;
+  for (let at = 1; ; at++) {
+    const code = at < target.length ? target.charCodeAt(at) : QUESTION_MARK;
+    if (code === SLASH && at === segmentStart) return badTarget('must not have two slashes in a row');
+    if (code === SLASH || code === QUESTION_MARK) {
+      if (isDots(target, segmentStart, at)) return badTarget('must not have "." or ".." as a segment');
+      if (code === QUESTION_MARK) return null;
+      segmentStart = at + 1;
+    } else if (code === PERCENT) {
+      const byte = escapedByte(target, at);
+      const fault = faultOfEscape(byte, target);
+      if (fault !== null) return badTarget(fault);
+      if (byte === SLASH && isDots(target, segmentStart, at))
+        return badTarget('must not have "." or ".." as a segment');
+      at += 2;
+      if (byte === SLASH) segmentStart = at + 1;
+    } else if (code <= 0x20 || code >= DELETE || code === BACKSLASH || code === HASH) {
+      return badTarget('must not have a backslash, a # or a character that needs escaping');
+    }
+  }
+}
+
+function isDots(target: string, start: number, end: number): boolean {
+  const length = end - start;
+  if (length !== 1 && length !== 2) return false;
+  return target.charCodeAt(start) === DOT && target.charCodeAt(end - 1) === DOT;
+}
+
+/** The byte that `%41` stands for; -1 if these are no two hexadecimal digits. */
+function escapedByte(target: string, percent: number): number {
+  const high = hexDigit(target.charCodeAt(percent + 1));
+  const low = hexDigit(target.charCodeAt(percent + 2));
+  return high === -1 || low === -1 ? -1 : high * 16 + low;
+}
+
+function hexDigit(code: number): number {
+  if (code >= 0x30 && code <= 0x39) return code - 0x30;
+  const lower = code | 0x20;
+  return lower >= 0x61 && lower <= 0x66 ? lower - 0x61 + 10 : -1;
+}
+
+function faultOfEscape(byte: number, target: string): string | null {
+  if (byte === -1) return 'has a % that two hexadecimal digits must follow';
+  if (byte < 0x20 || byte === DELETE) return 'must not have an escaped control character';
+  if (byte === DOT) return 'must not have an escaped dot; write "."';
+  if (byte === BACKSLASH) return 'must not have an escaped backslash';
+  if (byte === SLASH && !MODEL_PATH.test(target)) return 'must not have an escaped slash but in the id of a model';
+  return null;
+}
+
+function badTarget(fault: string): GatewayError {
+  return new GatewayError('bad_request', { message: `The path of this request ${fault}.` });
+}

@@ -1,0 +1,75 @@
+import type { Caller } from '../accounts/authenticate.ts';
+import type { GatewayError } from '../canonical/errors.ts';
+import type { Config } from '../config.ts';
+import { LoadWatch, overloaded } from '../gateway/load.ts';
+import { type RateLimiter, TokenBuckets, tooManyRequests } from '../gateway/rate-limiter.ts';
+import type { Shutdown } from '../gateway/shutdown.ts';
+import type { Clock } from '../kit/clock.ts';
+import type { Log } from '../kit/log.ts';
+import { EventLoopWatch, heapShare, residentBytes } from '../kit/process-load.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+
+/** Keeps one key, and all together, from asking for more than can be served. */
+export interface Guards {
+  /** Null where keys may ask as often as they like. */
+  readonly rateLimiter: RateLimiter | null;
+  turnAway(caller: Caller, isCall: boolean): GatewayError | null;
+  eventLoopLagMs(): number;
+  close(): void;
+}
+
+export interface GuardServices {
+  readonly config: Pick<Config, 'rateLimit' | 'loadLimits'>;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly ledger: Pick<Ledger, 'depth'>;
+  readonly shutdown: Pick<Shutdown, 'callsUnderWay'>;
+  /** Told of everyone who is turned away. */
+  count(reason: string): void;
+}
+
+export function buildGuards(services: GuardServices): Guards {
+  const { clock, count } = services;
+  const { requestsPerSecond, burst } = services.config.rateLimit;
+  const limit = requestsPerSecond === null ? null : { requestsPerSecond, burst };
+  const rateLimiter = limit === null ? null : new TokenBuckets(limit, clock);
+  const eventLoop = new EventLoopWatch();
+  const load = watchLoad(services, eventLoop);
+  return {
+    rateLimiter,
+    turnAway: ({ keyId }, isCall) => {
+      // The local account without a key is the operator's own: it has nobody to share with.
+      if (limit !== null && keyId !== null && !rateLimiter!.take(keyId)) {
+        count('rate');
+        return tooManyRequests(limit);
+      }
+      const reason = isCall ? load.reason() : null;
+      if (reason === null) return null;
+      count(reason);
+      return overloaded();
+    },
+    eventLoopLagMs: () => load.lagMs,
+    close: () => {
+      load.stop();
+      eventLoop.stop();
+    },
+  };
+}
+
+function watchLoad({ config, clock, log, ledger, shutdown }: GuardServices, eventLoop: EventLoopWatch): LoadWatch {
+  return new LoadWatch({
+    gauges: {
+      eventLoopLagMs: () => eventLoop.lagMs(),
+      heapShare,
+      residentBytes,
+      callsUnderWay: () => shutdown.callsUnderWay,
+      ledgerDepth: () => ledger.depth,
+    },
+    limits: config.loadLimits,
+    clock,
+    onChange: (reason) => {
+      if (reason === null) log.info({}, 'Calls are let in again.');
+      else log.warn({ reason }, 'There is more load than can be served: calls are turned away.');
+    },
+  });
+}
