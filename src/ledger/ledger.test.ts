@@ -116,12 +116,41 @@ describe('the ledger', () => {
   it('never lets a cost leave the hold', async () => {
     await ledger.hold(request(1n, 400n));
     batches = [];
-    await expect(ledger.settle(1n, settlement(401n))).rejects.toThrow(LedgerDefect);
-    await expect(ledger.settle(1n, settlement(-1n))).rejects.toThrow(LedgerDefect);
     await expect(ledger.settle(2n, settlement(0n))).rejects.toThrow(LedgerDefect);
     expect(batches).toEqual([]);
     await ledger.settle(1n, settlement(400n));
     await expect(ledger.settle(1n, settlement(400n))).rejects.toThrow(LedgerDefect);
+    expect(ledger.openHolds).toBe(0);
+  });
+
+  it.each([401n, -1n])('gives a hold back whose call is said to cost %s, which is not within it', async (cost) => {
+    await ledger.hold(request(1n, 400n));
+    await expect(ledger.settle(1n, settlement(cost))).rejects.toThrow(LedgerDefect);
+    await ledger.close();
+    expect(ledger.openHolds).toBe(0);
+    expect(await store.findReceipt(1n, 1n)).toMatchObject({ state: 'voided', costNanousd: 0n, lossNanousd: 400n });
+  });
+
+  it('gives a hold back whose settlement the store cannot write', async () => {
+    const broken = ledgerOver({
+      apply: async (operations) => {
+        const isSettle = operations.some(({ kind }) => kind === 'settle');
+        return isSettle ? [{ kind: 'operation_failed', message: 'no' }] : store.apply(operations);
+      },
+    });
+    await broken.hold(request(1n, 400n));
+    await expect(broken.settle(1n, settlement(1n), { waitUntilMs: 60_000 })).rejects.toThrow(LedgerDefect);
+    await broken.close();
+    expect((await store.findReceipt(1n, 1n))?.state).toBe('voided');
+  });
+
+  it('hands the kept answer over with the settlement', async () => {
+    const idempotency = { key: 'k', bodySha256: new Uint8Array(32) };
+    await ledger.hold(request(1n, 400n, { idempotency }));
+    expect(await ledger.hold(request(2n, 400n, { idempotency }))).toMatchObject({ state: 'running', callId: 1n });
+    await ledger.settle(1n, settlement(1n), { kept: Uint8Array.of(7) });
+    expect(await ledger.hold(request(2n, 400n, { idempotency }))).toMatchObject({ kept: Uint8Array.of(7) });
+    expect(ledger.openHolds).toBe(0);
   });
 
   it('turns a failed operation into a defect, not into money', async () => {
@@ -130,20 +159,99 @@ describe('the ledger', () => {
     await expect(ledger.credit({ ...aCredit(1n, 5n), reference: 'other' })).rejects.toThrow(LedgerDefect);
   });
 
-  it('fails closed when the store is away, and keeps the hold that could not be settled', async () => {
-    await ledger.hold(request(1n, 400n));
-    let isAway = true;
-    const shaky = ledgerOver({
-      apply: (operations) => (isAway ? Promise.reject(new Error('away')) : store.apply(operations)),
+  describe('when the store is away', () => {
+    let isAway: boolean;
+    let shaky: Ledger;
+    /** Done by the store, but nobody was told. */
+    let isMute: boolean;
+
+    beforeEach(async () => {
+      [isAway, isMute] = [false, false];
+      shaky = ledgerOver({
+        apply: async (operations) => {
+          if (isAway) throw new Error('away');
+          const outcomes = await store.apply(operations);
+          if (isMute) throw new Error('the line broke');
+          return outcomes;
+        },
+      });
+      await shaky.hold(request(3n, 100n));
     });
-    await expect(shaky.hold(request(2n, 1n))).rejects.toThrow(StoreUnavailable);
-    isAway = false;
-    await shaky.hold(request(3n, 1n));
-    isAway = true;
-    await expect(shaky.settle(3n, settlement(1n))).rejects.toThrow(StoreUnavailable);
-    expect(shaky.openHolds).toBe(1);
-    isAway = false;
-    expect((await shaky.settle(3n, settlement(1n))).kind).toBe('settled');
+
+    const turns = async (count = 20) => {
+      for (let turn = 0; turn < count; turn++) await new Promise((resolve) => setImmediate(resolve));
+    };
+    const waitUntilMs = 60_000;
+
+    it('holds nothing', async () => {
+      isAway = true;
+      await expect(shaky.hold(request(2n, 1n))).rejects.toThrow(StoreUnavailable);
+      expect(shaky.openHolds).toBe(1);
+    });
+
+    it('waits with a settlement until it is back', async () => {
+      isAway = true;
+      const settled = shaky.settle(3n, settlement(40n), { waitUntilMs });
+      for (let tries = 0; tries < 5; tries++) {
+        await turns();
+        clock.advance(LIMITS.settleRetryMs);
+      }
+      isAway = false;
+      await turns();
+      clock.advance(LIMITS.settleRetryMs);
+      expect(await settled).toEqual({ kind: 'settled', settlement: settlement(40n) });
+      expect(await store.findReceipt(3n, 1n)).toMatchObject({ endedMs: NOON_MS, costNanousd: 40n });
+      expect([shaky.openHolds, clock.pendingTimers]).toEqual([0, 0]);
+    });
+
+    it('asks again instead of guessing what it had done', async () => {
+      isMute = true;
+      const settled = shaky.settle(3n, settlement(40n), { waitUntilMs });
+      await turns();
+      isMute = false;
+      clock.advance(LIMITS.settleRetryMs);
+      expect((await settled).kind).toBe('settled');
+      expect(await store.findAccount(1n)).toMatchObject({ balanceNanousd: 960n, heldNanousd: 0n, spentNanousd: 40n });
+    });
+
+    it('takes a hold that was voided meanwhile for what it is', async () => {
+      isAway = true;
+      const settled = shaky.settle(3n, settlement(40n), { waitUntilMs });
+      await store.apply([{ kind: 'void', id: 3n, reason: 'reaped' }]);
+      await turns();
+      isAway = false;
+      clock.advance(LIMITS.settleRetryMs);
+      expect((await settled).kind).toBe('found_void');
+    });
+
+    it('gives up at the limit of the call, and gives the hold back when it can', async () => {
+      await shaky.watchHealth();
+      isAway = true;
+      const settled = shaky.settle(3n, settlement(40n), { waitUntilMs: 2 * LIMITS.settleRetryMs });
+      settled.catch(() => undefined);
+      for (let tries = 0; tries < 3; tries++) {
+        await turns();
+        clock.advance(LIMITS.settleRetryMs);
+      }
+      await expect(settled).rejects.toThrow(StoreUnavailable);
+      expect(shaky.openHolds).toBe(1);
+      isAway = false;
+      clock.advance(LIMITS.storeHealthMs);
+      await turns();
+      expect(shaky.openHolds).toBe(0);
+      expect(await store.findReceipt(3n, 1n)).toMatchObject({ state: 'voided', costNanousd: 0n, lossNanousd: 100n });
+      await shaky.close();
+    });
+
+    it('does not wait when the process is about to end', async () => {
+      isAway = true;
+      const settled = shaky.settle(3n, settlement(40n), { waitUntilMs });
+      settled.catch(() => undefined);
+      await turns();
+      shaky.hurry();
+      await expect(settled).rejects.toThrow(StoreUnavailable);
+      expect(clock.pendingTimers).toBe(0);
+    });
   });
 
   it('refuses new holds when too much waits, but still settles', async () => {

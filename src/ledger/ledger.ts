@@ -12,6 +12,7 @@ import {
   type LedgerOutcome,
   type Page,
   type ReceiptFilter,
+  type SettleOperation,
   type Store,
   StoreUnavailable,
   type VerifyProgress,
@@ -29,6 +30,13 @@ export type CreditResult = Extract<LedgerOutcome, { kind: 'credited' | 'credit_r
 export interface SettleResult {
   readonly kind: 'settled' | 'found_void';
   readonly settlement: Settlement;
+}
+
+export interface SettleTerms {
+  /** The sealed answer to give again under the hold's idempotency key. */
+  readonly kept?: Uint8Array | null;
+  /** The monotonic time up to which a store that is away is asked again; without it, a settlement fails at once. */
+  readonly waitUntilMs?: number;
 }
 
 /** How a call ended that costs nothing. */
@@ -62,6 +70,10 @@ export class Ledger {
   readonly #epoch: bigint;
   readonly #batcher: Batcher<LedgerOperation, LedgerOutcome>;
   readonly #openHolds = new Map<bigint, bigint>();
+  /** Holds whose settlement failed: they are given back as soon as the store takes it. */
+  readonly #abandoned = new Set<bigint>();
+  readonly #waiting = new Set<() => void>();
+  #isHurried = false;
   #notAdmitting: string | null = null;
   #healthTimer: Timer | null = null;
 
@@ -85,7 +97,7 @@ export class Ledger {
 
   /** Holds of this process that are neither settled nor released. */
   get openHolds(): number {
-    return this.#openHolds.size;
+    return this.#openHolds.size + this.#abandoned.size;
   }
 
   /** Durable when it resolves; refused holds leave no trace. */
@@ -101,15 +113,44 @@ export class Ledger {
     return outcome;
   }
 
-  /** Ends a hold of this process, once; durable when it resolves. `kept` is given again under the hold's idempotency key. */
-  async settle(id: bigint, settlement: Settlement, kept: Uint8Array | null = null): Promise<SettleResult> {
-    this.#assertWithinHold(id, settlement.costNanousd);
-    const endedMs = this.#clock.nowMs();
-    const outcome = await this.#submit({ kind: 'settle', id, endedMs, settlement, kept });
-    this.#openHolds.delete(id);
-    if (outcome.kind === 'settled') return { kind: 'settled', settlement };
-    if (outcome.kind === 'settle_found_void') return { kind: 'found_void', settlement: uncharged(settlement) };
-    throw defect(id, outcome);
+  /**
+   * Ends a hold of this process, once; durable when it resolves. A store that is away is waited for, and what it did not
+   * say is asked again, never guessed. Who fails for good has charged nothing: the hold is given back.
+   */
+  async settle(
+    id: bigint,
+    settlement: Settlement,
+    { kept = null, waitUntilMs = 0 }: SettleTerms = {},
+  ): Promise<SettleResult> {
+    const operation = { kind: 'settle', id, endedMs: this.#clock.nowMs(), settlement, kept } as const;
+    try {
+      this.#assertWithinHold(id, settlement.costNanousd);
+      const outcome = await this.#submit(operation).catch((error: unknown) => this.#ask(operation, waitUntilMs, error));
+      if (outcome.kind !== 'settled' && outcome.kind !== 'settle_found_void') throw defect(id, outcome);
+      this.#openHolds.delete(id);
+      if (outcome.kind === 'settled') return { kind: 'settled', settlement };
+      return { kind: 'found_void', settlement: uncharged(settlement) };
+    } catch (error) {
+      this.#abandon(id);
+      throw error;
+    }
+  }
+
+  /** Asks again until the store answers: what it had done before it went away, it now calls repeated. */
+  async #ask(operation: SettleOperation, waitUntilMs: number, firstFailure: unknown): Promise<LedgerOutcome> {
+    let failure = firstFailure;
+    for (;;) {
+      const leftMs = waitUntilMs - this.#clock.monotonicMs();
+      if (this.#isHurried || leftMs <= 0) throw failure;
+      await this.#pause(Math.min(leftMs, LIMITS.settleRetryMs));
+      try {
+        const outcome = await this.#submit(operation);
+        const isOurs = outcome.kind === 'settle_repeated' && outcome.costNanousd === operation.settlement.costNanousd;
+        return isOurs ? { kind: 'settled' } : outcome;
+      } catch (again) {
+        failure = again;
+      }
+    }
   }
 
   /** Gives the whole hold back: the call ended in a way that costs nothing. */
@@ -148,11 +189,19 @@ export class Ledger {
   async watchHealth(): Promise<void> {
     const health = await this.#store.health().catch((error: unknown) => ({ mayAdmit: false, reason: String(error) }));
     this.#notAdmitting = health.mayAdmit ? null : (health.reason ?? 'The store does not admit calls.');
+    this.#giveBack();
     this.#healthTimer = this.#clock.after(LIMITS.storeHealthMs, () => void this.watchHealth(), { unref: true });
+  }
+
+  /** From now on nobody waits for a store that is away: the process is about to end. */
+  hurry(): void {
+    this.#isHurried = true;
+    for (const wake of [...this.#waiting]) wake();
   }
 
   /** Waits for everything submitted; the store is closed by who opened it. */
   async close(): Promise<void> {
+    this.hurry();
     this.#healthTimer?.cancel();
     await this.#batcher.close();
   }
@@ -161,6 +210,35 @@ export class Ledger {
     return this.#batcher.submit(operation).catch((cause: unknown) => {
       throw new StoreUnavailable('The ledger cannot be written.', { cause });
     });
+  }
+
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = (): void => {
+        timer.cancel();
+        this.#waiting.delete(wake);
+        resolve();
+      };
+      const timer = this.#clock.after(ms, wake);
+      this.#waiting.add(wake);
+    });
+  }
+
+  #abandon(id: bigint): void {
+    if (!this.#openHolds.delete(id)) return;
+    this.#abandoned.add(id);
+    this.#giveBack();
+  }
+
+  /** Tries now; what fails is tried again whenever the store's health is asked for, and else by the next life. */
+  #giveBack(): void {
+    for (const id of this.#abandoned) {
+      const voided = this.#submit({ kind: 'void', id, reason: UNSETTLED_REASON });
+      voided.then(
+        () => this.#abandoned.delete(id),
+        () => undefined,
+      );
+    }
   }
 
   #assertWithinHold(id: bigint, costNanousd: bigint): void {
@@ -173,6 +251,9 @@ export class Ledger {
 }
 
 const OUT_OF_RANGE: HoldResult = { kind: 'hold_refused', reason: 'out_of_range', availableNanousd: null };
+
+/** Why a hold was given back though its call had ended. */
+const UNSETTLED_REASON = 'The call could not be settled.';
 
 const NOTHING = {
   usageSource: 'none',

@@ -1,5 +1,7 @@
+import { INT64_MAX } from '../money/nanousd.ts';
+
 /** What a 64-bit column holds; every stored amount and every sum of amounts stays inside. */
-export const INT64_MAX = 2n ** 63n - 1n;
+export { INT64_MAX };
 export const INT64_MIN = -(2n ** 63n);
 
 export function fitsInt64(value: bigint): boolean {
