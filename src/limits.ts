@@ -27,6 +27,8 @@ export const LIMITS = {
   ledgerQueueMax: 100_000,
   /** Waiting operations at which new holds are refused, so that settlements still find room. */
   ledgerHoldQueueMax: 20_000,
+  /** How soon a settlement is tried again while the store is away. */
+  settleRetryMs: 500,
   /** How often the store is asked for its health. */
   storeHealthMs: 5_000,
   /** How long SQLite waits for a lock that another connection holds. */
