@@ -39,7 +39,9 @@ const running = await startGateway({
 
 function hostedConfig(): Config {
   const flags = { data: folder, port: '0', operationsPort: '0', hosted: true, sim: false };
-  return { ...loadConfig({ argvFlags: flags, env: {}, cwd: folder }), models: RELAYS.map(model) };
+  // The limits are held, and out of reach.
+  const rateLimit = { requestsPerSecond: 1_000_000, burst: 1_000_000, streams: 1_000_000 };
+  return { ...loadConfig({ argvFlags: flags, env: {}, cwd: folder }), rateLimit, models: RELAYS.map(model) };
 }
 
 function host(relay: HostRow['relay']): ConfiguredHost {

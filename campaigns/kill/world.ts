@@ -81,6 +81,7 @@ export function writeConfig(folder: string, sim: Sim): string {
   const model = { id: MODEL, caps: ['chat'], context_window: 100_000, max_output_tokens: 4096, price: PRICING };
   const config = {
     simulated_host: false,
+    rate_limit: { requests_per_second: null, streams: null },
     hosts: [{ name: 'upstream', base_url: `${sim.url}/v1` }],
     models: [{ ...model, hosts: [{ host: 'upstream', model: 'sim-gpt' }] }],
   };
