@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { FORBIDDEN_IPV4, FORBIDDEN_IPV6 } from '../src/egress/address.ts';
 import { EgressFailure, type ForbiddenReason, ForbiddenUrl } from '../src/egress/forbidden-url.ts';
 import type { GuardedEgress } from '../src/egress/guarded-egress.ts';
 import { ManualClock } from '../src/kit/clock.ts';
@@ -238,5 +240,18 @@ describe('dialing', () => {
     clock.advance(LIMITS.callerUrlConnectMs);
     expect(await told).toBe('timeout');
     await guard.close();
+  });
+});
+
+describe('docs/egress.md', () => {
+  const page = readFileSync(new URL('../docs/egress.md', import.meta.url), 'utf8');
+
+  it('lists every block that is forbidden, and what it is', () => {
+    for (const [block, kind] of [...FORBIDDEN_IPV4, ...FORBIDDEN_IPV6])
+      expect(page).toContain(`| \`${block}\` | ${kind} |`);
+  });
+
+  it('lists every reason', () => {
+    for (const reason of new Set(HOSTILE_URLS.map(([, one]) => one))) expect(page).toContain(`| \`${reason}\` |`);
   });
 });
