@@ -30,6 +30,7 @@ export const ERROR_TABLE = {
   unsupported_route: invalid(404, 'unsupported_route'),
   unknown_url: invalid(404, 'unknown_url'),
   receipt_not_found: invalid(404, 'receipt_not_found'),
+  provider_key_not_found: invalid(404, 'provider_key_not_found'),
   method_not_allowed: invalid(405, 'method_not_allowed'),
   request_timeout: invalid(408, 'request_timeout'),
   request_too_large: invalid(413, 'request_too_large'),
@@ -37,6 +38,8 @@ export const ERROR_TABLE = {
   expectation_failed: invalid(417, 'expectation_failed'),
   request_head_too_large: invalid(431, 'request_head_too_large'),
   host_context_length_exceeded: upstream(422, 'context_length_exceeded'),
+  /** A caller's own key with a provider cannot be used: refused, unreachable, or sealed beyond opening. */
+  provider_key_failed: upstream(422, 'provider_key_failed'),
   /** The host's own refusal of the request: its words and code in our envelope. */
   host_refused_request: upstream(400, 'host_refused_request'),
   rate_limit_exceeded: { status: 429, type: 'rate_limit_error', code: 'rate_limit_exceeded' },
@@ -58,6 +61,9 @@ export interface ErrorDetail {
   readonly code?: string | null;
   /** Seconds after which a retry makes sense. */
   readonly retryAfterS?: number;
+  /** The status and body of a caller's own provider, whose errors are passed on as they are. */
+  readonly status?: number;
+  readonly body?: string;
 }
 
 const RETRYABLE_4XX = new Set([408, 409, 429]);
@@ -70,17 +76,20 @@ export class GatewayError extends Error {
   readonly code: string | null;
   readonly param: string | null;
   readonly retryAfterS: number | null;
+  /** Goes out in place of our envelope. */
+  readonly body: string | null;
 
   constructor(kind: ErrorName, detail: ErrorDetail) {
     super(detail.message);
     const row = ERROR_TABLE[kind];
     this.name = 'GatewayError';
     this.kind = kind;
-    this.status = row.status;
+    this.status = detail.status ?? row.status;
     this.type = row.type;
     this.code = detail.code === undefined ? row.code : detail.code;
     this.param = detail.param ?? null;
     this.retryAfterS = detail.retryAfterS ?? null;
+    this.body = detail.body ?? null;
   }
 
   /** Both official SDKs obey this: repeating what was refused, or what may have been charged, only costs. */
