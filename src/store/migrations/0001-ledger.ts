@@ -2,7 +2,7 @@ import type { Migration } from './migration.ts';
 
 /**
  * Rows are lean because every commit writes whole pages: amounts are nanodollars, ids are ordered integers, words
- * that repeat are numbers (`name`, and the codes of sqlite/codes.ts). Balances stand apart from the accounts'
+ * that repeat are numbers (`name`, and the codes of store/codes.ts). Balances stand apart from the accounts'
  * descriptions, so that the pages each commit writes are dense.
  */
 const sqlite = `

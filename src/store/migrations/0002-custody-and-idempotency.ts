@@ -2,7 +2,7 @@ import type { Migration } from './migration.ts';
 
 /**
  * A key of a call is the call's own text; the row under it, which other calls look for, lives a day. `state` as in
- * sqlite/codes.ts. The kept answer stands last, so that looking at the rest of a row never reads it.
+ * store/codes.ts. The kept answer stands last, so that looking at the rest of a row never reads it.
  */
 const sqlite = `
 CREATE TABLE provider_key (

@@ -1,7 +1,8 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { ACCOUNT_KIND } from '../codes.ts';
+import { ACCOUNT_SELECT, type AccountColumns, accountOf } from '../columns.ts';
 import { fitsInt64 } from '../int64.ts';
 import type { Account, NewAccount, Page } from '../store.ts';
-import { ACCOUNT_KIND } from './codes.ts';
 import { inTransaction } from './database.ts';
 import { afterOf, limitOf } from './page.ts';
 
@@ -17,29 +18,15 @@ export function createAccount(database: DatabaseSync, account: NewAccount): 'cre
   });
 }
 
-const SELECT = `
-  SELECT id, name, account.kind AS kind, created_ms, balance, held, spent
-  FROM account JOIN balance ON balance.account_id = account.id`;
-
-interface AccountColumns {
-  readonly id: bigint;
-  readonly name: string;
-  readonly kind: bigint;
-  readonly created_ms: bigint;
-  readonly balance: bigint;
-  readonly held: bigint;
-  readonly spent: bigint;
-}
-
 export class AccountReader {
   readonly #byId: StatementSync;
   readonly #byName: StatementSync;
   readonly #page: StatementSync;
 
   constructor(database: DatabaseSync) {
-    this.#byId = database.prepare(`${SELECT} WHERE id = ?`);
-    this.#byName = database.prepare(`${SELECT} WHERE name = ?`);
-    this.#page = database.prepare(`${SELECT} WHERE id > ? ORDER BY id LIMIT ?`);
+    this.#byId = database.prepare(`${ACCOUNT_SELECT} WHERE id = ?`);
+    this.#byName = database.prepare(`${ACCOUNT_SELECT} WHERE name = ?`);
+    this.#page = database.prepare(`${ACCOUNT_SELECT} WHERE id > ? ORDER BY id LIMIT ?`);
   }
 
   find(idOrName: bigint | string): Account | null {
@@ -52,16 +39,4 @@ export class AccountReader {
     const rows = this.#page.all(afterOf(page), limitOf(page)) as unknown as AccountColumns[];
     return rows.map(accountOf);
   }
-}
-
-function accountOf(row: AccountColumns): Account {
-  return {
-    id: row.id,
-    name: row.name,
-    kind: ACCOUNT_KIND.word(row.kind),
-    createdMs: Number(row.created_ms),
-    balanceNanousd: row.balance,
-    heldNanousd: row.held,
-    spentNanousd: row.spent,
-  };
 }

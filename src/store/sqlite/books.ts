@@ -1,8 +1,8 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { LIMITS } from '../../limits.ts';
+import { ACCOUNT_KIND, CAP_WINDOW, windowId } from '../codes.ts';
 import { CAP_WINDOWS } from '../store.ts';
 import { startOfDayMs } from '../windows.ts';
-import { ACCOUNT_KIND, CAP_WINDOW, windowId } from './codes.ts';
 import { readMeta, writeMeta } from './meta.ts';
 import { RowWriter } from './row-writer.ts';
 

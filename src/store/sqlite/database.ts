@@ -3,9 +3,6 @@ import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { LIMITS } from '../../limits.ts';
 
-/** What a column gives back: connections read integers as bigint, so that none is ever rounded. */
-export type Cell = bigint | string | null;
-
 /** Kilobytes of pages each connection keeps; the hot part of a large store is a few megabytes. */
 const CACHE_KIB = 16_384;
 

@@ -1,8 +1,8 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { LIMITS } from '../../limits.ts';
+import { ENDED, IDEMPOTENCY_STATE } from '../codes.ts';
 import { freesKey, isOver, repeatOf } from '../idempotency.ts';
 import type { IdempotencyMark, LedgerOutcome } from '../store.ts';
-import { ENDED, IDEMPOTENCY_STATE } from './codes.ts';
 
 const { running, finished, unknown } = IDEMPOTENCY_STATE.of;
 

@@ -1,10 +1,10 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { parseJson } from '../../kit/json.ts';
 import { LIMITS } from '../../limits.ts';
+import { windowId, windowOfId } from '../codes.ts';
+import { type KeyColumns, keyCells, keyOf } from '../columns.ts';
 import { fitsInt64 } from '../int64.ts';
 import type { KeyChange, KeyRow, KeyWindow, NewKey, Page } from '../store.ts';
-import { CAP_WINDOW, windowId, windowOfId } from './codes.ts';
-import { type Cell, inTransaction } from './database.ts';
+import { inTransaction } from './database.ts';
 import { afterOf, limitOf } from './page.ts';
 
 /** Every change of any key takes the next number, so that a cache can ask what it has not seen. */
@@ -13,7 +13,7 @@ const NEXT_VERSION = '(SELECT coalesce(max(version), 0) + 1 FROM api_key)';
 export function createKey(database: DatabaseSync, key: NewKey): 'created' | 'no_account' {
   return inTransaction(database, () => {
     if (database.prepare('SELECT 1 FROM account WHERE id = ?').get(key.accountId) === undefined) return 'no_account';
-    const cells = cellsOf({ ...key, revokedMs: null });
+    const cells = keyCells({ ...key, revokedMs: null });
     const columns = Object.keys(cells);
     const insert = `INSERT INTO api_key (id, account_id, sha256, prefix, last_four, created_ms, version, ${columns})
       VALUES (?, ?, ?, ?, ?, ?, ${NEXT_VERSION}, ${columns.map(() => '?')})`;
@@ -33,45 +33,13 @@ export function createKey(database: DatabaseSync, key: NewKey): 'created' | 'no_
 }
 
 export function updateKey(database: DatabaseSync, id: bigint, change: KeyChange): KeyRow | null {
-  const cells = cellsOf(change);
+  const cells = keyCells(change);
   const changes = Object.keys(cells).map((column) => `${column} = ?, `);
   const update = `UPDATE api_key SET ${changes.join('')} version = ${NEXT_VERSION} WHERE id = ?`;
   return inTransaction(database, () => {
     database.prepare(update).run(...Object.values(cells), id);
     return new KeyReader(database).find(id);
   });
-}
-
-/** The columns that may change, for the members that are there. */
-function cellsOf(change: Omit<KeyChange, 'revokedMs'> & { readonly revokedMs?: number | null }): Record<string, Cell> {
-  const cells: Record<string, Cell> = {};
-  if (change.name !== undefined) cells.name = change.name;
-  if (change.capNanousd !== undefined) cells.cap = change.capNanousd;
-  if (change.capWindow !== undefined) cells.cap_window = CAP_WINDOW.of[change.capWindow];
-  if (change.expiresMs !== undefined) cells.expires_ms = msCell(change.expiresMs);
-  if (change.models !== undefined) cells.models = change.models === null ? null : JSON.stringify(change.models);
-  if (change.revokedMs !== undefined) cells.revoked_ms = msCell(change.revokedMs);
-  return cells;
-}
-
-function msCell(ms: number | null): bigint | null {
-  return ms === null ? null : BigInt(ms);
-}
-
-interface KeyColumns {
-  readonly id: bigint;
-  readonly account_id: bigint;
-  readonly name: string;
-  readonly sha256: string;
-  readonly prefix: string;
-  readonly last_four: string;
-  readonly cap: bigint | null;
-  readonly cap_window: bigint;
-  readonly expires_ms: bigint | null;
-  readonly models: string | null;
-  readonly created_ms: bigint;
-  readonly revoked_ms: bigint | null;
-  readonly version: bigint;
 }
 
 export class KeyReader {
@@ -130,26 +98,4 @@ export class KeyReader {
 
 function keyOrNull(row: unknown): KeyRow | null {
   return row === undefined ? null : keyOf(row as KeyColumns);
-}
-
-function keyOf(row: KeyColumns): KeyRow {
-  return {
-    id: row.id,
-    accountId: row.account_id,
-    name: row.name,
-    sha256Hex: row.sha256,
-    prefix: row.prefix,
-    lastFour: row.last_four,
-    capNanousd: row.cap,
-    capWindow: CAP_WINDOW.word(row.cap_window),
-    expiresMs: msOf(row.expires_ms),
-    models: row.models === null ? null : (parseJson(row.models) as string[]),
-    createdMs: Number(row.created_ms),
-    revokedMs: msOf(row.revoked_ms),
-    version: row.version,
-  };
-}
-
-function msOf(cell: bigint | null): number | null {
-  return cell === null ? null : Number(cell);
 }

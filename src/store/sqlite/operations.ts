@@ -1,8 +1,8 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { CALL_STATE, ENDED, USAGE_SOURCE } from '../codes.ts';
 import { INT64_MAX, INT64_MIN, isAmount } from '../int64.ts';
 import type { CreditRefusal, HoldRefusal, IdempotencyMark, LedgerOutcome, SettleRefusal } from '../store.ts';
 import type { Books, CallRow, KeyRule } from './books.ts';
-import { CALL_STATE, ENDED, USAGE_SOURCE } from './codes.ts';
 import { IdempotencyKeys, type OwnKey } from './idempotency-keys.ts';
 import { CREDIT, HOLD, KEPT_SETTLE, KEYED_HOLD, SETTLE, type TapeReader, UNWRITABLE, VOID } from './tape.ts';
 

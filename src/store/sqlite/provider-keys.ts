@@ -1,5 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { LIMITS } from '../../limits.ts';
+import { type ProviderKeyColumns, providerKeyOf } from '../columns.ts';
 import { fitsInt64 } from '../int64.ts';
 import type { ProviderKeyRow } from '../store.ts';
 import { inTransaction } from './database.ts';
@@ -37,17 +38,6 @@ export function resealProviderKey(database: DatabaseSync, id: bigint, before: Ui
   return reseal.run(after, id, before).changes === 1n;
 }
 
-interface ProviderKeyColumns {
-  readonly id: bigint;
-  readonly account_id: bigint;
-  readonly provider: string;
-  readonly base_url: string;
-  readonly last_four: string;
-  readonly sealed: Uint8Array;
-  readonly created_ms: bigint;
-  readonly verified_ms: bigint;
-}
-
 export class ProviderKeyReader {
   readonly #one: StatementSync;
   readonly #ofAccount: StatementSync;
@@ -77,17 +67,4 @@ export class ProviderKeyReader {
 
 function rowsOf(rows: readonly unknown[]): ProviderKeyRow[] {
   return (rows as readonly ProviderKeyColumns[]).map(providerKeyOf);
-}
-
-function providerKeyOf(row: ProviderKeyColumns): ProviderKeyRow {
-  return {
-    id: row.id,
-    accountId: row.account_id,
-    provider: row.provider,
-    baseUrl: row.base_url,
-    lastFour: row.last_four,
-    sealed: row.sealed,
-    createdMs: Number(row.created_ms),
-    verifiedMs: Number(row.verified_ms),
-  };
 }

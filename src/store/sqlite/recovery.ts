@@ -1,8 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { LIMITS } from '../../limits.ts';
+import { CALL_STATE } from '../codes.ts';
 import { DIED_REASON } from '../store.ts';
 import type { Books } from './books.ts';
-import { CALL_STATE } from './codes.ts';
 import type { Operations } from './operations.ts';
 
 /** From here on, holds of every earlier life are refused; their open ones are voided next. */

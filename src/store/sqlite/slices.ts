@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { LIMITS } from '../../limits.ts';
-import { CALL_STATE } from './codes.ts';
+import { CALL_STATE } from '../codes.ts';
 
 /** Calls with `after < id <= upTo`. */
 export interface Slice {

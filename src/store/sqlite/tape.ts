@@ -1,6 +1,6 @@
+import { ENDED, USAGE_SOURCE } from '../codes.ts';
 import { fitsInt64, INT64_MAX, INT64_MIN } from '../int64.ts';
 import type { CreditOperation, HoldOperation, LedgerOperation, SettleOperation, VoidOperation } from '../store.ts';
-import { ENDED, USAGE_SOURCE } from './codes.ts';
 
 /**
  * A batch on its way to the writer: 64-bit words and the texts they point to. Copying this between threads costs a

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { LIMITS } from '../../limits.ts';
+import { ACCOUNT_KIND, CALL_STATE, ENDED, IDEMPOTENCY_STATE } from '../codes.ts';
 import type { VerifyProgress, VerifyReport } from '../store.ts';
-import { ACCOUNT_KIND, CALL_STATE, ENDED, IDEMPOTENCY_STATE } from './codes.ts';
 import { readMeta } from './meta.ts';
 import { nextSettledSlice, nextSlice, type Slice } from './slices.ts';
 

@@ -1,6 +1,6 @@
-import type { Ended, ReceiptState, UsageSource } from '../../canonical/receipt.ts';
-import type { AccountKind, CapWindow, IdempotencyState } from '../store.ts';
-import { type WindowSpan, windowSpan } from '../windows.ts';
+import type { Ended, ReceiptState, UsageSource } from '../canonical/receipt.ts';
+import type { AccountKind, CapWindow, IdempotencyState } from './store.ts';
+import { type WindowSpan, windowSpan } from './windows.ts';
 
 /** Words that are stored as numbers. A number, once released, keeps its meaning for ever. */
 export const ACCOUNT_KIND = codes<AccountKind>({ prepaid: 1n, unlimited: 2n });
