@@ -63,6 +63,15 @@ export const configFileSchema = z
     listen: listenSchema.prefault({}),
     data: folderSchema.optional().describe('Folder of the books; relative to this file.'),
     hosted: z.boolean().default(false).describe('Serve strangers: every call needs a key.'),
+    master_key_file: folderSchema
+      .optional()
+      .describe('File with the master keys, the first of which seals what callers entrust; relative to this file.'),
+    master_key_command: z
+      .string()
+      .min(1)
+      .max(LIMITS.urlCharsMax)
+      .optional()
+      .describe('Command whose output is the master keys, as one that asks a vault.'),
     allowed_hosts: hostHeadersSchema.default([]).describe('Host headers accepted besides localhost.'),
     origins: originsSchema.default([]).describe('Web origins that may call (CORS).'),
     log_level: logLevelSchema.default('info'),

@@ -4,6 +4,7 @@ import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { z } from 'zod';
 import type { ModelRow, PriceRow } from './catalog/schema.ts';
 import { type ConfigLoadLimits, type ConfigRateLimit, readLoadLimits, readRateLimit } from './config-load.ts';
+import { selectMasterKey } from './config-master-key.ts';
 import { modelProblems, strayHosts } from './config-models.ts';
 import { ConfigError, type ConfigProblem, problemsOf } from './config-problems.ts';
 import {
@@ -17,6 +18,7 @@ import {
   originsSchema,
   portSchema,
 } from './config-schema.ts';
+import type { MasterKeySource } from './custody/master-keys.ts';
 import { configureHosts, type HostSelection } from './hosts/configure.ts';
 import type { ConfiguredHost, HostRow } from './hosts/host.ts';
 import type { Environment } from './hosts/read-key.ts';
@@ -50,6 +52,8 @@ export interface Config {
   /** Absolute. */
   readonly dataFolder: string;
   readonly hosted: boolean;
+  /** Where the keys come from under which everything entrusted is sealed; not yet read. */
+  readonly masterKey: MasterKeySource;
   readonly allowedHosts: readonly string[];
   readonly origins: readonly string[];
   readonly logLevel: LogLevel;
@@ -93,16 +97,26 @@ export function loadConfig(sources: ConfigSources): Config {
   checkExposure(draft, problems);
   const hosts = selectHosts(draft, sources, file ?? CONFIG_FILE_NAME, problems);
   problems.push(...modelProblems(draft, file ?? CONFIG_FILE_NAME));
+  const config = assemble(draft, file, hosts, sources, problems);
   if (problems.length > 0) throw new ConfigError(problems);
-  return assemble(draft, file, hosts, sources);
+  return config;
 }
 
-function assemble(draft: ConfigFile, file: string | null, hosts: HostSelection, sources: ConfigSources): Config {
+function assemble(
+  draft: ConfigFile,
+  file: string | null,
+  hosts: HostSelection,
+  { env, cwd }: ConfigSources,
+  problems: ConfigProblem[],
+): Config {
+  const { hosted } = draft;
+  const dataFolder = draft.data ?? defaultDataFolder(env);
   return {
     file,
     listen: { host: draft.listen.host, port: draft.listen.port, operationsPort: draft.listen.operations_port },
-    dataFolder: draft.data ?? defaultDataFolder(sources.env),
-    hosted: draft.hosted,
+    dataFolder,
+    hosted,
+    masterKey: selectMasterKey({ env, cwd, file, fields: draft, hosted, dataFolder }, problems),
     allowedHosts: draft.allowed_hosts.map((host) => host.toLowerCase()),
     origins: draft.origins,
     logLevel: draft.log_level,
@@ -117,7 +131,7 @@ function assemble(draft: ConfigFile, file: string | null, hosts: HostSelection, 
     prices: new Map(Object.entries(draft.prices)),
     defaultModel: draft.default_model ?? null,
     // A clone is run by npm, which also brings the right Node; an installed program has its own name.
-    program: sources.env.npm_package_name === 'tollgate' ? 'npm run -s tollgate --' : 'tollgate',
+    program: env.npm_package_name === 'tollgate' ? 'npm run -s tollgate --' : 'tollgate',
   };
 }
 

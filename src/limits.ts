@@ -44,6 +44,9 @@ export const LIMITS = {
   storeWriteSliceRows: 2_000,
   /** A call this young stays out of closed books, since a hold with an older id could still arrive. */
   closingAgeMs: 3_600_000,
+  /** Longest idempotency key, and the largest answer that is kept under one. */
+  idempotencyKeyCharsMax: 255,
+  idempotencyAnswerBytesMax: 1024 * 1024,
   /** How long an idempotency key stands for its call, how often those whose time is over are swept away, in what slices. */
   idempotencyKeyMs: 86_400_000,
   idempotencySweepMs: 3_600_000,
@@ -141,8 +144,14 @@ export const LIMITS = {
   simEndlessChunksMax: 10_000_000,
   simCachedPrefixesMax: 65_536,
   simSchemaValuesMax: 2_000,
-  /** Hosts asked for one call: the first, one more freely. */
-  hostAttemptsMax: 2,
+  /** Hosts asked for one call: the first, one more freely, a third while second retries are few among all calls. */
+  hostAttemptsMax: 3,
+  /** Second retries that may be saved up. */
+  retriesSavedMax: 10,
+  /** How much of a prompt's beginning decides between hosts of the same price. */
+  promptHeadBytesMax: 1024,
+  /** Models that one host may have said it does not know. */
+  hostModelsAsideMax: 1_000,
   /** A client's head: its size, its number of headers, the length of a path parameter. */
   requestHeaderBytesMax: 32 * 1024,
   requestHeadersMax: 100,
@@ -173,4 +182,9 @@ export const LIMITS = {
   /** Master keys known at once, and how long the command that gives them may take. */
   masterKeysMax: 16,
   masterKeyCommandMs: 10_000,
+  /** How long a provider may take to answer for a key that is to be stored. */
+  keyVerificationMs: 10_000,
+  /** Rows sealed anew in one step, and how many of those that cannot be opened are named. */
+  sealRotationRows: 200,
+  unreadableKeysTold: 20,
 } as const;

@@ -64,7 +64,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   jobs: ['gateway', 'hosts', 'ledger', 'accounts', 'custody', 'catalog', 'wires', 'money', ...BELOW_MONEY],
   http: ['jobs', 'gateway', 'ledger', 'accounts', 'custody', 'catalog', 'canonical', 'kit'],
   cli: ['jobs', 'gateway', 'ledger', 'accounts', 'custody', 'catalog', 'canonical', 'kit', 'money', 'config'],
-  config: ['hosts', 'catalog', 'kit'],
+  config: ['hosts', 'custody', 'catalog', 'kit'],
   sim: ['kit'],
 };
 
@@ -114,6 +114,8 @@ const PROVIDERS =
   /openai|anthropic|groq|mistral|deepseek|perplexity|gemini|openrouter|cohere|voyage|cerebras|fireworks/i;
 const PROVIDER_HOMES: readonly string[] = [
   'src/hosts/rows.ts',
+  // How the path of a provider's resources ends.
+  'src/custody/providers.ts',
   'src/wires/chat/manners.ts',
   // The messages wire is one vendor's: its headers and the tag of its signatures.
   'src/wires/messages/vendor.ts',

@@ -1,0 +1,140 @@
+import { GatewayError } from '../canonical/errors.ts';
+import type { VettedUrl } from '../egress/caller-url.ts';
+import type { GuardedEgress } from '../egress/guarded-egress.ts';
+import type { Clock } from '../kit/clock.ts';
+import type { IdSource } from '../kit/ids.ts';
+import { Secret } from '../kit/secret.ts';
+import type { ProviderKeyRow, Store } from '../store/store.ts';
+import { PROVIDER_ROWS, type ProviderRow } from './providers.ts';
+import type { Associated, Sealer } from './seal.ts';
+import { describeFailure, providerFailed, readResourceUrl, verifyKey } from './verify.ts';
+
+export type ProviderKeyStore = Pick<
+  Store,
+  | 'putProviderKey'
+  | 'findProviderKey'
+  | 'listProviderKeys'
+  | 'deleteProviderKey'
+  | 'providerKeysAfter'
+  | 'resealProviderKey'
+>;
+
+export interface CustodyTerms {
+  readonly store: ProviderKeyStore;
+  readonly sealer: Sealer;
+  readonly egress: Pick<GuardedEgress, 'vet' | 'recall' | 'request'>;
+  readonly ids: IdSource;
+  readonly clock: Clock;
+}
+
+/** What is told of a stored key; the key itself is told to nobody. */
+export interface StoredKey {
+  readonly provider: string;
+  readonly baseUrl: string;
+  readonly lastFour: string;
+  /** `unreadable`: the seal does not open, with the master keys now known or in this place. */
+  readonly status: 'verified' | 'unreadable';
+  readonly verifiedMs: number;
+  readonly createdMs: number;
+}
+
+/** A caller's own resource, ready to be called. */
+export interface Resource {
+  readonly provider: ProviderRow;
+  readonly url: VettedUrl;
+  readonly key: Secret;
+}
+
+/** Callers' own keys with providers: verified when they come, sealed while they stay, opened for each call. */
+export class Custody {
+  readonly #terms: CustodyTerms;
+
+  constructor(terms: CustodyTerms) {
+    this.#terms = terms;
+  }
+
+  /** Takes a key into custody, in place of the one before; throws what is wrong with it, and then nothing is stored. */
+  async put(accountId: bigint, slug: string, key: Secret, baseUrl: string): Promise<StoredKey> {
+    const { store, sealer, egress, ids, clock } = this.#terms;
+    const provider = providerNamed(slug);
+    const resource = await readResourceUrl(egress, provider, baseUrl);
+    await verifyKey(egress, provider, resource.url, key);
+    const place = { id: ids.next(), accountId, provider: slug, baseUrl: resource.baseUrl };
+    const nowMs = clock.nowMs();
+    await store.putProviderKey({
+      ...place,
+      lastFour: lastFour(key),
+      sealed: sealer.seal(Buffer.from(key.reveal()), placeOf(place)),
+      createdMs: nowMs,
+      verifiedMs: nowMs,
+    });
+    return this.find(accountId, slug);
+  }
+
+  async find(accountId: bigint, slug: string): Promise<StoredKey> {
+    const row = await this.#terms.store.findProviderKey(accountId, slug);
+    if (row === null) throw noKey(slug);
+    return this.#tell(row);
+  }
+
+  async list(accountId: bigint): Promise<StoredKey[]> {
+    const rows = await this.#terms.store.listProviderKeys(accountId);
+    return rows.map((row) => this.#tell(row));
+  }
+
+  async remove(accountId: bigint, slug: string): Promise<void> {
+    if (!(await this.#terms.store.deleteProviderKey(accountId, slug))) throw noKey(slug);
+  }
+
+  /** The resource behind a stored key; null where none is stored. A seal that does not open is the end of the call. */
+  async open(accountId: bigint, provider: ProviderRow): Promise<Resource | null> {
+    const row = await this.#terms.store.findProviderKey(accountId, provider.slug);
+    if (row === null) return null;
+    const opened = this.#terms.sealer.open(row.sealed, placeOf(row));
+    if (opened === null) throw unreadable(provider);
+    try {
+      return { provider, url: this.#terms.egress.recall(row.baseUrl), key: new Secret(Buffer.from(opened).toString()) };
+    } catch (error) {
+      throw providerFailed(provider, describeFailure(error));
+    }
+  }
+
+  #tell({ provider, baseUrl, lastFour, verifiedMs, createdMs, ...row }: ProviderKeyRow): StoredKey {
+    const opens = this.#terms.sealer.open(row.sealed, placeOf({ ...row, provider, baseUrl })) !== null;
+    return { provider, baseUrl, lastFour, status: opens ? 'verified' : 'unreadable', verifiedMs, createdMs };
+  }
+}
+
+/** What a row's seal is bound to: moved to another account, row, provider or URL it does not open. */
+export function placeOf(row: Pick<ProviderKeyRow, 'id' | 'accountId' | 'provider' | 'baseUrl'>): Associated {
+  return ['provider key', String(row.accountId), String(row.id), row.provider, row.baseUrl];
+}
+
+function providerNamed(slug: string): ProviderRow {
+  const provider = PROVIDER_ROWS.find((row) => row.slug === slug);
+  if (provider !== undefined) return provider;
+  const known = PROVIDER_ROWS.map((row) => `/v1/keys/${row.slug}`).join(', ');
+  throw new GatewayError('invalid_value', {
+    param: 'provider',
+    message: `Keys of this provider are not taken into custody. There is ${known}.`,
+  });
+}
+
+/** Of a short key the end would be too much. */
+function lastFour(key: Secret): string {
+  const text = key.reveal();
+  return text.length >= 12 ? text.slice(-4) : '';
+}
+
+function noKey(slug: string): GatewayError {
+  const known = PROVIDER_ROWS.some((row) => row.slug === slug);
+  const message = known
+    ? `No key is stored for "${slug}". Store one with PUT /v1/keys/${slug}.`
+    : 'No key is stored for this provider. GET /v1/keys lists those that are.';
+  return new GatewayError('provider_key_not_found', { param: 'provider', message });
+}
+
+function unreadable(provider: ProviderRow): GatewayError {
+  const remedy = `Store it again with PUT /v1/keys/${provider.slug}.`;
+  return providerFailed(provider, `has a stored key that cannot be opened any more. ${remedy}`);
+}

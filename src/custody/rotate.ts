@@ -1,0 +1,73 @@
+import { LIMITS } from '../limits.ts';
+import { type ProviderKeyStore, placeOf } from './custody.ts';
+import { type MasterSealer, sealedUnder } from './seal.ts';
+
+/** What became of the rows of one page; every row is counted once. */
+export interface RotationPage {
+  readonly examined: number;
+  readonly rewrapped: number;
+  /** Under the first master key already. */
+  readonly upToDate: number;
+  /** Replaced or removed by their owner while we looked: what replaced them is under the first key. */
+  readonly changedMeanwhile: number;
+  /** Left as they are: no known master key opens them where they stand. */
+  readonly unreadable: number;
+  /** Where the next page begins; null after the last. */
+  readonly next: bigint | null;
+}
+
+/**
+ * Brings a page of rows under the first master key. Each row changes only if it is still what was read, so it may run
+ * while keys are stored and used; rows that are done are passed over, so it may be broken off and begun again.
+ */
+export async function rotatePage(
+  store: Pick<ProviderKeyStore, 'providerKeysAfter' | 'resealProviderKey'>,
+  sealer: MasterSealer,
+  after: bigint | null,
+): Promise<RotationPage> {
+  const rows = await store.providerKeysAfter(after, LIMITS.sealRotationRows);
+  const counts = { examined: rows.length, rewrapped: 0, upToDate: 0, changedMeanwhile: 0, unreadable: 0 };
+  for (const row of rows) {
+    const place = placeOf(row);
+    const isCurrent = sealedUnder(row.sealed) === sealer.keyId;
+    const rewrapped = isCurrent ? null : sealer.rewrap(row.sealed, place);
+    if (rewrapped !== null) {
+      if (await store.resealProviderKey(row.id, row.sealed, rewrapped)) counts.rewrapped++;
+      else counts.changedMeanwhile++;
+    } else if (isCurrent && sealer.open(row.sealed, place) !== null) counts.upToDate++;
+    else counts.unreadable++;
+  }
+  return { ...counts, next: rows.length < LIMITS.sealRotationRows ? null : rows.at(-1)!.id };
+}
+
+export interface SealStatus {
+  readonly rows: number;
+  /** Rows under each master key by its id, known or not; what is no seal at all is under "". */
+  readonly byKey: ReadonlyMap<string, number>;
+  readonly unreadable: readonly bigint[];
+}
+
+/** Looks through all rows, page by page; of those that do not open the first are named. */
+export async function sealStatus(
+  store: Pick<ProviderKeyStore, 'providerKeysAfter'>,
+  sealer: MasterSealer,
+): Promise<SealStatus & { readonly unreadableRows: number }> {
+  const byKey = new Map<string, number>();
+  const unreadable: bigint[] = [];
+  let rows = 0;
+  let unreadableRows = 0;
+  let after: bigint | null = null;
+  do {
+    const page = await store.providerKeysAfter(after, LIMITS.storePageRowsMax);
+    for (const row of page) {
+      const keyId = sealedUnder(row.sealed) ?? '';
+      byKey.set(keyId, (byKey.get(keyId) ?? 0) + 1);
+      if (sealer.open(row.sealed, placeOf(row)) !== null) continue;
+      unreadableRows++;
+      if (unreadable.length < LIMITS.unreadableKeysTold) unreadable.push(row.id);
+    }
+    rows += page.length;
+    after = page.length < LIMITS.storePageRowsMax ? null : page.at(-1)!.id;
+  } while (after !== null);
+  return { rows, byKey, unreadable, unreadableRows };
+}

@@ -1,0 +1,97 @@
+import { GatewayError } from '../canonical/errors.ts';
+import type { VettedUrl } from '../egress/caller-url.ts';
+import { EgressFailure, ForbiddenUrl } from '../egress/forbidden-url.ts';
+import type { GuardedAnswer, GuardedEgress } from '../egress/guarded-egress.ts';
+import { tryParseJson } from '../kit/json.ts';
+import type { Secret } from '../kit/secret.ts';
+import { LIMITS } from '../limits.ts';
+import type { ProviderRow } from './providers.ts';
+
+/** A resource's URL in the one spelling that is stored, and vetted. */
+export interface ResourceUrl {
+  readonly baseUrl: string;
+  readonly url: VettedUrl;
+}
+
+/** Throws what is wrong with the URL, by the guard's rules or the provider's own. */
+export async function readResourceUrl(
+  egress: Pick<GuardedEgress, 'vet' | 'recall'>,
+  provider: ProviderRow,
+  text: string,
+): Promise<ResourceUrl> {
+  try {
+    // A slash at the end is not worth a refusal, and must not make a second spelling.
+    const { origin, path } = egress.recall(text.replace(/\/$/, ''));
+    if (!path.endsWith(provider.basePathEnd)) throw wrongPath(provider);
+    const baseUrl = origin + path;
+    return { baseUrl, url: await egress.vet(baseUrl) };
+  } catch (error) {
+    throw error instanceof GatewayError ? error : noAnswer(provider, error);
+  }
+}
+
+/** Asks the resource for something free with the key; throws unless it is answered. */
+export async function verifyKey(
+  egress: Pick<GuardedEgress, 'request'>,
+  provider: ProviderRow,
+  url: VettedUrl,
+  key: Secret,
+): Promise<void> {
+  const headers = { [provider.keyHeader]: key.reveal(), accept: 'application/json', 'user-agent': 'tollgate' };
+  const path = url.path + provider.verifyPath;
+  let answer: GuardedAnswer;
+  try {
+    answer = await egress.request(url, { method: 'GET', path, headers }, { timeoutMs: LIMITS.keyVerificationMs });
+  } catch (error) {
+    throw noAnswer(provider, error);
+  }
+  const fault = faultOf(provider, answer);
+  if (fault !== null) throw fault;
+}
+
+function faultOf(provider: ProviderRow, { status, body }: GuardedAnswer): GatewayError | null {
+  const asked = `GET ${provider.verifyPath}`;
+  if (status === 401 || status === 403) {
+    return notStored(provider, `refused the key: it answered ${asked} with ${status}. Check \`api_key\`.`, 'api_key');
+  }
+  if (status === 404) {
+    return notStored(provider, `has nothing at this URL: it answered ${asked} with 404. Check \`base_url\`.`);
+  }
+  if (status < 200 || status >= 300) {
+    return notStored(
+      provider,
+      `answered ${asked} with ${status}, so it is not known whether the key works. Try again.`,
+    );
+  }
+  const list = tryParseJson(body.toString('utf8'));
+  if (typeof list === 'object' && list !== null) return null;
+  return notStored(provider, `answered ${asked} with something that is no list of models. Check \`base_url\`.`);
+}
+
+/** Neither good nor bad is known of a key whose resource did not answer in time. */
+function noAnswer(provider: ProviderRow, error: unknown): GatewayError {
+  if (error instanceof EgressFailure && error.fault === 'timeout') {
+    return notStored(provider, 'did not answer in time: this is inconclusive, the key may be good or bad. Try again.');
+  }
+  return notStored(provider, describeFailure(error));
+}
+
+/** Why a resource was not asked or did not answer; anything else is a fault in this program, and passes. */
+export function describeFailure(error: unknown): string {
+  if (error instanceof ForbiddenUrl) return `cannot be called at this URL: ${error.message}`;
+  if (error instanceof EgressFailure) return `could not be asked: ${error.message}`;
+  throw error;
+}
+
+function wrongPath(provider: ProviderRow): GatewayError {
+  return notStored(provider, `has no resource there: \`base_url\` must end in ${provider.basePathEnd}.`);
+}
+
+function notStored(provider: ProviderRow, what: string, param = 'base_url'): GatewayError {
+  return providerFailed(provider, `${what} Nothing was stored.`, param);
+}
+
+/** Every failure of a stored key, or of one that is to be stored, names the provider. */
+export function providerFailed({ slug }: ProviderRow, what: string, param: string | null = null): GatewayError {
+  return new GatewayError('provider_key_failed', { message: `The provider "${slug}" ${what}`, param });
+}
