@@ -1,9 +1,10 @@
 import { GatewayError } from '../canonical/errors.ts';
-import type { VettedUrl } from '../egress/caller-url.ts';
+import type { AnswerReceiver, RequestControl } from '../egress/egress.ts';
+import { ForbiddenUrl } from '../egress/forbidden-url.ts';
 import type { GuardedEgress } from '../egress/guarded-egress.ts';
 import type { Clock } from '../kit/clock.ts';
 import type { IdSource } from '../kit/ids.ts';
-import { Secret } from '../kit/secret.ts';
+import type { Secret } from '../kit/secret.ts';
 import type { ProviderKeyRow, Store } from '../store/store.ts';
 import { PROVIDER_ROWS, type ProviderRow } from './providers.ts';
 import type { Associated, Sealer } from './seal.ts';
@@ -22,7 +23,7 @@ export type ProviderKeyStore = Pick<
 export interface CustodyTerms {
   readonly store: ProviderKeyStore;
   readonly sealer: Sealer;
-  readonly egress: Pick<GuardedEgress, 'vet' | 'recall' | 'request'>;
+  readonly egress: Pick<GuardedEgress, 'vet' | 'recall' | 'request' | 'send'>;
   readonly ids: IdSource;
   readonly clock: Clock;
 }
@@ -38,11 +39,14 @@ export interface StoredKey {
   readonly createdMs: number;
 }
 
-/** A caller's own resource, ready to be called. */
+/** A caller's own resource, ready to be called: its address and its key stay in here. */
 export interface Resource {
   readonly provider: ProviderRow;
-  readonly url: VettedUrl;
-  readonly key: Secret;
+  send(path: string, headers: Readonly<Record<string, string>>, body: Buffer, receiver: AnswerReceiver): RequestControl;
+  /** A provider may quote the key it was called with; nobody may read it. */
+  hideKey(text: string): string;
+  /** What the caller is told when it could not be asked, or broke off. */
+  explain(failure: Error): GatewayError;
 }
 
 /** Callers' own keys with providers: verified when they come, sealed while they stay, opened for each call. */
@@ -92,10 +96,26 @@ export class Custody {
     if (row === null) return null;
     const opened = this.#terms.sealer.open(row.sealed, placeOf(row));
     if (opened === null) throw unreadable(provider);
+    return this.#resource(provider, row.baseUrl, Buffer.from(opened).toString());
+  }
+
+  #resource(provider: ProviderRow, baseUrl: string, key: string): Resource {
+    const { egress } = this.#terms;
     try {
-      return { provider, url: this.#terms.egress.recall(row.baseUrl), key: new Secret(Buffer.from(opened).toString()) };
+      const url = egress.recall(baseUrl);
+      return {
+        provider,
+        send: (path, headers, body, receiver) =>
+          egress.send(
+            url,
+            { path: url.path + path, headers: { ...headers, [provider.keyHeader]: key }, body },
+            receiver,
+          ),
+        hideKey: (text) => text.replaceAll(key, '[key]'),
+        explain: (failure) => explain(provider, failure),
+      };
     } catch (error) {
-      throw providerFailed(provider, describeFailure(error));
+      throw explain(provider, error as Error);
     }
   }
 
@@ -137,4 +157,12 @@ function noKey(slug: string): GatewayError {
 function unreadable(provider: ProviderRow): GatewayError {
   const remedy = `Store it again with PUT /v1/keys/${provider.slug}.`;
   return providerFailed(provider, `has a stored key that cannot be opened any more. ${remedy}`);
+}
+
+/** A URL that may no longer be called is the row's fault; a resource that is away is away, as any host may be. */
+function explain(provider: ProviderRow, failure: Error): GatewayError {
+  if (failure instanceof ForbiddenUrl) return providerFailed(provider, describeFailure(failure));
+  return new GatewayError('host_failed', {
+    message: `The provider "${provider.slug}" could not be reached or broke off its answer; nothing was charged. Try again.`,
+  });
 }

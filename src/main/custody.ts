@@ -1,0 +1,39 @@
+import type { Config } from '../config.ts';
+import { Custody } from '../custody/custody.ts';
+import { MasterKeyring } from '../custody/keyring.ts';
+import { GuardedEgress, type GuardTerms } from '../egress/guarded-egress.ts';
+import type { Clock } from '../kit/clock.ts';
+import type { Books } from './books.ts';
+
+/** How tests stand in for the world that callers' URLs lead to. */
+export type GuardedWorld = Pick<GuardTerms, 'resolve' | 'dial' | 'ownAddresses' | 'ports' | 'certificateAuthorities'>;
+
+export interface CustodyOptions {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly books: Pick<Books, 'store' | 'ids'>;
+  readonly world?: GuardedWorld | undefined;
+}
+
+/** What is entrusted to this gateway, the keys it is sealed under, and the guarded way out to where it is used. */
+export interface Entrusted {
+  readonly keyring: MasterKeyring;
+  readonly custody: Custody;
+  /** Ports this process listens at, once it does: no caller's URL may lead there. */
+  readonly ownPorts: Set<number>;
+  close(): Promise<void>;
+}
+
+/** Throws a MasterKeyError where there is no master key to seal with. */
+export function openCustody({ config, clock, books, world = {} }: CustodyOptions): Entrusted {
+  const keyring = new MasterKeyring(config.masterKey);
+  const ownPorts = new Set<number>();
+  const egress = new GuardedEgress({
+    clock,
+    allowLoopback: !config.hosted,
+    own: { ports: () => [...ownPorts], names: config.allowedHosts },
+    ...world,
+  });
+  const custody = new Custody({ store: books.store, sealer: keyring.sealer, egress, ids: books.ids, clock });
+  return { keyring, custody, ownPorts, close: () => egress.close() };
+}
