@@ -40,9 +40,9 @@ export const MUTANTS: readonly Mutant[] = [
     changes: [
       {
         file: 'src/gateway/exchange.ts',
-        find: '  const settled = await gateway.ledger.settle(call.id, settlement);\n',
+        find: '  const settled = await gateway.ledger.settle(call.id, settlement, terms)',
         replace:
-          '  giveLastWord(admitted, served, settlement, sink);\n  const settled = await gateway.ledger.settle(call.id, settlement);\n',
+          '  giveLastWord(admitted, served, settlement, sink);\n  const settled = await gateway.ledger.settle(call.id, settlement, terms)',
       },
       {
         file: 'src/gateway/exchange.ts',

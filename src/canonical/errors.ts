@@ -31,6 +31,11 @@ export const ERROR_TABLE = {
   unknown_url: invalid(404, 'unknown_url'),
   receipt_not_found: invalid(404, 'receipt_not_found'),
   provider_key_not_found: invalid(404, 'provider_key_not_found'),
+  /** Four answers to a request whose idempotency key another has: wait, look at the receipt, use a new key. */
+  idempotency_in_progress: invalid(409, 'idempotency_in_progress'),
+  idempotency_finished: invalid(409, 'idempotency_finished'),
+  idempotency_outcome_unknown: invalid(409, 'idempotency_outcome_unknown'),
+  idempotency_mismatch: invalid(422, 'idempotency_mismatch'),
   method_not_allowed: invalid(405, 'method_not_allowed'),
   request_timeout: invalid(408, 'request_timeout'),
   request_too_large: invalid(413, 'request_too_large'),
@@ -67,6 +72,8 @@ export interface ErrorDetail {
 }
 
 const RETRYABLE_4XX = new Set([408, 409, 429]);
+/** Would be retryable by their status, but the same answer would come again, or the same work be paid twice. */
+const FINAL: ReadonlySet<ErrorName> = new Set(['host_timeout', 'idempotency_finished', 'idempotency_outcome_unknown']);
 
 /** The one error that travels to callers: a row of the table, a message that names the remedy, the field at fault. */
 export class GatewayError extends Error {
@@ -94,7 +101,7 @@ export class GatewayError extends Error {
 
   /** Both official SDKs obey this: repeating what was refused, or what may have been charged, only costs. */
   get mustNotRetry(): boolean {
-    return (this.status < 500 && !RETRYABLE_4XX.has(this.status)) || this.kind === 'host_timeout';
+    return (this.status < 500 && !RETRYABLE_4XX.has(this.status)) || FINAL.has(this.kind);
   }
 }
 

@@ -1,3 +1,10 @@
+/** An answer in one piece, as it goes to the client. */
+export interface WholeAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+}
+
 /** The client's end of a call, as the gateway sees it; http gives it over a real response. */
 export interface ClientSink {
   /** The connection is closed, or was given up. */
@@ -6,7 +13,7 @@ export interface ClientSink {
   /** Runs when the connection closes before the answer was finished; at once if that has happened. */
   onGone(listener: () => void): void;
   onDrain(listener: () => void): void;
-  head(status: number, headers: Record<string, string>): void;
+  head(status: number, headers: Readonly<Record<string, string>>): void;
   /** False when the client reads slower than we write: wait for drain. */
   write(bytes: Buffer | string): boolean;
   end(bytes?: Buffer | string): void;

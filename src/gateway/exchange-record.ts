@@ -1,4 +1,4 @@
-import type { Ended, UsageSource } from '../canonical/receipt.ts';
+import type { Ended, HostTry, UsageSource } from '../canonical/receipt.ts';
 import type { Usage } from '../canonical/usage.ts';
 import type { Call } from './gateway.ts';
 
@@ -14,8 +14,11 @@ export interface ExchangeRecord {
   stream: boolean;
   host: string | null;
   attempts: number;
+  /** Each attempt, where there was more than one. */
+  tries: readonly HostTry[] | null;
   status: number;
-  ended: Ended | 'refused';
+  /** `replayed`: answered again under its idempotency key, and not charged again. */
+  ended: Ended | 'refused' | 'replayed';
   errorCode: string | null;
   /** What went wrong at the host or in here, for the operator; never a host's own words. */
   fault: string | null;
@@ -44,6 +47,7 @@ export function openRecord(call: Call): ExchangeRecord {
     stream: false,
     host: null,
     attempts: 0,
+    tries: null,
     status: 0,
     ended: 'refused',
     errorCode: null,

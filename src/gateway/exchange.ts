@@ -1,37 +1,22 @@
-import type { GatewayError } from '../canonical/errors.ts';
+import { GatewayError } from '../canonical/errors.ts';
 import type { Settlement } from '../canonical/receipt.ts';
 import { ZERO_USAGE } from '../canonical/usage.ts';
-import type { JsonText } from '../kit/json.ts';
+import type { SettleTerms } from '../ledger/ledger.ts';
 import { usdNumber } from '../money/nanousd.ts';
-import { refuseDisguised } from '../wires/disguised-names.ts';
-import type { Bill, Peek } from '../wires/wire.ts';
-import { type Admission, admitByCount, servesRoute, type TextCounter } from './admit.ts';
-import { admitResolved } from './choose-model.ts';
-import type { ClientSink } from './client-sink.ts';
+import type { Bill } from '../wires/wire.ts';
+import { admitByCount } from './admit.ts';
+import type { ClientSink, WholeAnswer } from './client-sink.ts';
 import { type ExchangeRecord, openRecord } from './exchange-record.ts';
-import type { Call, Gateway, PricedCatalog } from './gateway.ts';
+import type { Call, Gateway } from './gateway.ts';
 import { refusalOfHold } from './hold-refusal.ts';
+import { answerAgain, keepAnswer } from './idempotency.ts';
 import { meter } from './meter.ts';
 import type { Outcome } from './outcome.ts';
-import { findPassages, type Passage } from './passage.ts';
-import { readBody, readCeiling, readModelName, refuseForeignLimits } from './read-call.ts';
 import { receiptHeaders } from './receipt-headers.ts';
 import { refuse } from './refuse.ts';
 import type { AttemptResult } from './relay/attempt.ts';
-import { resolve } from './resolve.ts';
-import { serve } from './serve.ts';
-
-/** A call with everything that was found out about it on the way in. */
-export interface Admitted {
-  readonly call: Call;
-  readonly text: JsonText;
-  readonly peek: Peek;
-  readonly admission: Admission;
-  /** The ways to the model's hosts; at least one. */
-  readonly passages: readonly Passage[];
-  readonly prices: PricedCatalog;
-  readonly record: ExchangeRecord;
-}
+import { noteOverrun, type Served, serve } from './serve.ts';
+import { type Admitted, counterFor, understand } from './understand.ts';
 
 /**
  * The life of a request: understand it, admit it, hold the worst case, let a host answer, settle what it cost, and only
@@ -42,8 +27,9 @@ export async function exchange(gateway: Gateway, call: Call, sink: ClientSink): 
   try {
     const admitted = await understand(gateway, call, record);
     await inStreamSlot(gateway, admitted, async () => {
-      const hold = await takeHold(gateway, admitted);
-      await serveUnderHold(gateway, hold, sink);
+      const held = await takeHold(gateway, admitted);
+      if ('body' in held) giveAgain(held, record, sink);
+      else await serveUnderHold(gateway, held, sink);
     });
   } catch (error) {
     refuse(call, record, sink, error);
@@ -64,51 +50,24 @@ async function inStreamSlot(gateway: Gateway, { call, peek }: Admitted, run: () 
   }
 }
 
-/** Reads the body once, names the model, checks it, and knows the worst case; nothing has cost anything yet. */
-async function understand(gateway: Gateway, call: Call, record: ExchangeRecord): Promise<Admitted> {
-  const text = readBody(call.body);
-  record.requestedModel = readModelName(text);
-  refuseForeignLimits(call.headers);
-  refuseDisguised(text.value);
-  const peek = call.wire.client.peek(text, call.headers);
-  record.requestedModel = peek.model;
-  record.stream = peek.stream;
-  const prices = gateway.prices();
-  const named = resolve(prices.catalog, call.caller, peek.model, (model) => servesRoute(model, peek.needs));
-  if (named.kind === 'unknown') throw named.refusal;
-  if (named.kind === 'model') record.effectiveModel = named.model.id;
-  const createdS = Math.floor(gateway.clock.nowMs() / 1000);
-  const findWays = (admission: Admission): Passage[] =>
-    findPassages({ call, text, peek, admission, createdS }, gateway.hosts().candidates(admission.model));
-  const { admission, ways } = await admitResolved(named, peek, counterFor(gateway, call, text), findWays);
-  record.effectiveModel = admission.model.id;
-  return { call, text, peek, admission, passages: ways, prices, record };
-}
-
-function counterFor(gateway: Gateway, call: Call, text: JsonText): TextCounter {
-  return (encoding) => gateway.countTokens.count(encoding, call.wire.client.texts(text.value));
-}
-
-/** Holds the worst case over ceiling, key cap and balance, all or none; if bytes were too coarse a bound, counts once. */
-async function takeHold(gateway: Gateway, admitted: Admitted): Promise<Admitted> {
+/**
+ * Holds the worst case over ceiling, key cap and balance, all or none; if bytes were too coarse a bound, counts once.
+ * Where the call was made before, under the same idempotency key, it is not made again: its answer comes instead.
+ */
+async function takeHold(gateway: Gateway, admitted: Admitted): Promise<Admitted | WholeAnswer> {
   const { call, text, peek, admission } = admitted;
-  const ceilingNanousd = readCeiling(call.headers);
-  const refused = await tryHold(gateway, admitted, ceilingNanousd);
-  if (refused === null) return admitted;
+  const held = await tryHold(gateway, admitted);
+  if (!(held instanceof GatewayError)) return held;
   const counted = await admitByCount(admission, peek, counterFor(gateway, call, text));
-  if (counted === null || counted.worstNanousd >= admission.worstNanousd) throw refused;
-  const recounted = { ...admitted, admission: counted };
-  const refusedAgain = await tryHold(gateway, recounted, ceilingNanousd);
-  if (refusedAgain !== null) throw refusedAgain;
-  return recounted;
+  if (counted === null || counted.worstNanousd >= admission.worstNanousd) throw held;
+  const heldByCount = await tryHold(gateway, { ...admitted, admission: counted });
+  if (heldByCount instanceof GatewayError) throw heldByCount;
+  return heldByCount;
 }
 
-async function tryHold(
-  gateway: Gateway,
-  admitted: Admitted,
-  ceilingNanousd: bigint | null,
-): Promise<GatewayError | null> {
-  const { call, peek, admission, prices, record } = admitted;
+/** The refusal is a value, since a closer count may still turn it; what an idempotency key refuses is thrown. */
+async function tryHold(gateway: Gateway, admitted: Admitted): Promise<Admitted | WholeAnswer | GatewayError> {
+  const { call, peek, admission, prices, ceilingNanousd, idempotency, record } = admitted;
   const result = await gateway.ledger.hold({
     id: call.id,
     accountId: call.caller.accountId,
@@ -121,18 +80,27 @@ async function tryHold(
     effectiveModel: admission.model.id,
     priceId: prices.priceId,
     labels: peek.labels,
-    idempotency: null,
+    idempotency,
   });
   if (result.kind === 'hold_refused') return refusalOfHold(result, admission, peek);
+  if (result.kind === 'idempotent') return answerAgain(gateway.sealer, call, idempotency!, result);
   record.heldNanousd = admission.worstNanousd;
   record.heldAfterMs = gateway.clock.monotonicMs() - call.startedMs;
-  return null;
+  return admitted;
+}
+
+function giveAgain({ status, headers, body }: WholeAnswer, record: ExchangeRecord, sink: ClientSink): void {
+  record.status = status;
+  record.ended = 'replayed';
+  if (sink.gone) return;
+  sink.head(status, headers);
+  sink.end(body);
 }
 
 /** From here on there is a hold: whatever happens, it is settled or released below, and awaited. */
 async function serveUnderHold(gateway: Gateway, admitted: Admitted, sink: ClientSink): Promise<void> {
   const { call, record } = admitted;
-  let served: (AttemptResult & Outcome) | null = null;
+  let served: Served | null = null;
   let settlement: Settlement;
   try {
     served = await serve(gateway, admitted, sink);
@@ -142,9 +110,15 @@ async function serveUnderHold(gateway: Gateway, admitted: Admitted, sink: Client
     throw error;
   }
   record.answeredAfterMs = gateway.clock.monotonicMs() - call.startedMs;
-  const settled = await gateway.ledger.settle(call.id, settlement);
+  const terms = settleTerms(gateway, admitted, served, settlement);
+  const settled = await gateway.ledger.settle(call.id, settlement, terms).catch((error: unknown) => {
+    refuse(call, record, sink, error, null);
+    return null;
+  });
   record.settledAfterMs = gateway.clock.monotonicMs() - call.startedMs;
+  if (settled === null) return;
   noteSettlement(record, served, settled.settlement);
+  if (settlement.lossReason === 'host_reported_more_than_bound') noteOverrun(gateway, admitted, served);
   giveLastWord(admitted, served, settled.settlement, sink);
 }
 
@@ -160,6 +134,23 @@ function settlementFor({ admission, peek }: Admitted, served: Outcome): Settleme
   });
 }
 
+/** A store that is away is waited for as long as the call itself may take. */
+function settleTerms(
+  { limits, sealer }: Gateway,
+  { call, peek, idempotency }: Admitted,
+  served: AttemptResult,
+  settlement: Settlement,
+): SettleTerms {
+  const waitUntilMs = call.startedMs + (peek.stream ? limits.streamMs : limits.bufferedMs);
+  if (idempotency === null || served.whole === undefined) return { waitUntilMs };
+  const answer = served.whole(billOf(settlement), receiptHeaders(settlement));
+  return { waitUntilMs, kept: keepAnswer(sealer, call, idempotency, answer) };
+}
+
+function billOf({ usage, costNanousd, components }: Settlement): Bill {
+  return { usage: usage ?? ZERO_USAGE, costNanousd, costUsd: usdNumber(costNanousd), components };
+}
+
 /** The terminal frame, the buffered answer or the error: nothing of it left before the settlement was durable. */
 function giveLastWord(admitted: Admitted, served: AttemptResult, settlement: Settlement, sink: ClientSink): void {
   const { call, record } = admitted;
@@ -167,19 +158,17 @@ function giveLastWord(admitted: Admitted, served: AttemptResult, settlement: Set
     refuse(call, record, sink, served.error, settlement);
     return;
   }
-  const { costNanousd, components } = settlement;
-  const usage = settlement.usage ?? ZERO_USAGE;
-  const bill: Bill = { usage, costNanousd, costUsd: usdNumber(costNanousd), components };
   try {
-    served.deliver(bill, receiptHeaders(settlement));
+    served.deliver(billOf(settlement), receiptHeaders(settlement));
   } catch (error) {
     refuse(call, record, sink, error, settlement);
   }
 }
 
-function noteSettlement(record: ExchangeRecord, served: AttemptResult & Outcome, settlement: Settlement): void {
+function noteSettlement(record: ExchangeRecord, served: Served, settlement: Settlement): void {
   record.host = served.host;
   record.attempts = served.attempts;
+  record.tries = served.tries ?? null;
   record.status = settlement.httpStatus;
   record.ended = settlement.ended;
   record.errorCode = served.error?.code ?? null;

@@ -1,7 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Caller } from '../accounts/authenticate.ts';
 import type { Catalog } from '../catalog/catalog.ts';
+import type { Sealer } from '../custody/seal.ts';
 import type { HostDirectory } from '../hosts/directory.ts';
+import type { HostHealth } from '../hosts/health.ts';
 import type { Clock } from '../kit/clock.ts';
 import type { IdSource } from '../kit/ids.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -25,7 +27,9 @@ export interface Gateway {
   /** Each read once per call, so that a reload never changes a call under way. */
   prices(): PricedCatalog;
   hosts(): HostDirectory;
+  readonly health: HostHealth;
   readonly ledger: Ledger;
+  readonly sealer: Sealer;
   readonly limits: CallLimits;
   readonly shutdown: Shutdown;
   readonly streams: StreamSlots;

@@ -1,11 +1,10 @@
 import { GatewayError } from '../canonical/errors.ts';
-import type { Settlement } from '../canonical/receipt.ts';
 import { StoreUnavailable } from '../store/store.ts';
 import type { WrittenError } from '../wires/wire.ts';
 import type { ClientSink } from './client-sink.ts';
 import type { ExchangeRecord } from './exchange-record.ts';
 import type { Call } from './gateway.ts';
-import { receiptHeaders } from './receipt-headers.ts';
+import { receiptHeaders, type SettledCost } from './receipt-headers.ts';
 
 /** The ids every answer carries, refusals too, and the models as far as they are known. */
 export function identityHeaders(
@@ -37,15 +36,18 @@ export function errorHeaders(error: GatewayError): Record<string, string> {
   return headers;
 }
 
-/** Answers with an error instead of a model's words; without a settlement nothing was charged, and the answer says so. */
+/**
+ * Answers with an error instead of a model's words. Without a settlement nothing was charged, and the answer says so;
+ * null means that nobody knows, and the answer says nothing.
+ */
 export function refuse(
   call: Call,
   record: ExchangeRecord,
   sink: ClientSink,
   cause: unknown,
-  settlement?: Settlement,
+  settlement: SettledCost | null = NOTHING_CHARGED,
 ): void {
-  const charged = settlement !== undefined && settlement.costNanousd > 0n;
+  const charged = settlement === null || settlement.costNanousd > 0n;
   const error = asGatewayError(cause, charged);
   record.errorCode = error.code;
   record.status = sink.gone ? record.status || 499 : error.status;
@@ -60,7 +62,7 @@ export function refuse(
   const body = Buffer.from(written.body);
   sink.head(written.status, {
     ...identityHeaders(call.requestId, record.requestedModel, record.effectiveModel),
-    ...receiptHeaders(settlement ?? NOTHING_CHARGED),
+    ...(settlement === null ? {} : receiptHeaders(settlement)),
     ...errorHeaders(error),
     ...(charged ? { 'x-should-retry': 'false' } : {}),
     'content-length': String(body.length),
@@ -68,16 +70,16 @@ export function refuse(
   sink.end(body);
 }
 
-const NOTHING_CHARGED = { costNanousd: 0n, components: null };
+const NOTHING_CHARGED: SettledCost = { costNanousd: 0n, components: null };
 
 /** What is no error of ours is a fault in this program: the caller learns that it happened, the log learns what. */
 export function asGatewayError(cause: unknown, charged = false): GatewayError {
   if (cause instanceof GatewayError) return cause;
   if (cause instanceof StoreUnavailable) {
-    return new GatewayError('store_unavailable', {
-      message: 'The ledger cannot be written right now, so no call is admitted; nothing was charged. Try again.',
-      retryAfterS: 1,
-    });
+    const message = charged
+      ? 'The call has ended, but the ledger could not be written in time, so its answer is not given. The receipt will say whether anything was charged.'
+      : 'The ledger cannot be written right now, so no call is admitted; nothing was charged. Try again.';
+    return new GatewayError('store_unavailable', { message, retryAfterS: 1 });
   }
   const money = charged ? 'the receipt says what was charged' : 'nothing was charged';
   return new GatewayError('internal_error', {

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { Server } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import Fastify from 'fastify';
@@ -5,6 +6,7 @@ import { ensureLocalAccount } from '../accounts/accounts.ts';
 import { authenticate, type Gate } from '../accounts/authenticate.ts';
 import { KeyDirectory } from '../accounts/key-directory.ts';
 import type { Config } from '../config.ts';
+import { MasterSealer, masterKey } from '../custody/seal.ts';
 import { Egress } from '../egress/egress.ts';
 import type { ExchangeRecord } from '../gateway/exchange-record.ts';
 import type { Gateway, PricedCatalog } from '../gateway/gateway.ts';
@@ -12,6 +14,7 @@ import { answerOperator, type OperatorServices } from '../gateway/operator.ts';
 import { Shutdown } from '../gateway/shutdown.ts';
 import { StreamSlots } from '../gateway/stream-slots.ts';
 import { HostDirectory } from '../hosts/directory.ts';
+import { HostHealth } from '../hosts/health.ts';
 import type { ConfiguredHost } from '../hosts/host.ts';
 import { logCall } from '../http/call-log.ts';
 import { openControlSocket, type RunVerb } from '../http/control-socket.ts';
@@ -22,8 +25,10 @@ import type { Clock } from '../kit/clock.ts';
 import { errorFields, type Log } from '../kit/log.ts';
 import { LIMITS } from '../limits.ts';
 import { TokenCounter } from '../money/count-tokens.ts';
+import { keepBooks } from './bookkeeping.ts';
 import { type Books, controlSocketPath, openBooks } from './books.ts';
 import { buildGuards, type Guards } from './guards.ts';
+import { tellHostEvent } from './host-events.ts';
 import { catalogFor, rememberPrices } from './prices.ts';
 import { routeTable } from './routes.ts';
 
@@ -78,17 +83,18 @@ interface InForce {
 async function serveBooks(terms: StartTerms, books: Books, socketPath: string): Promise<Running> {
   const { config, clock } = terms;
   const egress = new Egress();
+  const health = new HostHealth(config.health, clock, (event) => tellHostEvent(event, terms.log, core.metrics.hosts));
   const inForce: InForce = {
     prices: await rememberPrices(books.store, catalogFor(config, terms.hosts)),
-    hosts: new HostDirectory(terms.hosts, egress),
+    hosts: new HostDirectory(terms.hosts, egress, health),
   };
-  const core = buildCore(terms, books, inForce, egress);
+  const core = buildCore(terms, books, inForce, egress, health);
   const directory = new KeyDirectory(books.store, clock);
   await directory.start();
   const localAccountId = config.hosted ? null : (await ensureLocalAccount({ ...books, clock })).id;
   const doors = await openDoors(terms, books, core, { directory, localAccountId }, socketPath);
   books.announce(doors.url);
-  const bookkeeping = keepBooks(terms, books);
+  const bookkeeping = keepBooks(terms, books.store);
   return {
     url: doors.url,
     operationsUrl: doors.operationsUrl,
@@ -101,7 +107,7 @@ async function serveBooks(terms: StartTerms, books: Books, socketPath: string): 
     voidedHolds: books.voidedHolds,
     reload: async (changed, hosts) => {
       inForce.prices = await rememberPrices(books.store, catalogFor(changed, hosts));
-      inForce.hosts = new HostDirectory(hosts, egress);
+      inForce.hosts = new HostDirectory(hosts, egress, health);
     },
     stop: async () => {
       bookkeeping.stop();
@@ -121,14 +127,22 @@ interface Core {
   close(): Promise<void>;
 }
 
-function buildCore({ config, clock, log }: StartTerms, { ids, ledger }: Books, inForce: InForce, egress: Egress): Core {
+function buildCore(
+  { config, clock, log }: StartTerms,
+  { ids, ledger }: Books,
+  inForce: InForce,
+  egress: Egress,
+  health: HostHealth,
+): Core {
   const countTokens = new TokenCounter(clock);
   const shutdown = new Shutdown();
+  shutdown.onDue(() => ledger.hurry());
   const metrics = new Metrics({
     callsUnderWay: () => shutdown.callsUnderWay,
     ledgerDepth: () => ledger.depth,
     hostConnections: () => egress.openConnections,
     eventLoopLagMs: () => guards.eventLoopLagMs(),
+    hosts: () => health.report(),
   });
   const guards = buildGuards({ config, clock, log, ledger, shutdown, count: (reason) => metrics.turnedAway(reason) });
   const observe = (record: ExchangeRecord): void => {
@@ -139,6 +153,7 @@ function buildCore({ config, clock, log }: StartTerms, { ids, ledger }: Books, i
     clock,
     ids,
     ledger,
+    sealer: new MasterSealer([masterKey(randomBytes(32))]),
     countTokens,
     observe,
     limits: config.limits,
@@ -146,6 +161,7 @@ function buildCore({ config, clock, log }: StartTerms, { ids, ledger }: Books, i
     streams: new StreamSlots(config.rateLimit.streams, () => metrics.turnedAway('streams')),
     prices: () => inForce.prices,
     hosts: () => inForce.hosts,
+    health,
   };
   const close = async (): Promise<void> => {
     guards.close();
@@ -241,20 +257,4 @@ function closeServer(server: Server): Promise<void> {
     server.close(() => resolve());
     server.closeAllConnections();
   });
-}
-
-const DAY_MS = 24 * 60 * 60 * 1000;
-
-/** Writes the monthly closings and forgets receipts past their retention, once a day. */
-function keepBooks({ config, clock, log }: StartTerms, { store }: Books): { stop(): void } {
-  const { receiptsDays } = config.retention;
-  let timer = clock.after(LIMITS.bookkeepingFirstMs, close, { unref: true });
-  function close(): void {
-    timer = clock.after(DAY_MS, close, { unref: true });
-    store
-      .closeBooks(receiptsDays === null ? null : clock.nowMs() - receiptsDays * DAY_MS)
-      .then(({ closed, forgotten }) => log.info({ closed, forgotten }, 'The books were closed.'))
-      .catch((error: unknown) => log.error(errorFields(error), 'The books could not be closed.'));
-  }
-  return { stop: () => timer.cancel() };
 }

@@ -1,0 +1,88 @@
+import { createHash } from 'node:crypto';
+import { GatewayError } from '../canonical/errors.ts';
+import type { Sealer } from '../custody/seal.ts';
+import { formatId } from '../kit/ids.ts';
+import { tryParseJson } from '../kit/json.ts';
+import { LIMITS } from '../limits.ts';
+import type { IdempotencyMark, LedgerOutcome } from '../store/store.ts';
+import type { WholeAnswer } from './client-sink.ts';
+import type { Call } from './gateway.ts';
+
+export const IDEMPOTENCY_HEADER = 'idempotency-key';
+
+const PRINTABLE = /^[\x20-\x7e]+$/;
+
+/** The caller's word that requests under this key are one: the same body, to the same route. Null without the header. */
+export function readIdempotencyMark({ headers, route, body }: Call): IdempotencyMark | null {
+  const key = headers[IDEMPOTENCY_HEADER];
+  if (key === undefined) return null;
+  if (typeof key !== 'string' || key.length > LIMITS.idempotencyKeyCharsMax || !PRINTABLE.test(key)) {
+    throw new GatewayError('invalid_header', {
+      param: IDEMPOTENCY_HEADER,
+      message: `\`Idempotency-Key\` must have 1 to ${LIMITS.idempotencyKeyCharsMax} printable ASCII characters; a random UUID will do.`,
+    });
+  }
+  return { key, bodySha256: createHash('sha256').update(`${route}\n`).update(body).digest() };
+}
+
+/** What a seal is bound to: an answer opens for its account, its key and its call alone. */
+function placeOf({ caller }: Call, { key }: IdempotencyMark, callId: bigint): string[] {
+  return ['idempotency', String(caller.accountId), key, String(callId)];
+}
+
+/** The answer as the store keeps it; null where it is too large, and then the key keeps only the fact. */
+export function keepAnswer(sealer: Sealer, call: Call, mark: IdempotencyMark, answer: WholeAnswer): Uint8Array | null {
+  const { status, headers, body } = answer;
+  if (body.length > LIMITS.idempotencyAnswerBytesMax) return null;
+  const head = Buffer.from(`${JSON.stringify({ status, headers })}\n`);
+  return sealer.seal(Buffer.concat([head, body]), placeOf(call, mark, call.id));
+}
+
+export type Repeat = Extract<LedgerOutcome, { kind: 'idempotent' }>;
+
+/** What the call that has the key was answered; throws why there is nothing to give again. */
+export function answerAgain(sealer: Sealer, call: Call, mark: IdempotencyMark, repeat: Repeat): WholeAnswer {
+  if (repeat.state !== 'finished') throw refusalOfRepeat(repeat.state);
+  const plain = repeat.kept === null ? null : sealer.open(repeat.kept, placeOf(call, mark, repeat.callId));
+  if (plain !== null) return readKept(plain);
+  const receipt = formatId('req_', repeat.callId);
+  throw new GatewayError('idempotency_finished', {
+    param: IDEMPOTENCY_HEADER,
+    message: `The call with this key is finished, and its answer was streamed or too large to keep; GET /v1/receipts/${receipt} says how it ended and what it cost. Use a new key to call again.`,
+  });
+}
+
+/** The head stands on a line of its own, before the body. */
+function readKept(plain: Uint8Array): WholeAnswer {
+  const headEnd = plain.indexOf(0x0a);
+  const head = tryParseJson(Buffer.from(plain.subarray(0, headEnd)).toString()) as Omit<WholeAnswer, 'body'>;
+  return {
+    status: head.status,
+    headers: { ...head.headers, 'idempotency-replayed': 'true' },
+    body: Buffer.from(plain.subarray(headEnd + 1)),
+  };
+}
+
+function refusalOfRepeat(state: Exclude<Repeat['state'], 'finished'>): GatewayError {
+  const param = IDEMPOTENCY_HEADER;
+  switch (state) {
+    case 'running':
+      return new GatewayError('idempotency_in_progress', {
+        param,
+        message: 'The call with this key is still running; nothing more was charged. Ask again shortly.',
+        retryAfterS: 1,
+      });
+    case 'mismatch':
+      return new GatewayError('idempotency_mismatch', {
+        param,
+        message:
+          'This key was used for another body or another route; nothing was charged. Use a new key for a new request.',
+      });
+    case 'unknown':
+      return new GatewayError('idempotency_outcome_unknown', {
+        param,
+        message:
+          'The call with this key was broken off, and its outcome is unknown; nothing was charged. Use a new key to call again.',
+      });
+  }
+}

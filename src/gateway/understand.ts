@@ -1,0 +1,56 @@
+import type { JsonText } from '../kit/json.ts';
+import type { IdempotencyMark } from '../store/store.ts';
+import { refuseDisguised } from '../wires/disguised-names.ts';
+import type { Peek } from '../wires/wire.ts';
+import { type Admission, servesRoute, type TextCounter } from './admit.ts';
+import { hostsFor } from './choose-host.ts';
+import { admitResolved } from './choose-model.ts';
+import type { ExchangeRecord } from './exchange-record.ts';
+import type { Call, Gateway, PricedCatalog } from './gateway.ts';
+import { readIdempotencyMark } from './idempotency.ts';
+import { findPassages, type Passage } from './passage.ts';
+import { readBody, readCeiling, readModelName, refuseForeignLimits } from './read-call.ts';
+import { resolve } from './resolve.ts';
+
+/** A call with everything that was found out about it on the way in. */
+export interface Admitted {
+  readonly call: Call;
+  readonly text: JsonText;
+  readonly peek: Peek;
+  readonly admission: Admission;
+  /** The ways to the model's hosts; at least one. */
+  readonly passages: readonly Passage[];
+  readonly prices: PricedCatalog;
+  readonly ceilingNanousd: bigint | null;
+  readonly idempotency: IdempotencyMark | null;
+  readonly record: ExchangeRecord;
+}
+
+/** Reads the body once, names the model, checks it, and knows the worst case; nothing has cost anything yet. */
+export async function understand(gateway: Gateway, call: Call, record: ExchangeRecord): Promise<Admitted> {
+  const text = readBody(call.body);
+  record.requestedModel = readModelName(text);
+  refuseForeignLimits(call.headers);
+  const idempotency = readIdempotencyMark(call);
+  refuseDisguised(text.value);
+  const peek = call.wire.client.peek(text, call.headers);
+  record.requestedModel = peek.model;
+  record.stream = peek.stream;
+  const prices = gateway.prices();
+  const named = resolve(prices.catalog, call.caller, peek.model, (model) => servesRoute(model, peek.needs));
+  if (named.kind === 'unknown') throw named.refusal;
+  if (named.kind === 'model') record.effectiveModel = named.model.id;
+  const createdS = Math.floor(gateway.clock.nowMs() / 1000);
+  const findWays = (admission: Admission): Passage[] => {
+    const crossing = { call, text, peek, admission, createdS };
+    return findPassages(crossing, hostsFor(gateway, crossing));
+  };
+  const { admission, ways } = await admitResolved(named, peek, counterFor(gateway, call, text), findWays);
+  record.effectiveModel = admission.model.id;
+  const ceilingNanousd = readCeiling(call.headers);
+  return { call, text, peek, admission, passages: ways, prices, ceilingNanousd, idempotency, record };
+}
+
+export function counterFor(gateway: Gateway, call: Call, text: JsonText): TextCounter {
+  return (encoding) => gateway.countTokens.count(encoding, call.wire.client.texts(text.value));
+}
