@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { modelIdSchema, modelRowSchema, priceSchema } from './catalog/schema.ts';
+import { healthSchema } from './config-health.ts';
 import { loadLimitsSchema, rateLimitSchema } from './config-load.ts';
 import { hostEntrySchema } from './hosts/schema.ts';
 import { LIMITS } from './limits.ts';
@@ -78,6 +79,7 @@ export const configFileSchema = z
     limits: limitsSchema.prefault({}),
     rate_limit: rateLimitSchema.prefault({}),
     load_limits: loadLimitsSchema.prefault({}),
+    health: healthSchema.prefault({}),
     retention: retentionSchema.prefault({}),
     simulated_host: z.boolean().default(true).describe('Offer the simulated models.'),
     hosts: z.array(hostEntrySchema).max(LIMITS.configHostsMax).default([]),

@@ -3,6 +3,7 @@ import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { z } from 'zod';
 import type { ModelRow, PriceRow } from './catalog/schema.ts';
+import { readHealth } from './config-health.ts';
 import { type ConfigLoadLimits, type ConfigRateLimit, readLoadLimits, readRateLimit } from './config-load.ts';
 import { selectMasterKey } from './config-master-key.ts';
 import { modelProblems, strayHosts } from './config-models.ts';
@@ -20,6 +21,7 @@ import {
 } from './config-schema.ts';
 import type { MasterKeySource } from './custody/master-keys.ts';
 import { configureHosts, type HostSelection } from './hosts/configure.ts';
+import type { HealthSettings } from './hosts/health.ts';
 import type { ConfiguredHost, HostRow } from './hosts/host.ts';
 import type { Environment } from './hosts/read-key.ts';
 import { isLoopback } from './hosts/schema.ts';
@@ -59,6 +61,8 @@ export interface Config {
   readonly logLevel: LogLevel;
   readonly limits: ConfigLimits;
   readonly rateLimit: ConfigRateLimit;
+  /** When hosts are set aside. */
+  readonly health: HealthSettings;
   readonly loadLimits: ConfigLoadLimits;
   readonly retention: { readonly receiptsDays: number | null };
   readonly simulatedHost: boolean;
@@ -122,6 +126,7 @@ function assemble(
     logLevel: draft.log_level,
     limits: readLimits(draft.limits),
     rateLimit: readRateLimit(draft.rate_limit),
+    health: readHealth(draft.health),
     loadLimits: readLoadLimits(draft.load_limits),
     retention: { receiptsDays: draft.retention.receipts_days },
     simulatedHost: draft.simulated_host,

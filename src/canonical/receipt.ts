@@ -25,6 +25,13 @@ export interface CostComponents {
   readonly outputNanousd: bigint;
 }
 
+/** One host that was asked for a call: what came of it, and after how long. */
+export interface HostTry {
+  readonly host: string;
+  readonly outcome: string;
+  readonly ms: number;
+}
+
 export type ReceiptState = 'open' | 'settled' | 'voided';
 
 /** The durable account of one call: the hold, then the entry that replaced it. Ids are text only at the edge. */

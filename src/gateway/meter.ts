@@ -26,6 +26,8 @@ export const LOSS_REASONS = [
   'host_usage_unusable',
   /** The caller got nothing and pays nothing, but a host may have worked. */
   'host_may_bill_uncharged_work',
+  /** One host's answer was charged, but another had been asked before it and may have worked too. */
+  'host_may_bill_failed_attempt',
 ] as const;
 export type LossReason = (typeof LOSS_REASONS)[number];
 
@@ -52,7 +54,7 @@ const HOST_DID_NOT_WORK: ReadonlySet<ErrorName> = new Set([
 export function meter(input: MeterInput): Settlement {
   const { ended, httpStatus, host, attempts } = input.outcome;
   const reading = withUsableCounts(input.outcome.usage);
-  const charge = isCharged(input) ? chargeFor(input, reading) : chargeNothing(input, reading);
+  const charge = isCharged(input) ? withEarlierWork(input, chargeFor(input, reading)) : chargeNothing(input, reading);
   return { ended, httpStatus, host, attempts, ...charge };
 }
 
@@ -85,6 +87,14 @@ function chargeFor(input: MeterInput, reading: UsageReading): Charge {
   return { usageSource, usage, components, costNanousd, ...loss };
 }
 
+/** The caller pays for one answer; what hosts that failed before it may bill is lost, up to the hold for each. */
+function withEarlierWork({ outcome, heldNanousd }: MeterInput, charge: Charge): Charge {
+  const earlierNanousd = heldNanousd * BigInt(outcome.billableTries ?? 0);
+  if (earlierNanousd === 0n) return charge;
+  const lossReason = charge.lossReason === null ? 'host_may_bill_failed_attempt' : (charge.lossReason as LossReason);
+  return { ...charge, ...lossOf(lossReason, charge.lossNanousd + earlierNanousd) };
+}
+
 /** Estimates stay within the bounds of the hold: only a host's own counts can be more than was agreed. */
 function billedUsage(input: MeterInput, reading: UsageReading): Usage {
   if (reading.state === 'reported') return reading.usage;
@@ -101,20 +111,27 @@ function sourceOf(reading: UsageReading, { drained }: Outcome): UsageSource {
 }
 
 function chargeNothing(input: MeterInput, reading: UsageReading): Charge {
-  const loss = hostMayBill(input.outcome) ? unchargedWork(input, reading) : NO_LOSS;
+  const loss = unchargedWork(input, reading);
   return { usageSource: 'none', usage: null, components: ZERO_COMPONENTS, costNanousd: 0n, ...loss };
 }
 
-function hostMayBill({ attempts, error, turnedAway }: Outcome): boolean {
-  return attempts > 0 && turnedAway !== true && !(error !== null && HOST_DID_NOT_WORK.has(error.kind));
+/** A host that refused to work, or was never reached, bills nothing. */
+export function hostMayBill({ error, turnedAway }: Pick<Outcome, 'error' | 'turnedAway'>): boolean {
+  return turnedAway !== true && !(error !== null && HOST_DID_NOT_WORK.has(error.kind));
 }
 
 /** Every attempt can cost up to the hold; only of the last one may the host's own count be known. */
-function unchargedWork({ outcome, price, heldNanousd }: MeterInput, reading: UsageReading): Loss {
-  const lastNanousd = reading.state === 'reported' ? costOf(price, reading.usage).costNanousd : heldNanousd;
-  const nanousd = heldNanousd * BigInt(outcome.attempts - 1) + lastNanousd;
-  if (hasDefect(reading)) return lossOf('host_usage_unusable', nanousd);
+function unchargedWork(input: MeterInput, reading: UsageReading): Loss {
+  const { outcome, heldNanousd } = input;
+  const lastMayBill = outcome.attempts > 0 && hostMayBill(outcome);
+  const earlier = outcome.billableTries ?? (lastMayBill ? outcome.attempts - 1 : 0);
+  const nanousd = heldNanousd * BigInt(earlier) + (lastMayBill ? billOfLast(input, reading) : 0n);
+  if (lastMayBill && hasDefect(reading)) return lossOf('host_usage_unusable', nanousd);
   return nanousd === 0n ? NO_LOSS : lossOf('host_may_bill_uncharged_work', nanousd);
+}
+
+function billOfLast({ price, heldNanousd }: MeterInput, reading: UsageReading): bigint {
+  return reading.state === 'reported' ? costOf(price, reading.usage).costNanousd : heldNanousd;
 }
 
 function lossOf(lossReason: LossReason, nanousd: bigint): Loss {

@@ -1,5 +1,5 @@
 import type { GatewayError } from '../canonical/errors.ts';
-import type { Ended } from '../canonical/receipt.ts';
+import type { Ended, HostTry } from '../canonical/receipt.ts';
 import type { UsageReading } from '../canonical/usage.ts';
 
 /** What a relay saw, whatever happened: it returns one of these and never throws. */
@@ -18,4 +18,8 @@ export interface Outcome {
   readonly error: GatewayError | null;
   /** The host turned the request away instead of working on it, so it bills nothing. */
   readonly turnedAway?: boolean;
+  /** Every attempt, where there was more than one. */
+  readonly tries?: readonly HostTry[];
+  /** Attempts before the last that a host may have worked on, and bill; absent: all of them. */
+  readonly billableTries?: number;
 }

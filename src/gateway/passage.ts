@@ -41,7 +41,8 @@ export function findPassages(crossing: Crossing, candidates: readonly Candidate[
   let refusal: GatewayError | null = null;
   let canonical: CanonicalRequest | null = null;
   const passages: Passage[] = [];
-  for (const candidate of candidates.slice(0, LIMITS.hostAttemptsMax)) {
+  for (const candidate of candidates) {
+    if (passages.length === LIMITS.hostAttemptsMax) break;
     try {
       if (speaksOurs(crossing, candidate)) passages.push(sameWire(crossing, candidate));
       else {
@@ -65,7 +66,7 @@ function speaksOurs({ call, admission }: Crossing, { wires }: Candidate): boolea
   return wires.includes(spells ?? name);
 }
 
-function noHost(): GatewayError {
+export function noHost(): GatewayError {
   return new GatewayError('no_healthy_host', {
     message: 'No host of this model can be called right now.',
     retryAfterS: 1,
@@ -98,7 +99,7 @@ function sameWire(crossing: Crossing, candidate: Candidate): Passage {
   // Where the host's name for the model differs from ours, every frame must be written anew.
   const isOwnName = candidate.hostModel === admission.model.id;
   const exact = row.relay === 'exact' && isOwnName && peek.reasoning === null;
-  const { outputLimitField, forwards, reducesVectors } = row;
+  const { outputLimitField, forwards, reducesVectors, slots } = row;
   const { outputLimit, reasoningEffort } = admission;
   const { hostModel } = candidate;
   return {
@@ -113,6 +114,7 @@ function sameWire(crossing: Crossing, candidate: Candidate): Passage {
         forwards,
         reasoningEffort,
         reducesVectors,
+        manners: slots,
       }),
     openStream: () => (exact ? relay.stream!.exact(terms) : relay.stream!.mend(terms)),
     readAnswer: (body) => relay.readAnswer(body, terms, !exact),
@@ -134,6 +136,7 @@ function translated(crossing: Crossing, candidate: Candidate, canonical: Canonic
     outputLimitField,
     reasoningEffort,
     thinking: model.thinking ?? null,
+    manners: slots,
   });
   const relay = relayTerms(crossing, candidate);
   const hideReasoning = relay.hideReasoning || client.tellsNoTraces === true;

@@ -1,28 +1,91 @@
+import type { HostTry } from '../canonical/receipt.ts';
 import { MISSING_USAGE } from '../canonical/usage.ts';
+import { isClosed, isUsable } from '../hosts/choose.ts';
+import type { Candidate } from '../hosts/directory.ts';
 import type { ClientSink } from './client-sink.ts';
-import type { Admitted } from './exchange.ts';
 import type { Call, Gateway } from './gateway.ts';
+import { hostMayBill } from './meter.ts';
 import type { Outcome } from './outcome.ts';
-import type { Passage } from './passage.ts';
+import { noHost, type Passage } from './passage.ts';
 import { identityHeaders } from './refuse.ts';
-import { type AttemptResult, type AttemptTerms, CLIENT_GONE_STATUS } from './relay/attempt.ts';
+import {
+  type AttemptResult,
+  type AttemptTerms,
+  CLIENT_GONE_STATUS,
+  hostFailed,
+  NOTHING_LEARNED,
+} from './relay/attempt.ts';
 import { relayBuffered } from './relay/buffered.ts';
 import { relayStreamed } from './relay/streamed.ts';
+import type { Admitted } from './understand.ts';
 
-/** Asks the model's hosts in order of price until one answers; another is asked only while nothing has left for the client. */
-export async function serve(gateway: Gateway, admitted: Admitted, sink: ClientSink): Promise<AttemptResult & Outcome> {
-  if (sink.gone) return { ...NEVER_ASKED, host: null, attempts: 0 };
-  let attempts = 0;
-  for (const passage of admitted.passages) {
-    const result = await attempt(gateway, admitted, passage, sink);
-    attempts++;
-    if (result.retryable && attempts < admitted.passages.length) continue;
-    return { ...result, host: passage.candidate.host.row.name, attempts };
-  }
-  throw new Error('A call was admitted without a passage.');
+/** What serving a call came to: the last attempt, and how it was reached. */
+export type Served = AttemptResult & Outcome;
+
+/** One attempt that is over. */
+interface Tried extends HostTry {
+  readonly result: AttemptResult;
 }
 
-/** The client left while its hold was being taken: no host is asked. */
+/**
+ * Asks the model's hosts in their order until one answers. Another is asked only while nothing has left for the
+ * client: the second freely, the third within the budget of such retries, and never more.
+ */
+export async function serve(gateway: Gateway, admitted: Admitted, sink: ClientSink): Promise<Served> {
+  if (sink.gone) return { ...NEVER_ASKED, host: null, attempts: 0 };
+  gateway.health.retries.feed();
+  const waiting = [...admitted.passages];
+  const tried: Tried[] = [];
+  for (;;) {
+    const passage = takeNext(waiting, gateway);
+    if (passage === null) return servedBy(tried);
+    const attempted = await attempt(gateway, admitted, passage, sink);
+    tried.push(attempted);
+    const mayGoOn = attempted.result.retryable && waiting.length > 0 && mayRetry(gateway, tried.length);
+    if (!mayGoOn) return servedBy(tried);
+  }
+}
+
+/** The next host that is still well; the last one whatever became of it since it was chosen. */
+function takeNext(waiting: Passage[], { clock }: Gateway): Passage | null {
+  if (waiting.length < 2) return waiting.pop() ?? null;
+  const nowMs = clock.monotonicMs();
+  let at = waiting.findIndex(({ candidate }) => isUsable(candidate, nowMs));
+  if (at === -1) at = waiting.findIndex(({ candidate }) => !isClosed(candidate, nowMs));
+  return at === -1 ? null : waiting.splice(at, 1)[0]!;
+}
+
+function mayRetry({ health }: Gateway, attempts: number): boolean {
+  return attempts === 1 || health.retries.spend();
+}
+
+/** What the call came to is what its last attempt came to, and how often we tried. */
+function servedBy(tried: readonly Tried[]): Served {
+  const last = tried.at(-1);
+  if (last === undefined) return { ...NEVER_ASKED, ...failure('failed', noHost()), host: null, attempts: 0 };
+  if (tried.length === 1) return { ...last.result, host: last.host, attempts: 1 };
+  const earlier = tried.slice(0, -1);
+  return {
+    ...last.result,
+    ...(isMixedFailure(tried) && failure(last.result.ended, hostFailed(false))),
+    host: last.host,
+    attempts: tried.length,
+    tries: tried.map(({ host, outcome, ms }) => ({ host, outcome, ms })),
+    billableTries: earlier.filter(({ result }) => hostMayBill(result)).length,
+  };
+}
+
+/** Only if every host said so is the call told that hosts are at their rate limit. */
+function isMixedFailure(tried: readonly Tried[]): boolean {
+  const isLimit = ({ result }: Tried): boolean => result.error?.kind === 'rate_limit_exceeded';
+  return tried.at(-1)!.result.retryable && isLimit(tried.at(-1)!) && !tried.every(isLimit);
+}
+
+function failure(ended: AttemptResult['ended'], error: NonNullable<AttemptResult['error']>) {
+  return { ended, httpStatus: error.status, error };
+}
+
+/** The client left while its hold was being taken, or no host is left: none is asked. */
 const NEVER_ASKED: AttemptResult = {
   ended: 'client_gone',
   httpStatus: CLIENT_GONE_STATUS,
@@ -32,15 +95,45 @@ const NEVER_ASKED: AttemptResult = {
   relayedBytes: 0,
   error: null,
   hostFault: null,
+  sign: NOTHING_LEARNED,
   retryable: false,
   deliver: () => {},
 };
 
-function attempt(gateway: Gateway, admitted: Admitted, passage: Passage, sink: ClientSink): Promise<AttemptResult> {
+async function attempt(gateway: Gateway, admitted: Admitted, passage: Passage, sink: ClientSink): Promise<Tried> {
+  const { clock } = gateway;
   const { call, peek, admission } = admitted;
+  const { host, standing } = passage.candidate;
   const headers = identityHeaders(call.requestId, peek.model, admission.model.id);
   const terms = attemptTerms(gateway, call, passage, sink, headers);
-  return peek.stream ? relayStreamed(terms) : relayBuffered(terms);
+  const startedMs = clock.monotonicMs();
+  const ticket = standing?.enter(startedMs) ?? 0;
+  const spare = (): boolean => hasSpare(gateway, admitted, passage.candidate);
+  try {
+    const result = await (peek.stream ? relayStreamed(terms) : relayBuffered(terms));
+    const endedMs = clock.monotonicMs();
+    standing?.note(ticket, result.sign, endedMs, spare);
+    const outcome = result.hostFault ?? result.ended;
+    return { host: host.row.name, outcome, ms: Math.round(endedMs - startedMs), result };
+  } catch (error) {
+    standing?.note(ticket, NOTHING_LEARNED, clock.monotonicMs(), spare);
+    throw error;
+  }
+}
+
+/** Whether another host of the model could take over; asked only when one is about to be ejected. */
+function hasSpare({ hosts, clock }: Gateway, { admission }: Admitted, candidate: Candidate): boolean {
+  const nowMs = clock.monotonicMs();
+  return hosts()
+    .candidates(admission.model)
+    .some((other) => other.host !== candidate.host && isUsable(other, nowMs));
+}
+
+/** A host that counts more than the call could use costs the operator the difference; one that goes on so is set aside. */
+export function noteOverrun(gateway: Gateway, admitted: Admitted, { host }: Served): void {
+  const candidate = admitted.passages.find((passage) => passage.candidate.host.row.name === host)?.candidate;
+  if (candidate === undefined) return;
+  candidate.standing?.overran(gateway.clock.monotonicMs(), () => hasSpare(gateway, admitted, candidate));
 }
 
 export function attemptTerms(

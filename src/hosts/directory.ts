@@ -1,6 +1,9 @@
 import type { CatalogModel } from '../catalog/model.ts';
 import type { AnswerReceiver, Egress, RequestControl } from '../egress/egress.ts';
+import type { Price } from '../money/price.ts';
+import type { HostHealth } from './health.ts';
 import type { ConfiguredHost, HostRow } from './host.ts';
+import type { HostStanding } from './standing.ts';
 
 export type { AnswerReceiver, RequestControl } from '../egress/egress.ts';
 
@@ -15,23 +18,39 @@ export interface ReadyHost {
 /** Headers that a wire adds to every request, as a version. */
 export type WireHeaders = Readonly<Record<string, string>>;
 
-/** One host that serves the wanted model: its name for it, and the wires it can be asked on. */
+/** One host that serves the wanted model: its name for it, the wires it can be asked on, what it charges us. */
 export interface Candidate {
   readonly host: ReadyHost;
   readonly wires: readonly string[];
   readonly hostModel: string;
+  /** The catalog's own where nobody said otherwise. */
+  readonly price: Price;
+  /** Null for what is no host of ours, whose health is not our matter. */
+  readonly standing: HostStanding | null;
 }
 
 /** The hosts this process may call, by name. */
 export class HostDirectory {
   readonly #hosts: ReadonlyMap<string, ReadyHost>;
+  readonly #standings: ReadonlyMap<string, HostStanding>;
+  readonly #candidates = new WeakMap<CatalogModel, readonly Candidate[]>();
 
-  constructor(hosts: readonly ConfiguredHost[], egress: Egress) {
+  constructor(hosts: readonly ConfiguredHost[], egress: Egress, health: HostHealth) {
     this.#hosts = new Map(hosts.map((host) => [host.row.name, readyHost(host, egress)]));
+    this.#standings = health.standingsOf(hosts.map(({ row, key }) => ({ name: row.name, hasKey: key !== null })));
   }
 
-  /** The hosts of a model in the order they should be asked. */
-  candidates(model: CatalogModel): Candidate[] {
+  /** All hosts of a model, in no order; found once for each model. */
+  candidates(model: CatalogModel): readonly Candidate[] {
+    let candidates = this.#candidates.get(model);
+    if (candidates === undefined) {
+      candidates = this.#findCandidates(model);
+      this.#candidates.set(model, candidates);
+    }
+    return candidates;
+  }
+
+  #findCandidates(model: CatalogModel): Candidate[] {
     const candidates: Candidate[] = [];
     for (const served of model.hosts) {
       const host = this.#hosts.get(served.host);
@@ -40,6 +59,8 @@ export class HostDirectory {
           host,
           hostModel: served.model,
           wires: served.wire === undefined ? host.row.wires : [served.wire],
+          price: served.price ?? model.price,
+          standing: this.#standings.get(served.host) ?? null,
         });
     }
     return candidates;

@@ -13,6 +13,7 @@ export function logCall(log: Log, record: ExchangeRecord): void {
     model: record.effectiveModel,
     host: record.host,
     attempts: record.attempts,
+    tries: record.tries ?? undefined,
     stream: record.stream,
     status: record.status,
     ended: record.ended,

@@ -1,5 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { ExchangeRecord } from '../gateway/exchange-record.ts';
+import { HostMetrics, type HostReading } from './host-metrics.ts';
 
 /** What the gauges read at the moment they are asked. */
 export interface MetricSources {
@@ -7,10 +8,12 @@ export interface MetricSources {
   ledgerDepth(): number;
   hostConnections(): number;
   eventLoopLagMs(): number;
+  hosts(): readonly HostReading[];
 }
 
 /** Prometheus metrics; labels are bounded sets, never a caller's text. */
 export class Metrics {
+  readonly hosts: HostMetrics;
   readonly #registry = new Registry();
   readonly #calls: Counter<'route' | 'status' | 'ended'>;
   readonly #cost: Counter<'model'>;
@@ -23,6 +26,7 @@ export class Metrics {
   constructor(sources: MetricSources) {
     const registers = [this.#registry];
     collectDefaultMetrics({ register: this.#registry });
+    this.hosts = new HostMetrics(this.#registry, sources.hosts);
     this.#calls = new Counter({
       name: 'tollgate_calls_total',
       help: 'Calls by route, HTTP status and how they ended.',
@@ -78,6 +82,7 @@ export class Metrics {
 
   observe(record: ExchangeRecord): void {
     const { route, effectiveModel: model, usage } = record;
+    this.hosts.observe(record);
     this.#calls.inc({ route, status: String(record.status), ended: record.ended });
     this.#duration.observe({ route, stream: String(record.stream) }, record.totalMs / 1000);
     if (record.heldAfterMs !== null) this.#hold.observe(record.heldAfterMs / 1000);

@@ -33,6 +33,8 @@ export interface ClientHalf {
   peek(text: JsonText, headers: IncomingHttpHeaders): Peek;
   /** All text a tokenizer would read, for the rare exact count. */
   texts(body: unknown): string[];
+  /** Where a prompt begins, the first of these fields that is there; absent: the one field that holds it. */
+  readonly promptFields?: readonly string[];
   writeError(error: GatewayError, requestId: string): WrittenError;
   /** The same error inside a stream whose head has left. */
   writeStreamError(error: GatewayError, requestId: string): string;
@@ -88,11 +90,18 @@ export interface UpstreamTerms {
   readonly reasoningEffort: string | null;
   /** The host cuts vectors to the wanted length itself. */
   readonly reducesVectors: boolean;
+  readonly manners?: HostManners;
 }
 
-/** How a host row departs from the wire's rules; names of rules kept in the wire's own folder. */
+/** How a host row departs from the wire's rules; what each word means stands in the wire's own folder. */
 export interface HostManners {
   readonly readUsage?: string | undefined;
+  /** Fields that the host is not sent, and fields that it always is. */
+  readonly omits?: readonly string[];
+  readonly adds?: Readonly<Record<string, string | number | boolean>>;
+  readonly developerAsSystem?: boolean;
+  /** The one name by which the host takes traces of earlier turns; absent: as they were written. */
+  readonly traces?: 'reasoning' | 'reasoning_content' | 'none';
 }
 
 export interface RelayTerms {

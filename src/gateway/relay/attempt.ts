@@ -1,9 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError } from '../../canonical/errors.ts';
 import type { AnswerReceiver, RequestControl } from '../../hosts/directory.ts';
+import type { HostSign } from '../../hosts/health.ts';
+import { readRetryAfterMs } from '../../hosts/retry-after.ts';
 import type { Clock } from '../../kit/clock.ts';
 import type { Bill, ClientHalf, HostError } from '../../wires/wire.ts';
-import type { ClientSink } from '../client-sink.ts';
+import type { ClientSink, WholeAnswer } from '../client-sink.ts';
 import type { Outcome } from '../outcome.ts';
 import type { Passage } from '../passage.ts';
 import type { Shutdown } from '../shutdown.ts';
@@ -46,7 +48,11 @@ export interface AttemptResult extends Seen {
   readonly retryable: boolean;
   /** What went wrong at the host, for the operator's log. */
   readonly hostFault: string | null;
+  /** What this try tells about the host's health. */
+  readonly sign: HostSign;
   deliver(bill: Bill, costHeaders: Record<string, string>): void;
+  /** The same in one piece, where it is one, whether or not a client is left to take it. */
+  whole?(bill: Bill, costHeaders: Record<string, string>): WholeAnswer;
 }
 
 /** The status of a call whose client had gone, as other servers log it; no client ever sees it. */
@@ -59,15 +65,53 @@ export interface HostFault {
   readonly turnedAway?: boolean;
   /** Another host may do better. */
   readonly retryable: boolean;
+  readonly sign: HostSign;
 }
 
-export function faultOf({ kind, status, code }: HostError): HostFault {
+export const HOST_WELL: HostSign = { kind: 'well', firstByteMs: null };
+export const HOST_FAILED: HostSign = { kind: 'failed' };
+export const NOTHING_LEARNED: HostSign = { kind: 'nothing' };
+
+/** A host's own error, and how long it asked to be left alone. */
+export function faultOf(error: HostError, { passage }: AttemptTerms, retryAfterMs: number | null): HostFault {
+  const { kind, status, code } = error;
   const named = code !== null && /^[\w.-]{1,64}$/.test(code) ? ` ${code}` : '';
   return {
     words: `${kind} ${status}${named}`,
     retryable: kind !== 'over_window' && kind !== 'request',
     turnedAway: kind === 'credentials',
+    sign: signOf(error, passage.candidate.hostModel, retryAfterMs),
   };
+}
+
+function signOf({ kind, status, code }: HostError, model: string, retryAfterMs: number | null): HostSign {
+  if (kind === 'unavailable') return HOST_FAILED;
+  if (kind === 'rate' && status === 429) return { kind: 'limited', retryAfterMs };
+  if (kind !== 'credentials') return HOST_WELL;
+  if (status === 404 || code === 'model_not_found') return { kind: 'model_unknown', model };
+  // In a 400 only words speak of our account, and words may be the caller's own: they are not enough to set a key aside.
+  return status === 400 ? HOST_FAILED : { kind: 'key_refused', status };
+}
+
+/** What a host at its rate limit says of its time; other statuses are not asked. */
+export function retryAfterMsOf(status: number, headers: IncomingHttpHeaders, clock: Clock): number | null {
+  return status === 429 ? readRetryAfterMs(headers, clock.nowMs()) : null;
+}
+
+const NEVER_CONNECTED = new Set([
+  'ECONNREFUSED',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
+
+/** The connection failed; where there never was one, the host cannot have worked. */
+export function connectionFault(error: Error): HostFault {
+  const { code } = error as NodeJS.ErrnoException;
+  const turnedAway = code !== undefined && NEVER_CONNECTED.has(code);
+  return { words: error.message, retryable: true, turnedAway, sign: HOST_FAILED };
 }
 
 const BROKEN_OFF = 'The model broke off in the middle of its answer; what had arrived is charged.';

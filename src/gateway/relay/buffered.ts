@@ -6,15 +6,21 @@ import type { AnswerReceiver, RequestControl } from '../../hosts/directory.ts';
 import type { Timer } from '../../kit/clock.ts';
 import { LIMITS } from '../../limits.ts';
 import { type Bill, type BufferedAnswer, HostAnswerBroken, type HostError } from '../../wires/wire.ts';
+import type { WholeAnswer } from '../client-sink.ts';
 import {
   type AttemptResult,
   type AttemptTerms,
   CLIENT_GONE_STATUS,
+  connectionFault,
   errorForCaller,
   faultOf,
+  HOST_FAILED,
+  HOST_WELL,
   type HostFault,
   hostFailed,
   isEncoded,
+  NOTHING_LEARNED,
+  retryAfterMsOf,
 } from './attempt.ts';
 
 /** Waits for the host's whole answer; the client gets its head only when the money is settled. */
@@ -30,6 +36,7 @@ class BufferedRelay implements AnswerReceiver {
   #control: RequestControl | null = null;
   #bytes = 0;
   #status = 0;
+  #retryAfterMs: number | null = null;
   #timeLimit: Timer | null = null;
   #drainLimit: Timer | null = null;
   #over = false;
@@ -50,7 +57,8 @@ class BufferedRelay implements AnswerReceiver {
 
   head(status: number, headers: IncomingHttpHeaders): void {
     this.#status = status;
-    if (isEncoded(headers)) this.#giveUp('The host compressed its answer though it was told not to.');
+    this.#retryAfterMs = retryAfterMsOf(status, headers, this.#terms.clock);
+    if (isEncoded(headers)) this.#breakOff('The host compressed its answer though it was told not to.');
   }
 
   data(chunks: readonly Buffer[]): void {
@@ -58,7 +66,7 @@ class BufferedRelay implements AnswerReceiver {
       this.#bytes += chunk.length;
       this.#chunks.push(chunk);
     }
-    if (this.#bytes > LIMITS.responseBodyBytesMax) this.#giveUp('The host sent more than an answer may hold.');
+    if (this.#bytes > LIMITS.responseBodyBytesMax) this.#breakOff('The host sent more than an answer may hold.');
   }
 
   end(): void {
@@ -69,13 +77,13 @@ class BufferedRelay implements AnswerReceiver {
       else this.#refused(this.#terms.passage.readError(this.#status, body));
     } catch (error) {
       const hostError = error instanceof HostAnswerBroken ? error.hostError : null;
-      if (hostError === null) this.#giveUp((error as Error).message);
+      if (hostError === null) this.#breakOff((error as Error).message);
       else this.#refused(hostError);
     }
   }
 
   failed(error: Error): void {
-    this.#giveUp(error.message);
+    this.#giveUp(connectionFault(error));
   }
 
   #answered(answer: BufferedAnswer): void {
@@ -89,42 +97,52 @@ class BufferedRelay implements AnswerReceiver {
       relayedBytes: answer.relayedBytes,
       error: null,
       hostFault: null,
+      sign: HOST_WELL,
       retryable: false,
       deliver: (bill, costHeaders) => this.#send(answer, bill, costHeaders),
+      whole: (bill, costHeaders) => this.#whole(answer, bill, costHeaders),
     });
   }
 
   #send(answer: BufferedAnswer, bill: Bill, costHeaders: Record<string, string>): void {
-    const { sink, headers } = this.#terms;
+    const { sink } = this.#terms;
     if (sink.gone) return;
-    const body = answer.write(bill);
-    sink.head(200, {
-      ...headers,
-      ...costHeaders,
-      'content-type': 'application/json',
-      'content-length': String(body.length),
-    });
+    const { status, headers, body } = this.#whole(answer, bill, costHeaders);
+    sink.head(status, headers);
     sink.end(body);
   }
 
+  #whole(answer: BufferedAnswer, bill: Bill, costHeaders: Record<string, string>): WholeAnswer {
+    const body = answer.write(bill);
+    const content = { 'content-type': 'application/json', 'content-length': String(body.length) };
+    return { status: 200, headers: { ...this.#terms.headers, ...costHeaders, ...content }, body };
+  }
+
   #refused(hostError: HostError): void {
-    const { words, retryable, turnedAway = false } = faultOf(hostError);
-    // After a 2xx head the host has begun to bill, so another must not be asked as well.
-    const fault = { words, turnedAway, retryable: retryable && (this.#status < 200 || this.#status >= 300) };
+    const fault = this.#unlessBegun(faultOf(hostError, this.#terms, this.#retryAfterMs));
     this.#finish(this.#nothing('failed', errorForCaller(hostError, this.#terms, false), fault));
   }
 
-  /** After a 2xx head the host has begun to bill, so another host must not be asked as well. */
-  #giveUp(words: string): void {
+  #breakOff(words: string): void {
+    this.#giveUp({ words, retryable: true, sign: HOST_FAILED });
+  }
+
+  #giveUp(fault: HostFault): void {
     this.#control?.cancel();
-    const retryable = this.#status < 200 || this.#status >= 300;
-    this.#finish(this.#nothing('failed', hostFailed(false), { words, retryable }));
+    this.#finish(this.#nothing('failed', hostFailed(false), this.#unlessBegun(fault)));
+  }
+
+  /** After a 2xx head the host has begun to bill, so another host must not be asked as well. */
+  #unlessBegun(fault: HostFault): HostFault {
+    return this.#status >= 200 && this.#status < 300 ? { ...fault, retryable: false } : fault;
   }
 
   #timedOut(): void {
     this.#control?.cancel();
-    const message = `The model did not answer within ${this.#terms.limits.bufferedMs / 1000} seconds; nothing was charged. Stream long answers.`;
-    this.#finish(this.#nothing('timeout', new GatewayError('host_timeout', { message }), null));
+    const waited = `within ${this.#terms.limits.bufferedMs / 1000} seconds`;
+    const message = `The model did not answer ${waited}; nothing was charged. Stream long answers.`;
+    const fault = { words: `no answer ${waited}`, retryable: false, sign: HOST_FAILED };
+    this.#finish(this.#nothing('timeout', new GatewayError('host_timeout', { message }), fault));
   }
 
   #shutDown(): void {
@@ -157,6 +175,7 @@ class BufferedRelay implements AnswerReceiver {
       error,
       hostFault: fault?.words ?? null,
       turnedAway: fault?.turnedAway === true,
+      sign: fault?.sign ?? NOTHING_LEARNED,
       retryable: fault?.retryable === true && !gone,
       deliver: () => {},
     };

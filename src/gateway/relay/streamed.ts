@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError } from '../../canonical/errors.ts';
 import type { Ended } from '../../canonical/receipt.ts';
 import type { AnswerReceiver, RequestControl } from '../../hosts/directory.ts';
+import type { HostSign } from '../../hosts/health.ts';
 import type { Timer } from '../../kit/clock.ts';
 import { type SseFrame, SseFramer } from '../../kit/sse.ts';
 import { LIMITS } from '../../limits.ts';
@@ -11,11 +12,15 @@ import {
   type AttemptResult,
   type AttemptTerms,
   CLIENT_GONE_STATUS,
+  connectionFault,
   errorForCaller,
   faultOf,
+  HOST_FAILED,
   type HostFault,
   hostFailed,
   isEncoded,
+  NOTHING_LEARNED,
+  retryAfterMsOf,
 } from './attempt.ts';
 import { StreamOutlet } from './stream-outlet.ts';
 
@@ -35,6 +40,9 @@ class StreamedRelay implements AnswerReceiver {
   readonly #onFrame = (frame: SseFrame): void => this.#frame(frame);
   #control: RequestControl | null = null;
   #status = 0;
+  #startedMs = 0;
+  #firstByteMs: number | null = null;
+  #retryAfterMs: number | null = null;
   /** The whole body of an answer that is no event stream: an error, or a host that cannot stream. */
   #body: Buffer[] | null = null;
   #bodyBytes = 0;
@@ -62,10 +70,11 @@ class StreamedRelay implements AnswerReceiver {
 
   start(): void {
     const { clock, limits, shutdown } = this.#terms;
+    this.#startedMs = clock.monotonicMs();
     this.#idle = new SilenceLimit(clock, limits.firstFrameMs, () => this.#silent(limits.firstFrameMs));
     this.#timers.push(
       clock.after(limits.streamMs, () =>
-        this.#timedOut(`The stream ran for ${limits.streamMs / 1000} seconds, the longest allowed.`),
+        this.#timedOut(`The stream ran for ${limits.streamMs / 1000} seconds, the longest allowed.`, null),
       ),
     );
     this.#forgetShutdown = shutdown.onDue(() => this.#shutDown());
@@ -77,7 +86,10 @@ class StreamedRelay implements AnswerReceiver {
 
   head(status: number, headers: IncomingHttpHeaders): void {
     if (this.#over) return;
+    const { clock } = this.#terms;
     this.#status = status;
+    this.#firstByteMs = clock.monotonicMs() - this.#startedMs;
+    this.#retryAfterMs = retryAfterMsOf(status, headers, clock);
     if (isEncoded(headers)) this.#breakOff('The host compressed its stream though it was told not to.');
     else if (status < 200 || status >= 300 || !isEventStream(headers)) this.#body = [];
     else this.#outlet.keepAlive();
@@ -103,7 +115,7 @@ class StreamedRelay implements AnswerReceiver {
 
   failed(error: Error): void {
     this.#linger?.cancel();
-    if (!this.#over) this.#breakOff(error.message);
+    if (!this.#over) this.#giveUp(connectionFault(error));
   }
 
   #collect(body: Buffer[], chunks: readonly Buffer[]): void {
@@ -190,13 +202,16 @@ class StreamedRelay implements AnswerReceiver {
   #hostFailed(hostError: HostError): void {
     this.#letGo();
     const error = errorForCaller(hostError, this.#terms, this.#stream.relayedBytes > 0);
-    this.#finish(this.#result('upstream_error', error, faultOf(hostError)));
+    this.#finish(this.#result('upstream_error', error, faultOf(hostError, this.#terms, this.#retryAfterMs)));
   }
 
   #breakOff(words: string): void {
+    this.#giveUp({ words, retryable: true, sign: HOST_FAILED });
+  }
+
+  #giveUp(fault: HostFault): void {
     this.#control?.cancel();
-    const error = hostFailed(this.#stream.relayedBytes > 0);
-    this.#finish(this.#result('upstream_error', error, { words, retryable: true }));
+    this.#finish(this.#result('upstream_error', hostFailed(this.#stream.relayedBytes > 0), fault));
   }
 
   /** The host's silence begins anew: it was not the host who was silent. */
@@ -208,12 +223,13 @@ class StreamedRelay implements AnswerReceiver {
   /** A host we have paused ourselves is not silent; the client's own limit is running then. */
   #silent(limitMs: number): void {
     if (this.#outlet.waiting) return;
-    this.#timedOut(`The model sent nothing for ${limitMs / 1000} seconds.`);
+    const silence = `nothing for ${limitMs / 1000} seconds`;
+    this.#timedOut(`The model sent ${silence}.`, { words: silence, retryable: false, sign: HOST_FAILED });
   }
 
-  #timedOut(message: string): void {
+  #timedOut(message: string, fault: HostFault | null): void {
     this.#control?.cancel();
-    this.#finish(this.#result('timeout', new GatewayError('host_timeout', { message }), null));
+    this.#finish(this.#result('timeout', new GatewayError('host_timeout', { message }), fault));
   }
 
   #shutDown(): void {
@@ -258,9 +274,16 @@ class StreamedRelay implements AnswerReceiver {
       error,
       hostFault: fault?.words ?? null,
       turnedAway: fault?.turnedAway === true,
+      sign: fault?.sign ?? this.#signOfEnd(error),
       retryable: isFailure && fault?.retryable === true,
       deliver: (bill) => this.#deliver(bill, error),
     };
+  }
+
+  /** Without a fault, the host has either said its last word or was not heard out. */
+  #signOfEnd(error: GatewayError | null): HostSign {
+    if (error !== null || this.#cutShort) return NOTHING_LEARNED;
+    return { kind: 'well', firstByteMs: this.#firstByteMs };
   }
 
   #deliver(bill: Bill, error: GatewayError | null): void {

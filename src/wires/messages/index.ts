@@ -19,7 +19,7 @@ export { countTokens } from './count-tokens.ts';
 
 export const messages: Wire = {
   name: 'messages',
-  client: { peek, texts, writeError, writeStreamError, keepAlive: PING },
+  client: { peek, texts, promptFields: ['system', 'messages'], writeError, writeStreamError, keepAlive: PING },
   relay: {
     path: '/messages',
     headers: FIRST_VERSION_HEADERS,

@@ -15,7 +15,7 @@ import { writeStream } from './write-stream.ts';
 
 export const responses: Wire = {
   name: 'responses',
-  client: { peek, texts, writeError, writeStreamError, keepAlive: COMMENT },
+  client: { peek, texts, promptFields: ['instructions', 'input'], writeError, writeStreamError, keepAlive: COMMENT },
   relay: {
     path: '/responses',
     writeRequest,

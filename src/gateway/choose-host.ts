@@ -1,0 +1,35 @@
+import { type CallTraits, chooseHosts, hashBytes, hashText } from '../hosts/choose.ts';
+import type { Candidate } from '../hosts/directory.ts';
+import { LIMITS } from '../limits.ts';
+import { worstCase } from '../money/worst-case.ts';
+import type { Gateway } from './gateway.ts';
+import type { Crossing } from './passage.ts';
+
+/** The hosts to ask for this call, in order; the usual model has one host, and then there is nothing to weigh. */
+export function hostsFor({ hosts, clock }: Gateway, crossing: Crossing): readonly Candidate[] {
+  const candidates = hosts().candidates(crossing.admission.model);
+  if (candidates.length === 1 && candidates[0]!.standing?.untroubled !== false) return candidates;
+  return chooseHosts(candidates, clock.monotonicMs(), traitsOf(crossing));
+}
+
+function traitsOf(crossing: Crossing): CallTraits {
+  const { inputBound, outputBound } = crossing.admission;
+  return {
+    costAt: (price) => worstCase({ price, inputBound, outputBound }).worstNanousd,
+    affinity: () => affinityOf(crossing),
+  };
+}
+
+/** Hosts keep prompts apart by account, and know them by how they begin or by the key the caller gave for that. */
+export function affinityOf({ call, text, peek }: Pick<Crossing, 'call' | 'text' | 'peek'>): number {
+  const account = hashText(String(call.caller.accountId));
+  const cacheKey = peek.labels?.prompt_cache_key;
+  if (cacheKey !== undefined) return hashText(cacheKey, account);
+  for (const field of call.wire.client.promptFields ?? [peek.promptParam ?? 'messages']) {
+    // Of a list the first entry: the later ones grow from call to call of one conversation.
+    const span = text.locate([field, 0]) ?? text.locate([field]);
+    if (span === null) continue;
+    return hashBytes(text.bytes, span.start, Math.min(span.end, span.start + LIMITS.promptHeadBytesMax), account);
+  }
+  return account;
+}

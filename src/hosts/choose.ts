@@ -1,0 +1,78 @@
+import type { Price } from '../money/price.ts';
+import type { Candidate } from './directory.ts';
+
+/** What the order of hosts depends on besides the hosts. */
+export interface CallTraits {
+  /** The most this call could cost at a price. */
+  costAt(price: Price): bigint;
+  /** A number that calls with the same beginning share, so that they meet the same prompt cache; made only if needed. */
+  affinity(): number;
+}
+
+/**
+ * The hosts that may be asked, in the order to ask them: the cheapest for this call first, and among equal prices the
+ * one that has probably seen the prompt before. If none is well, those set aside are asked anyway; one whose key was
+ * refused never is.
+ */
+export function chooseHosts(candidates: readonly Candidate[], nowMs: number, traits: CallTraits): readonly Candidate[] {
+  const usable = candidates.filter((candidate) => isUsable(candidate, nowMs));
+  const asked = usable.length > 0 ? usable : candidates.filter((candidate) => !isClosed(candidate, nowMs));
+  return asked.length < 2 ? asked : inOrder(asked, traits);
+}
+
+/** Well, or due for the one call that finds out. */
+export function isUsable({ standing, hostModel }: Candidate, nowMs: number): boolean {
+  if (standing === null) return true;
+  const availability = standing.availability(hostModel, nowMs);
+  return availability === 'open' || availability === 'probe';
+}
+
+export function isClosed({ standing, hostModel }: Candidate, nowMs: number): boolean {
+  return standing !== null && standing.availability(hostModel, nowMs) === 'closed';
+}
+
+interface Offer {
+  readonly candidate: Candidate;
+  readonly costNanousd: bigint;
+}
+
+function inOrder(candidates: readonly Candidate[], traits: CallTraits): Candidate[] {
+  let affinity: number | null = null;
+  const scoreOf = ({ host }: Candidate): number => {
+    affinity ??= traits.affinity();
+    return mix(affinity, hashText(host.row.name));
+  };
+  const { price } = candidates[0]!;
+  const isOnePrice = candidates.every((candidate) => candidate.price === price);
+  const offers = candidates.map(
+    (candidate): Offer => ({ candidate, costNanousd: isOnePrice ? 0n : traits.costAt(candidate.price) }),
+  );
+  return offers
+    .toSorted((a, b) => {
+      if (a.costNanousd !== b.costNanousd) return a.costNanousd < b.costNanousd ? -1 : 1;
+      return scoreOf(b.candidate) - scoreOf(a.candidate);
+    })
+    .map(({ candidate }) => candidate);
+}
+
+const HASH_BASIS = 0x811c9dc5;
+const HASH_PRIME = 0x01000193;
+
+/** FNV-1a, 32 bits: the same in every process and after every restart. */
+export function hashBytes(bytes: Uint8Array, start = 0, end = bytes.length, basis = HASH_BASIS): number {
+  let hash = basis;
+  for (let at = start; at < end; at++) hash = Math.imul(hash ^ bytes[at]!, HASH_PRIME);
+  return hash >>> 0;
+}
+
+export function hashText(text: string, basis = HASH_BASIS): number {
+  return hashBytes(Buffer.from(text), 0, undefined, basis);
+}
+
+/** Every bit of both changes about half of the result, so that each host is first for its share of prompts. */
+function mix(affinity: number, host: number): number {
+  let mixed = affinity ^ Math.imul(host, 0x9e3779b1);
+  mixed = Math.imul(mixed ^ (mixed >>> 16), 0x85ebca6b);
+  mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
+  return (mixed ^ (mixed >>> 16)) >>> 0;
+}

@@ -1,0 +1,95 @@
+import { Counter, Gauge, type Registry } from 'prom-client';
+import type { ExchangeRecord } from '../gateway/exchange-record.ts';
+
+/** How a host is at the moment it is asked. */
+export interface HostReading {
+  readonly host: string;
+  readonly state: string;
+  readonly firstByteMs: number | null;
+}
+
+const STATES: readonly string[] = ['well', 'limited', 'ejected', 'key_refused', 'probing'];
+
+/** What is measured of each host; there are as many as the operator configured. */
+export class HostMetrics {
+  readonly #ejections: Counter<'host' | 'cause'>;
+  readonly #returns: Counter<'host'>;
+  readonly #refusals: Counter<'host' | 'kind'>;
+  readonly #retries: Counter<'host' | 'retry'>;
+
+  constructor(registry: Registry, read: () => readonly HostReading[]) {
+    const registers = [registry];
+    this.#ejections = new Counter({
+      name: 'tollgate_host_ejections_total',
+      help: 'How often a host was ejected, and why.',
+      labelNames: ['host', 'cause'],
+      registers,
+    });
+    this.#returns = new Counter({
+      name: 'tollgate_host_returns_total',
+      help: 'How often a host came back after it had been ejected or its key refused.',
+      labelNames: ['host'],
+      registers,
+    });
+    this.#refusals = new Counter({
+      name: 'tollgate_host_refusals_total',
+      help: 'How often a host refused our key, did not know a model, or was at its rate limit.',
+      labelNames: ['host', 'kind'],
+      registers,
+    });
+    this.#retries = new Counter({
+      name: 'tollgate_host_retries_total',
+      help: 'Calls that a host was asked for after another had failed: the first or the second retry.',
+      labelNames: ['host', 'retry'],
+      registers,
+    });
+    gaugeStates(registers, read);
+    gaugeFirstBytes(registers, read);
+  }
+
+  ejected(host: string, cause: string): void {
+    this.#ejections.inc({ host, cause });
+  }
+
+  returned(host: string): void {
+    this.#returns.inc({ host });
+  }
+
+  refused(host: string, kind: 'key' | 'model' | 'rate'): void {
+    this.#refusals.inc({ host, kind });
+  }
+
+  observe({ tries }: ExchangeRecord): void {
+    if (tries === null) return;
+    for (const [retry, { host }] of tries.entries()) {
+      if (retry > 0) this.#retries.inc({ host, retry: retry === 1 ? 'first' : 'second' });
+    }
+  }
+}
+
+function gaugeStates(registers: Registry[], read: () => readonly HostReading[]): void {
+  new Gauge({
+    name: 'tollgate_host_state',
+    help: 'One for the state a host is in, zero for the others.',
+    labelNames: ['host', 'state'],
+    registers,
+    collect() {
+      this.reset();
+      for (const { host, state } of read())
+        for (const one of STATES) this.set({ host, state: one }, one === state ? 1 : 0);
+    },
+  });
+}
+
+function gaugeFirstBytes(registers: Registry[], read: () => readonly HostReading[]): void {
+  new Gauge({
+    name: 'tollgate_host_first_byte_seconds',
+    help: 'How soon streams of a host begin, on average of late.',
+    labelNames: ['host'],
+    registers,
+    collect() {
+      this.reset();
+      for (const { host, firstByteMs } of read()) if (firstByteMs !== null) this.set({ host }, firstByteMs / 1000);
+    },
+  });
+}
