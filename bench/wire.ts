@@ -100,6 +100,7 @@ function printStreams(): void {
 const BODY_LIMITS = {
   depthMax: LIMITS.jsonDepthMax,
   nodesMax: LIMITS.jsonNodesMax,
+  keysMax: LIMITS.jsonKeysMax,
   numberDigitsMax: LIMITS.jsonNumberDigitsMax,
   keyBytesMax: LIMITS.jsonKeyBytesMax,
 };

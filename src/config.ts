@@ -171,6 +171,7 @@ function readConfigFile(file: string): ConfigFile {
 const FILE_JSON_LIMITS = {
   depthMax: LIMITS.jsonDepthMax,
   nodesMax: LIMITS.jsonNodesMax,
+  keysMax: LIMITS.jsonNodesMax,
   numberDigitsMax: LIMITS.jsonNumberDigitsMax,
   keyBytesMax: LIMITS.jsonKeyBytesMax,
 };

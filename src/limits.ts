@@ -2,9 +2,10 @@
 export const LIMITS = {
   /** Largest request body a caller may send. */
   requestBodyBytesMax: 32 * 1024 * 1024,
-  /** Deepest nesting, most keys and most elements a JSON body may have before it is refused unread. */
+  /** Deepest nesting, most values, most keys, longest number and longest key of a JSON body; beyond, it is refused unread. */
   jsonDepthMax: 64,
   jsonNodesMax: 1_000_000,
+  jsonKeysMax: 100_000,
   jsonNumberDigitsMax: 400,
   jsonKeyBytesMax: 4096,
   /** Largest single server-sent event a host may send. */

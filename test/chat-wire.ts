@@ -16,6 +16,7 @@ export function jsonText(body: unknown): JsonText {
   return scanJson(Buffer.from(text), {
     depthMax: LIMITS.jsonDepthMax,
     nodesMax: LIMITS.jsonNodesMax,
+    keysMax: LIMITS.jsonKeysMax,
     numberDigitsMax: LIMITS.jsonNumberDigitsMax,
     keyBytesMax: LIMITS.jsonKeyBytesMax,
   });

@@ -6,7 +6,7 @@ import type { Peek } from '../src/wires/wire.ts';
 
 /** Requests of the messages wire, as a gateway would hand them to it. */
 
-const GENEROUS = { depthMax: 64, nodesMax: 100_000, numberDigitsMax: 400, keyBytesMax: 4096 };
+const GENEROUS = { depthMax: 64, nodesMax: 100_000, keysMax: 100_000, numberDigitsMax: 400, keyBytesMax: 4096 };
 
 export function textOf(body: unknown): JsonText {
   return scanJson(Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)), GENEROUS);

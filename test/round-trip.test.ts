@@ -27,6 +27,7 @@ const TERMS = {
 const JSON_LIMITS = {
   depthMax: LIMITS.jsonDepthMax,
   nodesMax: LIMITS.jsonNodesMax,
+  keysMax: LIMITS.jsonKeysMax,
   numberDigitsMax: LIMITS.jsonNumberDigitsMax,
   keyBytesMax: LIMITS.jsonKeyBytesMax,
 };

@@ -7,6 +7,7 @@ import { parseNanousd } from '../money/nanousd.ts';
 const BODY_LIMITS = {
   depthMax: LIMITS.jsonDepthMax,
   nodesMax: LIMITS.jsonNodesMax,
+  keysMax: LIMITS.jsonKeysMax,
   numberDigitsMax: LIMITS.jsonNumberDigitsMax,
   keyBytesMax: LIMITS.jsonKeyBytesMax,
 };

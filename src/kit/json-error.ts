@@ -5,6 +5,7 @@ export type JsonErrorCode =
   | 'duplicate_key'
   | 'too_deep'
   | 'too_many_values'
+  | 'too_many_keys'
   | 'number_too_long'
   | 'key_too_long';
 

@@ -18,6 +18,8 @@ export interface JsonLimits {
   depthMax: number;
   /** Most values: members, elements, and the outermost one. */
   nodesMax: number;
+  /** Most keys of all objects together: each costs more than any other value. */
+  keysMax: number;
   numberDigitsMax: number;
   /** V8 hashes strings above 16,383 characters by their length alone, so that long keys make JSON.parse quadratic. */
   keyBytesMax: number;
@@ -62,6 +64,7 @@ class StructureCheck {
   readonly #levels: Level[] = [];
   #level: Level | undefined;
   #depth = 0;
+  #keyCount = 0;
 
   constructor(bytes: Buffer, limits: JsonLimits) {
     this.#bytes = bytes;
@@ -126,6 +129,7 @@ class StructureCheck {
   /** To where the key's value begins. */
   #afterKey(openingQuote: number, level: Level): number {
     const bytes = this.#bytes;
+    if (++this.#keyCount > this.#limits.keysMax) this.#refuseKeyCount();
     if (bytes[openingQuote] !== QUOTE) this.#unexpected(openingQuote, 'a key in double quotes');
     const longestEnd = openingQuote + 1 + this.#limits.keyBytesMax;
     let isEscaped = false;
@@ -198,6 +202,14 @@ class StructureCheck {
 
   #refuseCount(): never {
     this.#refuse('too_many_values', `There are more than ${this.#limits.nodesMax} values. Send fewer at a time.`);
+  }
+
+  #refuseKeyCount(): never {
+    const keys = this.#limits.keysMax;
+    this.#refuse(
+      'too_many_keys',
+      `There are more than ${keys} keys. Send fewer, or send data as the text of a string.`,
+    );
   }
 
   #refuseDepth(): never {

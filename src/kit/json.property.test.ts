@@ -20,7 +20,7 @@ const LOCATED_RUNS = 3_000;
 const EDITED_RUNS = 12_000;
 const SEVERAL_EDITS_RUNS = 10_000;
 
-const LIMITS = { depthMax: 32, nodesMax: 10_000, numberDigitsMax: 60, keyBytesMax: 200 };
+const LIMITS = { depthMax: 32, nodesMax: 10_000, keysMax: 10_000, numberDigitsMax: 60, keyBytesMax: 200 };
 
 /** A JSON text written by hand, so to speak: odd spaces, odd spellings, and a map of where everything lies. */
 interface Written {

@@ -1,8 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { JsonError, type JsonLimits, parseJson, readJson, scanJson, tryParseJson } from './json.ts';
 
-const LIMITS: JsonLimits = { depthMax: 8, nodesMax: 100, numberDigitsMax: 20, keyBytesMax: 64 };
-const WIDE: JsonLimits = { depthMax: 64, nodesMax: 2_000_000, numberDigitsMax: 400, keyBytesMax: 4096 };
+const LIMITS: JsonLimits = { depthMax: 8, nodesMax: 100, keysMax: 100, numberDigitsMax: 20, keyBytesMax: 64 };
+const WIDE: JsonLimits = {
+  depthMax: 64,
+  nodesMax: 2_000_000,
+  keysMax: 2_000_000,
+  numberDigitsMax: 400,
+  keyBytesMax: 4096,
+};
 
 function refusal(text: string | Buffer, limits = LIMITS): JsonError {
   try {
@@ -119,6 +125,9 @@ describe('scanJson', () => {
     });
     expect(scanJson(Buffer.from(`[${'0,'.repeat(98)}0]`), LIMITS).value).toHaveLength(99);
     expect(refusal(`[${'0,'.repeat(99)}0]`).code).toBe('too_many_values');
+    const few = { ...LIMITS, keysMax: 3 };
+    expect(scanJson(Buffer.from('[{"a":{"b":1}},{"a":2}]'), few).value).toHaveLength(2);
+    expect(refusal('[{"a":{"b":1}},{"a":2,"c":3}]', few)).toMatchObject({ code: 'too_many_keys', path: '[1].a' });
     expect(scanJson(Buffer.from('[12345678901234567890]'), LIMITS).value).toHaveLength(1);
     expect(refusal('{"n":123456789012345678901}')).toMatchObject({ code: 'number_too_long', path: 'n' });
     expect(scanJson(Buffer.from(`{"${'k'.repeat(64)}":1}`), LIMITS).value).toHaveProperty('k'.repeat(64));

@@ -4,7 +4,7 @@ import { scanJson } from '../../kit/json.ts';
 import { peek, texts } from './peek.ts';
 
 const ASK = { model: 'm', input: 'hi' };
-const LIMITS = { depthMax: 64, nodesMax: 100_000, numberDigitsMax: 400, keyBytesMax: 4096 };
+const LIMITS = { depthMax: 64, nodesMax: 100_000, keysMax: 100_000, numberDigitsMax: 400, keyBytesMax: 4096 };
 
 function peekAt(body: unknown) {
   return peek(scanJson(Buffer.from(JSON.stringify(body)), LIMITS));

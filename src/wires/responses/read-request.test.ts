@@ -6,7 +6,7 @@ import { sealForeign } from '../foreign-reasoning.ts';
 import { peek } from './peek.ts';
 import { readRequest } from './read-request.ts';
 
-const LIMITS = { depthMax: 64, nodesMax: 100_000, numberDigitsMax: 400, keyBytesMax: 4096 };
+const LIMITS = { depthMax: 64, nodesMax: 100_000, keysMax: 100_000, numberDigitsMax: 400, keyBytesMax: 4096 };
 
 function read(fields: Record<string, unknown>): CanonicalRequest {
   const text = scanJson(Buffer.from(JSON.stringify({ model: 'm', input: 'hi', ...fields })), LIMITS);

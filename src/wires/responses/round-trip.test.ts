@@ -8,7 +8,7 @@ import { peek } from './peek.ts';
 import { readRequest } from './read-request.ts';
 import { writeHubRequest } from './write-hub-request.ts';
 
-const LIMITS = { depthMax: 64, nodesMax: 100_000, numberDigitsMax: 400, keyBytesMax: 4096 };
+const LIMITS = { depthMax: 64, nodesMax: 100_000, keysMax: 100_000, numberDigitsMax: 400, keyBytesMax: 4096 };
 
 function termsFor(request: CanonicalRequest): HubRequestTerms {
   return {

@@ -5,7 +5,7 @@ import type { UpstreamTerms } from '../wire.ts';
 import { peek } from './peek.ts';
 import { writeRequest } from './write-request.ts';
 
-const LIMITS = { depthMax: 64, nodesMax: 100_000, numberDigitsMax: 400, keyBytesMax: 4096 };
+const LIMITS = { depthMax: 64, nodesMax: 100_000, keysMax: 100_000, numberDigitsMax: 400, keyBytesMax: 4096 };
 const TERMS: UpstreamTerms = {
   hostModel: 'host-model',
   outputLimit: 4096,
