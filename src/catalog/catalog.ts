@@ -1,4 +1,4 @@
-import type { Price } from '../money/price.ts';
+import { FREE, type Price } from '../money/price.ts';
 import type { CatalogModel } from './model.ts';
 import { hashPrices } from './price-version.ts';
 import { CatalogError, findNameClash, readModel, readPrice } from './rows.ts';
@@ -8,15 +8,6 @@ export type Resolution = { model: CatalogModel } | { refused: 'not_found' | 'not
 
 const NOT_FOUND: Resolution = { refused: 'not_found' };
 const NOT_PRICED: Resolution = { refused: 'not_priced' };
-
-const FREE: Price = {
-  inputNanousdPerMillion: 0n,
-  outputNanousdPerMillion: 0n,
-  cacheReadNanousdPerMillion: null,
-  cacheWriteNanousdPerMillion: null,
-  cacheWrite1hNanousdPerMillion: null,
-  tiers: [],
-};
 
 export interface CatalogSource {
   rows: readonly ModelRow[];

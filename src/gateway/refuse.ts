@@ -59,7 +59,7 @@ export function refuse(
     return;
   }
   const written: WrittenError = call.wire.client.writeError(error, call.requestId);
-  const body = Buffer.from(written.body);
+  const body = Buffer.from(error.body ?? written.body);
   sink.head(written.status, {
     ...identityHeaders(call.requestId, record.requestedModel, record.effectiveModel),
     ...(settlement === null ? {} : receiptHeaders(settlement)),

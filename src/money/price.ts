@@ -16,3 +16,13 @@ export interface Price extends Rates {
   /** Ascending by `aboveInputTokens`. */
   tiers: readonly PriceTier[];
 }
+
+/** Explicitly free, which is not the same as not priced. */
+export const FREE: Price = {
+  inputNanousdPerMillion: 0n,
+  outputNanousdPerMillion: 0n,
+  cacheReadNanousdPerMillion: null,
+  cacheWriteNanousdPerMillion: null,
+  cacheWrite1hNanousdPerMillion: null,
+  tiers: [],
+};
