@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest';
+import { LIMITS } from '../limits.ts';
+import { RetryBudget } from './retry-budget.ts';
+
+function spendAll(budget: RetryBudget): number {
+  let spent = 0;
+  while (budget.spend() && spent < 1_000) spent++;
+  return spent;
+}
+
+test('it begins with what can be saved up, and a fifth of the calls earn one more', () => {
+  const budget = new RetryBudget(20);
+  expect(spendAll(budget)).toBe(LIMITS.retriesSavedMax);
+  for (let call = 0; call < 4; call++) budget.feed();
+  expect(spendAll(budget)).toBe(0);
+  budget.feed();
+  expect(spendAll(budget)).toBe(1);
+});
+
+test('quiet times save up no more than the bucket holds', () => {
+  const budget = new RetryBudget(20);
+  for (let call = 0; call < 100_000; call++) budget.feed();
+  expect(spendAll(budget)).toBe(LIMITS.retriesSavedMax);
+});
+
+test('when every call wants a second retry, one in five gets it', () => {
+  const budget = new RetryBudget(20);
+  spendAll(budget);
+  let retried = 0;
+  for (let call = 0; call < 1_000; call++) {
+    budget.feed();
+    if (budget.spend()) retried++;
+  }
+  expect(retried).toBe(200);
+});
+
+test('a share of zero means never', () => {
+  expect(spendAll(new RetryBudget(0))).toBe(0);
+});
