@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { ModelRow } from '../src/catalog/schema.ts';
 import { type Config, loadConfig } from '../src/config.ts';
@@ -41,7 +42,11 @@ function hostedConfig(): Config {
   const flags = { data: folder, port: '0', operationsPort: '0', hosted: true, sim: false };
   // The limits are held, and out of reach.
   const rateLimit = { requestsPerSecond: 1_000_000, burst: 1_000_000, streams: 1_000_000 };
-  return { ...loadConfig({ argvFlags: flags, env: {}, cwd: folder }), rateLimit, models: RELAYS.map(model) };
+  return {
+    ...loadConfig({ argvFlags: flags, env: { TOLLGATE_MASTER_KEY: randomBytes(32).toString('base64') }, cwd: folder }),
+    rateLimit,
+    models: RELAYS.map(model),
+  };
 }
 
 function host(relay: HostRow['relay']): ConfiguredHost {

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { callServer } from '../src/cli/operator-client.ts';
@@ -54,10 +55,13 @@ function endWithThisProcess(pid: number, ended: Promise<void>): void {
   void ended.then(() => process.removeListener('exit', end));
 }
 
+/** The same for every life of a gateway of this campaign. */
+const MASTER_KEY = randomBytes(32).toString('base64');
+
 function spawnGateway({ folder, configFile, watcher = [] }: GatewayTerms): ChildProcess {
   const serve = ['serve', '--hosted', '--json', '--port', '0', '--operations-port', '0', '--log-level', 'warn'];
   const command = [...watcher, process.execPath, BIN, ...serve, '--data', folder, '--config', configFile];
-  const env = { PATH: process.env.PATH ?? '', HOME: folder };
+  const env = { PATH: process.env.PATH ?? '', HOME: folder, TOLLGATE_MASTER_KEY: MASTER_KEY };
   return spawn(command[0]!, command.slice(1), { env, cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
 }
 

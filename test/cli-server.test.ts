@@ -1,4 +1,5 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -9,7 +10,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 const BIN = resolve(import.meta.dirname, '..', 'bin', 'tollgate.js');
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-server-'));
-const env = { PATH: process.env.PATH ?? '', HOME: folder, TOLLGATE_DATA: join(folder, 'books') };
+const env = {
+  PATH: process.env.PATH ?? '',
+  HOME: folder,
+  TOLLGATE_DATA: join(folder, 'books'),
+  TOLLGATE_MASTER_KEY: randomBytes(32).toString('base64'),
+};
 let server: ChildProcess;
 let url: string;
 

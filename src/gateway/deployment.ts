@@ -5,8 +5,13 @@ import type { Custody, Resource } from '../custody/custody.ts';
 import { PROVIDER_ROWS, type ProviderRow } from '../custody/providers.ts';
 import { estimateInputTokens } from '../money/estimate-tokens.ts';
 import { FREE } from '../money/price.ts';
-import type { Peek, Wire } from '../wires/wire.ts';
+import type { Peek } from '../wires/wire.ts';
 import type { Admission } from './admit.ts';
+import type { Chosen } from './choose-model.ts';
+import { deploymentPassage } from './deployment-passage.ts';
+import type { ExchangeRecord } from './exchange-record.ts';
+import type { Call } from './gateway.ts';
+import type { Crossing, Passage } from './passage.ts';
 
 /** A name that is none of the catalog's, taken for a deployment of the caller's own. */
 export interface Deployment {
@@ -21,10 +26,23 @@ interface Asked {
   readonly isExplicit: boolean;
 }
 
-/** Finds the caller's own resource for a name the catalog does not know; the refusal is for when there is none. */
-export async function findDeployment(
+/** Takes a name that the catalog does not know for a deployment of the caller's own; the refusal is for when it is none. */
+export async function admitDeployment(
   custody: Pick<Custody, 'open'>,
-  { caller, wire }: { readonly caller: Caller; readonly wire: Wire },
+  crossing: Omit<Crossing, 'admission'>,
+  refusal: GatewayError,
+  record: ExchangeRecord,
+): Promise<Chosen<Passage[]>> {
+  const { call, peek } = crossing;
+  const deployment = await findDeployment(custody, call, peek.model, refusal);
+  const admission = admissionOf(deployment, peek);
+  record.deploymentOf = deployment.resource.provider.slug;
+  return { admission, ways: [deploymentPassage({ ...crossing, admission }, deployment)] };
+}
+
+async function findDeployment(
+  custody: Pick<Custody, 'open'>,
+  { caller, wire }: Call,
   requested: string,
   refusal: GatewayError,
 ): Promise<Deployment> {
@@ -67,7 +85,7 @@ function noKeyStored(requested: string, { slug }: ProviderRow): GatewayError {
 }
 
 /** The provider bills the caller: the hold is 0, and so is the cost. */
-export function admitDeployment({ name, resource }: Deployment, peek: Peek): Admission {
+function admissionOf({ name, resource }: Deployment, peek: Peek): Admission {
   const inputEstimateTokens = estimateInputTokens(peek.size);
   return {
     model: modelOf(name, resource.provider),

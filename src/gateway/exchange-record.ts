@@ -11,6 +11,8 @@ export interface ExchangeRecord {
   readonly startedMs: number;
   requestedModel: string | null;
   effectiveModel: string | null;
+  /** The provider whose deployment was called, with the caller's own key; its name is the caller's text. */
+  deploymentOf: string | null;
   stream: boolean;
   host: string | null;
   attempts: number;
@@ -44,6 +46,7 @@ export function openRecord(call: Call): ExchangeRecord {
     startedMs: call.startedMs,
     requestedModel: null,
     effectiveModel: null,
+    deploymentOf: null,
     stream: false,
     host: null,
     attempts: 0,

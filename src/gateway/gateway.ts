@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Caller } from '../accounts/authenticate.ts';
 import type { Catalog } from '../catalog/catalog.ts';
+import type { Custody } from '../custody/custody.ts';
 import type { Sealer } from '../custody/seal.ts';
 import type { HostDirectory } from '../hosts/directory.ts';
 import type { HostHealth } from '../hosts/health.ts';
@@ -30,6 +31,8 @@ export interface Gateway {
   readonly health: HostHealth;
   readonly ledger: Ledger;
   readonly sealer: Sealer;
+  /** Callers' own keys with providers. */
+  readonly custody: Custody;
   readonly limits: CallLimits;
   readonly shutdown: Shutdown;
   readonly streams: StreamSlots;

@@ -22,6 +22,8 @@ export interface Passage {
   /** A whole answer where a stream was asked for, as frames of the host's wire. */
   answerAsStream(body: Buffer): Buffer | null;
   readError(status: number, body: Buffer): HostError;
+  /** What the caller is told when the connection fails; absent: that a host failed, and nothing about it. */
+  explain?(failure: Error): GatewayError;
 }
 
 /** What every passage of one call is made from. */

@@ -5,6 +5,7 @@ import type { Peek } from '../wires/wire.ts';
 import { type Admission, servesRoute, type TextCounter } from './admit.ts';
 import { hostsFor } from './choose-host.ts';
 import { admitResolved } from './choose-model.ts';
+import { admitDeployment } from './deployment.ts';
 import type { ExchangeRecord } from './exchange-record.ts';
 import type { Call, Gateway, PricedCatalog } from './gateway.ts';
 import { readIdempotencyMark } from './idempotency.ts';
@@ -38,14 +39,15 @@ export async function understand(gateway: Gateway, call: Call, record: ExchangeR
   record.stream = peek.stream;
   const prices = gateway.prices();
   const named = resolve(prices.catalog, call.caller, peek.model, (model) => servesRoute(model, peek.needs));
-  if (named.kind === 'unknown') throw named.refusal;
   if (named.kind === 'model') record.effectiveModel = named.model.id;
   const createdS = Math.floor(gateway.clock.nowMs() / 1000);
-  const findWays = (admission: Admission): Passage[] => {
-    const crossing = { call, text, peek, admission, createdS };
-    return findPassages(crossing, hostsFor(gateway, crossing));
-  };
-  const { admission, ways } = await admitResolved(named, peek, counterFor(gateway, call, text), findWays);
+  const { admission, ways } =
+    named.kind === 'unknown'
+      ? await admitDeployment(gateway.custody, { call, text, peek, createdS }, named.refusal, record)
+      : await admitResolved(named, peek, counterFor(gateway, call, text), (admission) => {
+          const crossing = { call, text, peek, admission, createdS };
+          return findPassages(crossing, hostsFor(gateway, crossing));
+        });
   record.effectiveModel = admission.model.id;
   const ceilingNanousd = readCeiling(call.headers);
   return { call, text, peek, admission, passages: ways, prices, ceilingNanousd, idempotency, record };

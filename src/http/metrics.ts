@@ -81,7 +81,8 @@ export class Metrics {
   }
 
   observe(record: ExchangeRecord): void {
-    const { route, effectiveModel: model, usage } = record;
+    const { route, usage } = record;
+    const model = record.deploymentOf ?? record.effectiveModel;
     this.hosts.observe(record);
     this.#calls.inc({ route, status: String(record.status), ended: record.ended });
     this.#duration.observe({ route, stream: String(record.stream) }, record.totalMs / 1000);

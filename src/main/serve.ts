@@ -2,6 +2,7 @@ import { banner } from '../cli/banner.ts';
 import type { Composition } from '../cli/composition.ts';
 import { EXIT } from '../cli/exit-codes.ts';
 import { type Config, ConfigError, describeProblem } from '../config.ts';
+import { MasterKeyError } from '../custody/master-keys.ts';
 import type { ConfiguredHost } from '../hosts/host.ts';
 import type { Clock } from '../kit/clock.ts';
 import { createLog, errorFields, type RootLog } from '../kit/log.ts';
@@ -93,6 +94,10 @@ function explainFailure(error: unknown, config: Config, terminal: Composition['t
   if (error instanceof FolderHeld) {
     terminal.writeErr(`${error.message}\n`);
     return EXIT.unreachable;
+  }
+  if (error instanceof MasterKeyError) {
+    terminal.writeErr(`${error.message}\n`);
+    return EXIT.usage;
   }
   if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') {
     const { host, port } = config.listen;

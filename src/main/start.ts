@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import type { Server } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import Fastify from 'fastify';
@@ -6,7 +5,6 @@ import { ensureLocalAccount } from '../accounts/accounts.ts';
 import { authenticate, type Gate } from '../accounts/authenticate.ts';
 import { KeyDirectory } from '../accounts/key-directory.ts';
 import type { Config } from '../config.ts';
-import { MasterSealer, masterKey } from '../custody/seal.ts';
 import { Egress } from '../egress/egress.ts';
 import type { ExchangeRecord } from '../gateway/exchange-record.ts';
 import type { Gateway, PricedCatalog } from '../gateway/gateway.ts';
@@ -27,6 +25,7 @@ import { LIMITS } from '../limits.ts';
 import { TokenCounter } from '../money/count-tokens.ts';
 import { keepBooks } from './bookkeeping.ts';
 import { type Books, controlSocketPath, openBooks } from './books.ts';
+import { type Entrusted, type GuardedWorld, openCustody } from './custody.ts';
 import { buildGuards, type Guards } from './guards.ts';
 import { tellHostEvent } from './host-events.ts';
 import { catalogFor, rememberPrices } from './prices.ts';
@@ -38,6 +37,8 @@ export interface StartTerms {
   readonly hosts: readonly ConfiguredHost[];
   readonly clock: Clock;
   readonly log: Log;
+  /** What callers' URLs lead to, where that is not the world itself. */
+  readonly world?: GuardedWorld;
   /** The disk failed: nothing more can be promised. */
   onFatal(error: Error): void;
 }
@@ -93,6 +94,7 @@ async function serveBooks(terms: StartTerms, books: Books, socketPath: string): 
   await directory.start();
   const localAccountId = config.hosted ? null : (await ensureLocalAccount({ ...books, clock })).id;
   const doors = await openDoors(terms, books, core, { directory, localAccountId }, socketPath);
+  for (const url of [doors.url, doors.operationsUrl]) if (url !== null) core.entrusted.ownPorts.add(portOf(url));
   books.announce(doors.url);
   const bookkeeping = keepBooks(terms, books.store);
   return {
@@ -106,6 +108,7 @@ async function serveBooks(terms: StartTerms, books: Books, socketPath: string): 
     egress,
     voidedHolds: books.voidedHolds,
     reload: async (changed, hosts) => {
+      core.entrusted.keyring.reload(changed.masterKey);
       inForce.prices = await rememberPrices(books.store, catalogFor(changed, hosts));
       inForce.hosts = new HostDirectory(hosts, egress, health);
     },
@@ -124,16 +127,19 @@ interface Core {
   readonly gateway: Gateway;
   readonly metrics: Metrics;
   readonly guards: Guards;
+  readonly entrusted: Entrusted;
   close(): Promise<void>;
 }
 
 function buildCore(
-  { config, clock, log }: StartTerms,
-  { ids, ledger }: Books,
+  { config, clock, log, world }: StartTerms,
+  books: Books,
   inForce: InForce,
   egress: Egress,
   health: HostHealth,
 ): Core {
+  const { ids, ledger } = books;
+  const entrusted = openCustody({ config, clock, books, world });
   const countTokens = new TokenCounter(clock);
   const shutdown = new Shutdown();
   shutdown.onDue(() => ledger.hurry());
@@ -153,7 +159,8 @@ function buildCore(
     clock,
     ids,
     ledger,
-    sealer: new MasterSealer([masterKey(randomBytes(32))]),
+    sealer: entrusted.keyring.sealer,
+    custody: entrusted.custody,
     countTokens,
     observe,
     limits: config.limits,
@@ -166,9 +173,14 @@ function buildCore(
   const close = async (): Promise<void> => {
     guards.close();
     await egress.close();
+    await entrusted.close();
     await countTokens.close();
   };
-  return { gateway, metrics, guards, close };
+  return { gateway, metrics, guards, entrusted, close };
+}
+
+function portOf(url: string): number {
+  return Number(new URL(url).port);
 }
 
 /** The listeners: callers' port, the operator's socket and, for a hosted gateway, health and metrics on loopback. */

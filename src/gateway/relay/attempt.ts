@@ -66,6 +66,8 @@ export interface HostFault {
   /** Another host may do better. */
   readonly retryable: boolean;
   readonly sign: HostSign;
+  /** What the caller is told of it, where the passage has words of its own. */
+  readonly forCaller?: GatewayError | null;
 }
 
 export const HOST_WELL: HostSign = { kind: 'well', firstByteMs: null };
@@ -108,16 +110,18 @@ const NEVER_CONNECTED = new Set([
 ]);
 
 /** The connection failed; where there never was one, the host cannot have worked. */
-export function connectionFault(error: Error): HostFault {
+export function connectionFault(error: Error, { passage }: AttemptTerms): HostFault {
   const { code } = error as NodeJS.ErrnoException;
   const turnedAway = code !== undefined && NEVER_CONNECTED.has(code);
-  return { words: error.message, retryable: true, turnedAway, sign: HOST_FAILED };
+  const forCaller = passage.explain?.(error) ?? null;
+  return { words: error.message, retryable: true, turnedAway, sign: HOST_FAILED, forCaller };
 }
 
 const BROKEN_OFF = 'The model broke off in the middle of its answer; what had arrived is charged.';
 
 /** What a caller is told about a host's error: its words only where they are about the caller's own request. */
 export function errorForCaller(error: HostError, { hideKey }: AttemptTerms, contentLeft: boolean): GatewayError {
+  if (error.forCaller !== undefined) return error.forCaller;
   const { param, code } = error;
   const message = hideKey(error.message);
   switch (error.kind) {

@@ -83,7 +83,7 @@ class BufferedRelay implements AnswerReceiver {
   }
 
   failed(error: Error): void {
-    this.#giveUp(connectionFault(error));
+    this.#giveUp(connectionFault(error, this.#terms));
   }
 
   #answered(answer: BufferedAnswer): void {
@@ -129,7 +129,7 @@ class BufferedRelay implements AnswerReceiver {
 
   #giveUp(fault: HostFault): void {
     this.#control?.cancel();
-    this.#finish(this.#nothing('failed', hostFailed(false), this.#unlessBegun(fault)));
+    this.#finish(this.#nothing('failed', fault.forCaller ?? hostFailed(false), this.#unlessBegun(fault)));
   }
 
   /** After a 2xx head the host has begun to bill, so another host must not be asked as well. */

@@ -115,7 +115,7 @@ class StreamedRelay implements AnswerReceiver {
 
   failed(error: Error): void {
     this.#linger?.cancel();
-    if (!this.#over) this.#giveUp(connectionFault(error));
+    if (!this.#over) this.#giveUp(connectionFault(error, this.#terms));
   }
 
   #collect(body: Buffer[], chunks: readonly Buffer[]): void {
@@ -211,7 +211,8 @@ class StreamedRelay implements AnswerReceiver {
 
   #giveUp(fault: HostFault): void {
     this.#control?.cancel();
-    this.#finish(this.#result('upstream_error', hostFailed(this.#stream.relayedBytes > 0), fault));
+    const error = fault.forCaller ?? hostFailed(this.#stream.relayedBytes > 0);
+    this.#finish(this.#result('upstream_error', error, fault));
   }
 
   /** The host's silence begins anew: it was not the host who was silent. */
