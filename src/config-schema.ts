@@ -82,6 +82,10 @@ export const configFileSchema = z
     health: healthSchema.prefault({}),
     retention: retentionSchema.prefault({}),
     simulated_host: z.boolean().default(true).describe('Offer the simulated models.'),
+    local_hosts: z
+      .boolean()
+      .default(true)
+      .describe('In local mode, look for model servers on their usual ports of this machine.'),
     hosts: z.array(hostEntrySchema).max(LIMITS.configHostsMax).default([]),
     models: z.array(modelRowSchema).max(LIMITS.catalogModelsMax).default([]).describe('Models to add or replace.'),
     prices: z

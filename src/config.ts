@@ -68,7 +68,9 @@ export interface Config {
   readonly simulatedHost: boolean;
   /** Hosts that can be called now; empty when the provider keys were left alone. */
   readonly hosts: readonly ConfiguredHost[];
-  /** Built-in hosts that only lack a key. */
+  /** Servers that may run on their usual ports of this machine; whether they do is found out at start. */
+  readonly guessedHosts: readonly ConfiguredHost[];
+  /** Built-in hosts that only lack a key, or an address. */
   readonly hostsWithoutKey: readonly HostRow[];
   readonly models: readonly ModelRow[];
   readonly prices: ReadonlyMap<string, PriceRow>;
@@ -131,6 +133,7 @@ function assemble(
     retention: { receiptsDays: draft.retention.receipts_days },
     simulatedHost: draft.simulated_host,
     hosts: hosts.configured,
+    guessedHosts: hosts.guessed,
     hostsWithoutKey: hosts.withoutKey,
     models: draft.models,
     prices: new Map(Object.entries(draft.prices)),
@@ -248,6 +251,7 @@ export const SETTINGS: readonly Setting[] = [
   setting('origins', 'TOLLGATE_ORIGINS', list.pipe(originsSchema), (draft, origins) => (draft.origins = origins)),
   setting('logLevel', 'TOLLGATE_LOG_LEVEL', logLevelSchema, (draft, level) => (draft.log_level = level)),
   setting('sim', 'TOLLGATE_SIM', yesOrNo, (draft, simulated) => (draft.simulated_host = simulated)),
+  setting('localHosts', 'TOLLGATE_LOCAL_HOSTS', yesOrNo, (draft, wanted) => (draft.local_hosts = wanted)),
 ];
 
 function applySettings(draft: ConfigFile, sources: ConfigSources, problems: ConfigProblem[]): void {
@@ -289,6 +293,7 @@ function selectHosts(
     env: sources.env,
     simulated: draft.simulated_host,
     readKeys: sources.providerKeys !== 'leave',
+    guess: draft.local_hosts && !draft.hosted ? { ownPort: draft.listen.port } : null,
   });
   problems.push(...selection.problems.map((problem) => ({ source: problem.path === '' ? '' : file, ...problem })));
   problems.push(...strayHosts(draft, selection.names, file));

@@ -32,6 +32,24 @@ export const LIMITS = {
   settleRetryMs: 500,
   /** How often the store is asked for its health. */
   storeHealthMs: 5_000,
+  /** PostgreSQL: the ledger's own connections, those of everybody else, how long opening one and an answer may take. */
+  postgresLedgerLines: 2,
+  postgresReadersMax: 8,
+  postgresConnectMs: 5_000,
+  postgresAnswerMs: 10_000,
+  postgresReadMs: 60_000,
+  postgresIdleMs: 30_000,
+  /** A batch's wait for locks, each of its statements, and its owner's silence within it, after which others go on. */
+  postgresLockMs: 6_000,
+  postgresStatementMs: 8_000,
+  postgresSilenceMs: 3_000,
+  /** A database that is away is tried again after so long, doubled each time, up to so long. */
+  postgresRetryFirstMs: 100,
+  postgresRetryLastMs: 5_000,
+  /** How often a batch is tried that got in another's way. */
+  postgresCollisionsMax: 5,
+  /** Models, routes and hosts are found by their name in an index, which takes no longer ones. */
+  storedNameCharsMax: 600,
   /** How long SQLite waits for a lock that another connection holds. */
   storeBusyMs: 5_000,
   /** Pages of the write-ahead log before a commit also folds them into the file: rare, so that hot pages fold once. */
@@ -63,6 +81,12 @@ export const LIMITS = {
   /** How many faults of one config file are told at once. */
   configProblemsMax: 20,
   hostNameCharsMax: 64,
+  /** Fields a host's row may leave out. */
+  hostFieldsMax: 50,
+  /** How long a server on the operator's own machines may take to say what it serves, in how many bytes, how many models. */
+  localHostMs: 250,
+  localHostBytesMax: 1024 * 1024,
+  localHostModelsMax: 500,
   variableNameCharsMax: 200,
   /** Window assumed for a model that only an operator's own host knows. */
   unknownContextWindowTokens: 131_072,

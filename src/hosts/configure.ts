@@ -1,5 +1,6 @@
 import { Secret } from '../kit/secret.ts';
 import type { ConfiguredHost, HostRow, ServedModel } from './host.ts';
+import { AddressUnreadable, readAddress, usualAddress } from './read-address.ts';
 import { type Environment, type FoundKey, KeyUnreadable, readKey } from './read-key.ts';
 import { HOST_ROWS } from './rows.ts';
 import { type HostEntry, isLoopback, readHostEntry } from './schema.ts';
@@ -12,7 +13,9 @@ export interface HostProblem {
 
 export interface HostSelection {
   readonly configured: readonly ConfiguredHost[];
-  /** Built-in hosts that only lack a key. */
+  /** Servers that nobody named but that may run on their usual ports of this machine. */
+  readonly guessed: readonly ConfiguredHost[];
+  /** Built-in hosts that only lack a key, or an address. */
   readonly withoutKey: readonly HostRow[];
   /** Every host a model may name, whether or not it can be called now. */
   readonly names: ReadonlySet<string>;
@@ -23,6 +26,8 @@ export interface HostOptions {
   readonly env: Environment;
   readonly simulated: boolean;
   readonly readKeys: boolean;
+  /** Whether servers on usual ports are to be looked for, and the port that is our own. */
+  readonly guess: { readonly ownPort: number } | null;
 }
 
 /** The built-in hosts as the operator's entries change them, and the operator's own. */
@@ -43,6 +48,7 @@ function isBuiltIn(name: string): boolean {
 
 class Selection implements HostSelection {
   readonly configured: ConfiguredHost[] = [];
+  readonly guessed: ConfiguredHost[] = [];
   readonly withoutKey: HostRow[] = [];
   readonly names = new Set<string>();
   readonly problems: HostProblem[] = [];
@@ -64,10 +70,11 @@ class Selection implements HostSelection {
       else if (this.#options.simulated) this.#add(builtIn, undefined, null);
       return;
     }
-    const row = entry === undefined ? builtIn : readHostEntry(entry, builtIn);
+    const row = this.#withAddress(entry === undefined ? builtIn : readHostEntry(entry, builtIn), entry);
     const found = this.#key(row, entry, at);
-    if (found !== null) this.#add(row, entry, found);
-    else this.withoutKey.push(row);
+    if (row.baseUrl !== '' && (found !== null || row.local !== undefined)) this.#add(row, entry, found);
+    else if (row.local === undefined) this.withoutKey.push(row);
+    else this.#guess(row);
   }
 
   addOwn(entry: HostEntry, at: number): void {
@@ -78,30 +85,53 @@ class Selection implements HostSelection {
   }
 
   #add(row: HostRow, entry: HostEntry | undefined, found: FoundKey | null): void {
-    if (!this.#options.readKeys) return;
-    this.configured.push({
-      row,
-      key: found?.key ?? null,
-      keySource: found?.source ?? null,
-      local: entry?.local ?? isLoopback(URL.parse(row.baseUrl)?.hostname ?? ''),
-      models: (entry?.models ?? []).map(readServedModel),
-    });
+    if (this.#options.readKeys) this.configured.push(configuredHost(row, entry, found));
+  }
+
+  #guess(row: HostRow): void {
+    const { guess, readKeys } = this.#options;
+    const port = row.local?.port ?? null;
+    if (!readKeys || guess === null || port === null || port === guess.ownPort || row.address === undefined) return;
+    this.guessed.push(configuredHost({ ...row, baseUrl: usualAddress(row.address) }, undefined, null));
+  }
+
+  /** From the entry, else from a variable; a local server that an entry only names is where such servers usually are. */
+  #withAddress(row: HostRow, entry: HostEntry | undefined): HostRow {
+    const { address } = row;
+    if (address === undefined || entry?.base_url !== undefined || !this.#options.readKeys) return row;
+    const found = this.#orProblem(() => readAddress(address, this.#options.env));
+    if (found !== null) return { ...row, baseUrl: found.baseUrl };
+    return row.local !== undefined && entry !== undefined ? { ...row, baseUrl: usualAddress(address) } : row;
   }
 
   #key(row: HostRow, entry: HostEntry | undefined, at: number): FoundKey | null {
     if (!this.#options.readKeys) return null;
     if (entry?.key !== undefined) return { key: new Secret(entry.key), source: `hosts[${at}].key` };
+    const found = this.#orProblem(() => readKey(row.keyVariables, this.#options.env));
+    if (found === null && entry?.key_env !== undefined)
+      this.refuse(at, 'key_env', `names ${entry.key_env}, which is not set`);
+    return found;
+  }
+
+  #orProblem<Found>(read: () => Found | null): Found | null {
     try {
-      const found = readKey(row.keyVariables, this.#options.env);
-      if (found === null && entry?.key_env !== undefined)
-        this.refuse(at, 'key_env', `names ${entry.key_env}, which is not set`);
-      return found;
+      return read();
     } catch (error) {
-      if (!(error instanceof KeyUnreadable)) throw error;
+      if (!(error instanceof KeyUnreadable || error instanceof AddressUnreadable)) throw error;
       this.problems.push({ path: '', message: error.message });
       return null;
     }
   }
+}
+
+function configuredHost(row: HostRow, entry: HostEntry | undefined, found: FoundKey | null): ConfiguredHost {
+  return {
+    row,
+    key: found?.key ?? null,
+    keySource: found?.source ?? null,
+    local: entry?.local ?? (row.local !== undefined || isLoopback(URL.parse(row.baseUrl)?.hostname ?? '')),
+    models: (entry?.models ?? []).map(readServedModel),
+  };
 }
 
 function readServedModel(served: NonNullable<HostEntry['models']>[number]): ServedModel {
@@ -111,5 +141,6 @@ function readServedModel(served: NonNullable<HostEntry['models']>[number]): Serv
     model: served.model ?? served.id,
     contextWindow: served.context_window ?? null,
     maxOutputTokens: served.max_output_tokens ?? null,
+    ...(served.price !== undefined && { price: served.price }),
   };
 }

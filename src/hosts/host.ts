@@ -1,3 +1,5 @@
+import type { Capability } from '../canonical/capability.ts';
+import type { PriceRow } from '../catalog/schema.ts';
 import type { Secret } from '../kit/secret.ts';
 
 /** The fields that identify a caller's user; a host is sent only those its row names. */
@@ -10,16 +12,44 @@ export interface HostAuth {
   readonly scheme: 'Bearer' | null;
 }
 
-/** Where a host departs from its wire, by the names of rules that live in the wire's own folder. */
+/** Where a host departs from its wire; the wire's own folder holds what each word means. */
 export interface HostSlots {
+  /** The rule by which its counts are read. */
   readonly readUsage?: string;
+  /** Fields of a request that it answers with an error, and does not need. */
+  readonly omits?: readonly string[];
+  /** Fields that every request to it carries, because silence means something else to it. */
+  readonly adds?: Readonly<Record<string, string | number | boolean>>;
+  /** It does not know the role "developer" and is told "system". */
+  readonly developerAsSystem?: boolean;
+  /** The name by which it takes the traces of earlier turns back, or that it takes none; absent: as the caller wrote them. */
+  readonly traces?: 'reasoning' | 'reasoning_content' | 'none';
+}
+
+/** Where a host is found that has no common address: the first of these variables that is set names it. */
+export interface HostAddress {
+  readonly variables: readonly string[];
+  /** What its address ends in, as `/v1`; added where it is missing. */
+  readonly path: string;
+  /** For a bare host name, as people write it for servers of their own; null: a scheme is needed. */
+  readonly port: number | null;
+}
+
+/** A server that people run themselves: it says what it serves, and that is free unless it is priced. */
+export interface LocalServer {
+  /** The loopback port it is looked for in local mode; null: it is never looked for. */
+  readonly port: number | null;
+  /** What it writes into `owned_by` of its models, where the port alone proves nothing. */
+  readonly owner: string | null;
 }
 
 /** A host is a row of data: everything that code would otherwise ask its name for stands here. */
 export interface HostRow {
   readonly name: string;
-  /** Without a slash at the end, as `https://host.example/v1`. */
+  /** Without a slash at the end, as `https://host.example/v1`; empty where `address` has yet to say it. */
   readonly baseUrl: string;
+  readonly address?: HostAddress;
+  readonly local?: LocalServer;
   /** The wires it speaks, the one to translate to first. */
   readonly wires: readonly string[];
   readonly auth: HostAuth;
@@ -44,6 +74,9 @@ export interface ServedModel {
   /** For a model the catalog does not know. */
   readonly contextWindow: number | null;
   readonly maxOutputTokens: number | null;
+  readonly caps?: readonly Capability[];
+  /** What the host charges for it. */
+  readonly price?: PriceRow;
 }
 
 /** A host that can be called: its row, and the key if it needs one. */
@@ -56,4 +89,6 @@ export interface ConfiguredHost {
   readonly local: boolean;
   /** Models the operator listed beside the host; the catalog may know of more. */
   readonly models: readonly ServedModel[];
+  /** Models the host itself listed when it was asked; absent: it was not. */
+  readonly found?: readonly ServedModel[];
 }

@@ -2,49 +2,216 @@ import type { HostRow } from './host.ts';
 
 const BEARER = { header: 'authorization', scheme: 'Bearer' } as const;
 
-/** The hosts Tollgate knows without being told; the config file adds others, or other addresses for these. */
-export const HOST_ROWS: readonly HostRow[] = [
+/** What nobody proved otherwise: the widely known limit, nothing about the caller's users, every frame put right. */
+const PLAIN = {
+  baseUrl: '',
+  wires: ['chat'],
+  auth: BEARER,
+  keyVariables: [],
+  relay: 'mended',
+  reducesVectors: false,
+  outputLimitField: 'max_tokens',
+  forwards: [],
+  onClientGone: 'drain',
+  simulated: false,
+  slots: {},
+} as const satisfies Omit<HostRow, 'name'>;
+
+/** The traces of earlier turns are another model's, or a field it answers with an error. */
+const NO_TRACES = { traces: 'none' } as const;
+/** Most compatible hosts also know no other role for instructions. */
+const COMPATIBLE = { ...NO_TRACES, developerAsSystem: true } as const;
+
+const vendors: readonly HostRow[] = [
   {
+    ...PLAIN,
     name: 'openai',
     baseUrl: 'https://api.openai.com/v1',
     wires: ['chat', 'responses', 'completions', 'embeddings'],
-    auth: BEARER,
     keyVariables: ['OPENAI_API_KEY'],
-    relay: 'mended',
     reducesVectors: true,
     outputLimitField: 'max_completion_tokens',
     forwards: ['prompt_cache_key', 'safety_identifier'],
-    onClientGone: 'drain',
-    simulated: false,
-    slots: {},
+    slots: NO_TRACES,
   },
   {
+    ...PLAIN,
     name: 'anthropic',
     baseUrl: 'https://api.anthropic.com/v1',
     wires: ['messages'],
     auth: { header: 'x-api-key', scheme: null },
     keyVariables: ['ANTHROPIC_API_KEY'],
-    relay: 'mended',
-    reducesVectors: false,
-    outputLimitField: 'max_tokens',
-    forwards: [],
-    onClientGone: 'drain',
-    simulated: false,
-    slots: {},
   },
   {
-    name: 'sim',
-    // Filled in at start, when the simulated upstream knows its port.
-    baseUrl: '',
-    wires: ['chat', 'messages', 'responses', 'completions', 'embeddings', 'systemone'],
-    auth: BEARER,
-    keyVariables: [],
-    relay: 'exact',
-    reducesVectors: false,
+    // Deployments have names of their own, so the catalog knows none of them: they are listed in the config file.
+    ...PLAIN,
+    name: 'azure',
+    address: { variables: ['AZURE_OPENAI_BASE_URL', 'AZURE_OPENAI_ENDPOINT'], path: '/openai/v1', port: null },
+    wires: ['chat', 'responses', 'embeddings'],
+    auth: { header: 'api-key', scheme: null },
+    keyVariables: ['AZURE_OPENAI_API_KEY'],
+    reducesVectors: true,
     outputLimitField: 'max_completion_tokens',
-    forwards: [],
-    onClientGone: 'drain',
-    simulated: true,
-    slots: {},
+    slots: NO_TRACES,
+  },
+  {
+    ...PLAIN,
+    name: 'google',
+    baseUrl: 'https://generativelanguage.googleapis.com/v1beta/openai',
+    wires: ['chat', 'embeddings'],
+    keyVariables: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
+    slots: COMPATIBLE,
+  },
+  {
+    // A turn of its thinking models is refused unless it brings its trace back under this name.
+    ...PLAIN,
+    name: 'deepseek',
+    baseUrl: 'https://api.deepseek.com',
+    keyVariables: ['DEEPSEEK_API_KEY'],
+    slots: { ...COMPATIBLE, traces: 'reasoning_content' },
+  },
+  {
+    // Refuses every field it does not know, also inside messages; tells its usage unasked.
+    ...PLAIN,
+    name: 'mistral',
+    baseUrl: 'https://api.mistral.ai/v1',
+    wires: ['chat', 'embeddings'],
+    keyVariables: ['MISTRAL_API_KEY'],
+    slots: { ...COMPATIBLE, omits: ['stream_options'] },
+  },
+  {
+    // Its chat wire is deprecated, and there its limit leaves out what the model thinks.
+    ...PLAIN,
+    name: 'xai',
+    baseUrl: 'https://api.x.ai/v1',
+    wires: ['responses'],
+    keyVariables: ['XAI_API_KEY'],
+    outputLimitField: 'max_completion_tokens',
+    forwards: ['prompt_cache_key'],
+  },
+  {
+    ...PLAIN,
+    name: 'cohere',
+    baseUrl: 'https://api.cohere.ai/compatibility/v1',
+    wires: ['chat', 'embeddings'],
+    keyVariables: ['COHERE_API_KEY', 'CO_API_KEY'],
+    slots: COMPATIBLE,
+  },
+  {
+    // Cuts long inputs silently unless told not to, and knows only one word for an encoding.
+    ...PLAIN,
+    name: 'voyage',
+    baseUrl: 'https://api.voyageai.com/v1',
+    wires: ['embeddings'],
+    keyVariables: ['VOYAGE_API_KEY', 'VOYAGEAI_API_KEY'],
+    slots: { omits: ['encoding_format'], adds: { truncation: false } },
+  },
+  {
+    ...PLAIN,
+    name: 'typesafe',
+    baseUrl: 'https://api.typesafe.ai/v1',
+    wires: ['systemone'],
+    keyVariables: ['TYPESAFE_API_KEY'],
   },
 ];
+
+/** Hosts of other vendors' models. */
+const servers: readonly HostRow[] = [
+  {
+    ...PLAIN,
+    name: 'groq',
+    baseUrl: 'https://api.groq.com/openai/v1',
+    keyVariables: ['GROQ_API_KEY'],
+    outputLimitField: 'max_completion_tokens',
+    slots: NO_TRACES,
+  },
+  {
+    ...PLAIN,
+    name: 'together',
+    baseUrl: 'https://api.together.ai/v1',
+    keyVariables: ['TOGETHER_API_KEY', 'TOGETHERAI_API_KEY'],
+    slots: COMPATIBLE,
+  },
+  {
+    ...PLAIN,
+    name: 'fireworks',
+    baseUrl: 'https://api.fireworks.ai/inference/v1',
+    keyVariables: ['FIREWORKS_API_KEY', 'FIREWORKS_AI_API_KEY'],
+    slots: { ...COMPATIBLE, traces: 'reasoning_content' },
+  },
+  {
+    ...PLAIN,
+    name: 'cerebras',
+    baseUrl: 'https://api.cerebras.ai/v1',
+    keyVariables: ['CEREBRAS_API_KEY'],
+    outputLimitField: 'max_completion_tokens',
+    slots: COMPATIBLE,
+  },
+  {
+    ...PLAIN,
+    name: 'openrouter',
+    baseUrl: 'https://openrouter.ai/api/v1',
+    keyVariables: ['OPENROUTER_API_KEY'],
+    slots: { developerAsSystem: true },
+  },
+  {
+    ...PLAIN,
+    name: 'perplexity',
+    baseUrl: 'https://api.perplexity.ai',
+    keyVariables: ['PERPLEXITY_API_KEY', 'PPLX_API_KEY'],
+    slots: COMPATIBLE,
+  },
+];
+
+const LOCAL = { ...PLAIN, wires: ['chat', 'embeddings', 'completions'], slots: { developerAsSystem: true } } as const;
+
+/** Servers that people run themselves, on their own machine or on one of their own. */
+const locals: readonly HostRow[] = [
+  {
+    ...LOCAL,
+    name: 'ollama',
+    address: { variables: ['OLLAMA_HOST', 'OLLAMA_BASE_URL'], path: '/v1', port: 11_434 },
+    local: { port: 11_434, owner: null },
+  },
+  {
+    // The port is many programs' favourite, so its models must say whose they are.
+    ...LOCAL,
+    name: 'vllm',
+    address: { variables: ['VLLM_BASE_URL', 'VLLM_API_BASE'], path: '/v1', port: 8_000 },
+    local: { port: 8_000, owner: 'vllm' },
+    keyVariables: ['VLLM_API_KEY'],
+  },
+  {
+    // Its usual port is ours.
+    ...LOCAL,
+    name: 'llamacpp',
+    address: { variables: ['LLAMACPP_BASE_URL', 'LLAMA_CPP_BASE_URL'], path: '/v1', port: 8_080 },
+    local: { port: null, owner: null },
+    keyVariables: ['LLAMACPP_API_KEY', 'LLAMA_CPP_API_KEY'],
+  },
+  {
+    ...LOCAL,
+    name: 'lmstudio',
+    address: {
+      variables: ['LMSTUDIO_BASE_URL', 'LM_STUDIO_BASE_URL', 'LM_STUDIO_API_BASE'],
+      path: '/v1',
+      port: 1_234,
+    },
+    local: { port: 1_234, owner: null },
+    keyVariables: ['LMSTUDIO_API_KEY', 'LM_STUDIO_API_KEY'],
+  },
+];
+
+const simulated: HostRow = {
+  ...PLAIN,
+  name: 'sim',
+  // Filled in at start, when the simulated upstream knows its port.
+  baseUrl: '',
+  wires: ['chat', 'messages', 'responses', 'completions', 'embeddings', 'systemone'],
+  relay: 'exact',
+  outputLimitField: 'max_completion_tokens',
+  simulated: true,
+};
+
+/** The hosts Tollgate knows without being told; the config file adds others, or other addresses for these. */
+export const HOST_ROWS: readonly HostRow[] = [...vendors, ...servers, ...locals, simulated];

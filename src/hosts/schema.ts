@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { modelIdSchema } from '../catalog/schema.ts';
+import { modelIdSchema, priceSchema } from '../catalog/schema.ts';
 import { LIMITS } from '../limits.ts';
-import { type HostRow, LABEL_FIELDS } from './host.ts';
+import { type HostRow, type HostSlots, LABEL_FIELDS } from './host.ts';
 
 const variableName = z
   .string()
@@ -9,6 +9,18 @@ const variableName = z
   .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be the name of an environment variable');
 
 const BASE_URL_RULE = 'must be an http or https address without user, query or fragment, as "https://host.example/v1"';
+
+/** Never one that decides what runs or what it may cost: those are ours to write. */
+const fieldName = z
+  .string()
+  .min(1)
+  .max(LIMITS.variableNameCharsMax)
+  .refine((name) => !OWN_FIELDS.has(name), 'is a field that this gateway writes itself');
+
+const OWN_FIELDS: ReadonlySet<string> = new Set([
+  ...['model', 'messages', 'input', 'prompt', 'system', 'stream', 'n', 'best_of', 'tools'],
+  ...['max_tokens', 'max_completion_tokens', 'max_output_tokens'],
+]);
 
 const hostModelName = z.string().min(1).max(LIMITS.modelIdCharsMax);
 
@@ -19,6 +31,8 @@ const servedModelSchema = z.union([
     model: hostModelName.optional().describe("The host's own name for it; the id where absent."),
     context_window: z.int().positive().optional().describe('For a model the catalog does not know.'),
     max_output_tokens: z.int().positive().optional().describe('For a model the catalog does not know.'),
+    price: priceSchema.optional().describe('What this host charges you, where that is not what callers pay.'),
+    allow_loss: z.boolean().optional().describe('The host may cost more than callers pay.'),
   }),
 ]);
 
@@ -70,6 +84,17 @@ export const hostEntrySchema = z
       .optional()
       .describe("Fields about the caller's users that the host may see."),
     on_client_gone: z.enum(['drain', 'cancel']).optional(),
+    omits: z.array(fieldName).max(LIMITS.hostFieldsMax).optional().describe('Fields the host is not sent.'),
+    adds: z
+      .record(fieldName, z.union([z.string(), z.number(), z.boolean()]))
+      .optional()
+      .describe('Fields every request to the host carries.'),
+    developer_as_system: z.boolean().optional().describe('The host knows no role "developer".'),
+    traces: z
+      .enum(['reasoning', 'reasoning_content', 'none'])
+      .optional()
+      .describe('The one name by which the host takes traces of earlier turns back; absent: as they were written.'),
+    allow_loss: z.boolean().optional().describe('This host may cost more than callers pay, for any of its models.'),
   })
   .refine((entry) => entry.key === undefined || entry.key_env === undefined, {
     path: ['key_env'],
@@ -104,7 +129,7 @@ export function readHostEntry(entry: HostEntry, builtIn: HostRow | undefined): H
     ...base,
     ...(entry.base_url !== undefined && { baseUrl: withoutSlash(entry.base_url) }),
     ...(entry.wires !== undefined && { wires: entry.wires }),
-    ...(entry.read_usage !== undefined && { slots: { readUsage: entry.read_usage } }),
+    slots: { ...base.slots, ...readSlots(entry) },
     ...(entry.reduces_vectors !== undefined && { reducesVectors: entry.reduces_vectors }),
     ...(entry.auth !== undefined && { auth: AUTH_FORMS[entry.auth] }),
     ...(entry.key_env !== undefined && { keyVariables: [entry.key_env] }),
@@ -113,6 +138,16 @@ export function readHostEntry(entry: HostEntry, builtIn: HostRow | undefined): H
     ...(entry.on_client_gone !== undefined && { onClientGone: entry.on_client_gone }),
     // Another address is another host: nothing was recorded there, so its frames are not trusted to conform.
     ...(entry.base_url !== undefined && { relay: 'mended' as const }),
+  };
+}
+
+function readSlots(entry: HostEntry): HostSlots {
+  return {
+    ...(entry.read_usage !== undefined && { readUsage: entry.read_usage }),
+    ...(entry.omits !== undefined && { omits: entry.omits }),
+    ...(entry.adds !== undefined && { adds: entry.adds }),
+    ...(entry.developer_as_system !== undefined && { developerAsSystem: entry.developer_as_system }),
+    ...(entry.traces !== undefined && { traces: entry.traces }),
   };
 }
 

@@ -55,6 +55,7 @@ export interface HubRequestTerms {
   readonly reasoningEffort: string | null;
   /** Whether the model takes a thinking budget or only an effort word; see the catalog. */
   readonly thinking: 'budget' | 'effort' | null;
+  readonly manners?: HostManners;
 }
 
 /** One host stream being read into events; after `finish` or `error` it emits nothing more. */

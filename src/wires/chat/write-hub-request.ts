@@ -9,19 +9,22 @@ import type {
   ToolChoice,
   ToolResultBlock,
 } from '../../canonical/request.ts';
+import { NO_MANNERS } from '../host-fields.ts';
 import type { HubRequestTerms } from '../hub.ts';
 import { writeImageUrl } from '../image-url.ts';
 import type { Members } from '../members.ts';
 import { untranslatable } from '../request-errors.ts';
+import { withTraceFor } from './message-manners.ts';
 import { writeReasoning } from './reasoning-details.ts';
 
 /** The common request as this wire says it, for a host that speaks it. */
 export function writeHubRequest(request: CanonicalRequest, terms: HubRequestTerms): Buffer {
   const { sampling } = request;
   if (sampling.topK !== null) throw untranslatable('top_k');
+  const manners = terms.manners ?? NO_MANNERS;
   const body: Members = {
     model: terms.hostModel,
-    messages: request.messages.flatMap(writeMessage),
+    messages: request.messages.flatMap(writeMessage).map((message) => withTraceFor(message, manners)),
     [terms.outputLimitField]: terms.outputLimit,
     ...(terms.stream ? { stream: true, stream_options: { include_usage: true } } : {}),
     ...given('temperature', sampling.temperature),
@@ -35,7 +38,9 @@ export function writeHubRequest(request: CanonicalRequest, terms: HubRequestTerm
     ...given('parallel_tool_calls', request.tools.length > 0 ? request.parallelToolCalls : null),
     ...given('response_format', writeFormat(request.answerFormat)),
     ...given('reasoning_effort', terms.reasoningEffort),
+    ...manners.adds,
   };
+  for (const name of manners.omits ?? []) delete body[name];
   return Buffer.from(JSON.stringify(body));
 }
 

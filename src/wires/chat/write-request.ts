@@ -1,8 +1,10 @@
 import type { JsonEdit, JsonText } from '../../kit/json.ts';
+import { editHostFields, isOmitted, NO_MANNERS } from '../host-fields.ts';
 import { LABEL_FIELDS } from '../labels.ts';
 import { isObject, type Members } from '../members.ts';
 import type { Peek, UpstreamTerms } from '../wire.ts';
 import { GATEWAY_FIELDS } from './fields.ts';
+import { editMessages } from './message-manners.ts';
 
 const LIMIT_FIELDS: readonly string[] = ['max_completion_tokens', 'max_tokens'];
 const PLAIN_INTEGER = /^\d+$/;
@@ -17,7 +19,10 @@ export function writeRequest(text: JsonText, peek: Peek, terms: UpstreamTerms): 
   if (terms.reasoningEffort !== null && body.reasoning_effort !== terms.reasoningEffort) {
     edit.set(['reasoning_effort'], JSON.stringify(terms.reasoningEffort));
   }
-  if (peek.stream) askForUsage(body, edit);
+  const manners = terms.manners ?? NO_MANNERS;
+  editMessages(body, edit, manners);
+  editHostFields(edit, manners);
+  if (peek.stream && !isOmitted('stream_options', manners)) askForUsage(body, edit);
   return edit.apply();
 }
 

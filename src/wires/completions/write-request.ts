@@ -1,4 +1,5 @@
 import type { JsonEdit, JsonText } from '../../kit/json.ts';
+import { editHostFields, isOmitted, NO_MANNERS } from '../host-fields.ts';
 import { isObject, type Members } from '../members.ts';
 import type { Peek, UpstreamTerms } from '../wire.ts';
 import { isWithheld } from './fields.ts';
@@ -13,7 +14,9 @@ export function writeRequest(text: JsonText, peek: Peek, terms: UpstreamTerms): 
   if (peek.model !== terms.hostModel) edit.set(['model'], JSON.stringify(terms.hostModel));
   if (!saysLimit(text, body, terms.outputLimit)) edit.set(['max_tokens'], String(terms.outputLimit));
   writeEffort(body, terms, edit);
-  if (peek.stream) askForUsage(body, edit);
+  const manners = terms.manners ?? NO_MANNERS;
+  editHostFields(edit, manners);
+  if (peek.stream && !isOmitted('stream_options', manners)) askForUsage(body, edit);
   return edit.apply();
 }
 

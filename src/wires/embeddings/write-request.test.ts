@@ -40,3 +40,10 @@ test('nothing leaves that only this gateway understands, nor who the user is', (
   expect(JSON.parse(write(body))).toEqual(ASK);
   expect(JSON.parse(write(body, { forwards: ['user'] }))).toEqual({ ...ASK, user: 'u' });
 });
+
+test('a host that cuts long inputs unless told not to is told, and one word it does not know is kept from it', () => {
+  const manners = { omits: ['encoding_format'], adds: { truncation: false } };
+  const body = { ...ASK, encoding_format: 'float' };
+  expect(JSON.parse(write(body, { manners }))).toEqual({ ...ASK, truncation: false });
+  expect(JSON.parse(write({ ...body, truncation: false }, { manners }))).toEqual({ ...ASK, truncation: false });
+});

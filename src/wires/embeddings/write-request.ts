@@ -1,4 +1,5 @@
 import type { JsonText } from '../../kit/json.ts';
+import { editHostFields, NO_MANNERS } from '../host-fields.ts';
 import type { Members } from '../members.ts';
 import type { Peek, UpstreamTerms } from '../wire.ts';
 import { isWithheld } from './fields.ts';
@@ -7,11 +8,12 @@ import { isWithheld } from './fields.ts';
 export function writeRequest(
   text: JsonText,
   peek: Peek,
-  { hostModel, forwards, reducesVectors }: UpstreamTerms,
+  { hostModel, forwards, reducesVectors, manners = NO_MANNERS }: UpstreamTerms,
 ): Buffer {
   const edit = text.edit();
   for (const name of Object.keys(text.value as Members)) if (isWithheld(name, forwards)) edit.remove([name]);
   if (!reducesVectors) edit.remove(['dimensions']);
+  editHostFields(edit, manners);
   if (peek.model !== hostModel) edit.set(['model'], JSON.stringify(hostModel));
   return edit.apply();
 }

@@ -1,5 +1,6 @@
 import type { JsonText } from '../../kit/json.ts';
 import { isSealedForeign } from '../foreign-reasoning.ts';
+import { editHostFields, NO_MANNERS } from '../host-fields.ts';
 import { isObject, type Members } from '../members.ts';
 import type { Peek, UpstreamTerms } from '../wire.ts';
 import { isWithheld } from './fields.ts';
@@ -14,6 +15,7 @@ export function writeRequest(text: JsonText, peek: Peek, terms: UpstreamTerms): 
   if (peek.model !== terms.hostModel) edit.set(['model'], JSON.stringify(terms.hostModel));
   if (!saysLimit(text, body, terms.outputLimit)) edit.set(['max_tokens'], String(terms.outputLimit));
   for (const path of foreignReasoning(body.messages as unknown[])) edit.remove(path);
+  editHostFields(edit, terms.manners ?? NO_MANNERS);
   return edit.apply();
 }
 

@@ -1,5 +1,6 @@
 import type { JsonEdit, JsonText } from '../../kit/json.ts';
 import { isSealedForeign } from '../foreign-reasoning.ts';
+import { editHostFields, NO_MANNERS } from '../host-fields.ts';
 import { isObject, type Members } from '../members.ts';
 import { OWN_REASONING_MEMBERS } from '../read-reasoning.ts';
 import type { Peek, UpstreamTerms } from '../wire.ts';
@@ -18,6 +19,7 @@ export function writeRequest(text: JsonText, peek: Peek, terms: UpstreamTerms): 
   editReasoning(body, terms.reasoningEffort, edit);
   editStreamOptions(body, edit);
   dropForeignReasoning(body, edit);
+  editHostFields(edit, terms.manners ?? NO_MANNERS);
   return edit.apply();
 }
 

@@ -1,14 +1,16 @@
 import type { JsonText } from '../../kit/json.ts';
+import { editHostFields, NO_MANNERS } from '../host-fields.ts';
 import { LABEL_FIELDS } from '../labels.ts';
 import type { Members } from '../members.ts';
 import { REFUSED_EVERYWHERE } from '../refused-fields.ts';
 import type { Peek, UpstreamTerms } from '../wire.ts';
 
 /** The caller's own bytes with the few members replaced that must differ for this host. */
-export function writeRequest(text: JsonText, peek: Peek, { hostModel, forwards }: UpstreamTerms): Buffer {
+export function writeRequest(text: JsonText, peek: Peek, { hostModel, forwards, manners }: UpstreamTerms): Buffer {
   const edit = text.edit();
   for (const name of Object.keys(text.value as Members)) if (isWithheld(name, forwards)) edit.remove([name]);
   if (peek.model !== hostModel) edit.set(['model'], JSON.stringify(hostModel));
+  editHostFields(edit, manners ?? NO_MANNERS);
   return edit.apply();
 }
 

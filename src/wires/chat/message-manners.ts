@@ -1,0 +1,35 @@
+import type { JsonEdit } from '../../kit/json.ts';
+import { isText, type Members, objectsIn } from '../members.ts';
+import type { HostManners } from '../wire.ts';
+
+/** Where a turn's trace may stand; the last holds what only its own maker can read. */
+const TRACE_MEMBERS = ['reasoning', 'reasoning_content', 'reasoning_details'] as const;
+
+/** Spells messages as this host knows them: a role it has, and traces of earlier turns where it looks for them. */
+export function editMessages(body: Members, edit: JsonEdit, { developerAsSystem, traces }: HostManners): void {
+  if (developerAsSystem !== true && traces === undefined) return;
+  objectsIn(body.messages).forEach((message, at) => {
+    if (developerAsSystem === true && message.role === 'developer') edit.set(['messages', at, 'role'], '"system"');
+    if (traces !== undefined && message.role === 'assistant') editTrace(message, ['messages', at], edit, traces);
+  });
+}
+
+function editTrace(
+  message: Members,
+  path: readonly (string | number)[],
+  edit: JsonEdit,
+  wanted: NonNullable<HostManners['traces']>,
+): void {
+  const trace = [message.reasoning, message.reasoning_content].find(isText);
+  for (const name of TRACE_MEMBERS) if (name !== wanted) edit.remove([...path, name]);
+  if (wanted !== 'none' && trace !== undefined && !isText(message[wanted])) {
+    edit.set([...path, wanted], JSON.stringify(trace));
+  }
+}
+
+/** The same for a message that we write ourselves. */
+export function withTraceFor(message: Members, { traces }: HostManners): Members {
+  if (traces === undefined || message.reasoning_content === undefined) return message;
+  const { reasoning_content: trace, ...rest } = message;
+  return traces === 'none' ? rest : { ...rest, [traces]: trace };
+}
