@@ -68,13 +68,13 @@ describe('by health', () => {
   test.each<[Availability, string[]]>([
     ['open', ['cheap', 'dear']],
     ['probe', ['cheap', 'dear']],
-    ['aside', ['dear']],
+    ['aside', ['dear', 'cheap']],
     ['closed', ['dear']],
   ])('the cheapest that is %s', (availability, expected) => {
     expect(order([candidate('cheap', cheap, availability), candidate('dear', dear)])).toEqual(expected);
   });
 
-  test('if all are set aside they are asked anyway, but never one whose key was refused', () => {
+  test('those set aside come last, cheapest first; one whose key was refused never comes', () => {
     const hosts = [candidate('a', dear, 'aside'), candidate('b', cheap, 'aside'), candidate('c', cheap, 'closed')];
     expect(order(hosts)).toEqual(['b', 'a']);
     expect(order([candidate('c', cheap, 'closed')])).toEqual([]);

@@ -11,13 +11,17 @@ export interface CallTraits {
 
 /**
  * The hosts that may be asked, in the order to ask them: the cheapest for this call first, and among equal prices the
- * one that has probably seen the prompt before. If none is well, those set aside are asked anyway; one whose key was
- * refused never is.
+ * one that has probably seen the prompt before. Those set aside come last, for when all others have failed; one whose
+ * key was refused never comes.
  */
-export function chooseHosts(candidates: readonly Candidate[], nowMs: number, traits: CallTraits): readonly Candidate[] {
-  const usable = candidates.filter((candidate) => isUsable(candidate, nowMs));
-  const asked = usable.length > 0 ? usable : candidates.filter((candidate) => !isClosed(candidate, nowMs));
-  return asked.length < 2 ? asked : inOrder(asked, traits);
+export function chooseHosts(candidates: readonly Candidate[], nowMs: number, traits: CallTraits): Candidate[] {
+  const usable: Candidate[] = [];
+  const aside: Candidate[] = [];
+  for (const candidate of candidates) {
+    if (isUsable(candidate, nowMs)) usable.push(candidate);
+    else if (!isClosed(candidate, nowMs)) aside.push(candidate);
+  }
+  return [...inOrder(usable, traits), ...inOrder(aside, traits)];
 }
 
 /** Well, or due for the one call that finds out. */
@@ -36,7 +40,8 @@ interface Offer {
   readonly costNanousd: bigint;
 }
 
-function inOrder(candidates: readonly Candidate[], traits: CallTraits): Candidate[] {
+function inOrder(candidates: readonly Candidate[], traits: CallTraits): readonly Candidate[] {
+  if (candidates.length < 2) return candidates;
   let affinity: number | null = null;
   const scoreOf = ({ host }: Candidate): number => {
     affinity ??= traits.affinity();
