@@ -2,6 +2,8 @@
 export const LIMITS = {
   /** Largest request body a caller may send. */
   requestBodyBytesMax: 32 * 1024 * 1024,
+  /** Largest body of a request that is no call, as one that stores a key. */
+  plainBodyBytesMax: 64 * 1024,
   /** Deepest nesting, most values, most keys, longest number and longest key of a JSON body; beyond, it is refused unread. */
   jsonDepthMax: 64,
   jsonNodesMax: 1_000_000,
@@ -20,6 +22,8 @@ export const LIMITS = {
   modelIdCharsMax: 200,
   /** Dearest rate a price may name: one dollar a token, so that no sum of a request leaves int64. */
   rateNanousdPerMillionMax: 1_000_000_000_000_000,
+  /** The most that is noted as lost on one call: counts nobody can mean must not make the sum of a year leave int64. */
+  lossNanousdMax: 1_000_000_000_000,
   /** Rows of one page of any listing of the store. */
   storePageRowsMax: 1000,
   /** Operations of one commit; commits under way; operations that may wait for one. */

@@ -1,14 +1,16 @@
 import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../canonical/errors.ts';
-import { LIMITS } from '../limits.ts';
 import { PREFIXES, type Route, refusedRoute } from './routes.ts';
 
 /** What the server's own parsing refuses, in our words. */
-export function errorOfServer(error: { code?: string; statusCode?: number }): GatewayError | null {
+export function errorOfServer(
+  error: { code?: string; statusCode?: number },
+  bodyBytesMax: number,
+): GatewayError | null {
   switch (error.code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return new GatewayError('request_too_large', {
-        message: `The body is larger than ${LIMITS.requestBodyBytesMax} bytes. Send less.`,
+        message: `The body is larger than ${bodyBytesMax} bytes. Send less.`,
       });
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
     case 'FST_ERR_CTP_EMPTY_TYPE':

@@ -9,6 +9,8 @@ export interface PlainRequest {
   readonly caller: Caller | null;
   readonly headers: IncomingHttpHeaders;
   readonly param: string;
+  /** Empty where none was sent. */
+  readonly body: Buffer;
 }
 
 export interface PlainAnswer {
@@ -21,7 +23,7 @@ export type PlainHandler = (request: PlainRequest) => PlainAnswer | Promise<Plai
 
 /** A row of the one route table: everything the server answers, and who may ask. */
 export type Route = {
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** Without prefix; a trailing `/*` takes the rest of the path as the parameter. */
   readonly path: string;
   /** `public` routes need no key in any mode. */

@@ -76,7 +76,7 @@ export function buildServer(terms: ServerTerms): FastifyInstance {
     return sendError(request, reply, error, terms);
   });
   server.setErrorHandler((error: Error & { code?: string; statusCode?: number }, request, reply) => {
-    const known = error instanceof GatewayError ? error : errorOfServer(error);
+    const known = error instanceof GatewayError ? error : errorOfServer(error, request.routeOptions.bodyLimit);
     if (known === null)
       terms.log.error({ request_id: request.callText, ...errorFields(error) }, 'A request failed unexpectedly.');
     return sendError(request, reply, known ?? asGatewayError(error), terms);
@@ -147,6 +147,7 @@ function addRoute(server: FastifyInstance, route: Route, terms: ServerTerms): vo
       url: prefix + route.path,
       ...(route.access === 'key' ? { onRequest: authentication(terms, 'wire' in route) } : {}),
       config: { route },
+      ...('wire' in route ? {} : { bodyLimit: LIMITS.plainBodyBytesMax }),
       handler: 'wire' in route ? callHandler(terms, route, `/v1${route.path}`) : plainHandler(terms, route.answer),
     });
   }
@@ -209,7 +210,8 @@ const NO_BODY = Buffer.alloc(0);
 function plainHandler(terms: ServerTerms, answer: PlainHandler) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const param = (request.params as Record<string, string>)['*'] ?? '';
-    const { status, body } = await answer({ caller: request.caller, headers: request.headers, param });
+    const sent = Buffer.isBuffer(request.body) ? request.body : NO_BODY;
+    const { status, body } = await answer({ caller: request.caller, headers: request.headers, param, body: sent });
     noteRequest(request, status, null, terms);
     reply.code(status);
     return body === null ? reply.send() : reply.type('application/json; charset=utf-8').send(body);

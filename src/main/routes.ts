@@ -1,8 +1,10 @@
 import { countPrompt } from '../gateway/count-prompt.ts';
 import { exchange } from '../gateway/exchange.ts';
 import type { Gateway } from '../gateway/gateway.ts';
+import { type QuotableRoute, quote } from '../gateway/quote.ts';
+import { keyRoutes } from '../http/key-routes.ts';
 import { plainRoutes } from '../http/plain-routes.ts';
-import type { Route } from '../http/routes.ts';
+import { PREFIXES, type Route } from '../http/routes.ts';
 import { readVersion } from '../wires/messages/vendor.ts';
 import { WIRES } from '../wires/registry.ts';
 
@@ -17,8 +19,15 @@ const BILLED: readonly [path: string, wire: string][] = [
   ['/decisions', 'decisions'],
 ];
 
+/** Every spelling of a billed path, and the route it leads to. */
+const QUOTABLE: ReadonlyMap<string, QuotableRoute> = new Map(
+  PREFIXES.flatMap((prefix) =>
+    BILLED.map(([path, wire]) => [prefix + path, { route: `/v1${path}`, wire: WIRES[wire]! }] as const),
+  ),
+);
+
 /** Everything the gateway answers. */
-export function routeTable({ ledger, prices }: Gateway): Route[] {
+export function routeTable({ ledger, prices, custody }: Gateway): Route[] {
   const billed = BILLED.map(
     ([path, wire]): Route => ({
       method: 'POST',
@@ -35,6 +44,13 @@ export function routeTable({ ledger, prices }: Gateway): Route[] {
     wire: WIRES.messages!,
     run: countPrompt,
   };
+  const quoting: Route = {
+    method: 'POST',
+    path: '/quote',
+    access: 'key',
+    wire: WIRES.chat!,
+    run: (gateway, call, sink) => quote(gateway, call, sink, QUOTABLE),
+  };
   const messages = { wire: WIRES.messages!, checkVersion: readVersion };
-  return [...billed, counting, ...plainRoutes({ ledger, prices, messages })];
+  return [...billed, counting, quoting, ...plainRoutes({ ledger, prices, messages }), ...keyRoutes(custody)];
 }

@@ -1,0 +1,100 @@
+import { GatewayError } from '../canonical/errors.ts';
+import type { Custody, StoredKey } from '../custody/custody.ts';
+import { readBody } from '../gateway/read-call.ts';
+import { stringifyJson } from '../kit/json-stringify.ts';
+import { Secret } from '../kit/secret.ts';
+import { LIMITS } from '../limits.ts';
+import type { PlainAnswer, PlainRequest, Route } from './routes.ts';
+
+/** Callers' own keys with providers: given once, told never again. */
+export function keyRoutes(custody: Custody): Route[] {
+  return [
+    { method: 'GET', path: '/keys', access: 'key', answer: (request) => listKeys(custody, request) },
+    { method: 'GET', path: '/keys/*', access: 'key', answer: (request) => showKey(custody, request) },
+    { method: 'PUT', path: '/keys/*', access: 'key', answer: (request) => putKey(custody, request) },
+    { method: 'DELETE', path: '/keys/*', access: 'key', answer: (request) => deleteKey(custody, request) },
+  ];
+}
+
+async function listKeys(custody: Custody, { caller }: PlainRequest): Promise<PlainAnswer> {
+  const keys = await custody.list(caller!.accountId);
+  return ok({ object: 'list', data: keys.map(keyView) });
+}
+
+async function showKey(custody: Custody, { caller, param }: PlainRequest): Promise<PlainAnswer> {
+  return ok(keyView(await custody.find(caller!.accountId, param)));
+}
+
+async function putKey(custody: Custody, { caller, param, body }: PlainRequest): Promise<PlainAnswer> {
+  const { key, baseUrl } = readKeyBody(body);
+  return ok(keyView(await custody.put(caller!.accountId, param, key, baseUrl)));
+}
+
+async function deleteKey(custody: Custody, { caller, param }: PlainRequest): Promise<PlainAnswer> {
+  await custody.remove(caller!.accountId, param);
+  return ok({ object: 'provider_key', provider: param, deleted: true });
+}
+
+function ok(value: unknown): PlainAnswer {
+  return { status: 200, body: stringifyJson(value) };
+}
+
+function keyView({ provider, lastFour, baseUrl, status, verifiedMs, createdMs }: StoredKey): object {
+  return {
+    object: 'provider_key',
+    provider,
+    last_four: lastFour,
+    base_url: baseUrl,
+    status,
+    verified_at: Math.floor(verifiedMs / 1000),
+    created_at: Math.floor(createdMs / 1000),
+  };
+}
+
+/** No message repeats what was sent: it may be a key in the wrong field. */
+function readKeyBody(body: Buffer): { key: Secret; baseUrl: string } {
+  const { value } = readBody(body);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new GatewayError('invalid_request_body', {
+      message: 'The body must be a JSON object with `api_key` and `base_url`.',
+    });
+  }
+  const fields = value as Record<string, unknown>;
+  refuseOtherFields(fields);
+  const key = requireText(fields, 'api_key', LIMITS.providerKeyCharsMax);
+  if (!/^[\x21-\x7e]+$/.test(key)) {
+    throw new GatewayError('invalid_value', {
+      param: 'api_key',
+      message: '`api_key` must be the key alone: no spaces, no line breaks, nothing beyond ASCII.',
+    });
+  }
+  return { key: new Secret(key), baseUrl: requireText(fields, 'base_url', LIMITS.urlCharsMax) };
+}
+
+function refuseOtherFields(fields: Record<string, unknown>): void {
+  if ('deployments' in fields) {
+    throw new GatewayError('unsupported_parameter', {
+      param: 'deployments',
+      message: "`deployments` is retired: names are not stored. Leave it out, and send a deployment's name as `model`.",
+    });
+  }
+  const stranger = Object.keys(fields).find((name) => name !== 'api_key' && name !== 'base_url');
+  if (stranger === undefined) return;
+  const isName = /^[\w-]{1,64}$/.test(stranger);
+  throw new GatewayError('unsupported_parameter', {
+    param: isName ? stranger : null,
+    message: `${isName ? `\`${stranger}\`` : 'A field'} is not known here: a key is stored with \`api_key\` and \`base_url\`.`,
+  });
+}
+
+function requireText(fields: Record<string, unknown>, param: string, charsMax: number): string {
+  const value = fields[param];
+  if (value === undefined || value === null || value === '') {
+    throw new GatewayError('missing_required_parameter', { param, message: `\`${param}\` is missing.` });
+  }
+  if (typeof value === 'string' && value.length <= charsMax) return value;
+  throw new GatewayError('invalid_value', {
+    param,
+    message: `\`${param}\` must be a string of at most ${charsMax} characters.`,
+  });
+}
