@@ -261,6 +261,19 @@ describe('health and metrics', () => {
     expect((await harness.get('/metrics', bearer(key.secret))).status).toBe(404);
     expect((await fetch(`${operations}/v1/models`)).status).toBe(404);
   });
+
+  test('are not for a web page that bound a name to this machine, or any other page', async () => {
+    const operations = harness.running.operationsUrl!;
+    for (const path of ['/livez', '/readyz', '/metrics', '/nothing']) {
+      for (const [headers, code] of [
+        [{ host: 'evil.example' }, 'forbidden_host'],
+        [{ origin: 'https://evil.example' }, 'forbidden_origin'],
+      ] as const) {
+        const answer = await callRaw(operations + path, undefined, { method: 'GET', headers });
+        expect([path, answer.status, JSON.parse(answer.text).error.code]).toEqual([path, 403, code]);
+      }
+    }
+  });
 });
 
 describe('what is written down', () => {

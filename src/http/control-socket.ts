@@ -1,4 +1,4 @@
-import { chmodSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { LIMITS } from '../limits.ts';
 
@@ -18,9 +18,14 @@ export async function openControlSocket(path: string, runVerb: RunVerb): Promise
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen(path, resolve);
+    // The file appears within this call; made closed, it is never open to others, not even for a moment.
+    const before = process.umask(0o177);
+    try {
+      server.listen(path, resolve);
+    } finally {
+      process.umask(before);
+    }
   });
-  chmodSync(path, 0o600);
   return server;
 }
 

@@ -1,6 +1,5 @@
 import type { Server } from 'node:http';
 import type { FastifyInstance } from 'fastify';
-import Fastify from 'fastify';
 import { ensureLocalAccount } from '../accounts/accounts.ts';
 import { authenticate, type Gate } from '../accounts/authenticate.ts';
 import { KeyDirectory } from '../accounts/key-directory.ts';
@@ -18,6 +17,7 @@ import { logCall } from '../http/call-log.ts';
 import { openControlSocket, type RunVerb } from '../http/control-socket.ts';
 import { addHealth, addMetrics } from '../http/health.ts';
 import { Metrics } from '../http/metrics.ts';
+import { buildOperations } from '../http/operations.ts';
 import { buildServer } from '../http/server.ts';
 import type { Clock } from '../kit/clock.ts';
 import { errorFields, type Log } from '../kit/log.ts';
@@ -211,7 +211,7 @@ async function openDoors(
     log,
     draining: isDraining,
   });
-  const operations = config.hosted ? Fastify() : null;
+  const operations = config.hosted ? buildOperations(config.allowedHosts, config.limits) : null;
   const health = { health: () => books.store.health(), draining: isDraining };
   for (const each of operations === null ? [server] : [server, operations]) addHealth(each, health);
   addMetrics(operations ?? server, metrics);

@@ -44,7 +44,19 @@ export function isControl(request: IncomingMessage): boolean {
   return request.url?.startsWith('/sim/') === true;
 }
 
+/** Names by which this machine calls itself; a web page that bound another to it must not pull the strings. */
+const LOOPBACK = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?$/i;
+
+function isForeign({ headers }: IncomingMessage): boolean {
+  return headers.origin !== undefined || !LOOPBACK.test(headers.host ?? '');
+}
+
 export function handleControl(request: IncomingMessage, response: ServerResponse, sim: Sim): void {
+  if (isForeign(request)) {
+    const words = 'Control calls come from this machine alone: call 127.0.0.1, without an Origin header.';
+    sendJson(response, 403, errorBody('forbidden_host', words));
+    return;
+  }
   const verb = VERBS[`${request.method} ${request.url}`];
   readBody(request, LIMITS.simRequestBytesMax, ignoreBytes, (body) => {
     if (verb === undefined) return sendJson(response, 404, errorBody('unknown_url', 'No such control call.'));

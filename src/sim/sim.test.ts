@@ -123,6 +123,26 @@ describe('control over HTTP', () => {
   });
 });
 
+describe('control by a web page', () => {
+  test.each([{ host: 'evil.example' }, { host: 'localhost.evil.example:80' }, { origin: 'http://127.0.0.1' }])(
+    'is refused: %j',
+    async (headers) => {
+      for (const [method, path, ask] of [
+        ['GET', 'calls', undefined],
+        ['POST', 'script', { script: { status: 500 } }],
+      ] as const) {
+        const answer = await callRaw(`${sim.url}/sim/${path}`, ask, { method, headers });
+        expect([answer.status, answer.text]).toEqual([403, expect.stringContaining('127.0.0.1')]);
+      }
+      expect((await chat(ASK)).status).toBe(200);
+    },
+  );
+
+  test.each(['localhost', 'LOCALHOST:1', '[::1]:80'])('this machine by the name of %s is no page', async (host) => {
+    expect((await callRaw(`${sim.url}/sim/health`, undefined, { method: 'GET', headers: { host } })).status).toBe(200);
+  });
+});
+
 describe('closing', () => {
   test('ends hung responses and leaves nothing open', async () => {
     const hung = await openRaw(`${sim.url}/v1/chat/completions`, { ...ASK, sim: { hang: 'after-head' } });

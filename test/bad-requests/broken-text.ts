@@ -173,7 +173,22 @@ export const BROKEN_TEXTS: readonly BadClass[] = [
     }),
     { times: 3 },
   ),
+  brokenText(
+    'more keys than anyone has',
+    (random) => ({
+      param: (param) => param?.startsWith('many') === true,
+      body: withRaw({}, 'many', tooManyKeys(random)).replace(',', ''),
+    }),
+    { times: 6 },
+  ),
 ];
+
+/** In one object, or in many. */
+function tooManyKeys(random: Random): string {
+  const each = random.pick([LIMITS.jsonKeysMax, 10, 1]);
+  const object = `{${Array.from({ length: each }, (_, at) => `"k${at}":0`).join()}}`;
+  return `[${Array.from({ length: LIMITS.jsonKeysMax / each }, () => object).join()}]`;
+}
 
 function tooMany(): string {
   return `[${'0,'.repeat(LIMITS.jsonNodesMax)}0]`;

@@ -84,12 +84,29 @@ const UNKNOWN_PATHS = [
   '/v2/chat/completions',
   '/receipts',
   '/.env',
-  '/../../etc/passwd',
-  '/%2e%2e/%2e%2e/etc/passwd',
   '/sim/calls',
   '/operator/ledger.verify',
   `/${'x'.repeat(2000)}`,
 ];
+
+/** Each is another path, or none, to somebody. */
+const UNCLEAR_PATHS = [
+  '/../../etc/passwd',
+  '/%2e%2e/%2e%2e/etc/passwd',
+  '//chat/completions',
+  '/v1//chat/completions',
+  '/v1/./chat/completions',
+  '/v1/images/../chat/completions',
+  '/v1/chat%2fcompletions',
+  '/v1/chat%5ccompletions',
+  '/v1/chat/completions%00',
+  '/v1/chat/completions%0d%0a',
+  '/v1/chat/completions#x',
+  '/v1/chat/completions%',
+  '/v1/receipts/a%2Fb',
+];
+
+const ENCODINGS = ['gzip', 'br', 'deflate', 'zstd', 'compress', 'gzip, gzip', 'x-gzip', 'aes128gcm'];
 
 const FOREIGN_HOSTS = [
   'evil.example',
@@ -157,6 +174,23 @@ export const WRONG_HTTP: readonly BadClass[] = [
   wrongHttp('a route that nobody knows', [404, 'unknown_url'], (random) => ({
     param: null,
     path: random.pick(UNKNOWN_PATHS) + random.pick(['', '?a=1']),
+  })),
+  wrongHttp('a path that is another one to somebody', [400, 'bad_request'], (random) => ({
+    param: null,
+    path: random.pick(UNCLEAR_PATHS) + random.pick(['', '?a=1']),
+  })),
+  wrongHttp('an encoded body', [415, 'unsupported_media_type'], header('content-encoding', ENCODINGS)),
+  wrongHttp(
+    'two types',
+    [400, 'invalid_header'],
+    header('content-type', [
+      ['application/json', 'application/json'],
+      ['application/json', 'text/plain'],
+    ]),
+  ),
+  wrongHttp('too many headers', [431, 'request_head_too_large'], (random) => ({
+    param: null,
+    headers: { 'x-more': Array.from({ length: LIMITS.requestHeadersMax + random.below(300) }, () => 'a') },
   })),
   wrongHttp('a ceiling that is no amount', [400, 'invalid_header'], header('x-gateway-max-cost-nanousd', NO_CEILINGS)),
   wrongHttp(

@@ -1,0 +1,34 @@
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { openControlSocket } from './control-socket.ts';
+
+let folder: string;
+let umask: number;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'tollgate-socket-'));
+  umask = process.umask(0);
+});
+afterEach(() => {
+  process.umask(umask);
+  rmSync(folder, { recursive: true, force: true });
+});
+
+test('the socket is closed to others from the moment it is there, whatever the process makes otherwise', async () => {
+  const path = join(folder, 'control.sock');
+  const opening = openControlSocket(path, () => Promise.resolve({ status: 200, body: '{}' }));
+  // Nothing has been awaited: the socket has only just been made.
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+  const server = await opening;
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+  expect(process.umask()).toBe(0);
+  await new Promise((closed) => server.close(closed));
+});
+
+test('a socket that cannot be made leaves the mask as it was', async () => {
+  const nowhere = join(folder, 'missing', 'control.sock');
+  await expect(openControlSocket(nowhere, () => Promise.resolve({ status: 200, body: '' }))).rejects.toThrow();
+  expect(process.umask()).toBe(0);
+});
