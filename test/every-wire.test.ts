@@ -1,60 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type Harness, startHarness } from './harness.ts';
+import { MESSAGES, QUESTIONS, WIRE_CASES } from './wire-cases.ts';
 
 /** What holds on every wire alike: receipts, ceilings, refusals, each in the wire's own shape. */
-
-interface WireCase {
-  readonly path: string;
-  readonly body: Readonly<Record<string, unknown>>;
-  readonly streams: boolean;
-}
-
-const MESSAGES = [{ role: 'user', content: 'Hello' }];
-const QUESTIONS = { sure: { type: 'noul' } };
-
-const WIRES: Readonly<Record<string, WireCase>> = {
-  'chat, same wire': { path: '/v1/chat/completions', body: { model: 'sim-gpt', messages: MESSAGES }, streams: true },
-  'chat to messages': {
-    path: '/v1/chat/completions',
-    body: { model: 'sim-claude', messages: MESSAGES },
-    streams: true,
-  },
-  'chat to responses': {
-    path: '/v1/chat/completions',
-    body: { model: 'sim-responses', messages: MESSAGES },
-    streams: true,
-  },
-  'messages, same wire': {
-    path: '/v1/messages',
-    body: { model: 'sim-claude', max_tokens: 500, messages: MESSAGES },
-    streams: true,
-  },
-  'messages at the host': {
-    path: '/messages?beta=true',
-    body: { model: 'sim-claude', max_tokens: 500, messages: MESSAGES },
-    streams: true,
-  },
-  'responses, same wire': { path: '/v1/responses', body: { model: 'sim-responses', input: 'Hello' }, streams: true },
-  'responses to chat': { path: '/v1/responses', body: { model: 'sim-gpt', input: 'Hello' }, streams: true },
-  'responses to messages': { path: '/v1/responses', body: { model: 'sim-claude', input: 'Hello' }, streams: true },
-  'completions to chat': { path: '/v1/completions', body: { model: 'sim-gpt', prompt: 'Hello' }, streams: true },
-  'completions to messages': { path: '/v1/completions', body: { model: 'sim-claude', prompt: 'Hello' }, streams: true },
-  embeddings: { path: '/v1/embeddings', body: { model: 'sim-embed', input: 'Hello' }, streams: false },
-  'typed decisions': {
-    path: '/v1/systemone',
-    body: { model: 'sim-decide', state: 'Hello', questions: QUESTIONS },
-    streams: false,
-  },
-  'typed decisions, newer spelling': {
-    path: '/v1/decisions',
-    body: {
-      model: 'sim-decide',
-      input: 'Hello',
-      questions: [{ type: 'predicate', name: 'sure', instructions: 'Is it?' }],
-    },
-    streams: false,
-  },
-};
 
 let harness: Harness;
 
@@ -79,7 +27,7 @@ async function errorOf(response: Response): Promise<Record<string, unknown>> {
   return ((await response.json()) as { error: Record<string, unknown> }).error;
 }
 
-describe.each(Object.entries(WIRES))('%s', (_name, { path, body, streams }) => {
+describe.each(Object.entries(WIRE_CASES))('%s', (_name, { path, body, streams }) => {
   test('a whole answer carries its receipt in head and body, and the receipt reads back', async () => {
     const response = await harness.post(body, {}, path);
     expect(response.status).toBe(200);

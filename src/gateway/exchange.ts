@@ -4,7 +4,6 @@ import { ZERO_USAGE } from '../canonical/usage.ts';
 import type { SettleTerms } from '../ledger/ledger.ts';
 import { usdNumber } from '../money/nanousd.ts';
 import type { Bill } from '../wires/wire.ts';
-import { admitByCount } from './admit.ts';
 import type { ClientSink, WholeAnswer } from './client-sink.ts';
 import { type ExchangeRecord, openRecord } from './exchange-record.ts';
 import type { Call, Gateway } from './gateway.ts';
@@ -16,7 +15,7 @@ import { receiptHeaders } from './receipt-headers.ts';
 import { refuse } from './refuse.ts';
 import type { AttemptResult } from './relay/attempt.ts';
 import { noteOverrun, type Served, serve } from './serve.ts';
-import { type Admitted, counterFor, understand } from './understand.ts';
+import { type Admitted, understand, withCloserCount } from './understand.ts';
 
 /**
  * The life of a request: understand it, admit it, hold the worst case, let a host answer, settle what it cost, and only
@@ -55,18 +54,17 @@ async function inStreamSlot(gateway: Gateway, { call, peek }: Admitted, run: () 
  * Where the call was made before, under the same idempotency key, it is not made again: its answer comes instead.
  */
 async function takeHold(gateway: Gateway, admitted: Admitted): Promise<Admitted | WholeAnswer> {
-  const { call, text, peek, admission } = admitted;
-  const held = await tryHold(gateway, admitted);
-  if (!(held instanceof GatewayError)) return held;
-  const counted = await admitByCount(admission, peek, counterFor(gateway, call, text));
-  if (counted === null || counted.worstNanousd >= admission.worstNanousd) throw held;
-  const heldByCount = await tryHold(gateway, { ...admitted, admission: counted });
-  if (heldByCount instanceof GatewayError) throw heldByCount;
-  return heldByCount;
+  const attempt = (one: Admitted): Promise<Held> => tryHold(gateway, one);
+  const held = await withCloserCount(gateway, admitted, attempt, (result) => result instanceof GatewayError);
+  if (held instanceof GatewayError) throw held;
+  return held;
 }
 
+/** A call that holds its worst case, an answer that was given before, or a refusal. */
+type Held = Admitted | WholeAnswer | GatewayError;
+
 /** The refusal is a value, since a closer count may still turn it; what an idempotency key refuses is thrown. */
-async function tryHold(gateway: Gateway, admitted: Admitted): Promise<Admitted | WholeAnswer | GatewayError> {
+async function tryHold(gateway: Gateway, admitted: Admitted): Promise<Held> {
   const { call, peek, admission, prices, ceilingNanousd, idempotency, record } = admitted;
   const result = await gateway.ledger.hold({
     id: call.id,

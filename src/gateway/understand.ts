@@ -2,7 +2,7 @@ import type { JsonText } from '../kit/json.ts';
 import type { IdempotencyMark } from '../store/store.ts';
 import { refuseDisguised } from '../wires/disguised-names.ts';
 import type { Peek } from '../wires/wire.ts';
-import { type Admission, servesRoute, type TextCounter } from './admit.ts';
+import { type Admission, admitByCount, servesRoute, type TextCounter } from './admit.ts';
 import { hostsFor } from './choose-host.ts';
 import { admitResolved } from './choose-model.ts';
 import { admitDeployment } from './deployment.ts';
@@ -53,6 +53,21 @@ export async function understand(gateway: Gateway, call: Call, record: ExchangeR
   return { call, text, peek, admission, passages: ways, prices, ceilingNanousd, idempotency, record };
 }
 
-export function counterFor(gateway: Gateway, call: Call, text: JsonText): TextCounter {
+function counterFor(gateway: Gateway, call: Call, text: JsonText): TextCounter {
   return (encoding) => gateway.countTokens.count(encoding, call.wire.client.texts(text.value));
+}
+
+/** Tries the money on the bound that bytes give; where that is too dear, once more on an exact count, if it is less. */
+export async function withCloserCount<Result>(
+  gateway: Gateway,
+  admitted: Admitted,
+  attempt: (admitted: Admitted) => Promise<Result>,
+  isTooDear: (result: Result) => boolean,
+): Promise<Result> {
+  const { call, text, peek, admission } = admitted;
+  const result = await attempt(admitted);
+  if (!isTooDear(result)) return result;
+  const counted = await admitByCount(admission, peek, counterFor(gateway, call, text));
+  if (counted === null || counted.worstNanousd >= admission.worstNanousd) return result;
+  return attempt({ ...admitted, admission: counted });
 }

@@ -154,7 +154,7 @@ export interface StreamRelay {
 export interface BufferedAnswer {
   readonly usage: UsageReading;
   readonly relayedBytes: number;
-  /** The client's body, with the billed usage and its cost written in. */
+  /** The client's body, with the billed usage and its cost written in; may be asked for more than once. */
   write(bill: Bill): Buffer;
 }
 

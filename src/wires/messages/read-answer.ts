@@ -51,8 +51,8 @@ function spliceInto(message: Members, { catalogModel }: RelayTerms): Splice {
 }
 
 function spliceBytes(text: JsonText, { catalogModel }: RelayTerms): Splice {
-  const edit = text.edit().set(['model'], JSON.stringify(catalogModel));
-  return (usage) => edit.set(['usage'], usage).apply();
+  const model = JSON.stringify(catalogModel);
+  return (usage) => text.edit().set(['model'], model).set(['usage'], usage).apply();
 }
 
 function mendMessage(message: Members, { requestId }: RelayTerms): boolean {

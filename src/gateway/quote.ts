@@ -1,0 +1,131 @@
+import { GatewayError } from '../canonical/errors.ts';
+import type { JsonText } from '../kit/json.ts';
+import { stringifyJson } from '../kit/json-stringify.ts';
+import { worstCase } from '../money/worst-case.ts';
+import { isAmount } from '../store/int64.ts';
+import type { Wire } from '../wires/wire.ts';
+import { type BalanceView, balanceView } from './balance-view.ts';
+import type { ClientSink } from './client-sink.ts';
+import { type ExchangeRecord, openRecord } from './exchange-record.ts';
+import type { Call, Gateway } from './gateway.ts';
+import { refusalOfHold } from './hold-refusal.ts';
+import { readBody } from './read-call.ts';
+import { identityHeaders, refuse } from './refuse.ts';
+import { type Admitted, understand, withCloserCount } from './understand.ts';
+
+/** A billed route, by any of the spellings that callers may give of its path. */
+export interface QuotableRoute {
+  readonly route: string;
+  readonly wire: Wire;
+}
+
+/**
+ * What a call could cost at most, and whether the money is there: the same reading, admission and worst case as the
+ * call itself goes through, and then no hold. Its refusals are the call's own.
+ */
+export async function quote(
+  gateway: Gateway,
+  call: Call,
+  sink: ClientSink,
+  routes: ReadonlyMap<string, QuotableRoute>,
+): Promise<void> {
+  const record = openRecord(call);
+  let asked = call;
+  try {
+    asked = callToQuote(call, readBody(call.body), routes);
+    const admitted = await understand(gateway, asked, record);
+    const answer = await withCloserCount(gateway, admitted, (one) => quoteOf(gateway, one), isTooDear);
+    giveQuote(answer, call, record, sink);
+  } catch (error) {
+    refuse(asked, record, sink, error);
+  }
+  record.totalMs = gateway.clock.monotonicMs() - call.startedMs;
+  gateway.observe(record);
+}
+
+const MEMBERS = ['path', 'body'];
+
+/** The call that is asked about, with its body byte for byte: bounds are made of bytes. */
+function callToQuote(call: Call, text: JsonText, routes: ReadonlyMap<string, QuotableRoute>): Call {
+  const value = typeof text.value === 'object' && text.value !== null ? (text.value as Record<string, unknown>) : {};
+  const stranger = Object.keys(value).find((name) => !MEMBERS.includes(name));
+  if (stranger !== undefined) {
+    throw new GatewayError('unsupported_parameter', {
+      param: stranger,
+      message: `\`${stranger.slice(0, 100)}\` is not known here: a quote takes \`path\` and \`body\`.`,
+    });
+  }
+  for (const param of MEMBERS) {
+    if (value[param] !== undefined) continue;
+    throw new GatewayError('missing_required_parameter', {
+      param,
+      message: 'A quote needs `path`, the route that the call would go to, and `body`, which it would carry.',
+    });
+  }
+  const target = typeof value.path === 'string' ? routes.get(value.path.split('?', 1)[0]!) : undefined;
+  if (target === undefined) {
+    const billed = [...new Set([...routes.values()].map(({ route }) => route))];
+    throw new GatewayError('invalid_value', {
+      param: 'path',
+      message: `\`path\` must be one of the billed routes: ${billed.join(', ')}.`,
+    });
+  }
+  const { start, end } = text.locate(['body'])!;
+  return { ...call, ...target, body: call.body.subarray(start, end) };
+}
+
+interface Quote {
+  readonly object: 'quote';
+  readonly model: string;
+  readonly worst_case_nanousd: bigint;
+  readonly components: { readonly input: bigint; readonly output: bigint };
+  readonly fits: { readonly ceiling: boolean; readonly cap: boolean; readonly balance: boolean };
+}
+
+async function quoteOf({ ledger }: Gateway, admitted: Admitted): Promise<Quote> {
+  const { call, peek, admission, ceilingNanousd } = admitted;
+  const { model, inputBound, outputBound, worstNanousd } = admission;
+  if (!isAmount(worstNanousd)) {
+    throw refusalOfHold({ reason: 'out_of_range', availableNanousd: null }, admission, peek);
+  }
+  const { accountId, keyId, key } = call.caller;
+  const balance = await ledger.balance(accountId, keyId);
+  if (balance === null) throw refusalOfHold({ reason: 'no_account', availableNanousd: null }, admission, peek);
+  const { inputNanousd, outputNanousd } = worstCase({ price: model.price, inputBound, outputBound });
+  return {
+    object: 'quote',
+    model: model.id,
+    worst_case_nanousd: worstNanousd,
+    components: { input: inputNanousd, output: outputNanousd },
+    fits: {
+      ceiling: ceilingNanousd === null || worstNanousd <= ceilingNanousd,
+      ...fitsMoney(balanceView(balance, key), worstNanousd),
+    },
+  };
+}
+
+function fitsMoney({ unlimited, available_nanousd, key }: BalanceView, worstNanousd: bigint) {
+  const remaining = key?.remaining_nanousd ?? null;
+  return {
+    cap: remaining === null || worstNanousd <= remaining,
+    balance: unlimited || worstNanousd <= available_nanousd,
+  };
+}
+
+function isTooDear({ fits }: Quote): boolean {
+  return !(fits.ceiling && fits.cap && fits.balance);
+}
+
+function giveQuote(answer: Quote, call: Call, record: ExchangeRecord, sink: ClientSink): void {
+  record.status = 200;
+  record.ended = 'complete';
+  if (sink.gone) return;
+  const body = Buffer.from(stringifyJson(answer));
+  sink.head(200, {
+    ...identityHeaders(call.requestId, record.requestedModel, record.effectiveModel),
+    'x-gateway-cost-nanousd': '0',
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': String(body.length),
+  });
+  sink.end(body);
+}

@@ -1,0 +1,156 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { type Harness, type MintedKey, startHarness } from './harness.ts';
+import { WIRE_CASES } from './wire-cases.ts';
+
+/** A quote is what the call would hold, and would be told, without the call. */
+
+const ASK = { model: 'sim-gpt', messages: [{ role: 'user', content: 'Hello' }], max_tokens: 50 };
+const CHAT = '/v1/chat/completions';
+
+interface Quote {
+  readonly object: string;
+  readonly model: string;
+  readonly worst_case_nanousd: number;
+  readonly components: Readonly<Record<string, number>>;
+  readonly fits: Readonly<Record<string, boolean>>;
+}
+
+let harness: Harness;
+let caller: MintedKey;
+
+beforeAll(async () => {
+  harness = await startHarness({ hosted: true });
+  caller = await harness.mint();
+});
+afterEach(async () => {
+  await harness.settled();
+  await harness.expectCleanBooks();
+});
+afterAll(() => harness.stop());
+
+function post(path: string, body: unknown, headers: Record<string, string> = {}, secret = caller.secret) {
+  return harness.post(body, { authorization: `Bearer ${secret}`, ...headers }, path);
+}
+
+async function quote(
+  path: string,
+  body: unknown,
+  headers: Record<string, string> = {},
+  secret?: string,
+): Promise<Quote> {
+  const response = await post('/v1/quote', { path, body }, headers, secret);
+  expect(response.status).toBe(200);
+  return (await response.json()) as Quote;
+}
+
+describe.each(Object.entries(WIRE_CASES))('%s', (_name, { path, body, streams }) => {
+  test.each(streams ? [false, true] : [false])('is what the call then holds (stream: %s)', async (stream) => {
+    const asked = stream ? { ...body, stream } : body;
+    const before = harness.sim.received();
+    const quoted = await quote(path, asked);
+    expect(harness.sim.received()).toBe(before);
+    const called = await post(path, asked);
+    await called.text();
+    const receipt = await harness.receipt(called.headers.get('x-gateway-request-id')!, caller.secret);
+    expect(quoted).toEqual({
+      object: 'quote',
+      model: called.headers.get('x-gateway-effective-model'),
+      worst_case_nanousd: receipt.held_nanousd,
+      components: { input: expect.any(Number), output: expect.any(Number) },
+      fits: { ceiling: true, cap: true, balance: true },
+    });
+    const { input, output } = quoted.components;
+    expect(input! + output!).toBe(receipt.held_nanousd);
+  });
+
+  test('refuses what the call refuses, in the same words and shape', async () => {
+    const wrong = { ...body, model: 'no-such-model' };
+    const [quoted, called] = [await post('/v1/quote', { path, body: wrong }), await post(path, wrong)];
+    expect([quoted.status, called.status]).toEqual([404, 404]);
+    const told = async (response: Response) => {
+      const { request_id: _id, ...rest } = (await response.json()) as Record<string, unknown>;
+      return rest;
+    };
+    expect(await told(quoted)).toEqual(await told(called));
+    expect(quoted.headers.get('x-gateway-requested-model')).toBe('no-such-model');
+    expect(quoted.headers.get('x-should-retry')).toBe('false');
+  });
+});
+
+describe('what fits', () => {
+  test('is told of ceiling, cap and balance, each by itself', async () => {
+    const { worst_case_nanousd: worst } = await quote(CHAT, ASK);
+    const ceiling = (nanousd: number) => ({ 'x-gateway-max-cost-nanousd': String(nanousd) });
+    expect((await quote(CHAT, ASK, ceiling(worst))).fits).toEqual({ ceiling: true, cap: true, balance: true });
+    expect((await quote(CHAT, ASK, ceiling(worst - 1))).fits).toEqual({ ceiling: false, cap: true, balance: true });
+    const poor = await harness.mint({ creditNanousd: BigInt(worst) - 1n, capNanousd: BigInt(worst) });
+    expect((await quote(CHAT, ASK, {}, poor.secret)).fits).toEqual({ ceiling: true, cap: true, balance: false });
+    const capped = await harness.mintFor(caller.accountId, { capNanousd: BigInt(worst) - 1n });
+    expect((await quote(CHAT, ASK, {}, capped.secret)).fits).toEqual({ ceiling: true, cap: false, balance: true });
+  });
+
+  test('is told with the prompt counted, where bytes alone would be too dear, as the call does', async () => {
+    const long = { ...ASK, messages: [{ role: 'user', content: 'the quick brown fox '.repeat(400) }] };
+    const { worst_case_nanousd: byBytes } = await quote(CHAT, long);
+    const ceiling = { 'x-gateway-max-cost-nanousd': String(byBytes - 1) };
+    const quoted = await quote(CHAT, long, ceiling);
+    const called = await post(CHAT, long, ceiling);
+    const receipt = await harness.receipt(called.headers.get('x-gateway-request-id')!, caller.secret);
+    expect(quoted.worst_case_nanousd).toBe(receipt.held_nanousd);
+    expect(quoted.worst_case_nanousd).toBeLessThan(byBytes);
+    expect(quoted.fits.ceiling).toBe(true);
+  });
+
+  test('holds nothing and leaves no receipt', async () => {
+    const fresh = await harness.mint();
+    await quote(CHAT, ASK, {}, fresh.secret);
+    const { store } = harness.running.books;
+    const filter = { accountId: fresh.accountId, keyId: null, sinceMs: null };
+    expect(await store.listReceipts(filter, { limit: 1, after: null })).toEqual([]);
+    expect(await store.findAccount(fresh.accountId)).toMatchObject({ heldNanousd: 0n, spentNanousd: 0n });
+  });
+});
+
+describe('a request for a quote', () => {
+  test.each(['/v1/chat/completions', '/chat/completions', '/api/v1/chat/completions', '/v1/chat/completions?x=1'])(
+    'takes the path %s',
+    async (path) => {
+      expect((await quote(path, ASK)).model).toBe('sim-gpt');
+    },
+  );
+
+  test.each(['/v1/quote', '/quote', '/api/v1/quote'])('comes in at %s', async (path) => {
+    const response = await post(path, { path: CHAT, body: ASK });
+    expect(response.headers.get('x-gateway-cost-nanousd')).toBe('0');
+    expect(((await response.json()) as Quote).object).toBe('quote');
+  });
+
+  test.each([
+    ['no path', { body: ASK }, 'missing_required_parameter', 'path'],
+    ['no body', { path: CHAT }, 'missing_required_parameter', 'body'],
+    ['a path that is not billed', { path: '/v1/models', body: ASK }, 'invalid_value', 'path'],
+    ['a path that is no path', { path: 7, body: ASK }, 'invalid_value', 'path'],
+    ['something else', { path: CHAT, body: ASK, stream: true }, 'unsupported_parameter', 'stream'],
+    ['a list', [], 'missing_required_parameter', 'path'],
+    [
+      'a field of the call that is wrong',
+      { path: CHAT, body: { ...ASK, max_tokens: -1 } },
+      'invalid_value',
+      'max_tokens',
+    ],
+  ])('with %s is refused by the name of the field', async (_title, body, code, param) => {
+    const response = await post('/v1/quote', body);
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ error: { code, param } });
+  });
+
+  test('whose call names one field twice is refused', async () => {
+    const body = '{"model":"sim-gpt","model":"sim-claude","messages":[]}';
+    const response = await post('/v1/quote', `{"path":"${CHAT}","body":${body}}`);
+    expect(await response.json()).toMatchObject({ error: { code: 'duplicate_key' } });
+  });
+
+  test('needs a key', async () => {
+    expect((await harness.post({ path: CHAT, body: ASK }, {}, '/v1/quote')).status).toBe(401);
+  });
+});
