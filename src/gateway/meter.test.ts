@@ -5,6 +5,7 @@ import { anyTokens, anyUsage, price, tokens, usageWithin } from '../../test/mone
 import { ERROR_TABLE, type ErrorName, GatewayError } from '../canonical/errors.ts';
 import { ENDINGS, type Settlement } from '../canonical/receipt.ts';
 import { MISSING_USAGE, type Usage, type UsageReading, ZERO_USAGE } from '../canonical/usage.ts';
+import { LIMITS } from '../limits.ts';
 import { INT64_MAX } from '../money/nanousd.ts';
 import type { Price } from '../money/price.ts';
 import { worstCase } from '../money/worst-case.ts';
@@ -205,7 +206,9 @@ describe('what the operator may lose where nothing is charged', () => {
   });
 
   it('stays within what the ledger can write down', () => {
-    expect(settle({ ...failed, attempts: 5 }, { heldNanousd: INT64_MAX }).lossNanousd).toBe(INT64_MAX);
+    expect(settle({ ...failed, attempts: 5 }, { heldNanousd: INT64_MAX }).lossNanousd).toBe(
+      BigInt(LIMITS.lossNanousdMax),
+    );
   });
 });
 
@@ -288,7 +291,7 @@ describe('for every outcome, the meter', () => {
         expect(settlement.costNanousd).toBeGreaterThanOrEqual(0n);
         expect(settlement.costNanousd).toBeLessThanOrEqual(input.heldNanousd);
         expect(settlement.lossNanousd).toBeGreaterThanOrEqual(0n);
-        expect(settlement.lossNanousd).toBeLessThanOrEqual(INT64_MAX);
+        expect(settlement.lossNanousd).toBeLessThanOrEqual(BigInt(LIMITS.lossNanousdMax));
         expect([settlement.costNanousd, null]).toContain(sumOf(settlement));
         expect(settlement.components === null).toBe(settlement.lossReason === 'host_reported_more_than_bound');
       }),

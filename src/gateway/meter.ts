@@ -1,9 +1,9 @@
 import type { ErrorName } from '../canonical/errors.ts';
 import type { CostComponents, Settlement, UsageSource } from '../canonical/receipt.ts';
 import { type Usage, type UsageReading, ZERO_USAGE } from '../canonical/usage.ts';
+import { LIMITS } from '../limits.ts';
 import { costOf } from '../money/cost.ts';
 import { estimateTokens } from '../money/estimate-tokens.ts';
-import { INT64_MAX } from '../money/nanousd.ts';
 import type { Price } from '../money/price.ts';
 import type { Outcome } from './outcome.ts';
 
@@ -34,6 +34,7 @@ export type LossReason = (typeof LOSS_REASONS)[number];
 type Charge = Pick<Settlement, 'usageSource' | 'usage' | 'components' | 'costNanousd' | 'lossNanousd' | 'lossReason'>;
 type Loss = Pick<Charge, 'lossNanousd' | 'lossReason'>;
 
+const LOSS_NANOUSD_MAX = BigInt(LIMITS.lossNanousdMax);
 const NO_LOSS: Loss = { lossNanousd: 0n, lossReason: null };
 const ZERO_COMPONENTS: CostComponents = {
   freshNanousd: 0n,
@@ -135,7 +136,7 @@ function billOfLast({ price, heldNanousd }: MeterInput, reading: UsageReading): 
 }
 
 function lossOf(lossReason: LossReason, nanousd: bigint): Loss {
-  return { lossNanousd: nanousd < INT64_MAX ? nanousd : INT64_MAX, lossReason };
+  return { lossNanousd: nanousd < LOSS_NANOUSD_MAX ? nanousd : LOSS_NANOUSD_MAX, lossReason };
 }
 
 function hasDefect(reading: UsageReading): boolean {
