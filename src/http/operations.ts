@@ -25,7 +25,10 @@ export function buildOperations(
     });
   });
   server.setErrorHandler((error: Error & { code?: string; statusCode?: number }, _request, reply) => {
-    const known = error instanceof GatewayError ? error : (errorOfServer(error) ?? asGatewayError(error));
+    const known =
+      error instanceof GatewayError
+        ? error
+        : (errorOfServer(error, LIMITS.requestBodyBytesMax) ?? asGatewayError(error));
     return reply.code(known.status).headers(errorHeaders(known)).send(errorEnvelope(known));
   });
   return server;

@@ -1,0 +1,245 @@
+import OpenAI from 'openai';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { ManualClock } from '../src/kit/clock.ts';
+import { LIMITS } from '../src/limits.ts';
+import { type Harness, type MintedKey, startHarness } from './harness.ts';
+import { StreamClient } from './stream-client.ts';
+import { until } from './until.ts';
+
+/** How much one key, and all together, may ask for. */
+
+const ASK = { model: 'sim-gpt', messages: [{ role: 'user' as const, content: 'hello' }] };
+const bearer = ({ secret }: MintedKey) => ({ authorization: `Bearer ${secret}` });
+
+let clock: ManualClock;
+let harness: Harness;
+let key: MintedKey;
+let other: MintedKey;
+
+async function start(config: NonNullable<Parameters<typeof startHarness>[0]>['config'], hosted = true): Promise<void> {
+  clock = new ManualClock(Date.UTC(2026, 10, 15));
+  harness = await startHarness({ hosted, clock, ...(config && { config }) });
+}
+
+async function expectTooMany(response: Response, words: string): Promise<void> {
+  expect(response.status).toBe(429);
+  expect(response.headers.get('retry-after')).toBe('1');
+  expect(response.headers.get('x-should-retry')).toBeNull();
+  expect(response.headers.get('x-gateway-cost-nanousd')).toBe('0');
+  expect(response.headers.get('x-gateway-request-id')).toMatch(/^req_/);
+  expect([...response.headers.keys()].filter((name) => name.includes('ratelimit'))).toEqual([]);
+  const { error } = (await response.json()) as { error: Record<string, string> };
+  expect(error).toMatchObject({ type: 'rate_limit_error', code: 'rate_limit_exceeded' });
+  expect(error.message).toContain(words);
+}
+
+async function metric(line: RegExp): Promise<string | undefined> {
+  const text = await (await fetch(`${harness.running.operationsUrl ?? harness.url}/metrics`)).text();
+  return line.exec(text)?.[1];
+}
+
+describe('requests of one key', () => {
+  beforeAll(() => start({ rateLimit: { requestsPerSecond: 2, burst: 3, streams: null } }));
+  beforeEach(async () => {
+    key = await harness.mint();
+    other = await harness.mint();
+  });
+  afterAll(async () => {
+    await harness.expectCleanBooks();
+    await harness.stop();
+  });
+
+  const spend = async (routes: readonly (() => Promise<Response>)[]): Promise<number[]> => {
+    const statuses: number[] = [];
+    for (const ask of routes) statuses.push((await ask()).status);
+    return statuses;
+  };
+
+  test('are let in as a burst, then one at a time as time passes, whatever they ask for', async () => {
+    const asks = [
+      () => harness.post(ASK, bearer(key)),
+      () => harness.get('/v1/models', bearer(key)),
+      () => harness.get('/v1/nothing', bearer(key)),
+    ];
+    expect(await spend(asks)).toEqual([200, 200, 404]);
+    await expectTooMany(await harness.post(ASK, bearer(key)), '2 requests a second, 3 at once');
+    await expectTooMany(await harness.get('/v1/balance', bearer(key)), '2 requests a second');
+    await expectTooMany(await harness.get('/v1/nothing', bearer(key)), '2 requests a second');
+    clock.advance(499);
+    expect((await harness.post(ASK, bearer(key))).status).toBe(429);
+    clock.advance(1);
+    expect((await harness.post(ASK, bearer(key))).status).toBe(200);
+    expect((await harness.post(ASK, bearer(key))).status).toBe(429);
+    expect((await harness.post(ASK, bearer(other))).status).toBe(200);
+  });
+
+  test('are counted after the key is known and before the body is looked at', async () => {
+    await spend([1, 2, 3].map(() => () => harness.get('/v1/models', bearer(key))));
+    const sent = harness.sim.received();
+    await expectTooMany(await harness.post('nonsense', { ...bearer(key), 'content-type': 'text/plain' }), '2 requests');
+    await expectTooMany(await harness.post(ASK, { ...bearer(key), 'content-encoding': 'gzip' }), '2 requests');
+    expect((await harness.post(ASK, { authorization: `Bearer ${key.secret}x` })).status).toBe(401);
+    expect((await harness.post(ASK, { ...bearer(key), 'x-api-key': other.secret })).status).toBe(401);
+    expect(harness.sim.received()).toBe(sent);
+    // Who only claims to have a key takes nothing from it.
+    expect((await harness.get('/v1/models', bearer(other))).status).toBe(200);
+  });
+
+  test('are none where no key is needed', async () => {
+    for (let at = 0; at < 20; at++) expect((await harness.get('/v1/catalog', bearer(key))).status).toBe(200);
+    expect((await harness.get('/v1/models', bearer(key))).status).toBe(200);
+  });
+
+  test('come back in the shape of the wire they were meant for', async () => {
+    await spend([1, 2, 3].map(() => () => harness.get('/v1/models', bearer(key))));
+    for (const path of ['/v1/messages', '/v1/messages/count_tokens', '/messages']) {
+      const response = await harness.post({}, bearer(key), path);
+      expect([response.status, response.headers.get('retry-after')]).toEqual([429, '1']);
+      expect(await response.json()).toMatchObject({
+        type: 'error',
+        error: { type: 'rate_limit_error', code: 'rate_limit_exceeded' },
+        request_id: response.headers.get('request-id'),
+      });
+    }
+  });
+
+  test('are a RateLimitError to the official SDK', async () => {
+    const client = harness.openai(key.secret, { maxRetries: 0 });
+    for (let at = 0; at < 3; at++) await client.models.list();
+    const error = await client.models.list().catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(OpenAI.RateLimitError);
+  });
+
+  test('that were too many are counted', async () => {
+    const before = Number((await metric(/tollgate_turned_away_total\{reason="rate"\} (\d+)/)) ?? 0);
+    await spend([1, 2, 3, 4, 5].map(() => () => harness.get('/v1/models', bearer(key))));
+    expect(await metric(/tollgate_turned_away_total\{reason="rate"\} (\d+)/)).toBe(String(before + 2));
+  });
+});
+
+describe('on this machine alone', () => {
+  beforeAll(() => start({ rateLimit: { requestsPerSecond: 2, burst: 3, streams: 1 } }, false));
+  afterAll(() => harness.stop());
+
+  test('who has no key has no limit, and who has one has', async () => {
+    for (let at = 0; at < 10; at++) expect((await harness.get('/v1/models')).status).toBe(200);
+    key = await harness.mint();
+    const statuses: number[] = [];
+    for (let at = 0; at < 4; at++) statuses.push((await harness.get('/v1/models', bearer(key))).status);
+    expect(statuses).toEqual([200, 200, 200, 429]);
+  });
+});
+
+describe('streams of one key', () => {
+  const STREAM = { ...ASK, stream: true };
+
+  beforeAll(() => start({ rateLimit: { requestsPerSecond: null, burst: 1, streams: 2 } }));
+  beforeEach(async () => {
+    key = await harness.mint();
+    other = await harness.mint();
+  });
+  afterEach(async () => {
+    harness.sim.reset();
+    await harness.settled();
+    await until(() => harness.running.gateway.shutdown.callsUnderWay === 0, 'every call is over');
+    expect(harness.running.gateway.streams.keys).toBe(0);
+    await harness.expectCleanBooks();
+  });
+  afterAll(() => harness.stop());
+
+  async function openTwo(): Promise<[StreamClient, StreamClient]> {
+    harness.sim.script({ gate: 'chunk', words: 2, tokensPerChunk: 1 });
+    const clients = [1, 2].map(() => new StreamClient(harness.url, STREAM, bearer(key)));
+    await harness.sim.waitForGate('chunk', 2);
+    return clients as [StreamClient, StreamClient];
+  }
+
+  test('run side by side up to their number; whole answers and other keys are not among them', async () => {
+    const [first, second] = await openTwo();
+    const received = harness.sim.received();
+    await expectTooMany(await harness.post(STREAM, bearer(key)), '2 streams');
+    const messages = { model: 'sim-claude', max_tokens: 5, messages: ASK.messages, stream: true };
+    expect(await (await harness.post(messages, bearer(key), '/v1/messages')).json()).toMatchObject({
+      type: 'error',
+      error: { type: 'rate_limit_error', param: 'stream' },
+    });
+    expect(harness.sim.received()).toBe(received);
+    harness.sim.script({});
+    expect((await harness.post(ASK, bearer(key))).status).toBe(200);
+    const elsewhere = new StreamClient(harness.url, STREAM, bearer(other));
+    await elsewhere.end();
+    expect(elsewhere.status).toBe(200);
+    harness.sim.release('chunk', 100);
+    await Promise.all([first.end(), second.end()]);
+    await harness.settled();
+    const next = new StreamClient(harness.url, STREAM, bearer(key));
+    await next.end();
+    expect([first.status, second.status, next.status]).toEqual([200, 200, 200]);
+    expect(await metric(/tollgate_turned_away_total\{reason="streams"\} (\d+)/)).toBe('2');
+  });
+
+  test('that were refused or never began take no slot', async () => {
+    for (let at = 0; at < 5; at++) {
+      expect((await harness.post({ ...STREAM, max_tokens: -1 }, bearer(key))).status).toBe(400);
+      expect((await harness.post(STREAM, { ...bearer(key), 'x-gateway-max-cost-nanousd': '1' })).status).toBe(402);
+      harness.sim.script({ status: 400 }, { times: 1 });
+      expect((await harness.post(STREAM, bearer(key))).status).toBe(400);
+    }
+  });
+
+  test('whose client has gone keep their slot while the host is heard out', async () => {
+    const [first, second] = await openTwo();
+    harness.sim.release('chunk', 2);
+    await Promise.all([first, second].map((client) => client.has(({ events }) => events.length > 0, 'a frame')));
+    await harness.sim.waitForGate('chunk', 2);
+    first.leave();
+    await until(() => harness.log.length > 0, 'anything');
+    expect((await harness.post(STREAM, bearer(key))).status).toBe(429);
+    harness.sim.release('chunk', 100);
+    await second.end();
+    await harness.settled();
+    await until(() => harness.running.gateway.streams.keys === 0, 'both slots are free');
+  });
+});
+
+describe('more calls than can be served', () => {
+  const LOAD = { eventLoopLagMs: null, heapShare: null, residentBytes: null, callsUnderWay: 1, ledgerDepth: null };
+
+  beforeAll(async () => {
+    await start({ loadLimits: LOAD });
+    key = await harness.mint();
+    harness.sim.script({ gateHead: 'head' });
+  });
+  afterAll(async () => {
+    await harness.settled();
+    await harness.expectCleanBooks();
+    await harness.stop();
+  });
+
+  test('are turned away before anything is read or held, and let in again', async () => {
+    const running = [1, 2].map(() => new StreamClient(harness.url, ASK, bearer(key)));
+    await harness.sim.waitForGate('head', 2);
+    const response = await harness.post('not even JSON', bearer(key));
+    expect([response.status, response.headers.get('retry-after')]).toEqual([503, '1']);
+    expect(response.headers.get('x-should-retry')).toBeNull();
+    expect(response.headers.get('x-gateway-cost-nanousd')).toBe('0');
+    expect(await response.json()).toMatchObject({ error: { type: 'upstream_error', code: 'overloaded' } });
+    const onMessages = await harness.post('not even JSON', bearer(key), '/v1/messages');
+    expect([onMessages.status, onMessages.headers.get('retry-after')]).toEqual([529, '1']);
+    expect(await onMessages.json()).toMatchObject({ type: 'error', error: { type: 'overloaded_error' } });
+    expect((await harness.post(ASK)).status).toBe(401);
+    expect((await harness.get('/v1/balance', bearer(key))).status).toBe(200);
+    expect(harness.running.books.ledger.openHolds).toBe(2);
+    expect(await metric(/tollgate_turned_away_total\{reason="calls"\} (\d+)/)).toBe('2');
+    clock.advance(LIMITS.loadSampleMs);
+    expect(harness.log.at(-1)).toMatchObject({ level: 'warn', reason: 'calls' });
+    harness.sim.release('head', 10);
+    harness.sim.script({});
+    await Promise.all(running.map((client) => client.end()));
+    await until(() => harness.running.gateway.shutdown.callsUnderWay === 0, 'the calls are over');
+    clock.advance(LIMITS.loadSampleMs);
+    expect(harness.log.at(-1)).toMatchObject({ msg: 'Calls are let in again.' });
+    expect((await harness.post(ASK, bearer(key))).status).toBe(200);
+    expect(running.map(({ status }) => status)).toEqual([200, 200]);
+  });
+});
