@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import type { ModelRow } from '../src/catalog/schema.ts';
 import { type Harness, type MintedKey, startHarness } from './harness.ts';
 import { WIRE_CASES } from './wire-cases.ts';
 
@@ -6,6 +7,16 @@ import { WIRE_CASES } from './wire-cases.ts';
 
 const ASK = { model: 'sim-gpt', messages: [{ role: 'user', content: 'Hello' }], max_tokens: 50 };
 const CHAT = '/v1/chat/completions';
+/** A model whose tokenizer is known, so that a prompt can be counted. */
+const COUNTED: ModelRow = {
+  id: 'counted',
+  caps: ['chat'],
+  context_window: 100_000,
+  max_output_tokens: 4096,
+  tokenizer: 'o200k_base',
+  price: { input: 1_000_000_000, output: 1_000_000_000 },
+  hosts: [{ host: 'sim', model: 'sim-gpt' }],
+};
 
 interface Quote {
   readonly object: string;
@@ -19,7 +30,7 @@ let harness: Harness;
 let caller: MintedKey;
 
 beforeAll(async () => {
-  harness = await startHarness({ hosted: true });
+  harness = await startHarness({ hosted: true, config: { models: [COUNTED] } });
   caller = await harness.mint();
 });
 afterEach(async () => {
@@ -90,7 +101,11 @@ describe('what fits', () => {
   });
 
   test('is told with the prompt counted, where bytes alone would be too dear, as the call does', async () => {
-    const long = { ...ASK, messages: [{ role: 'user', content: 'the quick brown fox '.repeat(400) }] };
+    const long = {
+      ...ASK,
+      model: COUNTED.id,
+      messages: [{ role: 'user', content: 'the quick brown fox '.repeat(400) }],
+    };
     const { worst_case_nanousd: byBytes } = await quote(CHAT, long);
     const ceiling = { 'x-gateway-max-cost-nanousd': String(byBytes - 1) };
     const quoted = await quote(CHAT, long, ceiling);
