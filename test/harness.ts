@@ -61,6 +61,7 @@ export interface Harness {
   readonly url: string;
   readonly folder: string;
   readonly running: Running;
+  readonly config: Config;
   /** How long calls under way are waited for when the gateway is stopped. */
   readonly shutdownMs: number;
   /** Parsed log lines, oldest first. */
@@ -118,6 +119,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
     url,
     folder,
     running,
+    config,
     shutdownMs: config.limits.shutdownMs,
     log,
     openai: (apiKey = 'unused', more = {}) => new OpenAI({ baseURL: `${url}/v1`, apiKey, ...more }),

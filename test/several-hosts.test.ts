@@ -1,11 +1,17 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { loadSimulatedFile } from '../src/catalog/load.ts';
+import { healthSchema, readHealth } from '../src/config-health.ts';
 import { type Sim, type SimScript, startSim } from '../src/sim/sim.ts';
 import { type Harness, simHost, startHarness } from './harness.ts';
 import { StreamClient } from './stream-client.ts';
 import { manyTurns } from './until.ts';
 
 /** One model on two hosts: the second is asked only while nothing has left for the client, and one answer is paid. */
+
+/** What happened to one call has no say in the next: host-choice.test.ts is about health. */
+const FORGETFUL = readHealth(
+  healthSchema.parse({ consecutive_failures: 1_000, failure_calls_min: 10_000, limited_max_ms: 1, key_aside_ms: 1 }),
+);
 
 const ASK = { model: 'sim-gpt', messages: [{ role: 'user', content: 'hello' }] };
 
@@ -16,8 +22,9 @@ beforeAll(async () => {
   second = await startSim();
   const row = loadSimulatedFile().models.find(({ id }) => id === 'sim-gpt')!;
   const hosts = ['sim', 'spare'].map((host) => ({ ...row.hosts[0]!, host }));
+  const cheaper = { ...hosts[0]!, price: { input: 1, output: 1 } };
   harness = await startHarness({
-    config: { models: [{ ...row, hosts }] },
+    config: { models: [{ ...row, hosts: [hosts[1]!, cheaper] }], health: FORGETFUL },
     hosts: (sim) => [simHost(sim), simHost(second, { name: 'spare' })],
   });
 });
@@ -71,11 +78,19 @@ describe.each([false, true])('stream: %s', (stream) => {
     expect(await harness.newestReceipt()).toMatchObject({ host: 'sim', attempts: 1, costNanousd: 0n });
   });
 
-  test('two that fail are one failure, told by the last', async () => {
-    harness.sim.script({ status: 500 });
-    second.script({ status: 429 });
+  test.each<[number, number, number, string]>([
+    [500, 500, 502, 'host_failed'],
+    [500, 429, 502, 'host_failed'],
+    [429, 500, 502, 'host_failed'],
+    [429, 429, 429, 'rate_limit_exceeded'],
+    [401, 429, 502, 'host_failed'],
+    [500, 400, 400, 'sim_error'],
+  ])('%i and %i are one failure: %i %s', async (first, other, status, code) => {
+    harness.sim.script({ status: first });
+    second.script({ status: other, errorBody: { error: { message: 'no', code: 'sim_error' } } });
     const client = await call(stream);
-    expect([client.status, JSON.parse(client.text).error.code]).toEqual([429, 'rate_limit_exceeded']);
+    expect([client.status, JSON.parse(client.text).error.code]).toEqual([status, code]);
+    expect(client.headers['retry-after']).toBe(status === 429 ? '1' : undefined);
     expect(await harness.newestReceipt()).toMatchObject({ host: 'spare', attempts: 2, costNanousd: 0n });
   });
 

@@ -88,9 +88,13 @@ const OUR_ACCOUNT =
 /** A request may be too large for the minute, not for the model. */
 const RATE = /rate[_ ]?limit|tokens per minute|requests per minute|too many requests/i;
 
+/** Some hosts answer 403 for what a prompt says; that is no fault of our key. */
+const OF_CONTENT = /moderat|flagged|content[ _-]?(?:policy|filter|management)/i;
+
 function kindOf(status: number, { message, code, type, param }: Said): HostErrorKind {
   const text = `${code ?? ''} ${type ?? ''} ${message}`;
   const isAboutField = param !== null && param !== 'messages' && param !== 'input';
+  if (status === 403 && OF_CONTENT.test(text)) return 'request';
   if (status === 401 || status === 402 || status === 403 || status === 404) return 'credentials';
   if (status !== 400 && status !== 413 && status !== 422 && status !== 429) return 'unavailable';
   if (OVER_WINDOW.test(text) && !isAboutField) return 'over_window';
