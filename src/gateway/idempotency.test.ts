@@ -1,0 +1,79 @@
+import { randomBytes } from 'node:crypto';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { MasterSealer, masterKey } from '../custody/seal.ts';
+import { LIMITS } from '../limits.ts';
+import type { Call } from './gateway.ts';
+import { answerAgain, keepAnswer, type Repeat, readIdempotencyMark } from './idempotency.ts';
+
+const sealer = new MasterSealer([masterKey(randomBytes(32))]);
+
+function aCall(over: Partial<Call> = {}): Call {
+  const caller = { accountId: 1n, keyId: null, key: null };
+  const headers = { 'idempotency-key': 'k' };
+  return { id: 5n, route: '/v1/x', caller, headers, body: Buffer.from('{}'), ...over } as Call;
+}
+
+const markOf = (call: Call) => readIdempotencyMark(call)!;
+const finished = (kept: Uint8Array | null, callId = 5n): Repeat => ({
+  kind: 'idempotent',
+  state: 'finished',
+  callId,
+  kept,
+});
+
+describe('a kept answer', () => {
+  const call = aCall();
+  const answer = { status: 200, headers: { 'x-gateway-cost-nanousd': '7' }, body: Buffer.from('{"a":1}\n{}') };
+
+  test('comes back as it was, with a mark that it is a repetition', () => {
+    const anyAnswer = fc.record({
+      status: fc.integer({ min: 100, max: 599 }),
+      headers: fc.dictionary(fc.string({ minLength: 1 }), fc.string()),
+      body: fc.uint8Array({ maxLength: 200 }).map((bytes) => Buffer.from(bytes)),
+    });
+    fc.assert(
+      fc.property(anyAnswer, (any) => {
+        const kept = keepAnswer(sealer, call, markOf(call), any);
+        const again = answerAgain(sealer, aCall({ id: 6n }), markOf(call), finished(kept));
+        expect(again).toEqual({ ...any, headers: { ...any.headers, 'idempotency-replayed': 'true' } });
+      }),
+    );
+  });
+
+  test('is kept up to its limit, and beyond it only the fact', () => {
+    const sized = (bytes: number) => keepAnswer(sealer, call, markOf(call), { ...answer, body: Buffer.alloc(bytes) });
+    expect(sized(LIMITS.idempotencyAnswerBytesMax)).not.toBeNull();
+    expect(sized(LIMITS.idempotencyAnswerBytesMax + 1)).toBeNull();
+  });
+
+  test.each([
+    ['another account', aCall({ caller: { accountId: 2n, keyId: null, key: null } }), 5n],
+    ['another key', aCall({ headers: { 'idempotency-key': 'other' } }), 5n],
+    ['another call', call, 6n],
+  ])('does not open for %s', (_title, other, callId) => {
+    const kept = keepAnswer(sealer, call, markOf(call), answer);
+    expect(() => answerAgain(sealer, other, markOf(other), finished(kept, callId))).toThrow('is finished');
+  });
+
+  test('that cannot be opened any more leaves the fact', () => {
+    const kept = keepAnswer(new MasterSealer([masterKey(randomBytes(32))]), call, markOf(call), answer);
+    expect(() => answerAgain(sealer, call, markOf(call), finished(kept))).toThrow('/v1/receipts/req_');
+  });
+});
+
+describe('requests are one', () => {
+  const digest = (over: Partial<Call>) => Buffer.from(markOf(aCall(over)).bodySha256).toString('hex');
+
+  test('by body and route, and nothing else', () => {
+    const same = digest({});
+    expect(digest({ id: 9n, headers: { 'idempotency-key': 'k', 'x-other': '1' } })).toBe(same);
+    expect(digest({ body: Buffer.from('{ }') })).not.toBe(same);
+    expect(digest({ route: '/v1/y' })).not.toBe(same);
+    expect(digest({ route: '/v1/x\n', body: Buffer.from('{}') })).not.toBe(same);
+  });
+
+  test('only where a key was sent', () => {
+    expect(readIdempotencyMark(aCall({ headers: {} }))).toBeNull();
+  });
+});
