@@ -1,6 +1,6 @@
 import { GatewayError } from '../canonical/errors.ts';
 import type { AnswerReceiver, RequestControl } from '../egress/egress.ts';
-import { ForbiddenUrl } from '../egress/forbidden-url.ts';
+import { EgressFailure, ForbiddenUrl } from '../egress/forbidden-url.ts';
 import type { GuardedEgress } from '../egress/guarded-egress.ts';
 import type { Clock } from '../kit/clock.ts';
 import type { IdSource } from '../kit/ids.ts';
@@ -162,7 +162,6 @@ function unreadable(provider: ProviderRow): GatewayError {
 /** A URL that may no longer be called is the row's fault; a resource that is away is away, as any host may be. */
 function explain(provider: ProviderRow, failure: Error): GatewayError {
   if (failure instanceof ForbiddenUrl) return providerFailed(provider, describeFailure(failure));
-  return new GatewayError('host_failed', {
-    message: `The provider "${provider.slug}" could not be reached or broke off its answer; nothing was charged. Try again.`,
-  });
+  const what = failure instanceof EgressFailure ? describeFailure(failure) : 'broke off its answer.';
+  return new GatewayError('host_failed', { message: `The provider "${provider.slug}" ${what} Nothing was charged.` });
 }
