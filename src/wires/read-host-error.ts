@@ -91,9 +91,12 @@ const RATE = /rate[_ ]?limit|tokens per minute|requests per minute|too many requ
 /** Some hosts answer 403 for what a prompt says; that is no fault of our key. */
 const OF_CONTENT = /moderat|flagged|content[ _-]?(?:policy|filter|management)/i;
 
+/** What the prompt stands in, on one wire or another; an error about any other field is about that field. */
+const PROMPT_FIELDS: ReadonlySet<string> = new Set(['messages', 'input', 'prompt', 'state']);
+
 function kindOf(status: number, { message, code, type, param }: Said): HostErrorKind {
   const text = `${code ?? ''} ${type ?? ''} ${message}`;
-  const isAboutField = param !== null && param !== 'messages' && param !== 'input';
+  const isAboutField = param !== null && !PROMPT_FIELDS.has(param);
   if (status === 403 && OF_CONTENT.test(text)) return 'request';
   if (status === 401 || status === 402 || status === 403 || status === 404) return 'credentials';
   if (status !== 400 && status !== 413 && status !== 422 && status !== 429) return 'unavailable';
