@@ -12,6 +12,10 @@ export const LIMITS = {
   jsonKeyBytesMax: 4096,
   /** Largest single server-sent event a host may send. */
   sseFrameBytesMax: 8 * 1024 * 1024,
+  /** Most words of a model in one stream: some of them are kept until its end. */
+  streamWordBytesMax: 16 * 1024 * 1024,
+  /** Items of one answer, and parts of one item, on the wire that tells of both. */
+  outputItemsMax: 1_024,
   /** Largest buffered answer a host may send. */
   responseBodyBytesMax: 64 * 1024 * 1024,
   /** Models in one catalog, other names of one model, price tiers of one model. */
@@ -52,6 +56,10 @@ export const LIMITS = {
   postgresRetryLastMs: 5_000,
   /** How often a batch is tried that got in another's way. */
   postgresCollisionsMax: 5,
+  /** A process says so often that it lives, stops admitting after its own silence, and is declared dead after this one. */
+  instanceBeatMs: 1_000,
+  instanceSilentMs: 3_000,
+  instanceDeadMs: 5_000,
   /** Models, routes and hosts are found by their name in an index, which takes no longer ones. */
   storedNameCharsMax: 600,
   /** How long SQLite waits for a lock that another connection holds. */

@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ManualClock } from '../src/kit/clock.ts';
 import { MemoryStore } from '../src/store/memory.ts';
+import { openPostgresStore } from '../src/store/postgres/postgres-store.ts';
 import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts';
+import { freshSchema } from './postgres.ts';
 import type { OpenStore, StoreUnderTest } from './store-fixtures.ts';
 
 export const openMemory: OpenStore = async (clock) => {
@@ -32,3 +34,17 @@ async function openSqliteIn(clock: ManualClock, threads: boolean): Promise<Store
     },
   };
 }
+
+export const openPostgres: OpenStore = async (clock) => {
+  const url = await freshSchema();
+  let store = await openPostgresStore({ url, clock, databaseTime: false });
+  return {
+    store,
+    reopen: async () => {
+      await store.close();
+      store = await openPostgresStore({ url, clock, databaseTime: false });
+      return store;
+    },
+    dispose: () => store.close(),
+  };
+};

@@ -48,6 +48,8 @@ export class MemoryStore implements Store {
 
   async beginInstance(): Promise<Instance> {
     this.#rows.epoch += 1n;
+    this.#rows.epochs.clear();
+    this.#rows.epochs.add(this.#rows.epoch);
     const open = [...this.#rows.calls.values()].filter((call) => call.receipt.state === 'open');
     for (const call of open) this.#operations.void(call.receipt.id, DIED_REASON);
     return { number: Number(this.#rows.epoch % 1024n), epoch: this.#rows.epoch, voidedHolds: open.length };

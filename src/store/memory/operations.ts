@@ -3,24 +3,29 @@ import type { Clock } from '../../kit/clock.ts';
 import { freesKey, type IdempotencyRow, isOver, repeatOf } from '../idempotency.ts';
 import { INT64_MAX, INT64_MIN, isAmount } from '../int64.ts';
 import type {
-  Account,
   CreditOperation,
   HoldOperation,
   HoldRefusal,
   IdempotencyMark,
-  KeyRow,
   LedgerOperation,
   LedgerOutcome,
   SettleOperation,
 } from '../store.ts';
-import { type Call, idempotencyName, type MemoryRows, type Mutable, windowNameOf } from './rows.ts';
+import { idempotencyName, type LedgerRows, type Mutable, windowNameOf } from './rows.ts';
 
-/** The money's four verbs, as plainly as they can be said. What throws is a defect, never an outcome. */
+type Account = LedgerRows['accounts'] extends ReadonlyMap<bigint, infer Row> ? Row : never;
+type Key = LedgerRows['keys'] extends ReadonlyMap<bigint, infer Row> ? Row : never;
+type Call = LedgerRows['calls'] extends Map<bigint, infer Row> ? Row : never;
+
+/**
+ * The money's four verbs, as plainly as they can be said, over rows in memory. What throws is a defect, never an
+ * outcome, and has changed nothing.
+ */
 export class MemoryOperations {
-  readonly #rows: MemoryRows;
-  readonly #clock: Clock;
+  readonly #rows: LedgerRows;
+  readonly #clock: Pick<Clock, 'nowMs'>;
 
-  constructor(rows: MemoryRows, clock: Clock) {
+  constructor(rows: LedgerRows, clock: Pick<Clock, 'nowMs'>) {
     this.#rows = rows;
     this.#clock = clock;
   }
@@ -41,7 +46,7 @@ export class MemoryOperations {
     const account = this.#rows.accounts.get(hold.accountId);
     const key = hold.keyId === null ? null : this.#rows.keys.get(hold.keyId);
     if (amount < 0n || !isAmount(amount)) return refused('out_of_range');
-    if (hold.epoch !== this.#rows.epoch) return refused('stale_epoch');
+    if (!this.#rows.epochs.has(hold.epoch)) return refused('stale_epoch');
     if (account === undefined) return refused('no_account');
     if (key === undefined || (key !== null && !this.#isActive(key, account))) return refused('key_inactive');
     const taken = this.#repeatOf(hold);
@@ -83,7 +88,7 @@ export class MemoryOperations {
   }
 
   /** Null frees the key. */
-  #endKey({ accountId, idempotencyKey }: Receipt, end: Pick<IdempotencyRow, 'state' | 'kept'> | null): void {
+  #endKey({ accountId, idempotencyKey }: Call['receipt'], end: Pick<IdempotencyRow, 'state' | 'kept'> | null): void {
     if (idempotencyKey === null) return;
     const name = idempotencyName(accountId, idempotencyKey);
     const row = this.#rows.idempotencyKeys.get(name);
@@ -91,7 +96,7 @@ export class MemoryOperations {
     else this.#rows.idempotencyKeys.set(name, { ...row, ...end });
   }
 
-  #isActive(key: KeyRow, account: Account): boolean {
+  #isActive(key: Key, account: Account): boolean {
     if (key.accountId !== account.id || key.revokedMs !== null) return false;
     return key.expiresMs === null || key.expiresMs > this.#clock.nowMs();
   }

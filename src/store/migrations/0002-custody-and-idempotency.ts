@@ -32,4 +32,32 @@ CREATE TABLE idempotency_key (
 CREATE INDEX idempotency_key_by_age ON idempotency_key (created_ms) WHERE state <> 1;
 `;
 
-export const custodyAndIdempotency: Migration = { number: 2, name: 'custody and idempotency', sqlite };
+const postgres = `
+CREATE TABLE provider_key (
+  id int8 PRIMARY KEY,
+  account_id int8 NOT NULL REFERENCES account (id),
+  provider text COLLATE "C" NOT NULL,
+  base_url text NOT NULL,
+  last_four text NOT NULL,
+  sealed bytea NOT NULL,
+  created_ms int8 NOT NULL,
+  verified_ms int8 NOT NULL,
+  UNIQUE (account_id, provider)
+);
+
+ALTER TABLE call ADD COLUMN idempotency_key text COLLATE "C";
+
+CREATE TABLE idempotency_key (
+  account_id int8 NOT NULL,
+  key text COLLATE "C" NOT NULL,
+  call_id int8 NOT NULL,
+  body_sha256 bytea NOT NULL,
+  state int2 NOT NULL,
+  created_ms int8 NOT NULL,
+  kept bytea,
+  PRIMARY KEY (account_id, key)
+);
+CREATE INDEX idempotency_key_by_age ON idempotency_key (created_ms) WHERE state <> 1;
+`;
+
+export const custodyAndIdempotency: Migration = { number: 2, name: 'custody and idempotency', sqlite, postgres };

@@ -3,4 +3,5 @@ export interface Migration {
   readonly number: number;
   readonly name: string;
   readonly sqlite: string;
+  readonly postgres: string;
 }

@@ -2,9 +2,9 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { ACCOUNT_KIND } from '../codes.ts';
 import { ACCOUNT_SELECT, type AccountColumns, accountOf } from '../columns.ts';
 import { fitsInt64 } from '../int64.ts';
+import { afterOf, limitOf } from '../page.ts';
 import type { Account, NewAccount, Page } from '../store.ts';
 import { inTransaction } from './database.ts';
-import { afterOf, limitOf } from './page.ts';
 
 export function createAccount(database: DatabaseSync, account: NewAccount): 'created' | 'name_taken' {
   return inTransaction(database, () => {

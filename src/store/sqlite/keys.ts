@@ -3,9 +3,9 @@ import { LIMITS } from '../../limits.ts';
 import { windowId, windowOfId } from '../codes.ts';
 import { type KeyColumns, keyCells, keyOf } from '../columns.ts';
 import { fitsInt64 } from '../int64.ts';
+import { afterOf, limitOf } from '../page.ts';
 import type { KeyChange, KeyRow, KeyWindow, NewKey, Page } from '../store.ts';
 import { inTransaction } from './database.ts';
-import { afterOf, limitOf } from './page.ts';
 
 /** Every change of any key takes the next number, so that a cache can ask what it has not seen. */
 const NEXT_VERSION = '(SELECT coalesce(max(version), 0) + 1 FROM api_key)';

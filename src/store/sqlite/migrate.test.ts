@@ -11,7 +11,7 @@ describe('migrations', () => {
     database = new DatabaseSync(':memory:', { readBigInts: true });
   });
 
-  const step = (number: number, sqlite: string) => ({ number, name: `step ${number}`, sqlite });
+  const step = (number: number, sqlite: string) => ({ number, name: `step ${number}`, sqlite, postgres: '' });
   const tables = () =>
     database
       .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")

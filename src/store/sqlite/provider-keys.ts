@@ -2,9 +2,9 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { LIMITS } from '../../limits.ts';
 import { type ProviderKeyColumns, providerKeyOf } from '../columns.ts';
 import { fitsInt64 } from '../int64.ts';
+import { afterOf, limitOf } from '../page.ts';
 import type { ProviderKeyRow } from '../store.ts';
 import { inTransaction } from './database.ts';
-import { afterOf, limitOf } from './page.ts';
 
 export function putProviderKey(database: DatabaseSync, row: ProviderKeyRow): void {
   inTransaction(database, () => {

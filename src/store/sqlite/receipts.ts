@@ -2,8 +2,8 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import type { Receipt } from '../../canonical/receipt.ts';
 import { type CallColumns, RECEIPT_SELECT, receiptOf } from '../columns.ts';
 import { fitsInt64, INT64_MAX } from '../int64.ts';
+import { limitOf } from '../page.ts';
 import type { Page, ReceiptFilter } from '../store.ts';
-import { limitOf } from './page.ts';
 
 export class ReceiptReader {
   readonly #database: DatabaseSync;

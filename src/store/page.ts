@@ -1,6 +1,6 @@
-import { LIMITS } from '../../limits.ts';
-import { INT64_MIN } from '../int64.ts';
-import type { Page } from '../store.ts';
+import { LIMITS } from '../limits.ts';
+import { INT64_MIN } from './int64.ts';
+import type { Page } from './store.ts';
 
 export function limitOf(page: Page): bigint {
   return BigInt(Math.min(page.limit, LIMITS.storePageRowsMax));

@@ -1,0 +1,64 @@
+import { ACCOUNT_KIND } from '../codes.ts';
+import { ACCOUNT_SELECT, type AccountColumns, accountOf } from '../columns.ts';
+import { fitsInt64 } from '../int64.ts';
+import { afterOf, limitOf } from '../page.ts';
+import type { Account, NewAccount, Page } from '../store.ts';
+import type { Connections } from './connections.ts';
+import { takeLock } from './locks.ts';
+
+/** Accounts, and the price lists that calls refer to. */
+export class Accounts {
+  readonly #connections: Connections;
+
+  constructor(connections: Connections) {
+    this.#connections = connections;
+  }
+
+  async create({ id, name, kind, createdMs }: NewAccount): Promise<'created' | 'name_taken'> {
+    const made = await this.#connections.query(
+      `WITH made AS (
+         INSERT INTO account (id, name, kind, created_ms) VALUES ($1, $2, $3, $4) ON CONFLICT (name) DO NOTHING
+         RETURNING id, kind)
+       INSERT INTO balance SELECT id, kind, 0, 0, 0 FROM made RETURNING 1`,
+      [id, name, ACCOUNT_KIND.of[kind], createdMs],
+    );
+    return made.length === 1 ? 'created' : 'name_taken';
+  }
+
+  async find(idOrName: bigint | string): Promise<Account | null> {
+    if (typeof idOrName === 'bigint' ? !fitsInt64(idOrName) : idOrName.includes('\0')) return null;
+    const column = typeof idOrName === 'bigint' ? 'id' : 'name';
+    const [row] = await this.#connections.query<AccountColumns>(`${ACCOUNT_SELECT} WHERE ${column} = $1`, [idOrName]);
+    return row === undefined ? null : accountOf(row);
+  }
+
+  async list(page: Page): Promise<Account[]> {
+    const rows = await this.#connections.query<AccountColumns>(`${ACCOUNT_SELECT} WHERE id > $1 ORDER BY id LIMIT $2`, [
+      afterOf(page),
+      limitOf(page),
+    ]);
+    return rows.map(accountOf);
+  }
+
+  registerPrices(version: string, pricesJson: string): Promise<number> {
+    return this.#connections.transaction(async (sql) => {
+      await takeLock(sql, 'prices');
+      const [known] = await sql<{ id: bigint; prices: string }>(
+        'SELECT id, prices FROM price_list WHERE version = $1',
+        [version],
+      );
+      if (known !== undefined && known.prices !== pricesJson) {
+        throw new Error(`The price list ${version} is registered with other prices, and price lists never change.`);
+      }
+      const [row] =
+        known === undefined
+          ? await sql<{ id: bigint }>(
+              `INSERT INTO price_list (id, version, prices)
+               SELECT coalesce(max(id), 0) + 1, $1, $2 FROM price_list RETURNING id`,
+              [version, pricesJson],
+            )
+          : [known];
+      return Number(row!.id);
+    });
+  }
+}

@@ -1,0 +1,218 @@
+import { ACCOUNT_KIND, CALL_STATE, CAP_WINDOW, IDEMPOTENCY_STATE, windowId, windowOfId } from '../codes.ts';
+import type { IdempotencyRow } from '../idempotency.ts';
+import { idempotencyName, type LedgerRows, windowNameOf } from '../memory/rows.ts';
+import { CAP_WINDOWS, type CapWindow, type LedgerOperation } from '../store.ts';
+import { startOfDayMs } from '../windows.ts';
+import type { Answer, Statement } from './line.ts';
+import { numbers, texts } from './values.ts';
+
+/** What a batch touches, as far as its operations say so themselves; a call names its account and window in its row. */
+export class Touched {
+  readonly epochs = new Set<bigint>();
+  readonly accounts = new Set<bigint>();
+  readonly keys = new Set<bigint>();
+  readonly ended = new Set<bigint>();
+  readonly marks: { readonly accountId: bigint; readonly key: string }[] = [];
+  readonly credits: { readonly id: bigint; readonly accountId: bigint; readonly reference: string }[] = [];
+
+  constructor(operations: readonly LedgerOperation[]) {
+    for (const operation of operations) this.#add(operation);
+  }
+
+  #add(operation: LedgerOperation): void {
+    if (operation.kind === 'settle' || operation.kind === 'void') {
+      this.ended.add(operation.id);
+      return;
+    }
+    this.accounts.add(operation.accountId);
+    if (operation.kind === 'credit') {
+      this.credits.push(operation);
+      return;
+    }
+    this.epochs.add(operation.epoch);
+    if (operation.keyId !== null) this.keys.add(operation.keyId);
+    if (operation.idempotency !== null)
+      this.marks.push({ accountId: operation.accountId, key: operation.idempotency.key });
+  }
+}
+
+type Account = LedgerRows['accounts'] extends ReadonlyMap<bigint, infer Value> ? Value : never;
+type Key = LedgerRows['keys'] extends ReadonlyMap<bigint, infer Value> ? Value : never;
+type Call = LedgerRows['calls'] extends Map<bigint, infer Value> ? Value : never;
+type Credit = LedgerRows['credits'] extends Map<bigint, infer Value> ? Value : never;
+
+/** The rows of one batch, locked and read in the one order that all batches of all replicas keep to. */
+export class BatchRows implements LedgerRows {
+  readonly #touched: Touched;
+  readonly epochs = new Set<bigint>();
+  readonly accounts = new Map<bigint, Account>();
+  readonly keys = new Map<bigint, Key>();
+  readonly windows = new Map<string, { spentNanousd: bigint; heldNanousd: bigint }>();
+  readonly calls = new Map<bigint, Call>();
+  readonly credits = new Map<bigint, Credit>();
+  readonly idempotencyKeys = new Map<string, IdempotencyRow>();
+  readonly prices: LedgerRows['prices'];
+  closedUpTo = 0n;
+  todayMs = 0;
+
+  constructor(touched: Touched, prices: LedgerRows['prices']) {
+    this.#touched = touched;
+    this.prices = prices;
+  }
+
+  /**
+   * Lives first, then accounts by id, then windows: whoever holds an account's lock is alone with its windows, calls,
+   * credits and idempotency keys, which are read after it and so as they are now.
+   */
+  reads(windowsAtMs: number): Read[] {
+    const { epochs, accounts, keys, ended, marks, credits } = this.#touched;
+    const reads: Read[] = [];
+    const read = (text: string, values: readonly unknown[], load: Read['load']) =>
+      reads.push({ statement: { text, values }, load });
+    if (epochs.size > 0) read(LOCK_LIVES, [numbers([...epochs])], (rows) => this.#loadLives(rows));
+    read(LOCK_ACCOUNTS, [numbers([...accounts]), numbers([...ended])], (rows) => this.#loadAccounts(rows));
+    read(READ_META, [], (rows) => this.#loadMeta(rows));
+    if (keys.size > 0) read(READ_KEYS, [numbers([...keys])], (rows) => this.#loadKeys(rows));
+    if (keys.size > 0 || ended.size > 0) reads.push(this.windowRead(windowsAtMs));
+    if (ended.size > 0) read(READ_CALLS, [numbers([...ended])], (rows) => this.#loadCalls(rows));
+    if (marks.length > 0) {
+      const [owners, names] = [marks.map((mark) => mark.accountId), marks.map((mark) => mark.key)];
+      read(READ_MARKS, [numbers(owners), texts(names)], (rows) => this.#loadMarks(rows));
+    }
+    if (credits.length > 0) {
+      const [ids, owners] = [credits.map((credit) => credit.id), credits.map((credit) => credit.accountId)];
+      const references = texts(credits.map((credit) => credit.reference));
+      read(READ_CREDITS, [numbers(ids), numbers(owners), references], (rows) => this.#loadCredits(rows));
+    }
+    return reads;
+  }
+
+  /** The windows in which these keys count at that time, and those in which these calls were counted. */
+  windowRead(atMs: number): Read {
+    const { keys, ended } = this.#touched;
+    const values = [numbers([...keys]), numbers(currentWindows(atMs)), numbers([...ended])];
+    return { statement: { text: LOCK_WINDOWS, values }, load: (rows) => this.#loadWindows(rows) };
+  }
+
+  #loadLives(rows: Rows<[epoch: bigint]>): void {
+    for (const [epoch] of rows) this.epochs.add(epoch);
+  }
+
+  #loadAccounts(rows: Rows<[id: bigint, kind: bigint, balance: bigint, held: bigint, spent: bigint]>): void {
+    for (const [id, kind, balanceNanousd, heldNanousd, spentNanousd] of rows) {
+      this.accounts.set(id, { id, kind: ACCOUNT_KIND.word(kind), balanceNanousd, heldNanousd, spentNanousd });
+    }
+  }
+
+  #loadMeta(rows: Rows<[name: string, value: bigint]>): void {
+    const meta = new Map(rows);
+    this.todayMs = Number(meta.get('today_ms') ?? 0n);
+    this.closedUpTo = meta.get('closed_up_to') ?? 0n;
+  }
+
+  #loadKeys(rows: Rows<[bigint, bigint, bigint | null, bigint, bigint | null, bigint | null]>): void {
+    for (const [id, accountId, capNanousd, window, expiresMs, revokedMs] of rows) {
+      const capWindow = CAP_WINDOW.word(window);
+      const key = { id, accountId, capNanousd, capWindow, expiresMs: msOf(expiresMs), revokedMs: msOf(revokedMs) };
+      this.keys.set(id, key);
+    }
+  }
+
+  #loadWindows(rows: Rows<[keyId: bigint, id: bigint, spent: bigint, held: bigint]>): void {
+    this.windows.clear();
+    for (const [keyId, id, spentNanousd, heldNanousd] of rows) {
+      this.windows.set(nameOfWindow(keyId, id), { spentNanousd, heldNanousd });
+    }
+  }
+
+  #loadCalls(rows: Rows<[bigint, bigint, bigint, bigint | null, bigint | null, bigint, bigint, string | null]>): void {
+    for (const [id, state, accountId, keyId, windowId, heldNanousd, costNanousd, idempotencyKey] of rows) {
+      const receipt = { id, accountId, state: CALL_STATE.word(state), heldNanousd, costNanousd, idempotencyKey };
+      const windowName = keyId === null || windowId === null ? null : nameOfWindow(keyId, windowId);
+      this.calls.set(id, { receipt, windowName });
+    }
+  }
+
+  #loadMarks(rows: Rows<[bigint, string, bigint, Uint8Array, bigint, bigint, Uint8Array | null]>): void {
+    for (const [accountId, key, callId, bodySha256, state, createdMs, kept] of rows) {
+      const word = IDEMPOTENCY_STATE.word(state);
+      const row = { callId, bodySha256, state: word, kept, createdMs: Number(createdMs) };
+      this.idempotencyKeys.set(idempotencyName(accountId, key), row);
+    }
+  }
+
+  #loadCredits(rows: Rows<[id: bigint, accountId: bigint, reference: string, amount: bigint]>): void {
+    for (const [id, accountId, reference, amountNanousd] of rows) {
+      this.credits.set(id, { accountId, reference, amountNanousd });
+    }
+  }
+}
+
+/** A question, and what is done with its answer. */
+export interface Read {
+  readonly statement: Statement;
+  load(rows: Answer['rows']): void;
+}
+
+type Rows<Columns extends readonly unknown[]> = readonly (readonly [...Columns])[];
+
+function msOf(cell: bigint | null): number | null {
+  return cell === null ? null : Number(cell);
+}
+
+function nameOfWindow(keyId: bigint, id: bigint): string {
+  const { window, startMs } = windowOfId(id);
+  return windowNameOf(keyId, window, startMs);
+}
+
+/** By the code of the window's kind. */
+function currentWindows(atMs: number): bigint[] {
+  const ids: bigint[] = [];
+  for (const window of CAP_WINDOWS) ids[Number(CAP_WINDOW.of[window])] = windowId(window, atMs);
+  return ids;
+}
+
+/** Whether the windows read for one time are those of the other. */
+export function sameWindows(oneMs: number, otherMs: number): boolean {
+  return startOfDayMs(oneMs) === startOfDayMs(otherMs);
+}
+
+/** The number of the window that has this name. */
+export function windowIdOf(name: string): { readonly keyId: bigint; readonly id: bigint } {
+  const [keyId, window, startMs] = name.split(' ') as [string, CapWindow, string];
+  return { keyId: BigInt(keyId), id: windowId(window, Number(startMs)) };
+}
+
+/** Whoever declares a life dead asks for the whole row and so waits for its batches; beats do not mind. */
+const LOCK_LIVES =
+  'SELECT epoch FROM instance WHERE epoch = ANY($1::int8[]) AND state = 1 ORDER BY epoch FOR KEY SHARE';
+
+const LOCK_ACCOUNTS = `
+  SELECT account_id, kind, balance, held, spent FROM balance
+  WHERE account_id IN (SELECT unnest($1::int8[]) UNION SELECT account_id FROM call WHERE id = ANY($2::int8[]))
+  ORDER BY account_id FOR NO KEY UPDATE`;
+
+const READ_META = 'SELECT name, value FROM meta';
+
+const READ_KEYS =
+  'SELECT id, account_id, cap, cap_window, expires_ms, revoked_ms FROM api_key WHERE id = ANY($1::int8[])';
+
+const LOCK_WINDOWS = `
+  SELECT key_id, window_id, spent, held FROM key_window
+  WHERE (key_id, window_id) IN (
+    SELECT id, ($2::int8[])[cap_window + 1] FROM api_key WHERE id = ANY($1::int8[])
+    UNION SELECT key_id, window_id FROM call WHERE id = ANY($3::int8[]) AND key_id IS NOT NULL)
+  ORDER BY key_id, window_id FOR NO KEY UPDATE`;
+
+const READ_CALLS = `
+  SELECT id, state, account_id, key_id, window_id, held, cost, idempotency_key FROM call WHERE id = ANY($1::int8[])`;
+
+const READ_MARKS = `
+  SELECT account_id, key, call_id, body_sha256, state, created_ms, kept FROM idempotency_key
+  WHERE (account_id, key) IN (SELECT * FROM unnest($1::int8[], $2::text[]))`;
+
+const READ_CREDITS = `
+  SELECT id, account_id, reference, amount FROM credit WHERE id = ANY($1::int8[])
+  UNION
+  SELECT id, account_id, reference, amount FROM credit
+  WHERE (account_id, reference) IN (SELECT * FROM unnest($2::int8[], $3::text[]))`;

@@ -1,0 +1,309 @@
+import { CALL_STATE, ENDED, IDEMPOTENCY_STATE, USAGE_SOURCE } from '../codes.ts';
+import { freesKey } from '../idempotency.ts';
+import type {
+  CreditOperation,
+  HoldOperation,
+  IdempotencyState,
+  LedgerOperation,
+  LedgerOutcome,
+  SettleOperation,
+  VoidOperation,
+} from '../store.ts';
+import { type BatchRows, windowIdOf } from './batch-rows.ts';
+import type { Dictionary } from './dictionary.ts';
+import type { Statement } from './line.ts';
+import { bytes, numbers, storable, texts } from './values.ts';
+
+/** An amount row as it was read, to find out whether it has to be written. */
+type Before = ReadonlyMap<unknown, readonly bigint[]>;
+
+/** What an idempotency key has become in this batch; one that a hold took in it is written whole. */
+interface MarkChange {
+  readonly accountId: bigint;
+  readonly key: string;
+  readonly callId: bigint;
+  readonly taken: { readonly bodySha256: Uint8Array } | null;
+  /** Null frees the key. */
+  readonly end: { readonly state: IdempotencyState; readonly kept: Uint8Array | null } | null;
+}
+
+/** Turns the outcomes of a batch into statements: every row that changed is written once. */
+export class BatchWrites {
+  readonly #rows: BatchRows;
+  readonly #dictionary: Dictionary;
+  readonly #nowMs: number;
+  readonly #balances: Before;
+  readonly #windows: Before;
+  readonly holds: HoldOperation[] = [];
+  readonly settles: SettleOperation[] = [];
+  readonly voids: VoidOperation[] = [];
+  readonly credits: CreditOperation[] = [];
+  readonly #marks = new Map<string, MarkChange>();
+
+  /** Made before the operations change the rows. */
+  constructor(rows: BatchRows, dictionary: Dictionary, nowMs: number) {
+    this.#rows = rows;
+    this.#dictionary = dictionary;
+    this.#nowMs = nowMs;
+    this.#balances = new Map([...rows.accounts].map(([id, row]) => [id, amounts(row)]));
+    this.#windows = new Map([...rows.windows].map(([name, row]) => [name, spending(row)]));
+  }
+
+  note(operation: LedgerOperation, { kind }: LedgerOutcome): void {
+    if (operation.kind === 'hold' && kind === 'held') this.#noteHold(operation);
+    else if (operation.kind === 'settle' && kind === 'settled') this.#noteSettle(operation);
+    else if (operation.kind === 'void' && kind === 'voided') this.#noteVoid(operation);
+    else if (operation.kind === 'credit' && kind === 'credited') this.credits.push(operation);
+  }
+
+  #noteHold(hold: HoldOperation): void {
+    this.holds.push(hold);
+    if (hold.idempotency === null) return;
+    const { key, bodySha256 } = hold.idempotency;
+    const end = { state: 'running', kept: null } as const;
+    this.#changeMark({ accountId: hold.accountId, key, callId: hold.id, taken: { bodySha256 }, end });
+  }
+
+  #noteSettle(settle: SettleOperation): void {
+    this.settles.push(settle);
+    const { settlement, kept } = settle;
+    const isFree = freesKey(settlement.costNanousd, settlement.ended === 'complete', kept);
+    this.#endMark(settle.id, isFree ? null : { state: 'finished', kept });
+  }
+
+  #noteVoid(operation: VoidOperation): void {
+    this.voids.push(operation);
+    this.#endMark(operation.id, { state: 'unknown', kept: null });
+  }
+
+  #endMark(callId: bigint, end: MarkChange['end']): void {
+    const { accountId, idempotencyKey: key } = this.#rows.calls.get(callId)!.receipt;
+    if (key !== null) this.#changeMark({ accountId, key, callId, taken: null, end });
+  }
+
+  #changeMark(change: MarkChange): void {
+    const name = `${change.accountId} ${change.key}`;
+    const before = this.#marks.get(name);
+    const taken = change.taken ?? (before?.callId === change.callId ? before.taken : null);
+    this.#marks.set(name, { ...change, taken });
+  }
+
+  /** In an order in which each finds what it needs: a call may be held and settled in one batch. */
+  statements(todayMs: number | null): Statement[] {
+    return [
+      this.#insertCalls(),
+      this.#settleCalls(),
+      this.#voidCalls(),
+      this.#insertCredits(),
+      ...this.#writeMarks(),
+      this.#writeBalances(),
+      this.#writeWindows(),
+      todayMs === null ? null : { text: MOVE_TODAY, values: [todayMs] },
+    ].filter((statement) => statement !== null);
+  }
+
+  #insertCalls(): Statement | null {
+    const { holds } = this;
+    if (holds.length === 0) return null;
+    const windowIds = holds.map(({ id }) => {
+      const name = this.#rows.calls.get(id)!.windowName;
+      return name === null ? null : windowIdOf(name).id;
+    });
+    const column = (pick: (hold: HoldOperation) => bigint | number | null) => numbers(holds.map(pick));
+    const values = [
+      column((hold) => hold.id),
+      column((hold) => hold.epoch),
+      column((hold) => hold.accountId),
+      column((hold) => hold.keyId),
+      numbers(windowIds),
+      column((hold) => hold.amountNanousd),
+      column((hold) => hold.priceId),
+      column((hold) => this.#dictionary.nameId(hold.route)),
+      column((hold) => (hold.stream ? 1 : 0)),
+      column((hold) => this.#dictionary.nameId(hold.requestedModel)),
+      column((hold) => this.#dictionary.nameId(hold.effectiveModel)),
+      column((hold) => hold.createdMs),
+      texts(holds.map(({ labels }) => (labels === null ? null : JSON.stringify(labels)))),
+      texts(holds.map(({ idempotency }) => idempotency?.key ?? null)),
+    ];
+    return { text: INSERT_CALLS, values };
+  }
+
+  #settleCalls(): Statement | null {
+    const { settles } = this;
+    if (settles.length === 0) return null;
+    type Pick = (settlement: SettleOperation['settlement']) => bigint | number | null;
+    const column = (pick: Pick) => numbers(settles.map(({ settlement }) => pick(settlement)));
+    const values = [
+      numbers(settles.map(({ id }) => id)),
+      numbers(settles.map(({ endedMs }) => endedMs)),
+      column(({ ended }) => ENDED.of[ended]),
+      column(({ httpStatus }) => httpStatus),
+      column(({ usageSource }) => USAGE_SOURCE.of[usageSource]),
+      column(({ costNanousd }) => costNanousd),
+      column(({ host }) => (host === null ? null : this.#dictionary.nameId(host))),
+      column(({ attempts }) => attempts),
+      column(({ lossNanousd }) => lossNanousd),
+      texts(settles.map(({ settlement: { lossReason } }) => (lossReason === null ? null : storable(lossReason)))),
+      column(({ usage }) => usage?.freshTokens ?? null),
+      column(({ usage }) => usage?.cacheReadTokens ?? null),
+      column(({ usage }) => usage?.cacheWriteTokens ?? null),
+      column(({ usage }) => usage?.cacheWrite1hTokens ?? null),
+      column(({ usage }) => usage?.outputTokens ?? null),
+      column(({ usage }) => usage?.reasoningTokens ?? null),
+      column(({ components }) => components?.freshNanousd ?? null),
+      column(({ components }) => components?.cacheWriteNanousd ?? null),
+      column(({ components }) => components?.cacheReadNanousd ?? null),
+      column(({ components }) => components?.outputNanousd ?? null),
+      settles.length,
+    ];
+    return { text: SETTLE_CALLS, values };
+  }
+
+  #voidCalls(): Statement | null {
+    const { voids } = this;
+    if (voids.length === 0) return null;
+    const reasons = texts(voids.map(({ reason }) => storable(reason)));
+    return { text: VOID_CALLS, values: [numbers(voids.map(({ id }) => id)), reasons, this.#nowMs, voids.length] };
+  }
+
+  #insertCredits(): Statement | null {
+    const { credits } = this;
+    if (credits.length === 0) return null;
+    const values = [
+      numbers(credits.map(({ id }) => id)),
+      numbers(credits.map(({ accountId }) => accountId)),
+      texts(credits.map(({ reference }) => reference)),
+      numbers(credits.map(({ amountNanousd }) => amountNanousd)),
+      texts(credits.map(({ note }) => (note === null ? null : storable(note)))),
+      numbers(credits.map(({ createdMs }) => createdMs)),
+    ];
+    return { text: INSERT_CREDITS, values };
+  }
+
+  #writeMarks(): (Statement | null)[] {
+    const changes = [...this.#marks.values()];
+    const put = changes.filter(({ taken, end }) => taken !== null && end !== null);
+    const ended = changes.filter(({ taken, end }) => taken === null && end !== null);
+    const freed = changes.filter(({ end }) => end === null);
+    const names = (some: readonly MarkChange[]) => [
+      numbers(some.map(({ accountId }) => accountId)),
+      texts(some.map(({ key }) => key)),
+    ];
+    const whole = (some: readonly MarkChange[]) => [
+      ...names(some),
+      numbers(some.map(({ callId }) => callId)),
+      numbers(some.map(({ end }) => IDEMPOTENCY_STATE.of[end!.state])),
+      bytes(some.map(({ end }) => end!.kept)),
+    ];
+    const hashes = bytes(put.map(({ taken }) => taken!.bodySha256));
+    return [
+      put.length === 0 ? null : { text: PUT_MARKS, values: [...whole(put), hashes, this.#nowMs] },
+      ended.length === 0 ? null : { text: END_MARKS, values: whole(ended) },
+      freed.length === 0 ? null : { text: FREE_MARKS, values: names(freed) },
+    ];
+  }
+
+  #writeBalances(): Statement | null {
+    const changed = [...this.#rows.accounts].filter(([id, row]) => differ(this.#balances.get(id), amounts(row)));
+    if (changed.length === 0) return null;
+    const columns = transpose(changed.map(([id, row]) => [id, ...amounts(row)]));
+    return { text: WRITE_BALANCES, values: [...columns, changed.length] };
+  }
+
+  #writeWindows(): Statement | null {
+    const changed = [...this.#rows.windows].filter(([name, row]) => differ(this.#windows.get(name), spending(row)));
+    if (changed.length === 0) return null;
+    const rows = changed.map(([name, row]) => {
+      const { keyId, id } = windowIdOf(name);
+      return [keyId, id, ...spending(row)];
+    });
+    return { text: WRITE_WINDOWS, values: transpose(rows) };
+  }
+}
+
+type Amounts = { readonly balanceNanousd: bigint } & Spending;
+type Spending = { readonly heldNanousd: bigint; readonly spentNanousd: bigint };
+
+function amounts({ balanceNanousd, heldNanousd, spentNanousd }: Amounts): bigint[] {
+  return [balanceNanousd, heldNanousd, spentNanousd];
+}
+
+function spending({ heldNanousd, spentNanousd }: Spending): bigint[] {
+  return [heldNanousd, spentNanousd];
+}
+
+function differ(before: readonly bigint[] | undefined, now: readonly bigint[]): boolean {
+  return before === undefined || now.some((amount, at) => amount !== before[at]);
+}
+
+function transpose(rows: readonly (readonly bigint[])[]): string[] {
+  return rows[0]!.map((_, at) => numbers(rows.map((row) => row[at]!)));
+}
+
+const { open, settled, voided } = CALL_STATE.of;
+
+/** Fails unless the change before it met exactly the rows it was meant for; the commit behind it then fails too. */
+const guarded = (change: string, expected: string) =>
+  `WITH changed AS (${change} RETURNING 1) SELECT 1 / (count(*) = ${expected}::int8)::int FROM changed`;
+
+const INSERT_CALLS = `
+  INSERT INTO call (id, epoch, account_id, key_id, window_id, held, price_id, route, stream, requested_model,
+    effective_model, created_ms, labels, idempotency_key, state)
+  SELECT *, ${open} FROM unnest($1::int8[], $2::int8[], $3::int8[], $4::int8[], $5::int4[], $6::int8[], $7::int4[],
+    $8::int4[], $9::int2[], $10::int4[], $11::int4[], $12::int8[], $13::text[], $14::text[])`;
+
+const SETTLE_CALLS = guarded(
+  `UPDATE call SET state = ${settled}, ended_ms = s.ended_ms, ended = s.ended, http_status = s.http_status,
+    usage_source = s.usage_source, cost = s.cost, host = s.host, attempts = s.attempts, loss = s.loss,
+    loss_reason = s.loss_reason, fresh_tokens = s.fresh_tokens, cache_read_tokens = s.cache_read_tokens,
+    cache_write_tokens = s.cache_write_tokens, cache_write_1h_tokens = s.cache_write_1h_tokens,
+    output_tokens = s.output_tokens, reasoning_tokens = s.reasoning_tokens, fresh = s.fresh,
+    cache_write = s.cache_write, cache_read = s.cache_read, output = s.output
+  FROM unnest($1::int8[], $2::int8[], $3::int2[], $4::int2[], $5::int2[], $6::int8[], $7::int4[], $8::int4[],
+    $9::int8[], $10::text[], $11::int8[], $12::int8[], $13::int8[], $14::int8[], $15::int8[], $16::int8[],
+    $17::int8[], $18::int8[], $19::int8[], $20::int8[])
+    AS s (id, ended_ms, ended, http_status, usage_source, cost, host, attempts, loss, loss_reason, fresh_tokens,
+    cache_read_tokens, cache_write_tokens, cache_write_1h_tokens, output_tokens, reasoning_tokens, fresh, cache_write,
+    cache_read, output)
+  WHERE call.id = s.id AND call.state = ${open}`,
+  '$21',
+);
+
+const VOID_CALLS = guarded(
+  `UPDATE call SET state = ${voided}, ended_ms = $3::int8, ended = ${ENDED.of.died}, usage_source = ${USAGE_SOURCE.of.none},
+    attempts = 0, loss = held, loss_reason = v.reason
+  FROM unnest($1::int8[], $2::text[]) AS v (id, reason) WHERE call.id = v.id AND call.state = ${open}`,
+  '$4',
+);
+
+const INSERT_CREDITS = `
+  INSERT INTO credit (id, account_id, reference, amount, note, created_ms)
+  SELECT * FROM unnest($1::int8[], $2::int8[], $3::text[], $4::int8[], $5::text[], $6::int8[])`;
+
+const PUT_MARKS = `
+  INSERT INTO idempotency_key (account_id, key, call_id, state, kept, body_sha256, created_ms)
+  SELECT *, $7::int8 FROM unnest($1::int8[], $2::text[], $3::int8[], $4::int2[], $5::bytea[], $6::bytea[])
+  ON CONFLICT (account_id, key) DO UPDATE SET call_id = excluded.call_id, state = excluded.state, kept = excluded.kept,
+    body_sha256 = excluded.body_sha256, created_ms = excluded.created_ms`;
+
+const END_MARKS = `
+  UPDATE idempotency_key AS mark SET state = e.state, kept = e.kept
+  FROM unnest($1::int8[], $2::text[], $3::int8[], $4::int2[], $5::bytea[]) AS e (account_id, key, call_id, state, kept)
+  WHERE mark.account_id = e.account_id AND mark.key = e.key AND mark.call_id = e.call_id`;
+
+const FREE_MARKS =
+  'DELETE FROM idempotency_key WHERE (account_id, key) IN (SELECT * FROM unnest($1::int8[], $2::text[]))';
+
+const WRITE_BALANCES = guarded(
+  `UPDATE balance SET balance = b.balance, held = b.held, spent = b.spent
+  FROM unnest($1::int8[], $2::int8[], $3::int8[], $4::int8[]) AS b (id, balance, held, spent) WHERE account_id = b.id`,
+  '$5',
+);
+
+const WRITE_WINDOWS = `
+  INSERT INTO key_window (key_id, window_id, held, spent)
+  SELECT * FROM unnest($1::int8[], $2::int4[], $3::int8[], $4::int8[])
+  ON CONFLICT (key_id, window_id) DO UPDATE SET held = excluded.held, spent = excluded.spent`;
+
+const MOVE_TODAY = "UPDATE meta SET value = $1::int8 WHERE name = 'today_ms' AND value < $1::int8";

@@ -1,0 +1,164 @@
+import { LIMITS } from '../../limits.ts';
+import { fitsInt64 } from '../int64.ts';
+import { MemoryOperations } from '../memory/operations.ts';
+import type { LedgerOperation, LedgerOutcome } from '../store.ts';
+import { startOfDayMs } from '../windows.ts';
+import { BatchRows, sameWindows, Touched } from './batch-rows.ts';
+import { BatchWrites } from './batch-writes.ts';
+import type { Connections } from './connections.ts';
+import type { Dictionary } from './dictionary.ts';
+import { asUnavailable, ConnectionLost, isCollision, isPoison } from './faults.ts';
+import type { Line, Statement } from './line.ts';
+import { isDurable, witnessOf } from './witness.ts';
+
+/**
+ * Nobody waits for us longer than this, whatever becomes of us: a process that is stopped in the middle of a batch loses
+ * it, so that the accounts it locked are free again.
+ */
+const BEGIN: Statement = {
+  text: `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE;
+    SET LOCAL lock_timeout = ${LIMITS.postgresLockMs};
+    SET LOCAL statement_timeout = ${LIMITS.postgresStatementMs};
+    SET LOCAL idle_in_transaction_session_timeout = ${LIMITS.postgresSilenceMs}`,
+};
+const COMMIT: Statement = { text: 'COMMIT' };
+const ROLLBACK: Statement = { text: 'ROLLBACK' };
+
+/**
+ * Applies batches in two round trips: the first locks and reads every row that the operations touch, then they are
+ * decided here, one after the other, and the second writes what changed and commits.
+ */
+export class BatchRunner {
+  readonly #connections: Connections;
+  readonly #dictionary: Dictionary;
+  readonly #nowMs: () => number;
+  /** The latest day that any batch was seen to be applied on; the row in the database decides. */
+  #todayMs = 0;
+
+  constructor(connections: Connections, dictionary: Dictionary, nowMs: () => number) {
+    this.#connections = connections;
+    this.#dictionary = dictionary;
+    this.#nowMs = nowMs;
+  }
+
+  async run(operations: readonly LedgerOperation[]): Promise<LedgerOutcome[]> {
+    const unwritable = operations.map(whyUnwritable);
+    const writable = operations.filter((_, at) => unwritable[at] === null);
+    const outcomes = writable.length === 0 ? [] : await this.#runWritable(writable);
+    let next = 0;
+    return unwritable.map((message) => (message === null ? outcomes[next++]! : { kind: 'operation_failed', message }));
+  }
+
+  async #runWritable(operations: readonly LedgerOperation[]): Promise<LedgerOutcome[]> {
+    await this.#dictionary.learn(operations);
+    try {
+      return await this.#runTogether(operations);
+    } catch (error) {
+      if (!isPoison(error)) throw asUnavailable(error);
+      if (operations.length === 1) return [{ kind: 'operation_failed', message: String(error) }];
+    }
+    // One of them cannot be written: halves find out which, and the others keep their order.
+    const middle = operations.length >> 1;
+    const first = await this.#runWritable(operations.slice(0, middle));
+    return first.concat(await this.#runWritable(operations.slice(middle)));
+  }
+
+  async #runTogether(operations: readonly LedgerOperation[]): Promise<LedgerOutcome[]> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.#attempt(operations);
+      } catch (error) {
+        if (!isCollision(error) || attempt === LIMITS.postgresCollisionsMax) throw error;
+      }
+    }
+  }
+
+  async #attempt(operations: readonly LedgerOperation[]): Promise<LedgerOutcome[]> {
+    let decided: { readonly outcomes: LedgerOutcome[]; readonly writes: BatchWrites; readonly rows: BatchRows } | null =
+      null;
+    try {
+      return await this.#connections.withLine(async (line) => {
+        const rows = new BatchRows(new Touched(operations), this.#dictionary.prices);
+        const nowMs = this.#nowMs();
+        const isNewDay = await this.#lockAndRead(line, rows, nowMs);
+        const writes = new BatchWrites(rows, this.#dictionary, nowMs);
+        const verbs = new MemoryOperations(rows, { nowMs: () => nowMs });
+        const outcomes = operations.map((operation) => decide(verbs, writes, operation));
+        const statements = await this.#composed(line, () => writes.statements(isNewDay ? rows.todayMs : null));
+        decided = { outcomes, writes, rows };
+        await line.together([...statements, COMMIT]);
+        return outcomes;
+      });
+    } catch (error) {
+      if (decided === null || !(error instanceof ConnectionLost)) throw error;
+      return this.#findOut(decided, error);
+    }
+  }
+
+  /** Whether this batch begins a new day. */
+  async #lockAndRead(line: Line, rows: BatchRows, nowMs: number): Promise<boolean> {
+    const assumedMs = Math.max(this.#todayMs, nowMs);
+    const reads = rows.reads(assumedMs);
+    const [, ...answers] = await rolledBack(line, line.together([BEGIN, ...reads.map(({ statement }) => statement)]));
+    reads.forEach(({ load }, at) => {
+      load(answers[at]!.rows);
+    });
+    const isNewDay = startOfDayMs(nowMs) > rows.todayMs;
+    this.#todayMs = Math.max(rows.todayMs, startOfDayMs(nowMs));
+    rows.todayMs = this.#todayMs;
+    const windowsMs = Math.max(rows.todayMs, nowMs);
+    if (!sameWindows(assumedMs, windowsMs)) {
+      const { statement, load } = rows.windowRead(windowsMs);
+      const [answer] = await rolledBack(line, line.together([statement]));
+      load(answer!.rows);
+    }
+    return isNewDay;
+  }
+
+  /** What cannot even be put into words must not leave the transaction open. */
+  #composed(line: Line, compose: () => Statement[]): Promise<Statement[]> {
+    return rolledBack(line, new Promise((resolve) => resolve(compose())));
+  }
+
+  /** The answer to the commit never came: the rows say what became of it, and until they do nobody is told anything. */
+  async #findOut(
+    { outcomes, writes, rows }: { outcomes: LedgerOutcome[]; writes: BatchWrites; rows: BatchRows },
+    lost: ConnectionLost,
+  ): Promise<LedgerOutcome[]> {
+    const witness = witnessOf(writes, rows);
+    if (witness === null) return outcomes;
+    if (await isDurable(this.#connections, witness)) return outcomes;
+    throw lost;
+  }
+}
+
+function decide(verbs: MemoryOperations, writes: BatchWrites, operation: LedgerOperation): LedgerOutcome {
+  try {
+    const outcome = verbs.apply(operation);
+    writes.note(operation, outcome);
+    return outcome;
+  } catch (error) {
+    return { kind: 'operation_failed', message: String(error) };
+  }
+}
+
+async function rolledBack<Result>(line: Line, work: Promise<Result>): Promise<Result> {
+  try {
+    return await work;
+  } catch (error) {
+    if (!(error instanceof ConnectionLost)) await line.together([ROLLBACK]);
+    throw error;
+  }
+}
+
+/** Numbers that no column holds, and texts that must stay exactly what they are but cannot. */
+function whyUnwritable(operation: LedgerOperation): string | null {
+  const ids = [operation.id];
+  if (operation.kind === 'hold') ids.push(operation.epoch, operation.accountId, operation.keyId ?? 0n);
+  if (operation.kind === 'credit') ids.push(operation.accountId);
+  const tooLarge = ids.find((id) => !fitsInt64(id));
+  if (tooLarge !== undefined) return `${tooLarge} does not fit 64 bits.`;
+  const exact =
+    operation.kind === 'credit' ? operation.reference : operation.kind === 'hold' && operation.idempotency?.key;
+  return typeof exact === 'string' && exact.includes('\0') ? 'A reference or key holds a zero character.' : null;
+}

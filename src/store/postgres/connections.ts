@@ -1,0 +1,213 @@
+import pg from 'pg';
+import type { Clock, Timer } from '../../kit/clock.ts';
+import { LIMITS } from '../../limits.ts';
+import { StoreUnavailable } from '../store.ts';
+import { asked, asUnavailable, ConnectionLost, isPoison, sqlState } from './faults.ts';
+import { clientConfig, Line } from './line.ts';
+
+/** Runs one statement inside a transaction. */
+export type RunSql = <Row>(text: string, values?: readonly unknown[]) => Promise<Row[]>;
+
+interface Waiter {
+  resolve(line: Line): void;
+  reject(error: Error): void;
+}
+
+/**
+ * Every way to the database: a few lines for the ledger, a pool for everything else, so that reading never stands behind
+ * commits. Once it cannot be reached, all work is refused at once, and one attempt at a time, further and further apart,
+ * finds out when it is back: a database that comes up again is not met by a storm.
+ */
+export class Connections {
+  readonly #url: string;
+  readonly #clock: Clock;
+  #pool: pg.Pool;
+  readonly #idle: Line[] = [];
+  readonly #waiting: Waiter[] = [];
+  #lines = 0;
+  #down: StoreUnavailable | null = null;
+  #retry: Timer | null = null;
+  #upWaiters: (() => void)[] = [];
+  #closed = false;
+
+  constructor(url: string, clock: Clock) {
+    this.#url = url;
+    this.#clock = clock;
+    this.#pool = this.#newPool();
+  }
+
+  /** Why nothing can be asked of the database now; null while it can. */
+  get down(): StoreUnavailable | null {
+    return this.#closed ? new StoreUnavailable('The store is closed.') : this.#down;
+  }
+
+  get closed(): boolean {
+    return this.#closed;
+  }
+
+  /** Lets the database be for a moment before it is asked the same again. */
+  pause(): Promise<void> {
+    return new Promise((resolve) => void this.#clock.after(LIMITS.postgresRetryFirstMs, resolve));
+  }
+
+  /** Resolves when the database answers again, or when there is nothing more to wait for. */
+  whenUp(): Promise<void> {
+    if (this.#down === null || this.#closed) return Promise.resolve();
+    return new Promise((resolve) => this.#upWaiters.push(resolve));
+  }
+
+  /** One statement, for itself. */
+  query<Row>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
+    return this.#withClient((sql) => sql<Row>(text, values));
+  }
+
+  /** All or nothing. */
+  transaction<Result>(run: (sql: RunSql) => Promise<Result>, begin = 'BEGIN'): Promise<Result> {
+    return this.#withClient(async (sql) => {
+      await sql(begin);
+      try {
+        const result = await run(sql);
+        await sql('COMMIT');
+        return result;
+      } catch (error) {
+        if (!(error instanceof ConnectionLost)) await sql('ROLLBACK');
+        throw error;
+      }
+    });
+  }
+
+  /** A line for as long as it is used; a line that was lost on the way is not used again. */
+  async withLine<Result>(use: (line: Line) => Promise<Result>): Promise<Result> {
+    const line = await this.#takeLine();
+    try {
+      return await use(line);
+    } catch (error) {
+      if (error instanceof ConnectionLost) this.#lose(error);
+      throw error;
+    } finally {
+      this.#giveBack(line);
+    }
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#retry?.cancel();
+    for (const resolve of this.#upWaiters.splice(0)) resolve();
+    this.#refuseWaiters(new StoreUnavailable('The store is closed.'));
+    await Promise.all([...this.#idle.splice(0).map((line) => line.end()), this.#pool.end()]);
+  }
+
+  #newPool(): pg.Pool {
+    const pool = new pg.Pool({
+      ...clientConfig(this.#url),
+      max: LIMITS.postgresReadersMax,
+      idleTimeoutMillis: LIMITS.postgresIdleMs,
+      query_timeout: LIMITS.postgresReadMs,
+    });
+    // An idle connection that ends is simply replaced when next needed.
+    pool.on('error', () => undefined);
+    return pool;
+  }
+
+  async #withClient<Result>(use: (sql: RunSql) => Promise<Result>): Promise<Result> {
+    if (this.down !== null) throw this.down;
+    let client: pg.PoolClient | null = null;
+    let lost: ConnectionLost | undefined;
+    try {
+      const own = await connected(this.#pool);
+      client = own;
+      return await use(async (text, values = []) => (await asked(own.query(text, [...values]))).rows);
+    } catch (error) {
+      if (error instanceof ConnectionLost && client !== null) lost = error;
+      if (error instanceof ConnectionLost) this.#lose(error);
+      throw isPoison(error) || sqlState(error) === null ? error : asUnavailable(error);
+    } finally {
+      client?.release(lost);
+    }
+  }
+
+  async #takeLine(): Promise<Line> {
+    if (this.down !== null) throw this.down;
+    for (let line = this.#idle.pop(); line !== undefined; line = this.#idle.pop()) {
+      if (!line.lost) return line;
+      this.#lines--;
+    }
+    if (this.#lines >= LIMITS.postgresLedgerLines) {
+      return new Promise((resolve, reject) => this.#waiting.push({ resolve, reject }));
+    }
+    this.#lines++;
+    try {
+      return await Line.open(this.#url);
+    } catch (error) {
+      this.#lines--;
+      this.#lose(error as ConnectionLost);
+      throw error;
+    }
+  }
+
+  #giveBack(line: Line): void {
+    if (line.lost || this.#closed || this.#down !== null) {
+      this.#lines--;
+      void line.end();
+      this.#serveWaiter();
+      return;
+    }
+    const waiter = this.#waiting.shift();
+    if (waiter === undefined) this.#idle.push(line);
+    else waiter.resolve(line);
+  }
+
+  /** A place became free without a line to hand on. */
+  #serveWaiter(): void {
+    const waiter = this.#waiting.shift();
+    if (waiter !== undefined) this.#takeLine().then(waiter.resolve, waiter.reject);
+  }
+
+  #refuseWaiters(error: StoreUnavailable): void {
+    for (const waiter of this.#waiting.splice(0)) waiter.reject(error);
+  }
+
+  #lose(error: ConnectionLost): void {
+    if (this.#down !== null || this.#closed) return;
+    this.#down = error;
+    this.#refuseWaiters(this.#down);
+    for (const line of this.#idle.splice(0)) {
+      this.#lines--;
+      void line.end();
+    }
+    const broken = this.#pool;
+    this.#pool = this.#newPool();
+    void broken.end().catch(() => undefined);
+    this.#tryLater(0);
+  }
+
+  #tryLater(attempt: number): void {
+    const longest = Math.min(LIMITS.postgresRetryFirstMs * 2 ** attempt, LIMITS.postgresRetryLastMs);
+    const waitMs = attempt === 0 ? 0 : longest * (0.5 + Math.random() / 2);
+    this.#retry = this.#clock.after(waitMs, () => void this.#tryNow(attempt), { unref: true });
+  }
+
+  async #tryNow(attempt: number): Promise<void> {
+    try {
+      const line = await Line.open(this.#url);
+      if (this.#closed) return await line.end();
+      this.#lines++;
+      this.#down = null;
+      this.#giveBack(line);
+      for (const resolve of this.#upWaiters.splice(0)) resolve();
+    } catch (error) {
+      if (this.#closed) return;
+      this.#down = error as ConnectionLost;
+      this.#tryLater(attempt + 1);
+    }
+  }
+}
+
+/** To wait in vain for one of the pool's connections says nothing about the database, only that much is asked of it. */
+function connected(pool: pg.Pool): Promise<pg.PoolClient> {
+  return asked(pool.connect()).catch((error: ConnectionLost) => {
+    const isQueue = pool.waitingCount > 0 || pool.totalCount >= LIMITS.postgresReadersMax;
+    throw isQueue ? new StoreUnavailable('Too many questions wait for PostgreSQL.', { cause: error }) : error;
+  });
+}

@@ -1,0 +1,104 @@
+import { LIMITS } from '../../limits.ts';
+import { windowId, windowOfId } from '../codes.ts';
+import { type KeyColumns, keyCells, keyOf } from '../columns.ts';
+import { fitsInt64 } from '../int64.ts';
+import { afterOf, limitOf } from '../page.ts';
+import type { KeyChange, KeyRow, KeyWindow, NewKey, Page } from '../store.ts';
+import type { Connections } from './connections.ts';
+import { takeLock } from './locks.ts';
+
+/** Changes take turns, so that their versions are seen in order: a cache that saw one has missed none before it. */
+const NEXT_VERSION = '(SELECT coalesce(max(version), 0) + 1 FROM api_key)';
+
+export class Keys {
+  readonly #connections: Connections;
+  readonly #nowMs: () => number;
+
+  constructor(connections: Connections, nowMs: () => number) {
+    this.#connections = connections;
+    this.#nowMs = nowMs;
+  }
+
+  create(key: NewKey): Promise<'created' | 'no_account'> {
+    const cells = keyCells({ ...key, revokedMs: null });
+    const columns = ['id', 'account_id', 'sha256', 'prefix', 'last_four', 'created_ms', ...Object.keys(cells)];
+    const values = [
+      key.id,
+      key.accountId,
+      key.sha256Hex,
+      key.prefix,
+      key.lastFour,
+      key.createdMs,
+      ...Object.values(cells),
+    ];
+    return this.#connections.transaction(async (sql) => {
+      await takeLock(sql, 'keys');
+      const [account] = await sql('SELECT 1 FROM account WHERE id = $1', [key.accountId]);
+      if (account === undefined) return 'no_account';
+      const places = columns.map((_, at) => `$${at + 1}`);
+      await sql(`INSERT INTO api_key (${columns}, version) VALUES (${places}, ${NEXT_VERSION})`, values);
+      return 'created';
+    });
+  }
+
+  update(id: bigint, change: KeyChange): Promise<KeyRow | null> {
+    const cells = keyCells(change);
+    const changes = Object.keys(cells).map((column, at) => `${column} = $${at + 2}, `);
+    return this.#connections.transaction(async (sql) => {
+      await takeLock(sql, 'keys');
+      const [row] = await sql<KeyColumns>(
+        `UPDATE api_key SET ${changes.join('')} version = ${NEXT_VERSION} WHERE id = $1 RETURNING *`,
+        [id, ...Object.values(cells)],
+      );
+      return row === undefined ? null : keyOf(row);
+    });
+  }
+
+  async find(id: bigint): Promise<KeyRow | null> {
+    return fitsInt64(id) ? this.#one('id = $1', id) : null;
+  }
+
+  findByHash(sha256Hex: string): Promise<KeyRow | null> {
+    return this.#one('sha256 = $1', sha256Hex);
+  }
+
+  async list(accountId: bigint | null, page: Page): Promise<KeyRow[]> {
+    const rows = await this.#connections.query<KeyColumns>(
+      'SELECT * FROM api_key WHERE ($1::int8 IS NULL OR account_id = $1) AND id > $2 ORDER BY id LIMIT $3',
+      [accountId, afterOf(page), limitOf(page)],
+    );
+    return rows.map(keyOf);
+  }
+
+  async changedSince(version: bigint | null): Promise<{ version: bigint; keys: KeyRow[] }> {
+    if (version === null) {
+      const [row] = await this.#connections.query<{ version: bigint }>(
+        'SELECT coalesce(max(version), 0) AS version FROM api_key',
+      );
+      return { version: row!.version, keys: [] };
+    }
+    const rows = await this.#connections.query<KeyColumns>(
+      'SELECT * FROM api_key WHERE version > $1 ORDER BY version LIMIT $2',
+      [version, LIMITS.storePageRowsMax],
+    );
+    const keys = rows.map(keyOf);
+    return { version: keys.at(-1)?.version ?? version, keys };
+  }
+
+  async window(keyId: bigint): Promise<KeyWindow | null> {
+    const key = await this.find(keyId);
+    if (key === null) return null;
+    const [today] = await this.#connections.query<{ value: bigint }>("SELECT value FROM meta WHERE name = 'today_ms'");
+    const id = windowId(key.capWindow, Math.max(this.#nowMs(), Number(today!.value)));
+    const [row] = await this.#connections.query<{ spent: bigint; held: bigint }>(
+      'SELECT spent, held FROM key_window WHERE key_id = $1 AND window_id = $2',
+      [keyId, id],
+    );
+    return { ...windowOfId(id), spentNanousd: row?.spent ?? 0n, heldNanousd: row?.held ?? 0n };
+  }
+
+  async #one(condition: string, value: bigint | string): Promise<KeyRow | null> {
+    const [row] = await this.#connections.query<KeyColumns>(`SELECT * FROM api_key WHERE ${condition}`, [value]);
+    return row === undefined ? null : keyOf(row);
+  }
+}

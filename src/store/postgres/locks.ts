@@ -1,0 +1,39 @@
+import type { Connections, RunSql } from './connections.ts';
+
+/** Work that only one process at a time may do, by the second number of an advisory lock; the first is our own. */
+export const LOCK = { schema: 1, keys: 2, prices: 3, instances: 4, reaper: 5, bookkeeping: 6 } as const;
+type LockName = keyof typeof LOCK;
+
+/** "toll" in four bytes. */
+const NAMESPACE = 0x74_6f_6c_6c;
+
+/** Waits for its turn; the lock ends with the transaction. */
+export async function takeLock(sql: RunSql, name: LockName): Promise<void> {
+  await sql('SELECT pg_advisory_xact_lock($1::int4, $2::int4)', [NAMESPACE, LOCK[name]]);
+}
+
+export async function takeSharedLock(sql: RunSql, name: LockName): Promise<void> {
+  await sql('SELECT pg_advisory_xact_lock_shared($1::int4, $2::int4)', [NAMESPACE, LOCK[name]]);
+}
+
+/** Null if another process has it. */
+export async function tryLock(sql: RunSql, name: LockName): Promise<boolean> {
+  const [row] = await sql<{ free: boolean }>('SELECT pg_try_advisory_xact_lock($1::int4, $2::int4) AS free', [
+    NAMESPACE,
+    LOCK[name],
+  ]);
+  return row!.free;
+}
+
+/** Holds a lock while longer work runs in transactions of its own. */
+export function underLock<Result>(
+  connections: Connections,
+  take: (sql: RunSql) => Promise<unknown>,
+  run: () => Promise<Result>,
+): Promise<Result> {
+  return connections.transaction(async (sql) => {
+    await sql('SET LOCAL idle_in_transaction_session_timeout = 0');
+    await take(sql);
+    return run();
+  });
+}

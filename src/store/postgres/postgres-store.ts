@@ -1,0 +1,225 @@
+import type { Receipt } from '../../canonical/receipt.ts';
+import type { Clock } from '../../kit/clock.ts';
+import type {
+  Account,
+  Instance,
+  KeyChange,
+  KeyRow,
+  KeyWindow,
+  LedgerOperation,
+  LedgerOutcome,
+  NewAccount,
+  NewKey,
+  Page,
+  ProviderKeyRow,
+  ReceiptFilter,
+  Store,
+  StoreHealth,
+  VerifyProgress,
+  VerifyReport,
+} from '../store.ts';
+import { Accounts } from './accounts.ts';
+import { BatchRunner } from './batch.ts';
+import { closeSlice, forgetSlice, sweepSlice } from './closing.ts';
+import { Connections } from './connections.ts';
+import { Dictionary } from './dictionary.ts';
+import { Instances } from './instances.ts';
+import { Keys } from './keys.ts';
+import { takeLock, takeSharedLock, underLock } from './locks.ts';
+import { migrate } from './migrate.ts';
+import { ProviderKeys } from './provider-keys.ts';
+import { Receipts } from './receipts.ts';
+import { whyUnsafe } from './settings.ts';
+import { DatabaseTime, NOW_MS } from './time.ts';
+import { Verification } from './verification.ts';
+
+export interface PostgresStoreOptions {
+  readonly url: string;
+  readonly clock: Clock;
+  /** False takes the time from the clock instead of the database: for tests that decide what time it is. */
+  readonly databaseTime?: boolean;
+}
+
+/** The server would lose what it has confirmed; nothing prepaid is served on it. */
+export class UnsafeServer extends Error {
+  override readonly name = 'UnsafeServer';
+}
+
+/** Opens the books in that database, making or bringing up to date their tables; any number of processes may have them. */
+export async function openPostgresStore({ url, clock, databaseTime = true }: PostgresStoreOptions): Promise<Store> {
+  const connections = new Connections(url, clock);
+  try {
+    const unsafe = await whyUnsafe(connections);
+    if (unsafe !== null) throw new UnsafeServer(unsafe);
+    await migrate(connections);
+    const time = new DatabaseTime(clock, databaseTime);
+    await time.learn(async () => (await connections.query<{ now_ms: bigint }>(`SELECT ${NOW_MS}`))[0]);
+    return new PostgresStore(connections, time);
+  } catch (error) {
+    await connections.close();
+    throw error;
+  }
+}
+
+class PostgresStore implements Store {
+  readonly #connections: Connections;
+  readonly #time: DatabaseTime;
+  readonly #runner: BatchRunner;
+  readonly #instances: Instances;
+  readonly #accounts: Accounts;
+  readonly #keys: Keys;
+  readonly #providerKeys: ProviderKeys;
+  readonly #receipts: Receipts;
+
+  constructor(connections: Connections, time: DatabaseTime) {
+    const nowMs = () => time.nowMs();
+    this.#connections = connections;
+    this.#time = time;
+    this.#runner = new BatchRunner(connections, new Dictionary(connections), nowMs);
+    this.#instances = new Instances(connections, this.#runner, time);
+    this.#accounts = new Accounts(connections);
+    this.#keys = new Keys(connections, nowMs);
+    this.#providerKeys = new ProviderKeys(connections);
+    this.#receipts = new Receipts(connections);
+  }
+
+  async apply(operations: readonly LedgerOperation[]): Promise<LedgerOutcome[]> {
+    return operations.length === 0 ? [] : this.#runner.run(operations);
+  }
+
+  beginInstance(): Promise<Instance> {
+    return this.#instances.begin();
+  }
+
+  beat(): Promise<boolean> {
+    return this.#instances.beat();
+  }
+
+  reap(): Promise<number> {
+    return this.#instances.reap();
+  }
+
+  registerPrices(version: string, pricesJson: string): Promise<number> {
+    return this.#accounts.registerPrices(version, pricesJson);
+  }
+
+  createAccount(account: NewAccount): Promise<'created' | 'name_taken'> {
+    return this.#accounts.create(account);
+  }
+
+  findAccount(idOrName: bigint | string): Promise<Account | null> {
+    return this.#accounts.find(idOrName);
+  }
+
+  listAccounts(page: Page): Promise<Account[]> {
+    return this.#accounts.list(page);
+  }
+
+  createKey(key: NewKey): Promise<'created' | 'no_account'> {
+    return this.#keys.create(key);
+  }
+
+  updateKey(id: bigint, change: KeyChange): Promise<KeyRow | null> {
+    return this.#keys.update(id, change);
+  }
+
+  findKeyByHash(sha256Hex: string): Promise<KeyRow | null> {
+    return this.#keys.findByHash(sha256Hex);
+  }
+
+  findKey(id: bigint): Promise<KeyRow | null> {
+    return this.#keys.find(id);
+  }
+
+  listKeys(accountId: bigint | null, page: Page): Promise<KeyRow[]> {
+    return this.#keys.list(accountId, page);
+  }
+
+  keysChangedSince(version: bigint | null): Promise<{ version: bigint; keys: KeyRow[] }> {
+    return this.#keys.changedSince(version);
+  }
+
+  keyWindow(keyId: bigint): Promise<KeyWindow | null> {
+    return this.#keys.window(keyId);
+  }
+
+  putProviderKey(row: ProviderKeyRow): Promise<void> {
+    return this.#providerKeys.put(row);
+  }
+
+  findProviderKey(accountId: bigint, provider: string): Promise<ProviderKeyRow | null> {
+    return this.#providerKeys.find(accountId, provider);
+  }
+
+  listProviderKeys(accountId: bigint): Promise<ProviderKeyRow[]> {
+    return this.#providerKeys.list(accountId);
+  }
+
+  deleteProviderKey(accountId: bigint, provider: string): Promise<boolean> {
+    return this.#providerKeys.delete(accountId, provider);
+  }
+
+  providerKeysAfter(id: bigint | null, limit: number): Promise<ProviderKeyRow[]> {
+    return this.#providerKeys.after(id, limit);
+  }
+
+  resealProviderKey(id: bigint, before: Uint8Array, after: Uint8Array): Promise<boolean> {
+    return this.#providerKeys.reseal(id, before, after);
+  }
+
+  findReceipt(id: bigint, accountId: bigint | null): Promise<Receipt | null> {
+    return this.#receipts.find(id, accountId);
+  }
+
+  listReceipts(filter: ReceiptFilter, page: Page): Promise<Receipt[]> {
+    return this.#receipts.list(filter, page);
+  }
+
+  /** Verifying and closing take turns, in every process: closing moves the ground on which verifying stands. */
+  verify(progress: (done: VerifyProgress) => void = () => undefined): Promise<VerifyReport> {
+    const connections = this.#connections;
+    const run = () => new Verification(connections, this.#time.nowMs()).run(progress);
+    return underLock(connections, (sql) => takeSharedLock(sql, 'bookkeeping'), run);
+  }
+
+  closeBooks(forgetBeforeMs: number | null): Promise<{ closed: number; forgotten: number }> {
+    const connections = this.#connections;
+    const nowMs = this.#time.nowMs();
+    return underLock(
+      connections,
+      (sql) => takeLock(sql, 'bookkeeping'),
+      async () => {
+        const closed = await untilDone(() => closeSlice(connections, nowMs));
+        if (forgetBeforeMs === null) return { closed, forgotten: 0 };
+        const forgotten = await untilDone(() => forgetSlice(connections, forgetBeforeMs));
+        return { closed, forgotten };
+      },
+    );
+  }
+
+  sweepIdempotencyKeys(): Promise<number> {
+    return untilDone(() => sweepSlice(this.#connections, this.#time.nowMs()));
+  }
+
+  async health(): Promise<StoreHealth> {
+    const down = this.#connections.down;
+    if (down !== null) return { ok: false, reason: down.message, mayAdmit: false };
+    const unsafe = await whyUnsafe(this.#connections);
+    return { ok: true, reason: unsafe, mayAdmit: unsafe === null };
+  }
+
+  async close(): Promise<void> {
+    await this.#instances.leave();
+    await this.#connections.close();
+  }
+}
+
+/** Repeats a step until it finds nothing left to do; gives the sum. */
+async function untilDone(step: () => Promise<number>): Promise<number> {
+  let total = 0;
+  for (;;) {
+    const done = await step();
+    if (done === 0) return total;
+    total += done;
+  }
+}

@@ -1,0 +1,71 @@
+import { LIMITS } from '../../limits.ts';
+import { type ProviderKeyColumns, providerKeyOf } from '../columns.ts';
+import { fitsInt64 } from '../int64.ts';
+import { afterOf, limitOf } from '../page.ts';
+import type { ProviderKeyRow } from '../store.ts';
+import type { Connections } from './connections.ts';
+
+export class ProviderKeys {
+  readonly #connections: Connections;
+
+  constructor(connections: Connections) {
+    this.#connections = connections;
+  }
+
+  async put(row: ProviderKeyRow): Promise<void> {
+    await this.#connections.query(
+      `INSERT INTO provider_key (id, account_id, provider, base_url, last_four, sealed, created_ms, verified_ms)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+       ON CONFLICT (account_id, provider) DO UPDATE SET id = excluded.id, base_url = excluded.base_url,
+         last_four = excluded.last_four, sealed = excluded.sealed, verified_ms = excluded.verified_ms`,
+      [
+        row.id,
+        row.accountId,
+        row.provider,
+        row.baseUrl,
+        row.lastFour,
+        Buffer.from(row.sealed),
+        row.createdMs,
+        row.verifiedMs,
+      ],
+    );
+  }
+
+  async find(accountId: bigint, provider: string): Promise<ProviderKeyRow | null> {
+    if (!fitsInt64(accountId)) return null;
+    const [row] = await this.#read('WHERE account_id = $1 AND provider = $2', [accountId, provider]);
+    return row ?? null;
+  }
+
+  async list(accountId: bigint): Promise<ProviderKeyRow[]> {
+    if (!fitsInt64(accountId)) return [];
+    return this.#read('WHERE account_id = $1 ORDER BY provider LIMIT $2', [accountId, LIMITS.storePageRowsMax]);
+  }
+
+  after(id: bigint | null, limit: number): Promise<ProviderKeyRow[]> {
+    const page = { after: id, limit };
+    return this.#read('WHERE id > $1 ORDER BY id LIMIT $2', [afterOf(page), limitOf(page)]);
+  }
+
+  async delete(accountId: bigint, provider: string): Promise<boolean> {
+    const gone = await this.#connections.query(
+      'DELETE FROM provider_key WHERE account_id = $1 AND provider = $2 RETURNING 1',
+      [accountId, provider],
+    );
+    return gone.length === 1;
+  }
+
+  /** Compare and swap: who seals anew must not undo what the owner stored meanwhile. */
+  async reseal(id: bigint, before: Uint8Array, after: Uint8Array): Promise<boolean> {
+    const changed = await this.#connections.query(
+      'UPDATE provider_key SET sealed = $3 WHERE id = $1 AND sealed = $2 RETURNING 1',
+      [id, Buffer.from(before), Buffer.from(after)],
+    );
+    return changed.length === 1;
+  }
+
+  async #read(rest: string, values: readonly unknown[]): Promise<ProviderKeyRow[]> {
+    const rows = await this.#connections.query<ProviderKeyColumns>(`SELECT * FROM provider_key ${rest}`, values);
+    return rows.map(providerKeyOf);
+  }
+}

@@ -1,0 +1,34 @@
+import { LIMITS } from '../../limits.ts';
+import { CALL_STATE } from '../codes.ts';
+import type { RunSql } from './connections.ts';
+
+/** Calls with `after < id <= upTo`. */
+export interface Slice {
+  readonly after: bigint;
+  readonly upTo: bigint;
+  readonly rows: number;
+}
+
+/** The next calls that can no longer change: none open, none so young that a hold may still come in below it. */
+export function nextSettledSlice(sql: RunSql, after: bigint, nowMs: number, rowsMax: number): Promise<Slice> {
+  const youngestMs = nowMs - LIMITS.closingAgeMs;
+  return sliceOf(
+    sql,
+    after,
+    `WITH next AS (SELECT id, state, created_ms FROM call WHERE id > $1 ORDER BY id LIMIT $2),
+       stop AS (SELECT min(id) AS id FROM next WHERE state = ${CALL_STATE.of.open} OR created_ms > $3)
+     SELECT max(next.id) AS up_to, count(*) AS rows FROM next, stop WHERE stop.id IS NULL OR next.id < stop.id`,
+    [after, rowsMax, youngestMs],
+  );
+}
+
+/** The next calls, whatever their state. */
+export function nextSlice(sql: RunSql, after: bigint, rowsMax: number): Promise<Slice> {
+  const next = 'SELECT id FROM call WHERE id > $1 ORDER BY id LIMIT $2';
+  return sliceOf(sql, after, `SELECT max(id) AS up_to, count(*) AS rows FROM (${next}) AS next`, [after, rowsMax]);
+}
+
+async function sliceOf(sql: RunSql, after: bigint, text: string, values: readonly unknown[]): Promise<Slice> {
+  const [row] = await sql<{ up_to: bigint | null; rows: bigint }>(text, values);
+  return { after, upTo: row!.up_to ?? after, rows: Number(row!.rows) };
+}

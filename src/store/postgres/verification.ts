@@ -1,0 +1,223 @@
+import { LIMITS } from '../../limits.ts';
+import { ACCOUNT_KIND, CALL_STATE, ENDED, IDEMPOTENCY_STATE } from '../codes.ts';
+import type { VerifyProgress, VerifyReport } from '../store.ts';
+import type { Connections, RunSql } from './connections.ts';
+import { nextSettledSlice, nextSlice, type Slice } from './slices.ts';
+
+const { open, settled, voided } = CALL_STATE.of;
+/** A report that names more rows than this helps nobody. */
+const VIOLATIONS_MAX = 100;
+const ONE_MOMENT = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
+
+/** What a row must look like in each state. */
+const SANE = `CASE state
+  WHEN ${open} THEN ended IS NULL AND ended_ms IS NULL AND cost = 0
+  WHEN ${settled} THEN ended IS NOT NULL AND ended_ms IS NOT NULL AND http_status IS NOT NULL
+    AND cost >= 0 AND cost <= held AND loss >= 0
+    AND (fresh IS NULL OR (least(fresh, cache_write, cache_read, output) >= 0
+      AND fresh::numeric + cache_write + cache_read + output = cost))
+  WHEN ${voided} THEN ended = ${ENDED.of.died} AND cost = 0 AND loss >= 0
+  END AND (key_id IS NULL) = (window_id IS NULL)`;
+
+interface Sums {
+  spent: bigint;
+  held: bigint;
+}
+
+type Columns = Readonly<Record<string, bigint>>;
+
+/**
+ * Recomputes every sum from its entries. Calls that can no longer change are summed slice by slice, each slice a short
+ * read of its own; the rest, the balances and the credits are read as of one moment, in the last step. The books must
+ * not be closed meanwhile.
+ */
+export class Verification {
+  readonly #connections: Connections;
+  readonly #nowMs: number;
+  readonly #accounts = new Map<bigint, Sums>();
+  readonly #windows = new Map<string, Sums>();
+  readonly #violations: string[] = [];
+  #rowsTotal = 0;
+  #rowsRead = 0;
+  #after = 0n;
+  #calls = 0n;
+  #openHolds = 0n;
+  #loss = 0n;
+
+  constructor(connections: Connections, nowMs: number) {
+    this.#connections = connections;
+    this.#nowMs = nowMs;
+  }
+
+  async run(progress: (done: VerifyProgress) => void): Promise<VerifyReport> {
+    await this.#connections.transaction((sql) => this.#begin(sql), ONE_MOMENT);
+    for (;;) {
+      const report = await this.#connections.transaction((sql) => this.#step(sql), ONE_MOMENT);
+      progress({ rowsRead: this.#rowsRead, rowsTotal: Math.max(this.#rowsTotal, this.#rowsRead) });
+      if (report !== null) return report;
+    }
+  }
+
+  async #begin(sql: RunSql): Promise<void> {
+    const [closed] = await sql<Columns>("SELECT value FROM meta WHERE name = 'closed_up_to'");
+    this.#after = closed!.value!;
+    const [count] = await sql<Columns>('SELECT count(*) AS rows FROM call WHERE id > $1', [this.#after]);
+    this.#rowsTotal = Number(count!.rows);
+  }
+
+  /** Null until the last step. */
+  async #step(sql: RunSql): Promise<VerifyReport | null> {
+    const slice = await nextSettledSlice(sql, this.#after, this.#nowMs, LIMITS.storeSliceRows);
+    if (slice.rows === 0) return this.#lastStep(sql);
+    await this.#add(sql, slice);
+    return null;
+  }
+
+  async #lastStep(sql: RunSql): Promise<VerifyReport> {
+    for (;;) {
+      const slice = await nextSlice(sql, this.#after, LIMITS.storeSliceRows);
+      if (slice.rows === 0) break;
+      await this.#add(sql, slice);
+    }
+    await this.#addClosings(sql);
+    const accounts = await this.#compareBalances(sql);
+    await this.#compareWindows(sql);
+    await this.#compareIdempotencyKeys(sql);
+    return {
+      accounts,
+      keys: await count(sql, 'api_key'),
+      receipts: Number(this.#calls - this.#openHolds),
+      credits: await count(sql, 'credit'),
+      openHolds: Number(this.#openHolds),
+      lossNanousd: this.#loss,
+      violations: this.#violations,
+    };
+  }
+
+  async #add(sql: RunSql, { after, upTo, rows }: Slice): Promise<void> {
+    const span = [after, upTo];
+    await this.#addCalls(sql, span);
+    await this.#addWindows(sql, span);
+    const insane = await sql<Columns>(
+      `SELECT id FROM call WHERE id > $1 AND id <= $2 AND (${SANE}) IS NOT TRUE ORDER BY id LIMIT ${VIOLATIONS_MAX}`,
+      span,
+    );
+    for (const { id } of insane) this.#violate(`Call ${id} contradicts its own state.`);
+    this.#after = upTo;
+    this.#rowsRead += rows;
+  }
+
+  async #addCalls(sql: RunSql, span: readonly bigint[]): Promise<void> {
+    const rows = await sql<Columns>(
+      `SELECT account_id, count(*) AS calls, count(*) FILTER (WHERE state = ${open}) AS open, sum(cost) AS spent,
+         coalesce(sum(held) FILTER (WHERE state = ${open}), 0) AS held, sum(coalesce(loss, 0)) AS loss
+       FROM call WHERE id > $1 AND id <= $2 GROUP BY account_id`,
+      span,
+    );
+    for (const row of rows) {
+      addTo(this.#accounts, row.account_id!, row.spent!, row.held!);
+      this.#calls += row.calls!;
+      this.#openHolds += row.open!;
+      this.#loss += row.loss!;
+    }
+  }
+
+  async #addWindows(sql: RunSql, span: readonly bigint[]): Promise<void> {
+    const rows = await sql<Columns>(
+      `SELECT key_id, window_id, sum(cost) AS spent, coalesce(sum(held) FILTER (WHERE state = ${open}), 0) AS held
+       FROM call WHERE id > $1 AND id <= $2 AND key_id IS NOT NULL GROUP BY key_id, window_id`,
+      span,
+    );
+    for (const row of rows) addTo(this.#windows, `${row.key_id}/${row.window_id}`, row.spent!, row.held!);
+  }
+
+  async #addClosings(sql: RunSql): Promise<void> {
+    const rows = await sql<Columns>(
+      'SELECT account_id, sum(calls) AS calls, sum(spent) AS spent, sum(loss) AS loss FROM closing GROUP BY 1',
+    );
+    for (const row of rows) {
+      addTo(this.#accounts, row.account_id!, row.spent!, 0n);
+      this.#calls += row.calls!;
+      this.#loss += row.loss!;
+    }
+  }
+
+  async #compareBalances(sql: RunSql): Promise<number> {
+    const { unlimited } = ACCOUNT_KIND.of;
+    const rows = await sql<Columns>(
+      `SELECT account.id, balance.kind, balance, held, spent, coalesce(credited, 0) AS credited
+       FROM account LEFT JOIN balance ON balance.account_id = account.id
+       LEFT JOIN (SELECT account_id, sum(amount) AS credited FROM credit GROUP BY 1) AS credit
+         ON credit.account_id = account.id
+       ORDER BY account.id`,
+    );
+    for (const row of rows) {
+      const sums = this.#accounts.get(row.id!) ?? { spent: 0n, held: 0n };
+      this.#accounts.delete(row.id!);
+      this.#compare(`Account ${row.id}: balance`, row.balance!, row.credited! - sums.spent);
+      this.#compare(`Account ${row.id}: held`, row.held!, sums.held);
+      this.#compare(`Account ${row.id}: spent`, row.spent!, sums.spent);
+      const isOverdrawn = row.kind !== unlimited && row.balance! < row.held!;
+      if (isOverdrawn) this.#violate(`Account ${row.id}: holds ${row.held} on a balance of ${row.balance}.`);
+    }
+    for (const id of this.#accounts.keys()) this.#violate(`Calls name the account ${id}, which does not exist.`);
+    return rows.length;
+  }
+
+  async #compareWindows(sql: RunSql): Promise<void> {
+    const rows = await sql<Columns>('SELECT key_id, window_id, spent, held, closed FROM key_window');
+    for (const row of rows) {
+      const name = `${row.key_id}/${row.window_id}`;
+      const sums = this.#windows.get(name) ?? { spent: 0n, held: 0n };
+      this.#windows.delete(name);
+      this.#compare(`Key ${row.key_id}, window ${row.window_id}: spent`, row.spent!, row.closed! + sums.spent);
+      this.#compare(`Key ${row.key_id}, window ${row.window_id}: held`, row.held!, sums.held);
+    }
+    for (const name of this.#windows.keys()) this.#violate(`Calls name the key window ${name}, which does not exist.`);
+  }
+
+  /** A key and its call say the same; a call that was forgotten says nothing any more. */
+  async #compareIdempotencyKeys(sql: RunSql): Promise<void> {
+    const { running, finished, unknown } = IDEMPOTENCY_STATE.of;
+    const wrong = await sql<Columns>(
+      `SELECT entry.account_id, entry.call_id FROM idempotency_key AS entry LEFT JOIN call ON call.id = call_id
+       WHERE (CASE WHEN call.id IS NULL THEN entry.state <> ${running}
+           AND entry.call_id <= (SELECT value FROM meta WHERE name = 'closed_up_to')
+         ELSE call.account_id = entry.account_id AND call.idempotency_key = entry.key AND CASE entry.state
+           WHEN ${running} THEN call.state = ${open} WHEN ${finished} THEN call.state = ${settled}
+           WHEN ${unknown} THEN call.state = ${voided} END END) IS NOT TRUE LIMIT ${VIOLATIONS_MAX}`,
+    );
+    for (const row of wrong)
+      this.#violate(`Account ${row.account_id}: an idempotency key contradicts its call ${row.call_id}.`);
+    const bare = await sql<Columns>(
+      `SELECT id FROM call WHERE state = ${open} AND idempotency_key IS NOT NULL AND NOT EXISTS (
+         SELECT 1 FROM idempotency_key AS entry
+         WHERE entry.account_id = call.account_id AND entry.key = call.idempotency_key AND entry.call_id = call.id)
+       LIMIT ${VIOLATIONS_MAX}`,
+    );
+    for (const { id } of bare) this.#violate(`Call ${id} is open, but its idempotency key is not its own.`);
+  }
+
+  #compare(what: string, stored: bigint, computed: bigint): void {
+    if (stored !== computed) this.#violate(`${what} is ${stored}, its entries make ${computed}.`);
+  }
+
+  #violate(sentence: string): void {
+    if (this.#violations.length < VIOLATIONS_MAX) this.#violations.push(sentence);
+  }
+}
+
+async function count(sql: RunSql, table: 'api_key' | 'credit'): Promise<number> {
+  const [row] = await sql<Columns>(`SELECT count(*) AS rows FROM ${table}`);
+  return Number(row!.rows);
+}
+
+function addTo<Name>(sums: Map<Name, Sums>, name: Name, spent: bigint, held: bigint): void {
+  const entry = sums.get(name);
+  if (entry === undefined) {
+    sums.set(name, { spent, held });
+    return;
+  }
+  entry.spent += spent;
+  entry.held += held;
+}
