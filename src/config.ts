@@ -5,8 +5,9 @@ import { z } from 'zod';
 import type { ModelRow, PriceRow } from './catalog/schema.ts';
 import { readHealth } from './config-health.ts';
 import { type ConfigLoadLimits, type ConfigRateLimit, readLoadLimits, readRateLimit } from './config-load.ts';
+import { lossProblems } from './config-losses.ts';
 import { selectMasterKey } from './config-master-key.ts';
-import { modelProblems, strayHosts } from './config-models.ts';
+import { defaultProblems, modelProblems, strayHosts } from './config-models.ts';
 import { ConfigError, type ConfigProblem, problemsOf } from './config-problems.ts';
 import {
   addressSchema,
@@ -102,7 +103,6 @@ export function loadConfig(sources: ConfigSources): Config {
   applySettings(draft, sources, problems);
   checkExposure(draft, problems);
   const hosts = selectHosts(draft, sources, file ?? CONFIG_FILE_NAME, problems);
-  problems.push(...modelProblems(draft, file ?? CONFIG_FILE_NAME));
   const config = assemble(draft, file, hosts, sources, problems);
   if (problems.length > 0) throw new ConfigError(problems);
   return config;
@@ -296,8 +296,27 @@ function selectHosts(
     guess: draft.local_hosts && !draft.hosted ? { ownPort: draft.listen.port } : null,
   });
   problems.push(...selection.problems.map((problem) => ({ source: problem.path === '' ? '' : file, ...problem })));
-  problems.push(...strayHosts(draft, selection.names, file));
+  problems.push(...strayHosts(draft, selection.names, file), ...modelProblems(draft, file));
+  problems.push(...ownAddressProblems(draft, selection.configured, file));
+  problems.push(...lossProblems(draft, selection.configured, file));
+  if (sources.providerKeys !== 'leave') problems.push(...defaultProblems(draft, selection, file));
   return selection;
+}
+
+/** A host at our own door would send every call around in a circle. */
+function ownAddressProblems(draft: ConfigFile, hosts: readonly ConfiguredHost[], source: string): ConfigProblem[] {
+  const isOurs = ({ row }: ConfiguredHost): boolean => {
+    const url = URL.parse(row.baseUrl);
+    return (
+      url !== null && isLoopback(url.hostname) && draft.listen.port !== 0 && Number(url.port) === draft.listen.port
+    );
+  };
+  return hosts.filter(isOurs).map(({ row }) => {
+    const at = draft.hosts.findIndex(({ name }) => name === row.name);
+    const said = at === -1 || draft.hosts[at]?.base_url === undefined ? '' : `hosts[${at}].base_url`;
+    const message = `the address of "${row.name}" is where this gateway listens; name another port`;
+    return { source: said === '' ? (row.address?.variables[0] ?? source) : source, path: said, message };
+  });
 }
 
 /** As the XDG base directory specification says, which also has a relative path ignored. */

@@ -25,10 +25,10 @@ function calledModel(text: string): string {
 test('without a provider key it offers a simulated model and says which variables would bring real ones', () => {
   expect(banner(facts({}))).toBe(`Tollgate serves http://127.0.0.1:8080 (local: no key needed on this machine)
 
-data           /srv/books
-config file    none
-provider keys  none found; set OPENAI_API_KEY or ANTHROPIC_API_KEY to call real models
-models         6 priced, all simulated
+data         /srv/books
+config file  none
+hosts        none found; set OPENAI_API_KEY, ANTHROPIC_API_KEY or another of docs/providers.md to call real models
+models       6 priced, all simulated
 
 Try it (simulated: no real model is called):
 
@@ -39,12 +39,26 @@ Try it (simulated: no real model is called):
 test('with a provider key it names the variable, counts, and calls a real model that is served', () => {
   const given = facts({ OPENAI_API_KEY: KEY });
   const text = banner(given);
-  expect(text).toContain('provider keys  OPENAI_API_KEY\n');
-  expect(text).toMatch(/models {9}\d+ priced, 6 of them simulated/);
+  expect(text).toMatch(/hosts {8}openai \(OPENAI_API_KEY; \d+ models\)\n/);
+  expect(text).toMatch(/models {7}\d+ priced, 6 of them simulated/);
   expect(text).not.toContain(KEY);
   const model = given.catalog.find(calledModel(text));
   expect(model?.hosts.map(({ host }) => host)).toEqual(['openai']);
   expect(model?.caps.has('chat')).toBe(true);
+});
+
+test('a host found on this machine is named with its address and what it serves; one that serves nothing is told so', () => {
+  const given = facts({ AZURE_OPENAI_API_KEY: KEY, AZURE_OPENAI_ENDPOINT: 'https://r.example', OLLAMA_HOST: 'gpu' });
+  const row = {
+    id: 'llama',
+    context_window: 10,
+    hosts: [{ host: 'ollama', model: 'llama' }],
+    price: { input: 0, output: 0 },
+  };
+  const hosts = new Set(given.config.hosts.map(({ row: { name } }) => name));
+  const text = banner({ ...given, catalog: buildCatalog({ rows: [row], hosts, version: '2026-11-15-x' }) });
+  expect(text).toContain('azure (AZURE_OPENAI_API_KEY; serves no model yet: list its models under "hosts")');
+  expect(text).toContain('ollama (http://gpu:11434/v1; 1 model)');
 });
 
 test('the operator’s default model is the one to try, if it is served', () => {

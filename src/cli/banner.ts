@@ -1,6 +1,7 @@
 import type { Catalog } from '../catalog/catalog.ts';
 import type { CatalogModel } from '../catalog/model.ts';
 import type { Config } from '../config.ts';
+import { describeHosts, describeMissingKeys } from './describe-hosts.ts';
 import { formatRecord } from './table.ts';
 
 export interface BannerFacts {
@@ -22,18 +23,19 @@ function describeFacts({ config, catalog, operationsUrl }: BannerFacts): [string
   return [
     ['data', config.dataFolder],
     ['config file', config.file ?? 'none'],
-    ['provider keys', describeKeys(config)],
+    ['hosts', describeHostsIn(config, catalog.list())],
     ['models', describeModels(config, catalog.list())],
     ...(operationsUrl === null ? [] : [['health, metrics', operationsUrl] as [string, string]]),
   ];
 }
 
-/** Names only: where a key came from, never what it is. */
-function describeKeys(config: Config): string {
-  const found = config.hosts.flatMap(({ keySource }) => keySource ?? []);
+/** Which hosts were found, and how: names only, never a key. */
+function describeHostsIn(config: Config, models: readonly CatalogModel[]): string {
+  const count = (name: string): number => models.filter(({ hosts }) => hosts.some(({ host }) => host === name)).length;
+  const found = describeHosts(config.hosts, count);
   if (found.length > 0) return found.join(', ');
-  const missing = config.hostsWithoutKey.flatMap(({ keyVariables }) => keyVariables);
-  return missing.length === 0 ? 'none' : `none found; set ${missing.join(' or ')} to call real models`;
+  const missing = describeMissingKeys(config);
+  return missing === '' ? 'none' : `none found; set ${missing} to call real models`;
 }
 
 function describeModels(config: Config, models: readonly CatalogModel[]): string {

@@ -5,6 +5,7 @@ import type { Config } from '../config.ts';
 import type { AccountView } from '../gateway/operator-view.ts';
 import { LIMITS } from '../limits.ts';
 import type { Composition, Holder } from './composition.ts';
+import { describeHosts, describeMissingKeys } from './describe-hosts.ts';
 import { asFailure } from './failure.ts';
 import { type Operator, withOperator } from './reach-operator.ts';
 
@@ -118,21 +119,25 @@ function isImpossible(account: AccountView): boolean {
   return held < 0n || (kind === 'prepaid' && held > balance);
 }
 
-export function checkKeys(config: Config): Finding {
-  const found = config.hosts.flatMap(({ keySource }) => keySource ?? []);
+/** The hosts that were found, whichever way; a host that serves nothing is told with what is missing. */
+export function checkHosts(config: Config): Finding {
   if (config.hosts.length === 0)
     return failure('hosts', 'none', 'set a provider key, add a host, or leave out --no-sim');
-  const names = config.hosts.map(({ row }) => row.name).join(', ');
-  return ok('hosts', `${names}; keys found: ${found.length === 0 ? 'none' : found.join(', ')}`);
+  const found = describeHosts(config.hosts);
+  if (found.length > 0) return ok('hosts', found.join(', '));
+  const missing = describeMissingKeys(config);
+  return ok('hosts', `only the simulated one${missing === '' ? '' : `; set ${missing} to call real models`}`);
 }
 
+/** Where the running server listens; without one, whether the next could listen where the config says. */
 export async function checkPort(listen: Config['listen'], server: Holder | null): Promise<Finding> {
   const place = `${listen.host}:${listen.port}`;
+  if (server?.url != null) {
+    const other = portOf(server.url) === listen.port || listen.port === 0 ? '' : `; the config says ${place}`;
+    return ok('port', `${server.url} is served by process ${server.pid}${other}`);
+  }
   const error = await tryListening(listen);
   if (error === null) return ok('port', `${place} is free`);
-  if (error === 'EADDRINUSE' && server?.url != null && portOf(server.url) === listen.port) {
-    return ok('port', `${place} is served by process ${server.pid}`);
-  }
   return failure('port', `${place} cannot be listened on (${error})`, 'choose another with --port');
 }
 

@@ -27,6 +27,8 @@ export interface Composition {
   serve(config: Config, options: ServeOptions): Promise<number>;
   /** Takes the data folder and opens its store, or says who has it. */
   openServices(config: Config): Promise<OpenServices | FolderHeld>;
+  /** The same config with the local hosts that were found, and what they serve. */
+  lookForHosts(config: Config): Promise<Config>;
   readonly terminal: Terminal;
   readonly cwd: string;
   readonly clock: Clock;

@@ -48,5 +48,6 @@ export function asFailure(error: unknown): CliFailure {
 /** Commander has already written what it had to say; null for everything that is not its. */
 export function exitOfCommander(error: unknown): number | null {
   if (!(error instanceof CommanderError)) return null;
-  return error.code === 'commander.helpDisplayed' || error.code === 'commander.version' ? EXIT.ok : EXIT.usage;
+  // Help that was asked for is an answer, help instead of a command is not.
+  return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
 }

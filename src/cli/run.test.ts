@@ -45,6 +45,19 @@ describe('help', () => {
   });
 });
 
+describe('help for a command', () => {
+  test.each([[['help', 'keys']], [['help', 'serve']], [['help']], [['keys', '--help']]])(
+    '%j is an answer',
+    async (args) => {
+      expect(await cli.run(args)).toMatchObject({ code: EXIT.ok, out: expect.stringContaining('Usage: tollgate') });
+    },
+  );
+
+  test('in the place of a command that is missing is none', async () => {
+    expect(await cli.run(['keys'])).toMatchObject({ code: EXIT.usage, out: '' });
+  });
+});
+
 describe('exit codes', () => {
   test.each<[string, string[], number, string]>([
     ['no command', [], EXIT.usage, 'Usage: tollgate'],
@@ -55,6 +68,12 @@ describe('exit codes', () => {
     ['a bad amount', ['accounts', 'credit', 'ada', 'five'], EXIT.usage, 'must be an amount in dollars'],
     ['no amount', ['accounts', 'credit', 'ada'], EXIT.usage, 'How much?'],
     ['two amounts', ['accounts', 'credit', 'ada', '5', '--nanousd', '5'], EXIT.usage, 'not both'],
+    [
+      'a window without a cap',
+      ['keys', 'mint', '--account', 'ada', '--window', 'day'],
+      EXIT.usage,
+      'tollgate keys mint --account ada --cap 10 --window day',
+    ],
     [
       'a bad window',
       ['keys', 'mint', '--account', 'ada', '--window', 'year'],
@@ -276,6 +295,16 @@ describe('config check', () => {
       expect(out).toContain('hosts[0].key');
       expect(out).not.toContain('hunter2');
     }
+  });
+
+  test('in JSON names everything as the rest of our JSON does', async () => {
+    const { config } = await cli.json(['config', 'check']);
+    const names = (value: unknown): string[] =>
+      typeof value === 'object' && value !== null
+        ? Object.entries(value).flatMap(([name, member]) => [name, ...names(member)])
+        : [];
+    expect(names(config).filter((name) => !/^[a-z0-9_]+$/.test(name))).toEqual([]);
+    expect(config).toMatchObject({ data_folder: cli.folder, limits: { first_frame_ms: 300_000 } });
   });
 
   test('ends with 1 and the path of each fault', async () => {

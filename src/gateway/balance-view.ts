@@ -26,6 +26,12 @@ export interface KeyBalanceView {
   readonly resets_at: number | null;
 }
 
+/** What is left of the credit. An unlimited account may owe, and then nothing is left of it: its calls pass all the same. */
+function available({ balanceNanousd, heldNanousd }: Balance['account']): bigint {
+  const left = balanceNanousd - heldNanousd;
+  return left > 0n ? left : 0n;
+}
+
 /** The balance as callers and operators read it. Amounts are bigint: write it with `stringifyJson`. */
 export function balanceView({ account, keyWindow }: Balance, key: KeyRow | null): BalanceView {
   return {
@@ -34,7 +40,7 @@ export function balanceView({ account, keyWindow }: Balance, key: KeyRow | null)
     unlimited: account.kind === 'unlimited',
     balance_nanousd: account.balanceNanousd,
     held_nanousd: account.heldNanousd,
-    available_nanousd: account.balanceNanousd - account.heldNanousd,
+    available_nanousd: available(account),
     spent_nanousd: account.spentNanousd,
     key: key === null || keyWindow === null ? null : keyBalanceView(key, keyWindow),
   };

@@ -141,6 +141,7 @@ function readServedModel(served: NonNullable<HostEntry['models']>[number]): Serv
     model: served.model ?? served.id,
     contextWindow: served.context_window ?? null,
     maxOutputTokens: served.max_output_tokens ?? null,
+    ...(served.wire !== undefined && { wire: served.wire }),
     ...(served.price !== undefined && { price: served.price }),
   };
 }

@@ -75,6 +75,8 @@ export interface ServedModel {
   readonly contextWindow: number | null;
   readonly maxOutputTokens: number | null;
   readonly caps?: readonly Capability[];
+  /** The wire on which the host serves it, where that is not its first. */
+  readonly wire?: string;
   /** What the host charges for it. */
   readonly price?: PriceRow;
 }

@@ -24,6 +24,9 @@ const OWN_FIELDS: ReadonlySet<string> = new Set([
 
 const hostModelName = z.string().min(1).max(LIMITS.modelIdCharsMax);
 
+/** Wires a host can be called on. */
+const HOST_WIRES = ['chat', 'messages', 'responses', 'completions', 'embeddings', 'systemone'] as const;
+
 const servedModelSchema = z.union([
   modelIdSchema.describe('The id by which both callers and the host know the model.'),
   z.strictObject({
@@ -31,13 +34,11 @@ const servedModelSchema = z.union([
     model: hostModelName.optional().describe("The host's own name for it; the id where absent."),
     context_window: z.int().positive().optional().describe('For a model the catalog does not know.'),
     max_output_tokens: z.int().positive().optional().describe('For a model the catalog does not know.'),
+    wire: z.enum(HOST_WIRES).optional().describe('The wire on which the host serves it, where that is not its first.'),
     price: priceSchema.optional().describe('What this host charges you, where that is not what callers pay.'),
     allow_loss: z.boolean().optional().describe('The host may cost more than callers pay.'),
   }),
 ]);
-
-/** Wires a host can be called on. */
-const HOST_WIRES = ['chat', 'messages', 'responses', 'completions', 'embeddings', 'systemone'] as const;
 
 /** A host as it stands under `hosts` in the config file; what is left out has the meaning of a plain compatible host. */
 export const hostEntrySchema = z

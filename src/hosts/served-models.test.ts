@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { ModelRow } from '../catalog/schema.ts';
 import { LIMITS } from '../limits.ts';
 import type { ConfiguredHost } from './host.ts';
@@ -35,4 +35,61 @@ test('an unknown model is added once, without a price, for every host that lists
   expect(rows[1]?.price).toBeUndefined();
   const [, guessed] = addServedModels([KNOWN], [host('a', [served('new')])]);
   expect(guessed?.context_window).toBe(LIMITS.unknownContextWindowTokens);
+});
+
+test('a model that is served elsewhere on one wire only is asked for on it here too, where this host speaks it', () => {
+  const known: ModelRow = { ...KNOWN, hosts: [{ host: 'first', model: 'known', wire: 'responses' }] };
+  const place = (wires: string[], wire?: string) => {
+    const entry = { ...served('known'), ...(wire !== undefined && { wire }) };
+    const one = host('second', [entry]);
+    const [row] = addServedModels([known], [{ ...one, row: { ...one.row, wires } }]);
+    return row?.hosts[1];
+  };
+  expect(place(['chat', 'responses'])).toMatchObject({ wire: 'responses' });
+  expect(place(['chat'])).not.toHaveProperty('wire');
+  expect(place(['chat', 'responses'], 'chat')).toMatchObject({ wire: 'chat' });
+});
+
+test('what a host charges stands with its place; a machine of one’s own charges nothing', () => {
+  const price = { input: 3, output: 4 };
+  const [row] = addServedModels([KNOWN], [host('second', [{ ...served('known'), price }])]);
+  expect(row?.hosts[1]).toEqual({ host: 'second', model: 'known', price });
+  const [free] = addServedModels([KNOWN], [{ ...host('own', [served('known')]), local: true }]);
+  expect(free?.hosts[1]).toEqual({ host: 'own', model: 'known', price: { input: 0, output: 0 } });
+});
+
+describe('what a host listed itself', () => {
+  const named: ModelRow = { ...KNOWN, aliases: ['also'] };
+  const found = (name: string, ...ids: string[]): ConfiguredHost => ({
+    ...host(name, []),
+    local: true,
+    found: ids.map((id) => served(id)),
+  });
+  const idsOf = (hosts: ConfiguredHost[]) =>
+    addServedModels([named], hosts).map((row) => [row.id, row.hosts.map((place) => `${place.host}:${place.model}`)]);
+
+  test('are models of their own, under the name it has for them', () => {
+    expect(idsOf([found('own', 'llama:3b')])).toEqual([
+      ['known', ['first:known']],
+      ['llama:3b', ['own:llama:3b']],
+    ]);
+  });
+
+  test('never change what a name of the catalog means, whether id or alias', () => {
+    expect(idsOf([found('own', 'known', 'also')])).toEqual([
+      ['known', ['first:known']],
+      ['own/known', ['own:known']],
+      ['own/also', ['own:also']],
+    ]);
+  });
+
+  test('two servers with one model are two places for it', () => {
+    expect(idsOf([found('a', 'llama'), found('b', 'llama')])[1]).toEqual(['llama', ['a:llama', 'b:llama']]);
+  });
+
+  test('an embedding model embeds and does not talk', () => {
+    const embeds = { ...served('nomic-embed'), caps: ['embeddings'] as const, maxOutputTokens: 0 };
+    const [, row] = addServedModels([KNOWN], [{ ...host('own', []), found: [embeds] }]);
+    expect(row).toMatchObject({ caps: ['embeddings'], max_output_tokens: 0 });
+  });
 });

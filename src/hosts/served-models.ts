@@ -2,27 +2,67 @@ import type { ModelRow } from '../catalog/schema.ts';
 import { LIMITS } from '../limits.ts';
 import type { ConfiguredHost, ServedModel } from './host.ts';
 
-/** Adds what operators listed beside their hosts: another host for a known model, or a new model of that host. */
+type Place = ModelRow['hosts'][number];
+
+/**
+ * Adds what operators listed beside their hosts (another host for a known model, or a new model of that host) and then
+ * what the hosts themselves listed.
+ */
 export function addServedModels(rows: readonly ModelRow[], hosts: readonly ConfiguredHost[]): ModelRow[] {
   const byId = new Map(rows.map((row) => [row.id, row]));
   for (const host of hosts) {
-    for (const served of host.models) byId.set(served.id, servedBy(byId.get(served.id), served, host.row.name));
+    for (const served of host.models) byId.set(served.id, servedBy(byId.get(served.id), served, host));
   }
+  addFound(byId, hosts);
   return [...byId.values()];
 }
 
-function servedBy(row: ModelRow | undefined, served: ServedModel, host: string): ModelRow {
-  const place = { host, model: served.model };
-  if (row === undefined) return newRow(served, place);
-  return { ...row, hosts: [...row.hosts.filter((other) => other.host !== host), place] };
+/**
+ * A name that the catalog has already keeps its meaning, whichever keys are set: what a server of one's own calls by it
+ * is another build of that model at another price, and is reached with the server's name before it.
+ */
+function addFound(byId: Map<string, ModelRow>, hosts: readonly ConfiguredHost[]): void {
+  const taken = new Set([...byId.values()].flatMap(({ id, aliases = [] }) => [id, ...aliases]));
+  for (const host of hosts) {
+    for (const found of host.found ?? []) {
+      const id = taken.has(found.id) ? `${host.row.name}/${found.id}` : found.id;
+      if (!taken.has(id) && id.length <= LIMITS.modelIdCharsMax)
+        byId.set(id, servedBy(byId.get(id), { ...found, id }, host));
+    }
+  }
 }
 
-function newRow(served: ServedModel, place: { host: string; model: string }): ModelRow {
+function servedBy(row: ModelRow | undefined, served: ServedModel, host: ConfiguredHost): ModelRow {
+  const place = placeOf(served, host);
+  if (row === undefined) return newRow(served, place);
+  const before = row.hosts.find((other) => other.host === place.host) ?? wireElsewhere(row, host);
+  return { ...row, hosts: [...row.hosts.filter((other) => other.host !== place.host), { ...before, ...place }] };
+}
+
+/** A model that every host we know serves on one wire wants that wire here too, if this host speaks it. */
+function wireElsewhere({ hosts: [first, ...others] }: ModelRow, { row }: ConfiguredHost): Pick<Place, 'wire'> {
+  const wire = first?.wire;
+  if (wire === undefined || !row.wires.includes(wire) || others.some((other) => other.wire !== wire)) return {};
+  return { wire };
+}
+
+/** What a machine of one's own serves costs nothing to buy. */
+function placeOf({ model, price, wire }: ServedModel, { row, local }: ConfiguredHost): Place {
+  const charged = price ?? (local ? { input: 0, output: 0 } : undefined);
+  return {
+    host: row.name,
+    model,
+    ...(wire !== undefined && { wire }),
+    ...(charged !== undefined && { price: charged }),
+  };
+}
+
+function newRow(served: ServedModel, place: Place): ModelRow {
   return {
     id: served.id,
     context_window: served.contextWindow ?? LIMITS.unknownContextWindowTokens,
     ...(served.maxOutputTokens !== null && { max_output_tokens: served.maxOutputTokens }),
-    caps: ['chat', 'tools'],
+    caps: served.caps === undefined ? ['chat', 'tools'] : [...served.caps],
     hosts: [place],
   };
 }

@@ -7,6 +7,7 @@ import type { ConfiguredHost } from '../hosts/host.ts';
 import type { Clock } from '../kit/clock.ts';
 import { createLog, errorFields, type RootLog } from '../kit/log.ts';
 import { FolderHeld } from './books.ts';
+import { withLocalHosts } from './local-hosts.ts';
 import { type Simulator, startSimulator } from './simulator.ts';
 import { type Running, startGateway } from './start.ts';
 
@@ -23,9 +24,14 @@ const STDOUT = 1;
 
 /** Serves until a signal says stop; the answer is the exit code. */
 export async function serve(terms: ServeTerms): Promise<number> {
-  const { config, clock, terminal } = terms;
-  const log = createLog({ level: config.logLevel, destination: STDOUT });
-  const simulator = config.hosts.some(({ row }) => row.simulated) ? await startSimulator() : null;
+  const { clock, terminal } = terms;
+  const log = createLog({ level: terms.config.logLevel, destination: STDOUT });
+  const isSimulated = terms.config.hosts.some(({ row }) => row.simulated);
+  // The simulator takes longer to start than any local host may take to answer.
+  const [simulator, config] = await Promise.all([
+    isSimulated ? startSimulator() : null,
+    withLocalHosts(terms.config, clock, log),
+  ]);
   let running: Running;
   try {
     running = await startGateway({
@@ -62,7 +68,7 @@ function withAddresses(hosts: readonly ConfiguredHost[], simulator: Simulator | 
 /** A bad file keeps the old prices, loudly. */
 function reload(terms: ServeTerms, running: Running, simulator: Simulator | null, log: RootLog): void {
   const read = async (): Promise<void> => {
-    const config = terms.reloadConfig();
+    const config = await withLocalHosts(terms.reloadConfig(), terms.clock, log);
     await running.reload(config, withAddresses(config.hosts, simulator));
     log.info(
       { price_version: running.catalog.priceVersion, models: running.catalog.list().length },

@@ -1,6 +1,8 @@
 import { type Config, ConfigError, describeProblem } from '../../config.ts';
+import { describeHosts } from '../describe-hosts.ts';
 import { EXIT } from '../exit-codes.ts';
 import type { Branch, Leaf } from '../leaf.ts';
+import { snakeCased } from '../snake-case.ts';
 import { formatRecord } from '../table.ts';
 import { SERVER_OPTIONS } from './serve.ts';
 
@@ -11,7 +13,7 @@ const checkLeaf: Leaf = {
   examples: ['tollgate config check', 'tollgate config check --config ./other.json --json'],
   async run(session) {
     try {
-      const config = session.config('read');
+      const config = await session.composition.lookForHosts(session.config('read'));
       session.show({ text: JSON.stringify({ ok: true, config: shown(config) }), result: config }, describeConfig);
       return EXIT.ok;
     } catch (error) {
@@ -26,21 +28,24 @@ const checkLeaf: Leaf = {
 export const configBranch: Branch = { name: 'config', summary: 'the settings', leaves: [checkLeaf] };
 
 /** Secrets conceal themselves when they are written as JSON; of the rest only what is worth a look. */
-function shown(config: Config): object {
-  const hosts = config.hosts.map(({ row, keySource, models }) => ({
+function shown(config: Config): unknown {
+  const hosts = config.hosts.map(({ row, keySource, local, models, found = [] }) => ({
     name: row.name,
-    base_url: row.baseUrl === '' ? null : row.baseUrl,
-    key_source: keySource,
-    models: models.map(({ id }) => id),
+    baseUrl: row.baseUrl === '' ? null : row.baseUrl,
+    keySource,
+    local,
+    wires: row.wires,
+    models: [...models, ...found].map(({ id }) => id),
   }));
-  const { models, prices, hostsWithoutKey, ...rest } = config;
-  return {
+  const { models, prices, hostsWithoutKey, guessedHosts: _, masterKey, ...rest } = config;
+  return snakeCased({
     ...rest,
+    masterKey: { kind: masterKey.kind, source: masterKey.source },
     hosts,
     hostsWithoutKey: hostsWithoutKey.map(({ name }) => name),
     models: models.map(({ id }) => id),
     prices: [...prices.keys()],
-  };
+  });
 }
 
 function describeConfig(config: Config): string {
@@ -50,11 +55,7 @@ function describeConfig(config: Config): string {
     ['mode', config.hosted ? 'hosted' : 'local'],
     ['data', config.dataFolder],
     ['log level', config.logLevel],
-    [
-      'hosts',
-      config.hosts.map(({ row, keySource }) => row.name + (keySource === null ? '' : ` (${keySource})`)).join(', ') ||
-        'none',
-    ],
+    ['hosts', describeHosts(config.hosts).join(', ') || (config.hosts.length > 0 ? 'only the simulated one' : 'none')],
     ['without a key', config.hostsWithoutKey.map(({ name }) => name).join(', ') || 'none'],
     ['own models', config.models.map(({ id }) => id).join(', ') || 'none'],
     ['own prices', [...config.prices.keys()].join(', ') || 'none'],

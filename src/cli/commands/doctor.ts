@@ -1,5 +1,5 @@
 import { type Config, ConfigError } from '../../config.ts';
-import { checkBooks, checkDataFolder, checkDisk, checkKeys, checkNode, checkPort, type Finding } from '../checks.ts';
+import { checkBooks, checkDataFolder, checkDisk, checkHosts, checkNode, checkPort, type Finding } from '../checks.ts';
 import { EXIT } from '../exit-codes.ts';
 import type { Leaf } from '../leaf.ts';
 import type { Session } from '../session.ts';
@@ -56,7 +56,7 @@ async function examineWith(session: Session, config: Config): Promise<Finding[]>
     checkDataFolder(config.dataFolder),
     checkDisk(config.dataFolder),
     ...books.findings,
-    checkKeys(config),
+    checkHosts(await session.composition.lookForHosts(config)),
     await checkPort(config.listen, books.server),
   ];
 }

@@ -1,7 +1,7 @@
 import { CAP_WINDOWS, type CapWindow } from '../../gateway/operator.ts';
 import type { KeyView } from '../../gateway/operator-view.ts';
 import { EXIT } from '../exit-codes.ts';
-import { usageFailure } from '../failure.ts';
+import { type CliFailure, usageFailure } from '../failure.ts';
 import type { Branch, Leaf, Options } from '../leaf.ts';
 import { PAGE_OPTIONS, readPage, sayMore } from '../paging.ts';
 import type { Session } from '../session.ts';
@@ -29,11 +29,9 @@ const mintLeaf: Leaf = {
     const { account } = options;
     if (typeof account !== 'string')
       throw usageFailure('Who pays? Name the account with --account.', 'tollgate accounts list');
-    const answer = await session.ask(
-      'keys.mint',
-      { account, ...readTerms(session, options) },
-      { providerKeys: modelsGiven(options) },
-    );
+    const terms = readTerms(session, options);
+    if (terms.window !== undefined && terms.spend_cap_nanousd == null) throw windowWithoutCap(account, terms.window);
+    const answer = await session.ask('keys.mint', { account, ...terms }, { providerKeys: modelsGiven(options) });
     const { secret, unknown_models: unknown, ...key } = answer.result;
     session.show(answer, () => secret);
     session.advise(describeKey(key));
@@ -147,6 +145,12 @@ function readCap({ cap, capNanousd }: Options): string | null | undefined {
   if (cap === 'none' || capNanousd === 'none') return null;
   if (typeof cap === 'string') return readUsd(cap, '--cap');
   return typeof capNanousd === 'string' ? readNanousd(capNanousd, '--cap-nanousd') : undefined;
+}
+
+function windowWithoutCap(account: string, window: CapWindow): CliFailure {
+  const message =
+    '--window says when a spend cap starts afresh, but this key has none. Add --cap, or leave out --window.';
+  return usageFailure(message, `tollgate keys mint --account ${account} --cap 10 --window ${window}`);
 }
 
 function readWindow(text: string): CapWindow {

@@ -10,6 +10,7 @@ export const SERVER_OPTIONS = [
   ['--operations-port <port>', 'loopback port of health and metrics in hosted mode (9464)'],
   ['--log-level <level>', 'debug, info, warn, error or silent (info)'],
   ['--no-sim', 'do not offer the simulated models'],
+  ['--no-local-hosts', 'do not look for model servers on the usual ports of this machine'],
 ] as const;
 
 export const serveLeaf: Leaf = {

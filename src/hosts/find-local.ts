@@ -1,0 +1,108 @@
+import { Agent, request } from 'undici';
+import type { Clock } from '../kit/clock.ts';
+import { tryParseJson } from '../kit/json.ts';
+import { LIMITS } from '../limits.ts';
+import type { ConfiguredHost, LocalServer, ServedModel } from './host.ts';
+
+export interface LocalHosts {
+  /** All hosts that can be called: those configured, with what they said they serve, and those found. */
+  readonly hosts: readonly ConfiguredHost[];
+  /** Names of local hosts that somebody configured but that did not say what they serve. */
+  readonly silent: readonly string[];
+}
+
+/**
+ * Asks the operator's own servers what they serve, all at once and briefly. One that was only guessed counts if it
+ * answers; one that was configured stays, whether or not it does.
+ */
+export async function findLocalHosts(
+  configured: readonly ConfiguredHost[],
+  guessed: readonly ConfiguredHost[],
+  clock: Clock,
+): Promise<LocalHosts> {
+  const named = configured.filter(saysItself);
+  if (named.length + guessed.length === 0) return { hosts: configured, silent: [] };
+  const agent = new Agent({ maxResponseSize: LIMITS.localHostBytesMax, connect: { timeout: LIMITS.localHostMs } });
+  const asked = [...named, ...guessed];
+  const answers = await Promise.all(asked.map((host) => listModels(host, agent, clock)));
+  await agent.destroy();
+  const foundAt = new Map(asked.map((host, at) => [host.row.name, answers[at] ?? null]));
+  const withFound = (host: ConfiguredHost): ConfiguredHost => {
+    const found = foundAt.get(host.row.name) ?? null;
+    return found === null ? host : { ...host, found };
+  };
+  return {
+    hosts: [...configured.map(withFound), ...guessed.map(withFound).filter(({ found }) => found !== undefined)],
+    silent: named.map(({ row }) => row.name).filter((name) => foundAt.get(name) === null),
+  };
+}
+
+/** An operator who listed models has said what the host serves. */
+function saysItself({ row, models }: ConfiguredHost): boolean {
+  return row.local !== undefined && models.length === 0;
+}
+
+async function listModels({ row, key }: ConfiguredHost, agent: Agent, clock: Clock): Promise<ServedModel[] | null> {
+  const stop = new AbortController();
+  const timer = clock.after(LIMITS.localHostMs, () => stop.abort());
+  try {
+    const { statusCode, headers, body } = await request(`${row.baseUrl}/models`, {
+      dispatcher: agent,
+      signal: stop.signal,
+      headers: { accept: 'application/json', ...(key !== null && { authorization: `Bearer ${key.reveal()}` }) },
+    });
+    const text = await body.text();
+    // Another Tollgate on that port would offer its dear models as ours, for nothing.
+    if (statusCode !== 200 || headers['x-gateway-request-id'] !== undefined) return null;
+    return readModels(tryParseJson(text), row.local ?? ANYONE);
+  } catch {
+    // Refused, silent, too slow or too long: nobody is there that we could use.
+    return null;
+  } finally {
+    timer.cancel();
+  }
+}
+
+const ANYONE: LocalServer = { port: null, owner: null };
+
+interface ListedModel {
+  readonly id: string;
+  readonly owned_by?: unknown;
+  readonly [name: string]: unknown;
+}
+
+/** Null for what is no list of models, or not that server's. */
+function readModels(answer: unknown, { owner }: LocalServer): ServedModel[] | null {
+  const data = typeof answer === 'object' && answer !== null && 'data' in answer ? answer.data : null;
+  if (!Array.isArray(data)) return null;
+  const listed = data.filter(isListed).slice(0, LIMITS.localHostModelsMax);
+  if (owner !== null && listed.some((model) => model.owned_by !== owner)) return null;
+  return listed.map(readModel);
+}
+
+/** Names that no request could ask for are left out. */
+const MODEL_NAME = /^[^\s/]+(\/[^\s/]+)*$/;
+
+function isListed(model: unknown): model is ListedModel {
+  const id = typeof model === 'object' && model !== null && 'id' in model ? model.id : null;
+  return typeof id === 'string' && id.length <= LIMITS.modelIdCharsMax && MODEL_NAME.test(id);
+}
+
+/** The list says nothing of what a model can do, and models that embed are named so everywhere. */
+const EMBEDS = /embed/i;
+const WINDOW_NAMES = ['max_model_len', 'context_length', 'max_context_length', 'context_window'];
+
+function readModel(model: ListedModel): ServedModel {
+  const window = WINDOW_NAMES.map((name) => model[name]).find(isTokenCount);
+  return {
+    id: model.id,
+    model: model.id,
+    contextWindow: window ?? null,
+    maxOutputTokens: EMBEDS.test(model.id) ? 0 : null,
+    ...(EMBEDS.test(model.id) && { caps: ['embeddings' as const] }),
+  };
+}
+
+function isTokenCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) > 0;
+}
