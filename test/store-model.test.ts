@@ -10,7 +10,7 @@ import {
   type ProviderKeyRow,
   type Store,
 } from '../src/store/store.ts';
-import { openMemory, openSqlite, openSqliteInline } from './store-engines.ts';
+import { openMemory, openPostgres, openSqlite, openSqliteInline } from './store-engines.ts';
 import {
   ALL_RECEIPTS,
   aCredit,
@@ -284,4 +284,11 @@ describe('the SQLite store and the model', () => {
     const property = fc.asyncProperty(anyWalk, (steps) => walkTogether(openSqlite, steps));
     await fc.assert(property, { numRuns: 3 });
   }, 120_000);
+});
+
+describe('the PostgreSQL store and the model', () => {
+  it('give the same outcomes and the same state after every step, whatever comes', async () => {
+    const property = fc.asyncProperty(anyWalk, (steps) => walkTogether(openPostgres, steps));
+    await fc.assert(property, { numRuns: Math.ceil(RUNS / 8) });
+  }, 600_000);
 });
