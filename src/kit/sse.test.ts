@@ -144,8 +144,8 @@ describe('SseFrame', () => {
     ['data: {"a":1}\n\n', null, '{"a":1}', false],
     ['data:{"a":1}\r\n\r\n', null, '{"a":1}', false],
     ['data:  two spaces \r\r', null, ' two spaces ', false],
-    ['data\n\n', null, '', false],
-    ['data:\n\n', null, '', false],
+    ['data\n\n', null, null, false],
+    ['data:\n\n', null, null, false],
     ['data: 1\ndata: 2\r\ndata:3\rdata\n\n', null, '1\n2\n3\n', false],
     ['event: a\ndata: 日本\n\n', 'a', '日本', false],
     ['data: x\nevent:b\nevent: c\n\n', 'c', 'x', false],
@@ -223,7 +223,9 @@ describe('SseFramer, for any stream and any cutting', () => {
         fc.array(fc.string({ unit: fc.constantFrom('a', ' ', '\n', '\r', '日'), maxLength: 10 })),
         (datas) => {
           const { frames } = frame([datas.map((data) => encodeSse({ data })).join('')]);
-          expect(frames.map(({ data }) => data)).toEqual(datas.map((data) => data.replace(/\r\n|\r/g, '\n')));
+          expect(frames.map(({ data }) => data)).toEqual(
+            datas.map((data) => (data === '' ? null : data.replace(/\r\n|\r/g, '\n'))),
+          );
         },
       ),
     );

@@ -29,7 +29,7 @@ export class SseFrame {
     return this.#read().event;
   }
 
-  /** The data lines joined by line feeds; null if there are none, and then a client ignores the frame. */
+  /** The data lines joined by line feeds; null if there is nothing in them, and then a client ignores the frame. */
   get data(): string | null {
     return this.#read().data;
   }
@@ -56,7 +56,8 @@ function readDataLine(raw: Buffer): SseFields | null {
   if (raw[0] !== 0x64 || raw[1] !== 0x61 || raw[2] !== 0x74 || raw[3] !== 0x61 || raw[4] !== 0x3a) return null;
   let end = raw.length;
   while (raw[end - 1] === LF || raw[end - 1] === CR) end--;
-  return { event: null, data: raw.toString('utf8', raw[5] === 0x20 ? 6 : 5, end), isComment: false };
+  const data = raw.toString('utf8', raw[5] === 0x20 ? 6 : 5, end);
+  return { event: null, data: data === '' ? null : data, isComment: false };
 }
 
 function readFields(raw: Buffer): SseFields {
@@ -70,6 +71,7 @@ function readFields(raw: Buffer): SseFields {
     if (name === 'data') fields.data = fields.data === null ? value : `${fields.data}\n${value}`;
     else if (name === 'event') fields.event = value === '' ? null : value;
   }
+  if (fields.data === '') fields.data = null;
   return fields;
 }
 

@@ -152,6 +152,8 @@ class StreamedRelay implements AnswerReceiver {
     }
     this.#flush();
     if (this.#stream.terminal) this.#hostSaidLastWord();
+    else if (this.#stream.relayedBytes > LIMITS.streamWordBytesMax)
+      this.#breakOff('The host says more than a model can.');
     else if (this.#idle !== null && this.#stream.relayedBytes > 0) this.#nowIdleLimit();
   }
 
@@ -306,5 +308,5 @@ class StreamedRelay implements AnswerReceiver {
 }
 
 function isEventStream(headers: IncomingHttpHeaders): boolean {
-  return String(headers['content-type'] ?? '').startsWith('text/event-stream');
+  return /^text\/event-stream/i.test(String(headers['content-type'] ?? ''));
 }

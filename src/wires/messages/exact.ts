@@ -31,15 +31,15 @@ class ExactStream extends StreamState implements StreamRelay {
         this.noteEnding(event);
         return null;
       case 'message_stop':
-        this.terminal = true;
-        return null;
+        return this.stop();
       case 'error':
         return this.fail(event.error);
       case 'content_block_start':
         this.#noteBlock(event.content_block);
         return frame.raw;
       default:
-        return isReceipt(String(event.type)) ? null : frame.raw;
+        // A frame that is called otherwise than it calls itself could be an end for some client.
+        return isReceipt(String(event.type)) || event.type !== frame.event ? null : frame.raw;
     }
   }
 

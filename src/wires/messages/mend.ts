@@ -42,8 +42,7 @@ class MendedStream extends StreamState implements StreamRelay {
         this.noteEnding(event);
         return null;
       case 'message_stop':
-        this.terminal = true;
-        return null;
+        return this.stop();
       case 'ping':
         return this.started ? PING : null;
       default:
@@ -89,7 +88,7 @@ class MendedStream extends StreamState implements StreamRelay {
     }
     const block = this.open!;
     if (delta.type === 'signature_delta') {
-      block.signature = (block.signature ?? '') + String(delta.signature ?? '');
+      this.sign(delta);
       return before === '' ? null : before;
     }
     this.relayedBytes += deltaBytes(delta);

@@ -29,8 +29,9 @@ export interface ParsedMessage {
 export function parseMessage(body: Buffer): ParsedMessage {
   const text = parse(body);
   const message = text.value;
-  if (isObject(message) && Array.isArray(message.content)) return { text, message };
-  const hostError = isObject(message) && isObject(message.error) ? readInBandError(message.error) : null;
+  const error = isObject(message) && isObject(message.error) ? message.error : null;
+  if (isObject(message) && Array.isArray(message.content) && error === null) return { text, message };
+  const hostError = error === null ? null : readInBandError(error);
   throw new HostAnswerBroken('The host answered with something that is no message.', hostError);
 }
 

@@ -1,6 +1,7 @@
 import type { BlockHead, EventSink } from '../../canonical/events.ts';
 import { tryParseJson } from '../../kit/json.ts';
 import type { SseFrame } from '../../kit/sse.ts';
+import { LIMITS } from '../../limits.ts';
 import type { StreamReader } from '../hub.ts';
 import { isObject, type Members } from '../members.ts';
 import type { HostManners } from '../wire.ts';
@@ -67,7 +68,8 @@ class MessageReader implements StreamReader {
         this.#messageDelta(event);
         break;
       case 'message_stop':
-        this.#finish(this.#stopReason ?? 'end_turn');
+        if (this.#started) this.#finish(this.#stopReason ?? 'end_turn');
+        else this.#fail({ message: 'the host ended its stream without an answer' });
         break;
       default:
         if (event.type === 'error' || isObject(event.error)) this.#fail(event.error ?? event);
@@ -75,7 +77,7 @@ class MessageReader implements StreamReader {
   }
 
   end(): void {
-    if (!this.#over && this.#stopReason !== null) this.#finish(this.#stopReason);
+    if (!this.#over && this.#started && this.#stopReason !== null) this.#finish(this.#stopReason);
   }
 
   #messageStart(message: Members): void {
@@ -114,8 +116,14 @@ class MessageReader implements StreamReader {
   #delta(delta: Members, index: unknown): void {
     if (this.#inside === 'nothing' || (index !== this.#index && index !== undefined)) this.#openFor(delta.type, index);
     if (this.#inside !== 'block' || this.#over) return;
-    if (delta.type === 'signature_delta') this.#signature += String(delta.signature ?? '');
+    if (delta.type === 'signature_delta') this.#sign(String(delta.signature ?? ''));
     else this.#text(delta.text ?? delta.thinking ?? delta.partial_json);
+  }
+
+  #sign(piece: string): void {
+    this.#signature += piece;
+    if (this.#signature.length > LIMITS.sseFrameBytesMax)
+      this.#fail({ message: 'the host sent a signature without end' });
   }
 
   /** A block that some host forgot to open; one that has ended cannot be gone back to. */
@@ -164,7 +172,6 @@ class MessageReader implements StreamReader {
   }
 
   #finish(raw: string): void {
-    this.#start(null);
     this.#endBlock();
     this.#over = true;
     const reason = readStopReason(raw, this.#toolsSeen);

@@ -1,4 +1,5 @@
 import { MISSING_USAGE, type UsageReading } from '../../canonical/usage.ts';
+import { LIMITS } from '../../limits.ts';
 import { isCount, isObject, type Members } from '../members.ts';
 import type { Bill, HostError, RelayTerms } from '../wire.ts';
 import type { DeltaShape } from './delta-shape.ts';
@@ -62,7 +63,22 @@ export class StreamState {
   }
 
   get mayEndHere(): boolean {
-    return typeof this.#ending.stop_reason === 'string';
+    return this.started && typeof this.#ending.stop_reason === 'string';
+  }
+
+  /** The host's last word; what never began cannot end. */
+  stop(): null {
+    if (!this.started) return this.fail({ message: 'the host ended its stream without an answer' });
+    this.terminal = true;
+    return null;
+  }
+
+  /** Pieces of a signature leave as one frame, so together they may be no more. */
+  sign({ signature }: Members): void {
+    const block = this.open!;
+    block.signature = (block.signature ?? '') + String(signature ?? '');
+    if (block.signature.length > LIMITS.sseFrameBytesMax)
+      this.fail({ message: 'the host sent a signature without end' });
   }
 
   get usage(): UsageReading {

@@ -1,5 +1,6 @@
 import { tryParseJson } from '../../kit/json.ts';
 import type { SseFrame } from '../../kit/sse.ts';
+import { LIMITS } from '../../limits.ts';
 import { isAbsent, isObject, type Members, objectsIn } from '../members.ts';
 import type { Bill, RelayTerms, StreamRelay } from '../wire.ts';
 import { completeItem, completePart, hideTrace, partOf, setMembers } from './complete-item.ts';
@@ -18,6 +19,8 @@ class MendedStream extends StreamState implements StreamRelay {
   readonly #items: OutputItems;
   /** Events that the client needs before the one being read. */
   #before = '';
+  /** How much of the host's own text stands in items that are kept for the last event. */
+  #keptChars = 0;
 
   constructor(terms: RelayTerms) {
     super(terms);
@@ -121,6 +124,7 @@ class MendedStream extends StreamState implements StreamRelay {
 
   /** `raw` is the frame as it may go on if nothing in it is wrong. */
   #tell(event: Members, role: EventRole, raw: Buffer | null, data: string): Buffer | string | null {
+    if (role.act === 'item-added' || role.act === 'item-done') this.#keep(data);
     const opening = this.takeOpening();
     this.#before = '';
     const mended = this.#mend(event, role);
@@ -132,6 +136,12 @@ class MendedStream extends StreamState implements StreamRelay {
     if (isRight && raw !== null && before === '') return raw;
     const json = isRight && !data.includes('\n') ? data : JSON.stringify(event);
     return before + eventText(type, json);
+  }
+
+  #keep({ length }: string): void {
+    this.#keptChars += length;
+    if (this.#keptChars > LIMITS.responseBodyBytesMax)
+      throw new RangeError('the host sent more than an answer may hold');
   }
 
   #number(event: Members, type: string): boolean {

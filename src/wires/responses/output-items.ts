@@ -1,3 +1,4 @@
+import { LIMITS } from '../../limits.ts';
 import { isText, type Members, objectsIn } from '../members.ts';
 import { emptyItem, identifyItem, partOf } from './complete-item.ts';
 import type { EventNumbers } from './event-numbers.ts';
@@ -62,6 +63,7 @@ export class OutputItems {
   /** Takes note of an item the client is about to be told of; what is wrong with it is put right in place. */
   add(item: Members, hostIndex: unknown): { item: Item; changed: boolean } {
     const index = this.all.length;
+    if (index >= LIMITS.outputItemsMax) throw new RangeError('the host sent more items than an answer may hold');
     const hostId = item.id;
     if (this.all.some(({ id }) => id === hostId)) item.id = undefined;
     const isIdentified = identifyItem(item, this.#idStem, index);
@@ -98,6 +100,7 @@ export class OutputItems {
 
   newPart(item: Item, kind: PartKind): Part {
     const list = item[kind.list];
+    if (list.length >= LIMITS.outputItemsMax) throw new RangeError('the host sent more parts than an item may hold');
     const part = { kind, index: list.length, words: '', areWordsDone: false, isDone: false };
     list.push(part);
     return part;

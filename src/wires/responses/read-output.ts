@@ -1,5 +1,6 @@
 import type { BlockHead, CanonicalEvent, EventSink } from '../../canonical/events.ts';
 import type { OpaqueReasoning } from '../../canonical/request.ts';
+import { LIMITS } from '../../limits.ts';
 import { isText, type Members, objectsIn } from '../members.ts';
 import { type CallKind, FUNCTION_CALL, OUTPUT_TEXT, type PartKind, partKindOf, REFUSAL } from './item-kinds.ts';
 import type { HostNames } from './output-items.ts';
@@ -15,7 +16,8 @@ export class ItemReader implements HostNames {
   readonly hostIndex: unknown;
   #item: Members;
   #waiting: CanonicalEvent[] | null = [];
-  #emit: EventSink = (event) => this.#waiting?.push(event);
+  #waitingChars = 0;
+  #emit: EventSink = (event) => this.#wait(event);
   /** The part whose words are being told, and all that have been. */
   #open: string | null = null;
   readonly #said = new Set<string>();
@@ -44,7 +46,14 @@ export class ItemReader implements HostNames {
     if (this.isFinished || (isWhole && this.#said.has(part)) || !this.#mayTell(kind)) return;
     if (this.#open !== part) this.#openPart(kind, part);
     this.#said.add(part);
+    if (this.#said.size > LIMITS.outputItemsMax) throw new RangeError('the host sent more parts than an item may hold');
     this.#emit({ kind: 'block-delta', text: words });
+  }
+
+  #wait(event: CanonicalEvent): void {
+    if (event.kind === 'block-delta') this.#waitingChars += event.text.length;
+    if (this.#waitingChars > LIMITS.streamWordBytesMax) throw new RangeError('the host says more than a model can');
+    this.#waiting?.push(event);
   }
 
   finish(finished: Members): void {

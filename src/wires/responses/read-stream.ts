@@ -1,6 +1,7 @@
 import type { CanonicalEvent, EventSink, FinishReason } from '../../canonical/events.ts';
 import { tryParseJson } from '../../kit/json.ts';
 import type { SseFrame } from '../../kit/sse.ts';
+import { LIMITS } from '../../limits.ts';
 import type { StreamReader } from '../hub.ts';
 import { type UsageRule, usageRule } from '../inclusive-usage.ts';
 import { isAbsent, isObject, isText, type Members, objectsIn } from '../members.ts';
@@ -114,6 +115,8 @@ export class ResponseReader implements StreamReader {
   }
 
   #add(item: Members, hostIndex: unknown): ItemReader {
+    if (this.#items.length >= LIMITS.outputItemsMax)
+      throw new RangeError('the host sent more items than an answer may hold');
     const added = new ItemReader(item, hostIndex);
     this.#items.push(added);
     if (this.#told === this.#items.length - 1) added.tell(this.#emit);

@@ -64,6 +64,8 @@ export class StreamState {
   /** An event that opens the stream, or only repeats that it goes on. */
   protected open(type: string, event: Members): string | null {
     if (this.response !== null && type === 'response.created') return null;
+    // Told again before anything else was, it would only wait with the rest.
+    if (this.#isInProgress && !this.#hasOpened) return null;
     const isLate = this.response === null && type !== 'response.created';
     this.response = this.mendResponse(isObject(event.response) ? event.response : this.#known());
     const missing = isLate ? this.#writeOpening('created') : '';
