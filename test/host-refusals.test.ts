@@ -1,0 +1,79 @@
+import { readFileSync } from 'node:fs';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { NAMES, ThreeHosts } from './three-hosts.ts';
+
+/** What is ours to mend at a host: callers are served by another, and the operator is told once. */
+
+let world: ThreeHosts;
+
+beforeEach(async () => {
+  world = await ThreeHosts.start();
+});
+afterEach(() => world.end());
+
+describe('keys that hosts refuse', () => {
+  test.each([401, 402, 403])(
+    'a %i sets the key aside, tells the operator once, and the caller nothing',
+    async (status) => {
+      world.script('northern', { status });
+      for (let calls = 0; calls < 3; calls++) expect(await world.served()).toBe('eastern');
+      expect(world.sims.northern.received()).toBe(1);
+      expect(world.told(/refused our key/)).toMatchObject([{ level: 'error', host: 'northern', status }]);
+      expect(await world.metric('tollgate_host_refusals_total{host="northern",kind="key"}')).toBe(1);
+      expect(await world.metric('tollgate_host_state{host="northern",state="key_refused"}')).toBe(1);
+      world.script('northern', null);
+      world.clock.advance(300_000);
+      expect(await world.served()).toBe('northern');
+    },
+  );
+
+  test('a 404 sets the model aside at that host', async () => {
+    world.script('northern', { status: 404 });
+    for (let calls = 0; calls < 3; calls++) expect(await world.served()).toBe('eastern');
+    expect(world.sims.northern.received()).toBe(1);
+    expect(world.told(/does not know a model/)).toMatchObject([
+      { level: 'error', host: 'northern', host_model: 'sim-gpt' },
+    ]);
+  });
+
+  test('a refusal for what the prompt says is the caller’s, and no fault of the key', async () => {
+    world.script('northern', {
+      status: 403,
+      errorBody: { error: { code: 403, message: 'Your input was flagged by moderation' } },
+    });
+    expect((await world.call()).status).toBe(400);
+    expect(world.received()).toEqual([1, 0, 0]);
+    expect(world.told(/refused our key/)).toEqual([]);
+  });
+
+  test('when none is left callers see 502, then 503, never what hosts said; a reload tries again', async () => {
+    for (const name of NAMES) world.script(name, { status: 401 });
+    const codes: unknown[] = [];
+    for (let calls = 0; calls < 3; calls++) {
+      const response = await world.call();
+      const { error } = (await response.json()) as { error: { code: string } };
+      codes.push([response.status, error.code, response.headers.get('x-gateway-cost-nanousd')]);
+    }
+    expect(codes).toEqual([
+      [502, 'host_failed', '0'],
+      [503, 'no_healthy_host', '0'],
+      [503, 'no_healthy_host', '0'],
+    ]);
+    expect(world.received()).toEqual([1, 1, 1]);
+    for (const name of NAMES) world.script(name, null);
+    await world.harness.running.reload(world.harness.config, world.hosts);
+    expect(await world.served()).toBe('northern');
+  });
+});
+
+test('docs/hosts.md names every metric of hosts, and every line that the log has about them', async () => {
+  const page = readFileSync(new URL('../docs/hosts.md', import.meta.url), 'utf8');
+  const metrics = await (await world.harness.get('/metrics')).text();
+  const measured = [...metrics.matchAll(/^# TYPE (tollgate_host_\w+) /gm)].map(([, name]) => name!);
+  expect(measured.length).toBeGreaterThan(5);
+  for (const name of measured) if (name !== 'tollgate_host_connections') expect(page).toContain(`| \`${name}\` |`);
+  const source = readFileSync(new URL('../src/main/host-events.ts', import.meta.url), 'utf8');
+  const sentences = [...source.matchAll(/'(A host [^':.]+)/g)].map(([, sentence]) => sentence!);
+  expect(sentences).toHaveLength(6);
+  for (const sentence of sentences) expect(page).toContain(`| ${sentence}`);
+});
