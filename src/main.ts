@@ -1,8 +1,10 @@
 import type { FolderHeld as Held, OpenServices } from './cli/composition.ts';
 import { runCli } from './cli/run.ts';
 import { type Config, processEnvironment } from './config.ts';
+import { MasterKeyring } from './custody/keyring.ts';
 import { systemClock } from './kit/clock.ts';
 import { FolderHeld, openBooks } from './main/books.ts';
+import { withLocalHosts } from './main/local-hosts.ts';
 import { catalogFor } from './main/prices.ts';
 
 /** The composition root: everything else is handed what it needs. The answer is the exit code. */
@@ -18,6 +20,7 @@ export function main(argv: readonly string[]): Promise<number> {
       return serve({ ...options, config, clock: systemClock, terminal });
     },
     openServices,
+    lookForHosts: (config) => withLocalHosts(config, systemClock, null),
     terminal,
     cwd: process.cwd(),
     clock: systemClock,
@@ -35,8 +38,16 @@ async function openServices(config: Config): Promise<OpenServices | Held> {
         throw error;
       },
     });
-    const catalog = catalogFor(config, config.hosts);
-    const services = { ...books, clock: systemClock, catalog: () => catalog, directory: null, server: null };
+    const { hosts } = await withLocalHosts(config, systemClock, null);
+    const catalog = catalogFor(config, hosts);
+    const services = {
+      ...books,
+      clock: systemClock,
+      catalog: () => catalog,
+      directory: null,
+      masterKeys: () => new MasterKeyring(config.masterKey),
+      server: null,
+    };
     return { services, close: books.close };
   } catch (error) {
     if (error instanceof FolderHeld) return { heldBy: error.holder };

@@ -7,6 +7,7 @@ import { loadSimulatedFile } from '../src/catalog/load.ts';
 import type { Composition, FolderHeld, OpenServices } from '../src/cli/composition.ts';
 import { runCli } from '../src/cli/run.ts';
 import type { Config, Environment } from '../src/config.ts';
+import { MasterKeyring } from '../src/custody/keyring.ts';
 import { answerOperator, type OperatorServices } from '../src/gateway/operator.ts';
 import { ManualClock } from '../src/kit/clock.ts';
 import { IdSource } from '../src/kit/ids.ts';
@@ -24,6 +25,7 @@ export interface CliRun {
 /** A command line with books in memory, in its own folder, with or without a server that holds them. */
 export class CliFixture {
   readonly folder = mkdtempSync(join(tmpdir(), 'tollgate-cli-'));
+  readonly keyFile = join(this.folder, 'master.key');
   readonly clock = new ManualClock(NOW_MS);
   readonly store = new MemoryStore(this.clock);
   readonly served: Config[] = [];
@@ -47,6 +49,7 @@ export class CliFixture {
       ledger: new Ledger({ store: this.store, clock: this.clock, epoch }),
       catalog: () => catalog,
       directory: null,
+      masterKeys: () => new MasterKeyring({ kind: 'own-file', path: this.keyFile, source: 'the data folder' }),
       server: null,
     };
     return this.#services;
@@ -61,6 +64,7 @@ export class CliFixture {
         return 0;
       },
       openServices: () => this.#open(),
+      lookForHosts: async (config) => config,
       terminal: { writeOut: (text) => void out.push(text), writeErr: (text) => void err.push(text) },
       cwd: this.folder,
       clock: { nowMs: () => this.clock.nowMs(), monotonicMs: () => 0, after: runAtOnce },

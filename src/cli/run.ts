@@ -8,6 +8,7 @@ import { keysBranch } from './commands/keys.ts';
 import { ledgerBranch } from './commands/ledger.ts';
 import { modelsLeaf } from './commands/models.ts';
 import { receiptsBranch } from './commands/receipts.ts';
+import { sealBranch } from './commands/seal.ts';
 import { serveLeaf } from './commands/serve.ts';
 import type { Composition } from './composition.ts';
 import { EXIT } from './exit-codes.ts';
@@ -24,6 +25,7 @@ const COMMANDS: readonly (Leaf | Branch)[] = [
   balanceLeaf,
   receiptsBranch,
   ledgerBranch,
+  sealBranch,
   doctorLeaf,
   configBranch,
 ];

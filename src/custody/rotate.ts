@@ -1,4 +1,5 @@
 import { LIMITS } from '../limits.ts';
+import type { ProviderKeyRow } from '../store/store.ts';
 import { type ProviderKeyStore, placeOf } from './custody.ts';
 import { type MasterSealer, sealedUnder } from './seal.ts';
 
@@ -40,20 +41,25 @@ export async function rotatePage(
   return { ...counts, next: rows.length < LIMITS.sealRotationRows ? null : rows.at(-1)!.id };
 }
 
+/** Whose key it is that cannot be opened. */
+export type UnreadableKey = Pick<ProviderKeyRow, 'accountId' | 'provider'>;
+
 export interface SealStatus {
   readonly rows: number;
   /** Rows under each master key by its id, known or not; what is no seal at all is under "". */
   readonly byKey: ReadonlyMap<string, number>;
-  readonly unreadable: readonly bigint[];
+  readonly unreadableRows: number;
+  /** The first of them. */
+  readonly unreadable: readonly UnreadableKey[];
 }
 
-/** Looks through all rows, page by page; of those that do not open the first are named. */
+/** Looks through all rows, page by page. */
 export async function sealStatus(
   store: Pick<ProviderKeyStore, 'providerKeysAfter'>,
   sealer: MasterSealer,
-): Promise<SealStatus & { readonly unreadableRows: number }> {
+): Promise<SealStatus> {
   const byKey = new Map<string, number>();
-  const unreadable: bigint[] = [];
+  const unreadable: UnreadableKey[] = [];
   let rows = 0;
   let unreadableRows = 0;
   let after: bigint | null = null;
@@ -64,10 +70,10 @@ export async function sealStatus(
       byKey.set(keyId, (byKey.get(keyId) ?? 0) + 1);
       if (sealer.open(row.sealed, placeOf(row)) !== null) continue;
       unreadableRows++;
-      if (unreadable.length < LIMITS.unreadableKeysTold) unreadable.push(row.id);
+      if (unreadable.length < LIMITS.unreadableKeysTold) unreadable.push(row);
     }
     rows += page.length;
     after = page.length < LIMITS.storePageRowsMax ? null : page.at(-1)!.id;
   } while (after !== null);
-  return { rows, byKey, unreadable, unreadableRows };
+  return { rows, byKey, unreadableRows, unreadable };
 }

@@ -1,11 +1,14 @@
+import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { ensureLocalAccount } from '../accounts/accounts.ts';
 import { hashSecret } from '../accounts/keys.ts';
 import { buildCatalog } from '../catalog/catalog.ts';
 import { loadSimulatedFile } from '../catalog/load.ts';
+import { MasterKeyring } from '../custody/keyring.ts';
 import { ManualClock } from '../kit/clock.ts';
 import { IdSource, parseId } from '../kit/ids.ts';
+import { Secret } from '../kit/secret.ts';
 import { Ledger } from '../ledger/ledger.ts';
 import { MemoryStore } from '../store/memory.ts';
 import {
@@ -22,6 +25,7 @@ const NOW_MS = Date.UTC(2026, 5, 1);
 let services: OperatorServices;
 let store: MemoryStore;
 const refresh = vi.fn(async () => {});
+const masterKey = new Secret(randomBytes(32).toString('base64'));
 
 beforeEach(async () => {
   refresh.mockClear();
@@ -37,6 +41,7 @@ beforeEach(async () => {
     ledger: new Ledger({ store, clock, epoch }),
     catalog: () => catalog,
     directory: { refresh },
+    masterKeys: () => new MasterKeyring({ kind: 'text', text: masterKey, source: 'TOLLGATE_MASTER_KEY' }),
     server: null,
   };
 });
@@ -140,11 +145,14 @@ describe('keys', () => {
   test('lose what an update says and keep the rest', async () => {
     await account();
     const { id } = await run('keys.mint', { account: 'ada', name: 'ci', spend_cap_nanousd: 100, models: ['sim-gpt'] });
-    const changed = await run('keys.update', { key: id, spend_cap_nanousd: null, window: 'day' });
+    expect(await run('keys.update', { key: id, window: 'day' })).toMatchObject({ window: 'day' });
+    const changed = await run('keys.update', { key: id, spend_cap_nanousd: null });
     expect(changed).toMatchObject({ name: 'ci', spend_cap_nanousd: null, window: 'day', models: ['sim-gpt'] });
+    await expect(run('keys.update', { key: id, window: 'month' })).rejects.toThrow('this key has no cap');
+    await expect(run('keys.update', { key: id, window: 'day', spend_cap_nanousd: null })).rejects.toThrow('no cap');
     expect(await run('keys.update', { key: id, models: null })).toMatchObject({ models: null, window: 'day' });
     await expect(run('keys.update', { key: id })).rejects.toThrow('Nothing to change');
-    expect(refresh).toHaveBeenCalledTimes(3);
+    expect(refresh).toHaveBeenCalledTimes(4);
   });
 
   test('are revoked at once and for good; the first time stands', async () => {
@@ -289,6 +297,15 @@ test('every verb the command line needs is in the table', () => {
   expect(Object.keys(VERBS)).toEqual([
     ...['accounts.create', 'accounts.list', 'accounts.credit'],
     ...['keys.mint', 'keys.list', 'keys.update', 'keys.revoke'],
-    ...['models.list', 'balance.show', 'receipts.show', 'receipts.list', 'ledger.verify', 'status'],
+    ...[
+      'models.list',
+      'balance.show',
+      'receipts.show',
+      'receipts.list',
+      'ledger.verify',
+      'seal.status',
+      'seal.rotate',
+      'status',
+    ],
   ]);
 });

@@ -21,6 +21,7 @@ import type { Account, KeyChange, KeyRow } from '../store/store.ts';
 import { type BalanceView, balanceView } from './balance-view.ts';
 import { OperatorError, operatorErrorView } from './operator-error.ts';
 import * as inputs from './operator-input.ts';
+import { rotateSeals, type SealServices, sealRotation, showSeals } from './operator-seal.ts';
 import {
   type AccountView,
   accountView,
@@ -42,7 +43,7 @@ import { receiptView } from './receipt-view.ts';
 export { CAP_WINDOWS, type CapWindow } from '../store/store.ts';
 
 /** What the verbs work on: the running server's own services, or those the command line opened for itself. */
-export interface OperatorServices extends AccountServices {
+export interface OperatorServices extends AccountServices, Pick<SealServices, 'masterKeys'> {
   readonly ledger: Pick<Ledger, 'credit' | 'verify' | 'balance'>;
   catalog(): Pick<Catalog, 'list' | 'resolve' | 'priceVersion'>;
   /** This process's memory of keys; null where no server runs. */
@@ -79,6 +80,8 @@ export const VERBS = {
   'receipts.show': verb(inputs.receiptChoice, showReceipt),
   'receipts.list': verb(inputs.receiptPage, listReceipts),
   'ledger.verify': verb(inputs.nothing, verify),
+  'seal.status': verb(inputs.nothing, showSeals),
+  'seal.rotate': verb(sealRotation, rotateSeals),
   status: verb(inputs.nothing, showStatus),
 } as const satisfies Record<string, Verb>;
 
@@ -227,7 +230,18 @@ async function updateKey(
     ...(input.models !== undefined && { models: models.ids }),
   };
   if (Object.keys(change).length === 0) throw new OperatorError('invalid_input', 'Nothing to change was given.');
+  if (change.capWindow !== undefined) await refuseWindowWithoutCap(services, input.key, change);
   return { ...(await changeKey(services, input.key, change)), unknown_models: models.unknown };
+}
+
+/** A window limits nothing by itself: who sets one would believe in a limit that is not there. */
+async function refuseWindowWithoutCap(services: OperatorServices, idText: string, change: KeyChange): Promise<void> {
+  const { capNanousd } = { ...(await keyNamed(services, idText)), ...change };
+  if (capNanousd !== null) return;
+  throw new OperatorError(
+    'invalid_input',
+    'A window says when a spend cap starts afresh, but this key has no cap; set one.',
+  );
 }
 
 /** Revoking twice is the same as once: the first time stands. */

@@ -218,7 +218,7 @@ async function openDoors(
   const { host, port, operationsPort } = config.listen;
   const url = await server.listen({ host, port });
   const operationsUrl = (await operations?.listen({ host: '127.0.0.1', port: operationsPort })) ?? null;
-  const control = await openControlSocket(socketPath, verbsOf(terms, books, gateway, gate, url));
+  const control = await openControlSocket(socketPath, verbsOf(terms, books, core, gate, url));
   const close = async (): Promise<void> => {
     draining = true;
     await drain(server, gateway, config.limits.shutdownMs, log);
@@ -230,7 +230,7 @@ async function openDoors(
 
 type AuthGate = Gate & { readonly directory: KeyDirectory };
 
-function verbsOf(terms: StartTerms, books: Books, gateway: Gateway, gate: AuthGate, url: string): RunVerb {
+function verbsOf(terms: StartTerms, books: Books, core: Core, gate: AuthGate, url: string): RunVerb {
   const { clock, config } = terms;
   const { store, ledger, ids } = books;
   const operator: OperatorServices = {
@@ -238,8 +238,9 @@ function verbsOf(terms: StartTerms, books: Books, gateway: Gateway, gate: AuthGa
     ledger,
     clock,
     ids,
-    catalog: () => gateway.prices().catalog,
+    catalog: () => core.gateway.prices().catalog,
     directory: gate.directory,
+    masterKeys: () => core.entrusted.keyring,
     server: { url, pid: process.pid, hosted: config.hosted, startedMs: clock.nowMs() },
   };
   return (verb, input) => answerOperator(operator, verb, input);

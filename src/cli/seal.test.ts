@@ -1,0 +1,70 @@
+import { chmodSync } from 'node:fs';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { CliFixture } from '../../test/cli-fixture.ts';
+import { placeOf } from '../custody/custody.ts';
+import { readMasterKeys } from '../custody/master-keys.ts';
+import { MasterSealer } from '../custody/seal.ts';
+import { LIMITS } from '../limits.ts';
+
+let cli: CliFixture;
+
+beforeEach(() => {
+  cli = new CliFixture();
+});
+afterEach(() => cli.remove());
+
+function sealer(): MasterSealer {
+  return new MasterSealer(readMasterKeys({ kind: 'own-file', path: cli.keyFile, source: 'here' }));
+}
+
+async function store(count: number, moved = 0): Promise<void> {
+  const seal = sealer();
+  for (let id = 1n; id <= count; id++) {
+    await cli.store.createAccount({ id, name: `a${id}`, kind: 'prepaid', createdMs: 1 });
+    const place = { id, accountId: id, provider: 'cloud', baseUrl: 'https://resource.example/openai/v1' };
+    const sealed = seal.seal(Buffer.from('secret'), placeOf(id <= moved ? { ...place, accountId: 999n } : place));
+    await cli.store.putProviderKey({ ...place, lastFour: '', sealed, createdMs: 1, verifiedMs: 1 });
+  }
+}
+
+test('rotates to a new key in pages, and says what was done', async () => {
+  const count = LIMITS.sealRotationRows + 3;
+  await store(count);
+  const before = sealer().keyId;
+  const rotated = await cli.run(['seal', 'rotate', '--new-key', '--json']);
+  const totals = JSON.parse(rotated.out);
+  expect([rotated.code, totals]).toMatchObject([0, { examined: count, rewrapped: count, unreadable: 0, next: null }]);
+  expect(totals.key).toBe(sealer().keyId);
+  expect(totals.key).not.toBe(before);
+  const status = await cli.run(['seal', 'status', '--json']);
+  expect([status.code, JSON.parse(status.out)]).toMatchObject([
+    0,
+    {
+      rows: count,
+      unreadable: 0,
+      keys: [
+        { id: totals.key, use: 'seals', rows: count },
+        { id: before, use: 'opens', rows: 0 },
+      ],
+    },
+  ]);
+  const again = await cli.run(['seal', 'rotate']);
+  expect(again.out).toMatch(new RegExp(`up to date +${count}`));
+  expect(again.err).toContain('Keep it a day longer');
+});
+
+test('names what cannot be opened, with an exit code that says so', async () => {
+  await store(2, 1);
+  const status = await cli.run(['seal', 'status']);
+  expect([status.code, status.out]).toEqual([1, expect.stringMatching(/cannot be opened +1/)]);
+  expect(status.err).toMatch(/acct_\w+: the key stored for "cloud" cannot be opened/);
+  const rotated = await cli.run(['seal', 'rotate', '--new-key']);
+  expect([rotated.code, rotated.out]).toEqual([1, expect.stringMatching(/sealed anew +1/)]);
+});
+
+test('a master key that is open to others is refused with the remedy', async () => {
+  await store(1);
+  chmodSync(cli.keyFile, 0o644);
+  const status = await cli.run(['seal', 'status']);
+  expect([status.code, status.err]).toEqual([1, expect.stringContaining('chmod 600')]);
+});

@@ -1,0 +1,113 @@
+import { randomBytes } from 'node:crypto';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { ManualClock } from '../kit/clock.ts';
+import { LIMITS } from '../limits.ts';
+import { MemoryStore } from '../store/memory.ts';
+import type { ProviderKeyRow } from '../store/store.ts';
+import { placeOf } from './custody.ts';
+import { rotatePage, sealStatus } from './rotate.ts';
+import { MasterSealer, masterKey, sealedUnder } from './seal.ts';
+
+const OLD = masterKey(randomBytes(32));
+const NEW = masterKey(randomBytes(32));
+const LOST = masterKey(randomBytes(32));
+let store: MemoryStore;
+
+beforeEach(() => {
+  store = new MemoryStore(new ManualClock());
+});
+
+function rowOf(id: bigint, sealer: MasterSealer, account = id): ProviderKeyRow {
+  const place = { id, accountId: account, provider: 'cloud', baseUrl: 'https://resource.example/openai/v1' };
+  const sealed = sealer.seal(Buffer.from(`key ${id}`), placeOf(place));
+  return { ...place, lastFour: 'tail', sealed, createdMs: 1, verifiedMs: 1 };
+}
+
+async function fill(count: number, sealer: MasterSealer): Promise<void> {
+  for (let id = 1n; id <= count; id++) {
+    await store.createAccount({ id, name: `a${id}`, kind: 'prepaid', createdMs: 1 });
+    await store.putProviderKey(rowOf(id, sealer));
+  }
+}
+
+async function openAll(sealer: MasterSealer): Promise<(string | null)[]> {
+  const rows = await store.providerKeysAfter(null, 1000);
+  return rows.map((row) => sealer.open(row.sealed, placeOf(row))?.toString() ?? null);
+}
+
+describe('rotation', () => {
+  test('brings every row under the first key, page by page, each once', async () => {
+    const count = LIMITS.sealRotationRows + 7;
+    await fill(count, new MasterSealer([OLD]));
+    const sealer = new MasterSealer([NEW, OLD]);
+    const first = await rotatePage(store, sealer, null);
+    expect(first).toMatchObject({ examined: LIMITS.sealRotationRows, rewrapped: LIMITS.sealRotationRows });
+    const second = await rotatePage(store, sealer, first.next);
+    expect(second).toMatchObject({ examined: 7, rewrapped: 7, next: null });
+    const opened = await openAll(new MasterSealer([NEW]));
+    expect(opened).toEqual(Array.from({ length: count }, (_, at) => `key ${at + 1}`));
+  });
+
+  test('broken off and begun again, passes over what is done', async () => {
+    await fill(3, new MasterSealer([OLD]));
+    const sealer = new MasterSealer([NEW, OLD]);
+    await rotatePage(store, sealer, 2n);
+    expect(await rotatePage(store, sealer, null)).toMatchObject({ examined: 3, rewrapped: 2, upToDate: 1 });
+    expect(await rotatePage(store, sealer, null)).toMatchObject({ rewrapped: 0, upToDate: 3, unreadable: 0 });
+  });
+
+  test('leaves a row alone that its owner replaced or removed meanwhile', async () => {
+    await fill(2, new MasterSealer([OLD]));
+    const sealer = new MasterSealer([NEW, OLD]);
+    const fresh = { ...rowOf(1n, sealer), id: 9n, sealed: rowOf(9n, sealer, 1n).sealed };
+    const racing: Pick<MemoryStore, 'providerKeysAfter' | 'resealProviderKey'> = {
+      providerKeysAfter: async (after, limit) => {
+        const rows = await store.providerKeysAfter(after, limit);
+        await store.putProviderKey(fresh);
+        await store.deleteProviderKey(2n, 'cloud');
+        return rows;
+      },
+      resealProviderKey: (id, before, after) => store.resealProviderKey(id, before, after),
+    };
+    expect(await rotatePage(racing, sealer, null)).toMatchObject({ examined: 2, changedMeanwhile: 2, rewrapped: 0 });
+    expect(await store.providerKeysAfter(null, 10)).toMatchObject([{ id: 9n, sealed: fresh.sealed }]);
+  });
+
+  test('counts what cannot be opened, and leaves it as it is', async () => {
+    await fill(1, new MasterSealer([LOST]));
+    const current = new MasterSealer([NEW]);
+    await store.createAccount({ id: 5n, name: 'five', kind: 'prepaid', createdMs: 1 });
+    await store.putProviderKey({ ...rowOf(5n, current), baseUrl: 'https://elsewhere.example/openai/v1' });
+    const before = await store.providerKeysAfter(null, 10);
+    expect(await rotatePage(store, current, null)).toMatchObject({ examined: 2, unreadable: 2, rewrapped: 0 });
+    expect(await store.providerKeysAfter(null, 10)).toEqual(before);
+  });
+});
+
+test('the status counts rows by master key and names what cannot be opened', async () => {
+  await fill(2, new MasterSealer([OLD]));
+  const sealer = new MasterSealer([NEW, OLD]);
+  await store.putProviderKey(rowOf(3n, sealer, 1n));
+  await store.createAccount({ id: 7n, name: 'seven', kind: 'prepaid', createdMs: 1 });
+  await store.putProviderKey(rowOf(7n, new MasterSealer([LOST])));
+  const status = await sealStatus(store, sealer);
+  expect(status).toMatchObject({ rows: 3, unreadableRows: 1, unreadable: [{ accountId: 7n, provider: 'cloud' }] });
+  expect(Object.fromEntries(status.byKey)).toEqual({ [OLD.id]: 1, [NEW.id]: 1, [LOST.id]: 1 });
+});
+
+describe('a sealed row', () => {
+  const sealer = new MasterSealer([NEW]);
+  const row = rowOf(1n, sealer);
+
+  test.each([
+    ['account', { accountId: 2n }],
+    ['row', { id: 2n }],
+    ['provider', { provider: 'other' }],
+    ['origin', { baseUrl: 'https://evil.example/openai/v1' }],
+    ['path', { baseUrl: 'https://resource.example/other/openai/v1' }],
+  ])('copied to another %s does not open', (_, moved) => {
+    expect(sealer.open(row.sealed, placeOf(row))).not.toBeNull();
+    expect(sealedUnder(row.sealed)).toBe(NEW.id);
+    expect(sealer.open(row.sealed, placeOf({ ...row, ...moved }))).toBeNull();
+  });
+});
