@@ -107,6 +107,21 @@ const STREAMS: readonly [string, SimScript, 'done' | 'error' | 502][] = [
   ['a last frame that breaks off', raw(`data: ${WORD}\n\ndata: {"id":`, 'text/event-stream'), 'error'],
   ['lone carriage returns', raw(`data: ${WORD}\r\rdata: ${FINISH}\r\rdata: [DONE]\r\r`, 'text/event-stream'), 'done'],
   ['a byte order mark', raw(`\ufeffdata: ${WORD}\n\ndata: ${FINISH}\n\n`, 'text/event-stream'), 'done'],
+  [
+    'frames with nothing in them',
+    raw(`data:\n\ndata: ${WORD}\n\ndata\n\ndata: ${FINISH}\n\n`, 'text/event-stream'),
+    'done',
+  ],
+  [
+    'its type in other letters',
+    raw(`data: ${WORD}\n\ndata: ${FINISH}\n\n`, 'Text/Event-Stream; charset=utf-8'),
+    'done',
+  ],
+  [
+    'more words than a model can say',
+    sse(...Array<string>(5).fill(chunk(`{"content":"${'x'.repeat(4 * 1024 * 1024)}"}`)), FINISH),
+    'error',
+  ],
   ['a whole answer instead', raw(ANSWER), 'done'],
   ['something else instead', raw('{"hello":"world"}'), 502],
   ['a page instead', raw('<html>', 'text/html'), 502],
