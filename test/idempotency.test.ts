@@ -233,6 +233,21 @@ describe('a key', () => {
     expect(harness.sim.received()).toBe(1);
   });
 
+  test('gives its answer again when no host is left to ask', async () => {
+    const first = await ask('orphan');
+    const { gateway } = harness.running;
+    const hosts = gateway.hosts.bind(gateway);
+    Object.assign(gateway, { hosts: () => Object.assign(Object.create(hosts()), { candidates: () => [] }) });
+    try {
+      expect(await ask('orphan')).toMatchObject({ status: 200, text: first.text });
+      expect(await ask('orphan', { body: { ...ASK, user: 'x' } })).toMatchObject({ code: 'no_healthy_host' });
+      expect(await ask('new')).toMatchObject({ status: 503, code: 'no_healthy_host' });
+    } finally {
+      Object.assign(gateway, { hosts });
+    }
+    expect(await ask('new')).toMatchObject({ status: 200 });
+  });
+
   test('is told in the log, without a second charge', async () => {
     await ask('logged');
     await ask('logged');

@@ -8,7 +8,7 @@ import type { ClientSink, WholeAnswer } from './client-sink.ts';
 import { type ExchangeRecord, openRecord } from './exchange-record.ts';
 import type { Call, Gateway } from './gateway.ts';
 import { refusalOfHold } from './hold-refusal.ts';
-import { answerAgain, keepAnswer } from './idempotency.ts';
+import { answerAgain, answerInstead, keepAnswer } from './idempotency.ts';
 import { meter } from './meter.ts';
 import type { Outcome } from './outcome.ts';
 import { receiptHeaders } from './receipt-headers.ts';
@@ -24,12 +24,10 @@ import { type Admitted, understand, withCloserCount } from './understand.ts';
 export async function exchange(gateway: Gateway, call: Call, sink: ClientSink): Promise<void> {
   const record = openRecord(call);
   try {
-    const admitted = await understand(gateway, call, record);
-    await inStreamSlot(gateway, admitted, async () => {
-      const held = await takeHold(gateway, admitted);
-      if ('body' in held) giveAgain(held, record, sink);
-      else await serveUnderHold(gateway, held, sink);
-    });
+    const understood = understand(gateway, call, record);
+    const admitted = await understood.catch((refusal: unknown) => answerInstead(gateway, call, refusal));
+    if ('body' in admitted) giveAgain(admitted, record, sink);
+    else await inStreamSlot(gateway, admitted, () => holdAndServe(gateway, admitted, sink));
   } catch (error) {
     refuse(call, record, sink, error);
   }
@@ -47,6 +45,12 @@ async function inStreamSlot(gateway: Gateway, { call, peek }: Admitted, run: () 
   } finally {
     gateway.streams.free(keyId);
   }
+}
+
+async function holdAndServe(gateway: Gateway, admitted: Admitted, sink: ClientSink): Promise<void> {
+  const held = await takeHold(gateway, admitted);
+  if ('body' in held) giveAgain(held, admitted.record, sink);
+  else await serveUnderHold(gateway, held, sink);
 }
 
 /**

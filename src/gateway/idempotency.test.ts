@@ -2,9 +2,10 @@ import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { MasterSealer, masterKey } from '../custody/seal.ts';
+import type { Repeat } from '../ledger/ledger.ts';
 import { LIMITS } from '../limits.ts';
 import type { Call } from './gateway.ts';
-import { answerAgain, keepAnswer, type Repeat, readIdempotencyMark } from './idempotency.ts';
+import { answerAgain, keepAnswer, readIdempotencyMark } from './idempotency.ts';
 
 const sealer = new MasterSealer([masterKey(randomBytes(32))]);
 

@@ -3,10 +3,11 @@ import { GatewayError } from '../canonical/errors.ts';
 import type { Sealer } from '../custody/seal.ts';
 import { formatId } from '../kit/ids.ts';
 import { tryParseJson } from '../kit/json.ts';
+import type { Repeat } from '../ledger/ledger.ts';
 import { LIMITS } from '../limits.ts';
-import type { IdempotencyMark, LedgerOutcome } from '../store/store.ts';
+import type { IdempotencyMark } from '../store/store.ts';
 import type { WholeAnswer } from './client-sink.ts';
-import type { Call } from './gateway.ts';
+import type { Call, Gateway } from './gateway.ts';
 
 export const IDEMPOTENCY_HEADER = 'idempotency-key';
 
@@ -38,8 +39,6 @@ export function keepAnswer(sealer: Sealer, call: Call, mark: IdempotencyMark, an
   return sealer.seal(Buffer.concat([head, body]), placeOf(call, mark, call.id));
 }
 
-export type Repeat = Extract<LedgerOutcome, { kind: 'idempotent' }>;
-
 /** What the call that has the key was answered; throws why there is nothing to give again. */
 export function answerAgain(sealer: Sealer, call: Call, mark: IdempotencyMark, repeat: Repeat): WholeAnswer {
   if (repeat.state !== 'finished') throw refusalOfRepeat(repeat.state);
@@ -50,6 +49,17 @@ export function answerAgain(sealer: Sealer, call: Call, mark: IdempotencyMark, r
     param: IDEMPOTENCY_HEADER,
     message: `The call with this key is finished, and its answer was streamed or too large to keep; GET /v1/receipts/${receipt} says how it ended and what it cost. Use a new key to call again.`,
   });
+}
+
+/** A call that cannot be served now, for no fault of its own, may have been answered before: then it gets that answer. */
+export async function answerInstead({ ledger, sealer }: Gateway, call: Call, refusal: unknown): Promise<WholeAnswer> {
+  if (!(refusal instanceof GatewayError) || refusal.status < 500) throw refusal;
+  const idempotency = readIdempotencyMark(call);
+  if (idempotency === null) throw refusal;
+  const { accountId, keyId } = call.caller;
+  const repeat = await ledger.findRepeat({ id: call.id, accountId, keyId, idempotency }).catch(() => null);
+  if (repeat === null || repeat.state === 'mismatch') throw refusal;
+  return answerAgain(sealer, call, idempotency, repeat);
 }
 
 /** The head stands on a line of its own, before the body. */

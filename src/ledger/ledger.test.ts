@@ -153,6 +153,15 @@ describe('the ledger', () => {
     expect(ledger.openHolds).toBe(0);
   });
 
+  it('finds whose a key is without holding anything, whatever the money', async () => {
+    const idempotency = { key: 'k', bodySha256: new Uint8Array(32) };
+    const ask = { id: 9n, accountId: 1n, keyId: null, idempotency };
+    expect(await ledger.findRepeat(ask)).toBeNull();
+    await ledger.hold(request(1n, 1_000n, { idempotency }));
+    expect(await ledger.findRepeat(ask)).toMatchObject({ state: 'running', callId: 1n });
+    expect([ledger.openHolds, await store.findReceipt(9n, null)]).toEqual([1, null]);
+  });
+
   it('turns a failed operation into a defect, not into money', async () => {
     await ledger.hold(request(1n, 400n));
     await expect(ledger.hold(request(1n, 1n))).rejects.toThrow(/taken/);

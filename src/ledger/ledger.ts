@@ -24,6 +24,7 @@ export { StoreUnavailable } from '../store/store.ts';
 
 export type HoldRequest = Omit<HoldOperation, 'kind' | 'epoch' | 'createdMs'>;
 export type HoldResult = Extract<LedgerOutcome, { kind: 'held' | 'hold_refused' | 'idempotent' }>;
+export type Repeat = Extract<LedgerOutcome, { kind: 'idempotent' }>;
 export type CreditResult = Extract<LedgerOutcome, { kind: 'credited' | 'credit_repeated' | 'credit_refused' }>;
 
 /** `settlement` is what stands in the books: the one asked for, or none at all where the hold had been voided. */
@@ -111,6 +112,17 @@ export class Ledger {
     if (outcome.kind !== 'held') throw defect(request.id, outcome);
     this.#openHolds.set(request.id, request.amountNanousd);
     return outcome;
+  }
+
+  /** The call whose the idempotency key is; null while it is free. Asked by a hold that no money can pass. */
+  async findRepeat(request: Pick<HoldRequest, 'id' | 'accountId' | 'keyId' | 'idempotency'>): Promise<Repeat | null> {
+    const outcome = await this.#submit({
+      ...IMPASSABLE,
+      ...request,
+      epoch: this.#epoch,
+      createdMs: this.#clock.nowMs(),
+    });
+    return outcome.kind === 'idempotent' ? outcome : null;
   }
 
   /**
@@ -250,6 +262,19 @@ export class Ledger {
   }
 }
 
+/** Refused for its ceiling, if it comes that far: an idempotency key is looked at before. */
+const IMPASSABLE = {
+  kind: 'hold',
+  amountNanousd: 0n,
+  ceilingNanousd: -1n,
+  route: '',
+  stream: false,
+  requestedModel: '',
+  effectiveModel: '',
+  priceId: 0,
+  labels: null,
+} as const;
+
 const OUT_OF_RANGE: HoldResult = { kind: 'hold_refused', reason: 'out_of_range', availableNanousd: null };
 
 /** Why a hold was given back though its call had ended. */
@@ -262,14 +287,15 @@ const NOTHING = {
   costNanousd: 0n,
   host: null,
   attempts: 0,
+  tries: null,
   lossNanousd: 0n,
   lossReason: null,
 } as const;
 
 /** What the client is told when the books had already given its hold back. */
 function uncharged(settlement: Settlement): Settlement {
-  const { ended, httpStatus, host, attempts } = settlement;
-  return { ...NOTHING, ended, httpStatus, host, attempts, lossReason: 'The hold had been voided.' };
+  const { ended, httpStatus, host, attempts, tries } = settlement;
+  return { ...NOTHING, ended, httpStatus, host, attempts, tries, lossReason: 'The hold had been voided.' };
 }
 
 function defect(id: bigint, outcome: LedgerOutcome): LedgerDefect {
