@@ -139,8 +139,18 @@ export function errorForCaller(error: HostError, { hideKey }: AttemptTerms, cont
         retryAfterS: 1,
       });
     default:
-      return hostFailed(contentLeft);
+      return OVERLOADED.has(error.status) ? hostOverloaded(contentLeft) : hostFailed(contentLeft);
   }
+}
+
+/** By which hosts say that there are too many calls; the second is one vendor's own. */
+const OVERLOADED: ReadonlySet<number> = new Set([503, 529]);
+
+function hostOverloaded(contentLeft: boolean): GatewayError {
+  const message = contentLeft
+    ? BROKEN_OFF
+    : 'The hosts of this model have more calls than they can serve; nothing was charged. Try again shortly.';
+  return new GatewayError('overloaded', { message, retryAfterS: 1 });
 }
 
 export function hostFailed(contentLeft: boolean): GatewayError {
