@@ -1,0 +1,207 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type Clock, systemClock } from '../src/kit/clock.ts';
+import { LIMITS } from '../src/limits.ts';
+import { DEPLOYMENT, startResource } from './cloud-resource.ts';
+import { API_KEY, ASK, CustodyFixture, readRefusal } from './custody-fixture.ts';
+
+/** The time a provider is given to answer for a key, as one test has it pass; all other time is real. */
+let verificationMs: number = LIMITS.keyVerificationMs;
+const clock: Clock = {
+  nowMs: () => systemClock.nowMs(),
+  monotonicMs: () => systemClock.monotonicMs(),
+  after: (ms, run, options) => systemClock.after(ms === LIMITS.keyVerificationMs ? verificationMs : ms, run, options),
+};
+let custody: CustodyFixture;
+
+beforeAll(async () => {
+  custody = await CustodyFixture.start({ clock });
+});
+beforeEach(() => custody.renew());
+afterAll(() => custody.stop());
+
+describe('a stored key', () => {
+  test('is verified at its resource, stored, listed, shown and removed', async () => {
+    const put = await custody.putKey();
+    const stored = (await put.json()) as Record<string, unknown>;
+    expect([put.status, stored]).toEqual([
+      200,
+      {
+        object: 'provider_key',
+        provider: 'cloud',
+        last_four: 'tail',
+        base_url: custody.resource.baseUrl,
+        status: 'verified',
+        verified_at: expect.any(Number),
+        created_at: expect.any(Number),
+      },
+    ]);
+    expect(custody.resource.calls.map(({ method, path, headers }) => [method, path, headers['api-key']])).toEqual([
+      ['GET', '/openai/v1/models', API_KEY],
+    ]);
+    expect(await (await custody.keys('GET', '')).json()).toEqual({ object: 'list', data: [stored] });
+    expect(await (await custody.keys('GET')).json()).toEqual(stored);
+    const removed = await custody.keys('DELETE');
+    expect([removed.status, await removed.json()]).toEqual([
+      200,
+      { object: 'provider_key', provider: 'cloud', deleted: true },
+    ]);
+    expect(await (await custody.keys('GET', '')).json()).toEqual({ object: 'list', data: [] });
+  });
+
+  test('is replaced by another, and keeps the day the first was stored', async () => {
+    const first = (await (await custody.putKey()).json()) as { created_at: number };
+    custody.resource.key = 'another-key-of-the-caller-new9';
+    const second = await custody.putKey({
+      api_key: custody.resource.key,
+      base_url: `${custody.resource.baseUrl}/`,
+    });
+    expect(await second.json()).toMatchObject({
+      last_four: 'new9',
+      base_url: custody.resource.baseUrl,
+      created_at: first.created_at,
+    });
+    expect((await custody.chat(DEPLOYMENT)).status).toBe(200);
+  });
+
+  test('is the account’s own: another account has none, another key of the same account has it', async () => {
+    await custody.putKey();
+    const stranger = await custody.harness.mint();
+    expect(await readRefusal(await custody.keys('GET', '/cloud', undefined, stranger.secret))).toMatchObject({
+      status: 404,
+      code: 'provider_key_not_found',
+    });
+    expect((await custody.chat(DEPLOYMENT, {}, stranger.secret)).status).toBe(404);
+    const sister = await custody.harness.mintFor(custody.minted.accountId);
+    expect((await custody.keys('GET', '/cloud', undefined, sister.secret)).status).toBe(200);
+    expect((await custody.chat(DEPLOYMENT, {}, sister.secret)).status).toBe(200);
+  });
+
+  test('works for the local account, without any key of ours', async () => {
+    const put = await fetch(`${custody.harness.url}/v1/keys/cloud`, {
+      method: 'PUT',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ api_key: API_KEY, base_url: custody.resource.baseUrl }),
+    });
+    expect(put.status).toBe(200);
+    const answer = await custody.harness.post({ model: DEPLOYMENT, ...ASK });
+    expect([answer.status, answer.headers.get('x-gateway-cost-nanousd')]).toEqual([200, '0']);
+    await fetch(`${custody.harness.url}/v1/keys/cloud`, { method: 'DELETE' });
+  });
+});
+
+describe('nothing is stored', () => {
+  async function expectNothingStored(): Promise<void> {
+    expect((await custody.keys('GET')).status).toBe(404);
+  }
+
+  test('where the provider refuses the key', async () => {
+    const refused = await readRefusal(await custody.putKey({ api_key: 'wrong-key-of-the-caller' }));
+    expect(refused).toMatchObject({ status: 422, type: 'upstream_error', param: 'api_key' });
+    expect(refused.message).toContain('"cloud" refused the key');
+    await expectNothingStored();
+  });
+
+  test.each([
+    ['at a path that is no resource’s', (origin: string) => `${origin}/v1`, 'must end in /openai/v1'],
+    ['with a query', (origin: string) => `${origin}/openai/v1?api-version=1`, 'must end in /openai/v1'],
+    ['that is none', () => 'my-resource', 'no URL'],
+    ['with a user in it', (origin: string) => `${origin.replace('//', '//me:secret@')}/openai/v1`, 'user name'],
+    ['of another scheme', () => 'ftp://files.example/openai/v1', 'https://'],
+    ['without TLS', () => 'http://custody.resource.example/openai/v1', 'https://'],
+    ['inside a network', () => 'https://10.0.0.1/openai/v1', 'cannot be called at this URL'],
+    ['of the metadata service', () => 'https://169.254.169.254/openai/v1', 'cannot be called at this URL'],
+  ])('for a URL %s', async (_, url, why) => {
+    const refused = await readRefusal(await custody.putKey({ base_url: url(custody.resource.origin) }));
+    expect(refused).toMatchObject({ status: 422, type: 'upstream_error', param: 'base_url' });
+    expect(refused.message).toContain('"cloud"');
+    expect(refused.message).toContain(why);
+    expect(custody.resource.calls).toHaveLength(0);
+    await expectNothingStored();
+  });
+
+  test('for a URL that leads to this gateway itself', async () => {
+    const refused = await readRefusal(await custody.putKey({ base_url: `${custody.harness.url}/openai/v1` }));
+    expect(refused).toMatchObject({ status: 422, param: 'base_url' });
+    expect(refused.message).toContain('this gateway itself');
+  });
+
+  test('where nobody answers at the URL', async () => {
+    const gone = await startResource(API_KEY);
+    await gone.close();
+    const refused = await readRefusal(await custody.putKey({ base_url: gone.baseUrl }));
+    expect(refused).toMatchObject({ status: 422, type: 'upstream_error' });
+    expect(refused.message).toContain('cannot be reached');
+    await expectNothingStored();
+  });
+
+  test('where the answer takes too long: that is inconclusive, and said to be', async () => {
+    custody.resource.answer = () => 'hang';
+    verificationMs = 50;
+    const refused = await readRefusal(await custody.putKey());
+    verificationMs = LIMITS.keyVerificationMs;
+    expect(refused).toMatchObject({ status: 422, type: 'upstream_error' });
+    expect(refused.message).toContain('inconclusive');
+    await expectNothingStored();
+  });
+
+  test.each([
+    ['a redirect', { status: 307, headers: { location: 'http://127.0.0.1/' }, body: '' }, 'redirect'],
+    ['nothing there', { status: 404, body: '{}' }, 'Check `base_url`'],
+    ['a failure', { status: 500, body: '{}' }, 'not known whether the key works'],
+    ['a limit', { status: 429, body: '{}' }, 'not known whether the key works'],
+    ['a page for people', { status: 200, body: '<html>welcome</html>' }, 'no list of models'],
+  ])('where the provider answers with %s', async (_, answer, why) => {
+    custody.resource.answer = () => answer;
+    const refused = await readRefusal(await custody.putKey());
+    expect(refused).toMatchObject({ status: 422, type: 'upstream_error' });
+    expect(refused.message).toContain(why);
+    expect(custody.resource.calls).toHaveLength(1);
+    await expectNothingStored();
+  });
+
+  test('with the retired field, by its name', async () => {
+    const refused = await readRefusal(await custody.putKey({ deployments: [DEPLOYMENT] }));
+    expect(refused).toMatchObject({ status: 400, code: 'unsupported_parameter', param: 'deployments' });
+    expect(refused.message).toContain('retired');
+    expect(custody.resource.calls).toHaveLength(0);
+    await expectNothingStored();
+  });
+
+  test.each([
+    ['no body', '', 400, null],
+    ['no object', '[]', 400, null],
+    ['no JSON', '{"api_key":', 400, 'api_key'],
+    ['no key', { base_url: 'https://x.example/openai/v1' }, 400, 'api_key'],
+    ['an empty key', { api_key: '', base_url: 'https://x.example/openai/v1' }, 400, 'api_key'],
+    ['a key of two lines', { api_key: 'a\nb', base_url: 'https://x.example/openai/v1' }, 400, 'api_key'],
+    ['a key that is none', { api_key: 7, base_url: 'https://x.example/openai/v1' }, 400, 'api_key'],
+    ['no URL', { api_key: API_KEY }, 400, 'base_url'],
+    ['a strange field', { api_key: API_KEY, base_url: 'https://x.example/openai/v1', name: 'x' }, 400, 'name'],
+    ['a key twice', '{"api_key":"a","api_key":"b","base_url":"c"}', 400, 'api_key'],
+  ])('for %s', async (_, body, status, param) => {
+    expect(await readRefusal(await custody.keys('PUT', '/cloud', body))).toMatchObject({ status, param });
+  });
+
+  test('for a provider nobody knows, or a body larger than any key', async () => {
+    const body = { api_key: API_KEY, base_url: custody.resource.baseUrl };
+    expect(await readRefusal(await custody.keys('PUT', '/elsewhere', body))).toMatchObject({
+      status: 400,
+      param: 'provider',
+    });
+    const large = { api_key: 'x'.repeat(70_000), base_url: custody.resource.baseUrl };
+    const refused = await readRefusal(await custody.keys('PUT', '/cloud', large));
+    expect(refused).toMatchObject({ status: 413, code: 'request_too_large' });
+    expect(refused.message).toContain('65536');
+  });
+
+  test('where none is, none is shown or removed', async () => {
+    for (const method of ['GET', 'DELETE']) {
+      for (const path of ['/cloud', '/elsewhere', '/cloud/more']) {
+        expect(await readRefusal(await custody.keys(method, path))).toMatchObject({
+          status: 404,
+          code: 'provider_key_not_found',
+        });
+      }
+    }
+  });
+});
