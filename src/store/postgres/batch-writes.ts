@@ -155,6 +155,7 @@ export class BatchWrites {
       column(({ components }) => components?.cacheWriteNanousd ?? null),
       column(({ components }) => components?.cacheReadNanousd ?? null),
       column(({ components }) => components?.outputNanousd ?? null),
+      texts(settles.map(({ settlement: { tries } }) => (tries === null ? null : JSON.stringify(tries)))),
       settles.length,
     ];
     return { text: SETTLE_CALLS, values };
@@ -259,15 +260,15 @@ const SETTLE_CALLS = guarded(
     loss_reason = s.loss_reason, fresh_tokens = s.fresh_tokens, cache_read_tokens = s.cache_read_tokens,
     cache_write_tokens = s.cache_write_tokens, cache_write_1h_tokens = s.cache_write_1h_tokens,
     output_tokens = s.output_tokens, reasoning_tokens = s.reasoning_tokens, fresh = s.fresh,
-    cache_write = s.cache_write, cache_read = s.cache_read, output = s.output
+    cache_write = s.cache_write, cache_read = s.cache_read, output = s.output, tries = s.tries
   FROM unnest($1::int8[], $2::int8[], $3::int2[], $4::int2[], $5::int2[], $6::int8[], $7::int4[], $8::int4[],
     $9::int8[], $10::text[], $11::int8[], $12::int8[], $13::int8[], $14::int8[], $15::int8[], $16::int8[],
-    $17::int8[], $18::int8[], $19::int8[], $20::int8[])
+    $17::int8[], $18::int8[], $19::int8[], $20::int8[], $21::text[])
     AS s (id, ended_ms, ended, http_status, usage_source, cost, host, attempts, loss, loss_reason, fresh_tokens,
     cache_read_tokens, cache_write_tokens, cache_write_1h_tokens, output_tokens, reasoning_tokens, fresh, cache_write,
-    cache_read, output)
+    cache_read, output, tries)
   WHERE call.id = s.id AND call.state = ${open}`,
-  '$21',
+  '$22',
 );
 
 const VOID_CALLS = guarded(

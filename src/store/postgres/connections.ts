@@ -21,6 +21,7 @@ interface Waiter {
 export class Connections {
   readonly #url: string;
   readonly #clock: Clock;
+  readonly #linesMax: number;
   #pool: pg.Pool;
   readonly #idle: Line[] = [];
   readonly #waiting: Waiter[] = [];
@@ -30,7 +31,8 @@ export class Connections {
   #upWaiters: (() => void)[] = [];
   #closed = false;
 
-  constructor(url: string, clock: Clock) {
+  constructor(url: string, clock: Clock, linesMax: number) {
+    this.#linesMax = linesMax;
     this.#url = url;
     this.#clock = clock;
     this.#pool = this.#newPool();
@@ -133,7 +135,7 @@ export class Connections {
       if (!line.lost) return line;
       this.#lines--;
     }
-    if (this.#lines >= LIMITS.postgresLedgerLines) {
+    if (this.#lines >= this.#linesMax) {
       return new Promise((resolve, reject) => this.#waiting.push({ resolve, reject }));
     }
     this.#lines++;

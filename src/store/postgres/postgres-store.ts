@@ -1,5 +1,6 @@
 import type { Receipt } from '../../canonical/receipt.ts';
 import type { Clock } from '../../kit/clock.ts';
+import { LIMITS } from '../../limits.ts';
 import type {
   Account,
   Instance,
@@ -36,6 +37,8 @@ import { Verification } from './verification.ts';
 export interface PostgresStoreOptions {
   readonly url: string;
   readonly clock: Clock;
+  /** Connections of the ledger's own, and so batches at once. */
+  readonly lines?: number;
   /** False takes the time from the clock instead of the database: for tests that decide what time it is. */
   readonly databaseTime?: boolean;
 }
@@ -46,8 +49,9 @@ export class UnsafeServer extends Error {
 }
 
 /** Opens the books in that database, making or bringing up to date their tables; any number of processes may have them. */
-export async function openPostgresStore({ url, clock, databaseTime = true }: PostgresStoreOptions): Promise<Store> {
-  const connections = new Connections(url, clock);
+export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
+  const { url, clock, databaseTime = true, lines = LIMITS.postgresLedgerLines } = options;
+  const connections = new Connections(url, clock, lines);
   try {
     const unsafe = await whyUnsafe(connections);
     if (unsafe !== null) throw new UnsafeServer(unsafe);
