@@ -156,6 +156,10 @@ export const LIMITS = {
   hostConnectionsMax: 1_024,
   hostConnectMs: 10_000,
   hostKeepAliveMs: 30_000,
+  /** A connection is given up this much earlier than the host said it would, or both might act at once. */
+  hostKeepAliveMarginMs: 1_000,
+  /** How long a quiet connection goes without a probe of the network below it. */
+  hostProbeMs: 60_000,
   hostHeaderBytesMax: 64 * 1024,
   /** URLs that callers give: looking one up (each try, how many, in all), its addresses, how many of them are dialed, how long each dial. */
   callerUrlLookupTryMs: 2_000,

@@ -33,8 +33,13 @@ export interface RequestControl {
   cancel(): void;
 }
 
-/** All connections that leave this process for hosts; callers bring their own time limits. */
-export class Egress {
+/** Whoever can carry requests to hosts; callers bring their own time limits. */
+export interface Sender {
+  send(request: OutgoingRequest, receiver: AnswerReceiver): RequestControl;
+}
+
+/** Connections for origins that callers gave, made by a connector of our own. */
+export class Egress implements Sender {
   readonly #pools = new Map<string, Pool>();
   /** Pools that made room for others and still end what they have under way. */
   readonly #leaving = new Set<Pool>();

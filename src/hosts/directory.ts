@@ -1,5 +1,5 @@
 import type { CatalogModel } from '../catalog/model.ts';
-import type { AnswerReceiver, Egress, RequestControl } from '../egress/egress.ts';
+import type { AnswerReceiver, RequestControl, Sender } from '../egress/egress.ts';
 import type { Price } from '../money/price.ts';
 import type { HostHealth } from './health.ts';
 import type { ConfiguredHost, HostRow } from './host.ts';
@@ -35,7 +35,7 @@ export class HostDirectory {
   readonly #standings: ReadonlyMap<string, HostStanding>;
   readonly #candidates = new WeakMap<CatalogModel, readonly Candidate[]>();
 
-  constructor(hosts: readonly ConfiguredHost[], egress: Egress, health: HostHealth) {
+  constructor(hosts: readonly ConfiguredHost[], egress: Sender, health: HostHealth) {
     this.#hosts = new Map(hosts.map((host) => [host.row.name, readyHost(host, egress)]));
     this.#standings = health.standingsOf(hosts.map(({ row, key }) => ({ name: row.name, hasKey: key !== null })));
   }
@@ -67,7 +67,7 @@ export class HostDirectory {
   }
 }
 
-function readyHost({ row, key }: ConfiguredHost, egress: Egress): ReadyHost {
+function readyHost({ row, key }: ConfiguredHost, egress: Sender): ReadyHost {
   const url = new URL(row.baseUrl);
   const headers: Record<string, string> = {
     'content-type': 'application/json',

@@ -4,7 +4,7 @@ import { ensureLocalAccount } from '../accounts/accounts.ts';
 import { authenticate, type Gate } from '../accounts/authenticate.ts';
 import { KeyDirectory } from '../accounts/key-directory.ts';
 import type { Config } from '../config.ts';
-import { Egress } from '../egress/egress.ts';
+import { HostConnections } from '../egress/host-connections.ts';
 import type { ExchangeRecord } from '../gateway/exchange-record.ts';
 import type { Gateway, PricedCatalog } from '../gateway/gateway.ts';
 import { answerOperator, type OperatorServices } from '../gateway/operator.ts';
@@ -50,7 +50,7 @@ export interface Running {
   readonly catalog: PricedCatalog['catalog'];
   readonly books: Books;
   readonly gateway: Gateway;
-  readonly egress: Egress;
+  readonly egress: HostConnections;
   readonly voidedHolds: number;
   /** Takes a changed config's prices and models; calls under way keep theirs. */
   reload(config: Config, hosts: readonly ConfiguredHost[]): Promise<void>;
@@ -83,7 +83,7 @@ interface InForce {
 
 async function serveBooks(terms: StartTerms, books: Books, socketPath: string): Promise<Running> {
   const { config, clock } = terms;
-  const egress = new Egress();
+  const egress = new HostConnections();
   const health = new HostHealth(config.health, clock, (event) => tellHostEvent(event, terms.log, core.metrics.hosts));
   const inForce: InForce = {
     prices: await rememberPrices(books.store, catalogFor(config, terms.hosts)),
@@ -135,7 +135,7 @@ function buildCore(
   { config, clock, log, world }: StartTerms,
   books: Books,
   inForce: InForce,
-  egress: Egress,
+  egress: HostConnections,
   health: HostHealth,
 ): Core {
   const { ids, ledger } = books;
