@@ -67,7 +67,7 @@ function fillCalls(database: DatabaseSync, calls: number, accounts: number, firs
       SELECT :firstId + i * :step, 2, 1, :firstAccount + i % :accounts, :firstAccount + i % :accounts, 0,
         2000000, 900000 + i % 1000, 1, 1, 0, 2, 2, :firstMs + i * (30 * 86400000) / :calls, NULL,
         :firstMs + i * (30 * 86400000) / :calls + 900, 1, 200, 1, 400, 0, 0, 0, 200, 0,
-        400000 + i % 1000, 0, 0, 500000, 3, 1, 0, NULL
+        400000 + i % 1000, 0, 0, 500000, 3, 1, 0, NULL, NULL
       FROM n`)
     .run({
       calls: BigInt(calls),
