@@ -42,7 +42,7 @@ async function openSources(folder: string): Promise<Sources> {
   const prices = fetchPackage(folder, PRICES);
   const facts = fetchPackage(folder, FACTS);
   const module: unknown = await import(pathToFileURL(join(prices.folder, 'dist/index.js')).href);
-  const hosts = new Set(SEATS.flatMap((seat) => Object.keys(seat.hosts)));
+  const hosts = new Set(SEATS.flatMap((seat) => Object.keys({ ...seat.hosts, ...seat.also })));
   return {
     prices: module as PricePackage,
     pricesName: { package: PRICES.name, version: prices.version },

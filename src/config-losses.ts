@@ -87,8 +87,8 @@ class PriceBook {
     const own = new Set(this.#draft.models.map(({ id }) => id));
     const ids = Object.keys(this.#draft.prices).filter((id) => !own.has(id));
     return ids.flatMap((model) =>
-      (this.#catalogRow(model)?.hosts ?? []).flatMap(({ host, price }) => {
-        if (price === undefined || !this.#configured.some(({ row }) => row.name === host)) return [];
+      this.#catalogPlaces(model).flatMap(({ host, price }) => {
+        if (!this.#configured.some(({ row }) => row.name === host)) return [];
         const entry = entryOf(this.#draft, host);
         const listed = (entry?.models ?? []).filter((served) => typeof served === 'object' && served.id === model);
         // What the file itself says of that host and model was judged above.
@@ -96,6 +96,12 @@ class PriceBook {
         return [{ path: `prices.${model}`, host, model, price, allowLoss: entry?.allow_loss ?? false }];
       }),
     );
+  }
+
+  /** A host of the catalog that names no price of its own charges the catalog's. */
+  #catalogPlaces(id: string): { host: string; price: PriceRow }[] {
+    const row = this.#catalogRow(id);
+    return (row?.hosts ?? []).flatMap(({ host, price = row?.price }) => (price === undefined ? [] : [{ host, price }]));
   }
 
   #catalogRow(id: string): ModelRow | undefined {

@@ -211,4 +211,59 @@ describe('a row', () => {
     expect(make(named, [], { one: facts }).row?.aliases).toEqual(['claude-opus-4.5', 'm']);
     expect(make({ ...seat, id: 'm-4.1' }, [], { one: facts }).row?.aliases).toEqual(['m', 'm-4-1']);
   });
+
+  describe('a host that may join', () => {
+    const joining: Seat = { ...seat, also: { two: { model: 'm', wire: 'messages' } } };
+    const placesWith = (two: Partial<Facts>) => {
+      const { row, lines } = make(joining, [], { one: facts, two: { ...facts, ...two } });
+      return { hosts: row?.hosts, price: row?.price, lines: lines.filter((line) => line.includes('join')) };
+    };
+
+    test('does, on its own wire, if it costs no more and can do as much; the row stays as it was', () => {
+      const { hosts, price } = placesWith({ price: flat(1e9, 1e9, 5e8), contextWindow: 200, efforts: [] });
+      expect(hosts).toEqual([
+        { host: 'one', model: 'm' },
+        { host: 'two', model: 'm', wire: 'messages' },
+      ]);
+      expect(price).toEqual(rates(1e9, 2e9, 5e8));
+    });
+
+    test.each<[string, Partial<Facts>, string]>([
+      ['costs more', { price: flat(1e9, 2e9, 6e8) }, 'it charges 600000000 for cache_read against 500000000'],
+      ['does not discount what it has cached', { price: flat(1e9, 2e9) }, 'it charges 1000000000 for cache_read'],
+      ['has a smaller window', { contextWindow: 99 }, 'its window is only 99'],
+      ['writes less', { maxOutputTokens: 49 }, 'it writes only 49 tokens'],
+      ['sees no images', { images: false }, 'it has no images'],
+      ['does not reason', { reasoning: false }, 'it has no reasoning'],
+    ])('does not if it %s, and that is reported', (_why, two, line) => {
+      const { hosts, lines } = placesWith(two);
+      expect(hosts).toEqual([{ host: 'one', model: 'm' }]);
+      expect(lines).toEqual([expect.stringContaining(`m at two: does not join, ${line}`)]);
+    });
+
+    test('does not if it lists no model of exactly that name', () => {
+      const { row, lines } = make(joining, [], { one: facts });
+      expect(row?.hosts).toHaveLength(1);
+      expect(lines).toContain('m at two: does not join, it lists no m.');
+    });
+  });
+
+  test('says what each host charges where that is less than the price of all', () => {
+    const cheap = { ...facts, price: flat(1e9, 1e9, 5e8) };
+    const { row } = make({ ...seat, hosts: { one: 'm', two: 'm' } }, [], { one: facts, two: cheap });
+    expect(row?.hosts).toEqual([
+      { host: 'two', model: 'm', price: rates(1e9, 1e9, 5e8) },
+      { host: 'one', model: 'm' },
+    ]);
+  });
+
+  test('of a model that decides has free output', () => {
+    const decider: Seat = {
+      ...seat,
+      kind: 'decisions',
+      facts: { name: 'D', contextWindow: 10, maxOutputTokens: 0, tools: false },
+    };
+    const { row } = make(decider, [{ id: 'm', match: {}, prices: { input_mtok: 0.042 } }], {});
+    expect(row).toMatchObject({ caps: ['decisions'], max_output_tokens: 0, price: { input: 42_000_000, output: 0 } });
+  });
 });

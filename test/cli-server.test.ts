@@ -14,6 +14,7 @@ const env = {
   PATH: process.env.PATH ?? '',
   HOME: folder,
   TOLLGATE_DATA: join(folder, 'books'),
+  TOLLGATE_LOCAL_HOSTS: 'false',
   TOLLGATE_MASTER_KEY: randomBytes(32).toString('base64'),
 };
 let server: ChildProcess;

@@ -18,7 +18,7 @@ let server: ChildProcess;
 let url: string;
 
 beforeAll(async () => {
-  const environment = { PATH: process.env.PATH ?? '', HOME: folder };
+  const environment = { PATH: process.env.PATH ?? '', HOME: folder, TOLLGATE_LOCAL_HOSTS: 'false' };
   server = spawn(process.execPath, [TOLLGATE, 'serve', '--port', '0', '--data', folder, '--json'], {
     cwd: folder,
     env: environment,

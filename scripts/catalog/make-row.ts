@@ -1,9 +1,11 @@
 import { CAPABILITIES, type Capability } from '../../src/canonical/capability.ts';
-import type { ModelRow } from '../../src/catalog/schema.ts';
+import { findLoss } from '../../src/catalog/loss.ts';
+import { readPrice } from '../../src/catalog/rows.ts';
+import type { ModelRow, PriceRow } from '../../src/catalog/schema.ts';
 import type { Facts } from './facts-source.ts';
 import { dearer, dearestOfHosts, differences, type PriceFigures } from './figures.ts';
 import { type PricePackage, readPriceOf } from './price-source.ts';
-import type { Seat } from './seats.ts';
+import type { AlsoServed, Seat } from './seats.ts';
 
 export interface Sources {
   prices: PricePackage;
@@ -27,8 +29,17 @@ interface Offer {
 
 type PriceSource = 'prices' | 'facts';
 
+type Place = ModelRow['hosts'][number];
+
 /** Undefined, with a line in the report, when nobody names a price: unpriced is never free. */
 export function makeRow(seat: Seat, sources: Sources): ModelRow | undefined {
+  const row = makeOwnRow(seat, sources);
+  if (row === undefined) return undefined;
+  const joined = Object.entries(seat.also ?? {}).map(([host, served]) => joinHost(seat, row, host, served, sources));
+  return { ...row, hosts: [...row.hosts, ...joined.filter((place) => place !== undefined)] };
+}
+
+function makeOwnRow(seat: Seat, sources: Sources): ModelRow | undefined {
   const offers = Object.entries(seat.hosts)
     .map(([host, model]) => readOffer(seat, host, model, sources))
     .filter((offer) => offer !== undefined)
@@ -60,8 +71,34 @@ export function makeRow(seat: Seat, sources: Sources): ModelRow | undefined {
     ...(seat.embedding !== undefined && { embedding: seat.embedding }),
     price: priceRow(price),
     price_source: sourceOf(offers, sources),
-    hosts: offers.map(({ host, model }) => ({ host, model, ...(seat.wire !== undefined && { wire: seat.wire }) })),
+    hosts: offers.map((offer) => placeOf(offer, price, seat.wire)),
   };
+}
+
+/** A host's own price stands with its place where it is not the price of all. */
+function placeOf({ host, model, price: own }: Offer, price: PriceFigures, wire: string | undefined): Place {
+  const charged = dearestOfHosts([own]);
+  const isOwn = JSON.stringify(charged) !== JSON.stringify(price);
+  return { host, model, ...(wire !== undefined && { wire }), ...(isOwn && { price: priceRow(charged) }) };
+}
+
+/** The same model at one more host, if that host is no dearer and holds nothing back; else undefined, with a line in the report. */
+function joinHost(seat: Seat, row: ModelRow, host: string, served: AlsoServed, sources: Sources): Place | undefined {
+  const label = `${seat.id} at ${host}`;
+  const omit = (why: string): undefined => void sources.report(`${label}: does not join, ${why}.`);
+  if (sources.facts.get(host)?.has(served.model) !== true) return omit(`it lists no ${served.model}`);
+  const offer = readOffer(seat, host, served.model, sources);
+  if (offer === undefined || row.price === undefined) return undefined;
+  const loss = findLoss(readPrice(priceRow(dearestOfHosts([offer.price]))), readPrice(row.price));
+  if (loss !== null) return omit(`it charges ${loss.hostRate} for ${loss.rate} against ${loss.callerRate}`);
+  if (offer.contextWindow < row.context_window) return omit(`its window is only ${offer.contextWindow}`);
+  const { maxOutputTokens } = offer.facts;
+  if (maxOutputTokens < (row.max_output_tokens ?? 0)) return omit(`it writes only ${maxOutputTokens} tokens`);
+  const missing = ['images', 'reasoning'] as const;
+  const lacks = missing.find((cap) => row.caps?.includes(cap) && !offer.facts[cap]);
+  if (lacks !== undefined) return omit(`it has no ${lacks}`);
+  // What its price list leaves unsaid, or rounds otherwise, would pass for a lower price; it counts as the catalog's.
+  return { host, ...served };
 }
 
 function readOffer(seat: Seat, host: string, model: string, sources: Sources): Offer | undefined {
@@ -126,7 +163,7 @@ function inCommon(cheapest: Facts, all: readonly Facts[]): Facts {
 }
 
 function capabilitiesOf(seat: Seat, facts: Facts, price: PriceFigures): Set<Capability> {
-  if (seat.kind === 'embeddings') return new Set(['embeddings']);
+  if (seat.kind !== 'chat') return new Set([seat.kind]);
   const caps = new Set<Capability>(['chat']);
   if (facts.tools) caps.add('tools');
   if (facts.images && seat.imageTokensMax !== undefined) caps.add('images');
@@ -156,7 +193,7 @@ function createdSeconds(seat: Seat, sources: Sources): number {
   return sources.firstListed.get(seat.id) ?? Date.parse(sources.today) / 1000;
 }
 
-function priceRow(price: PriceFigures): ModelRow['price'] {
+function priceRow(price: PriceFigures): PriceRow {
   const { tiers, ...rates } = price;
   return tiers.length > 0 ? { ...rates, tiers } : rates;
 }

@@ -87,8 +87,8 @@ function isUnderstood(key: string, kind: string): boolean {
 }
 
 function readFigures(raw: RawPrice, kind: string): PriceFigures | null {
-  // An embedding has no output; a list that states a rate for it all the same states nothing.
-  const price: RawPrice = kind === 'embeddings' ? { ...raw, [RATE_KEYS.output]: 0 } : raw;
+  // An embedding has no output, a decision's is free; a list that states a rate for it all the same states nothing.
+  const price: RawPrice = kind === 'chat' ? raw : { ...raw, [RATE_KEYS.output]: 0 };
   if (price[RATE_KEYS.input] === undefined || price[RATE_KEYS.output] === undefined) return null;
   const rates = RATE_NAMES.map((name) => price[RATE_KEYS[name]]).filter((rate) => rate !== undefined);
   const starts = new Set(rates.flatMap((rate) => (typeof rate === 'number' ? [] : rate.tiers.map((t) => t.start))));

@@ -13,10 +13,12 @@ export interface Seat {
   vendor: string;
   /** host -> the name that host knows the model by; all hosts of a seat share its price, so they must cost about the same. */
   hosts: Record<string, string>;
+  /** Hosts that join if they list exactly this name, cost no more than the hosts above and can do as much. */
+  also?: Record<string, AlsoServed>;
   /** Day of release, where the vendor's pages name one; else the day the catalog first listed it. */
   released?: string;
   aliases?: string[];
-  kind: 'chat' | 'embeddings';
+  kind: 'chat' | 'embeddings' | 'decisions';
   tokenizer?: Tokenizer;
   /** Bound on the tokens of one image, generous on purpose: it limits the hold, not the bill. */
   imageTokensMax?: number;
@@ -36,6 +38,12 @@ export interface Seat {
   /** For models that the source of capabilities does not list. */
   facts?: { name: string; contextWindow: number; maxOutputTokens: number; tools: boolean };
   embedding?: { dimensions: number; matryoshka: boolean };
+}
+
+/** The wire is named where it is not the host's own. */
+export interface AlsoServed {
+  model: string;
+  wire?: string;
 }
 
 type Extra = Partial<Omit<Seat, 'id' | 'kind'>>;
@@ -68,6 +76,20 @@ function embedding(host: string, id: string, released: string | null, contextWin
     ...(released !== null && { released }),
     ...extra,
   };
+}
+
+/** The aggregator bills its vendors' own models at their own prices; whom it asks for open ones, and their price, varies. */
+function alsoAtAggregator(seats: Seat[], wire?: string): Seat[] {
+  return seats.map((seat) => ({
+    ...seat,
+    also: {
+      openrouter: { model: `${seat.vendor}/${aggregatorSpelling(seat.id)}`, ...(wire !== undefined && { wire }) },
+    },
+  }));
+}
+
+function aggregatorSpelling(id: string): string {
+  return id.replace(/^(claude-[a-z]+-\d)-(\d)$/, '$1.$2');
 }
 
 const dated = (...aliases: string[]): Extra => ({ aliases });
@@ -281,6 +303,15 @@ const openModels: Seat[] = [
   ),
 ];
 
+/** Answers typed questions; input is billed, output is free. "latest" moves with releases, so it is a model of its own. */
+const decisions: Seat[] = ['jev-latest', 'jev-1.13.0'].map((id) => ({
+  id,
+  vendor: 'typesafe',
+  kind: 'decisions',
+  hosts: { typesafe: id },
+  facts: { name: 'Jev', contextWindow: 64_000, maxOutputTokens: 0, tools: false },
+}));
+
 const embeddings: Seat[] = [
   embedding('openai', 'text-embedding-3-small', '2024-01-25', 8_192, {
     tokenizer: 'cl100k_base',
@@ -316,12 +347,13 @@ const embeddings: Seat[] = [
 ];
 
 export const SEATS: readonly Seat[] = [
-  ...openai,
-  ...anthropic,
+  ...alsoAtAggregator(openai),
+  ...alsoAtAggregator(anthropic, 'messages'),
   ...google,
   ...mistral,
   ...xai,
   ...cohere,
   ...openModels,
   ...embeddings,
+  ...decisions,
 ];

@@ -1,14 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { HOST_ROWS } from '../hosts/rows.ts';
 import { buildCatalog } from './catalog.ts';
 import { hashRowPrices, loadCatalogFile, loadSimulatedFile, readCatalogFile } from './load.ts';
-import { findNameClash } from './rows.ts';
+import { findLoss } from './loss.ts';
+import { findNameClash, readPrice } from './rows.ts';
 import { catalogFileSchema, type ModelRow } from './schema.ts';
 
-const KNOWN_HOSTS = new Set([
-  ...['openai', 'anthropic', 'google', 'deepseek', 'mistral', 'xai', 'groq'],
-  ...['cohere', 'voyage', 'perplexity', 'together', 'fireworks', 'cerebras', 'openrouter'],
-]);
+const KNOWN_HOSTS = new Set(HOST_ROWS.map(({ name }) => name));
 
 const file = loadCatalogFile();
 const simulated = loadSimulatedFile();
@@ -53,7 +52,7 @@ describe('the catalog file', () => {
   test('charges for all input and all output, but for the output embeddings do not have', () => {
     for (const row of file.models) {
       expect(row.price?.input, row.id).toBeGreaterThan(0);
-      if (row.caps?.includes('embeddings')) expect(row.price?.output, row.id).toBe(0);
+      if (!row.caps?.includes('chat')) expect(row.price?.output, row.id).toBe(0);
       else expect(row.price?.output, row.id).toBeGreaterThan(0);
     }
   });
@@ -71,6 +70,26 @@ describe('the catalog file', () => {
   test('names only hosts the product has rows for', () => {
     for (const row of file.models) {
       for (const { host } of row.hosts) expect(KNOWN_HOSTS, row.id).toContain(host);
+    }
+  });
+
+  test('names no host that charges more than callers pay, nor one twice for a model', () => {
+    for (const { id, hosts, price } of file.models) {
+      expect(new Set(hosts.map(({ host }) => host)).size, id).toBe(hosts.length);
+      for (const place of hosts)
+        if (place.price !== undefined) expect(findLoss(readPrice(place.price), readPrice(price!)), id).toBeNull();
+    }
+  });
+
+  test('asks every host on a wire that its row speaks', () => {
+    const wiresOf = new Map(HOST_ROWS.map(({ name, wires }) => [name, wires]));
+    for (const { id, hosts, caps = [] } of file.models) {
+      for (const { host, wire } of hosts) {
+        const wires = wiresOf.get(host)!;
+        if (wire !== undefined) expect(wires, id).toContain(wire);
+        const kind = ['embeddings', 'decisions'].find((cap) => (caps as string[]).includes(cap));
+        if (kind !== undefined) expect(wires, id).toContain(kind === 'decisions' ? 'systemone' : kind);
+      }
     }
   });
 
@@ -114,7 +133,7 @@ test('every model of the messages vendor that thinks says how it is told to, the
 });
 
 test('models that refuse tools with reasoning on the chat wire are reached on the responses wire', () => {
-  const wires = new Map(file.models.flatMap((row) => row.hosts.map(({ wire }) => [row.id, wire])));
+  const wires = new Map(file.models.map((row) => [row.id, row.hosts[0]?.wire]));
   for (const id of ['gpt-5.4-mini', 'gpt-5.6-sol', 'gpt-6-luna', 'gpt-5.4-pro', 'gpt-5.3-codex']) {
     expect(wires.get(id), id).toBe('responses');
   }

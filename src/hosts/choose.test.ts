@@ -55,6 +55,15 @@ describe('by price', () => {
     expect(order([candidate('a', one), candidate('b', one)], unpriced)).toHaveLength(2);
   });
 
+  test('at one price, whoever serves the model itself comes before whoever asks another for it', () => {
+    const one = price(1n, 1n);
+    const reseller = candidate('reseller', one);
+    const resold = { ...reseller, host: { ...reseller.host, row: { ...reseller.host.row, reseller: true as const } } };
+    for (const prompt of ['a', 'b', 'c', 'd', 'e'])
+      expect(order([resold, candidate('direct', one)], call(1n, 1n, prompt))).toEqual(['direct', 'reseller']);
+    expect(order([resold, candidate('direct', price(2n, 2n))])).toEqual(['reseller', 'direct']);
+  });
+
   test('where prices differ, nothing is hashed', () => {
     const unhashed: CallTraits = { ...call(1n, 1n), affinity: () => expect.fail('no need to') };
     expect(order([candidate('b', price(2n, 2n)), candidate('a', price(1n, 1n))], unhashed)).toEqual(['a', 'b']);

@@ -55,9 +55,15 @@ function inOrder(candidates: readonly Candidate[], traits: CallTraits): readonly
   return offers
     .toSorted((a, b) => {
       if (a.costNanousd !== b.costNanousd) return a.costNanousd < b.costNanousd ? -1 : 1;
-      return scoreOf(b.candidate) - scoreOf(a.candidate);
+      const isResold = Number(isReseller(a.candidate)) - Number(isReseller(b.candidate));
+      return isResold === 0 ? scoreOf(b.candidate) - scoreOf(a.candidate) : isResold;
     })
     .map(({ candidate }) => candidate);
+}
+
+/** Asks another for the model: one more hop, and nothing saved. */
+function isReseller({ host }: Candidate): boolean {
+  return host.row.reseller === true;
 }
 
 const HASH_BASIS = 0x811c9dc5;

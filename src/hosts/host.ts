@@ -50,6 +50,8 @@ export interface HostRow {
   readonly baseUrl: string;
   readonly address?: HostAddress;
   readonly local?: LocalServer;
+  /** Asks others for the model, so among equal prices whoever serves it directly goes first. */
+  readonly reseller?: true;
   /** The wires it speaks, the one to translate to first. */
   readonly wires: readonly string[];
   readonly auth: HostAuth;

@@ -151,6 +151,8 @@ const servers: readonly HostRow[] = [
     ...PLAIN,
     name: 'openrouter',
     baseUrl: 'https://openrouter.ai/api/v1',
+    wires: ['chat', 'messages'],
+    reseller: true,
     keyVariables: ['OPENROUTER_API_KEY'],
     slots: { developerAsSystem: true },
   },
