@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { ModelRow } from '../src/catalog/schema.ts';
+import { ManualClock } from '../src/kit/clock.ts';
 import { type Harness, type MintedKey, startHarness } from './harness.ts';
 import { WIRE_CASES } from './wire-cases.ts';
 
@@ -30,7 +31,7 @@ let harness: Harness;
 let caller: MintedKey;
 
 beforeAll(async () => {
-  harness = await startHarness({ hosted: true, config: { models: [COUNTED] } });
+  harness = await startHarness({ hosted: true });
   caller = await harness.mint();
 });
 afterEach(async () => {
@@ -100,20 +101,15 @@ describe('what fits', () => {
     expect((await quote(CHAT, ASK, {}, capped.secret)).fits).toEqual({ ceiling: true, cap: false, balance: true });
   });
 
-  test('is told with the prompt counted, where bytes alone would be too dear, as the call does', async () => {
-    const long = {
-      ...ASK,
-      model: COUNTED.id,
-      messages: [{ role: 'user', content: 'the quick brown fox '.repeat(400) }],
-    };
-    const { worst_case_nanousd: byBytes } = await quote(CHAT, long);
-    const ceiling = { 'x-gateway-max-cost-nanousd': String(byBytes - 1) };
-    const quoted = await quote(CHAT, long, ceiling);
-    const called = await post(CHAT, long, ceiling);
+  test('is told of the bytes as they were written, since bounds are made of bytes', async () => {
+    const parameters = `{ "type" : "object" ,${' '.repeat(500)} "properties" : { } }`;
+    const tool = `{"type":"function","function":{"name":"look","parameters":${parameters}}}`;
+    const body = `{"model":"sim-gpt","messages":[{"role":"user","content":"Hi"}],"tools":[${tool}]}`;
+    const response = await post('/v1/quote', `{"path":"${CHAT}", "body" : ${body} }`);
+    const called = await post(CHAT, body);
     const receipt = await harness.receipt(called.headers.get('x-gateway-request-id')!, caller.secret);
-    expect(quoted.worst_case_nanousd).toBe(receipt.held_nanousd);
-    expect(quoted.worst_case_nanousd).toBeLessThan(byBytes);
-    expect(quoted.fits.ceiling).toBe(true);
+    expect(((await response.json()) as Quote).worst_case_nanousd).toBe(receipt.held_nanousd);
+    expect(receipt.held_nanousd).toBeGreaterThan((await quote(CHAT, JSON.parse(body))).worst_case_nanousd);
   });
 
   test('holds nothing and leaves no receipt', async () => {
@@ -123,6 +119,34 @@ describe('what fits', () => {
     const filter = { accountId: fresh.accountId, keyId: null, sinceMs: null };
     expect(await store.listReceipts(filter, { limit: 1, after: null })).toEqual([]);
     expect(await store.findAccount(fresh.accountId)).toMatchObject({ heldNanousd: 0n, spentNanousd: 0n });
+  });
+});
+
+describe('a prompt that can be counted', () => {
+  let counting: Harness;
+  /** By a clock that stands still, a count has all the time it needs. */
+  beforeAll(async () => {
+    const clock = new ManualClock(Date.UTC(2026, 10, 15));
+    counting = await startHarness({ clock, config: { models: [COUNTED] } });
+  });
+  afterAll(() => counting.stop());
+
+  test('is counted where its bytes alone would be too dear, as for the call', async () => {
+    const body = {
+      ...ASK,
+      model: COUNTED.id,
+      messages: [{ role: 'user', content: 'the quick brown fox '.repeat(400) }],
+    };
+    const ask = async (headers: Record<string, string>): Promise<Quote> =>
+      (await (await counting.post({ path: CHAT, body }, headers, '/v1/quote')).json()) as Quote;
+    const { worst_case_nanousd: byBytes } = await ask({});
+    const ceiling = { 'x-gateway-max-cost-nanousd': String(byBytes - 1) };
+    const quoted = await ask(ceiling);
+    const called = await counting.post(body, ceiling);
+    const receipt = await counting.receipt(called.headers.get('x-gateway-request-id')!);
+    expect(quoted.worst_case_nanousd).toBe(receipt.held_nanousd);
+    expect(quoted.worst_case_nanousd).toBeLessThan(byBytes);
+    expect(quoted.fits.ceiling).toBe(true);
   });
 });
 

@@ -99,4 +99,50 @@ export const MUTANTS: readonly Mutant[] = [
     ],
     tests: ['test/overspend.test.ts'],
   },
+  {
+    name: 'idempotency: a hold that does not look at its key',
+    changes: [
+      {
+        file: 'src/store/sqlite/operations.ts',
+        find: '    if (repeat !== null) return repeat;\n',
+        replace: '',
+      },
+    ],
+    tests: ['test/idempotency.test.ts'],
+    named: 'chat, same wire',
+  },
+  {
+    name: 'idempotency: a key that stays taken after a failure',
+    changes: [
+      {
+        file: 'src/store/idempotency.ts',
+        find: 'return costNanousd === 0n && !isComplete && kept === null;',
+        replace: 'return costNanousd === 0n && !isComplete && kept !== null;',
+      },
+    ],
+    tests: ['test/idempotency.test.ts'],
+    named: 'leaves the key free',
+  },
+  {
+    name: 'a settlement that guesses what the store has done',
+    changes: [
+      {
+        file: 'src/ledger/ledger.ts',
+        find: '      if (this.#isHurried || leftMs <= 0) throw failure;',
+        replace: "      if (failure !== null) return { kind: 'settled' };",
+      },
+    ],
+    tests: ['src/ledger/ledger.test.ts', 'test/store-away.test.ts'],
+  },
+  {
+    name: 'a quote of the body as we would write it',
+    changes: [
+      {
+        file: 'src/gateway/quote.ts',
+        find: 'body: call.body.subarray(start, end)',
+        replace: 'body: Buffer.from(JSON.stringify(value.body).slice(0, end - start))',
+      },
+    ],
+    tests: ['test/quote.test.ts'],
+  },
 ];
