@@ -1,0 +1,266 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { PREFIXES, type Route } from '../src/http/routes.ts';
+import { formatId } from '../src/kit/ids.ts';
+import { routeTable } from '../src/main/routes.ts';
+import { ACCESS, type AccessRow, OUTSIDE, type Refused, type World } from './authorisation/rows.ts';
+import { type Harness, type MintedKey, startHarness } from './harness.ts';
+import { callRaw, type RawAnswer } from './raw-client.ts';
+
+/** Every route, asked by everyone who may not, and by who may. */
+
+const NOW_MS = Date.now();
+const CALL = { model: 'sim-gpt', messages: [{ role: 'user', content: 'hello' }] };
+const CANARY_URL = 'https://resource-of-the-owner.example/openai/v1';
+const CANARY_TAIL = '9f3c';
+
+type Headers = Record<string, string | string[]>;
+
+let hosted: Harness;
+let local: Harness;
+let owner: MintedKey;
+let stranger: MintedKey;
+let restricted: MintedKey;
+let revoked: MintedKey;
+let expired: MintedKey;
+let hostedWorld: World;
+let localWorld: World;
+let localAccountId: bigint;
+
+beforeAll(async () => {
+  [hosted, local] = await Promise.all([startHarness({ hosted: true }), startHarness()]);
+  [owner, stranger, revoked, expired] = await Promise.all([
+    hosted.mint({ creditNanousd: 10_000_000_000n }),
+    hosted.mint(),
+    hosted.mint(),
+    hosted.mint({ expiresMs: NOW_MS - 1 }),
+  ]);
+  restricted = await hosted.mintFor(owner.accountId, { models: ['sim-gpt-mini'] });
+  await hosted.running.books.store.updateKey(revoked.keyId, { revokedMs: NOW_MS });
+  hostedWorld = await makeReceipt(hosted, bearer(owner));
+  localWorld = await makeReceipt(local, {});
+  localAccountId = (await local.newestReceipt()).accountId;
+});
+beforeEach(() => Promise.all([storeProviderKey(hosted, owner.accountId), storeProviderKey(local, localAccountId)]));
+afterEach(async () => {
+  await Promise.all([hosted.settled(), local.settled()]);
+  await Promise.all([hosted.expectCleanBooks(), local.expectCleanBooks()]);
+});
+afterAll(() => Promise.all([hosted.stop(), local.stop()]));
+
+async function makeReceipt(harness: Harness, headers: Record<string, string>): Promise<World> {
+  const response = await harness.post(CALL, headers);
+  return { receiptId: response.headers.get('x-gateway-request-id')! };
+}
+
+/** A row whose seal nobody can open: it is there, and it is the owner's. */
+async function storeProviderKey({ running }: Harness, accountId: bigint): Promise<void> {
+  const { store, ids } = running.books;
+  const place = { id: ids.next(), accountId, provider: 'cloud', baseUrl: CANARY_URL, lastFour: CANARY_TAIL };
+  await store.putProviderKey({ ...place, sealed: Buffer.alloc(64), createdMs: NOW_MS, verifiedMs: NOW_MS });
+}
+
+const bearer = ({ secret }: MintedKey) => ({ authorization: `Bearer ${secret}` });
+
+const nameOf = ({ method, path }: Route) => `${method} ${path}`;
+
+function rowOf(route: Route): AccessRow {
+  const row = ACCESS[nameOf(route)];
+  if (row !== undefined) return row;
+  throw new Error(
+    `The route "${nameOf(route)}" is new: add a row for it to ACCESS in test/authorisation/rows.ts, saying how its owner ` +
+      'asks, what the owner gets, and what a key of another account and a key for other models get.',
+  );
+}
+
+function send(harness: Harness, route: Route, world: World, headers: Headers, prefix = '/v1'): Promise<RawAnswer> {
+  const { param = '', body } = rowOf(route).ask(world);
+  const path = prefix + route.path.replace('*', param);
+  return callRaw(harness.url + path, body, { method: route.method, headers: headers as Record<string, string> });
+}
+
+function codeOf({ text }: RawAnswer): unknown {
+  return (JSON.parse(text) as { error?: { code?: string } }).error?.code;
+}
+
+function expectRefused(answer: RawAnswer, { status, code }: Refused): void {
+  expect([answer.status, codeOf(answer)]).toEqual([status, code]);
+  expect(answer.headers['x-gateway-cost-nanousd']).toBe('0');
+}
+
+function expectNothingOfTheOwner({ text, headers }: RawAnswer): void {
+  const told = text + JSON.stringify(headers);
+  const canaries = [CANARY_URL, CANARY_TAIL, formatId('acct_', owner.accountId), formatId('key_', owner.keyId)];
+  expect(canaries.filter((canary) => told.includes(canary))).toEqual([]);
+}
+
+const NO_KEY: Refused = { status: 401, code: 'invalid_api_key' };
+
+test('every route has a row, and every row a route', () => {
+  const routes = routeTable(hosted.running.gateway);
+  for (const route of routes) {
+    expect([nameOf(route), route.access]).toEqual([nameOf(route), rowOf(route).isPublic ? 'public' : 'key']);
+  }
+  expect(Object.keys(ACCESS).toSorted()).toEqual(routes.map(nameOf).toSorted());
+});
+
+test('what the server answers outside the table of routes is known too', () => {
+  const folder = resolve(import.meta.dirname, '../src/http');
+  const sources = readdirSync(folder).map((file) => readFileSync(resolve(folder, file), 'utf8'));
+  const found = sources.flatMap((text) => [...text.matchAll(/server\.(get|head|post|put|delete|all)\('([^']+)'/g)]);
+  const names = found.map(([, method, path]) => `${method!.toUpperCase()} ${path}`);
+  expect(names.toSorted(), 'Add what is new to OUTSIDE in test/authorisation/rows.ts.').toEqual(
+    Object.keys(OUTSIDE).toSorted(),
+  );
+});
+
+/** Whose key, in which carriers. */
+const WITHOUT_A_KEY: Readonly<Record<string, () => Headers>> = {
+  'no key': () => ({}),
+  'an empty key': () => ({ authorization: 'Bearer ' }),
+  'a key of another service': () => ({ authorization: 'Bearer sk-of-another-service' }),
+  'a key that nobody has': () => ({ 'x-api-key': `${owner.secret.slice(0, -8)}AAAAAAAA` }),
+  'a key with one letter more': () => ({ authorization: `Bearer ${owner.secret}x` }),
+  'a revoked key': () => bearer(revoked),
+  'an expired key': () => ({ 'api-key': expired.secret }),
+  'two keys in two carriers': () => ({ ...bearer(owner), 'x-api-key': stranger.secret }),
+  'a key and nonsense': () => ({ ...bearer(owner), 'api-key': 'nonsense' }),
+  'the same carrier twice': () => ({ 'x-api-key': [owner.secret, owner.secret] }),
+  'two authorizations': () => ({ authorization: [`Bearer ${owner.secret}`, `Bearer ${owner.secret}`] }),
+  'a key in the way of another scheme': () => ({ authorization: `Basic ${owner.secret}` }),
+};
+
+describe.each(Object.entries(WITHOUT_A_KEY))('%s', (_, headers) => {
+  test('opens no route, under no prefix, and reaches nothing', async () => {
+    const received = hosted.sim.received();
+    for (const route of routeTable(hosted.running.gateway)) {
+      for (const prefix of PREFIXES) {
+        const answer = await send(hosted, route, hostedWorld, headers(), prefix);
+        if (rowOf(route).isPublic) continue;
+        expect([nameOf(route), answer.status, codeOf(answer)]).toEqual([nameOf(route), NO_KEY.status, NO_KEY.code]);
+        expect(answer.headers['www-authenticate']).toBe('Bearer');
+        expectNothingOfTheOwner(answer);
+      }
+    }
+    expect(hosted.sim.received()).toBe(received);
+    expect(await hosted.running.books.store.findProviderKey(owner.accountId, 'cloud')).not.toBeNull();
+  });
+});
+
+/** One and the same key is one key, wherever it stands. */
+const WITH_A_KEY: Readonly<Record<string, () => Headers>> = {
+  'as Bearer': () => bearer(owner),
+  'as bearer, in small letters': () => ({ authorization: `bearer ${owner.secret}` }),
+  'in x-api-key': () => ({ 'x-api-key': owner.secret }),
+  'in api-key': () => ({ 'api-key': owner.secret }),
+  'in all three': () => ({ ...bearer(owner), 'x-api-key': owner.secret, 'api-key': owner.secret }),
+};
+
+describe.each(Object.entries(WITH_A_KEY))('the owner’s key %s', (_, headers) => {
+  test('opens every route', async () => {
+    for (const route of routeTable(hosted.running.gateway)) {
+      await storeProviderKey(hosted, owner.accountId);
+      const answer = await send(hosted, route, hostedWorld, headers());
+      expect([nameOf(route), answer.status]).toEqual([nameOf(route), rowOf(route).owner]);
+    }
+  });
+});
+
+test('a key of another account gets what is its own, and nothing of the owner’s', async () => {
+  for (const route of routeTable(hosted.running.gateway)) {
+    const row = rowOf(route);
+    const answer = await send(hosted, route, hostedWorld, bearer(stranger));
+    if (row.stranger === 'own') expect([nameOf(route), answer.status]).toEqual([nameOf(route), row.owner]);
+    else expectRefused(answer, row.stranger);
+    expectNothingOfTheOwner(answer);
+  }
+  expect(await hosted.running.books.store.findProviderKey(owner.accountId, 'cloud')).not.toBeNull();
+});
+
+test('a deployment of the owner’s is nobody else’s', async () => {
+  const ask = { ...CALL, model: 'cloud/of-the-owner' };
+  const seen = await callRaw(`${hosted.url}/v1/chat/completions`, ask, { headers: bearer(stranger) });
+  expectRefused(seen, { status: 404, code: 'model_not_found' });
+  expectNothingOfTheOwner(seen);
+  const own = await callRaw(`${hosted.url}/v1/chat/completions`, ask, { headers: bearer(owner) });
+  expect([own.status, codeOf(own)]).not.toEqual([404, 'model_not_found']);
+});
+
+test('a key for other models gets none of these, however it asks', async () => {
+  const received = hosted.sim.received();
+  for (const route of routeTable(hosted.running.gateway)) {
+    await storeProviderKey(hosted, owner.accountId);
+    const row = rowOf(route);
+    const answer = await send(hosted, route, hostedWorld, bearer(restricted));
+    if (row.restricted === 'same') expect([nameOf(route), answer.status]).toEqual([nameOf(route), row.owner]);
+    else expectRefused(answer, row.restricted);
+    if (nameOf(route) === 'GET /models') {
+      expect((JSON.parse(answer.text) as { data: { id: string }[] }).data.map(({ id }) => id)).toEqual([
+        'sim-gpt-mini',
+      ]);
+    }
+  }
+  expect(hosted.sim.received()).toBe(received);
+});
+
+describe('on this machine alone', () => {
+  test('every route is open without a key', async () => {
+    for (const route of routeTable(local.running.gateway)) {
+      await storeProviderKey(local, localAccountId);
+      const answer = await send(local, route, localWorld, {});
+      expect([nameOf(route), answer.status]).toEqual([nameOf(route), rowOf(route).owner]);
+    }
+  });
+
+  test.each([
+    ['a foreign Host', { host: 'evil.example' }, 'forbidden_host'],
+    ['a Host that only looks like ours', { host: '127.0.0.1.evil.example:8080' }, 'forbidden_host'],
+    ['a foreign Origin', { origin: 'https://evil.example' }, 'forbidden_origin'],
+    ['no origin that has a name', { origin: 'null' }, 'forbidden_origin'],
+  ])('%s opens none, under no prefix, with or without a key', async (_, headers, code) => {
+    const received = local.sim.received();
+    const minted = await local.mint();
+    const outside = Object.keys(OUTSIDE).map((name) => name.split(' ') as [string, string]);
+    for (const [method, path] of [...outside, ['GET', '/nowhere']] as [string, string][]) {
+      const answer = await callRaw(local.url + path, undefined, { method, headers });
+      expect([path, answer.status]).toEqual([path, 403]);
+    }
+    for (const route of routeTable(local.running.gateway)) {
+      for (const prefix of PREFIXES) {
+        for (const more of [{}, bearer(minted)]) {
+          expectRefused(await send(local, route, localWorld, { ...headers, ...more }, prefix), { status: 403, code });
+        }
+      }
+    }
+    expect(local.sim.received()).toBe(received);
+  });
+});
+
+describe('outside the table of routes', () => {
+  test.each(Object.entries(OUTSIDE))(
+    '%s answers who has no key in local and hosted mode as it must',
+    async (name, row) => {
+      const [method, path] = name.split(' ') as [string, string];
+      expect((await callRaw(local.url + path, undefined, { method })).status).toBe(row.local);
+      expect((await callRaw(hosted.url + path, undefined, { method })).status).toBe(row.hosted);
+    },
+  );
+
+  test.each(['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'])(
+    'who has no key learns of no path that is not there, by %s',
+    async (method) => {
+      for (const path of [
+        '/',
+        '/v1',
+        '/nowhere',
+        '/v1/images/generations',
+        '/operator/status',
+        '/sim/calls',
+        '/.env',
+      ]) {
+        expect([path, (await callRaw(hosted.url + path, undefined, { method })).status]).toEqual([path, 401]);
+      }
+    },
+  );
+});
