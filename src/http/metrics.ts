@@ -1,6 +1,7 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { ExchangeRecord } from '../gateway/exchange-record.ts';
 import { HostMetrics, type HostReading } from './host-metrics.ts';
+import { CounterTally, HistogramTally } from './tally.ts';
 
 /** What the gauges read at the moment they are asked. */
 export interface MetricSources {
@@ -11,59 +12,45 @@ export interface MetricSources {
   hosts(): readonly HostReading[];
 }
 
+const CALL_SECONDS = [0.005, 0.02, 0.1, 0.5, 1, 2, 5, 10, 30, 60, 300];
+const HOLD_SECONDS = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.05, 0.2, 1];
+
 /** Prometheus metrics; labels are bounded sets, never a caller's text. */
 export class Metrics {
   readonly hosts: HostMetrics;
   readonly #registry = new Registry();
-  readonly #calls: Counter<'route' | 'status' | 'ended'>;
-  readonly #cost: Counter<'model'>;
-  readonly #loss: Counter<'reason'>;
-  readonly #tokens: Counter<'model' | 'kind'>;
-  readonly #duration: Histogram<'route' | 'stream'>;
-  readonly #hold: Histogram;
+  readonly #calls: CounterTally;
+  readonly #cost: CounterTally;
+  readonly #loss: CounterTally;
+  readonly #tokens: CounterTally;
+  readonly #duration: HistogramTally;
+  readonly #hold: HistogramTally;
   readonly #turnedAway: Counter<'reason'>;
 
   constructor(sources: MetricSources) {
     const registers = [this.#registry];
     collectDefaultMetrics({ register: this.#registry });
     this.hosts = new HostMetrics(this.#registry, sources.hosts);
-    this.#calls = new Counter({
-      name: 'tollgate_calls_total',
-      help: 'Calls by route, HTTP status and how they ended.',
-      labelNames: ['route', 'status', 'ended'],
-      registers,
-    });
-    this.#cost = new Counter({
-      name: 'tollgate_cost_nanousd_total',
-      help: 'Charged, in nanodollars.',
-      labelNames: ['model'],
-      registers,
-    });
-    this.#loss = new Counter({
-      name: 'tollgate_loss_nanousd_total',
-      help: 'What hosts may bill beyond what was charged, at most, in nanodollars.',
-      labelNames: ['reason'],
-      registers,
-    });
-    this.#tokens = new Counter({
-      name: 'tollgate_tokens_total',
-      help: 'Billed tokens.',
-      labelNames: ['model', 'kind'],
-      registers,
-    });
-    this.#duration = new Histogram({
-      name: 'tollgate_call_seconds',
-      help: 'Duration of calls.',
-      labelNames: ['route', 'stream'],
-      buckets: [0.005, 0.02, 0.1, 0.5, 1, 2, 5, 10, 30, 60, 300],
-      registers,
-    });
-    this.#hold = new Histogram({
-      name: 'tollgate_hold_seconds',
-      help: 'Time until the hold was durable.',
-      buckets: [0.0005, 0.001, 0.002, 0.005, 0.01, 0.05, 0.2, 1],
-      registers,
-    });
+    const counter = (name: string, help: string, ...labelNames: string[]) =>
+      new CounterTally({ name, help, labelNames, registry: this.#registry });
+    const histogram = (name: string, help: string, bounds: readonly number[], ...labelNames: string[]) =>
+      new HistogramTally({ name, help, labelNames, registry: this.#registry }, bounds);
+    this.#calls = counter(
+      'tollgate_calls_total',
+      'Calls by route, HTTP status and how they ended.',
+      'route',
+      'status',
+      'ended',
+    );
+    this.#cost = counter('tollgate_cost_nanousd_total', 'Charged, in nanodollars.', 'model');
+    this.#loss = counter(
+      'tollgate_loss_nanousd_total',
+      'What hosts may bill beyond what was charged, at most, in nanodollars.',
+      'reason',
+    );
+    this.#tokens = counter('tollgate_tokens_total', 'Billed tokens.', 'model', 'kind');
+    this.#duration = histogram('tollgate_call_seconds', 'Duration of calls.', CALL_SECONDS, 'route', 'stream');
+    this.#hold = histogram('tollgate_hold_seconds', 'Time until the hold was durable.', HOLD_SECONDS);
     this.#turnedAway = new Counter({
       name: 'tollgate_turned_away_total',
       help: 'Requests refused because their key, or everyone together, asked for too much.',
@@ -84,16 +71,16 @@ export class Metrics {
     const { route, usage } = record;
     const model = record.deploymentOf ?? record.effectiveModel;
     this.hosts.observe(record);
-    this.#calls.inc({ route, status: String(record.status), ended: record.ended });
-    this.#duration.observe({ route, stream: String(record.stream) }, record.totalMs / 1000);
+    this.#calls.add(1, route, String(record.status), record.ended);
+    this.#duration.observe(record.totalMs / 1000, route, String(record.stream));
     if (record.heldAfterMs !== null) this.#hold.observe(record.heldAfterMs / 1000);
-    if (record.lossReason !== null) this.#loss.inc({ reason: record.lossReason }, Number(record.lossNanousd));
+    if (record.lossReason !== null) this.#loss.add(Number(record.lossNanousd), record.lossReason);
     if (model === null || usage === null) return;
-    this.#cost.inc({ model }, Number(record.costNanousd));
-    this.#tokens.inc({ model, kind: 'fresh' }, usage.freshTokens);
-    this.#tokens.inc({ model, kind: 'cache_read' }, usage.cacheReadTokens);
-    this.#tokens.inc({ model, kind: 'cache_write' }, usage.cacheWriteTokens + usage.cacheWrite1hTokens);
-    this.#tokens.inc({ model, kind: 'output' }, usage.outputTokens);
+    this.#cost.add(Number(record.costNanousd), model);
+    this.#tokens.add(usage.freshTokens, model, 'fresh');
+    this.#tokens.add(usage.cacheReadTokens, model, 'cache_read');
+    this.#tokens.add(usage.cacheWriteTokens + usage.cacheWrite1hTokens, model, 'cache_write');
+    this.#tokens.add(usage.outputTokens, model, 'output');
   }
 
   turnedAway(reason: string): void {
