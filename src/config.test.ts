@@ -319,7 +319,8 @@ test('docs/config.md names every setting that needs no file, and every limit wit
     expect(page).toMatch(new RegExp(`^\\| \`${name}\` \\| ${limit} \\|`, 'm'));
   }
   for (const setting of SETTINGS) {
-    const flag = setting.flag === 'sim' ? '--no-sim' : flagName(setting.flag);
+    const isOnByDefault = setting.flag === 'sim' || setting.flag === 'localHosts';
+    const flag = flagName(setting.flag).replace('--', isOnByDefault ? '--no-' : '--');
     expect(page).toContain(`| \`${flag}\` | \`${setting.variable}\` |`);
   }
 });
