@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import type { Certified } from './egress/certificate.ts';
 
 /** One request as the resource got it. */
 export interface ResourceCall {
@@ -19,6 +21,7 @@ export interface ResourceAnswer {
 /** A caller's own resource with a cloud provider: asks for its key in `api-key`, serves deployments by their names. */
 export interface CloudResource {
   readonly origin: string;
+  readonly port: number;
   readonly baseUrl: string;
   readonly calls: readonly ResourceCall[];
   /** The key it takes; may change, as a key that is rolled over at the provider. */
@@ -32,7 +35,8 @@ export interface CloudResource {
 export const DEPLOYMENT = 'my-own-gpt';
 const PREFIX = '/openai/v1';
 
-export async function startResource(key: string): Promise<CloudResource> {
+/** With a certificate it speaks https, and gives up each connection after its answer. */
+export async function startResource(key: string, certified?: Certified): Promise<CloudResource> {
   const calls: ResourceCall[] = [];
   const resource = {
     calls,
@@ -44,13 +48,16 @@ export async function startResource(key: string): Promise<CloudResource> {
       resource.key = key;
     },
   };
-  const server = createServer((request, response) => {
+  const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
+    if (certified !== undefined) response.setHeader('connection', 'close');
     void respond(resource, calls, request, response);
-  });
+  };
+  const server = certified === undefined ? createServer(onRequest) : createTlsServer(certified, onRequest);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return Object.assign(resource, { origin, baseUrl: origin + PREFIX, close: () => close(server) });
+  const { port } = server.address() as AddressInfo;
+  const origin = `${certified === undefined ? 'http' : 'https'}://127.0.0.1:${port}`;
+  return Object.assign(resource, { origin, port, baseUrl: origin + PREFIX, close: () => close(server) });
 }
 
 function close(server: Server): Promise<void> {

@@ -9,6 +9,7 @@ import type { ConfiguredHost, HostRow } from '../src/hosts/host.ts';
 import { HOST_ROWS } from '../src/hosts/rows.ts';
 import { type Clock, systemClock } from '../src/kit/clock.ts';
 import { createLog } from '../src/kit/log.ts';
+import type { GuardedWorld } from '../src/main/custody.ts';
 import { type Running, startGateway } from '../src/main/start.ts';
 import { type Sim, startSim } from '../src/sim/sim.ts';
 import type { CapWindow } from '../src/store/store.ts';
@@ -25,6 +26,8 @@ export interface HarnessOptions {
   /** Reuses a data folder of an earlier life; the harness then leaves it alone. */
   readonly folder?: string;
   readonly hosts?: (sim: Sim) => readonly ConfiguredHost[];
+  /** What callers' URLs lead to. */
+  readonly world?: GuardedWorld;
 }
 
 export interface KeyOptions {
@@ -108,6 +111,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
     config,
     hosts,
     clock,
+    ...(options.world === undefined ? {} : { world: options.world }),
     log: createLog({ level: 'debug', destination: { write: (line) => void log.push(JSON.parse(line)) } }),
     onFatal: (error) => {
       throw error;

@@ -111,7 +111,7 @@ export class Custody {
             { path: url.path + path, headers: { ...headers, [provider.keyHeader]: key }, body },
             receiver,
           ),
-        hideKey: (text) => text.replaceAll(key, '[key]'),
+        hideKey: (text) => text.replaceAll(key, '[key]').replaceAll(JSON.stringify(key).slice(1, -1), '[key]'),
         explain: (failure) => explain(provider, failure),
       };
     } catch (error) {

@@ -26,6 +26,7 @@ export function deploymentPassage(crossing: Crossing, deployment: Deployment): P
         reader: relay.stream!.mend(terms),
         asCallersOwn,
         writeError: (error) => client.writeStreamError(error, call.requestId),
+        hideKey: (said) => resource.hideKey(said),
       }),
     readAnswer: (body) => readAnswer(crossing, terms, body),
     answerAsStream: (body) => relay.stream?.answerAsStream(body) ?? null,
@@ -122,14 +123,15 @@ function parseObject(body: Buffer): JsonText {
 
 /**
  * The provider's own error, as it is; but for a key that it refuses, which is the stored row's failure. Of the kind that
- * no other host is asked for, and nobody's alarm.
+ * no other host is asked for, and nobody's alarm; what it says is between it and the caller, and not for our log.
  */
 function callersOwn(error: HostError, status: number, body: Buffer | null, { resource }: Deployment): HostError {
-  return { ...error, kind: 'request', forCaller: errorForCaller(error, status, body, resource) };
+  const forCaller = errorForCaller(error.message, status, body, resource);
+  return { kind: 'request', status, message: '', code: null, param: null, forCaller };
 }
 
 function errorForCaller(
-  { message, code, param }: HostError,
+  message: string,
   status: number,
   body: Buffer | null,
   { provider, hideKey }: Deployment['resource'],
@@ -143,8 +145,6 @@ function errorForCaller(
   const own = body === null ? null : jsonText(body);
   return new GatewayError('host_refused_request', {
     message: said,
-    code,
-    param,
     status,
     ...(own === null ? {} : { body: hideKey(own) }),
   });

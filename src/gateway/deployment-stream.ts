@@ -11,6 +11,8 @@ export interface VerbatimTerms {
   asCallersOwn(error: HostError): HostError;
   /** An error of ours, where the provider has said none. */
   writeError(error: GatewayError): string;
+  /** A provider may quote the key it was called with. */
+  hideKey(text: string): string;
 }
 
 /**
@@ -60,7 +62,7 @@ export class VerbatimStream implements StreamRelay {
 
   /** Where the provider ended without a terminator, none is made up for it. */
   closing(): string {
-    return Buffer.concat(this.#lastWords).toString('utf8');
+    return this.#terms.hideKey(Buffer.concat(this.#lastWords).toString('utf8'));
   }
 
   failure(error: GatewayError): string {

@@ -1,0 +1,99 @@
+import { connect } from 'node:net';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { MasterKeyError } from '../src/custody/master-keys.ts';
+import { type CloudResource, DEPLOYMENT, startResource } from './cloud-resource.ts';
+import { API_KEY, CustodyFixture, readRefusal } from './custody-fixture.ts';
+import { certify } from './egress/certificate.ts';
+import { startHarness } from './harness.ts';
+
+const NAME = 'resource.good.example';
+const PUBLIC = '93.184.216.34';
+
+/** A gateway that serves strangers, and a world in which one name has one public address. */
+let custody: CustodyFixture;
+let resource: CloudResource;
+let address = PUBLIC;
+const dialed: string[] = [];
+
+beforeAll(async () => {
+  const certified = certify([NAME]);
+  resource = await startResource(API_KEY, certified);
+  custody = await CustodyFixture.start({
+    hosted: true,
+    world: {
+      resolve: async () => [address],
+      dial: (target) => {
+        dialed.push(target.address);
+        return connect({ host: '127.0.0.1', port: resource.port });
+      },
+      certificateAuthorities: certified.cert,
+    },
+  });
+});
+beforeEach(async () => {
+  address = PUBLIC;
+  dialed.length = 0;
+  resource.reset();
+  await custody.renew();
+});
+afterAll(async () => {
+  await custody.stop();
+  await resource.close();
+});
+
+const BASE_URL = `https://${NAME}/openai/v1`;
+
+describe('in hosted mode', () => {
+  test('a key is verified and used over TLS, at the address that was judged', async () => {
+    const put = await custody.putKey({ base_url: BASE_URL });
+    expect([put.status, await put.json()]).toMatchObject([200, { base_url: BASE_URL, status: 'verified' }]);
+    const answer = await custody.chat(DEPLOYMENT);
+    expect([answer.status, answer.headers.get('x-gateway-cost-nanousd')]).toEqual([200, '0']);
+    expect(new Set(dialed)).toEqual(new Set([PUBLIC]));
+    expect(resource.calls.every(({ headers }) => headers['api-key'] === API_KEY)).toBe(true);
+  });
+
+  test('this machine is no resource', async () => {
+    for (const base_url of [custody.resource.baseUrl, 'http://localhost/openai/v1', 'https://127.0.0.1/openai/v1']) {
+      const refused = await readRefusal(await custody.putKey({ base_url }));
+      expect(refused).toMatchObject({ status: 422, type: 'upstream_error', param: 'base_url' });
+    }
+    expect([custody.resource.calls.length, dialed.length]).toEqual([0, 0]);
+  });
+
+  test('a name that leads inside by the time of the call is not dialed: 422, by the provider’s name', async () => {
+    await custody.putKey({ base_url: BASE_URL });
+    dialed.length = 0;
+    for (address of ['127.0.0.1', '10.0.0.1', '169.254.169.254', '::1']) {
+      for (const stream of [false, true]) {
+        const answer = await custody.chat(DEPLOYMENT, { stream });
+        await custody.expectFree(answer);
+        const refused = await readRefusal(answer);
+        expect(refused).toMatchObject({ status: 422, type: 'upstream_error', code: 'provider_key_failed' });
+        expect(refused.message).toContain('"cloud" cannot be called at this URL');
+        expect(refused.message).not.toContain(address);
+      }
+    }
+    expect(dialed).toEqual([]);
+  });
+
+  test('without a gateway key there is no custody', async () => {
+    for (const [method, path] of [
+      ['GET', ''],
+      ['GET', '/cloud'],
+      ['PUT', '/cloud'],
+      ['DELETE', '/cloud'],
+    ] as const) {
+      const response = await custody.keys(method, path, method === 'PUT' ? {} : undefined, 'no-key');
+      expect([method, path, response.status]).toEqual([method, path, 401]);
+    }
+  });
+
+  test('without a master key the gateway does not start', async () => {
+    const start = startHarness({
+      hosted: true,
+      config: { masterKey: { kind: 'none', source: 'TOLLGATE_MASTER_KEY' } },
+    });
+    await expect(start).rejects.toThrow(MasterKeyError);
+  });
+});
