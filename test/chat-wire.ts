@@ -67,7 +67,6 @@ export function chunk(choices: unknown, more: Fields = {}): Fields {
     created: 1_790_000_000,
     model: 'bridge',
     choices,
-    usage: null,
     ...more,
   };
 }

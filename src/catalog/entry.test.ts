@@ -56,7 +56,11 @@ describe('an entry', () => {
       context_window: 400_000,
       context_length: 400_000,
       max_output_tokens: 128_000,
-      architecture: { input_modalities: ['text', 'image'], output_modalities: ['text'] },
+      architecture: {
+        modality: 'text+image->text',
+        input_modalities: ['text', 'image'],
+        output_modalities: ['text'],
+      },
       supported_parameters: expect.arrayContaining(['max_tokens', 'temperature', 'tools', 'reasoning_effort']),
       reasoning_efforts: ['low', 'high'],
       pricing: {
@@ -85,6 +89,12 @@ describe('an entry', () => {
           },
         ],
       },
+      canonical_slug: 'thinker-1',
+      links: { details: '/v1/models/thinker-1' },
+      top_provider: { context_length: 400_000, max_completion_tokens: 128_000, is_moderated: false },
+      default_parameters: null,
+      per_request_limits: null,
+      supported_voices: null,
     });
   });
 
@@ -112,7 +122,12 @@ describe('an entry', () => {
 describe('a list', () => {
   test('carries the price version and every model', () => {
     const list = modelList(catalog);
-    expect(list).toMatchObject({ object: 'list', price_version: catalog.priceVersion });
+    expect(list).toMatchObject({
+      object: 'list',
+      price_version: catalog.priceVersion,
+      total_count: 2,
+      links: { next: null },
+    });
     expect(list.data.map((entry) => entry.id)).toEqual(['embed-1', 'thinker-1']);
   });
 

@@ -30,17 +30,27 @@ export interface ModelEntry {
   context_window: number;
   context_length: number;
   max_output_tokens: number;
-  architecture: { input_modalities: string[]; output_modalities: string[] };
+  architecture: { modality: string; input_modalities: string[]; output_modalities: string[] };
   supported_parameters: string[];
   reasoning_efforts?: readonly string[];
   embedding?: { dimensions: number | null; matryoshka: boolean };
   pricing: PricingEntry;
+  /** What clients of aggregators ask of every entry. */
+  canonical_slug: string;
+  links: { details: string };
+  top_provider: { context_length: number; max_completion_tokens: number; is_moderated: false };
+  default_parameters: null;
+  per_request_limits: null;
+  supported_voices: null;
 }
 
 export interface ModelList {
   object: 'list';
   data: ModelEntry[];
   price_version: string;
+  /** There is one page. */
+  total_count: number;
+  links: { next: null };
 }
 
 /** The list as the vendor of the messages wire spells it, with our keys beside its own. */
@@ -60,7 +70,14 @@ interface Listing {
 }
 
 export function modelList(catalog: Listing, allowed: AllowedIds = null): ModelList {
-  return { object: 'list', data: scoped(catalog, allowed).map(modelEntry), price_version: catalog.priceVersion };
+  const data = scoped(catalog, allowed).map(modelEntry);
+  return {
+    object: 'list',
+    data,
+    price_version: catalog.priceVersion,
+    total_count: data.length,
+    links: { next: null },
+  };
 }
 
 export function messagesModelList(catalog: Listing, allowed: AllowedIds = null): MessagesModelList {
@@ -86,15 +103,28 @@ export function modelEntry(model: CatalogModel): ModelEntry {
     context_window: model.contextWindow,
     context_length: model.contextWindow,
     max_output_tokens: model.maxOutputTokens,
-    architecture: {
-      input_modalities: model.caps.has('images') ? ['text', 'image'] : ['text'],
-      output_modalities: [model.caps.has('embeddings') ? 'embeddings' : 'text'],
-    },
+    architecture: architectureOf(model),
     supported_parameters: supportedParameters(model),
     ...(model.reasoningEfforts.length > 0 && { reasoning_efforts: model.reasoningEfforts }),
     ...(model.embedding !== null && { embedding: model.embedding }),
     pricing: pricingEntry(model.price),
+    canonical_slug: model.id,
+    links: { details: `/v1/models/${encodeURIComponent(model.id)}` },
+    top_provider: {
+      context_length: model.contextWindow,
+      max_completion_tokens: model.maxOutputTokens,
+      is_moderated: false,
+    },
+    default_parameters: null,
+    per_request_limits: null,
+    supported_voices: null,
   };
+}
+
+function architectureOf({ caps }: CatalogModel): ModelEntry['architecture'] {
+  const input = caps.has('images') ? ['text', 'image'] : ['text'];
+  const output = [caps.has('embeddings') ? 'embeddings' : 'text'];
+  return { modality: `${input.join('+')}->${output.join('+')}`, input_modalities: input, output_modalities: output };
 }
 
 /** Dollars per token from nanodollars per million tokens: fifteen places, shifted as text so that nothing is rounded. */

@@ -81,13 +81,13 @@ describe('usage', () => {
       chunk([delta({ content: '' }, 'stop')], { usage: USAGE }),
       DONE,
     ]);
-    expect(chunksIn(text).map(({ usage }) => usage)).toEqual([null, null, null, expect.any(Object)]);
+    expect(chunksIn(text).map(({ usage }) => usage)).toEqual([undefined, undefined, undefined, expect.any(Object)]);
     const bare = { ...said('y'), usage: undefined };
     expect(
       chunksIn(relayed([opening, bare, bare, stopped, DONE]))
         .slice(0, 4)
         .map(({ usage }) => usage),
-    ).toEqual([null, null, null, null]);
+    ).toEqual([undefined, undefined, undefined, undefined]);
   });
 
   test('a trace that is hidden makes earlier usage partial too', () => {
@@ -123,4 +123,11 @@ describe('what was relayed', () => {
     feed(relay, sse(opening, chunk([delta({ reasoning: 'hidden' })]), said('x')));
     expect(relay.relayedBytes).toBe(1);
   });
+});
+
+test('what is null beside the words of a chunk is left out, whether or not usage was asked for', () => {
+  const nulls = { usage: null, system_fingerprint: null };
+  const frames = [opening, { ...said('x'), ...nulls }, { ...said('y'), system_fingerprint: 'fp_1' }, stopped, DONE];
+  for (const chunk of chunksIn(relayed(frames)).slice(0, 4)) expect(Object.values(chunk)).not.toContain(null);
+  expect(chunksIn(relayed(frames))[2]).toMatchObject({ system_fingerprint: 'fp_1' });
 });

@@ -83,14 +83,15 @@ class MendedStream extends StreamState implements StreamRelay {
       chunk.choices = choices;
       changed = true;
     }
-    return this.#mendUsage(chunk) || changed;
+    return this.#mendNulls(chunk) || changed;
   }
 
-  /** Usage never rides on a choice frame; `null` stands there only for a client that asked for the usage frame. */
-  #mendUsage(chunk: Members): boolean {
-    const right = this.terms.wantsUsageFrame ? null : undefined;
-    if (chunk.usage === right) return false;
-    chunk.usage = right;
+  /** Usage never rides on a choice frame, and what is null there is left out: an aggregator's client takes no null. */
+  #mendNulls(chunk: Members): boolean {
+    const isUnnamed = chunk.system_fingerprint === null;
+    if (isUnnamed) chunk.system_fingerprint = undefined;
+    if (chunk.usage === undefined) return isUnnamed;
+    chunk.usage = undefined;
     return true;
   }
 

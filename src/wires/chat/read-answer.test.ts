@@ -36,7 +36,7 @@ const messageOf = (message: unknown, more: Partial<RelayTerms> = {}) =>
 
 describe('an answer that is right', () => {
   test('keeps every byte but its model and usage', () => {
-    const body = `{ "id":"a\\u0062", "object":"chat.completion", "created":1.79e9,\n "model" : "x", "score":1.50,
+    const body = `{ "id":"a\\u0062", "object":"chat.completion", "created":1.79e9,\n "model" : "x", "score":1.50, "system_fingerprint":"fp",
       "choices":[{"index":0,"message":{"role":"assistant","content":"\\u00fc"},"finish_reason":"stop"}], "usage":{"prompt_tokens":1, "completion_tokens":2, "total_tokens":3 } }`;
     const usage =
       '{"prompt_tokens":7,"completion_tokens":3,"total_tokens":10,"cost":9007199.254740993,"cost_nanousd":9007199254740993}';
@@ -99,7 +99,14 @@ describe('an answer is put right', () => {
 
   test('where it names the host', () => {
     const body = written(answer([TEXT], { x_groq: { id: 'req_9' }, provider: 'Somebody', citations: [1] }));
-    expect(Object.keys(body).sort()).toEqual(['choices', 'citations', 'created', 'id', 'model', 'object', 'usage']);
+    const members = ['choices', 'citations', 'created', 'id', 'model', 'object', 'system_fingerprint', 'usage'];
+    expect(Object.keys(body).sort()).toEqual(members);
+  });
+
+  test('where it has no fingerprint: some clients cannot do without the member', () => {
+    const text = JSON.stringify(answer([TEXT]));
+    expect(JSON.parse(read(text, {}, true).write(BILL).toString()).system_fingerprint).toBeNull();
+    expect(JSON.parse(read(text, {}, false).write(BILL).toString())).not.toHaveProperty('system_fingerprint');
   });
 
   test('where its tool calls lack an id, a type, or arguments as text', () => {

@@ -19,7 +19,9 @@ export function readAnswer(body: Buffer, terms: RelayTerms, mended: boolean): Bu
   if (failed !== undefined) throw brokenAnswer(failed);
   const rawUsage = findUsage(answer);
   const changed = mended ? mendAnswer(answer, choices, terms) : mendTraces(choices, terms);
-  const splice = changed ? spliceInto(answer, terms) : spliceBytes(text, terms);
+  // A member that an aggregator's client cannot do without, though its value may be nothing.
+  const isUnnamed = mended && answer.system_fingerprint === undefined;
+  const splice = changed ? spliceInto(answer, terms) : spliceBytes(text, terms, isUnnamed);
   return {
     usage: readPromptUsage(rawUsage, usageRule(terms.manners)),
     relayedBytes: choices.reduce((sum, { message }) => sum + modelBytes(message), 0),
@@ -56,15 +58,18 @@ function mendTraces(choices: readonly AnswerChoice[], { hideReasoning }: RelayTe
 type Splice = (usage: string) => Buffer;
 
 function spliceInto(answer: Members, { catalogModel }: RelayTerms): Splice {
-  const rest = JSON.stringify({ ...answer, model: catalogModel, usage: undefined });
+  const rest = JSON.stringify({ system_fingerprint: null, ...answer, model: catalogModel, usage: undefined });
   return (usage) => Buffer.from(`${rest.slice(0, -1)},"usage":${usage}}`);
 }
 
-function spliceBytes(text: JsonText, { catalogModel }: RelayTerms): Splice {
+function spliceBytes(text: JsonText, { catalogModel }: RelayTerms, isUnnamed: boolean): Splice {
   const model = JSON.stringify(catalogModel);
   // Walks the text now, while a fault in it can still be told.
   text.locate(['model']);
-  return (usage) => text.edit().set(['model'], model).set(['usage'], usage).apply();
+  return (usage) => {
+    const edit = text.edit().set(['model'], model).set(['usage'], usage);
+    return (isUnnamed ? edit.set(['system_fingerprint'], 'null') : edit).apply();
+  };
 }
 
 /** A host that cannot stream hands over its answer, or its error, as one chunk of the same shape. */

@@ -57,7 +57,8 @@ function readMessages(messages: readonly Members[]): CanonicalMessage[] {
   let results: ToolResultBlock[] | null = null;
   messages.forEach((message, index) => {
     const path = `messages[${index}]`;
-    if (!ASKS_NOTHING.has(message.name)) throw untranslatable(`${path}.name`);
+    // The name of a tool's result repeats that of its call, which is carried.
+    if (message.role !== 'tool' && !ASKS_NOTHING.has(message.name)) throw untranslatable(`${path}.name`);
     if (message.role === 'tool') {
       if (results === null) {
         results = [];

@@ -132,8 +132,7 @@ export class StreamState {
   /** A host that forgot the finish reason leaves the client's SDK without an end to the answer. */
   #finishText({ index, calls }: ChoiceState): string {
     const reason = calls.length > 0 ? 'tool_calls' : 'stop';
-    const usage = this.terms.wantsUsageFrame ? ',"usage":null' : '';
-    return this.#chunkText(`[{"index":${index},"delta":{},"logprobs":null,"finish_reason":"${reason}"}]`, usage);
+    return this.#chunkText(`[{"index":${index},"delta":{},"logprobs":null,"finish_reason":"${reason}"}]`, '');
   }
 }
 

@@ -14,6 +14,7 @@ export function writeAnswer(answer: CanonicalAnswer, bill: Bill, terms: WriteTer
     object: 'chat.completion',
     created: answer.createdS ?? terms.createdS,
     model: terms.catalogModel,
+    system_fingerprint: null,
     choices: [{ index: 0, message: messageOf(answer.blocks), logprobs: null, finish_reason: answer.finish.reason }],
     usage,
   };

@@ -7,7 +7,6 @@ import { opaqueDetail, textDetail } from './reasoning-details.ts';
 /** Events as chunks of this wire: one choice, the role first, both names of a trace, tool calls by index. */
 class ChatStreamWriter implements StreamWriter {
   readonly #terms: WriteTerms;
-  readonly #tail: string;
   #head = '';
   #block: BlockHead['kind'] = 'text';
   #calls = 0;
@@ -15,7 +14,6 @@ class ChatStreamWriter implements StreamWriter {
 
   constructor(terms: WriteTerms) {
     this.#terms = terms;
-    this.#tail = terms.wantsUsageFrame ? ',"usage":null}\n\n' : '}\n\n';
   }
 
   event(event: CanonicalEvent): string {
@@ -51,7 +49,7 @@ class ChatStreamWriter implements StreamWriter {
   }
 
   #chunk(delta: string, finish: string | null = null): string {
-    return `${this.#head}"choices":[{"index":0,"delta":${delta},"logprobs":null,"finish_reason":${finish === null ? 'null' : `"${finish}"`}}]${this.#tail}`;
+    return `${this.#head}"choices":[{"index":0,"delta":${delta},"logprobs":null,"finish_reason":${finish === null ? 'null' : `"${finish}"`}}]}\n\n`;
   }
 
   #begin(block: BlockHead): string {

@@ -62,7 +62,7 @@ class ChunkWriter {
     this.#placement = placeUsage(request.includeUsage, script.usage);
     this.#opening =
       `{"id":"${host.mintId('chatcmpl-')}","object":"chat.completion.chunk","created":${host.nowSeconds()},` +
-      `"model":${JSON.stringify(request.prompt.model)},"service_tier":"default","system_fingerprint":null,"choices":[`;
+      `"model":${JSON.stringify(request.prompt.model)},"service_tier":"default","choices":[`;
   }
 
   writeStep(step: Step): string {
@@ -85,10 +85,10 @@ class ChunkWriter {
   }
 
   #usageMember(): string {
-    const { onEveryChunk, onFirstContent, elsewhere } = this.#placement;
+    const { onEveryChunk, onFirstContent } = this.#placement;
     const isFirstContent = onFirstContent && !this.#earlyUsageGiven && this.#outputTokens > 0;
     this.#earlyUsageGiven ||= isFirstContent;
-    return onEveryChunk || isFirstContent ? `,"usage":${this.#usageSoFar()}` : elsewhere;
+    return onEveryChunk || isFirstContent ? `,"usage":${this.#usageSoFar()}` : '';
   }
 
   #usageSoFar(): string {
