@@ -2,6 +2,7 @@ import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs
 import { createServer } from 'node:net';
 import { dirname } from 'node:path';
 import type { Config } from '../config.ts';
+import { inspectMasterKeys, MasterKeyError } from '../custody/master-keys.ts';
 import type { AccountView } from '../gateway/operator-view.ts';
 import { LIMITS } from '../limits.ts';
 import type { Composition, Holder } from './composition.ts';
@@ -39,6 +40,15 @@ export function checkNode(version: string): Finding {
   const isEnough = major > NODE_MIN[0] || (major === NODE_MIN[0] && minor >= NODE_MIN[1]);
   if (isEnough) return ok('node', version);
   return failure('node', version, `Node ${NODE_MIN.join('.')} or newer is needed; "npm start" brings its own`);
+}
+
+export function checkMasterKey({ masterKey }: Config): Finding {
+  try {
+    return ok('master key', inspectMasterKeys(masterKey));
+  } catch (error) {
+    if (!(error instanceof MasterKeyError)) throw error;
+    return failure('master key', error.message, 'docs/custody.md says where it comes from');
+  }
 }
 
 export function checkDataFolder(folder: string): Finding {

@@ -68,3 +68,17 @@ test('a master key that is open to others is refused with the remedy', async () 
   const status = await cli.run(['seal', 'status']);
   expect([status.code, status.err]).toEqual([1, expect.stringContaining('chmod 600')]);
 });
+
+test('config check and doctor say when a gateway could not seal, and where its keys come from', async () => {
+  const local = await cli.run(['config', 'check']);
+  expect([local.code, local.out]).toEqual([0, expect.stringContaining('the first start makes it')]);
+  const hosted = await cli.run(['config', 'check', '--hosted']);
+  expect([hosted.code, hosted.err]).toEqual([1, expect.stringContaining('set TOLLGATE_MASTER_KEY')]);
+  const weak = await cli.run(['config', 'check', '--json'], { TOLLGATE_MASTER_KEY: 'hunter2hunter2' });
+  expect([weak.code, weak.out]).toEqual([1, expect.stringContaining('not 32 bytes')]);
+  expect(weak.out).not.toContain('hunter2');
+  const doctor = await cli.run(['doctor', '--json', '--hosted', '--port', '0']);
+  expect(JSON.parse(doctor.out).checks).toContainEqual(
+    expect.objectContaining({ check: 'master key', status: 'failure' }),
+  );
+});

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, statSync, writeSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, statSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Secret } from '../kit/secret.ts';
 import { LIMITS } from '../limits.ts';
@@ -40,6 +40,14 @@ export function readMasterKeys(from: MasterKeySource): MasterKeys {
         `Hosted mode needs a master key to seal what callers entrust to it: set ${from.source}; ${MAKE_ONE} and keep it safe, since what it sealed cannot be opened without it.`,
       );
   }
+}
+
+/** How many keys there are, for people who look before they start; makes no file. Throws a MasterKeyError. */
+export function inspectMasterKeys(from: MasterKeySource): string {
+  if (from.kind === 'own-file' && !existsSync(from.path))
+    return `${from.path} is not there yet; the first start makes it`;
+  const keys = readMasterKeys(from);
+  return keys.length === 1 ? from.source : `${from.source}, ${keys.length} keys: the first seals`;
 }
 
 /** Keys between spaces, commas or line breaks, and notes from # to the end of a line; the first key seals, all open. */
@@ -88,7 +96,7 @@ function weaknessOf(bytes: Buffer): string | null {
 }
 
 function readOwnFile(path: string): MasterKeys {
-  if (statSync(path, { throwIfNoEntry: false }) === undefined) writeOwnFile(path, []);
+  if (!existsSync(path)) writeOwnFile(path, []);
   refuseOpenFile(path, 0o077, 'read', `chmod 600 ${path}`);
   return parseMasterKeys(readBounded(path, path), path);
 }

@@ -1,4 +1,5 @@
 import { type Config, ConfigError, describeProblem } from '../../config.ts';
+import { checkMasterKey, type Finding } from '../checks.ts';
 import { describeHosts } from '../describe-hosts.ts';
 import { EXIT } from '../exit-codes.ts';
 import type { Branch, Leaf } from '../leaf.ts';
@@ -14,6 +15,7 @@ const checkLeaf: Leaf = {
   async run(session) {
     try {
       const config = await session.composition.lookForHosts(session.config('read'));
+      refuseMasterKey(checkMasterKey(config));
       session.show({ text: JSON.stringify({ ok: true, config: shown(config) }), result: config }, describeConfig);
       return EXIT.ok;
     } catch (error) {
@@ -26,6 +28,11 @@ const checkLeaf: Leaf = {
 };
 
 export const configBranch: Branch = { name: 'config', summary: 'the settings', leaves: [checkLeaf] };
+
+/** A gateway that could not seal would not start. */
+function refuseMasterKey({ status, detail }: Finding): void {
+  if (status === 'failure') throw new ConfigError([{ source: '', path: '', message: detail }]);
+}
 
 /** Secrets conceal themselves when they are written as JSON; of the rest only what is worth a look. */
 function shown(config: Config): unknown {
@@ -54,6 +61,7 @@ function describeConfig(config: Config): string {
     ['listen', `${config.listen.host}:${config.listen.port}`],
     ['mode', config.hosted ? 'hosted' : 'local'],
     ['data', config.dataFolder],
+    ['master key', checkMasterKey(config).detail],
     ['log level', config.logLevel],
     ['hosts', describeHosts(config.hosts).join(', ') || (config.hosts.length > 0 ? 'only the simulated one' : 'none')],
     ['without a key', config.hostsWithoutKey.map(({ name }) => name).join(', ') || 'none'],

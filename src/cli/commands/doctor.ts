@@ -1,5 +1,14 @@
 import { type Config, ConfigError } from '../../config.ts';
-import { checkBooks, checkDataFolder, checkDisk, checkHosts, checkNode, checkPort, type Finding } from '../checks.ts';
+import {
+  checkBooks,
+  checkDataFolder,
+  checkDisk,
+  checkHosts,
+  checkMasterKey,
+  checkNode,
+  checkPort,
+  type Finding,
+} from '../checks.ts';
 import { EXIT } from '../exit-codes.ts';
 import type { Leaf } from '../leaf.ts';
 import type { Session } from '../session.ts';
@@ -55,6 +64,7 @@ async function examineWith(session: Session, config: Config): Promise<Finding[]>
   return [
     checkDataFolder(config.dataFolder),
     checkDisk(config.dataFolder),
+    checkMasterKey(config),
     ...books.findings,
     checkHosts(await session.composition.lookForHosts(config)),
     await checkPort(config.listen, books.server),
