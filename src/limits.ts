@@ -78,6 +78,10 @@ export const LIMITS = {
   /** Longest idempotency key, and the largest answer that is kept under one. */
   idempotencyKeyCharsMax: 255,
   idempotencyAnswerBytesMax: 1024 * 1024,
+  /** Bytes of such answers kept in the life of a key, of one account and of all; accounts whose share is remembered. */
+  idempotencyKeptBytesPerAccountMax: 256 * 1024 * 1024,
+  idempotencyKeptBytesMax: 4 * 1024 * 1024 * 1024,
+  idempotencyKeptAccountsMax: 10_000,
   /** How long an idempotency key stands for its call, how often those whose time is over are swept away, in what slices. */
   idempotencyKeyMs: 86_400_000,
   idempotencySweepMs: 3_600_000,
@@ -191,6 +195,8 @@ export const LIMITS = {
   retriesSavedMax: 10,
   /** How much of a prompt's beginning decides between hosts of the same price. */
   promptHeadBytesMax: 1024,
+  /** How much of what came of an attempt is remembered. */
+  tryOutcomeCharsMax: 200,
   /** Models that one host may have said it does not know. */
   hostModelsAsideMax: 1_000,
   /** A client's head: its size, its number of headers, the length of a path parameter. */

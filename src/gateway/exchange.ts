@@ -138,15 +138,16 @@ function settlementFor({ admission, peek }: Admitted, served: Outcome): Settleme
 
 /** A store that is away is waited for as long as the call itself may take. */
 function settleTerms(
-  { limits, sealer }: Gateway,
+  gateway: Gateway,
   { call, peek, idempotency }: Admitted,
   served: AttemptResult,
   settlement: Settlement,
 ): SettleTerms {
-  const waitUntilMs = call.startedMs + (peek.stream ? limits.streamMs : limits.bufferedMs);
+  const { streamMs, bufferedMs } = gateway.limits;
+  const waitUntilMs = call.startedMs + (peek.stream ? streamMs : bufferedMs);
   if (idempotency === null || served.whole === undefined) return { waitUntilMs };
   const answer = served.whole(billOf(settlement), receiptHeaders(settlement));
-  return { waitUntilMs, kept: keepAnswer(sealer, call, idempotency, answer) };
+  return { waitUntilMs, kept: keepAnswer(gateway, call, idempotency, answer) };
 }
 
 function billOf({ usage, costNanousd, components }: Settlement): Bill {

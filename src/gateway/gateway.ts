@@ -11,6 +11,7 @@ import type { Ledger } from '../ledger/ledger.ts';
 import type { TokenCounter } from '../money/count-tokens.ts';
 import type { Wire } from '../wires/wire.ts';
 import type { ExchangeRecord } from './exchange-record.ts';
+import type { KeptBudget } from './kept-budget.ts';
 import type { CallLimits } from './relay/attempt.ts';
 import type { Shutdown } from './shutdown.ts';
 import type { StreamSlots } from './stream-slots.ts';
@@ -31,6 +32,7 @@ export interface Gateway {
   readonly health: HostHealth;
   readonly ledger: Ledger;
   readonly sealer: Sealer;
+  readonly keptBudget: KeptBudget;
   /** Callers' own keys with providers. */
   readonly custody: Custody;
   readonly limits: CallLimits;

@@ -2,12 +2,15 @@ import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { MasterSealer, masterKey } from '../custody/seal.ts';
+import { ManualClock } from '../kit/clock.ts';
 import type { Repeat } from '../ledger/ledger.ts';
 import { LIMITS } from '../limits.ts';
 import type { Call } from './gateway.ts';
 import { answerAgain, keepAnswer, readIdempotencyMark } from './idempotency.ts';
+import { KeptBudget } from './kept-budget.ts';
 
 const sealer = new MasterSealer([masterKey(randomBytes(32))]);
+const keeper = { sealer, keptBudget: new KeptBudget({ clock: new ManualClock() }) };
 
 function aCall(over: Partial<Call> = {}): Call {
   const caller = { accountId: 1n, keyId: null, key: null };
@@ -35,7 +38,7 @@ describe('a kept answer', () => {
     });
     fc.assert(
       fc.property(anyAnswer, (any) => {
-        const kept = keepAnswer(sealer, call, markOf(call), any);
+        const kept = keepAnswer(keeper, call, markOf(call), any);
         const again = answerAgain(sealer, aCall({ id: 6n }), markOf(call), finished(kept));
         expect(again).toEqual({ ...any, headers: { ...any.headers, 'idempotency-replayed': 'true' } });
       }),
@@ -43,9 +46,15 @@ describe('a kept answer', () => {
   });
 
   test('is kept up to its limit, and beyond it only the fact', () => {
-    const sized = (bytes: number) => keepAnswer(sealer, call, markOf(call), { ...answer, body: Buffer.alloc(bytes) });
+    const sized = (bytes: number) => keepAnswer(keeper, call, markOf(call), { ...answer, body: Buffer.alloc(bytes) });
     expect(sized(LIMITS.idempotencyAnswerBytesMax)).not.toBeNull();
     expect(sized(LIMITS.idempotencyAnswerBytesMax + 1)).toBeNull();
+  });
+
+  test('is not kept where its account has too many', () => {
+    const keptBudget = new KeptBudget({ clock: new ManualClock(), bytesPerAccountMax: 2 * answer.body.length });
+    const keep = () => keepAnswer({ sealer, keptBudget }, call, markOf(call), answer) !== null;
+    expect([keep(), keep(), keep()]).toEqual([true, true, false]);
   });
 
   test.each([
@@ -53,12 +62,17 @@ describe('a kept answer', () => {
     ['another key', aCall({ headers: { 'idempotency-key': 'other' } }), 5n],
     ['another call', call, 6n],
   ])('does not open for %s', (_title, other, callId) => {
-    const kept = keepAnswer(sealer, call, markOf(call), answer);
+    const kept = keepAnswer(keeper, call, markOf(call), answer);
     expect(() => answerAgain(sealer, other, markOf(other), finished(kept, callId))).toThrow('is finished');
   });
 
   test('that cannot be opened any more leaves the fact', () => {
-    const kept = keepAnswer(new MasterSealer([masterKey(randomBytes(32))]), call, markOf(call), answer);
+    const kept = keepAnswer(
+      { ...keeper, sealer: new MasterSealer([masterKey(randomBytes(32))]) },
+      call,
+      markOf(call),
+      answer,
+    );
     expect(() => answerAgain(sealer, call, markOf(call), finished(kept))).toThrow('/v1/receipts/req_');
   });
 });

@@ -31,10 +31,15 @@ function placeOf({ caller }: Call, { key }: IdempotencyMark, callId: bigint): st
   return ['idempotency', String(caller.accountId), key, String(callId)];
 }
 
-/** The answer as the store keeps it; null where it is too large, and then the key keeps only the fact. */
-export function keepAnswer(sealer: Sealer, call: Call, mark: IdempotencyMark, answer: WholeAnswer): Uint8Array | null {
-  const { status, headers, body } = answer;
+/** The answer as the store keeps it; null where it is too large, or one too many: then the key keeps only the fact. */
+export function keepAnswer(
+  { sealer, keptBudget }: Pick<Gateway, 'sealer' | 'keptBudget'>,
+  call: Call,
+  mark: IdempotencyMark,
+  { status, headers, body }: WholeAnswer,
+): Uint8Array | null {
   if (body.length > LIMITS.idempotencyAnswerBytesMax) return null;
+  if (!keptBudget.take(call.caller.accountId, body.length)) return null;
   const head = Buffer.from(`${JSON.stringify({ status, headers })}\n`);
   return sealer.seal(Buffer.concat([head, body]), placeOf(call, mark, call.id));
 }
@@ -47,7 +52,7 @@ export function answerAgain(sealer: Sealer, call: Call, mark: IdempotencyMark, r
   const receipt = formatId('req_', repeat.callId);
   throw new GatewayError('idempotency_finished', {
     param: IDEMPOTENCY_HEADER,
-    message: `The call with this key is finished, and its answer was streamed or too large to keep; GET /v1/receipts/${receipt} says how it ended and what it cost. Use a new key to call again.`,
+    message: `The call with this key is finished, and its answer was not kept, as those of streams and large ones are not; GET /v1/receipts/${receipt} says how it ended and what it cost. Use a new key to call again.`,
   });
 }
 

@@ -7,6 +7,7 @@ const EXPOSED = [
   'x-gateway-effective-model',
   'x-gateway-cost-nanousd',
   'x-gateway-cost-components-nanousd',
+  'idempotency-replayed',
 ].join(', ');
 
 /** Headers for a page whose origin the operator has listed; none for anyone else. */

@@ -7,6 +7,7 @@ import type { Config } from '../config.ts';
 import { HostConnections } from '../egress/host-connections.ts';
 import type { ExchangeRecord } from '../gateway/exchange-record.ts';
 import type { Gateway, PricedCatalog } from '../gateway/gateway.ts';
+import { KeptBudget } from '../gateway/kept-budget.ts';
 import { answerOperator, type OperatorServices } from '../gateway/operator.ts';
 import { Shutdown } from '../gateway/shutdown.ts';
 import { StreamSlots } from '../gateway/stream-slots.ts';
@@ -160,6 +161,7 @@ function buildCore(
     ids,
     ledger,
     sealer: entrusted.keyring.sealer,
+    keptBudget: new KeptBudget({ clock }),
     custody: entrusted.custody,
     countTokens,
     observe,
