@@ -44,14 +44,19 @@ function traceOf(blocks: readonly AnswerBlock[]): Members {
   const traces = blocks.filter(({ head }) => head.kind === 'reasoning');
   if (traces.length === 0) return {};
   const trace = traces.map(({ text }) => text).join('');
-  const details = traces.flatMap(({ text, opaque }, index) => [
-    ...(text === '' ? [] : [textDetail(text, index)]),
-    ...(opaque === null ? [] : [opaqueDetail(opaque, index)]),
-  ]);
+  const details = traces.flatMap(detailsOf);
   return {
     ...(trace === '' ? {} : { reasoning: trace, reasoning_content: trace }),
     ...(details.length === 0 ? {} : { reasoning_details: details }),
   };
+}
+
+/** What was signed stands with its signature: clients of aggregators throw unsigned words away. */
+function detailsOf({ text, opaque }: AnswerBlock, index: number): Members[] {
+  const words = text === '' ? [] : [textDetail(text, index)];
+  if (opaque === null) return words;
+  const seal = opaqueDetail(opaque, index);
+  return opaque.form === 'signature' ? [{ ...words[0], ...seal }] : [...words, seal];
 }
 
 function callOf({ head, text }: AnswerBlock): Members[] {
