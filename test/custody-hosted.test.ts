@@ -1,4 +1,8 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { MasterKeyError } from '../src/custody/master-keys.ts';
 import { type CloudResource, DEPLOYMENT, startResource } from './cloud-resource.ts';
@@ -95,5 +99,19 @@ describe('in hosted mode', () => {
       config: { masterKey: { kind: 'none', source: 'TOLLGATE_MASTER_KEY' } },
     });
     await expect(start).rejects.toThrow(MasterKeyError);
+  });
+
+  test.each([
+    ['none', '', 'Hosted mode needs a master key'],
+    ['a weak one', Buffer.alloc(32).toString('base64'), 'its bytes repeat'],
+  ])('nor does the program with %s: it says what to do', async (_, key, why) => {
+    const folder = mkdtempSync(join(tmpdir(), 'tollgate-hosted-'));
+    const env = { PATH: process.env.PATH ?? '', HOME: folder, TOLLGATE_LOCAL_HOSTS: 'false', TOLLGATE_MASTER_KEY: key };
+    const bin = resolve(import.meta.dirname, '..', 'bin', 'tollgate.js');
+    const args = [bin, 'serve', '--hosted', '--port', '0', '--operations-port', '0'];
+    const ended = spawnSync(process.execPath, args, { env, cwd: folder, encoding: 'utf8' });
+    rmSync(folder, { recursive: true });
+    expect([ended.status, ended.stderr]).toEqual([2, expect.stringContaining(why)]);
+    expect(ended.stderr).toContain('openssl rand -base64 32');
   });
 });

@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { PROVIDER_ROWS } from '../src/custody/providers.ts';
 import { type Clock, systemClock } from '../src/kit/clock.ts';
 import { LIMITS } from '../src/limits.ts';
 import { DEPLOYMENT, startResource } from './cloud-resource.ts';
@@ -87,6 +89,18 @@ describe('a stored key', () => {
     expect([answer.status, answer.headers.get('x-gateway-cost-nanousd')]).toEqual([200, '0']);
     await fetch(`${custody.harness.url}/v1/keys/cloud`, { method: 'DELETE' });
   });
+});
+
+test('docs/custody.md shows a stored key as it is, and what it is verified within', async () => {
+  const page = readFileSync(new URL('../docs/custody.md', import.meta.url), 'utf8');
+  const shown = /`\{object: "provider_key", ([^}]*)\}`/.exec(page)![1]!.split(', ');
+  const stored = (await (await custody.putKey()).json()) as object;
+  expect(Object.keys(stored)).toEqual(['object', ...shown]);
+  expect(page).toContain(`more than ${LIMITS.keyVerificationMs / 1000} seconds`);
+  for (const { slug, basePathEnd } of PROVIDER_ROWS) {
+    expect(page).toContain(`PUT /v1/keys/${slug}`);
+    expect(page).toContain(`\`${basePathEnd}\``);
+  }
 });
 
 describe('nothing is stored', () => {

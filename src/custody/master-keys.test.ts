@@ -100,6 +100,12 @@ describe('a file of our own', () => {
     expect(statSync(own().path).mode & 0o777).toBe(0o600);
   });
 
+  test('takes no more keys than are read again', () => {
+    for (let count = readMasterKeys(own()).length; count < 16; count++) addOwnKey(own().path);
+    expect(refusal(() => addOwnKey(own().path))).toContain('Take away those');
+    expect(readMasterKeys(own())).toHaveLength(16);
+  });
+
   test('tells who opens it what it is', () => {
     readMasterKeys(own());
     expect(readFileSync(own().path, 'utf8')).toContain('Keep a copy');

@@ -104,6 +104,11 @@ function readOwnFile(path: string): MasterKeys {
 /** A new key before those the file already holds: it seals from now on, and what they sealed still opens. */
 export function addOwnKey(path: string): MasterKeys {
   const old = readOwnFile(path);
+  if (old.length >= LIMITS.masterKeysMax) {
+    throw new MasterKeyError(
+      `${path} holds ${old.length} master keys already. Take away those that "tollgate seal status" shows without rows.`,
+    );
+  }
   writeOwnFile(
     path,
     old.map(({ bytes }) => Buffer.from(bytes).toString('base64')),
