@@ -28,6 +28,8 @@ export interface CloudResource {
   key: string;
   /** Answers everything that has the right key, instead of what it would say; 'hang' says nothing at all. */
   answer: ((call: ResourceCall) => ResourceAnswer | 'hang' | null) | null;
+  /** Told when whoever asked has gone before the answer. */
+  onGone: () => void;
   reset(): void;
   close(): Promise<void>;
 }
@@ -42,14 +44,17 @@ export async function startResource(key: string, certified?: Certified): Promise
     calls,
     key,
     answer: null as CloudResource['answer'],
+    onGone: () => {},
     reset: () => {
       calls.length = 0;
       resource.answer = null;
+      resource.onGone = () => {};
       resource.key = key;
     },
   };
   const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
     if (certified !== undefined) response.setHeader('connection', 'close');
+    response.on('close', () => response.writableFinished || resource.onGone());
     void respond(resource, calls, request, response);
   };
   const server = certified === undefined ? createServer(onRequest) : createTlsServer(certified, onRequest);

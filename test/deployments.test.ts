@@ -2,6 +2,7 @@ import type OpenAI from 'openai';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { CHAT_ANSWER, CHAT_FRAMES, DEPLOYMENT, RESPONSE_FRAMES } from './cloud-resource.ts';
 import { API_KEY, ASK, CustodyFixture, readRefusal } from './custody-fixture.ts';
+import { until } from './until.ts';
 
 let custody: CustodyFixture;
 
@@ -127,6 +128,54 @@ describe('a call on a deployment', () => {
     for (const id of [DEPLOYMENT, `cloud%2F${DEPLOYMENT}`]) {
       expect((await custody.harness.get(`/v1/models/${id}`, auth)).status).toBe(404);
     }
+  });
+
+  test('holds nothing, durably, while it runs; a caller who leaves ends the provider’s work too', async () => {
+    let providerLeft = false;
+    custody.resource.answer = () => 'hang';
+    custody.resource.onGone = () => {
+      providerLeft = true;
+    };
+    const leaving = new AbortController();
+    const call = fetch(`${custody.harness.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${custody.minted.secret}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: DEPLOYMENT, ...ASK }),
+      signal: leaving.signal,
+    });
+    await until(() => custody.resource.calls.length === 1, 'the provider was asked');
+    expect(await custody.harness.newestReceipt()).toMatchObject({ state: 'open', heldNanousd: 0n, host: null });
+    leaving.abort();
+    await expect(call).rejects.toThrow();
+    await custody.harness.settled();
+    await until(() => providerLeft, 'the provider was left');
+    expect(await custody.harness.newestReceipt()).toMatchObject({
+      state: 'settled',
+      ended: 'client_gone',
+      costNanousd: 0n,
+      lossNanousd: 0n,
+      host: 'cloud',
+      effectiveModel: DEPLOYMENT,
+    });
+  });
+
+  test('is given again under an idempotency key, and asked for once', async () => {
+    const ask = () => custody.harness.post({ model: DEPLOYMENT, ...ASK }, headers);
+    const headers = { authorization: `Bearer ${custody.minted.secret}`, 'idempotency-key': 'once' };
+    const first = await ask();
+    const again = await ask();
+    expect([again.status, again.headers.get('idempotency-replayed')]).toEqual([200, 'true']);
+    expect(await again.text()).toBe(await first.text());
+    expect(custody.resource.calls).toHaveLength(1);
+  });
+
+  test('is counted in the metrics under its provider, never under a name that callers make up', async () => {
+    await custody.chat(DEPLOYMENT);
+    await custody.chat('made-up-by-a-caller');
+    const metrics = await (await custody.harness.get('/metrics')).text();
+    expect(metrics).toContain('tollgate_tokens_total{model="cloud",kind="output"}');
+    expect(metrics).not.toContain(DEPLOYMENT);
+    expect(metrics).not.toContain('made-up-by-a-caller');
   });
 
   test('may be quoted: nothing at most', async () => {
