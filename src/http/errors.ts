@@ -2,33 +2,6 @@ import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../canonical/errors.ts';
 import { PREFIXES, type Route, refusedRoute } from './routes.ts';
 
-/** What the server's own parsing refuses, in our words. */
-export function errorOfServer(
-  error: { code?: string; statusCode?: number },
-  bodyBytesMax: number,
-): GatewayError | null {
-  switch (error.code) {
-    case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return new GatewayError('request_too_large', {
-        message: `The body is larger than ${bodyBytesMax} bytes. Send less.`,
-      });
-    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
-    case 'FST_ERR_CTP_EMPTY_TYPE':
-      return new GatewayError('unsupported_media_type', {
-        param: 'content-type',
-        message: 'The body must be JSON: send `content-type: application/json`.',
-      });
-    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
-      return new GatewayError('invalid_request_body', {
-        message: 'The body is not as long as its content-length says.',
-      });
-    default:
-      return error.statusCode !== undefined && error.statusCode < 500
-        ? new GatewayError('bad_request', { message: 'The request could not be read.' })
-        : null;
-  }
-}
-
 /** Why nothing answers here, and where to go instead. */
 export function errorOfUnknownRoute(
   { method = '', url = '' }: IncomingMessage,

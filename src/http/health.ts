@@ -1,5 +1,5 @@
-import type { FastifyInstance } from 'fastify';
 import type { Metrics } from './metrics.ts';
+import type { OperationsAnswer } from './operations.ts';
 
 export interface HealthSources {
   /** How the ledger's store is, and whether it lets calls in. */
@@ -7,17 +7,26 @@ export interface HealthSources {
   draining(): boolean;
 }
 
+type Answering = readonly [path: string, answer: () => OperationsAnswer | Promise<OperationsAnswer>];
+
 /** Alive: the process answers. Ready: it would admit a call now. */
-export function addHealth(server: FastifyInstance, sources: HealthSources): void {
-  server.get('/livez', (_request, reply) => reply.send({ status: 'ok' }));
-  server.get('/readyz', async (_request, reply) => {
-    if (sources.draining()) return reply.code(503).send({ status: 'draining' });
-    const { ok, reason, mayAdmit } = await sources.health();
-    if (ok && mayAdmit) return reply.send({ status: 'ok' });
-    return reply.code(503).send({ status: 'unavailable', reason });
-  });
+export function healthAnswers(sources: HealthSources): Answering[] {
+  return [
+    ['/livez', () => json(200, { status: 'ok' })],
+    ['/readyz', () => readiness(sources)],
+  ];
 }
 
-export function addMetrics(server: FastifyInstance, metrics: Metrics): void {
-  server.get('/metrics', async (_request, reply) => reply.type(metrics.contentType).send(await metrics.text()));
+export function metricsAnswer(metrics: Metrics): Answering {
+  return ['/metrics', async () => ({ status: 200, type: metrics.contentType, body: await metrics.text() })];
+}
+
+async function readiness(sources: HealthSources): Promise<OperationsAnswer> {
+  if (sources.draining()) return json(503, { status: 'draining' });
+  const { ok, reason, mayAdmit } = await sources.health();
+  return ok && mayAdmit ? json(200, { status: 'ok' }) : json(503, { status: 'unavailable', reason });
+}
+
+function json(status: number, value: unknown): OperationsAnswer {
+  return { status, type: 'application/json; charset=utf-8', body: JSON.stringify(value) };
 }

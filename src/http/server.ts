@@ -1,4 +1,4 @@
-import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Caller } from '../accounts/authenticate.ts';
 import { errorEnvelope, GatewayError } from '../canonical/errors.ts';
 import type { Gateway } from '../gateway/gateway.ts';
@@ -6,248 +6,231 @@ import { asGatewayError, errorHeaders, identityHeaders } from '../gateway/refuse
 import { formatId } from '../kit/ids.ts';
 import { errorFields, type Log } from '../kit/log.ts';
 import { LIMITS } from '../limits.ts';
-import { answerBrokenRequest, answerOddRequests } from './broken-request.ts';
 import { logRequest } from './call-log.ts';
 import { corsHeaders, preflightHeaders } from './cors.ts';
 import { wireAt, wireOf } from './error-shape.ts';
-import { errorOfServer, errorOfUnknownRoute, methodsAt } from './errors.ts';
+import { errorOfUnknownRoute, methodsAt } from './errors.ts';
 import { checkOrigin, type GuardTerms } from './guard.ts';
+import { buildListener, type Patience } from './listener.ts';
+import { type OperationsAnswers, sendOperations } from './operations.ts';
+import { readRequestBody } from './request-body.ts';
 import { checkBodyHead, checkHead } from './request-head.ts';
-import { ResponseSink } from './response-sink.ts';
-import { type CallRoute, type PlainHandler, PREFIXES, type Route } from './routes.ts';
+import { ResponseSink, type SinkTerms } from './response-sink.ts';
+import { type Found, pathOf, Router } from './router.ts';
+import type { CallRoute, PlainAnswer, PlainHandler, Route } from './routes.ts';
 
 export interface ServerTerms {
   readonly gateway: Gateway;
   readonly routes: readonly Route[];
+  /** Answered to anyone who may reach this port. */
+  readonly operations: OperationsAnswers;
   authenticate(rawHeaders: readonly string[]): Caller | GatewayError | Promise<Caller | GatewayError>;
   /** Refuses a caller who asks too often, and calls while there are too many; null lets in. */
   turnAway(caller: Caller, isCall: boolean): GatewayError | null;
   readonly guard: GuardTerms;
-  /** How long a client may take to send a head, and a whole request. */
-  readonly patience: { readonly requestHeadMs: number; readonly requestMs: number };
+  readonly patience: Patience;
   readonly log: Log;
   /** True once the process was told to stop: connections are no longer kept. */
   draining(): boolean;
 }
 
-declare module 'fastify' {
-  interface FastifyRequest {
-    callId: bigint;
-    callText: string;
-    startedMs: number;
-    caller: Caller | null;
-  }
-  interface FastifyContextConfig {
-    /** Absent where nothing answers. */
-    route?: Route;
-  }
+/** The callers' port. */
+export function buildServer(terms: ServerTerms): Server {
+  const door = new Door(terms);
+  return buildListener(terms.patience, (request, response) => door.receive(request, response));
+}
+
+/** A request, and what was found out about it so far. */
+interface Visit {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly id: bigint;
+  readonly requestId: string;
+  readonly startedMs: number;
+  found: Found | null;
+  caller: Caller | null;
 }
 
 /** The one router. Every request gets its id first, then passes the guard and the one authentication, then its body is read. */
-export function buildServer(terms: ServerTerms): FastifyInstance {
-  const server = Fastify({
-    bodyLimit: LIMITS.requestBodyBytesMax,
-    routerOptions: { maxParamLength: LIMITS.pathCharactersMax },
-    requestTimeout: terms.patience.requestMs,
-    keepAliveTimeout: LIMITS.clientKeepAliveMs,
-    return503OnClosing: false,
-    exposeHeadRoutes: false,
-    clientErrorHandler: answerBrokenRequest,
-    frameworkErrors: (_error: Error, request: FastifyRequest, reply: FastifyReply) =>
-      refuseAddress(request, reply, terms),
-    http: {
-      maxHeaderSize: LIMITS.requestHeaderBytesMax,
-      headersTimeout: Math.min(terms.patience.requestHeadMs, terms.patience.requestMs),
-      connectionsCheckingInterval: Math.min(LIMITS.connectionsCheckMs, terms.patience.requestHeadMs),
-      // Said in our own words.
-      requireHostHeader: false,
-    },
-  } as Parameters<typeof Fastify>[0]) as unknown as FastifyInstance;
-  // Headers beyond a count of Node's would be dropped unseen; ours refuses, and their bytes are bounded.
-  server.server.maxHeadersCount = 0;
-  answerOddRequests(server.server);
-  takeRawBodies(server);
-  stampRequests(server, terms);
-  for (const route of terms.routes) addRoute(server, route, terms);
-  server.head('/', (_request, reply) => reply.code(200).send());
-  server.setNotFoundHandler((request, reply) => {
-    const error = errorOfUnknownRoute(request.raw, terms.routes);
-    if (error.kind === 'method_not_allowed') reply.header('allow', methodsAt(request.raw, terms.routes).join(', '));
-    return sendError(request, reply, error, terms);
-  });
-  server.setErrorHandler((error: Error & { code?: string; statusCode?: number }, request, reply) => {
-    const known = error instanceof GatewayError ? error : errorOfServer(error, request.routeOptions.bodyLimit);
-    if (known === null)
-      terms.log.error({ request_id: request.callText, ...errorFields(error) }, 'A request failed unexpectedly.');
-    return sendError(request, reply, known ?? asGatewayError(error), terms);
-  });
-  return server;
-}
+class Door {
+  readonly #terms: ServerTerms;
+  readonly #router: Router;
+  readonly #sinkTerms: SinkTerms;
 
-/** The address itself could not be read, so no hook has seen this request. */
-function refuseAddress(request: FastifyRequest, reply: FastifyReply, terms: ServerTerms): FastifyReply {
-  stamp(request, terms.gateway);
-  const error = new GatewayError('bad_request', { message: 'The address of this request cannot be read.' });
-  return sendError(request, reply.headers(identityHeaders(request.callText, null, null)), error, terms);
-}
+  constructor(terms: ServerTerms) {
+    const { clock, limits } = terms.gateway;
+    this.#terms = terms;
+    this.#router = new Router(terms.routes);
+    this.#sinkTerms = { clock, stallMs: limits.stallMs, draining: terms.draining };
+  }
 
-/** Bodies stay bytes: they are understood once, by the wire. */
-function takeRawBodies(server: FastifyInstance): void {
-  server.removeAllContentTypeParsers();
-  server.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
-}
+  receive(request: IncomingMessage, response: ServerResponse): void {
+    const { gateway, guard, draining } = this.#terms;
+    const id = gateway.ids.next();
+    const requestId = formatId('req_', id);
+    const startedMs = gateway.clock.monotonicMs();
+    const visit: Visit = { request, response, id, requestId, startedMs, found: null, caller: null };
+    const unclear = checkHead(request);
+    if (draining() || unclear !== null) response.setHeader('connection', 'close');
+    const { headers } = request;
+    const refused = unclear ?? checkOrigin(headers, guard);
+    if (refused !== null) this.#refuse(visit, refused);
+    else if (headers.origin === undefined || !answeredCors(request, response, guard.allowedOrigins)) this.#route(visit);
+  }
 
-function stampRequests(server: FastifyInstance, terms: ServerTerms): void {
-  const { gateway, guard } = terms;
-  server.decorateRequest('callId', 0n);
-  server.decorateRequest('callText', '');
-  server.decorateRequest('startedMs', 0);
-  server.decorateRequest('caller', null);
-  const authenticateRequest = authentication(terms, false);
-  server.addHook('onRequest', (request, reply, done) => {
-    stamp(request, gateway);
-    if (terms.draining()) reply.raw.setHeader('connection', 'close');
-    const unclear = checkHead(request.raw);
-    if (unclear !== null) reply.raw.setHeader('connection', 'close');
-    const refused = unclear ?? checkOrigin(request.headers, guard);
-    if (refused !== null) return done(refused);
-    if (request.headers.origin !== undefined && answeredCors(request, reply, guard.allowedOrigins)) return;
-    // Who may not ask learns nothing, not even which paths there are.
-    if (request.is404) authenticateRequest(request, reply, done);
-    else done();
-  });
-  // Calls take their response over and write the same ids themselves.
-  server.addHook('onSend', (request, reply, payload, done) => {
-    reply.headers(identityHeaders(request.callText, null, null));
-    done(null, payload);
-  });
-}
+  #route(visit: Visit): void {
+    const { method = '', url = '' } = visit.request;
+    const path = pathOf(url);
+    const found = this.#router.find(method, path);
+    visit.found = found;
+    if (found?.route.access === 'key') this.#authenticate(visit, found.route);
+    else if (found !== null) this.#read(visit, found);
+    else this.#answerUnlisted(visit, method, path);
+  }
 
-function stamp(request: FastifyRequest, { ids, clock }: Gateway): void {
-  request.callId = ids.next();
-  request.callText = formatId('req_', request.callId);
-  request.startedMs = clock.monotonicMs();
-}
+  /** Who may not ask learns nothing, not even which paths there are. */
+  #answerUnlisted(visit: Visit, method: string, path: string): void {
+    const operation = method === 'GET' ? this.#terms.operations.get(path) : undefined;
+    if (operation !== undefined) void sendOperations(visit.response, operation);
+    else if (method === 'HEAD' && path === '/') this.#send(visit, 200, {}, '');
+    else this.#authenticate(visit, null);
+  }
 
-/** Adds the headers a listed page needs; true if the request was the browser's preflight and is answered. */
-function answeredCors(request: FastifyRequest, reply: FastifyReply, origins: readonly string[]): boolean {
-  for (const [name, value] of Object.entries(corsHeaders(request.headers, origins))) reply.raw.setHeader(name, value);
-  if (request.method !== 'OPTIONS') return false;
-  const preflight = preflightHeaders(request.headers, origins);
-  if (preflight === null) return false;
-  reply.hijack();
-  reply.raw.writeHead(204, preflight).end();
-  return true;
-}
+  #authenticate(visit: Visit, route: Route | null): void {
+    const admitCaller = (answer: Caller | GatewayError): void => {
+      if (answer instanceof GatewayError) this.#refuse(visit, answer);
+      else this.#admit(visit, answer, route !== null && 'wire' in route);
+    };
+    try {
+      const answer = this.#terms.authenticate(visit.request.rawHeaders);
+      if (answer instanceof Promise) answer.then(admitCaller, (error: unknown) => this.#refuse(visit, error));
+      else admitCaller(answer);
+    } catch (error) {
+      this.#refuse(visit, error);
+    }
+  }
 
-function addRoute(server: FastifyInstance, route: Route, terms: ServerTerms): void {
-  for (const prefix of PREFIXES) {
-    server.route({
-      method: route.method,
-      url: prefix + route.path,
-      ...(route.access === 'key' ? { onRequest: authentication(terms, 'wire' in route) } : {}),
-      config: { route },
-      ...('wire' in route ? {} : { bodyLimit: LIMITS.plainBodyBytesMax }),
-      handler: 'wire' in route ? callHandler(terms, route, `/v1${route.path}`) : plainHandler(terms, route.answer),
+  /** Known by now is who asks; whether they may ask now, and whether what they will send can be read. */
+  #admit(visit: Visit, caller: Caller, isCall: boolean): void {
+    visit.caller = caller;
+    const refused = this.#terms.turnAway(caller, isCall) ?? checkBodyHead(visit.request.headers);
+    if (refused !== null) this.#refuse(visit, refused);
+    else if (visit.found !== null) this.#read(visit, visit.found);
+    else this.#refuseUnknown(visit);
+  }
+
+  #refuseUnknown(visit: Visit): void {
+    const { routes } = this.#terms;
+    const error = errorOfUnknownRoute(visit.request, routes);
+    if (error.kind === 'method_not_allowed')
+      visit.response.setHeader('allow', methodsAt(visit.request, routes).join(', '));
+    this.#refuse(visit, error);
+  }
+
+  #read(visit: Visit, found: Found): void {
+    const { route } = found;
+    if (route.method === 'GET' || route.method === 'DELETE') {
+      this.#run(visit, found, NO_BODY);
+      return;
+    }
+    const bytesMax = 'wire' in route ? LIMITS.requestBodyBytesMax : LIMITS.plainBodyBytesMax;
+    readRequestBody(visit.request, bytesMax, (body) => {
+      if (!(body instanceof GatewayError)) this.#run(visit, found, body);
+      else {
+        // What is still on its way of this body is not waited for.
+        visit.response.setHeader('connection', 'close');
+        this.#refuse(visit, body);
+      }
+    });
+  }
+
+  #run(visit: Visit, found: Found, body: Buffer): void {
+    if ('wire' in found.route) this.#call(visit, found.route, `/v1${found.route.path}`, body);
+    else void this.#answer(visit, found.route.answer, found.param, body);
+  }
+
+  /** A billed call: from here on the response belongs to the exchange. */
+  #call(visit: Visit, { wire, run }: CallRoute, route: string, body: Buffer): void {
+    const { gateway, log } = this.#terms;
+    const { id, requestId, startedMs, request } = visit;
+    const sink = new ResponseSink(visit.response, this.#sinkTerms);
+    const call = { id, requestId, route, wire, caller: visit.caller!, headers: request.headers, body, startedMs };
+    gateway.shutdown.callBegins();
+    run(gateway, call, sink)
+      .catch((error: unknown) => {
+        log.error({ request_id: requestId, ...errorFields(error) }, 'A call failed in a way nobody foresaw.');
+        sink.destroy();
+      })
+      .finally(() => gateway.shutdown.callEnds());
+  }
+
+  async #answer(visit: Visit, answer: PlainHandler, param: string, body: Buffer): Promise<void> {
+    const { caller, request } = visit;
+    let given: PlainAnswer;
+    try {
+      given = await answer({ caller, headers: request.headers, param: unescaped(param), body });
+    } catch (error) {
+      this.#refuse(visit, error);
+      return;
+    }
+    this.#note(visit, given.status, null);
+    this.#send(visit, given.status, given.body === null ? {} : JSON_HEADERS, given.body ?? '');
+  }
+
+  /** Refused before any wire understood the request: in the shape the route's clients read, and with the promise that it cost nothing. */
+  #refuse(visit: Visit, cause: unknown): void {
+    const { log, routes } = this.#terms;
+    const { request, requestId } = visit;
+    const error = asGatewayError(cause);
+    if (error.kind === 'internal_error')
+      log.error({ request_id: requestId, ...errorFields(cause) }, 'A request failed unexpectedly.');
+    const wire = visit.found === null ? wireAt(request, routes) : wireOf(visit.found.route, request.headers);
+    const written =
+      wire === null
+        ? { status: error.status, body: JSON.stringify(errorEnvelope(error)) }
+        : wire.client.writeError(error, requestId);
+    this.#note(visit, written.status, error.code);
+    this.#send(visit, written.status, { ...errorHeaders(error), 'x-gateway-cost-nanousd': '0' }, written.body);
+  }
+
+  /** Calls write the same ids themselves. */
+  #send(visit: Visit, status: number, headers: Record<string, string>, body: string): void {
+    const { response, requestId } = visit;
+    const length = { 'content-length': String(Buffer.byteLength(body)) };
+    response.writeHead(status, { ...identityHeaders(requestId, null, null), ...headers, ...length }).end(body);
+  }
+
+  #note(visit: Visit, status: number, errorCode: string | null): void {
+    logRequest(this.#terms.log, {
+      requestId: visit.requestId,
+      method: visit.request.method ?? '',
+      // The pattern, never the path: callers put all sorts of things into paths.
+      route: visit.found?.pattern ?? null,
+      keyId: visit.caller?.keyId ?? null,
+      status,
+      errorCode,
+      totalMs: this.#terms.gateway.clock.monotonicMs() - visit.startedMs,
     });
   }
 }
 
-/** Who asks, whether they may ask now, and whether what they will send can be read. */
-function authentication(terms: ServerTerms, isCall: boolean) {
-  return (request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void => {
-    const admitCaller = (answer: Caller | GatewayError): void => {
-      if (answer instanceof GatewayError) {
-        done(answer);
-        return;
-      }
-      request.caller = answer;
-      done(terms.turnAway(answer, isCall) ?? checkBodyHead(request.headers) ?? undefined);
-    };
-    const refuse = (error: unknown): void => done(asGatewayError(error));
-    try {
-      const answer = terms.authenticate(request.raw.rawHeaders);
-      if (answer instanceof Promise) answer.then(admitCaller, refuse);
-      else admitCaller(answer);
-    } catch (error) {
-      refuse(error);
-    }
-  };
-}
-
-/** A billed call: from here on the response belongs to the exchange. */
-function callHandler({ gateway, log, draining }: ServerTerms, { wire, run }: CallRoute, route: string) {
-  const { clock, shutdown, limits } = gateway;
-  const sinkTerms = { clock, stallMs: limits.stallMs, draining };
-  return (request: FastifyRequest, reply: FastifyReply): void => {
-    reply.hijack();
-    const sink = new ResponseSink(reply.raw, sinkTerms);
-    shutdown.callBegins();
-    run(
-      gateway,
-      {
-        id: request.callId,
-        requestId: request.callText,
-        route,
-        wire,
-        caller: request.caller!,
-        headers: request.headers,
-        body: Buffer.isBuffer(request.body) ? request.body : NO_BODY,
-        startedMs: request.startedMs,
-      },
-      sink,
-    )
-      .catch((error: unknown) => {
-        log.error({ request_id: request.callText, ...errorFields(error) }, 'A call failed in a way nobody foresaw.');
-        sink.destroy();
-      })
-      .finally(() => shutdown.callEnds());
-  };
-}
-
 const NO_BODY = Buffer.alloc(0);
+const JSON_HEADERS = { 'content-type': 'application/json; charset=utf-8' };
 
-function plainHandler(terms: ServerTerms, answer: PlainHandler) {
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    const param = (request.params as Record<string, string>)['*'] ?? '';
-    const sent = Buffer.isBuffer(request.body) ? request.body : NO_BODY;
-    const { status, body } = await answer({ caller: request.caller, headers: request.headers, param, body: sent });
-    noteRequest(request, status, null, terms);
-    reply.code(status);
-    return body === null ? reply.send() : reply.type('application/json; charset=utf-8').send(body);
-  };
+/** Adds the headers a listed page needs; true if the request was the browser's preflight and is answered. */
+function answeredCors(request: IncomingMessage, response: ServerResponse, origins: readonly string[]): boolean {
+  for (const [name, value] of Object.entries(corsHeaders(request.headers, origins))) response.setHeader(name, value);
+  if (request.method !== 'OPTIONS') return false;
+  const preflight = preflightHeaders(request.headers, origins);
+  if (preflight === null) return false;
+  response.writeHead(204, preflight).end();
+  return true;
 }
 
-/** Refused before any wire understood the request: in the shape the route's clients read, and with the promise that it cost nothing. */
-function sendError(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  error: GatewayError,
-  terms: ServerTerms,
-): FastifyReply {
-  const { route } = request.routeOptions.config;
-  const { headers, raw } = request;
-  const wire = route === undefined ? wireAt(raw, terms.routes) : wireOf(route, headers);
-  const written =
-    wire === null
-      ? { status: error.status, body: JSON.stringify(errorEnvelope(error)) }
-      : wire.client.writeError(error, request.callText);
-  noteRequest(request, written.status, error.code, terms);
-  return reply
-    .code(written.status)
-    .headers({ ...errorHeaders(error), 'x-gateway-cost-nanousd': '0' })
-    .send(written.body);
-}
-
-function noteRequest(request: FastifyRequest, status: number, errorCode: string | null, terms: ServerTerms): void {
-  logRequest(terms.log, {
-    requestId: request.callText,
-    method: request.method,
-    // The pattern, never the path: callers put all sorts of things into paths.
-    route: request.routeOptions.url ?? null,
-    keyId: request.caller?.keyId ?? null,
-    status,
-    errorCode,
-    totalMs: terms.gateway.clock.monotonicMs() - request.startedMs,
-  });
+function unescaped(param: string): string {
+  try {
+    return decodeURIComponent(param);
+  } catch {
+    throw new GatewayError('bad_request', { message: 'The address of this request cannot be read.' });
+  }
 }

@@ -1,5 +1,4 @@
 import type { Server } from 'node:http';
-import type { FastifyInstance } from 'fastify';
 import { ensureLocalAccount } from '../accounts/accounts.ts';
 import { authenticate, type Gate } from '../accounts/authenticate.ts';
 import { KeyDirectory } from '../accounts/key-directory.ts';
@@ -16,12 +15,13 @@ import { HostHealth } from '../hosts/health.ts';
 import type { ConfiguredHost } from '../hosts/host.ts';
 import { logCall } from '../http/call-log.ts';
 import { openControlSocket, type RunVerb } from '../http/control-socket.ts';
-import { addHealth, addMetrics } from '../http/health.ts';
+import { healthAnswers, metricsAnswer } from '../http/health.ts';
+import { listen, stopListening } from '../http/listener.ts';
 import { Metrics } from '../http/metrics.ts';
 import { buildOperations } from '../http/operations.ts';
 import { buildServer } from '../http/server.ts';
 import type { Clock } from '../kit/clock.ts';
-import { errorFields, type Log } from '../kit/log.ts';
+import type { Log } from '../kit/log.ts';
 import { LIMITS } from '../limits.ts';
 import { TokenCounter } from '../money/count-tokens.ts';
 import { keepBooks } from './bookkeeping.ts';
@@ -203,9 +203,12 @@ async function openDoors(
   const { gateway, metrics } = core;
   let draining = false;
   const isDraining = (): boolean => draining;
+  const health = healthAnswers({ health: () => books.store.health(), draining: isDraining });
+  const all = new Map([...health, metricsAnswer(metrics)]);
   const server = buildServer({
     gateway,
     routes: routeTable(gateway),
+    operations: config.hosted ? new Map(health) : all,
     authenticate: (rawHeaders) => authenticate(rawHeaders, gate),
     turnAway: core.guards.turnAway,
     guard: { local: !config.hosted, allowedHosts: config.allowedHosts, allowedOrigins: config.origins },
@@ -213,19 +216,17 @@ async function openDoors(
     log,
     draining: isDraining,
   });
-  const operations = config.hosted ? buildOperations(config.allowedHosts, config.limits) : null;
-  const health = { health: () => books.store.health(), draining: isDraining };
-  for (const each of operations === null ? [server] : [server, operations]) addHealth(each, health);
-  addMetrics(operations ?? server, metrics);
+  const operations = config.hosted ? buildOperations(config.allowedHosts, config.limits, all) : null;
   const { host, port, operationsPort } = config.listen;
-  const url = await server.listen({ host, port });
-  const operationsUrl = (await operations?.listen({ host: '127.0.0.1', port: operationsPort })) ?? null;
+  const url = await listen(server, { host, port });
+  const operationsUrl =
+    operations === null ? null : await listen(operations, { host: '127.0.0.1', port: operationsPort });
   const control = await openControlSocket(socketPath, verbsOf(terms, books, core, gate, url));
   const close = async (): Promise<void> => {
     draining = true;
     await drain(server, gateway, config.limits.shutdownMs, log);
     await closeServer(control);
-    await operations?.close();
+    if (operations !== null) await closeServer(operations);
   };
   return { url, operationsUrl, close };
 }
@@ -249,17 +250,15 @@ function verbsOf(terms: StartTerms, books: Books, core: Core, gate: AuthGate, ur
 }
 
 /** No new connection; calls under way may end in their own time, then they are told; the last settle is awaited. */
-async function drain(server: FastifyInstance, { clock, shutdown }: Gateway, waitMs: number, log: Log): Promise<void> {
-  const closed = server
-    .close()
-    .catch((error: unknown) => log.error(errorFields(error), 'The server did not close in order.'));
+async function drain(server: Server, { clock, shutdown }: Gateway, waitMs: number, log: Log): Promise<void> {
+  const closed = stopListening(server);
   const deadline = clock.after(waitMs, () => {
     log.warn({ calls: shutdown.callsUnderWay }, 'Calls under way are cut short.');
     shutdown.cutShort();
   });
   await shutdown.idle();
   deadline.cancel();
-  const lastWords = clock.after(LIMITS.lastWordMs, () => server.server.closeAllConnections());
+  const lastWords = clock.after(LIMITS.lastWordMs, () => server.closeAllConnections());
   await closed;
   lastWords.cancel();
   // A request that was still arriving has become a call by now, of a client that is gone.

@@ -1,0 +1,45 @@
+import { LIMITS } from '../limits.ts';
+import { PREFIXES, type Route } from './routes.ts';
+
+/** A row of the route table that a request leads to. */
+export interface Found {
+  readonly route: Route;
+  /** As it stands in the table, with its prefix: what a log may say of a path. */
+  readonly pattern: string;
+  /** The rest of the path where the row ends in a star, as it was written. */
+  readonly param: string;
+}
+
+/** Finds the row for a method and a path: most by one look-up, those that end in a star by their beginning. */
+export class Router {
+  readonly #exact = new Map<string, Found>();
+  readonly #open: Found[] = [];
+
+  constructor(routes: readonly Route[]) {
+    for (const route of routes) {
+      for (const prefix of PREFIXES) {
+        const found: Found = { route, pattern: prefix + route.path, param: '' };
+        if (route.path.endsWith('/*')) this.#open.push(found);
+        else this.#exact.set(`${route.method} ${found.pattern}`, found);
+      }
+    }
+  }
+
+  find(method: string, path: string): Found | null {
+    const exact = this.#exact.get(`${method} ${path}`);
+    if (exact !== undefined) return exact;
+    for (const { route, pattern } of this.#open) {
+      const beginning = pattern.length - 1;
+      if (route.method !== method || !path.startsWith(pattern.slice(0, beginning))) continue;
+      const param = path.slice(beginning);
+      return param.length <= LIMITS.pathCharactersMax ? { route, pattern, param } : null;
+    }
+    return null;
+  }
+}
+
+/** The path of a target, without its query. */
+export function pathOf(target: string): string {
+  const end = target.indexOf('?');
+  return end === -1 ? target : target.slice(0, end);
+}
