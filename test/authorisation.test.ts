@@ -1,6 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { healthAnswers, metricsAnswer } from '../src/http/health.ts';
 import { PREFIXES, type Route } from '../src/http/routes.ts';
 import { formatId } from '../src/kit/ids.ts';
 import { routeTable } from '../src/main/routes.ts';
@@ -106,10 +107,11 @@ test('every route has a row, and every row a route', () => {
 });
 
 test('what the server answers outside the table of routes is known too', () => {
-  const folder = resolve(import.meta.dirname, '../src/http');
-  const sources = readdirSync(folder).map((file) => readFileSync(resolve(folder, file), 'utf8'));
-  const found = sources.flatMap((text) => [...text.matchAll(/server\.(get|head|post|put|delete|all)\('([^']+)'/g)]);
-  const names = found.map(([, method, path]) => `${method!.toUpperCase()} ${path}`);
+  const health = healthAnswers({ health: () => Promise.reject(), draining: () => true });
+  const answers = [...health, metricsAnswer(null as never)].map(([path]) => `GET ${path}`);
+  const server = readFileSync(resolve(import.meta.dirname, '../src/http/server.ts'), 'utf8');
+  const found = [...server.matchAll(/method === '(\w+)' && path === '([^']+)'/g)];
+  const names = [...answers, ...found.map(([, method, path]) => `${method} ${path}`)];
   expect(names.toSorted(), 'Add what is new to OUTSIDE in test/authorisation/rows.ts.').toEqual(
     Object.keys(OUTSIDE).toSorted(),
   );

@@ -36,10 +36,11 @@ export function buildOperations(
 export async function sendOperations(
   response: ServerResponse,
   answer: () => OperationsAnswer | Promise<OperationsAnswer>,
+  identity: Record<string, string> = {},
 ): Promise<void> {
   try {
     const { status, type, body } = await answer();
-    const headers = { 'content-type': type, 'content-length': String(Buffer.byteLength(body)) };
+    const headers = { ...identity, 'content-type': type, 'content-length': String(Buffer.byteLength(body)) };
     response.writeHead(status, headers).end(body);
   } catch (error) {
     sendPlainError(response, asGatewayError(error));

@@ -1,4 +1,3 @@
-import { LIMITS } from '../limits.ts';
 import { PREFIXES, type Route } from './routes.ts';
 
 /** A row of the route table that a request leads to. */
@@ -31,8 +30,7 @@ export class Router {
     for (const { route, pattern } of this.#open) {
       const beginning = pattern.length - 1;
       if (route.method !== method || !path.startsWith(pattern.slice(0, beginning))) continue;
-      const param = path.slice(beginning);
-      return param.length <= LIMITS.pathCharactersMax ? { route, pattern, param } : null;
+      return { route, pattern, param: path.slice(beginning) };
     }
     return null;
   }

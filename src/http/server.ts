@@ -91,7 +91,8 @@ class Door {
   /** Who may not ask learns nothing, not even which paths there are. */
   #answerUnlisted(visit: Visit, method: string, path: string): void {
     const operation = method === 'GET' ? this.#terms.operations.get(path) : undefined;
-    if (operation !== undefined) void sendOperations(visit.response, operation);
+    if (operation !== undefined)
+      void sendOperations(visit.response, operation, identityHeaders(visit.requestId, null, null));
     else if (method === 'HEAD' && path === '/') this.#send(visit, 200, {}, '');
     else this.#authenticate(visit, null);
   }
