@@ -202,7 +202,6 @@ export const LIMITS = {
   /** A client's head: its size, its number of headers, the length of a path parameter. */
   requestHeaderBytesMax: 32 * 1024,
   requestHeadersMax: 100,
-  pathCharactersMax: 512,
   /** How often connections are looked through for requests that take too long, and how long an idle one is kept. */
   connectionsCheckMs: 5_000,
   clientKeepAliveMs: 72_000,
