@@ -199,7 +199,7 @@ export const LIMITS = {
   tryOutcomeCharsMax: 200,
   /** Models that one host may have said it does not know. */
   hostModelsAsideMax: 1_000,
-  /** A client's head: its size, its number of headers, the length of a path parameter. */
+  /** A client's head: its size and its number of headers. */
   requestHeaderBytesMax: 32 * 1024,
   requestHeadersMax: 100,
   /** How often connections are looked through for requests that take too long, and how long an idle one is kept. */
