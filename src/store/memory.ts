@@ -55,6 +55,14 @@ export class MemoryStore implements Store {
     return { number: Number(this.#rows.epoch % 1024n), epoch: this.#rows.epoch, voidedHolds: open.length };
   }
 
+  async beat(): Promise<boolean> {
+    return true;
+  }
+
+  async reap(): Promise<number> {
+    return 0;
+  }
+
   async registerPrices(version: string, pricesJson: string): Promise<number> {
     const index = this.#rows.prices.findIndex((list) => list.version === version);
     if (index === -1) return this.#rows.prices.push({ version, pricesJson });

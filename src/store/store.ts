@@ -8,8 +8,15 @@ export interface Store {
   /** Applies the operations in order, durably, all in one commit; a refusal is an outcome, never an exception. */
   apply(operations: readonly LedgerOperation[]): Promise<LedgerOutcome[]>;
 
-  /** Starts a new life of this process: a fresh epoch, older lives' open holds voided in their callers' favour. */
+  /**
+   * Starts a new life of this process: a fresh epoch, and the open holds of its earlier lives voided in their callers'
+   * favour. Where several processes share the store, others that live keep their holds.
+   */
   beginInstance(): Promise<Instance>;
+  /** Says that this life goes on; false once others have declared it dead: its holds are void, and it must begin anew. */
+  beat(): Promise<boolean>;
+  /** Declares dead who has been silent for `LIMITS.instanceDeadMs`, and voids their open holds; says how many. */
+  reap(): Promise<number>;
   /** Remembers a price list for ever under its version and gives the number that holds refer to it by. */
   registerPrices(version: string, pricesJson: string): Promise<number>;
 

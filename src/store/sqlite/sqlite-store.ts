@@ -106,6 +106,15 @@ class SqliteStore implements Store {
     return { number: Number(epoch % 1024n), epoch, voidedHolds };
   }
 
+  /** One process has the folder, for as long as it lives. */
+  async beat(): Promise<boolean> {
+    return true;
+  }
+
+  async reap(): Promise<number> {
+    return 0;
+  }
+
   registerPrices(version: string, pricesJson: string): Promise<number> {
     return this.#writer.call('registerPrices', this.#clock.nowMs(), version, pricesJson);
   }
