@@ -10,6 +10,8 @@ export const LIMITS = {
   jsonKeysMax: 100_000,
   jsonNumberDigitsMax: 400,
   jsonKeyBytesMax: 4096,
+  /** Deepest nesting of what a host sends: what is deeper could not be written again without a stack as deep. */
+  hostJsonDepthMax: 1_000,
   /** Largest single server-sent event a host may send. */
   sseFrameBytesMax: 8 * 1024 * 1024,
   /** Most words of a model in one stream: some of them are kept until its end. */

@@ -42,6 +42,7 @@ export function rowsContract(subject: StoreSubject): void {
         costNanousd: 0n,
         host: null,
         attempts: 0,
+        tries: null,
         lossNanousd: 0n,
         lossReason: null,
       };
@@ -55,6 +56,10 @@ export function rowsContract(subject: StoreSubject): void {
         costNanousd: 10n,
         host: 'host-b',
         attempts: 2,
+        tries: [
+          { host: 'host-a', outcome: 'unavailable 500', ms: 12 },
+          { host: 'host-b', outcome: 'client_gone', ms: 3_000 },
+        ],
         lossNanousd: 5n,
         lossReason: 'The first host billed too.',
       } as const;

@@ -87,6 +87,7 @@ const SETTLEMENT: Settlement = {
   costNanousd: 0n,
   host: 'host-a',
   attempts: 1,
+  tries: null,
   lossNanousd: 0n,
   lossReason: null,
 };

@@ -84,6 +84,7 @@ const anySettle = fc
     usage: fc.option(anyUsage),
     host: fc.option(fc.constantFrom('h1', 'h2')),
     attempts: fc.nat(3),
+    tries: fc.option(fc.array(fc.record({ host: anyText, outcome: anyText, ms: fc.nat() }), { maxLength: 3 })),
     lossNanousd: fc.bigInt(0n, 50n),
     lossReason: fc.option(anyText),
     kept: fc.option(fc.uint8Array({ maxLength: 3 })),

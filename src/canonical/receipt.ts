@@ -60,6 +60,8 @@ export interface Receipt {
   /** The operator's view: who served, how often we tried, what we lost and why. */
   readonly host: string | null;
   readonly attempts: number;
+  /** Each attempt, where there was more than one. */
+  readonly tries: readonly HostTry[] | null;
   readonly lossNanousd: bigint;
   readonly lossReason: string | null;
 }
@@ -75,6 +77,7 @@ export type Settlement = Pick<
   | 'costNanousd'
   | 'host'
   | 'attempts'
+  | 'tries'
   | 'lossNanousd'
   | 'lossReason'
 > & { readonly ended: Ended; readonly httpStatus: number };

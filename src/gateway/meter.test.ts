@@ -212,6 +212,35 @@ describe('what the operator may lose where nothing is charged', () => {
   });
 });
 
+describe('what a failed attempt may cost the operator where another was charged', () => {
+  const answer: Partial<Outcome> = { usage: reported({ freshTokens: 5 }), attempts: 3 };
+
+  it('is up to the hold for each that may have worked, and nothing of it is charged', () => {
+    expect(settle({ ...answer, billableTries: 2 })).toMatchObject({
+      costNanousd: 50n,
+      lossNanousd: 2n * HELD,
+      lossReason: 'host_may_bill_failed_attempt',
+    });
+    expect(settle({ ...answer, billableTries: 0 })).toMatchObject({ lossNanousd: 0n, lossReason: null });
+  });
+
+  it('adds to a loss that the answer itself brought', () => {
+    expect(settle({ usage: reported({ outputTokens: 1_000 }), attempts: 2, billableTries: 1 })).toMatchObject({
+      lossNanousd: 100_000n - HELD + HELD,
+      lossReason: 'host_reported_more_than_bound',
+    });
+  });
+
+  it('is told also where the last host only turned the call away', () => {
+    const refused = { ...BEFORE_CONTENT, ended: 'failed' as const, attempts: 2, turnedAway: true };
+    expect(settle({ ...refused, billableTries: 1 })).toMatchObject({
+      lossNanousd: HELD,
+      lossReason: 'host_may_bill_uncharged_work',
+    });
+    expect(settle({ ...refused, billableTries: 0 })).toMatchObject({ lossNanousd: 0n, lossReason: null });
+  });
+});
+
 describe('the meter', () => {
   it('never estimates more than the caller could have been sent or have sent', () => {
     const { usage } = settle({ relayedBytes: 100_000 }, { inputEstimateTokens: 9_999 });

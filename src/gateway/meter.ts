@@ -53,10 +53,10 @@ const HOST_DID_NOT_WORK: ReadonlySet<ErrorName> = new Set([
 
 /** Turns what a relay saw into what the caller pays, by the table of docs/endings.md; never more than the hold. */
 export function meter(input: MeterInput): Settlement {
-  const { ended, httpStatus, host, attempts } = input.outcome;
+  const { ended, httpStatus, host, attempts, tries = null } = input.outcome;
   const reading = withUsableCounts(input.outcome.usage);
   const charge = isCharged(input) ? withEarlierWork(input, chargeFor(input, reading)) : chargeNothing(input, reading);
-  return { ended, httpStatus, host, attempts, ...charge };
+  return { ended, httpStatus, host, attempts, tries, ...charge };
 }
 
 function isCharged({ outcome, stream }: MeterInput): boolean {

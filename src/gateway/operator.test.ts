@@ -72,7 +72,14 @@ async function charge(accountId: string, keyId: string | null, costNanousd: bigi
     ...names,
   });
   expect(held.kind).toBe('held');
-  const nothing = { usageSource: 'none', usage: null, components: null, host: 'sim', attempts: 1 } as const;
+  const nothing = {
+    usageSource: 'none',
+    usage: null,
+    components: null,
+    host: 'sim',
+    attempts: 1,
+    tries: null,
+  } as const;
   const loss = { lossNanousd: 0n, lossReason: null };
   await ledger.settle(id, { ended: 'complete', httpStatus: 200, costNanousd, ...nothing, ...loss });
   return id;

@@ -28,6 +28,10 @@ const SETTLED: Receipt = {
   costNanousd: 230n,
   host: 'some-host',
   attempts: 2,
+  tries: [
+    { host: 'first-host', outcome: 'unavailable 500', ms: 3 },
+    { host: 'some-host', outcome: 'complete', ms: 40 },
+  ],
   lossNanousd: 0n,
   lossReason: null,
 };
@@ -65,11 +69,12 @@ describe('a receipt', () => {
   });
 
   it('keeps host, attempts and loss for the operator', () => {
-    expect(view({})).not.toHaveProperty('host');
+    expect(JSON.stringify(view({}), (_, value) => String(value))).not.toContain('-host');
     expect(view({}, true)).toMatchObject({
       account: formatId('acct_', 7n),
       host: 'some-host',
       attempts: 2,
+      tries: SETTLED.tries,
       loss: null,
     });
     expect(view({ lossNanousd: 9n, lossReason: 'host_usage_unusable' }, true)).toMatchObject({

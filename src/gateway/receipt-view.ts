@@ -42,6 +42,7 @@ function operatorPart(receipt: Receipt): Record<string, unknown> {
     account: formatId('acct_', receipt.accountId),
     host: receipt.host,
     attempts: receipt.attempts,
+    tries: receipt.tries,
     loss: receipt.lossReason === null ? null : { amount_nanousd: receipt.lossNanousd, reason: receipt.lossReason },
   };
 }

@@ -2,6 +2,7 @@ import type { HostTry } from '../canonical/receipt.ts';
 import { MISSING_USAGE } from '../canonical/usage.ts';
 import { isClosed, isUsable } from '../hosts/choose.ts';
 import type { Candidate } from '../hosts/directory.ts';
+import { LIMITS } from '../limits.ts';
 import type { ClientSink } from './client-sink.ts';
 import type { Call, Gateway } from './gateway.ts';
 import { hostMayBill } from './meter.ts';
@@ -113,7 +114,7 @@ async function attempt(gateway: Gateway, admitted: Admitted, passage: Passage, s
     const result = await (peek.stream ? relayStreamed(terms) : relayBuffered(terms));
     const endedMs = clock.monotonicMs();
     standing?.note(ticket, result.sign, endedMs, spare);
-    const outcome = result.hostFault ?? result.ended;
+    const outcome = (result.hostFault ?? result.ended).slice(0, LIMITS.tryOutcomeCharsMax);
     return { host: host.row.name, outcome, ms: Math.round(endedMs - startedMs), result };
   } catch (error) {
     standing?.note(ticket, NOTHING_LEARNED, clock.monotonicMs(), spare);

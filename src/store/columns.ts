@@ -1,4 +1,4 @@
-import type { CostComponents, Receipt } from '../canonical/receipt.ts';
+import type { CostComponents, HostTry, Receipt } from '../canonical/receipt.ts';
 import type { Usage } from '../canonical/usage.ts';
 import { parseJson } from '../kit/json.ts';
 import { ACCOUNT_KIND, CALL_STATE, CAP_WINDOW, ENDED, USAGE_SOURCE } from './codes.ts';
@@ -125,6 +125,7 @@ export interface CallColumns {
   readonly cache_read: bigint;
   readonly output: bigint;
   readonly attempts: bigint | null;
+  readonly tries: string | null;
   readonly loss: bigint | null;
   readonly loss_reason: string | null;
   readonly price_version: string;
@@ -158,6 +159,7 @@ export function receiptOf(row: CallColumns): Receipt {
     costNanousd: row.cost,
     host: row.host_text,
     attempts: Number(row.attempts ?? 0n),
+    tries: row.tries === null ? null : (parseJson(row.tries) as HostTry[]),
     lossNanousd: row.loss ?? 0n,
     lossReason: row.loss_reason,
   };

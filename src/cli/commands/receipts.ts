@@ -1,3 +1,4 @@
+import type { HostTry } from '../../canonical/receipt.ts';
 import { EXIT } from '../exit-codes.ts';
 import type { Branch, Leaf } from '../leaf.ts';
 import { PAGE_OPTIONS, readPage, sayMore } from '../paging.ts';
@@ -67,6 +68,8 @@ function describeMember(name: string, value: unknown): string {
   if (name === 'created') return `${time(Number(value))} UTC`;
   if (name.endsWith('_nanousd')) return amount(value);
   if (typeof value !== 'object' || value === null) return String(value ?? '-');
+  if (name === 'tries')
+    return (value as HostTry[]).map(({ host, outcome, ms }) => `${host} ${outcome} ${ms} ms`).join(', ');
   const isMoney = name === 'components';
   const parts = Object.entries(value).map(
     ([part, worth]) =>

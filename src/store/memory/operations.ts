@@ -1,6 +1,6 @@
 import type { Receipt } from '../../canonical/receipt.ts';
 import type { Clock } from '../../kit/clock.ts';
-import { freesKey, type IdempotencyRow, isOver, repeatOf } from '../idempotency.ts';
+import { freesKey, type IdempotencyRow, isAnswered, isOver, repeatOf } from '../idempotency.ts';
 import { INT64_MAX, INT64_MIN, isAmount } from '../int64.ts';
 import type {
   CreditOperation,
@@ -114,7 +114,7 @@ export class MemoryOperations {
     if (cost > call.receipt.heldNanousd) return { kind: 'settle_refused', reason: 'exceeds_hold' };
 
     this.#endHold(call, cost);
-    const isFree = freesKey(cost, settlement.ended === 'complete', kept);
+    const isFree = freesKey(cost, isAnswered(settlement), kept);
     this.#endKey(call.receipt, isFree ? null : { state: 'finished', kept });
     Object.assign(call.receipt, settlement, { state: 'settled', endedMs });
     return { kind: 'settled' };
@@ -204,6 +204,7 @@ function openReceipt(hold: HoldOperation, priceVersion: string): Mutable<Receipt
     costNanousd: 0n,
     host: null,
     attempts: 0,
+    tries: null,
     lossNanousd: 0n,
     lossReason: null,
   };

@@ -1,6 +1,7 @@
 import { ledger } from './0001-ledger.ts';
 import { custodyAndIdempotency } from './0002-custody-and-idempotency.ts';
+import { tries } from './0003-tries.ts';
 import type { Migration } from './migration.ts';
 
 /** In order, numbered from 1 without gaps. */
-export const MIGRATIONS: readonly Migration[] = [ledger, custodyAndIdempotency];
+export const MIGRATIONS: readonly Migration[] = [ledger, custodyAndIdempotency, tries];

@@ -1,5 +1,5 @@
 import { CALL_STATE, ENDED, IDEMPOTENCY_STATE, USAGE_SOURCE } from '../codes.ts';
-import { freesKey } from '../idempotency.ts';
+import { freesKey, isAnswered } from '../idempotency.ts';
 import type {
   CreditOperation,
   HoldOperation,
@@ -67,7 +67,7 @@ export class BatchWrites {
   #noteSettle(settle: SettleOperation): void {
     this.settles.push(settle);
     const { settlement, kept } = settle;
-    const isFree = freesKey(settlement.costNanousd, settlement.ended === 'complete', kept);
+    const isFree = freesKey(settlement.costNanousd, isAnswered(settlement), kept);
     this.#endMark(settle.id, isFree ? null : { state: 'finished', kept });
   }
 

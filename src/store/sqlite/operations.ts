@@ -16,6 +16,7 @@ export class Operations {
   readonly #insertCall: StatementSync;
   readonly #nameKey: StatementSync;
   readonly #settleCall: StatementSync;
+  readonly #noteTries: StatementSync;
   readonly #voidCall: StatementSync;
   readonly #findCredit: StatementSync;
   readonly #insertCredit: StatementSync;
@@ -34,6 +35,7 @@ export class Operations {
         fresh_tokens = ?, cache_read_tokens = ?, cache_write_tokens = ?, cache_write_1h_tokens = ?,
         output_tokens = ?, reasoning_tokens = ?, fresh = ?, cache_write = ?, cache_read = ?, output = ?
       WHERE id = ? AND state = ${CALL_STATE.of.open}`);
+    this.#noteTries = database.prepare('UPDATE call SET tries = ? WHERE id = ?');
     this.#voidCall = database.prepare(`
       UPDATE call SET state = ${CALL_STATE.of.voided}, ended_ms = ?, ended = ${ENDED.of.died},
         usage_source = ${USAGE_SOURCE.of.none}, attempts = 0, loss = held, loss_reason = ?
@@ -135,8 +137,9 @@ export class Operations {
     if (cost > call.held) return settleRefused('exceeds_hold');
 
     this.#writeSettled(settle);
+    if (settle.tries !== null) this.#noteTries.run(settle.tries, id);
     const own = ownKey(call);
-    if (own !== null) this.#idempotencyKeys.settle(own, cost, settle.ended, kept);
+    if (own !== null) this.#idempotencyKeys.settle(own, cost, isAnswered(settle), kept);
     this.#books.endHold(call, cost);
     return SETTLED;
   }
@@ -218,6 +221,10 @@ function ownKey({ id, balance, idempotencyKey }: CallRow): OwnKey | null {
   return idempotencyKey === null ? null : { accountId: balance.accountId, key: idempotencyKey, callId: id };
 }
 
+function isAnswered({ ended, tokens }: SettleWords): boolean {
+  return ended === ENDED.of.complete || tokens !== NO_TOKENS;
+}
+
 function isActive(key: KeyRule | null, accountId: bigint, nowMs: bigint): boolean {
   if (key === null || key.accountId !== accountId || key.revokedMs !== null) return false;
   return key.expiresMs === null || key.expiresMs > nowMs;
@@ -271,6 +278,7 @@ function readSettle(tape: TapeReader) {
     cost: tape.word(),
     host: tape.text(),
     attempts: tape.word(),
+    tries: tape.text(),
     loss: tape.word(),
     lossReason: tape.text(),
     tokens: readGroup(tape, NO_TOKENS),

@@ -107,6 +107,7 @@ class TapeWriter {
     this.#clamped(settlement.costNanousd);
     this.#text(settlement.host);
     this.#number(settlement.attempts);
+    this.#text(settlement.tries === null ? null : JSON.stringify(settlement.tries));
     this.#put(settlement.lossNanousd);
     this.#text(settlement.lossReason);
     this.#usage(settlement);
