@@ -63,11 +63,14 @@ function fillCalls(database: DatabaseSync, calls: number, accounts: number, firs
   database
     .prepare(`
       WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < :calls)
-      INSERT INTO call
+      INSERT INTO call (id, state, epoch, account_id, key_id, window_id, held, cost, price_id, route, stream,
+        requested_model, effective_model, created_ms, ended_ms, ended, http_status, usage_source, fresh_tokens,
+        cache_read_tokens, cache_write_tokens, cache_write_1h_tokens, output_tokens, reasoning_tokens, fresh, cache_write,
+        cache_read, output, host, attempts, loss)
       SELECT :firstId + i * :step, 2, 1, :firstAccount + i % :accounts, :firstAccount + i % :accounts, 0,
-        2000000, 900000 + i % 1000, 1, 1, 0, 2, 2, :firstMs + i * (30 * 86400000) / :calls, NULL,
+        2000000, 900000 + i % 1000, 1, 1, 0, 2, 2, :firstMs + i * (30 * 86400000) / :calls,
         :firstMs + i * (30 * 86400000) / :calls + 900, 1, 200, 1, 400, 0, 0, 0, 200, 0,
-        400000 + i % 1000, 0, 0, 500000, 3, 1, 0, NULL, NULL
+        400000 + i % 1000, 0, 0, 500000, 3, 1, 0
       FROM n`)
     .run({
       calls: BigInt(calls),
