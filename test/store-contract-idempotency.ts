@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { ZERO_USAGE } from '../src/canonical/usage.ts';
 import { LIMITS } from '../src/limits.ts';
 import type { HoldOperation, LedgerOperation } from '../src/store/store.ts';
 import { aCredit, aHold, aKey, anAccount, aSettle, NOON_MS } from './store-fixtures.ts';
@@ -95,7 +96,7 @@ export function idempotencyContract(subject: StoreSubject): void {
       ).toEqual([['finished', 1n, [...ANSWER]], ['finished', 1n, [...ANSWER]], 'key_inactive', 'balance']);
     });
 
-    it('are free again when a call failed and cost nothing, and only then', async () => {
+    it('are free again when a call came to nothing and cost nothing, and only then', async () => {
       const failed = { ended: 'failed', httpStatus: 502 } as const;
       await told(keyedHold(1n), keyedHold(2n, { key: 'free' }), keyedHold(3n, { key: 'cost' }));
       await told(aSettle(1n, 0n, failed), aSettle(2n, 0n), aSettle(3n, 1n, { ended: 'client_gone' }));
@@ -106,6 +107,8 @@ export function idempotencyContract(subject: StoreSubject): void {
       ]);
       await told(aSettle(4n, 0n, { ended: 'client_gone' }, ANSWER));
       expect(await told(keyedHold(7n))).toEqual([['finished', 4n, [...ANSWER]]]);
+      await told(keyedHold(8n, { key: 'elsewhere' }), aSettle(8n, 0n, { ended: 'client_gone', usage: ZERO_USAGE }));
+      expect(await told(keyedHold(9n, { key: 'elsewhere' }))).toEqual([['finished', 8n, null]]);
       expect((await subject.store.verify()).violations).toEqual([]);
     });
 

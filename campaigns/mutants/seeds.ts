@@ -116,8 +116,8 @@ export const MUTANTS: readonly Mutant[] = [
     changes: [
       {
         file: 'src/store/idempotency.ts',
-        find: 'return costNanousd === 0n && !isComplete && kept === null;',
-        replace: 'return costNanousd === 0n && !isComplete && kept !== null;',
+        find: 'return costNanousd === 0n && !answered && kept === null;',
+        replace: 'return costNanousd === 0n && !answered && kept !== null;',
       },
     ],
     tests: ['test/idempotency.test.ts'],

@@ -1,3 +1,4 @@
+import type { Settlement } from '../canonical/receipt.ts';
 import { LIMITS } from '../limits.ts';
 import type { IdempotencyMark, IdempotencyState, LedgerOutcome } from './store.ts';
 
@@ -24,7 +25,12 @@ export function repeatOf(row: IdempotencyRow, mark: IdempotencyMark): LedgerOutc
   return { kind: 'idempotent', state: row.state, callId, kept };
 }
 
-/** A call that neither cost anything nor came to an answer might as well not have been: its key is free again. */
-export function freesKey(costNanousd: bigint, isComplete: boolean, kept: Uint8Array | null): boolean {
-  return costNanousd === 0n && !isComplete && kept === null;
+/** It came to its end, or part of it was billed, be it at a price of zero: somebody may have paid for it elsewhere. */
+export function isAnswered({ ended, usage }: Pick<Settlement, 'ended' | 'usage'>): boolean {
+  return ended === 'complete' || usage !== null;
+}
+
+/** A call that neither cost anything nor came to any answer might as well not have been: its key is free again. */
+export function freesKey(costNanousd: bigint, answered: boolean, kept: Uint8Array | null): boolean {
+  return costNanousd === 0n && !answered && kept === null;
 }

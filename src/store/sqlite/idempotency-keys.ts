@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { LIMITS } from '../../limits.ts';
-import { ENDED, IDEMPOTENCY_STATE } from '../codes.ts';
+import { IDEMPOTENCY_STATE } from '../codes.ts';
 import { freesKey, isOver, repeatOf } from '../idempotency.ts';
 import type { IdempotencyMark, LedgerOutcome } from '../store.ts';
 
@@ -42,9 +42,9 @@ export class IdempotencyKeys {
     this.#take.run(accountId, mark.key, callId, mark.bodySha256, nowMs);
   }
 
-  settle(own: OwnKey, cost: bigint, ended: bigint, kept: Uint8Array | null): void {
+  settle(own: OwnKey, cost: bigint, answered: boolean, kept: Uint8Array | null): void {
     const { accountId, key, callId } = own;
-    if (freesKey(cost, ended === ENDED.of.complete, kept)) this.#free.run(accountId, key, callId);
+    if (freesKey(cost, answered, kept)) this.#free.run(accountId, key, callId);
     else this.#finish.run(kept, accountId, key, callId);
   }
 
