@@ -204,6 +204,8 @@ export const LIMITS = {
   /** A client's head: its size and its number of headers. */
   requestHeaderBytesMax: 32 * 1024,
   requestHeadersMax: 100,
+  /** How much of a refused body is read and forgotten, so that its client can read the refusal. */
+  forgottenBodyBytesMax: 64 * 1024 * 1024,
   /** How often connections are looked through for requests that take too long, and how long an idle one is kept. */
   connectionsCheckMs: 5_000,
   clientKeepAliveMs: 72_000,

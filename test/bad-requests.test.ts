@@ -1,9 +1,9 @@
 import type { Pool } from 'undici';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { ModelRow } from '../src/catalog/schema.ts';
 import type { BadClass, BadRequest, KeyHolder } from './bad-requests/bad-class.ts';
 import { BROKEN_TEXTS } from './bad-requests/broken-text.ts';
 import { type Body, goodBody } from './bad-requests/good-body.ts';
+import { LACKING_MODELS } from './bad-requests/models.ts';
 import { HARMLESS_VALUES, REFUSED_ASKS } from './bad-requests/refused-asks.ts';
 import { type Answer, judge, openPool, type Refusal, send } from './bad-requests/send.ts';
 import { WRONG_FIELDS } from './bad-requests/wrong-fields.ts';
@@ -22,16 +22,6 @@ const CLASSES: readonly BadClass[] = [
   ...REFUSED_ASKS,
   ...BROKEN_TEXTS,
   ...WRONG_HTTP,
-];
-
-const PRICE = { input: 1_000_000_000, output: 2_000_000_000 };
-const HOSTS = [{ host: 'sim', model: 'sim-gpt' }];
-/** Models that lack what the simulated ones have. */
-const MODELS: ModelRow[] = [
-  { id: 'chat-only', caps: ['chat'], context_window: 100_000, max_output_tokens: 1000, price: PRICE, hosts: HOSTS },
-  { id: 'vectors-only', caps: ['embeddings'], context_window: 8000, price: PRICE, hosts: HOSTS },
-  { id: 'модель', caps: ['chat'], context_window: 100_000, max_output_tokens: 1000, price: PRICE, hosts: HOSTS },
-  { id: 'unpriced-chat', caps: ['chat'], context_window: 100_000, max_output_tokens: 1000, hosts: HOSTS },
 ];
 
 const PLAIN = { model: 'модель', messages: [{ role: 'user', content: 'hello' }], tools: [], reasoning_effort: null };
@@ -57,7 +47,7 @@ let hostedPool: Pool;
 const refusals = new Map<BadClass, Refusal[]>(CLASSES.map((row) => [row, []]));
 
 beforeAll(async () => {
-  local = await startHarness({ config: { models: MODELS } });
+  local = await startHarness({ config: { models: LACKING_MODELS } });
   hosted = await startHarness({ hosted: true });
   for (const [holder, options] of Object.entries(KEYS)) keys.set(holder as KeyHolder, await hosted.mint(options));
   localPool = openPool(local.url);

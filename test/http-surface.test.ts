@@ -148,6 +148,22 @@ describe('a head', () => {
     }
   });
 
+  test('too large an announced body is refused to a client that sends on, and never loses the refusal to the close', async () => {
+    const piece = Buffer.alloc(1024 * 1024, 'x');
+    for (const framing of [
+      `content-length: ${40 * piece.length}\r\n`,
+      `content-type: text/plain\r\ncontent-length: ${40 * piece.length}\r\n`,
+    ]) {
+      const socket = openSocket(harness.url);
+      const text = readToEnd(socket);
+      socket.write(`POST /v1/chat/completions HTTP/1.1\r\n${HOST}${JSON_TYPE}${framing}\r\n`);
+      for (let sent = 0; sent < 40; sent++) {
+        if (!socket.write(piece)) await Promise.race([once(socket, 'drain'), once(socket, 'close')]);
+      }
+      expect(firstAnswer(await text)).toMatchObject({ status: framing.startsWith('content-type') ? 400 : 413 });
+    }
+  });
+
   test.each(['gzip', 'br', 'deflate', 'zstd'])('with a body in %s is refused by that name', async (encoding) => {
     const answer = firstAnswer(
       await speak(harness.url, sized(`content-encoding: ${encoding}\r\nconnection: close\r\n`)),
@@ -186,6 +202,26 @@ describe('what only looks odd is served', () => {
     const [answer] = (await once(socket, 'data')) as [Buffer];
     expect(answer.toString()).toMatch(/^HTTP\/1\.1 200 OK/);
     socket.destroy();
+  });
+
+  test.each([
+    ['another body', '{"model":'],
+    ['an end of a line', '\n'],
+    ['the next request, broken', 'GET /v1/models HTTP/1.1\r\nno colon\r\n\r\n'],
+  ])('a call before %s that nobody can read gets its own answer, and then the end', async (_, behind) => {
+    const head = `POST /v1/chat/completions HTTP/1.1\r\n${HOST}${JSON_TYPE}content-length: ${ASK.length}\r\n`;
+    for (const connection of ['', 'connection: close\r\n']) {
+      const socket = openSocket(harness.url);
+      const text = readToEnd(socket);
+      socket.write(`${head}${connection}\r\n${ASK}${behind}`);
+      if (behind === '\n' && connection === '') {
+        // A stray line feed is nobody's request: what follows it is answered.
+        socket.write(`GET /v1/models HTTP/1.1\r\n${HOST}connection: close\r\n\r\n`);
+      }
+      expect((await text).match(/HTTP\/1\.1 \d{3}/g)![0]).toBe('HTTP/1.1 200');
+      expect(await text).toContain('"chat.completion"');
+      expect(await text).not.toContain('bad_request');
+    }
   });
 
   test('a request that has closed is not a client that has: its answer still comes', async () => {

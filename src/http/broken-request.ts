@@ -1,17 +1,29 @@
-import { type Server, STATUS_CODES } from 'node:http';
+import { type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { errorEnvelope, GatewayError } from '../canonical/errors.ts';
 import { errorHeaders } from '../gateway/refuse.ts';
 
 /**
- * Bytes that never became a request: they are told so in the common envelope and shown the door. A connection that has
- * carried an answer may be in the middle of another one, so it is only closed.
+ * Bytes that never became a request: they are told so in the common envelope and shown the door. If they came behind a
+ * request in good order, that one gets its own answer first, and theirs is the end: two answers could be confused.
  */
 export function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
-  if (socket.writable && socket.bytesWritten === 0 && error.code !== 'ECONNRESET')
-    socket.write(answerWith(errorOf(error.code)));
+  const isReadable = error.code?.startsWith('HPE_') === true;
+  const answer = answerUnderWay(socket);
+  if (isReadable && answer?.req.complete) {
+    answer.shouldKeepAlive = false;
+    answer.once('close', () => socket.destroySoon());
+    return;
+  }
+  const isUnanswered = answer === null || !answer.headersSent;
+  if (socket.writable && isUnanswered && error.code !== 'ECONNRESET') socket.write(answerWith(errorOf(error.code)));
   socket.destroySoon();
+}
+
+/** The response whose turn it is on this connection; Node keeps it there, and nowhere else. */
+function answerUnderWay(socket: Socket): ServerResponse | null {
+  return (socket as Socket & { _httpMessage?: ServerResponse | null })._httpMessage ?? null;
 }
 
 /** What Node would answer or cut by itself, in words that are not ours. */

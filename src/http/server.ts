@@ -11,6 +11,7 @@ import { corsHeaders, preflightHeaders } from './cors.ts';
 import { wireAt, wireOf } from './error-shape.ts';
 import { errorOfUnknownRoute, methodsAt } from './errors.ts';
 import { checkOrigin, type GuardTerms } from './guard.ts';
+import { endLastAnswer, isLastAnswer } from './last-answer.ts';
 import { buildListener, type Patience } from './listener.ts';
 import { type OperationsAnswers, sendOperations } from './operations.ts';
 import { readRequestBody } from './request-body.ts';
@@ -198,7 +199,9 @@ class Door {
   #send(visit: Visit, status: number, headers: Record<string, string>, body: string): void {
     const { response, requestId } = visit;
     const length = { 'content-length': String(Buffer.byteLength(body)) };
-    response.writeHead(status, { ...identityHeaders(requestId, null, null), ...headers, ...length }).end(body);
+    response.writeHead(status, { ...identityHeaders(requestId, null, null), ...headers, ...length });
+    if (isLastAnswer(response)) endLastAnswer(visit.request, response, body);
+    else response.end(body);
   }
 
   #note(visit: Visit, status: number, errorCode: string | null): void {

@@ -1,0 +1,60 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { resolve } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Hello, Question, Vitals } from './gateway.ts';
+
+const PROGRAM = resolve(import.meta.dirname, 'gateway.ts');
+const LOOKS_MAX = 600;
+
+/** The gateway under attack, in a process of its own. */
+export class GatewayChild {
+  readonly hello: Hello;
+  readonly #process: ChildProcess;
+
+  private constructor(child: ChildProcess, hello: Hello) {
+    this.#process = child;
+    this.hello = hello;
+  }
+
+  static async start(simUrl: string): Promise<GatewayChild> {
+    const env = { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '' };
+    const child = fork(PROGRAM, [simUrl], {
+      execArgv: ['--expose-gc'],
+      env,
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    });
+    const end = (): void => void child.kill('SIGKILL');
+    process.once('exit', end);
+    child.once('exit', () => process.removeListener('exit', end));
+    const [hello] = (await Promise.race([once(child, 'message'), failOnExit(child)])) as [Hello];
+    return new GatewayChild(child, hello);
+  }
+
+  get isAlive(): boolean {
+    return this.#process.exitCode === null && this.#process.signalCode === null;
+  }
+
+  /** Once nothing is under way any more, after its garbage was collected. */
+  async vitals(): Promise<Vitals> {
+    for (let look = 0; ; look++) {
+      this.#process.send('vitals' satisfies Question);
+      const [answer] = (await Promise.race([once(this.#process, 'message'), failOnExit(this.#process)])) as [Vitals];
+      const isQuiet = answer.callsUnderWay === 0 && answer.openHolds === 0;
+      if (isQuiet || look === LOOKS_MAX) return answer;
+      await nextTurn();
+    }
+  }
+
+  async stop(): Promise<void> {
+    if (!this.isAlive) return;
+    const ended = once(this.#process, 'exit');
+    this.#process.send('stop' satisfies Question);
+    await ended;
+  }
+}
+
+async function failOnExit(child: ChildProcess): Promise<never> {
+  const [code, signal] = await once(child, 'exit');
+  throw new Error(`The gateway ended: ${code ?? signal}.`);
+}
