@@ -46,6 +46,14 @@ describe('keys that hosts refuse', () => {
     expect(world.told(/refused our key/)).toEqual([]);
   });
 
+  test('a 400 that speaks of our account is told each time, but words alone set no key aside', async () => {
+    const errorBody = { error: { message: 'Your credit balance is too low to access the API.' } };
+    world.script('northern', { status: 400, errorBody });
+    for (let calls = 0; calls < 2; calls++) expect(await world.served()).toBe('eastern');
+    expect(world.sims.northern.received()).toBe(2);
+    expect(world.told(/spoke of our account/)).toMatchObject([{ host: 'northern' }, { host: 'northern' }]);
+  });
+
   test('when none is left callers see 502, then 503, never what hosts said; a reload tries again', async () => {
     for (const name of NAMES) world.script(name, { status: 401 });
     const codes: unknown[] = [];

@@ -35,11 +35,13 @@ export function logCall(log: Log, record: ExchangeRecord): void {
   raiseAlarm(log, record);
 }
 
-/** What somebody must mend: a key of ours that a host refuses, counts that nobody can bill. */
-function raiseAlarm(log: Log, { requestId, host, fault, lossReason }: ExchangeRecord): void {
+/** What somebody must mend and is told of nowhere else: hosts that speak of our account in a 400, counts that nobody can bill. */
+function raiseAlarm(log: Log, { requestId, host, fault, tries, lossReason }: ExchangeRecord): void {
   const fields = { request_id: requestId, host, fault: fault ?? undefined };
-  if (fault?.startsWith('credentials'))
-    log.error(fields, 'A host refused our key or does not know the model: check both.');
+  for (const attempt of tries ?? [{ host, outcome: fault }]) {
+    if (!attempt.outcome?.startsWith('credentials 400')) continue;
+    log.error({ ...fields, host: attempt.host }, 'A host spoke of our account with it: check key and credit.');
+  }
   if (lossReason === 'host_usage_unusable') log.error(fields, 'A host sent token counts that nobody can bill.');
 }
 
