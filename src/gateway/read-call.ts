@@ -29,18 +29,6 @@ export function readModelName({ value }: JsonText): string | null {
   return typeof model === 'string' && model.length <= LIMITS.modelIdCharsMax ? model : null;
 }
 
-/** Headers that set a limit at another gateway: who sends one would believe in a limit that is not there. */
-const FOREIGN_LIMITS = ['helicone-ratelimit-policy'];
-
-export function refuseForeignLimits(headers: IncomingHttpHeaders): void {
-  const param = FOREIGN_LIMITS.find((name) => headers[name] !== undefined);
-  if (param === undefined) return;
-  throw new GatewayError('unsupported_feature', {
-    param,
-    message: `\`${param}\` is not obeyed here. Send \`${CEILING_HEADER}\` to limit what one call may cost, and give the key a spend cap.`,
-  });
-}
-
 export const CEILING_HEADER = 'x-gateway-max-cost-nanousd';
 
 export function readCeiling(headers: IncomingHttpHeaders): bigint | null {

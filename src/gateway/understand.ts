@@ -7,10 +7,11 @@ import { hostsFor } from './choose-host.ts';
 import { admitResolved } from './choose-model.ts';
 import { admitDeployment } from './deployment.ts';
 import type { ExchangeRecord } from './exchange-record.ts';
+import { refuseForeignHeaders } from './foreign-headers.ts';
 import type { Call, Gateway, PricedCatalog } from './gateway.ts';
 import { readIdempotencyMark } from './idempotency.ts';
 import { findPassages, type Passage } from './passage.ts';
-import { readBody, readCeiling, readModelName, refuseForeignLimits } from './read-call.ts';
+import { readBody, readCeiling, readModelName } from './read-call.ts';
 import { resolve } from './resolve.ts';
 
 /** A call with everything that was found out about it on the way in. */
@@ -31,7 +32,7 @@ export interface Admitted {
 export async function understand(gateway: Gateway, call: Call, record: ExchangeRecord): Promise<Admitted> {
   const text = readBody(call.body);
   record.requestedModel = readModelName(text);
-  refuseForeignLimits(call.headers);
+  refuseForeignHeaders(call.headers);
   const idempotency = readIdempotencyMark(call);
   refuseDisguised(text.value);
   const peek = call.wire.client.peek(text, call.headers);

@@ -73,6 +73,9 @@ export const REFUSED_ROUTES: readonly { readonly path: string; readonly instead:
     instead: 'Nothing is stored between calls; send the whole conversation to /v1/chat/completions.',
   },
   { path: '/vector_stores', instead: 'Nothing is stored between calls.' },
+  { path: '/conversations', instead: 'Nothing is stored between calls; send the whole conversation.' },
+  { path: '/containers', instead: 'No code runs here; run it yourself and send the result.' },
+  { path: '/videos', instead: 'Videos are not generated here.' },
   { path: '/realtime', instead: 'There is no realtime wire; stream from /v1/chat/completions.' },
   {
     path: '/responses/',
@@ -80,6 +83,8 @@ export const REFUSED_ROUTES: readonly { readonly path: string; readonly instead:
   },
   { path: '/generation', instead: 'GET /v1/receipts/{request_id} gives the receipt of a call.' },
   { path: '/credits', instead: 'GET /v1/balance gives the balance.' },
+  { path: '/key', instead: 'GET /v1/balance gives the balance, and what the key has left of its cap.' },
+  { path: '/auth/key', instead: 'GET /v1/balance gives the balance, and what the key has left of its cap.' },
 ];
 
 export function refusedRoute(path: string): { readonly path: string; readonly instead: string } | null {

@@ -1,4 +1,5 @@
 import type { PromptSize } from '../canonical/prompt-size.ts';
+import type { Members } from './members.ts';
 
 /** What a prompt's walk finds; every text passes through here, so that weighing and counting never disagree. */
 export interface PromptVisitor {
@@ -49,6 +50,11 @@ export class PromptMeasure implements PromptVisitor {
 export function visitUnknown(value: unknown, visitor: PromptVisitor): void {
   if (typeof value === 'string') visitor.text(value);
   else if (typeof value === 'object' && value !== null) visitor.text(JSON.stringify(value));
+}
+
+/** The members of a part that its wire knows nothing about; the known ones were weighed, or no model reads them. */
+export function visitRest(holder: Members, known: ReadonlySet<string>, visitor: PromptVisitor): void {
+  for (const name of Object.keys(holder)) if (!known.has(name)) visitUnknown(holder[name], visitor);
 }
 
 /** Gathers the texts instead of weighing them, for the rare exact count. */

@@ -62,6 +62,18 @@ export const REFUSED_EVERYWHERE: Refusals = {
   vl_high_resolution_images: { remedy: 'it would make pictures weigh more than can be known; leave it out' },
 };
 
+const isUsualTier = (value: unknown): boolean => value === 'auto' || value === 'default';
+const isTextOnly = (value: unknown): boolean => Array.isArray(value) && value.every((one) => one === 'text');
+
+/** Fields whose other values have another price, for wires that know them not: there they ask for nothing else. */
+export const OTHER_PRICES: Refusals = {
+  service_tier: {
+    remedy: 'tiers other than "auto" and "default" have no price here; leave it out',
+    harmless: isUsualTier,
+  },
+  modalities: { remedy: 'only text has a price here; ask for text', harmless: isTextOnly },
+};
+
 export function refuseUnlessHarmless(table: Refusals, body: Members, name: string): void {
   const { remedy, harmless, emptyAsks } = table[name]!;
   const value = body[name];

@@ -7,14 +7,21 @@ import { isAbsent, isObject, type Members } from './members.ts';
 import { withCost } from './prompt-usage.ts';
 import { readErrorMember } from './read-host-error.ts';
 import { refuseStream } from './refuse-stream.ts';
-import { REFUSED_EVERYWHERE, refuseUnlessHarmless } from './refused-fields.ts';
+import { OTHER_PRICES, REFUSED_EVERYWHERE, type Refusals, refuseUnlessHarmless } from './refused-fields.ts';
 import { mustBe } from './request-errors.ts';
 import { type Bill, HostAnswerBroken, type HostManners, type Peek } from './wire.ts';
+
+const REFUSED_FIELDS: Refusals = { ...REFUSED_EVERYWHERE, ...OTHER_PRICES };
+
+/** Fields that are refused if they ask for something, and mean nothing to a host if they do not. */
+export function isRefusable(name: string): boolean {
+  return Object.hasOwn(REFUSED_FIELDS, name);
+}
 
 /** What both spellings of a typed decision share: input is billed by what is sent, output is free. */
 export function decisionPeek(model: string, body: Members, bytes: number): Peek {
   for (const name of Object.keys(body)) {
-    if (Object.hasOwn(REFUSED_EVERYWHERE, name)) refuseUnlessHarmless(REFUSED_EVERYWHERE, body, name);
+    if (isRefusable(name)) refuseUnlessHarmless(REFUSED_FIELDS, body, name);
   }
   refuseStream(body, 'typed decisions');
   return {
@@ -48,7 +55,7 @@ export function readDecision(body: Buffer, names: readonly string[]): JsonText {
     // Said below, as for any other answer that is none.
   }
   const answer = text !== null && isObject(text.value) ? text.value : {};
-  if (text === null || !isObject(answer.answers)) {
+  if (text === null || !isObject(answer.answers) || isObject(answer.error)) {
     const error = answer.error ? readErrorMember(answer.error) : null;
     throw new HostAnswerBroken('The host answered with something that has no answers.', error);
   }

@@ -29,6 +29,9 @@ describe('the weight of a prompt', () => {
     [{ role: 'tool', tool_call_id: 'call_1' }, 6],
     [{ role: 'user', wish: 'unknown members weigh too' }, 25],
     [{ annotations: [] }, 2],
+    [{ content: [{ type: 'text', text: 'four', hidden: 'five5', cache_control: { type: 'ephemeral' } }] }, 9],
+    [{ content: [{ type: 'image_url', image_url: { url: 'https://x', detail: 'low', hidden: 'five5' } }] }, 5],
+    [{ content: [{ type: 'image_url', image_url: { url: 'https://x' }, text: 'four' }] }, 4],
     [{ prefix: true, weight: 7 }, 0],
   ])('of %j is %d bytes of text', (message, bytes) => {
     expect(weigh(message)).toMatchObject({ textBytes: bytes, toolBytes: 0, messages: 1 });
@@ -39,6 +42,10 @@ describe('the weight of a prompt', () => {
     const custom = { id: 'c2', type: 'custom', custom: { name: 'say', input: 'hi' } };
     expect(weigh({ tool_calls: [call, custom] })).toMatchObject({ textBytes: 4, toolBytes: 4 + 10 + 3 + 2 });
     expect(weigh({ function_call: { name: 'open', arguments: '{}' } }).toolBytes).toBe(6);
+    const extended = { ...call, hidden: 'five5', function: { ...call.function, also: 'four' } };
+    expect(weigh({ tool_calls: [extended] })).toMatchObject({ textBytes: 2 + 5 + 4, toolBytes: 4 + 10 });
+    const both = { ...custom, function: { name: 'second' } };
+    expect(weigh({ tool_calls: [both] }).textBytes).toBe(2 + JSON.stringify(both.function).length);
   });
 
   test('counts schemas as they stand in the body, spaces and all', () => {

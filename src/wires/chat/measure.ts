@@ -1,6 +1,6 @@
 import type { JsonText } from '../../kit/json.ts';
 import { isAbsent, isObject, type Members, objectsIn } from '../members.ts';
-import { PromptMeasure, type PromptVisitor, visitUnknown } from '../prompt-visitor.ts';
+import { PromptMeasure, type PromptVisitor, visitRest, visitUnknown } from '../prompt-visitor.ts';
 import { mustBe, unsupported } from '../request-errors.ts';
 
 const SCHEMA_FIELDS = ['tools', 'functions', 'response_format', 'tool_choice', 'function_call'];
@@ -83,17 +83,28 @@ function visitPart(part: unknown, path: string, visitor: PromptVisitor): void {
   switch (part.type) {
     case 'text':
       visitor.text(readString(part.text, `${path}.text`));
-      return;
+      break;
     case 'refusal':
       visitor.text(readString(part.refusal, `${path}.refusal`));
-      return;
+      break;
     case 'image_url':
       visitImage(part.image_url, `${path}.image_url`, visitor);
-      return;
+      break;
     default:
       throw refusedPart(part.type, `${path}.type`);
   }
+  visitRest(part, PART_MEMBERS[part.type], visitor);
 }
+
+/** Members that were weighed, or that no model reads. */
+const PART_MEMBERS = {
+  text: new Set(['type', 'text', 'cache_control']),
+  refusal: new Set(['type', 'refusal', 'cache_control']),
+  image_url: new Set(['type', 'image_url', 'cache_control']),
+};
+const IMAGE_MEMBERS = new Set(['url', 'detail']);
+const CALL_MEMBERS = new Set(['id', 'type', 'function', 'custom', 'index']);
+const CALLED_MEMBERS = new Set(['name', 'arguments', 'input']);
 
 function refusedPart(type: unknown, path: string) {
   if (typeof type !== 'string') return mustBe(path, '"text" or "image_url"');
@@ -106,10 +117,11 @@ const IMAGE_ADDRESS = /^(?:https?:\/\/|data:image\/)/i;
 
 function visitImage(image: unknown, path: string, visitor: PromptVisitor): void {
   const url = isObject(image) ? image.url : undefined;
-  if (typeof url !== 'string' || !IMAGE_ADDRESS.test(url)) {
+  if (!isObject(image) || typeof url !== 'string' || !IMAGE_ADDRESS.test(url)) {
     throw mustBe(`${path}.url`, 'an https: address or a data: URL of an image');
   }
   visitor.image(path);
+  visitRest(image, IMAGE_MEMBERS, visitor);
 }
 
 function visitToolCalls(calls: unknown, path: string, visitor: PromptVisitor): void {
@@ -121,6 +133,8 @@ function visitToolCalls(calls: unknown, path: string, visitor: PromptVisitor): v
     if (!isAbsent(call.id)) visitor.text(readString(call.id, `${at}.id`));
     const kind = isAbsent(call.custom) ? 'function' : 'custom';
     visitCalled(call[kind], `${at}.${kind}`, visitor);
+    if (kind === 'custom') visitUnknown(call.function, visitor);
+    visitRest(call, CALL_MEMBERS, visitor);
   }
 }
 
@@ -130,6 +144,7 @@ function visitCalled(called: unknown, path: string, visitor: PromptVisitor): voi
     const value = called[name];
     if (!isAbsent(value)) visitor.toolText(readString(value, `${path}.${name}`));
   }
+  visitRest(called, CALLED_MEMBERS, visitor);
 }
 
 /** Opaque reasoning goes back as its vendor gave it. */

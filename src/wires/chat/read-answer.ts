@@ -14,7 +14,7 @@ export function readAnswer(body: Buffer, terms: RelayTerms, mended: boolean): Bu
   const text = parse(body);
   const answer = text.value;
   const choices = isObject(answer) && Array.isArray(answer.choices) ? answer.choices.filter(hasMessage) : [];
-  if (!isObject(answer) || choices.length === 0) throw brokenAnswer(answer);
+  if (!isObject(answer) || choices.length === 0 || isObject(answer.error)) throw brokenAnswer(answer);
   const failed = choices.find((choice) => isFailure(choice.finish_reason));
   if (failed !== undefined) throw brokenAnswer(failed);
   const rawUsage = findUsage(answer);

@@ -11,7 +11,7 @@ import {
 } from '../field-checks.ts';
 import { LABEL_FIELDS } from '../labels.ts';
 import { isAbsent, type Members } from '../members.ts';
-import { REFUSED_EVERYWHERE, type Refusals, refuseUnlessHarmless } from '../refused-fields.ts';
+import { OTHER_PRICES, REFUSED_EVERYWHERE, type Refusals, refuseUnlessHarmless } from '../refused-fields.ts';
 
 const LOGPROBS_MAX = 5;
 const fewLogprobs: FieldCheck = {
@@ -54,10 +54,7 @@ const OTHER_LIMIT = 'the output limit of this wire is `max_tokens`; say it there
 
 const REFUSED_FIELDS: Refusals = {
   ...REFUSED_EVERYWHERE,
-  service_tier: {
-    remedy: 'tiers other than "auto" and "default" have no price here; leave it out',
-    harmless: (value) => value === 'auto' || value === 'default',
-  },
+  ...OTHER_PRICES,
   max_completion_tokens: { remedy: OTHER_LIMIT },
   max_output_tokens: { remedy: OTHER_LIMIT },
   max_new_tokens: { remedy: OTHER_LIMIT },

@@ -3,9 +3,8 @@ import type { JsonText } from '../../kit/json.ts';
 import { LABEL_FIELDS } from '../labels.ts';
 import { isAbsent, isObject, type Members } from '../members.ts';
 import { readModel } from '../read-model.ts';
-import { REFUSED_EVERYWHERE } from '../refused-fields.ts';
 import { missing, untranslatable } from '../request-errors.ts';
-import { checkEntry, decisionPeek } from '../typed-decision.ts';
+import { checkEntry, decisionPeek, isRefusable } from '../typed-decision.ts';
 import type { Peek } from '../wire.ts';
 import { refusePictures } from './instructions.ts';
 import { readQuestions } from './questions.ts';
@@ -31,9 +30,11 @@ function checkInput(input: unknown): void {
   refusePictures(input, 'input');
 }
 
-const CARRIED = new Set(['model', 'input', 'questions', 'stream', ...LABEL_FIELDS, ...Object.keys(REFUSED_EVERYWHERE)]);
+const CARRIED = new Set(['model', 'input', 'questions', 'stream', ...LABEL_FIELDS]);
 
 /** The request is written anew in the older spelling: what it has no word for would be lost. */
 function refuseUncarried(body: Members): void {
-  for (const name of Object.keys(body)) if (!CARRIED.has(name) && !isAbsent(body[name])) throw untranslatable(name);
+  for (const name of Object.keys(body)) {
+    if (!CARRIED.has(name) && !isRefusable(name) && !isAbsent(body[name])) throw untranslatable(name);
+  }
 }

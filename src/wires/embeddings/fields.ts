@@ -2,7 +2,7 @@ import { anObject, anything, aString, checkField, type FieldCheck } from '../fie
 import { LABEL_FIELDS } from '../labels.ts';
 import { isAbsent, type Members } from '../members.ts';
 import { refuseStream } from '../refuse-stream.ts';
-import { REFUSED_EVERYWHERE, refuseUnlessHarmless } from '../refused-fields.ts';
+import { OTHER_PRICES, REFUSED_EVERYWHERE, refuseUnlessHarmless } from '../refused-fields.ts';
 
 const aLength: FieldCheck = {
   says: 'a positive integer',
@@ -29,7 +29,7 @@ const KNOWN_FIELDS: Readonly<Record<string, FieldCheck>> = {
 };
 
 /** On this wire a prompt is no entry of a registry, but an instruction some hosts read before each input. */
-const { prompt: _, ...REFUSED_FIELDS } = REFUSED_EVERYWHERE;
+const { prompt: _, ...REFUSED_FIELDS } = { ...REFUSED_EVERYWHERE, ...OTHER_PRICES };
 
 /** Fields a host is not sent: what only this gateway reads, and labels its row does not ask for. */
 export function isWithheld(name: string, forwards: readonly string[]): boolean {

@@ -48,8 +48,8 @@ function parse(body: Buffer): JsonText {
   } catch {
     throw new HostAnswerBroken(broken);
   }
-  if (isObject(text.value) && objectsIn(text.value.data).length > 0) return text;
   const error = isObject(text.value) ? text.value.error : null;
+  if (isObject(text.value) && objectsIn(text.value.data).length > 0 && !isObject(error)) return text;
   throw new HostAnswerBroken(broken, error ? readErrorMember(error) : null);
 }
 

@@ -15,6 +15,7 @@ import {
   NO_REWRITING,
   NOTHING_STORED,
   ONE_MODEL,
+  OTHER_PRICES,
   REFUSED_EVERYWHERE,
   type Refusals,
   refuseUnlessHarmless,
@@ -67,10 +68,7 @@ const OWN_ACCOUNT = "a host's account is never the caller's; leave it out";
 
 const REFUSED_FIELDS: Refusals = {
   ...REFUSED_EVERYWHERE,
-  modalities: {
-    remedy: 'only text has a price here; ask for text',
-    harmless: (value) => Array.isArray(value) && value.every((one) => one === 'text'),
-  },
+  modalities: OTHER_PRICES.modalities!,
   container: { remedy: 'no code runs on the server; run it yourself and send the result' },
   mcp_servers: { remedy: 'no tool server is called from here; call it yourself and offer its tools' },
   compaction: { remedy: NO_REWRITING },

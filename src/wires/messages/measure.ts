@@ -1,5 +1,5 @@
 import { isAbsent, isObject, type Members } from '../members.ts';
-import { type PromptVisitor, visitUnknown } from '../prompt-visitor.ts';
+import { type PromptVisitor, visitRest } from '../prompt-visitor.ts';
 import { missing, mustBe, unsupported } from '../request-errors.ts';
 
 const ROLES = ['user', 'assistant', 'system'];
@@ -61,10 +61,12 @@ const visitText: BlockVisit = (block, path, visitor) => {
 const visitThinking: BlockVisit = (block, path, visitor) => {
   visitor.text(readString(block.thinking, `${path}.thinking`));
   if (!isAbsent(block.signature)) visitor.text(readString(block.signature, `${path}.signature`));
+  visitRest(block, THINKING_MEMBERS, visitor);
 };
 
 const visitRedactedThinking: BlockVisit = (block, path, visitor) => {
   visitor.text(readString(block.data, `${path}.data`));
+  visitRest(block, REDACTED_MEMBERS, visitor);
 };
 
 const visitToolUse: BlockVisit = (block, path, visitor) => {
@@ -86,6 +88,7 @@ const visitSearchResult: BlockVisit = (block, path, visitor) => {
   visitor.text(readString(block.source, `${path}.source`));
   visitor.text(readString(block.title, `${path}.title`));
   visitContent(block.content, `${path}.content`, TEXT_ONLY, visitor);
+  visitRest(block, SEARCH_RESULT_MEMBERS, visitor);
 };
 
 /** Bytes of an inline image do not count: what it costs, the catalog says. */
@@ -98,6 +101,8 @@ const visitImage: BlockVisit = (block, path, visitor) => {
     throw unsupported(`${path}.source`, `\`${path}.source\`: no files are kept here; send the image itself.`);
   } else throw mustBe(`${path}.source.type`, '"base64" or "url"');
   visitor.image(path);
+  visitRest(block, IMAGE_MEMBERS, visitor);
+  visitRest(source, SOURCE_MEMBERS, visitor);
 };
 
 function readInlineImage(source: Members, path: string): void {
@@ -128,11 +133,12 @@ const IN_MESSAGES: BlockTable = {
 const MESSAGE_MEMBERS = new Set(['role', 'content']);
 const TEXT_MEMBERS = new Set(['type', 'text', 'cache_control']);
 const TOOL_USE_MEMBERS = new Set(['type', 'id', 'name', 'input', 'cache_control']);
+const THINKING_MEMBERS = new Set(['type', 'thinking', 'signature', 'cache_control']);
+const REDACTED_MEMBERS = new Set(['type', 'data', 'cache_control']);
+const SEARCH_RESULT_MEMBERS = new Set(['type', 'source', 'title', 'content', 'citations', 'cache_control']);
+const IMAGE_MEMBERS = new Set(['type', 'source', 'cache_control']);
+const SOURCE_MEMBERS = new Set(['type', 'media_type', 'data', 'url']);
 const TOOL_RESULT_MEMBERS = new Set(['type', 'tool_use_id', 'content', 'is_error', 'cache_control']);
-
-function visitRest(holder: Members, known: ReadonlySet<string>, visitor: PromptVisitor): void {
-  for (const name of Object.keys(holder)) if (!known.has(name)) visitUnknown(holder[name], visitor);
-}
 
 function readString(value: unknown, path: string): string {
   if (typeof value !== 'string') throw mustBe(path, 'a string');

@@ -66,6 +66,29 @@ describe('the prompt weighs', () => {
       7,
       0,
     ],
+    [
+      'what nobody knows of a block',
+      withContent(
+        [
+          { type: 'text', text: 'a', hidden: 'five5' },
+          { type: 'thinking', thinking: '', hidden: 'five5' },
+          { type: 'redacted_thinking', data: '', hidden: 'five5' },
+          { type: 'tool_use', id: '', name: '', input: {}, hidden: 'five5' },
+        ],
+        'assistant',
+      ),
+      1 + 4 * 5,
+      2,
+    ],
+    [
+      'what nobody knows of a picture',
+      withContent([
+        { type: 'image', source: { type: 'url', url: 'https://x', hidden: 'five5' }, hidden: 'five5' },
+        { type: 'search_result', source: 's', title: 't', content: [], hidden: 'five5' },
+      ]),
+      3 * 5 + 2,
+      0,
+    ],
     ['a redacted trace', withContent([{ type: 'redacted_thinking', data: 'abcd' }], 'assistant'), 4, 0],
     ['a tool call', withContent([{ type: 'tool_use', id: 'ab', name: 'tide', input: { at: 9 } }], 'assistant'), 2, 12],
     ['a tool result', withContent([{ type: 'tool_result', tool_use_id: 'ab', content: 'low' }]), 5, 0],

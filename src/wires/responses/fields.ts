@@ -12,7 +12,7 @@ import {
 } from '../field-checks.ts';
 import { LABEL_FIELDS } from '../labels.ts';
 import { isAbsent, isObject, type Members } from '../members.ts';
-import { REFUSED_EVERYWHERE, type Refusals, refuseUnlessHarmless } from '../refused-fields.ts';
+import { OTHER_PRICES, REFUSED_EVERYWHERE, type Refusals, refuseUnlessHarmless } from '../refused-fields.ts';
 import { mustBe, unsupported } from '../request-errors.ts';
 
 /** Fields this wire knows, with the type they must have; what reads them closer does so elsewhere. */
@@ -54,6 +54,7 @@ const ONE_ANSWER = 'this wire gives one answer per call; send the request again 
 
 const REFUSED_FIELDS: Refusals = {
   ...REFUSED_EVERYWHERE,
+  modalities: OTHER_PRICES.modalities!,
   prompt: { remedy: 'there is no prompt registry; send the prompt itself as input' },
   max_tokens: { remedy: OTHER_LIMIT },
   max_completion_tokens: { remedy: OTHER_LIMIT },
@@ -85,6 +86,11 @@ const GATEWAY_FIELDS: ReadonlySet<string> = new Set([
 export function isWithheld(name: string, forwards: readonly string[]): boolean {
   if (LABEL_FIELDS.includes(name)) return !forwards.includes(name);
   return GATEWAY_FIELDS.has(name);
+}
+
+/** An empty text asks for nothing, but a host would look for what has that name. */
+export function isEmptyAsk(name: string, value: unknown): boolean {
+  return value === '' && OWN_REFUSED_FIELDS.includes(name);
 }
 
 export function isRefusedField(name: string): boolean {

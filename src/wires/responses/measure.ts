@@ -1,5 +1,5 @@
 import { isAbsent, isObject, type Members } from '../members.ts';
-import { type PromptVisitor, visitUnknown } from '../prompt-visitor.ts';
+import { type PromptVisitor, visitRest, visitUnknown } from '../prompt-visitor.ts';
 import { NOTHING_STORED } from '../refused-fields.ts';
 import { missing, mustBe, unsupported } from '../request-errors.ts';
 import { checkCacheOptions } from './fields.ts';
@@ -133,7 +133,16 @@ function visitPart(part: unknown, path: string, table: PartTable, visitor: Promp
   if (isObject(part.prompt_cache_breakpoint)) {
     checkCacheOptions(part.prompt_cache_breakpoint, `${path}.prompt_cache_breakpoint`);
   }
+  visitRest(part, PART_MEMBERS[type] ?? TEXT_MEMBERS, visitor);
 }
+
+/** Members that were weighed, or that no model reads; a picture's own bytes do not count. */
+const TEXT_MEMBERS = new Set(['type', 'text', 'prompt_cache_breakpoint']);
+const PART_MEMBERS: Readonly<Record<string, ReadonlySet<string>>> = {
+  output_text: new Set([...TEXT_MEMBERS, 'logprobs']),
+  refusal: new Set(['type', 'refusal', 'prompt_cache_breakpoint']),
+  input_image: new Set(['type', 'image_url', 'detail', 'prompt_cache_breakpoint']),
+};
 
 function refusedPart(type: string, path: string, table: PartTable): Error {
   const named = JSON.stringify(type.slice(0, 60));

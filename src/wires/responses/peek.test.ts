@@ -94,8 +94,17 @@ describe('what admission learns', () => {
     ];
     const body = { ...ASK, instructions: 'iii', input, vendor_field: 'uu' };
     const { size } = peekAt(body);
-    expect(size).toMatchObject({ textBytes: 3 + 4 + 2 + 2 + 5 + 2 + 2 + 3 + 2 + 1 + 2, toolBytes: 4, messages: 7 });
+    expect(size).toMatchObject({ textBytes: 3 + 4 + 2 + 2 + 5 + 2 + 2 + 3 + 2 + 2 + 1 + 2, toolBytes: 4, messages: 7 });
     expect(texts(body).join('')).toHaveLength(size.textBytes - 1);
+  });
+
+  test('members of a part that nobody knows weigh, and a member of another kind of part is none it knows', () => {
+    const content = [
+      { type: 'input_text', text: 'a', hidden: 'five5', refusal: 'no' },
+      { type: 'input_image', image_url: 'https://x', detail: 'low', text: 'four' },
+    ];
+    const { size } = peekAt({ ...ASK, input: [{ role: 'user', content }] });
+    expect(size).toMatchObject({ textBytes: 1 + 5 + 2 + 4, images: 1 });
   });
 
   test('schemas and formats weigh as tools do', () => {

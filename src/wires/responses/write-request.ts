@@ -4,7 +4,7 @@ import { editHostFields, NO_MANNERS } from '../host-fields.ts';
 import { isObject, type Members } from '../members.ts';
 import { OWN_REASONING_MEMBERS } from '../read-reasoning.ts';
 import type { Peek, UpstreamTerms } from '../wire.ts';
-import { isWithheld } from './fields.ts';
+import { isEmptyAsk, isWithheld } from './fields.ts';
 
 const PLAIN_INTEGER = /^\d+$/;
 
@@ -12,7 +12,9 @@ const PLAIN_INTEGER = /^\d+$/;
 export function writeRequest(text: JsonText, peek: Peek, terms: UpstreamTerms): Buffer {
   const body = text.value as Members;
   const edit = text.edit();
-  for (const name of Object.keys(body)) if (isWithheld(name, terms.forwards)) edit.remove([name]);
+  for (const name of Object.keys(body)) {
+    if (isWithheld(name, terms.forwards) || isEmptyAsk(name, body[name])) edit.remove([name]);
+  }
   if (peek.model !== terms.hostModel) edit.set(['model'], JSON.stringify(terms.hostModel));
   if (!saysLimit(text, body, terms)) edit.set(['max_output_tokens'], String(terms.outputLimit));
   if (body.store !== false) edit.set(['store'], 'false');

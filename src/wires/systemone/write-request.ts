@@ -2,7 +2,7 @@ import type { JsonText } from '../../kit/json.ts';
 import { editHostFields, NO_MANNERS } from '../host-fields.ts';
 import { LABEL_FIELDS } from '../labels.ts';
 import type { Members } from '../members.ts';
-import { REFUSED_EVERYWHERE } from '../refused-fields.ts';
+import { isRefusable } from '../typed-decision.ts';
 import type { Peek, UpstreamTerms } from '../wire.ts';
 
 /** The caller's own bytes with the few members replaced that must differ for this host. */
@@ -16,5 +16,5 @@ export function writeRequest(text: JsonText, peek: Peek, { hostModel, forwards, 
 
 function isWithheld(name: string, forwards: readonly string[]): boolean {
   if (LABEL_FIELDS.includes(name)) return !forwards.includes(name);
-  return name === 'stream' || Object.hasOwn(REFUSED_EVERYWHERE, name);
+  return name === 'stream' || isRefusable(name);
 }
