@@ -30,7 +30,7 @@ function refused({ status, text }: RawAnswer): Ending {
 function buffered({ text }: RawAnswer): Ending {
   const body = parsed(text) as { error?: unknown } | undefined;
   if (typeof body !== 'object' || body === null) return { how: 'clean', faults: ['a whole answer that is no object'] };
-  const isError = typeof body.error === 'object' && body.error !== null;
+  const isError = typeof body.error === 'object' && body.error !== null && !Array.isArray(body.error);
   return { how: 'clean', faults: isError ? ['an error in a whole answer'] : [] };
 }
 

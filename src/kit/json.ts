@@ -1,6 +1,8 @@
 import { isUtf8 } from 'node:buffer';
+import { LIMITS } from '../limits.ts';
 import { buildJson } from './json-build.ts';
 import { JsonContainers, type JsonPath, type JsonSpan } from './json-container.ts';
+import { isTooDeep } from './json-depth.ts';
 import { JsonEdit } from './json-edit.ts';
 import { describePlace, JsonError } from './json-error.ts';
 import { checkStructure, type JsonLimits, pathAt } from './json-structure.ts';
@@ -48,6 +50,7 @@ export function editJson(bytes: Buffer): JsonEdit {
 }
 
 export function parseJson(text: string): unknown {
+  if (isTooDeep(text, LIMITS.hostJsonDepthMax)) throw new JsonError('too_deep', 'This JSON is nested too deeply.');
   try {
     return JSON.parse(text);
   } catch (error) {
@@ -57,6 +60,7 @@ export function parseJson(text: string): unknown {
 
 /** For text that may well not be JSON; undefined is no JSON value, so it means "it was not". */
 export function tryParseJson(text: string): unknown | undefined {
+  if (isTooDeep(text, LIMITS.hostJsonDepthMax)) return undefined;
   try {
     return JSON.parse(text);
   } catch {
