@@ -107,8 +107,9 @@ export class Connections {
       idleTimeoutMillis: LIMITS.postgresIdleMs,
       query_timeout: LIMITS.postgresReadMs,
     });
-    // An idle connection that ends is simply replaced when next needed.
+    // A connection that ends is replaced when next needed; who was using it hears of it by the answer that never came.
     pool.on('error', () => undefined);
+    pool.on('connect', (client) => client.on('error', () => undefined));
     return pool;
   }
 

@@ -1,0 +1,105 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { connect, createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** How the next commit is lost: before PostgreSQL hears of it, or after it has answered, or both ways fall silent. */
+export type Cut = 'before' | 'after' | 'silent';
+
+/** Stands between a store and PostgreSQL, and cuts what it is told to cut. */
+export interface PostgresProxy {
+  readonly url: string;
+  /** Cuts the next commit that comes through. */
+  cutNextCommit(how: Cut): void;
+  /** Commits that were cut. */
+  readonly cuts: number;
+  /** Ends all connections and takes no new ones until told otherwise. */
+  unplug(): void;
+  plugIn(): void;
+  /** Connections that were asked for, ever. */
+  readonly attempts: number;
+  close(): void;
+}
+
+const COMMIT = Buffer.from('COMMIT\0');
+
+export async function startProxy(url: string): Promise<PostgresProxy> {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-proxy-'));
+  const target = join(new URL(url).searchParams.get('host')!, '.s.PGSQL.5432');
+  const pairs = new Set<{ readonly client: Socket; readonly server: Socket }>();
+  let next: Cut | null = null;
+  let isPlugged = true;
+  let attempts = 0;
+  let cuts = 0;
+
+  const accept = (client: Socket): void => {
+    attempts += 1;
+    if (!isPlugged) {
+      client.destroy();
+      return;
+    }
+    const server = connect(target);
+    const pair = { client, server };
+    pairs.add(pair);
+    let mode: Cut | null = null;
+    const end = (): void => {
+      pairs.delete(pair);
+      client.destroy();
+      server.destroy();
+    };
+    for (const socket of [client, server]) socket.on('error', end).on('close', end);
+    client.on('data', (bytes) => {
+      if (mode === null && next !== null && bytes.includes(COMMIT)) {
+        mode = next;
+        next = null;
+        cuts += 1;
+        if (mode === 'before') return end();
+      }
+      server.write(bytes);
+    });
+    server.on('data', (bytes) => {
+      if (mode === 'silent') return;
+      // PostgreSQL says that it has committed, and nobody hears it.
+      if (mode === 'after') {
+        if (bytes.includes(COMMIT)) end();
+        return;
+      }
+      client.write(bytes);
+    });
+  };
+
+  const listener = createServer(accept);
+  await new Promise<void>((resolve) => listener.listen(join(folder, '.s.PGSQL.5432'), resolve));
+  const proxied = new URL(url);
+  proxied.searchParams.set('host', folder);
+  return {
+    url: proxied.href.replaceAll('+', '%20'),
+    cutNextCommit: (how) => {
+      next = how;
+    },
+    get cuts() {
+      return cuts;
+    },
+    get attempts() {
+      return attempts;
+    },
+    unplug: () => {
+      isPlugged = false;
+      for (const { client, server } of pairs) {
+        client.destroy();
+        server.destroy();
+      }
+    },
+    plugIn: () => {
+      isPlugged = true;
+    },
+    close: () => {
+      listener.close();
+      for (const { client, server } of pairs) {
+        client.destroy();
+        server.destroy();
+      }
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,224 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../src/kit/clock.ts';
+import { LIMITS } from '../src/limits.ts';
+import { openPostgresStore } from '../src/store/postgres/postgres-store.ts';
+import { DIED_REASON, type Instance, type Store } from '../src/store/store.ts';
+import { freshSchema, runSql } from './postgres.ts';
+import { aCredit, aHold, aKey, anAccount, aSettle, prepare } from './store-fixtures.ts';
+
+describe('several processes on one PostgreSQL', () => {
+  let url: string;
+  let stores: Store[];
+  let lives: Instance[];
+
+  const open = async (): Promise<Store> => {
+    const store = await openPostgresStore({ url, clock: systemClock });
+    stores.push(store);
+    return store;
+  };
+
+  const begin = async (): Promise<{ store: Store; life: Instance }> => {
+    const store = await open();
+    const life = await store.beginInstance();
+    lives.push(life);
+    return { store, life };
+  };
+
+  /** As if that life had been silent for so long, and heard before for as long as need be. */
+  const silence = (epoch: bigint, ms: number) =>
+    runSql(url, "UPDATE instance SET beat_at = beat_at - $2 * interval '1 millisecond' WHERE epoch = $1", [epoch, ms]);
+  const heardFor = (epoch: bigint, ms: number) =>
+    runSql(url, "UPDATE instance SET beating_since = beating_since - $2 * interval '1 millisecond' WHERE epoch = $1", [
+      epoch,
+      ms,
+    ]);
+  const kinds = async (store: Store, ...operations: Parameters<Store['apply']>[0]) =>
+    (await store.apply(operations)).map((outcome) => ('reason' in outcome ? outcome.reason : outcome.kind));
+
+  beforeEach(async () => {
+    url = await freshSchema();
+    stores = [];
+    lives = [];
+    const store = await open();
+    await prepare(store);
+    await store.apply([aCredit(1n, 1_000n)]);
+    await store.close();
+  });
+
+  afterEach(async () => {
+    await Promise.all(stores.map((store) => store.close()));
+  });
+
+  it("have numbers of their own, and keep each other's holds", async () => {
+    const [one, two] = [await begin(), await begin()];
+    await one.store.apply([aHold(1n, 100n, { epoch: one.life.epoch })]);
+    const three = await begin();
+    expect(three.life.voidedHolds).toBe(0);
+    expect(new Set(lives.map(({ number }) => number)).size).toBe(3);
+    expect(await kinds(two.store, aHold(2n, 900n, { epoch: two.life.epoch }))).toEqual(['held']);
+    expect(await kinds(three.store, aHold(3n, 1n, { epoch: three.life.epoch }))).toEqual(['balance']);
+    expect(await kinds(one.store, aSettle(1n, 60n))).toEqual(['settled']);
+    expect(await kinds(three.store, aSettle(2n, 0n), aHold(3n, 940n, { epoch: three.life.epoch }))).toEqual([
+      'settled',
+      'held',
+    ]);
+    for (const { store } of [one, two, three]) {
+      expect(await store.findAccount(1n)).toMatchObject({ balanceNanousd: 940n, heldNanousd: 940n });
+    }
+  });
+
+  it('clear up at once after one that said farewell', async () => {
+    const one = await begin();
+    await one.store.apply([aHold(1n, 100n, { epoch: one.life.epoch })]);
+    await one.store.close();
+    const two = await begin();
+    expect(two.life.voidedHolds).toBe(1);
+    expect(await two.store.findReceipt(1n, 1n)).toMatchObject({ state: 'voided', lossReason: DIED_REASON });
+  });
+
+  it('declare dead who was silent too long, void its holds, and let it neither hold nor be charged', async () => {
+    const [one, two] = [await begin(), await begin()];
+    await one.store.apply([aHold(1n, 100n, { epoch: one.life.epoch })]);
+    await silence(one.life.epoch, LIMITS.instanceDeadMs + 100);
+    await heardFor(two.life.epoch, LIMITS.instanceDeadMs + 100);
+    expect(await two.store.beat()).toBe(true);
+    expect(await two.store.reap()).toBe(1);
+    expect(await two.store.reap()).toBe(0);
+    expect(await one.store.beat()).toBe(false);
+    expect(await kinds(one.store, aHold(2n, 1n, { epoch: one.life.epoch }), aSettle(1n, 100n))).toEqual([
+      'stale_epoch',
+      'settle_found_void',
+    ]);
+    expect(await two.store.findAccount(1n)).toMatchObject({ balanceNanousd: 1_000n, heldNanousd: 0n });
+    const again = await one.store.beginInstance();
+    expect(await kinds(one.store, aHold(3n, 1n, { epoch: again.epoch }))).toEqual(['held']);
+    expect(await two.store.verify()).toMatchObject({ openHolds: 1, violations: [] });
+  });
+
+  it('let the silent live until they have themselves been heard for as long', async () => {
+    const [one, two] = [await begin(), await begin()];
+    await one.store.apply([aHold(1n, 100n, { epoch: one.life.epoch })]);
+    await silence(one.life.epoch, LIMITS.instanceDeadMs + 100);
+    await two.store.beat();
+    expect(await two.store.reap()).toBe(0);
+    expect(await one.store.beat()).toBe(true);
+    // A database that was away has heard nobody: whoever is heard first again may not judge the others.
+    await heardFor(two.life.epoch, 10 * LIMITS.instanceDeadMs);
+    await silence(two.life.epoch, LIMITS.instanceDeadMs + 100);
+    await silence(one.life.epoch, LIMITS.instanceDeadMs + 100);
+    expect(await two.store.reap()).toBe(0);
+    await two.store.beat();
+    expect(await two.store.reap()).toBe(0);
+    expect(await kinds(one.store, aSettle(1n, 100n))).toEqual(['settled']);
+  });
+
+  it('wait for the batches of a life before they declare it dead', async () => {
+    const [one, two] = [await begin(), await begin()];
+    await silence(one.life.epoch, LIMITS.instanceDeadMs + 100);
+    await heardFor(two.life.epoch, LIMITS.instanceDeadMs + 100);
+    await two.store.beat();
+    // The account is locked by a third hand, so that the hold has passed its life's row but cannot go on.
+    const blocker = await open();
+    let release: () => void = () => undefined;
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const holdingUp = blockAccount(url, released);
+    await holdingUp.locked;
+    const hold = kinds(one.store, aHold(1n, 100n, { epoch: one.life.epoch }));
+    await waiting(url, 'balance');
+    const reaped = two.store.reap();
+    await waiting(url, 'instance');
+    release();
+    await holdingUp.done;
+    expect(await hold).toEqual(['held']);
+    expect(await reaped).toBe(1);
+    expect(await kinds(one.store, aHold(2n, 100n, { epoch: one.life.epoch }))).toEqual(['stale_epoch']);
+    await blocker.close();
+  });
+
+  it("admit together exactly what the balance and a key's cap allow", async () => {
+    const replicas = [await begin(), await begin(), await begin()];
+    await replicas[0]!.store.createAccount(anAccount(2n));
+    await replicas[0]!.store.createKey(aKey(7n, 2n, { capNanousd: 130n }));
+    await replicas[0]!.store.apply([aCredit(2n, 10_000n, { accountId: 2n })]);
+    const hold = (at: number, over: Parameters<typeof aHold>[2]) => {
+      const { store, life } = replicas[at % 3]!;
+      return kinds(store, aHold(BigInt(at + 10), 10n, { epoch: life.epoch, ...over }));
+    };
+    const outcomes = await Promise.all(
+      Array.from({ length: 240 }, (_, at) => hold(at, at % 2 === 0 ? {} : { accountId: 2n, keyId: 7n })),
+    );
+    const counts = new Map<string, number>();
+    for (const [kind] of outcomes) counts.set(kind!, (counts.get(kind!) ?? 0) + 1);
+    expect(Object.fromEntries(counts)).toEqual({ held: 113, balance: 20, key_cap: 107 });
+    expect(await replicas[1]!.store.verify()).toMatchObject({ openHolds: 113, violations: [] });
+  });
+
+  it("see each other's changes of keys, in order and without a gap", async () => {
+    const [one, two] = [await open(), await open()];
+    const ids = Array.from({ length: 24 }, (_, at) => BigInt(at + 100));
+    let seen = 0n;
+    const found: bigint[] = [];
+    const poll = async () => {
+      const { version, keys } = await two.keysChangedSince(seen);
+      seen = version;
+      found.push(...keys.map((key) => key.id));
+    };
+    const made = ids.map((id, at) => (at % 2 === 0 ? one : two).createKey(aKey(id, 1n)));
+    while (found.length < ids.length) await poll();
+    await Promise.all(made);
+    expect(new Set(found)).toEqual(new Set(ids));
+    await one.updateKey(100n, { revokedMs: 5 });
+    await poll();
+    expect(found.at(-1)).toBe(100n);
+  });
+
+  it('agree on price lists and names, whoever comes first', async () => {
+    const [one, two] = [await begin(), await begin()];
+    const numbers = await Promise.all([one, two, one, two].map(({ store }) => store.registerPrices('new', '{}')));
+    expect(new Set(numbers).size).toBe(1);
+    const hold = ({ store, life }: typeof one, id: bigint) =>
+      kinds(store, aHold(id, 1n, { epoch: life.epoch, requestedModel: 'never seen', priceId: numbers[0]! }));
+    expect(await Promise.all([hold(one, 1n), hold(two, 2n)])).toEqual([['held'], ['held']]);
+    expect(await one.store.findReceipt(2n, 1n)).toMatchObject({ requestedModel: 'never seen', priceVersion: 'new' });
+  });
+});
+
+function blockAccount(url: string, until: Promise<void>): { locked: Promise<void>; done: Promise<void> } {
+  let told: () => void = () => undefined;
+  const locked = new Promise<void>((resolve) => {
+    told = resolve;
+  });
+  const done = withClient(url, async (run) => {
+    await run('BEGIN');
+    await run('SELECT 1 FROM balance WHERE account_id = 1 FOR UPDATE');
+    told();
+    await until;
+    await run('COMMIT');
+  });
+  return { locked, done };
+}
+
+async function withClient(url: string, use: (run: (sql: string) => Promise<unknown>) => Promise<void>): Promise<void> {
+  const { default: pg } = await import('pg');
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    await use((sql) => client.query(sql));
+  } finally {
+    await client.end();
+  }
+}
+
+/** Until some statement that names the table waits for a lock. */
+async function waiting(url: string, table: string): Promise<void> {
+  for (;;) {
+    const { rows } = await runSql(
+      url,
+      "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE $1",
+      [`%FROM ${table}%`],
+    );
+    if (rows.length > 0) return;
+  }
+}
