@@ -52,6 +52,17 @@ const ANSWERS: readonly [string, SimScript, 200 | 502][] = [
   ['a list', raw('[]'), 502],
   ['an object of something else', raw('{"hello":"world"}'), 502],
   ['an error with a 200', { errorAfterChunks: 0 }, 502],
+  ['an answer with an error in it', raw(ANSWER.replace('"id":"a"', '"id":"a","error":{"message":"no"}')), 502],
+  [
+    'one nested without end',
+    raw(ANSWER.replace('"id":"a"', `"id":"a","deep":${'['.repeat(50_000)}${']'.repeat(50_000)}`)),
+    502,
+  ],
+  [
+    'usage nested without end',
+    raw(ANSWER.replace('"prompt_tokens"', `"deep":${'['.repeat(50_000)}${']'.repeat(50_000)},"prompt_tokens"`)),
+    502,
+  ],
   ['half of one', { endAtByte: 100 }, 502],
   ['a cut', { cutAtByte: 100 }, 502],
   ['a compressed one', { headers: { 'content-encoding': 'gzip' } }, 502],
