@@ -111,7 +111,7 @@ const BANNED: readonly { readonly what: RegExp; readonly home: readonly string[]
 
 /** A provider's name decides nothing in shared code: it stands in its row, in a manner, in data. */
 const PROVIDERS =
-  /openai|anthropic|groq|mistral|deepseek|perplexity|gemini|openrouter|cohere|voyage|cerebras|fireworks/i;
+  /openai|anthropic|groq|mistral|deepseek|perplexity|gemini|openrouter|cohere|voyage|cerebras|fireworks|azure|\bxai\b|ollama|vllm|llama_?cpp|lm_?studio/i;
 const PROVIDER_HOMES: readonly string[] = [
   'src/hosts/rows.ts',
   // How the path of a provider's resources ends.
