@@ -30,7 +30,7 @@ async function main(): Promise<number> {
 }
 
 function readCount(text: string, flag: string): number {
-  if (/^\d{1,7}$/.test(text)) return Number(text);
+  if (/^\d{1,10}$/.test(text)) return Number(text);
   throw new RangeError(`${flag} must be a whole number.`);
 }
 
