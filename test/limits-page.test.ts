@@ -1,0 +1,82 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { configFileSchema } from '../src/config-schema.ts';
+import { LIMITS } from '../src/limits.ts';
+
+/** docs/limits.md is held to what is in force: every row to its limit, and every limit to a row or to the list below. */
+
+const PAGE = readFileSync(new URL('../docs/limits.md', import.meta.url), 'utf8');
+
+interface Row {
+  readonly value: string;
+  readonly name: string;
+}
+
+const ROWS: readonly Row[] = [...PAGE.matchAll(/^\| .+ \| (.+) \| .* \| `([\w.]+)` \|$/gm)].map(([, value, name]) => ({
+  value: value!,
+  name: name!,
+}));
+
+/** Times in milliseconds or seconds, sizes in KB or MB, all else as a number. */
+function written(name: string, value: number | null): string {
+  if (value === null) return 'none';
+  const [number, unit] = measured(name, value);
+  return `${number.toLocaleString('en-US')}${unit}`;
+}
+
+function measured(name: string, value: number): [number, string] {
+  if (/(Ms|_ms)$/.test(name)) return value % 1000 === 0 ? [value / 1000, ' s'] : [value, ' ms'];
+  if (!/Bytes/.test(name)) return [value, ''];
+  return value % (1024 * 1024) === 0 ? [value / 1024 / 1024, ' MB'] : [value / 1024, ' KB'];
+}
+
+function inForce(name: string): number | null | undefined {
+  if (!name.includes('.')) return (LIMITS as Readonly<Record<string, number>>)[name];
+  const [group, field] = name.split('.') as [string, string];
+  const config = configFileSchema.parse({}) as unknown as Record<string, Record<string, number | null>>;
+  return config[group]?.[field];
+}
+
+test.each(ROWS)('$name is $value', ({ name, value }) => {
+  const limit = inForce(name);
+  expect(limit, 'The row names no limit: take it out.').not.toBeUndefined();
+  expect(value).toBe(written(name, limit!));
+});
+
+test('every time, rate and load that the config file sets has a row', () => {
+  const { limits, rate_limit, load_limits } = configFileSchema.parse({});
+  const names = Object.entries({ limits, rate_limit, load_limits }).flatMap(([group, fields]) =>
+    Object.keys(fields).map((field) => `${group}.${field}`),
+  );
+  const rows = ROWS.map(({ name }) => name);
+  expect(
+    names.filter((name) => !rows.includes(name)),
+    'Add a row to docs/limits.md.',
+  ).toEqual([]);
+});
+
+/** Bounds of the inside that nobody meets as a refusal: what they are for stands beside them in src/limits.ts. */
+const INSIDE =
+  /^(store|sim|postgres|instance|cached|folder|token[A-Z]|prompt|message|tool(Bytes|Framing|Preamble)|operator|socket|bookkeeping|closing|hostError|localHost|callerUrl|callerOrigin|callerAnswer|idempotency(Kept|Sweep)|master|seal|unreadable|host(Json|Keep|Probe|Header|Linger|Models|Connect|Name|Fields))/;
+const INSIDE_BY_NAME = [
+  ...['ledgerBatchMax', 'ledgerBatchesInFlightMax', 'ledgerQueueMax', 'settleRetryMs', 'outputItemsMax'],
+  ...['modelAliasesMax', 'priceTiersMax', 'rateNanousdPerMillionMax', 'lossNanousdMax', 'providerKeyFileBytesMax'],
+  ...['configProblemsMax', 'variableNameCharsMax', 'unknownContextWindowTokens', 'keyLookupsMax', 'keyPollMs'],
+  ...['keyPollRoundsMax', 'keyMissMs', 'keyRefreshWaitMs', 'retriesSavedMax', 'tryOutcomeCharsMax'],
+  ...['forgottenBodyBytesMax', 'connectionsCheckMs', 'rateLimitedKeysMax', 'loadSampleMs', 'responsePieceBytes'],
+  ...['lastWordMs'],
+];
+
+test('every limit has a row, or is one that nobody meets', () => {
+  const rows = ROWS.map(({ name }) => name);
+  const missing = Object.keys(LIMITS).filter(
+    (name) =>
+      !rows.includes(name) && !(INSIDE.test(name) && name !== 'hostConnectionsMax') && !INSIDE_BY_NAME.includes(name),
+  );
+  expect(
+    missing,
+    'Can a caller or an operator meet it? Then add a row to docs/limits.md; else add its name to INSIDE_BY_NAME here.',
+  ).toEqual([]);
+  const gone = INSIDE_BY_NAME.filter((name) => inForce(name) === undefined || rows.includes(name));
+  expect(gone, 'These need not be excused any more: take them out.').toEqual([]);
+});
