@@ -24,6 +24,11 @@ export interface HostSlots {
   readonly developerAsSystem?: boolean;
   /** The name by which it takes the traces of earlier turns back, or that it takes none; absent: as the caller wrote them. */
   readonly traces?: 'reasoning' | 'reasoning_content' | 'none';
+  /**
+   * Whose sealed reasoning it makes and takes back, where that is not its wire's own vendor: kept apart under this name,
+   * given to no other host. `any`: a reseller, which passes seals on to whoever made them.
+   */
+  readonly seals?: string;
 }
 
 /** Where a host is found that has no common address: the first of these variables that is set names it. */

@@ -52,7 +52,7 @@ const vendors: readonly HostRow[] = [
     keyVariables: ['AZURE_OPENAI_API_KEY'],
     reducesVectors: true,
     outputLimitField: 'max_completion_tokens',
-    slots: NO_TRACES,
+    slots: { ...NO_TRACES, seals: 'azure' },
   },
   {
     ...PLAIN,
@@ -88,6 +88,7 @@ const vendors: readonly HostRow[] = [
     keyVariables: ['XAI_API_KEY'],
     outputLimitField: 'max_completion_tokens',
     forwards: ['prompt_cache_key'],
+    slots: { seals: 'xai' },
   },
   {
     ...PLAIN,
@@ -154,7 +155,7 @@ const servers: readonly HostRow[] = [
     wires: ['chat', 'messages'],
     reseller: true,
     keyVariables: ['OPENROUTER_API_KEY'],
-    slots: { developerAsSystem: true },
+    slots: { developerAsSystem: true, seals: 'any' },
   },
   {
     ...PLAIN,

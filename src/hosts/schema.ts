@@ -95,6 +95,12 @@ export const hostEntrySchema = z
       .enum(['reasoning', 'reasoning_content', 'none'])
       .optional()
       .describe('The one name by which the host takes traces of earlier turns back; absent: as they were written.'),
+    seals: z
+      .string()
+      .max(LIMITS.hostNameCharsMax)
+      .regex(/^[a-z0-9][a-z0-9_-]*$/, 'must be lower-case letters, digits, - and _')
+      .optional()
+      .describe('Whose sealed reasoning it makes, where not its wire’s own vendor; "any" for a reseller.'),
     allow_loss: z.boolean().optional().describe('This host may cost more than callers pay, for any of its models.'),
   })
   .refine((entry) => entry.key === undefined || entry.key_env === undefined, {
@@ -149,6 +155,7 @@ function readSlots(entry: HostEntry): HostSlots {
     ...(entry.adds !== undefined && { adds: entry.adds }),
     ...(entry.developer_as_system !== undefined && { developerAsSystem: entry.developer_as_system }),
     ...(entry.traces !== undefined && { traces: entry.traces }),
+    ...(entry.seals !== undefined && { seals: entry.seals }),
   };
 }
 

@@ -102,6 +102,8 @@ export interface HostManners {
   readonly developerAsSystem?: boolean;
   /** The one name by which the host takes traces of earlier turns; absent: as they were written. */
   readonly traces?: 'reasoning' | 'reasoning_content' | 'none';
+  /** Whose sealed reasoning the host makes and takes back; absent: its wire's own vendor's, `any`: every vendor's. */
+  readonly seals?: string;
 }
 
 export interface RelayTerms {

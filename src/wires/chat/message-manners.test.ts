@@ -19,6 +19,8 @@ function sent(messages: Message[], manners: HostManners): Message[] {
 
 const TURN = { role: 'assistant', content: 'so' };
 const DETAILS = [{ type: 'reasoning.text', text: 'hm', signature: 's', format: 'anyone' }];
+const OPEN = { type: 'reasoning.text', text: 'hm', format: 'anyone' };
+const UNTAGGED = { type: 'reasoning.encrypted', data: 'sealed by the host itself' };
 
 describe('a host that does not know the developer', () => {
   test('is told by the system, and every other byte stays', () => {
@@ -35,10 +37,20 @@ describe('a host that does not know the developer', () => {
 });
 
 describe('traces of earlier turns', () => {
+  const plain = { ...TURN, reasoning: 'hm', reasoning_content: 'hm', reasoning_details: [] };
   const both = { ...TURN, reasoning: 'hm', reasoning_content: 'hm', reasoning_details: DETAILS };
 
   test.each<[string, HostManners, Message, Message]>([
-    ['go as written where nothing is said', {}, both, both],
+    ['go as written where nothing is said', {}, plain, plain],
+    ['go whole to a reseller, which passes them on', { seals: 'any' }, both, both],
+    ['go back to their maker', { seals: 'anyone' }, both, both],
+    ['sealed ones go to nobody else', { seals: 'other' }, both, { ...TURN, reasoning: 'hm', reasoning_content: 'hm' }],
+    [
+      'and of several only those',
+      {},
+      { ...TURN, reasoning_details: [OPEN, ...DETAILS, UNTAGGED] },
+      { ...TURN, reasoning_details: [OPEN, UNTAGGED] },
+    ],
     ['do not go to a host that refuses them', { traces: 'none' }, both, TURN],
     ['go by the one name the host knows', { traces: 'reasoning_content' }, both, { ...TURN, reasoning_content: 'hm' }],
     [

@@ -8,6 +8,7 @@ import { eventText } from './event-numbers.ts';
 import { type CallKind, callKindOf, type EventRole, eventRole, type PartKind, partKindOf } from './item-kinds.ts';
 import { type Item, identityOf, isWholeAnswer, itemSoFar, OutputItems, type Part } from './output-items.ts';
 import { type PlainFrame, readPlainFrame } from './plain-frame.ts';
+import { wrapSeal } from './reasoning-vendor.ts';
 import { idStem } from './response-object.ts';
 import { StreamState } from './stream-state.ts';
 
@@ -116,10 +117,11 @@ class MendedStream extends StreamState implements StreamRelay {
 
   /** Completes a finished item and gives it the identity it began with. */
   #mendFinished(finished: Members, item: Item | undefined): boolean {
+    const isWrapped = wrapSeal(finished, this.terms.manners);
     const isHidden = this.terms.hideReasoning && hideTrace(finished);
     const isCompleted = completeItem(finished, 'completed');
     const isRenamed = item?.type === finished.type && setMembers(finished, identityOf(item!));
-    return isHidden || isCompleted || isRenamed;
+    return isWrapped || isHidden || isCompleted || isRenamed;
   }
 
   /** `raw` is the frame as it may go on if nothing in it is wrong. */
@@ -193,8 +195,9 @@ class MendedStream extends StreamState implements StreamRelay {
   #mendAdded(event: Members): Mended {
     if (!isObject(event.item)) return 'withheld';
     this.relayedBytes += nameBytes(event.item);
+    const isWrapped = wrapSeal(event.item, this.terms.manners);
     const { item, changed } = this.#items.add(event.item, event.output_index);
-    return setMembers(event, { output_index: item.index }) || changed ? 'changed' : 'right';
+    return setMembers(event, { output_index: item.index }) || changed || isWrapped ? 'changed' : 'right';
   }
 
   #mendDone(event: Members, item: Item | undefined): Mended {

@@ -8,6 +8,7 @@ import { EventNumbers } from './event-numbers.ts';
 import { callKindOf, partKindOf } from './item-kinds.ts';
 import { UNWANTED_MEMBERS } from './manners.ts';
 import { OutputItems } from './output-items.ts';
+import { wrapSeal } from './reasoning-vendor.ts';
 import { completeResponse, echoLabels, idStem, responseId } from './response-object.ts';
 import { billedUsageText, readUsage } from './usage.ts';
 
@@ -49,12 +50,13 @@ function rewrite(answer: Members, bill: Bill, rawUsage: unknown, { catalogModel 
   return Buffer.from(`${rest.slice(0, -1)},"usage":${billedUsageText(bill, rawUsage)}}`);
 }
 
-function mendAnswer(answer: Members, { requestId, createdS, hideReasoning, request }: RelayTerms): boolean {
+function mendAnswer(answer: Members, { requestId, createdS, hideReasoning, request, manners }: RelayTerms): boolean {
   const stem = idStem(requestId);
   let changed = removeMembers(answer, UNWANTED_MEMBERS);
   objectsIn(answer.output).forEach((item, index) => {
     changed = identifyItem(item, stem, index) || changed;
     changed = completeItem(item, 'completed') || changed;
+    changed = wrapSeal(item, manners) || changed;
     changed = (hideReasoning && hideTrace(item)) || changed;
   });
   const identity = {

@@ -14,6 +14,8 @@ export class ItemReader implements HostNames {
   readonly type: unknown;
   readonly hostId: unknown;
   readonly hostIndex: unknown;
+  /** Whose seals the host makes. */
+  readonly #vendor: string;
   #item: Members;
   #waiting: CanonicalEvent[] | null = [];
   #waitingChars = 0;
@@ -25,7 +27,8 @@ export class ItemReader implements HostNames {
   #traceKind: Kind | null = null;
   isFinished = false;
 
-  constructor(item: Members, hostIndex: unknown) {
+  constructor(item: Members, hostIndex: unknown, vendor: string) {
+    this.#vendor = vendor;
     this.#item = item;
     this.type = item.type;
     this.hostId = item.id;
@@ -61,7 +64,7 @@ export class ItemReader implements HostNames {
     this.#item = { ...this.#item, ...finished };
     if (this.type === 'function_call') this.#finishCall(finished);
     else for (const list of ['summary', 'content']) this.#finishParts(objectsIn(finished[list]));
-    const opaque = this.type === 'reasoning' ? readOpaque(this.#item) : null;
+    const opaque = this.type === 'reasoning' ? readOpaque(this.#item, this.#vendor) : null;
     if (opaque !== null && this.#open === null) this.#startBlock({ kind: 'reasoning' }, 'opaque');
     if (this.#open !== null) this.#endBlock(opaque);
     this.isFinished = true;

@@ -11,6 +11,7 @@ import { type EventRole, eventRole } from './item-kinds.ts';
 import { findItem } from './output-items.ts';
 import { readPlainFrame } from './plain-frame.ts';
 import { ItemReader } from './read-output.ts';
+import { sealVendor } from './reasoning-vendor.ts';
 import { readUsage } from './usage.ts';
 
 /**
@@ -20,6 +21,7 @@ import { readUsage } from './usage.ts';
 export class ResponseReader implements StreamReader {
   readonly #emit: EventSink;
   readonly #usageRule: UsageRule;
+  readonly #vendor: string;
   readonly #items: ItemReader[] = [];
   /** How many items have been told to their end. */
   #told = 0;
@@ -29,6 +31,7 @@ export class ResponseReader implements StreamReader {
   constructor(manners: HostManners, emit: EventSink) {
     this.#emit = emit;
     this.#usageRule = usageRule(manners);
+    this.#vendor = sealVendor(manners);
   }
 
   frame(frame: SseFrame): void {
@@ -117,7 +120,7 @@ export class ResponseReader implements StreamReader {
   #add(item: Members, hostIndex: unknown): ItemReader {
     if (this.#items.length >= LIMITS.outputItemsMax)
       throw new RangeError('the host sent more items than an answer may hold');
-    const added = new ItemReader(item, hostIndex);
+    const added = new ItemReader(item, hostIndex, this.#vendor);
     this.#items.push(added);
     if (this.#told === this.#items.length - 1) added.tell(this.#emit);
     return added;

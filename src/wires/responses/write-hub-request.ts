@@ -6,10 +6,12 @@ import type {
   Sampling,
   ToolChoice,
 } from '../../canonical/request.ts';
+import { NO_MANNERS } from '../host-fields.ts';
 import type { HubRequestTerms } from '../hub.ts';
 import type { Members } from '../members.ts';
 import { untranslatable } from '../request-errors.ts';
 import { ENCRYPTED_REASONING } from './fields.ts';
+import { sealVendor } from './reasoning-vendor.ts';
 import { writeItems } from './write-items.ts';
 
 /** A request in the common language as a host of this wire takes it; nothing is left for the host to remember. */
@@ -20,7 +22,7 @@ export function writeHubRequest(request: CanonicalRequest, terms: HubRequestTerm
   const body: Members = {
     model: terms.hostModel,
     ...(instructions !== null && { instructions }),
-    input: writeItems(rest),
+    input: writeItems(rest, sealVendor(terms.manners ?? NO_MANNERS)),
     max_output_tokens: terms.outputLimit,
     store: false,
     ...(terms.stream && { stream: true }),

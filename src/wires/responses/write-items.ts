@@ -8,12 +8,12 @@ import type {
 } from '../../canonical/request.ts';
 import { writeImageUrl } from '../image-url.ts';
 import type { Members } from '../members.ts';
-import { isOwn } from './reasoning-vendor.ts';
+import { isOwn, RESPONSES_VENDOR } from './reasoning-vendor.ts';
 
-/** Messages as items of this wire; what one message holds may be several of them. */
-export function writeItems(messages: readonly CanonicalMessage[]): Members[] {
+/** Messages as items of this wire for a host that can open this vendor's seals; one message may be several items. */
+export function writeItems(messages: readonly CanonicalMessage[], vendor = RESPONSES_VENDOR): Members[] {
   return messages.flatMap(({ role, blocks }) =>
-    role === 'assistant' ? writeTurn(blocks) : writeMessage(role, blocks),
+    role === 'assistant' ? writeTurn(blocks, vendor) : writeMessage(role, blocks),
   );
 }
 
@@ -26,11 +26,11 @@ function writeMessage(role: 'system' | 'user', blocks: readonly Block[]): Member
   );
 }
 
-function writeTurn(blocks: readonly Block[]): Members[] {
+function writeTurn(blocks: readonly Block[], vendor: string): Members[] {
   const lastDeed = blocks.findLastIndex(({ kind }) => kind !== 'reasoning');
   // Reasoning that led to nothing is refused by hosts of this wire.
   return inRuns(blocks.slice(0, lastDeed + 1)).flatMap((run) =>
-    Array.isArray(run) ? [{ role: 'assistant', content: run.map(writeOutput) }] : writeDeed(run),
+    Array.isArray(run) ? [{ role: 'assistant', content: run.map(writeOutput) }] : writeDeed(run, vendor),
   );
 }
 
@@ -50,12 +50,12 @@ function isSaid(block: Block): block is Said {
 }
 
 /** Calls, and the reasoning that a host of this wire can read: the trace of another model means nothing to it. */
-function writeDeed(block: Block): Members[] {
+function writeDeed(block: Block, vendor: string): Members[] {
   if (block.kind === 'tool-call') {
     const { id, name, argumentsJson } = block;
     return [{ type: 'function_call', call_id: id, name, arguments: argumentsJson === '' ? '{}' : argumentsJson }];
   }
-  if (block.kind !== 'reasoning' || block.opaque === null || !isOwn(block.opaque)) return [];
+  if (block.kind !== 'reasoning' || block.opaque === null || !isOwn(block.opaque, vendor)) return [];
   const { data, id } = block.opaque;
   const summary = block.text === '' ? [] : [{ type: 'summary_text', text: block.text }];
   return [{ type: 'reasoning', ...(id !== undefined && { id }), summary, encrypted_content: data }];

@@ -1,10 +1,10 @@
 import type { JsonEdit, JsonText } from '../../kit/json.ts';
-import { isSealedForeign } from '../foreign-reasoning.ts';
 import { editHostFields, NO_MANNERS } from '../host-fields.ts';
-import { isObject, type Members } from '../members.ts';
+import { isObject, isText, type Members } from '../members.ts';
 import { OWN_REASONING_MEMBERS } from '../read-reasoning.ts';
 import type { Peek, UpstreamTerms } from '../wire.ts';
 import { isEmptyAsk, isWithheld } from './fields.ts';
+import { sealVendor, unwrapSeal } from './reasoning-vendor.ts';
 
 const PLAIN_INTEGER = /^\d+$/;
 
@@ -20,7 +20,7 @@ export function writeRequest(text: JsonText, peek: Peek, terms: UpstreamTerms): 
   if (body.store !== false) edit.set(['store'], 'false');
   editReasoning(body, terms.reasoningEffort, edit);
   editStreamOptions(body, edit);
-  dropForeignReasoning(body, edit);
+  giveBackSeals(body, edit, sealVendor(terms.manners ?? NO_MANNERS));
   editHostFields(edit, terms.manners ?? NO_MANNERS);
   return edit.apply();
 }
@@ -55,9 +55,12 @@ function editStreamOptions({ stream_options: options }: Members, edit: JsonEdit)
 }
 
 /** Reasoning of another vendor's model, sent along from an earlier turn, is none of this host's business. */
-function dropForeignReasoning({ input }: Members, edit: JsonEdit): void {
+function giveBackSeals({ input }: Members, edit: JsonEdit, vendor: string): void {
   if (!Array.isArray(input)) return;
   input.forEach((item, index) => {
-    if (isObject(item) && isSealedForeign(item.encrypted_content)) edit.remove(['input', index]);
+    if (!isObject(item) || !isText(item.encrypted_content)) return;
+    const seal = unwrapSeal(item.encrypted_content, vendor);
+    if (seal === null) edit.remove(['input', index]);
+    else if (seal !== item.encrypted_content) edit.set(['input', index, 'encrypted_content'], JSON.stringify(seal));
   });
 }

@@ -1,0 +1,107 @@
+import { describe, expect, test } from 'vitest';
+import { billFor, eventsIn, fixture, type Json, relayInPieces, TERMS } from '../../../test/responses-stream.ts';
+import type { CanonicalMessage, OpaqueReasoning } from '../../canonical/request.ts';
+import { ZERO_USAGE } from '../../canonical/usage.ts';
+import { scanJson } from '../../kit/json.ts';
+import type { HostManners } from '../wire.ts';
+import { mendStream } from './mend.ts';
+import { peek } from './peek.ts';
+import { readAnswer } from './read-answer.ts';
+import { RESPONSES_VENDOR, unwrapSeal } from './reasoning-vendor.ts';
+import { writeItems } from './write-items.ts';
+import { writeRequest } from './write-request.ts';
+
+/** What one vendor sealed goes back to that vendor's hosts and to no other, though all speak the same wire. */
+
+const STREAM = fixture('reasoning-parallel-tools');
+const SEALS = [...new Set(sealsIn(STREAM.toString()))];
+
+function sealsIn(text: string): string[] {
+  return [...text.matchAll(/"encrypted_content":"([^"]*)"/g)].map(([, seal]) => seal!);
+}
+
+function answered(manners: HostManners): string {
+  return relayInPieces(mendStream({ ...TERMS, manners }), STREAM, 1 << 20);
+}
+
+function answeredWhole(manners: HostManners): string {
+  const last = eventsIn(STREAM.toString()).findLast(({ data }) => data.response !== undefined)!;
+  const body = Buffer.from(JSON.stringify(last.data.response as Json));
+  return readAnswer(body, { ...TERMS, manners }, true)
+    .write(billFor(ZERO_USAGE))
+    .toString();
+}
+
+const LIMITS = { depthMax: 64, nodesMax: 100_000, keysMax: 100_000, numberDigitsMax: 400, keyBytesMax: 4096 };
+
+/** The seals that reach a host, of those its caller sends. */
+function sent(seals: readonly string[], manners: HostManners): string[] {
+  const input = seals.map((encrypted_content) => ({ type: 'reasoning', summary: [], encrypted_content }));
+  const body = { model: 'm', input: [...input, { role: 'user', content: 'go on' }] };
+  const text = scanJson(Buffer.from(JSON.stringify(body)), LIMITS);
+  const terms = {
+    hostModel: 'm',
+    outputLimit: 9,
+    outputLimitField: 'max_output_tokens',
+    forwards: [],
+    reasoningEffort: null,
+    reducesVectors: false,
+    manners,
+  };
+  return sealsIn(writeRequest(text, peek(text), terms).toString());
+}
+
+test('the recording has seals', () => {
+  expect(SEALS.length).toBeGreaterThan(0);
+});
+
+test('seals of the wire’s own vendor pass as they are, both ways', () => {
+  expect(new Set(sealsIn(answered({})))).toEqual(new Set(SEALS));
+  expect(sent(SEALS, {})).toEqual(SEALS);
+});
+
+describe.each([
+  ['streamed', answered],
+  ['buffered', answeredWhole],
+])('seals of another vendor, %s', (_, answer) => {
+  const told = sealsIn(answer({ seals: 'other' }));
+
+  test('leave in a wrapping', () => {
+    expect(told.length).toBeGreaterThan(0);
+    for (const seal of told) expect(SEALS).not.toContain(seal);
+    for (const seal of told) expect(SEALS).toContain(unwrapSeal(seal, 'other'));
+  });
+
+  test('go back, as they were made, to that vendor', () => {
+    for (const seal of sent(told, { seals: 'other' })) expect(SEALS).toContain(seal);
+    expect(sent(told, { seals: 'other' })).toHaveLength(told.length);
+  });
+
+  test('and to nobody else', () => {
+    expect(sent(told, {})).toEqual([]);
+    expect(sent(told, { seals: 'third' })).toEqual([]);
+  });
+});
+
+test('a seal without a wrapping is the wire’s own, and not for another vendor', () => {
+  expect(sent(SEALS, { seals: 'other' })).toEqual([]);
+});
+
+test('what only looks like a wrapping goes nowhere', () => {
+  expect(sent(['tollgate.reasoning.e30'], {})).toEqual([]);
+  expect(sent(['tollgate.reasoning.e30'], { seals: 'other' })).toEqual([]);
+});
+
+test('from another wire, each vendor’s host gets its own', () => {
+  const opaque = (vendor: string): OpaqueReasoning => ({ vendor, form: 'encrypted', data: `by ${vendor}` });
+  const turn: CanonicalMessage = {
+    role: 'assistant',
+    blocks: [
+      { kind: 'reasoning', text: '', opaque: opaque('other') },
+      { kind: 'reasoning', text: '', opaque: opaque(RESPONSES_VENDOR) },
+      { kind: 'text', text: 'hello' },
+    ],
+  };
+  expect(sealsIn(JSON.stringify(writeItems([turn])))).toEqual([`by ${RESPONSES_VENDOR}`]);
+  expect(sealsIn(JSON.stringify(writeItems([turn], 'other')))).toEqual(['by other']);
+});
