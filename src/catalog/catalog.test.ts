@@ -104,5 +104,6 @@ describe('the price version', () => {
   test('stays when hosts, names and order change', () => {
     const before = build([row('x'), row('y')]).priceVersion;
     expect(build([row('y', { name: 'Why' }), row('x')], ['b']).priceVersion).toBe(before);
+    expect(build([row('y'), row('x')], ['b']).pricesJson).toBe(build([row('x'), row('y')]).pricesJson);
   });
 });

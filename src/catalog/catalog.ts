@@ -1,6 +1,6 @@
 import { FREE, type Price } from '../money/price.ts';
 import type { CatalogModel } from './model.ts';
-import { hashPrices } from './price-version.ts';
+import { type PriceList, writePriceList } from './price-version.ts';
 import { CatalogError, findNameClash, readModel, readPrice } from './rows.ts';
 import type { ModelRow } from './schema.ts';
 
@@ -24,7 +24,7 @@ export interface CatalogSource {
 }
 
 interface CatalogTerms {
-  priceVersion: string;
+  prices: PriceList;
   isChoice: (model: CatalogModel) => boolean;
   defaultName: string | null;
 }
@@ -33,6 +33,8 @@ interface CatalogTerms {
 export class Catalog {
   /** Stands in every receipt: it differs whenever a price differs. */
   readonly priceVersion: string;
+  /** What that version means, for whoever reads a receipt years later. */
+  readonly pricesJson: string;
   readonly #models: readonly CatalogModel[];
   readonly #byId: ReadonlyMap<string, CatalogModel>;
   /** Every id and alias; what is known but has no price is here as a refusal. */
@@ -43,9 +45,10 @@ export class Catalog {
   constructor(
     models: readonly CatalogModel[],
     unpriced: readonly ModelRow[],
-    { priceVersion, isChoice, defaultName }: CatalogTerms,
+    { prices, isChoice, defaultName }: CatalogTerms,
   ) {
-    this.priceVersion = priceVersion;
+    this.priceVersion = prices.version;
+    this.pricesJson = prices.json;
     this.#models = models.toSorted((a, b) => (a.id < b.id ? -1 : 1));
     this.#byId = new Map(models.map((model) => [model.id, model]));
     this.#byName = indexNames(models, unpriced);
@@ -98,7 +101,7 @@ export function buildCatalog(source: CatalogSource): Catalog {
     else models.push(readModel({ ...row, hosts }, price));
   }
   return new Catalog(models, unpriced, {
-    priceVersion: `${source.version.slice(0, 'YYYY-MM-DD'.length)}-${hashPrices(prices)}`,
+    prices: writePriceList(source.version.slice(0, 'YYYY-MM-DD'.length), prices),
     isChoice: choiceRule(source),
     defaultName: source.defaultModel ?? null,
   });

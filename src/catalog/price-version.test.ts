@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Price, Rates } from '../money/price.ts';
-import { hashPrices } from './price-version.ts';
+import { hashPrices, writePriceList } from './price-version.ts';
 
 const rate = fc.bigInt({ min: 0n, max: 1_000_000_000_000_000n });
 const rates: fc.Arbitrary<Rates> = fc.record({
@@ -56,6 +56,25 @@ test('a tier that begins elsewhere or costs something else gives another hash', 
       expect(hashWith({ ...one, aboveInputTokens: one.aboveInputTokens + 1 })).not.toBe(hashWith(one));
       expect(hashWith({ ...one, outputNanousdPerMillion: one.outputNanousdPerMillion + 1n })).not.toBe(hashWith(one));
       expect(hashPrices([['x', { ...base, tiers: [] }]])).not.toBe(hashWith(one));
+    }),
+  );
+});
+
+test('a price list has one text: another order or spelling gives the same, another price another version', () => {
+  fc.assert(
+    fc.property(list, ([first, ...others]) => {
+      if (first === undefined) return;
+      const [id, one] = first;
+      const kept = writePriceList('2026-11-15', [first, ...others]);
+      expect(writePriceList('2026-11-15', [...others, first])).toEqual(kept);
+      const explicit = {
+        ...one,
+        cacheReadNanousdPerMillion: one.cacheReadNanousdPerMillion ?? one.inputNanousdPerMillion,
+      };
+      expect(writePriceList('2026-11-15', [[id, explicit], ...others])).toEqual(kept);
+      const dearer = { ...one, outputNanousdPerMillion: one.outputNanousdPerMillion + 1n };
+      expect(writePriceList('2026-11-15', [[id, dearer], ...others]).version).not.toBe(kept.version);
+      expect(JSON.parse(kept.json)[id].output).toBe(Number(one.outputNanousdPerMillion));
     }),
   );
 });

@@ -3,10 +3,47 @@ import type { Price, Rates } from '../money/price.ts';
 
 const HASH_HEX_CHARS = 10;
 
+/** A price list as it is kept for good, and the version that stands for exactly that text. */
+export interface PriceList {
+  readonly version: string;
+  readonly json: string;
+}
+
+/**
+ * Every price in force, whoever serves the model now: a key that comes or goes changes no price, so the same version
+ * must go on meaning the same text. Written in one way only, since a list once kept is never written again.
+ */
+export function writePriceList(date: string, prices: Iterable<readonly [id: string, price: Price]>): PriceList {
+  const rows = [...prices].sort(([a], [b]) => (a < b ? -1 : 1)).map(([id, price]) => [id, plainPrice(price)] as const);
+  const json = JSON.stringify(Object.fromEntries(rows));
+  return { version: `${date}-${shortHash(json)}`, json };
+}
+
+function plainPrice(price: Price): object {
+  const tiers = price.tiers.map((tier) => ({ above_input_tokens: tier.aboveInputTokens, ...plainRates(tier) }));
+  return { ...plainRates(price), ...(tiers.length > 0 && { tiers }) };
+}
+
+/** A null cache rate is written as the input rate that it means; no rate is too large for a JSON number. */
+function plainRates(rates: Rates): object {
+  const input = rates.inputNanousdPerMillion;
+  return {
+    input: Number(input),
+    output: Number(rates.outputNanousdPerMillion),
+    cache_read: Number(rates.cacheReadNanousdPerMillion ?? input),
+    cache_write: Number(rates.cacheWriteNanousdPerMillion ?? input),
+    cache_write_1h: Number(rates.cacheWrite1hNanousdPerMillion ?? input),
+  };
+}
+
+function shortHash(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, HASH_HEX_CHARS);
+}
+
 /** Two price lists have the same hash exactly when they charge the same for every model; order and spelling do not count. */
 export function hashPrices(prices: Iterable<readonly [id: string, price: Price]>): string {
   const lines = Array.from(prices, ([id, price]) => `${id} ${writePrice(price)}\n`).sort();
-  return createHash('sha256').update(lines.join('')).digest('hex').slice(0, HASH_HEX_CHARS);
+  return shortHash(lines.join(''));
 }
 
 function writePrice(price: Price): string {

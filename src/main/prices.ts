@@ -1,12 +1,10 @@
 import { buildCatalog, type Catalog } from '../catalog/catalog.ts';
-import { modelEntry } from '../catalog/entry.ts';
 import { loadCatalogFile, loadSimulatedFile } from '../catalog/load.ts';
 import { mergeRows, overridePrices } from '../catalog/rows.ts';
 import type { Config } from '../config.ts';
 import type { PricedCatalog } from '../gateway/gateway.ts';
 import type { ConfiguredHost } from '../hosts/host.ts';
 import { addServedModels } from '../hosts/served-models.ts';
-import { stringifyJson } from '../kit/json-stringify.ts';
 import type { Store } from '../store/store.ts';
 
 /** The models the configured hosts serve: our own list, what the operator added, at the prices the operator set. */
@@ -25,6 +23,5 @@ export function catalogFor(config: Config, hosts: readonly ConfiguredHost[]): Ca
 
 /** The price list is in the store before the first hold refers to it. */
 export async function rememberPrices(store: Store, catalog: Catalog): Promise<PricedCatalog> {
-  const prices = catalog.list().map((model) => ({ id: model.id, pricing: modelEntry(model).pricing }));
-  return { catalog, priceId: await store.registerPrices(catalog.priceVersion, stringifyJson(prices)) };
+  return { catalog, priceId: await store.registerPrices(catalog.priceVersion, catalog.pricesJson) };
 }
