@@ -56,6 +56,8 @@ export const LIMITS = {
   /** A database that is away is tried again after so long, doubled each time, up to so long. */
   postgresRetryFirstMs: 100,
   postgresRetryLastMs: 5_000,
+  /** How long who asked waits to hear what became of a commit whose answer was lost. */
+  postgresDoubtMs: 5_000,
   /** How often a batch is tried that got in another's way. */
   postgresCollisionsMax: 5,
   /** A process says so often that it lives, stops admitting after its own silence, and is declared dead after this one. */

@@ -1,11 +1,17 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../src/kit/clock.ts';
+import { type Clock, systemClock } from '../src/kit/clock.ts';
+import { LIMITS } from '../src/limits.ts';
 import { openPostgresStore } from '../src/store/postgres/postgres-store.ts';
 import { type Store, StoreUnavailable } from '../src/store/store.ts';
 import { freshSchema } from './postgres.ts';
 import { type PostgresProxy, startProxy } from './postgres-proxy.ts';
 import { aCredit, aHold, aSettle, prepare } from './store-fixtures.ts';
 import { until } from './until.ts';
+
+/** Timers that would take longer run out at once. */
+function afterAtMost(mostMs: number): Clock['after'] {
+  return (ms, run, options) => systemClock.after(ms > mostMs ? 0 : ms, run, options);
+}
 
 describe('a PostgreSQL that goes away', () => {
   let proxy: PostgresProxy;
@@ -50,6 +56,19 @@ describe('a PostgreSQL that goes away', () => {
     expect(await store.findAccount(1n)).toMatchObject({ balanceNanousd: 1_000n, heldNanousd: 100n });
     expect(await kinds(aHold(2n, 50n), aSettle(1n, 70n))).toEqual(['held', 'settled']);
     expect((await store.verify()).violations).toEqual([]);
+  });
+
+  it('after it has committed, and for long: nothing is claimed, and the hold is given back in the end', async () => {
+    const impatient = { ...systemClock, after: afterAtMost(LIMITS.postgresDoubtMs - 1) };
+    const other = await openPostgresStore({ url: proxy.url, clock: impatient });
+    proxy.cutNextCommit('after, and stay away');
+    await expect(other.apply([aHold(2n, 50n), aSettle(1n, 70n)])).rejects.toBeInstanceOf(StoreUnavailable);
+    proxy.plugIn();
+    const state = async () => (await store.findReceipt(2n, 1n).catch(() => null))?.state;
+    await until(async () => (await state()) === 'voided', 'the hold to be given back');
+    expect(await kinds(aSettle(1n, 70n), aSettle(2n, 50n))).toEqual(['settle_repeated', 'settle_found_void']);
+    expect(await store.verify()).toMatchObject({ openHolds: 0, violations: [] });
+    await other.close();
   });
 
   it('for a while: everything is refused at once, one connection at a time asks, and then work goes on', async () => {

@@ -3,8 +3,8 @@ import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** How the next commit is lost: before PostgreSQL hears of it, or after it has answered, or both ways fall silent. */
-export type Cut = 'before' | 'after' | 'silent';
+/** How the next commit is lost: before PostgreSQL hears of it, after it has answered, or then with all that follows. */
+export type Cut = 'before' | 'after' | 'after, and stay away';
 
 /** Stands between a store and PostgreSQL, and cuts what it is told to cut. */
 export interface PostgresProxy {
@@ -58,13 +58,14 @@ export async function startProxy(url: string): Promise<PostgresProxy> {
       server.write(bytes);
     });
     server.on('data', (bytes) => {
-      if (mode === 'silent') return;
-      // PostgreSQL says that it has committed, and nobody hears it.
-      if (mode === 'after') {
-        if (bytes.includes(COMMIT)) end();
+      if (mode === null) {
+        client.write(bytes);
         return;
       }
-      client.write(bytes);
+      // PostgreSQL says that it has committed, and nobody hears it.
+      if (!bytes.includes(COMMIT)) return;
+      if (mode === 'after, and stay away') isPlugged = false;
+      end();
     });
   };
 

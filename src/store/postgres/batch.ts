@@ -24,6 +24,16 @@ const BEGIN: Statement = {
 const COMMIT: Statement = { text: 'COMMIT' };
 const ROLLBACK: Statement = { text: 'ROLLBACK' };
 
+/** Why a hold was given back of which its owner never heard. */
+const DOUBT_REASON = 'The database went away before it was known whether the hold stands.';
+
+/** A batch whose commit is on its way. */
+interface Decided {
+  readonly outcomes: LedgerOutcome[];
+  readonly writes: BatchWrites;
+  readonly rows: BatchRows;
+}
+
 /**
  * Applies batches in two round trips: the first locks and reads every row that the operations touch, then they are
  * decided here, one after the other, and the second writes what changed and commits.
@@ -74,8 +84,7 @@ export class BatchRunner {
   }
 
   async #attempt(operations: readonly LedgerOperation[]): Promise<LedgerOutcome[]> {
-    let decided: { readonly outcomes: LedgerOutcome[]; readonly writes: BatchWrites; readonly rows: BatchRows } | null =
-      null;
+    let decided: Decided | null = null;
     try {
       return await this.#connections.withLine(async (line) => {
         const rows = new BatchRows(new Touched(operations), this.#dictionary.prices);
@@ -120,15 +129,24 @@ export class BatchRunner {
     return rolledBack(line, new Promise((resolve) => resolve(compose())));
   }
 
-  /** The answer to the commit never came: the rows say what became of it, and until they do nobody is told anything. */
-  async #findOut(
-    { outcomes, writes, rows }: { outcomes: LedgerOutcome[]; writes: BatchWrites; rows: BatchRows },
-    lost: ConnectionLost,
-  ): Promise<LedgerOutcome[]> {
+  /**
+   * The answer to the commit never came: the rows say what became of it. Whoever asked is told what they say or, if the
+   * database stays away, that nothing is known; holds that then prove to be durable are given back.
+   */
+  async #findOut({ outcomes, writes, rows }: Decided, lost: ConnectionLost): Promise<LedgerOutcome[]> {
     const witness = witnessOf(writes, rows);
     if (witness === null) return outcomes;
-    if (await isDurable(this.#connections, witness)) return outcomes;
+    const finding = isDurable(this.#connections, witness);
+    const found = await this.#connections.within(LIMITS.postgresDoubtMs, finding);
+    if (found === true) return outcomes;
+    if (found === null)
+      void finding.then((durable) => (durable ? this.#giveBack(writes) : undefined)).catch(() => undefined);
     throw lost;
+  }
+
+  /** Nobody waits for these holds any more. What fails here is left to the reaper of a later life. */
+  async #giveBack({ holds }: BatchWrites): Promise<void> {
+    if (holds.length > 0) await this.run(holds.map(({ id }) => ({ kind: 'void', id, reason: DOUBT_REASON })));
   }
 }
 

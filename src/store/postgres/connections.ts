@@ -23,6 +23,8 @@ export class Connections {
   readonly #clock: Clock;
   readonly #linesMax: number;
   #pool: pg.Pool;
+  /** A connection for signs of life alone, which must not stand behind anything. */
+  #pulse: pg.Pool;
   readonly #idle: Line[] = [];
   readonly #waiting: Waiter[] = [];
   #lines = 0;
@@ -35,7 +37,8 @@ export class Connections {
     this.#linesMax = linesMax;
     this.#url = url;
     this.#clock = clock;
-    this.#pool = this.#newPool();
+    this.#pool = this.#newPool(LIMITS.postgresReadersMax);
+    this.#pulse = this.#newPool(1);
   }
 
   /** Why nothing can be asked of the database now; null while it can. */
@@ -52,6 +55,14 @@ export class Connections {
     return new Promise((resolve) => void this.#clock.after(LIMITS.postgresRetryFirstMs, resolve));
   }
 
+  /** What the work comes to, or null if it takes longer. */
+  within<Result>(ms: number, work: Promise<Result>): Promise<Result | null> {
+    return new Promise((resolve, reject) => {
+      const timer = this.#clock.after(ms, () => resolve(null));
+      work.then(resolve, reject).finally(() => timer.cancel());
+    });
+  }
+
   /** Resolves when the database answers again, or when there is nothing more to wait for. */
   whenUp(): Promise<void> {
     if (this.#down === null || this.#closed) return Promise.resolve();
@@ -60,12 +71,17 @@ export class Connections {
 
   /** One statement, for itself. */
   query<Row>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
-    return this.#withClient((sql) => sql<Row>(text, values));
+    return this.#withClient(this.#pool, (sql) => sql<Row>(text, values));
+  }
+
+  /** A sign of life. */
+  pulse<Row>(text: string, values: readonly unknown[]): Promise<Row[]> {
+    return this.#withClient(this.#pulse, (sql) => sql<Row>(text, values));
   }
 
   /** All or nothing. */
   transaction<Result>(run: (sql: RunSql) => Promise<Result>, begin = 'BEGIN'): Promise<Result> {
-    return this.#withClient(async (sql) => {
+    return this.#withClient(this.#pool, async (sql) => {
       await sql(begin);
       try {
         const result = await run(sql);
@@ -97,13 +113,14 @@ export class Connections {
     this.#retry?.cancel();
     for (const resolve of this.#upWaiters.splice(0)) resolve();
     this.#refuseWaiters(new StoreUnavailable('The store is closed.'));
-    await Promise.all([...this.#idle.splice(0).map((line) => line.end()), this.#pool.end()]);
+    const ending = [...this.#idle.splice(0), this.#pool, this.#pulse].map((each) => each.end());
+    await Promise.all(ending);
   }
 
-  #newPool(): pg.Pool {
+  #newPool(max: number): pg.Pool {
     const pool = new pg.Pool({
       ...clientConfig(this.#url),
-      max: LIMITS.postgresReadersMax,
+      max,
       idleTimeoutMillis: LIMITS.postgresIdleMs,
       query_timeout: LIMITS.postgresReadMs,
     });
@@ -113,12 +130,12 @@ export class Connections {
     return pool;
   }
 
-  async #withClient<Result>(use: (sql: RunSql) => Promise<Result>): Promise<Result> {
+  async #withClient<Result>(pool: pg.Pool, use: (sql: RunSql) => Promise<Result>): Promise<Result> {
     if (this.down !== null) throw this.down;
     let client: pg.PoolClient | null = null;
     let lost: ConnectionLost | undefined;
     try {
-      const own = await connected(this.#pool);
+      const own = await connected(pool);
       client = own;
       return await use(async (text, values = []) => (await asked(own.query(text, [...values]))).rows);
     } catch (error) {
@@ -179,9 +196,9 @@ export class Connections {
       this.#lines--;
       void line.end();
     }
-    const broken = this.#pool;
-    this.#pool = this.#newPool();
-    void broken.end().catch(() => undefined);
+    for (const broken of [this.#pool, this.#pulse]) void broken.end().catch(() => undefined);
+    this.#pool = this.#newPool(LIMITS.postgresReadersMax);
+    this.#pulse = this.#newPool(1);
     this.#tryLater(0);
   }
 
@@ -210,7 +227,7 @@ export class Connections {
 /** To wait in vain for one of the pool's connections says nothing about the database, only that much is asked of it. */
 function connected(pool: pg.Pool): Promise<pg.PoolClient> {
   return asked(pool.connect()).catch((error: ConnectionLost) => {
-    const isQueue = pool.waitingCount > 0 || pool.totalCount >= LIMITS.postgresReadersMax;
+    const isQueue = pool.totalCount >= pool.options.max;
     throw isQueue ? new StoreUnavailable('Too many questions wait for PostgreSQL.', { cause: error }) : error;
   });
 }

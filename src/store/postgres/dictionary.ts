@@ -32,7 +32,7 @@ export class Dictionary {
       if (operation.kind === 'hold') {
         for (const text of [operation.route, operation.requestedModel, operation.effectiveModel])
           this.#miss(names, text);
-        if (this.prices[operation.priceId - 1] === undefined) priceIds.add(operation.priceId);
+        if (operation.priceId > 0 && this.prices[operation.priceId - 1] === undefined) priceIds.add(operation.priceId);
       } else if (operation.kind === 'settle' && operation.settlement.host !== null) {
         this.#miss(names, operation.settlement.host);
       }
@@ -67,7 +67,7 @@ export class Dictionary {
   async #learnPrices(ids: readonly number[]): Promise<void> {
     const rows = await this.#connections.query<{ readonly id: bigint; readonly version: string }>(
       'SELECT id, version FROM price_list WHERE id = ANY($1::int4[])',
-      [numbers(ids.filter((id) => Number.isInteger(id) && Math.abs(id) < 2 ** 31))],
+      [numbers(ids.filter((id) => Number.isInteger(id) && id < 2 ** 31))],
     );
     for (const { id, version } of rows) this.prices[Number(id) - 1] = { version };
   }

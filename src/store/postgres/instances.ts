@@ -54,7 +54,7 @@ export class Instances {
   /** False once this life was declared dead. */
   async beat(): Promise<boolean> {
     const answer = await this.#time.learn(async () => {
-      const [row] = await this.#connections.query<{ now_ms: bigint }>(
+      const [row] = await this.#connections.pulse<{ now_ms: bigint }>(
         `UPDATE instance SET beat_at = clock_timestamp(),
            beating_since = CASE WHEN beat_at < ${MS_AGO} THEN clock_timestamp() ELSE beating_since END
          WHERE epoch = $2 AND state = ${LIVES} RETURNING ${NOW_MS}`,
