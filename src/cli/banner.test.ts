@@ -59,6 +59,8 @@ test('a host found on this machine is named with its address and what it serves;
   const text = banner({ ...given, catalog: buildCatalog({ rows: [row], hosts, version: '2026-11-15-x' }) });
   expect(text).toContain('azure (AZURE_OPENAI_API_KEY; serves no model yet: list its models under "hosts")');
   expect(text).toContain('ollama (http://gpu:11434/v1; 1 model)');
+  const mute = banner({ ...given, catalog: buildCatalog({ rows: [], hosts, version: '2026-11-15-x' }) });
+  expect(mute).toContain('ollama (http://gpu:11434/v1; did not say what it serves; is it running?)');
 });
 
 test('the operator’s default model is the one to try, if it is served', () => {

@@ -18,12 +18,13 @@ function traits({ row, keySource, local, found }: Host, count: CountModels): str
     ...(keySource === null ? [] : [keySource]),
     ...(keySource === null || local ? [row.baseUrl] : []),
     ...(served === null && found !== undefined ? [models(found.length)] : []),
-    ...(served === null || served > 0 ? [] : [NOTHING_SERVED]),
+    ...(served === 0 ? [row.local === undefined || found !== undefined ? NOTHING_SERVED : NO_ANSWER] : []),
     ...(served !== null && served > 0 ? [models(served)] : []),
   ];
 }
 
 const NOTHING_SERVED = 'serves no model yet: list its models under "hosts"';
+const NO_ANSWER = 'did not say what it serves; is it running?';
 
 function models(count: number): string {
   return count === 1 ? '1 model' : `${count} models`;
