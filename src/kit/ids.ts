@@ -13,16 +13,18 @@ const SEQUENCE_MAX = 4095;
  */
 export class IdSource {
   readonly #clock: Clock;
-  readonly #instance: number;
+  #instance: number;
   #lastMs = -1;
   #sequence = 0;
 
   constructor(clock: Clock, instance: number) {
-    if (!Number.isInteger(instance) || instance < 0 || instance > INSTANCE_MAX) {
-      throw new RangeError(`An instance is a whole number from 0 to ${INSTANCE_MAX}, not ${instance}.`);
-    }
     this.#clock = clock;
-    this.#instance = instance;
+    this.#instance = checkedInstance(instance);
+  }
+
+  /** From now on, ids of another instance. */
+  continueAs(instance: number): void {
+    this.#instance = checkedInstance(instance);
   }
 
   next(): bigint {
@@ -37,6 +39,11 @@ export class IdSource {
     }
     return composeId(this.#lastMs, this.#instance, this.#sequence);
   }
+}
+
+function checkedInstance(instance: number): number {
+  if (Number.isInteger(instance) && instance >= 0 && instance <= INSTANCE_MAX) return instance;
+  throw new RangeError(`An instance is a whole number from 0 to ${INSTANCE_MAX}, not ${instance}.`);
 }
 
 function composeId(ms: number, instance: number, sequence: number): bigint {

@@ -18,6 +18,7 @@ import {
   type VerifyProgress,
   type VerifyReport,
 } from '../store/store.ts';
+import type { LedgerLife } from './life.ts';
 
 export type { HoldRefusal, VerifyProgress, VerifyReport } from '../store/store.ts';
 export { StoreUnavailable } from '../store/store.ts';
@@ -58,7 +59,12 @@ export class LedgerDefect extends Error {
 export interface LedgerOptions {
   readonly store: Store;
   readonly clock: Clock;
+  /** Of this process, for as long as it runs. */
   readonly epoch: bigint;
+  /** Where several processes share the store, this one's life decides its epoch, and whether it may admit. */
+  readonly life?: LedgerLife;
+  /** Commits under way at once. */
+  readonly batchesInFlight?: number;
 }
 
 /**
@@ -68,7 +74,7 @@ export interface LedgerOptions {
 export class Ledger {
   readonly #store: Store;
   readonly #clock: Clock;
-  readonly #epoch: bigint;
+  readonly #life: LedgerLife;
   readonly #batcher: Batcher<LedgerOperation, LedgerOutcome>;
   readonly #openHolds = new Map<bigint, bigint>();
   /** Holds whose settlement failed: they are given back as soon as the store takes it. */
@@ -78,14 +84,14 @@ export class Ledger {
   #notAdmitting: string | null = null;
   #healthTimer: Timer | null = null;
 
-  constructor({ store, clock, epoch }: LedgerOptions) {
+  constructor({ store, clock, epoch, life, batchesInFlight = LIMITS.ledgerBatchesInFlightMax }: LedgerOptions) {
     this.#store = store;
     this.#clock = clock;
-    this.#epoch = epoch;
+    this.#life = life ?? { epoch, whyNotAdmitting: null };
     this.#batcher = new Batcher({
       run: (operations) => store.apply(operations),
       batchMax: LIMITS.ledgerBatchMax,
-      inFlightMax: LIMITS.ledgerBatchesInFlightMax,
+      inFlightMax: batchesInFlight,
       queueMax: LIMITS.ledgerQueueMax,
       urgent: (operation) => operation.kind !== 'hold',
     });
@@ -103,15 +109,30 @@ export class Ledger {
 
   /** Durable when it resolves; refused holds leave no trace. */
   async hold(request: HoldRequest): Promise<HoldResult> {
-    if (this.#notAdmitting !== null) throw new StoreUnavailable(this.#notAdmitting);
+    const { epoch } = this.#life;
+    if (this.whyNotAdmitting !== null) throw new StoreUnavailable(this.whyNotAdmitting);
     if (this.depth >= LIMITS.ledgerHoldQueueMax) throw new StoreUnavailable('Too many calls wait for the ledger.');
     if (!isAmount(request.amountNanousd)) return OUT_OF_RANGE;
     const createdMs = this.#clock.nowMs();
-    const outcome = await this.#submit({ kind: 'hold', epoch: this.#epoch, createdMs, ...request });
+    const outcome = await this.#submit({ kind: 'hold', epoch, createdMs, ...request });
     if (outcome.kind === 'hold_refused' || outcome.kind === 'idempotent') return outcome;
     if (outcome.kind !== 'held') throw defect(request.id, outcome);
     this.#openHolds.set(request.id, request.amountNanousd);
+    this.#refuseIfTakenForDead(request.id, epoch);
     return outcome;
+  }
+
+  /** Why new calls are refused now, in one sentence; null while they are not. */
+  get whyNotAdmitting(): string | null {
+    return this.#life.whyNotAdmitting ?? this.#notAdmitting;
+  }
+
+  /** A hold that was long under way may have been voided by others since: no host is called on it. */
+  #refuseIfTakenForDead(id: bigint, epoch: bigint): void {
+    const why = this.#life.whyNotAdmitting ?? (epoch === this.#life.epoch ? null : 'This process was taken for dead.');
+    if (why === null) return;
+    this.#abandon(id);
+    throw new StoreUnavailable(why);
   }
 
   /** The call whose the idempotency key is; null while it is free. Asked by a hold that no money can pass. */
@@ -119,7 +140,7 @@ export class Ledger {
     const outcome = await this.#submit({
       ...IMPASSABLE,
       ...request,
-      epoch: this.#epoch,
+      epoch: this.#life.epoch,
       createdMs: this.#clock.nowMs(),
     });
     return outcome.kind === 'idempotent' ? outcome : null;

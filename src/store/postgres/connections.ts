@@ -37,8 +37,8 @@ export class Connections {
     this.#linesMax = linesMax;
     this.#url = url;
     this.#clock = clock;
-    this.#pool = this.#newPool(LIMITS.postgresReadersMax);
-    this.#pulse = this.#newPool(1);
+    this.#pool = this.#newPool(LIMITS.postgresReadersMax, LIMITS.postgresReadMs);
+    this.#pulse = this.#newPool(1, LIMITS.instanceSilentMs);
   }
 
   /** Why nothing can be asked of the database now; null while it can. */
@@ -117,12 +117,12 @@ export class Connections {
     await Promise.all(ending);
   }
 
-  #newPool(max: number): pg.Pool {
+  #newPool(max: number, answerMs: number): pg.Pool {
     const pool = new pg.Pool({
       ...clientConfig(this.#url),
       max,
       idleTimeoutMillis: LIMITS.postgresIdleMs,
-      query_timeout: LIMITS.postgresReadMs,
+      query_timeout: answerMs,
     });
     // A connection that ends is replaced when next needed; who was using it hears of it by the answer that never came.
     pool.on('error', () => undefined);
@@ -197,8 +197,8 @@ export class Connections {
       void line.end();
     }
     for (const broken of [this.#pool, this.#pulse]) void broken.end().catch(() => undefined);
-    this.#pool = this.#newPool(LIMITS.postgresReadersMax);
-    this.#pulse = this.#newPool(1);
+    this.#pool = this.#newPool(LIMITS.postgresReadersMax, LIMITS.postgresReadMs);
+    this.#pulse = this.#newPool(1, LIMITS.instanceSilentMs);
     this.#tryLater(0);
   }
 

@@ -1,0 +1,119 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { aCredit, aHold, aSettle, NOON_MS, prepare } from '../../test/store-fixtures.ts';
+import { ManualClock } from '../kit/clock.ts';
+import { LIMITS } from '../limits.ts';
+import { MemoryStore } from '../store/memory.ts';
+import { type HoldRequest, Ledger, StoreUnavailable } from './ledger.ts';
+import { Life, type LifeEvent } from './life.ts';
+
+describe('a life among others', () => {
+  let clock: ManualClock;
+  let store: MemoryStore;
+  let life: Life;
+  let events: LifeEvent[];
+  /** What the store says to the next beats; the last answer goes on. */
+  let answers: (boolean | Error)[];
+  let beats: number;
+  let reaps: number;
+
+  beforeEach(async () => {
+    clock = new ManualClock(NOON_MS);
+    store = new MemoryStore(clock);
+    await prepare(store);
+    await store.apply([aCredit(1n, 1_000n)]);
+    events = [];
+    answers = [true];
+    beats = 0;
+    reaps = 0;
+    life = await Life.begin({
+      clock,
+      store: {
+        beginInstance: () => store.beginInstance(),
+        beat: async () => {
+          beats += 1;
+          const answer = answers.length > 1 ? answers.shift()! : answers[0]!;
+          if (answer instanceof Error) throw answer;
+          return answer;
+        },
+        reap: async () => {
+          reaps += 1;
+          return 0;
+        },
+      },
+      onEvent: (event) => events.push(event),
+    });
+  });
+
+  /** Lets so many beats fall due, each with time for its answer. */
+  async function pass(count: number): Promise<void> {
+    for (let beat = 0; beat < count; beat++) {
+      clock.advance(LIMITS.instanceBeatMs);
+      for (let turn = 0; turn < 10; turn++) await Promise.resolve();
+    }
+  }
+
+  function request(id: bigint): HoldRequest {
+    const { kind: _kind, epoch: _epoch, createdMs: _createdMs, ...rest } = aHold(id, 100n);
+    return rest;
+  }
+
+  it('is told every second, and clears up after others each time it was heard', async () => {
+    await pass(4);
+    expect([beats, reaps, events]).toEqual([4, 4, []]);
+    expect(life.whyNotAdmitting).toBeNull();
+  });
+
+  it('admits nobody once it was not heard in time, and again as soon as it is', async () => {
+    answers = [new StoreUnavailable('away')];
+    await pass(LIMITS.instanceSilentMs / LIMITS.instanceBeatMs);
+    expect(life.whyNotAdmitting).toBeNull();
+    await pass(1);
+    expect(LIMITS.instanceSilentMs + LIMITS.instanceBeatMs).toBeLessThan(LIMITS.instanceDeadMs);
+    expect(life.whyNotAdmitting).toContain('could not tell');
+    const ledger = new Ledger({ store, clock, epoch: life.epoch, life });
+    await expect(ledger.hold(request(1n))).rejects.toBeInstanceOf(StoreUnavailable);
+    expect(reaps).toBe(0);
+    answers = [true];
+    await pass(1);
+    expect(life.whyNotAdmitting).toBeNull();
+    expect(await ledger.hold(request(1n))).toEqual({ kind: 'held' });
+    expect(events.map((event) => event.kind)).toEqual(['failed', 'failed', 'failed', 'failed']);
+  });
+
+  it('goes on under a new epoch and number when it was taken for dead, and charges nothing for the calls before', async () => {
+    const ledger = new Ledger({ store, clock, epoch: life.epoch, life });
+    await ledger.hold(request(1n));
+    const [epoch, id] = [life.epoch, life.ids.next()];
+    answers = [false, true];
+    await pass(1);
+    expect(life.epoch).toBe(epoch + 1n);
+    expect(events).toEqual([{ kind: 'reborn', instance: life.instance }]);
+    expect((life.ids.next() >> 12n) & 1023n).toBe(BigInt(life.instance.number));
+    expect((id >> 12n) & 1023n).not.toBe(BigInt(life.instance.number));
+    expect((await ledger.settle(1n, aSettle(1n, 50n).settlement)).kind).toBe('found_void');
+    expect(await ledger.hold(request(2n))).toEqual({ kind: 'held' });
+  });
+
+  it('lets no call go to a host on a hold that came too late', async () => {
+    let proceed: () => void = () => undefined;
+    const slow = Object.assign(Object.create(store), {
+      apply: async (operations: Parameters<MemoryStore['apply']>[0]) => {
+        if (operations.every(({ kind }) => kind !== 'hold')) return store.apply(operations);
+        const outcomes = await store.apply(operations);
+        await new Promise<void>((resolve) => {
+          proceed = resolve;
+        });
+        return outcomes;
+      },
+    });
+    const ledger = new Ledger({ store: slow, clock, epoch: life.epoch, life });
+    const hold = ledger.hold(request(1n));
+    await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+    answers = [new StoreUnavailable('away')];
+    await pass(5);
+    proceed();
+    await expect(hold).rejects.toBeInstanceOf(StoreUnavailable);
+    await new Promise((resolve) => setImmediate(() => setImmediate(() => setImmediate(resolve))));
+    expect(await store.findReceipt(1n, 1n)).toMatchObject({ state: 'voided' });
+  });
+});
