@@ -67,6 +67,12 @@ test('an exact frame that is called an end but calls itself otherwise stays with
   expect(text).not.toContain('message_stop');
 });
 
+test.each(RELAYS)('a frame with nothing in it is passed over, %s', (_name, open) => {
+  const relay = open();
+  expect(feed(relay, Buffer.from('event: x\n\nevent: message_stop\n\nevent: ping\ndata:\n\n'), 1_000)).toBe('');
+  expect([relay.terminal, relay.error]).toEqual([false, null]);
+});
+
 test('a whole answer with an error in it is the error', () => {
   const body = Buffer.from('{"type":"message","content":[],"error":{"type":"overloaded_error","message":"no"}}');
   expect(() => readAnswer(body, TERMS, true)).toThrow();

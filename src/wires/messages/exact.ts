@@ -22,7 +22,8 @@ class ExactStream extends StreamState implements StreamRelay {
   }
 
   #inspect(frame: SseFrame): Buffer | string | null {
-    const event = tryParseJson(frame.data ?? '');
+    if (frame.data === null) return null;
+    const event = tryParseJson(frame.data);
     if (!isObject(event)) return this.fail({ message: 'the host sent a frame that is not JSON' });
     switch (event.type) {
       case 'message_start':
