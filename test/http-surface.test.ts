@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { ManualClock } from '../src/kit/clock.ts';
 import { LIMITS } from '../src/limits.ts';
 import { type Harness, startHarness } from './harness.ts';
 import { firstAnswer, openSocket, readToEnd, type SocketAnswer, speak } from './raw-socket.ts';
@@ -148,6 +149,16 @@ describe('a head', () => {
     }
   });
 
+  test.each([
+    ['too large', `${JSON_TYPE}content-length: ${LIMITS.requestBodyBytesMax + 1}\r\n`, 413],
+    ['of another type', 'content-type: text/plain\r\ncontent-length: 5\r\n', 415],
+    ['encoded', `${JSON_TYPE}content-encoding: gzip\r\ncontent-length: 5\r\n`, 415],
+  ])('that waits for leave to send a body %s gets none, but its refusal and the end', async (_, headers, status) => {
+    const text = await speak(harness.url, post(`${HOST}${headers}expect: 100-continue\r\n`, ''));
+    expect(text).not.toContain('100 Continue');
+    expect(firstAnswer(text)).toMatchObject({ status, headers: { connection: 'close' } });
+  });
+
   test('too large an announced body is refused to a client that sends on, and never loses the refusal to the close', async () => {
     const piece = Buffer.alloc(1024 * 1024, 'x');
     for (const framing of [
@@ -274,7 +285,50 @@ describe('a client that takes too long', () => {
     expect(answer.headers['x-should-retry']).toBeUndefined();
   });
 
+  test('to send another request after the first is told so too', async () => {
+    const socket = openSocket(harness.url);
+    const text = readToEnd(socket);
+    socket.write(`GET /v1/models HTTP/1.1\r\n${HOST}\r\n`);
+    await once(socket, 'data');
+    socket.write(HEAD);
+    expect((await text).match(/HTTP\/1\.1 \d{3}/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 408']);
+  });
+
   test('to say anything at all is cut too', async () => {
     expect(firstAnswer(await readToEnd(openSocket(harness.url)))).toMatchObject({ status: 408 });
+  });
+});
+
+describe('a client that does not read', () => {
+  const ALIASES = Array.from({ length: 60 }, (_, at) => `${at}-${'a'.repeat(190)}`);
+  const PRICE = { input: 1, output: 1 };
+  /** Twenty megabytes of list: more than the sockets between us hold. */
+  const MODELS = Array.from({ length: 1600 }, (_, at) => ({
+    id: `long-${at}`,
+    aliases: ALIASES.map((alias) => `${at}-${alias}`),
+    caps: ['chat' as const],
+    context_window: 1000,
+    price: PRICE,
+    hosts: [{ host: 'sim', model: 'sim-gpt' }],
+  }));
+
+  test.each(['', 'connection: close\r\n'])('a long list is cut when its time is over (%j)', async (connection) => {
+    const clock = new ManualClock(Date.UTC(2026, 10, 15));
+    const harness = await startHarness({ clock, config: { models: MODELS } });
+    const socket = openSocket(harness.url);
+    socket.pause();
+    socket.write(`GET /v1/catalog HTTP/1.1\r\n${HOST}${connection}\r\n`);
+    const { stallMs } = harness.running.gateway.limits;
+    const timers = clock.pendingTimers;
+    await until(() => clock.pendingTimers > timers, 'the reader is watched');
+    await manyTurns();
+    clock.advance(2 * stallMs);
+    let bytes = 0;
+    socket.on('data', (chunk) => (bytes += chunk.length));
+    socket.resume();
+    await once(socket, 'close');
+    expect(bytes).toBeGreaterThan(0);
+    expect(bytes).toBeLessThan(20_000_000);
+    await harness.stop();
   });
 });

@@ -28,8 +28,10 @@ function answerUnderWay(socket: Socket): ServerResponse | null {
 
 /** What Node would answer or cut by itself, in words that are not ours. */
 export function answerOddRequests(server: Server): void {
-  // The head is checked with every other: it says what may be expected.
-  server.on('checkExpectation', (request, response) => server.emit('request', request, response));
+  // The head is checked with every other: it says what may be expected, and leave to send a body is given when it is read.
+  for (const event of ['checkContinue', 'checkExpectation']) {
+    server.on(event, (request, response) => server.emit('request', request, response));
+  }
   server.on('connect', (_request, socket: Duplex) => {
     socket.on('error', () => {});
     socket.end(

@@ -1,26 +1,27 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { LIMITS } from '../limits.ts';
 
-/** The connection will not be used again, by the client's wish or by ours. */
-export function isLastAnswer(response: ServerResponse): boolean {
-  return !response.shouldKeepAlive || response.getHeader('connection') === 'close';
+/**
+ * Whether the client still sends what nobody will read, on a connection that ends with this answer. To close it at once
+ * would throw away whatever the client has not read yet, this answer too.
+ */
+export function isStillSent({ complete, headers }: IncomingMessage, response: ServerResponse): boolean {
+  const isLast = !response.shouldKeepAlive || response.getHeader('connection') === 'close';
+  return isLast && !complete && headers.expect === undefined;
 }
 
-/**
- * Ends a response whose head is written, on a connection that ends with it. To close while the client still sends would
- * throw away what it has not read yet, this answer too: so what still comes is read and forgotten first, up to a limit.
- */
-export function endLastAnswer(request: IncomingMessage, response: ServerResponse, body: string): void {
-  if (request.complete) {
-    response.end(body);
-    return;
-  }
-  response.write(body);
+/** Reads and forgets the rest of a body, up to a limit. */
+export function forgetRest(request: IncomingMessage, done: () => void): void {
   let bytes = 0;
+  let isDone = false;
+  const finish = (): void => {
+    if (!isDone) done();
+    isDone = true;
+  };
   request.on('data', (chunk: Buffer) => {
     bytes += chunk.length;
-    if (bytes > LIMITS.forgottenBodyBytesMax) response.end();
+    if (bytes > LIMITS.forgottenBodyBytesMax) finish();
   });
-  for (const end of ['end', 'close', 'error']) request.on(end, () => response.end());
+  for (const end of ['end', 'close', 'error']) request.on(end, finish);
   request.resume();
 }

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { invalidKey } from '../accounts/authenticate.ts';
 import { GatewayError } from '../canonical/errors.ts';
+import type { Catalog } from '../catalog/catalog.ts';
 import { type AllowedIds, messagesModelEntry, messagesModelList, modelEntry, modelList } from '../catalog/entry.ts';
 import { balanceView } from '../gateway/balance-view.ts';
 import type { Call, PricedCatalog } from '../gateway/gateway.ts';
@@ -34,15 +35,25 @@ function ok(value: unknown): PlainAnswer {
   return { status: 200, body: stringifyJson(value) };
 }
 
+/** The whole list is long, the same for most who ask, and given to anyone: it is written once. */
+const WHOLE_LISTS = new WeakMap<Catalog, string>();
+
+function wholeList(catalog: Catalog): PlainAnswer {
+  const body = WHOLE_LISTS.get(catalog) ?? stringifyJson(modelList(catalog));
+  WHOLE_LISTS.set(catalog, body);
+  return { status: 200, body };
+}
+
 function catalog(services: PlainServices): PlainAnswer {
-  return ok(modelList(services.prices().catalog));
+  return wholeList(services.prices().catalog);
 }
 
 function models(services: PlainServices, request: PlainRequest): PlainAnswer {
   const { catalog } = services.prices();
   const allowed = allowedIds(request);
   services.messages.checkVersion(request.headers);
-  return ok(speaksMessages(request.headers) ? messagesModelList(catalog, allowed) : modelList(catalog, allowed));
+  if (speaksMessages(request.headers)) return ok(messagesModelList(catalog, allowed));
+  return allowed === null ? wholeList(catalog) : ok(modelList(catalog, allowed));
 }
 
 /** Ids with slashes may arrive escaped or not; both reach here as one parameter. */

@@ -4,10 +4,14 @@ import { GatewayError } from '../canonical/errors.ts';
 const NO_BODY = Buffer.alloc(0);
 const JSON_TYPE = /^application\/json[ \t]*(?:;.*)?$/i;
 
-/** Reads a body whole, as the bytes it is; what is no JSON by its own word, or too long, is not taken in. */
+/**
+ * Reads a body whole, as the bytes it is; what is no JSON by its own word, or too long, is not taken in. Who waits for
+ * leave to send it gets that only here.
+ */
 export function readRequestBody(
   request: IncomingMessage,
   bytesMax: number,
+  giveLeave: () => void,
   done: (body: Buffer | GatewayError) => void,
 ): void {
   const { headers } = request;
@@ -16,7 +20,10 @@ export function readRequestBody(
   if (isEmpty && headers['content-type'] === undefined) done(NO_BODY);
   else if (!isJson(headers['content-type'])) done(notJson());
   else if (length !== undefined && Number(length) > bytesMax) done(tooLarge(bytesMax));
-  else collect(request, bytesMax, done);
+  else {
+    if (headers.expect !== undefined) giveLeave();
+    collect(request, bytesMax, done);
+  }
 }
 
 function collect(request: IncomingMessage, bytesMax: number, done: (body: Buffer | GatewayError) => void): void {

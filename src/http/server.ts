@@ -11,7 +11,7 @@ import { corsHeaders, preflightHeaders } from './cors.ts';
 import { wireAt, wireOf } from './error-shape.ts';
 import { errorOfUnknownRoute, methodsAt } from './errors.ts';
 import { checkOrigin, type GuardTerms } from './guard.ts';
-import { endLastAnswer, isLastAnswer } from './last-answer.ts';
+import { forgetRest, isStillSent } from './last-answer.ts';
 import { buildListener, type Patience } from './listener.ts';
 import { type OperationsAnswers, sendOperations } from './operations.ts';
 import { readRequestBody } from './request-body.ts';
@@ -136,7 +136,8 @@ class Door {
       return;
     }
     const bytesMax = 'wire' in route ? LIMITS.requestBodyBytesMax : LIMITS.plainBodyBytesMax;
-    readRequestBody(visit.request, bytesMax, (body) => {
+    const giveLeave = () => visit.response.writeContinue();
+    readRequestBody(visit.request, bytesMax, giveLeave, (body) => {
       if (!(body instanceof GatewayError)) this.#run(visit, found, body);
       else {
         // What is still on its way of this body is not waited for.
@@ -184,6 +185,8 @@ class Door {
     const { log, routes } = this.#terms;
     const { request, requestId } = visit;
     const error = asGatewayError(cause);
+    // Who waits for leave to send a body, and gets none, has nothing more to say here.
+    if (request.headers.expect !== undefined && !request.complete) visit.response.setHeader('connection', 'close');
     if (error.kind === 'internal_error')
       log.error({ request_id: requestId, ...errorFields(cause) }, 'A request failed unexpectedly.');
     const wire = visit.found === null ? wireAt(request, routes) : wireOf(visit.found.route, request.headers);
@@ -197,11 +200,15 @@ class Door {
 
   /** Calls write the same ids themselves. */
   #send(visit: Visit, status: number, headers: Record<string, string>, body: string): void {
-    const { response, requestId } = visit;
+    const { request, response, requestId } = visit;
     const length = { 'content-length': String(Buffer.byteLength(body)) };
     response.writeHead(status, { ...identityHeaders(requestId, null, null), ...headers, ...length });
-    if (isLastAnswer(response)) endLastAnswer(visit.request, response, body);
-    else response.end(body);
+    const sink = new ResponseSink(response, this.#sinkTerms);
+    if (!isStillSent(request, response)) sink.end(body);
+    else {
+      sink.write(body);
+      forgetRest(request, () => sink.end());
+    }
   }
 
   #note(visit: Visit, status: number, errorCode: string | null): void {
