@@ -6,6 +6,8 @@ import { LIMITS } from '../limits.ts';
 import type { AnswerReceiver, RequestControl } from './egress.ts';
 import { Http1Answer } from './http1-answer.ts';
 
+const CONNECT_TIMEOUT = 'ERR_HOST_CONNECT_TIMEOUT';
+
 /** Where connections of one pool lead, and what they tell it. */
 export interface ConnectionTerms {
   readonly url: URL;
@@ -83,7 +85,7 @@ export class HostConnection {
     this.#terms = terms;
     this.#socket = openSocket(terms, () => this.#connected());
     this.#connecting = terms.clock.after(LIMITS.hostConnectMs, () =>
-      this.#break(new Error(`No connection to the host within ${LIMITS.hostConnectMs / 1000} seconds.`)),
+      this.#break(notConnected(`No connection to the host within ${LIMITS.hostConnectMs / 1000} seconds.`)),
     );
     this.#socket.setNoDelay(true);
     this.#socket.setKeepAlive(true, LIMITS.hostProbeMs);
@@ -166,6 +168,11 @@ export class HostConnection {
     if (this.#error === null && this.#answer?.endsHere() === true) exchange.end();
     else exchange.fail(this.#error ?? new Error('The host closed the connection before its answer was whole.'));
   }
+}
+
+/** With a code like those of the system, by which others tell that the host never heard of the request. */
+function notConnected(message: string): Error {
+  return Object.assign(new Error(message), { code: CONNECT_TIMEOUT });
 }
 
 function openSocket(terms: ConnectionTerms, onReady: () => void): Socket {

@@ -27,9 +27,14 @@ export class HostConnections implements Sender {
 
   /** Callers bring their own time limits; only the connecting has one here. */
   send(request: OutgoingRequest, receiver: AnswerReceiver): RequestControl {
-    const exchange = new HostExchange(requestBytes(request), receiver);
-    this.#pool(request.origin).send(exchange);
-    return exchange;
+    try {
+      const exchange = new HostExchange(requestBytes(request), receiver);
+      this.#pool(request.origin).send(exchange);
+      return exchange;
+    } catch (error) {
+      receiver.failed(error as Error);
+      return NEVER_SENT;
+    }
   }
 
   /** Connections open to any host, for metrics and for tests that look for leaks. */
@@ -53,6 +58,9 @@ export class HostConnections implements Sender {
     return pool;
   }
 }
+
+/** The hand on a request that no host can be sent, as one with a header that is none. */
+const NEVER_SENT: RequestControl = { pause: () => {}, resume: () => {}, cancel: () => {} };
 
 class HostPool implements ConnectionTerms {
   readonly url: URL;

@@ -106,6 +106,8 @@ const NEVER_CONNECTED = new Set([
   'ENETUNREACH',
   'ENOTFOUND',
   'EAI_AGAIN',
+  // Of connections to our own hosts, and to a caller's.
+  'ERR_HOST_CONNECT_TIMEOUT',
   'UND_ERR_CONNECT_TIMEOUT',
 ]);
 
