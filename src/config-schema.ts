@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { modelIdSchema, modelRowSchema, priceSchema } from './catalog/schema.ts';
 import { healthSchema } from './config-health.ts';
 import { loadLimitsSchema, rateLimitSchema } from './config-load.ts';
+import { storeUrlSchema } from './config-store.ts';
 import { hostEntrySchema } from './hosts/schema.ts';
 import { LIMITS } from './limits.ts';
 
@@ -63,6 +64,9 @@ export const configFileSchema = z
     $schema: z.string().optional(),
     listen: listenSchema.prefault({}),
     data: folderSchema.optional().describe('Folder of the books; relative to this file.'),
+    store: storeUrlSchema
+      .optional()
+      .describe('PostgreSQL that has the books, as "postgres://user@host/database"; else they are in the folder.'),
     hosted: z.boolean().default(false).describe('Serve strangers: every call needs a key.'),
     master_key_file: folderSchema
       .optional()

@@ -20,6 +20,7 @@ import {
   originsSchema,
   portSchema,
 } from './config-schema.ts';
+import { type PostgresPlace, readStore, storeUrlSchema } from './config-store.ts';
 import type { MasterKeySource } from './custody/master-keys.ts';
 import { configureHosts, type HostSelection } from './hosts/configure.ts';
 import type { HealthSettings } from './hosts/health.ts';
@@ -54,6 +55,8 @@ export interface Config {
   readonly listen: { readonly host: string; readonly port: number; readonly operationsPort: number };
   /** Absolute. */
   readonly dataFolder: string;
+  /** Null: the books are in the data folder. */
+  readonly store: PostgresPlace | null;
   readonly hosted: boolean;
   /** Where the keys come from under which everything entrusted is sealed; not yet read. */
   readonly masterKey: MasterKeySource;
@@ -121,6 +124,7 @@ function assemble(
     file,
     listen: { host: draft.listen.host, port: draft.listen.port, operationsPort: draft.listen.operations_port },
     dataFolder,
+    store: readStore(draft.store),
     hosted,
     masterKey: selectMasterKey({ env, cwd, file, fields: draft, hosted, dataFolder }, problems),
     allowedHosts: draft.allowed_hosts.map((host) => host.toLowerCase()),
@@ -241,6 +245,7 @@ export const SETTINGS: readonly Setting[] = [
     (draft, port) => (draft.listen.operations_port = port),
   ),
   setting('data', 'TOLLGATE_DATA', folderSchema, (draft, folder, cwd) => (draft.data = resolve(cwd, folder))),
+  setting('store', 'TOLLGATE_STORE', storeUrlSchema, (draft, url) => (draft.store = url)),
   setting('hosted', 'TOLLGATE_HOSTED', yesOrNo, (draft, hosted) => (draft.hosted = hosted)),
   setting(
     'allowedHosts',

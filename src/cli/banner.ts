@@ -21,7 +21,7 @@ export function banner(facts: BannerFacts): string {
 
 function describeFacts({ config, catalog, operationsUrl }: BannerFacts): [string, string][] {
   return [
-    ['data', config.dataFolder],
+    ['data', config.store?.name ?? config.dataFolder],
     ['config file', config.file ?? 'none'],
     ['hosts', describeHostsIn(config, catalog.list())],
     ['models', describeModels(config, catalog.list())],

@@ -92,7 +92,9 @@ export interface BooksFindings {
 
 /** Who holds the folder, whether the store answers, and the sums that can be checked without reading every entry. */
 export async function checkBooks(composition: Composition, config: Config): Promise<BooksFindings> {
-  if (!existsSync(config.dataFolder)) return { findings: [ok('books', 'none yet')], server: null };
+  if (config.store === null && !existsSync(config.dataFolder)) {
+    return { findings: [ok('books', 'none yet')], server: null };
+  }
   try {
     return await withOperator(composition, config, { mayCreate: false }, async (operator) => ({
       findings: [describeHolder(operator.server), await checkStore(operator), await checkAccounts(operator)],

@@ -23,6 +23,7 @@ export interface Branch {
 
 const COMMON_OPTIONS = [
   ['--data <dir>', 'folder of the books'],
+  ['--store <url>', 'PostgreSQL that has the books, instead of the folder'],
   ['--config <file>', 'config file, instead of ./tollgate.config.json'],
   ['--json', 'answer in JSON'],
 ] as const;

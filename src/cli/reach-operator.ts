@@ -41,7 +41,7 @@ export async function withOperator<Result>(
   { mayCreate }: ReachOptions,
   use: (operator: Operator) => Promise<Result>,
 ): Promise<Result> {
-  if (!mayCreate && !existsSync(config.dataFolder)) throw noBooks(config.dataFolder);
+  if (!mayCreate && config.store === null && !existsSync(config.dataFolder)) throw noBooks(config.dataFolder);
   let holder: Holder | null = null;
   for (let attempt = 0; attempt < LIMITS.folderAttemptsMax; attempt++) {
     if (attempt > 0) await pause(composition.clock, LIMITS.folderRetryMs);

@@ -21,7 +21,7 @@ import {
 import type { LedgerLife } from './life.ts';
 
 export type { HoldRefusal, VerifyProgress, VerifyReport } from '../store/store.ts';
-export { StoreUnavailable } from '../store/store.ts';
+export { StoreRefused, StoreUnavailable } from '../store/store.ts';
 
 export type HoldRequest = Omit<HoldOperation, 'kind' | 'epoch' | 'createdMs'>;
 export type HoldResult = Extract<LedgerOutcome, { kind: 'held' | 'hold_refused' | 'idempotent' }>;

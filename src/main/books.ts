@@ -1,20 +1,24 @@
 import { createHash } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Config } from '../config.ts';
 import type { Clock } from '../kit/clock.ts';
 import { IdSource } from '../kit/ids.ts';
 import { Ledger } from '../ledger/ledger.ts';
+import { Life, type LifeEvent } from '../ledger/life.ts';
 import { LIMITS } from '../limits.ts';
 import { type Holder, lockFolder } from '../store/sqlite/lock.ts';
 import { openSqliteStore } from '../store/sqlite/sqlite-store.ts';
-import type { Store } from '../store/store.ts';
+import type { Store, StoreHealth } from '../store/store.ts';
 
-/** The data folder, held by this process alone, with its store open and its earlier lives' holds given back. */
+/** The store, open, with this process's life in it begun. */
 export interface Books {
   readonly store: Store;
   readonly ledger: Ledger;
   readonly ids: IdSource;
   readonly voidedHolds: number;
+  /** How the store is, and whether calls may come in. */
+  health(): Promise<StoreHealth>;
   /** Tells other processes how to reach this one. */
   announce(url: string): void;
   close(): Promise<void>;
@@ -34,14 +38,23 @@ export class FolderHeld extends Error {
 }
 
 export interface BooksTerms {
-  readonly folder: string;
+  readonly config: Pick<Config, 'dataFolder' | 'store'>;
   readonly clock: Clock;
   /** Where operators' commands reach this process; null for one that is soon done. */
   readonly socketPath: string | null;
   onFatal(error: Error): void;
+  /** What became of this process's life among others, where there are others. */
+  onLife?(event: LifeEvent): void;
 }
 
-export async function openBooks({ folder, clock, socketPath, onFatal }: BooksTerms): Promise<Books> {
+export function openBooks(terms: BooksTerms): Promise<Books> {
+  const { store } = terms.config;
+  return store === null ? openFolder(terms) : openShared(terms, store.url.reveal());
+}
+
+/** The data folder, held by this process alone; the holds of its earlier lives were given back. */
+async function openFolder({ config, clock, socketPath, onFatal }: BooksTerms): Promise<Books> {
+  const folder = config.dataFolder;
   const holder = { pid: process.pid, url: null, socketPath, startedMs: clock.nowMs() };
   const lock = lockFolder(folder, holder);
   if ('heldBy' in lock) throw new FolderHeld(folder, lock.heldBy);
@@ -55,6 +68,7 @@ export async function openBooks({ folder, clock, socketPath, onFatal }: BooksTer
       ledger,
       ids: new IdSource(clock, instance.number),
       voidedHolds: instance.voidedHolds,
+      health: () => store.health(),
       announce: (url) => lock.describe({ ...holder, url }),
       close: async () => {
         await ledger.close();
@@ -64,6 +78,40 @@ export async function openBooks({ folder, clock, socketPath, onFatal }: BooksTer
     };
   } catch (error) {
     lock.release();
+    throw error;
+  }
+}
+
+/** A database that any number of processes share, each with a life of its own. */
+async function openShared({ clock, onLife = () => undefined }: BooksTerms, url: string): Promise<Books> {
+  // Loaded only where it is needed: most commands are over sooner without.
+  const { openPostgresStore } = await import('../store/postgres/postgres-store.ts');
+  const store = await openPostgresStore({ url, clock });
+  try {
+    const life = await Life.begin({ store, clock, onEvent: onLife });
+    const { epoch, voidedHolds } = life.instance;
+    const ledger = new Ledger({ store, clock, epoch, life, batchesInFlight: LIMITS.postgresLedgerLines });
+    await ledger.watchHealth();
+    return {
+      store,
+      ledger,
+      ids: life.ids,
+      voidedHolds,
+      health: async () => {
+        const health = await store.health();
+        return health.mayAdmit && life.whyNotAdmitting !== null
+          ? { ...health, reason: life.whyNotAdmitting, mayAdmit: false }
+          : health;
+      },
+      announce: () => undefined,
+      close: async () => {
+        await ledger.close();
+        life.stop();
+        await store.close();
+      },
+    };
+  } catch (error) {
+    await store.close();
     throw error;
   }
 }

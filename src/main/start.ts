@@ -29,6 +29,7 @@ import { type Books, controlSocketPath, openBooks } from './books.ts';
 import { type Entrusted, type GuardedWorld, openCustody } from './custody.ts';
 import { buildGuards, type Guards } from './guards.ts';
 import { tellHostEvent } from './host-events.ts';
+import { tellLifeEvent } from './life-events.ts';
 import { catalogFor, rememberPrices } from './prices.ts';
 import { routeTable } from './routes.ts';
 
@@ -61,12 +62,14 @@ export interface Running {
 
 export async function startGateway(terms: StartTerms): Promise<Running> {
   const { config, clock } = terms;
-  const socketPath = controlSocketPath(config.dataFolder);
+  // Commands reach a shared store by themselves.
+  const socketPath = config.store === null ? controlSocketPath(config.dataFolder) : null;
   const books = await openBooks({
-    folder: config.dataFolder,
+    config,
     clock,
     socketPath,
     onFatal: terms.onFatal,
+    onLife: (event) => tellLifeEvent(event, terms.log),
   });
   try {
     return await serveBooks(terms, books, socketPath);
@@ -82,7 +85,7 @@ interface InForce {
   hosts: HostDirectory;
 }
 
-async function serveBooks(terms: StartTerms, books: Books, socketPath: string): Promise<Running> {
+async function serveBooks(terms: StartTerms, books: Books, socketPath: string | null): Promise<Running> {
   const { config, clock } = terms;
   const egress = new HostConnections();
   const health = new HostHealth(config.health, clock, (event) => tellHostEvent(event, terms.log, core.metrics.hosts));
@@ -197,13 +200,13 @@ async function openDoors(
   books: Books,
   core: Core,
   gate: AuthGate,
-  socketPath: string,
+  socketPath: string | null,
 ): Promise<Doors> {
   const { config, log } = terms;
   const { gateway, metrics } = core;
   let draining = false;
   const isDraining = (): boolean => draining;
-  const health = healthAnswers({ health: () => books.store.health(), draining: isDraining });
+  const health = healthAnswers({ health: () => books.health(), draining: isDraining });
   const all = new Map([...health, metricsAnswer(metrics)]);
   const server = buildServer({
     gateway,
@@ -221,11 +224,12 @@ async function openDoors(
   const url = await listen(server, { host, port });
   const operationsUrl =
     operations === null ? null : await listen(operations, { host: '127.0.0.1', port: operationsPort });
-  const control = await openControlSocket(socketPath, verbsOf(terms, books, core, gate, url));
+  const control =
+    socketPath === null ? null : await openControlSocket(socketPath, verbsOf(terms, books, core, gate, url));
   const close = async (): Promise<void> => {
     draining = true;
     await drain(server, gateway, config.limits.shutdownMs, log);
-    await closeServer(control);
+    if (control !== null) await closeServer(control);
     if (operations !== null) await closeServer(operations);
   };
   return { url, operationsUrl, close };

@@ -79,6 +79,11 @@ export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable';
 }
 
+/** This program must not use that store, for a reason of one sentence; trying again changes nothing. */
+export class StoreRefused extends Error {
+  override readonly name = 'StoreRefused';
+}
+
 export interface Instance {
   /** 0..1023, part of every id this process makes; never the same for two lives running at once. */
   readonly number: number;

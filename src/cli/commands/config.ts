@@ -61,6 +61,7 @@ function describeConfig(config: Config): string {
     ['listen', `${config.listen.host}:${config.listen.port}`],
     ['mode', config.hosted ? 'hosted' : 'local'],
     ['data', config.dataFolder],
+    ['store', config.store?.name ?? 'in the data folder'],
     ['master key', checkMasterKey(config).detail],
     ['log level', config.logLevel],
     ['hosts', describeHosts(config.hosts).join(', ') || (config.hosts.length > 0 ? 'only the simulated one' : 'none')],

@@ -1,5 +1,6 @@
 import { MIGRATIONS } from '../migrations/index.ts';
 import type { Migration } from '../migrations/migration.ts';
+import { StoreRefused } from '../store.ts';
 import type { Connections, RunSql } from './connections.ts';
 import { takeLock } from './locks.ts';
 
@@ -35,7 +36,7 @@ async function readSchema(sql: RunSql): Promise<number> {
 function pendingSteps(current: number, migrations: readonly Migration[]): readonly Migration[] {
   const latest = migrations.length;
   if (current <= latest) return migrations.slice(current);
-  throw new Error(
+  throw new StoreRefused(
     `This database was written by a newer Tollgate (schema ${current}, this program knows ${latest}): start that version instead.`,
   );
 }

@@ -1,23 +1,24 @@
 import type { Receipt } from '../../canonical/receipt.ts';
 import type { Clock } from '../../kit/clock.ts';
 import { LIMITS } from '../../limits.ts';
-import type {
-  Account,
-  Instance,
-  KeyChange,
-  KeyRow,
-  KeyWindow,
-  LedgerOperation,
-  LedgerOutcome,
-  NewAccount,
-  NewKey,
-  Page,
-  ProviderKeyRow,
-  ReceiptFilter,
-  Store,
-  StoreHealth,
-  VerifyProgress,
-  VerifyReport,
+import {
+  type Account,
+  type Instance,
+  type KeyChange,
+  type KeyRow,
+  type KeyWindow,
+  type LedgerOperation,
+  type LedgerOutcome,
+  type NewAccount,
+  type NewKey,
+  type Page,
+  type ProviderKeyRow,
+  type ReceiptFilter,
+  type Store,
+  type StoreHealth,
+  StoreRefused,
+  type VerifyProgress,
+  type VerifyReport,
 } from '../store.ts';
 import { Accounts } from './accounts.ts';
 import { BatchRunner } from './batch.ts';
@@ -43,18 +44,13 @@ export interface PostgresStoreOptions {
   readonly databaseTime?: boolean;
 }
 
-/** The server would lose what it has confirmed; nothing prepaid is served on it. */
-export class UnsafeServer extends Error {
-  override readonly name = 'UnsafeServer';
-}
-
 /** Opens the books in that database, making or bringing up to date their tables; any number of processes may have them. */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
   const { url, clock, databaseTime = true, lines = LIMITS.postgresLedgerLines } = options;
   const connections = new Connections(url, clock, lines);
   try {
     const unsafe = await whyUnsafe(connections);
-    if (unsafe !== null) throw new UnsafeServer(unsafe);
+    if (unsafe !== null) throw new StoreRefused(unsafe);
     await migrate(connections);
     const time = new DatabaseTime(clock, databaseTime);
     await time.learn(async () => (await connections.query<{ now_ms: bigint }>(`SELECT ${NOW_MS}`))[0]);

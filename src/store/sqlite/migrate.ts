@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { MIGRATIONS } from '../migrations/index.ts';
 import type { Migration } from '../migrations/migration.ts';
+import { StoreRefused } from '../store.ts';
 import { inTransaction } from './database.ts';
 import { readMeta, writeMeta } from './meta.ts';
 
@@ -10,7 +11,7 @@ export function migrate(database: DatabaseSync, migrations: readonly Migration[]
   const latest = migrations.length;
   const current = Number(readMeta(database, 'schema'));
   if (current > latest) {
-    throw new Error(
+    throw new StoreRefused(
       `This data folder was written by a newer Tollgate (schema ${current}, this program knows ${latest}): start that version instead.`,
     );
   }
