@@ -31,7 +31,7 @@ export function main(argv: readonly string[]): Promise<number> {
 async function openServices(config: Config): Promise<OpenServices | Held> {
   try {
     const books = await openBooks({
-      folder: config.dataFolder,
+      config,
       clock: systemClock,
       socketPath: null,
       onFatal: (error) => {
