@@ -105,7 +105,8 @@ export const WRONG_MESSAGES: readonly BadClass[] = [
     '.type',
     ['input_audio', 'file', 'input_text', 'image', 'video_url', 'document', 'Text', '', '__proto__'].map((type) => ({
       type,
-      [type === '__proto__' ? 'data' : type]: { id: 'file_1', data: 'AAAA' },
+      // A second spelling of a known name would be refused as such.
+      [type === '__proto__' || type === 'Text' ? 'data' : type]: { id: 'file_1', data: 'AAAA' },
     })),
     'unsupported_feature',
   ),
