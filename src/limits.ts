@@ -239,4 +239,8 @@ export const LIMITS = {
   /** Rows sealed anew in one step, and how many of those that cannot be opened are named. */
   sealRotationRows: 200,
   unreadableKeysTold: 20,
+  /** Books on their way to another engine: rows and bytes of one commit, and how many faults of a copy are told. */
+  copyPageRows: 2_000,
+  copyPageBytes: 8 * 1024 * 1024,
+  copyFaultsTold: 20,
 } as const;

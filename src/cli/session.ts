@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { type Config, type Environment, loadConfig } from '../config.ts';
 import type { Progress, VerbInput, VerbName } from '../gateway/operator.ts';
@@ -21,6 +22,11 @@ export class Session {
   /** Only what calls hosts, or lists what they serve, needs the provider keys. */
   config(providerKeys: 'read' | 'leave'): Config {
     return loadConfig({ argvFlags: this.#flags, env: this.env, cwd: this.composition.cwd, providerKeys });
+  }
+
+  /** A path as it was typed, whoever then uses it from wherever. */
+  pathOf(typed: string): string {
+    return resolve(this.composition.cwd, typed);
   }
 
   /** Data, for whoever reads stdout. */

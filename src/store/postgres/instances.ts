@@ -3,6 +3,7 @@ import { CALL_STATE } from '../codes.ts';
 import { DIED_REASON, type Instance } from '../store.ts';
 import type { BatchRunner } from './batch.ts';
 import type { Connections, RunSql } from './connections.ts';
+import { refuseUnfinished } from './copy-mark.ts';
 import { takeLock, tryLock, underLock } from './locks.ts';
 import { type DatabaseTime, NOW_MS } from './time.ts';
 
@@ -37,6 +38,7 @@ export class Instances {
     const before = this.#epoch;
     const { epoch, number } = await this.#connections.transaction(async (sql) => {
       await takeLock(sql, 'instances');
+      await refuseUnfinished(sql);
       await fence(sql, "epoch = $1 OR beat_at = '-infinity'", before);
       const [row] = await sql<{ epoch: bigint }>('SELECT coalesce(max(epoch), 0) + 1 AS epoch FROM instance');
       const number = await freeNumber(sql, row!.epoch);

@@ -1,7 +1,7 @@
 import type { Connections, RunSql } from './connections.ts';
 
 /** Work that only one process at a time may do, by the second number of an advisory lock; the first is our own. */
-export const LOCK = { schema: 1, keys: 2, prices: 3, instances: 4, reaper: 5, bookkeeping: 6 } as const;
+export const LOCK = { schema: 1, keys: 2, prices: 3, instances: 4, reaper: 5, bookkeeping: 6, copy: 7 } as const;
 type LockName = keyof typeof LOCK;
 
 /** "toll" in four bytes. */

@@ -1,0 +1,43 @@
+import type { Session } from './session.ts';
+
+const BAR_CHARACTERS = 30;
+
+/** How far long work has come: a bar where lines can be written over, elsewhere a line at every tenth of the way. */
+export class ProgressLine {
+  readonly #session: Session;
+  readonly #isLive: boolean;
+  #said = '';
+
+  constructor(session: Session) {
+    this.#session = session;
+    this.#isLive = session.composition.terminal.isLive === true;
+  }
+
+  tell(what: string, done: number, total: number): void {
+    if (this.#session.json) return;
+    const part = total === 0 ? 1 : Math.min(done / total, 1);
+    const words = this.#isLive ? this.#bar(what, part, done, total) : tenth(what, part, total);
+    if (words === this.#said) return;
+    this.#said = words;
+    const { writeErr } = this.#session.composition.terminal;
+    if (this.#isLive) writeErr(`\r\u001b[2K${words}`);
+    else if (words !== '') writeErr(`${words}\n`);
+  }
+
+  /** Clears the bar away, so that what is said next has the line to itself. */
+  end(): void {
+    if (this.#isLive && this.#said !== '') this.#session.composition.terminal.writeErr('\r\u001b[2K');
+    this.#said = '';
+  }
+
+  #bar(what: string, part: number, done: number, total: number): string {
+    const full = Math.round(part * BAR_CHARACTERS);
+    const bar = '█'.repeat(full) + '░'.repeat(BAR_CHARACTERS - full);
+    return `${bar} ${Math.floor(part * 100)} %  ${what}, ${done} of ${total} rows`;
+  }
+}
+
+function tenth(what: string, part: number, total: number): string {
+  const tenths = Math.floor(part * 10);
+  return tenths === 0 ? '' : `${what}: ${tenths * 10} % of ${total} rows`;
+}

@@ -1,0 +1,30 @@
+import type { CopyTerms, Refused } from '../cli/composition.ts';
+import { type CopyView, copyView } from '../gateway/store-view.ts';
+import type { Clock } from '../kit/clock.ts';
+import { CopyRefused, copyBooks } from '../store/copy.ts';
+import { openPostgresTarget } from '../store/postgres/books-target.ts';
+import { hasBooks, openSqliteSource } from '../store/sqlite/books-source.ts';
+import { lockFolder } from '../store/sqlite/lock.ts';
+import { FolderHeld } from './books.ts';
+
+/** From a folder that nobody else works on into a database of its own. */
+export async function copyStore({ from, to, progress }: CopyTerms, clock: Clock): Promise<CopyView | Refused> {
+  if (!hasBooks(from)) return { refused: `There are no books at ${from}.`, unreachable: true };
+  const holder = { pid: process.pid, url: null, socketPath: null, startedMs: clock.nowMs() };
+  const lock = lockFolder(from, holder);
+  if ('heldBy' in lock) return { refused: new FolderHeld(from, lock.heldBy).message, unreachable: true };
+  const opened: { close(): Promise<void> }[] = [];
+  try {
+    const target = await openPostgresTarget({ url: to, clock });
+    opened.push(target);
+    const source = await openSqliteSource({ folder: from, clock });
+    opened.push(source);
+    return copyView(await copyBooks(source, target, progress));
+  } catch (error) {
+    if (error instanceof CopyRefused) return { refused: error.message };
+    throw error;
+  } finally {
+    for (const one of opened.reverse()) await one.close();
+    lock.release();
+  }
+}

@@ -1,0 +1,269 @@
+import { LIMITS } from '../limits.ts';
+import type { VerifyProgress, VerifyReport } from './store.ts';
+
+/**
+ * Books on their way from one engine to another, as rows: both engines have the same tables with the same columns, and
+ * ids are kept. A row begins with its key; what has arrived is the progress, so that a copy that was broken off goes on
+ * after the last key that is there.
+ */
+export type Cell = bigint | string | Uint8Array | null;
+export type Row = readonly Cell[];
+
+export interface BookTable {
+  readonly name: string;
+  /** Rows are read and written in its order. */
+  readonly key: readonly string[];
+  /** Amounts that are added up on both sides. */
+  readonly sums: readonly string[];
+}
+
+/** In an order in which they can be filled. A test holds the list to the tables that there are. */
+export const BOOK_TABLES: readonly BookTable[] = [
+  { name: 'account', key: ['id'], sums: [] },
+  { name: 'balance', key: ['account_id'], sums: ['balance', 'held', 'spent'] },
+  { name: 'api_key', key: ['id'], sums: [] },
+  { name: 'key_window', key: ['key_id', 'window_id'], sums: ['spent', 'held', 'closed'] },
+  { name: 'name', key: ['id'], sums: [] },
+  { name: 'price_list', key: ['id'], sums: [] },
+  { name: 'credit', key: ['id'], sums: ['amount'] },
+  { name: 'provider_key', key: ['id'], sums: [] },
+  { name: 'closing', key: ['account_id', 'month_ms'], sums: ['calls', 'spent', 'loss'] },
+  { name: 'call', key: ['id'], sums: ['held', 'cost'] },
+  { name: 'idempotency_key', key: ['account_id', 'key'], sums: [] },
+];
+
+/** Which books, and in which state: any process that works on them raises the epoch. */
+export interface BooksMark {
+  readonly booksId: bigint;
+  readonly epoch: bigint;
+}
+
+/** What stands beside the tables. */
+export interface BooksState {
+  readonly todayMs: bigint;
+  readonly closedUpTo: bigint;
+}
+
+export type ColumnsOf = (table: BookTable) => readonly string[];
+
+/** Books that nobody works on, without open holds. */
+export interface BooksSource {
+  readonly mark: BooksMark;
+  readonly state: BooksState;
+  /** The key's columns first. */
+  readonly columns: ColumnsOf;
+  count(table: BookTable): number;
+  /** The next rows after that key, at most `LIMITS.copyPageRows` and, but for a first large one, `LIMITS.copyPageBytes`. */
+  page(table: BookTable, after: Row | null): Row[];
+  verify(progress: (done: VerifyProgress) => void): Promise<VerifyReport>;
+}
+
+/** A copy is begun, gone on with, or begun anew because the books have been used since it was broken off. */
+export type CopyStart = 'begun' | 'resumed' | 'begun_anew';
+
+/** Where the books go; until `finish` nobody can serve from it. */
+export interface BooksTarget {
+  /** Throws a CopyRefused where there are other books. */
+  begin(mark: BooksMark, columns: ColumnsOf): Promise<CopyStart>;
+  /** The key of the last row that has arrived. */
+  lastKey(table: BookTable): Promise<Row | null>;
+  count(table: BookTable): Promise<number>;
+  /** In one commit; the rows follow on that key. */
+  write(table: BookTable, rows: readonly Row[], after: Row | null): Promise<void>;
+  /** The rows after one key up to another; null is the beginning, or the end. */
+  read(table: BookTable, after: Row | null, upTo: Row | null): Promise<Row[]>;
+  /** As they can be stored here: some texts of one engine are none of another's. */
+  asStored(table: BookTable, rows: readonly Row[]): readonly Row[];
+  setState(state: BooksState, mark: BooksMark): Promise<void>;
+  verify(progress: (done: VerifyProgress) => void): Promise<VerifyReport>;
+  finish(): Promise<void>;
+}
+
+/** Nothing was copied, for this reason. */
+export class CopyRefused extends Error {
+  override readonly name = 'CopyRefused';
+}
+
+export interface CopyProgress {
+  readonly phase: 'copying' | 'comparing' | 'verifying';
+  readonly done: number;
+  readonly total: number;
+}
+
+export interface TableTally {
+  readonly table: string;
+  readonly rows: number;
+  readonly sums: Readonly<Record<string, bigint>>;
+}
+
+export interface CopyReport {
+  readonly start: CopyStart;
+  /** Rows that an earlier attempt had brought over. */
+  readonly rowsFound: number;
+  readonly rowsCopied: number;
+  readonly tables: readonly TableTally[];
+  readonly source: VerifyReport;
+  readonly target: VerifyReport;
+  /** Everything in which the two sides differ or are wrong by themselves; empty means that the copy may be used. */
+  readonly faults: readonly string[];
+}
+
+type Tell = (progress: CopyProgress) => void;
+
+/** Copies, reads everything back, recomputes the books on both sides, and only then lets the copy be used. */
+export async function copyBooks(source: BooksSource, target: BooksTarget, tell: Tell): Promise<CopyReport> {
+  const start = await target.begin(source.mark, source.columns);
+  const rowsFound = await sum(BOOK_TABLES.map((table) => target.count(table)));
+  const total = BOOK_TABLES.reduce((rows, table) => rows + source.count(table), 0);
+  let done = rowsFound;
+  const told = (phase: CopyProgress['phase']) => (rows: number) => {
+    done += rows;
+    tell({ phase, done, total });
+  };
+  for (const table of BOOK_TABLES) await copyTable(source, target, table, told('copying'));
+  const rowsCopied = done - rowsFound;
+  await target.setState(source.state, source.mark);
+  done = 0;
+  const faults = new Faults();
+  const tables: TableTally[] = [];
+  for (const table of BOOK_TABLES) tables.push(await compareTable(source, target, table, faults, told('comparing')));
+  const verified = await verifyBoth(source, target, faults, tell);
+  if (faults.list.length === 0) await target.finish();
+  return { start, rowsFound, rowsCopied, tables, ...verified, faults: faults.list };
+}
+
+async function copyTable(
+  source: BooksSource,
+  target: BooksTarget,
+  table: BookTable,
+  copied: (rows: number) => void,
+): Promise<void> {
+  let after = await target.lastKey(table);
+  for (;;) {
+    const rows = source.page(table, after);
+    if (rows.length === 0) return;
+    await target.write(table, target.asStored(table, rows), after);
+    after = keyOf(table, rows.at(-1)!);
+    copied(rows.length);
+  }
+}
+
+async function compareTable(
+  source: BooksSource,
+  target: BooksTarget,
+  table: BookTable,
+  faults: Faults,
+  compared: (rows: number) => void,
+): Promise<TableTally> {
+  const [ours, theirs] = [new Tally(table, source.columns(table)), new Tally(table, source.columns(table))];
+  let after: Row | null = null;
+  for (;;) {
+    const rows = target.asStored(table, source.page(table, after));
+    const upTo: Row | null = rows.length === 0 ? null : keyOf(table, rows.at(-1)!);
+    const copies = await target.read(table, after, upTo);
+    ours.add(rows);
+    theirs.add(copies);
+    const differs = firstDifference(rows, copies);
+    if (differs !== null) faults.add(`${table.name}: the row ${describeKey(table, differs)} is not the same.`);
+    if (upTo === null) break;
+    after = upTo;
+    compared(rows.length);
+  }
+  for (const fault of ours.differences(theirs)) faults.add(fault);
+  return theirs.result();
+}
+
+async function verifyBoth(
+  source: BooksSource,
+  target: BooksTarget,
+  faults: Faults,
+  tell: Tell,
+): Promise<Pick<CopyReport, 'source' | 'target'>> {
+  const half = (from: number) => (progress: VerifyProgress) =>
+    tell({ phase: 'verifying', done: from * progress.rowsTotal + progress.rowsRead, total: 2 * progress.rowsTotal });
+  const [before, after] = [await source.verify(half(0)), await target.verify(half(1))];
+  for (const violation of before.violations) faults.add(`The books that were copied: ${violation}`);
+  for (const violation of after.violations) faults.add(`The copy: ${violation}`);
+  const { violations: _, ...counts } = before;
+  for (const [name, value] of Object.entries(counts)) {
+    const copied = after[name as keyof typeof counts];
+    if (copied !== value) faults.add(`Verifying counts ${value} ${name} in the books and ${copied} in the copy.`);
+  }
+  return { source: before, target: after };
+}
+
+/** What is wrong, as far as it helps to know. */
+class Faults {
+  readonly list: string[] = [];
+
+  add(fault: string): void {
+    if (this.list.length < LIMITS.copyFaultsTold) this.list.push(fault);
+  }
+}
+
+/** Rows and amounts of one table, as one side has them. */
+class Tally {
+  readonly #table: BookTable;
+  readonly #at: readonly number[];
+  readonly #sums: bigint[];
+  #rows = 0;
+
+  constructor(table: BookTable, columns: readonly string[]) {
+    this.#table = table;
+    this.#at = table.sums.map((column) => columns.indexOf(column));
+    this.#sums = table.sums.map(() => 0n);
+  }
+
+  add(rows: readonly Row[]): void {
+    this.#rows += rows.length;
+    for (const row of rows) for (const [sum, at] of this.#at.entries()) this.#sums[sum]! += row[at] as bigint;
+  }
+
+  result(): TableTally {
+    const { name, sums } = this.#table;
+    return {
+      table: name,
+      rows: this.#rows,
+      sums: Object.fromEntries(sums.map((column, sum) => [column, this.#sums[sum]!])),
+    };
+  }
+
+  differences(other: Tally): string[] {
+    const { name, sums } = this.#table;
+    const differ = sums.flatMap((column, sum) => {
+      const [ours, theirs] = [this.#sums[sum]!, other.#sums[sum]!];
+      return ours === theirs ? [] : [`${name}: ${column} adds up to ${ours} in the books and ${theirs} in the copy.`];
+    });
+    if (this.#rows !== other.#rows) differ.unshift(`${name}: ${this.#rows} rows, and ${other.#rows} in the copy.`);
+    return differ;
+  }
+}
+
+export function keyOf(table: BookTable, row: Row): Row {
+  return row.slice(0, table.key.length);
+}
+
+function firstDifference(rows: readonly Row[], copies: readonly Row[]): Row | null {
+  const length = Math.max(rows.length, copies.length);
+  for (let at = 0; at < length; at++) {
+    const [row, copy] = [rows[at], copies[at]];
+    if (row === undefined || copy === undefined) return row ?? copy!;
+    if (!row.every((cell, column) => isSame(cell, copy[column]!))) return row;
+  }
+  return null;
+}
+
+function isSame(cell: Cell, copy: Cell): boolean {
+  if (cell instanceof Uint8Array && copy instanceof Uint8Array) return Buffer.compare(cell, copy) === 0;
+  return cell === copy;
+}
+
+/** Only the numbers: other parts of a key may be a caller's own words. */
+function describeKey(table: BookTable, row: Row): string {
+  const numbers = keyOf(table, row).filter((cell) => typeof cell === 'bigint');
+  return `${table.key.slice(0, numbers.length).join(', ')} ${numbers.join(', ')}`;
+}
+
+async function sum(counts: readonly Promise<number>[]): Promise<number> {
+  return (await Promise.all(counts)).reduce((total, count) => total + count, 0);
+}

@@ -1,0 +1,223 @@
+import type { Clock } from '../../kit/clock.ts';
+import { LIMITS } from '../../limits.ts';
+import {
+  BOOK_TABLES,
+  type BooksMark,
+  type BooksState,
+  type BooksTarget,
+  type BookTable,
+  type Cell,
+  type ColumnsOf,
+  CopyRefused,
+  type CopyStart,
+  type Row,
+} from '../copy.ts';
+import type { Store, VerifyProgress, VerifyReport } from '../store.ts';
+import { Connections, type RunSql } from './connections.ts';
+import { deleteCopy, readCopy, writeCopy } from './copy-mark.ts';
+import { takeLock } from './locks.ts';
+import { openPostgresStore } from './postgres-store.ts';
+import { bytes, numbers, storable, texts } from './values.ts';
+
+export type PostgresTarget = BooksTarget & { close(): Promise<void> };
+
+/** Opens a database that books are to be copied into, making or bringing up to date its tables. */
+export async function openPostgresTarget({ url, clock }: { url: string; clock: Clock }): Promise<PostgresTarget> {
+  const store = await openPostgresStore({ url, clock });
+  return new Target(store, new Connections(url, clock, 1));
+}
+
+type Kind = 'int8' | 'text' | 'bytea';
+
+/** How a type of the catalog travels. */
+const KINDS: Readonly<Record<string, Kind>> = {
+  smallint: 'int8',
+  integer: 'int8',
+  bigint: 'int8',
+  numeric: 'int8',
+  text: 'text',
+  bytea: 'bytea',
+};
+
+interface Columns {
+  readonly names: readonly string[];
+  readonly kinds: readonly Kind[];
+}
+
+class Target implements PostgresTarget {
+  readonly #store: Store;
+  readonly #connections: Connections;
+  readonly #columns = new Map<string, Columns>();
+
+  constructor(store: Store, connections: Connections) {
+    this.#store = store;
+    this.#connections = connections;
+  }
+
+  async begin(mark: BooksMark, columns: ColumnsOf): Promise<CopyStart> {
+    for (const table of BOOK_TABLES) this.#columns.set(table.name, await this.#columnsLike(table, columns(table)));
+    return this.#connections.transaction(async (sql) => {
+      // Nobody begins a life here meanwhile, and no life begins while a copy is not finished.
+      await takeLock(sql, 'instances');
+      const copy = await readCopy(sql);
+      if (copy === null) {
+        await refuseBooks(sql);
+        await writeCopy(sql, mark);
+        return 'begun';
+      }
+      if (copy.booksId !== mark.booksId) throw new CopyRefused(OTHER_COPY);
+      if (copy.epoch === mark.epoch) return 'resumed';
+      await sql(`TRUNCATE ${BOOK_TABLES.map(({ name }) => name).join(', ')}, instance`);
+      await writeCopy(sql, mark);
+      return 'begun_anew';
+    });
+  }
+
+  lastKey(table: BookTable): Promise<Row | null> {
+    return this.#connections.transaction((sql) => readLastKey(sql, table));
+  }
+
+  async count({ name }: BookTable): Promise<number> {
+    const [row] = await this.#connections.query<{ rows: bigint }>(`SELECT count(*) AS rows FROM ${name}`);
+    return Number(row!.rows);
+  }
+
+  async write(table: BookTable, rows: readonly Row[], after: Row | null): Promise<void> {
+    const { names, kinds } = this.#columns.get(table.name)!;
+    const arrays = kinds.map((kind, at) =>
+      arrayOf(
+        kind,
+        rows.map((row) => row[at]!),
+      ),
+    );
+    const places = kinds.map((kind, at) => `$${at + 1}::${kind}[]`);
+    await this.#connections.transaction(async (sql) => {
+      await takeLock(sql, 'copy');
+      const last = await readLastKey(sql, table);
+      if (!isSameKey(last, after)) throw new CopyRefused(`Another process copies into this database: ${table.name}.`);
+      await sql(`INSERT INTO ${table.name} (${names.join(', ')}) SELECT * FROM unnest(${places.join(', ')})`, arrays);
+    });
+  }
+
+  async read(table: BookTable, after: Row | null, upTo: Row | null): Promise<Row[]> {
+    const { names } = this.#columns.get(table.name)!;
+    const key = `(${table.key.join(', ')})`;
+    const values = [...(after ?? []), ...(upTo ?? [])];
+    const places = (count: number, from: number) =>
+      Array.from({ length: count }, (_, at) => `$${from + at}`).join(', ');
+    const bounds = [
+      ...(after === null ? [] : [`${key} > (${places(after.length, 1)})`]),
+      ...(upTo === null ? [] : [`${key} <= (${places(upTo.length, (after?.length ?? 0) + 1)})`]),
+    ];
+    const where = bounds.length === 0 ? '' : `WHERE ${bounds.join(' AND ')}`;
+    // Where there should be nothing more, one row is enough to know.
+    const limit = upTo === null ? 1 : LIMITS.copyPageRows + 1;
+    const rows = await this.#connections.query<Record<string, Cell>>(
+      `SELECT ${names.join(', ')} FROM ${table.name} ${where} ORDER BY ${table.key.join(', ')} LIMIT ${limit}`,
+      values,
+    );
+    return rows.map((row) => names.map((name) => row[name]!));
+  }
+
+  asStored({ name, key }: BookTable, rows: readonly Row[]): readonly Row[] {
+    const isDictionary = name === 'name';
+    return rows.map((row) => {
+      const isFit = row.every((cell) => typeof cell !== 'string' || isStorable(cell, isDictionary));
+      if (isFit) return row;
+      return row.map((cell, at) =>
+        typeof cell !== 'string' || at < key.length ? cell : stored(cell, row, isDictionary),
+      );
+    });
+  }
+
+  async setState({ todayMs, closedUpTo }: BooksState, { epoch }: BooksMark): Promise<void> {
+    await this.#connections.transaction(async (sql) => {
+      await sql("UPDATE meta SET value = $1 WHERE name = 'today_ms'", [todayMs]);
+      await sql("UPDATE meta SET value = $1 WHERE name = 'closed_up_to'", [closedUpTo]);
+      await sql("SELECT setval(pg_get_serial_sequence('name', 'id'), coalesce(max(id), 0) + 1, false) FROM name");
+      // The lives of the books go on counting: an epoch of theirs never comes again.
+      await sql(
+        `INSERT INTO instance (epoch, number, state, started_at, beat_at, beating_since)
+         SELECT $1::int8, 0, 3, clock_timestamp(), clock_timestamp(), clock_timestamp() WHERE $1::int8 > 0
+         ON CONFLICT (epoch) DO NOTHING`,
+        [epoch],
+      );
+    });
+  }
+
+  verify(progress: (done: VerifyProgress) => void): Promise<VerifyReport> {
+    return this.#store.verify(progress);
+  }
+
+  async finish(): Promise<void> {
+    for (const { name } of BOOK_TABLES) await this.#connections.query(`ANALYZE ${name}`);
+    await this.#connections.transaction(deleteCopy);
+  }
+
+  async close(): Promise<void> {
+    await this.#connections.close();
+    await this.#store.close();
+  }
+
+  /** The same columns, or the engines have grown apart. */
+  async #columnsLike({ name }: BookTable, names: readonly string[]): Promise<Columns> {
+    const rows = await this.#connections.query<{ column: string; type: string }>(
+      `SELECT attname AS column, format_type(atttypid, NULL) AS type FROM pg_attribute
+       WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped`,
+      [name],
+    );
+    const types = new Map(rows.map(({ column, type }) => [column, type]));
+    const kinds = names.map((column) => KINDS[types.get(column) ?? '']);
+    if (types.size !== names.length || !kinds.every((kind) => kind !== undefined)) {
+      throw new Error(`The table ${name} does not have the same columns in both engines.`);
+    }
+    return { names, kinds };
+  }
+}
+
+const OTHER_COPY =
+  'The database holds an unfinished copy of other books. Copy into a database of its own, or drop this one and make it anew.';
+
+async function refuseBooks(sql: RunSql): Promise<void> {
+  for (const { name } of BOOK_TABLES) {
+    const [row] = await sql(`SELECT 1 FROM ${name} LIMIT 1`);
+    if (row === undefined) continue;
+    throw new CopyRefused('The database has books in it already. Copy into a database of its own.');
+  }
+  const [life] = await sql(
+    "SELECT 1 FROM instance WHERE state = 1 AND beat_at > clock_timestamp() - $1::int8 * interval '1 millisecond'",
+    [LIMITS.instanceDeadMs],
+  );
+  if (life !== undefined) throw new CopyRefused('A server works on this database. Stop it first.');
+}
+
+async function readLastKey(sql: RunSql, { name, key }: BookTable): Promise<Row | null> {
+  const order = key.map((column) => `${column} DESC`).join(', ');
+  const [row] = await sql<Record<string, Cell>>(`SELECT ${key.join(', ')} FROM ${name} ORDER BY ${order} LIMIT 1`);
+  return row === undefined ? null : key.map((column) => row[column]!);
+}
+
+function isSameKey(one: Row | null, other: Row | null): boolean {
+  if (one === null || other === null) return one === other;
+  return one.every((cell, at) => cell === other[at]);
+}
+
+function arrayOf(kind: Kind, cells: readonly Cell[]): string {
+  if (kind === 'int8') return numbers(cells as (bigint | null)[]);
+  return kind === 'text' ? texts(cells as (string | null)[]) : bytes(cells as (Uint8Array | null)[]);
+}
+
+function isStorable(text: string, isDictionary: boolean): boolean {
+  return !text.includes('\0') && !(isDictionary && text.length > LIMITS.storedNameCharsMax);
+}
+
+/** A name that must change keeps apart from every other by its number: two of them may be alike in what is left. */
+function stored(text: string, [id]: Row, isDictionary: boolean): string {
+  if (!isDictionary) return storable(text);
+  const mark = ` (${id})`;
+  return (
+    storable(text)
+      .slice(0, LIMITS.storedNameCharsMax - mark.length)
+      .toWellFormed() + mark
+  );
+}

@@ -1,0 +1,89 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import type { DatabaseSync } from 'node:sqlite';
+import type { Clock } from '../../kit/clock.ts';
+import { LIMITS } from '../../limits.ts';
+import { CALL_STATE } from '../codes.ts';
+import type { BooksSource, BookTable, Cell, Row } from '../copy.ts';
+import type { VerifyProgress } from '../store.ts';
+import { databaseFile, openToRead, openToWrite } from './database.ts';
+import { readMeta, writeMeta } from './meta.ts';
+import { openSqliteStore } from './sqlite-store.ts';
+
+export type SqliteSource = BooksSource & { close(): Promise<void> };
+
+/** Whether there are books at all: opening what is not there would make it. */
+export function hasBooks(folder: string): boolean {
+  return existsSync(databaseFile(folder));
+}
+
+/** Opens books to be copied; the caller holds the folder's lock. Holds that a dead server left open are given back. */
+export async function openSqliteSource({ folder, clock }: { folder: string; clock: Clock }): Promise<SqliteSource> {
+  const store = await openSqliteStore({ folder, clock, threads: false });
+  nameBooks(folder);
+  const database = openToRead(folder);
+  // Only where it is needed: a new epoch says that the books have been used, and a copy would begin anew.
+  if (hasOpenHolds(database)) await store.beginInstance();
+  const { booksId, epoch } = readMark(database);
+  return {
+    mark: { booksId, epoch },
+    state: { todayMs: readMeta(database, 'today_ms'), closedUpTo: readMeta(database, 'closed_up_to') },
+    columns: (table) => columnsOf(database, table),
+    count: ({ name }) => Number(database.prepare(`SELECT count(*) AS rows FROM ${name}`).get()?.rows),
+    page: (table, after) => readPage(database, table, after),
+    verify: (progress: (done: VerifyProgress) => void) => store.verify(progress),
+    close: async () => {
+      database.close();
+      await store.close();
+    },
+  };
+}
+
+/** Gives the books a number of their own, once; a copy carries it until it is finished. */
+function nameBooks(folder: string): void {
+  const database = openToWrite(folder);
+  try {
+    if (readMeta(database, 'books_id') !== 0n) return;
+    writeMeta(database, 'books_id', (randomBytes(8).readBigUInt64LE() >> 1n) | 1n);
+  } finally {
+    database.close();
+  }
+}
+
+function hasOpenHolds(database: DatabaseSync): boolean {
+  return database.prepare(`SELECT 1 FROM call WHERE state = ${CALL_STATE.of.open} LIMIT 1`).get() !== undefined;
+}
+
+function readMark(database: DatabaseSync): { booksId: bigint; epoch: bigint } {
+  const row = database.prepare('SELECT coalesce(max(epoch), 0) AS epoch FROM instance').get();
+  return { booksId: readMeta(database, 'books_id'), epoch: row?.epoch as bigint };
+}
+
+/** As the schema has them, so that a column which a later step adds is never forgotten. */
+function columnsOf(database: DatabaseSync, { name, key }: BookTable): readonly string[] {
+  const rows = database.prepare('SELECT name FROM pragma_table_info(?) ORDER BY cid').all(name);
+  const rest = rows.map((row) => row.name as string).filter((column) => !key.includes(column));
+  return [...key, ...rest];
+}
+
+function readPage(database: DatabaseSync, table: BookTable, after: Row | null): Row[] {
+  const keys = table.key.join(', ');
+  const beyond = after === null ? '' : `WHERE (${keys}) > (${after.map(() => '?').join(', ')})`;
+  const statement = database.prepare(
+    `SELECT ${columnsOf(database, table).join(', ')} FROM ${table.name} ${beyond} ORDER BY ${keys} LIMIT ?`,
+  );
+  statement.setReturnArrays(true);
+  const rows: Row[] = [];
+  let bytes = 0;
+  const found = statement.iterate(...(after ?? []), BigInt(LIMITS.copyPageRows)) as unknown as Iterable<Row>;
+  for (const row of found) {
+    bytes += row.reduce((size, cell) => size + sizeOf(cell), 0);
+    if (rows.length > 0 && bytes > LIMITS.copyPageBytes) break;
+    rows.push(row);
+  }
+  return rows;
+}
+
+function sizeOf(cell: Cell): number {
+  return typeof cell === 'bigint' || cell === null ? 8 : cell.length;
+}

@@ -1,0 +1,229 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../src/kit/clock.ts';
+import { copyStore } from '../src/main/copy-store.ts';
+import { BOOK_TABLES, type BooksTarget, copyBooks } from '../src/store/copy.ts';
+import { openPostgresTarget } from '../src/store/postgres/books-target.ts';
+import { openPostgresStore } from '../src/store/postgres/postgres-store.ts';
+import { openSqliteSource } from '../src/store/sqlite/books-source.ts';
+import { openToRead } from '../src/store/sqlite/database.ts';
+import { lockFolder } from '../src/store/sqlite/lock.ts';
+import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts';
+import type { Store } from '../src/store/store.ts';
+import { makeBooksWithAPast } from './books-with-a-past.ts';
+import { freshSchema, runSql } from './postgres.ts';
+import { ALL_RECEIPTS, aCredit, anAccount, FIRST_PAGE } from './store-fixtures.ts';
+
+const silent = () => undefined;
+
+describe('copying books from SQLite to PostgreSQL', () => {
+  let folder: string;
+  let url: string;
+
+  beforeEach(async () => {
+    folder = join(mkdtempSync(join(tmpdir(), 'tollgate-copy-')), 'books');
+    url = await freshSchema();
+  });
+
+  afterEach(() => rmSync(join(folder, '..'), { recursive: true }));
+
+  const copy = () => copyStore({ from: folder, to: url, progress: silent }, systemClock);
+
+  /** One attempt that is broken off with its so manieth page: before that is written, or after. */
+  const breakOff = async (pages: number, moment: 'before' | 'after'): Promise<'broken' | 'whole'> => {
+    const target = await openPostgresTarget({ url, clock: systemClock });
+    const source = await openSqliteSource({ folder, clock: systemClock });
+    let left = pages;
+    const failing: BooksTarget = Object.create(target, {
+      write: {
+        value: async (...page: Parameters<BooksTarget['write']>) => {
+          left -= 1;
+          if (left === 0 && moment === 'before') throw new Error('broken off');
+          await target.write(...page);
+          if (left === 0) throw new Error('broken off');
+        },
+      },
+    });
+    for (const name of ['begin', 'lastKey', 'count', 'read', 'asStored', 'setState', 'verify', 'finish'] as const) {
+      Object.defineProperty(failing, name, { value: target[name].bind(target) });
+    }
+    try {
+      await copyBooks(source, failing, silent);
+      return 'whole';
+    } catch (error) {
+      expect(String(error)).toContain('broken off');
+      return 'broken';
+    } finally {
+      await source.close();
+      await target.close();
+    }
+  };
+
+  it('knows every table there is, in both engines', async () => {
+    await makeBooksWithAPast({ folder, calls: 1 });
+    await (await openPostgresStore({ url, clock: systemClock })).close();
+    const database = openToRead(folder);
+    const here = database
+      .prepare("SELECT name FROM sqlite_schema WHERE type = 'table'")
+      .all()
+      .map((row) => row.name);
+    database.close();
+    const there = await runSql(url, 'SELECT tablename AS name FROM pg_tables WHERE schemaname = current_schema()');
+    const copied = [...BOOK_TABLES.map(({ name }) => name), 'instance', 'meta'].sort();
+    expect(here.filter((name) => !String(name).startsWith('sqlite_')).sort()).toEqual(copied);
+    expect(there.rows.map(({ name }) => name).sort()).toEqual(copied);
+  });
+
+  it('carries everything over, so that both stores answer alike', async () => {
+    await makeBooksWithAPast({ folder, calls: 600 });
+    expect(await copy()).toMatchObject({ ok: true, start: 'begun', rows_found: 0, faults: [] });
+    const sqlite = await openSqliteStore({ folder, clock: systemClock, threads: false });
+    const postgres = await openPostgresStore({ url, clock: systemClock });
+    const all = { limit: 1_000, after: null };
+    const rowsOf = async (store: Store) => ({
+      accounts: await store.listAccounts(FIRST_PAGE),
+      keys: await store.listKeys(null, FIRST_PAGE),
+      changed: await store.keysChangedSince(0n),
+      windows: await Promise.all((await store.listKeys(null, FIRST_PAGE)).map(({ id }) => store.keyWindow(id))),
+      providerKeys: (await store.providerKeysAfter(null, 100)).map((row) => ({
+        ...row,
+        sealed: Buffer.from(row.sealed).toString('hex'),
+      })),
+      verified: await store.verify(),
+    });
+    expect(await rowsOf(postgres)).toEqual(await rowsOf(sqlite));
+    const [receipts, originals] = [
+      await postgres.listReceipts(ALL_RECEIPTS, all),
+      await sqlite.listReceipts(ALL_RECEIPTS, all),
+    ];
+    expect(originals.length).toBeGreaterThan(300);
+    expect(receipts.map(({ requestedModel: _, lossReason: __, ...rest }) => rest)).toEqual(
+      originals.map(({ requestedModel: _, lossReason: __, ...rest }) => rest),
+    );
+    await sqlite.close();
+    await postgres.close();
+  });
+
+  it('leaves books that can be worked with at once, where they left off', async () => {
+    await makeBooksWithAPast({ folder, calls: 50 });
+    await copy();
+    const store = await openPostgresStore({ url, clock: systemClock });
+    const { epoch, voidedHolds } = await store.beginInstance();
+    const sqlite = await openSqliteStore({ folder, clock: systemClock, threads: false });
+    expect(epoch).toBe((await sqlite.beginInstance()).epoch);
+    expect(voidedHolds).toBe(0);
+    await sqlite.close();
+    expect(await store.registerPrices('prices-2', '{"model":"zwölf \\"Euro\\""}')).toBe(2);
+    expect(await store.registerPrices('prices-3', '{}')).toBe(3);
+    expect(await store.apply([aCredit(1n, 1n)])).toMatchObject([
+      { kind: 'credit_refused', reason: 'reference_differs' },
+    ]);
+    const hold = { kind: 'hold', id: 2n ** 62n, epoch, accountId: 3n, keyId: null, amountNanousd: 5n } as const;
+    const call = {
+      ceilingNanousd: null,
+      route: '/v1/new',
+      stream: false,
+      requestedModel: 'new',
+      effectiveModel: 'new',
+    };
+    const outcomes = await store.apply([
+      { ...hold, ...call, priceId: 3, createdMs: systemClock.nowMs(), labels: null, idempotency: null },
+    ]);
+    expect(outcomes).toEqual([{ kind: 'held' }]);
+    expect((await store.verify()).violations).toEqual([]);
+    await store.close();
+  });
+
+  it('goes on after being broken off at every page, before and after its commit, and doubles nothing', async () => {
+    await makeBooksWithAPast({ folder, calls: 60 });
+    const endings: string[] = [];
+    for (let attempt = 0; attempt < 40 && endings.at(-1) !== 'whole'; attempt++) {
+      endings.push(await breakOff(1, attempt % 2 === 0 ? 'before' : 'after'));
+    }
+    // Closings are the one table that these books leave empty.
+    expect(endings).toHaveLength(2 * (BOOK_TABLES.length - 1) + 1);
+    const store = await openPostgresStore({ url, clock: systemClock });
+    expect(await store.verify()).toMatchObject({ receipts: 61, violations: [] });
+    await store.beginInstance();
+    await store.close();
+  });
+
+  it('begins anew if the books were used after it was broken off', async () => {
+    await makeBooksWithAPast({ folder, calls: 60 });
+    expect(await breakOff(9, 'after')).toBe('broken');
+    const store = await openSqliteStore({ folder, clock: systemClock, threads: false });
+    await store.beginInstance();
+    await store.apply([aCredit(1_000n, 77n, { reference: 'meanwhile' })]);
+    await store.close();
+    expect(await copy()).toMatchObject({ ok: true, start: 'begun_anew', rows_found: 0 });
+  });
+
+  it('is not served from before it is finished', async () => {
+    await makeBooksWithAPast({ folder, calls: 20 });
+    await breakOff(5, 'after');
+    const store = await openPostgresStore({ url, clock: systemClock });
+    await expect(store.beginInstance()).rejects.toThrow('tollgate store copy');
+    await copy();
+    expect(await store.beginInstance()).toMatchObject({ voidedHolds: 0 });
+    await store.close();
+  });
+
+  it('refuses a folder that a process has open, and one without books', async () => {
+    await makeBooksWithAPast({ folder, calls: 5 });
+    const lock = lockFolder(folder, { pid: 4711, url: 'http://127.0.0.1:8080', socketPath: null, startedMs: 0 });
+    expect(await copy()).toEqual({ refused: expect.stringContaining('process 4711'), unreachable: true });
+    if ('release' in lock) lock.release();
+    expect(await copyStore({ from: join(folder, 'elsewhere'), to: url, progress: silent }, systemClock)).toEqual({
+      refused: expect.stringContaining('no books'),
+      unreachable: true,
+    });
+    expect((await runSql(url, "SELECT to_regclass('account') AS there")).rows).toEqual([{ there: null }]);
+  });
+
+  it('refuses a database with other books in it, and one that a server works on', async () => {
+    await makeBooksWithAPast({ folder, calls: 5 });
+    const store = await openPostgresStore({ url, clock: systemClock });
+    await store.beginInstance();
+    expect(await copy()).toEqual({ refused: expect.stringContaining('server works') });
+    await store.createAccount(anAccount(1n));
+    expect(await copy()).toEqual({ refused: expect.stringContaining('books in it already') });
+    await store.close();
+  });
+
+  it('refuses a database with an unfinished copy of other books, and one that has the whole copy', async () => {
+    await makeBooksWithAPast({ folder, calls: 5 });
+    await breakOff(3, 'after');
+    const other = join(folder, '..', 'other');
+    await makeBooksWithAPast({ folder: other, calls: 5 });
+    const refused = await copyStore({ from: other, to: url, progress: silent }, systemClock);
+    expect(refused).toEqual({ refused: expect.stringContaining('other books') });
+    expect(await copy()).toMatchObject({ ok: true });
+    expect(await copy()).toEqual({ refused: expect.stringContaining('books in it already') });
+  });
+
+  it.each([
+    ['a row that is missing', 'DELETE FROM call WHERE id = (SELECT max(id) FROM call)', 'call'],
+    ['a cell that differs', "UPDATE credit SET note = 'other' WHERE id = 3", 'credit: the row id 3'],
+    ['an amount that differs', 'UPDATE balance SET balance = balance + 1 WHERE account_id = 4', 'balance adds up'],
+    ['a row too many', 'INSERT INTO name (id, text) VALUES (100000, $$new$$)', 'name'],
+  ])('says of %s what is wrong, and does not let it be used', async (_, damage, words) => {
+    await makeBooksWithAPast({ folder, calls: 30 });
+    await runSql(url, 'SELECT 1');
+    const target = await openPostgresTarget({ url, clock: systemClock });
+    const source = await openSqliteSource({ folder, clock: systemClock });
+    const setState = target.setState.bind(target);
+    target.setState = async (...args) => {
+      await setState(...args);
+      await runSql(url, damage);
+    };
+    const report = await copyBooks(source, target, silent);
+    await source.close();
+    await target.close();
+    expect(report.faults.join('\n')).toContain(words);
+    const store = await openPostgresStore({ url, clock: systemClock });
+    await expect(store.beginInstance()).rejects.toThrow('not finished');
+    await store.close();
+  });
+});
