@@ -1,6 +1,16 @@
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, statSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 import type { Secret } from '../kit/secret.ts';
 import { LIMITS } from '../limits.ts';
@@ -124,6 +134,7 @@ const OWN_FILE_NOTE =
 function writeOwnFile(path: string, others: readonly string[]): void {
   const keys = [randomBytes(32).toString('base64'), ...others];
   const draft = `${path}.new`;
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const file = openSync(draft, 'w', 0o600);
   try {
     writeSync(file, `${OWN_FILE_NOTE}${keys.join('\n')}\n`);

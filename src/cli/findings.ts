@@ -1,0 +1,8 @@
+import type { Finding } from './checks.ts';
+
+/** How what was found is told to people. */
+export const FINDING_COLUMNS = [
+  { title: 'CHECK', text: (finding: Finding) => finding.check },
+  { title: 'STATUS', text: (finding: Finding) => finding.status },
+  { title: 'DETAIL', text: (finding: Finding) => finding.detail },
+] as const;
