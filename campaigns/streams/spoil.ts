@@ -169,7 +169,11 @@ export const SPOILS: readonly Spoil[] = [
   {
     name: 'absurd usage',
     weight: 8,
-    spoil: (answer, random) => withFrames(answer, spoilUsage(answer, random), 'whole'),
+    spoil: (answer, random) => {
+      // What is told twice stands behind the finish.
+      const frames = spoilUsage(answer, random).map((frame) => encodeFrame(frame));
+      return { body: bodyOf(frames, answer.finishAt, frames.length - 1), verdict: 'whole' };
+    },
   },
   {
     name: 'values of other types',
