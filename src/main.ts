@@ -12,6 +12,7 @@ export function main(argv: readonly string[]): Promise<number> {
   const terminal = {
     writeOut: (text: string) => void process.stdout.write(text),
     writeErr: (text: string) => void process.stderr.write(text),
+    isLive: process.stderr.isTTY === true,
   };
   return runCli(argv, processEnvironment(), {
     // The server's own packages are loaded only where a server is started: most commands are over sooner without.
@@ -20,6 +21,9 @@ export function main(argv: readonly string[]): Promise<number> {
       return serve({ ...options, config, clock: systemClock, terminal });
     },
     openServices,
+    copyStore: async (terms) => (await import('./main/copy-store.ts')).copyStore(terms, systemClock),
+    examineDatabase: async (place) => (await import('./main/examine-store.ts')).examinePostgres(place, systemClock),
+    migrateDatabase: async (place) => (await import('./main/examine-store.ts')).migrateDatabase(place, systemClock),
     lookForHosts: (config) => withLocalHosts(config, systemClock, null),
     terminal,
     cwd: process.cwd(),

@@ -64,6 +64,9 @@ export class CliFixture {
         return 0;
       },
       openServices: () => this.#open(),
+      copyStore: async () => ({ refused: 'These books are in memory.' }),
+      examineDatabase: async ({ name }) => [{ check: 'server', status: 'ok', detail: name, remedy: null }],
+      migrateDatabase: async () => ['1 ledger'],
       lookForHosts: async (config) => config,
       terminal: { writeOut: (text) => void out.push(text), writeErr: (text) => void err.push(text) },
       cwd: this.folder,

@@ -1,6 +1,8 @@
 import type { Config } from '../config.ts';
 import type { OperatorServices } from '../gateway/operator.ts';
+import type { CopyProgress, CopyView } from '../gateway/store-view.ts';
 import type { Clock } from '../kit/clock.ts';
+import type { Finding } from './checks.ts';
 
 /** The process that has a data folder to itself, as it said when it took it. */
 export interface Holder {
@@ -27,6 +29,12 @@ export interface Composition {
   serve(config: Config, options: ServeOptions): Promise<number>;
   /** Takes the data folder and opens its store, or says who has it. */
   openServices(config: Config): Promise<OpenServices | FolderHeld>;
+  /** Copies books into another engine, or says why not. */
+  copyStore(terms: CopyTerms): Promise<CopyView | Refused>;
+  /** What would keep processes from sharing that database; nothing in it is changed. */
+  examineDatabase(place: NonNullable<Config['store']>): Promise<Finding[]>;
+  /** Brings the tables of that database up to date; gives the steps that were taken. */
+  migrateDatabase(place: NonNullable<Config['store']>): Promise<string[]>;
   /** The same config with the local hosts that were found, and what they serve. */
   lookForHosts(config: Config): Promise<Config>;
   readonly terminal: Terminal;
@@ -41,8 +49,24 @@ export interface ServeOptions {
   reloadConfig(): Config;
 }
 
+export interface CopyTerms {
+  /** An absolute path. */
+  readonly from: string;
+  readonly to: string;
+  progress(done: CopyProgress): void;
+}
+
+/** Nothing was done, for this reason. */
+export interface Refused {
+  readonly refused: string;
+  /** The books could not be reached at all. */
+  readonly unreachable?: boolean;
+}
+
 /** Data goes out, talk goes to the side. */
 export interface Terminal {
   writeOut(text: string): void;
   writeErr(text: string): void;
+  /** Whether a person watches the side, so that a line may be written over. */
+  readonly isLive?: boolean;
 }

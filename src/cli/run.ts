@@ -10,6 +10,7 @@ import { modelsLeaf } from './commands/models.ts';
 import { receiptsBranch } from './commands/receipts.ts';
 import { sealBranch } from './commands/seal.ts';
 import { serveLeaf } from './commands/serve.ts';
+import { storeBranch } from './commands/store.ts';
 import type { Composition } from './composition.ts';
 import { EXIT } from './exit-codes.ts';
 import { asFailure, type CliFailure, exitOfCommander } from './failure.ts';
@@ -25,6 +26,7 @@ const COMMANDS: readonly (Leaf | Branch)[] = [
   balanceLeaf,
   receiptsBranch,
   ledgerBranch,
+  storeBranch,
   sealBranch,
   doctorLeaf,
   configBranch,

@@ -10,6 +10,7 @@ import {
   type Finding,
 } from '../checks.ts';
 import { EXIT } from '../exit-codes.ts';
+import { FINDING_COLUMNS } from '../findings.ts';
 import type { Leaf } from '../leaf.ts';
 import type { Session } from '../session.ts';
 import { formatTable } from '../table.ts';
@@ -24,18 +25,12 @@ export const doctorLeaf: Leaf = {
     const findings = await examine(session);
     const ok = findings.every(({ status }) => status !== 'failure');
     session.show({ text: JSON.stringify({ object: 'doctor', ok, checks: findings }), result: findings }, (rows) =>
-      formatTable(COLUMNS, rows),
+      formatTable(FINDING_COLUMNS, rows),
     );
     for (const { check, remedy } of findings) if (remedy !== null) session.advise(`${check}: ${remedy}`);
     return ok ? EXIT.ok : EXIT.no;
   },
 };
-
-const COLUMNS = [
-  { title: 'CHECK', text: (finding: Finding) => finding.check },
-  { title: 'STATUS', text: (finding: Finding) => finding.status },
-  { title: 'DETAIL', text: (finding: Finding) => finding.detail },
-] as const;
 
 async function examine(session: Session): Promise<Finding[]> {
   const node = checkNode(process.versions.node);
@@ -61,9 +56,12 @@ function describeSettings(config: Config): Finding {
 
 async function examineWith(session: Session, config: Config): Promise<Finding[]> {
   const books = await checkBooks(session.composition, config);
+  const place =
+    config.store === null
+      ? [checkDataFolder(config.dataFolder), checkDisk(config.dataFolder)]
+      : await session.composition.examineDatabase(config.store);
   return [
-    checkDataFolder(config.dataFolder),
-    checkDisk(config.dataFolder),
+    ...place,
     checkMasterKey(config),
     ...books.findings,
     checkHosts(await session.composition.lookForHosts(config)),

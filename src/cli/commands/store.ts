@@ -1,0 +1,9 @@
+import type { Branch } from '../leaf.ts';
+import { copyLeaf } from './store-copy.ts';
+import { checkLeaf, migrateLeaf } from './store-schema.ts';
+
+export const storeBranch: Branch = {
+  name: 'store',
+  summary: 'where the books are kept: looked at, brought up to date, copied, backed up, restored',
+  leaves: [checkLeaf, migrateLeaf, copyLeaf],
+};
