@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import { callServer } from '../src/cli/operator-client.ts';
 import { controlSocketPath } from '../src/main/books.ts';
 
-const BIN = resolve(import.meta.dirname, '..', 'bin', 'tollgate.js');
+export const BIN = resolve(import.meta.dirname, '..', 'bin', 'tollgate.js');
 
 export interface GatewayTerms {
   readonly folder: string;
@@ -56,7 +56,7 @@ function endWithThisProcess(pid: number, ended: Promise<void>): void {
 }
 
 /** The same for every life of a gateway of this campaign. */
-const MASTER_KEY = randomBytes(32).toString('base64');
+export const MASTER_KEY = randomBytes(32).toString('base64');
 
 function spawnGateway({ folder, configFile, watcher = [] }: GatewayTerms): ChildProcess {
   const serve = ['serve', '--hosted', '--json', '--port', '0', '--operations-port', '0', '--log-level', 'warn'];

@@ -78,15 +78,19 @@ async function populate(folder: string, sim: Sim): Promise<World> {
 
 export function writeConfig(folder: string, sim: Sim): string {
   const file = join(folder, 'tollgate.config.json');
+  writeFileSync(file, JSON.stringify(configOf(sim.url)));
+  return file;
+}
+
+/** One model, at that host, and nobody is told to slow down. */
+export function configOf(hostUrl: string): object {
   const model = { id: MODEL, caps: ['chat'], context_window: 100_000, max_output_tokens: 4096, price: PRICING };
-  const config = {
+  return {
     simulated_host: false,
     rate_limit: { requests_per_second: null, streams: null },
-    hosts: [{ name: 'upstream', base_url: `${sim.url}/v1` }],
+    hosts: [{ name: 'upstream', base_url: `${hostUrl}/v1` }],
     models: [{ ...model, hosts: [{ host: 'upstream', model: 'sim-gpt' }] }],
   };
-  writeFileSync(file, JSON.stringify(config));
-  return file;
 }
 
 /** Three prepaid accounts, each with a free key and one under a monthly cap. */

@@ -1,0 +1,94 @@
+import { StreamClient } from '../../test/stream-client.ts';
+import { until } from '../../test/until.ts';
+import { MODEL } from '../kill/world.ts';
+import type { ReplicaKey, World } from './world.ts';
+
+export const RUSH_CALLS = 200;
+
+const ASK = { model: MODEL, messages: [{ role: 'user', content: 'hello' }], max_tokens: 50 };
+
+/** Which limit of money is put to the proof, and how a call that it refuses is told so. */
+export const RUSH_LIMITS = { balance: 'insufficient_quota', cap: 'key_spend_cap_exceeded' } as const;
+export type RushLimit = keyof typeof RUSH_LIMITS;
+
+/** Many calls at once, over all replicas, on money for a few. */
+export interface Rush {
+  readonly limit: RushLimit;
+  readonly affordable: number;
+  readonly passed: number;
+  readonly faults: readonly string[];
+}
+
+/** What one such call can cost at most. */
+export async function worstNanousd(world: World): Promise<bigint> {
+  const key = await world.openKey({ creditNanousd: 10n ** 12n });
+  const client = new StreamClient(world.replicas[0]!.url, ASK, bearer(key));
+  await client.end();
+  const [row] = await world.sql<{ held: string }>('SELECT held FROM call WHERE account_id = $1', [key.accountId]);
+  if (row === undefined) throw new Error(`The call that was to name the price failed: ${client.text}`);
+  return BigInt(row.held);
+}
+
+/** Nobody is answered by the host before each call is admitted or refused; then exactly those who could pay have passed. */
+export async function rush(world: World, limit: RushLimit, affordable: number, worst: bigint): Promise<Rush> {
+  const { sim, replicas } = world;
+  // Not quite enough for one more.
+  const money = BigInt(affordable) * worst + worst - 1n;
+  const key = await world.openKey(
+    limit === 'balance' ? { creditNanousd: money } : { creditNanousd: 10n ** 12n, capNanousd: money },
+  );
+  sim.reset();
+  sim.script({ words: 3, gateHead: 'barrier' });
+  const clients = Array.from({ length: RUSH_CALLS }, (_, call) => {
+    const { url } = replicas[call % replicas.length]!;
+    return new StreamClient(url, { ...ASK, stream: call % 2 === 0 }, bearer(key));
+  });
+  const ended = () => clients.filter(({ ended }) => ended !== null).length;
+  await until(() => ended() + sim.received() >= RUSH_CALLS, 'every call is admitted or refused');
+  const admitted = sim.received();
+  const held = await heldBy(world, key);
+  await sim.waitForGate('barrier', admitted);
+  sim.release('barrier', admitted);
+  await until(() => ended() === RUSH_CALLS, 'every call has ended');
+  const passed = clients.filter(({ status, ended }) => status === 200 && ended === 'complete');
+  const faults = [
+    ...clients.filter((client) => !passed.includes(client)).flatMap((client) => judgeRefusal(client, limit)),
+    ...(admitted === affordable ? [] : [`${admitted} calls reached the host, with money for ${affordable}`]),
+    ...(passed.length === affordable ? [] : [`${passed.length} calls passed, with money for ${affordable}`]),
+    ...(held === BigInt(affordable) * worst ? [] : [`${held} was held for ${affordable} calls of ${worst}`]),
+    ...(await judgeBooks(world, key, passed)),
+  ];
+  return { limit, affordable, passed: passed.length, faults };
+}
+
+function bearer({ secret }: ReplicaKey): Record<string, string> {
+  return { authorization: `Bearer ${secret}` };
+}
+
+async function heldBy({ store }: World, { accountId }: ReplicaKey): Promise<bigint> {
+  return (await store.findAccount(accountId))!.heldNanousd;
+}
+
+function judgeRefusal({ status, headers, text, ended }: StreamClient, limit: RushLimit): string[] {
+  const isRefusal = status === 402 && ended === 'complete' && headers['x-gateway-cost-nanousd'] === '0';
+  if (isRefusal && JSON.parse(text).error.code === RUSH_LIMITS[limit]) return [];
+  return [`A call that could not be paid was ${ended} with ${status}: ${text.slice(0, 200)}`];
+}
+
+/** Nothing is held any more, and the account paid for its receipts, which are as many as passed. */
+async function judgeBooks({ store }: World, key: ReplicaKey, passed: readonly StreamClient[]): Promise<string[]> {
+  const account = (await store.findAccount(key.accountId))!;
+  const receipts = await store.listReceipts(
+    { accountId: key.accountId, keyId: null, sinceMs: null },
+    { limit: RUSH_CALLS, after: null },
+  );
+  const settled = receipts.filter(({ state }) => state === 'settled');
+  const spent = settled.reduce((sum, { costNanousd }) => sum + costNanousd, 0n);
+  return [
+    ...(receipts.length === passed.length && settled.length === passed.length
+      ? []
+      : [`${passed.length} calls passed, but ${settled.length} of ${receipts.length} receipts are settled`]),
+    ...(account.heldNanousd === 0n ? [] : [`${account.heldNanousd} is still held`]),
+    ...(account.spentNanousd === spent ? [] : [`${account.spentNanousd} was spent, but receipts say ${spent}`]),
+  ];
+}

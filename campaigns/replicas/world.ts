@@ -1,0 +1,108 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { ACCOUNT_PREFIX, createAccount, KEY_PREFIX, mintKey } from '../../src/accounts/accounts.ts';
+import { systemClock } from '../../src/kit/clock.ts';
+import { formatId, IdSource } from '../../src/kit/ids.ts';
+import { type Sim, startSim } from '../../src/sim/sim.ts';
+import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts';
+import type { Store } from '../../src/store/store.ts';
+import { type PostgresServer, startPostgres } from '../../test/postgres-server.ts';
+import { configOf, type Key } from '../kill/world.ts';
+import { Replica } from './replica.ts';
+
+export const REPLICAS = 3;
+
+export interface KeyTerms {
+  readonly creditNanousd: bigint;
+  readonly capNanousd?: bigint;
+  /** The account; its id makes another key of it. */
+  readonly account?: bigint;
+}
+
+/** The key as its owner has it, and as the books know it. */
+export interface ReplicaKey extends Key {
+  readonly accountId: bigint;
+  readonly keyId: bigint;
+}
+
+/** Several gateways on one database and one host, and the books as they stand, read past all of them. */
+export class World {
+  readonly server: PostgresServer;
+  readonly sim: Sim;
+  readonly store: Store;
+  readonly replicas: readonly Replica[];
+  readonly #folder: string;
+  /** A number that no replica has before a thousand lives have been lived. */
+  readonly #ids = new IdSource(systemClock, 1023);
+  #accounts = 0;
+
+  private constructor(folder: string, server: PostgresServer, sim: Sim, store: Store, replicas: readonly Replica[]) {
+    this.#folder = folder;
+    this.server = server;
+    this.sim = sim;
+    this.store = store;
+    this.replicas = replicas;
+  }
+
+  static async create(settings: object = {}): Promise<World> {
+    const folder = mkdtempSync(join(tmpdir(), 'tollgate-replicas-'));
+    const server = await startPostgres();
+    const sim = await startSim();
+    const store = await openPostgresStore({ url: server.url(), clock: systemClock });
+    const create = (number: number): Promise<Replica> =>
+      Replica.create({
+        folder: join(folder, String(number)),
+        databaseUrl: server.url(),
+        hostUrl: sim.url,
+        configFor: (hostUrl) => ({ ...configOf(hostUrl), ...settings }),
+      });
+    const replicas = await Promise.all(Array.from({ length: REPLICAS }, (_, number) => create(number)));
+    return new World(folder, server, sim, store, replicas);
+  }
+
+  async openKey({ creditNanousd, capNanousd, account }: KeyTerms): Promise<ReplicaKey> {
+    const services = { store: this.store, clock: systemClock, ids: this.#ids };
+    const accountId = account ?? (await this.#openAccount(creditNanousd));
+    const key = {
+      accountId,
+      name: '',
+      capNanousd: capNanousd ?? null,
+      capWindow: 'lifetime',
+      expiresMs: null,
+    } as const;
+    const minted = await mintKey(services, { ...key, models: null });
+    if (minted === 'no_account') throw new Error('An account that was just made is not there.');
+    const ids = { id: formatId(KEY_PREFIX, minted.key.id), account: formatId(ACCOUNT_PREFIX, accountId) };
+    return { ...ids, secret: minted.secret.reveal(), accountId, keyId: minted.key.id };
+  }
+
+  async #openAccount(creditNanousd: bigint): Promise<bigint> {
+    const services = { store: this.store, clock: systemClock, ids: this.#ids };
+    const account = await createAccount(services, { name: `account ${++this.#accounts}`, kind: 'prepaid' });
+    if (account === 'name_taken') throw new Error('An account stands twice.');
+    const id = this.#ids.next();
+    const credit = { kind: 'credit', id, accountId: account.id, amountNanousd: creditNanousd, note: null } as const;
+    await this.store.apply([{ ...credit, reference: String(id), createdMs: systemClock.nowMs() }]);
+    return account.id;
+  }
+
+  async sql<Row extends pg.QueryResultRow>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
+    const client = new pg.Client({ connectionString: this.server.url() });
+    await client.connect();
+    try {
+      return (await client.query<Row>(text, [...values])).rows;
+    } finally {
+      await client.end();
+    }
+  }
+
+  async end(): Promise<void> {
+    await Promise.all(this.replicas.map((replica) => replica.end()));
+    await this.store.close();
+    await this.sim.close();
+    await this.server.stop();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+}
