@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { FOREIGN_HEADER_NAMES } from '../src/gateway/foreign-headers.ts';
 import { PREFIXES, REFUSED_ROUTES } from '../src/http/routes.ts';
 import { REFUSED_EVERYWHERE } from '../src/wires/refused-fields.ts';
 import { type Harness, startHarness } from './harness.ts';
@@ -65,6 +67,21 @@ const OWN: Readonly<Record<string, readonly string[]>> = {
   prompt: ['/v1/completions', '/v1/embeddings'],
 };
 
+/** Headers that ask other gateways for what is not done here. */
+const HEADERS: readonly [name: string, value: string, remedy: string][] = [
+  ['helicone-ratelimit-policy', '10;w=60;u=request', 'x-gateway-max-cost-nanousd'],
+  ['helicone-moderations-enabled', 'true', 'moderated'],
+  ['helicone-llm-security-enabled', 'true', 'scanned'],
+  ['helicone-llm-security-advanced', 'true', 'scanned'],
+  ['helicone-fallbacks', '[{}]', 'one model'],
+  ['helicone-target-url', 'https://host.example', 'pinned'],
+  ['helicone-target-provider', 'someone', 'pinned'],
+  ['x-portkey-config', '{"strategy":{"mode":"fallback"}}', 'pinned'],
+  ['x-portkey-provider', 'someone', 'pinned'],
+  ['x-portkey-virtual-key', 'someone', 'pinned'],
+  ['x-portkey-custom-host', 'https://host.example', 'pinned'],
+];
+
 /** One case for each wire is enough: fields are refused before any host is known. */
 const WIRES = Object.entries(WIRE_CASES).filter(
   ([, { path }], at, all) => all.findIndex(([, other]) => other.path === path) === at,
@@ -101,6 +118,13 @@ test('every field the program refuses everywhere has a row here', () => {
   expect(Object.keys(REFUSED_EVERYWHERE).filter((name) => FIELDS[name] === undefined)).toEqual([]);
 });
 
+test('the page of refusals names every field, header and route', () => {
+  const page = readFileSync(new URL('../docs/refusals.md', import.meta.url), 'utf8');
+  const named = [...Object.keys(FIELDS), ...HEADERS.map(([name]) => name), ...REFUSED_ROUTES.map(({ path }) => path)];
+  expect(named.filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
+  expect(FOREIGN_HEADER_NAMES.toSorted()).toEqual(HEADERS.map(([name]) => name).toSorted());
+});
+
 describe.each(WIRES)('%s', (_name, { path, body }) => {
   const fields = Object.entries(FIELDS).filter(([name]) => !OWN[name]?.includes(path));
   const ask = (more: object, headers = {}) => harness.post({ ...body, ...more }, headers, path);
@@ -135,14 +159,7 @@ describe.each(WIRES)('%s', (_name, { path, body }) => {
     expect(harness.sim.received()).toBe(0);
   });
 
-  test.each([
-    ['helicone-ratelimit-policy', '10;w=60;u=request', 'x-gateway-max-cost-nanousd'],
-    ['helicone-moderations-enabled', 'true', 'moderated'],
-    ['helicone-llm-security-enabled', 'true', 'scanned'],
-    ['helicone-fallbacks', '[{}]', 'one model'],
-    ['x-portkey-config', '{"strategy":{"mode":"fallback"}}', 'pinned'],
-    ['x-portkey-provider', 'someone', 'pinned'],
-  ])('the header %s of another gateway is refused, unless it says no', async (name, value, remedy) => {
+  test.each(HEADERS)('the header %s of another gateway is refused, unless it says no', async (name, value, remedy) => {
     const refused = await refusal(await ask({}, { [name]: value }));
     expect(refused).toMatchObject({ ...REFUSED, param: name, message: expect.stringContaining(remedy) });
     expect(harness.sim.received()).toBe(0);

@@ -21,11 +21,11 @@ const FOREIGN_HEADERS: Readonly<Record<string, string>> = {
   'x-portkey-virtual-key': NO_PINNING,
   'x-portkey-custom-host': NO_PINNING,
 };
-const FOREIGN_NAMES = Object.keys(FOREIGN_HEADERS);
+export const FOREIGN_HEADER_NAMES: readonly string[] = Object.keys(FOREIGN_HEADERS);
 
 /** Refuses by the header's name; an empty one, or one that says no, asks for nothing. */
 export function refuseForeignHeaders(headers: IncomingHttpHeaders): void {
-  for (const name of FOREIGN_NAMES) {
+  for (const name of FOREIGN_HEADER_NAMES) {
     const value = headers[name];
     if (value === undefined || value === '' || value === 'false') continue;
     throw new GatewayError('unsupported_feature', {
