@@ -174,6 +174,19 @@ describe('retries', () => {
     });
   });
 
+  test('a host that was ejected while the call waited for another is passed over', async () => {
+    world.sims.northern.script({ gateHead: 'head', status: 500 }, { times: 1 });
+    const client = new StreamClient(world.harness.url, ASK);
+    await world.sims.northern.waitForGate('head', 1);
+    for (const name of ['northern', 'eastern'] as const) world.script(name, { status: 500 });
+    for (let failures = 0; failures < 5; failures++) expect(await world.served()).toBe('western');
+    expect(world.told(/was ejected/).map(({ host }) => host)).toEqual(['northern', 'eastern']);
+    world.sims.northern.release('head');
+    await client.end();
+    expect(client.status).toBe(200);
+    expect(world.received()).toEqual([6, 5, 6]);
+  });
+
   test('a host that was never reached bills nothing', async () => {
     await world.sims.northern.close();
     expect(await world.served()).toBe('eastern');
