@@ -243,4 +243,6 @@ export const LIMITS = {
   copyPageRows: 2_000,
   copyPageBytes: 8 * 1024 * 1024,
   copyFaultsTold: 20,
+  /** Longest path of a file that an operator names. */
+  filePathCharsMax: 4_096,
 } as const;

@@ -49,6 +49,7 @@ export class CliFixture {
       ledger: new Ledger({ store: this.store, clock: this.clock, epoch }),
       catalog: () => catalog,
       directory: null,
+      backUp: null,
       masterKeys: () => new MasterKeyring({ kind: 'own-file', path: this.keyFile, source: 'the data folder' }),
       server: null,
     };
@@ -65,6 +66,7 @@ export class CliFixture {
       },
       openServices: () => this.#open(),
       copyStore: async () => ({ refused: 'These books are in memory.' }),
+      restoreStore: async () => ({ refused: 'These books are in memory.' }),
       examineDatabase: async ({ name }) => [{ check: 'server', status: 'ok', detail: name, remedy: null }],
       migrateDatabase: async () => ['1 ledger'],
       lookForHosts: async (config) => config,

@@ -85,6 +85,22 @@ test('from an account to a billed call to a revoked key, while the server runs',
   expect(await tollgate('ledger', 'verify')).toMatchObject({ code: 0, err: 'The books are exact.\n' });
 });
 
+test('a backup is made by the running server, and restored only where no server runs', async () => {
+  const backup = await tollgate('store', 'backup', 'today.sqlite');
+  expect(backup).toMatchObject({ code: 0, err: expect.stringContaining('exact') });
+  expect(backup.out).toContain(join(folder, 'today.sqlite'));
+  expect(await tollgate('store', 'backup', 'today.sqlite')).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('already'),
+  });
+  const over = await tollgate('store', 'restore', 'today.sqlite', '--force');
+  expect(over).toMatchObject({ code: 3, err: expect.stringContaining(`process ${server.pid}`) });
+  const beside = await tollgate('store', 'restore', 'today.sqlite', '--data', 'restored', '--json');
+  expect(JSON.parse(beside.out)).toMatchObject({ object: 'store_restore', kept_in: null, books: { ok: true } });
+  const { out } = await tollgate('accounts', 'list', '--data', 'restored', '--json');
+  expect(JSON.parse(out)).toEqual(JSON.parse((await tollgate('accounts', 'list', '--json')).out));
+});
+
 test('a second server says who has the folder, and one on the same port that it is taken', async () => {
   const second = await tollgate('serve', '--port', '0');
   expect(second.code).toBe(3);

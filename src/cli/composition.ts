@@ -1,7 +1,8 @@
 import type { Config } from '../config.ts';
 import type { OperatorServices } from '../gateway/operator.ts';
-import type { CopyProgress, CopyView } from '../gateway/store-view.ts';
+import type { CopyProgress, CopyView, RestoreView } from '../gateway/operator-store.ts';
 import type { Clock } from '../kit/clock.ts';
+import type { VerifyProgress } from '../ledger/ledger.ts';
 import type { Finding } from './checks.ts';
 
 /** The process that has a data folder to itself, as it said when it took it. */
@@ -31,6 +32,8 @@ export interface Composition {
   openServices(config: Config): Promise<OpenServices | FolderHeld>;
   /** Copies books into another engine, or says why not. */
   copyStore(terms: CopyTerms): Promise<CopyView | Refused>;
+  /** Puts a backup in the place of the books in a folder, or says why not. */
+  restoreStore(terms: RestoreTerms): Promise<RestoreView | Refused>;
   /** What would keep processes from sharing that database; nothing in it is changed. */
   examineDatabase(place: NonNullable<Config['store']>): Promise<Finding[]>;
   /** Brings the tables of that database up to date; gives the steps that were taken. */
@@ -54,6 +57,14 @@ export interface CopyTerms {
   readonly from: string;
   readonly to: string;
   progress(done: CopyProgress): void;
+}
+
+export interface RestoreTerms {
+  /** Absolute paths. */
+  readonly file: string;
+  readonly folder: string;
+  readonly force: boolean;
+  progress(done: VerifyProgress): void;
 }
 
 /** Nothing was done, for this reason. */

@@ -41,6 +41,7 @@ beforeEach(async () => {
     ledger: new Ledger({ store, clock, epoch }),
     catalog: () => catalog,
     directory: { refresh },
+    backUp: null,
     masterKeys: () => new MasterKeyring({ kind: 'text', text: masterKey, source: 'TOLLGATE_MASTER_KEY' }),
     server: null,
   };
@@ -310,6 +311,7 @@ test('every verb the command line needs is in the table', () => {
       'receipts.show',
       'receipts.list',
       'ledger.verify',
+      'store.backup',
       'seal.status',
       'seal.rotate',
       'status',

@@ -22,6 +22,7 @@ import { type BalanceView, balanceView } from './balance-view.ts';
 import { OperatorError, operatorErrorView } from './operator-error.ts';
 import * as inputs from './operator-input.ts';
 import { rotateSeals, type SealServices, sealRotation, showSeals } from './operator-seal.ts';
+import { type BackupServices, backUpBooks, backupPlace } from './operator-store.ts';
 import {
   type AccountView,
   accountView,
@@ -43,7 +44,7 @@ import { receiptView } from './receipt-view.ts';
 export { CAP_WINDOWS, type CapWindow } from '../store/store.ts';
 
 /** What the verbs work on: the running server's own services, or those the command line opened for itself. */
-export interface OperatorServices extends AccountServices, Pick<SealServices, 'masterKeys'> {
+export interface OperatorServices extends AccountServices, BackupServices, Pick<SealServices, 'masterKeys'> {
   readonly ledger: Pick<Ledger, 'credit' | 'verify' | 'balance'>;
   catalog(): Pick<Catalog, 'list' | 'resolve' | 'priceVersion'>;
   /** This process's memory of keys; null where no server runs. */
@@ -80,6 +81,7 @@ export const VERBS = {
   'receipts.show': verb(inputs.receiptChoice, showReceipt),
   'receipts.list': verb(inputs.receiptPage, listReceipts),
   'ledger.verify': verb(inputs.nothing, verify),
+  'store.backup': verb(backupPlace, backUpBooks),
   'seal.status': verb(inputs.nothing, showSeals),
   'seal.rotate': verb(sealRotation, rotateSeals),
   status: verb(inputs.nothing, showStatus),

@@ -7,6 +7,8 @@ import { IdSource } from '../kit/ids.ts';
 import { Ledger } from '../ledger/ledger.ts';
 import { Life, type LifeEvent } from '../ledger/life.ts';
 import { LIMITS } from '../limits.ts';
+import type { BackUp } from '../store/backup.ts';
+import { backUp } from '../store/sqlite/backup.ts';
 import { type Holder, lockFolder } from '../store/sqlite/lock.ts';
 import { openSqliteStore } from '../store/sqlite/sqlite-store.ts';
 import type { Store, StoreHealth } from '../store/store.ts';
@@ -17,6 +19,8 @@ export interface Books {
   readonly ledger: Ledger;
   readonly ids: IdSource;
   readonly voidedHolds: number;
+  /** Null where the engine has its own ways to do it. */
+  readonly backUp: BackUp | null;
   /** How the store is, and whether calls may come in. */
   health(): Promise<StoreHealth>;
   /** Tells other processes how to reach this one. */
@@ -68,6 +72,7 @@ async function openFolder({ config, clock, socketPath, onFatal }: BooksTerms): P
       ledger,
       ids: new IdSource(clock, instance.number),
       voidedHolds: instance.voidedHolds,
+      backUp: (file, progress) => backUp({ folder, file, clock, ...(progress && { progress }) }),
       health: () => store.health(),
       announce: (url) => lock.describe({ ...holder, url }),
       close: async () => {
@@ -97,6 +102,7 @@ async function openShared({ clock, onLife = () => undefined }: BooksTerms, url: 
       ledger,
       ids: life.ids,
       voidedHolds,
+      backUp: null,
       health: async () => {
         const health = await store.health();
         return health.mayAdmit && life.whyNotAdmitting !== null

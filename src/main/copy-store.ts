@@ -1,5 +1,5 @@
 import type { CopyTerms, Refused } from '../cli/composition.ts';
-import { type CopyView, copyView } from '../gateway/store-view.ts';
+import { type CopyView, copyView } from '../gateway/operator-store.ts';
 import type { Clock } from '../kit/clock.ts';
 import { CopyRefused, copyBooks } from '../store/copy.ts';
 import { openPostgresTarget } from '../store/postgres/books-target.ts';

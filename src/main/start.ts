@@ -239,12 +239,13 @@ type AuthGate = Gate & { readonly directory: KeyDirectory };
 
 function verbsOf(terms: StartTerms, books: Books, core: Core, gate: AuthGate, url: string): RunVerb {
   const { clock, config } = terms;
-  const { store, ledger, ids } = books;
+  const { store, ledger, ids, backUp } = books;
   const operator: OperatorServices = {
     store,
     ledger,
     clock,
     ids,
+    backUp,
     catalog: () => core.gateway.prices().catalog,
     directory: gate.directory,
     masterKeys: () => core.entrusted.keyring,

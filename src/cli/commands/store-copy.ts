@@ -1,4 +1,4 @@
-import type { CopyProgress, CopyView } from '../../gateway/store-view.ts';
+import type { CopyProgress, CopyView } from '../../gateway/operator-store.ts';
 import { stringifyJson } from '../../kit/json-stringify.ts';
 import { EXIT } from '../exit-codes.ts';
 import { CliFailure, usageFailure } from '../failure.ts';

@@ -1,0 +1,23 @@
+import type { Refused, RestoreTerms } from '../cli/composition.ts';
+import { type RestoreView, restoreView } from '../gateway/operator-store.ts';
+import type { Clock } from '../kit/clock.ts';
+import { BackupRefused } from '../store/backup.ts';
+import { lockFolder } from '../store/sqlite/lock.ts';
+import { restoreBooks } from '../store/sqlite/restore.ts';
+import { FolderHeld } from './books.ts';
+
+/** Into a folder that no process works on. */
+export async function restoreStore(terms: RestoreTerms, clock: Clock): Promise<RestoreView | Refused> {
+  const { folder } = terms;
+  const holder = { pid: process.pid, url: null, socketPath: null, startedMs: clock.nowMs() };
+  const lock = lockFolder(folder, holder);
+  if ('heldBy' in lock) return { refused: new FolderHeld(folder, lock.heldBy).message, unreachable: true };
+  try {
+    return restoreView(restoreBooks({ ...terms, clock }));
+  } catch (error) {
+    if (error instanceof BackupRefused) return { refused: error.message };
+    throw error;
+  } finally {
+    lock.release();
+  }
+}

@@ -1,0 +1,5 @@
+import { serveBackup } from './backup-verbs.ts';
+import { serve } from './thread.ts';
+
+/** Entry of the thread that makes a backup. */
+serve(serveBackup());
