@@ -4,24 +4,32 @@ import { idempotencyName, type LedgerRows, windowNameOf } from '../memory/rows.t
 import { CAP_WINDOWS, type CapWindow, type LedgerOperation } from '../store.ts';
 import { startOfDayMs } from '../windows.ts';
 import type { Answer, Statement } from './line.ts';
+import type { OpenHold, OpenHolds } from './open-holds.ts';
 import { numbers, texts } from './values.ts';
 
-/** What a batch touches, as far as its operations say so themselves; a call names its account and window in its row. */
+/** What a batch touches, as far as its operations or our memory say so; another call names its account in its row. */
 export class Touched {
   readonly epochs = new Set<bigint>();
   readonly accounts = new Set<bigint>();
   readonly keys = new Set<bigint>();
+  /** Calls that end here: those that we hold ourselves, and those that have to be read. */
+  readonly own = new Map<bigint, OpenHold>();
   readonly ended = new Set<bigint>();
   readonly marks: { readonly accountId: bigint; readonly key: string }[] = [];
   readonly credits: { readonly id: bigint; readonly accountId: bigint; readonly reference: string }[] = [];
 
-  constructor(operations: readonly LedgerOperation[]) {
-    for (const operation of operations) this.#add(operation);
+  constructor(operations: readonly LedgerOperation[], openHolds: OpenHolds) {
+    for (const operation of operations) this.#add(operation, openHolds);
   }
 
-  #add(operation: LedgerOperation): void {
+  #add(operation: LedgerOperation, openHolds: OpenHolds): void {
     if (operation.kind === 'settle' || operation.kind === 'void') {
-      this.ended.add(operation.id);
+      const hold = openHolds.find(operation.id);
+      if (hold === null) this.ended.add(operation.id);
+      else {
+        this.own.set(operation.id, hold);
+        this.accounts.add(hold.accountId);
+      }
       return;
     }
     this.accounts.add(operation.accountId);
@@ -58,22 +66,24 @@ export class BatchRows implements LedgerRows {
   constructor(touched: Touched, prices: LedgerRows['prices']) {
     this.#touched = touched;
     this.prices = prices;
+    for (const [id, hold] of touched.own) this.calls.set(id, ownCall(id, hold));
   }
 
   /**
-   * Lives first, then accounts by id, then windows: whoever holds an account's lock is alone with its windows, calls,
-   * credits and idempotency keys, which are read after it and so as they are now.
+   * Lives first, then accounts by id: whoever holds an account's lock is alone with its windows, calls, credits and
+   * idempotency keys, which are read after it and so as they are now.
    */
   reads(windowsAtMs: number): Read[] {
-    const { epochs, accounts, keys, ended, marks, credits } = this.#touched;
+    const { epochs, accounts, keys, own, ended, marks, credits } = this.#touched;
     const reads: Read[] = [];
     const read = (text: string, values: readonly unknown[], load: Read['load']) =>
       reads.push({ statement: { text, values }, load });
     if (epochs.size > 0) read(LOCK_LIVES, [numbers([...epochs])], (rows) => this.#loadLives(rows));
-    read(LOCK_ACCOUNTS, [numbers([...accounts]), numbers([...ended])], (rows) => this.#loadAccounts(rows));
+    if (ended.size === 0) read(LOCK_ACCOUNTS, [numbers([...accounts])], (rows) => this.#loadAccounts(rows));
+    else read(LOCK_ALL_ACCOUNTS, [numbers([...accounts]), numbers([...ended])], (rows) => this.#loadAccounts(rows));
     read(READ_META, [], (rows) => this.#loadMeta(rows));
     if (keys.size > 0) read(READ_KEYS, [numbers([...keys])], (rows) => this.#loadKeys(rows));
-    if (keys.size > 0 || ended.size > 0) reads.push(this.windowRead(windowsAtMs));
+    if (keys.size > 0 || own.size > 0 || ended.size > 0) reads.push(this.windowRead(windowsAtMs));
     if (ended.size > 0) read(READ_CALLS, [numbers([...ended])], (rows) => this.#loadCalls(rows));
     if (marks.length > 0) {
       const [owners, names] = [marks.map((mark) => mark.accountId), marks.map((mark) => mark.key)];
@@ -89,9 +99,17 @@ export class BatchRows implements LedgerRows {
 
   /** The windows in which these keys count at that time, and those in which these calls were counted. */
   windowRead(atMs: number): Read {
-    const { keys, ended } = this.#touched;
-    const values = [numbers([...keys]), numbers(currentWindows(atMs)), numbers([...ended])];
-    return { statement: { text: LOCK_WINDOWS, values }, load: (rows) => this.#loadWindows(rows) };
+    const { keys, own, ended } = this.#touched;
+    const counted = [...own.values()].filter(({ windowName }) => windowName !== null);
+    const windows = counted.map(({ windowName }) => windowIdOf(windowName!));
+    const values = [
+      numbers([...keys]),
+      numbers(currentWindows(atMs)),
+      numbers(windows.map(({ keyId }) => keyId)),
+      numbers(windows.map(({ id }) => id)),
+      numbers([...ended]),
+    ];
+    return { statement: { text: READ_WINDOWS, values }, load: (rows) => this.#loadWindows(rows) };
   }
 
   #loadLives(rows: Rows<[epoch: bigint]>): void {
@@ -156,6 +174,11 @@ export interface Read {
 
 type Rows<Columns extends readonly unknown[]> = readonly (readonly [...Columns])[];
 
+/** As it was when this process took it; should it have ended since, writing it finds no open row and fails. */
+function ownCall(id: bigint, { accountId, heldNanousd, idempotencyKey, windowName }: OpenHold): Call {
+  return { receipt: { id, accountId, state: 'open', heldNanousd, costNanousd: 0n, idempotencyKey }, windowName };
+}
+
 function msOf(cell: bigint | null): number | null {
   return cell === null ? null : Number(cell);
 }
@@ -188,6 +211,10 @@ const LOCK_LIVES =
   'SELECT epoch FROM instance WHERE epoch = ANY($1::int8[]) AND state = 1 ORDER BY epoch FOR KEY SHARE';
 
 const LOCK_ACCOUNTS = `
+  SELECT account_id, kind, balance, held, spent FROM balance WHERE account_id = ANY($1::int8[])
+  ORDER BY account_id FOR NO KEY UPDATE`;
+
+const LOCK_ALL_ACCOUNTS = `
   SELECT account_id, kind, balance, held, spent FROM balance
   WHERE account_id IN (SELECT unnest($1::int8[]) UNION SELECT account_id FROM call WHERE id = ANY($2::int8[]))
   ORDER BY account_id FOR NO KEY UPDATE`;
@@ -197,12 +224,12 @@ const READ_META = 'SELECT name, value FROM meta';
 const READ_KEYS =
   'SELECT id, account_id, cap, cap_window, expires_ms, revoked_ms FROM api_key WHERE id = ANY($1::int8[])';
 
-const LOCK_WINDOWS = `
+const READ_WINDOWS = `
   SELECT key_id, window_id, spent, held FROM key_window
   WHERE (key_id, window_id) IN (
     SELECT id, ($2::int8[])[cap_window + 1] FROM api_key WHERE id = ANY($1::int8[])
-    UNION SELECT key_id, window_id FROM call WHERE id = ANY($3::int8[]) AND key_id IS NOT NULL)
-  ORDER BY key_id, window_id FOR NO KEY UPDATE`;
+    UNION SELECT * FROM unnest($3::int8[], $4::int8[])
+    UNION SELECT key_id, window_id FROM call WHERE id = ANY($5::int8[]) AND key_id IS NOT NULL)`;
 
 const READ_CALLS = `
   SELECT id, state, account_id, key_id, window_id, held, cost, idempotency_key FROM call WHERE id = ANY($1::int8[])`;

@@ -244,6 +244,9 @@ function transpose(rows: readonly (readonly bigint[])[]): string[] {
 
 const { open, settled, voided } = CALL_STATE.of;
 
+/** Said so that the index of open calls is no way to find them: it also holds all that have ended since the last vacuum. */
+const IS_OPEN = `call.state + 0 = ${open}`;
+
 /** Fails unless the change before it met exactly the rows it was meant for; the commit behind it then fails too. */
 const guarded = (change: string, expected: string) =>
   `WITH changed AS (${change} RETURNING 1) SELECT 1 / (count(*) = ${expected}::int8)::int FROM changed`;
@@ -267,14 +270,14 @@ const SETTLE_CALLS = guarded(
     AS s (id, ended_ms, ended, http_status, usage_source, cost, host, attempts, loss, loss_reason, fresh_tokens,
     cache_read_tokens, cache_write_tokens, cache_write_1h_tokens, output_tokens, reasoning_tokens, fresh, cache_write,
     cache_read, output, tries)
-  WHERE call.id = s.id AND call.state = ${open}`,
+  WHERE call.id = s.id AND ${IS_OPEN}`,
   '$22',
 );
 
 const VOID_CALLS = guarded(
   `UPDATE call SET state = ${voided}, ended_ms = $3::int8, ended = ${ENDED.of.died}, usage_source = ${USAGE_SOURCE.of.none},
     attempts = 0, loss = held, loss_reason = v.reason
-  FROM unnest($1::int8[], $2::text[]) AS v (id, reason) WHERE call.id = v.id AND call.state = ${open}`,
+  FROM unnest($1::int8[], $2::text[]) AS v (id, reason) WHERE call.id = v.id AND ${IS_OPEN}`,
   '$4',
 );
 
@@ -304,7 +307,7 @@ const WRITE_BALANCES = guarded(
 
 const WRITE_WINDOWS = `
   INSERT INTO key_window (key_id, window_id, held, spent)
-  SELECT * FROM unnest($1::int8[], $2::int4[], $3::int8[], $4::int8[])
+  SELECT * FROM unnest($1::int8[], $2::int4[], $3::int8[], $4::int8[]) ORDER BY 1, 2
   ON CONFLICT (key_id, window_id) DO UPDATE SET held = excluded.held, spent = excluded.spent`;
 
 const MOVE_TODAY = "UPDATE meta SET value = $1::int8 WHERE name = 'today_ms' AND value < $1::int8";

@@ -9,6 +9,7 @@ import type { Connections } from './connections.ts';
 import type { Dictionary } from './dictionary.ts';
 import { asUnavailable, ConnectionLost, isCollision, isPoison } from './faults.ts';
 import type { Line, Statement } from './line.ts';
+import { OpenHolds } from './open-holds.ts';
 import { isDurable, witnessOf } from './witness.ts';
 
 /**
@@ -42,6 +43,7 @@ export class BatchRunner {
   readonly #connections: Connections;
   readonly #dictionary: Dictionary;
   readonly #nowMs: () => number;
+  readonly #openHolds = new OpenHolds();
   /** The latest day that any batch was seen to be applied on; the row in the database decides. */
   #todayMs = 0;
 
@@ -78,7 +80,8 @@ export class BatchRunner {
       try {
         return await this.#attempt(operations);
       } catch (error) {
-        if (!isCollision(error) || attempt === LIMITS.postgresCollisionsMax) throw error;
+        const isStale = isPoison(error) && this.#openHolds.forgetAll(operations);
+        if (!isStale && (!isCollision(error) || attempt >= LIMITS.postgresCollisionsMax)) throw error;
       }
     }
   }
@@ -87,7 +90,7 @@ export class BatchRunner {
     let decided: Decided | null = null;
     try {
       return await this.#connections.withLine(async (line) => {
-        const rows = new BatchRows(new Touched(operations), this.#dictionary.prices);
+        const rows = new BatchRows(new Touched(operations, this.#openHolds), this.#dictionary.prices);
         const nowMs = this.#nowMs();
         const isNewDay = await this.#lockAndRead(line, rows, nowMs);
         const writes = new BatchWrites(rows, this.#dictionary, nowMs);
@@ -96,6 +99,7 @@ export class BatchRunner {
         const statements = await this.#composed(line, () => writes.statements(isNewDay ? rows.todayMs : null));
         decided = { outcomes, writes, rows };
         await line.together([...statements, COMMIT]);
+        this.#openHolds.note(writes, rows);
         return outcomes;
       });
     } catch (error) {

@@ -1,0 +1,41 @@
+import { LIMITS } from '../../limits.ts';
+import type { LedgerOperation } from '../store.ts';
+import type { BatchRows } from './batch-rows.ts';
+import type { BatchWrites } from './batch-writes.ts';
+
+/** What ending a hold needs to know of it; none of this ever changes. */
+export interface OpenHold {
+  readonly accountId: bigint;
+  readonly heldNanousd: bigint;
+  readonly windowName: string | null;
+  readonly idempotencyKey: string | null;
+}
+
+/** Holds that this process took: their end needs no reading, only the proof, in writing, that they were still open. */
+export class OpenHolds {
+  readonly #holds = new Map<bigint, OpenHold>();
+
+  find(id: bigint): OpenHold | null {
+    return this.#holds.get(id) ?? null;
+  }
+
+  /** After the commit. What was taken first goes first, if there are too many. */
+  note({ holds, settles, voids }: BatchWrites, rows: BatchRows): void {
+    for (const { id, accountId, amountNanousd: heldNanousd, idempotency } of holds) {
+      const windowName = rows.calls.get(id)!.windowName;
+      this.#holds.set(id, { accountId, heldNanousd, windowName, idempotencyKey: idempotency?.key ?? null });
+    }
+    for (const { id } of settles) this.#holds.delete(id);
+    for (const { id } of voids) this.#holds.delete(id);
+    for (const id of this.#holds.keys()) {
+      if (this.#holds.size <= LIMITS.storeCachedRowsMax) break;
+      this.#holds.delete(id);
+    }
+  }
+
+  /** Whether there was anything to forget: what memory said about these calls may have been wrong. */
+  forgetAll(operations: readonly LedgerOperation[]): boolean {
+    const known = operations.filter(({ kind, id }) => kind !== 'hold' && this.#holds.delete(id));
+    return known.length > 0;
+  }
+}
