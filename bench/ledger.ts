@@ -12,11 +12,13 @@ import { fillPostgres } from './fill-postgres.ts';
 import { type FilledAccount, fillStore } from './fill-store.ts';
 import { type Figures, type Load, load, oneByOne } from './ledger-load.ts';
 import { describeMachine } from './machine.ts';
+import { onSlowDisk, SLOWER_MICROS } from './slow-disk.ts';
 import { median } from './table.ts';
 
 const { values } = parseArgs({
   options: {
-    engine: { type: 'string', default: 'both' },
+    /** `slow` is SQLite in a process whose syncs take longer; this program starts it by itself. */
+    engine: { type: 'string', default: 'sqlite,slow,postgres' },
     rows: { type: 'string', default: '1000000' },
     accounts: { type: 'string', default: '1001' },
     clients: { type: 'string', default: '256' },
@@ -39,10 +41,13 @@ interface Contender {
   readonly accounts: readonly FilledAccount[];
 }
 
+/** What gathering operations must bring on a disk where a sync takes a millisecond more. */
+const SLOW_RATIO_MIN = 10;
+
 /** Connections of the variant with a transaction for each operation: more only wait for each other. */
 const SINGLE_LINES = 16;
 
-async function onSqlite(): Promise<void> {
+async function onSqlite(name: string, ratioMin: number | null): Promise<void> {
   const scratch = join(import.meta.dirname, '../.tollgate');
   mkdirSync(scratch, { recursive: true });
   const folder = mkdtempSync(join(scratch, 'bench-'));
@@ -50,7 +55,7 @@ async function onSqlite(): Promise<void> {
     print('machine', describeMachine(folder));
     const filled = fillStore({ folder, calls: rows, accounts });
     const store = await openSqliteStore({ folder, clock: systemClock });
-    await compare('SQLite', { store, single: store, accounts: filled });
+    await compare(name, { store, single: store, accounts: filled }, ratioMin);
     await store.close();
   } finally {
     rmSync(folder, { recursive: true });
@@ -74,7 +79,7 @@ async function onPostgres(): Promise<void> {
   }
 }
 
-async function compare(name: string, contender: Contender): Promise<void> {
+async function compare(name: string, contender: Contender, ratioMin: number | null = null): Promise<void> {
   const { store, single } = contender;
   const { epoch, number } = await store.beginInstance();
   const ids = new IdSource(systemClock, number);
@@ -102,7 +107,9 @@ async function compare(name: string, contender: Contender): Promise<void> {
     batched: rate(batched),
     alone: rate(alone),
     ratio: Number(median(ratios).toFixed(1)),
+    ...(ratioMin !== null && { ratioAsked: ratioMin }),
   });
+  if (ratioMin !== null && median(ratios) < ratioMin) process.exitCode = 1;
   const report = await store.verify();
   print(`${name}, books`, { receipts: report.receipts, openHolds: report.openHolds, violations: report.violations });
 }
@@ -111,5 +118,8 @@ function print(what: string, figures: unknown): void {
   process.stdout.write(`${what}: ${JSON.stringify(figures)}\n`);
 }
 
-if (values.engine !== 'postgres') await onSqlite();
-if (values.engine !== 'sqlite') await onPostgres();
+const engines = values.engine.split(',');
+if (engines.includes('sqlite')) await onSqlite('SQLite', null);
+if (engines.includes('slow-here')) await onSqlite(`SQLite, every sync ${SLOWER_MICROS} µs slower`, SLOW_RATIO_MIN);
+if (engines.includes('slow')) await onSlowDisk('ledger.ts', [...process.argv.slice(2), '--engine', 'slow-here']);
+if (engines.includes('postgres')) await onPostgres();
