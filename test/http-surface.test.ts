@@ -299,6 +299,81 @@ describe('a client that takes too long', () => {
   });
 });
 
+describe('several requests on one connection', () => {
+  const STREAM = JSON.stringify({ ...JSON.parse(ASK), stream: true });
+  const call = (body: string) =>
+    `POST /v1/chat/completions HTTP/1.1\r\n${HOST}${JSON_TYPE}content-length: ${body.length}\r\n\r\n${body}`;
+  const list = `GET /v1/models HTTP/1.1\r\n${HOST}\r\n`;
+  let clock: ManualClock;
+  let harness: Harness;
+
+  beforeAll(async () => {
+    clock = new ManualClock(Date.UTC(2026, 10, 15));
+    harness = await startHarness({ clock, limits: { stallMs: 1_000 } });
+  });
+  afterEach(() => harness.sim.reset());
+  afterAll(async () => {
+    await harness.expectCleanBooks();
+    await harness.stop();
+  });
+
+  test('whose client is gone leave nothing behind: no call, no hold, no timer', async () => {
+    const timers = clock.pendingTimers;
+    harness.sim.script({ gate: 'chunk', words: 3, tokensPerChunk: 1 });
+    const socket = openSocket(harness.url);
+    socket.write(call(STREAM) + call(STREAM) + call(ASK) + list.repeat(5));
+    await harness.sim.waitForCalls(3);
+    await manyTurns();
+    expect(harness.running.gateway.shutdown.callsUnderWay).toBe(3);
+    socket.resetAndDestroy();
+    await until(() => harness.running.gateway.shutdown.callsUnderWay < 3, 'the calls learn of it');
+    harness.sim.release('chunk', 100);
+    await harness.settled();
+    await until(() => harness.running.gateway.shutdown.callsUnderWay === 0, 'every call is over');
+    clock.advance(LIMITS.hostLingerMs);
+    await until(() => clock.pendingTimers <= timers, 'every timer is gone');
+  });
+
+  test('that are answered when their client is gone leave no timer', async () => {
+    const timers = clock.pendingTimers;
+    harness.sim.script({ gate: 'chunk', words: 3, tokensPerChunk: 1 });
+    const { ledger } = harness.running.books;
+    const balance = ledger.balance.bind(ledger);
+    const { promise: gate, resolve: letGo } = Promise.withResolvers<void>();
+    let asked = 0;
+    ledger.balance = async (...terms) => {
+      asked++;
+      await gate;
+      return balance(...terms);
+    };
+    const socket = openSocket(harness.url);
+    socket.write(call(STREAM) + `GET /v1/balance HTTP/1.1\r\n${HOST}\r\n`.repeat(3));
+    await until(() => asked === 3, 'the balance is asked for');
+    socket.resetAndDestroy();
+    harness.sim.release('chunk', 100);
+    await until(() => harness.running.gateway.shutdown.callsUnderWay === 0, 'the stream is over');
+    Reflect.deleteProperty(ledger, 'balance');
+    letGo();
+    await manyTurns();
+    clock.advance(LIMITS.hostLingerMs);
+    await until(() => clock.pendingTimers <= timers, 'every timer is gone');
+  });
+
+  test('wait for their turn as long as that takes', async () => {
+    harness.sim.script({ gate: 'chunk', words: 3, tokensPerChunk: 1 });
+    const socket = openSocket(harness.url);
+    const text = readToEnd(socket);
+    socket.write(call(STREAM) + list + list.replace('\r\n\r\n', '\r\nconnection: close\r\n\r\n'));
+    await harness.sim.waitForGate('chunk', 1);
+    await manyTurns();
+    clock.advance(10 * harness.running.gateway.limits.stallMs);
+    await manyTurns();
+    harness.sim.release('chunk', 100);
+    expect((await text).match(/HTTP\/1\.1 \d{3}/g)).toEqual(Array(3).fill('HTTP/1.1 200'));
+    expect(await text).toContain('[DONE]');
+  });
+});
+
 describe('a client that does not read', () => {
   const ALIASES = Array.from({ length: 60 }, (_, at) => `${at}-${'a'.repeat(190)}`);
   const PRICE = { input: 1, output: 1 };

@@ -47,6 +47,8 @@ export interface Report extends Figures {
   readonly warm: Vitals;
   readonly end: Vitals;
   readonly crashed: boolean;
+  /** It ended when it was told to: nothing was left in it that would not let it. */
+  readonly ended: boolean;
 }
 
 const FAULTS_KEPT = 50;
@@ -65,7 +67,8 @@ export async function hostileCampaign(terms: Terms): Promise<Report> {
     const warm = await gateway.vitals();
     await attackAll(gateway, figures, terms, terms.warmUp, terms.requests);
     const end = await gateway.vitals();
-    return { ...figures, warm, end, crashed: !gateway.isAlive };
+    const crashed = !gateway.isAlive;
+    return { ...figures, warm, end, crashed, ended: await gateway.stop() };
   } finally {
     await gateway.stop();
     await sim.close();
@@ -138,6 +141,7 @@ export function faultsOf(report: Report): string[] {
   return [
     ...report.faults,
     ...(crashed ? ['The gateway ended.'] : []),
+    ...(report.ended ? [] : ['The gateway did not end when it was told to.']),
     ...(end.openHolds === 0 && end.callsUnderWay === 0
       ? []
       : [`${end.openHolds} holds and ${end.callsUnderWay} calls are left.`]),

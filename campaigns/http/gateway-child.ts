@@ -6,6 +6,7 @@ import type { Hello, Question, Vitals } from './gateway.ts';
 
 const PROGRAM = resolve(import.meta.dirname, 'gateway.ts');
 const LOOKS_MAX = 600;
+const STOP_MS = 30_000;
 
 /** The gateway under attack, in a process of its own. */
 export class GatewayChild {
@@ -46,11 +47,15 @@ export class GatewayChild {
     }
   }
 
-  async stop(): Promise<void> {
-    if (!this.isAlive) return;
+  /** Tells it to stop; false if something in it, as a forgotten timer, would not let it end. */
+  async stop(): Promise<boolean> {
+    if (!this.isAlive) return true;
     const ended = once(this.#process, 'exit');
     this.#process.send('stop' satisfies Question);
-    await ended;
+    const timer = setTimeout(() => this.#process.kill('SIGKILL'), STOP_MS);
+    const [code] = (await ended) as [number | null];
+    clearTimeout(timer);
+    return code === 0;
   }
 }
 

@@ -59,7 +59,10 @@ export class ResponseSink implements ClientSink {
     if (this.#terms.draining()) this.#response.once('finish', () => socket?.destroySoon());
     if (bytes.length <= LIMITS.responsePieceBytes) this.#response.end(bytes);
     else this.#endInPieces(typeof bytes === 'string' ? Buffer.from(bytes) : bytes, 0);
-    if (this.#response.writableLength > 0) this.#watchReader();
+    if (this.#response.writableLength === 0 || this.gone) return;
+    // Until it is this answer's turn, it is not the client who keeps it waiting.
+    if (this.#response.socket === null) this.#response.once('socket', () => this.#watchReader());
+    else this.#watchReader();
   }
 
   destroy(): void {
@@ -81,7 +84,10 @@ export class ResponseSink implements ClientSink {
   /** The exchange is over, but the connection and what waits in it must not be there for ever. */
   #watchReader(): void {
     const { clock, stallMs } = this.#terms;
-    const stall = new SilenceLimit(clock, stallMs, () => this.#response.destroy());
+    const stall = new SilenceLimit(clock, stallMs, () => {
+      stall.stop();
+      this.#response.destroy();
+    });
     this.#response.on('drain', () => stall.touch());
     this.#stall = stall;
   }
