@@ -102,14 +102,23 @@ export class BatchRows implements LedgerRows {
     const { keys, own, ended } = this.#touched;
     const counted = [...own.values()].filter(({ windowName }) => windowName !== null);
     const windows = counted.map(({ windowName }) => windowIdOf(windowName!));
-    const values = [
-      numbers([...keys]),
-      numbers(currentWindows(atMs)),
-      numbers(windows.map(({ keyId }) => keyId)),
-      numbers(windows.map(({ id }) => id)),
-      numbers([...ended]),
-    ];
-    return { statement: { text: READ_WINDOWS, values }, load: (rows) => this.#loadWindows(rows) };
+    const values: string[] = [];
+    const place = (value: string) => `$${values.push(value)}::int8[]`;
+    const wanted: string[] = [];
+    if (keys.size > 0) {
+      const current = place(numbers(currentWindows(atMs)));
+      wanted.push(`SELECT id, (${current})[cap_window + 1] FROM api_key WHERE id = ANY(${place(numbers([...keys]))})`);
+    }
+    if (own.size > 0) {
+      const [keyIds, ids] = [windows.map(({ keyId }) => keyId), windows.map(({ id }) => id)];
+      wanted.push(`SELECT * FROM unnest(${place(numbers(keyIds))}, ${place(numbers(ids))})`);
+    }
+    if (ended.size > 0) {
+      const read = `SELECT key_id, window_id FROM call WHERE id = ANY(${place(numbers([...ended]))})`;
+      wanted.push(`${read} AND key_id IS NOT NULL`);
+    }
+    const text = `${READ_WINDOWS} WHERE (key_id, window_id) IN (${wanted.join(' UNION ')})`;
+    return { statement: { text, values }, load: (rows) => this.#loadWindows(rows) };
   }
 
   #loadLives(rows: Rows<[epoch: bigint]>): void {
@@ -224,12 +233,7 @@ const READ_META = 'SELECT name, value FROM meta';
 const READ_KEYS =
   'SELECT id, account_id, cap, cap_window, expires_ms, revoked_ms FROM api_key WHERE id = ANY($1::int8[])';
 
-const READ_WINDOWS = `
-  SELECT key_id, window_id, spent, held FROM key_window
-  WHERE (key_id, window_id) IN (
-    SELECT id, ($2::int8[])[cap_window + 1] FROM api_key WHERE id = ANY($1::int8[])
-    UNION SELECT * FROM unnest($3::int8[], $4::int8[])
-    UNION SELECT key_id, window_id FROM call WHERE id = ANY($5::int8[]) AND key_id IS NOT NULL)`;
+const READ_WINDOWS = 'SELECT key_id, window_id, spent, held FROM key_window';
 
 const READ_CALLS = `
   SELECT id, state, account_id, key_id, window_id, held, cost, idempotency_key FROM call WHERE id = ANY($1::int8[])`;

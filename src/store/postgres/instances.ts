@@ -53,14 +53,17 @@ export class Instances {
     return { epoch, number, voidedHolds: await this.#voidFenced() };
   }
 
-  /** False once this life was declared dead. */
+  /**
+   * False once this life was declared dead. After a silence of its own it must be heard for a while before it may judge
+   * others: what kept it silent may keep them silent a little longer.
+   */
   async beat(): Promise<boolean> {
     const answer = await this.#time.learn(async () => {
       const [row] = await this.#connections.pulse<{ now_ms: bigint }>(
         `UPDATE instance SET beat_at = clock_timestamp(),
            beating_since = CASE WHEN beat_at < ${MS_AGO} THEN clock_timestamp() ELSE beating_since END
          WHERE epoch = $2 AND state = ${LIVES} RETURNING ${NOW_MS}`,
-        [LIMITS.instanceDeadMs, this.#epoch],
+        [LIMITS.instanceSilentMs, this.#epoch],
       );
       return row;
     });
