@@ -57,14 +57,14 @@ test('every time, rate and load that the config file sets has a row', () => {
 
 /** Bounds of the inside that nobody meets as a refusal: what they are for stands beside them in src/limits.ts. */
 const INSIDE =
-  /^(store|sim|postgres|instance|cached|folder|token[A-Z]|prompt|message|tool(Bytes|Framing|Preamble)|operator|socket|bookkeeping|closing|hostError|localHost|callerUrl|callerOrigin|callerAnswer|idempotency(Kept|Sweep)|master|seal|unreadable|host(Json|Keep|Probe|Header|Linger|Models|Connect|Name|Fields))/;
+  /^(store|copy|sim|postgres|instance|cached|folder|token[A-Z]|prompt|message|tool(Bytes|Framing|Preamble)|operator|socket|bookkeeping|closing|hostError|localHost|callerUrl|callerOrigin|callerAnswer|idempotency(Kept|Sweep)|master|seal|unreadable|host(Json|Keep|Probe|Header|Linger|Models|Connect|Name|Fields))/;
 const INSIDE_BY_NAME = [
   ...['ledgerBatchMax', 'ledgerBatchesInFlightMax', 'ledgerQueueMax', 'settleRetryMs', 'outputItemsMax'],
   ...['modelAliasesMax', 'priceTiersMax', 'rateNanousdPerMillionMax', 'lossNanousdMax', 'providerKeyFileBytesMax'],
   ...['configProblemsMax', 'variableNameCharsMax', 'unknownContextWindowTokens', 'keyLookupsMax', 'keyPollMs'],
   ...['keyPollRoundsMax', 'keyMissMs', 'keyRefreshWaitMs', 'retriesSavedMax', 'tryOutcomeCharsMax'],
   ...['forgottenBodyBytesMax', 'connectionsCheckMs', 'rateLimitedKeysMax', 'loadSampleMs', 'responsePieceBytes'],
-  ...['lastWordMs'],
+  ...['lastWordMs', 'filePathCharsMax'],
 ];
 
 test('every limit has a row, or is one that nobody meets', () => {

@@ -1,0 +1,161 @@
+import { once } from 'node:events';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { ManualClock } from '../src/kit/clock.ts';
+import { LIMITS } from '../src/limits.ts';
+import { type Harness, startHarness } from './harness.ts';
+import { firstAnswer, openSocket, readToEnd, speak } from './raw-socket.ts';
+import { manyTurns, until } from './until.ts';
+
+/** Clients that send slowly, read slowly or not at all, queue up, and leave. */
+
+const ASK = JSON.stringify({ model: 'sim-gpt', messages: [{ role: 'user', content: 'hello' }] });
+const HOST = 'host: localhost\r\n';
+const JSON_TYPE = 'content-type: application/json\r\n';
+
+describe('a client that takes too long', () => {
+  let harness: Harness;
+
+  beforeAll(async () => {
+    harness = await startHarness({ limits: { requestHeadMs: 100, requestMs: 300 } });
+  });
+  afterAll(async () => {
+    expect(harness.sim.received()).toBe(0);
+    await harness.expectCleanBooks();
+    await harness.stop();
+  });
+
+  const HEAD = `POST /v1/chat/completions HTTP/1.1\r\n${HOST}${JSON_TYPE}`;
+
+  test.each([
+    ['to say anything of its head', 'POST /v1/chat'],
+    ['to end its head', HEAD],
+    ['to send its body', `${HEAD}content-length: ${ASK.length}\r\n\r\n{"model":`],
+    ['to send the next piece of its body', `${HEAD}transfer-encoding: chunked\r\n\r\n5\r\n{"mod`],
+  ])('%s is told so and cut', async (_, bytes) => {
+    const answer = firstAnswer(await speak(harness.url, bytes))!;
+    expect([answer.status, JSON.parse(answer.body).error.code]).toEqual([408, 'request_timeout']);
+    expect(answer.headers['x-should-retry']).toBeUndefined();
+  });
+
+  test('to send another request after the first is told so too', async () => {
+    const socket = openSocket(harness.url);
+    const text = readToEnd(socket);
+    socket.write(`GET /v1/models HTTP/1.1\r\n${HOST}\r\n`);
+    await once(socket, 'data');
+    socket.write(HEAD);
+    expect((await text).match(/HTTP\/1\.1 \d{3}/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 408']);
+  });
+
+  test('to say anything at all is cut too', async () => {
+    expect(firstAnswer(await readToEnd(openSocket(harness.url)))).toMatchObject({ status: 408 });
+  });
+});
+
+describe('several requests on one connection', () => {
+  const STREAM = JSON.stringify({ ...JSON.parse(ASK), stream: true });
+  const call = (body: string) =>
+    `POST /v1/chat/completions HTTP/1.1\r\n${HOST}${JSON_TYPE}content-length: ${body.length}\r\n\r\n${body}`;
+  const list = `GET /v1/models HTTP/1.1\r\n${HOST}\r\n`;
+  let clock: ManualClock;
+  let harness: Harness;
+
+  beforeAll(async () => {
+    clock = new ManualClock(Date.UTC(2026, 10, 15));
+    harness = await startHarness({ clock, limits: { stallMs: 1_000 } });
+  });
+  afterEach(() => harness.sim.reset());
+  afterAll(async () => {
+    await harness.expectCleanBooks();
+    await harness.stop();
+  });
+
+  test('whose client is gone leave nothing behind: no call, no hold, no timer', async () => {
+    const timers = clock.pendingTimers;
+    harness.sim.script({ gate: 'chunk', words: 3, tokensPerChunk: 1 });
+    const socket = openSocket(harness.url);
+    socket.write(call(STREAM) + call(STREAM) + call(ASK) + list.repeat(5));
+    await harness.sim.waitForCalls(3);
+    await manyTurns();
+    expect(harness.running.gateway.shutdown.callsUnderWay).toBe(3);
+    socket.resetAndDestroy();
+    await until(() => harness.running.gateway.shutdown.callsUnderWay < 3, 'the calls learn of it');
+    harness.sim.release('chunk', 100);
+    await harness.settled();
+    await until(() => harness.running.gateway.shutdown.callsUnderWay === 0, 'every call is over');
+    clock.advance(LIMITS.hostLingerMs);
+    await until(() => clock.pendingTimers <= timers, 'every timer is gone');
+  });
+
+  test('that are answered when their client is gone leave no timer', async () => {
+    const timers = clock.pendingTimers;
+    harness.sim.script({ gate: 'chunk', words: 3, tokensPerChunk: 1 });
+    const { ledger } = harness.running.books;
+    const balance = ledger.balance.bind(ledger);
+    const { promise: gate, resolve: letGo } = Promise.withResolvers<void>();
+    let asked = 0;
+    ledger.balance = async (...terms) => {
+      asked++;
+      await gate;
+      return balance(...terms);
+    };
+    const socket = openSocket(harness.url);
+    socket.write(call(STREAM) + `GET /v1/balance HTTP/1.1\r\n${HOST}\r\n`.repeat(3));
+    await until(() => asked === 3, 'the balance is asked for');
+    socket.resetAndDestroy();
+    harness.sim.release('chunk', 100);
+    await until(() => harness.running.gateway.shutdown.callsUnderWay === 0, 'the stream is over');
+    Reflect.deleteProperty(ledger, 'balance');
+    letGo();
+    await manyTurns();
+    clock.advance(LIMITS.hostLingerMs);
+    await until(() => clock.pendingTimers <= timers, 'every timer is gone');
+  });
+
+  test('wait for their turn as long as that takes', async () => {
+    harness.sim.script({ gate: 'chunk', words: 3, tokensPerChunk: 1 });
+    const socket = openSocket(harness.url);
+    const text = readToEnd(socket);
+    socket.write(call(STREAM) + list + list.replace('\r\n\r\n', '\r\nconnection: close\r\n\r\n'));
+    await harness.sim.waitForGate('chunk', 1);
+    await manyTurns();
+    clock.advance(10 * harness.running.gateway.limits.stallMs);
+    await manyTurns();
+    harness.sim.release('chunk', 100);
+    expect((await text).match(/HTTP\/1\.1 \d{3}/g)).toEqual(Array(3).fill('HTTP/1.1 200'));
+    expect(await text).toContain('[DONE]');
+  });
+});
+
+describe('a client that does not read', () => {
+  const ALIASES = Array.from({ length: 60 }, (_, at) => `${at}-${'a'.repeat(190)}`);
+  const PRICE = { input: 1, output: 1 };
+  /** Twenty megabytes of list: more than the sockets between us hold. */
+  const MODELS = Array.from({ length: 1600 }, (_, at) => ({
+    id: `long-${at}`,
+    aliases: ALIASES.map((alias) => `${at}-${alias}`),
+    caps: ['chat' as const],
+    context_window: 1000,
+    price: PRICE,
+    hosts: [{ host: 'sim', model: 'sim-gpt' }],
+  }));
+
+  test.each(['', 'connection: close\r\n'])('a long list is cut when its time is over (%j)', async (connection) => {
+    const clock = new ManualClock(Date.UTC(2026, 10, 15));
+    const harness = await startHarness({ clock, config: { models: MODELS } });
+    const socket = openSocket(harness.url);
+    socket.pause();
+    socket.write(`GET /v1/catalog HTTP/1.1\r\n${HOST}${connection}\r\n`);
+    const { stallMs } = harness.running.gateway.limits;
+    const timers = clock.pendingTimers;
+    await until(() => clock.pendingTimers > timers, 'the reader is watched');
+    await manyTurns();
+    clock.advance(2 * stallMs);
+    let bytes = 0;
+    socket.on('data', (chunk) => (bytes += chunk.length));
+    socket.resume();
+    await once(socket, 'close');
+    expect(bytes).toBeGreaterThan(0);
+    expect(bytes).toBeLessThan(20_000_000);
+    await harness.stop();
+  });
+});
