@@ -53,9 +53,12 @@ export const LIMITS = {
   postgresLockMs: 6_000,
   postgresStatementMs: 8_000,
   postgresSilenceMs: 3_000,
-  /** A database that is away is tried again after so long, doubled each time, up to so long. */
+  /**
+   * A database that is away is tried again after so long, doubled each time, up to so long: no longer than between two
+   * beats, or whoever is slower to notice that it is back is taken for dead by the others.
+   */
   postgresRetryFirstMs: 100,
-  postgresRetryLastMs: 5_000,
+  postgresRetryLastMs: 1_000,
   /** How long who asked waits to hear what became of a commit whose answer was lost. */
   postgresDoubtMs: 5_000,
   /** How often a batch is tried that got in another's way. */

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { changeKey } from '../campaigns/replicas/changes.ts';
+import { freeze } from '../campaigns/replicas/freeze.ts';
 import { rushCampaign } from '../campaigns/replicas/rush-campaign.ts';
 import { World } from '../campaigns/replicas/world.ts';
 import { Random, seedFrom } from './random.ts';
@@ -24,5 +26,19 @@ describe(`three replicas on one database (TOLLGATE_SEED=${SEED})`, () => {
     expect(rushes.flatMap(({ faults }) => faults)).toEqual([]);
     expect(rushes.map(({ limit }) => limit)).toEqual(Array.from({ length: RUSHES }, () => ['balance', 'cap']).flat());
     expect(await world.store.verify()).toMatchObject({ openHolds: 0, violations: [] });
+  });
+
+  test('see soon what was changed of a key: its cap, its models, that it was revoked', {
+    timeout: 120_000,
+  }, async () => {
+    const changes = await changeKey(world);
+    expect(changes.flatMap(({ faults }) => faults)).toEqual([]);
+  });
+
+  test('void the holds of one that is frozen; woken, it neither admits in its old life nor settles', {
+    timeout: 120_000,
+  }, async () => {
+    const { faults } = await freeze(world, 0, false);
+    expect(faults).toEqual([]);
   });
 });

@@ -10,7 +10,7 @@ export interface Audit {
   readonly faults: readonly string[];
 }
 
-interface ReceiptRow {
+export interface ReceiptRow {
   readonly id: string;
   readonly status: 'open' | 'settled' | 'voided';
   readonly cost_nanousd: number | null;
@@ -105,7 +105,7 @@ function bearer(secret: string): Record<string, string> {
 }
 
 /** Every receipt belongs to one call and to no other, none is open, and what was voided cost nothing. */
-function judgeReceipts(
+export function judgeReceipts(
   receipts: readonly ReceiptRow[],
   byLabel: ReadonlyMap<string, ReceiptRow>,
   calls: readonly ClientCall[],
@@ -122,7 +122,7 @@ function judgeReceipts(
 }
 
 /** Who saw the last byte has a settled receipt of exactly what it was told. */
-function judgeCall({ label, requestId, costNanousd }: ClientCall, receipt: ReceiptRow | undefined): string[] {
+export function judgeCall({ label, requestId, costNanousd }: ClientCall, receipt: ReceiptRow | undefined): string[] {
   if (costNanousd === null) return [];
   if (receipt === undefined) return [`${label} (${requestId}) saw its last byte, but has no receipt`];
   const { id, status, cost_nanousd } = receipt;

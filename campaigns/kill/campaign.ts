@@ -1,5 +1,6 @@
 import { Random } from '../../test/random.ts';
 import { runCommand } from '../gateway-process.ts';
+import { withinReason } from '../within-reason.ts';
 import { Auditor } from './audit.ts';
 import { Load } from './load.ts';
 import { CLIENTS, IN_FLIGHT_MIN, MOMENTS, type Moment } from './moments.ts';
@@ -79,17 +80,4 @@ async function runCycle(world: World, auditor: Auditor, moment: Moment, random: 
   const audit = await auditor.audit(load.calls);
   const seen = load.calls.filter(({ costNanousd }) => costNanousd !== null).length;
   return { moment: moment.name, ...hit!, seen, ...audit, faults: [...load.refusals, ...audit.faults] };
-}
-
-const CYCLE_MS_MAX = 120_000;
-
-/** A cycle that hangs is a finding, not a reason to wait for ever. */
-async function withinReason<Result>(work: Promise<Result>): Promise<Result> {
-  const { promise: tooLate, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error(`A cycle took more than ${CYCLE_MS_MAX} ms.`)), CYCLE_MS_MAX);
-  try {
-    return await Promise.race([work, tooLate]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

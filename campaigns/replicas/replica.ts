@@ -68,7 +68,7 @@ export class Replica {
 
   /** What every id that it makes now says of who made it. */
   async number(): Promise<number> {
-    const response = await fetch(`${this.#url}/healthz`);
+    const response = await fetch(`${this.#url}/v1/balance`);
     await response.arrayBuffer();
     const id = parseId('req_', response.headers.get('x-gateway-request-id') ?? '');
     if (id === null) throw new Error('The replica gave no request id.');

@@ -34,6 +34,7 @@ export class World {
   readonly store: Store;
   readonly replicas: readonly Replica[];
   readonly #folder: string;
+  readonly #pool: pg.Pool;
   /** A number that no replica has before a thousand lives have been lived. */
   readonly #ids = new IdSource(systemClock, 1023);
   #accounts = 0;
@@ -44,6 +45,9 @@ export class World {
     this.sim = sim;
     this.store = store;
     this.replicas = replicas;
+    this.#pool = new pg.Pool({ connectionString: server.url(), max: 2, allowExitOnIdle: true });
+    // A server that was killed takes its idle connections with it.
+    this.#pool.on('error', () => undefined);
   }
 
   static async create(settings: object = {}): Promise<World> {
@@ -89,18 +93,41 @@ export class World {
   }
 
   async sql<Row extends pg.QueryResultRow>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
-    const client = new pg.Client({ connectionString: this.server.url() });
-    await client.connect();
-    try {
-      return (await client.query<Row>(text, [...values])).rows;
-    } finally {
-      await client.end();
-    }
+    return (await this.#pool.query<Row>(text, [...values])).rows;
+  }
+
+  /** The present life of that replica. */
+  async epochOf(replica: Replica): Promise<bigint> {
+    const [row] = await this.sql<{ epoch: string }>('SELECT epoch FROM instance WHERE number = $1 AND state = 1', [
+      await replica.number(),
+    ]);
+    if (row === undefined) throw new Error('A replica that answers has no life in the books.');
+    return BigInt(row.epoch);
+  }
+
+  /** As if the database's clock had moved on: these lives were silent for long, all others were heard all the while. */
+  async takeForSilent(epochs: readonly bigint[]): Promise<void> {
+    await this.sql(
+      `UPDATE instance SET beat_at = clock_timestamp() - interval '1 minute'
+       WHERE epoch = ANY($1::int8[]) AND state = 1 AND beat_at > clock_timestamp() - interval '30 seconds'`,
+      [epochs],
+    );
+    await this.sql(
+      `UPDATE instance SET beating_since = clock_timestamp() - interval '1 minute'
+       WHERE epoch <> ALL($1::int8[]) AND state = 1 AND beating_since > clock_timestamp() - interval '30 seconds'`,
+      [epochs],
+    );
+  }
+
+  async openHolds(): Promise<number> {
+    const [row] = await this.sql<{ holds: string }>('SELECT count(*) AS holds FROM call WHERE state = 1');
+    return Number(row!.holds);
   }
 
   async end(): Promise<void> {
     await Promise.all(this.replicas.map((replica) => replica.end()));
     await this.store.close();
+    await this.#pool.end();
     await this.sim.close();
     await this.server.stop();
     rmSync(this.#folder, { recursive: true, force: true });

@@ -1,0 +1,68 @@
+import type { KeyChange } from '../../src/store/store.ts';
+import { nextTurn } from '../../test/until.ts';
+import { MODEL } from '../kill/world.ts';
+import type { Replica } from './replica.ts';
+import type { World } from './world.ts';
+
+/** A change of a key that every replica must have seen soon. */
+export interface Change {
+  readonly name: string;
+  /** How long after the change the last replica still answered as before, and the first call that did not began. */
+  readonly slowestMs: number;
+  readonly faults: readonly string[];
+}
+
+/** No call that begins later than this after the change may be answered as before. */
+export const SEEN_WITHIN_MS = 2_000;
+const GIVE_UP_MS = 20_000;
+
+const CHANGES: readonly { readonly name: string; readonly change: KeyChange; readonly status: number }[] = [
+  { name: 'a cap is set', change: { capNanousd: 1n }, status: 402 },
+  { name: 'the cap is raised', change: { capNanousd: 10n ** 12n }, status: 200 },
+  { name: 'the key may use no such model', change: { models: ['another'] }, status: 404 },
+  { name: 'it may use every model', change: { models: null }, status: 200 },
+  { name: 'the key is revoked', change: { revokedMs: 1 }, status: 401 },
+];
+
+/** Changes a key again and again; all replicas, which know it from before, are asked until they answer accordingly. */
+export async function changeKey(world: World): Promise<Change[]> {
+  world.sim.reset();
+  const key = await world.openKey({ creditNanousd: 10n ** 12n });
+  const done: Change[] = [];
+  await Promise.all(world.replicas.map((replica) => statusAt(replica, key.secret)));
+  for (const { name, change, status } of CHANGES) {
+    await world.store.updateKey(key.keyId, change);
+    const changedMs = performance.now();
+    const seen = await Promise.all(world.replicas.map((replica) => seenBy(replica, key.secret, status, changedMs)));
+    const slowestMs = Math.max(...seen.map(({ afterMs }) => afterMs));
+    done.push({ name, slowestMs, faults: seen.flatMap(({ faults }) => faults.map((fault) => `${name}: ${fault}`)) });
+  }
+  return done;
+}
+
+async function seenBy(
+  replica: Replica,
+  secret: string,
+  status: number,
+  changedMs: number,
+): Promise<{ afterMs: number; faults: string[] }> {
+  const faults: string[] = [];
+  for (;;) {
+    const afterMs = performance.now() - changedMs;
+    const answered = await statusAt(replica, secret);
+    if (answered === status) return { afterMs, faults };
+    if (afterMs > SEEN_WITHIN_MS) faults.push(`a call that began ${Math.round(afterMs)} ms later got ${answered}`);
+    if (afterMs > GIVE_UP_MS) return { afterMs, faults };
+    await nextTurn();
+  }
+}
+
+async function statusAt({ url }: Replica, secret: string): Promise<number> {
+  const response = await fetch(`${url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${secret}` },
+    body: JSON.stringify({ model: MODEL, messages: [{ role: 'user', content: 'hello' }], max_tokens: 5 }),
+  });
+  await response.arrayBuffer();
+  return response.status;
+}
