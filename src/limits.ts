@@ -40,8 +40,9 @@ export const LIMITS = {
   ledgerHoldQueueMax: 20_000,
   /** How soon a settlement is tried again while the store is away. */
   settleRetryMs: 500,
-  /** How often the store is asked for its health. */
+  /** How often the store is asked for its health, and how often once it was not well. */
   storeHealthMs: 5_000,
+  storeIllnessMs: 500,
   /** PostgreSQL: the ledger's own connections, those of everybody else, how long opening one and an answer may take. */
   postgresLedgerLines: 2,
   postgresReadersMax: 8,

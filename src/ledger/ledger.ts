@@ -223,7 +223,8 @@ export class Ledger {
     const health = await this.#store.health().catch((error: unknown) => ({ mayAdmit: false, reason: String(error) }));
     this.#notAdmitting = health.mayAdmit ? null : (health.reason ?? 'The store does not admit calls.');
     this.#giveBack();
-    this.#healthTimer = this.#clock.after(LIMITS.storeHealthMs, () => void this.watchHealth(), { unref: true });
+    const againMs = health.mayAdmit ? LIMITS.storeHealthMs : LIMITS.storeIllnessMs;
+    this.#healthTimer = this.#clock.after(againMs, () => void this.watchHealth(), { unref: true });
   }
 
   /** From now on nobody waits for a store that is away: the process is about to end. */

@@ -73,7 +73,7 @@ async function openFolder({ config, clock, socketPath, onFatal }: BooksTerms): P
       ids: new IdSource(clock, instance.number),
       voidedHolds: instance.voidedHolds,
       backUp: (file, progress) => backUp({ folder, file, clock, ...(progress && { progress }) }),
-      health: () => store.health(),
+      health: () => healthOf(store, ledger),
       announce: (url) => lock.describe({ ...holder, url }),
       close: async () => {
         await ledger.close();
@@ -103,12 +103,7 @@ async function openShared({ clock, onLife = () => undefined }: BooksTerms, url: 
       ids: life.ids,
       voidedHolds,
       backUp: null,
-      health: async () => {
-        const health = await store.health();
-        return health.mayAdmit && life.whyNotAdmitting !== null
-          ? { ...health, reason: life.whyNotAdmitting, mayAdmit: false }
-          : health;
-      },
+      health: () => healthOf(store, ledger),
       announce: () => undefined,
       close: async () => {
         await ledger.close();
@@ -120,6 +115,13 @@ async function openShared({ clock, onLife = () => undefined }: BooksTerms, url: 
     await store.close();
     throw error;
   }
+}
+
+/** A store may be well again before the ledger has heard of it; until then nobody should be sent here. */
+async function healthOf(store: Store, ledger: Ledger): Promise<StoreHealth> {
+  const health = await store.health();
+  const why = ledger.whyNotAdmitting;
+  return health.mayAdmit && why !== null ? { ...health, reason: why, mayAdmit: false } : health;
 }
 
 /** In the data folder, unless its path is longer than a socket's may be. */

@@ -114,7 +114,8 @@ export class Connections {
     for (const resolve of this.#upWaiters.splice(0)) resolve();
     this.#refuseWaiters(new StoreUnavailable('The store is closed.'));
     const ending = [...this.#idle.splice(0), this.#pool, this.#pulse].map((each) => each.end());
-    await Promise.all(ending);
+    // Whoever still waits for an answer that does not come is not waited for.
+    await this.within(LIMITS.postgresConnectMs, Promise.all(ending));
   }
 
   #newPool(max: number, answerMs: number): pg.Pool {
@@ -161,8 +162,8 @@ export class Connections {
       return await Line.open(this.#url);
     } catch (error) {
       this.#lines--;
-      this.#lose(error as ConnectionLost);
-      throw error;
+      if (error instanceof ConnectionLost) this.#lose(error);
+      throw asUnavailable(error);
     }
   }
 
@@ -218,7 +219,7 @@ export class Connections {
       for (const resolve of this.#upWaiters.splice(0)) resolve();
     } catch (error) {
       if (this.#closed) return;
-      this.#down = error as ConnectionLost;
+      this.#down = asUnavailable(error);
       this.#tryLater(attempt + 1);
     }
   }

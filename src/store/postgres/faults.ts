@@ -21,7 +21,7 @@ export function isCollision(error: unknown): boolean {
 export class ConnectionLost extends StoreUnavailable {}
 
 /** Answers after which the session is gone, or the server is not the one that may be written to. */
-const LAST_WORDS = new Set(['25P03', '25006', '57P01', '57P02', '57P03', '57P04', '57P05', '53300']);
+const LAST_WORDS = new Set(['25P03', '25006', '57P01', '57P02', '57P03', '57P04', '57P05']);
 
 /** Asks the client library, and tells an answer of PostgreSQL from the loss of the connection to it. */
 export async function asked<Result>(asking: Promise<Result>): Promise<Result> {

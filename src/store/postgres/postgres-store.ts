@@ -25,6 +25,7 @@ import { BatchRunner } from './batch.ts';
 import { closeSlice, forgetSlice, sweepSlice } from './closing.ts';
 import { Connections } from './connections.ts';
 import { Dictionary } from './dictionary.ts';
+import { asUnavailable } from './faults.ts';
 import { Instances } from './instances.ts';
 import { Keys } from './keys.ts';
 import { takeLock, takeSharedLock, underLock } from './locks.ts';
@@ -204,8 +205,12 @@ class PostgresStore implements Store {
   async health(): Promise<StoreHealth> {
     const down = this.#connections.down;
     if (down !== null) return { ok: false, reason: down.message, mayAdmit: false };
-    const unsafe = await whyUnsafe(this.#connections);
-    return { ok: true, reason: unsafe, mayAdmit: unsafe === null };
+    try {
+      const unsafe = await whyUnsafe(this.#connections);
+      return { ok: true, reason: unsafe, mayAdmit: unsafe === null };
+    } catch (error) {
+      return { ok: false, reason: asUnavailable(error).message, mayAdmit: false };
+    }
   }
 
   async close(): Promise<void> {
