@@ -1,0 +1,99 @@
+import { describe, expect, test } from 'vitest';
+import type { CopyView } from '../gateway/operator-store.ts';
+import { systemClock } from '../kit/clock.ts';
+import type { Composition, CopyTerms, Refused } from './composition.ts';
+import { runCli } from './run.ts';
+
+const COPY: CopyView = {
+  object: 'store_copy',
+  ok: true,
+  start: 'begun',
+  rows_found: 0,
+  rows_copied: 40,
+  accounts: 2,
+  keys: 3,
+  receipts: 20,
+  credits: 2,
+  balance_nanousd: 5_000_000_001n,
+  spent_nanousd: 0n,
+  credited_nanousd: 5_000_000_001n,
+  tables: { call: 20 },
+  faults: [],
+};
+const URL_WITH_PASSWORD = 'postgres://ada:hunter2@db.example/books';
+
+/** A command line whose books are copied as the test says. */
+async function run(
+  args: readonly string[],
+  options: { answer?: CopyView | Refused; isLive?: boolean; env?: object } = {},
+) {
+  const [out, err, copies] = [[] as string[], [] as string[], [] as CopyTerms[]];
+  const composition = {
+    copyStore: async (terms: CopyTerms) => {
+      copies.push(terms);
+      for (let done = 0; done <= 40; done += 4) terms.progress({ phase: 'copying', done, total: 40 });
+      return options.answer ?? COPY;
+    },
+    terminal: {
+      writeOut: (text: string) => void out.push(text),
+      writeErr: (text: string) => void err.push(text),
+      isLive: options.isLive ?? false,
+    },
+    cwd: '/home/ada',
+    clock: systemClock,
+  } as unknown as Composition;
+  const env = { HOME: '/home/ada', ...options.env };
+  const code = await runCli(['store', 'copy', ...args], env, composition);
+  return { code, out: out.join(''), err: err.join(''), copies };
+}
+
+describe('tollgate store copy', () => {
+  test('says how far it is in lines, what it carried over, and that both sides are the same', async () => {
+    const { code, out, err, copies } = await run(['--from', 'books', '--to', URL_WITH_PASSWORD]);
+    expect(code).toBe(0);
+    expect(copies).toMatchObject([{ from: '/home/ada/books', to: URL_WITH_PASSWORD }]);
+    expect(err.split('\n').filter((line) => line.startsWith('copying'))).toEqual(
+      Array.from({ length: 10 }, (_, at) => `copying: ${(at + 1) * 10} % of 40 rows`),
+    );
+    expect(out).toMatch(/receipts +20/);
+    expect(out).toContain('$5.000000001');
+    expect(err).toContain('the same, row by row');
+  });
+
+  test('shows a bar where a person watches, and clears it away', async () => {
+    const { err } = await run(['--to', URL_WITH_PASSWORD], { isLive: true });
+    expect(err).toContain('\r\u001b[2K███████████████░░░░░░░░░░░░░░░ 50 %  copying, 20 of 40 rows');
+    expect(err.lastIndexOf('\r\u001b[2K')).toBeLessThan(err.indexOf('Both sides'));
+    expect(err.slice(err.lastIndexOf('\r\u001b[2K') + 5)).not.toContain('%');
+  });
+
+  test('says nothing but its answer to scripts', async () => {
+    const { out, err } = await run(['--to', URL_WITH_PASSWORD, '--json'], { isLive: true });
+    expect(JSON.parse(out)).toMatchObject({ object: 'store_copy', ok: true, balance_nanousd: 5_000_000_001 });
+    expect(err).toBe('');
+  });
+
+  test('takes folder and database from the settings, so that no password need be typed', async () => {
+    const env = { TOLLGATE_DATA: '/srv/books', TOLLGATE_STORE: URL_WITH_PASSWORD };
+    const { copies } = await run([], { env });
+    expect(copies).toMatchObject([{ from: '/srv/books', to: URL_WITH_PASSWORD }]);
+  });
+
+  test.each([
+    ['a copy that differs', { ...COPY, ok: false, faults: ['call: the row id 7 is not the same.'] }, 1, 'row id 7'],
+    ['other books in the database', { refused: 'The database has books in it already.' }, 1, 'already'],
+    ['a folder that is in use', { refused: 'in use by process 5', unreachable: true }, 3, 'process 5'],
+  ])('ends with a code of its own for %s', async (_, answer, code, words) => {
+    const run1 = await run(['--to', URL_WITH_PASSWORD], { answer });
+    expect(run1.code).toBe(code);
+    expect(run1.err).toContain(words);
+    expect(run1.out + run1.err).not.toContain('hunter2');
+  });
+
+  test.each([[[]], [['--to', 'mysql://ada:hunter2@db/books']]])('wants a PostgreSQL: %j', async (args) => {
+    const { code, err, copies } = await run(args);
+    expect({ code, copies }).toEqual({ code: 2, copies: [] });
+    expect(err).toContain('--to must be the URL');
+    expect(err).not.toContain('hunter2');
+  });
+});
