@@ -18,13 +18,14 @@ export function checkHead(request: RequestHead): GatewayError | null {
   return checkTarget(request.url ?? '') ?? checkHeaders(request);
 }
 
-/** Headers that decide how a request is read or whose it is: each may stand once. */
+/** Headers that decide how a request is read, whose it is or which call it is: each may stand once. */
 const SINGLE = [
   'host',
   'expect',
   'upgrade',
   'content-type',
   'authorization',
+  'idempotency-key',
   'content-length',
   'content-encoding',
   'transfer-encoding',
