@@ -50,7 +50,13 @@ test('rotates to a new key in pages, and says what was done', async () => {
   ]);
   const again = await cli.run(['seal', 'rotate']);
   expect(again.out).toMatch(new RegExp(`up to date +${count}`));
-  expect(again.err).toContain('Keep it a day longer');
+  expect(again.err).toContain('Keep those a day longer');
+});
+
+test('never advises to take away the only master key', async () => {
+  await store(1);
+  const rotated = await cli.run(['seal', 'rotate']);
+  expect([rotated.code, rotated.err]).toEqual([0, expect.stringContaining('it is in use: keep it')]);
 });
 
 test('names what cannot be opened, with an exit code that says so', async () => {

@@ -29,6 +29,8 @@ export interface SealRotationView {
   readonly object: 'seal_rotation';
   /** The id of the master key that all rows are brought under. */
   readonly key: string;
+  /** How many other master keys there are, which only open. */
+  readonly older_keys: number;
   readonly examined: number;
   readonly rewrapped: number;
   readonly up_to_date: number;
@@ -64,6 +66,7 @@ export async function rotateSeals(
   return {
     object: 'seal_rotation',
     key: keyring.sealer.keyId,
+    older_keys: keyring.sealer.keyIds.length - 1,
     examined,
     rewrapped,
     up_to_date: upToDate,

@@ -22,6 +22,11 @@ const statusLeaf: Leaf = {
   },
 };
 
+/** Nobody may be told to take away the only key there is. */
+const ONLY_KEY = 'There is one master key, and it is in use: keep it. docs/custody.md tells how to change it.';
+const OLDER_KEYS =
+  'No stored key needs an older master key. Keep those a day longer, for answers kept under idempotency keys; then take them away.';
+
 const rotateLeaf: Leaf = {
   name: 'rotate',
   summary: 'bring every stored provider key under the first master key; calls go on meanwhile',
@@ -37,9 +42,7 @@ const rotateLeaf: Leaf = {
       session.advise('Some cannot be opened and were left as they are: "tollgate seal status" names them.');
       return EXIT.no;
     }
-    session.advise(
-      'No stored key needs an older master key. Keep it a day longer, for answers kept under idempotency keys; then take it away.',
-    );
+    session.advise(totals.older_keys === 0 ? ONLY_KEY : OLDER_KEYS);
     return EXIT.ok;
   },
 };
