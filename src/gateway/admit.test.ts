@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { refusalBy } from '../../test/chat-wire.ts';
-import type { Capability } from '../canonical/capability.ts';
+import { type Capability, ROUTE_OF_CAPABILITY } from '../canonical/capability.ts';
 import type { CatalogModel } from '../catalog/model.ts';
+import { routeTable } from '../main/routes.ts';
 import type { CapabilityNeed } from '../wires/wire.ts';
 import { checkNeeds } from './admit.ts';
+import type { Gateway } from './gateway.ts';
 
 const model = (...caps: Capability[]): CatalogModel =>
   ({ id: 'ferry', caps: new Set(caps) }) as unknown as CatalogModel;
@@ -19,12 +21,20 @@ describe('what a call needs of its model', () => {
     },
   );
 
-  test.each<Capability>(['embeddings', 'decisions'])('a model for %s is refused by name', (capability) => {
-    expect(refusalBy(() => checkNeeds(model(capability), [TEXT]))).toEqual({
+  test.each<[Capability, string]>([
+    ['embeddings', '/v1/embeddings'],
+    ['decisions', '/v1/systemone'],
+  ])('a model for %s is refused by name, with the route that it is for', (capability, route) => {
+    expect(refusalBy(() => checkNeeds(model(capability, 'images'), [TEXT]))).toEqual({
       code: 'wrong_wire',
       param: 'model',
-      message: `ferry is no model for completions or chat; its capabilities are ${capability}.`,
+      message: `ferry is no model for completions or chat. Send it to ${route}, or name another model.`,
     });
+  });
+
+  test('the routes that are named exist', () => {
+    const routes = routeTable({} as Gateway).map(({ path }) => `/v1${path}`);
+    expect(routes).toEqual(expect.arrayContaining(Object.values(ROUTE_OF_CAPABILITY)));
   });
 
   test('a capability that a field needs is named with the field', () => {

@@ -1,3 +1,4 @@
+import { ROUTE_OF_CAPABILITY } from '../canonical/capability.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import type { PromptSize } from '../canonical/prompt-size.ts';
 import { effortOfBudget, nearestEffort } from '../canonical/reasoning.ts';
@@ -82,7 +83,7 @@ export function checkNeeds(model: CatalogModel, needs: Peek['needs']): void {
     if (param === 'model') {
       throw new GatewayError('wrong_wire', {
         param,
-        message: `${model.id} is no model for ${capability}; its capabilities are ${[...model.caps].join(', ')}.`,
+        message: `${model.id} is no model for ${capability}. Send it to ${routesOf(model)}, or name another model.`,
       });
     }
     throw new GatewayError('missing_capability', {
@@ -90,6 +91,10 @@ export function checkNeeds(model: CatalogModel, needs: Peek['needs']): void {
       message: `${model.id} has no capability "${capability}", which \`${param}\` needs. GET /v1/models lists the capabilities of each model.`,
     });
   }
+}
+
+function routesOf({ caps }: CatalogModel): string {
+  return [...caps].flatMap((capability) => ROUTE_OF_CAPABILITY[capability] ?? []).join(' or ');
 }
 
 /** Only vectors trained for it can be cut; where the host cannot, we do. */
