@@ -101,6 +101,12 @@ test('a backup is made by the running server, and restored only where no server 
   expect(JSON.parse(out)).toEqual(JSON.parse((await tollgate('accounts', 'list', '--json')).out));
 });
 
+test('books that a server has open are not copied', async () => {
+  const copy = await tollgate('store', 'copy', '--to', 'postgres://ada:hunter2@127.0.0.1:1/books');
+  expect(copy).toMatchObject({ code: 3, err: expect.stringContaining(`process ${server.pid}`) });
+  expect(copy.err).not.toContain('hunter2');
+});
+
 test('a second server says who has the folder, and one on the same port that it is taken', async () => {
   const second = await tollgate('serve', '--port', '0');
   expect(second.code).toBe(3);

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { readStore } from '../src/config-store.ts';
 import { systemClock } from '../src/kit/clock.ts';
 import { copyStore } from '../src/main/copy-store.ts';
 import { BOOK_TABLES, type BooksTarget, copyBooks } from '../src/store/copy.ts';
@@ -13,6 +14,7 @@ import { lockFolder } from '../src/store/sqlite/lock.ts';
 import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts';
 import type { Store } from '../src/store/store.ts';
 import { makeBooksWithAPast } from './books-with-a-past.ts';
+import { startHarness } from './harness.ts';
 import { freshSchema, runSql } from './postgres.ts';
 import { ALL_RECEIPTS, aCredit, anAccount, FIRST_PAGE } from './store-fixtures.ts';
 
@@ -148,6 +150,47 @@ describe('copying books from SQLite to PostgreSQL', () => {
     expect(await store.verify()).toMatchObject({ receipts: 61, violations: [] });
     await store.beginInstance();
     await store.close();
+  });
+
+  it('lets one process at a time copy, whatever two of them believe', async () => {
+    await makeBooksWithAPast({ folder, calls: 20 });
+    const source = await openSqliteSource({ folder, clock: systemClock });
+    const targets = [
+      await openPostgresTarget({ url, clock: systemClock }),
+      await openPostgresTarget({ url, clock: systemClock }),
+    ];
+    for (const target of targets) await target.begin(source.mark, source.columns);
+    const [table] = BOOK_TABLES;
+    const rows = source.page(table!, null);
+    const written = await Promise.allSettled(targets.map((target) => target.write(table!, rows, null)));
+    expect(written.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+    expect(await targets[0]!.count(table!)).toBe(rows.length);
+    for (const opened of [source, ...targets]) await opened.close();
+  });
+
+  it('serves the same callers afterwards: their keys, money, receipts, and answers that are given again', async () => {
+    const before = await startHarness({ hosted: true, folder });
+    const hello = { model: 'sim-gpt', messages: [{ role: 'user', content: 'Hello' }], max_tokens: 20 };
+    const { secret, accountId } = await before.mint({ capNanousd: 900_000_000n, capWindow: 'month' });
+    const headers = { authorization: `Bearer ${secret}`, 'idempotency-key': 'the same' };
+    const first = await before.post(hello, headers);
+    expect(first.status).toBe(200);
+    const id = first.headers.get('x-gateway-request-id')!;
+    const receipt = await before.receipt(id, secret);
+    const balance = await (await before.get('/v1/balance', headers)).json();
+    await before.stop();
+    expect(await copy()).toMatchObject({ ok: true });
+    const after = await startHarness({ hosted: true, folder, config: { store: readStore(url) } });
+    expect(await (await after.get('/v1/balance', headers)).json()).toEqual(balance);
+    expect(await after.receipt(id, secret)).toEqual(receipt);
+    const again = await after.post(hello, headers);
+    expect([again.status, again.headers.get('idempotency-replayed')]).toEqual([200, 'true']);
+    expect(await again.text()).toBe(await first.text());
+    expect((await after.post(hello, { authorization: headers.authorization })).status).toBe(200);
+    const { spentNanousd } = (await after.running.books.store.findAccount(accountId))!;
+    expect(spentNanousd).toBe(2n * BigInt(receipt.cost_nanousd!));
+    await after.expectCleanBooks();
+    await after.stop();
   });
 
   it('begins anew if the books were used after it was broken off', async () => {

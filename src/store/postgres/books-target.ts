@@ -59,6 +59,7 @@ class Target implements PostgresTarget {
     return this.#connections.transaction(async (sql) => {
       // Nobody begins a life here meanwhile, and no life begins while a copy is not finished.
       await takeLock(sql, 'instances');
+      await takeLock(sql, 'copy');
       const copy = await readCopy(sql);
       if (copy === null) {
         await refuseBooks(sql);
