@@ -26,6 +26,7 @@ export function main(argv: readonly string[]): Promise<number> {
     examineDatabase: async (place) => (await import('./main/examine-store.ts')).examinePostgres(place, systemClock),
     migrateDatabase: async (place) => (await import('./main/examine-store.ts')).migrateDatabase(place, systemClock),
     lookForHosts: (config) => withLocalHosts(config, systemClock, null),
+    catalogFor: (config) => catalogFor(config, config.hosts),
     terminal,
     cwd: process.cwd(),
     clock: systemClock,

@@ -12,6 +12,7 @@ import { answerOperator, type OperatorServices } from '../src/gateway/operator.t
 import { ManualClock } from '../src/kit/clock.ts';
 import { IdSource } from '../src/kit/ids.ts';
 import { Ledger } from '../src/ledger/ledger.ts';
+import { catalogFor } from '../src/main/prices.ts';
 import { MemoryStore } from '../src/store/memory.ts';
 
 export const NOW_MS = Date.UTC(2026, 10, 15, 12);
@@ -70,6 +71,7 @@ export class CliFixture {
       examineDatabase: async ({ name }) => [{ check: 'server', status: 'ok', detail: name, remedy: null }],
       migrateDatabase: async () => ['1 ledger'],
       lookForHosts: async (config) => config,
+      catalogFor: (config) => catalogFor(config, config.hosts),
       terminal: { writeOut: (text) => void out.push(text), writeErr: (text) => void err.push(text) },
       cwd: this.folder,
       clock: { nowMs: () => this.clock.nowMs(), monotonicMs: () => 0, after: runAtOnce },

@@ -77,6 +77,7 @@ describe('a model without a price', () => {
     expect(catalog.list()).toEqual([]);
     expect(catalog.find('x')).toBeUndefined();
     for (const name of ['x', 'ex', 'v/x']) expect(catalog.resolve(name)).toEqual({ refused: 'not_priced' });
+    expect(catalog.unpriced).toEqual(['x']);
   });
 
   test('is not known at all where no configured host serves it', () => {

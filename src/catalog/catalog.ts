@@ -35,6 +35,8 @@ export class Catalog {
   readonly priceVersion: string;
   /** What that version means, for whoever reads a receipt years later. */
   readonly pricesJson: string;
+  /** Ids of models that some host serves, but that nobody gave a price; sorted. */
+  readonly unpriced: readonly string[];
   readonly #models: readonly CatalogModel[];
   readonly #byId: ReadonlyMap<string, CatalogModel>;
   /** Every id and alias; what is known but has no price is here as a refusal. */
@@ -49,6 +51,7 @@ export class Catalog {
   ) {
     this.priceVersion = prices.version;
     this.pricesJson = prices.json;
+    this.unpriced = unpriced.map(({ id }) => id).toSorted();
     this.#models = models.toSorted((a, b) => (a.id < b.id ? -1 : 1));
     this.#byId = new Map(models.map((model) => [model.id, model]));
     this.#byName = indexNames(models, unpriced);

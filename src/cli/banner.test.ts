@@ -84,3 +84,16 @@ test('without any model it says what to do instead of a call that would fail', (
   expect(text).toContain('No model is served');
   expect(text).not.toContain('curl');
 });
+
+test('models that are listed without a price are named, and their host is not said to list none', () => {
+  const given = facts({ AZURE_OPENAI_API_KEY: KEY, AZURE_OPENAI_ENDPOINT: 'https://r.example' });
+  const hosts = given.config.hosts.map((host) => ({
+    ...host,
+    models: [{ id: 'ours', model: 'ours', contextWindow: null, maxOutputTokens: null }],
+  }));
+  const row = { id: 'ours', context_window: 10, hosts: [{ host: 'azure', model: 'ours' }] };
+  const catalog = buildCatalog({ rows: [row], hosts: new Set(['azure']), version: '2026-11-15-x' });
+  const text = banner({ ...given, config: { ...given.config, hosts }, catalog });
+  expect(text).toContain('serves no model yet: those listed have no price)');
+  expect(text).toMatch(/not served +ours: give each a price under "prices"\n/);
+});

@@ -1,12 +1,12 @@
 import type { Catalog } from '../catalog/catalog.ts';
 import type { CatalogModel } from '../catalog/model.ts';
 import type { Config } from '../config.ts';
-import { describeHosts, describeMissingKeys } from './describe-hosts.ts';
+import { describeHosts, describeMissingKeys, describeUnpriced } from './describe-hosts.ts';
 import { formatRecord } from './table.ts';
 
 export interface BannerFacts {
   readonly config: Config;
-  readonly catalog: Pick<Catalog, 'list' | 'find'>;
+  readonly catalog: Pick<Catalog, 'list' | 'find' | 'unpriced'>;
   readonly url: string;
   /** Where health and metrics are, if not beside the rest. */
   readonly operationsUrl: string | null;
@@ -25,6 +25,7 @@ function describeFacts({ config, catalog, operationsUrl }: BannerFacts): [string
     ['config file', config.file ?? 'none'],
     ['hosts', describeHostsIn(config, catalog.list())],
     ['models', describeModels(config, catalog.list())],
+    ...describeUnpriced(catalog),
     ...(operationsUrl === null ? [] : [['health, metrics', operationsUrl] as [string, string]]),
   ];
 }

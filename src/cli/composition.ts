@@ -1,3 +1,4 @@
+import type { Catalog } from '../catalog/catalog.ts';
 import type { Config } from '../config.ts';
 import type { OperatorServices } from '../gateway/operator.ts';
 import type { CopyProgress, CopyView, RestoreView } from '../gateway/operator-store.ts';
@@ -40,6 +41,8 @@ export interface Composition {
   migrateDatabase(place: NonNullable<Config['store']>): Promise<string[]>;
   /** The same config with the local hosts that were found, and what they serve. */
   lookForHosts(config: Config): Promise<Config>;
+  /** The models that a server with this config would know. */
+  catalogFor(config: Config): Catalog;
   readonly terminal: Terminal;
   readonly cwd: string;
   readonly clock: Clock;

@@ -1,3 +1,4 @@
+import type { Catalog } from '../catalog/catalog.ts';
 import type { Config } from '../config.ts';
 
 /** How many models of the catalog a host serves; null where nobody counted. */
@@ -12,19 +13,28 @@ export function describeHosts(hosts: readonly Host[], count: CountModels = () =>
     .map((host) => `${host.row.name} (${traits(host, count).join('; ')})`);
 }
 
-function traits({ row, keySource, local, found }: Host, count: CountModels): string[] {
+function traits(host: Host, count: CountModels): string[] {
+  const { row, keySource, local, found } = host;
   const served = count(row.name);
   return [
     ...(keySource === null ? [] : [keySource]),
     ...(keySource === null || local ? [row.baseUrl] : []),
     ...(served === null && found !== undefined ? [models(found.length)] : []),
-    ...(served === 0 ? [row.local === undefined || found !== undefined ? NOTHING_SERVED : NO_ANSWER] : []),
+    ...(served === 0 ? [whyNothing(host)] : []),
     ...(served !== null && served > 0 ? [models(served)] : []),
   ];
 }
 
-const NOTHING_SERVED = 'serves no model yet: list its models under "hosts"';
-const NO_ANSWER = 'did not say what it serves; is it running?';
+function whyNothing({ row, models: listed, found }: Host): string {
+  if (listed.length > 0) return 'serves no model yet: those listed have no price';
+  const wasAsked = row.local !== undefined && found === undefined;
+  return wasAsked ? 'did not say what it serves; is it running?' : 'serves no model yet: list its models under "hosts"';
+}
+
+/** A line for models that were listed and are not served, which nothing else would tell; none where there are none. */
+export function describeUnpriced({ unpriced }: Pick<Catalog, 'unpriced'>): [string, string][] {
+  return unpriced.length === 0 ? [] : [['not served', `${unpriced.join(', ')}: give each a price under "prices"`]];
+}
 
 function models(count: number): string {
   return count === 1 ? '1 model' : `${count} models`;

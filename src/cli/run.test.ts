@@ -297,6 +297,18 @@ describe('config check', () => {
     }
   });
 
+  test('names models that are listed but have no price, since nobody could call them', async () => {
+    const prices = { paid: { input: 1, output: 1 } };
+    const file = {
+      hosts: [{ name: 'own', base_url: 'https://own.example/v1', models: ['paid', 'forgotten'] }],
+      prices,
+    };
+    writeFileSync(join(cli.folder, 'tollgate.config.json'), JSON.stringify(file));
+    const { code, out } = await cli.run(['config', 'check']);
+    expect([code, out]).toEqual([EXIT.ok, expect.stringMatching(/not served +forgotten: give each a price/)]);
+    expect(await cli.json(['config', 'check'])).toMatchObject({ not_priced: ['forgotten'] });
+  });
+
   test('in JSON names everything as the rest of our JSON does', async () => {
     const { config } = await cli.json(['config', 'check']);
     const names = (value: unknown): string[] =>

@@ -1,6 +1,7 @@
+import type { Catalog } from '../../catalog/catalog.ts';
 import { type Config, ConfigError, describeProblem } from '../../config.ts';
 import { checkMasterKey, type Finding } from '../checks.ts';
-import { describeHosts } from '../describe-hosts.ts';
+import { describeHosts, describeUnpriced } from '../describe-hosts.ts';
 import { EXIT } from '../exit-codes.ts';
 import type { Branch, Leaf } from '../leaf.ts';
 import { snakeCased } from '../snake-case.ts';
@@ -16,7 +17,9 @@ const checkLeaf: Leaf = {
     try {
       const config = await session.composition.lookForHosts(session.config('read'));
       refuseMasterKey(checkMasterKey(config));
-      session.show({ text: JSON.stringify({ ok: true, config: shown(config) }), result: config }, describeConfig);
+      const catalog = session.composition.catalogFor(config);
+      const text = JSON.stringify({ ok: true, config: shown(config), not_priced: catalog.unpriced });
+      session.show({ text, result: config }, () => describeConfig(config, catalog));
       return EXIT.ok;
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
@@ -55,7 +58,7 @@ function shown(config: Config): unknown {
   });
 }
 
-function describeConfig(config: Config): string {
+function describeConfig(config: Config, catalog: Catalog): string {
   return formatRecord([
     ['file', config.file ?? 'none'],
     ['listen', `${config.listen.host}:${config.listen.port}`],
@@ -68,6 +71,7 @@ function describeConfig(config: Config): string {
     ['without a key', config.hostsWithoutKey.map(({ name }) => name).join(', ') || 'none'],
     ['own models', config.models.map(({ id }) => id).join(', ') || 'none'],
     ['own prices', [...config.prices.keys()].join(', ') || 'none'],
+    ...describeUnpriced(catalog),
     ['default model', config.defaultModel ?? 'the cheapest that fits'],
   ]);
 }
