@@ -71,6 +71,12 @@ describe('a name', () => {
 });
 
 describe('auto', () => {
+  test('with a vendor before it is a name like any other, but its refusal tells how to write it', () => {
+    const resolution = resolve(catalog(), LOCAL, 'aggregator/auto');
+    const message = expect.stringContaining('Send "auto" alone');
+    expect(resolution).toMatchObject({ kind: 'unknown', refusal: { code: 'model_not_found', message } });
+  });
+
   test('is a choice among what the key may use', () => {
     expect(idsOf(resolve(catalog(), LOCAL, 'auto'))).toEqual(['gpt', 'local:free', 'vectors']);
     expect(idsOf(resolve(catalog(), caller(['vectors', 'pretended', 'gone']), 'auto'))).toEqual(['vectors']);

@@ -71,7 +71,9 @@ function notFound(message: string): GatewayError {
 const WHERE_LISTED = 'GET /v1/models lists what this key may use.';
 
 function notServed(requested: string): GatewayError {
-  return notFound(`The model ${JSON.stringify(requested)} is not served here. ${WHERE_LISTED}`);
+  const choice = /\/(auto|default)$/.exec(requested)?.[1];
+  const remedy = choice === undefined ? WHERE_LISTED : `Send "${choice}" alone to leave the choice to the gateway.`;
+  return notFound(`The model ${JSON.stringify(requested)} is not served here. ${remedy}`);
 }
 
 function notPriced(requested: string): GatewayError {
