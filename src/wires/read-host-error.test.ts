@@ -47,6 +47,25 @@ describe('what it means', () => {
   });
 });
 
+describe('what a caller provokes says nothing against our key or the model', () => {
+  test.each([
+    [404, { error: { message: "Item with id 'rs_model' not found. Items are not persisted." } }, 'request'],
+    [404, { error: { message: "Response with id 'resp_1' not found." } }, 'request'],
+    [404, { error: { message: 'Item', code: 'model_not_found' } }, 'credentials'],
+    [404, { error: { message: "The model 'item' does not exist" } }, 'credentials'],
+    [403, '<!DOCTYPE html><title>Attention Required!</title>', 'unavailable'],
+    [403, '', 'credentials'],
+    [403, { error: { message: 'Not allowed' } }, 'credentials'],
+    [400, { error: { message: "'your account' is no role" } }, 'request'],
+    [400, { error: { message: "role 'a' your account 'b' is none" } }, 'request'],
+    [400, { error: { message: "input_value='it\\'s billing', type=str" } }, 'request'],
+    [400, { error: { message: "You didn't give an API key, and it's needed" } }, 'credentials'],
+    [400, { error: { message: 'Incorrect API key provided: "abc"' } }, 'credentials'],
+  ])('%d %j is about %s', (status, body, kind) => {
+    expect(read(status, body).kind).toBe(kind);
+  });
+});
+
 describe('an error where an answer should be', () => {
   test.each([
     ['gone', 500],

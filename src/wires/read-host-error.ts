@@ -13,8 +13,13 @@ interface Said {
 
 /** A host's error answer, understood; the shapes differ more than what they say. */
 export function readHostError(status: number, body: Buffer): HostError {
-  return understand(status, describe(tryParseJson(body.toString('utf8', 0, LIMITS.hostErrorBytesMax))));
+  const text = body.toString('utf8', 0, LIMITS.hostErrorBytesMax);
+  const error = understand(status, describe(tryParseJson(text)));
+  // A guard before the host, which reads prompts too, answers with a page for people: it knows nothing of our key.
+  return status === 403 && PAGE.test(text) ? { ...error, kind: 'unavailable' } : error;
 }
+
+const PAGE = /^\s*</;
 
 /** An error inside a stream: it has no status but the one its wire gives it. */
 export function readInBandHostError(status: number, error: unknown): HostError {
@@ -91,6 +96,12 @@ const RATE = /rate[_ ]?limit|tokens per minute|requests per minute|too many requ
 /** Some hosts answer 403 for what a prompt says; that is no fault of our key. */
 const OF_CONTENT = /moderat|flagged|content[ _-]?(?:policy|filter|management)/i;
 
+/** Some answer 404 for what a request names besides its model. Only how it begins is read: the rest quotes the caller. */
+const OF_ITEM = /^(?:the |previous )?(?:item|response|file|image|conversation|container|document)s?\b/i;
+
+/** What stands in quotes may be the caller's words, and they must not pass for the host's; from the first to the last. */
+const QUOTED = /(?<![a-z])["'`].*["'`](?![a-z])/gis;
+
 /** What the prompt stands in, on one wire or another; an error about any other field is about that field. */
 const PROMPT_FIELDS: ReadonlySet<string> = new Set(['messages', 'input', 'prompt', 'state']);
 
@@ -98,9 +109,10 @@ function kindOf(status: number, { message, code, type, param }: Said): HostError
   const text = `${code ?? ''} ${type ?? ''} ${message}`;
   const isAboutField = param !== null && !PROMPT_FIELDS.has(param);
   if (status === 403 && OF_CONTENT.test(text)) return 'request';
+  if (status === 404 && code !== 'model_not_found' && OF_ITEM.test(message)) return 'request';
   if (status === 401 || status === 402 || status === 403 || status === 404) return 'credentials';
   if (status !== 400 && status !== 413 && status !== 422 && status !== 429) return 'unavailable';
   if (OVER_WINDOW.test(text) && !isAboutField) return 'over_window';
   if (status === 429 || RATE.test(text)) return 'rate';
-  return OUR_ACCOUNT.test(text) && !isAboutField ? 'credentials' : 'request';
+  return OUR_ACCOUNT.test(text.replace(QUOTED, '')) && !isAboutField ? 'credentials' : 'request';
 }
