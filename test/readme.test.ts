@@ -1,5 +1,5 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -83,6 +83,11 @@ test('every page the documents link to is there', () => {
     const links = [...text.matchAll(/\]\(((?!http)[^)#]+)/g)].map(([, target]) => target!);
     expect(links.filter((target) => !existsSync(join(ROOT, target)))).toEqual([]);
   }
+});
+
+test('every page of the documents can be found from the README', () => {
+  const pages = readdirSync(join(ROOT, 'docs')).filter((name) => name.endsWith('.md'));
+  expect(pages.filter((page) => !README.includes(`(docs/${page})`))).toEqual([]);
 });
 
 test('every path the architecture names is there', () => {
