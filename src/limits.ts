@@ -68,6 +68,10 @@ export const LIMITS = {
   instanceBeatMs: 1_000,
   instanceSilentMs: 3_000,
   instanceDeadMs: 5_000,
+  /** How often processes tell each other what they let in, how long such a count is kept, and how often old ones are swept. */
+  requestShareMs: 250,
+  requestCountMs: 60_000,
+  requestSweepExchanges: 100,
   /** Models, routes and hosts are found by their name in an index, which takes no longer ones. */
   storedNameCharsMax: 600,
   /** How long SQLite waits for a lock that another connection holds. */

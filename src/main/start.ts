@@ -32,6 +32,7 @@ import { tellHostEvent } from './host-events.ts';
 import { tellLifeEvent } from './life-events.ts';
 import { catalogFor, rememberPrices } from './prices.ts';
 import { routeTable } from './routes.ts';
+import { shareRequests } from './share-requests.ts';
 
 export interface StartTerms {
   readonly config: Config;
@@ -101,6 +102,8 @@ async function serveBooks(terms: StartTerms, books: Books, socketPath: string | 
   for (const url of [doors.url, doors.operationsUrl]) if (url !== null) core.entrusted.ownPorts.add(portOf(url));
   books.announce(doors.url);
   const bookkeeping = keepBooks(terms, books.store);
+  const { rateLimiter } = core.guards;
+  const sharing = config.store === null || rateLimiter === null ? null : shareRequests(terms, rateLimiter, books.store);
   return {
     url: doors.url,
     operationsUrl: doors.operationsUrl,
@@ -118,6 +121,7 @@ async function serveBooks(terms: StartTerms, books: Books, socketPath: string | 
     },
     stop: async () => {
       bookkeeping.stop();
+      sharing?.stop();
       directory.stop();
       await doors.close();
       await core.close();

@@ -63,6 +63,10 @@ export class MemoryStore implements Store {
     return 0;
   }
 
+  async shareRequests(): Promise<ReadonlyMap<bigint, number>> {
+    return new Map();
+  }
+
   async registerPrices(version: string, pricesJson: string): Promise<number> {
     const index = this.#rows.prices.findIndex((list) => list.version === version);
     if (index === -1) return this.#rows.prices.push({ version, pricesJson });

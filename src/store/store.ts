@@ -17,6 +17,11 @@ export interface Store {
   beat(): Promise<boolean>;
   /** Declares dead who has been silent for `LIMITS.instanceDeadMs`, and voids their open holds; says how many. */
   reap(): Promise<number>;
+  /**
+   * Says how many requests of each key this life has let in since it last said so, and gives what other lives have: a
+   * limit that is one for all of them is kept by each with what it was told.
+   */
+  shareRequests(taken: ReadonlyMap<bigint, number>): Promise<ReadonlyMap<bigint, number>>;
   /** Remembers a price list for ever under its version and gives the number that holds refer to it by. */
   registerPrices(version: string, pricesJson: string): Promise<number>;
 

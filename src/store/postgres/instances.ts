@@ -33,6 +33,11 @@ export class Instances {
     this.#time = time;
   }
 
+  /** Of this life; null before it has begun. */
+  get epoch(): bigint | null {
+    return this.#epoch;
+  }
+
   /** This process's earlier life ends here, and so do those that said farewell; the silent are left to the reaper. */
   async begin(): Promise<Instance> {
     const before = this.#epoch;

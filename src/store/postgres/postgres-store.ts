@@ -32,6 +32,7 @@ import { takeLock, takeSharedLock, underLock } from './locks.ts';
 import { migrate } from './migrate.ts';
 import { ProviderKeys } from './provider-keys.ts';
 import { Receipts } from './receipts.ts';
+import { RequestCounts } from './request-counts.ts';
 import { whyUnsafe } from './settings.ts';
 import { DatabaseTime, NOW_MS } from './time.ts';
 import { Verification } from './verification.ts';
@@ -55,7 +56,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     await migrate(connections);
     const time = new DatabaseTime(clock, databaseTime);
     await time.learn(async () => (await connections.query<{ now_ms: bigint }>(`SELECT ${NOW_MS}`))[0]);
-    return new PostgresStore(connections, time);
+    return new PostgresStore(connections, time, clock);
   } catch (error) {
     await connections.close();
     throw error;
@@ -67,17 +68,19 @@ class PostgresStore implements Store {
   readonly #time: DatabaseTime;
   readonly #runner: BatchRunner;
   readonly #instances: Instances;
+  readonly #requestCounts: RequestCounts;
   readonly #accounts: Accounts;
   readonly #keys: Keys;
   readonly #providerKeys: ProviderKeys;
   readonly #receipts: Receipts;
 
-  constructor(connections: Connections, time: DatabaseTime) {
+  constructor(connections: Connections, time: DatabaseTime, clock: Clock) {
     const nowMs = () => time.nowMs();
     this.#connections = connections;
     this.#time = time;
     this.#runner = new BatchRunner(connections, new Dictionary(connections), nowMs);
     this.#instances = new Instances(connections, this.#runner, time);
+    this.#requestCounts = new RequestCounts(connections, clock, () => this.#instances.epoch);
     this.#accounts = new Accounts(connections);
     this.#keys = new Keys(connections, nowMs);
     this.#providerKeys = new ProviderKeys(connections);
@@ -98,6 +101,10 @@ class PostgresStore implements Store {
 
   reap(): Promise<number> {
     return this.#instances.reap();
+  }
+
+  shareRequests(taken: ReadonlyMap<bigint, number>): Promise<ReadonlyMap<bigint, number>> {
+    return this.#requestCounts.exchange(taken);
   }
 
   registerPrices(version: string, pricesJson: string): Promise<number> {

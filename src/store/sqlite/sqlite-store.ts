@@ -115,6 +115,10 @@ class SqliteStore implements Store {
     return 0;
   }
 
+  async shareRequests(): Promise<ReadonlyMap<bigint, number>> {
+    return new Map();
+  }
+
   registerPrices(version: string, pricesJson: string): Promise<number> {
     return this.#writer.call('registerPrices', this.#clock.nowMs(), version, pricesJson);
   }

@@ -1,0 +1,34 @@
+import type { RateLimiter } from '../gateway/rate-limiter.ts';
+import type { Clock } from '../kit/clock.ts';
+import { errorFields, type Log } from '../kit/log.ts';
+import { LIMITS } from '../limits.ts';
+import type { Store } from '../store/store.ts';
+
+export interface SharingTerms {
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Keeps the rate of a key one for all processes on the store: each tells the others, several times a second, what it let in. */
+export function shareRequests(
+  { clock, log }: SharingTerms,
+  rateLimiter: RateLimiter,
+  store: Pick<Store, 'shareRequests'>,
+): { stop(): void } {
+  let isStopped = false;
+  let timer = clock.after(LIMITS.requestShareMs, share, { unref: true });
+  function share(): void {
+    rateLimiter
+      .share((taken) => store.shareRequests(taken))
+      .catch((error: unknown) => log.debug(errorFields(error), 'What was let in could not be told to others.'))
+      .finally(() => {
+        if (!isStopped) timer = clock.after(LIMITS.requestShareMs, share, { unref: true });
+      });
+  }
+  return {
+    stop: () => {
+      isStopped = true;
+      timer.cancel();
+    },
+  };
+}

@@ -1,0 +1,95 @@
+import type { Clock } from '../../kit/clock.ts';
+import { LIMITS } from '../../limits.ts';
+import type { Connections } from './connections.ts';
+import { numbers } from './values.ts';
+
+type Counts = ReadonlyMap<bigint, number>;
+
+interface CountRow {
+  readonly epoch: bigint;
+  readonly key_id: bigint;
+  readonly total: bigint;
+  /** Whether it was begun after the time that was asked for. */
+  readonly is_new: boolean;
+}
+
+/** A little is read twice, since a row may be seen later than its time says; sums make that harmless. */
+const OVERLAP_MS = 2_000;
+
+/** Adds what was let in here, and reads what changed elsewhere in the last `$5` milliseconds. */
+const EXCHANGE = `
+  WITH mine AS (
+    INSERT INTO request_count (epoch, key_id, total, first_at, changed_at)
+    SELECT $1::int8, key_id, taken, clock_timestamp(), clock_timestamp()
+    FROM unnest($2::int8[], $3::int8[]) AS t (key_id, taken) ORDER BY key_id
+    ON CONFLICT (epoch, key_id) DO UPDATE SET total = request_count.total + excluded.total, changed_at = clock_timestamp())
+  SELECT epoch, key_id, total, first_at > to_timestamp($4::float8) AS is_new FROM request_count
+  WHERE epoch <> $1 AND changed_at > clock_timestamp() - $5::int8 * interval '1 millisecond'`;
+
+/** How many requests of each key the lives on one database have let in, told to each other as sums. */
+export class RequestCounts {
+  readonly #connections: Connections;
+  readonly #epoch: () => bigint | null;
+  readonly #clock: Clock;
+  /** The sums of others as they were last seen, by life and key. */
+  readonly #seen = new Map<string, bigint>();
+  /** In the database's seconds; what was let in before we came is none of our business. */
+  #beganS: number | null = null;
+  #exchangedMs = 0;
+  #exchanges = 0;
+
+  constructor(connections: Connections, clock: Clock, epoch: () => bigint | null) {
+    this.#connections = connections;
+    this.#clock = clock;
+    this.#epoch = epoch;
+  }
+
+  async exchange(taken: Counts): Promise<Counts> {
+    const epoch = this.#epoch();
+    if (epoch === null) return new Map();
+    if (this.#exchanges++ % LIMITS.requestSweepExchanges === 0) await this.#sweep();
+    this.#beganS ??= await this.#databaseS();
+    const nowMs = this.#clock.monotonicMs();
+    const sinceMs = Math.ceil(nowMs - this.#exchangedMs) + OVERLAP_MS;
+    this.#exchangedMs = nowMs;
+    const rows = await this.#connections.query<CountRow>(EXCHANGE, [
+      epoch,
+      numbers([...taken.keys()]),
+      numbers([...taken.values()]),
+      this.#beganS,
+      sinceMs,
+    ]);
+    return this.#newIn(rows);
+  }
+
+  #newIn(rows: readonly CountRow[]): Counts {
+    const counts = new Map<bigint, number>();
+    for (const { epoch, key_id: keyId, total, is_new: isNew } of rows) {
+      const name = `${epoch} ${keyId}`;
+      const before = this.#seen.get(name) ?? (isNew ? 0n : total);
+      this.#seen.set(name, total);
+      // A sum that shrank was begun anew.
+      const more = Number(total < before ? total : total - before);
+      if (more > 0) counts.set(keyId, (counts.get(keyId) ?? 0) + more);
+    }
+    return counts;
+  }
+
+  /** Sums that nobody adds to any more are forgotten, there and here. */
+  async #sweep(): Promise<void> {
+    await this.#connections.query(
+      "DELETE FROM request_count WHERE changed_at < clock_timestamp() - $1::int8 * interval '1 millisecond'",
+      [LIMITS.requestCountMs],
+    );
+    if (this.#seen.size <= LIMITS.rateLimitedKeysMax) return;
+    this.#seen.clear();
+    this.#beganS = null;
+  }
+
+  async #databaseS(): Promise<number> {
+    const [row] = await this.#connections.query<{ now_s: number }>(
+      'SELECT extract(epoch FROM clock_timestamp())::float8 AS now_s',
+    );
+    return row!.now_s;
+  }
+}

@@ -1,0 +1,95 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { TokenBuckets } from '../src/gateway/rate-limiter.ts';
+import { ManualClock, systemClock } from '../src/kit/clock.ts';
+import { LIMITS } from '../src/limits.ts';
+import { openPostgresStore } from '../src/store/postgres/postgres-store.ts';
+import type { Store } from '../src/store/store.ts';
+import { freshSchema } from './postgres.ts';
+
+const LIMIT = { requestsPerSecond: 50, burst: 100 };
+const KEY = 7n;
+const SECONDS = 12;
+/** What one key may ask in that time, wherever it asks. */
+const ALLOWED = LIMIT.burst + LIMIT.requestsPerSecond * SECONDS;
+
+describe('the rate of a key over several processes on one PostgreSQL', () => {
+  let url: string;
+  let stores: Store[];
+  let clock: ManualClock;
+
+  beforeEach(async () => {
+    url = await freshSchema();
+    stores = [];
+    clock = new ManualClock();
+  });
+
+  afterEach(async () => {
+    await Promise.all(stores.map((store) => store.close()));
+  });
+
+  async function open(): Promise<Store> {
+    const store = await openPostgresStore({ url, clock: systemClock });
+    await store.beginInstance();
+    stores.push(store);
+    return store;
+  }
+
+  /** Requests let in when each process is asked as often as its demand says, at every telling. */
+  async function letIn(demands: (atMs: number) => readonly number[]): Promise<number> {
+    const processes = await Promise.all(
+      demands(0).map(async () => ({ store: await open(), buckets: new TokenBuckets(LIMIT, clock) })),
+    );
+    const share = (store: Store) => (taken: ReadonlyMap<bigint, number>) => store.shareRequests(taken);
+    for (const { store } of processes) await store.shareRequests(new Map());
+    let passed = 0;
+    for (let atMs = 0; atMs < SECONDS * 1000; atMs += LIMITS.requestShareMs) {
+      const asked = demands(atMs);
+      for (const [at, { buckets }] of processes.entries()) {
+        for (let request = 0; request < asked[at]!; request++) if (buckets.take(KEY)) passed++;
+      }
+      for (const { store, buckets } of processes) await buckets.share(share(store));
+      clock.advance(LIMITS.requestShareMs);
+    }
+    return passed;
+  }
+
+  function expectWithinTenth(passed: number): void {
+    expect(passed).toBeGreaterThan(0.9 * ALLOWED);
+    expect(passed).toBeLessThan(1.1 * ALLOWED);
+  }
+
+  it('is that of one, with the load on all alike', async () => {
+    expectWithinTenth(await letIn(() => [20, 20, 20]));
+  });
+
+  it('is that of one, with all load on one', async () => {
+    expectWithinTenth(await letIn(() => [0, 60, 0]));
+  });
+
+  it('is that of one, with uneven load', async () => {
+    expectWithinTenth(await letIn(() => [3, 40, 9]));
+  });
+
+  it('is that of one, after one of them has died', async () => {
+    expectWithinTenth(await letIn((atMs) => (atMs < 4_000 ? [20, 20, 20] : [20, 0, 20])));
+  });
+
+  it('is told once, and not to who came later', async () => {
+    const [one, two] = [await open(), await open()];
+    await one.shareRequests(new Map());
+    await two.shareRequests(new Map());
+    expect(await one.shareRequests(new Map([[KEY, 5]]))).toEqual(new Map());
+    expect(await two.shareRequests(new Map([[KEY, 2]]))).toEqual(new Map([[KEY, 5]]));
+    expect(await two.shareRequests(new Map())).toEqual(new Map());
+    const three = await open();
+    expect(await three.shareRequests(new Map([[8n, 1]]))).toEqual(new Map());
+    await one.shareRequests(new Map([[KEY, 4]]));
+    expect(await three.shareRequests(new Map())).toEqual(new Map([[KEY, 4]]));
+    expect(await two.shareRequests(new Map())).toEqual(
+      new Map([
+        [KEY, 4],
+        [8n, 1],
+      ]),
+    );
+  });
+});
