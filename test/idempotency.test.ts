@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import type OpenAI from 'openai';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { LIMITS } from '../src/limits.ts';
 import { type Harness, type MintedKey, startHarness } from './harness.ts';
 import { StreamClient } from './stream-client.ts';
@@ -267,6 +267,17 @@ function largeAnswer(): Buffer {
 }
 
 describe('kept answers', () => {
+  test('that cannot be sealed cost nothing and leave no hold', async () => {
+    const { sealer } = harness.running.gateway;
+    const seal = vi.spyOn(sealer, 'seal').mockImplementation(() => {
+      throw new Error('no seal');
+    });
+    const told = await ask('unsealed').finally(() => seal.mockRestore());
+    expect([told.status, told.headers.get('x-gateway-cost-nanousd'), await spentNanousd()]).toEqual([500, '0', 0n]);
+    expect(harness.running.books.ledger.openHolds).toBe(0);
+    expect((await ask('unsealed')).status).toBe(200);
+  });
+
   test('are nowhere in the books in the clear', async () => {
     harness.sim.script({ text: 'a sentence nobody else would say' });
     const { text } = await ask('secret');

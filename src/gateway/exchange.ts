@@ -104,15 +104,16 @@ async function serveUnderHold(gateway: Gateway, admitted: Admitted, sink: Client
   const { call, record } = admitted;
   let served: Served | null = null;
   let settlement: Settlement;
+  let terms: SettleTerms;
   try {
     served = await serve(gateway, admitted, sink);
     settlement = settlementFor(admitted, served);
+    terms = settleTerms(gateway, admitted, served, settlement);
   } catch (error) {
     await gateway.ledger.release(call.id, { ended: 'failed', httpStatus: 500 });
     throw error;
   }
   record.answeredAfterMs = gateway.clock.monotonicMs() - call.startedMs;
-  const terms = settleTerms(gateway, admitted, served, settlement);
   const settled = await gateway.ledger.settle(call.id, settlement, terms).catch((error: unknown) => {
     refuse(call, record, sink, error, null);
     return null;
