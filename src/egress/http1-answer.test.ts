@@ -78,6 +78,10 @@ describe('what the head says of the connection', () => {
     ['HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: x, close\r\n\r\n', false, null],
     ['HTTP/1.0 200 OK\r\ncontent-length: 0\r\n\r\n', false, null],
     ['HTTP/1.1 200 OK\r\ncontent-length: 0\r\nkeep-alive: timeout=5, max=9\r\n\r\n', true, 5000],
+    ['HTTP/1.1 204 No Content\r\n\r\n', true, null],
+    ['HTTP/1.1 204 No Content\r\ncontent-length: 0\r\n\r\n', true, null],
+    ['HTTP/1.1 204 No Content\r\ncontent-length: 5\r\n\r\n', false, null],
+    ['HTTP/1.1 304 Not Modified\r\ntransfer-encoding: chunked\r\n\r\n', false, null],
   ])('%j', (text, keepsConnection, keepAliveMs) => {
     expect(read(text)).toMatchObject({ over: true, keepsConnection, keepAliveMs });
   });

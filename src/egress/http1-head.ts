@@ -28,7 +28,8 @@ export function readAnswerHead(text: string): AnswerHead | string {
   if (code === 101) return 'The host changes to another protocol, unasked.';
   const framing = framingOf(code, headers);
   if (framing === null) return 'The answer does not say clearly where it ends.';
-  const keepsConnection = status[1] === '1' && framing !== 'until-close' && !saysClose(headers.connection);
+  const keepsConnection =
+    status[1] === '1' && framing !== 'until-close' && !saysClose(headers.connection) && !mayTrail(framing, headers);
   return { status: code, headers, framing, keepsConnection, keepAliveMs: keepAliveMs(headers['keep-alive']) };
 }
 
@@ -57,6 +58,12 @@ function framingOf(status: number, headers: Record<string, string>): AnswerHead[
   if (coding !== undefined) return coding.toLowerCase() === 'chunked' && length === undefined ? 'chunked' : null;
   if (length === undefined) return 'until-close';
   return LENGTH.test(length) ? Number(length) : null;
+}
+
+/** A body was announced where none may be: should it come all the same, the next call must not take it for its answer. */
+function mayTrail(framing: AnswerHead['framing'], headers: Record<string, string>): boolean {
+  if (framing !== 0) return false;
+  return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
 }
 
 function saysClose(connection: string | undefined): boolean {
