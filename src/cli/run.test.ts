@@ -5,6 +5,7 @@ import { CliFixture } from '../../test/cli-fixture.ts';
 import { LIMITS } from '../limits.ts';
 import { StoreUnavailable } from '../store/store.ts';
 import { EXIT } from './exit-codes.ts';
+import { COMMANDS } from './run.ts';
 
 let cli: CliFixture;
 beforeEach(() => {
@@ -282,6 +283,16 @@ describe('serve', () => {
     expect(err).toContain('log_levle: is not a known field; did you mean "log_level"?');
     expect(cli.served).toEqual([]);
   });
+});
+
+test('docs/cli.md has a line for every command, and none for another', () => {
+  const page = readFileSync(join(import.meta.dirname, '../../docs/cli.md'), 'utf8');
+  const told = [...page.matchAll(/^\| `tollgate ([a-z ]*[a-z])/gm)].map(([, name]) => name);
+  const word = ({ name }: { name: string }) => name.split(' ', 1)[0]!;
+  const names = COMMANDS.flatMap((command) =>
+    'leaves' in command ? command.leaves.map((leaf) => `${command.name} ${word(leaf)}`) : [word(command)],
+  );
+  expect(told.toSorted()).toEqual(names.toSorted());
 });
 
 describe('config check', () => {

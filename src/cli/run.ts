@@ -18,7 +18,7 @@ import { type Branch, buildBranch, buildLeaf, type Leaf, type Perform } from './
 import { Session } from './session.ts';
 import { packageVersion } from './version.ts';
 
-const COMMANDS: readonly (Leaf | Branch)[] = [
+export const COMMANDS: readonly (Leaf | Branch)[] = [
   serveLeaf,
   accountsBranch,
   keysBranch,
