@@ -68,6 +68,8 @@ export const LIMITS = {
   instanceBeatMs: 1_000,
   instanceSilentMs: 3_000,
   instanceDeadMs: 5_000,
+  /** How many bursts of a key may be owed, when several processes each let one in before they heard of the others'. */
+  rateDebtBursts: 8,
   /** How often processes tell each other what they let in, how long such a count is kept, and how often old ones are swept. */
   requestShareMs: 250,
   requestCountMs: 60_000,
@@ -221,6 +223,10 @@ export const LIMITS = {
   clientKeepAliveMs: 72_000,
   /** Keys whose rate is remembered, and how often the load of the process is measured. */
   rateLimitedKeysMax: 50_000,
+  /** How often gateways on one store tell each other what they let in, of how many keys, and for how long after a key's last request. */
+  rateShareMs: 500,
+  ratesSharedMax: 2_000,
+  rateSharedForMs: 60_000,
   loadSampleMs: 250,
   /** An answer larger than this goes out in pieces of this size, so that a client that does not read is noticed. */
   responsePieceBytes: 256 * 1024,

@@ -70,6 +70,10 @@ describe('the rate of a key over several processes on one PostgreSQL', () => {
     expectWithinTenth(await letIn(() => [3, 40, 9]));
   });
 
+  it('is that of one, with more load than any could serve from the first moment', async () => {
+    expectWithinTenth(await letIn(() => [500, 500, 500]));
+  });
+
   it('is that of one, after one of them has died', async () => {
     expectWithinTenth(await letIn((atMs) => (atMs < 4_000 ? [20, 20, 20] : [20, 0, 20])));
   });
