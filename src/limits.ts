@@ -4,6 +4,8 @@ export const LIMITS = {
   requestBodyBytesMax: 32 * 1024 * 1024,
   /** Largest body of a request that is no call, as one that stores a key. */
   plainBodyBytesMax: 64 * 1024,
+  /** A key spelt with a backslash counts as so many, and beside one there may be as many times fewer values: reading it is dear. */
+  jsonEscapedKeyWeight: 10,
   /** Deepest nesting, most values, most keys, longest number and longest key of a JSON body; beyond, it is refused unread. */
   jsonDepthMax: 64,
   jsonNodesMax: 1_000_000,
@@ -223,10 +225,6 @@ export const LIMITS = {
   clientKeepAliveMs: 72_000,
   /** Keys whose rate is remembered, and how often the load of the process is measured. */
   rateLimitedKeysMax: 50_000,
-  /** How often gateways on one store tell each other what they let in, of how many keys, and for how long after a key's last request. */
-  rateShareMs: 500,
-  ratesSharedMax: 2_000,
-  rateSharedForMs: 60_000,
   loadSampleMs: 250,
   /** An answer larger than this goes out in pieces of this size, so that a client that does not read is noticed. */
   responsePieceBytes: 256 * 1024,
