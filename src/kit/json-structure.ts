@@ -1,3 +1,4 @@
+import { LIMITS } from '../limits.ts';
 import {
   afterSpace,
   afterString,
@@ -45,6 +46,7 @@ const NULL = Buffer.from('null');
 export function checkStructure(bytes: Buffer, limits: JsonLimits): JsonStructure {
   const check = new StructureCheck(bytes, limits);
   check.run(bytes.length);
+  check.refuseManyBesideEscapes();
   return { hasEscapedKeys: check.hasEscapedKeys };
 }
 
@@ -65,6 +67,7 @@ class StructureCheck {
   #level: Level | undefined;
   #depth = 0;
   #keyCount = 0;
+  #valueCount = 0;
 
   constructor(bytes: Buffer, limits: JsonLimits) {
     this.#bytes = bytes;
@@ -93,6 +96,18 @@ class StructureCheck {
       } else at = this.#afterScalar(at, byte);
       if (at <= until) at = this.#nextValue(at);
     }
+    this.#valueCount = valueCount;
+  }
+
+  /** Text with such a key is built by hand, value by value, which takes longer. */
+  refuseManyBesideEscapes(): void {
+    const values = Math.floor(this.#limits.nodesMax / LIMITS.jsonEscapedKeyWeight);
+    if (!this.hasEscapedKeys || this.#valueCount <= values) return;
+    const remedy = 'Write keys without backslashes, or send fewer values at a time.';
+    throw new JsonError(
+      'too_many_values',
+      `There are more than ${values} values beside a key with an escape. ${remedy}`,
+    );
   }
 
   /** Closes what ends here and goes to the next value; after the outermost one, to beyond the end of the text. */
@@ -129,7 +144,6 @@ class StructureCheck {
   /** To where the key's value begins. */
   #afterKey(openingQuote: number, level: Level): number {
     const bytes = this.#bytes;
-    if (++this.#keyCount > this.#limits.keysMax) this.#refuseKeyCount();
     if (bytes[openingQuote] !== QUOTE) this.#unexpected(openingQuote, 'a key in double quotes');
     const longestEnd = openingQuote + 1 + this.#limits.keyBytesMax;
     let isEscaped = false;
@@ -141,6 +155,8 @@ class StructureCheck {
       if (end > longestEnd) this.#refuseKeyLength(openingQuote);
     }
     if (isEscaped) this.hasEscapedKeys = true;
+    this.#keyCount += isEscaped ? LIMITS.jsonEscapedKeyWeight : 1;
+    if (this.#keyCount > this.#limits.keysMax) this.#refuseKeyCount();
     if (!level.keys.add(openingQuote, end, isEscaped)) this.#refuseDuplicate();
     const colon = afterSpace(bytes, end + 1);
     if (bytes[colon] !== COLON) this.#unexpected(colon, 'a colon');
@@ -208,7 +224,7 @@ class StructureCheck {
     const keys = this.#limits.keysMax;
     this.#refuse(
       'too_many_keys',
-      `There are more than ${keys} keys. Send fewer, or send data as the text of a string.`,
+      `There are more than ${keys} keys, where one with an escape counts as ${LIMITS.jsonEscapedKeyWeight}. Send fewer, or send data as the text of a string.`,
     );
   }
 

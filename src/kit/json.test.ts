@@ -134,6 +134,16 @@ describe('scanJson', () => {
     expect(refusal(`{"${'k'.repeat(65)}":1}`).code).toBe('key_too_long');
   });
 
+  it('lets keys with escapes weigh what they cost', () => {
+    const escaped = (values: number) => `{"\\u0061":[${Array(values).fill('0').join()}]}`;
+    expect(scanJson(Buffer.from(escaped(8)), LIMITS).value).toEqual({ a: Array(8).fill(0) });
+    expect(refusal(escaped(9)).code).toBe('too_many_values');
+    const keys = (count: number) => `{${Array.from({ length: count }, (_, at) => `"\\u006b${at}":0`).join()}}`;
+    const few = { ...WIDE, keysMax: 30 };
+    expect(scanJson(Buffer.from(keys(3)), few).value).toEqual({ k0: 0, k1: 0, k2: 0 });
+    expect(refusal(keys(4), few).code).toBe('too_many_keys');
+  });
+
   it('survives text that is nothing but brackets', () => {
     expect(refusal('['.repeat(3_000_000), WIDE).code).toBe('too_deep');
     expect(refusal('['.repeat(3_000_000), { ...WIDE, depthMax: 4_000_000 }).code).toBe('too_many_values');
@@ -143,7 +153,7 @@ describe('scanJson', () => {
   it('reads deeper than a call stack reaches', () => {
     const depth = 200_000;
     const bytes = Buffer.from(`{"\\u006e":${'['.repeat(depth)}${']'.repeat(depth)}}`);
-    let value = (scanJson(bytes, { ...WIDE, depthMax: depth + 1 }).value as { n: unknown }).n;
+    let value = (scanJson(bytes, { ...WIDE, depthMax: depth + 1, nodesMax: 20 * depth }).value as { n: unknown }).n;
     let seen = 0;
     for (; Array.isArray(value); value = value[0]) seen++;
     expect(seen).toBe(depth);
