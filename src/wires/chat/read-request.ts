@@ -1,11 +1,9 @@
 import type {
-  AnswerFormat,
   Block,
   CanonicalMessage,
   CanonicalRequest,
   CanonicalTool,
   ImageBlock,
-  Sampling,
   TextBlock,
   ToolChoice,
   ToolResultBlock,
@@ -15,6 +13,8 @@ import { readCacheMark } from '../cache-mark.ts';
 import { readImageUrl } from '../image-url.ts';
 import { isAbsent, isObject, type Members, objectsIn } from '../members.ts';
 import { untranslatable } from '../request-errors.ts';
+import { readResponseFormat } from '../response-format.ts';
+import { readSampling } from '../sampling.ts';
 import type { Peek } from '../wire.ts';
 import { readReasoningDetails } from './reasoning-details.ts';
 
@@ -41,7 +41,7 @@ export function readRequest(text: JsonText, peek: Peek): CanonicalRequest {
     toolChoice: readToolChoice(body.tool_choice),
     parallelToolCalls: typeof body.parallel_tool_calls === 'boolean' ? body.parallel_tool_calls : null,
     sampling: readSampling(body),
-    answerFormat: readFormat(body.response_format),
+    answerFormat: readResponseFormat(body.response_format),
     reasoning:
       peek.reasoning === null ? null : { effort: peek.reasoning.effort, budgetTokens: peek.reasoning.budgetTokens },
   };
@@ -152,34 +152,4 @@ function readToolChoice(choice: unknown): ToolChoice | null {
     return { kind: 'tool', name: String(choice.function.name) };
   }
   throw untranslatable('tool_choice', 'send "auto", "none", "required" or a function');
-}
-
-function readSampling(body: Members): Sampling {
-  const number = (name: string): number | null => (typeof body[name] === 'number' ? body[name] : null);
-  const { stop } = body;
-  return {
-    temperature: number('temperature'),
-    topP: number('top_p'),
-    topK: number('top_k'),
-    frequencyPenalty: number('frequency_penalty'),
-    presencePenalty: number('presence_penalty'),
-    seed: number('seed'),
-    stop: typeof stop === 'string' ? [stop] : Array.isArray(stop) ? stop.map(String) : [],
-  };
-}
-
-function readFormat(format: unknown): AnswerFormat | null {
-  if (isAbsent(format)) return null;
-  const type = isObject(format) ? format.type : undefined;
-  if (type === 'text') return { kind: 'text' };
-  if (type === 'json_object') return { kind: 'json' };
-  const schema = isObject(format) && type === 'json_schema' ? format.json_schema : undefined;
-  if (!isObject(schema)) throw untranslatable('response_format', 'send text, json_object or json_schema');
-  return {
-    kind: 'schema',
-    name: String(schema.name ?? 'answer'),
-    description: typeof schema.description === 'string' ? schema.description : null,
-    schema: isObject(schema.schema) ? schema.schema : {},
-    strict: typeof schema.strict === 'boolean' ? schema.strict : null,
-  };
 }

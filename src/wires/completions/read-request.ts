@@ -1,8 +1,9 @@
-import type { CanonicalRequest, Sampling } from '../../canonical/request.ts';
+import type { CanonicalRequest } from '../../canonical/request.ts';
 import type { JsonText } from '../../kit/json.ts';
 import { isAbsent, isObject, type Members } from '../members.ts';
 import { untranslatable } from '../request-errors.ts';
 import { readResponseFormat } from '../response-format.ts';
+import { readSampling } from '../sampling.ts';
 import type { Peek } from '../wire.ts';
 import { isWithheld } from './fields.ts';
 
@@ -42,18 +43,4 @@ function readPrompt(prompt: unknown): string {
   const only = Array.isArray(prompt) && prompt.length === 1 ? prompt[0] : prompt;
   if (typeof only === 'string' && only !== '') return only;
   throw untranslatable('prompt', 'send one string that is not empty');
-}
-
-function readSampling(body: Members): Sampling {
-  const number = (name: string): number | null => (typeof body[name] === 'number' ? body[name] : null);
-  const { stop } = body;
-  return {
-    temperature: number('temperature'),
-    topP: number('top_p'),
-    topK: number('top_k'),
-    frequencyPenalty: number('frequency_penalty'),
-    presencePenalty: number('presence_penalty'),
-    seed: number('seed'),
-    stop: typeof stop === 'string' ? [stop] : Array.isArray(stop) ? stop.map(String) : [],
-  };
 }
