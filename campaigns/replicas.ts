@@ -5,6 +5,7 @@ import { crashCampaign } from './replicas/crash-campaign.ts';
 import { freeze } from './replicas/freeze.ts';
 import { type Kill, killCampaign } from './replicas/kill-campaign.ts';
 import { IN_REAPER, MOMENTS } from './replicas/moments.ts';
+import { measureRates } from './replicas/rates.ts';
 import { rushCampaign } from './replicas/rush-campaign.ts';
 import { World } from './replicas/world.ts';
 
@@ -22,6 +23,7 @@ const PARTS: Readonly<Record<string, (world: World, count: number, random: Rando
   crashes,
   freezes,
   changes,
+  rates,
 };
 
 async function main(): Promise<number> {
@@ -122,6 +124,18 @@ async function changes(world: World, count: number): Promise<Verdict> {
   }
   const lines = [...slowestMs].map(([name, ms]) => `${name}: seen by every replica within ${Math.round(ms)} ms`);
   return { lines: [`${count} rounds of changes, each to be seen within ${SEEN_WITHIN_MS} ms`, ...lines], faults };
+}
+
+async function rates(_world: World, count: number): Promise<Verdict> {
+  const lines: string[] = [];
+  const faults: string[] = [];
+  for (let round = 0; round < count; round++) {
+    for (const { name, letIn, allowed, faults: wrong } of await measureRates()) {
+      lines.push(`rate of a key, ${name}: ${letIn} requests let in, of ${allowed} allowed`);
+      faults.push(...wrong);
+    }
+  }
+  return { lines, faults };
 }
 
 function table(rows: readonly (readonly (string | number)[])[]): string[] {
