@@ -118,6 +118,7 @@ describe('nothing is stored', () => {
   test.each([
     ['at a path that is no resource’s', (origin: string) => `${origin}/v1`, 'must end in /openai/v1'],
     ['with a query', (origin: string) => `${origin}/openai/v1?api-version=1`, 'must end in /openai/v1'],
+    ['with its end in a query', (origin: string) => `${origin}/openai/v1?x=/openai/v1`, 'must end in /openai/v1'],
     ['that is none', () => 'my-resource', 'no URL'],
     ['with a user in it', (origin: string) => `${origin.replace('//', '//me:secret@')}/openai/v1`, 'user name'],
     ['of another scheme', () => 'ftp://files.example/openai/v1', 'https://'],

@@ -22,7 +22,7 @@ export async function readResourceUrl(
   try {
     // A slash at the end is not worth a refusal, and must not make a second spelling.
     const { origin, path } = egress.recall(text.replace(/\/$/, ''));
-    if (!path.endsWith(provider.basePathEnd)) throw wrongPath(provider);
+    if (!path.endsWith(provider.basePathEnd) || path.includes('?')) throw wrongPath(provider);
     const baseUrl = origin + path;
     return { baseUrl, url: await egress.vet(baseUrl) };
   } catch (error) {
