@@ -92,9 +92,9 @@ export const MUTANTS: readonly Mutant[] = [
     changes: [
       {
         file: 'src/ledger/ledger.ts',
-        find: "    const outcome = await this.#submit({ kind: 'hold', epoch: this.#epoch, createdMs, ...request });",
+        find: "    const outcome = await this.#submit({ kind: 'hold', epoch, createdMs, ...request });",
         replace:
-          "    void this.#submit({ kind: 'hold', epoch: this.#epoch, createdMs, ...request });\n    const outcome = { kind: 'held' } as HoldResult;",
+          "    void this.#submit({ kind: 'hold', epoch, createdMs, ...request });\n    const outcome = { kind: 'held' } as HoldResult;",
       },
     ],
     tests: ['test/overspend.test.ts'],
