@@ -2,6 +2,10 @@
 export const LIMITS = {
   /** Largest request body a caller may send. */
   requestBodyBytesMax: 32 * 1024 * 1024,
+  /** A call's body beyond this is large; those of calls under way may have so many bytes together, and of one key. */
+  largeBodyBytes: 1024 * 1024,
+  largeBodiesBytesMax: 512 * 1024 * 1024,
+  largeBodiesBytesPerKeyMax: 128 * 1024 * 1024,
   /** Largest body of a request that is no call, as one that stores a key. */
   plainBodyBytesMax: 64 * 1024,
   /** A key spelt with a backslash counts as so many, and beside one there may be as many times fewer values: reading it is dear. */

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { LIMITS } from '../src/limits.ts';
 import { type Harness, startHarness } from './harness.ts';
 import { callRaw } from './raw-client.ts';
+import { until } from './until.ts';
 
 let harness: Harness;
 
@@ -186,6 +187,28 @@ describe('a body', () => {
     expect([announced.status, JSON.parse(announced.text).error.code]).toEqual([413, 'request_too_large']);
     const chunked = await callRaw(`${harness.url}/v1/chat/completions`, large, { chunked: true });
     expect([chunked.status, JSON.parse(chunked.text).error.code]).toEqual([413, 'request_too_large']);
+  });
+
+  test('is not taken in while the large ones of others fill the room; small ones are, and those that came to nothing make room', async () => {
+    const { port } = new URL(harness.url);
+    const bytes = LIMITS.requestBodyBytesMax;
+    const head = `POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: ${bytes}\r\nexpect: 100-continue\r\n\r\n`;
+    const begun: Socket[] = [];
+    for (let at = 0; at < LIMITS.largeBodiesBytesMax / bytes; at++) {
+      const socket = connect(Number(port), '127.0.0.1');
+      socket.write(head);
+      expect(String((await once(socket, 'data'))[0])).toContain('100 Continue');
+      begun.push(socket);
+    }
+    const large = JSON.stringify({ ...ASK, user: 'x', padding: 'x'.repeat(LIMITS.largeBodyBytes) });
+    const announced = await callRaw(`${harness.url}/v1/chat/completions`, large);
+    expect([announced.status, JSON.parse(announced.text).error.code]).toEqual([503, 'overloaded']);
+    const chunked = await callRaw(`${harness.url}/v1/chat/completions`, large, { chunked: true });
+    expect([chunked.status, JSON.parse(chunked.text).error.code]).toEqual([503, 'overloaded']);
+    expect((await harness.post(ASK)).status).toBe(200);
+    for (const socket of begun) socket.destroy();
+    await until(async () => (await harness.post(large)).status === 200, 'there is room again');
+    for (let at = 0; at < 20; at++) expect((await harness.post(large)).status).toBe(200);
   });
 });
 

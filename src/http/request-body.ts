@@ -1,32 +1,47 @@
 import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../canonical/errors.ts';
+import { overloaded } from '../gateway/load.ts';
+import { LIMITS } from '../limits.ts';
 
 const NO_BODY = Buffer.alloc(0);
 const JSON_TYPE = /^application\/json[ \t]*(?:;.*)?$/i;
 
-/**
- * Reads a body whole, as the bytes it is; what is no JSON by its own word, or too long, is not taken in. Who waits for
- * leave to send it gets that only here.
- */
+/** How a body is taken in. */
+export interface BodyTerms {
+  readonly bytesMax: number;
+  /** Who waits for leave to send it gets that only now. */
+  giveLeave(): void;
+  /** Asked once for a large body, before it is taken in; false where there is no room for so many bytes. */
+  makeRoom(bytes: number): boolean;
+}
+
+/** Reads a body whole, as the bytes it is; what is no JSON by its own word, or too long, is not taken in. */
 export function readRequestBody(
   request: IncomingMessage,
-  bytesMax: number,
-  giveLeave: () => void,
+  terms: BodyTerms,
   done: (body: Buffer | GatewayError) => void,
 ): void {
+  const { bytesMax } = terms;
   const { headers } = request;
   const length = headers['content-length'];
   const isEmpty = length === undefined ? headers['transfer-encoding'] === undefined : Number(length) === 0;
   if (isEmpty && headers['content-type'] === undefined) done(NO_BODY);
   else if (!isJson(headers['content-type'])) done(notJson());
   else if (length !== undefined && Number(length) > bytesMax) done(tooLarge(bytesMax));
+  else if (Number(length) > LIMITS.largeBodyBytes && !terms.makeRoom(Number(length))) done(overloaded());
   else {
-    if (headers.expect !== undefined) giveLeave();
-    collect(request, bytesMax, done);
+    if (headers.expect !== undefined) terms.giveLeave();
+    collect(request, terms, length !== undefined, done);
   }
 }
 
-function collect(request: IncomingMessage, bytesMax: number, done: (body: Buffer | GatewayError) => void): void {
+function collect(
+  request: IncomingMessage,
+  { bytesMax, makeRoom }: BodyTerms,
+  hasLength: boolean,
+  done: (body: Buffer | GatewayError) => void,
+): void {
+  let hasRoom = hasLength;
   const chunks: Buffer[] = [];
   let bytes = 0;
   let isOver = false;
@@ -38,7 +53,12 @@ function collect(request: IncomingMessage, bytesMax: number, done: (body: Buffer
   request.on('data', (chunk: Buffer) => {
     bytes += chunk.length;
     if (bytes > bytesMax) finish(tooLarge(bytesMax));
-    else if (!isOver) chunks.push(chunk);
+    else if (!hasRoom && bytes > LIMITS.largeBodyBytes && !isOver) {
+      // It did not say how long it is, so it may become as long as any.
+      hasRoom = makeRoom(bytesMax);
+      if (hasRoom) chunks.push(chunk);
+      else finish(overloaded());
+    } else if (!isOver) chunks.push(chunk);
   });
   request.on('end', () => finish(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)));
   request.on('error', () => finish(unreadable()));

@@ -11,6 +11,7 @@ import { corsHeaders, preflightHeaders } from './cors.ts';
 import { wireAt, wireOf } from './error-shape.ts';
 import { errorOfUnknownRoute, methodsAt } from './errors.ts';
 import { checkOrigin, type GuardTerms } from './guard.ts';
+import { LargeBodies } from './large-bodies.ts';
 import { forgetRest, isStillSent } from './last-answer.ts';
 import { buildListener, type Patience } from './listener.ts';
 import { type OperationsAnswers, sendOperations } from './operations.ts';
@@ -50,6 +51,8 @@ interface Visit {
   readonly startedMs: number;
   found: Found | null;
   caller: Caller | null;
+  /** Gives back the room of a large body. */
+  freeBody: (() => void) | null;
 }
 
 /** The one router. Every request gets its id first, then passes the guard and the one authentication, then its body is read. */
@@ -57,6 +60,7 @@ class Door {
   readonly #terms: ServerTerms;
   readonly #router: Router;
   readonly #sinkTerms: SinkTerms;
+  readonly #largeBodies = new LargeBodies();
 
   constructor(terms: ServerTerms) {
     const { clock, limits } = terms.gateway;
@@ -70,7 +74,7 @@ class Door {
     const id = gateway.ids.next();
     const requestId = formatId('req_', id);
     const startedMs = gateway.clock.monotonicMs();
-    const visit: Visit = { request, response, id, requestId, startedMs, found: null, caller: null };
+    const visit: Visit = { request, response, id, requestId, startedMs, found: null, caller: null, freeBody: null };
     const unclear = checkHead(request);
     if (draining() || unclear !== null) response.setHeader('connection', 'close');
     const { headers } = request;
@@ -137,9 +141,14 @@ class Door {
     }
     const bytesMax = 'wire' in route ? LIMITS.requestBodyBytesMax : LIMITS.plainBodyBytesMax;
     const giveLeave = () => visit.response.writeContinue();
-    readRequestBody(visit.request, bytesMax, giveLeave, (body) => {
+    const makeRoom = (bytes: number): boolean => {
+      visit.freeBody = this.#largeBodies.take(visit.caller?.keyId ?? null, bytes);
+      return visit.freeBody !== null;
+    };
+    readRequestBody(visit.request, { bytesMax, giveLeave, makeRoom }, (body) => {
       if (!(body instanceof GatewayError)) this.#run(visit, found, body);
       else {
+        visit.freeBody?.();
         // What is still on its way of this body is not waited for.
         visit.response.setHeader('connection', 'close');
         this.#refuse(visit, body);
@@ -164,7 +173,10 @@ class Door {
         log.error({ request_id: requestId, ...errorFields(error) }, 'A call failed in a way nobody foresaw.');
         sink.destroy();
       })
-      .finally(() => gateway.shutdown.callEnds());
+      .finally(() => {
+        gateway.shutdown.callEnds();
+        visit.freeBody?.();
+      });
   }
 
   async #answer(visit: Visit, answer: PlainHandler, param: string, body: Buffer): Promise<void> {

@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest';
+import { LIMITS } from '../limits.ts';
+import { LargeBodies } from './large-bodies.ts';
+
+const { largeBodiesBytesMax: ALL, largeBodiesBytesPerKeyMax: ONE } = LIMITS;
+
+test('one key has its share and no more, whoever else is there', () => {
+  const bodies = new LargeBodies();
+  const free = bodies.take(1n, ONE);
+  expect(free).not.toBeNull();
+  expect(bodies.take(1n, 1)).toBeNull();
+  expect(bodies.take(2n, ONE)).not.toBeNull();
+  free!();
+  expect(bodies.take(1n, ONE)).not.toBeNull();
+});
+
+test('all together have no more than there is; what is given back is there again', () => {
+  const bodies = new LargeBodies();
+  const keys = Array.from({ length: ALL / ONE }, (_, at) => bodies.take(BigInt(at), ONE));
+  expect(keys).not.toContain(null);
+  expect([bodies.take(99n, 1), bodies.take(null, 1)]).toEqual([null, null]);
+  keys[0]!();
+  expect(bodies.take(null, ONE)).not.toBeNull();
+  expect(bodies.take(99n, 1)).toBeNull();
+});
