@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { CUSTODY_MUTANTS } from './mutants/custody.ts';
 import { HOST_MUTANTS } from './mutants/hosts.ts';
+import { MOVING_MUTANTS } from './mutants/moving.ts';
 import { MUTANTS, type Mutant } from './mutants/seeds.ts';
 
 /** Breaks the code on purpose, one fault at a time, in a copy: each must be noticed by the tests named for it. */
@@ -32,7 +33,9 @@ interface Verdict {
 
 function main(): number {
   const { values } = parseArgs({ options: { only: { type: 'string', default: '' } } });
-  const mutants = [...MUTANTS, ...CUSTODY_MUTANTS, ...HOST_MUTANTS].filter(({ name }) => name.includes(values.only));
+  const mutants = [...MUTANTS, ...CUSTODY_MUTANTS, ...HOST_MUTANTS, ...MOVING_MUTANTS].filter(({ name }) =>
+    name.includes(values.only),
+  );
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-mutants-'));
   try {
     for (const name of COPIED) cpSync(join(ROOT, name), join(folder, name), { recursive: true });

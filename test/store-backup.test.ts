@@ -1,4 +1,14 @@
-import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -168,6 +178,19 @@ describe('restoring a backup', () => {
     kept.close();
   });
 
+  it('sets aside books that are too broken to be opened, log and all', async () => {
+    writeFileSync(join(folder, 'tollgate.sqlite'), 'worn away');
+    writeFileSync(join(folder, 'tollgate.sqlite-wal'), 'this too');
+    const done = await restore(true);
+    const keptIn = 'kept_in' in done ? done.kept_in! : '';
+    expect(readFileSync(join(keptIn, 'tollgate.sqlite'), 'utf8')).toBe('worn away');
+    expect(readFileSync(join(keptIn, 'tollgate.sqlite-wal'), 'utf8')).toBe('this too');
+    expect(existsSync(join(folder, 'tollgate.sqlite-wal'))).toBe(false);
+    const store = await open(folder);
+    expect((await store.verify()).violations).toEqual([]);
+    await store.close();
+  });
+
   it('refuses a folder that a server works on', async () => {
     const lock = lockFolder(folder, { pid: 4711, url: null, socketPath: null, startedMs: 0 });
     expect(await restore(true)).toEqual({ refused: expect.stringContaining('4711'), unreachable: true });
@@ -182,6 +205,7 @@ describe('restoring a backup', () => {
       'damaged',
     ],
     ['half a backup', (to: string) => halve(to), 'damaged'],
+    ['a backup with a page that lies', (to: string) => emptyIndex(to), 'damaged'],
     ['the database of another program', (to: string) => otherProgram(to), 'no books of Tollgate'],
     [
       'books of a newer program',
@@ -213,6 +237,17 @@ function sql(file: string, text: string): void {
 function otherProgram(file: string): void {
   rmSync(file);
   sql(file, 'CREATE TABLE song (title TEXT)');
+}
+
+/** Says of an index that it is empty; nothing that is summed up is read from it. */
+function emptyIndex(file: string): void {
+  const database = new DatabaseSync(file);
+  const [index] = database.prepare("SELECT rootpage FROM sqlite_schema WHERE name = 'api_key_by_version'").all();
+  const pageBytes = Number(database.prepare('PRAGMA page_size').get()?.page_size);
+  database.close();
+  const bytes = readFileSync(file);
+  bytes.writeUInt16BE(0, (Number(index?.rootpage) - 1) * pageBytes + 3);
+  writeFileSync(file, bytes);
 }
 
 function halve(file: string): void {
