@@ -99,6 +99,21 @@ describe('when the provider does not answer well', () => {
     expect(text.slice(frames.length)).toContain('"error"');
   });
 
+  test('a list for an answer is none; a list for its usage is passed on as it is', async () => {
+    custody.resource.answer = () => ({ status: 200, body: '[]' });
+    expect((await custody.chat(DEPLOYMENT)).status).toBe(502);
+    const body = '{"choices":[],"usage":[]}';
+    custody.resource.answer = () => ({ status: 200, body });
+    const answer = await custody.chat(DEPLOYMENT);
+    expect([answer.status, await answer.text()]).toEqual([200, body]);
+    await custody.expectFree(answer);
+  });
+
+  test('a status beyond all statuses is 502', async () => {
+    custody.resource.answer = () => ({ status: 799, body: '{"error":{"message":"odd"}}' });
+    expect((await custody.chat(DEPLOYMENT)).status).toBe(502);
+  });
+
   test('something that is no JSON is no answer', async () => {
     custody.resource.answer = () => ({ status: 200, body: 'hello' });
     expect(await readRefusal(await custody.chat(DEPLOYMENT))).toMatchObject({ status: 502, code: 'host_failed' });

@@ -145,7 +145,8 @@ function errorForCaller(
   const own = body === null ? null : jsonText(body);
   return new GatewayError('host_refused_request', {
     message: said,
-    status,
+    // What lies beyond is no status that a client could know.
+    status: status > 599 ? 502 : status,
     ...(own === null ? {} : { body: hideKey(own) }),
   });
 }
@@ -154,9 +155,10 @@ function errorForCaller(
 function jsonText(body: Buffer): string | null {
   if (body.length > LIMITS.hostErrorBytesMax) return null;
   const text = body.toString('utf8');
-  return isObject(tryParseJson(text)) ? text : null;
+  const value = tryParseJson(text);
+  return isObject(value) || Array.isArray(value) ? text : null;
 }
 
 function isObject(value: unknown): boolean {
-  return typeof value === 'object' && value !== null;
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
