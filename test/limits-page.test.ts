@@ -64,7 +64,7 @@ const INSIDE_BY_NAME = [
   ...['configProblemsMax', 'variableNameCharsMax', 'unknownContextWindowTokens', 'keyLookupsMax', 'keyPollMs'],
   ...['keyPollRoundsMax', 'keyMissMs', 'keyRefreshWaitMs', 'retriesSavedMax', 'tryOutcomeCharsMax'],
   ...['forgottenBodyBytesMax', 'connectionsCheckMs', 'rateLimitedKeysMax', 'loadSampleMs', 'responsePieceBytes'],
-  ...['lastWordMs', 'filePathCharsMax'],
+  ...['lastWordMs', 'filePathCharsMax', 'rateDebtBursts', 'requestShareMs', 'requestCountMs', 'requestSweepExchanges'],
 ];
 
 test('every limit has a row, or is one that nobody meets', () => {
