@@ -1,5 +1,5 @@
-import type { VerifyView } from '../../gateway/operator-view.ts';
 import type { BackupView, RestoreView } from '../../gateway/operator-store.ts';
+import type { VerifyView } from '../../gateway/operator-view.ts';
 import { stringifyJson } from '../../kit/json-stringify.ts';
 import { EXIT } from '../exit-codes.ts';
 import { CliFailure, usageFailure } from '../failure.ts';
