@@ -22,6 +22,7 @@ export const rateLimitSchema = z.strictObject({
     .default(50)
     .describe('Requests a second of one key. Null: any number.'),
   burst: count(100, 'How many of them may come at once after a rest.'),
+  calls: z.int().min(1).max(COUNT_MAX).nullable().default(256).describe('Calls of one key at once. Null: any number.'),
   streams: z
     .int()
     .min(1)
@@ -53,6 +54,7 @@ export interface ConfigRateLimit {
   /** Null: any number. */
   readonly requestsPerSecond: number | null;
   readonly burst: number;
+  readonly calls: number | null;
   readonly streams: number | null;
 }
 
@@ -66,7 +68,12 @@ export interface ConfigLoadLimits {
 }
 
 export function readRateLimit(draft: z.infer<typeof rateLimitSchema>): ConfigRateLimit {
-  return { requestsPerSecond: draft.requests_per_second, burst: draft.burst, streams: draft.streams };
+  return {
+    requestsPerSecond: draft.requests_per_second,
+    burst: draft.burst,
+    calls: draft.calls,
+    streams: draft.streams,
+  };
 }
 
 export function readLoadLimits(draft: z.infer<typeof loadLimitsSchema>): ConfigLoadLimits {

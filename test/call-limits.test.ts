@@ -39,7 +39,7 @@ async function metric(line: RegExp): Promise<string | undefined> {
 }
 
 describe('requests of one key', () => {
-  beforeAll(() => start({ rateLimit: { requestsPerSecond: 2, burst: 3, streams: null } }));
+  beforeAll(() => start({ rateLimit: { requestsPerSecond: 2, burst: 3, calls: null, streams: null } }));
   beforeEach(async () => {
     key = await harness.mint();
     other = await harness.mint();
@@ -118,7 +118,7 @@ describe('requests of one key', () => {
 });
 
 describe('on this machine alone', () => {
-  beforeAll(() => start({ rateLimit: { requestsPerSecond: 2, burst: 3, streams: 1 } }, false));
+  beforeAll(() => start({ rateLimit: { requestsPerSecond: 2, burst: 3, calls: null, streams: 1 } }, false));
   afterAll(() => harness.stop());
 
   test('who has no key has no limit, and who has one has', async () => {
@@ -133,7 +133,7 @@ describe('on this machine alone', () => {
 describe('streams of one key', () => {
   const STREAM = { ...ASK, stream: true };
 
-  beforeAll(() => start({ rateLimit: { requestsPerSecond: null, burst: 1, streams: 2 } }));
+  beforeAll(() => start({ rateLimit: { requestsPerSecond: null, burst: 1, calls: null, streams: 2 } }));
   beforeEach(async () => {
     key = await harness.mint();
     other = await harness.mint();
@@ -142,7 +142,7 @@ describe('streams of one key', () => {
     harness.sim.reset();
     await harness.settled();
     await until(() => harness.running.gateway.shutdown.callsUnderWay === 0, 'every call is over');
-    expect(harness.running.gateway.streams.keys).toBe(0);
+    expect(harness.running.gateway.slots.keys).toBe(0);
     await harness.expectCleanBooks();
   });
   afterAll(() => harness.stop());
@@ -201,7 +201,7 @@ describe('streams of one key', () => {
     harness.sim.release('chunk', 100);
     await second.end();
     await harness.settled();
-    await until(() => harness.running.gateway.streams.keys === 0, 'both slots are free');
+    await until(() => harness.running.gateway.slots.keys === 0, 'both slots are free');
   });
 });
 

@@ -25,7 +25,7 @@ export class CustodyFixture {
   }
 
   static async start(options: HarnessOptions = {}, apiKey = API_KEY): Promise<CustodyFixture> {
-    const rateLimit = { requestsPerSecond: 1e6, burst: 1e6, streams: 1e6 };
+    const rateLimit = { requestsPerSecond: 1e6, burst: 1e6, calls: null, streams: 1e6 };
     const harness = await startHarness({ ...options, config: { rateLimit, ...options.config } });
     return new CustodyFixture(harness, await startResource(apiKey), await harness.mint());
   }

@@ -44,7 +44,11 @@ function config(): Config {
   const env = { TOLLGATE_MASTER_KEY: randomBytes(32).toString('base64') };
   const usual = loadConfig({ argvFlags: flags, env, cwd: folder });
   // One key is attacked with: its rate is no part of this.
-  return { ...usual, rateLimit: { requestsPerSecond: null, burst: 1, streams: null }, models: LACKING_MODELS };
+  return {
+    ...usual,
+    rateLimit: { requestsPerSecond: null, burst: 1, calls: null, streams: null },
+    models: LACKING_MODELS,
+  };
 }
 
 function noteLine(line: string): void {

@@ -27,7 +27,7 @@ export async function exchange(gateway: Gateway, call: Call, sink: ClientSink): 
     const understood = understand(gateway, call, record);
     const admitted = await understood.catch((refusal: unknown) => answerInstead(gateway, call, refusal));
     if ('body' in admitted) giveAgain(admitted, record, sink);
-    else await inStreamSlot(gateway, admitted, () => holdAndServe(gateway, admitted, sink));
+    else await inSlot(gateway, admitted, () => holdAndServe(gateway, admitted, sink));
   } catch (error) {
     refuse(call, record, sink, error);
   }
@@ -35,15 +35,14 @@ export async function exchange(gateway: Gateway, call: Call, sink: ClientSink): 
   gateway.observe(record);
 }
 
-/** A stream takes one of its key's slots, for as long as its host may still speak. */
-async function inStreamSlot(gateway: Gateway, { call, peek }: Admitted, run: () => Promise<void>): Promise<void> {
-  if (!peek.stream) return run();
+/** A call takes one of its key's slots, for as long as its host may still speak. */
+async function inSlot(gateway: Gateway, { call, peek }: Admitted, run: () => Promise<void>): Promise<void> {
   const { keyId } = call.caller;
-  gateway.streams.take(keyId);
+  gateway.slots.take(keyId, peek.stream);
   try {
     await run();
   } finally {
-    gateway.streams.free(keyId);
+    gateway.slots.free(keyId, peek.stream);
   }
 }
 

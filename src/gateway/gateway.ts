@@ -10,11 +10,11 @@ import type { IdSource } from '../kit/ids.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { TokenCounter } from '../money/count-tokens.ts';
 import type { Wire } from '../wires/wire.ts';
+import type { CallSlots } from './call-slots.ts';
 import type { ExchangeRecord } from './exchange-record.ts';
 import type { KeptBudget } from './kept-budget.ts';
 import type { CallLimits } from './relay/attempt.ts';
 import type { Shutdown } from './shutdown.ts';
-import type { StreamSlots } from './stream-slots.ts';
 
 /** The prices in force: a catalog, and the number under which the store remembers its price list. */
 export interface PricedCatalog {
@@ -37,7 +37,7 @@ export interface Gateway {
   readonly custody: Custody;
   readonly limits: CallLimits;
   readonly shutdown: Shutdown;
-  readonly streams: StreamSlots;
+  readonly slots: CallSlots;
   readonly countTokens: Pick<TokenCounter, 'count'>;
   /** Told once per call, after its last byte. */
   observe(record: ExchangeRecord): void;

@@ -4,12 +4,12 @@ import { authenticate, type Gate } from '../accounts/authenticate.ts';
 import { KeyDirectory } from '../accounts/key-directory.ts';
 import type { Config } from '../config.ts';
 import { HostConnections } from '../egress/host-connections.ts';
+import { CallSlots } from '../gateway/call-slots.ts';
 import type { ExchangeRecord } from '../gateway/exchange-record.ts';
 import type { Gateway, PricedCatalog } from '../gateway/gateway.ts';
 import { KeptBudget } from '../gateway/kept-budget.ts';
 import { answerOperator, type OperatorServices } from '../gateway/operator.ts';
 import { Shutdown } from '../gateway/shutdown.ts';
-import { StreamSlots } from '../gateway/stream-slots.ts';
 import { HostDirectory } from '../hosts/directory.ts';
 import { HostHealth } from '../hosts/health.ts';
 import type { ConfiguredHost } from '../hosts/host.ts';
@@ -174,7 +174,7 @@ function buildCore(
     observe,
     limits: config.limits,
     shutdown,
-    streams: new StreamSlots(config.rateLimit.streams, () => metrics.turnedAway('streams')),
+    slots: new CallSlots(config.rateLimit, (what) => metrics.turnedAway(what)),
     prices: () => inForce.prices,
     hosts: () => inForce.hosts,
     health,
