@@ -57,16 +57,17 @@ export async function measure(
   };
 }
 
-/** Runs until the code is compiled as it will stay; gives the number of calls answered. */
+/** Runs for as long for everyone, until the code is compiled as it will stay; gives the number of calls answered. */
 export async function warmUp(around: Surroundings, contender: Contender, shape: Shape, calls: number): Promise<number> {
   let answered = 0;
-  for (let slice = 0; slice < WARM_UP_SLICES_MAX && answered < calls; slice++) {
+  for (let slice = 0; slice < WARM_UP_SLICES_MAX && (answered < calls || slice < WARM_UP_SLICES_MIN); slice++) {
     answered += (await measure(around, contender, shape, WARM_UP_SLICE_SECONDS)).answered;
   }
   return answered;
 }
 
 const WARM_UP_SLICE_SECONDS = 1;
+const WARM_UP_SLICES_MIN = 5;
 const WARM_UP_SLICES_MAX = 12;
 
 /** One call looked at closely: figures of wrong answers are worth nothing. */
