@@ -20,6 +20,9 @@ export interface FolderLock {
 
 const SQLITE_BUSY = 5;
 
+/** A lock to which nobody refers any more would be closed by the garbage collector, and so given away. */
+const HELD = new Set<DatabaseSync>();
+
 /**
  * One process per data folder. The lock is the operating system's, on a file of its own, and ends with the process
  * however it ends; `holder.json` only tells others whom to ask. Who does not get the lock has touched nothing else.
@@ -29,6 +32,7 @@ export function lockFolder(folder: string, holder: Holder): FolderLock | { heldB
   const lock = takeLock(join(folder, 'lock.sqlite'));
   const holderFile = join(folder, 'holder.json');
   if (lock === null) return { heldBy: readHolder(holderFile) };
+  HELD.add(lock);
   writeHolder(holderFile, holder);
   return {
     describe: (known) => writeHolder(holderFile, known),
@@ -36,6 +40,7 @@ export function lockFolder(folder: string, holder: Holder): FolderLock | { heldB
       if (!lock.isOpen) return;
       rmSync(holderFile, { force: true });
       lock.close();
+      HELD.delete(lock);
     },
   };
 }
