@@ -93,6 +93,7 @@ class Run {
    */
   async runCase(world: World, one: Case): Promise<void> {
     const faults = await this.#try(world, one);
+    if (++this.#done % PROGRESS_EVERY === 0) this.terms.onProgress?.(this.#done);
     const told = faults.length > 0 && one.verdict === 'whole' ? await this.#try(world, one) : faults;
     if (this.faults.length < FAULTS_KEPT) this.faults.push(...told);
   }
@@ -161,7 +162,6 @@ class Run {
   #count({ spoil, carriage }: Case, how: string): void {
     for (const kind of [spoil, carriage]) this.kinds[kind] = (this.kinds[kind] ?? 0) + 1;
     this.endings[how] = (this.endings[how] ?? 0) + 1;
-    if (++this.#done % PROGRESS_EVERY === 0) this.terms.onProgress?.(this.#done);
     const { heapUsed, arrayBuffers } = process.memoryUsage();
     this.peakBytes = Math.max(this.peakBytes, heapUsed + arrayBuffers);
   }
