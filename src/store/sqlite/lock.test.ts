@@ -8,11 +8,16 @@ import { type FolderLock, type Holder, lockFolder } from './lock.ts';
 
 const ME: Holder = { pid: process.pid, url: 'http://127.0.0.1:8080', socketPath: '/run/x.sock', startedMs: 5 };
 
-/** A process that takes the lock, says so, and stays until it is killed. */
+/** A process that takes the lock, refers to it no more, says so, and stays until it is killed. */
 const HOLD_FOREVER = `
   const { lockFolder } = await import(process.argv[1]);
-  const lock = lockFolder(process.argv[2], { pid: process.pid, url: 'http://other', socketPath: null, startedMs: 7 });
-  console.log('release' in lock ? 'locked' : 'refused');
+  const take = () => lockFolder(process.argv[2], { pid: process.pid, url: 'http://other', socketPath: null, startedMs: 7 });
+  const said = 'release' in take() ? 'locked' : 'refused';
+  for (let turn = 0; turn < 3; turn++) {
+    gc();
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  console.log(said);
   process.stdin.resume();`;
 
 describe('lockFolder', () => {
@@ -32,9 +37,13 @@ describe('lockFolder', () => {
 
   async function otherProcess(): Promise<{ child: ChildProcess; said: string }> {
     const lockFile = new URL('./lock.ts', import.meta.url).href;
-    const child = spawn(process.execPath, ['--input-type=module', '-e', HOLD_FOREVER, lockFile, folder], {
-      stdio: ['pipe', 'pipe', 'inherit'],
-    });
+    const child = spawn(
+      process.execPath,
+      ['--expose-gc', '--input-type=module', '-e', HOLD_FOREVER, lockFile, folder],
+      {
+        stdio: ['pipe', 'pipe', 'inherit'],
+      },
+    );
     children.push(child);
     const [line] = await once(child.stdout!, 'data');
     return { child, said: String(line).trim() };
