@@ -1,0 +1,70 @@
+const CRLF = '\r\n';
+const NAME = /^[!#$%&'*+.^_`|~\w-]+$/;
+/** Anything but text, spaces and tabs: a line of a head holds no control characters. */
+const CONTROL = /[^\t\x20-\x7e\x80-\xff]/;
+const TAB = 0x09;
+const SPACE = 0x20;
+
+/**
+ * Reads the header lines of an HTTP/1.1 message from there to the end of the text, which leaves out the empty line.
+ * Names in lower case; what stands twice is joined by commas. Null where a line is none by the letter.
+ */
+export function readHeaderLines(text: string, from: number, raw: string[] | null = null): Record<string, string> | null {
+  const headers: Record<string, string> = Object.create(null);
+  for (let at = from; at < text.length; ) {
+    const next = text.indexOf(CRLF, at);
+    const end = next === -1 ? text.length : next;
+    const colon = text.indexOf(':', at);
+    if (colon === -1 || colon >= end) return null;
+    const written = text.slice(at, colon);
+    const name = WELL_KNOWN.get(written) ?? lowerCase(written);
+    const value = trimmed(text, colon + 1, end);
+    if (name === null || CONTROL.test(value)) return null;
+    const before = headers[name];
+    headers[name] = before === undefined ? value : `${before}, ${value}`;
+    raw?.push(written, value);
+    at = end + CRLF.length;
+  }
+  return headers;
+}
+
+function lowerCase(name: string): string | null {
+  return NAME.test(name) ? name.toLowerCase() : null;
+}
+
+/** Only these two kinds of space stand around a value and do not belong to it. */
+function trimmed(text: string, from: number, to: number): string {
+  let start = from;
+  let end = to;
+  while (start < end && isSpace(text.charCodeAt(start))) start++;
+  while (end > start && isSpace(text.charCodeAt(end - 1))) end--;
+  return text.slice(start, end);
+}
+
+function isSpace(code: number): boolean {
+  return code === SPACE || code === TAB;
+}
+
+/** The names that most messages have, as clients and servers spell them: looking one up is cheaper than checking it. */
+const WELL_KNOWN: ReadonlyMap<string, string> = new Map(
+  [
+    'Accept',
+    'Accept-Encoding',
+    'Accept-Language',
+    'Authorization',
+    'Cache-Control',
+    'Connection',
+    'Content-Length',
+    'Content-Type',
+    'Date',
+    'Host',
+    'Keep-Alive',
+    'Transfer-Encoding',
+    'User-Agent',
+    'X-Api-Key',
+    'X-Request-Id',
+  ].flatMap((name) => [
+    [name, name.toLowerCase()],
+    [name.toLowerCase(), name.toLowerCase()],
+  ]),
+);
