@@ -224,6 +224,10 @@ export const LIMITS = {
   requestHeadersMax: 100,
   /** How much of a refused body is read and forgotten, so that its client can read the refusal. */
   forgottenBodyBytesMax: 64 * 1024 * 1024,
+  /** How much a client may send ahead of its turn, or of a body before anyone reads it. */
+  unreadRequestBytesMax: 64 * 1024,
+  /** A piece of an answer up to this size is joined with what frames it, so that they leave in one write. */
+  responseJoinedBytesMax: 16 * 1024,
   /** How often connections are looked through for requests that take too long, and how long an idle one is kept. */
   connectionsCheckMs: 5_000,
   clientKeepAliveMs: 72_000,

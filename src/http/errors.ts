@@ -1,10 +1,9 @@
-import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../canonical/errors.ts';
 import { PREFIXES, type Route, refusedRoute } from './routes.ts';
 
 /** Why nothing answers here, and where to go instead. */
 export function errorOfUnknownRoute(
-  { method = '', url = '' }: IncomingMessage,
+  { method, url }: { readonly method: string; readonly url: string },
   routes: readonly Route[],
 ): GatewayError {
   const path = url.split('?', 1)[0]!;

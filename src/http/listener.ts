@@ -1,52 +1,63 @@
-import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer, type Server } from 'node:net';
+import { type Clock, systemClock, type Timer } from '../kit/clock.ts';
 import { LIMITS } from '../limits.ts';
-import { answerBrokenRequest, answerOddRequests } from './broken-request.ts';
+import { type Answer, ClientConnection, type ConnectionTerms, type Patience } from './client-connection.ts';
 
-/** How long a client may take to send a head, and a whole request. */
-export interface Patience {
-  readonly requestHeadMs: number;
-  readonly requestMs: number;
-}
+/** A port that speaks HTTP/1.1, with every limit set; what it cannot read it refuses in our words. */
+export class Listener {
+  readonly #server: Server;
+  readonly #connections = new Set<ClientConnection>();
+  readonly #checkMs: number;
+  /** Sockets live by the machine's own time, whatever time calls are told. */
+  readonly #clock: Clock = systemClock;
+  #check: Timer | null = null;
 
-/** A plain HTTP/1.1 server with every limit set; what it cannot read it refuses in our words. */
-export function buildListener({ requestHeadMs, requestMs }: Patience, answer: RequestListener): Server {
-  const server = createServer(
-    {
-      maxHeaderSize: LIMITS.requestHeaderBytesMax,
-      headersTimeout: Math.min(requestHeadMs, requestMs),
-      requestTimeout: requestMs,
-      connectionsCheckingInterval: Math.min(LIMITS.connectionsCheckMs, requestHeadMs),
-      keepAliveTimeout: LIMITS.clientKeepAliveMs,
-      // Said in our own words.
-      requireHostHeader: false,
-    },
-    answer,
-  );
-  // Headers beyond a count of Node's would be dropped unseen; ours refuses, and their bytes are bounded.
-  server.maxHeadersCount = 0;
-  server.on('clientError', answerBrokenRequest);
-  answerOddRequests(server);
-  return server;
-}
-
-/** Gives the address by which the server can be called from this machine. */
-export function listen(server: Server, { host, port }: { host: string; port: number }): Promise<string> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen({ host, port }, () => {
-      server.off('error', reject);
-      resolve(urlOf(server.address() as AddressInfo));
+  constructor(patience: Patience, answer: Answer) {
+    const gone = (connection: ClientConnection): void => void this.#connections.delete(connection);
+    const terms: ConnectionTerms = { patience, clock: this.#clock, answer, gone };
+    this.#checkMs = Math.min(LIMITS.connectionsCheckMs, patience.requestHeadMs, patience.requestMs);
+    this.#server = createServer({ noDelay: true }, (socket) => {
+      this.#connections.add(new ClientConnection(socket, terms));
     });
-  });
+  }
+
+  /** Gives the address by which the port can be called from this machine. */
+  listen({ host, port }: { host: string; port: number }): Promise<string> {
+    const server = this.#server;
+    return new Promise((resolve, reject) => {
+      server.once('error', reject);
+      server.listen({ host, port }, () => {
+        server.off('error', reject);
+        this.#checkLater();
+        resolve(urlOf(server.address() as AddressInfo));
+      });
+    });
+  }
+
+  /** Takes no new connection; resolves when those that are open have ended. Those on which nothing is asked end now. */
+  close(): Promise<void> {
+    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    for (const connection of this.#connections) connection.endIfIdle();
+    return closed.finally(() => this.#check?.cancel());
+  }
+
+  /** Ends every connection, whatever is said on it. */
+  cutAll(): void {
+    for (const connection of this.#connections) connection.destroy();
+  }
+
+  #checkLater(): void {
+    this.#check = this.#clock.after(this.#checkMs, () => this.#checkPatience(), { unref: true });
+  }
+
+  #checkPatience(): void {
+    const nowMs = this.#clock.monotonicMs();
+    for (const connection of this.#connections) connection.checkPatience(nowMs);
+    this.#checkLater();
+  }
 }
 
 function urlOf({ address, family, port }: AddressInfo): string {
   if (family === 'IPv6') return `http://[${address === '::' ? '::1' : address}]:${port}`;
   return `http://${address === '0.0.0.0' ? '127.0.0.1' : address}:${port}`;
-}
-
-/** Takes no new connection; resolves when those that are open have ended. */
-export function stopListening(server: Server): Promise<void> {
-  return new Promise((resolve) => server.close(() => resolve()));
 }

@@ -1,9 +1,10 @@
-import type { Server, ServerResponse } from 'node:http';
 import { errorEnvelope, GatewayError } from '../canonical/errors.ts';
 import { asGatewayError, errorHeaders } from '../gateway/refuse.ts';
+import type { Patience } from './client-connection.ts';
 import { checkOrigin } from './guard.ts';
-import { buildListener, type Patience } from './listener.ts';
+import { Listener } from './listener.ts';
 import { checkHead } from './request-head.ts';
+import type { Response } from './response.ts';
 import { pathOf } from './router.ts';
 
 /** What machines ask that watch over this one; these answers are no part of the callers' interface. */
@@ -21,36 +22,38 @@ export function buildOperations(
   allowedHosts: readonly string[],
   patience: Patience,
   answers: OperationsAnswers,
-): Server {
+): Listener {
   const guard = { local: true, allowedHosts, allowedOrigins: [] };
-  return buildListener(patience, (request, response) => {
+  return new Listener(patience, (request, response) => {
     const refused = checkHead(request) ?? checkOrigin(request.headers, guard);
-    const path = pathOf(request.url ?? '');
+    const path = pathOf(request.url);
     const answer = request.method === 'GET' ? answers.get(path) : undefined;
     if (refused !== null) sendPlainError(response, refused);
-    else if (answer === undefined) sendPlainError(response, unknownHere(request.method ?? '', path));
+    else if (answer === undefined) sendPlainError(response, unknownHere(request.method, path));
     else void sendOperations(response, answer);
   });
 }
 
 export async function sendOperations(
-  response: ServerResponse,
+  response: Response,
   answer: () => OperationsAnswer | Promise<OperationsAnswer>,
   identity: Record<string, string> = {},
 ): Promise<void> {
   try {
     const { status, type, body } = await answer();
     const headers = { ...identity, 'content-type': type, 'content-length': String(Buffer.byteLength(body)) };
-    response.writeHead(status, headers).end(body);
+    response.head(status, headers);
+    response.end(body);
   } catch (error) {
     sendPlainError(response, asGatewayError(error));
   }
 }
 
-function sendPlainError(response: ServerResponse, error: GatewayError): void {
+function sendPlainError(response: Response, error: GatewayError): void {
   const body = JSON.stringify(errorEnvelope(error));
   const length = { 'content-length': String(Buffer.byteLength(body)) };
-  response.writeHead(error.status, { ...errorHeaders(error), ...length }).end(body);
+  response.head(error.status, { ...errorHeaders(error), ...length });
+  response.end(body);
 }
 
 function unknownHere(method: string, path: string): GatewayError {

@@ -1,7 +1,7 @@
-import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../canonical/errors.ts';
 import { overloaded } from '../gateway/load.ts';
 import { LIMITS } from '../limits.ts';
+import type { InboundRequest } from './inbound-request.ts';
 
 const NO_BODY = Buffer.alloc(0);
 const JSON_TYPE = /^application\/json[ \t]*(?:;.*)?$/i;
@@ -17,7 +17,7 @@ export interface BodyTerms {
 
 /** Reads a body whole, as the bytes it is; what is no JSON by its own word, or too long, is not taken in. */
 export function readRequestBody(
-  request: IncomingMessage,
+  request: InboundRequest,
   terms: BodyTerms,
   done: (body: Buffer | GatewayError) => void,
 ): void {
@@ -31,18 +31,21 @@ export function readRequestBody(
   else if (Number(length) > LIMITS.largeBodyBytes && !terms.makeRoom(Number(length))) done(overloaded());
   else {
     if (headers.expect !== undefined) terms.giveLeave();
-    collect(request, terms, length !== undefined, done);
+    const whole = request.takeWhole();
+    if (whole === null) collect(request, terms, length !== undefined, done);
+    else if (whole.length > bytesMax) done(tooLarge(bytesMax));
+    else done(whole);
   }
 }
 
 function collect(
-  request: IncomingMessage,
+  request: InboundRequest,
   { bytesMax, makeRoom }: BodyTerms,
   hasLength: boolean,
   done: (body: Buffer | GatewayError) => void,
 ): void {
   let hasRoom = hasLength;
-  const chunks: Buffer[] = [];
+  const pieces: Buffer[] = [];
   let bytes = 0;
   let isOver = false;
   const finish = (result: Buffer | GatewayError): void => {
@@ -50,18 +53,18 @@ function collect(
     isOver = true;
     done(result);
   };
-  request.on('data', (chunk: Buffer) => {
-    bytes += chunk.length;
+  const data = (piece: Buffer): void => {
+    bytes += piece.length;
     if (bytes > bytesMax) finish(tooLarge(bytesMax));
     else if (!hasRoom && bytes > LIMITS.largeBodyBytes && !isOver) {
       // It did not say how long it is, so it may become as long as any.
       hasRoom = makeRoom(bytesMax);
-      if (hasRoom) chunks.push(chunk);
+      if (hasRoom) pieces.push(piece);
       else finish(overloaded());
-    } else if (!isOver) chunks.push(chunk);
-  });
-  request.on('end', () => finish(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)));
-  request.on('error', () => finish(unreadable()));
+    } else if (!isOver) pieces.push(piece);
+  };
+  const end = (): void => finish(pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces));
+  request.read({ data, end, failed: () => finish(unreadable()) });
 }
 
 function isJson(type: string | undefined): boolean {

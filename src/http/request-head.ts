@@ -1,11 +1,12 @@
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
 import { invalidKey } from '../accounts/authenticate.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import { LIMITS } from '../limits.ts';
+import type { RequestLines } from './request-lines.ts';
 import { checkTarget } from './request-target.ts';
 
 export type RequestHead = Pick<
-  IncomingMessage,
+  RequestLines,
   'url' | 'rawHeaders' | 'headers' | 'httpVersionMajor' | 'httpVersionMinor'
 >;
 
@@ -15,7 +16,7 @@ export type RequestHead = Pick<
  */
 export function checkHead(request: RequestHead): GatewayError | null {
   if (request.httpVersionMajor !== 1) return badRequest('Speak HTTP/1.1.');
-  return checkTarget(request.url ?? '') ?? checkHeaders(request);
+  return checkTarget(request.url) ?? checkHeaders(request);
 }
 
 /** Headers that decide how a request is read, whose it is or which call it is: each may stand once. */

@@ -1,8 +1,8 @@
-import type { ServerResponse } from 'node:http';
 import type { ClientSink } from '../gateway/client-sink.ts';
 import { SilenceLimit } from '../gateway/silence.ts';
 import type { Clock } from '../kit/clock.ts';
 import { LIMITS } from '../limits.ts';
+import type { Response } from './response.ts';
 
 export interface SinkTerms {
   readonly clock: Clock;
@@ -14,18 +14,21 @@ export interface SinkTerms {
 
 /** The client as a real response. Its close, not the request's, says that nobody listens any more. */
 export class ResponseSink implements ClientSink {
-  readonly #response: ServerResponse;
+  readonly #response: Response;
   readonly #terms: SinkTerms;
   #gone = false;
   #ended = false;
-  #onGone: (() => void)[] = [];
+  #onGone: (() => void) | null = null;
+  #onDrain: (() => void) | null = null;
   #stall: SilenceLimit | null = null;
+  /** What is left of a large answer. */
+  #rest: Buffer | null = null;
 
-  constructor(response: ServerResponse, terms: SinkTerms) {
+  constructor(response: Response, terms: SinkTerms) {
     this.#response = response;
     this.#terms = terms;
-    response.on('close', () => this.#closed());
-    response.on('error', () => this.#closed());
+    response.onClose = () => this.#closed();
+    response.onDrain = () => this.#drained();
   }
 
   get gone(): boolean {
@@ -33,20 +36,21 @@ export class ResponseSink implements ClientSink {
   }
 
   get headSent(): boolean {
-    return this.#response.headersSent;
+    return this.#response.headSent;
   }
 
   onGone(listener: () => void): void {
     if (this.gone) listener();
-    else this.#onGone.push(listener);
+    else this.#onGone = listener;
   }
 
   onDrain(listener: () => void): void {
-    this.#response.on('drain', listener);
+    this.#onDrain = listener;
   }
 
-  head(status: number, headers: Record<string, string>): void {
-    this.#response.writeHead(status, headers);
+  head(status: number, headers: Readonly<Record<string, string>>): void {
+    if (this.#terms.draining()) this.#response.closes = true;
+    this.#response.head(status, headers);
   }
 
   write(bytes: Buffer | string): boolean {
@@ -55,14 +59,10 @@ export class ResponseSink implements ClientSink {
 
   end(bytes: Buffer | string = ''): void {
     this.#ended = true;
-    const { socket } = this.#response;
-    if (this.#terms.draining()) this.#response.once('finish', () => socket?.destroySoon());
+    if (this.#terms.draining()) this.#response.closes = true;
     if (bytes.length <= LIMITS.responsePieceBytes) this.#response.end(bytes);
-    else this.#endInPieces(typeof bytes === 'string' ? Buffer.from(bytes) : bytes, 0);
-    if (this.#response.writableLength === 0 || this.gone) return;
-    // Until it is this answer's turn, it is not the client who keeps it waiting.
-    if (this.#response.socket === null) this.#response.once('socket', () => this.#watchReader());
-    else this.#watchReader();
+    else this.#endInPieces(typeof bytes === 'string' ? Buffer.from(bytes) : bytes);
+    if (!this.gone && (this.#rest !== null || this.#response.pendingBytes > 0)) this.#watchReader();
   }
 
   destroy(): void {
@@ -71,32 +71,40 @@ export class ResponseSink implements ClientSink {
   }
 
   /** A large answer waits here and not in the socket, where nobody could see whether the client reads. */
-  #endInPieces(bytes: Buffer, from: number): void {
-    if (bytes.length - from <= LIMITS.responsePieceBytes) {
-      this.#response.end(bytes.subarray(from));
-      return;
+  #endInPieces(bytes: Buffer): void {
+    this.#rest = bytes;
+    for (;;) {
+      const rest: Buffer = this.#rest;
+      if (rest.length <= LIMITS.responsePieceBytes) {
+        this.#rest = null;
+        this.#response.end(rest);
+        return;
+      }
+      this.#rest = rest.subarray(LIMITS.responsePieceBytes);
+      if (!this.#response.write(rest.subarray(0, LIMITS.responsePieceBytes))) return;
     }
-    const to = from + LIMITS.responsePieceBytes;
-    if (this.#response.write(bytes.subarray(from, to))) this.#endInPieces(bytes, to);
-    else this.#response.once('drain', () => this.#endInPieces(bytes, to));
   }
 
   /** The exchange is over, but the connection and what waits in it must not be there for ever. */
   #watchReader(): void {
     const { clock, stallMs } = this.#terms;
-    const stall = new SilenceLimit(clock, stallMs, () => {
-      stall.stop();
+    this.#stall = new SilenceLimit(clock, stallMs, () => {
+      this.#stall?.stop();
       this.#response.destroy();
     });
-    this.#response.on('drain', () => stall.touch());
-    this.#stall = stall;
+  }
+
+  #drained(): void {
+    this.#stall?.touch();
+    if (this.#rest !== null) this.#endInPieces(this.#rest);
+    else this.#onDrain?.();
   }
 
   #closed(): void {
     this.#stall?.stop();
     if (this.#ended || this.#gone) return;
     this.#gone = true;
-    for (const listener of this.#onGone) listener();
-    this.#onGone = [];
+    this.#onGone?.();
+    this.#onGone = null;
   }
 }

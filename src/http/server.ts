@@ -1,4 +1,3 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Caller } from '../accounts/authenticate.ts';
 import { errorEnvelope, GatewayError } from '../canonical/errors.ts';
 import type { Gateway } from '../gateway/gateway.ts';
@@ -7,16 +6,19 @@ import { formatId } from '../kit/ids.ts';
 import { errorFields, type Log } from '../kit/log.ts';
 import { LIMITS } from '../limits.ts';
 import { logRequest } from './call-log.ts';
+import type { Patience } from './client-connection.ts';
 import { corsHeaders, preflightHeaders } from './cors.ts';
 import { wireAt, wireOf } from './error-shape.ts';
 import { errorOfUnknownRoute, methodsAt } from './errors.ts';
 import { checkOrigin, type GuardTerms } from './guard.ts';
+import type { InboundRequest } from './inbound-request.ts';
 import { LargeBodies } from './large-bodies.ts';
 import { forgetRest, isStillSent } from './last-answer.ts';
-import { buildListener, type Patience } from './listener.ts';
+import { Listener } from './listener.ts';
 import { type OperationsAnswers, sendOperations } from './operations.ts';
 import { readRequestBody } from './request-body.ts';
 import { checkBodyHead, checkHead } from './request-head.ts';
+import type { Response } from './response.ts';
 import { ResponseSink, type SinkTerms } from './response-sink.ts';
 import { type Found, pathOf, Router } from './router.ts';
 import type { CallRoute, PlainAnswer, PlainHandler, Route } from './routes.ts';
@@ -37,15 +39,15 @@ export interface ServerTerms {
 }
 
 /** The callers' port. */
-export function buildServer(terms: ServerTerms): Server {
+export function buildServer(terms: ServerTerms): Listener {
   const door = new Door(terms);
-  return buildListener(terms.patience, (request, response) => door.receive(request, response));
+  return new Listener(terms.patience, (request, response) => door.receive(request, response));
 }
 
 /** A request, and what was found out about it so far. */
 interface Visit {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
+  readonly request: InboundRequest;
+  readonly response: Response;
   readonly id: bigint;
   readonly requestId: string;
   readonly startedMs: number;
@@ -69,14 +71,14 @@ class Door {
     this.#sinkTerms = { clock, stallMs: limits.stallMs, draining: terms.draining };
   }
 
-  receive(request: IncomingMessage, response: ServerResponse): void {
+  receive(request: InboundRequest, response: Response): void {
     const { gateway, guard, draining } = this.#terms;
     const id = gateway.ids.next();
     const requestId = formatId('req_', id);
     const startedMs = gateway.clock.monotonicMs();
     const visit: Visit = { request, response, id, requestId, startedMs, found: null, caller: null, freeBody: null };
     const unclear = checkHead(request);
-    if (draining() || unclear !== null) response.setHeader('connection', 'close');
+    if (draining() || unclear !== null) response.closes = true;
     const { headers } = request;
     const refused = unclear ?? checkOrigin(headers, guard);
     if (refused !== null) this.#refuse(visit, refused);
@@ -84,7 +86,7 @@ class Door {
   }
 
   #route(visit: Visit): void {
-    const { method = '', url = '' } = visit.request;
+    const { method, url } = visit.request;
     const path = pathOf(url);
     const found = this.#router.find(method, path);
     visit.found = found;
@@ -140,7 +142,7 @@ class Door {
       return;
     }
     const bytesMax = 'wire' in route ? LIMITS.requestBodyBytesMax : LIMITS.plainBodyBytesMax;
-    const giveLeave = () => visit.response.writeContinue();
+    const giveLeave = () => visit.response.giveLeave();
     const makeRoom = (bytes: number): boolean => {
       visit.freeBody = this.#largeBodies.take(visit.caller?.keyId ?? null, bytes);
       return visit.freeBody !== null;
@@ -150,7 +152,7 @@ class Door {
       else {
         visit.freeBody?.();
         // What is still on its way of this body is not waited for.
-        visit.response.setHeader('connection', 'close');
+        visit.response.closes = true;
         this.#refuse(visit, body);
       }
     });
@@ -198,7 +200,7 @@ class Door {
     const { request, requestId } = visit;
     const error = asGatewayError(cause);
     // Who waits for leave to send a body, and gets none, has nothing more to say here.
-    if (request.headers.expect !== undefined && !request.complete) visit.response.setHeader('connection', 'close');
+    if (request.headers.expect !== undefined && !request.complete) visit.response.closes = true;
     if (error.kind === 'internal_error')
       log.error({ request_id: requestId, ...errorFields(cause) }, 'A request failed unexpectedly.');
     const wire = visit.found === null ? wireAt(request, routes) : wireOf(visit.found.route, request.headers);
@@ -214,7 +216,7 @@ class Door {
   #send(visit: Visit, status: number, headers: Record<string, string>, body: string): void {
     const { request, response, requestId } = visit;
     const length = { 'content-length': String(Buffer.byteLength(body)) };
-    response.writeHead(status, { ...identityHeaders(requestId, null, null), ...headers, ...length });
+    response.head(status, { ...identityHeaders(requestId, null, null), ...headers, ...length });
     const sink = new ResponseSink(response, this.#sinkTerms);
     if (!isStillSent(request, response)) sink.end(body);
     else {
@@ -226,7 +228,7 @@ class Door {
   #note(visit: Visit, status: number, errorCode: string | null): void {
     logRequest(this.#terms.log, {
       requestId: visit.requestId,
-      method: visit.request.method ?? '',
+      method: visit.request.method,
       // The pattern, never the path: callers put all sorts of things into paths.
       route: visit.found?.pattern ?? null,
       keyId: visit.caller?.keyId ?? null,
@@ -241,13 +243,15 @@ const NO_BODY = Buffer.alloc(0);
 const JSON_HEADERS = { 'content-type': 'application/json; charset=utf-8' };
 
 /** Adds the headers a listed page needs; true if the request was the browser's preflight and is answered. */
-function answeredCors(request: IncomingMessage, response: ServerResponse, origins: readonly string[]): boolean {
-  for (const [name, value] of Object.entries(corsHeaders(request.headers, origins))) response.setHeader(name, value);
-  if (request.method !== 'OPTIONS') return false;
-  const preflight = preflightHeaders(request.headers, origins);
-  if (preflight === null) return false;
-  response.writeHead(204, preflight).end();
-  return true;
+function answeredCors({ method, headers }: InboundRequest, response: Response, origins: readonly string[]): boolean {
+  const preflight = method === 'OPTIONS' ? preflightHeaders(headers, origins) : null;
+  if (preflight !== null) {
+    response.head(204, preflight);
+    response.end();
+    return true;
+  }
+  for (const [name, value] of Object.entries(corsHeaders(headers, origins))) response.setHeader(name, value);
+  return false;
 }
 
 function unescaped(param: string): string {

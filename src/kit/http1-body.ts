@@ -6,6 +6,7 @@ type Phase = 'length' | 'chunk-size' | 'chunk' | 'chunk-end' | 'trailers' | 'unt
 
 const CR = 13;
 const LF = 10;
+const COLON = 58;
 const SEMICOLON = 59;
 /** More would be no chunk that fits into anything. */
 const CHUNK_DIGITS_MAX = 8;
@@ -24,6 +25,8 @@ export class Http1Body {
   #besides = 0;
   #sawCr = false;
   #inExtension = false;
+  /** The line of the trailers has a name so far. */
+  #sawColon = false;
   /** Why this is no body; null while all is well. */
   broken: string | null = null;
 
@@ -89,7 +92,7 @@ export class Http1Body {
       if (this.#sawCr) return byte === LF ? this.#sizeRead(at + 1) : this.#break(CHUNK_WORDS);
       if (byte === CR) this.#sawCr = true;
       else if (this.#inExtension) {
-        if (++this.#besides > this.#besidesMax || byte === LF) return this.#break(CHUNK_WORDS);
+        if (++this.#besides > this.#besidesMax || isControl(byte)) return this.#break(CHUNK_WORDS);
       } else if (byte === SEMICOLON && this.#digits > 0) this.#inExtension = true;
       else {
         const digit = HEX[byte]!;
@@ -127,16 +130,18 @@ export class Http1Body {
     for (let at = from; at < bytes.length; at++) {
       const byte = bytes[at]!;
       if (this.#sawCr) {
-        if (byte !== LF) return this.#break('The body ends in a broken trailer.');
-        this.#sawCr = false;
+        if (byte !== LF || (this.#left > 0 && !this.#sawColon)) return this.#break(TRAILER_WORDS);
         if (this.#left === 0) {
           this.#phase = 'over';
           return at + 1;
         }
+        this.#sawCr = false;
+        this.#sawColon = false;
         this.#left = 0;
       } else if (byte === CR) this.#sawCr = true;
-      else if (byte === LF) return this.#break('The body ends in a broken trailer.');
+      else if (isControl(byte) || (byte === COLON && this.#left === 0)) return this.#break(TRAILER_WORDS);
       else {
+        if (byte === COLON) this.#sawColon = true;
         this.#left++;
         if (++this.#besides > this.#besidesMax) return this.#break('The trailers of the body are too large.');
       }
@@ -146,6 +151,11 @@ export class Http1Body {
 }
 
 const CHUNK_WORDS = 'The body is broken into chunks in a way that HTTP does not know.';
+const TRAILER_WORDS = 'The body ends in a broken trailer.';
+
+function isControl(byte: number): boolean {
+  return (byte < 0x20 && byte !== 0x09) || byte === 0x7f;
+}
 
 const NO_DIGIT = 255;
 const HEX = new Uint8Array(256).fill(NO_DIGIT);

@@ -9,7 +9,11 @@ const SPACE = 0x20;
  * Reads the header lines of an HTTP/1.1 message from there to the end of the text, which leaves out the empty line.
  * Names in lower case; what stands twice is joined by commas. Null where a line is none by the letter.
  */
-export function readHeaderLines(text: string, from: number, raw: string[] | null = null): Record<string, string> | null {
+export function readHeaderLines(
+  text: string,
+  from: number,
+  raw: string[] | null = null,
+): Record<string, string> | null {
   const headers: Record<string, string> = Object.create(null);
   for (let at = from; at < text.length; ) {
     const next = text.indexOf(CRLF, at);

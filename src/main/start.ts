@@ -16,7 +16,7 @@ import type { ConfiguredHost } from '../hosts/host.ts';
 import { logCall } from '../http/call-log.ts';
 import { openControlSocket, type RunVerb } from '../http/control-socket.ts';
 import { healthAnswers, metricsAnswer } from '../http/health.ts';
-import { listen, stopListening } from '../http/listener.ts';
+import type { Listener } from '../http/listener.ts';
 import { Metrics } from '../http/metrics.ts';
 import { buildOperations } from '../http/operations.ts';
 import { buildServer } from '../http/server.ts';
@@ -225,16 +225,16 @@ async function openDoors(
   });
   const operations = config.hosted ? buildOperations(config.allowedHosts, config.limits, all) : null;
   const { host, port, operationsPort } = config.listen;
-  const url = await listen(server, { host, port });
+  const url = await server.listen({ host, port });
   const operationsUrl =
-    operations === null ? null : await listen(operations, { host: '127.0.0.1', port: operationsPort });
+    operations === null ? null : await operations.listen({ host: '127.0.0.1', port: operationsPort });
   const control =
     socketPath === null ? null : await openControlSocket(socketPath, verbsOf(terms, books, core, gate, url));
   const close = async (): Promise<void> => {
     draining = true;
     await drain(server, gateway, config.limits.shutdownMs, log);
     if (control !== null) await closeServer(control);
-    if (operations !== null) await closeServer(operations);
+    if (operations !== null) await closeListener(operations);
   };
   return { url, operationsUrl, close };
 }
@@ -259,20 +259,26 @@ function verbsOf(terms: StartTerms, books: Books, core: Core, gate: AuthGate, ur
 }
 
 /** No new connection; calls under way may end in their own time, then they are told; the last settle is awaited. */
-async function drain(server: Server, { clock, shutdown }: Gateway, waitMs: number, log: Log): Promise<void> {
-  const closed = stopListening(server);
+async function drain(server: Listener, { clock, shutdown }: Gateway, waitMs: number, log: Log): Promise<void> {
+  const closed = server.close();
   const deadline = clock.after(waitMs, () => {
     log.warn({ calls: shutdown.callsUnderWay }, 'Calls under way are cut short.');
     shutdown.cutShort();
   });
   await shutdown.idle();
   deadline.cancel();
-  const lastWords = clock.after(LIMITS.lastWordMs, () => server.closeAllConnections());
+  const lastWords = clock.after(LIMITS.lastWordMs, () => server.cutAll());
   await closed;
   lastWords.cancel();
   // A request that was still arriving has become a call by now, of a client that is gone.
   shutdown.cutShort();
   await shutdown.idle();
+}
+
+function closeListener(listener: Listener): Promise<void> {
+  const closed = listener.close();
+  listener.cutAll();
+  return closed;
 }
 
 function closeServer(server: Server): Promise<void> {

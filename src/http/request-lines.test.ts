@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest';
+import { mayBecomeHead, readRequestLines } from './request-lines.ts';
+
+describe('the lines of a request', () => {
+  it('say what is asked, of whom, and how long the body is', () => {
+    const lines = readRequestLines('POST /v1/x?y HTTP/1.1\r\nHost: a\r\nContent-Length: 12')!;
+    expect({ ...lines, headers: { ...lines.headers } }).toEqual({
+      method: 'POST',
+      url: '/v1/x?y',
+      httpVersionMajor: 1,
+      httpVersionMinor: 1,
+      rawHeaders: ['Host', 'a', 'Content-Length', '12'],
+      headers: { host: 'a', 'content-length': '12' },
+      framing: 12,
+    });
+  });
+
+  it.each([
+    ['no body', 'GET / HTTP/1.1', 0],
+    ['a length', 'GET / HTTP/1.1\r\ncontent-length: 0', 0],
+    ['chunks', 'POST / HTTP/1.1\r\ntransfer-encoding: Chunked', 'chunked'],
+    ['chunks of something else', 'POST / HTTP/1.1\r\ntransfer-encoding: gzip, chunked', null],
+    ['chunks before there were any', 'POST / HTTP/1.0\r\ntransfer-encoding: chunked', null],
+    ['another HTTP', 'GET / HTTP/2.0', null],
+  ])('with %s', (_, text, framing) => {
+    expect(readRequestLines(text)?.framing).toBe(framing);
+  });
+
+  it.each([
+    ['a method nobody has', 'STEAL / HTTP/1.1'],
+    ['a method in small letters', 'get / HTTP/1.1'],
+    ['no target', 'GET  HTTP/1.1'],
+    ['no version', 'GET /'],
+    ['half a version', 'GET / HTTP/1'],
+    ['one word', 'GET'],
+    ['nothing', ''],
+    ['two lengths', 'POST / HTTP/1.1\r\ncontent-length: 5\r\ncontent-length: 5'],
+    ['a length that is none', 'POST / HTTP/1.1\r\ncontent-length: +5'],
+    ['a length and chunks', 'POST / HTTP/1.1\r\ncontent-length: 5\r\ntransfer-encoding: chunked'],
+    ['chunks inside something else', 'POST / HTTP/1.1\r\ntransfer-encoding: chunked, gzip'],
+    ['another coding', 'POST / HTTP/1.1\r\ntransfer-encoding: identity'],
+    ['a broken header', 'GET / HTTP/1.1\r\nhost'],
+  ])('are none with %s', (_, text) => {
+    expect(readRequestLines(text)).toBeNull();
+  });
+});
+
+describe('what has come of a head', () => {
+  it('may become one while its lines end as they must', () => {
+    for (const begun of ['G', 'GET /v1', 'GET / HTTP/1.1\r', 'GET / HTTP/1.1\r\nhost: a\r\n', 'X\tY']) {
+      expect([begun, mayBecomeHead(begun)]).toEqual([begun, true]);
+    }
+  });
+
+  it('is given up as soon as it cannot', () => {
+    for (const begun of [
+      'get /',
+      '{"model":',
+      '\x16\x03\x01',
+      'GET / HTTP/1.1\nhost',
+      'GET / HTTP/1.1\rhost',
+      'GET /\0',
+    ]) {
+      expect([begun, mayBecomeHead(begun)]).toEqual([begun, false]);
+    }
+  });
+});
