@@ -20,6 +20,7 @@ type Container = Record<string, unknown> | unknown[];
  * that `"\u006e": 128` could hide `n` from us and not from a host.
  */
 export function buildJson(bytes: Buffer, parseScalar: (json: string) => unknown): unknown {
+  const source = { bytes, ascii: null };
   const root: unknown[] = [];
   const open: Container[] = [root];
   /** The key that each open object has read and has no value for yet. */
@@ -28,7 +29,7 @@ export function buildJson(bytes: Buffer, parseScalar: (json: string) => unknown)
     const byte = bytes[at]!;
     const parent = open.at(-1)!;
     if (byte === QUOTE && !Array.isArray(parent) && keys.at(-1) === null) {
-      const end = afterString(bytes, at);
+      const end = afterString(source, at);
       keys[keys.length - 1] = decodeString(bytes, at + 1, end - 1);
       at = end;
     } else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
@@ -43,7 +44,7 @@ export function buildJson(bytes: Buffer, parseScalar: (json: string) => unknown)
       at++;
     } else if (byte === COMMA || byte === COLON || isSpace(byte)) at++;
     else {
-      const end = afterValue(bytes, at);
+      const end = afterValue(source, at);
       put(parent, keys, parseScalar(bytes.toString('utf8', at, end)));
       at = end;
     }

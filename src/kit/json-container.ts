@@ -2,10 +2,12 @@ import {
   afterSpace,
   afterString,
   afterValue,
+  BACKSLASH,
   CLOSE_BRACE,
   CLOSE_BRACKET,
   COMMA,
   decodeString,
+  type JsonSource,
   OPEN_BRACE,
   OPEN_BRACKET,
 } from './json-bytes.ts';
@@ -19,9 +21,8 @@ export interface JsonSpan {
   readonly end: number;
 }
 
-/** One member of an object or element of an array; an element's key is its index and has no text of its own. */
+/** One member of an object or element of an array; an element has no key of its own. */
 export interface JsonMember extends JsonSpan {
-  readonly key: string | number;
   /** From the opening quote to after the closing one; for an element both are where its value starts. */
   readonly keyStart: number;
   readonly keyEnd: number;
@@ -39,79 +40,103 @@ export class JsonContainers {
   readonly bytes: Buffer;
   /** Where the outermost value begins. */
   readonly start: number;
-  readonly #read = new Map<number, JsonContainer | null>();
+  /** Without a string, which would hold the text twice for as long as someone may ask. */
+  readonly #source: JsonSource;
+  #root: JsonContainer | null;
+  #deeper: Map<number, JsonContainer | null> | null = null;
 
-  constructor(bytes: Buffer) {
+  /** The outermost container may be known already, from someone who walked over the text. */
+  constructor(bytes: Buffer, root: JsonContainer | null = null) {
     this.bytes = bytes;
     this.start = afterSpace(bytes, 0);
+    this.#source = { bytes, ascii: null };
+    this.#root = root;
   }
 
   /** Where the value at a path lies; null if there is none. */
   locate(path: JsonPath): JsonSpan | null {
-    if (path.length === 0) return { start: this.start, end: valueEnd(this.bytes, this.start) };
+    if (path.length === 0) return { start: this.start, end: valueEnd(this.#source, this.start) };
     let member: JsonMember | undefined;
     for (const step of path) {
       const container = this.containerAt(member === undefined ? this.start : member.start);
-      member = container === null ? undefined : findMember(container, step);
+      member = container === null ? undefined : findMember(this.bytes, container, step);
       if (member === undefined) return null;
     }
     return member ?? null;
   }
 
   containerAt(start: number): JsonContainer | null {
-    let container = this.#read.get(start);
+    if (start === this.start) {
+      this.#root ??= readContainer(this.#source, start);
+      return this.#root;
+    }
+    this.#deeper ??= new Map();
+    let container = this.#deeper.get(start);
     if (container === undefined) {
-      container = readContainer(this.bytes, start);
-      this.#read.set(start, container);
+      container = readContainer(this.#source, start);
+      this.#deeper.set(start, container);
     }
     return container;
   }
 }
 
 /** Lists what lies directly in the object or array that begins here, stepping over deeper values; null for a scalar. */
-function readContainer(bytes: Buffer, start: number): JsonContainer | null {
-  const opening = bytes[start];
+export function readContainer(
+  source: JsonSource,
+  start: number,
+  depthMax = Number.POSITIVE_INFINITY,
+): JsonContainer | null {
+  const opening = source.bytes[start];
   if (opening !== OPEN_BRACE && opening !== OPEN_BRACKET) return null;
   const isObject = opening === OPEN_BRACE;
-  return { isObject, inside: start + 1, members: readMembers(bytes, start + 1, isObject) };
+  return { isObject, inside: start + 1, members: readMembers(source, start + 1, isObject, depthMax - 1) };
 }
 
-function readMembers(bytes: Buffer, inside: number, isObject: boolean): JsonMember[] {
+function readMembers(source: JsonSource, inside: number, isObject: boolean, depthMax: number): JsonMember[] {
+  const { bytes } = source;
   const closing = isObject ? CLOSE_BRACE : CLOSE_BRACKET;
   const members: JsonMember[] = [];
   let at = afterSpace(bytes, inside);
   if (bytes[at] === closing) return members;
   for (;;) {
-    const member = isObject ? readMember(bytes, at) : readElement(bytes, at, members.length);
-    members.push(member);
-    at = afterSpace(bytes, member.end);
+    const keyEnd = isObject ? afterString(source, at) : at;
+    if (keyEnd === -1) throw brokenJson();
+    const start = isObject ? afterSpace(bytes, afterSpace(bytes, keyEnd) + 1) : at;
+    const end = valueEnd(source, start, depthMax);
+    members.push({ keyStart: at, keyEnd, start, end });
+    at = afterSpace(bytes, end);
     if (bytes[at] === closing) return members;
     if (bytes[at] !== COMMA) throw brokenJson();
     at = afterSpace(bytes, at + 1);
   }
 }
 
-function readMember(bytes: Buffer, keyStart: number): JsonMember {
-  const keyEnd = afterString(bytes, keyStart);
-  if (keyEnd === -1) throw brokenJson();
-  const colon = afterSpace(bytes, keyEnd);
-  const start = afterSpace(bytes, colon + 1);
-  return { key: decodeString(bytes, keyStart + 1, keyEnd - 1), keyStart, keyEnd, start, end: valueEnd(bytes, start) };
-}
-
-function readElement(bytes: Buffer, start: number, index: number): JsonMember {
-  return { key: index, keyStart: start, keyEnd: start, start, end: valueEnd(bytes, start) };
-}
-
-function valueEnd(bytes: Buffer, start: number): number {
-  const end = afterValue(bytes, start);
+function valueEnd(source: JsonSource, start: number, depthMax?: number): number {
+  const end = afterValue(source, start, depthMax);
   if (end === -1) throw brokenJson();
   return end;
 }
 
 /** Where a key stands twice, the last one counts, as it does for JSON.parse. */
-export function findMember(container: JsonContainer, key: string | number): JsonMember | undefined {
-  return container.members.findLast((member) => member.key === key);
+export function findMember(bytes: Buffer, container: JsonContainer, key: string | number): JsonMember | undefined {
+  const { isObject, members } = container;
+  if (typeof key === 'number') return isObject ? undefined : members[key];
+  if (!isObject) return undefined;
+  for (let index = members.length - 1; index >= 0; index--) {
+    if (hasKey(bytes, members[index]!, key)) return members[index];
+  }
+  return undefined;
+}
+
+/** Compares byte by byte: most members are never asked for, and a string of their key would be made for nothing. */
+export function hasKey(bytes: Buffer, { keyStart, keyEnd }: JsonMember, key: string): boolean {
+  const length = keyEnd - keyStart - 2;
+  for (let offset = 0; offset < length; offset++) {
+    const byte = bytes[keyStart + 1 + offset]!;
+    if (byte === BACKSLASH || byte > 0x7f) return decodeString(bytes, keyStart + 1, keyEnd - 1) === key;
+    if (byte !== key.charCodeAt(offset)) return false;
+  }
+  return length === key.length;
 }
 
 function brokenJson(): JsonError {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { tryParseJson } from './json.ts';
+import { readJson, tryParseJson } from './json.ts';
 import { isTooDeep } from './json-depth.ts';
 
 function depthOf(value: unknown): number {
@@ -34,4 +34,8 @@ it('JSON of hosts that could not be written again without a deep stack is none',
   const nested = (depth: number): string => `${'['.repeat(depth)}${']'.repeat(depth)}`;
   expect(tryParseJson(nested(500))).toBeInstanceOf(Array);
   expect(tryParseJson(nested(100_000))).toBeUndefined();
+  for (const holder of [nested, (depth: number) => `{"a":1,"b":${nested(depth - 1)}}`]) {
+    expect(readJson(Buffer.from(holder(1_000))).value).toBeInstanceOf(Object);
+    for (const depth of [1_001, 100_000]) expect(() => readJson(Buffer.from(holder(depth)))).toThrow('too deeply');
+  }
 });

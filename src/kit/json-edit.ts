@@ -1,5 +1,6 @@
 import {
   findMember,
+  hasKey,
   type JsonContainer,
   type JsonContainers,
   type JsonMember,
@@ -26,8 +27,10 @@ interface Splice extends JsonSpan {
 /** Collects edits and applies them at once; every byte outside what was edited stays as it was written. */
 export class JsonEdit {
   readonly #source: JsonContainers;
-  readonly #edits = new Map<JsonContainer, ContainerEdit>();
   readonly #replacements: Splice[] = [];
+  /** Nearly every edit is of the outermost object. */
+  #outermost: ContainerEdit | null = null;
+  #deeper: Map<JsonContainer, ContainerEdit> | null = null;
 
   /** The text must be known to be valid; every path means the text as it was before the edits. */
   constructor(source: JsonContainers) {
@@ -39,14 +42,15 @@ export class JsonEdit {
     if (path.length === 0) return this.#replace(this.#source.locate(path)!, json);
     let container = this.#at(this.#source.start, path);
     for (let depth = 0; depth < path.length; depth++) {
-      const member = container.find(path[depth]!);
+      const key = path[depth]!;
+      const member = container.find(key);
       const isLast = depth === path.length - 1;
       if (member === undefined) {
         if (!isLast && !options?.createParents) throw new JsonEditError(`There is no parent for ${formatPath(path)}.`);
-        container.append(path[depth]!, nest(path.slice(depth + 1), json));
+        container.append(key, isLast ? json : nest(path.slice(depth + 1), json));
         break;
       }
-      container.dropTwins(member);
+      container.dropTwins(member, key);
       if (isLast) this.#replace(member, json);
       else container = this.#at(member.start, path);
     }
@@ -55,20 +59,24 @@ export class JsonEdit {
 
   /** Takes a member or element out, with one comma; nothing happens if it is not there. */
   remove(path: JsonPath): this {
-    const found = this.#find(path);
-    if (found !== null) {
-      found.container.dropTwins(found.member);
-      found.container.drop(found.member);
+    const container = this.#holderOf(path);
+    const key = path.at(-1)!;
+    const member = container?.find(key);
+    if (container !== null && member !== undefined) {
+      container.dropTwins(member, key);
+      container.drop(member);
     }
     return this;
   }
 
   /** Gives a member another key, in its place; nothing happens if it is not there. */
   rename(path: JsonPath, newKey: string): this {
-    const found = this.#find(path);
-    if (found !== null) {
-      found.container.dropTwins(found.member);
-      found.container.rename(found.member, newKey);
+    const container = this.#holderOf(path);
+    const key = path.at(-1)!;
+    const member = container?.find(key);
+    if (container !== null && member !== undefined) {
+      container.dropTwins(member, key);
+      container.rename(member, newKey);
     }
     return this;
   }
@@ -76,7 +84,8 @@ export class JsonEdit {
   /** The edited text; the same buffer if there was nothing to do. */
   apply(): Buffer {
     const splices = [...this.#replacements];
-    for (const edit of this.#edits.values()) splices.push(...edit.splices());
+    this.#outermost?.spliceInto(splices);
+    if (this.#deeper !== null) for (const edit of this.#deeper.values()) edit.spliceInto(splices);
     if (splices.length === 0) return this.#source.bytes;
     splices.sort((left, right) => left.start - right.start);
     return spliceAll(this.#source.bytes, splices);
@@ -87,16 +96,18 @@ export class JsonEdit {
     return this;
   }
 
-  #find(path: JsonPath): { container: ContainerEdit; member: JsonMember } | null {
-    let start = this.#source.start;
-    for (let depth = 0; depth < path.length; depth++) {
-      const container = this.#containerAt(start);
-      const member = container?.find(path[depth]!);
-      if (container === null || member === undefined) return null;
-      if (depth === path.length - 1) return { container, member };
-      start = member.start;
+  /** The container that the last step of a path leads into; null if there is none. */
+  #holderOf(path: JsonPath): ContainerEdit | null {
+    if (path.length === 0) {
+      throw new JsonEditError('The outermost value has no key: it can be set, but not removed or renamed.');
     }
-    throw new JsonEditError('The outermost value has no key: it can be set, but not removed or renamed.');
+    let container = this.#containerAt(this.#source.start);
+    for (let depth = 0; depth < path.length - 1; depth++) {
+      const member = container?.find(path[depth]!);
+      if (member === undefined) return null;
+      container = this.#containerAt(member.start);
+    }
+    return container;
   }
 
   #at(start: number, path: JsonPath): ContainerEdit {
@@ -106,48 +117,65 @@ export class JsonEdit {
   }
 
   #containerAt(start: number): ContainerEdit | null {
+    const { bytes } = this.#source;
     const container = this.#source.containerAt(start);
     if (container === null) return null;
-    const edit = this.#edits.get(container) ?? new ContainerEdit(container);
-    this.#edits.set(container, edit);
+    if (start === this.#source.start) {
+      this.#outermost ??= new ContainerEdit(bytes, container);
+      return this.#outermost;
+    }
+    this.#deeper ??= new Map();
+    const edit = this.#deeper.get(container) ?? new ContainerEdit(bytes, container);
+    this.#deeper.set(container, edit);
     return edit;
   }
 }
 
+interface Appended {
+  readonly key: string | number;
+  readonly json: string;
+}
+
 /** What is to change among the members of one object or array; here the commas are kept right. */
 class ContainerEdit {
+  readonly #bytes: Buffer;
   readonly #container: JsonContainer;
-  readonly #dropped = new Set<JsonMember>();
-  readonly #renamed = new Map<JsonMember, string>();
-  readonly #appended: { readonly key: string | number; readonly json: string }[] = [];
+  /** Made when they are needed: most edits only replace. */
+  #dropped: Set<JsonMember> | null = null;
+  #renamed: Map<JsonMember, string> | null = null;
+  #appended: Appended[] | null = null;
 
-  constructor(container: JsonContainer) {
+  constructor(bytes: Buffer, container: JsonContainer) {
+    this.#bytes = bytes;
     this.#container = container;
   }
 
   find(key: string | number): JsonMember | undefined {
-    return findMember(this.#container, key);
+    return findMember(this.#bytes, this.#container, key);
   }
 
   drop(member: JsonMember): void {
+    this.#dropped ??= new Set();
     this.#dropped.add(member);
   }
 
   /** A reader that takes the first of two equal keys must not find what the edit was to change. */
-  dropTwins(member: JsonMember): void {
-    if (!this.#container.isObject) return;
+  dropTwins(member: JsonMember, key: string | number): void {
+    if (typeof key === 'number') return;
     for (const other of this.#container.members) {
-      if (other.key === member.key && other !== member) this.#dropped.add(other);
+      if (other !== member && hasKey(this.#bytes, other, key)) this.drop(other);
     }
   }
 
   rename(member: JsonMember, newKey: string): void {
     if (!this.#container.isObject) throw new JsonEditError('An element of an array has no key to rename.');
-    if (this.#renamed.has(member)) throw new JsonEditError(`The key ${String(member.key)} is renamed twice.`);
+    this.#renamed ??= new Map();
+    if (this.#renamed.has(member)) throw new JsonEditError(`The member that is to be ${newKey} is renamed twice.`);
     this.#renamed.set(member, newKey);
   }
 
   append(key: string | number, json: string): void {
+    this.#appended ??= [];
     const fits = this.#container.isObject
       ? typeof key === 'string'
       : key === this.#container.members.length + this.#appended.length;
@@ -155,46 +183,57 @@ class ContainerEdit {
     this.#appended.push({ key, json });
   }
 
-  splices(): Splice[] {
-    if (this.#renamed.size > 0 || this.#appended.length > 0) this.#refuseEqualKeys();
-    const splices = this.#dropped.size > 0 ? this.#dropSplices() : [];
-    for (const [member, newKey] of this.#renamed) {
-      splices.push({ start: member.keyStart, end: member.keyEnd, text: JSON.stringify(newKey) });
+  spliceInto(splices: Splice[]): void {
+    this.#refuseEqualKeys();
+    if (this.#dropped !== null) this.#spliceDropped(this.#dropped, splices);
+    if (this.#renamed !== null) {
+      for (const [member, newKey] of this.#renamed) {
+        splices.push({ start: member.keyStart, end: member.keyEnd, text: JSON.stringify(newKey) });
+      }
     }
-    if (this.#appended.length > 0) splices.push(this.#appendSplice());
-    return splices;
+    if (this.#appended !== null) splices.push(this.#appendSplice(this.#appended));
   }
 
   /** A dropped member takes the comma before it along, or the one after it while nothing before it stays. */
-  #dropSplices(): Splice[] {
+  #spliceDropped(dropped: ReadonlySet<JsonMember>, splices: Splice[]): void {
     const { members } = this.#container;
-    const splices: Splice[] = [];
-    let kept: JsonMember | undefined;
-    members.forEach((member, index) => {
-      const before = members[index - 1];
-      const after = members[index + 1];
-      if (!this.#dropped.has(member)) kept = member;
-      else if (kept !== undefined) splices.push({ start: before!.end, end: member.end, text: '' });
-      else splices.push({ start: member.keyStart, end: after?.keyStart ?? member.end, text: '' });
-    });
-    return splices;
+    let isFirst = true;
+    for (let index = 0; index < members.length; index++) {
+      const member = members[index]!;
+      if (!dropped.has(member)) isFirst = false;
+      else if (isFirst)
+        splices.push({ start: member.keyStart, end: members[index + 1]?.keyStart ?? member.end, text: '' });
+      else splices.push({ start: members[index - 1]!.end, end: member.end, text: '' });
+    }
   }
 
-  #appendSplice(): Splice {
+  #appendSplice(appended: readonly Appended[]): Splice {
     const { isObject, inside, members } = this.#container;
     const at = members.at(-1)?.end ?? inside;
-    const added = this.#appended.map(({ key, json }) => (isObject ? `${JSON.stringify(key)}:${json}` : json)).join(',');
-    return { start: at, end: at, text: members.length > this.#dropped.size ? `,${added}` : added };
+    let text = '';
+    let isFirst = members.length === (this.#dropped?.size ?? 0);
+    for (const { key, json } of appended) {
+      text += `${isFirst ? '' : ','}${isObject ? `${JSON.stringify(key)}:` : ''}${json}`;
+      isFirst = false;
+    }
+    return { start: at, end: at, text };
   }
 
   #refuseEqualKeys(): void {
-    if (!this.#container.isObject) return;
-    const stay = this.#container.members.filter((member) => !this.#dropped.has(member) && !this.#renamed.has(member));
-    const taken = new Set(stay.map(({ key }) => key));
-    for (const key of [...this.#renamed.values(), ...this.#appended.map((added) => added.key)]) {
-      if (taken.has(key)) throw new JsonEditError(`The edits would make two members with the key ${String(key)}.`);
+    // A single key was appended because there is none like it.
+    if (!this.#container.isObject || (this.#renamed === null && (this.#appended?.length ?? 0) < 2)) return;
+    const taken = new Set<string | number>();
+    for (const key of [...(this.#renamed?.values() ?? []), ...(this.#appended ?? []).map((added) => added.key)]) {
+      if (taken.has(key) || this.#stays(key)) {
+        throw new JsonEditError(`The edits would make two members with the key ${String(key)}.`);
+      }
       taken.add(key);
     }
+  }
+
+  #stays(key: string | number): boolean {
+    const member = this.find(key);
+    return member !== undefined && !this.#dropped?.has(member) && !this.#renamed?.has(member);
   }
 }
 
@@ -206,14 +245,27 @@ function nest(path: JsonPath, json: string): string {
   }, json);
 }
 
+/** Every byte is copied once, into a buffer of the length that will be needed. */
 function spliceAll(bytes: Buffer, splices: readonly Splice[]): Buffer {
-  const pieces: Buffer[] = [];
-  let at = 0;
+  const spliced = Buffer.allocUnsafe(splicedLength(bytes, splices));
+  let read = 0;
+  let written = 0;
   for (const { start, end, text } of splices) {
-    if (start < at) throw new JsonEditError('Two edits overlap.');
-    pieces.push(bytes.subarray(at, start), Buffer.from(text));
-    at = end;
+    written += bytes.copy(spliced, written, read, start);
+    written += spliced.write(text, written);
+    read = end;
   }
-  pieces.push(bytes.subarray(at));
-  return Buffer.concat(pieces);
+  bytes.copy(spliced, written, read);
+  return spliced;
+}
+
+function splicedLength(bytes: Buffer, splices: readonly Splice[]): number {
+  let length = bytes.length;
+  let before = 0;
+  for (const { start, end, text } of splices) {
+    if (start < before) throw new JsonEditError('Two edits overlap.');
+    length += Buffer.byteLength(text) - (end - start);
+    before = end;
+  }
+  return length;
 }

@@ -23,6 +23,10 @@ export class JsonError extends Error {
   }
 }
 
+export function tooDeep(): JsonError {
+  return new JsonError('too_deep', 'This JSON is nested too deeply.');
+}
+
 const PATH_CHARACTERS_MAX = 200;
 
 /** `['messages', 2, 'content']` as people write it: `messages[2].content`. */

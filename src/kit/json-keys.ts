@@ -6,31 +6,31 @@ const COMPARED_KEYS_MAX = 16;
 /** The keys of one object so far, by their place in the text; tells whether a key was there before. */
 export class KeySet {
   readonly #bytes: Buffer;
-  /** Opening and closing quotes of the keys that are compared as bytes. */
-  readonly #openings: number[] = [];
-  readonly #closings: number[] = [];
-  #comparedCount = 0;
+  /** Where the keys that are compared as bytes have their quotes: the opening one, then the closing one. */
+  readonly #quotes: number[] = [];
+  #quoteCount = 0;
   /** All keys decoded, once there are many or one is spelt with an escape. */
   #decoded: Set<string> | null = null;
-  #lastOpening = -1;
-  #lastClosing = -1;
+  /** The quotes of the key added last; -1 while there is none. */
+  lastOpening = -1;
+  lastClosing = -1;
 
   constructor(bytes: Buffer) {
     this.#bytes = bytes;
   }
 
   clear(): void {
-    this.#comparedCount = 0;
+    this.#quoteCount = 0;
     this.#decoded = null;
-    this.#lastOpening = -1;
+    this.lastOpening = -1;
   }
 
   /** False if the object has this key already, in whatever spelling. */
   add(opening: number, closing: number, isEscaped: boolean): boolean {
-    this.#lastOpening = opening;
-    this.#lastClosing = closing;
+    this.lastOpening = opening;
+    this.lastClosing = closing;
     if (this.#decoded !== null) return this.#addDecoded(this.#decoded, opening, closing);
-    if (isEscaped || this.#comparedCount === COMPARED_KEYS_MAX) {
+    if (isEscaped || this.#quoteCount === 2 * COMPARED_KEYS_MAX) {
       return this.#addDecoded(this.#decodeAll(), opening, closing);
     }
     return this.#addCompared(opening, closing);
@@ -38,19 +38,20 @@ export class KeySet {
 
   /** The key added last; null while there is none. */
   last(): string | null {
-    return this.#lastOpening === -1 ? null : decodeString(this.#bytes, this.#lastOpening + 1, this.#lastClosing);
+    return this.lastOpening === -1 ? null : decodeString(this.#bytes, this.lastOpening + 1, this.lastClosing);
   }
 
   #addCompared(opening: number, closing: number): boolean {
+    const quotes = this.#quotes;
+    const count = this.#quoteCount;
     const length = closing - opening;
-    const count = this.#comparedCount;
-    for (let index = 0; index < count; index++) {
-      const other = this.#openings[index]!;
-      if (this.#closings[index]! - other === length && this.#areEqual(other, opening, length)) return false;
+    for (let index = 0; index < count; index += 2) {
+      const other = quotes[index]!;
+      if (quotes[index + 1]! - other === length && this.#areEqual(other, opening, length)) return false;
     }
-    this.#openings[count] = opening;
-    this.#closings[count] = closing;
-    this.#comparedCount = count + 1;
+    quotes[count] = opening;
+    quotes[count + 1] = closing;
+    this.#quoteCount = count + 2;
     return true;
   }
 
@@ -64,8 +65,8 @@ export class KeySet {
 
   #decodeAll(): Set<string> {
     const decoded = new Set<string>();
-    for (let index = 0; index < this.#comparedCount; index++) {
-      this.#addDecoded(decoded, this.#openings[index]!, this.#closings[index]!);
+    for (let index = 0; index < this.#quoteCount; index += 2) {
+      this.#addDecoded(decoded, this.#quotes[index]!, this.#quotes[index + 1]!);
     }
     this.#decoded = decoded;
     return decoded;

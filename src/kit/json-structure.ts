@@ -7,10 +7,12 @@ import {
   CLOSE_BRACKET,
   COLON,
   COMMA,
+  type JsonSource,
   OPEN_BRACE,
   OPEN_BRACKET,
   QUOTE,
 } from './json-bytes.ts';
+import type { JsonContainer, JsonMember } from './json-container.ts';
 import { describeByte, describePlace, formatPath, JsonError, type JsonErrorCode } from './json-error.ts';
 import { KeySet } from './json-keys.ts';
 
@@ -29,6 +31,8 @@ export interface JsonLimits {
 export interface JsonStructure {
   /** Some key is spelt with a backslash. */
   readonly hasEscapedKeys: boolean;
+  /** The outermost object, whose members the walk passes anyway; null for any other value. */
+  readonly root: JsonContainer | null;
 }
 
 const MINUS = 0x2d;
@@ -43,16 +47,16 @@ const NULL = Buffer.from('null');
  * Walks over JSON once, without building anything, and refuses what must not reach JSON.parse or a host.
  * What is inside strings is left to JSON.parse; everything else it accepts or refuses exactly as JSON.parse does.
  */
-export function checkStructure(bytes: Buffer, limits: JsonLimits): JsonStructure {
-  const check = new StructureCheck(bytes, limits);
-  check.run(bytes.length);
+export function checkStructure(source: JsonSource, limits: JsonLimits): JsonStructure {
+  const check = new StructureCheck(source, limits);
+  check.run(source.bytes.length);
   check.refuseManyBesideEscapes();
-  return { hasEscapedKeys: check.hasEscapedKeys };
+  return { hasEscapedKeys: check.hasEscapedKeys, root: check.root() };
 }
 
 /** The path of whatever holds the byte at this position, in JSON whose structure was checked. */
-export function pathAt(bytes: Buffer, position: number, limits: JsonLimits): string {
-  const check = new StructureCheck(bytes, limits);
+export function pathAt(source: JsonSource, position: number, limits: JsonLimits): string {
+  const check = new StructureCheck(source, limits);
   check.run(position);
   return check.path();
 }
@@ -60,8 +64,11 @@ export function pathAt(bytes: Buffer, position: number, limits: JsonLimits): str
 /** Every step takes the place where it begins and returns the place after it. */
 class StructureCheck {
   hasEscapedKeys = false;
+  readonly #source: JsonSource;
   readonly #bytes: Buffer;
   readonly #limits: JsonLimits;
+  /** Of the outermost object. */
+  readonly #members: JsonMember[] = [];
   /** One per depth, made on first use and used again for every container at that depth. */
   readonly #levels: Level[] = [];
   #level: Level | undefined;
@@ -69,8 +76,9 @@ class StructureCheck {
   #keyCount = 0;
   #valueCount = 0;
 
-  constructor(bytes: Buffer, limits: JsonLimits) {
-    this.#bytes = bytes;
+  constructor(source: JsonSource, limits: JsonLimits) {
+    this.#source = source;
+    this.#bytes = source.bytes;
     this.#limits = limits;
   }
 
@@ -110,11 +118,19 @@ class StructureCheck {
     );
   }
 
+  /** Where the outermost object has its members, so that whoever edits it need not search. */
+  root(): JsonContainer | null {
+    const start = afterSpace(this.#bytes, 0);
+    return this.#bytes[start] === OPEN_BRACE ? { isObject: true, inside: start + 1, members: this.#members } : null;
+  }
+
   /** Closes what ends here and goes to the next value; after the outermost one, to beyond the end of the text. */
   #nextValue(from: number): number {
     const bytes = this.#bytes;
-    let at = afterSpace(bytes, from);
+    let end = from;
+    let at = afterSpace(bytes, end);
     for (let level = this.#level; level !== undefined; level = this.#level) {
+      if (this.#depth === 1 && level.hasMember()) this.#members.push(level.memberUntil(end));
       const byte = bytes[at];
       if (byte === COMMA) {
         at = afterSpace(bytes, at + 1);
@@ -126,7 +142,8 @@ class StructureCheck {
         this.#unexpected(at, level.isObject ? 'a comma or }' : 'a comma or ]');
       }
       this.#level = this.#levels[--this.#depth - 1];
-      at = afterSpace(bytes, at + 1);
+      end = at + 1;
+      at = afterSpace(bytes, end);
     }
     if (at < bytes.length) this.#unexpected(at, 'nothing more');
     return bytes.length + 1;
@@ -160,7 +177,8 @@ class StructureCheck {
     if (!level.keys.add(openingQuote, end, isEscaped)) this.#refuseDuplicate();
     const colon = afterSpace(bytes, end + 1);
     if (bytes[colon] !== COLON) this.#unexpected(colon, 'a colon');
-    return afterSpace(bytes, colon + 1);
+    level.valueStart = afterSpace(bytes, colon + 1);
+    return level.valueStart;
   }
 
   #afterScalar(at: number, first: number | undefined): number {
@@ -173,7 +191,7 @@ class StructureCheck {
   }
 
   #afterString(openingQuote: number): number {
-    const end = afterString(this.#bytes, openingQuote);
+    const end = afterString(this.#source, openingQuote);
     if (end === -1) this.#unterminated(openingQuote);
     return end;
   }
@@ -262,6 +280,8 @@ class StructureCheck {
 class Level {
   isObject = false;
   index = 0;
+  /** Of the member whose key was read last. */
+  valueStart = 0;
   readonly keys: KeySet;
 
   constructor(bytes: Buffer) {
@@ -272,6 +292,14 @@ class Level {
     this.isObject = isObject;
     this.index = 0;
     this.keys.clear();
+  }
+
+  hasMember(): boolean {
+    return this.isObject && this.keys.lastOpening !== -1;
+  }
+
+  memberUntil(end: number): JsonMember {
+    return { keyStart: this.keys.lastOpening, keyEnd: this.keys.lastClosing + 1, start: this.valueStart, end };
   }
 
   step(): string | number | null {

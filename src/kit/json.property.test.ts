@@ -9,6 +9,7 @@ import {
   type JsonPath,
   locateJson,
   parseJson,
+  readJson,
   scanJson,
   tryParseJson,
 } from './json.ts';
@@ -346,7 +347,11 @@ describe('editJson, for any JSON text', () => {
   it('finds every value where it was written', () => {
     fc.assert(
       fc.property(editableDocuments, ({ bytes, values }) => {
-        for (const { path, start, end } of values) expect(locateJson(bytes, path)).toMatchObject({ start, end });
+        const read = [scanJson(bytes, LIMITS), readJson(bytes)];
+        for (const { path, start, end } of values) {
+          expect(locateJson(bytes, path)).toMatchObject({ start, end });
+          for (const text of read) expect(text.locate(path)).toMatchObject({ start, end });
+        }
       }),
       { numRuns: LOCATED_RUNS },
     );

@@ -1,10 +1,11 @@
 import { isUtf8 } from 'node:buffer';
 import { LIMITS } from '../limits.ts';
 import { buildJson } from './json-build.ts';
-import { JsonContainers, type JsonPath, type JsonSpan } from './json-container.ts';
+import { afterSpace, type JsonSource, sourceOf } from './json-bytes.ts';
+import { type JsonContainer, JsonContainers, type JsonPath, type JsonSpan, readContainer } from './json-container.ts';
 import { isTooDeep } from './json-depth.ts';
 import { JsonEdit } from './json-edit.ts';
-import { describePlace, JsonError } from './json-error.ts';
+import { describePlace, JsonError, tooDeep } from './json-error.ts';
 import { checkStructure, type JsonLimits, pathAt } from './json-structure.ts';
 
 export type { JsonPath, JsonSpan } from './json-container.ts';
@@ -18,10 +19,10 @@ export class JsonText {
   readonly value: unknown;
   readonly #containers: JsonContainers;
 
-  constructor(bytes: Buffer, value: unknown) {
+  constructor(bytes: Buffer, value: unknown, root: JsonContainer | null) {
     this.bytes = bytes;
     this.value = value;
-    this.#containers = new JsonContainers(bytes);
+    this.#containers = new JsonContainers(bytes, root);
   }
 
   locate(path: JsonPath): JsonSpan | null {
@@ -50,7 +51,11 @@ export function editJson(bytes: Buffer): JsonEdit {
 }
 
 export function parseJson(text: string): unknown {
-  if (isTooDeep(text, LIMITS.hostJsonDepthMax)) throw new JsonError('too_deep', 'This JSON is nested too deeply.');
+  if (isTooDeep(text, LIMITS.hostJsonDepthMax)) throw tooDeep();
+  return parseAtAnyDepth(text);
+}
+
+function parseAtAnyDepth(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
@@ -77,19 +82,25 @@ export function scanJson(bytes: Buffer, limits: JsonLimits): JsonText {
     throw new JsonError('byte_order_mark', 'The text begins with a byte order mark. Send it without one.');
   }
   if (!isUtf8(bytes)) throw new JsonError('invalid_utf8', 'The text is not valid UTF-8. Encode it as UTF-8.');
-  const { hasEscapedKeys } = checkStructure(bytes, limits);
-  const value = parseChecked(bytes, limits);
-  return new JsonText(bytes, hasEscapedKeys ? buildJson(bytes, JSON.parse) : value);
+  const text = bytes.toString();
+  const source = sourceOf(bytes, text);
+  const { hasEscapedKeys, root } = checkStructure(source, limits);
+  const value = parseChecked(source, text, limits);
+  return new JsonText(bytes, hasEscapedKeys ? buildJson(bytes, JSON.parse) : value, root);
 }
 
 /** Reads JSON from someone who does not mean to deceive us, such as the answer of a host; of equal keys the last counts. */
 export function readJson(bytes: Buffer): JsonText {
-  return new JsonText(bytes, parseJson(bytes.toString()));
+  const text = bytes.toString();
+  const value = parseAtAnyDepth(text);
+  const source = sourceOf(bytes, text);
+  // One walk finds the members and refuses what is too deep.
+  return new JsonText(bytes, value, readContainer(source, afterSpace(bytes, 0), LIMITS.hostJsonDepthMax));
 }
 
 /** After the structure was checked, only the inside of a string can still be wrong. */
-function parseChecked(bytes: Buffer, limits: JsonLimits): unknown {
-  const text = bytes.toString();
+function parseChecked(source: JsonSource, text: string, limits: JsonLimits): unknown {
+  const { bytes } = source;
   try {
     return JSON.parse(text);
   } catch (error) {
@@ -97,7 +108,7 @@ function parseChecked(bytes: Buffer, limits: JsonLimits): unknown {
     const at = Buffer.byteLength(text.slice(0, position));
     const cause = `a string has a raw control character or a wrong escape ${describePlace(bytes, at)}`;
     const remedy = 'Write a line break as \\n and a backslash as \\\\.';
-    throw new JsonError('syntax', `This is not valid JSON: ${cause}. ${remedy}`, pathAt(bytes, at, limits));
+    throw new JsonError('syntax', `This is not valid JSON: ${cause}. ${remedy}`, pathAt(source, at, limits));
   }
 }
 
