@@ -42,11 +42,19 @@ export function usageRule({ readUsage }: HostManners): UsageRule {
   return readUsage !== undefined && Object.hasOwn(USAGE_RULES, readUsage) ? USAGE_RULES[readUsage]! : standardUsage;
 }
 
+type HostCounts = Readonly<Record<keyof InclusiveCounts, unknown>>;
+
 /** Counts nobody can bill are missing, and say why. */
-export function readCounts(counts: Readonly<Record<keyof InclusiveCounts, unknown>>, rule: UsageRule): UsageReading {
-  for (const [name, count] of Object.entries(counts)) {
-    if (isCount(count) || (name === 'total' && count === null)) continue;
-    return { state: 'missing', defect: `the host's ${name} tokens are no count` };
-  }
-  return { state: 'reported', usage: rule(counts as InclusiveCounts) };
+export function readCounts(counts: HostCounts, rule: UsageRule): UsageReading {
+  if (areCounts(counts)) return { state: 'reported', usage: rule(counts) };
+  const wrong = Object.entries(counts).find(
+    ([name, count]) => !isCount(count) && !(name === 'total' && count === null),
+  );
+  return { state: 'missing', defect: `the host's ${wrong![0]} tokens are no count` };
+}
+
+function areCounts(counts: HostCounts): counts is InclusiveCounts {
+  const { input, output, total, cached, cacheWrite, reasoning } = counts;
+  const hasParts = isCount(cached) && isCount(cacheWrite) && isCount(reasoning);
+  return hasParts && isCount(input) && isCount(output) && (total === null || isCount(total));
 }

@@ -40,7 +40,8 @@ export function writePromptUsage(billed: Usage, raw: unknown): Members {
 /** Usage reports only what exists: a zero detail is written only where the host had written one. */
 function writeDetail(written: Members, group: string, name: string, count: number): void {
   const details = isObject(written[group]) ? written[group] : null;
-  if (count === 0 && details?.[name] === undefined) return;
+  const told = details?.[name];
+  if (told === count || (count === 0 && told === undefined)) return;
   written[group] = { ...details, [name]: count };
 }
 
@@ -49,8 +50,7 @@ export function promptUsageText(bill: Bill, raw: unknown): string {
   return withCost(writePromptUsage(bill.usage, raw), bill);
 }
 
-/** A usage object with what it cost; the exact integer is written as digits, never through a floating-point number. */
+/** A usage object, which is not empty, with what it cost; the exact integer is written as digits, never through a floating-point number. */
 export function withCost(usage: Members, { costUsd, costNanousd }: Bill): string {
-  const text = JSON.stringify({ ...usage, cost: costUsd });
-  return `${text.slice(0, -1)},"cost_nanousd":${costNanousd}}`;
+  return `${JSON.stringify(usage).slice(0, -1)},"cost":${costUsd},"cost_nanousd":${costNanousd}}`;
 }

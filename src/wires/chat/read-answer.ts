@@ -64,8 +64,6 @@ function spliceInto(answer: Members, { catalogModel }: RelayTerms): Splice {
 
 function spliceBytes(text: JsonText, { catalogModel }: RelayTerms, isUnnamed: boolean): Splice {
   const model = JSON.stringify(catalogModel);
-  // Walks the text now, while a fault in it can still be told.
-  text.locate(['model']);
   return (usage) => {
     const edit = text.edit().set(['model'], model).set(['usage'], usage);
     return (isUnnamed ? edit.set(['system_fingerprint'], 'null') : edit).apply();
