@@ -24,14 +24,16 @@ export interface Admission {
   readonly worstNanousd: bigint;
 }
 
-/** Checks what was asked of the model, in the documented order; throws the first refusal. */
-export async function admit(model: CatalogModel, peek: Peek, count: TextCounter): Promise<Admission> {
+/** Checks what was asked of the model, in the documented order; throws the first refusal. Only a count takes a while. */
+export function admit(model: CatalogModel, peek: Peek, count: TextCounter): Admission | Promise<Admission> {
   checkNeeds(model, peek.needs);
   checkDimensions(model, peek);
   const outputLimit = outputLimitOf(model, peek);
   const reasoningEffort = effortFor(model, peek, outputLimit);
-  const size = await sizeWithinWindow(model, peek, count);
-  return boundsFor(peek, size, { model, outputLimit, reasoningEffort });
+  const chosen = { model, outputLimit, reasoningEffort };
+  const { tokenizer } = model;
+  if (tokenizer === null || !mayExceedWindow(model, peek)) return boundsFor(peek, peek.size, chosen);
+  return count(tokenizer).then((counted) => boundsFor(peek, sizeWithinWindow(model, peek, counted), chosen));
 }
 
 /** The same admission with the text counted by the model's tokenizer, when the byte bound alone was too dear. */
@@ -127,14 +129,17 @@ function effortFor(model: CatalogModel, peek: Peek, outputLimit: number): string
   return asked === null ? null : nearestEffort(asked, model.reasoningEfforts);
 }
 
+/** No text has more tokens than bytes. */
+function mayExceedWindow(model: CatalogModel, { size, prompts = 1 }: Peek): boolean {
+  return size.textBytes > model.contextWindow && prompts <= 1;
+}
+
 /** Only an exact count may refuse for the window; where there is none, the host decides. */
-async function sizeWithinWindow(
+function sizeWithinWindow(
   model: CatalogModel,
-  { size, prompts = 1, promptParam = 'messages' }: Peek,
-  count: TextCounter,
-): Promise<PromptSize> {
-  if (size.textBytes <= model.contextWindow || model.tokenizer === null || prompts > 1) return size;
-  const counted = await count(model.tokenizer);
+  { size, promptParam = 'messages' }: Peek,
+  counted: { tokens: number } | null,
+): PromptSize {
   if (counted === null) return size;
   if (counted.tokens > model.contextWindow) {
     throw new GatewayError('context_length_exceeded', {

@@ -12,16 +12,17 @@ export interface Chosen<Ways> {
   readonly ways: Ways;
 }
 
-/** Admits the model that was named, or the one that the service chooses. */
-export async function admitResolved<Ways>(
+/** Admits the model that was named, or the one that the service chooses; the usual call waits for nothing here. */
+export function admitResolved<Ways>(
   resolution: Exclude<Resolution, { kind: 'unknown' }>,
   peek: Peek,
   count: TextCounter,
   findWays: FindWays<Ways>,
-): Promise<Chosen<Ways>> {
+): Chosen<Ways> | Promise<Chosen<Ways>> {
   if (resolution.kind === 'choice') return chooseModel(resolution.among, peek, count, findWays);
-  const admission = await admit(resolution.model, peek, count);
-  return { admission, ways: findWays(admission) };
+  const choose = (admission: Admission): Chosen<Ways> => ({ admission, ways: findWays(admission) });
+  const admission = admit(resolution.model, peek, count);
+  return admission instanceof Promise ? admission.then(choose) : choose(admission);
 }
 
 /**

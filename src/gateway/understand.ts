@@ -42,13 +42,14 @@ export async function understand(gateway: Gateway, call: Call, record: ExchangeR
   const named = resolve(prices.catalog, call.caller, peek.model, (model) => servesRoute(model, peek.needs));
   if (named.kind === 'model') record.effectiveModel = named.model.id;
   const createdS = Math.floor(gateway.clock.nowMs() / 1000);
-  const { admission, ways } =
+  const choosing =
     named.kind === 'unknown'
-      ? await admitDeployment(gateway.custody, { call, text, peek, createdS }, named.refusal, record)
-      : await admitResolved(named, peek, counterFor(gateway, call, text), (admission) => {
+      ? admitDeployment(gateway.custody, { call, text, peek, createdS }, named.refusal, record)
+      : admitResolved(named, peek, counterFor(gateway, call, text), (admission) => {
           const crossing = { call, text, peek, admission, createdS };
           return findPassages(crossing, hostsFor(gateway, crossing));
         });
+  const { admission, ways } = choosing instanceof Promise ? await choosing : choosing;
   record.effectiveModel = admission.model.id;
   const ceilingNanousd = readCeiling(call.headers);
   return { call, text, peek, admission, passages: ways, prices, ceilingNanousd, idempotency, record };
