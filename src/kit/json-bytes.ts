@@ -69,24 +69,24 @@ function isEscaped(bytes: Buffer, from: number, quote: number): boolean {
 /** Steps over one value of JSON known to be valid; throws where more containers lie within each other than allowed. */
 export function afterValue(source: JsonSource, from: number, depthMax = Number.POSITIVE_INFINITY): number {
   const { bytes } = source;
+  const length = bytes.length;
   let depth = 0;
   let at = from;
-  while (at !== -1 && at < bytes.length) {
-    const byte = bytes[at];
-    if (byte === QUOTE) at = afterString(source, at);
-    else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
-      if (++depth > depthMax) throw tooDeep();
-      at++;
-      continue;
-    } else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) {
-      depth--;
-      at++;
-    } else if (depth === 0) return afterScalar(bytes, at);
-    else {
-      at++;
+  while (at !== -1 && at < length) {
+    const byte = bytes[at]!;
+    if (byte === QUOTE) {
+      at = afterString(source, at);
+      if (depth === 0) return at;
       continue;
     }
-    if (depth === 0) return at;
+    // Brackets and braces differ in one bit.
+    const bracket = byte | 0x20;
+    if (bracket === OPEN_BRACE) {
+      if (++depth > depthMax) throw tooDeep();
+    } else if (bracket === CLOSE_BRACE) {
+      if (--depth === 0) return at + 1;
+    } else if (depth === 0) return afterScalar(bytes, at);
+    at++;
   }
   return -1;
 }

@@ -141,7 +141,9 @@ class StructureCheck {
       if (byte !== (level.isObject ? CLOSE_BRACE : CLOSE_BRACKET)) {
         this.#unexpected(at, level.isObject ? 'a comma or }' : 'a comma or ]');
       }
-      this.#level = this.#levels[--this.#depth - 1];
+      this.#depth--;
+      // V8 takes an index of -1 for a name, and searches for it.
+      this.#level = this.#depth === 0 ? undefined : this.#levels[this.#depth - 1];
       end = at + 1;
       at = afterSpace(bytes, end);
     }
