@@ -13,11 +13,20 @@ export interface TallyTerms {
 
 type Labels = Record<string, string>;
 
-/** What belongs to one set of label values, found by these values in the order of their names. */
+interface Labelled<Value> {
+  readonly labels: Labels;
+  readonly value: Value;
+}
+
+/**
+ * What belongs to one set of label values, found by these values in the order of their names. One map leads to the
+ * next: the values are texts that have been looked up before, and a text made of all of them would be new every time.
+ */
 class Series<Value> {
   readonly #labelNames: readonly string[];
   readonly #open: () => Value;
-  readonly #byKey = new Map<string, { readonly labels: Labels; readonly value: Value }>();
+  readonly #byFirst = new Map<string, Map<string, Map<string, Value>>>();
+  readonly #all: Labelled<Value>[] = [];
 
   constructor(labelNames: readonly string[], open: () => Value) {
     this.#labelNames = labelNames;
@@ -25,18 +34,23 @@ class Series<Value> {
   }
 
   at(first = '', second = '', third = ''): Value {
-    const key = `${first}\n${second}\n${third}`;
-    const known = this.#byKey.get(key);
-    if (known !== undefined) return known.value;
+    return this.#byFirst.get(first)?.get(second)?.get(third) ?? this.#add(first, second, third);
+  }
+
+  #add(first: string, second: string, third: string): Value {
     const values = [first, second, third];
     const labels = Object.fromEntries(this.#labelNames.map((name, index) => [name, values[index]!]));
     const value = this.#open();
-    this.#byKey.set(key, { labels, value });
+    const bySecond = this.#byFirst.get(first) ?? new Map<string, Map<string, Value>>();
+    const byThird = bySecond.get(second) ?? new Map<string, Value>();
+    this.#byFirst.set(first, bySecond.set(second, byThird.set(third, value)));
+    this.#all.push({ labels, value });
     return value;
   }
 
-  all(): Iterable<{ readonly labels: Labels; readonly value: Value }> {
-    return this.#byKey.values();
+  /** In the order in which they came up. */
+  get all(): readonly Labelled<Value>[] {
+    return this.#all;
   }
 }
 
@@ -53,7 +67,7 @@ export class CounterTally {
       registers: [registry],
       collect() {
         this.reset();
-        for (const { labels, value } of series.all()) this.inc(labels, value.count);
+        for (const { labels, value } of series.all) this.inc(labels, value.count);
       },
     });
   }
@@ -91,7 +105,7 @@ export class HistogramTally {
 
   /** As the text format wants them: buckets that hold all smaller ones, the sum and the count. */
   #values(name: string) {
-    return [...this.#series.all()].flatMap(({ labels, value: { counts, sum } }) => {
+    return this.#series.all.flatMap(({ labels, value: { counts, sum } }) => {
       let upTo = 0;
       const buckets = [...this.#bounds, '+Inf'].map((le, index) => {
         upTo += counts[index]!;
