@@ -4,6 +4,7 @@ import type { Log } from '../kit/log.ts';
 
 /** One line a request: who, what, how it ended and what it cost; no word of the prompt or the answer, no secret. */
 export function logCall(log: Log, record: ExchangeRecord): void {
+  const { usage } = record;
   const fields = {
     request_id: record.requestId,
     route: record.route,
@@ -20,7 +21,10 @@ export function logCall(log: Log, record: ExchangeRecord): void {
     error: record.errorCode,
     fault: record.fault ?? undefined,
     usage_source: record.usageSource,
-    ...tokenFields(record),
+    fresh_tokens: usage?.freshTokens,
+    cache_read_tokens: usage?.cacheReadTokens,
+    cache_write_tokens: usage === null ? undefined : usage.cacheWriteTokens + usage.cacheWrite1hTokens,
+    output_tokens: usage?.outputTokens,
     cost_nanousd: Number(record.costNanousd),
     held_nanousd: Number(record.heldNanousd),
     loss_nanousd: record.lossReason === null ? undefined : Number(record.lossNanousd),
@@ -32,7 +36,7 @@ export function logCall(log: Log, record: ExchangeRecord): void {
   };
   if (record.status >= 500 || record.lossReason !== null) log.warn(fields, 'call');
   else log.info(fields, 'call');
-  raiseAlarm(log, record);
+  if (record.fault !== null || record.tries !== null || record.lossReason !== null) raiseAlarm(log, record);
 }
 
 /** What somebody must mend and is told of nowhere else: hosts that speak of our account in a 400, counts that nobody can bill. */
@@ -68,16 +72,6 @@ export function logRequest(log: Log, record: RequestRecord): void {
   };
   if (record.status >= 500) log.warn(fields, 'request');
   else log.info(fields, 'request');
-}
-
-function tokenFields({ usage }: ExchangeRecord): Record<string, number> {
-  if (usage === null) return {};
-  return {
-    fresh_tokens: usage.freshTokens,
-    cache_read_tokens: usage.cacheReadTokens,
-    cache_write_tokens: usage.cacheWriteTokens + usage.cacheWrite1hTokens,
-    output_tokens: usage.outputTokens,
-  };
 }
 
 function rounded(ms: number | null): number | null {

@@ -46,8 +46,21 @@ export function createLog({ level, destination }: LogOptions): RootLog {
   };
 }
 
+/** The second that was last written, up to its full stop; most lines share it with the one before. */
+const lastSecond = { number: Number.NaN, text: '' };
+
+function timeText(nowMs: number): string {
+  const second = Math.floor(nowMs / 1000);
+  if (second !== lastSecond.number) {
+    lastSecond.number = second;
+    lastSecond.text = new Date(second * 1000).toISOString().slice(0, -4);
+  }
+  const ms = Math.floor(nowMs) - second * 1000;
+  return `${lastSecond.text}${ms < 100 ? '0' : ''}${ms < 10 ? '0' : ''}${ms}Z`;
+}
+
 function lineOf(level: LogLevel, fields: LogFields, message: string): string {
-  const time = new Date(systemClock.nowMs()).toISOString();
+  const time = timeText(systemClock.nowMs());
   const members = membersOf(fields);
   const comma = members === '' ? '' : ',';
   return `{"level":"${level}","time":"${time}"${comma}${members},"msg":${JSON.stringify(message)}}\n`;
