@@ -6,11 +6,20 @@ export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
 export type LogFields = Readonly<Record<string, unknown>>;
 
+/** Members of a JSON object that are written already, for the one line that every call makes. */
+export class WrittenFields {
+  readonly members: string;
+
+  constructor(members: string) {
+    this.members = members;
+  }
+}
+
 /** What the product logs to: fields first, then one sentence. What must not be logged is the caller's matter. */
 export interface Log {
   debug(fields: LogFields, message: string): void;
-  info(fields: LogFields, message: string): void;
-  warn(fields: LogFields, message: string): void;
+  info(fields: LogFields | WrittenFields, message: string): void;
+  warn(fields: LogFields | WrittenFields, message: string): void;
   error(fields: LogFields, message: string): void;
 }
 
@@ -59,11 +68,20 @@ function timeText(nowMs: number): string {
   return `${lastSecond.text}${ms < 100 ? '0' : ''}${ms < 10 ? '0' : ''}${ms}Z`;
 }
 
-function lineOf(level: LogLevel, fields: LogFields, message: string): string {
+function lineOf(level: LogLevel, fields: LogFields | WrittenFields, message: string): string {
   const time = timeText(systemClock.nowMs());
-  const members = membersOf(fields);
+  const members = fields instanceof WrittenFields ? fields.members : membersOf(fields);
   const comma = members === '' ? '' : ',';
-  return `{"level":"${level}","time":"${time}"${comma}${members},"msg":${JSON.stringify(message)}}\n`;
+  return `{"level":"${level}","time":"${time}"${comma}${members},"msg":${quoted(message)}}\n`;
+}
+
+/** Characters that stand for themselves in a JSON string. */
+const PLAIN = /^[ !#-[\]-~]*$/;
+
+/** As JSON.stringify writes it, in a third of the time for a usual text. */
+export function quoted(text: string | null): string {
+  if (text === null) return 'null';
+  return PLAIN.test(text) ? `"${text}"` : JSON.stringify(text);
 }
 
 /** What cannot be written must not fail the one who logs it. */
