@@ -70,13 +70,13 @@ interface Credential {
 }
 
 const CARRIERS = new Set(['authorization', 'x-api-key', 'api-key']);
-const LONGEST_CARRIER = 'authorization'.length;
+const CARRIER_LENGTHS: ReadonlySet<number> = new Set([...CARRIERS].map((carrier) => carrier.length));
 
 function readCredentials(rawHeaders: readonly string[]): Credential[] {
   const credentials: Credential[] = [];
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
     const name = rawHeaders[at]!;
-    if (name.length > LONGEST_CARRIER) continue;
+    if (!CARRIER_LENGTHS.has(name.length)) continue;
     const carrier = name.toLowerCase();
     if (CARRIERS.has(carrier)) credentials.push({ carrier, secret: readSecret(carrier, rawHeaders[at + 1]!.trim()) });
   }
@@ -92,6 +92,7 @@ function readSecret(carrier: string, value: string): string | null {
 function theOneSecret(credentials: readonly Credential[]): string | null {
   const [first] = credentials;
   if (first === undefined || first.secret === null) return null;
+  if (credentials.length === 1) return first.secret;
   if (credentials.some(({ secret }) => secret !== first.secret)) return null;
   return new Set(credentials.map(({ carrier }) => carrier)).size === credentials.length ? first.secret : null;
 }
