@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { aCredit, aHold, NOON_MS } from '../../../test/store-fixtures.ts';
+import { aCredit, aHold, aSettle, NOON_MS } from '../../../test/store-fixtures.ts';
 import type { LedgerOperation } from '../store.ts';
 import { isBroken, StoreBroken } from './batch.ts';
 import { migrate } from './migrate.ts';
@@ -70,6 +70,25 @@ describe('a batch', () => {
     expect([rows('credit'), rows('call')]).toEqual([2, 1]);
     expect(database.prepare('SELECT balance, held FROM balance').get()).toMatchObject({ balance: 40n, held: 40n });
     expect(database.isTransaction).toBe(false);
+  });
+
+  it('has written a hold before anything else in the batch needs its row, and refuses its id to another', () => {
+    const many = Array.from({ length: 20 }, (_, index) => aHold(BigInt(index + 10), 1n));
+    expect(apply(aCredit(1n, 100n), ...many, aSettle(29n, 1n), aSettle(29n, 1n), aHold(30n, 1n))).toEqual([
+      { kind: 'credited', balanceNanousd: 100n },
+      ...many.map(() => 0),
+      1,
+      { kind: 'settle_repeated', costNanousd: 1n },
+      0,
+    ]);
+    expect(apply(aHold(31n, 1n), aHold(31n, 1n), aHold(10n, 1n), aHold(32n, 1n))).toEqual([
+      0,
+      { kind: 'operation_failed', message: expect.stringContaining('UNIQUE') },
+      { kind: 'operation_failed', message: expect.stringContaining('UNIQUE') },
+      0,
+    ]);
+    expect(database.prepare('SELECT balance, held FROM balance').get()).toMatchObject({ balance: 99n, held: 22n });
+    expect(rows('call')).toBe(23);
   });
 
   it('sets an operation aside that cannot be written down', () => {

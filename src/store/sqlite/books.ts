@@ -1,4 +1,4 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { LIMITS } from '../../limits.ts';
 import { ACCOUNT_KIND, CAP_WINDOW, windowId } from '../codes.ts';
 import { CAP_WINDOWS } from '../store.ts';
@@ -47,6 +47,24 @@ export interface CallRow {
   readonly idempotencyKey: string | null;
 }
 
+/** What is known of a call when its hold is taken. */
+const NEW_CALL_COLUMNS = [
+  'id',
+  'state',
+  'epoch',
+  'account_id',
+  'key_id',
+  'window_id',
+  'held',
+  'price_id',
+  'route',
+  'stream',
+  'requested_model',
+  'effective_model',
+  'created_ms',
+  'labels',
+];
+
 /**
  * The rows a batch of operations works on. They are read once and written once per batch; between batches they stay,
  * because this connection is the only one that writes. Whoever rolls back must `forget`.
@@ -57,16 +75,19 @@ export class Books {
   readonly #keys = new Map<bigint, KeyRule>();
   readonly #windows = new Map<bigint, Map<bigint, WindowRow>>();
   readonly #openCalls = new Map<bigint, CallRow>();
-  readonly #names = new Map<string, bigint>();
-  readonly #prices = new Set<bigint>();
+  readonly #names = new Map<string, number>();
+  readonly #prices = new Set<number>();
   readonly #dirtyBalances: BalanceRow[] = [];
   readonly #dirtyWindows: WindowRow[] = [];
+  /** Cells of calls that no statement has written yet. */
+  readonly #newCalls: SQLInputValue[] = [];
   readonly #readBalance: StatementSync;
   readonly #writeBalances: RowWriter;
   readonly #readKey: StatementSync;
   readonly #readWindow: StatementSync;
   readonly #writeWindows: RowWriter;
   readonly #readCall: StatementSync;
+  readonly #insertCalls: RowWriter;
   readonly #readName: StatementSync;
   readonly #addName: StatementSync;
   readonly #readPrice: StatementSync;
@@ -86,13 +107,26 @@ export class Books {
     };
     this.#database = database;
     this.#readBalance = prepare('SELECT kind, balance, held, spent FROM balance WHERE account_id = ?');
-    this.#writeBalances = new RowWriter(database, 'balance', ['account_id', 'kind', 'balance', 'held', 'spent']);
+    this.#writeBalances = new RowWriter(database, 'REPLACE', 'balance', [
+      'account_id',
+      'kind',
+      'balance',
+      'held',
+      'spent',
+    ]);
     this.#readKey = prepare('SELECT account_id, cap, cap_window, expires_ms, revoked_ms FROM api_key WHERE id = ?');
     this.#readWindow = prepare('SELECT spent, held, closed FROM key_window WHERE key_id = ? AND window_id = ?');
-    this.#writeWindows = new RowWriter(database, 'key_window', ['key_id', 'window_id', 'spent', 'held', 'closed']);
+    this.#writeWindows = new RowWriter(database, 'REPLACE', 'key_window', [
+      'key_id',
+      'window_id',
+      'spent',
+      'held',
+      'closed',
+    ]);
     this.#readCall = prepare(
       'SELECT state, account_id, key_id, window_id, held, cost, idempotency_key FROM call WHERE id = ?',
     );
+    this.#insertCalls = new RowWriter(database, 'INSERT', 'call', NEW_CALL_COLUMNS);
     this.#readName = prepare('SELECT id FROM name WHERE text = ?');
     this.#addName = prepare('INSERT INTO name (text) VALUES (?) RETURNING id');
     this.#readPrice = prepare('SELECT id FROM price_list WHERE id = ?');
@@ -180,9 +214,20 @@ export class Books {
     return { id, state, balance, window, held, cost, idempotencyKey };
   }
 
-  /** An open hold is remembered until it ends: its end then needs no reading. */
-  rememberOpen(call: CallRow): void {
+  /**
+   * Its cells (`NEW_CALL_COLUMNS`) are written with those of other calls, when something needs the row or the batch
+   * ends. An open hold is remembered until it ends: its end then needs no reading.
+   */
+  addOpen(call: CallRow, cells: readonly SQLInputValue[]): void {
+    this.#newCalls.push(...cells);
     this.#openCalls.set(call.id, call);
+  }
+
+  /** To be called before a statement touches a call's row. */
+  writeNewCalls(): void {
+    if (this.#newCalls.length === 0) return;
+    this.#insertCalls.write(this.#newCalls);
+    this.#newCalls.length = 0;
   }
 
   /** Takes the hold off its account and its key's window, and charges what the call cost. */
@@ -213,23 +258,24 @@ export class Books {
   }
 
   /** The number that stands for a text which many rows share. */
-  nameId(text: string): bigint {
+  nameId(text: string): number {
     return this.#names.get(text) ?? this.#loadName(text);
   }
 
-  #loadName(text: string): bigint {
+  #loadName(text: string): number {
     const [id] = (this.#readName.get(text) ?? this.#addName.get(text)) as unknown as [bigint];
-    this.#names.set(text, id);
-    return id;
+    this.#names.set(text, Number(id));
+    return Number(id);
   }
 
-  hasPrice(id: bigint): boolean {
+  hasPrice(id: number): boolean {
     if (!this.#prices.has(id) && this.#readPrice.get(id) !== undefined) this.#prices.add(id);
     return this.#prices.has(id);
   }
 
   /** Writes what the operations changed; the commit follows. */
   flush(): void {
+    this.writeNewCalls();
     const balances: bigint[] = [];
     for (const row of this.#dirtyBalances) {
       balances.push(row.accountId, row.kind, row.balance, row.held, row.spent);
@@ -259,6 +305,7 @@ export class Books {
   forget(): void {
     for (const map of [this.#balances, this.#keys, this.#windows, this.#openCalls, this.#names]) map.clear();
     this.#prices.clear();
+    this.#newCalls.length = 0;
     this.#dirtyBalances.length = 0;
     this.#dirtyWindows.length = 0;
     this.#todayMs = Number(readMeta(this.#database, 'today_ms'));

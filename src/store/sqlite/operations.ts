@@ -1,4 +1,4 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { CALL_STATE, ENDED, USAGE_SOURCE } from '../codes.ts';
 import { INT64_MAX, INT64_MIN, isAmount } from '../int64.ts';
 import type { CreditRefusal, HoldRefusal, IdempotencyMark, LedgerOutcome, SettleRefusal } from '../store.ts';
@@ -13,7 +13,6 @@ import { CREDIT, HOLD, KEPT_SETTLE, KEYED_HOLD, SETTLE, type TapeReader, UNWRITA
 export class Operations {
   readonly #books: Books;
   readonly #idempotencyKeys: IdempotencyKeys;
-  readonly #insertCall: StatementSync;
   readonly #nameKey: StatementSync;
   readonly #settleCall: StatementSync;
   readonly #noteTries: StatementSync;
@@ -25,10 +24,6 @@ export class Operations {
     this.#books = books;
     this.#idempotencyKeys = new IdempotencyKeys(database);
     this.#nameKey = database.prepare('UPDATE call SET idempotency_key = ? WHERE id = ?');
-    this.#insertCall = database.prepare(`
-      INSERT INTO call (id, state, epoch, account_id, key_id, window_id, held, price_id, route, stream,
-        requested_model, effective_model, created_ms, labels)
-      VALUES (?, ${CALL_STATE.of.open}, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
     this.#settleCall = database.prepare(`
       UPDATE call SET state = ${CALL_STATE.of.settled}, ended_ms = ?, ended = ?, http_status = ?, usage_source = ?,
         cost = ?, host = ?, attempts = ?, loss = ?, loss_reason = ?,
@@ -46,7 +41,7 @@ export class Operations {
 
   /** Applies the operation that stands next on the tape. */
   applyNext(tape: TapeReader): LedgerOutcome {
-    const kind = tape.word();
+    const kind = tape.number();
     if (kind === HOLD) return this.#hold(readHold(tape), null);
     if (kind === SETTLE) return this.#settle(readSettle(tape), null);
     if (kind === VOID) return this.void(tape.word(), tape.text()!);
@@ -85,7 +80,10 @@ export class Operations {
     if (balance.spent + balance.held + amount > INT64_MAX) return holdRefused('out_of_range');
     if (available - amount < INT64_MIN) return holdRefused('out_of_range');
 
-    this.#insertHold(hold, window === null ? null : window.windowId);
+    const cells = this.#cellsOf(hold, window === null ? null : window.windowId);
+    const idempotencyKey = mark === null ? null : mark.key;
+    const state = CALL_STATE.of.open;
+    books.addOpen({ id, state, balance, window, held: amount, cost: 0n, idempotencyKey }, cells);
     if (mark !== null) this.#takeKey(hold, mark);
     balance.held += amount;
     books.touchBalance(balance);
@@ -93,24 +91,24 @@ export class Operations {
       window.held += amount;
       books.touchWindow(window);
     }
-    const idempotencyKey = mark === null ? null : mark.key;
-    books.rememberOpen({ id, state: CALL_STATE.of.open, balance, window, held: amount, cost: 0n, idempotencyKey });
     return HELD;
   }
 
   #takeKey({ id, accountId }: HoldWords, mark: IdempotencyMark): void {
+    this.#books.writeNewCalls();
     this.#nameKey.run(mark.key, id);
     this.#idempotencyKeys.take(accountId, mark, id, this.#books.nowMs);
   }
 
-  #insertHold(hold: HoldWords, windowId: bigint | null): void {
+  #cellsOf(hold: HoldWords, windowId: bigint | null): SQLInputValue[] {
     const books = this.#books;
     if (hold.id <= books.closedUpTo) throw new Error(`The books are closed beyond the id ${hold.id}.`);
     if (!books.hasPrice(hold.priceId)) throw new Error(`There is no price list ${hold.priceId}.`);
     const effective = books.nameId(hold.effectiveModel);
     const requested = hold.requestedModel === hold.effectiveModel ? effective : books.nameId(hold.requestedModel);
-    this.#insertCall.run(
+    return [
       hold.id,
+      CALL_STATE.of.open,
       hold.epoch,
       hold.accountId,
       hold.keyId,
@@ -123,7 +121,7 @@ export class Operations {
       effective,
       hold.createdMs,
       hold.labels,
-    );
+    ];
   }
 
   #settle(settle: SettleWords, kept: Uint8Array | null): LedgerOutcome {
@@ -146,6 +144,7 @@ export class Operations {
 
   #writeSettled(settle: SettleWords): void {
     const { tokens, parts } = settle;
+    this.#books.writeNewCalls();
     const { changes } = this.#settleCall.run(
       settle.endedMs,
       settle.ended,
@@ -175,6 +174,7 @@ export class Operations {
     const call = this.#books.call(id);
     if (call === null || call.state !== CALL_STATE.of.open) return { kind: 'void_not_open' };
 
+    this.#books.writeNewCalls();
     const { changes } = this.#voidCall.run(this.#books.nowMs, reason, id);
     if (changes !== 1n) throw new Error(`Call ${id} was not open.`);
     const own = ownKey(call);
@@ -221,8 +221,10 @@ function ownKey({ id, balance, idempotencyKey }: CallRow): OwnKey | null {
   return idempotencyKey === null ? null : { accountId: balance.accountId, key: idempotencyKey, callId: id };
 }
 
+const COMPLETE = Number(ENDED.of.complete);
+
 function isAnswered({ ended, tokens }: SettleWords): boolean {
-  return ended === ENDED.of.complete || tokens !== NO_TOKENS;
+  return ended === COMPLETE || tokens !== NO_TOKENS;
 }
 
 function isActive(key: KeyRule | null, accountId: bigint, nowMs: bigint): boolean {
@@ -230,12 +232,13 @@ function isActive(key: KeyRule | null, accountId: bigint, nowMs: bigint): boolea
   return key.expiresMs === null || key.expiresMs > nowMs;
 }
 
-type Words = readonly (bigint | null)[];
-const NO_TOKENS: Words = [null, null, null, null, null, null];
-const NO_PARTS: Words = [null, null, null, null];
+type Tokens = readonly (number | null)[];
+type Parts = readonly (bigint | null)[];
+const NO_TOKENS: Tokens = [null, null, null, null, null, null];
+const NO_PARTS: Parts = [null, null, null, null];
 
 /** The parts of a cost, if they are known, are never negative and make up the whole. */
-function sumsTo(parts: Words, cost: bigint): boolean {
+function sumsTo(parts: Parts, cost: bigint): boolean {
   if (parts === NO_PARTS) return true;
   let sum = 0n;
   for (const part of parts) {
@@ -259,11 +262,11 @@ function readHold(tape: TapeReader) {
     amount: tape.word(),
     ceiling: tape.nullable(),
     route: tape.text()!,
-    stream: tape.word(),
+    stream: tape.number(),
     requestedModel: tape.text()!,
     effectiveModel: tape.text()!,
-    priceId: tape.word(),
-    createdMs: tape.word(),
+    priceId: tape.number(),
+    createdMs: tape.number(),
     labels: tape.text(),
   };
 }
@@ -271,28 +274,31 @@ function readHold(tape: TapeReader) {
 function readSettle(tape: TapeReader) {
   return {
     id: tape.word(),
-    endedMs: tape.word(),
-    ended: tape.word(),
-    httpStatus: tape.word(),
-    usageSource: tape.word(),
+    endedMs: tape.number(),
+    ended: tape.number(),
+    httpStatus: tape.number(),
+    usageSource: tape.number(),
     cost: tape.word(),
     host: tape.text(),
-    attempts: tape.word(),
+    attempts: tape.number(),
     tries: tape.text(),
     loss: tape.word(),
     lossReason: tape.text(),
-    tokens: readGroup(tape, NO_TOKENS),
-    parts: readGroup(tape, NO_PARTS),
+    tokens: readTokens(tape),
+    parts: readParts(tape),
   };
 }
 
-/** A group of words that are all there, or one null for all of them. */
-function readGroup(tape: TapeReader, absent: Words): Words {
-  const first = tape.nullable();
-  if (first === null) return absent;
-  const words = [first];
-  while (words.length < absent.length) words.push(tape.word());
-  return words;
+/** All of them are there, or one null stands for all of them. */
+function readTokens(tape: TapeReader): Tokens {
+  const fresh = tape.nullableNumber();
+  if (fresh === null) return NO_TOKENS;
+  return [fresh, tape.number(), tape.number(), tape.number(), tape.number(), tape.number()];
+}
+
+function readParts(tape: TapeReader): Parts {
+  const fresh = tape.nullable();
+  return fresh === null ? NO_PARTS : [fresh, tape.word(), tape.word(), tape.word()];
 }
 
 function readCredit(tape: TapeReader) {
@@ -302,6 +308,6 @@ function readCredit(tape: TapeReader) {
     amount: tape.word(),
     reference: tape.text()!,
     note: tape.text(),
-    createdMs: tape.word(),
+    createdMs: tape.number(),
   };
 }

@@ -1,27 +1,33 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 
-/** Rows one statement writes at a time: calling SQLite costs more than the small row it then writes. */
-const GROUP = 16;
+/** Rows one statement writes at a time, the most first: calling SQLite costs more than the small row it then writes. */
+const GROUPS = [16, 4, 1];
 
-/** Writes whole rows over what stood under their primary keys, many rows to a statement. */
+interface GroupStatement {
+  readonly statement: StatementSync;
+  readonly cells: number;
+}
+
+/** Writes whole rows into a table, many rows to a statement. */
 export class RowWriter {
-  readonly #one: StatementSync;
-  readonly #group: StatementSync;
-  readonly #columns: number;
+  readonly #groups: readonly GroupStatement[];
 
-  constructor(database: DatabaseSync, table: string, columns: readonly string[]) {
+  /** `verb` says what becomes of a row that stands under the same primary key. */
+  constructor(database: DatabaseSync, verb: 'INSERT' | 'REPLACE', table: string, columns: readonly string[]) {
     const row = `(${columns.map(() => '?').join(', ')})`;
-    const replace = `REPLACE INTO ${table} (${columns.join(', ')}) VALUES `;
-    this.#columns = columns.length;
-    this.#one = database.prepare(replace + row);
-    this.#group = database.prepare(replace + Array(GROUP).fill(row).join(', '));
+    this.#groups = GROUPS.map((rows) => ({
+      statement: database.prepare(
+        `${verb} INTO ${table} (${columns.join(', ')}) VALUES ${Array(rows).fill(row).join(', ')}`,
+      ),
+      cells: rows * columns.length,
+    }));
   }
 
-  /** `cells` are the rows' cells, one row after another. */
-  write(cells: readonly SQLInputValue[]): void {
-    const groupCells = GROUP * this.#columns;
+  /** `written` are the rows' cells, one row after another. */
+  write(written: readonly SQLInputValue[]): void {
     let at = 0;
-    for (; at + groupCells <= cells.length; at += groupCells) this.#group.run(...cells.slice(at, at + groupCells));
-    for (; at < cells.length; at += this.#columns) this.#one.run(...cells.slice(at, at + this.#columns));
+    for (const { statement, cells } of this.#groups) {
+      for (; at + cells <= written.length; at += cells) statement.run(...written.slice(at, at + cells));
+    }
   }
 }
