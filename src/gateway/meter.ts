@@ -56,7 +56,7 @@ export function meter(input: MeterInput): Settlement {
   const { ended, httpStatus, host, attempts, tries = null } = input.outcome;
   const reading = withUsableCounts(input.outcome.usage);
   const charge = isCharged(input) ? withEarlierWork(input, chargeFor(input, reading)) : chargeNothing(input, reading);
-  return { ended, httpStatus, host, attempts, tries, ...charge };
+  return { ...charge, ended, httpStatus, host, attempts, tries };
 }
 
 function isCharged({ outcome, stream }: MeterInput): boolean {
@@ -82,10 +82,10 @@ function chargeFor(input: MeterInput, reading: UsageReading): Charge {
   const { components, costNanousd } = costOf(price, usage);
   if (costNanousd > heldNanousd) {
     const loss = lossOf('host_reported_more_than_bound', costNanousd - heldNanousd);
-    return { usageSource, usage, components: null, costNanousd: heldNanousd, ...loss };
+    return { ...loss, usageSource, usage, components: null, costNanousd: heldNanousd };
   }
   const loss = hasDefect(reading) ? lossOf('host_usage_unusable', heldNanousd - costNanousd) : NO_LOSS;
-  return { usageSource, usage, components, costNanousd, ...loss };
+  return { ...loss, usageSource, usage, components, costNanousd };
 }
 
 /** The caller pays for one answer; what hosts that failed before it may bill is lost, up to the hold for each. */
@@ -145,8 +145,20 @@ function hasDefect(reading: UsageReading): boolean {
 
 /** The last gate before money: counts that nobody can bill are no counts, whoever let them through. */
 function withUsableCounts(reading: UsageReading): UsageReading {
-  if (reading.state === 'missing' || Object.values(reading.usage).every(isCount)) return reading;
+  if (reading.state === 'missing' || areCounts(reading.usage)) return reading;
   return { state: 'missing', defect: 'counts that are not whole numbers from zero up' };
+}
+
+/** Named one by one: a list of them would be made for every call. */
+function areCounts(usage: Usage): boolean {
+  return (
+    isCount(usage.freshTokens) &&
+    isCount(usage.cacheReadTokens) &&
+    isCount(usage.cacheWriteTokens) &&
+    isCount(usage.cacheWrite1hTokens) &&
+    isCount(usage.outputTokens) &&
+    isCount(usage.reasoningTokens)
+  );
 }
 
 function isCount(value: number): boolean {
