@@ -5,6 +5,8 @@ export interface BatcherOptions<Op, Out> {
   readonly inFlightMax: number;
   /** How many operations may wait for a batch. */
   readonly queueMax: number;
+  /** What a caller is told in the place of whatever its operation failed of: a wrapper around each promise would cost more. */
+  readonly failure?: (cause: unknown) => Error;
   /** Urgent operations stand first in a batch and overtake the others, but never shut them out. */
   readonly urgent?: (op: Op) => boolean;
 }
@@ -53,9 +55,9 @@ export class Batcher<Op, Out> {
   }
 
   submit(op: Op): Promise<Out> {
-    if (this.#isClosed) return Promise.reject(new BatcherClosed('The batcher is closed.'));
+    if (this.#isClosed) return Promise.reject(this.#failure(new BatcherClosed('The batcher is closed.')));
     if (this.depth >= this.#options.queueMax) {
-      return Promise.reject(new BatcherFull(`${this.depth} operations are waiting, and no more may.`));
+      return Promise.reject(this.#failure(new BatcherFull(`${this.depth} operations are waiting, and no more may.`)));
     }
     return new Promise((resolve, reject) => {
       const queue = this.#options.urgent?.(op) ? this.#urgent : this.#others;
@@ -117,15 +119,19 @@ export class Batcher<Op, Out> {
       if (outs.length !== batch.length) throw new Error(`A batch of ${batch.length} got ${outs.length} answers.`);
       batch.forEach(({ resolve, reject }, index) => {
         const out = outs[index]!;
-        if (out instanceof Error) reject(out);
+        if (out instanceof Error) reject(this.#failure(out));
         else resolve(out);
       });
     } catch (error) {
-      for (const { reject } of batch) reject(error);
+      for (const { reject } of batch) reject(this.#failure(error));
     }
     this.#inFlight--;
     if (this.depth > 0) this.#schedule();
     if (this.#isIdle()) for (const resolve of this.#idleWaiters.splice(0)) resolve();
+  }
+
+  #failure(cause: unknown): unknown {
+    return this.#options.failure === undefined ? cause : this.#options.failure(cause);
   }
 
   #isIdle(): boolean {

@@ -94,6 +94,7 @@ export class Ledger {
       inFlightMax: batchesInFlight,
       queueMax: LIMITS.ledgerQueueMax,
       urgent: (operation) => operation.kind !== 'hold',
+      failure: (cause) => new StoreUnavailable('The ledger cannot be written.', { cause }),
     });
   }
 
@@ -114,7 +115,7 @@ export class Ledger {
     if (this.depth >= LIMITS.ledgerHoldQueueMax) throw new StoreUnavailable('Too many calls wait for the ledger.');
     if (!isAmount(request.amountNanousd)) return OUT_OF_RANGE;
     const createdMs = this.#clock.nowMs();
-    const outcome = await this.#submit({ kind: 'hold', epoch, createdMs, ...request });
+    const outcome = await this.#batcher.submit({ ...request, kind: 'hold', epoch, createdMs });
     if (outcome.kind === 'hold_refused' || outcome.kind === 'idempotent') return outcome;
     if (outcome.kind !== 'held') throw defect(request.id, outcome);
     this.#openHolds.set(request.id, request.amountNanousd);
@@ -137,7 +138,7 @@ export class Ledger {
 
   /** The call whose the idempotency key is; null while it is free. Asked by a hold that no money can pass. */
   async findRepeat(request: Pick<HoldRequest, 'id' | 'accountId' | 'keyId' | 'idempotency'>): Promise<Repeat | null> {
-    const outcome = await this.#submit({
+    const outcome = await this.#batcher.submit({
       ...IMPASSABLE,
       ...request,
       epoch: this.#life.epoch,
@@ -158,7 +159,12 @@ export class Ledger {
     const operation = { kind: 'settle', id, endedMs: this.#clock.nowMs(), settlement, kept } as const;
     try {
       this.#assertWithinHold(id, settlement.costNanousd);
-      const outcome = await this.#submit(operation).catch((error: unknown) => this.#ask(operation, waitUntilMs, error));
+      let outcome: LedgerOutcome;
+      try {
+        outcome = await this.#batcher.submit(operation);
+      } catch (error) {
+        outcome = await this.#ask(operation, waitUntilMs, error);
+      }
       if (outcome.kind !== 'settled' && outcome.kind !== 'settle_found_void') throw defect(id, outcome);
       this.#openHolds.delete(id);
       if (outcome.kind === 'settled') return { kind: 'settled', settlement };
@@ -177,7 +183,7 @@ export class Ledger {
       if (this.#isHurried || leftMs <= 0) throw failure;
       await this.#pause(Math.min(leftMs, LIMITS.settleRetryMs));
       try {
-        const outcome = await this.#submit(operation);
+        const outcome = await this.#batcher.submit(operation);
         const isOurs = outcome.kind === 'settle_repeated' && outcome.costNanousd === operation.settlement.costNanousd;
         return isOurs ? { kind: 'settled' } : outcome;
       } catch (again) {
@@ -192,7 +198,7 @@ export class Ledger {
   }
 
   async credit(credit: Omit<CreditOperation, 'kind'>): Promise<CreditResult> {
-    const outcome = await this.#submit({ ...credit, kind: 'credit' });
+    const outcome = await this.#batcher.submit({ ...credit, kind: 'credit' });
     if (outcome.kind === 'credited' || outcome.kind === 'credit_repeated' || outcome.kind === 'credit_refused') {
       return outcome;
     }
@@ -240,12 +246,6 @@ export class Ledger {
     await this.#batcher.close();
   }
 
-  #submit(operation: LedgerOperation): Promise<LedgerOutcome> {
-    return this.#batcher.submit(operation).catch((cause: unknown) => {
-      throw new StoreUnavailable('The ledger cannot be written.', { cause });
-    });
-  }
-
   #pause(ms: number): Promise<void> {
     return new Promise((resolve) => {
       const wake = (): void => {
@@ -267,7 +267,7 @@ export class Ledger {
   /** Tries now; what fails is tried again whenever the store's health is asked for, and else by the next life. */
   #giveBack(): void {
     for (const id of this.#abandoned) {
-      const voided = this.#submit({ kind: 'void', id, reason: UNSETTLED_REASON });
+      const voided = this.#batcher.submit({ kind: 'void', id, reason: UNSETTLED_REASON });
       voided.then(
         () => this.#abandoned.delete(id),
         () => undefined,
