@@ -69,16 +69,19 @@ interface Credential {
   readonly secret: string | null;
 }
 
-const CARRIERS = new Set(['authorization', 'x-api-key', 'api-key']);
-const CARRIER_LENGTHS: ReadonlySet<number> = new Set([...CARRIERS].map((carrier) => carrier.length));
+const CARRIERS = ['authorization', 'x-api-key', 'api-key'];
+/** No two are of one length, so that most headers are passed over by theirs. */
+const CARRIER_OF_LENGTH: readonly (string | undefined)[] = Array.from({ length: 14 }, (_, length) =>
+  CARRIERS.find((carrier) => carrier.length === length),
+);
 
 function readCredentials(rawHeaders: readonly string[]): Credential[] {
   const credentials: Credential[] = [];
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
     const name = rawHeaders[at]!;
-    if (!CARRIER_LENGTHS.has(name.length)) continue;
-    const carrier = name.toLowerCase();
-    if (CARRIERS.has(carrier)) credentials.push({ carrier, secret: readSecret(carrier, rawHeaders[at + 1]!.trim()) });
+    const carrier = CARRIER_OF_LENGTH[name.length];
+    if (carrier === undefined || name.toLowerCase() !== carrier) continue;
+    credentials.push({ carrier, secret: readSecret(carrier, rawHeaders[at + 1]!.trim()) });
   }
   return credentials;
 }

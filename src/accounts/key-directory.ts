@@ -42,8 +42,8 @@ export class KeyDirectory {
 
   /** The active key of this secret; at once if it is remembered. Throws StoreUnavailable rather than guess. */
   find(secret: string): KeyRow | null | Promise<KeyRow | null> {
-    if (!hasKeyShape(secret)) return null;
-    return this.#isFresh() ? this.#findFresh(secret) : this.#findAfterRefresh(secret);
+    if (this.#isFresh()) return this.#findFresh(secret);
+    return hasKeyShape(secret) ? this.#findAfterRefresh(secret) : null;
   }
 
   /** Learns every change made before this call; polls that wait for their turn are one and the same. */
@@ -66,7 +66,8 @@ export class KeyDirectory {
     const hash = hashSecret(secret);
     const row = this.#rows.get(hash);
     if (row !== undefined) return this.#ifActive(row);
-    if (this.#isKnownMiss(hash) || !checksumFits(secret)) return null;
+    // Only what is not remembered must look like a key: a remembered one did.
+    if (!hasKeyShape(secret) || this.#isKnownMiss(hash) || !checksumFits(secret)) return null;
     return this.#lookUp(hash);
   }
 
