@@ -103,7 +103,10 @@ function asText(value: unknown): string {
   return typeof value === 'object' || typeof value === 'function' ? `(${typeof value})` : shorten(String(value));
 }
 
-/** Hands on the lines of one turn of the event loop together; a line by itself costs as much as all of them. */
+/** For how long lines wait for others to be written with. */
+const GATHERING_MS = 10;
+
+/** Hands on together what came within a few milliseconds: a line by itself costs as much as all of them. */
 class LineWriter {
   readonly #stream: ReturnType<typeof pino.destination>;
   #lines: string[] = [];
@@ -116,7 +119,7 @@ class LineWriter {
   }
 
   write(line: string): void {
-    if (this.#lines.push(line) === 1) setImmediate(() => this.#handOn());
+    if (this.#lines.push(line) === 1) systemClock.after(GATHERING_MS, () => this.#handOn(), { unref: true });
   }
 
   flushSync(): void {
