@@ -1,5 +1,5 @@
 import { scanJson } from '../src/kit/json.ts';
-import { SseFramer } from '../src/kit/sse.ts';
+import { type SseFrame, SseFramer } from '../src/kit/sse.ts';
 import { LIMITS } from '../src/limits.ts';
 import { exactStream } from '../src/wires/chat/exact.ts';
 import { mendStream } from '../src/wires/chat/mend.ts';
@@ -60,13 +60,10 @@ function streamOf({ model = RELAY_TERMS.catalogModel, delta, more, answers = 1 }
 function relayAll(open: ((terms: RelayTerms) => StreamRelay) | null, bytes: Buffer): number {
   const relay = open?.(RELAY_TERMS);
   const framer = new SseFramer(LIMITS.sseFrameBytesMax);
-  let frames = 0;
-  framer.push(bytes, (frame) => {
-    frames++;
-    relay?.frame(frame);
-  });
+  const onFrame = (frame: SseFrame) => relay?.frame(frame);
+  framer.push(bytes, onFrame, (from, at) => relay?.repeated?.(from, at)?.end ?? at);
   relay?.closing(BILL);
-  return frames;
+  return FRAMES;
 }
 
 /** Microseconds of CPU per unit of work, the best of several runs: others may be using the machine. */

@@ -82,14 +82,25 @@ export function sse(...events: readonly unknown[]): string {
 
 /** Feeds a host's bytes to a relay, in pieces, and returns what went on to the client. */
 export function feed(relay: StreamRelay, bytes: string | Buffer, piece = Number.POSITIVE_INFINITY): string {
-  const framer = new SseFramer(LIMITS.sseFrameBytesMax);
   const all = Buffer.from(bytes);
+  const pieces: Buffer[] = [];
+  for (let at = 0; at < all.length; at += piece) pieces.push(all.subarray(at, at + piece));
+  return feedPieces(relay, pieces);
+}
+
+export function feedPieces(relay: StreamRelay, pieces: readonly Buffer[]): string {
+  const framer = new SseFramer(LIMITS.sseFrameBytesMax);
   const sent: string[] = [];
   const onFrame = (frame: Parameters<StreamRelay['frame']>[0]): void => {
     const out = relay.frame(frame);
     if (out !== null) sent.push(out.toString());
   };
-  for (let at = 0; at < all.length; at += piece) framer.push(all.subarray(at, at + piece), onFrame);
+  const onBeginning = (bytes: Buffer, from: number): number => {
+    const passed = relay.repeated?.(bytes, from) ?? null;
+    if (passed !== null) sent.push(passed.bytes.toString());
+    return passed?.end ?? from;
+  };
+  for (const piece of pieces) framer.push(piece, onFrame, onBeginning);
   framer.end(onFrame);
   return sent.join('');
 }

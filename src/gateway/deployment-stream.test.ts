@@ -31,6 +31,7 @@ function feed(stream: VerbatimStream, text: string): (string | null)[] {
   return left;
 }
 
+const FIRST = 'data: {"choices":[{"index":0,"delta":{"content":"!"},"finish_reason":null}]}\n\n';
 const WORDS = 'data: {"choices":[{"index":0,"delta":{"content":"Hi"},"finish_reason":null}],"odd":1.0}\n\n';
 const FINISH = 'data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n';
 const USAGE = 'data: {"choices":[],"usage":{"prompt_tokens":3,"completion_tokens":1,"total_tokens":4}}\n\n';
@@ -44,6 +45,18 @@ describe('a provider’s stream', () => {
     expect([stream.terminal, stream.error, stream.closing()]).toEqual([true, null, DONE]);
     expect(stream.usage).toMatchObject({ state: 'reported', usage: { freshTokens: 3, outputTokens: 1 } });
     expect(stream.relayedBytes).toBe(2);
+  });
+
+  test('leaves as it came where its frames repeat, and is counted', () => {
+    const stream = open();
+    feed(stream, FIRST + WORDS);
+    const next = Buffer.from(WORDS.replace('Hi', 'Ho') + WORDS.replace('Hi', ' hum') + FINISH);
+    expect(stream.repeated(next, 0)).toEqual({
+      end: next.length - FINISH.length,
+      bytes: next.subarray(0, -FINISH.length),
+    });
+    expect(stream.repeated(next, next.length - FINISH.length)).toBeNull();
+    expect(stream.relayedBytes).toBe(1 + 2 + 2 + 4);
   });
 
   test('says nothing for comments, so that no head leaves for them', () => {

@@ -2,7 +2,7 @@ import type { GatewayError } from '../canonical/errors.ts';
 import { MISSING_USAGE, type UsageReading } from '../canonical/usage.ts';
 import { tryParseJson } from '../kit/json.ts';
 import type { SseFrame } from '../kit/sse.ts';
-import type { HostError, StreamRelay } from '../wires/wire.ts';
+import type { HostError, PassedFrames, StreamRelay } from '../wires/wire.ts';
 
 export interface VerbatimTerms {
   /** The wire's own reader of such streams; what it would write is not asked for. */
@@ -26,6 +26,11 @@ export class VerbatimStream implements StreamRelay {
 
   constructor(terms: VerbatimTerms) {
     this.#terms = terms;
+  }
+
+  repeated(bytes: Buffer, from: number): PassedFrames | null {
+    const passed = this.#terms.reader.repeated?.(bytes, from) ?? null;
+    return passed === null ? null : { end: passed.end, bytes: bytes.subarray(from, passed.end) };
   }
 
   frame(frame: SseFrame): Buffer | null {

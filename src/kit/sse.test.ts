@@ -200,6 +200,74 @@ function cut(bytes: Buffer, cuts: readonly number[]): Buffer[] {
   return [0, ...places].map((start, index) => bytes.subarray(start, places[index] ?? bytes.length));
 }
 
+describe('SseFramer, with someone who takes the frames he knows', () => {
+  /** Takes whole frames of one line that begin with this, and notes what he was asked about. */
+  function taking(
+    chunks: readonly string[],
+    known: string,
+    frameBytesMax = 1_000,
+  ): { events: string[]; asked: number } {
+    const framer = new SseFramer(frameBytesMax);
+    const events: string[] = [];
+    let asked = 0;
+    const onFrame = ({ raw }: SseFrame): unknown => events.push(`frame ${raw}`);
+    const take = (bytes: Buffer, from: number): number => {
+      asked++;
+      let end = from;
+      while (bytes.indexOf(known, end) === end && bytes.includes('\n\n', end)) end = bytes.indexOf('\n\n', end) + 2;
+      if (end > from) events.push(`taken ${bytes.toString('utf8', from, end)}`);
+      return end;
+    };
+    for (const chunk of chunks) framer.push(Buffer.from(chunk), onFrame, take);
+    const rest = framer.end(onFrame);
+    if (rest !== null) events.push(`rest ${rest}`);
+    return { events, asked };
+  }
+
+  it('offers him what begins at every frame, and goes on where he stopped', () => {
+    const { events } = taking(['k: 1\n\nk: 2\n\ndata: 3\n\nk: 4\n\nk: 5\n\n\n', 'k: 6\n\n', 'data: 7\n\n'], 'k');
+    expect(events).toEqual([
+      'taken k: 1\n\nk: 2\n\n',
+      'frame data: 3\n\n',
+      'taken k: 4\n\nk: 5\n\n',
+      'frame \n',
+      'taken k: 6\n\n',
+      'frame data: 7\n\n',
+    ]);
+  });
+
+  it('offers him a frame that came in pieces once it is whole, and nothing in the middle of one', () => {
+    const { events, asked } = taking(['data: 1\n', 'k: 2\n\n', 'k: ', '3\n', '\nk: 4\n\nk', ': 5\n\n'], 'k');
+    expect(events).toEqual(['frame data: 1\nk: 2\n\n', 'taken k: 3\n\n', 'taken k: 4\n\n', 'taken k: 5\n\n']);
+    expect(asked).toBe(9);
+  });
+
+  it('knows the lines of a frame that follows what he took', () => {
+    expect(taking(['k: 1\n\ndata: a\ndata: b\n', '\nk: 2\n\nda', 'ta: c\n'], 'k').events).toEqual([
+      'taken k: 1\n\n',
+      'frame data: a\ndata: b\n\n',
+      'taken k: 2\n\n',
+      'frame data: c\n\n',
+    ]);
+  });
+
+  it('does not take a line end that belongs to the frame before for a beginning', () => {
+    expect(taking(['data: 1\r\n\r', '\nk: 2\n\n', 'k: 3\n\n'], 'k').events).toEqual([
+      'frame data: 1\r\n\r',
+      'frame \nk: 2\n\n',
+      'taken k: 3\n\n',
+    ]);
+  });
+
+  it('offers him what follows a byte order mark', () => {
+    expect(taking(['\ufeffk: 1\n\nk: 2\n\n'], 'k').events).toEqual(['taken k: 1\n\nk: 2\n\n']);
+  });
+
+  it('still measures what he leaves', () => {
+    expect(() => taking(['k: 1\n\n', `data: ${'x'.repeat(50)}\n\n`], 'k', 40)).toThrow(SseFrameTooLarge);
+  });
+});
+
 describe('SseFramer, for any stream and any cutting', () => {
   it('finds the frames that were written, and loses no byte', () => {
     fc.assert(

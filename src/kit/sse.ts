@@ -76,6 +76,14 @@ function readFields(raw: Buffer): SseFields {
 }
 
 /**
+ * Asked wherever a frame begins: whoever knows frames by their bytes takes as many whole ones as he knows, and answers
+ * where the first byte stands that he did not take. A frame that ends in CR is not his: an LF may follow.
+ */
+export type TakeFrames = (bytes: Buffer, from: number) => number;
+
+const takeNone: TakeFrames = (_bytes, from) => from;
+
+/**
  * Cuts a stream of bytes into frames, whatever its line ends and wherever its chunks break. No byte is searched twice,
  * and a frame that lies within one chunk is not copied.
  */
@@ -96,12 +104,16 @@ export class SseFramer {
   }
 
   /** A frame goes out with its blank line's CR; an LF that comes later is the first byte of the next frame's raw. */
-  push(chunk: Buffer, onFrame: (frame: SseFrame) => void): void {
+  push(chunk: Buffer, onFrame: (frame: SseFrame) => void, take: TakeFrames = takeNone): void {
     const bytes = this.#head === null ? chunk : this.#withoutMark(chunk);
     if (bytes.length === 0) return;
     let frameStart = 0;
     let lineStart = this.#isAfterCr && bytes[0] === LF ? 1 : 0;
     this.#isAfterCr = bytes[bytes.length - 1] === CR;
+    if (lineStart === 0 && this.#begun.length === 0) {
+      frameStart = afterTaken(bytes, 0, take);
+      lineStart = frameStart;
+    }
     let nextCr = find(bytes, CR, lineStart);
     let nextLf = find(bytes, LF, lineStart);
     while (nextCr < bytes.length || nextLf < bytes.length) {
@@ -109,13 +121,14 @@ export class SseFramer {
       const isBlank = lineEnd === lineStart && this.#isLineEmpty;
       lineStart = nextCr + 1 === nextLf ? nextLf + 1 : lineEnd + 1;
       this.#isLineEmpty = true;
-      if (nextCr < lineStart) nextCr = find(bytes, CR, lineStart);
-      if (nextLf < lineStart) nextLf = find(bytes, LF, lineStart);
       if (!isBlank) this.#lineCount++;
       else {
-        this.#finish(bytes.subarray(frameStart, lineStart), onFrame);
-        frameStart = lineStart;
+        this.#finish(bytes.subarray(frameStart, lineStart), onFrame, take);
+        frameStart = afterTaken(bytes, lineStart, take);
+        lineStart = frameStart;
       }
+      if (nextCr < lineStart) nextCr = find(bytes, CR, lineStart);
+      if (nextLf < lineStart) nextLf = find(bytes, LF, lineStart);
     }
     if (lineStart < bytes.length) this.#isLineEmpty = false;
     this.#keep(bytes.subarray(frameStart));
@@ -137,16 +150,17 @@ export class SseFramer {
     return null;
   }
 
-  #finish(lastPart: Buffer, onFrame: (frame: SseFrame) => void): void {
+  #finish(lastPart: Buffer, onFrame: (frame: SseFrame) => void, take: TakeFrames): void {
+    const lineCount = this.#lineCount;
+    this.#lineCount = 0;
     let raw = lastPart;
     if (this.#begun.length > 0) {
       this.#keep(lastPart);
       raw = this.#begun.take();
+      if (take(raw, 0) === raw.length) return;
     }
     if (raw.length > this.#frameBytesMax) throw new SseFrameTooLarge(this.#frameBytesMax);
-    const frame = new SseFrame(raw, this.#lineCount);
-    this.#lineCount = 0;
-    onFrame(frame);
+    onFrame(new SseFrame(raw, lineCount));
   }
 
   #keep(part: Buffer): void {
@@ -166,6 +180,13 @@ export class SseFramer {
     this.#head = null;
     return isMark ? head.subarray(length) : head;
   }
+}
+
+/** Where the first frame begins that nobody takes. */
+function afterTaken(bytes: Buffer, from: number, take: TakeFrames): number {
+  let start = from;
+  for (let end = take(bytes, start); end > start; end = take(bytes, start)) start = end;
+  return start;
 }
 
 /** The place of the next such byte, or the length if there is none: then it is never searched for again. */

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { LIMITS } from '../limits.ts';
 import type { Members } from './members.ts';
 
 /**
@@ -15,12 +16,13 @@ export class RepeatedFrames {
     this.#wordsOf = wordsOf;
   }
 
-  find(raw: Buffer): RepeatedFrame | null {
+  /** As many of them as stand here one after another, alike; null if what begins here is for the parser. */
+  find(bytes: Buffer, from: number): RepeatedRun | null {
     for (const shape of this.#shapes) {
-      const frame = match(shape, raw);
-      if (frame === null) continue;
-      this.#found++;
-      return frame;
+      const holes = holesIn(bytes, from, shape);
+      if (holes.length === 0) continue;
+      this.#found += holes.length;
+      return runOf(shape, bytes, from, holes);
     }
     return null;
   }
@@ -51,8 +53,11 @@ export interface Words {
   readonly text: string;
 }
 
-export interface RepeatedFrame {
-  /** UTF-8 bytes of the words, their escapes undone. */
+/** Whole frames, one after another. */
+export interface RepeatedRun {
+  /** Where what follows them begins. */
+  readonly end: number;
+  /** UTF-8 bytes of their words, escapes undone. */
   readonly wordBytes: number;
   /** What goes to the client. */
   readonly bytes: Buffer;
@@ -70,6 +75,8 @@ interface Shape {
   /** From the words to the padding; null where there is none. */
   readonly between: Buffer | null;
   readonly after: Buffer;
+  /** What stands between two such frames: the end of one, the beginning of the next. */
+  readonly seam: Buffer;
   /** Null where the frame goes on as it came. */
   readonly written: WrittenShape | null;
 }
@@ -94,46 +101,75 @@ interface Holes {
   readonly paddingEnd: number;
 }
 
-function match(shape: Shape, raw: Buffer): RepeatedFrame | null {
-  const holes = holesIn(raw, shape);
-  if (holes === null || !isPlainText(raw, holes.words, holes.wordsEnd)) return null;
-  const wordBytes = holes.wordsEnd - holes.words - escapesWithin(raw, holes.words, holes.wordsEnd);
-  return { wordBytes, bytes: shape.written === null ? raw : write(shape.written, raw, holes) };
+/** The holes of every frame of the run that begins here; none if no such frame does. */
+function holesIn(bytes: Buffer, from: number, shape: Shape): Holes[] {
+  const run: Holes[] = [];
+  let start = from;
+  for (let begins = isAt(bytes, from, shape.before); begins; ) {
+    const holes = nextHoles(bytes, start + shape.before.length, shape);
+    if (holes === null) break;
+    begins = isAt(bytes, holes.paddingEnd, shape.seam);
+    if (!begins && !isAt(bytes, holes.paddingEnd, shape.after)) break;
+    const end = holes.paddingEnd + shape.after.length;
+    if (end - start > LIMITS.sseFrameBytesMax) break;
+    run.push(holes);
+    start = end;
+  }
+  return run;
 }
 
-function holesIn(raw: Buffer, { before, between, after }: Shape): Holes | null {
-  if (!isAt(raw, 0, before)) return null;
-  const words = before.length;
-  const wordsEnd = insideEnd(raw, words);
-  if (wordsEnd === words || (between !== null && !isAt(raw, wordsEnd, between))) return null;
-  const padding = wordsEnd + (between?.length ?? 0);
-  const paddingEnd = between === null ? padding : insideEnd(raw, padding);
-  if (paddingEnd + after.length !== raw.length || !isAt(raw, paddingEnd, after)) return null;
-  return { words, wordsEnd, padding, paddingEnd };
+function nextHoles(bytes: Buffer, words: number, { between }: Shape): Holes | null {
+  const wordsEnd = insideEnd(bytes, words);
+  if (wordsEnd === words || !isPlainText(bytes, words, wordsEnd)) return null;
+  if (between === null) return { words, wordsEnd, padding: wordsEnd, paddingEnd: wordsEnd };
+  if (!isAt(bytes, wordsEnd, between)) return null;
+  const padding = wordsEnd + between.length;
+  return { words, wordsEnd, padding, paddingEnd: insideEnd(bytes, padding) };
 }
 
-function write({ aroundWords, afterPadding, length }: WrittenShape, raw: Buffer, holes: Holes): Buffer {
-  const { words, wordsEnd, padding, paddingEnd } = holes;
-  const wordsLength = wordsEnd - words;
-  const paddingLength = paddingEnd - padding;
-  const bytes = Buffer.allocUnsafe(length + wordsLength * (aroundWords.length - 1) + paddingLength);
+function runOf({ after, written }: Shape, bytes: Buffer, from: number, run: readonly Holes[]): RepeatedRun {
+  let wordBytes = 0;
+  for (const { words, wordsEnd } of run) wordBytes += wordsEnd - words - escapesWithin(bytes, words, wordsEnd);
+  const end = run.at(-1)!.paddingEnd + after.length;
+  return { end, wordBytes, bytes: written === null ? bytes.subarray(from, end) : write(written, bytes, run) };
+}
+
+function write(shape: WrittenShape, bytes: Buffer, run: readonly Holes[]): Buffer {
+  const places = shape.aroundWords.length - 1;
+  let length = shape.length * run.length;
+  for (const { words, wordsEnd, padding, paddingEnd } of run) {
+    length += (wordsEnd - words) * places + paddingEnd - padding;
+  }
+  const written = Buffer.allocUnsafe(length);
   let at = 0;
+  for (const holes of run) at = writeFrame(shape, bytes, holes, written, at);
+  return written;
+}
+
+/** Returns how far it came. */
+function writeFrame(shape: WrittenShape, bytes: Buffer, holes: Holes, written: Buffer, from: number): number {
+  const { aroundWords, afterPadding } = shape;
+  const { words, wordsEnd, padding, paddingEnd } = holes;
+  let at = from;
   for (const part of aroundWords) {
-    if (at > 0) {
-      copy(raw, words, wordsEnd, bytes, at);
-      at += wordsLength;
+    if (at > from) {
+      copy(bytes, words, wordsEnd, written, at);
+      at += wordsEnd - words;
     }
-    bytes.set(part, at);
+    written.set(part, at);
     at += part.length;
   }
-  copy(raw, padding, paddingEnd, bytes, at);
-  if (afterPadding.length > 0) bytes.set(afterPadding, at + paddingLength);
-  return bytes;
+  if (afterPadding.length === 0) return at;
+  copy(bytes, padding, paddingEnd, written, at);
+  at += paddingEnd - padding;
+  written.set(afterPadding, at);
+  return at + afterPadding.length;
 }
 
-function isAt(raw: Buffer, start: number, part: Buffer): boolean {
+/** A view is made for it because comparing whole ones is several times faster than comparing ranges. */
+function isAt(bytes: Buffer, start: number, part: Buffer): boolean {
   const end = start + part.length;
-  return end <= raw.length && raw.compare(part, 0, part.length, start, end) === 0;
+  return end <= bytes.length && bytes.subarray(start, end).equals(part);
 }
 
 /** By hand where they are few, as words are: calling for it would cost more. */
@@ -142,6 +178,7 @@ function copy(from: Buffer, start: number, end: number, to: Buffer, at: number):
   else for (let index = start; index < end; index++) to[at + index - start] = from[index]!;
 }
 
+const LF = 0x0a;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const SPACE = 0x20;
@@ -177,6 +214,7 @@ function escapesWithin(raw: Buffer, start: number, end: number): number {
 }
 
 function shapeOf(raw: Buffer, written: string | null, { names, text }: Words): Shape | null {
+  if (!isWholeByItself(raw)) return null;
   // Written as it stands between its quotes; a host may spell it otherwise, and then it is not found.
   const words = Buffer.from(JSON.stringify(text).slice(1, -1));
   const places = placesOf(raw, names, words);
@@ -186,12 +224,20 @@ function shapeOf(raw: Buffer, written: string | null, { names, text }: Words): S
   const padding = paddingIn(raw, end);
   const shape = written === null ? null : writtenShape(Buffer.from(written), names, words, padding !== null);
   if (written !== null && shape === null) return null;
+  const afterStart = padding === null ? end : padding.end;
+  const seam = Buffer.concat([raw.subarray(afterStart), raw.subarray(0, start)]);
   return {
-    before: Buffer.from(raw.subarray(0, start)),
+    before: seam.subarray(raw.length - afterStart),
     between: padding === null ? null : Buffer.from(raw.subarray(end, padding.start)),
-    after: Buffer.from(raw.subarray(padding === null ? end : padding.end)),
+    after: seam.subarray(0, raw.length - afterStart),
+    seam,
     written: shape,
   };
+}
+
+/** Neither begun by the line end of the frame before it, nor with a line end that the next byte may be part of. */
+function isWholeByItself(raw: Buffer): boolean {
+  return raw[0] !== LF && raw[raw.length - 1] === LF;
 }
 
 function writtenShape(written: Buffer, names: readonly string[], words: Buffer, padded: boolean): WrittenShape | null {

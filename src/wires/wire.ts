@@ -138,6 +138,8 @@ export interface StreamHalf {
 
 /** One stream on its way through; fed whole frames, it returns what goes on to the client and remembers what it saw. */
 export interface StreamRelay {
+  /** Frames known by their bytes, as many as stand here one after another; null if what begins here must be read. */
+  repeated?(bytes: Buffer, from: number): PassedFrames | null;
   /** Bytes to send now, or null when the frame is withheld. */
   frame(frame: SseFrame): Buffer | string | null;
   readonly usage: UsageReading;
@@ -151,6 +153,14 @@ export interface StreamRelay {
   closing(bill: Bill): string;
   /** The error that ends this stream, where the wire's way of saying it depends on what was sent before. */
   failure?(error: GatewayError): string;
+}
+
+/** Frames that went on without being read. */
+export interface PassedFrames {
+  /** Where what follows them begins. */
+  readonly end: number;
+  /** What goes to the client. */
+  readonly bytes: Buffer;
 }
 
 export interface BufferedAnswer {

@@ -96,7 +96,21 @@ export class StreamOutlet {
 }
 
 function joined(pieces: readonly (Buffer | string)[]): Buffer | string {
-  return pieces.every((piece) => typeof piece === 'string') ? pieces.join('') : Buffer.concat(pieces.map(asBuffer));
+  if (pieces.every((piece) => typeof piece === 'string')) return pieces.join('');
+  return together(pieces) ?? Buffer.concat(pieces.map(asBuffer));
+}
+
+/** What stands together already, as what a host sent in one read does unless something was taken out of it or changed. */
+function together(pieces: readonly (Buffer | string)[]): Buffer | null {
+  const first = pieces[0]!;
+  if (typeof first === 'string') return null;
+  const { buffer, byteOffset } = first;
+  let end = byteOffset;
+  for (const piece of pieces) {
+    if (typeof piece === 'string' || piece.byteOffset !== end || piece.buffer !== buffer) return null;
+    end += piece.length;
+  }
+  return Buffer.from(buffer, byteOffset, end - byteOffset);
 }
 
 function asBuffer(piece: Buffer | string): Buffer {

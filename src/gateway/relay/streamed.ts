@@ -38,6 +38,7 @@ class StreamedRelay implements AnswerReceiver {
   /** What one read of the host gives the client; sent in one write. */
   readonly #outgoing: (Buffer | string)[] = [];
   readonly #onFrame = (frame: SseFrame): void => this.#frame(frame);
+  readonly #onBeginning = (bytes: Buffer, from: number): number => this.#repeated(bytes, from);
   #control: RequestControl | null = null;
   #status = 0;
   #startedMs = 0;
@@ -144,7 +145,9 @@ class StreamedRelay implements AnswerReceiver {
 
   #pass(chunks: readonly Buffer[]): void {
     try {
-      for (const chunk of chunks) this.#framer.push(chunk, this.#onFrame);
+      // In one piece, because frames that repeat are known best where they touch.
+      const bytes = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
+      this.#framer.push(bytes, this.#onFrame, this.#onBeginning);
     } catch (error) {
       this.#flush();
       this.#breakOff((error as Error).message);
@@ -155,6 +158,13 @@ class StreamedRelay implements AnswerReceiver {
     else if (this.#stream.relayedBytes > LIMITS.streamWordBytesMax)
       this.#breakOff('The host says more than a model can.');
     else if (this.#idle !== null && this.#stream.relayedBytes > 0) this.#nowIdleLimit();
+  }
+
+  #repeated(bytes: Buffer, from: number): number {
+    const passed = this.#stream.repeated?.(bytes, from) ?? null;
+    if (passed === null) return from;
+    this.#outgoing.push(passed.bytes);
+    return passed.end;
   }
 
   #frame(frame: SseFrame): void {

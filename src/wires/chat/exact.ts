@@ -1,25 +1,17 @@
 import { tryParseJson } from '../../kit/json.ts';
 import type { SseFrame } from '../../kit/sse.ts';
 import { isObject, type Members, objectsIn } from '../members.ts';
-import { RepeatedFrames } from '../repeated-frames.ts';
 import type { RelayTerms, StreamRelay } from '../wire.ts';
 import { mendTrace, modelBytes } from './mend-text.ts';
 import { StreamState } from './stream-state.ts';
-import { wordsOf } from './words.ts';
 
 /**
  * For hosts proven to send conforming frames: bytes pass as they came, whole frames may be withheld. Only a trace is
  * touched, when it stands under one of its names or is not wanted.
  */
 class ExactStream extends StreamState implements StreamRelay {
-  readonly #repeated = new RepeatedFrames(wordsOf);
-
   frame(frame: SseFrame): Buffer | string | null {
-    if (this.terminal) return null;
-    const repeated = this.#repeated.find(frame.raw);
-    if (repeated === null) return this.#read(frame);
-    this.noteWords(repeated.wordBytes);
-    return repeated.bytes;
+    return this.terminal ? null : this.#read(frame);
   }
 
   #read(frame: SseFrame): Buffer | string | null {
@@ -49,7 +41,7 @@ class ExactStream extends StreamState implements StreamRelay {
     this.noteUsage(chunk);
     const written = changed ? `data: ${JSON.stringify(chunk)}\n\n` : null;
     const isRepeatable = bytes > 0 && choices.length === 1 && choices[0]!.finish_reason === null;
-    if (isRepeatable) this.#repeated.learn(frame.raw, written, choices[0]!.delta as Members);
+    if (isRepeatable) this.known.learn(frame.raw, written, choices[0]!.delta as Members);
     return written ?? frame.raw;
   }
 }

@@ -1,26 +1,17 @@
 import { tryParseJson } from '../../kit/json.ts';
 import type { SseFrame } from '../../kit/sse.ts';
 import { isObject, type Members, objectsIn, removeMembers } from '../members.ts';
-import { RepeatedFrames } from '../repeated-frames.ts';
 import type { RelayTerms, StreamRelay } from '../wire.ts';
 import { isFailure } from './finish-reason.ts';
 import { HOST_MEMBERS } from './manners.ts';
 import { type ChoiceState, isHollow, mendChoice } from './mend-choice.ts';
 import { modelBytes } from './mend-text.ts';
 import { StreamState } from './stream-state.ts';
-import { wordsOf } from './words.ts';
 
 /** Puts every frame right; one that needed nothing goes on as the bytes that came. Never throws, whatever a host sends. */
 class MendedStream extends StreamState implements StreamRelay {
-  readonly #repeated = new RepeatedFrames(wordsOf);
-
   frame(frame: SseFrame): Buffer | string | null {
     if (this.terminal) return null;
-    const repeated = this.#repeated.find(frame.raw);
-    if (repeated !== null) {
-      this.noteWords(repeated.wordBytes);
-      return repeated.bytes;
-    }
     try {
       return this.#read(frame);
     } catch (error) {
@@ -61,7 +52,7 @@ class MendedStream extends StreamState implements StreamRelay {
     const isRight = !changed && chunk.model === catalogModel && isPlain(frame);
     chunk.model = catalogModel;
     const written = isRight ? null : `data: ${JSON.stringify(chunk)}\n\n`;
-    if (hasBegun) this.#repeated.forget();
+    if (hasBegun) this.known.forget();
     else if (bytes > 0 && !toldUsage) this.#learn(frame, written, choices);
     return written ?? frame.raw;
   }
@@ -99,7 +90,7 @@ class MendedStream extends StreamState implements StreamRelay {
   #learn({ raw }: SseFrame, written: string | null, choices: readonly Members[]): void {
     const choice = choices[0]!;
     if (choices.length === 1 && choice.finish_reason === null) {
-      this.#repeated.learn(raw, written, choice.delta as Members);
+      this.known.learn(raw, written, choice.delta as Members);
     }
   }
 }

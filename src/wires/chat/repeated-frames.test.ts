@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { LIMITS } from '../../limits.ts';
 import { RepeatedFrames } from '../repeated-frames.ts';
 import { wordsOf } from './words.ts';
 
@@ -12,7 +13,7 @@ function taught(raw: Buffer, written: string | null, delta: Record<string, unkno
 }
 
 const found = (frames: RepeatedFrames, raw: Buffer) => {
-  const hit = frames.find(raw);
+  const hit = frames.find(raw, 0);
   return hit === null ? null : [hit.bytes.toString(), hit.wordBytes];
 };
 
@@ -20,7 +21,7 @@ describe('a frame that differs in its words only', () => {
   test('goes on as it came where the earlier one did', () => {
     const frames = taught(frame('one'), null, { content: 'one' });
     const next = frame('zwölf');
-    expect(frames.find(next)).toEqual({ bytes: next, wordBytes: 6 });
+    expect(frames.find(next, 0)).toEqual({ end: next.length, bytes: next, wordBytes: 6 });
   });
 
   test('is written as the earlier one was', () => {
@@ -53,7 +54,7 @@ describe('a frame that differs in its words only', () => {
       ['a\\"b\\\\', 4],
       ['\\/\\t', 2],
     ] as const) {
-      expect(frames.find(frame(words))?.wordBytes).toBe(bytes);
+      expect(frames.find(frame(words), 0)?.wordBytes).toBe(bytes);
     }
   });
 });
@@ -72,7 +73,55 @@ describe('a frame is read by the parser when', () => {
     ['an escape reaches over its end', frame('two\\')],
     ['it has half a character', Buffer.from(frame('ü').filter((byte) => byte !== 0xbc))],
   ])('%s', (_name, raw) => {
-    expect(frames.find(raw)).toBeNull();
+    expect(frames.find(raw, 0)).toBeNull();
+  });
+});
+
+describe('frames that follow each other', () => {
+  const frames = taught(frame('one'), null, { content: 'one' });
+  const run = Buffer.concat([frame('two'), frame('drei, vier'), frame('fünf\\n')]);
+  const around = (...parts: readonly (string | Buffer)[]) =>
+    Buffer.concat([Buffer.from('odd'), ...parts.map((part) => Buffer.from(part as string))]);
+
+  test('go on together, as the bytes they stand in', () => {
+    const bytes = around(run);
+    const found = frames.find(bytes, 3);
+    expect(found).toEqual({ end: bytes.length, bytes: run, wordBytes: 3 + 10 + 6 });
+    expect(found?.bytes.buffer).toBe(bytes.buffer);
+  });
+
+  test.each([
+    ['the terminator', 'data: [DONE]\n\n'],
+    ['a frame without words', frame('')],
+    ['a frame that is not whole yet', frame('six').subarray(0, -1)],
+    ['a frame that has only begun', frame('six').subarray(0, 9)],
+    ['a frame for the parser', frame('\\u0041')],
+    ['half a character', Buffer.from(frame('ü').filter((byte) => byte !== 0xbc))],
+    ['another shape', frame('six', ',"more":1')],
+    ['a line end too many', '\n'],
+  ])('up to %s', (_name, next) => {
+    expect(frames.find(around(run, next), 3)).toMatchObject({ end: 3 + run.length, bytes: run, wordBytes: 19 });
+  });
+
+  test('are written together where the earlier one was', () => {
+    const written = 'data: {"reasoning":"one","reasoning_content":"one","obfuscation":"xyz"}\n\n';
+    const raw = (words: string, padding: string) =>
+      Buffer.from(`data: {"reasoning":"${words}","obfuscation":"${padding}","host":1}\n\n`);
+    const mended = taught(raw('one', 'xyz'), written, { reasoning: 'one', reasoning_content: 'one' });
+    const bytes = around(raw('two', 'q'), raw('drei', ''), raw('🛂', 'xx'));
+    expect(mended.find(bytes, 3)?.bytes.toString()).toBe(
+      [
+        'data: {"reasoning":"two","reasoning_content":"two","obfuscation":"q"}\n\n',
+        'data: {"reasoning":"drei","reasoning_content":"drei","obfuscation":""}\n\n',
+        'data: {"reasoning":"🛂","reasoning_content":"🛂","obfuscation":"xx"}\n\n',
+      ].join(''),
+    );
+  });
+
+  test('are left to whoever measures them where one is larger than a frame may be', () => {
+    const large = frame('x'.repeat(LIMITS.sseFrameBytesMax));
+    expect(frames.find(large, 0)).toBeNull();
+    expect(frames.find(around(run, large), 3)?.end).toBe(3 + run.length);
   });
 });
 
@@ -85,28 +134,36 @@ describe('nothing is learned from', () => {
       Buffer.from('data: {"content":"one","x":{"content":"one"}}\n\n'),
       { content: 'one' },
     ],
+    [
+      'a frame whose line end may go on',
+      Buffer.from(frame('one').toString().replaceAll('\n', '\r')),
+      { content: 'one' },
+    ],
+    ['a frame with a line end before it', Buffer.from(`\n${frame('one')}`), { content: 'one' }],
     ['words that are spelled otherwise', frame('\\u006fne'), { content: 'one' }],
     ['two tool calls', frame('one'), { tool_calls: [{}, {}] }],
     ['a tool call without arguments', frame('one'), { tool_calls: [{ function: { name: 'x' } }] }],
   ])('%s', (_name, raw, delta) => {
-    expect(taught(raw, null, delta).find(frame('two'))).toBeNull();
+    const frames = taught(raw, null, delta);
+    expect(frames.find(frame('two'), 0)).toBeNull();
+    expect(frames.find(raw, 0)).toBeNull();
   });
 
   test('words that stand there twice, since only one of them may be the words', () => {
     const twice = (words: string) => `data: {"content":"${words}","x":{"content":"one"}}\n\n`;
     const frames = taught(Buffer.from(twice('one')), twice('one'), { content: 'one' });
-    expect(frames.find(Buffer.from(twice('two')))).toBeNull();
+    expect(frames.find(Buffer.from(twice('two')), 0)).toBeNull();
   });
 
   test('a frame that was written without its words', () => {
-    expect(taught(frame('one'), 'data: {}\n\n', { content: 'one' }).find(frame('two'))).toBeNull();
+    expect(taught(frame('one'), 'data: {}\n\n', { content: 'one' }).find(frame('two'), 0)).toBeNull();
   });
 
   test('a host whose frames are never alike, after a while', () => {
     const frames = new RepeatedFrames(wordsOf);
     for (let at = 0; at < 20; at++) frames.learn(frame('one', `,"at":${at}`), null, { content: 'one' });
     frames.learn(frame('one'), null, { content: 'one' });
-    expect(frames.find(frame('two'))).toBeNull();
+    expect(frames.find(frame('two'), 0)).toBeNull();
   });
 });
 
@@ -114,14 +171,14 @@ test('arguments of a tool call are words too, until another call begins', () => 
   const raw = (args: string) =>
     Buffer.from(`data: {"tool_calls":[{"index":0,"function":{"arguments":"${args}"}}]}\n\n`);
   const frames = taught(raw('one'), null, { tool_calls: [{ index: 0, function: { arguments: 'one' } }] });
-  expect(frames.find(raw('{\\"a\\":1}'))?.wordBytes).toBe(7);
+  expect(frames.find(raw('{\\"a\\":1}'), 0)?.wordBytes).toBe(7);
   frames.forget();
-  expect(frames.find(raw('two'))).toBeNull();
+  expect(frames.find(raw('two'), 0)).toBeNull();
 });
 
 test('the bytes of an earlier chunk may be reused by their owner', () => {
   const raw = frame('one');
   const frames = taught(raw, null, { content: 'one' });
   raw.fill(0);
-  expect(frames.find(frame('two'))).not.toBeNull();
+  expect(frames.find(frame('two'), 0)).not.toBeNull();
 });

@@ -4,9 +4,11 @@ import { type UsageRule, usageRule } from '../inclusive-usage.ts';
 import { isAbsent, type Members } from '../members.ts';
 import { readPromptUsage, writePromptUsage } from '../prompt-usage.ts';
 import { readErrorMember } from '../read-host-error.ts';
-import type { Bill, HostError, RelayTerms } from '../wire.ts';
+import { RepeatedFrames } from '../repeated-frames.ts';
+import type { Bill, HostError, PassedFrames, RelayTerms } from '../wire.ts';
 import { findUsage } from './manners.ts';
 import { type ChoiceState, newChoice } from './mend-choice.ts';
+import { wordsOf } from './words.ts';
 
 /** What both relays of this wire remember of a stream, and how they close it. */
 export class StreamState {
@@ -16,6 +18,7 @@ export class StreamState {
   relayedBytes = 0;
   terminal = false;
   error: HostError | null = null;
+  protected readonly known = new RepeatedFrames(wordsOf);
   readonly #usageRule: UsageRule;
   #id: string | null = null;
   #createdS: number | null = null;
@@ -38,6 +41,12 @@ export class StreamState {
   /** True when every answer of the stream was finished, though no terminator came. */
   get mayEndHere(): boolean {
     return this.choices.length > 0 && this.choices.every((choice) => choice.finished);
+  }
+
+  repeated(bytes: Buffer, from: number): PassedFrames | null {
+    const run = this.terminal ? null : this.known.find(bytes, from);
+    if (run !== null) this.noteWords(run.wordBytes);
+    return run;
   }
 
   closing({ usage }: Bill): string {

@@ -1,21 +1,13 @@
 import { tryParseJson } from '../../kit/json.ts';
 import type { SseFrame } from '../../kit/sse.ts';
 import { isObject, objectsIn } from '../members.ts';
-import { RepeatedFrames } from '../repeated-frames.ts';
 import type { RelayTerms, StreamRelay } from '../wire.ts';
-import { wordsOf } from './mend-choice.ts';
 import { StreamState } from './stream-state.ts';
 
 /** For hosts proven to send conforming frames: bytes pass as they came, whole frames may be withheld. */
 class ExactStream extends StreamState implements StreamRelay {
-  readonly #repeated = new RepeatedFrames(wordsOf);
-
   frame(frame: SseFrame): Buffer | null {
-    if (this.terminal) return null;
-    const repeated = this.#repeated.find(frame.raw);
-    if (repeated === null) return this.#read(frame);
-    this.noteWords(repeated.wordBytes);
-    return frame.raw;
+    return this.terminal ? null : this.#read(frame);
   }
 
   #read(frame: SseFrame): Buffer | null {
@@ -36,7 +28,7 @@ class ExactStream extends StreamState implements StreamRelay {
     this.mendIdentity(chunk);
     const [choice] = choices;
     if (choices.length === 1 && choice!.finish_reason === null && !toldUsage) {
-      this.#repeated.learn(frame.raw, null, choice!);
+      this.known.learn(frame.raw, null, choice!);
     }
     return frame.raw;
   }

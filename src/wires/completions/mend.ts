@@ -2,22 +2,15 @@ import { tryParseJson } from '../../kit/json.ts';
 import type { SseFrame } from '../../kit/sse.ts';
 import { HOST_MEMBERS } from '../host-members.ts';
 import { isObject, type Members, objectsIn, removeMembers } from '../members.ts';
-import { RepeatedFrames } from '../repeated-frames.ts';
 import type { RelayTerms, StreamRelay } from '../wire.ts';
 import { isFailure, mendFinishReason } from './finish-reason.ts';
-import { isHollow, mendChoice, put, wordsOf } from './mend-choice.ts';
+import { isHollow, mendChoice, put } from './mend-choice.ts';
 import { StreamState } from './stream-state.ts';
 
 /** Puts every frame right; one that needed nothing goes on as the bytes that came. Never throws, whatever a host sends. */
 class MendedStream extends StreamState implements StreamRelay {
-  readonly #repeated = new RepeatedFrames(wordsOf);
-
   frame(frame: SseFrame): Buffer | string | null {
-    if (this.terminal) return null;
-    const repeated = this.#repeated.find(frame.raw);
-    if (repeated === null) return this.#read(frame);
-    this.noteWords(repeated.wordBytes);
-    return repeated.bytes;
+    return this.terminal ? null : this.#read(frame);
   }
 
   #read(frame: SseFrame): Buffer | string | null {
@@ -52,7 +45,7 @@ class MendedStream extends StreamState implements StreamRelay {
     changed = this.#mendChunk(chunk, choices) || changed;
     if (changed && !hasBegun && choices.every(isHollow)) return null;
     const written = !changed && isPlain(frame) ? null : `data: ${JSON.stringify(chunk)}\n\n`;
-    if (hasBegun) this.#repeated.forget();
+    if (hasBegun) this.known.forget();
     else if (!toldUsage) this.#learn(frame, written, choices);
     return written ?? frame.raw;
   }
@@ -60,7 +53,7 @@ class MendedStream extends StreamState implements StreamRelay {
   /** Only what a later frame cannot change may be repeated for it: neither a beginning nor an end. */
   #learn({ raw }: SseFrame, written: string | null, choices: readonly Members[]): void {
     const choice = choices[0]!;
-    if (choices.length === 1 && choice.finish_reason === null) this.#repeated.learn(raw, written, choice);
+    if (choices.length === 1 && choice.finish_reason === null) this.known.learn(raw, written, choice);
   }
 
   /** Once per answer, and null until then. */

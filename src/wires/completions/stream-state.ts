@@ -4,8 +4,10 @@ import { type UsageRule, usageRule } from '../inclusive-usage.ts';
 import { isAbsent, isCount, isObject, isText, type Members } from '../members.ts';
 import { readPromptUsage, writePromptUsage } from '../prompt-usage.ts';
 import { readErrorMember } from '../read-host-error.ts';
+import { RepeatedFrames } from '../repeated-frames.ts';
 import { countTextInputs } from '../text-inputs.ts';
-import type { Bill, HostError, RelayTerms } from '../wire.ts';
+import type { Bill, HostError, PassedFrames, RelayTerms } from '../wire.ts';
+import { wordsOf } from './mend-choice.ts';
 
 /** What both relays of this wire remember of a stream, and how they close it. */
 export class StreamState {
@@ -13,6 +15,7 @@ export class StreamState {
   relayedBytes = 0;
   terminal = false;
   error: HostError | null = null;
+  protected readonly known = new RepeatedFrames(wordsOf);
   readonly #usageRule: UsageRule;
   /** Answers by their index, in the order the host first spoke of them. */
   readonly #begun = new Set<number>();
@@ -38,6 +41,12 @@ export class StreamState {
   /** True when every answer that was asked for is finished, though no terminator came. */
   get mayEndHere(): boolean {
     return this.#finished.size === this.#begun.size && this.#finished.size >= answersIn(this.terms.request);
+  }
+
+  repeated(bytes: Buffer, from: number): PassedFrames | null {
+    const run = this.terminal ? null : this.known.find(bytes, from);
+    if (run !== null) this.noteWords(run.wordBytes);
+    return run;
   }
 
   closing({ usage }: Bill): string {
