@@ -90,7 +90,7 @@ interface WrittenShape {
   readonly length: number;
 }
 
-const PADDING = '"obfuscation":"';
+const PADDING = Buffer.from('"obfuscation":"');
 const NOTHING = Buffer.alloc(0);
 
 /** Where the words and the padding of a frame lie; without padding its place is empty. */
@@ -215,24 +215,34 @@ function escapesWithin(raw: Buffer, start: number, end: number): number {
 
 function shapeOf(raw: Buffer, written: string | null, { names, text }: Words): Shape | null {
   if (!isWholeByItself(raw)) return null;
-  // Written as it stands between its quotes; a host may spell it otherwise, and then it is not found.
-  const words = Buffer.from(JSON.stringify(text).slice(1, -1));
-  const places = placesOf(raw, names, words);
+  // As JSON is written; a host may spell its words otherwise, and then they are not found.
+  const spelled = JSON.stringify(text);
+  const members = names.map((name) => Buffer.from(`"${name}":${spelled}`));
+  const wordsLength = members[0]!.length - names[0]!.length - '"":""'.length;
+  const places = placesOf(raw, members, wordsLength);
   if (places.length !== 1) return null;
   const start = places[0]!;
-  const end = start + words.length;
+  const end = start + wordsLength;
   const padding = paddingIn(raw, end);
-  const shape = written === null ? null : writtenShape(Buffer.from(written), names, words, padding !== null);
+  const shape = written === null ? null : writtenShape(written, members, wordsLength, padding !== null);
   if (written !== null && shape === null) return null;
-  const afterStart = padding === null ? end : padding.end;
-  const seam = Buffer.concat([raw.subarray(afterStart), raw.subarray(0, start)]);
+  const afterLength = raw.length - (padding?.end ?? end);
+  const seam = seamOf(raw, start, afterLength);
   return {
-    before: seam.subarray(raw.length - afterStart),
+    before: seam.subarray(afterLength),
     between: padding === null ? null : Buffer.from(raw.subarray(end, padding.start)),
-    after: seam.subarray(0, raw.length - afterStart),
+    after: seam.subarray(0, afterLength),
     seam,
     written: shape,
   };
+}
+
+/** The end of a frame and its beginning, in this order. */
+function seamOf(raw: Buffer, beforeLength: number, afterLength: number): Buffer {
+  const seam = Buffer.allocUnsafe(afterLength + beforeLength);
+  raw.copy(seam, 0, raw.length - afterLength);
+  raw.copy(seam, afterLength, 0, beforeLength);
+  return seam;
 }
 
 /** Neither begun by the line end of the frame before it, nor with a line end that the next byte may be part of. */
@@ -240,14 +250,20 @@ function isWholeByItself(raw: Buffer): boolean {
   return raw[0] !== LF && raw[raw.length - 1] === LF;
 }
 
-function writtenShape(written: Buffer, names: readonly string[], words: Buffer, padded: boolean): WrittenShape | null {
-  const places = placesOf(written, names, words);
+function writtenShape(
+  text: string,
+  members: readonly Buffer[],
+  wordsLength: number,
+  padded: boolean,
+): WrittenShape | null {
+  const written = Buffer.from(text);
+  const places = placesOf(written, members, wordsLength);
   if (places.length === 0) return null;
   const aroundWords: Buffer[] = [];
   let at = 0;
   for (const place of places) {
     aroundWords.push(written.subarray(at, place));
-    at = place + words.length;
+    at = place + wordsLength;
   }
   const padding = paddingIn(written, at);
   if (padded !== (padding !== null)) return null;
@@ -257,16 +273,15 @@ function writtenShape(written: Buffer, names: readonly string[], words: Buffer, 
   return { aroundWords, afterPadding, length };
 }
 
-/** Where the words stand, in order. */
-function placesOf(bytes: Buffer, names: readonly string[], words: Buffer): number[] {
+/** Where the words of these members stand, in order. */
+function placesOf(bytes: Buffer, members: readonly Buffer[], wordsLength: number): number[] {
   const places: number[] = [];
-  for (const name of names) {
-    const member = Buffer.concat([Buffer.from(`"${name}":"`), words, Buffer.from('"')]);
+  for (const member of members) {
     for (let at = bytes.indexOf(member); at !== -1; at = bytes.indexOf(member, at + 1)) {
-      places.push(at + member.length - words.length - 1);
+      places.push(at + member.length - wordsLength - 1);
     }
   }
-  return places.sort((left, right) => left - right);
+  return places.length > 1 ? places.sort((left, right) => left - right) : places;
 }
 
 function paddingIn(bytes: Buffer, from: number): { start: number; end: number } | null {

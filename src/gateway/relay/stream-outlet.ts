@@ -97,7 +97,7 @@ export class StreamOutlet {
 
 function joined(pieces: readonly (Buffer | string)[]): Buffer | string {
   if (pieces.every((piece) => typeof piece === 'string')) return pieces.join('');
-  return together(pieces) ?? Buffer.concat(pieces.map(asBuffer));
+  return together(pieces) ?? copied(pieces);
 }
 
 /** What stands together already, as what a host sent in one read does unless something was taken out of it or changed. */
@@ -113,6 +113,17 @@ function together(pieces: readonly (Buffer | string)[]): Buffer | null {
   return Buffer.from(buffer, byteOffset, end - byteOffset);
 }
 
-function asBuffer(piece: Buffer | string): Buffer {
-  return typeof piece === 'string' ? Buffer.from(piece) : piece;
+function copied(pieces: readonly (Buffer | string)[]): Buffer {
+  let length = 0;
+  for (const piece of pieces) length += typeof piece === 'string' ? Buffer.byteLength(piece) : piece.length;
+  const bytes = Buffer.allocUnsafe(length);
+  let at = 0;
+  for (const piece of pieces) {
+    if (typeof piece === 'string') at += bytes.write(piece, at);
+    else {
+      bytes.set(piece, at);
+      at += piece.length;
+    }
+  }
+  return bytes;
 }
