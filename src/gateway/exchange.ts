@@ -15,7 +15,7 @@ import { receiptHeaders } from './receipt-headers.ts';
 import { refuse } from './refuse.ts';
 import type { AttemptResult } from './relay/attempt.ts';
 import { noteOverrun, type Served, serve } from './serve.ts';
-import { type Admitted, understand, withCloserCount } from './understand.ts';
+import { type Admitted, countedCloser, understand } from './understand.ts';
 
 /**
  * The life of a request: understand it, admit it, hold the worst case, let a host answer, settle what it cost, and only
@@ -24,10 +24,9 @@ import { type Admitted, understand, withCloserCount } from './understand.ts';
 export async function exchange(gateway: Gateway, call: Call, sink: ClientSink): Promise<void> {
   const record = openRecord(call);
   try {
-    const understood = understand(gateway, call, record);
-    const admitted = await understood.catch((refusal: unknown) => answerInstead(gateway, call, refusal));
+    const admitted = await understandOrRepeat(gateway, call, record);
     if ('body' in admitted) giveAgain(admitted, record, sink);
-    else await inSlot(gateway, admitted, () => holdAndServe(gateway, admitted, sink));
+    else await exchangeInSlot(gateway, admitted, sink);
   } catch (error) {
     refuse(call, record, sink, error);
   }
@@ -35,21 +34,31 @@ export async function exchange(gateway: Gateway, call: Call, sink: ClientSink): 
   gateway.observe(record);
 }
 
-/** A call takes one of its key's slots, for as long as its host may still speak. */
-async function inSlot(gateway: Gateway, { call, peek }: Admitted, run: () => Promise<void>): Promise<void> {
-  const { keyId } = call.caller;
-  gateway.slots.take(keyId, peek.stream);
+/** What is refused now may have been answered before, under the same idempotency key. */
+async function understandOrRepeat(
+  gateway: Gateway,
+  call: Call,
+  record: ExchangeRecord,
+): Promise<Admitted | WholeAnswer> {
   try {
-    await run();
-  } finally {
-    gateway.slots.free(keyId, peek.stream);
+    return await understand(gateway, call, record);
+  } catch (refusal) {
+    return answerInstead(gateway, call, refusal);
   }
 }
 
-async function holdAndServe(gateway: Gateway, admitted: Admitted, sink: ClientSink): Promise<void> {
-  const held = await takeHold(gateway, admitted);
-  if ('body' in held) giveAgain(held, admitted.record, sink);
-  else await serveUnderHold(gateway, held, sink);
+/** A call takes one of its key's slots, for as long as its host may still speak. */
+async function exchangeInSlot(gateway: Gateway, admitted: Admitted, sink: ClientSink): Promise<void> {
+  const { call, peek, record } = admitted;
+  const { keyId } = call.caller;
+  gateway.slots.take(keyId, peek.stream);
+  try {
+    const held = await takeHold(gateway, admitted);
+    if ('body' in held) giveAgain(held, record, sink);
+    else await serveUnderHold(gateway, held, sink);
+  } finally {
+    gateway.slots.free(keyId, peek.stream);
+  }
 }
 
 /**
@@ -57,10 +66,12 @@ async function holdAndServe(gateway: Gateway, admitted: Admitted, sink: ClientSi
  * Where the call was made before, under the same idempotency key, it is not made again: its answer comes instead.
  */
 async function takeHold(gateway: Gateway, admitted: Admitted): Promise<Admitted | WholeAnswer> {
-  const attempt = (one: Admitted): Promise<Held> => tryHold(gateway, one);
-  const held = await withCloserCount(gateway, admitted, attempt, (result) => result instanceof GatewayError);
-  if (held instanceof GatewayError) throw held;
-  return held;
+  const held = await tryHold(gateway, admitted);
+  if (!(held instanceof GatewayError)) return held;
+  const closer = await countedCloser(gateway, admitted);
+  const heldCloser = closer === null ? held : await tryHold(gateway, closer);
+  if (heldCloser instanceof GatewayError) throw heldCloser;
+  return heldCloser;
 }
 
 /** A call that holds its worst case, an answer that was given before, or a refusal. */
@@ -113,15 +124,18 @@ async function serveUnderHold(gateway: Gateway, admitted: Admitted, sink: Client
     throw error;
   }
   record.answeredAfterMs = gateway.clock.monotonicMs() - call.startedMs;
-  const settled = await gateway.ledger.settle(call.id, settlement, terms).catch((error: unknown) => {
+  let settled: Settlement;
+  try {
+    settled = (await gateway.ledger.settle(call.id, settlement, terms)).settlement;
+  } catch (error) {
     refuse(call, record, sink, error, null);
-    return null;
-  });
-  record.settledAfterMs = gateway.clock.monotonicMs() - call.startedMs;
-  if (settled === null) return;
-  noteSettlement(record, served, settled.settlement);
+    return;
+  } finally {
+    record.settledAfterMs = gateway.clock.monotonicMs() - call.startedMs;
+  }
+  noteSettlement(record, served, settled);
   if (settlement.lossReason === 'host_reported_more_than_bound') noteOverrun(gateway, admitted, served);
-  giveLastWord(admitted, served, settled.settlement, sink);
+  giveLastWord(admitted, served, settled, sink);
 }
 
 function settlementFor({ admission, peek }: Admitted, served: Outcome): Settlement {

@@ -11,7 +11,7 @@ import type { Call, Gateway } from './gateway.ts';
 import { refusalOfHold } from './hold-refusal.ts';
 import { readBody } from './read-call.ts';
 import { identityHeaders, refuse } from './refuse.ts';
-import { type Admitted, understand, withCloserCount } from './understand.ts';
+import { type Admitted, countedCloser, understand } from './understand.ts';
 
 /** A billed route, by any of the spellings that callers may give of its path. */
 export interface QuotableRoute {
@@ -34,13 +34,19 @@ export async function quote(
   try {
     asked = callToQuote(call, readBody(call.body), routes);
     const admitted = await understand(gateway, asked, record);
-    const answer = await withCloserCount(gateway, admitted, (one) => quoteOf(gateway, one), isTooDear);
-    giveQuote(answer, call, record, sink);
+    giveQuote(await closestQuote(gateway, admitted), call, record, sink);
   } catch (error) {
     refuse(asked, record, sink, error);
   }
   record.totalMs = gateway.clock.monotonicMs() - call.startedMs;
   gateway.observe(record);
+}
+
+/** As the call does it: where the bound made of bytes is too dear, the text is counted. */
+async function closestQuote(gateway: Gateway, admitted: Admitted): Promise<Quote> {
+  const answer = await quoteOf(gateway, admitted);
+  const closer = isTooDear(answer) ? await countedCloser(gateway, admitted) : null;
+  return closer === null ? answer : quoteOf(gateway, closer);
 }
 
 const MEMBERS = ['path', 'body'];

@@ -59,17 +59,10 @@ function counterFor(gateway: Gateway, call: Call, text: JsonText): TextCounter {
   return (encoding) => gateway.countTokens.count(encoding, call.wire.client.texts(text.value));
 }
 
-/** Tries the money on the bound that bytes give; where that is too dear, once more on an exact count, if it is less. */
-export async function withCloserCount<Result>(
-  gateway: Gateway,
-  admitted: Admitted,
-  attempt: (admitted: Admitted) => Promise<Result>,
-  isTooDear: (result: Result) => boolean,
-): Promise<Result> {
+/** For a call that the bound made of bytes was too dear for: the same on an exact count, if that is less; else null. */
+export async function countedCloser(gateway: Gateway, admitted: Admitted): Promise<Admitted | null> {
   const { call, text, peek, admission } = admitted;
-  const result = await attempt(admitted);
-  if (!isTooDear(result)) return result;
   const counted = await admitByCount(admission, peek, counterFor(gateway, call, text));
-  if (counted === null || counted.worstNanousd >= admission.worstNanousd) return result;
-  return attempt({ ...admitted, admission: counted });
+  if (counted === null || counted.worstNanousd >= admission.worstNanousd) return null;
+  return { ...admitted, admission: counted };
 }

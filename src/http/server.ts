@@ -159,26 +159,26 @@ class Door {
   }
 
   #run(visit: Visit, found: Found, body: Buffer): void {
-    if ('wire' in found.route) this.#call(visit, found.route, `/v1${found.route.path}`, body);
+    if ('wire' in found.route) void this.#call(visit, found.route, `/v1${found.route.path}`, body);
     else void this.#answer(visit, found.route.answer, found.param, body);
   }
 
   /** A billed call: from here on the response belongs to the exchange. */
-  #call(visit: Visit, { wire, run }: CallRoute, route: string, body: Buffer): void {
+  async #call(visit: Visit, { wire, run }: CallRoute, route: string, body: Buffer): Promise<void> {
     const { gateway, log } = this.#terms;
     const { id, requestId, startedMs, request } = visit;
     const sink = new ResponseSink(visit.response, this.#sinkTerms);
     const call = { id, requestId, route, wire, caller: visit.caller!, headers: request.headers, body, startedMs };
     gateway.shutdown.callBegins();
-    run(gateway, call, sink)
-      .catch((error: unknown) => {
-        log.error({ request_id: requestId, ...errorFields(error) }, 'A call failed in a way nobody foresaw.');
-        sink.destroy();
-      })
-      .finally(() => {
-        gateway.shutdown.callEnds();
-        visit.freeBody?.();
-      });
+    try {
+      await run(gateway, call, sink);
+    } catch (error) {
+      log.error({ request_id: requestId, ...errorFields(error) }, 'A call failed in a way nobody foresaw.');
+      sink.destroy();
+    } finally {
+      gateway.shutdown.callEnds();
+      visit.freeBody?.();
+    }
   }
 
   async #answer(visit: Visit, answer: PlainHandler, param: string, body: Buffer): Promise<void> {
