@@ -81,3 +81,16 @@ export type Settlement = Pick<
   | 'lossNanousd'
   | 'lossReason'
 > & { readonly ended: Ended; readonly httpStatus: number };
+
+/** What a receipt says of money while its hold is open, and of a call that costs nothing. */
+export const NOTHING_SETTLED = {
+  usageSource: 'none',
+  usage: null,
+  components: null,
+  costNanousd: 0n,
+  host: null,
+  attempts: 0,
+  tries: null,
+  lossNanousd: 0n,
+  lossReason: null,
+} as const;

@@ -1,4 +1,4 @@
-import type { Receipt, Settlement } from '../canonical/receipt.ts';
+import { NOTHING_SETTLED, type Receipt, type Settlement } from '../canonical/receipt.ts';
 import { Batcher } from '../kit/batcher.ts';
 import type { Clock, Timer } from '../kit/clock.ts';
 import { LIMITS } from '../limits.ts';
@@ -194,7 +194,7 @@ export class Ledger {
 
   /** Gives the whole hold back: the call ended in a way that costs nothing. */
   release(id: bigint, release: Release): Promise<SettleResult> {
-    return this.settle(id, { ...NOTHING, ...release });
+    return this.settle(id, { ...NOTHING_SETTLED, ...release });
   }
 
   async credit(credit: Omit<CreditOperation, 'kind'>): Promise<CreditResult> {
@@ -302,22 +302,10 @@ const OUT_OF_RANGE: HoldResult = { kind: 'hold_refused', reason: 'out_of_range',
 /** Why a hold was given back though its call had ended. */
 const UNSETTLED_REASON = 'The call could not be settled.';
 
-const NOTHING = {
-  usageSource: 'none',
-  usage: null,
-  components: null,
-  costNanousd: 0n,
-  host: null,
-  attempts: 0,
-  tries: null,
-  lossNanousd: 0n,
-  lossReason: null,
-} as const;
-
 /** What the client is told when the books had already given its hold back. */
 function uncharged(settlement: Settlement): Settlement {
   const { ended, httpStatus, host, attempts, tries } = settlement;
-  return { ...NOTHING, ended, httpStatus, host, attempts, tries, lossReason: 'The hold had been voided.' };
+  return { ...NOTHING_SETTLED, ended, httpStatus, host, attempts, tries, lossReason: 'The hold had been voided.' };
 }
 
 function defect(id: bigint, outcome: LedgerOutcome): LedgerDefect {

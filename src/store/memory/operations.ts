@@ -1,4 +1,4 @@
-import type { Receipt } from '../../canonical/receipt.ts';
+import { NOTHING_SETTLED, type Receipt } from '../../canonical/receipt.ts';
 import type { Clock } from '../../kit/clock.ts';
 import { freesKey, type IdempotencyRow, isAnswered, isOver, repeatOf } from '../idempotency.ts';
 import { INT64_MAX, INT64_MIN, isAmount } from '../int64.ts';
@@ -198,14 +198,6 @@ function openReceipt(hold: HoldOperation, priceVersion: string): Mutable<Receipt
     endedMs: null,
     ended: null,
     httpStatus: null,
-    usageSource: 'none',
-    usage: null,
-    components: null,
-    costNanousd: 0n,
-    host: null,
-    attempts: 0,
-    tries: null,
-    lossNanousd: 0n,
-    lossReason: null,
+    ...NOTHING_SETTLED,
   };
 }
