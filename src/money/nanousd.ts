@@ -31,7 +31,9 @@ export function formatUsd(nanousd: bigint): string {
 
 /** For the one field that callers expect as a number of dollars: the nearest one to the exact amount. */
 export function usdNumber(nanousd: bigint): number {
-  return Number(formatUsd(nanousd));
+  const whole = Number(nanousd);
+  // A division of exact numbers gives the nearest one as well, and sooner than writing and reading decimals.
+  return Number.isSafeInteger(whole) ? whole / Number(NANOUSD_PER_USD) : Number(formatUsd(nanousd));
 }
 
 function withinInt64(nanousd: bigint): bigint | null {

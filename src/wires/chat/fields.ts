@@ -16,7 +16,7 @@ import { unsupported } from '../request-errors.ts';
 
 const anInteger: FieldCheck = { says: 'an integer', holds: Number.isSafeInteger };
 /** Fields this wire knows, with the type they must have; what reads them closer does so elsewhere. */
-const KNOWN_FIELDS: Readonly<Record<string, FieldCheck>> = {
+const FIELD_CHECKS: Readonly<Record<string, FieldCheck>> = {
   model: anything,
   messages: anything,
   max_tokens: anything,
@@ -51,6 +51,7 @@ const KNOWN_FIELDS: Readonly<Record<string, FieldCheck>> = {
   usage: anObject,
   user: aString,
 };
+const KNOWN_FIELDS: ReadonlyMap<string, FieldCheck> = new Map(Object.entries(FIELD_CHECKS));
 
 const OTHER_LIMIT = 'the output limit of this wire is `max_completion_tokens`; say it there';
 
@@ -78,7 +79,8 @@ export function checkFields(body: Members): string[] {
   for (const name of Object.keys(body)) {
     const value = body[name];
     if (value === null) continue;
-    if (Object.hasOwn(KNOWN_FIELDS, name)) checkField(name, value, KNOWN_FIELDS[name]!);
+    const check = KNOWN_FIELDS.get(name);
+    if (check !== undefined) checkField(name, value, check);
     else if (Object.hasOwn(REFUSED_FIELDS, name)) refuseUnlessHarmless(REFUSED_FIELDS, body, name);
     else unknown.push(name);
   }

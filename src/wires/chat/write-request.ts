@@ -7,13 +7,20 @@ import { GATEWAY_FIELDS } from './fields.ts';
 import { editMessages } from './message-manners.ts';
 
 const LIMIT_FIELDS: readonly string[] = ['max_completion_tokens', 'max_tokens'];
+/** The fields that not every host gets; all others go on as they are. */
+const CHOSEN_FIELDS: ReadonlySet<string> = new Set([
+  ...GATEWAY_FIELDS,
+  ...LABEL_FIELDS,
+  ...LIMIT_FIELDS,
+  'reasoning_effort',
+]);
 const PLAIN_INTEGER = /^\d+$/;
 
 /** The caller's own bytes with the few members replaced that must differ for this host. */
 export function writeRequest(text: JsonText, peek: Peek, terms: UpstreamTerms): Buffer {
   const body = text.value as Members;
   const edit = text.edit();
-  for (const name of Object.keys(body)) if (isWithheld(name, terms)) edit.remove([name]);
+  for (const name of Object.keys(body)) if (CHOSEN_FIELDS.has(name) && isWithheld(name, terms)) edit.remove([name]);
   if (peek.model !== terms.hostModel) edit.set(['model'], JSON.stringify(terms.hostModel));
   if (!saysLimit(text, body, terms)) edit.set([terms.outputLimitField], String(terms.outputLimit));
   if (terms.reasoningEffort !== null && body.reasoning_effort !== terms.reasoningEffort) {
