@@ -10,7 +10,7 @@ export function logCall(log: Log, record: ExchangeRecord): void {
   if (record.fault !== null || record.tries !== null || record.lossReason !== null) raiseAlarm(log, record);
 }
 
-/** Written by hand: JSON.stringify takes twice as long for so many members, and every call pays for it. */
+/** Written by hand: for so many members JSON.stringify takes longer, and every call pays for it. */
 function membersOf(record: ExchangeRecord): string {
   const { usage, tries, fault, lossReason } = record;
   const mishaps =
