@@ -28,6 +28,7 @@ import { keepBooks } from './bookkeeping.ts';
 import { type Books, controlSocketPath, openBooks } from './books.ts';
 import { type Entrusted, type GuardedWorld, openCustody } from './custody.ts';
 import { buildGuards, type Guards } from './guards.ts';
+import { keepYoungObjectsYoung } from './heap.ts';
 import { tellHostEvent } from './host-events.ts';
 import { tellLifeEvent } from './life-events.ts';
 import { catalogFor, rememberPrices } from './prices.ts';
@@ -62,6 +63,7 @@ export interface Running {
 }
 
 export async function startGateway(terms: StartTerms): Promise<Running> {
+  keepYoungObjectsYoung();
   const { config, clock } = terms;
   // Commands reach a shared store by themselves.
   const socketPath = config.store === null ? controlSocketPath(config.dataFolder) : null;

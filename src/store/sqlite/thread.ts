@@ -3,29 +3,29 @@ import { StoreUnavailable } from '../store.ts';
 import { isBroken } from './batch.ts';
 import type { AnyVerbs, Link, Served } from './link.ts';
 
-type Request = { seq: number; verb: string; args: unknown[] };
-type Reply = { seq: number; result: unknown } | { seq: number; error: string } | { seq: number; broken: string };
+type Request = { verb: string; args: unknown[] };
+type Reply = { result: unknown } | { error: string } | { broken: string };
 
 /** The serving side, called once by a thread's entry file. */
 export function serve({ verbs, end }: Served<AnyVerbs>): void {
   const port = parentPort;
   if (port === null) throw new Error('This file is the entry of a thread, not of a program.');
-  port.on('message', ({ seq, verb, args }: Request) => {
+  port.on('message', ({ verb, args }: Request) => {
     if (verb === 'end') {
       end();
       port.close();
       return;
     }
-    port.postMessage(answer(verbs, seq, verb, args));
+    port.postMessage(answer(verbs, verb, args));
   });
 }
 
-function answer(verbs: AnyVerbs, seq: number, verb: string, args: unknown[]): Reply {
+function answer(verbs: AnyVerbs, verb: string, args: unknown[]): Reply {
   try {
-    return { seq, result: verbs[verb]!(...(args as never[])) };
+    return { result: verbs[verb]!(...(args as never[])) };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    return isBroken(error) ? { seq, broken: message } : { seq, error: message };
+    return isBroken(error) ? { broken: message } : { error: message };
   }
 }
 
@@ -37,9 +37,12 @@ interface Waiting {
 /** The asking side. When the thread breaks or ends by itself, everybody who waits is told, and so is the owner. */
 export class Thread<Verbs extends AnyVerbs> implements Link<Verbs> {
   readonly #worker: Worker;
-  readonly #waiting = new Map<number, Waiting>();
+  /**
+   * In the order they asked, which is the order they are answered in. Not in a Map: one that changes with every batch
+   * leaves its old tables behind, and these keep alive the calls of the batch until the rare full collection.
+   */
+  readonly #waiting: Waiting[] = [];
   readonly #onBroken: (error: StoreUnavailable) => void;
-  #seq = 0;
   #broken: StoreUnavailable | null = null;
   #ending = false;
 
@@ -63,10 +66,9 @@ export class Thread<Verbs extends AnyVerbs> implements Link<Verbs> {
   ): Promise<ReturnType<Verbs[Verb]>> {
     if (this.#broken !== null) return Promise.reject(this.#broken);
     if (this.#ending) return Promise.reject(new StoreUnavailable('The store is closed.'));
-    const seq = ++this.#seq;
     return new Promise((resolve, reject) => {
-      this.#worker.postMessage({ seq, verb, args } satisfies Request);
-      this.#waiting.set(seq, { resolve, reject });
+      this.#worker.postMessage({ verb, args } satisfies Request);
+      this.#waiting.push({ resolve, reject });
     });
   }
 
@@ -74,14 +76,13 @@ export class Thread<Verbs extends AnyVerbs> implements Link<Verbs> {
     if (this.#ending || this.#broken !== null) return;
     this.#ending = true;
     const exited = new Promise((resolve) => this.#worker.once('exit', resolve));
-    this.#worker.postMessage({ seq: 0, verb: 'end', args: [] } satisfies Request);
+    this.#worker.postMessage({ verb: 'end', args: [] } satisfies Request);
     await exited;
   }
 
   #receive(reply: Reply): void {
     if ('broken' in reply) this.#break(reply.broken);
-    const waiting = this.#waiting.get(reply.seq);
-    this.#waiting.delete(reply.seq);
+    const waiting = this.#waiting.shift();
     if ('result' in reply) waiting?.resolve(reply.result as never);
     else if ('error' in reply) waiting?.reject(new Error(reply.error));
   }
@@ -89,9 +90,7 @@ export class Thread<Verbs extends AnyVerbs> implements Link<Verbs> {
   #break(reason: string): void {
     if (this.#broken !== null) return;
     this.#broken = new StoreUnavailable(reason);
-    const waiting = [...this.#waiting.values()];
-    this.#waiting.clear();
-    for (const one of waiting) one.reject(this.#broken);
+    for (const waiting of this.#waiting.splice(0)) waiting.reject(this.#broken);
     this.#worker.terminate().catch(() => undefined);
     if (!this.#ending) this.#onBroken(this.#broken);
   }
