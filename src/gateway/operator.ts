@@ -3,8 +3,6 @@ import {
   ACCOUNT_PREFIX,
   type AccountServices,
   createAccount,
-  creditAccount,
-  findAccount,
   KEY_PREFIX,
   LOCAL_ACCOUNT_NAME,
   mintKey,
@@ -15,18 +13,18 @@ import { JsonError, parseJson } from '../kit/json.ts';
 import { formatPath } from '../kit/json-error.ts';
 import { stringifyJson } from '../kit/json-stringify.ts';
 import { describeIssue, issuePath } from '../kit/zod-words.ts';
-import { type CreditResult, type Ledger, StoreUnavailable, type VerifyProgress } from '../ledger/ledger.ts';
-import { formatUsd } from '../money/nanousd.ts';
-import type { Account, KeyChange, KeyRow } from '../store/store.ts';
+import { type Ledger, StoreUnavailable, type VerifyProgress } from '../ledger/ledger.ts';
+import type { KeyChange } from '../store/store.ts';
 import { type BalanceView, balanceView } from './balance-view.ts';
+import { credit } from './operator-credit.ts';
 import { OperatorError, operatorErrorView } from './operator-error.ts';
 import * as inputs from './operator-input.ts';
+import { accountNamed, keyNamed, unknownAccount, unknownKey } from './operator-lookup.ts';
 import { rotateSeals, type SealServices, sealRotation, showSeals } from './operator-seal.ts';
 import { type BackupServices, backUpBooks, backupPlace } from './operator-store.ts';
 import {
   type AccountView,
   accountView,
-  type CreditView,
   type KeyView,
   keyView,
   type ListView,
@@ -147,42 +145,6 @@ async function listAccounts(
 ): Promise<ListView<AccountView>> {
   const accounts = await store.listAccounts({ limit: input.limit, after: afterId(ACCOUNT_PREFIX, input.after) });
   return listView(accounts.map(accountView), input.limit);
-}
-
-async function credit(services: OperatorServices, input: z.output<typeof inputs.accountCredit>): Promise<CreditView> {
-  const account = await accountNamed(services, input.account);
-  const { outcome, reference } = await creditAccount(services, (operation) => services.ledger.credit(operation), {
-    accountId: account.id,
-    amountNanousd: input.amount_nanousd,
-    reference: input.reference,
-    note: input.note,
-  });
-  if (outcome.kind === 'credit_refused')
-    throw new OperatorError('refused', describeRefusal(outcome, account, reference));
-  return {
-    object: 'credit',
-    account: formatId(ACCOUNT_PREFIX, account.id),
-    amount_nanousd: input.amount_nanousd,
-    reference,
-    repeated: outcome.kind === 'credit_repeated',
-    balance_nanousd: outcome.balanceNanousd,
-  };
-}
-
-function describeRefusal(
-  { reason }: Extract<CreditResult, { kind: 'credit_refused' }>,
-  account: Account,
-  reference: string,
-): string {
-  const available = formatUsd(account.balanceNanousd - account.heldNanousd);
-  const reasons: Record<typeof reason, string> = {
-    zero: 'The amount is zero; nothing to do.',
-    out_of_range: 'The balance would be beyond what the books can hold.',
-    no_account: `The account "${account.name}" is gone.`,
-    reference_differs: `The reference "${reference}" was used before with another amount; nothing was changed.`,
-    exceeds_available: `Only $${available} are available to take from "${account.name}".`,
-  };
-  return reasons[reason];
 }
 
 async function mint(
@@ -318,30 +280,6 @@ async function verify({ ledger }: OperatorServices, _input: object, progress?: P
 async function showStatus({ store, catalog, server }: OperatorServices): Promise<StatusView> {
   const { priceVersion: version } = catalog();
   return statusView(server, await store.health(), { models: catalog().list().length, version });
-}
-
-async function accountNamed({ store }: OperatorServices, idOrName: string): Promise<Account> {
-  const account = await findAccount(store, idOrName);
-  if (account === null) throw unknownAccount(idOrName);
-  return account;
-}
-
-async function keyNamed({ store }: OperatorServices, idText: string): Promise<KeyRow> {
-  const id = parseId(KEY_PREFIX, idText);
-  const key = id === null ? null : await store.findKey(id);
-  if (key === null) throw unknownKey(idText);
-  return key;
-}
-
-function unknownAccount(idOrName: string): OperatorError {
-  return new OperatorError('not_found', `There is no account "${idOrName}".`, 'tollgate accounts list');
-}
-
-/** The text is not repeated: it may be the secret itself, pasted by mistake. */
-function unknownKey(idText: string): OperatorError {
-  const named =
-    parseId(KEY_PREFIX, idText) === null ? 'A key is named by its id, as key_…' : `There is no key ${idText}.`;
-  return new OperatorError('not_found', named, 'tollgate keys list');
 }
 
 /** Lists hold catalog ids; a name the catalog does not know may be right tomorrow, so it is kept and reported. */
