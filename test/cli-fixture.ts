@@ -105,6 +105,11 @@ export class CliFixture {
     return socketPath;
   }
 
+  /** The server breaks off whatever it was asked. */
+  dropConnections(): void {
+    this.#server?.closeAllConnections();
+  }
+
   async stopServer(): Promise<void> {
     const server = this.#server;
     this.#server = null;

@@ -1,6 +1,7 @@
 import type { Catalog } from '../catalog/catalog.ts';
 import type { CatalogModel } from '../catalog/model.ts';
 import type { Config } from '../config.ts';
+import { shellWord } from '../kit/shell-words.ts';
 import { describeHosts, describeMissingKeys, describeUnpriced } from './describe-hosts.ts';
 import { formatRecord } from './table.ts';
 
@@ -66,7 +67,7 @@ function describeTrial(facts: BannerFacts): string {
 
 /** Each can be copied as it stands; the folder is named because another shell may have another default. */
 function mintingSteps({ program, dataFolder }: Config): string[] {
-  const folder = /^[\w./-]+$/.test(dataFolder) ? dataFolder : `'${dataFolder.replaceAll("'", "'\\''")}'`;
+  const folder = shellWord(dataFolder);
   return [
     `${program} accounts create ada --data ${folder}`,
     `${program} accounts credit ada 5 --data ${folder}`,

@@ -3,11 +3,19 @@ import { OperatorError, type OperatorErrorView } from '../gateway/operator-error
 import { parseJson } from '../kit/json.ts';
 import { stringifyJson } from '../kit/json-stringify.ts';
 import { LIMITS } from '../limits.ts';
-import { unreachable } from './failure.ts';
+import { EXIT } from './exit-codes.ts';
+import { CliFailure, unreachable } from './failure.ts';
 
 /** Nobody listens on the socket: the server that made it is gone. */
 export class SocketAbandoned extends Error {
   override readonly name = 'SocketAbandoned';
+}
+
+/** The server was asked and did not answer: it may or may not have done it. */
+export class AnswerLost extends CliFailure {
+  constructor(message: string) {
+    super(EXIT.unreachable, message, 'tollgate doctor');
+  }
 }
 
 /** Asks the running server to do a verb; gives back the text of its answer. */
@@ -15,8 +23,7 @@ export async function callServer(socketPath: string, verb: string, input: object
   const { status, body } = await post(socketPath, `/operator/${verb}`, stringifyJson(input));
   if (status === 200) return body;
   const refused = readError(body);
-  if (refused === null)
-    throw unreachable(`The running server answered ${verb} with status ${status}.`, 'tollgate doctor');
+  if (refused === null) throw new AnswerLost(`The running server answered ${verb} with status ${status}.`);
   throw new OperatorError(refused.code, refused.message, refused.hint);
 }
 
@@ -49,7 +56,7 @@ function post(socketPath: string, path: string, body: string): Promise<Answer> {
         if (bytes > LIMITS.operatorAnswerBytesMax) call.destroy(new Error('The answer is too large.'));
       });
       response.on('end', () => resolve({ status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString() }));
-      response.on('error', reject);
+      response.on('error', (error: NodeJS.ErrnoException) => reject(explain(error, socketPath)));
     });
     call.on('error', (error: NodeJS.ErrnoException) => reject(explain(error, socketPath)));
     call.end(body);
@@ -61,5 +68,5 @@ function explain(error: NodeJS.ErrnoException, socketPath: string): Error {
   if (error.code === 'EACCES') {
     return unreachable(`The server's control socket ${socketPath} belongs to another user.`, 'run this as that user');
   }
-  return unreachable(`The running server broke off: ${error.message}`, 'tollgate doctor');
+  return new AnswerLost(`The running server broke off (${error.message}).`);
 }

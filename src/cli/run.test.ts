@@ -132,6 +132,40 @@ describe('accounts and keys', () => {
     });
   });
 
+  test('a top-up whose answer was lost says so, and its hint repeats it without crediting twice', async () => {
+    await cli.run(['accounts', 'create', 'Ada & Co']);
+    const apply = cli.store.apply.bind(cli.store);
+    vi.spyOn(cli.store, 'apply').mockImplementationOnce(async (operations) => {
+      await apply(operations);
+      throw new StoreUnavailable('The connection was lost.');
+    });
+    const lost = await cli.run(['accounts', 'credit', 'Ada & Co', '5.25', '--note', "Ada's"]);
+    expect(lost).toMatchObject({ code: EXIT.unreachable, out: '' });
+    expect(lost.err).toContain('Nobody knows yet whether $5.25 went to "Ada & Co"');
+    const [, reference] = /--reference (credit_\w+)/.exec(lost.err)!;
+    expect(lost.err).toContain(
+      `Try: tollgate accounts credit 'Ada & Co' 5.25 --reference ${reference} --note 'Ada'\\''s'\n`,
+    );
+    const again = await cli.json(['accounts', 'credit', 'Ada & Co', '5.25', '--reference', reference!]);
+    expect(again).toMatchObject({ repeated: true, balance_nanousd: 5_250_000_000 });
+  });
+
+  test('a top-up that a server began and then died of says the same', async () => {
+    await cli.run(['accounts', 'create', 'ada']);
+    const apply = cli.store.apply.bind(cli.store);
+    vi.spyOn(cli.store, 'apply').mockImplementationOnce(async (operations) => {
+      const outcomes = await apply(operations);
+      cli.dropConnections();
+      return outcomes;
+    });
+    await cli.startServer();
+    const lost = await cli.run(['accounts', 'credit', 'ada', '5']);
+    expect(lost.code).toBe(EXIT.unreachable);
+    const [, reference] = /Try: tollgate accounts credit ada 5\.00 --reference (credit_\w+)\n/.exec(lost.err)!;
+    const again = await cli.json(['accounts', 'credit', 'ada', '5', '--reference', reference!]);
+    expect(again).toMatchObject({ repeated: true, balance_nanousd: 5_000_000_000 });
+  });
+
   test('a reference that was credited before changes nothing and says so', async () => {
     await cli.run(['accounts', 'create', 'ada']);
     const credit = ['accounts', 'credit', 'ada', '5', '--reference', 'r1'];

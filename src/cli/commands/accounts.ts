@@ -1,8 +1,13 @@
+import { randomBytes } from 'node:crypto';
+import { creditInDoubt } from '../../gateway/operator-credit.ts';
 import type { AccountView } from '../../gateway/operator-view.ts';
+import { formatId } from '../../kit/ids.ts';
+import { shellWord } from '../../kit/shell-words.ts';
 import { LIMITS } from '../../limits.ts';
 import { EXIT } from '../exit-codes.ts';
 import { usageFailure } from '../failure.ts';
 import type { Branch, Leaf, Options } from '../leaf.ts';
+import { AnswerLost } from '../operator-client.ts';
 import { PAGE_OPTIONS, readPage, sayMore } from '../paging.ts';
 import { formatRecord, formatTable } from '../table.ts';
 import { readNanousd, readUsd, time, usd } from '../words.ts';
@@ -16,7 +21,7 @@ const createLeaf: Leaf = {
     const kind = options.unlimited === true ? 'unlimited' : 'prepaid';
     const answer = await session.ask('accounts.create', { name, kind }, { mayCreate: true });
     session.show(answer, describeAccount);
-    if (kind === 'prepaid') session.advise(`It has no money yet: tollgate accounts credit ${quoted(name)} 10`);
+    if (kind === 'prepaid') session.advise(`It has no money yet: tollgate accounts credit ${shellWord(name)} 10`);
     return EXIT.ok;
   },
 };
@@ -45,12 +50,15 @@ const creditLeaf: Leaf = {
   ],
   examples: ['tollgate accounts credit ada 5.25 --reference invoice-7', 'tollgate accounts credit ada -1'],
   async run(session, [account = '', dollars], options) {
-    const answer = await session.ask('accounts.credit', {
-      account,
-      amount_nanousd: readAmount(dollars, options),
-      reference: textOption(options, 'reference', LIMITS.creditReferenceCharsMax),
-      note: textOption(options, 'note', LIMITS.creditNoteCharsMax),
-    });
+    const amount = readAmount(dollars, options);
+    const reference = textOption(options, 'reference', LIMITS.creditReferenceCharsMax) ?? newReference();
+    const note = textOption(options, 'note', LIMITS.creditNoteCharsMax);
+    const answer = await session
+      .ask('accounts.credit', { account, amount_nanousd: amount, reference, note })
+      .catch((error: unknown) => {
+        if (!(error instanceof AnswerLost)) throw error;
+        throw creditInDoubt(error.message, { account, amountNanousd: BigInt(amount), reference, note });
+      });
     session.show(answer, (credit) =>
       formatRecord([
         ['account', account],
@@ -63,6 +71,11 @@ const creditLeaf: Leaf = {
     return EXIT.ok;
   },
 };
+
+/** Chosen before anybody is asked, so that it can be named whatever becomes of the answer. */
+function newReference(): string {
+  return formatId('credit_', randomBytes(8).readBigUInt64LE() >> 1n);
+}
 
 export const accountsBranch: Branch = {
   name: 'accounts',
@@ -102,9 +115,4 @@ function textOption(options: Options, name: string, charsMax: number): string | 
   if (typeof text !== 'string') return null;
   if (text.length > charsMax) throw usageFailure(`--${name} must be at most ${charsMax} characters long.`);
   return text;
-}
-
-/** As a shell would want it. */
-function quoted(name: string): string {
-  return /^[\w.@-]+$/.test(name) ? name : `'${name.replaceAll("'", "'\\''")}'`;
 }
