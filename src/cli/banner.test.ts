@@ -79,6 +79,16 @@ test('in hosted mode it shows how to mint a key and calls with it', () => {
   expect(text).toContain('health, metrics  http://127.0.0.1:9464');
 });
 
+test('with the books in PostgreSQL its commands name no folder, and say whose URL they need without showing it', () => {
+  const store = 'postgres://ada:hunter2@db.example/books';
+  const text = banner(facts({ TOLLGATE_STORE: store }, { hosted: true }));
+  expect(text).not.toContain('--data');
+  expect(text).not.toContain('hunter2');
+  expect(text).toContain(', in a shell whose TOLLGATE_STORE names PostgreSQL db.example/books as here:');
+  expect(text).toMatch(/ accounts credit ada 5\n/);
+  expect(banner(facts({ TOLLGATE_STORE: store }))).not.toContain('in a shell');
+});
+
 test('without any model it says what to do instead of a call that would fail', () => {
   const text = banner(facts({}, { sim: false }));
   expect(text).toContain('No model is served');

@@ -61,17 +61,22 @@ function describeTrial(facts: BannerFacts): string {
   const key = facts.config.hosted ? ' -H "authorization: Bearer $KEY"' : '';
   const body = JSON.stringify({ model: model.id, messages: [{ role: 'user', content: 'Hello' }] });
   const call = `curl -i ${facts.url}/v1/chat/completions${key} -H 'content-type: application/json' -d '${body}'`;
-  const steps = facts.config.hosted ? [...mintingSteps(facts.config), call] : [call];
-  return `Try it${note}:\n\n${steps.map((step) => `  ${step}\n`).join('')}`;
+  const { hosted, store } = facts.config;
+  const steps = hosted ? [...mintingSteps(facts.config), call] : [call];
+  const where = hosted && store !== null ? `, in a shell whose TOLLGATE_STORE names ${store.name} as here` : '';
+  return `Try it${note}${where}:\n\n${steps.map((step) => `  ${step}\n`).join('')}`;
 }
 
-/** Each can be copied as it stands; the folder is named because another shell may have another default. */
-function mintingSteps({ program, dataFolder }: Config): string[] {
-  const folder = shellWord(dataFolder);
+/**
+ * Each can be copied as it stands; the folder is named because another shell may have another default. The URL of a
+ * database is not, for there may be a password in it; and a folder beside it would be other books.
+ */
+function mintingSteps({ program, dataFolder, store }: Config): string[] {
+  const books = store === null ? ` --data ${shellWord(dataFolder)}` : '';
   return [
-    `${program} accounts create ada --data ${folder}`,
-    `${program} accounts credit ada 5 --data ${folder}`,
-    `KEY=$(${program} keys mint --account ada --data ${folder})`,
+    `${program} accounts create ada${books}`,
+    `${program} accounts credit ada 5${books}`,
+    `KEY=$(${program} keys mint --account ada${books})`,
   ];
 }
 
