@@ -187,6 +187,12 @@ describe('the unit', () => {
     expect(Number(setting(UNIT, 'TimeoutStopSec')) * 1_000).toBeGreaterThan(STOP_MS_MIN);
   });
 
+  test('is started again for as long as it takes: a database may come up late', () => {
+    const [, section] = /^\[Unit\]\n([^[]*)/m.exec(UNIT)!;
+    expect(setting(section!, 'StartLimitIntervalSec')).toBe('0');
+    expect(setting(UNIT, 'Restart')).toBe('on-failure');
+  });
+
   const analyze = spawnSync('systemd-analyze', ['--version']).status === 0;
   test.skipIf(!analyze)('is taken by systemd (skipped where systemd-analyze is missing)', () => {
     const folder = mkdtempSync(join(tmpdir(), 'tollgate-unit-'));
