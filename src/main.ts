@@ -24,7 +24,7 @@ export function main(argv: readonly string[]): Promise<number> {
     copyStore: async (terms) => (await import('./main/copy-store.ts')).copyStore(terms, systemClock),
     restoreStore: async (terms) => (await import('./main/restore-store.ts')).restoreStore(terms, systemClock),
     examineDatabase: async (place) => (await import('./main/examine-store.ts')).examinePostgres(place, systemClock),
-    migrateDatabase: async (place) => (await import('./main/examine-store.ts')).migrateDatabase(place, systemClock),
+    migrateDatabase: async (place) => (await import('./main/examine-store.ts')).migrateDatabase(place),
     lookForHosts: (config) => withLocalHosts(config, systemClock, null),
     catalogFor: (config) => catalogFor(config, config.hosts),
     terminal,

@@ -1,12 +1,16 @@
-import { describe, expect, it } from 'vitest';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../src/kit/clock.ts';
 import { LIMITS } from '../src/limits.ts';
 import { MIGRATIONS } from '../src/store/migrations/index.ts';
 import type { Migration } from '../src/store/migrations/migration.ts';
 import { Connections } from '../src/store/postgres/connections.ts';
+import { inspectPostgres, migratePostgres } from '../src/store/postgres/inspection.ts';
 import { migrate, schemaOf } from '../src/store/postgres/migrate.ts';
 import { openPostgresStore } from '../src/store/postgres/postgres-store.ts';
-import type { Store } from '../src/store/store.ts';
+import { type Store, StoreMisnamed } from '../src/store/store.ts';
 import { freshSchema, runSql } from './postgres.ts';
 import { startPostgres } from './postgres-server.ts';
 
@@ -51,6 +55,30 @@ describe('a server that could forget', () => {
   });
 });
 
+describe('a URL that leads nowhere', () => {
+  const file = join(mkdtempSync(join(tmpdir(), 'tollgate-url-')), 'cert.pem');
+  writeFileSync(file, 'no certificate');
+  afterAll(() => rmSync(join(file, '..'), { recursive: true }));
+
+  it.each([
+    ['a certificate that is not there', '?sslrootcert=/nope', 'ENOENT'],
+    ['a certificate that is none', `?sslcert=${file}&sslkey=${file}`, 'PEM'],
+    ['a port that is none', '?port=99999', 'a port is a number from 1 to 65535'],
+    ['a name that cannot be read', '%E0%A4%A', 'malformed'],
+  ])('is refused before anybody is asked, without the URL: %s', async (_, rest, words) => {
+    const url = `postgres://ada:hunter2@127.0.0.1:1/books${rest}`;
+    for (const asking of [open(url), inspectPostgres(url, systemClock), migratePostgres(url)]) {
+      const error: Error = await asking.then(
+        () => new Error('it was opened'),
+        (reason) => reason,
+      );
+      expect(error).toBeInstanceOf(StoreMisnamed);
+      expect(error.message).toContain(words);
+      expect(error.message).not.toContain('hunter2');
+    }
+  });
+});
+
 describe('migrations on PostgreSQL', () => {
   const step = (number: number, postgres: string): Migration => ({ number, name: `${number}`, sqlite: '', postgres });
 
@@ -76,9 +104,9 @@ describe('migrations on PostgreSQL', () => {
     await withConnections(url, async (connections) => {
       const first = step(1, 'CREATE TABLE a (x int4);\nCREATE TABLE b (x int4);\n');
       expect(await schemaOf(connections)).toBeNull();
-      expect(await migrate(connections, [first])).toHaveLength(1);
-      expect(await migrate(connections, [first])).toHaveLength(0);
-      await migrate(connections, [first, step(2, 'DROP TABLE a'), step(3, 'CREATE TABLE c (x int4)')]);
+      expect(await migrate(url, [first])).toHaveLength(1);
+      expect(await migrate(url, [first])).toHaveLength(0);
+      await migrate(url, [first, step(2, 'DROP TABLE a'), step(3, 'CREATE TABLE c (x int4)')]);
       expect(await schemaOf(connections)).toBe(3);
     });
     expect(await tables(url)).toEqual(['b', 'c', 'meta']);
@@ -88,10 +116,23 @@ describe('migrations on PostgreSQL', () => {
     const url = await freshSchema();
     await withConnections(url, async (connections) => {
       const steps = [step(1, 'CREATE TABLE a (x int4)'), step(2, 'CREATE TABLE half (x int4);\nCREATE nonsense')];
-      await expect(migrate(connections, steps)).rejects.toThrow();
+      await expect(migrate(url, steps)).rejects.toThrow();
       expect(await schemaOf(connections)).toBeNull();
     });
     expect(await tables(url)).toEqual([]);
+  });
+
+  it('take as long as they take, whatever limit there is for questions', async () => {
+    const url = (await freshSchema()).replace('options=', 'options=-c%20statement_timeout=50%20');
+    const { postgresReadMs } = LIMITS;
+    Object.assign(LIMITS, { postgresReadMs: 50 });
+    try {
+      const long = step(1, 'CREATE TABLE a (x int4);\nINSERT INTO a SELECT 1 FROM pg_sleep(0.5)');
+      expect(await migrate(url, [long])).toEqual([long]);
+    } finally {
+      Object.assign(LIMITS, { postgresReadMs });
+    }
+    expect(await tables(url)).toEqual(['a', 'meta']);
   });
 
   it('are taken by one of many processes that start at once', async () => {

@@ -2,6 +2,7 @@ import { CommanderError } from 'commander';
 import { CatalogError } from '../catalog/rows.ts';
 import { ConfigError } from '../config.ts';
 import { OperatorError, type OperatorErrorCode } from '../gateway/operator-error.ts';
+import { StoreMisnamed } from '../gateway/operator-store.ts';
 import { StoreRefused, StoreUnavailable } from '../ledger/ledger.ts';
 import { EXIT } from './exit-codes.ts';
 
@@ -40,6 +41,7 @@ export function asFailure(error: unknown): CliFailure {
   if (error instanceof OperatorError) return new CliFailure(EXIT_OF_OPERATOR[error.code], error.message, error.hint);
   if (error instanceof ConfigError) return usageFailure(error.message, 'tollgate config check');
   if (error instanceof CatalogError) return usageFailure(error.message, 'tollgate config check');
+  if (error instanceof StoreMisnamed) return usageFailure(error.message);
   if (error instanceof StoreRefused) return unreachable(error.message);
   if (error instanceof StoreUnavailable) return unreachable(error.message, 'tollgate doctor');
   const what = error instanceof Error ? (error.stack ?? error.message) : String(error);

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { CopyView } from '../gateway/operator-store.ts';
+import { type CopyView, StoreMisnamed } from '../gateway/operator-store.ts';
 import { systemClock } from '../kit/clock.ts';
 import type { Composition, CopyTerms, Refused } from './composition.ts';
+import { asFailure } from './failure.ts';
 import { runCli } from './run.ts';
 
 const COPY: CopyView = {
@@ -90,10 +91,24 @@ describe('tollgate store copy', () => {
     expect(run1.out + run1.err).not.toContain('hunter2');
   });
 
-  test.each([[[]], [['--to', 'mysql://ada:hunter2@db/books']]])('wants a PostgreSQL: %j', async (args) => {
+  test.each([
+    ['nothing', [], 'Name a PostgreSQL with --to'],
+    ['another database', ['--to', 'mysql://ada:hunter2@db/books'], '--to must be a URL'],
+    ['a port that there is not', ['--to', 'postgres://ada:hunter2@127.0.0.1:99999/books'], '--to must be a URL'],
+    ['a password with a slash in it', ['--to', 'postgres://ada:hunter2@/x@db/books'], '--to must be a URL'],
+  ])('wants a PostgreSQL, not %s', async (_, args, words) => {
     const { code, err, copies } = await run(args);
     expect({ code, copies }).toEqual({ code: 2, copies: [] });
-    expect(err).toContain('--to must be the URL');
+    expect(err).toContain(words);
     expect(err).not.toContain('hunter2');
   });
+
+  test('takes a socket in the words of PostgreSQL', async () => {
+    const socket = 'postgres://ada@/books?host=/run/postgresql';
+    expect((await run(['--to', socket])).copies).toMatchObject([{ to: socket }]);
+  });
+});
+
+test('a URL of which a file is missing is wrong, and no fault of ours', () => {
+  expect(asFailure(new StoreMisnamed('The URL of the store cannot be used.'))).toMatchObject({ exitCode: 2 });
 });

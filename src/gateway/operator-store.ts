@@ -8,6 +8,7 @@ import { OperatorError } from './operator-error.ts';
 import { type VerifyView, verifyView } from './operator-view.ts';
 
 export type { CopyProgress } from '../store/copy.ts';
+export { StoreMisnamed } from '../store/store.ts';
 
 /** What came of copying the books to another engine. */
 export interface CopyView {

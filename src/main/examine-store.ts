@@ -20,8 +20,8 @@ export async function examinePostgres({ url, name }: Place, clock: Clock): Promi
   }
 }
 
-export function migrateDatabase({ url }: Place, clock: Clock): Promise<string[]> {
-  return migratePostgres(url.reveal(), clock);
+export function migrateDatabase({ url }: Place): Promise<string[]> {
+  return migratePostgres(url.reveal());
 }
 
 function findingsOf(facts: PostgresFacts, name: string): Finding[] {

@@ -89,6 +89,11 @@ export class StoreRefused extends Error {
   override readonly name = 'StoreRefused';
 }
 
+/** Nothing could be reached by what the store was called, whoever tries; the URL itself is not in the words. */
+export class StoreMisnamed extends Error {
+  override readonly name = 'StoreMisnamed';
+}
+
 export interface Instance {
   /** 0..1023, part of every id this process makes; never the same for two lives running at once. */
   readonly number: number;

@@ -1,3 +1,4 @@
+import { storeUrlSchema } from '../../config-store.ts';
 import type { CopyProgress, CopyView } from '../../gateway/operator-store.ts';
 import { stringifyJson } from '../../kit/json-stringify.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -49,8 +50,10 @@ const DIFFERENT =
 
 /** The URL is not repeated: there may be a password in it. */
 function readUrl(url: unknown): string {
-  if (typeof url === 'string' && /^postgres(ql)?:\/\//.test(url)) return url;
-  throw usageFailure('--to must be the URL of a PostgreSQL database, as postgres://user@host/name.');
+  const read = storeUrlSchema.safeParse(url);
+  if (read.success) return read.data;
+  const [issue] = read.error.issues;
+  throw usageFailure(url === undefined ? 'Copy where to? Name a PostgreSQL with --to.' : `--to ${issue!.message}.`);
 }
 
 function describeCopy(copy: CopyView): string {

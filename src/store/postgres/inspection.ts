@@ -2,6 +2,7 @@ import type { Clock } from '../../kit/clock.ts';
 import { LIMITS } from '../../limits.ts';
 import { MIGRATIONS } from '../migrations/index.ts';
 import { Connections } from './connections.ts';
+import { checkUrl } from './line.ts';
 import { migrate, schemaOf } from './migrate.ts';
 import { whyUnsafe } from './settings.ts';
 import { NOW_MS } from './time.ts';
@@ -24,6 +25,7 @@ export interface PostgresFacts {
 
 /** Changes nothing. Throws a StoreUnavailable where nobody answers. */
 export async function inspectPostgres(url: string, clock: Clock): Promise<PostgresFacts> {
+  checkUrl(url);
   const connections = new Connections(url, clock, 1);
   try {
     const [server] = await connections.query<{ version: string }>(
@@ -48,13 +50,9 @@ export async function inspectPostgres(url: string, clock: Clock): Promise<Postgr
 }
 
 /** Brings the tables up to date; gives the names of the steps that were taken. */
-export async function migratePostgres(url: string, clock: Clock): Promise<string[]> {
-  const connections = new Connections(url, clock, 1);
-  try {
-    return (await migrate(connections)).map(({ number, name }) => `${number} ${name}`);
-  } finally {
-    await connections.close();
-  }
+export async function migratePostgres(url: string): Promise<string[]> {
+  checkUrl(url);
+  return (await migrate(url)).map(({ number, name }) => `${number} ${name}`);
 }
 
 const PROBES = 5;

@@ -1,5 +1,7 @@
+import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import pg from 'pg';
 import { LIMITS } from '../../limits.ts';
+import { StoreMisnamed } from '../store.ts';
 import { asked } from './faults.ts';
 import { TYPES } from './values.ts';
 
@@ -23,6 +25,23 @@ export function clientConfig(url: string): pg.ClientConfig {
     application_name: 'tollgate',
     connectionTimeoutMillis: LIMITS.postgresConnectMs,
   };
+}
+
+const PORT_MAX = 65_535;
+
+/**
+ * Reads the URL and the files that it names once, before anybody waits for an answer: what is wrong with them is the
+ * operator's to mend. Later they are read with every new connection, and a file that is just being replaced is no fault.
+ */
+export function checkUrl(url: string): void {
+  try {
+    const { port, ssl } = new pg.Client({ connectionString: url }) as { port: number; ssl: unknown };
+    if (!(port > 0 && port <= PORT_MAX)) throw new Error(`a port is a number from 1 to ${PORT_MAX}`);
+    if (typeof ssl === 'object' && ssl !== null) createSecureContext(ssl as SecureContextOptions);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new StoreMisnamed(`The URL of the store cannot be used: ${why}.`, { cause: error });
+  }
 }
 
 /**

@@ -1,15 +1,15 @@
+import pg from 'pg';
 import { MIGRATIONS } from '../migrations/index.ts';
 import type { Migration } from '../migrations/migration.ts';
 import { StoreRefused } from '../store.ts';
 import type { Connections, RunSql } from './connections.ts';
+import { asked, asUnavailable, sqlState } from './faults.ts';
+import { clientConfig } from './line.ts';
 import { takeLock } from './locks.ts';
 
 /** Brings the schema to the latest step this program knows, all in one transaction; says which steps were taken. */
-export function migrate(
-  connections: Connections,
-  migrations: readonly Migration[] = MIGRATIONS,
-): Promise<readonly Migration[]> {
-  return connections.transaction(async (sql) => {
+export function migrate(url: string, migrations: readonly Migration[] = MIGRATIONS): Promise<readonly Migration[]> {
+  return inPatience(url, async (sql) => {
     await takeLock(sql, 'schema');
     await sql('CREATE TABLE IF NOT EXISTS meta (name text PRIMARY KEY, value int8 NOT NULL)');
     await sql("INSERT INTO meta VALUES ('schema', 0), ('today_ms', 0), ('closed_up_to', 0) ON CONFLICT DO NOTHING");
@@ -20,6 +20,29 @@ export function migrate(
     }
     return steps;
   });
+}
+
+/** One transaction on a connection of its own, without a limit on its time: a step may rewrite all that there is. */
+async function inPatience<Result>(url: string, run: (sql: RunSql) => Promise<Result>): Promise<Result> {
+  const client = new pg.Client(clientConfig(url));
+  // Whoever waits for an answer hears of the loss by that.
+  client.on('error', () => undefined);
+  const sql: RunSql = async (text, values = []) => (await asked(client.query(text, [...values]))).rows;
+  try {
+    await asked(client.connect());
+    await sql('BEGIN');
+    for (const limit of ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout']) {
+      await sql(`SET LOCAL ${limit} = 0`);
+    }
+    const result = await run(sql);
+    await sql('COMMIT');
+    return result;
+  } catch (error) {
+    throw sqlState(error) === null ? error : asUnavailable(error);
+  } finally {
+    // Its end rolls back what was not committed.
+    await client.end().catch(() => undefined);
+  }
 }
 
 /** The step the database stands at; null where there are no books yet. */

@@ -28,6 +28,7 @@ import { Dictionary } from './dictionary.ts';
 import { asUnavailable } from './faults.ts';
 import { Instances } from './instances.ts';
 import { Keys } from './keys.ts';
+import { checkUrl } from './line.ts';
 import { takeLock, takeSharedLock, underLock } from './locks.ts';
 import { migrate } from './migrate.ts';
 import { ProviderKeys } from './provider-keys.ts';
@@ -49,11 +50,12 @@ export interface PostgresStoreOptions {
 /** Opens the books in that database, making or bringing up to date their tables; any number of processes may have them. */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
   const { url, clock, databaseTime = true, lines = LIMITS.postgresLedgerLines } = options;
+  checkUrl(url);
   const connections = new Connections(url, clock, lines);
   try {
     const unsafe = await whyUnsafe(connections);
     if (unsafe !== null) throw new StoreRefused(unsafe);
-    await migrate(connections);
+    await migrate(url);
     const time = new DatabaseTime(clock, databaseTime);
     await time.learn(async () => (await connections.query<{ now_ms: bigint }>(`SELECT ${NOW_MS}`))[0]);
     return new PostgresStore(connections, time, clock);
