@@ -40,6 +40,7 @@ async function openServices(config: Config): Promise<OpenServices | Held> {
       config,
       clock: systemClock,
       socketPath: null,
+      mayHaveMoved: true,
       onFatal: (error) => {
         throw error;
       },

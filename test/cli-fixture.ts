@@ -51,6 +51,7 @@ export class CliFixture {
       catalog: () => catalog,
       directory: null,
       backUp: null,
+      moved: null,
       masterKeys: () => new MasterKeyring({ kind: 'own-file', path: this.keyFile, source: 'the data folder' }),
       server: null,
     };

@@ -16,6 +16,7 @@ import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { afterAll, describe, expect, test } from 'vitest';
+import { EXIT } from '../src/cli/exit-codes.ts';
 import { loadConfig, SETTINGS } from '../src/config.ts';
 import { HOST_ROWS } from '../src/hosts/rows.ts';
 import { LIMITS } from '../src/limits.ts';
@@ -191,6 +192,10 @@ describe('the unit', () => {
     const [, section] = /^\[Unit\]\n([^[]*)/m.exec(UNIT)!;
     expect(setting(section!, 'StartLimitIntervalSec')).toBe('0');
     expect(setting(UNIT, 'Restart')).toBe('on-failure');
+  });
+
+  test('is not started again on a folder whose books have moved away', () => {
+    expect(setting(UNIT, 'RestartPreventExitStatus')).toBe(String(EXIT.moved));
   });
 
   const analyze = spawnSync('systemd-analyze', ['--version']).status === 0;

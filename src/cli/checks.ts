@@ -114,7 +114,7 @@ async function checkStore(operator: Operator): Promise<Finding> {
   if (!store.ok) return failure('store', store.reason ?? 'does not answer', 'see the log of the server');
   return store.may_admit
     ? ok('store', 'answers')
-    : failure('store', store.reason ?? 'admits no calls', 'free disk space');
+    : failure('store', store.reason ?? 'admits no calls', 'no call is served until that is mended');
 }
 
 async function checkAccounts(operator: Operator): Promise<Finding> {

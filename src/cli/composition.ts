@@ -1,7 +1,7 @@
 import type { Catalog } from '../catalog/catalog.ts';
 import type { Config } from '../config.ts';
 import type { OperatorServices } from '../gateway/operator.ts';
-import type { CopyProgress, CopyView, RestoreView } from '../gateway/operator-store.ts';
+import type { CopiedView, CopyProgress, CopyView, RestoreView } from '../gateway/operator-store.ts';
 import type { Clock } from '../kit/clock.ts';
 import type { VerifyProgress } from '../ledger/ledger.ts';
 import type { Finding } from './checks.ts';
@@ -31,8 +31,8 @@ export interface Composition {
   serve(config: Config, options: ServeOptions): Promise<number>;
   /** Takes the data folder and opens its store, or says who has it. */
   openServices(config: Config): Promise<OpenServices | FolderHeld>;
-  /** Copies books into another engine, or says why not. */
-  copyStore(terms: CopyTerms): Promise<CopyView | Refused>;
+  /** Moves books into another engine, or says why not. */
+  copyStore(terms: CopyTerms): Promise<CopyView | CopiedView | Refused>;
   /** Puts a backup in the place of the books in a folder, or says why not. */
   restoreStore(terms: RestoreTerms): Promise<RestoreView | Refused>;
   /** What would keep processes from sharing that database; nothing in it is changed. */

@@ -9,6 +9,8 @@ export const EXIT = {
   unreachable: 3,
   /** `serve` could not begin to listen. */
   cannotListen: 4,
+  /** The books of this folder are kept elsewhere; whoever restarts processes need not try again. */
+  moved: 5,
   /** A fault in Tollgate itself. */
   internal: 70,
 } as const;

@@ -33,6 +33,7 @@ const EXIT_OF_OPERATOR: Record<OperatorErrorCode, number> = {
   not_found: EXIT.no,
   refused: EXIT.no,
   unavailable: EXIT.unreachable,
+  moved: EXIT.moved,
 };
 
 /** Every way a command can fail, as one exit code and one message. */

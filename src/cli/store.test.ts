@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type CopyView, StoreMisnamed } from '../gateway/operator-store.ts';
+import { type CopiedView, type CopyView, StoreMisnamed } from '../gateway/operator-store.ts';
 import { systemClock } from '../kit/clock.ts';
 import type { Composition, CopyTerms, Refused } from './composition.ts';
 import { asFailure } from './failure.ts';
@@ -26,7 +26,7 @@ const URL_WITH_PASSWORD = 'postgres://ada:hunter2@db.example/books';
 /** A command line whose books are copied as the test says. */
 async function run(
   args: readonly string[],
-  options: { answer?: CopyView | Refused; isLive?: boolean; env?: object } = {},
+  options: { answer?: CopyView | CopiedView | Refused; isLive?: boolean; env?: object } = {},
 ) {
   const [out, err, copies] = [[] as string[], [] as string[], [] as CopyTerms[]];
   const composition = {
@@ -101,6 +101,14 @@ describe('tollgate store copy', () => {
     expect({ code, copies }).toEqual({ code: 2, copies: [] });
     expect(err).toContain(words);
     expect(err).not.toContain('hunter2');
+  });
+
+  test('says of books that were copied before that it is done', async () => {
+    const answer = { object: 'store_copy', ok: true, start: 'copied_before' } as const;
+    const { code, out, err } = await run(['--to', URL_WITH_PASSWORD], { answer });
+    expect({ code, out }).toEqual({ code: 0, out: '' });
+    expect(err).toContain('there is nothing left to do');
+    expect(JSON.parse((await run(['--to', URL_WITH_PASSWORD, '--json'], { answer })).out)).toEqual(answer);
   });
 
   test('takes a socket in the words of PostgreSQL', async () => {

@@ -1,4 +1,11 @@
-const STATUSES = { invalid_input: 400, not_found: 404, refused: 409, unknown_verb: 404, unavailable: 503 } as const;
+const STATUSES = {
+  invalid_input: 400,
+  not_found: 404,
+  refused: 409,
+  moved: 409,
+  unknown_verb: 404,
+  unavailable: 503,
+} as const;
 export type OperatorErrorCode = keyof typeof STATUSES;
 
 /** Why a verb did not do what the operator asked; the hint says what to try. */

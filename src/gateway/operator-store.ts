@@ -2,7 +2,7 @@ import { isAbsolute } from 'node:path';
 import { z } from 'zod';
 import { LIMITS } from '../limits.ts';
 import { type BackUp, BackupRefused, type BackupReport, type RestoreReport } from '../store/backup.ts';
-import type { CopyReport } from '../store/copy.ts';
+import { COPIED_BEFORE, type CopyReport } from '../store/copy.ts';
 import type { VerifyProgress } from '../store/store.ts';
 import { OperatorError } from './operator-error.ts';
 import { type VerifyView, verifyView } from './operator-view.ts';
@@ -31,7 +31,15 @@ export interface CopyView {
   readonly faults: readonly string[];
 }
 
-export function copyView(report: CopyReport): CopyView {
+/** There was nothing to copy any more. */
+export interface CopiedView {
+  readonly object: 'store_copy';
+  readonly ok: true;
+  readonly start: typeof COPIED_BEFORE;
+}
+
+export function copyView(report: CopyReport | typeof COPIED_BEFORE): CopyView | CopiedView {
+  if (report === COPIED_BEFORE) return { object: 'store_copy', ok: true, start: COPIED_BEFORE };
   const { target, tables, faults } = report;
   const sumOf = (table: string, column: string): bigint =>
     tables.find((tally) => tally.table === table)?.sums[column] ?? 0n;

@@ -42,6 +42,7 @@ beforeEach(async () => {
     catalog: () => catalog,
     directory: { refresh },
     backUp: null,
+    moved: null,
     masterKeys: () => new MasterKeyring({ kind: 'text', text: masterKey, source: 'TOLLGATE_MASTER_KEY' }),
     server: null,
   };
@@ -121,6 +122,29 @@ describe('accounts', () => {
   test.each(['', ' ', 'acct_x', 'key_x', 'a\nb', 'x'.repeat(101)])('a name like %j is refused', async (name) => {
     await expect(account(name)).rejects.toMatchObject({ code: 'invalid_input' });
   });
+});
+
+test('books that have moved are read as before, and changed by nothing', async () => {
+  const { id } = await account();
+  const { id: key } = await run('keys.mint', { account: 'ada' });
+  services = { ...services, moved: 'The books have moved.' };
+  const changes: [VerbName, object][] = [
+    ['accounts.create', { name: 'bob' }],
+    ['accounts.credit', { account: 'ada', amount_nanousd: 5 }],
+    ['keys.mint', { account: 'ada' }],
+    ['keys.update', { key, name: 'other' }],
+    ['keys.revoke', { key }],
+    ['seal.rotate', {}],
+  ];
+  for (const [name, input] of changes) {
+    await expect(runVerb(services, name, input), name).rejects.toMatchObject({ code: 'moved' });
+  }
+  expect(await run('balance.show', { account: 'ada' })).toMatchObject({ account: id, balance_nanousd: 0n });
+  expect((await run('keys.list', {})).data).toMatchObject([{ id: key, status: 'active' }]);
+  expect(await run('ledger.verify', {})).toMatchObject({ accounts: 1, violations: [] });
+  expect(await run('status', {})).toMatchObject({ store: { may_admit: false, reason: 'The books have moved.' } });
+  const reads = Object.entries(VERBS).filter(([, { onlyReads }]) => onlyReads);
+  expect(reads).toHaveLength(Object.keys(VERBS).length - changes.length);
 });
 
 describe('keys', () => {

@@ -44,6 +44,8 @@ export { CAP_WINDOWS, type CapWindow } from '../store/store.ts';
 /** What the verbs work on: the running server's own services, or those the command line opened for itself. */
 export interface OperatorServices extends AccountServices, BackupServices, Pick<SealServices, 'masterKeys'> {
   readonly ledger: Pick<Ledger, 'credit' | 'verify' | 'balance'>;
+  /** Why these books can only be read; null for books that can be worked on. */
+  readonly moved: string | null;
   catalog(): Pick<Catalog, 'list' | 'resolve' | 'priceVersion'>;
   /** This process's memory of keys; null where no server runs. */
   readonly directory: { refresh(): Promise<void> } | null;
@@ -55,34 +57,43 @@ export type Progress = (done: VerifyProgress) => void;
 
 interface Verb {
   readonly input: z.ZodType;
+  /** It changes nothing, so that it may run on books that are kept elsewhere by now. */
+  readonly onlyReads: boolean;
   run(services: OperatorServices, input: never, progress?: Progress): Promise<object>;
 }
 
-function verb<Input extends z.ZodType, Result extends object>(
-  input: Input,
-  run: (services: OperatorServices, input: z.output<Input>, progress?: Progress) => Promise<Result>,
-): { input: Input; run: typeof run } {
-  return { input, run };
+type Run<Input extends z.ZodType, Result extends object> = (
+  services: OperatorServices,
+  input: z.output<Input>,
+  progress?: Progress,
+) => Promise<Result>;
+
+function verb<Input extends z.ZodType, Result extends object>(input: Input, run: Run<Input, Result>) {
+  return { input, run, onlyReads: false };
+}
+
+function reading<Input extends z.ZodType, Result extends object>(input: Input, run: Run<Input, Result>) {
+  return { input, run, onlyReads: true };
 }
 
 /** Everything an operator can do, once: served over the control socket, and run by the command line itself. */
 export const VERBS = {
   'accounts.create': verb(inputs.accountCreation, createNamedAccount),
-  'accounts.list': verb(inputs.accountPage, listAccounts),
+  'accounts.list': reading(inputs.accountPage, listAccounts),
   'accounts.credit': verb(inputs.accountCredit, credit),
   'keys.mint': verb(inputs.keyMinting, mint),
-  'keys.list': verb(inputs.keyPage, listKeys),
+  'keys.list': reading(inputs.keyPage, listKeys),
   'keys.update': verb(inputs.keyUpdate, updateKey),
   'keys.revoke': verb(inputs.keyChoice, revokeKey),
-  'models.list': verb(inputs.nothing, listModels),
-  'balance.show': verb(inputs.balanceChoice, showBalance),
-  'receipts.show': verb(inputs.receiptChoice, showReceipt),
-  'receipts.list': verb(inputs.receiptPage, listReceipts),
-  'ledger.verify': verb(inputs.nothing, verify),
-  'store.backup': verb(backupPlace, backUpBooks),
-  'seal.status': verb(inputs.nothing, showSeals),
+  'models.list': reading(inputs.nothing, listModels),
+  'balance.show': reading(inputs.balanceChoice, showBalance),
+  'receipts.show': reading(inputs.receiptChoice, showReceipt),
+  'receipts.list': reading(inputs.receiptPage, listReceipts),
+  'ledger.verify': reading(inputs.nothing, verify),
+  'store.backup': reading(backupPlace, backUpBooks),
+  'seal.status': reading(inputs.nothing, showSeals),
   'seal.rotate': verb(sealRotation, rotateSeals),
-  status: verb(inputs.nothing, showStatus),
+  status: reading(inputs.nothing, showStatus),
 } as const satisfies Record<string, Verb>;
 
 export type VerbName = keyof typeof VERBS;
@@ -100,6 +111,7 @@ export async function runVerb(
   const chosen: Verb = VERBS[name as VerbName];
   const parsed = chosen.input.safeParse(input);
   if (!parsed.success) throw new OperatorError('invalid_input', describeInput(parsed.error));
+  if (services.moved !== null && !chosen.onlyReads) throw new OperatorError('moved', services.moved);
   try {
     return await chosen.run(services, parsed.data as never, progress);
   } catch (error) {
@@ -277,9 +289,11 @@ async function verify({ ledger }: OperatorServices, _input: object, progress?: P
   return verifyView(await ledger.verify(progress));
 }
 
-async function showStatus({ store, catalog, server }: OperatorServices): Promise<StatusView> {
+async function showStatus({ store, catalog, server, moved }: OperatorServices): Promise<StatusView> {
   const { priceVersion: version } = catalog();
-  return statusView(server, await store.health(), { models: catalog().list().length, version });
+  const health = await store.health();
+  const known = moved === null ? health : { ...health, mayAdmit: false, reason: moved };
+  return statusView(server, known, { models: catalog().list().length, version });
 }
 
 /** Lists hold catalog ids; a name the catalog does not know may be right tomorrow, so it is kept and reported. */

@@ -10,8 +10,9 @@ import { LIMITS } from '../limits.ts';
 import type { BackUp } from '../store/backup.ts';
 import { backUp } from '../store/sqlite/backup.ts';
 import { type Holder, lockFolder } from '../store/sqlite/lock.ts';
+import { whyMoved } from '../store/sqlite/moved.ts';
 import { openSqliteStore } from '../store/sqlite/sqlite-store.ts';
-import type { Store, StoreHealth } from '../store/store.ts';
+import type { Instance, Store, StoreHealth } from '../store/store.ts';
 
 /** The store, open, with this process's life in it begun. */
 export interface Books {
@@ -19,6 +20,8 @@ export interface Books {
   readonly ledger: Ledger;
   readonly ids: IdSource;
   readonly voidedHolds: number;
+  /** Why these books can only be read: they are kept elsewhere. Null for books that can be worked on. */
+  readonly moved: string | null;
   /** Null where the engine has its own ways to do it. */
   readonly backUp: BackUp | null;
   /** How the store is, and whether calls may come in. */
@@ -41,11 +44,18 @@ export class FolderHeld extends Error {
   }
 }
 
+/** The books of this folder are kept elsewhere: to work on both would spend the same money twice. */
+export class FolderMoved extends Error {
+  override readonly name = 'FolderMoved';
+}
+
 export interface BooksTerms {
   readonly config: Pick<Config, 'dataFolder' | 'store'>;
   readonly clock: Clock;
   /** Where operators' commands reach this process; null for one that is soon done. */
   readonly socketPath: string | null;
+  /** Books that have moved are refused, unless they are only read. */
+  readonly mayHaveMoved?: boolean;
   onFatal(error: Error): void;
   /** What became of this process's life among others, where there are others. */
   onLife?(event: LifeEvent): void;
@@ -57,21 +67,25 @@ export function openBooks(terms: BooksTerms): Promise<Books> {
 }
 
 /** The data folder, held by this process alone; the holds of its earlier lives were given back. */
-async function openFolder({ config, clock, socketPath, onFatal }: BooksTerms): Promise<Books> {
+async function openFolder({ config, clock, socketPath, mayHaveMoved, onFatal }: BooksTerms): Promise<Books> {
   const folder = config.dataFolder;
   const holder = { pid: process.pid, url: null, socketPath, startedMs: clock.nowMs() };
   const lock = lockFolder(folder, holder);
   if ('heldBy' in lock) throw new FolderHeld(folder, lock.heldBy);
   try {
+    const moved = whyMoved(folder);
+    if (moved !== null && mayHaveMoved !== true) throw new FolderMoved(moved);
     const store = await openSqliteStore({ folder, clock, onFatal });
-    const instance = await store.beginInstance();
-    const ledger = new Ledger({ store, clock, epoch: instance.epoch });
+    const instance = moved === null ? await store.beginInstance() : NO_LIFE;
+    const { epoch } = instance;
+    const ledger = new Ledger({ store, clock, epoch, life: { epoch, whyNotAdmitting: moved } });
     await ledger.watchHealth();
     return {
       store,
       ledger,
       ids: new IdSource(clock, instance.number),
       voidedHolds: instance.voidedHolds,
+      moved,
       backUp: (file, progress) => backUp({ folder, file, clock, ...(progress && { progress }) }),
       health: () => healthOf(store, ledger),
       announce: (url) => lock.describe({ ...holder, url }),
@@ -86,6 +100,9 @@ async function openFolder({ config, clock, socketPath, onFatal }: BooksTerms): P
     throw error;
   }
 }
+
+/** Of who only reads: a life of its own would say that the books have been used. */
+const NO_LIFE: Instance = { epoch: 0n, number: 0, voidedHolds: 0 };
 
 /** A database that any number of processes share, each with a life of its own. */
 async function openShared({ clock, onLife = () => undefined }: BooksTerms, url: string): Promise<Books> {
@@ -102,6 +119,7 @@ async function openShared({ clock, onLife = () => undefined }: BooksTerms, url: 
       ledger,
       ids: life.ids,
       voidedHolds,
+      moved: null,
       backUp: null,
       health: () => healthOf(store, ledger),
       announce: () => undefined,

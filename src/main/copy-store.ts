@@ -1,14 +1,19 @@
 import type { CopyTerms, Refused } from '../cli/composition.ts';
-import { type CopyView, copyView } from '../gateway/operator-store.ts';
+import { readStore } from '../config-store.ts';
+import { type CopiedView, type CopyView, copyView } from '../gateway/operator-store.ts';
 import type { Clock } from '../kit/clock.ts';
 import { CopyRefused, copyBooks } from '../store/copy.ts';
 import { openPostgresTarget } from '../store/postgres/books-target.ts';
 import { hasBooks, openSqliteSource } from '../store/sqlite/books-source.ts';
 import { lockFolder } from '../store/sqlite/lock.ts';
+import { markMoved, whyMoved } from '../store/sqlite/moved.ts';
 import { FolderHeld } from './books.ts';
 
-/** From a folder that nobody else works on into a database of its own. */
-export async function copyStore({ from, to, progress }: CopyTerms, clock: Clock): Promise<CopyView | Refused> {
+/** From a folder that nobody else works on, and after it nobody at all, into a database of its own. */
+export async function copyStore(
+  { from, to, progress }: CopyTerms,
+  clock: Clock,
+): Promise<CopyView | CopiedView | Refused> {
   if (!hasBooks(from)) return { refused: `There are no books at ${from}.`, unreachable: true };
   const holder = { pid: process.pid, url: null, socketPath: null, startedMs: clock.nowMs() };
   const lock = lockFolder(from, holder);
@@ -19,7 +24,8 @@ export async function copyStore({ from, to, progress }: CopyTerms, clock: Clock)
     opened.push(target);
     const source = await openSqliteSource({ folder: from, clock });
     opened.push(source);
-    return copyView(await copyBooks(source, target, progress));
+    const leave = (): void => markMoved(from, readStore(to)?.name ?? 'PostgreSQL', clock.nowMs());
+    return copyView(await copyBooks(source, target, progress, { moved: whyMoved(from), leave }));
   } catch (error) {
     if (error instanceof CopyRefused) return { refused: error.message };
     throw error;

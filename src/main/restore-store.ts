@@ -3,6 +3,7 @@ import { type RestoreView, restoreView } from '../gateway/operator-store.ts';
 import type { Clock } from '../kit/clock.ts';
 import { BackupRefused } from '../store/backup.ts';
 import { lockFolder } from '../store/sqlite/lock.ts';
+import { whyMoved } from '../store/sqlite/moved.ts';
 import { restoreBooks } from '../store/sqlite/restore.ts';
 import { FolderHeld } from './books.ts';
 
@@ -13,6 +14,8 @@ export async function restoreStore(terms: RestoreTerms, clock: Clock): Promise<R
   const lock = lockFolder(folder, holder);
   if ('heldBy' in lock) return { refused: new FolderHeld(folder, lock.heldBy).message, unreachable: true };
   try {
+    const moved = whyMoved(folder);
+    if (moved !== null) return { refused: moved };
     return restoreView(restoreBooks({ ...terms, clock }));
   } catch (error) {
     if (error instanceof BackupRefused) return { refused: error.message };

@@ -6,7 +6,7 @@ import { MasterKeyError } from '../custody/master-keys.ts';
 import type { ConfiguredHost } from '../hosts/host.ts';
 import type { Clock } from '../kit/clock.ts';
 import { createLog, errorFields, type RootLog } from '../kit/log.ts';
-import { FolderHeld } from './books.ts';
+import { FolderHeld, FolderMoved } from './books.ts';
 import { withLocalHosts } from './local-hosts.ts';
 import { type Simulator, startSimulator } from './simulator.ts';
 import { type Running, startGateway } from './start.ts';
@@ -100,6 +100,10 @@ function explainFailure(error: unknown, config: Config, terminal: Composition['t
   if (error instanceof FolderHeld) {
     terminal.writeErr(`${error.message}\n`);
     return EXIT.unreachable;
+  }
+  if (error instanceof FolderMoved) {
+    terminal.writeErr(`${error.message}\n`);
+    return EXIT.moved;
   }
   if (error instanceof MasterKeyError) {
     terminal.writeErr(`${error.message}\n`);

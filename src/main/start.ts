@@ -252,6 +252,7 @@ function verbsOf(terms: StartTerms, books: Books, core: Core, gate: AuthGate, ur
     clock,
     ids,
     backUp,
+    moved: null,
     catalog: () => core.gateway.prices().catalog,
     directory: gate.directory,
     masterKeys: () => core.entrusted.keyring,

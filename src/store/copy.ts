@@ -61,10 +61,23 @@ export interface BooksSource {
 /** A copy is begun, gone on with, or begun anew because the books have been used since it was broken off. */
 export type CopyStart = 'begun' | 'resumed' | 'begun_anew';
 
+/** These very books have been copied here and not been used since. */
+export const COPIED_BEFORE = 'copied_before';
+
+/** Books live in one place: those that were copied are left. */
+export interface Leaving {
+  /** Why these may go nowhere else; null for books that have not moved. */
+  readonly moved: string | null;
+  /** From now on nobody works on them; that is durable when it returns. */
+  leave(): void;
+}
+
+const STAYING: Leaving = { moved: null, leave: () => undefined };
+
 /** Where the books go; until `finish` nobody can serve from it. */
 export interface BooksTarget {
-  /** Throws a CopyRefused where there are other books. */
-  begin(mark: BooksMark, columns: ColumnsOf): Promise<CopyStart>;
+  /** Throws a CopyRefused where there are other books, or where books that have moved would go a second time. */
+  begin(mark: BooksMark, columns: ColumnsOf, moved?: string | null): Promise<CopyStart | typeof COPIED_BEFORE>;
   /** The key of the last row that has arrived. */
   lastKey(table: BookTable): Promise<Row | null>;
   count(table: BookTable): Promise<number>;
@@ -110,9 +123,21 @@ export interface CopyReport {
 
 type Tell = (progress: CopyProgress) => void;
 
-/** Copies, reads everything back, recomputes the books on both sides, and only then lets the copy be used. */
-export async function copyBooks(source: BooksSource, target: BooksTarget, tell: Tell): Promise<CopyReport> {
-  const start = await target.begin(source.mark, source.columns);
+/**
+ * Copies, reads everything back, recomputes the books on both sides, and only then lets the copy be used. The books are
+ * left before that, so that whatever breaks off in between, nobody can ever work on both.
+ */
+export async function copyBooks(
+  source: BooksSource,
+  target: BooksTarget,
+  tell: Tell,
+  { moved, leave }: Leaving = STAYING,
+): Promise<CopyReport | typeof COPIED_BEFORE> {
+  const start = await target.begin(source.mark, source.columns, moved);
+  if (start === COPIED_BEFORE) {
+    leave();
+    return COPIED_BEFORE;
+  }
   const rowsFound = await sum(BOOK_TABLES.map((table) => target.count(table)));
   const total = BOOK_TABLES.reduce((rows, table) => rows + source.count(table), 0);
   let done = rowsFound;
@@ -128,7 +153,10 @@ export async function copyBooks(source: BooksSource, target: BooksTarget, tell: 
   const tables: TableTally[] = [];
   for (const table of BOOK_TABLES) tables.push(await compareTable(source, target, table, faults, told('comparing')));
   const verified = await verifyBoth(source, target, faults, tell);
-  if (faults.list.length === 0) await target.finish();
+  if (faults.list.length === 0) {
+    leave();
+    await target.finish();
+  }
   return { start, rowsFound, rowsCopied, tables, ...verified, faults: faults.list };
 }
 

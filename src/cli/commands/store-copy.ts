@@ -30,7 +30,13 @@ export const copyLeaf: Leaf = {
       })
       .finally(() => line.end());
     if ('refused' in copy) throw new CliFailure(copy.unreachable ? EXIT.unreachable : EXIT.no, copy.refused);
-    session.show({ text: stringifyJson(copy), result: copy }, describeCopy);
+    const text = stringifyJson(copy);
+    if (copy.start === 'copied_before') {
+      session.show({ text, result: copy }, () => '');
+      session.advise(BEFORE);
+      return EXIT.ok;
+    }
+    session.show({ text, result: copy }, describeCopy);
     for (const fault of copy.faults) session.say(fault);
     session.advise(copy.ok ? EQUAL : DIFFERENT);
     return copy.ok ? EXIT.ok : EXIT.no;
@@ -44,7 +50,8 @@ const WORDS: Readonly<Record<CopyProgress['phase'], string>> = {
 };
 
 const EQUAL =
-  'Both sides verify and are the same, row by row. Start the replicas with --store and the same master keys, and never again a server on the old folder: it would spend the same money.';
+  'Both sides verify and are the same, row by row. Start the replicas with --store and the same master keys. The old folder is marked: it can be read, and nothing works on it any more.';
+const BEFORE = 'These books were copied there before and not used here since: there is nothing left to do.';
 const DIFFERENT =
   'THE COPY IS NOT THE SAME and cannot be served from. Nothing in the data folder was changed: drop the database, make it anew and copy again.';
 

@@ -7,6 +7,7 @@ import {
   type BooksTarget,
   type BookTable,
   type Cell,
+  COPIED_BEFORE,
   type ColumnsOf,
   CopyRefused,
   type CopyStart,
@@ -14,7 +15,7 @@ import {
 } from '../copy.ts';
 import type { Store, VerifyProgress, VerifyReport } from '../store.ts';
 import { Connections, type RunSql } from './connections.ts';
-import { deleteCopy, readCopy, writeCopy } from './copy-mark.ts';
+import { finishCopy, readCopy, writeCopy } from './copy-mark.ts';
 import { takeLock } from './locks.ts';
 import { openPostgresStore } from './postgres-store.ts';
 import { bytes, numbers, storable, texts } from './values.ts';
@@ -54,7 +55,11 @@ class Target implements PostgresTarget {
     this.#connections = connections;
   }
 
-  async begin(mark: BooksMark, columns: ColumnsOf): Promise<CopyStart> {
+  async begin(
+    mark: BooksMark,
+    columns: ColumnsOf,
+    moved: string | null = null,
+  ): Promise<CopyStart | typeof COPIED_BEFORE> {
     for (const table of BOOK_TABLES) this.#columns.set(table.name, await this.#columnsLike(table, columns(table)));
     return this.#connections.transaction(async (sql) => {
       // Nobody begins a life here meanwhile, and no life begins while a copy is not finished.
@@ -62,12 +67,15 @@ class Target implements PostgresTarget {
       await takeLock(sql, 'copy');
       const copy = await readCopy(sql);
       if (copy === null) {
+        if (isSameMark(await readCopy(sql, 'copied'), mark)) return COPIED_BEFORE;
+        if (moved !== null) throw new CopyRefused(moved);
         await refuseBooks(sql);
         await writeCopy(sql, mark);
         return 'begun';
       }
       if (copy.booksId !== mark.booksId) throw new CopyRefused(OTHER_COPY);
       if (copy.epoch === mark.epoch) return 'resumed';
+      if (moved !== null) throw new CopyRefused(moved);
       await sql(`TRUNCATE ${BOOK_TABLES.map(({ name }) => name).join(', ')}, instance`);
       await writeCopy(sql, mark);
       return 'begun_anew';
@@ -152,7 +160,7 @@ class Target implements PostgresTarget {
 
   async finish(): Promise<void> {
     for (const { name } of BOOK_TABLES) await this.#connections.query(`ANALYZE ${name}`);
-    await this.#connections.transaction(deleteCopy);
+    await this.#connections.transaction(finishCopy);
   }
 
   async close(): Promise<void> {
@@ -178,6 +186,10 @@ class Target implements PostgresTarget {
 
 const OTHER_COPY =
   'The database holds an unfinished copy of other books. Copy into a database of its own, or drop this one and make it anew.';
+
+function isSameMark(one: BooksMark | null, other: BooksMark): boolean {
+  return one !== null && one.booksId === other.booksId && one.epoch === other.epoch;
+}
 
 async function refuseBooks(sql: RunSql): Promise<void> {
   for (const { name } of BOOK_TABLES) {

@@ -2,11 +2,14 @@ import type { BooksMark } from '../copy.ts';
 import { StoreRefused } from '../store.ts';
 import type { RunSql } from './connections.ts';
 
-/** The copy that is under way; null where there is none. */
-export async function readCopy(sql: RunSql): Promise<BooksMark | null> {
-  const rows = await sql<{ name: string; value: bigint }>("SELECT name, value FROM meta WHERE name LIKE 'copy%'");
+/** The copy that is under way, or the one that was finished here; null where there is none. */
+export async function readCopy(sql: RunSql, which: 'copy' | 'copied' = 'copy'): Promise<BooksMark | null> {
+  const names = [`${which}_books_id`, `${which}_epoch`];
+  const rows = await sql<{ name: string; value: bigint }>('SELECT name, value FROM meta WHERE name = ANY($1::text[])', [
+    names,
+  ]);
   const meta = new Map(rows.map(({ name, value }) => [name, value]));
-  const [booksId, epoch] = [meta.get('copy_books_id'), meta.get('copy_epoch')];
+  const [booksId, epoch] = names.map((name) => meta.get(name));
   return booksId === undefined || epoch === undefined ? null : { booksId, epoch };
 }
 
@@ -18,8 +21,10 @@ export async function writeCopy(sql: RunSql, { booksId, epoch }: BooksMark): Pro
   );
 }
 
-export async function deleteCopy(sql: RunSql): Promise<void> {
-  await sql("DELETE FROM meta WHERE name IN ('copy_books_id', 'copy_epoch')");
+/** Which books came here stays known, so that who copies them again is told. */
+export async function finishCopy(sql: RunSql): Promise<void> {
+  await sql("DELETE FROM meta WHERE name IN ('copied_books_id', 'copied_epoch')");
+  await sql("UPDATE meta SET name = replace(name, 'copy_', 'copied_') WHERE name IN ('copy_books_id', 'copy_epoch')");
 }
 
 /** Nobody may serve from a part of the books. Asked by who has the lock of the instances. */

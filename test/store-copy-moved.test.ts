@@ -1,0 +1,140 @@
+import { execFile } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { EXIT } from '../src/cli/exit-codes.ts';
+import { systemClock } from '../src/kit/clock.ts';
+import { FolderMoved, openBooks } from '../src/main/books.ts';
+import { copyStore } from '../src/main/copy-store.ts';
+import { restoreStore } from '../src/main/restore-store.ts';
+import { copyBooks } from '../src/store/copy.ts';
+import { openPostgresTarget } from '../src/store/postgres/books-target.ts';
+import { openPostgresStore } from '../src/store/postgres/postgres-store.ts';
+import { openSqliteSource } from '../src/store/sqlite/books-source.ts';
+import { markMoved, whyMoved } from '../src/store/sqlite/moved.ts';
+import { makeBooksWithAPast } from './books-with-a-past.ts';
+import { freshSchema, runSql } from './postgres.ts';
+
+/** After a copy there are two of the same books: the old ones are marked, and from then on only read. */
+
+const BIN = resolve(import.meta.dirname, '..', 'bin', 'tollgate.js');
+const silent = () => undefined;
+
+describe('a folder whose books were copied', () => {
+  let home: string;
+  let folder: string;
+  let mark: string;
+  let url: string;
+  let place: string;
+
+  beforeEach(async () => {
+    home = mkdtempSync(join(tmpdir(), 'tollgate-moved-'));
+    folder = join(home, 'books');
+    mark = join(folder, 'moved.json');
+    const given = new URL(await freshSchema());
+    if (given.password === '') given.password = 'hunter2';
+    url = given.href;
+    place = `PostgreSQL ${given.searchParams.get('host') ?? given.host}${given.pathname}`;
+    await makeBooksWithAPast({ folder, calls: 20 });
+  });
+  afterEach(() => rmSync(home, { recursive: true }));
+
+  const copyTo = (to: string) => copyStore({ from: folder, to, progress: silent }, systemClock);
+  const copy = () => copyTo(url);
+  const open = () =>
+    openBooks({ config: { dataFolder: folder, store: null }, clock: systemClock, socketPath: null, onFatal: silent });
+
+  /** The command as people type it. */
+  const tollgate = (...args: string[]) =>
+    new Promise<{ code: unknown; out: string; err: string }>((done) => {
+      const env = { PATH: process.env.PATH ?? '', HOME: home, TOLLGATE_DATA: folder };
+      execFile(process.execPath, [BIN, ...args], { env, cwd: home, timeout: 60_000 }, (error, out, err) =>
+        done({ code: error === null ? 0 : error.code, out, err }),
+      );
+    });
+
+  it('is refused to whoever would work on it, in one sentence that says where they went and how to go back', async () => {
+    expect(await tollgate('store', 'copy', '--to', url)).toMatchObject({
+      code: EXIT.ok,
+      err: expect.stringContaining('The old folder is marked'),
+    });
+    const sentence = `The books of ${folder} have moved to ${place}: work on them there, by TOLLGATE_STORE or --store; to go back on purpose, stop all processes that work on them there and delete ${mark}.\n`;
+    const refused = { code: EXIT.moved, out: '', err: sentence };
+    expect(await tollgate('serve', '--port', '0', '--no-local-hosts')).toEqual(refused);
+    expect(await tollgate('accounts', 'credit', 'alice', '5')).toEqual(refused);
+    expect(await tollgate('keys', 'mint', '--account', 'alice')).toEqual(refused);
+    expect(statSync(mark).mode & 0o077).toBe(0);
+  }, 60_000);
+
+  it('is read as before, and reading does not count as use', async () => {
+    await copy();
+    const reads = [
+      ['accounts', 'list'],
+      ['receipts', 'list'],
+      ['ledger', 'verify'],
+      ['store', 'backup', join(home, 'backup.sqlite')],
+    ];
+    for (const args of reads) expect(await tollgate(...args), args.join(' ')).toMatchObject({ code: EXIT.ok });
+    expect(await tollgate('doctor')).toMatchObject({ code: EXIT.no, out: expect.stringContaining('have moved to') });
+    expect(await tollgate('store', 'copy', '--to', url)).toEqual({
+      code: EXIT.ok,
+      out: '',
+      err: 'These books were copied there before and not used here since: there is nothing left to do.\n',
+    });
+  }, 60_000);
+
+  it('goes to no second place, and takes no backup in', async () => {
+    await copy();
+    expect(await copyTo(await freshSchema())).toEqual({ refused: expect.stringContaining(`moved to ${place}`) });
+    const terms = { file: join(home, 'any.sqlite'), folder, force: true, progress: silent };
+    expect(await restoreStore(terms, systemClock)).toEqual({ refused: expect.stringContaining('have moved') });
+  });
+
+  it('can be worked on again once the mark was deleted, and is then no longer what was copied', async () => {
+    await copy();
+    await expect(open()).rejects.toThrow(FolderMoved);
+    rmSync(mark);
+    await (await open()).close();
+    expect(await copy()).toEqual({ refused: expect.stringContaining('books in it already') });
+    expect(existsSync(mark)).toBe(false);
+    expect(await copyTo(await freshSchema())).toMatchObject({ ok: true, start: 'begun' });
+    expect(existsSync(mark)).toBe(true);
+  });
+
+  it('is marked before the copy can be used, so that whatever breaks off nobody works on both', async () => {
+    const target = await openPostgresTarget({ url, clock: systemClock });
+    const source = await openSqliteSource({ folder, clock: systemClock });
+    target.finish = () => Promise.reject(new Error('broken off'));
+    const leaving = { moved: null, leave: () => markMoved(folder, place, 0) };
+    await expect(copyBooks(source, target, silent, leaving)).rejects.toThrow('broken off');
+    await source.close();
+    await target.close();
+    await expect(open()).rejects.toThrow(FolderMoved);
+    const store = await openPostgresStore({ url, clock: systemClock });
+    await expect(store.beginInstance()).rejects.toThrow('not finished');
+    expect(await copy()).toMatchObject({ ok: true, start: 'resumed' });
+    await store.beginInstance();
+    await store.close();
+  });
+
+  it('is not marked by a copy that differs', async () => {
+    const target = await openPostgresTarget({ url, clock: systemClock });
+    const source = await openSqliteSource({ folder, clock: systemClock });
+    const setState = target.setState.bind(target);
+    target.setState = async (...state) => {
+      await setState(...state);
+      await runSql(url, 'UPDATE balance SET balance = balance + 1 WHERE account_id = 4');
+    };
+    const leaving = { moved: null, leave: () => markMoved(folder, place, 0) };
+    expect(await copyBooks(source, target, silent, leaving)).not.toMatchObject({ faults: [] });
+    await source.close();
+    await target.close();
+    expect(whyMoved(folder)).toBeNull();
+  });
+
+  it('is refused too if nobody can read what the mark says', () => {
+    writeFileSync(mark, '{');
+    expect(whyMoved(folder)).toContain('moved to another place');
+  });
+});
