@@ -28,6 +28,8 @@ export interface AnswerReceiver {
 
 /** The sender's hand on a request under way; each may be called at any time, also too late. */
 export interface RequestControl {
+  /** The whole answer has come, though its end may not be told yet; not every client can say so. */
+  readonly arrived?: boolean;
   pause(): void;
   resume(): void;
   cancel(): void;

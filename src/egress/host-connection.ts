@@ -26,6 +26,7 @@ export class HostExchange implements RequestControl {
   #connection: HostConnection | null = null;
   #paused = false;
   over = false;
+  arrived = false;
 
   constructor(bytes: Buffer, receiver: AnswerReceiver) {
     this.bytes = bytes;
@@ -134,8 +135,9 @@ export class HostConnection {
       this.drop();
       return;
     }
-    const pieces = answer.read(bytes);
-    if (pieces.length > 0 && !exchange.over) exchange.receiver.data(pieces);
+    const piece = answer.read(bytes);
+    exchange.arrived = answer.over;
+    if (piece !== null && !exchange.over) exchange.receiver.data([piece]);
     if (answer.broken !== null) this.#break(new Error(answer.broken));
     else if (answer.over) this.#answered(exchange, answer);
   }

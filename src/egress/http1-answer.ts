@@ -41,16 +41,15 @@ export class Http1Answer {
     return this.#body?.mayEndHere === true;
   }
 
-  /** Takes what one read gave and returns the pieces of the body that were in it. */
-  read(bytes: Buffer): readonly Buffer[] {
-    const pieces: Buffer[] = [];
+  /** Takes what one read gave, for good, and returns what of the body was in it. */
+  read(bytes: Buffer): Buffer | null {
     let at = 0;
     while (this.#body === null && this.#broken === null && at < bytes.length) at = this.#head(bytes, at);
     const body = this.#body;
-    if (body === null || at === bytes.length) return pieces;
-    at = body.read(bytes, at, pieces);
+    if (body === null || at === bytes.length) return null;
+    at = body.read(bytes, at);
     if (body.over && at < bytes.length) this.excess = true;
-    return pieces;
+    return body.takePiece(bytes);
   }
 
   /** Reads a head on from there and returns how far it came. */

@@ -155,12 +155,10 @@ export class ClientConnection {
   }
 
   #readBody(request: InboundRequest, body: Http1Body, bytes: Buffer): void {
-    const pieces: Buffer[] = [];
-    const at = body.read(bytes, 0, pieces);
-    for (const piece of pieces) {
-      if (this.#response === null) this.#skip(piece);
-      else request.take(piece);
-    }
+    const at = body.read(bytes, 0);
+    const piece = body.takePiece(bytes);
+    if (piece !== null && this.#response !== null) request.take(piece);
+    else if (piece !== null) this.#skip(piece);
     if (body.broken !== null) this.#breakOff('unreadable');
     else if (body.over) this.#bodyEnds(request, at === bytes.length ? NOTHING : bytes.subarray(at));
   }

@@ -87,7 +87,7 @@ export class JsonEdit {
     this.#outermost?.spliceInto(splices);
     if (this.#deeper !== null) for (const edit of this.#deeper.values()) edit.spliceInto(splices);
     if (splices.length === 0) return this.#source.bytes;
-    splices.sort((left, right) => left.start - right.start);
+    if (!areInOrder(splices)) splices.sort((left, right) => left.start - right.start);
     return spliceAll(this.#source.bytes, splices);
   }
 
@@ -243,6 +243,12 @@ function nest(path: JsonPath, json: string): string {
     if (typeof key !== 'string') throw new JsonEditError('Only objects are created on the way, never arrays.');
     return `{${JSON.stringify(key)}:${inner}}`;
   }, json);
+}
+
+/** As a few edits mostly are; sorting would cost more than looking. */
+function areInOrder(splices: readonly Splice[]): boolean {
+  for (let at = 1; at < splices.length; at++) if (splices[at - 1]!.start > splices[at]!.start) return false;
+  return true;
 }
 
 /** Every byte is copied once, into a buffer of the length that will be needed. */

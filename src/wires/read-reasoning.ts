@@ -21,7 +21,7 @@ export const OWN_REASONING_MEMBERS: readonly string[] = ['max_tokens', 'enabled'
 /** Reads the spellings of one wish, which may all stand there as long as they agree; null where none says anything. */
 export function readReasoning(body: Members): ReasoningAsk | null {
   const said = readSpellings(body);
-  if (Object.values(said).every((value) => value === null)) return null;
+  if (saysNothing(said)) return null;
   refuseContradictions(said);
   return {
     effort: effortOf(said),
@@ -29,6 +29,11 @@ export function readReasoning(body: Members): ReasoningAsk | null {
     hideTrace: said.exclude ?? said.include === false,
     param: said.word !== null ? 'reasoning_effort' : 'reasoning',
   };
+}
+
+function saysNothing({ word, effort, budgetTokens, enabled, exclude, include }: Spellings): boolean {
+  if (word !== null || effort !== null || budgetTokens !== null) return false;
+  return enabled === null && exclude === null && include === null;
 }
 
 /** To hide a trace, or to switch thinking off, asks nothing of a model. */

@@ -207,6 +207,7 @@ class StreamedRelay implements AnswerReceiver {
   /** The host may close in its own time, so that the connection can be used again, but not keep it for ever. */
   #letGo(): void {
     const control = this.#control;
+    if (control?.arrived === true) return;
     control?.resume();
     this.#linger = this.#terms.clock.after(LIMITS.hostLingerMs, () => control?.cancel(), { unref: true });
   }
