@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { Random } from '../test/random.ts';
-import { changeKey, SEEN_WITHIN_MS } from './replicas/changes.ts';
+import { changeKey, changeWindows, SEEN_WITHIN_MS } from './replicas/changes.ts';
 import { crashCampaign } from './replicas/crash-campaign.ts';
 import { freeze } from './replicas/freeze.ts';
 import { type Kill, killCampaign } from './replicas/kill-campaign.ts';
@@ -121,6 +121,7 @@ async function changes(world: World, count: number): Promise<Verdict> {
       slowestMs.set(change.name, Math.max(slowestMs.get(change.name) ?? 0, change.slowestMs));
       faults.push(...change.faults);
     }
+    faults.push(...(await changeWindows(world)));
   }
   const lines = [...slowestMs].map(([name, ms]) => `${name}: seen by every replica within ${Math.round(ms)} ms`);
   return { lines: [`${count} rounds of changes, each to be seen within ${SEEN_WITHIN_MS} ms`, ...lines], faults };

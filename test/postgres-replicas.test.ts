@@ -1,8 +1,9 @@
+import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../src/kit/clock.ts';
 import { LIMITS } from '../src/limits.ts';
 import { openPostgresStore } from '../src/store/postgres/postgres-store.ts';
-import { DIED_REASON, type Instance, type Store } from '../src/store/store.ts';
+import { CAP_WINDOWS, DIED_REASON, type Instance, type Store } from '../src/store/store.ts';
 import { freshSchema, runSql } from './postgres.ts';
 import { aCredit, aHold, aKey, anAccount, aSettle, prepare } from './store-fixtures.ts';
 
@@ -118,23 +119,58 @@ describe('several processes on one PostgreSQL', () => {
     await heardFor(two.life.epoch, LIMITS.instanceDeadMs + 100);
     await two.store.beat();
     // The account is locked by a third hand, so that the hold has passed its life's row but cannot go on.
-    const blocker = await open();
-    let release: () => void = () => undefined;
-    const released = new Promise<void>((resolve) => {
-      release = resolve;
-    });
-    const holdingUp = blockAccount(url, released);
-    await holdingUp.locked;
+    const letGo = await block(url, 'SELECT 1 FROM balance WHERE account_id = 1 FOR UPDATE');
     const hold = kinds(one.store, aHold(1n, 100n, { epoch: one.life.epoch }));
     await waiting(url, 'balance');
     const reaped = two.store.reap();
     await waiting(url, 'instance');
-    release();
-    await holdingUp.done;
+    await letGo();
     expect(await hold).toEqual(['held']);
     expect(await reaped).toBe(1);
     expect(await kinds(one.store, aHold(2n, 100n, { epoch: one.life.epoch }))).toEqual(['stale_epoch']);
-    await blocker.close();
+  });
+
+  it("count in the window that a key's cap had when the batch began, though another changes it meanwhile", async () => {
+    const [one, two] = [await begin(), await begin()];
+    await one.store.createKey(aKey(7n, 1n, { capNanousd: 500n, capWindow: 'lifetime' }));
+    const hold = (id: bigint, amount: bigint) => aHold(id, amount, { epoch: one.life.epoch, keyId: 7n });
+    await one.store.apply([hold(1n, 300n), aSettle(1n, 200n), hold(2n, 100n)]);
+    // The batch has read the key and stands before the windows.
+    const letGo = await block(url, 'LOCK TABLE key_window IN ACCESS EXCLUSIVE MODE');
+    const third = kinds(one.store, hold(3n, 50n));
+    await waiting(url, 'key_window');
+    const change = two.store.updateKey(7n, { capWindow: 'month' });
+    await Promise.race([change, waiting(url, 'balance')]);
+    await letGo();
+    expect([await third, (await change)?.capWindow]).toEqual([['held'], 'month']);
+    expect(await two.store.keyWindow(7n)).toMatchObject({ window: 'month', spentNanousd: 0n, heldNanousd: 0n });
+    await two.store.updateKey(7n, { capWindow: 'lifetime' });
+    expect(await two.store.keyWindow(7n)).toMatchObject({ spentNanousd: 200n, heldNanousd: 150n });
+    expect(await kinds(one.store, hold(4n, 151n), hold(5n, 150n))).toEqual(['key_cap', 'held']);
+    expect((await one.store.verify()).violations).toEqual([]);
+  });
+
+  it('do not wait for each other in a circle, though both change keys of accounts that both spend from', async () => {
+    const replicas = [await begin(), await begin()];
+    await replicas[0]!.store.createAccount(anAccount(2n));
+    await replicas[0]!.store.createKey(aKey(7n, 1n));
+    await replicas[0]!.store.createKey(aKey(8n, 2n));
+    await replicas[0]!.store.apply([aCredit(2n, 1_000n, { accountId: 2n })]);
+    const rounds = replicas.map(async ({ store, life }, at) => {
+      for (let round = 0; round < 30; round++) {
+        const id = BigInt(100 + 4 * round + 2 * at);
+        const holds = [aHold(id, 1n, { keyId: 7n }), aHold(id + 1n, 1n, { keyId: 8n, accountId: 2n })];
+        if ((round + at) % 2 === 0) holds.reverse();
+        const [outcomes] = await Promise.all([
+          kinds(store, ...holds.map((hold) => ({ ...hold, epoch: life.epoch }))),
+          store.updateKey(7n, { capWindow: CAP_WINDOWS[round % 4]! }),
+          store.updateKey(8n, { capWindow: CAP_WINDOWS[(round + at) % 4]! }),
+        ]);
+        expect(outcomes).toEqual(['held', 'held']);
+      }
+    });
+    await Promise.all(rounds);
+    expect(await replicas[0]!.store.verify()).toMatchObject({ openHolds: 120, violations: [] });
   });
 
   it("admit together exactly what the balance and a key's cap allow", async () => {
@@ -185,30 +221,15 @@ describe('several processes on one PostgreSQL', () => {
   });
 });
 
-function blockAccount(url: string, until: Promise<void>): { locked: Promise<void>; done: Promise<void> } {
-  let told: () => void = () => undefined;
-  const locked = new Promise<void>((resolve) => {
-    told = resolve;
-  });
-  const done = withClient(url, async (run) => {
-    await run('BEGIN');
-    await run('SELECT 1 FROM balance WHERE account_id = 1 FOR UPDATE');
-    told();
-    await until;
-    await run('COMMIT');
-  });
-  return { locked, done };
-}
-
-async function withClient(url: string, use: (run: (sql: string) => Promise<unknown>) => Promise<void>): Promise<void> {
-  const { default: pg } = await import('pg');
+/** Keeps those locks in a transaction of its own until the function that it gives is called. */
+async function block(url: string, sql: string): Promise<() => Promise<void>> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
-  try {
-    await use((sql) => client.query(sql));
-  } finally {
+  await client.query(`BEGIN; ${sql}`);
+  return async () => {
+    await client.query('COMMIT');
     await client.end();
-  }
+  };
 }
 
 /** Until some statement that names the table waits for a lock. */

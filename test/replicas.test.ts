@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { changeKey } from '../campaigns/replicas/changes.ts';
+import { changeKey, changeWindows } from '../campaigns/replicas/changes.ts';
 import { freeze } from '../campaigns/replicas/freeze.ts';
 import { rushCampaign } from '../campaigns/replicas/rush-campaign.ts';
 import { World } from '../campaigns/replicas/world.ts';
@@ -33,6 +33,12 @@ describe(`three replicas on one database (TOLLGATE_SEED=${SEED})`, () => {
   }, async () => {
     const changes = await changeKey(world);
     expect(changes.flatMap(({ faults }) => faults)).toEqual([]);
+  });
+
+  test("count every call in one window of its key's cap, however often that is changed meanwhile", {
+    timeout: 120_000,
+  }, async () => {
+    expect(await changeWindows(world)).toEqual([]);
   });
 
   test('void the holds of one that is frozen; woken, it neither admits in its old life nor settles', {

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { INT64_MAX } from '../src/store/int64.ts';
+import { CAP_WINDOWS } from '../src/store/store.ts';
 import { aCredit, aHold, aKey, anAccount, aSettle, NOON_MS } from './store-fixtures.ts';
 import type { StoreSubject } from './store-subject.ts';
 
@@ -90,6 +91,29 @@ export function moneyContract(subject: StoreSubject): void {
       expect(await subject.store.apply([aHold(2n, 1n, { keyId: 7n })])).toEqual([
         { kind: 'hold_refused', reason: 'key_cap', availableNanousd: 0n },
       ]);
+    });
+
+    it('counts every call in one window of its key, however often that changes while calls come and go', async () => {
+      await subject.store.apply([aCredit(2n, 1_000n)]);
+      await subject.store.updateKey(7n, { capNanousd: null });
+      const calls = Array.from({ length: 60 }, async (_, at) => {
+        const id = BigInt(100 + at);
+        expect(await subject.kinds(aHold(id, 10n, { keyId: 7n }))).toEqual(['held']);
+        if (at % 3 > 0) expect(await subject.kinds(aSettle(id, BigInt(at % 3)))).toEqual(['settled']);
+      });
+      for (let change = 0; change < 60; change++) {
+        await subject.store.updateKey(7n, { capWindow: CAP_WINDOWS[change % 4]! });
+      }
+      await Promise.all(calls);
+      const windows = { spentNanousd: 0n, heldNanousd: 0n };
+      for (const capWindow of CAP_WINDOWS) {
+        await subject.store.updateKey(7n, { capWindow });
+        const window = (await subject.store.keyWindow(7n))!;
+        windows.spentNanousd += window.spentNanousd;
+        windows.heldNanousd += window.heldNanousd;
+      }
+      expect(windows).toEqual({ spentNanousd: 60n, heldNanousd: 200n });
+      expect((await subject.store.verify()).violations).toEqual([]);
     });
 
     it('refuses a revoked key and an expired one', async () => {

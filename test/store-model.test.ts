@@ -142,6 +142,15 @@ const anyStep = fc.oneof(
   },
   { weight: 3, arbitrary: fc.record({ step: fc.constant('clock'), hours: fc.integer({ min: -30, max: 200 }) }) },
   { weight: 2, arbitrary: fc.record({ step: fc.constant('updateKey'), id: fc.bigInt(1n, 4n), change: anyKeyChange }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      step: fc.constant('atOnce'),
+      operations: fc.array(anyOperation, { minLength: 1, maxLength: 12 }),
+      id: fc.bigInt(1n, 3n),
+      change: fc.record({ capWindow: fc.constantFrom(...CAP_WINDOWS) }),
+    }),
+  },
   { weight: 1, arbitrary: fc.record({ step: fc.constant('createKey'), id: fc.bigInt(1n, 3n), accountId: anyAccount }) },
   { weight: 1, arbitrary: fc.record({ step: fc.constant('beginInstance') }) },
   { weight: 1, arbitrary: fc.record({ step: fc.constant('closeBooks'), forgetHours: fc.option(fc.nat(100)) }) },
@@ -162,10 +171,16 @@ const anyStep = fc.oneof(
   { weight: 1, arbitrary: fc.record({ step: fc.constant('reopen') }) },
 ) as fc.Arbitrary<Step>;
 
+type Apply = { step: 'apply'; operations: readonly (LedgerOperation & { isStale?: boolean })[] };
+type UpdateKey = { step: 'updateKey'; id: bigint; change: Parameters<Store['updateKey']>[1] };
+/** A batch and a change of a key, of which neither waits for the other. */
+type AtOnce = Omit<Apply, 'step'> & Omit<UpdateKey, 'step'> & { step: 'atOnce' };
+
 type Step =
-  | { step: 'apply'; operations: readonly (LedgerOperation & { isStale?: boolean })[] }
+  | Apply
+  | UpdateKey
+  | AtOnce
   | { step: 'clock'; hours: number }
-  | { step: 'updateKey'; id: bigint; change: Parameters<Store['updateKey']>[1] }
   | { step: 'createKey'; id: bigint; accountId: bigint }
   | { step: 'beginInstance' }
   | { step: 'closeBooks'; forgetHours: number | null }
@@ -204,6 +219,10 @@ class Walker {
     if (step.step === 'clock')
       return this.clock.setNowMs(Math.max(NOON_MS, this.clock.nowMs() + step.hours * 3_600_000));
     if (step.step === 'updateKey') return this.store.updateKey(step.id, step.change);
+    if (step.step === 'atOnce') {
+      const [apply, update] = partsOf(step);
+      return Promise.all([this.take(apply), this.take(update)]);
+    }
     if (step.step === 'createKey') return this.store.createKey(aKey(step.id, step.accountId)).catch(() => 'rejected');
     if (step.step === 'closeBooks') {
       return this.store.closeBooks(step.forgetHours === null ? null : NOON_MS + step.forgetHours * 3_600_000);
@@ -225,7 +244,7 @@ class Walker {
     return this.#subject?.dispose() ?? Promise.resolve();
   }
 
-  #current(operations: Extract<Step, { step: 'apply' }>['operations']): LedgerOperation[] {
+  #current(operations: Apply['operations']): LedgerOperation[] {
     return operations.map(({ isStale, ...operation }) =>
       operation.kind === 'hold'
         ? { ...operation, epoch: isStale ? this.#epoch - 1n : this.#epoch, createdMs: this.clock.nowMs() }
@@ -255,19 +274,66 @@ async function stateOf(store: Store): Promise<unknown> {
   };
 }
 
+function partsOf({ operations, id, change }: AtOnce): [Apply, UpdateKey] {
+  return [
+    { step: 'apply', operations },
+    { step: 'updateKey', id, change },
+  ];
+}
+
+/** The model after these steps, with what each of them gave. */
+async function modelAfter(steps: readonly Step[]): Promise<{ model: Walker; gave: unknown[] }> {
+  const model = new Walker();
+  await model.begin(openMemory);
+  const gave: unknown[] = [];
+  for (const step of steps) gave.push(await model.take(step));
+  return { model, gave };
+}
+
+/**
+ * What happened at once must be what would have happened one after the other: the key changed before the batch or after it
+ * or, as a batch that cannot be written as a whole is applied in parts, between two of its operations.
+ */
+async function orderThatExplains(before: readonly Step[], step: AtOnce, found: unknown): Promise<readonly Step[]> {
+  const { operations } = step;
+  const [, update] = partsOf(step);
+  const failures: unknown[] = [];
+  for (let place = operations.length; place >= 0; place--) {
+    const parts = [operations.slice(0, place), operations.slice(place)] as const;
+    const order = [{ step: 'apply', operations: parts[0] }, update, { step: 'apply', operations: parts[1] }] as const;
+    const { model, gave } = await modelAfter([...before, ...order]);
+    const [first, updated, second] = gave.slice(-3) as [unknown[], unknown, unknown[]];
+    const state = await stateOf(model.store);
+    try {
+      expect(found).toEqual([[[...first, ...second], updated], state]);
+      return order;
+    } catch (failure) {
+      failures.push(failure);
+    }
+  }
+  throw failures[0];
+}
+
 async function walkTogether(open: OpenStore, steps: readonly Step[]): Promise<void> {
-  const [model, engine] = [new Walker(), new Walker()];
+  const engine = new Walker();
+  let { model } = await modelAfter([]);
+  const taken: Step[] = [];
   try {
-    await model.begin(openMemory);
     await engine.begin(open);
     for (const step of steps) {
-      expect(await engine.take(step)).toEqual(await model.take(step));
+      const gave = await engine.take(step);
       const state = await stateOf(engine.store);
-      expect(state).toEqual(await stateOf(model.store));
+      if (step.step === 'atOnce') {
+        taken.push(...(await orderThatExplains(taken, step, [gave, state])));
+        model = (await modelAfter(taken)).model;
+      } else {
+        taken.push(step);
+        expect(gave).toEqual(await model.take(step));
+        expect(state).toEqual(await stateOf(model.store));
+      }
       expect(state).toMatchObject({ report: { violations: [] } });
     }
   } finally {
-    await model.end();
     await engine.end();
   }
 }

@@ -1,8 +1,8 @@
-import type { KeyChange } from '../../src/store/store.ts';
+import { CAP_WINDOWS, type KeyChange } from '../../src/store/store.ts';
 import { nextTurn } from '../../test/until.ts';
 import { MODEL } from '../kill/world.ts';
 import type { Replica } from './replica.ts';
-import type { World } from './world.ts';
+import type { ReplicaKey, World } from './world.ts';
 
 /** A change of a key that every replica must have seen soon. */
 export interface Change {
@@ -38,6 +38,43 @@ export async function changeKey(world: World): Promise<Change[]> {
     done.push({ name, slowestMs, faults: seen.flatMap(({ faults }) => faults.map((fault) => `${name}: ${fault}`)) });
   }
   return done;
+}
+
+const WINDOW_CHANGES = 60;
+const CALLERS_PER_REPLICA = 3;
+
+/**
+ * The window of a key's cap changes again and again while all replicas let calls of that key in; says what is wrong
+ * then: every call must have been counted in one window, and none of them forgotten.
+ */
+export async function changeWindows(world: World): Promise<string[]> {
+  world.sim.reset();
+  const key = await world.openKey({ creditNanousd: 10n ** 12n, capNanousd: 10n ** 12n });
+  const statuses = new Set<number>();
+  let isOver = false;
+  const callers = world.replicas.flatMap((replica) =>
+    Array.from({ length: CALLERS_PER_REPLICA }, async () => {
+      while (!isOver) statuses.add(await statusAt(replica, key.secret));
+    }),
+  );
+  for (let change = 0; change < WINDOW_CHANGES; change++) {
+    await world.store.updateKey(key.keyId, { capWindow: CAP_WINDOWS[change % CAP_WINDOWS.length]! });
+  }
+  isOver = true;
+  await Promise.all(callers);
+  const answers = [...statuses].filter((status) => status !== 200).map((status) => `a call got ${status}`);
+  const { violations } = await world.store.verify();
+  return [...answers, ...violations, ...(await judgeWindows(world, key))].map((fault) => `windows change: ${fault}`);
+}
+
+async function judgeWindows(world: World, { keyId, accountId }: ReplicaKey): Promise<string[]> {
+  const { spentNanousd } = (await world.store.findAccount(accountId))!;
+  const [windows] = await world.sql<{ spent: string; held: string }>(
+    'SELECT sum(spent) AS spent, sum(held) AS held FROM key_window WHERE key_id = $1',
+    [keyId],
+  );
+  const isExact = spentNanousd > 0n && BigInt(windows!.spent) === spentNanousd && windows!.held === '0';
+  return isExact ? [] : [`the windows have ${windows!.spent}, ${windows!.held} held, but ${spentNanousd} was spent`];
 }
 
 async function seenBy(

@@ -70,8 +70,8 @@ export class BatchRows implements LedgerRows {
   }
 
   /**
-   * Lives first, then accounts by id: whoever holds an account's lock is alone with its windows, calls, credits and
-   * idempotency keys, which are read after it and so as they are now.
+   * Lives first, then accounts by id: whoever holds an account's lock is alone with its keys, windows, calls, credits
+   * and idempotency keys, which are read after it and so as they are now.
    */
   reads(windowsAtMs: number): Read[] {
     const { epochs, accounts, keys, own, ended, marks, credits } = this.#touched;

@@ -97,7 +97,7 @@ export class BatchWrites {
       this.#insertCredits(),
       ...this.#writeMarks(),
       this.#writeBalances(),
-      this.#writeWindows(),
+      ...this.#writeWindows(),
       todayMs === null ? null : { text: MOVE_TODAY, values: [todayMs] },
     ].filter((statement) => statement !== null);
   }
@@ -212,14 +212,18 @@ export class BatchWrites {
     return { text: WRITE_BALANCES, values: [...columns, changed.length] };
   }
 
-  #writeWindows(): Statement | null {
-    const changed = [...this.#rows.windows].filter(([name, row]) => differ(this.#windows.get(name), spending(row)));
-    if (changed.length === 0) return null;
-    const rows = changed.map(([name, row]) => {
+  #writeWindows(): (Statement | null)[] {
+    const [begun, known]: bigint[][][] = [[], []];
+    for (const [name, row] of this.#rows.windows) {
+      const before = this.#windows.get(name);
+      if (!differ(before, spending(row))) continue;
       const { keyId, id } = windowIdOf(name);
-      return [keyId, id, ...spending(row)];
-    });
-    return { text: WRITE_WINDOWS, values: transpose(rows) };
+      (before === undefined ? begun : known)!.push([keyId, id, ...spending(row)]);
+    }
+    return [
+      begun!.length === 0 ? null : { text: BEGIN_WINDOWS, values: transpose(begun!) },
+      known!.length === 0 ? null : { text: WRITE_WINDOWS, values: transpose(known!) },
+    ];
   }
 }
 
@@ -305,9 +309,13 @@ const WRITE_BALANCES = guarded(
   '$5',
 );
 
-const WRITE_WINDOWS = `
+/** Fails where there is a row already: one that was not read must never be written over. */
+const BEGIN_WINDOWS = `
   INSERT INTO key_window (key_id, window_id, held, spent)
-  SELECT * FROM unnest($1::int8[], $2::int4[], $3::int8[], $4::int8[]) ORDER BY 1, 2
+  SELECT * FROM unnest($1::int8[], $2::int4[], $3::int8[], $4::int8[]) ORDER BY 1, 2`;
+
+/** Written so, and not as an update, because it locks them in their order. */
+const WRITE_WINDOWS = `${BEGIN_WINDOWS}
   ON CONFLICT (key_id, window_id) DO UPDATE SET held = excluded.held, spent = excluded.spent`;
 
 const MOVE_TODAY = "UPDATE meta SET value = $1::int8 WHERE name = 'today_ms' AND value < $1::int8";

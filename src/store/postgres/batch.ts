@@ -9,19 +9,11 @@ import type { Connections } from './connections.ts';
 import type { Dictionary } from './dictionary.ts';
 import { asUnavailable, ConnectionLost, isCollision, isPoison } from './faults.ts';
 import type { Line, Statement } from './line.ts';
+import { BEGIN_BRIEF } from './locks.ts';
 import { OpenHolds } from './open-holds.ts';
 import { isDurable, witnessOf } from './witness.ts';
 
-/**
- * Nobody waits for us longer than this, whatever becomes of us: a process that is stopped in the middle of a batch loses
- * it, so that the accounts it locked are free again.
- */
-const BEGIN: Statement = {
-  text: `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE;
-    SET LOCAL lock_timeout = ${LIMITS.postgresLockMs};
-    SET LOCAL statement_timeout = ${LIMITS.postgresStatementMs};
-    SET LOCAL idle_in_transaction_session_timeout = ${LIMITS.postgresSilenceMs}`,
-};
+const BEGIN: Statement = { text: BEGIN_BRIEF };
 const COMMIT: Statement = { text: 'COMMIT' };
 const ROLLBACK: Statement = { text: 'ROLLBACK' };
 

@@ -5,10 +5,14 @@ import { fitsInt64 } from '../int64.ts';
 import { afterOf, limitOf } from '../page.ts';
 import type { KeyChange, KeyRow, KeyWindow, NewKey, Page } from '../store.ts';
 import type { Connections } from './connections.ts';
-import { takeLock } from './locks.ts';
+import { BEGIN_BRIEF, takeLock } from './locks.ts';
 
 /** Changes take turns, so that their versions are seen in order: a cache that saw one has missed none before it. */
 const NEXT_VERSION = '(SELECT coalesce(max(version), 0) + 1 FROM api_key)';
+
+/** A key never changes its account. */
+const LOCK_ACCOUNT_OF_KEY = `
+  SELECT 1 FROM balance WHERE account_id = (SELECT account_id FROM api_key WHERE id = $1) FOR NO KEY UPDATE`;
 
 export class Keys {
   readonly #connections: Connections;
@@ -41,17 +45,19 @@ export class Keys {
     });
   }
 
+  /** Under the account's lock: a batch reads a key and then its window, and both must be of the same moment. */
   update(id: bigint, change: KeyChange): Promise<KeyRow | null> {
     const cells = keyCells(change);
     const changes = Object.keys(cells).map((column, at) => `${column} = $${at + 2}, `);
     return this.#connections.transaction(async (sql) => {
+      await sql(LOCK_ACCOUNT_OF_KEY, [id]);
       await takeLock(sql, 'keys');
       const [row] = await sql<KeyColumns>(
         `UPDATE api_key SET ${changes.join('')} version = ${NEXT_VERSION} WHERE id = $1 RETURNING *`,
         [id, ...Object.values(cells)],
       );
       return row === undefined ? null : keyOf(row);
-    });
+    }, BEGIN_BRIEF);
   }
 
   async find(id: bigint): Promise<KeyRow | null> {

@@ -1,4 +1,16 @@
+import { LIMITS } from '../../limits.ts';
 import type { Connections, RunSql } from './connections.ts';
+
+/**
+ * How a transaction begins that locks accounts. Nobody waits for it longer than this, whatever becomes of us: a process
+ * that is stopped in the middle loses it, so that the accounts it locked are free again. Its locks are asked for in one
+ * order, which is what keeps two of them from waiting for each other: lives by epoch, accounts by id, the lock of the
+ * `keys`, windows by key. Whoever has the lock of the `keys` asks for nothing that another holds who waits for it.
+ */
+export const BEGIN_BRIEF = `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE;
+  SET LOCAL lock_timeout = ${LIMITS.postgresLockMs};
+  SET LOCAL statement_timeout = ${LIMITS.postgresStatementMs};
+  SET LOCAL idle_in_transaction_session_timeout = ${LIMITS.postgresSilenceMs}`;
 
 /** Work that only one process at a time may do, by the second number of an advisory lock; the first is our own. */
 export const LOCK = { schema: 1, keys: 2, prices: 3, instances: 4, reaper: 5, bookkeeping: 6, copy: 7 } as const;
