@@ -110,10 +110,15 @@ describe('a PostgreSQL that goes away', () => {
       aHold(6n, 10n, { idempotency: { key: 'zero \0 in it', bodySha256: Buffer.alloc(32) } }),
       aSettle(1n, 70n, { lossReason: 'zero \0 in it' }),
       aHold(1n, 10n),
+      aCredit(8n, 1n, { reference: 'half a \ud800 pair' }),
+      aHold(8n, 10n, { idempotency: { key: 'half a \ud800 pair', bodySha256: Buffer.alloc(32) } }),
+      aHold(9n, 10n, { requestedModel: undefined as never }),
+      aSettle(2n, 5n, { usage: { freshTokens: 'many' } as never }),
       aHold(7n, 10n, { requestedModel: 'long '.repeat(1_000) }),
     );
     const failed = 'operation_failed';
-    expect(outcomes).toEqual(['held', failed, failed, 'held', failed, failed, failed, 'settled', failed, 'held']);
+    const first = ['held', failed, failed, 'held', failed, failed, failed, 'settled', failed];
+    expect(outcomes).toEqual([...first, failed, failed, failed, failed, 'held']);
     expect(await store.findReceipt(4n, 1n)).toMatchObject({ labels: { name: 'a\0b' } });
     expect(await store.findReceipt(1n, 1n)).toMatchObject({ lossReason: 'zero \uFFFD in it' });
     expect(await store.verify()).toMatchObject({ openHolds: 3, violations: [] });

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { LIMITS } from '../src/limits.ts';
 import { INT64_MAX } from '../src/store/int64.ts';
 import { CAP_WINDOWS } from '../src/store/store.ts';
 import { aCredit, aHold, aKey, anAccount, aSettle, NOON_MS } from './store-fixtures.ts';
@@ -30,6 +31,26 @@ export function moneyContract(subject: StoreSubject): void {
       expect(await subject.balance()).toEqual([930n, 100n, 70n]);
       expect(await subject.store.findReceipt(2n, null)).toBeNull();
       expect((await subject.store.findReceipt(3n, null))?.requestedModel).toBe('a name never seen before');
+      expect((await subject.store.verify()).violations).toEqual([]);
+    });
+
+    it('takes names and texts that are no well-formed text, and harms no neighbour', async () => {
+      const halves = ['\ud800/model', 'model\udc00', `${'x'.repeat(LIMITS.storedNameCharsMax - 1)}\u{1f600}`];
+      const odd = [...halves, 'zero \0 in it'].flatMap((text, at) => {
+        const id = BigInt(10 * at + 10);
+        const labels = { [text]: text };
+        return [
+          aHold(id, 10n, { requestedModel: text, labels }),
+          aHold(id + 1n, 10n, { effectiveModel: text, route: text }),
+          aSettle(id, 5n, { host: text, lossReason: text, tries: [{ host: text, outcome: text, ms: 1 }] }),
+          aCredit(id, 1n, { note: text }),
+        ];
+      });
+      const outcomes = await subject.kinds(aCredit(1n, 1_000n), aHold(1n, 60n), ...odd, aSettle(1n, 10n));
+      const each = ['held', 'held', 'settled', 'credited'];
+      expect(outcomes).toEqual(['credited', 'held', ...each, ...each, ...each, ...each, 'settled']);
+      expect((await subject.store.findReceipt(10n, 1n))?.requestedModel.toWellFormed()).toBe('\uFFFD/model');
+      expect(await subject.balance()).toEqual([974n, 40n, 30n]);
       expect((await subject.store.verify()).violations).toEqual([]);
     });
 

@@ -10,7 +10,7 @@ import type {
   VoidOperation,
 } from '../store.ts';
 import { type BatchRows, windowIdOf } from './batch-rows.ts';
-import type { Dictionary } from './dictionary.ts';
+import type { NameId } from './dictionary.ts';
 import type { Statement } from './line.ts';
 import { bytes, numbers, storable, texts } from './values.ts';
 
@@ -30,7 +30,7 @@ interface MarkChange {
 /** Turns the outcomes of a batch into statements: every row that changed is written once. */
 export class BatchWrites {
   readonly #rows: BatchRows;
-  readonly #dictionary: Dictionary;
+  readonly #nameId: NameId;
   readonly #nowMs: number;
   readonly #balances: Before;
   readonly #windows: Before;
@@ -41,9 +41,9 @@ export class BatchWrites {
   readonly #marks = new Map<string, MarkChange>();
 
   /** Made before the operations change the rows. */
-  constructor(rows: BatchRows, dictionary: Dictionary, nowMs: number) {
+  constructor(rows: BatchRows, nameId: NameId, nowMs: number) {
     this.#rows = rows;
-    this.#dictionary = dictionary;
+    this.#nameId = nameId;
     this.#nowMs = nowMs;
     this.#balances = new Map([...rows.accounts].map(([id, row]) => [id, amounts(row)]));
     this.#windows = new Map([...rows.windows].map(([name, row]) => [name, spending(row)]));
@@ -118,10 +118,10 @@ export class BatchWrites {
       numbers(windowIds),
       column((hold) => hold.amountNanousd),
       column((hold) => hold.priceId),
-      column((hold) => this.#dictionary.nameId(hold.route)),
+      column((hold) => this.#nameId(hold.route)),
       column((hold) => (hold.stream ? 1 : 0)),
-      column((hold) => this.#dictionary.nameId(hold.requestedModel)),
-      column((hold) => this.#dictionary.nameId(hold.effectiveModel)),
+      column((hold) => this.#nameId(hold.requestedModel)),
+      column((hold) => this.#nameId(hold.effectiveModel)),
       column((hold) => hold.createdMs),
       texts(holds.map(({ labels }) => (labels === null ? null : JSON.stringify(labels)))),
       texts(holds.map(({ idempotency }) => idempotency?.key ?? null)),
@@ -141,7 +141,7 @@ export class BatchWrites {
       column(({ httpStatus }) => httpStatus),
       column(({ usageSource }) => USAGE_SOURCE.of[usageSource]),
       column(({ costNanousd }) => costNanousd),
-      column(({ host }) => (host === null ? null : this.#dictionary.nameId(host))),
+      column(({ host }) => (host === null ? null : this.#nameId(host))),
       column(({ attempts }) => attempts),
       column(({ lossNanousd }) => lossNanousd),
       texts(settles.map(({ settlement: { lossReason } }) => (lossReason === null ? null : storable(lossReason)))),

@@ -6,11 +6,12 @@ import { startOfDayMs } from '../windows.ts';
 import { BatchRows, sameWindows, Touched } from './batch-rows.ts';
 import { BatchWrites } from './batch-writes.ts';
 import type { Connections } from './connections.ts';
-import type { Dictionary } from './dictionary.ts';
-import { asUnavailable, ConnectionLost, isCollision, isPoison } from './faults.ts';
+import type { Dictionary, NameId } from './dictionary.ts';
+import { asUnavailable, blamed, ConnectionLost, isCollision, isPoison } from './faults.ts';
 import type { Line, Statement } from './line.ts';
 import { BEGIN_BRIEF } from './locks.ts';
 import { OpenHolds } from './open-holds.ts';
+import { isStorable } from './values.ts';
 import { isDurable, witnessOf } from './witness.ts';
 
 const BEGIN: Statement = { text: BEGIN_BRIEF };
@@ -20,8 +21,9 @@ const ROLLBACK: Statement = { text: 'ROLLBACK' };
 /** Why a hold was given back of which its owner never heard. */
 const DOUBT_REASON = 'The database went away before it was known whether the hold stands.';
 
-/** A batch whose commit is on its way. */
+/** A batch that waits for its commit. */
 interface Decided {
+  readonly statements: Statement[];
   readonly outcomes: LedgerOutcome[];
   readonly writes: BatchWrites;
   readonly rows: BatchRows;
@@ -54,9 +56,8 @@ export class BatchRunner {
   }
 
   async #runWritable(operations: readonly LedgerOperation[]): Promise<LedgerOutcome[]> {
-    await this.#dictionary.learn(operations);
     try {
-      return await this.#runTogether(operations);
+      return await this.#runTogether(operations, await this.#learned(operations));
     } catch (error) {
       if (!isPoison(error)) throw asUnavailable(error);
       if (operations.length === 1) return [{ kind: 'operation_failed', message: String(error) }];
@@ -67,10 +68,18 @@ export class BatchRunner {
     return first.concat(await this.#runWritable(operations.slice(middle)));
   }
 
-  async #runTogether(operations: readonly LedgerOperation[]): Promise<LedgerOutcome[]> {
+  async #learned(operations: readonly LedgerOperation[]): Promise<NameId> {
+    try {
+      return await this.#dictionary.learn(operations);
+    } catch (error) {
+      throw blamed(error);
+    }
+  }
+
+  async #runTogether(operations: readonly LedgerOperation[], nameId: NameId): Promise<LedgerOutcome[]> {
     for (let attempt = 1; ; attempt++) {
       try {
-        return await this.#attempt(operations);
+        return await this.#attempt(operations, nameId);
       } catch (error) {
         const isStale = isPoison(error) && this.#openHolds.forgetAll(operations);
         if (!isStale && (!isCollision(error) || attempt >= LIMITS.postgresCollisionsMax)) throw error;
@@ -78,21 +87,15 @@ export class BatchRunner {
     }
   }
 
-  async #attempt(operations: readonly LedgerOperation[]): Promise<LedgerOutcome[]> {
+  async #attempt(operations: readonly LedgerOperation[], nameId: NameId): Promise<LedgerOutcome[]> {
     let decided: Decided | null = null;
     try {
       return await this.#connections.withLine(async (line) => {
-        const rows = new BatchRows(new Touched(operations, this.#openHolds), this.#dictionary.prices);
-        const nowMs = this.#nowMs();
-        const isNewDay = await this.#lockAndRead(line, rows, nowMs);
-        const writes = new BatchWrites(rows, this.#dictionary, nowMs);
-        const verbs = new MemoryOperations(rows, { nowMs: () => nowMs });
-        const outcomes = operations.map((operation) => decide(verbs, writes, operation));
-        const statements = await this.#composed(line, () => writes.statements(isNewDay ? rows.todayMs : null));
-        decided = { outcomes, writes, rows };
-        await line.together([...statements, COMMIT]);
-        this.#openHolds.note(writes, rows);
-        return outcomes;
+        const work = await rolledBack(line, this.#decide(line, operations, nameId));
+        decided = work;
+        await line.together([...work.statements, COMMIT]);
+        this.#openHolds.note(work.writes, work.rows);
+        return work.outcomes;
       });
     } catch (error) {
       if (decided === null || !(error instanceof ConnectionLost)) throw error;
@@ -100,11 +103,22 @@ export class BatchRunner {
     }
   }
 
+  /** Leaves the transaction open, for the writes. */
+  async #decide(line: Line, operations: readonly LedgerOperation[], nameId: NameId): Promise<Decided> {
+    const rows = new BatchRows(new Touched(operations, this.#openHolds), this.#dictionary.prices);
+    const nowMs = this.#nowMs();
+    const isNewDay = await this.#lockAndRead(line, rows, nowMs);
+    const writes = new BatchWrites(rows, nameId, nowMs);
+    const verbs = new MemoryOperations(rows, { nowMs: () => nowMs });
+    const outcomes = operations.map((operation) => decide(verbs, writes, operation));
+    return { outcomes, writes, rows, statements: writes.statements(isNewDay ? rows.todayMs : null) };
+  }
+
   /** Whether this batch begins a new day. */
   async #lockAndRead(line: Line, rows: BatchRows, nowMs: number): Promise<boolean> {
     const assumedMs = Math.max(this.#todayMs, nowMs);
     const reads = rows.reads(assumedMs);
-    const [, ...answers] = await rolledBack(line, line.together([BEGIN, ...reads.map(({ statement }) => statement)]));
+    const [, ...answers] = await line.together([BEGIN, ...reads.map(({ statement }) => statement)]);
     reads.forEach(({ load }, at) => {
       load(answers[at]!.rows);
     });
@@ -114,15 +128,10 @@ export class BatchRunner {
     const windowsMs = Math.max(rows.todayMs, nowMs);
     if (!sameWindows(assumedMs, windowsMs)) {
       const { statement, load } = rows.windowRead(windowsMs);
-      const [answer] = await rolledBack(line, line.together([statement]));
+      const [answer] = await line.together([statement]);
       load(answer!.rows);
     }
     return isNewDay;
-  }
-
-  /** What cannot even be put into words must not leave the transaction open. */
-  #composed(line: Line, compose: () => Statement[]): Promise<Statement[]> {
-    return rolledBack(line, new Promise((resolve) => resolve(compose())));
   }
 
   /**
@@ -156,12 +165,13 @@ function decide(verbs: MemoryOperations, writes: BatchWrites, operation: LedgerO
   }
 }
 
+/** Whatever goes wrong must not leave the transaction open. */
 async function rolledBack<Result>(line: Line, work: Promise<Result>): Promise<Result> {
   try {
     return await work;
   } catch (error) {
     if (!(error instanceof ConnectionLost)) await line.together([ROLLBACK]);
-    throw error;
+    throw blamed(error);
   }
 }
 
@@ -174,5 +184,6 @@ function whyUnwritable(operation: LedgerOperation): string | null {
   if (tooLarge !== undefined) return `${tooLarge} does not fit 64 bits.`;
   const exact =
     operation.kind === 'credit' ? operation.reference : operation.kind === 'hold' && operation.idempotency?.key;
-  return typeof exact === 'string' && exact.includes('\0') ? 'A reference or key holds a zero character.' : null;
+  if (typeof exact !== 'string' || isStorable(exact)) return null;
+  return 'A reference or key holds a zero character or half of a surrogate pair.';
 }

@@ -3,65 +3,60 @@ import type { LedgerOperation } from '../store.ts';
 import type { Connections } from './connections.ts';
 import { numbers, storable, texts } from './values.ts';
 
+/** The number of a name that the operations use which were learned. */
+export type NameId = (text: string) => bigint;
+
 /**
  * Names and price lists never change once they are there, so they are learned outside the money's transactions and
  * remembered: no batch holds a lock on a name while it holds one on an account.
  */
 export class Dictionary {
-  readonly #connections: Connections;
-  readonly #names = new Map<string, bigint>();
+  readonly #connections: Pick<Connections, 'query'>;
+  /** Another one takes its place when it has grown too large: who has learned from the old one goes on with it. */
+  #names = new Map<string, bigint>();
   /** Price lists by their number less one, as far as they are known. */
   readonly prices: ({ readonly version: string } | undefined)[] = [];
 
-  constructor(connections: Connections) {
+  constructor(connections: Pick<Connections, 'query'>) {
     this.#connections = connections;
   }
 
-  /** The number of a name that these operations use. */
-  nameId(text: string): bigint {
-    const id = this.#names.get(nameOf(text));
-    if (id === undefined) throw new Error(`The name ${text} was not learned.`);
-    return id;
-  }
-
   /** Learns, and if need be writes down, what these operations refer to. */
-  async learn(operations: readonly LedgerOperation[]): Promise<void> {
+  async learn(operations: readonly LedgerOperation[]): Promise<NameId> {
     const names = new Set<string>();
     const priceIds = new Set<number>();
     for (const operation of operations) {
       if (operation.kind === 'hold') {
         for (const text of [operation.route, operation.requestedModel, operation.effectiveModel])
-          this.#miss(names, text);
+          names.add(nameOf(text));
         if (operation.priceId > 0 && this.prices[operation.priceId - 1] === undefined) priceIds.add(operation.priceId);
       } else if (operation.kind === 'settle' && operation.settlement.host !== null) {
-        this.#miss(names, operation.settlement.host);
+        names.add(nameOf(operation.settlement.host));
       }
     }
-    if (names.size > 0) await this.#learnNames([...names].sort());
+    if (this.#names.size + names.size > LIMITS.storeCachedRowsMax) this.#names = new Map();
+    const known = this.#names;
+    const missing = [...names].filter((name) => !known.has(name));
+    if (missing.length > 0) await this.#learnNames(missing.sort(), known);
     if (priceIds.size > 0) await this.#learnPrices([...priceIds]);
+    return (text) => idIn(known, text);
   }
 
-  #miss(missing: Set<string>, text: string): void {
-    const name = nameOf(text);
-    if (!this.#names.has(name)) missing.add(name);
-  }
-
-  async #learnNames(names: readonly string[]): Promise<void> {
-    if (this.#names.size + names.length > LIMITS.storeCachedRowsMax) this.#names.clear();
+  async #learnNames(names: readonly string[], known: Map<string, bigint>): Promise<void> {
     const wanted = texts(names);
     type Row = { readonly id: bigint; readonly text: string };
     const find = 'SELECT id, text FROM name WHERE text = ANY($1::text[])';
     let rows = await this.#connections.query<Row>(find, [wanted]);
     if (rows.length < names.length) {
-      const known = new Set(rows.map((row) => row.text));
-      const unknown = texts(names.filter((name) => !known.has(name)));
+      const there = new Set(rows.map((row) => row.text));
+      const unknown = texts(names.filter((name) => !there.has(name)));
       await this.#connections.query(
         'INSERT INTO name (text) SELECT unnest($1::text[]) ORDER BY 1 ON CONFLICT (text) DO NOTHING',
         [unknown],
       );
       rows = await this.#connections.query<Row>(find, [wanted]);
     }
-    for (const { id, text } of rows) this.#names.set(text, id);
+    for (const { id, text } of rows) known.set(text, id);
   }
 
   async #learnPrices(ids: readonly number[]): Promise<void> {
@@ -71,6 +66,12 @@ export class Dictionary {
     );
     for (const { id, version } of rows) this.prices[Number(id) - 1] = { version };
   }
+}
+
+function idIn(names: ReadonlyMap<string, bigint>, text: string): bigint {
+  const id = names.get(nameOf(text));
+  if (id === undefined) throw new Error(`The name ${text} was not learned.`);
+  return id;
 }
 
 /** As it stands in the index. */

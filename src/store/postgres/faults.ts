@@ -8,7 +8,16 @@ export function sqlState(error: unknown): string | null {
 
 /** Bad data, a broken rule, a text too long for its index: this operation's own fault, and always again. */
 export function isPoison(error: unknown): boolean {
-  return ['22', '23', '54'].includes(sqlState(error)?.slice(0, 2) ?? '');
+  return error instanceof Unwritable || ['22', '23', '54'].includes(sqlState(error)?.slice(0, 2) ?? '');
+}
+
+/** What an operation of a batch is that could not even be put into words for PostgreSQL. */
+class Unwritable extends Error {}
+
+/** Before the commit, an error that neither PostgreSQL nor the way to it gave is an operation's own fault too. */
+export function blamed(error: unknown): unknown {
+  const isTheirs = sqlState(error) !== null || error instanceof StoreUnavailable;
+  return isTheirs ? error : new Unwritable(String(error), { cause: error });
 }
 
 /** Two transactions were in each other's way and this one was rolled back: it may simply be tried again. */

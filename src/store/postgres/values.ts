@@ -30,7 +30,16 @@ export function bytes(values: readonly (Uint8Array | null)[]): string {
   return `{${quoted.join(',')}}`;
 }
 
-/** PostgreSQL's texts cannot hold a zero character: what people and hosts say is kept without it. */
+/**
+ * PostgreSQL's texts hold neither a zero character nor half of a surrogate pair: what people and hosts say is kept
+ * without them, and looked for as it is kept.
+ */
 export function storable(text: string): string {
-  return text.includes('\0') ? text.replaceAll('\0', '\uFFFD') : text;
+  const wellFormed = text.toWellFormed();
+  return wellFormed.includes('\0') ? wellFormed.replaceAll('\0', '\uFFFD') : wellFormed;
+}
+
+/** Whether it comes back from the database as it was. */
+export function isStorable(text: string): boolean {
+  return text.isWellFormed() && !text.includes('\0');
 }

@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest';
+import { aHold } from '../../../test/store-fixtures.ts';
+import { LIMITS } from '../../limits.ts';
+import { Dictionary } from './dictionary.ts';
+
+/** A database that has every name, under a number of its own. */
+class Names {
+  readonly #ids = new Map<string, bigint>();
+
+  async query<Row>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
+    if (!text.includes('FROM name')) return [];
+    const wanted = String(values[0]).slice(2, -2).split('","');
+    return wanted.map((name) => ({ id: this.#idOf(name), text: name })) as Row[];
+  }
+
+  #idOf(name: string): bigint {
+    const id = this.#ids.get(name) ?? BigInt(this.#ids.size + 1);
+    this.#ids.set(name, id);
+    return id;
+  }
+}
+
+describe('a dictionary that has grown too large', () => {
+  const holdsWith = (count: number, prefix: string) =>
+    Array.from({ length: count }, (_, at) => aHold(BigInt(at + 1), 1n, { requestedModel: `${prefix}${at}` }));
+
+  it('forgets, but neither what it is asked for nor what others under way have learned', async () => {
+    const dictionary = new Dictionary(new Names());
+    const early = await dictionary.learn(holdsWith(LIMITS.storeCachedRowsMax - 10, 'a'));
+    const late = await dictionary.learn([...holdsWith(2, 'a'), ...holdsWith(20, 'b')]);
+    expect([early('a0'), early('a1')]).toEqual([late('a0'), late('a1')]);
+    expect(late('b19')).toBeGreaterThan(late('b0'));
+    expect(() => late('a7')).toThrow('was not learned');
+  });
+});
