@@ -40,7 +40,7 @@ describe('a store behind a transaction pooler', () => {
       const [store, id] = [at % 2 === 0 ? one : two, BigInt(at + 1)];
       const [held] = await store.apply([aHold(id, 100n, { epoch: at % 2 === 0 ? 1n : epoch })]);
       expect(held).toEqual({ kind: 'held' });
-      await Promise.all([store.findReceipt(id, 1n), store.beat(), store.health()]);
+      await Promise.all([store.findReceipt(id, 1n), store.beat(epoch), store.health()]);
       expect(await store.apply([aSettle(id, 60n)])).toEqual([{ kind: 'settled' }]);
     });
     await Promise.all(work);

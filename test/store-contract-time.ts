@@ -79,6 +79,12 @@ export function timeContract(subject: StoreSubject): void {
   });
 
   describe('instances', () => {
+    it('go on until another was begun in their place', async () => {
+      expect(await subject.store.beat(1n)).toBe(true);
+      const { epoch } = await subject.store.beginInstance();
+      expect([await subject.store.beat(1n), await subject.store.beat(epoch)]).toEqual([false, true]);
+    });
+
     it('void the open holds of the lives before them, and fence those lives off', async () => {
       await subject.store.createKey(aKey(7n, 1n, { capNanousd: 900n }));
       await subject.store.apply([

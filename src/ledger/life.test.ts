@@ -15,6 +15,7 @@ describe('a life among others', () => {
   let answers: (boolean | Error)[];
   let beats: number;
   let reaps: number;
+  let stuck: string | null;
 
   beforeEach(async () => {
     clock = new ManualClock(NOON_MS);
@@ -25,19 +26,21 @@ describe('a life among others', () => {
     answers = [true];
     beats = 0;
     reaps = 0;
+    stuck = null;
     life = await Life.begin({
       clock,
       store: {
         beginInstance: () => store.beginInstance(),
-        beat: async () => {
+        beat: async (epoch) => {
           beats += 1;
+          if (!(await store.beat(epoch))) return false;
           const answer = answers.length > 1 ? answers.shift()! : answers[0]!;
           if (answer instanceof Error) throw answer;
           return answer;
         },
         reap: async () => {
           reaps += 1;
-          return 0;
+          return { voided: 0, stuck };
         },
       },
       onEvent: (event) => events.push(event),
@@ -61,6 +64,27 @@ describe('a life among others', () => {
     await pass(4);
     expect([beats, reaps, events]).toEqual([4, 4, []]);
     expect(life.whyNotAdmitting).toBeNull();
+  });
+
+  it('tells once what it cannot clear up, and again once the reason is another', async () => {
+    stuck = 'one hold is stuck';
+    await pass(3);
+    stuck = null;
+    await pass(1);
+    stuck = 'two holds are stuck';
+    await pass(2);
+    expect(events).toEqual([
+      { kind: 'stuck', reason: 'one hold is stuck' },
+      { kind: 'stuck', reason: 'two holds are stuck' },
+    ]);
+  });
+
+  it('goes on under a new epoch although a life was begun behind its back', async () => {
+    const { epoch } = await store.beginInstance();
+    await pass(1);
+    expect([life.epoch, events.map((event) => event.kind)]).toEqual([epoch + 1n, ['reborn']]);
+    const ledger = new Ledger({ store, clock, epoch: life.epoch, life });
+    expect(await ledger.hold(request(1n))).toEqual({ kind: 'held' });
   });
 
   it('admits nobody once it was not heard in time, and again as soon as it is', async () => {

@@ -15,6 +15,8 @@ export type LifeEvent =
   | { readonly kind: 'reborn'; readonly instance: Instance }
   /** Processes that were silent too long were declared dead here; so many of their holds were voided. */
   | { readonly kind: 'reaped'; readonly holds: number }
+  /** Some of their holds cannot be voided, for a reason of one sentence that had not been told before. */
+  | { readonly kind: 'stuck'; readonly reason: string }
   | { readonly kind: 'failed'; readonly what: 'beat' | 'reap'; readonly error: unknown };
 
 export interface LifeTerms {
@@ -36,6 +38,7 @@ export class Life implements LedgerLife {
   /** When the last beat that was heard set out: from then on others count our silence, not earlier. */
   #heardMs: number;
   #isReaping = false;
+  #stuck: string | null = null;
   #timer: Timer | null = null;
   #stopped = false;
 
@@ -79,7 +82,7 @@ export class Life implements LedgerLife {
     const { store, clock, onEvent } = this.#terms;
     const beganMs = clock.monotonicMs();
     try {
-      if (!(await store.beat())) await this.#beginAnew();
+      if (!(await store.beat(this.epoch))) await this.#beginAnew();
       this.#heardMs = beganMs;
       void this.#reap();
     } catch (error) {
@@ -99,8 +102,10 @@ export class Life implements LedgerLife {
     if (this.#isReaping) return;
     this.#isReaping = true;
     try {
-      const holds = await this.#terms.store.reap();
+      const { voided: holds, stuck } = await this.#terms.store.reap();
       if (holds > 0) this.#terms.onEvent({ kind: 'reaped', holds });
+      if (stuck !== null && stuck !== this.#stuck) this.#terms.onEvent({ kind: 'stuck', reason: stuck });
+      this.#stuck = stuck;
     } catch (error) {
       this.#terms.onEvent({ kind: 'failed', what: 'reap', error });
     }

@@ -17,6 +17,7 @@ import {
   type NewKey,
   type Page,
   type ProviderKeyRow,
+  type Reaping,
   type ReceiptFilter,
   type Store,
   type StoreHealth,
@@ -55,12 +56,12 @@ export class MemoryStore implements Store {
     return { number: Number(this.#rows.epoch % 1024n), epoch: this.#rows.epoch, voidedHolds: open.length };
   }
 
-  async beat(): Promise<boolean> {
-    return true;
+  async beat(epoch: bigint): Promise<boolean> {
+    return epoch === this.#rows.epoch;
   }
 
-  async reap(): Promise<number> {
-    return 0;
+  async reap(): Promise<Reaping> {
+    return { voided: 0, stuck: null };
   }
 
   async shareRequests(): Promise<ReadonlyMap<bigint, number>> {

@@ -13,10 +13,13 @@ export interface Store {
    * favour. Where several processes share the store, others that live keep their holds.
    */
   beginInstance(): Promise<Instance>;
-  /** Says that this life goes on; false once others have declared it dead: its holds are void, and it must begin anew. */
-  beat(): Promise<boolean>;
-  /** Declares dead who has been silent for `LIMITS.instanceDeadMs`, and voids their open holds; says how many. */
-  reap(): Promise<number>;
+  /**
+   * Says that this life goes on; false once others have declared it dead, or another was begun in its place: its holds
+   * are void, and it must begin anew.
+   */
+  beat(epoch: bigint): Promise<boolean>;
+  /** Declares dead who has been silent for `LIMITS.instanceDeadMs`, and voids their open holds. */
+  reap(): Promise<Reaping>;
   /**
    * Says how many requests of each key this life has let in since it last said so, and gives what other lives have: a
    * limit that is one for all of them is kept by each with what it was told.
@@ -98,8 +101,15 @@ export interface Instance {
   /** 0..1023, part of every id this process makes; never the same for two lives running at once. */
   readonly number: number;
   readonly epoch: bigint;
-  /** Holds of earlier lives that were found open and voided. */
+  /** Holds of earlier lives that were found open and voided; those that cannot be, or not in time, keep no life from beginning. */
   readonly voidedHolds: number;
+}
+
+export interface Reaping {
+  /** So many open holds of the dead. */
+  readonly voided: number;
+  /** Why others of them cannot be voided, in one sentence; they are tried again each time. */
+  readonly stuck: string | null;
 }
 
 export type LedgerOperation = HoldOperation | SettleOperation | VoidOperation | CreditOperation;

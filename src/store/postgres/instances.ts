@@ -1,6 +1,6 @@
 import { LIMITS } from '../../limits.ts';
 import { CALL_STATE } from '../codes.ts';
-import { DIED_REASON, type Instance } from '../store.ts';
+import { DIED_REASON, type Instance, type Reaping } from '../store.ts';
 import type { BatchRunner } from './batch.ts';
 import type { Connections, RunSql } from './connections.ts';
 import { refuseUnfinished } from './copy-mark.ts';
@@ -55,20 +55,29 @@ export class Instances {
       return { epoch: row!.epoch, number };
     });
     this.#epoch = epoch;
-    return { epoch, number, voidedHolds: await this.#voidFenced() };
+    return { epoch, number, voidedHolds: await this.#clearUp() };
+  }
+
+  /** What fails here, or takes too long for a life that has begun and must beat, is left to the reaper. */
+  async #clearUp(): Promise<number> {
+    const voided = this.#voidFenced().then(
+      (reaping) => reaping.voided,
+      () => 0,
+    );
+    return (await this.#connections.within(LIMITS.instanceSilentMs, voided)) ?? 0;
   }
 
   /**
-   * False once this life was declared dead. After a silence of its own it must be heard for a while before it may judge
+   * False once that life was declared dead. After a silence of its own it must be heard for a while before it may judge
    * others: what kept it silent may keep them silent a little longer.
    */
-  async beat(): Promise<boolean> {
+  async beat(epoch: bigint): Promise<boolean> {
     const answer = await this.#time.learn(async () => {
       const [row] = await this.#connections.pulse<{ now_ms: bigint }>(
         `UPDATE instance SET beat_at = clock_timestamp(),
            beating_since = CASE WHEN beat_at < ${MS_AGO} THEN clock_timestamp() ELSE beating_since END
          WHERE epoch = $2 AND state = ${LIVES} RETURNING ${NOW_MS}`,
-        [LIMITS.instanceSilentMs, this.#epoch],
+        [LIMITS.instanceSilentMs, epoch],
       );
       return row;
     });
@@ -76,16 +85,16 @@ export class Instances {
   }
 
   /**
-   * Declares dead who has been silent too long and voids their open holds; says how many. One process at a time does it,
+   * Declares dead who has been silent too long and voids their open holds. One process at a time does it,
    * and only after it has itself been heard for as long: when the database was away, nobody could be heard.
    */
-  reap(): Promise<number> {
+  reap(): Promise<Reaping> {
     let isOurs = false;
     const take = async (sql: RunSql) => {
       isOurs = await tryLock(sql, 'reaper');
     };
     return underLock(this.#connections, take, async () => {
-      if (!isOurs || !(await this.#fenceSilent())) return 0;
+      if (!isOurs || !(await this.#fenceSilent())) return NOBODY;
       return this.#voidFenced();
     });
   }
@@ -111,27 +120,33 @@ export class Instances {
     });
   }
 
-  async #voidFenced(): Promise<number> {
+  /** A hold that cannot be voided keeps its life from being buried, and nothing else. */
+  async #voidFenced(): Promise<Reaping> {
     let voided = 0;
-    for (;;) {
-      const orphans = await this.#connections.query<{ id: bigint }>(
-        `SELECT id FROM call WHERE state = ${CALL_STATE.of.open}
-           AND epoch = ANY(ARRAY(SELECT epoch FROM instance WHERE state = ${FENCED})) ORDER BY id LIMIT $1`,
-        [LIMITS.ledgerBatchMax],
+    let stuck = 0;
+    let why = '';
+    for (let after: bigint | undefined = 0n; after !== undefined; ) {
+      const orphans: { id: bigint }[] = await this.#connections.query<{ id: bigint }>(
+        `SELECT id FROM call WHERE state = ${CALL_STATE.of.open} AND id > $1
+           AND epoch = ANY(ARRAY(SELECT epoch FROM instance WHERE state = ${FENCED})) ORDER BY id LIMIT $2`,
+        [after, LIMITS.ledgerBatchMax],
       );
-      if (orphans.length === 0) break;
       const outcomes = await this.#runner.run(orphans.map(({ id }) => ({ kind: 'void', id, reason: DIED_REASON })));
-      voided += outcomes.filter(({ kind }) => kind === 'voided').length;
-      const failed = outcomes.find((outcome) => outcome.kind === 'operation_failed');
-      if (failed !== undefined) throw new Error(`A hold of a dead process cannot be voided: ${failed.message}`);
+      for (const [at, outcome] of outcomes.entries()) {
+        if (outcome.kind === 'voided') voided += 1;
+        if (outcome.kind === 'operation_failed' && stuck++ === 0) why = `call ${orphans[at]!.id}, ${outcome.message}`;
+      }
+      after = orphans.at(-1)?.id;
     }
     await this.#connections.query(
       `UPDATE instance SET state = ${BURIED} WHERE state = ${FENCED} AND NOT EXISTS (
          SELECT 1 FROM call WHERE call.state = ${CALL_STATE.of.open} AND call.epoch = instance.epoch)`,
     );
-    return voided;
+    return { voided, stuck: stuck === 0 ? null : `${stuck} holds of dead processes cannot be voided: ${why}` };
   }
 }
+
+const NOBODY: Reaping = { voided: 0, stuck: null };
 
 /** The whole row is asked for, which no batch with a hold of that life under way lets us have. */
 async function fence(sql: RunSql, condition: string, value: bigint | number | null): Promise<void> {

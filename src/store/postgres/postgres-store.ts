@@ -13,6 +13,7 @@ import {
   type NewKey,
   type Page,
   type ProviderKeyRow,
+  type Reaping,
   type ReceiptFilter,
   type Store,
   type StoreHealth,
@@ -97,11 +98,11 @@ class PostgresStore implements Store {
     return this.#instances.begin();
   }
 
-  beat(): Promise<boolean> {
-    return this.#instances.beat();
+  beat(epoch: bigint): Promise<boolean> {
+    return this.#instances.beat(epoch);
   }
 
-  reap(): Promise<number> {
+  reap(): Promise<Reaping> {
     return this.#instances.reap();
   }
 

@@ -15,6 +15,7 @@ import {
   type NewKey,
   type Page,
   type ProviderKeyRow,
+  type Reaping,
   type ReceiptFilter,
   type Store,
   type StoreHealth,
@@ -72,6 +73,7 @@ class SqliteStore implements Store {
   #scanner: Link<ScannerVerbs> | null = null;
   /** Verifying and closing take turns: closing moves the ground on which verifying stands. */
   #bookkeeping: Promise<unknown> = Promise.resolve();
+  #epoch = 0n;
   #closed = false;
 
   constructor({ folder, clock, onFatal, threads = true }: SqliteStoreOptions) {
@@ -103,16 +105,17 @@ class SqliteStore implements Store {
   async beginInstance(): Promise<Instance> {
     const epoch = await this.#writer.call('beginEpoch', this.#clock.nowMs());
     const voidedHolds = await untilDone(() => this.#writer.call('voidSlice', this.#clock.nowMs()));
+    this.#epoch = epoch;
     return { number: Number(epoch % 1024n), epoch, voidedHolds };
   }
 
   /** One process has the folder, for as long as it lives. */
-  async beat(): Promise<boolean> {
-    return true;
+  async beat(epoch: bigint): Promise<boolean> {
+    return epoch === this.#epoch;
   }
 
-  async reap(): Promise<number> {
-    return 0;
+  async reap(): Promise<Reaping> {
+    return { voided: 0, stuck: null };
   }
 
   async shareRequests(): Promise<ReadonlyMap<bigint, number>> {
