@@ -1,6 +1,8 @@
+import pg from 'pg';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../src/kit/clock.ts';
 import { openPostgresStore } from '../src/store/postgres/postgres-store.ts';
+import { StoreUnavailable } from '../src/store/store.ts';
 import { ledgerScripts } from './ledger-scripts.ts';
 import { freshSchema } from './postgres.ts';
 import type { OpenStore } from './store-fixtures.ts';
@@ -47,6 +49,29 @@ describe('a store behind a transaction pooler', () => {
     expect(await one.findAccount(1n)).toMatchObject({ balanceNanousd: 6_400n, heldNanousd: 0n, spentNanousd: 3_600n });
     expect(await two.verify()).toMatchObject({ receipts: 60, openHolds: 0, violations: [] });
     await Promise.all(stores.map((store) => store.close()));
+    pooler.close();
+  });
+
+  it('gives up a beat that waits for a lock, and leaves no trace of that in the connections it shares', async () => {
+    const url = await freshSchema();
+    const pooler = await startPooler(url, 1);
+    const store = await openPostgresStore({ url: pooler.url, clock: systemClock });
+    await prepare(store);
+    const blocker = new pg.Client({ connectionString: url });
+    await blocker.connect();
+    await blocker.query('BEGIN; LOCK TABLE instance IN ACCESS EXCLUSIVE MODE');
+    await expect(store.beat(1n)).rejects.toBeInstanceOf(StoreUnavailable);
+    expect(await store.health()).toMatchObject({ ok: true });
+    expect(await store.apply([aCredit(1n, 1_000n)])).toEqual([{ kind: 'credited', balanceNanousd: 1_000n }]);
+    await blocker.query('COMMIT');
+    await blocker.end();
+    expect(await store.beat(1n)).toBe(true);
+    const pooled = new pg.Client({ connectionString: pooler.url });
+    await pooled.connect();
+    expect((await pooled.query('SHOW lock_timeout')).rows).toEqual([{ lock_timeout: '0' }]);
+    expect((await pooled.query('SHOW statement_timeout')).rows).toEqual([{ statement_timeout: '0' }]);
+    await pooled.end();
+    await store.close();
     pooler.close();
   });
 });
