@@ -1,12 +1,14 @@
 import { CALL_STATE } from '../codes.ts';
-import { StoreUnavailable } from '../store.ts';
+import { type HoldOperation, StoreUnavailable } from '../store.ts';
 import type { BatchRows } from './batch-rows.ts';
 import type { BatchWrites } from './batch-writes.ts';
 import type { Connections } from './connections.ts';
-import { ConnectionLost, sqlState } from './faults.ts';
+import { ConnectionLost, isPoison, sqlState } from './faults.ts';
 import type { Answer, Statement } from './line.ts';
+import { BEGIN_BRIEF } from './locks.ts';
+import { numbers } from './values.ts';
 
-/** One row that only this batch can have written: as a batch is one commit, it speaks for all of them. */
+/** Rows that only this batch can have written: as a batch is one commit, they speak for all of them. */
 export interface Witness {
   readonly accountId: bigint;
   readonly statement: Statement;
@@ -23,8 +25,7 @@ export function witnessOf({ holds, settles, voids, credits }: BatchWrites, rows:
   }
   const hold = holds[0];
   if (hold !== undefined) {
-    const statement = { text: 'SELECT 1 FROM call WHERE id = $1', values: [hold.id] };
-    return { accountId: hold.accountId, statement };
+    return { accountId: hold.accountId, statement: allOf(holds) };
   }
   const ended = settles[0] ?? voids[0];
   if (ended === undefined) return null;
@@ -33,9 +34,21 @@ export function witnessOf({ holds, settles, voids, credits }: BatchWrites, rows:
   return { accountId: rows.calls.get(ended.id)!.receipt.accountId, statement };
 }
 
+/** No hold's id was looked up before: one that was taken must not pass for this batch's. */
+function allOf(holds: BatchWrites['holds']): Statement {
+  const column = (pick: (hold: HoldOperation) => bigint | number) => numbers(holds.map(pick));
+  const columns = [column(({ id }) => id), column(({ epoch }) => epoch), column(({ createdMs }) => createdMs)];
+  return {
+    text: `SELECT 1 FROM call WHERE (id, epoch, created_ms) IN (SELECT * FROM unnest($1::int8[], $2::int8[], $3::int8[]))
+      HAVING count(*) = $4`,
+    values: [...columns, holds.length],
+  };
+}
+
 /**
  * Waits until the database answers, and then for the account's lock, which the lost transaction held: once we have it,
- * that transaction is over, and what its rows say is final. Nothing is ever repeated in doubt.
+ * that transaction is over, and what its rows say is final. The server bounds the wait for it, and it is asked for again.
+ * Nothing is ever repeated in doubt.
  */
 export async function isDurable(connections: Connections, witness: Witness): Promise<boolean> {
   for (;;) {
@@ -43,7 +56,7 @@ export async function isDurable(connections: Connections, witness: Witness): Pro
     try {
       const answers = await connections.withLine((line) =>
         line.together([
-          { text: 'BEGIN ISOLATION LEVEL READ COMMITTED' },
+          { text: BEGIN_BRIEF },
           { text: LOCK_ACCOUNT, values: [witness.accountId] },
           witness.statement,
           { text: 'COMMIT' },
@@ -53,6 +66,8 @@ export async function isDurable(connections: Connections, witness: Witness): Pro
     } catch (error) {
       if (connections.closed) throw new StoreUnavailable('The store was closed before its last commit was confirmed.');
       if (error instanceof ConnectionLost) continue;
+      // What no column can hold was not written either.
+      if (isPoison(error)) return false;
       if (sqlState(error) === null) throw error;
       await connections.pause();
     }
