@@ -70,6 +70,8 @@ export const LIMITS = {
   postgresDoubtMs: 5_000,
   /** How often a batch is tried that got in another's way. */
   postgresCollisionsMax: 5,
+  /** After this the server itself gives up a sign of life that waits for a lock: before who sent it stops listening. */
+  postgresPulseMs: 2_500,
   /** A process says so often that it lives, stops admitting after its own silence, and is declared dead after this one. */
   instanceBeatMs: 1_000,
   instanceSilentMs: 3_000,

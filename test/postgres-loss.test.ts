@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Clock, systemClock } from '../src/kit/clock.ts';
+import { Ledger } from '../src/ledger/ledger.ts';
 import { LIMITS } from '../src/limits.ts';
 import { openPostgresStore } from '../src/store/postgres/postgres-store.ts';
 import { type Store, StoreUnavailable } from '../src/store/store.ts';
@@ -69,6 +70,27 @@ describe('a PostgreSQL that goes away', () => {
     expect(await kinds(aSettle(1n, 70n), aSettle(2n, 50n))).toEqual(['settle_repeated', 'settle_found_void']);
     expect(await store.verify()).toMatchObject({ openHolds: 0, violations: [] });
     await other.close();
+  });
+
+  it('between two parts of a batch: who holds money in the first is told so, and the others that nothing is known', async () => {
+    const ledger = new Ledger({ store, clock: systemClock, epoch: 1n });
+    const hold = (id: bigint) => {
+      const { kind: _kind, epoch: _epoch, createdMs: _createdMs, ...request } = aHold(id, 50n);
+      return ledger.hold(request);
+    };
+    // The id of the second is taken: all of them fail together, then come the first alone and the other two.
+    proxy.cutNextCommit('before', 2);
+    const [first, second, third] = await Promise.allSettled([hold(2n), hold(1n), hold(3n)]);
+    expect(first).toEqual({ status: 'fulfilled', value: { kind: 'held' } });
+    expect([second, third]).toMatchObject([
+      { status: 'rejected', reason: expect.any(StoreUnavailable) },
+      { status: 'rejected', reason: expect.any(StoreUnavailable) },
+    ]);
+    expect(proxy.cuts).toBe(1);
+    await until(isUp, 'the store to be up again');
+    expect((await ledger.settle(2n, aSettle(2n, 20n).settlement)).kind).toBe('settled');
+    expect(await store.findAccount(1n)).toMatchObject({ balanceNanousd: 980n, heldNanousd: 100n });
+    await ledger.close();
   });
 
   it('for a while: everything is refused at once, one connection at a time asks, and then work goes on', async () => {

@@ -9,8 +9,8 @@ export type Cut = 'before' | 'after' | 'after, and stay away';
 /** Stands between a store and PostgreSQL, and cuts what it is told to cut. */
 export interface PostgresProxy {
   readonly url: string;
-  /** Cuts the next commit that comes through. */
-  cutNextCommit(how: Cut): void;
+  /** Cuts the next commit that comes through, or the one so many after it. */
+  cutNextCommit(how: Cut, after?: number): void;
   /** Commits that were cut. */
   readonly cuts: number;
   /** Ends all connections and takes no new ones until told otherwise. */
@@ -28,6 +28,7 @@ export async function startProxy(url: string): Promise<PostgresProxy> {
   const target = join(new URL(url).searchParams.get('host')!, '.s.PGSQL.5432');
   const pairs = new Set<{ readonly client: Socket; readonly server: Socket }>();
   let next: Cut | null = null;
+  let passing = 0;
   let isPlugged = true;
   let attempts = 0;
   let cuts = 0;
@@ -49,7 +50,7 @@ export async function startProxy(url: string): Promise<PostgresProxy> {
     };
     for (const socket of [client, server]) socket.on('error', end).on('close', end);
     client.on('data', (bytes) => {
-      if (mode === null && next !== null && bytes.includes(COMMIT)) {
+      if (mode === null && next !== null && bytes.includes(COMMIT) && passing-- === 0) {
         mode = next;
         next = null;
         cuts += 1;
@@ -75,8 +76,9 @@ export async function startProxy(url: string): Promise<PostgresProxy> {
   proxied.searchParams.set('host', folder);
   return {
     url: proxied.href.replaceAll('+', '%20'),
-    cutNextCommit: (how) => {
+    cutNextCommit: (how, after = 0) => {
       next = how;
+      passing = after;
     },
     get cuts() {
       return cuts;

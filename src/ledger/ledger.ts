@@ -11,6 +11,7 @@ import {
   type LedgerOperation,
   type LedgerOutcome,
   type Page,
+  PartlyApplied,
   type ReceiptFilter,
   type SettleOperation,
   type Store,
@@ -88,8 +89,8 @@ export class Ledger {
     this.#store = store;
     this.#clock = clock;
     this.#life = life ?? { epoch, whyNotAdmitting: null };
-    this.#batcher = new Batcher({
-      run: (operations) => store.apply(operations),
+    this.#batcher = new Batcher<LedgerOperation, LedgerOutcome>({
+      run: (operations) => store.apply(operations).catch(placesOf),
       batchMax: LIMITS.ledgerBatchMax,
       inFlightMax: batchesInFlight,
       queueMax: LIMITS.ledgerQueueMax,
@@ -282,6 +283,12 @@ export class Ledger {
       throw new LedgerDefect(`Call ${id} costs ${costNanousd}, which is not between 0 and its hold of ${held}.`);
     }
   }
+}
+
+/** Who holds money must hear of it, though the store went away before the rest of the batch. */
+function placesOf(error: unknown): PartlyApplied['places'] {
+  if (error instanceof PartlyApplied) return error.places;
+  throw error;
 }
 
 /** Refused for its ceiling, if it comes that far: an idempotency key is looked at before. */

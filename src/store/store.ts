@@ -5,7 +5,10 @@ import type { Receipt, Settlement } from '../canonical/receipt.ts';
  * `apply`, in batches, each operation with an outcome of its own. Ids are time-ordered integers made by the caller.
  */
 export interface Store {
-  /** Applies the operations in order, durably, all in one commit; a refusal is an outcome, never an exception. */
+  /**
+   * Applies the operations in order, durably, all in one commit; a refusal is an outcome, never an exception. Where one
+   * of them cannot be written the others may take several commits, and if the store goes away between two: `PartlyApplied`.
+   */
   apply(operations: readonly LedgerOperation[]): Promise<LedgerOutcome[]>;
 
   /**
@@ -85,6 +88,16 @@ export const DIED_REASON = 'The process died before the call was settled.';
 /** The store cannot be reached or may not be trusted any more; whoever asks for money gets a refusal, not a guess. */
 export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable';
+}
+
+/** The store went away when some of a batch was durable: each operation's outcome in its place, or why it has none. */
+export class PartlyApplied extends StoreUnavailable {
+  readonly places: readonly (LedgerOutcome | StoreUnavailable)[];
+
+  constructor(places: readonly (LedgerOutcome | StoreUnavailable)[], cause: StoreUnavailable) {
+    super(cause.message, { cause });
+    this.places = places;
+  }
 }
 
 /** This program must not use that store, for a reason of one sentence; trying again changes nothing. */

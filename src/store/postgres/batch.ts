@@ -1,7 +1,7 @@
 import { LIMITS } from '../../limits.ts';
 import { fitsInt64 } from '../int64.ts';
 import { MemoryOperations } from '../memory/operations.ts';
-import type { LedgerOperation, LedgerOutcome } from '../store.ts';
+import { type LedgerOperation, type LedgerOutcome, PartlyApplied, StoreUnavailable } from '../store.ts';
 import { startOfDayMs } from '../windows.ts';
 import { BatchRows, sameWindows, Touched } from './batch-rows.ts';
 import { BatchWrites } from './batch-writes.ts';
@@ -20,6 +20,9 @@ const ROLLBACK: Statement = { text: 'ROLLBACK' };
 
 /** Why a hold was given back of which its owner never heard. */
 const DOUBT_REASON = 'The database went away before it was known whether the hold stands.';
+
+/** What became of an operation, or why nobody knows. */
+type Place = LedgerOutcome | StoreUnavailable;
 
 /** A batch that waits for its commit. */
 interface Decided {
@@ -50,22 +53,37 @@ export class BatchRunner {
   async run(operations: readonly LedgerOperation[]): Promise<LedgerOutcome[]> {
     const unwritable = operations.map(whyUnwritable);
     const writable = operations.filter((_, at) => unwritable[at] === null);
-    const outcomes = writable.length === 0 ? [] : await this.#runWritable(writable);
+    const applied = writable.length === 0 ? [] : await this.#runWritable(writable);
     let next = 0;
-    return unwritable.map((message) => (message === null ? outcomes[next++]! : { kind: 'operation_failed', message }));
+    const places = unwritable.map((message) => (message === null ? applied[next++]! : failed(message)));
+    const away = applied.find((place) => place instanceof StoreUnavailable);
+    if (away !== undefined) throw new PartlyApplied(places, away);
+    return places as LedgerOutcome[];
   }
 
-  async #runWritable(operations: readonly LedgerOperation[]): Promise<LedgerOutcome[]> {
+  /** Throws where none of them was applied. */
+  async #runWritable(operations: readonly LedgerOperation[]): Promise<Place[]> {
     try {
       return await this.#runTogether(operations, await this.#learned(operations));
     } catch (error) {
       if (!isPoison(error)) throw asUnavailable(error);
-      if (operations.length === 1) return [{ kind: 'operation_failed', message: String(error) }];
+      if (operations.length === 1) return [failed(String(error))];
     }
     // One of them cannot be written: halves find out which, and the others keep their order.
     const middle = operations.length >> 1;
     const first = await this.#runWritable(operations.slice(0, middle));
-    return first.concat(await this.#runWritable(operations.slice(middle)));
+    return first.concat(await this.#runRest(first, operations.slice(middle)));
+  }
+
+  /** What came before stands: whoever held money in it must be told so, though the store has gone away since. */
+  async #runRest(before: readonly Place[], operations: readonly LedgerOperation[]): Promise<Place[]> {
+    const away = before.find((place) => place instanceof StoreUnavailable);
+    if (away !== undefined) return operations.map(() => away);
+    try {
+      return await this.#runWritable(operations);
+    } catch (error) {
+      return operations.map(() => asUnavailable(error));
+    }
   }
 
   async #learned(operations: readonly LedgerOperation[]): Promise<NameId> {
@@ -155,13 +173,17 @@ export class BatchRunner {
   }
 }
 
+function failed(message: string): LedgerOutcome {
+  return { kind: 'operation_failed', message };
+}
+
 function decide(verbs: MemoryOperations, writes: BatchWrites, operation: LedgerOperation): LedgerOutcome {
   try {
     const outcome = verbs.apply(operation);
     writes.note(operation, outcome);
     return outcome;
   } catch (error) {
-    return { kind: 'operation_failed', message: String(error) };
+    return failed(String(error));
   }
 }
 

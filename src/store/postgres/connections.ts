@@ -74,9 +74,15 @@ export class Connections {
     return this.#withClient(this.#pool, (sql) => sql<Row>(text, values));
   }
 
-  /** A sign of life. */
-  pulse<Row>(text: string, values: readonly unknown[]): Promise<Row[]> {
-    return this.#withClient(this.#pulse, (sql) => sql<Row>(text, values));
+  /**
+   * A sign of life, without values. The server bounds its wait, or the backends of those given up here would go on
+   * waiting there; several statements sent as one are one transaction, which a pooler does not tear apart and which
+   * leaves nothing behind if it fails. Who gets no answer in spite of that has lost the server, not a lock.
+   */
+  async pulse<Row>(text: string): Promise<Row[]> {
+    const bounded = `SET LOCAL lock_timeout = ${LIMITS.postgresPulseMs};
+      SET LOCAL statement_timeout = ${LIMITS.postgresPulseMs}; ${text}`;
+    return this.#withClient(this.#pulse, (sql) => sql<Row>(bounded));
   }
 
   /** All or nothing. */
@@ -138,7 +144,7 @@ export class Connections {
     try {
       const own = await connected(pool);
       client = own;
-      return await use(async (text, values = []) => (await asked(own.query(text, [...values]))).rows);
+      return await use(async (text, values = []) => lastRows(await asked(own.query(text, [...values]))));
     } catch (error) {
       if (error instanceof ConnectionLost && client !== null) lost = error;
       if (error instanceof ConnectionLost) this.#lose(error);
@@ -223,6 +229,11 @@ export class Connections {
       this.#tryLater(attempt + 1);
     }
   }
+}
+
+/** Of several statements in one text, what the last one gave. */
+function lastRows<Row>(answer: pg.QueryResult | pg.QueryResult[]): Row[] {
+  return (Array.isArray(answer) ? answer.at(-1)! : answer).rows;
 }
 
 /** To wait in vain for one of the pool's connections says nothing about the database, only that much is asked of it. */

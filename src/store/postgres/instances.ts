@@ -14,8 +14,9 @@ const BURIED = 3;
 
 const NUMBERS = 1024;
 
-/** `$1` milliseconds before now, on the database's clock. */
-const MS_AGO = "clock_timestamp() - $1::int8 * interval '1 millisecond'";
+/** So many milliseconds before now, on the database's clock. */
+const ago = (ms: number) => `clock_timestamp() - ${ms} * interval '1 millisecond'`;
+const DEAD = ago(LIMITS.instanceDeadMs);
 
 /**
  * The lives of replicas. Each beats on the database's clock; one that is silent too long is fenced first, which waits for
@@ -44,7 +45,7 @@ export class Instances {
     const { epoch, number } = await this.#connections.transaction(async (sql) => {
       await takeLock(sql, 'instances');
       await refuseUnfinished(sql);
-      await fence(sql, "epoch = $1 OR beat_at = '-infinity'", before);
+      await fence(sql, "epoch = $1 OR beat_at = '-infinity'", [before]);
       const [row] = await sql<{ epoch: bigint }>('SELECT coalesce(max(epoch), 0) + 1 AS epoch FROM instance');
       const number = await freeNumber(sql, row!.epoch);
       await sql(
@@ -75,9 +76,8 @@ export class Instances {
     const answer = await this.#time.learn(async () => {
       const [row] = await this.#connections.pulse<{ now_ms: bigint }>(
         `UPDATE instance SET beat_at = clock_timestamp(),
-           beating_since = CASE WHEN beat_at < ${MS_AGO} THEN clock_timestamp() ELSE beating_since END
-         WHERE epoch = $2 AND state = ${LIVES} RETURNING ${NOW_MS}`,
-        [LIMITS.instanceSilentMs, epoch],
+           beating_since = CASE WHEN beat_at < ${ago(LIMITS.instanceSilentMs)} THEN clock_timestamp() ELSE beating_since END
+         WHERE epoch = ${epoch} AND state = ${LIVES} RETURNING ${NOW_MS}`,
       );
       return row;
     });
@@ -110,11 +110,11 @@ export class Instances {
   #fenceSilent(): Promise<boolean> {
     return this.#connections.transaction(async (sql) => {
       const [own] = await sql(
-        `SELECT 1 FROM instance WHERE epoch = $2 AND state = ${LIVES} AND beat_at >= ${MS_AGO} AND beating_since < ${MS_AGO}`,
-        [LIMITS.instanceDeadMs, this.#epoch],
+        `SELECT 1 FROM instance WHERE epoch = $1 AND state = ${LIVES} AND beat_at >= ${DEAD} AND beating_since < ${DEAD}`,
+        [this.#epoch],
       );
       if (own === undefined) return false;
-      await fence(sql, `beat_at < ${MS_AGO}`, LIMITS.instanceDeadMs);
+      await fence(sql, `beat_at < ${DEAD}`);
       const [fenced] = await sql(`SELECT 1 FROM instance WHERE state = ${FENCED} LIMIT 1`);
       return fenced !== undefined;
     });
@@ -149,10 +149,10 @@ export class Instances {
 const NOBODY: Reaping = { voided: 0, stuck: null };
 
 /** The whole row is asked for, which no batch with a hold of that life under way lets us have. */
-async function fence(sql: RunSql, condition: string, value: bigint | number | null): Promise<void> {
+async function fence(sql: RunSql, condition: string, values: readonly unknown[] = []): Promise<void> {
   const dead = await sql<{ epoch: bigint }>(
     `SELECT epoch FROM instance WHERE state = ${LIVES} AND (${condition}) ORDER BY epoch FOR UPDATE`,
-    [value],
+    values,
   );
   if (dead.length === 0) return;
   const fenced = `UPDATE instance SET state = ${FENCED} WHERE epoch = ANY($1::int8[])`;
