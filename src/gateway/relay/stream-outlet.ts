@@ -1,5 +1,4 @@
 import type { Timer } from '../../kit/clock.ts';
-import { SilenceLimit } from '../silence.ts';
 import type { AttemptTerms } from './attempt.ts';
 
 export const STREAM_HEADERS = {
@@ -15,11 +14,10 @@ interface OutletListener {
   lost(how: 'client_gone' | 'stalled'): void;
 }
 
-/** The client's side of a stream: its head, its pace, its keep-alives, its disappearance. */
+/** The client's side of a stream: its head, its pace, its disappearance. */
 export class StreamOutlet {
   readonly #terms: AttemptTerms;
   readonly #listener: OutletListener;
-  #keepAlive: SilenceLimit | null = null;
   #stall: Timer | null = null;
   #resting = false;
 
@@ -39,14 +37,12 @@ export class StreamOutlet {
     sink.onDrain(() => this.#drained());
   }
 
-  /** From the host's own 200 on, silence is filled with something that means nothing. */
-  keepAlive(): void {
-    const { clock, limits } = this.#terms;
-    this.#keepAlive = new SilenceLimit(clock, limits.keepAliveMs, () => this.#fillSilence());
+  /** With something that means nothing. */
+  fillSilence(): void {
+    if (!this.waiting) this.write([this.#terms.client.keepAlive]);
   }
 
   write(pieces: readonly (Buffer | string)[]): void {
-    this.#keepAlive?.touch();
     const bytes = pieces.length === 1 ? pieces[0]! : joined(pieces);
     this.#head();
     if (this.#terms.sink.write(bytes)) return;
@@ -59,10 +55,9 @@ export class StreamOutlet {
     this.#terms.sink.end(bytes);
   }
 
-  /** Stops all timers; what is still to be sent comes with `end`. */
+  /** Stops waiting for the client; what is still to be sent comes with `end`. */
   rest(): void {
     this.#resting = true;
-    this.#keepAlive?.stop();
     this.#stall?.cancel();
     this.#stall = null;
   }
@@ -70,10 +65,6 @@ export class StreamOutlet {
   #head(): void {
     const { sink, headers } = this.#terms;
     if (!sink.headSent) sink.head(200, { ...headers, ...STREAM_HEADERS });
-  }
-
-  #fillSilence(): void {
-    if (!this.waiting) this.write([this.#terms.client.keepAlive]);
   }
 
   #drained(): void {
@@ -90,7 +81,6 @@ export class StreamOutlet {
   #lost(how: 'client_gone' | 'stalled'): void {
     this.#stall?.cancel();
     this.#stall = null;
-    this.#keepAlive?.stop();
     if (!this.#resting) this.#listener.lost(how);
   }
 }

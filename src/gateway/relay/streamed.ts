@@ -7,7 +7,6 @@ import type { Timer } from '../../kit/clock.ts';
 import { type SseFrame, SseFramer } from '../../kit/sse.ts';
 import { LIMITS } from '../../limits.ts';
 import type { Bill, HostError, StreamRelay } from '../../wires/wire.ts';
-import { SilenceLimit } from '../silence.ts';
 import {
   type AttemptResult,
   type AttemptTerms,
@@ -23,6 +22,7 @@ import {
   retryAfterMsOf,
 } from './attempt.ts';
 import { StreamOutlet } from './stream-outlet.ts';
+import { StreamTimes } from './stream-times.ts';
 
 /** Passes a host's stream on, frame by frame; the last frames wait until the money is settled. */
 export function relayStreamed(terms: AttemptTerms): Promise<AttemptResult> {
@@ -41,20 +41,18 @@ class StreamedRelay implements AnswerReceiver {
   readonly #onBeginning = (bytes: Buffer, from: number): number => this.#repeated(bytes, from);
   #control: RequestControl | null = null;
   #status = 0;
-  #startedMs = 0;
   #firstByteMs: number | null = null;
   #retryAfterMs: number | null = null;
   /** The whole body of an answer that is no event stream: an error, or a host that cannot stream. */
   #body: Buffer[] | null = null;
   #bodyBytes = 0;
-  #idle: SilenceLimit | null = null;
-  #timers: Timer[] = [];
+  readonly #times: StreamTimes;
+  #drainLimit: Timer | null = null;
   #linger: Timer | null = null;
   #forgetShutdown: () => void = () => {};
   #clientEnded: 'client_gone' | 'stalled' | null = null;
   /** What had been relayed when the client was lost; only that can be estimated against it. */
   #relayedAtLoss = 0;
-  #onIdleLimit = false;
   #cutShort = false;
   #over = false;
 
@@ -67,18 +65,15 @@ class StreamedRelay implements AnswerReceiver {
       resume: () => this.#resume(),
       lost: (how) => this.#clientLost(how),
     });
+    this.#times = new StreamTimes(terms.clock, terms.limits, {
+      hostSilent: (limitMs) => this.#silent(limitMs),
+      clientUnfed: () => this.#outlet.fillSilence(),
+      ranTooLong: () => this.#ranTooLong(),
+    });
   }
 
   start(): void {
-    const { clock, limits, shutdown } = this.#terms;
-    this.#startedMs = clock.monotonicMs();
-    this.#idle = new SilenceLimit(clock, limits.firstFrameMs, () => this.#silent(limits.firstFrameMs));
-    this.#timers.push(
-      clock.after(limits.streamMs, () =>
-        this.#timedOut(`The stream ran for ${limits.streamMs / 1000} seconds, the longest allowed.`, null),
-      ),
-    );
-    this.#forgetShutdown = shutdown.onDue(() => this.#shutDown());
+    this.#forgetShutdown = this.#terms.shutdown.onDue(() => this.#shutDown());
     if (this.#over) return;
     this.#control = this.#terms.send(this);
     // A request that cannot even be made has failed by now.
@@ -89,16 +84,17 @@ class StreamedRelay implements AnswerReceiver {
     if (this.#over) return;
     const { clock } = this.#terms;
     this.#status = status;
-    this.#firstByteMs = clock.monotonicMs() - this.#startedMs;
+    this.#firstByteMs = clock.monotonicMs() - this.#times.startedMs;
     this.#retryAfterMs = retryAfterMsOf(status, headers, clock);
     if (isEncoded(headers)) this.#breakOff('The host compressed its stream though it was told not to.');
     else if (status < 200 || status >= 300 || !isEventStream(headers)) this.#body = [];
-    else this.#outlet.keepAlive();
+    // From the host's own 200 on, silence is filled.
+    else this.#times.clientFed();
   }
 
   data(chunks: readonly Buffer[]): void {
     if (this.#over) return;
-    this.#idle?.touch();
+    this.#times.hostSpoke();
     if (this.#body !== null) this.#collect(this.#body, chunks);
     else this.#pass(chunks);
   }
@@ -157,7 +153,7 @@ class StreamedRelay implements AnswerReceiver {
     if (this.#stream.terminal) this.#hostSaidLastWord();
     else if (this.#stream.relayedBytes > LIMITS.streamWordBytesMax)
       this.#breakOff('The host says more than a model can.');
-    else if (this.#idle !== null && this.#stream.relayedBytes > 0) this.#nowIdleLimit();
+    else if (this.#stream.relayedBytes > 0) this.#times.contentBegan();
   }
 
   #repeated(bytes: Buffer, from: number): number {
@@ -174,17 +170,11 @@ class StreamedRelay implements AnswerReceiver {
 
   #flush(): void {
     if (this.#outgoing.length === 0) return;
-    if (this.#clientEnded === null) this.#outlet.write(this.#outgoing);
+    if (this.#clientEnded === null) {
+      this.#outlet.write(this.#outgoing);
+      this.#times.clientFed();
+    }
     this.#outgoing.length = 0;
-  }
-
-  /** The first frame may take minutes, the next must not: the shorter limit begins with the first content. */
-  #nowIdleLimit(): void {
-    if (this.#onIdleLimit) return;
-    this.#onIdleLimit = true;
-    const { clock, limits } = this.#terms;
-    this.#idle?.stop();
-    this.#idle = new SilenceLimit(clock, limits.idleMs, () => this.#silent(limits.idleMs));
   }
 
   #endOfStream(): void {
@@ -230,7 +220,7 @@ class StreamedRelay implements AnswerReceiver {
 
   /** The host's silence begins anew: it was not the host who was silent. */
   #resume(): void {
-    this.#idle?.touch();
+    this.#times.hostSpoke();
     this.#control?.resume();
   }
 
@@ -239,6 +229,10 @@ class StreamedRelay implements AnswerReceiver {
     if (this.#outlet.waiting) return;
     const silence = `nothing for ${limitMs / 1000} seconds`;
     this.#timedOut(`The model sent ${silence}.`, { words: silence, retryable: false, sign: HOST_FAILED });
+  }
+
+  #ranTooLong(): void {
+    this.#timedOut(`The stream ran for ${this.#terms.limits.streamMs / 1000} seconds, the longest allowed.`, null);
   }
 
   #timedOut(message: string, fault: HostFault | null): void {
@@ -256,13 +250,14 @@ class StreamedRelay implements AnswerReceiver {
   #clientLost(how: 'client_gone' | 'stalled'): void {
     if (this.#over || this.#clientEnded !== null) return;
     this.#clientEnded = how;
+    this.#times.clientLost();
     this.#relayedAtLoss = this.#stream.relayedBytes;
     if (this.#terms.onClientGone === 'cancel' || this.#relayedAtLoss === 0) {
       this.#cutOff();
       return;
     }
     this.#control?.resume();
-    this.#timers.push(this.#terms.clock.after(this.#terms.limits.drainMs, () => this.#cutOff()));
+    this.#drainLimit = this.#terms.clock.after(this.#terms.limits.drainMs, () => this.#cutOff());
   }
 
   #cutOff(): void {
@@ -310,8 +305,8 @@ class StreamedRelay implements AnswerReceiver {
   #finish(result: AttemptResult): void {
     if (this.#over) return;
     this.#over = true;
-    this.#idle?.stop();
-    for (const timer of this.#timers) timer.cancel();
+    this.#times.stop();
+    this.#drainLimit?.cancel();
     this.#forgetShutdown();
     this.#outlet.rest();
     this.#resolve(result);
