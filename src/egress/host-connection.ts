@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
-import { connect as connectTls } from 'node:tls';
+import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import type { Clock, Timer } from '../kit/clock.ts';
 import { LIMITS } from '../limits.ts';
 import type { AnswerReceiver, RequestControl } from './egress.ts';
@@ -84,13 +84,15 @@ export class HostConnection {
 
   constructor(terms: ConnectionTerms) {
     this.#terms = terms;
-    this.#socket = openSocket(terms, () => this.#connected());
+    this.#socket = openSocket(terms, {
+      ready: () => this.#connected(),
+      read: (bytes) => this.#read(bytes),
+    });
     this.#connecting = terms.clock.after(LIMITS.hostConnectMs, () =>
       this.#break(notConnected(`No connection to the host within ${LIMITS.hostConnectMs / 1000} seconds.`)),
     );
     this.#socket.setNoDelay(true);
     this.#socket.setKeepAlive(true, LIMITS.hostProbeMs);
-    this.#socket.on('data', (bytes: Buffer) => this.#read(bytes));
     this.#socket.on('error', (error) => {
       this.#error ??= error;
     });
@@ -177,20 +179,42 @@ function notConnected(message: string): Error {
   return Object.assign(new Error(message), { code: CONNECT_TIMEOUT });
 }
 
-function openSocket(terms: ConnectionTerms, onReady: () => void): Socket {
+/** All connections read into this one: what came is copied out before the next read. */
+const READ_BUFFER = Buffer.allocUnsafeSlow(LIMITS.hostReadBytes);
+
+/** What a read brought, in a buffer of its own size; one made for every read would have to be large. */
+function copyOfRead(length: number): Buffer {
+  const bytes = Buffer.allocUnsafe(length);
+  READ_BUFFER.copy(bytes, 0, 0, length);
+  return bytes;
+}
+
+interface SocketListener {
+  ready(): void;
+  /** The bytes are the listener's from then on. */
+  read(bytes: Buffer): void;
+}
+
+function openSocket(terms: ConnectionTerms, { ready, read }: SocketListener): Socket {
   const { protocol, hostname, port } = terms.url;
   const host = hostname.replace(/^\[|\]$/g, '');
-  if (protocol === 'http:') return connectTcp({ host, port: Number(port || 80) }, onReady);
-  const socket = connectTls(
-    {
-      host,
-      port: Number(port || 443),
-      ...(isIP(host) === 0 && { servername: host }),
-      ALPNProtocols: ['http/1.1'],
-      ...(terms.session !== undefined && { session: terms.session }),
+  const onread = {
+    buffer: READ_BUFFER,
+    callback: (length: number): boolean => {
+      read(copyOfRead(length));
+      return true;
     },
-    onReady,
-  );
+  };
+  if (protocol === 'http:') return connectTcp({ host, port: Number(port || 80), onread }, ready);
+  const options: ConnectionOptions & { readonly onread: typeof onread } = {
+    host,
+    port: Number(port || 443),
+    onread,
+    ...(isIP(host) === 0 && { servername: host }),
+    ALPNProtocols: ['http/1.1'],
+    ...(terms.session !== undefined && { session: terms.session }),
+  };
+  const socket = connectTls(options, ready);
   socket.on('session', (session: Buffer) => {
     terms.session = session;
   });
