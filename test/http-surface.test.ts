@@ -80,6 +80,13 @@ describe('a head', () => {
       'invalid_header',
       'transfer-encoding',
     ],
+    [
+      'a method nobody has',
+      `STEAL /v1/models HTTP/1.1\r\n${HOST}connection: keep-alive,\tclose\r\n\r\n`,
+      405,
+      'method_not_allowed',
+      null,
+    ],
     ['an HTTP that is none', `GET /v1/models HTTP/2.0\r\n${HOST}\r\n`, 400, 'bad_request', null],
     [
       'too many headers',
@@ -129,7 +136,9 @@ describe('a head', () => {
     ['a zero byte', get('/v1/models', `${HOST}x: a\u0000b\r\n`), 400, 'bad_request'],
     ['bare line feeds', `GET /v1/models HTTP/1.1\nhost: localhost\n\n`, 400, 'bad_request'],
     ['a tunnel', `CONNECT evil.example:443 HTTP/1.1\r\n${HOST}\r\n`, 405, 'method_not_allowed'],
-    ['a method nobody has', `STEAL /v1/models HTTP/1.1\r\n${HOST}\r\n`, 400, 'bad_request'],
+    ['a line feed behind its path', get('/v1/models?a HTTP/1.1\ncontent-length: 5\nx:'), 400, 'bad_request'],
+    ['a zero byte behind its path', get('/v1/models?a\u0000b'), 400, 'bad_request'],
+    ['a space behind its path', get('/v1/models?a b'), 400, 'bad_request'],
     ['the beginning of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 400, 'bad_request'],
     ['a handshake of TLS', '\u0016\u0003\u0001\u0002\u0000\u0001\u0000\u0001\u00fc\u0003\u0003', 400, 'bad_request'],
   ] as const)('with %s never becomes a request', async (_, bytes, status, code) => {
@@ -232,6 +241,30 @@ describe('what only looks odd is served', () => {
       expect(await text).toContain('"chat.completion"');
       expect(await text).not.toContain('bad_request');
     }
+  });
+
+  test('an empty line behind a body does not make what follows it silent', async () => {
+    const socket = openSocket(harness.url);
+    const text = readToEnd(socket);
+    socket.write(
+      `POST /v1/chat/completions HTTP/1.1\r\n${HOST}${JSON_TYPE}content-length: ${ASK.length}\r\n\r\n${ASK}\r\n`,
+    );
+    await once(socket, 'data');
+    socket.write('no request\r\n\r\n');
+    expect((await text).match(/HTTP\/1\.1 \d{3}/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 400']);
+  });
+
+  test.each([
+    ['1.1', ['HTTP/1.1 100', 'HTTP/1.1 200']],
+    ['1.0', ['HTTP/1.1 200']],
+  ])('leave to send a body is given over HTTP/%s as that knows it', async (version, statuses) => {
+    const socket = openSocket(harness.url);
+    const text = readToEnd(socket);
+    const head = `POST /v1/chat/completions HTTP/${version}\r\n${HOST}${JSON_TYPE}content-length: ${ASK.length}\r\n`;
+    socket.write(`${head}connection: close\r\nexpect: 100-continue\r\n\r\n`);
+    await manyTurns();
+    socket.write(ASK);
+    expect((await text).match(/HTTP\/1\.1 \d{3}/g)).toEqual(statuses);
   });
 
   test('a request that has closed is not a client that has: its answer still comes', async () => {

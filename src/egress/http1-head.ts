@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { BodyFraming } from '../kit/http1-body.ts';
-import { readHeaderLines } from '../kit/http1-headers.ts';
+import { readHeaderLines, saysClose } from '../kit/http1-headers.ts';
 
 export interface AnswerHead {
   readonly status: number;
@@ -45,10 +45,6 @@ function framingOf(status: number, headers: Record<string, string>): BodyFraming
 function mayTrail(framing: BodyFraming, headers: Record<string, string>): boolean {
   if (framing !== 0) return false;
   return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
-}
-
-function saysClose(connection: string | undefined): boolean {
-  return connection !== undefined && /(?:^|[ ,])close(?:$|[ ,])/i.test(connection);
 }
 
 function keepAliveMs(value: string | undefined): number | null {

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { until } from '../../test/until.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import { Listener } from './listener.ts';
 import { readRequestBody } from './request-body.ts';
@@ -20,7 +21,7 @@ let port: number;
 let chunks: readonly string[] | null = null;
 
 beforeAll(async () => {
-  listener = new Listener({ requestHeadMs: 60_000, requestMs: 60_000 }, (request, response) => {
+  listener = new Listener({ requestHeadMs: 60_000, requestMs: 60_000, stallMs: 60_000 }, (request, response) => {
     const terms = { bytesMax: 10_000, giveLeave: () => response.giveLeave(), makeRoom: () => true };
     readRequestBody(request, terms, (body) => {
       const said = body instanceof GatewayError ? body.kind : body.toString('latin1');
@@ -93,6 +94,33 @@ test('requests mean the same however they are cut, and are answered in their ord
   );
 });
 
+test('a client that reads nothing is not waited for, whatever it broke off itself', async () => {
+  const large = Buffer.alloc(16 * 1024 * 1024);
+  const slow = new Listener({ requestHeadMs: 20, requestMs: 60_000, stallMs: 40 }, (_, response) => {
+    response.head(200, { 'content-length': String(large.length) });
+    response.end(large);
+  });
+  const url = await slow.listen({ host: '127.0.0.1', port: 0 });
+  for (const behind of ['0\r\n\r\n', 'zz\r\n']) {
+    const socket = connect(Number(new URL(url).port), '127.0.0.1');
+    socket.on('error', () => {});
+    socket.pause();
+    socket.write('GET /x HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n');
+    await until(() => slow.connections === 1, 'it is connected');
+    socket.write(behind);
+    await until(() => slow.connections === 0, 'it is cut');
+    socket.destroy();
+  }
+  await slow.close();
+});
+
+test('a head that comes byte by byte is read as it stands, and given up at its first fault', async () => {
+  const bytes = (text: string) => [...text].map((byte) => Buffer.from(byte, 'latin1'));
+  const good = await say(bytes('GET /slow HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n'));
+  expect(good.endsWith('GET\n/slow\n')).toBe(true);
+  expect(await say(bytes('GET /slow HTTP/1.1\r\nhost: x\ny: z\r\n'))).toMatch(/^HTTP\/1\.1 400 /);
+});
+
 describe('an answer', () => {
   const ask = (method: string, version: string) =>
     Buffer.from(`${method} /x HTTP/${version}\r\nhost: x\r\nconnection: close\r\n\r\n`);
@@ -116,7 +144,7 @@ describe('an answer', () => {
 
   test('never says what a header cannot', () => {
     const lines: string[] = [];
-    const probe = new Listener({ requestHeadMs: 60_000, requestMs: 60_000 }, (_, response) => {
+    const probe = new Listener({ requestHeadMs: 60_000, requestMs: 60_000, stallMs: 60_000 }, (_, response) => {
       for (const value of ['a\r\nb: c', 'a\0', 'a\u0100']) {
         try {
           response.setHeader('x', value);

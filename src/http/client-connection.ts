@@ -1,22 +1,26 @@
 import type { Socket } from 'node:net';
 import type { Clock } from '../kit/clock.ts';
 import { Http1Body } from '../kit/http1-body.ts';
+import { saysClose } from '../kit/http1-headers.ts';
 import { LIMITS } from '../limits.ts';
 import { answerBroken, type Breakage } from './broken-request.ts';
 import { InboundRequest } from './inbound-request.ts';
-import { mayBecomeHead, type RequestLines, readRequestLines } from './request-lines.ts';
+import { mayBecomeHead, mayContinueHead, type RequestLines, readRequestLines } from './request-lines.ts';
 import { Response } from './response.ts';
 
 export type Answer = (request: InboundRequest, response: Response) => void;
 
-/** How long a client may take to send a head, and a whole request. */
+/** How long a client may take to send a head, and a whole request, and to read the next piece of an answer. */
 export interface Patience {
   readonly requestHeadMs: number;
   readonly requestMs: number;
+  readonly stallMs: number;
 }
 
 export interface ConnectionTerms {
   readonly patience: Patience;
+  /** How often it is looked at, so how much later than this something may have begun. */
+  readonly checkMs: number;
   readonly clock: Clock;
   readonly answer: Answer;
   gone(connection: ClientConnection): void;
@@ -26,7 +30,6 @@ const HEAD_END = Buffer.from('\r\n\r\n');
 const CR = 13;
 const LF = 10;
 const NOTHING = Buffer.alloc(0);
-const CLOSE = /(?:^|[ ,])close(?:$|[ ,])/i;
 
 /**
  * One client's connection, in HTTP/1.1 read by the letter. Requests are taken one after the other: the next one is not
@@ -37,6 +40,8 @@ export class ClientConnection {
   readonly #terms: ConnectionTerms;
   /** What has come and was not read: a head that has begun, or what stands behind the request in hand. */
   #unread: Buffer = NOTHING;
+  /** How much of it is known to be the beginning of a head. */
+  #checkedBytes = 0;
   #request: InboundRequest | null = null;
   #body: Http1Body | null = null;
   #response: Response | null = null;
@@ -48,11 +53,15 @@ export class ClientConnection {
   #isBehind = false;
   #isEnding = false;
   #skippedBytes = 0;
+  /** What the client had read when it was last looked at, and when that last changed. */
+  #readBytes = 0;
+  #readMs: number;
 
   constructor(socket: Socket, terms: ConnectionTerms) {
     this.#socket = socket;
     this.#terms = terms;
     this.#sinceMs = terms.clock.monotonicMs();
+    this.#readMs = this.#sinceMs;
     socket.on('data', (bytes: Buffer) => this.#take(bytes));
     socket.on('drain', () => this.#response?.onDrain?.());
     socket.on('error', () => {});
@@ -63,12 +72,22 @@ export class ClientConnection {
   checkPatience(nowMs: number): void {
     const { requestHeadMs, requestMs } = this.#terms.patience;
     const waitedMs = nowMs - this.#sinceMs;
+    if (this.#isStalled(nowMs)) this.#socket.destroy();
     if (this.#isEnding || this.#request?.complete === true) return;
     if (this.#isIdle) {
       if (waitedMs >= LIMITS.clientKeepAliveMs) this.#end();
     } else if (waitedMs >= (this.#request === null ? Math.min(requestHeadMs, requestMs) : requestMs)) {
       this.#breakOff('too_slow');
     }
+  }
+
+  /** Whatever waits for it, a client that reads nothing of it is not waited for. */
+  #isStalled(nowMs: number): boolean {
+    const { bytesWritten, writableLength } = this.#socket;
+    const readBytes = bytesWritten - writableLength;
+    if (writableLength === 0 || readBytes !== this.#readBytes) this.#readMs = nowMs;
+    this.#readBytes = readBytes;
+    return nowMs - this.#readMs >= this.#terms.patience.stallMs + this.#terms.checkMs;
   }
 
   /** Nothing of a request has come: nobody minds if it ends. */
@@ -110,14 +129,25 @@ export class ClientConnection {
     const start = emptyLines(this.#unread);
     if (start > 0) this.#unread = this.#unread.subarray(start);
     const bytes = this.#unread;
-    if (bytes.length === 0) return false;
+    if (bytes.length === 0) {
+      this.#isBehind = false;
+      return false;
+    }
     if (this.#isIdle) this.#begin();
-    const end = bytes.indexOf(HEAD_END);
+    const end = bytes.indexOf(HEAD_END, Math.max(0, this.#checkedBytes - HEAD_END.length + 1));
     const isTooLong = end === -1 ? bytes.length > LIMITS.requestHeaderBytesMax : end > LIMITS.requestHeaderBytesMax;
     if (isTooLong) this.#breakOff('head_too_long');
     else if (end !== -1) this.#takeHead(bytes, end);
-    else if (!mayBecomeHead(bytes.toString('latin1'))) this.#breakOff('unreadable');
+    else if (!this.#mayBecomeHead(bytes)) this.#breakOff('unreadable');
     return end !== -1 && !isTooLong;
+  }
+
+  /** Each byte is looked at once, however slowly they come. */
+  #mayBecomeHead(bytes: Buffer): boolean {
+    const checked = this.#checkedBytes;
+    this.#checkedBytes = bytes.length;
+    if (checked === 0) return mayBecomeHead(bytes.toString('latin1'));
+    return mayContinueHead(bytes.toString('latin1', checked - 1));
   }
 
   #begin(): void {
@@ -138,6 +168,7 @@ export class ClientConnection {
     this.#request = request;
     this.#response = response;
     this.#unread = NOTHING;
+    this.#checkedBytes = 0;
     this.#isBehind = false;
     this.#skippedBytes = 0;
     this.#body = new Http1Body(lines.framing ?? 0, LIMITS.requestHeaderBytesMax);
@@ -147,8 +178,7 @@ export class ClientConnection {
 
   #openResponse({ method, headers, framing, httpVersionMajor, httpVersionMinor }: RequestLines): Response {
     const isOld = httpVersionMajor === 1 && httpVersionMinor === 0;
-    const { connection } = headers;
-    const closes = framing === null || (connection !== undefined && CLOSE.test(connection));
+    const closes = framing === null || saysClose(headers.connection);
     const { clock } = this.#terms;
     const answered = (): void => this.#answered();
     return new Response({ socket: this.#socket, clock, headOnly: method === 'HEAD', isOld, answered }, closes);

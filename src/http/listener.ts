@@ -14,11 +14,16 @@ export class Listener {
 
   constructor(patience: Patience, answer: Answer) {
     const gone = (connection: ClientConnection): void => void this.#connections.delete(connection);
-    const terms: ConnectionTerms = { patience, clock: this.#clock, answer, gone };
     this.#checkMs = Math.min(LIMITS.connectionsCheckMs, patience.requestHeadMs, patience.requestMs);
+    const terms: ConnectionTerms = { patience, checkMs: this.#checkMs, clock: this.#clock, answer, gone };
     this.#server = createServer({ noDelay: true }, (socket) => {
       this.#connections.add(new ClientConnection(socket, terms));
     });
+  }
+
+  /** Connections that are open, for tests that look for leaks. */
+  get connections(): number {
+    return this.#connections.size;
   }
 
   /** Gives the address by which the port can be called from this machine. */

@@ -30,7 +30,7 @@ export function readRequestBody(
   else if (length !== undefined && Number(length) > bytesMax) done(tooLarge(bytesMax));
   else if (Number(length) > LIMITS.largeBodyBytes && !terms.makeRoom(Number(length))) done(overloaded());
   else {
-    if (headers.expect !== undefined) terms.giveLeave();
+    if (headers.expect !== undefined && !request.complete) terms.giveLeave();
     const whole = request.takeWhole();
     if (whole === null) collect(request, terms, length !== undefined, done);
     else if (whole.length > bytesMax) done(tooLarge(bytesMax));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { mayBecomeHead, readRequestLines } from './request-lines.ts';
+import { mayBecomeHead, mayContinueHead, readRequestLines } from './request-lines.ts';
 
 describe('the lines of a request', () => {
   it('say what is asked, of whom, and how long the body is', () => {
@@ -15,6 +15,10 @@ describe('the lines of a request', () => {
     });
   });
 
+  it('may ask by any method: whether it is answered is for others to say', () => {
+    expect(readRequestLines('M-SEARCH /a HTTP/1.1')?.method).toBe('M-SEARCH');
+  });
+
   it.each([
     ['no body', 'GET / HTTP/1.1', 0],
     ['a length', 'GET / HTTP/1.1\r\ncontent-length: 0', 0],
@@ -27,9 +31,12 @@ describe('the lines of a request', () => {
   });
 
   it.each([
-    ['a method nobody has', 'STEAL / HTTP/1.1'],
     ['a method in small letters', 'get / HTTP/1.1'],
     ['no target', 'GET  HTTP/1.1'],
+    ['a space in its target', 'GET /a?b c HTTP/1.1'],
+    ['a line feed in its target', 'GET /a?b HTTP/1.1\nx: HTTP/1.1\r\nhost: a'],
+    ['a carriage return in its target', 'GET /a?b\rc HTTP/1.1'],
+    ['a zero byte in its target', 'GET /a?b\0c HTTP/1.1'],
     ['no version', 'GET /'],
     ['half a version', 'GET / HTTP/1'],
     ['one word', 'GET'],
@@ -50,6 +57,11 @@ describe('what has come of a head', () => {
     for (const begun of ['G', 'GET /v1', 'GET / HTTP/1.1\r', 'GET / HTTP/1.1\r\nhost: a\r\n', 'X\tY']) {
       expect([begun, mayBecomeHead(begun)]).toEqual([begun, true]);
     }
+  });
+
+  it('may go on as it could have begun', () => {
+    expect([mayContinueHead('1\r'), mayContinueHead('\r\nhost: a'), mayContinueHead('x')]).toEqual([true, true, true]);
+    expect([mayContinueHead('1\n'), mayContinueHead('\rhost'), mayContinueHead('a\0')]).toEqual([false, false, false]);
   });
 
   it('is given up as soon as it cannot', () => {

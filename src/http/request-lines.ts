@@ -16,17 +16,9 @@ export interface RequestLines {
   readonly framing: BodyFraming | null;
 }
 
-const METHODS: ReadonlySet<string> = new Set([
-  'GET',
-  'HEAD',
-  'POST',
-  'PUT',
-  'DELETE',
-  'CONNECT',
-  'OPTIONS',
-  'TRACE',
-  'PATCH',
-]);
+/** Whether anyone answers to it is for the router to say. */
+const METHOD = /^[A-Z][A-Z-]{0,30}$/;
+const NOT_IN_TARGET = /[^\x21-\x7e\x80-\xff]/;
 const VERSION = /^HTTP\/(\d)\.(\d)$/;
 const LENGTH = /^\d{1,15}$/;
 
@@ -39,7 +31,7 @@ export function readRequestLines(text: string): RequestLines | null {
   const method = line.slice(0, methodEnd);
   const url = line.slice(methodEnd + 1, targetEnd);
   const version = versionOf(line.slice(targetEnd + 1));
-  if (version === null || url === '' || !METHODS.has(method)) return null;
+  if (version === null || url === '' || NOT_IN_TARGET.test(url) || !isMethod(method)) return null;
   const rawHeaders: string[] = [];
   const headers = readHeaderLines(text, lineEnd === -1 ? text.length : lineEnd + 2, rawHeaders);
   if (headers === null) return null;
@@ -47,6 +39,10 @@ export function readRequestLines(text: string): RequestLines | null {
   const framing = framingOf(headers, version);
   if (framing === 'contradictory') return null;
   return { method, url, httpVersionMajor, httpVersionMinor, rawHeaders, headers, framing };
+}
+
+function isMethod(text: string): boolean {
+  return text === 'POST' || text === 'GET' || METHOD.test(text);
 }
 
 type Version = readonly [major: number, minor: number];
@@ -73,7 +69,12 @@ function framingOf(
   return coding.toLowerCase() === 'chunked' && major === 1 && minor >= 1 ? 'chunked' : null;
 }
 
-/** False as soon as what has come of a head can become none: no upper-case word first, or a line that ends otherwise. */
+/** False as soon as a head that begins so can become none: no upper-case word first, or a line that ends otherwise. */
 export function mayBecomeHead(begun: string): boolean {
-  return /^[A-Z]/.test(begun) && !/[^\t\r\n\x20-\x7e\x80-\xff]|[^\r]\n|\r[^\n]/.test(begun);
+  return /^[A-Z]/.test(begun) && mayContinueHead(begun);
+}
+
+/** The same of what came later, and the byte before it. */
+export function mayContinueHead(text: string): boolean {
+  return !/[^\t\r\n\x20-\x7e\x80-\xff]|[^\r]\n|\r[^\n]/.test(text);
 }

@@ -62,7 +62,8 @@ export class Response {
 
   /** Leave to send the body that was announced. */
   giveLeave(): void {
-    this.#terms.socket.write(CONTINUE, 'latin1');
+    // The older HTTP knows no answer before the answer.
+    if (!this.#terms.isOld) this.#terms.socket.write(CONTINUE, 'latin1');
   }
 
   head(status: number, headers: Readonly<Record<string, string>>): void {

@@ -49,6 +49,11 @@ function isSpace(code: number): boolean {
   return code === SPACE || code === TAB;
 }
 
+/** Whether a connection ends with the message that says this of it. */
+export function saysClose(connection: string | undefined): boolean {
+  return connection !== undefined && /(?:^|[ \t,])close(?:$|[ \t,])/i.test(connection);
+}
+
 /** The names that most messages have, as clients and servers spell them: looking one up is cheaper than checking it. */
 const WELL_KNOWN: ReadonlyMap<string, string> = new Map(
   [

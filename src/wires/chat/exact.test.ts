@@ -21,6 +21,13 @@ describe('frames of a host proven to conform', () => {
     expect(relay.relayedBytes).toBe(Buffer.byteLength('Hello "world"\n Brücke 橋 \u2028'));
   });
 
+  test('that tell of usage are read one by one, however alike they are', () => {
+    const telling = (content: string) => chunk([delta({ content })], { usage: USAGE });
+    const relay = exactStream(RELAY_TERMS);
+    feed(relay, sse(opening, telling('a'), telling('b'), telling('c'), stopped, DONE));
+    expect(relay.usage).toMatchObject({ state: 'reported', usage: { freshTokens: 9, outputTokens: 4 } });
+  });
+
   test('pass in pieces of any size', () => {
     const text = sse(opening, said('Brücke 橋'), said(' x'), said(' y'), stopped, DONE);
     for (const piece of [1, 2, 3, 7, 64]) {

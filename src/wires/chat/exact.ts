@@ -38,9 +38,9 @@ class ExactStream extends StreamState implements StreamRelay {
       bytes += modelBytes(delta);
     }
     if (bytes > 0) this.noteWords(bytes);
-    this.noteUsage(chunk);
+    const toldUsage = this.noteUsage(chunk);
     const written = changed ? `data: ${JSON.stringify(chunk)}\n\n` : null;
-    const isRepeatable = bytes > 0 && choices.length === 1 && choices[0]!.finish_reason === null;
+    const isRepeatable = bytes > 0 && !toldUsage && choices.length === 1 && choices[0]!.finish_reason === null;
     if (isRepeatable) this.known.learn(frame.raw, written, choices[0]!.delta as Members);
     return written ?? frame.raw;
   }
