@@ -23,8 +23,8 @@ export const MOVING_MUTANTS: readonly Mutant[] = [
   mutant(
     'a copy that is used though it differs',
     COPY,
-    'if (faults.list.length === 0) await target.finish();',
-    'await target.finish();',
+    '  if (faults.list.length === 0) {\n    leave();',
+    '  {\n    leave();',
     COPIED,
   ),
   mutant(

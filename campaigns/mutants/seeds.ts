@@ -40,13 +40,13 @@ export const MUTANTS: readonly Mutant[] = [
     changes: [
       {
         file: 'src/gateway/exchange.ts',
-        find: '  const settled = await gateway.ledger.settle(call.id, settlement, terms)',
+        find: '    settled = (await gateway.ledger.settle(call.id, settlement, terms)).settlement;',
         replace:
-          '  giveLastWord(admitted, served, settlement, sink);\n  const settled = await gateway.ledger.settle(call.id, settlement, terms)',
+          '    giveLastWord(admitted, served, settlement, sink);\n    settled = (await gateway.ledger.settle(call.id, settlement, terms)).settlement;',
       },
       {
         file: 'src/gateway/exchange.ts',
-        find: '  giveLastWord(admitted, served, settled.settlement, sink);\n',
+        find: '  giveLastWord(admitted, served, settled, sink);\n',
         replace: '',
       },
     ],
@@ -67,13 +67,13 @@ export const MUTANTS: readonly Mutant[] = [
     name: "the request's close taken for the response's",
     changes: [
       {
-        file: 'src/http/response-sink.ts',
-        find: "    response.on('close', () => this.#closed());",
-        replace: "    response.req.on('close', () => this.#closed());",
+        file: 'src/http/client-connection.ts',
+        find: '    request.finish();\n',
+        replace: '    request.finish();\n    this.#response?.close();\n',
       },
     ],
-    tests: ['test/client-gone.test.ts'],
-    named: 'after the last frame, nothing changes',
+    tests: ['test/http-surface.test.ts'],
+    named: 'a request that has closed is not a client that has: its answer still comes',
   },
   {
     name: 'money as floating-point numbers',
@@ -92,9 +92,9 @@ export const MUTANTS: readonly Mutant[] = [
     changes: [
       {
         file: 'src/ledger/ledger.ts',
-        find: "    const outcome = await this.#submit({ kind: 'hold', epoch, createdMs, ...request });",
+        find: "    const outcome = await this.#batcher.submit({ ...request, kind: 'hold', epoch, createdMs });",
         replace:
-          "    void this.#submit({ kind: 'hold', epoch, createdMs, ...request });\n    const outcome = { kind: 'held' } as HoldResult;",
+          "    void this.#batcher.submit({ ...request, kind: 'hold', epoch, createdMs });\n    const outcome = { kind: 'held' } as HoldResult;",
       },
     ],
     tests: ['test/overspend.test.ts'],
