@@ -45,7 +45,13 @@ function relay(client: string, recording: AnyRecording, pieces: readonly Buffer[
     const bytes = stream.frame(frame);
     if (bytes !== null) written.push(bytes.toString());
   };
-  for (const piece of pieces) framer.push(piece, take);
+  const takeRun = (bytes: Buffer, from: number): number => {
+    const run = stream.repeated?.(bytes, from) ?? null;
+    if (run === null) return from;
+    written.push(run.bytes.toString());
+    return run.end;
+  };
+  for (const piece of pieces) framer.push(piece, take, takeRun);
   framer.end(take);
   const ended = stream.error === null && (stream.terminal || stream.mayEndHere);
   written.push(ended ? stream.closing(BILL) : `broken off: ${stream.error?.kind ?? 'in the middle'}`);
