@@ -186,8 +186,8 @@ export const LIMITS = {
   hostKeepAliveMarginMs: 1_000,
   /** How long a quiet connection goes without a probe of the network below it. */
   hostProbeMs: 60_000,
-  /** What one read of a host's connection takes at most. */
-  hostReadBytes: 64 * 1024,
+  /** What one read of a connection takes at most. */
+  socketReadBytes: 64 * 1024,
   hostHeaderBytesMax: 64 * 1024,
   /** URLs that callers give: looking one up (each try, how many, in all), its addresses, how many of them are dialed, how long each dial. */
   callerUrlLookupTryMs: 2_000,

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import type { Clock, Timer } from '../kit/clock.ts';
+import { sharedReads } from '../kit/shared-reads.ts';
 import { LIMITS } from '../limits.ts';
 import type { AnswerReceiver, RequestControl } from './egress.ts';
 import { Http1Answer } from './http1-answer.ts';
@@ -179,16 +180,6 @@ function notConnected(message: string): Error {
   return Object.assign(new Error(message), { code: CONNECT_TIMEOUT });
 }
 
-/** All connections read into this one: what came is copied out before the next read. */
-const READ_BUFFER = Buffer.allocUnsafeSlow(LIMITS.hostReadBytes);
-
-/** What a read brought, in a buffer of its own size; one made for every read would have to be large. */
-function copyOfRead(length: number): Buffer {
-  const bytes = Buffer.allocUnsafe(length);
-  READ_BUFFER.copy(bytes, 0, 0, length);
-  return bytes;
-}
-
 interface SocketListener {
   ready(): void;
   /** The bytes are the listener's from then on. */
@@ -198,13 +189,7 @@ interface SocketListener {
 function openSocket(terms: ConnectionTerms, { ready, read }: SocketListener): Socket {
   const { protocol, hostname, port } = terms.url;
   const host = hostname.replace(/^\[|\]$/g, '');
-  const onread = {
-    buffer: READ_BUFFER,
-    callback: (length: number): boolean => {
-      read(copyOfRead(length));
-      return true;
-    },
-  };
+  const onread = sharedReads(read);
   if (protocol === 'http:') return connectTcp({ host, port: Number(port || 80), onread }, ready);
   const options: ConnectionOptions & { readonly onread: typeof onread } = {
     host,

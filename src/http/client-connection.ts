@@ -3,6 +3,7 @@ import type { Clock } from '../kit/clock.ts';
 import { Http1Body } from '../kit/http1-body.ts';
 import { saysClose } from '../kit/http1-headers.ts';
 import { LIMITS } from '../limits.ts';
+import { readAccepted } from './accepted-socket.ts';
 import { answerBroken, type Breakage } from './broken-request.ts';
 import { InboundRequest } from './inbound-request.ts';
 import { mayBecomeHead, mayContinueHead, type RequestLines, readRequestLines } from './request-lines.ts';
@@ -57,12 +58,12 @@ export class ClientConnection {
   #readBytes = 0;
   #readMs: number;
 
-  constructor(socket: Socket, terms: ConnectionTerms) {
+  constructor(accepted: Socket, terms: ConnectionTerms) {
+    const socket = readAccepted(accepted, (bytes) => this.#take(bytes));
     this.#socket = socket;
     this.#terms = terms;
     this.#sinceMs = terms.clock.monotonicMs();
     this.#readMs = this.#sinceMs;
-    socket.on('data', (bytes: Buffer) => this.#take(bytes));
     socket.on('drain', () => this.#response?.onDrain?.());
     socket.on('error', () => {});
     socket.on('close', () => this.#closed());

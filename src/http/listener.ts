@@ -16,8 +16,8 @@ export class Listener {
     const gone = (connection: ClientConnection): void => void this.#connections.delete(connection);
     this.#checkMs = Math.min(LIMITS.connectionsCheckMs, patience.requestHeadMs, patience.requestMs);
     const terms: ConnectionTerms = { patience, checkMs: this.#checkMs, clock: this.#clock, answer, gone };
-    this.#server = createServer({ noDelay: true }, (socket) => {
-      this.#connections.add(new ClientConnection(socket, terms));
+    this.#server = createServer({ noDelay: true, pauseOnConnect: true }, (accepted) => {
+      this.#connections.add(new ClientConnection(accepted, terms));
     });
   }
 
