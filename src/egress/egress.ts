@@ -6,7 +6,7 @@ export interface OutgoingRequest {
   readonly origin: string;
   readonly method?: 'GET' | 'POST';
   readonly path: string;
-  readonly headers: Record<string, string>;
+  readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer | null;
 }
 

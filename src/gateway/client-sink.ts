@@ -1,7 +1,8 @@
 /** An answer in one piece, as it goes to the client. */
 export interface WholeAnswer {
   readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
+  /** Header lines, without the length. */
+  readonly lines: string;
   readonly body: Buffer;
 }
 
@@ -13,7 +14,8 @@ export interface ClientSink {
   /** Runs when the connection closes before the answer was finished; at once if that has happened. */
   onGone(listener: () => void): void;
   onDrain(listener: () => void): void;
-  head(status: number, headers: Readonly<Record<string, string>>): void;
+  /** Header lines as they are sent; `length` is the body's, null while nobody knows it. */
+  head(status: number, lines: string, length: number | null): void;
   /** False when the client reads slower than we write: wait for drain. */
   write(bytes: Buffer | string): boolean;
   end(bytes?: Buffer | string): void;

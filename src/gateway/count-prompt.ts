@@ -11,7 +11,8 @@ import { openRecord } from './exchange-record.ts';
 import type { Call, Gateway } from './gateway.ts';
 import type { Passage } from './passage.ts';
 import { readBody, readModelName } from './read-call.ts';
-import { identityHeaders, refuse } from './refuse.ts';
+import { FREE_LINES } from './receipt-headers.ts';
+import { identityLines, refuse } from './refuse.ts';
 import { relayBuffered } from './relay/buffered.ts';
 import { resolve } from './resolve.ts';
 import { attemptTerms } from './serve.ts';
@@ -30,10 +31,10 @@ export async function countPrompt(gateway: Gateway, call: Call, sink: ClientSink
     checkNeeds(model, peek.needs);
     const passage = countingPassage(text, peek.hostHeaders, counterOf(gateway, model));
     record.host = passage.candidate.host.row.name;
-    const headers = identityHeaders(call.requestId, peek.model, model.id);
-    const result = await relayBuffered(attemptTerms(gateway, call, passage, sink, headers));
+    const lines = identityLines(call.requestId, peek.model, model.id);
+    const result = await relayBuffered(attemptTerms(gateway, call, passage, sink, lines));
     if (result.error !== null) throw result.error;
-    result.deliver(NOTHING, { 'x-gateway-cost-nanousd': '0' });
+    result.deliver(NOTHING, FREE_LINES);
     record.status = result.httpStatus;
     record.ended = result.ended;
   } catch (error) {

@@ -1,7 +1,7 @@
 import { GatewayError } from '../canonical/errors.ts';
 import type { Settlement } from '../canonical/receipt.ts';
 import { ZERO_USAGE } from '../canonical/usage.ts';
-import type { SettleTerms } from '../ledger/ledger.ts';
+import type { HoldRequest, HoldResult, SettleTerms } from '../ledger/ledger.ts';
 import { usdNumber } from '../money/nanousd.ts';
 import type { Bill } from '../wires/wire.ts';
 import type { ClientSink, WholeAnswer } from './client-sink.ts';
@@ -11,7 +11,7 @@ import { refusalOfHold } from './hold-refusal.ts';
 import { answerAgain, answerInstead, keepAnswer } from './idempotency.ts';
 import { meter } from './meter.ts';
 import type { Outcome } from './outcome.ts';
-import { receiptHeaders } from './receipt-headers.ts';
+import { receiptLines } from './receipt-headers.ts';
 import { refuse } from './refuse.ts';
 import type { AttemptResult } from './relay/attempt.ts';
 import { noteOverrun, type Served, serve } from './serve.ts';
@@ -24,7 +24,8 @@ import { type Admitted, countedCloser, understand } from './understand.ts';
 export async function exchange(gateway: Gateway, call: Call, sink: ClientSink): Promise<void> {
   const record = openRecord(call);
   try {
-    const admitted = await understandOrRepeat(gateway, call, record);
+    const understood = understandOrRepeat(gateway, call, record);
+    const admitted = understood instanceof Promise ? await understood : understood;
     if ('body' in admitted) giveAgain(admitted, record, sink);
     else await exchangeInSlot(gateway, admitted, sink);
   } catch (error) {
@@ -35,15 +36,17 @@ export async function exchange(gateway: Gateway, call: Call, sink: ClientSink): 
 }
 
 /** What is refused now may have been answered before, under the same idempotency key. */
-async function understandOrRepeat(
+function understandOrRepeat(
   gateway: Gateway,
   call: Call,
   record: ExchangeRecord,
-): Promise<Admitted | WholeAnswer> {
+): Admitted | Promise<Admitted | WholeAnswer> {
+  const instead = (refusal: unknown): Promise<WholeAnswer> => answerInstead(gateway, call, refusal);
   try {
-    return await understand(gateway, call, record);
+    const understood = understand(gateway, call, record);
+    return understood instanceof Promise ? understood.catch(instead) : understood;
   } catch (refusal) {
-    return answerInstead(gateway, call, refusal);
+    return instead(refusal);
   }
 }
 
@@ -66,21 +69,16 @@ async function exchangeInSlot(gateway: Gateway, admitted: Admitted, sink: Client
  * Where the call was made before, under the same idempotency key, it is not made again: its answer comes instead.
  */
 async function takeHold(gateway: Gateway, admitted: Admitted): Promise<Admitted | WholeAnswer> {
-  const held = await tryHold(gateway, admitted);
+  const held = heldAs(gateway, admitted, await gateway.ledger.hold(holdOf(admitted)));
   if (!(held instanceof GatewayError)) return held;
   const closer = await countedCloser(gateway, admitted);
-  const heldCloser = closer === null ? held : await tryHold(gateway, closer);
+  const heldCloser = closer === null ? held : heldAs(gateway, closer, await gateway.ledger.hold(holdOf(closer)));
   if (heldCloser instanceof GatewayError) throw heldCloser;
   return heldCloser;
 }
 
-/** A call that holds its worst case, an answer that was given before, or a refusal. */
-type Held = Admitted | WholeAnswer | GatewayError;
-
-/** The refusal is a value, since a closer count may still turn it; what an idempotency key refuses is thrown. */
-async function tryHold(gateway: Gateway, admitted: Admitted): Promise<Held> {
-  const { call, peek, admission, prices, ceilingNanousd, idempotency, record } = admitted;
-  const result = await gateway.ledger.hold({
+function holdOf({ call, peek, admission, prices, ceilingNanousd, idempotency }: Admitted): HoldRequest {
+  return {
     id: call.id,
     accountId: call.caller.accountId,
     keyId: call.caller.keyId,
@@ -93,7 +91,15 @@ async function tryHold(gateway: Gateway, admitted: Admitted): Promise<Held> {
     priceId: prices.priceId,
     labels: peek.labels,
     idempotency,
-  });
+  };
+}
+
+/** A call that holds its worst case, an answer that was given before, or a refusal. */
+type Held = Admitted | WholeAnswer | GatewayError;
+
+/** The refusal is a value, since a closer count may still turn it; what an idempotency key refuses is thrown. */
+function heldAs(gateway: Gateway, admitted: Admitted, result: HoldResult): Held {
+  const { call, peek, admission, idempotency, record } = admitted;
   if (result.kind === 'hold_refused') return refusalOfHold(result, admission, peek);
   if (result.kind === 'idempotent') return answerAgain(gateway.sealer, call, idempotency!, result);
   record.heldNanousd = admission.worstNanousd;
@@ -101,11 +107,11 @@ async function tryHold(gateway: Gateway, admitted: Admitted): Promise<Held> {
   return admitted;
 }
 
-function giveAgain({ status, headers, body }: WholeAnswer, record: ExchangeRecord, sink: ClientSink): void {
+function giveAgain({ status, lines, body }: WholeAnswer, record: ExchangeRecord, sink: ClientSink): void {
   record.status = status;
   record.ended = 'replayed';
   if (sink.gone) return;
-  sink.head(status, headers);
+  sink.head(status, lines, body.length);
   sink.end(body);
 }
 
@@ -160,7 +166,7 @@ function settleTerms(
   const { streamMs, bufferedMs } = gateway.limits;
   const waitUntilMs = call.startedMs + (peek.stream ? streamMs : bufferedMs);
   if (idempotency === null || served.whole === undefined) return { waitUntilMs };
-  const answer = served.whole(billOf(settlement), receiptHeaders(settlement));
+  const answer = served.whole(billOf(settlement), receiptLines(settlement));
   return { waitUntilMs, kept: keepAnswer(gateway, call, idempotency, answer) };
 }
 
@@ -176,7 +182,7 @@ function giveLastWord(admitted: Admitted, served: AttemptResult, settlement: Set
     return;
   }
   try {
-    served.deliver(billOf(settlement), receiptHeaders(settlement));
+    served.deliver(billOf(settlement), receiptLines(settlement));
   } catch (error) {
     refuse(call, record, sink, error, settlement);
   }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { GatewayError } from '../canonical/errors.ts';
 import type { Sealer } from '../custody/seal.ts';
+import { headerLines, readHeaderLines } from '../kit/http1-headers.ts';
 import { formatId } from '../kit/ids.ts';
 import { tryParseJson } from '../kit/json.ts';
 import type { Repeat } from '../ledger/ledger.ts';
@@ -31,16 +32,23 @@ function placeOf({ caller }: Call, { key }: IdempotencyMark, callId: bigint): st
   return ['idempotency', String(caller.accountId), key, String(callId)];
 }
 
+/** As it is kept, whichever way a head is handed about meanwhile. */
+interface KeptHead {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
 /** The answer as the store keeps it; null where it is too large, or one too many: then the key keeps only the fact. */
 export function keepAnswer(
   { sealer, keptBudget }: Pick<Gateway, 'sealer' | 'keptBudget'>,
   call: Call,
   mark: IdempotencyMark,
-  { status, headers, body }: WholeAnswer,
+  { status, lines, body }: WholeAnswer,
 ): Uint8Array | null {
   if (body.length > LIMITS.idempotencyAnswerBytesMax) return null;
   if (!keptBudget.take(call.caller.accountId, body.length)) return null;
-  const head = Buffer.from(`${JSON.stringify({ status, headers })}\n`);
+  const headers = { ...readHeaderLines(lines, 0), 'content-length': String(body.length) };
+  const head = Buffer.from(`${JSON.stringify({ status, headers } satisfies KeptHead)}\n`);
   return sealer.seal(Buffer.concat([head, body]), placeOf(call, mark, call.id));
 }
 
@@ -70,12 +78,10 @@ export async function answerInstead({ ledger, sealer }: Gateway, call: Call, ref
 /** The head stands on a line of its own, before the body. */
 function readKept(plain: Uint8Array): WholeAnswer {
   const headEnd = plain.indexOf(0x0a);
-  const head = tryParseJson(Buffer.from(plain.subarray(0, headEnd)).toString()) as Omit<WholeAnswer, 'body'>;
-  return {
-    status: head.status,
-    headers: { ...head.headers, 'idempotency-replayed': 'true' },
-    body: Buffer.from(plain.subarray(headEnd + 1)),
-  };
+  const { status, headers } = tryParseJson(Buffer.from(plain.subarray(0, headEnd)).toString()) as KeptHead;
+  const { 'content-length': _, ...others } = headers;
+  const lines = headerLines({ ...others, 'idempotency-replayed': 'true' });
+  return { status, lines, body: Buffer.from(plain.subarray(headEnd + 1)) };
 }
 
 function refusalOfRepeat(state: Exclude<Repeat['state'], 'finished'>): GatewayError {

@@ -107,7 +107,7 @@ function sameWire(crossing: Crossing, candidate: Candidate): Passage {
   return {
     candidate,
     path: relay.path,
-    headers: { ...relay.headers, ...peek.hostHeaders },
+    headers: headersOf(relay.headers, peek.hostHeaders),
     body: () =>
       relay.writeRequest(text, peek, {
         hostModel,
@@ -123,6 +123,13 @@ function sameWire(crossing: Crossing, candidate: Candidate): Passage {
     answerAsStream: (body) => relay.stream?.answerAsStream(body) ?? null,
     readError: (status, body) => relay.readError(status, body),
   };
+}
+
+const NO_HEADERS = {};
+
+/** The wire's own object where nothing is added to it: those that see it again need not write it again. */
+function headersOf(wires: Passage['headers'] = NO_HEADERS, callers?: Passage['headers']): Passage['headers'] {
+  return callers === undefined ? wires : { ...wires, ...callers };
 }
 
 /** Through the common language, both ways. */
@@ -146,7 +153,7 @@ function translated(crossing: Crossing, candidate: Candidate, canonical: Canonic
   return {
     candidate,
     path: wire.relay.path,
-    headers: wire.relay.headers ?? {},
+    headers: headersOf(wire.relay.headers),
     body: () => body,
     openStream: () => new TranslatedStream(client, upstream, terms, slots),
     readAnswer: (answer) => translateAnswer(answer, client, upstream, terms, slots),

@@ -10,7 +10,8 @@ import { type ExchangeRecord, openRecord } from './exchange-record.ts';
 import type { Call, Gateway } from './gateway.ts';
 import { refusalOfHold } from './hold-refusal.ts';
 import { readBody } from './read-call.ts';
-import { identityHeaders, refuse } from './refuse.ts';
+import { FREE_LINES } from './receipt-headers.ts';
+import { identityLines, refuse } from './refuse.ts';
 import { type Admitted, countedCloser, understand } from './understand.ts';
 
 /** A billed route, by any of the spellings that callers may give of its path. */
@@ -127,11 +128,7 @@ function giveQuote(answer: Quote, call: Call, record: ExchangeRecord, sink: Clie
   record.ended = 'complete';
   if (sink.gone) return;
   const body = Buffer.from(stringifyJson(answer));
-  sink.head(200, {
-    ...identityHeaders(call.requestId, record.requestedModel, record.effectiveModel),
-    'x-gateway-cost-nanousd': '0',
-    'content-type': 'application/json; charset=utf-8',
-    'content-length': String(body.length),
-  });
+  const identity = identityLines(call.requestId, record.requestedModel, record.effectiveModel);
+  sink.head(200, `${identity}${FREE_LINES}content-type: application/json; charset=utf-8\r\n`, body.length);
   sink.end(body);
 }

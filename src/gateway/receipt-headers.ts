@@ -6,12 +6,12 @@ export interface SettledCost {
 }
 
 /** The cost headers of a buffered answer; without components their header is absent, which means unknown, never zero. */
-export function receiptHeaders({ costNanousd, components }: SettledCost): Record<string, string> {
-  const headers: Record<string, string> = { 'x-gateway-cost-nanousd': String(costNanousd) };
-  if (components !== null) headers['x-gateway-cost-components-nanousd'] = componentsText(components);
-  return headers;
+export function receiptLines({ costNanousd, components }: SettledCost): string {
+  const cost = `x-gateway-cost-nanousd: ${costNanousd}\r\n`;
+  if (components === null) return cost;
+  const { freshNanousd, cacheWriteNanousd, cacheReadNanousd, outputNanousd } = components;
+  return `${cost}x-gateway-cost-components-nanousd: fresh=${freshNanousd},cache_write=${cacheWriteNanousd},cache_read=${cacheReadNanousd},output=${outputNanousd}\r\n`;
 }
 
-function componentsText({ freshNanousd, cacheWriteNanousd, cacheReadNanousd, outputNanousd }: CostComponents): string {
-  return `fresh=${freshNanousd},cache_write=${cacheWriteNanousd},cache_read=${cacheReadNanousd},output=${outputNanousd}`;
-}
+/** Of what nobody is ever charged for. */
+export const FREE_LINES = receiptLines({ costNanousd: 0n, components: null });

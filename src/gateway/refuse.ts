@@ -1,25 +1,20 @@
 import { GatewayError } from '../canonical/errors.ts';
+import { headerLine } from '../kit/http1-headers.ts';
 import { StoreUnavailable } from '../store/store.ts';
 import type { WrittenError } from '../wires/wire.ts';
 import type { ClientSink } from './client-sink.ts';
 import type { ExchangeRecord } from './exchange-record.ts';
 import type { Call } from './gateway.ts';
-import { receiptHeaders, type SettledCost } from './receipt-headers.ts';
+import { receiptLines, type SettledCost } from './receipt-headers.ts';
 
-/** The ids every answer carries, refusals too, and the models as far as they are known. */
-export function identityHeaders(
-  requestId: string,
-  requested: string | null,
-  effective: string | null,
-): Record<string, string> {
-  const headers: Record<string, string> = {
-    'x-gateway-request-id': requestId,
-    'request-id': requestId,
-    'x-request-id': requestId,
-  };
-  if (requested !== null && isHeaderText(requested)) headers['x-gateway-requested-model'] = requested;
-  if (effective !== null && isHeaderText(effective)) headers['x-gateway-effective-model'] = effective;
-  return headers;
+/** Header lines with the ids every answer carries, refusals too, and the models as far as they are known. */
+export function identityLines(requestId: string, requested: string | null, effective: string | null): string {
+  const ids = `x-gateway-request-id: ${requestId}\r\nrequest-id: ${requestId}\r\nx-request-id: ${requestId}\r\n`;
+  return ids + modelLine('requested', requested) + modelLine('effective', effective);
+}
+
+function modelLine(which: string, model: string | null): string {
+  return model !== null && isHeaderText(model) ? `x-gateway-${which}-model: ${model}\r\n` : '';
 }
 
 /** A model's name comes from the caller's JSON or the operator's config and may hold what no header can. */
@@ -27,14 +22,16 @@ function isHeaderText(text: string): boolean {
   return /^[\x20-\x7e]+$/.test(text);
 }
 
-/** Headers that tell a client how to take an error. */
-export function errorHeaders(error: GatewayError): Record<string, string> {
-  const headers: Record<string, string> = { 'content-type': 'application/json; charset=utf-8' };
-  if (error.mustNotRetry) headers['x-should-retry'] = 'false';
-  if (error.retryAfterS !== null) headers['retry-after'] = String(error.retryAfterS);
-  if (error.status === 401) headers['www-authenticate'] = 'Bearer';
-  return headers;
+/** Header lines that tell a client how to take an error. */
+export function errorLines(error: GatewayError): string {
+  let lines = 'content-type: application/json; charset=utf-8\r\n';
+  if (error.mustNotRetry) lines += MUST_NOT_RETRY;
+  if (error.retryAfterS !== null) lines += headerLine('retry-after', String(error.retryAfterS));
+  if (error.status === 401) lines += 'www-authenticate: Bearer\r\n';
+  return lines;
 }
+
+const MUST_NOT_RETRY = 'x-should-retry: false\r\n';
 
 /**
  * Answers with an error instead of a model's words. Without a settlement nothing was charged, and the answer says so;
@@ -60,13 +57,12 @@ export function refuse(
   }
   const written: WrittenError = call.wire.client.writeError(error, call.requestId);
   const body = Buffer.from(error.body ?? written.body);
-  sink.head(written.status, {
-    ...identityHeaders(call.requestId, record.requestedModel, record.effectiveModel),
-    ...(settlement === null ? {} : receiptHeaders(settlement)),
-    ...errorHeaders(error),
-    ...(charged ? { 'x-should-retry': 'false' } : {}),
-    'content-length': String(body.length),
-  });
+  const lines =
+    identityLines(call.requestId, record.requestedModel, record.effectiveModel) +
+    (settlement === null ? '' : receiptLines(settlement)) +
+    errorLines(error) +
+    (charged && !error.mustNotRetry ? MUST_NOT_RETRY : '');
+  sink.head(written.status, lines, body.length);
   sink.end(body);
 }
 

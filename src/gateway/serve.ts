@@ -8,7 +8,7 @@ import type { Call, Gateway } from './gateway.ts';
 import { hostMayBill } from './meter.ts';
 import type { Outcome } from './outcome.ts';
 import { noHost, type Passage } from './passage.ts';
-import { identityHeaders } from './refuse.ts';
+import { identityLines } from './refuse.ts';
 import {
   type AttemptResult,
   type AttemptTerms,
@@ -101,25 +101,26 @@ const NEVER_ASKED: AttemptResult = {
   deliver: () => {},
 };
 
-async function attempt(gateway: Gateway, admitted: Admitted, passage: Passage, sink: ClientSink): Promise<Tried> {
+function attempt(gateway: Gateway, admitted: Admitted, passage: Passage, sink: ClientSink): Promise<Tried> {
   const { clock } = gateway;
   const { call, peek, admission } = admitted;
   const { host, standing } = passage.candidate;
-  const headers = identityHeaders(call.requestId, peek.model, admission.model.id);
-  const terms = attemptTerms(gateway, call, passage, sink, headers);
+  const lines = identityLines(call.requestId, peek.model, admission.model.id);
+  const terms = attemptTerms(gateway, call, passage, sink, lines);
   const startedMs = clock.monotonicMs();
   const ticket = standing?.enter(startedMs) ?? 0;
   const spare = (): boolean => hasSpare(gateway, admitted, passage.candidate);
-  try {
-    const result = await (peek.stream ? relayStreamed(terms) : relayBuffered(terms));
+  const ends = (result: AttemptResult): Tried => {
     const endedMs = clock.monotonicMs();
     standing?.note(ticket, result.sign, endedMs, spare);
     const outcome = (result.hostFault ?? result.ended).slice(0, LIMITS.tryOutcomeCharsMax);
     return { host: host.row.name, outcome, ms: Math.round(endedMs - startedMs), result };
-  } catch (error) {
+  };
+  const fails = (error: unknown): never => {
     standing?.note(ticket, NOTHING_LEARNED, clock.monotonicMs(), spare);
     throw error;
-  }
+  };
+  return (peek.stream ? relayStreamed(terms) : relayBuffered(terms)).then(ends, fails);
 }
 
 /** Whether another host of the model could take over; asked only when one is about to be ejected. */
@@ -142,7 +143,7 @@ export function attemptTerms(
   { wire, requestId }: Call,
   passage: Passage,
   sink: ClientSink,
-  headers: Record<string, string>,
+  lines: string,
 ): AttemptTerms {
   const { host } = passage.candidate;
   const body = passage.body();
@@ -154,7 +155,7 @@ export function attemptTerms(
     hideKey: (text) => host.hideKey(text),
     onClientGone: host.row.onClientGone,
     sink,
-    headers,
+    lines,
     limits,
     clock,
     shutdown,

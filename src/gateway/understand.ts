@@ -4,7 +4,7 @@ import { refuseDisguised } from '../wires/disguised-names.ts';
 import type { Peek } from '../wires/wire.ts';
 import { type Admission, admitByCount, servesRoute, type TextCounter } from './admit.ts';
 import { hostsFor } from './choose-host.ts';
-import { admitResolved } from './choose-model.ts';
+import { admitResolved, type Chosen } from './choose-model.ts';
 import { admitDeployment } from './deployment.ts';
 import type { ExchangeRecord } from './exchange-record.ts';
 import { refuseForeignHeaders } from './foreign-headers.ts';
@@ -28,8 +28,11 @@ export interface Admitted {
   readonly record: ExchangeRecord;
 }
 
-/** Reads the body once, names the model, checks it, and knows the worst case; nothing has cost anything yet. */
-export async function understand(gateway: Gateway, call: Call, record: ExchangeRecord): Promise<Admitted> {
+/**
+ * Reads the body once, names the model, checks it, and knows the worst case; nothing has cost anything yet. Only a count
+ * or a caller's own deployment takes a while: who need not wait for them does not.
+ */
+export function understand(gateway: Gateway, call: Call, record: ExchangeRecord): Admitted | Promise<Admitted> {
   const text = readBody(call.body);
   record.requestedModel = readModelName(text);
   refuseForeignHeaders(call.headers);
@@ -49,10 +52,12 @@ export async function understand(gateway: Gateway, call: Call, record: ExchangeR
           const crossing = { call, text, peek, admission, createdS };
           return findPassages(crossing, hostsFor(gateway, crossing));
         });
-  const { admission, ways } = choosing instanceof Promise ? await choosing : choosing;
-  record.effectiveModel = admission.model.id;
-  const ceilingNanousd = readCeiling(call.headers);
-  return { call, text, peek, admission, passages: ways, prices, ceilingNanousd, idempotency, record };
+  const admitted = ({ admission, ways }: Chosen<Passage[]>): Admitted => {
+    record.effectiveModel = admission.model.id;
+    const ceilingNanousd = readCeiling(call.headers);
+    return { call, text, peek, admission, passages: ways, prices, ceilingNanousd, idempotency, record };
+  };
+  return choosing instanceof Promise ? choosing.then(admitted) : admitted(choosing);
 }
 
 function counterFor(gateway: Gateway, call: Call, text: JsonText): TextCounter {

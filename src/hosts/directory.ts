@@ -79,12 +79,26 @@ function readyHost({ row, key }: ConfiguredHost, egress: Sender): ReadyHost {
     const secret = key.reveal();
     headers[row.auth.header] = row.auth.scheme === null ? secret : `${row.auth.scheme} ${secret}`;
   }
+  const together = besides(headers);
   const { origin } = url;
   const prefix = url.pathname.replace(/\/$/, '');
   return {
     row,
     send: (path, wireHeaders, body, receiver) =>
-      egress.send({ origin, path: prefix + path, headers: { ...headers, ...wireHeaders }, body }, receiver),
+      egress.send({ origin, path: prefix + path, headers: together(wireHeaders), body }, receiver),
     hideKey: (text) => (key === null ? text : text.replaceAll(key.reveal(), '[key]')),
+  };
+}
+
+/** Puts a wire's headers beside the host's own; most calls bring the same as the last one, and get the same object. */
+function besides(own: WireHeaders): (wires: WireHeaders) => WireHeaders {
+  let last: WireHeaders = {};
+  let both = own;
+  return (wires) => {
+    if (wires !== last) {
+      last = wires;
+      both = { ...own, ...wires };
+    }
+    return both;
   };
 }

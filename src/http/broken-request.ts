@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import { errorEnvelope, GatewayError } from '../canonical/errors.ts';
-import { errorHeaders } from '../gateway/refuse.ts';
+import { errorLines } from '../gateway/refuse.ts';
 
 /** Why bytes never became a request. */
 export type Breakage = 'unreadable' | 'head_too_long' | 'too_slow' | 'tunnel';
@@ -9,9 +9,8 @@ export type Breakage = 'unreadable' | 'head_too_long' | 'too_slow' | 'tunnel';
 export function answerBroken(why: Breakage): string {
   const error = errorOf(why);
   const body = JSON.stringify(errorEnvelope(error));
-  const headers = { ...errorHeaders(error), connection: 'close', 'content-length': String(Buffer.byteLength(body)) };
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  return `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\n${lines.join('')}\r\n${body}`;
+  const lines = `${errorLines(error)}connection: close\r\ncontent-length: ${Buffer.byteLength(body)}\r\n`;
+  return `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\n${lines}\r\n${body}`;
 }
 
 function errorOf(why: Breakage): GatewayError {

@@ -11,7 +11,7 @@ import type { Response } from './response.ts';
 /** Tells what it understood: the method, the target and the body, one line each. */
 function echo(response: Response, lines: readonly string[]): void {
   const body = lines.join('\n');
-  response.head(200, { 'content-length': String(Buffer.byteLength(body)) });
+  response.head(200, '', Buffer.byteLength(body));
   response.end(body);
 }
 
@@ -27,7 +27,7 @@ beforeAll(async () => {
       const said = body instanceof GatewayError ? body.kind : body.toString('latin1');
       if (chunks === null) echo(response, [request.method, request.url, said]);
       else {
-        response.head(200, {});
+        response.head(200, '', null);
         for (const chunk of chunks) response.write(chunk);
         response.end();
       }
@@ -97,7 +97,7 @@ test('requests mean the same however they are cut, and are answered in their ord
 test('a client that reads nothing is not waited for, whatever it broke off itself', async () => {
   const large = Buffer.alloc(16 * 1024 * 1024);
   const slow = new Listener({ requestHeadMs: 20, requestMs: 60_000, stallMs: 40 }, (_, response) => {
-    response.head(200, { 'content-length': String(large.length) });
+    response.head(200, '', large.length);
     response.end(large);
   });
   const url = await slow.listen({ host: '127.0.0.1', port: 0 });
@@ -140,26 +140,5 @@ describe('an answer', () => {
     const answer = await say([ask('HEAD', '1.1')]);
     expect(answer).toContain('content-length: 8');
     expect(answer.endsWith('\r\n\r\n')).toBe(true);
-  });
-
-  test('never says what a header cannot', () => {
-    const lines: string[] = [];
-    const probe = new Listener({ requestHeadMs: 60_000, requestMs: 60_000, stallMs: 60_000 }, (_, response) => {
-      for (const value of ['a\r\nb: c', 'a\0', 'a\u0100']) {
-        try {
-          response.setHeader('x', value);
-        } catch (error) {
-          lines.push((error as Error).message);
-        }
-      }
-      echo(response, lines);
-    });
-    return probe.listen({ host: '127.0.0.1', port: 0 }).then(async (url) => {
-      const text = await (await fetch(url)).text();
-      expect(text).toBe(Array(3).fill('The header x cannot be sent.').join('\n'));
-      const closed = probe.close();
-      probe.cutAll();
-      await closed;
-    });
   });
 });

@@ -1,5 +1,6 @@
 import { errorEnvelope, GatewayError } from '../canonical/errors.ts';
-import { asGatewayError, errorHeaders } from '../gateway/refuse.ts';
+import { asGatewayError, errorLines } from '../gateway/refuse.ts';
+import { headerLine } from '../kit/http1-headers.ts';
 import type { Patience } from './client-connection.ts';
 import { checkOrigin } from './guard.ts';
 import { Listener } from './listener.ts';
@@ -37,12 +38,11 @@ export function buildOperations(
 export async function sendOperations(
   response: Response,
   answer: () => OperationsAnswer | Promise<OperationsAnswer>,
-  identity: Record<string, string> = {},
+  identity = '',
 ): Promise<void> {
   try {
     const { status, type, body } = await answer();
-    const headers = { ...identity, 'content-type': type, 'content-length': String(Buffer.byteLength(body)) };
-    response.head(status, headers);
+    response.head(status, identity + headerLine('content-type', type), Buffer.byteLength(body));
     response.end(body);
   } catch (error) {
     sendPlainError(response, asGatewayError(error));
@@ -51,8 +51,7 @@ export async function sendOperations(
 
 function sendPlainError(response: Response, error: GatewayError): void {
   const body = JSON.stringify(errorEnvelope(error));
-  const length = { 'content-length': String(Buffer.byteLength(body)) };
-  response.head(error.status, { ...errorHeaders(error), ...length });
+  response.head(error.status, errorLines(error), Buffer.byteLength(body));
   response.end(body);
 }
 

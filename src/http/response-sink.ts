@@ -48,9 +48,9 @@ export class ResponseSink implements ClientSink {
     this.#onDrain = listener;
   }
 
-  head(status: number, headers: Readonly<Record<string, string>>): void {
+  head(status: number, lines: string, length: number | null): void {
     if (this.#terms.draining()) this.#response.closes = true;
-    this.#response.head(status, headers);
+    this.#response.head(status, lines, length);
   }
 
   write(bytes: Buffer | string): boolean {

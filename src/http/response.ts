@@ -3,7 +3,6 @@ import type { Socket } from 'node:net';
 import type { Clock } from '../kit/clock.ts';
 import { LIMITS } from '../limits.ts';
 
-const UNSAFE = /[^\t\x20-\x7e\x80-\xff]/;
 const KEPT = `connection: keep-alive\r\nkeep-alive: timeout=${LIMITS.clientKeepAliveMs / 1000}\r\n`;
 const CLOSED = 'connection: close\r\n';
 const CHUNKED = 'transfer-encoding: chunked\r\n';
@@ -56,8 +55,9 @@ export class Response {
     return this.#terms.socket.writableLength;
   }
 
-  setHeader(name: string, value: string): void {
-    this.#lines += lineOf(name, value);
+  /** Whatever the head will be, these stand in it. */
+  addLines(lines: string): void {
+    this.#lines += lines;
   }
 
   /** Leave to send the body that was announced. */
@@ -66,16 +66,15 @@ export class Response {
     if (!this.#terms.isOld) this.#terms.socket.write(CONTINUE, 'latin1');
   }
 
-  head(status: number, headers: Readonly<Record<string, string>>): void {
+  /** Header lines as they are sent; `length` is the body's, null while nobody knows it. */
+  head(status: number, lines: string, length: number | null): void {
     if (this.headSent) throw new Error('An answer has one head.');
     const { clock, isOld } = this.#terms;
-    let lines = this.#lines;
-    for (const name in headers) lines += lineOf(name, headers[name]!);
     this.#isBare ||= status === 204 || status === 304;
-    this.#isChunked = !this.#isBare && headers['content-length'] === undefined && !isOld;
-    if (this.#isChunked) lines += CHUNKED;
+    this.#isChunked = !this.#isBare && length === null && !isOld;
+    const framing = this.#isChunked ? CHUNKED : length === null ? '' : `content-length: ${length}\r\n`;
     const connection = this.closes ? CLOSED : KEPT;
-    this.#head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines}${dateLine(clock)}${connection}\r\n`;
+    this.#head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${this.#lines}${lines}${framing}${dateLine(clock)}${connection}\r\n`;
     this.headSent = true;
   }
 
@@ -134,11 +133,6 @@ function joined(before: string, body: Buffer | string, length: number, after: st
   else body.copy(bytes, before.length);
   if (after !== '') bytes.write(after, before.length + length, 'latin1');
   return bytes;
-}
-
-function lineOf(name: string, value: string): string {
-  if (UNSAFE.test(value)) throw new Error(`The header ${name} cannot be sent.`);
-  return `${name}: ${value}\r\n`;
 }
 
 let dateS = 0;

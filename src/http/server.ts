@@ -1,7 +1,9 @@
 import type { Caller } from '../accounts/authenticate.ts';
 import { errorEnvelope, GatewayError } from '../canonical/errors.ts';
 import type { Gateway } from '../gateway/gateway.ts';
-import { asGatewayError, errorHeaders, identityHeaders } from '../gateway/refuse.ts';
+import { FREE_LINES } from '../gateway/receipt-headers.ts';
+import { asGatewayError, errorLines, identityLines } from '../gateway/refuse.ts';
+import { headerLine, headerLines } from '../kit/http1-headers.ts';
 import { formatId } from '../kit/ids.ts';
 import { errorFields, type Log } from '../kit/log.ts';
 import { LIMITS } from '../limits.ts';
@@ -99,8 +101,8 @@ class Door {
   #answerUnlisted(visit: Visit, method: string, path: string): void {
     const operation = method === 'GET' ? this.#terms.operations.get(path) : undefined;
     if (operation !== undefined)
-      void sendOperations(visit.response, operation, identityHeaders(visit.requestId, null, null));
-    else if (method === 'HEAD' && path === '/') this.#send(visit, 200, {}, '');
+      void sendOperations(visit.response, operation, identityLines(visit.requestId, null, null));
+    else if (method === 'HEAD' && path === '/') this.#send(visit, 200, '', '');
     else this.#authenticate(visit, null);
   }
 
@@ -131,7 +133,7 @@ class Door {
     const { routes } = this.#terms;
     const error = errorOfUnknownRoute(visit.request, routes);
     if (error.kind === 'method_not_allowed')
-      visit.response.setHeader('allow', methodsAt(visit.request, routes).join(', '));
+      visit.response.addLines(headerLine('allow', methodsAt(visit.request, routes).join(', ')));
     this.#refuse(visit, error);
   }
 
@@ -191,7 +193,7 @@ class Door {
       return;
     }
     this.#note(visit, given.status, null);
-    this.#send(visit, given.status, given.body === null ? {} : JSON_HEADERS, given.body ?? '');
+    this.#send(visit, given.status, given.body === null ? '' : JSON_LINE, given.body ?? '');
   }
 
   /** Refused before any wire understood the request: in the shape the route's clients read, and with the promise that it cost nothing. */
@@ -209,14 +211,13 @@ class Door {
         ? { status: error.status, body: JSON.stringify(errorEnvelope(error)) }
         : wire.client.writeError(error, requestId);
     this.#note(visit, written.status, error.code);
-    this.#send(visit, written.status, { ...errorHeaders(error), 'x-gateway-cost-nanousd': '0' }, written.body);
+    this.#send(visit, written.status, errorLines(error) + FREE_LINES, written.body);
   }
 
   /** Calls write the same ids themselves. */
-  #send(visit: Visit, status: number, headers: Record<string, string>, body: string): void {
+  #send(visit: Visit, status: number, lines: string, body: string): void {
     const { request, response, requestId } = visit;
-    const length = { 'content-length': String(Buffer.byteLength(body)) };
-    response.head(status, { ...identityHeaders(requestId, null, null), ...headers, ...length });
+    response.head(status, identityLines(requestId, null, null) + lines, Buffer.byteLength(body));
     const sink = new ResponseSink(response, this.#sinkTerms);
     if (!isStillSent(request, response)) sink.end(body);
     else {
@@ -240,17 +241,17 @@ class Door {
 }
 
 const NO_BODY = Buffer.alloc(0);
-const JSON_HEADERS = { 'content-type': 'application/json; charset=utf-8' };
+const JSON_LINE = 'content-type: application/json; charset=utf-8\r\n';
 
 /** Adds the headers a listed page needs; true if the request was the browser's preflight and is answered. */
 function answeredCors({ method, headers }: InboundRequest, response: Response, origins: readonly string[]): boolean {
   const preflight = method === 'OPTIONS' ? preflightHeaders(headers, origins) : null;
   if (preflight !== null) {
-    response.head(204, preflight);
+    response.head(204, headerLines(preflight), null);
     response.end();
     return true;
   }
-  for (const [name, value] of Object.entries(corsHeaders(headers, origins))) response.setHeader(name, value);
+  response.addLines(headerLines(corsHeaders(headers, origins)));
   return false;
 }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { readHeaderLines } from './http1-headers.ts';
+import { headerLine, headerLines, readHeaderLines } from './http1-headers.ts';
 
 describe('header lines', () => {
   it('are read by the letter: lower-case names, values without the space around them', () => {
@@ -55,4 +55,15 @@ test('what is written is read back, whatever the names and values', () => {
       );
     }),
   );
+});
+
+describe('header lines to be sent', () => {
+  it('are read as what they were written of', () => {
+    const headers = { 'x-a': 'b c', 'x-empty': '', date: 'now' };
+    expect({ ...readHeaderLines(headerLines(headers), 0) }).toEqual(headers);
+  });
+
+  it.each(['a\r\nb: c', 'a\0', 'a\u0100'])('never hold what a header cannot: %j', (value) => {
+    expect(() => headerLine('x', value)).toThrow('The header x cannot be sent.');
+  });
 });

@@ -32,6 +32,18 @@ export function readHeaderLines(
   return headers;
 }
 
+/** A line of a head as it is sent; a value that would end its line, or the head, is a fault in this program. */
+export function headerLine(name: string, value: string): string {
+  if (CONTROL.test(value)) throw new Error(`The header ${name} cannot be sent.`);
+  return `${name}: ${value}\r\n`;
+}
+
+export function headerLines(headers: Readonly<Record<string, string>>): string {
+  let lines = '';
+  for (const name in headers) lines += headerLine(name, headers[name]!);
+  return lines;
+}
+
 function lowerCase(name: string): string | null {
   return NAME.test(name) ? name.toLowerCase() : null;
 }

@@ -33,8 +33,8 @@ export interface AttemptTerms {
   hideKey(text: string): string;
   readonly onClientGone: 'drain' | 'cancel';
   readonly sink: ClientSink;
-  /** Headers that stand in every answer to this call. */
-  readonly headers: Record<string, string>;
+  /** Header lines that stand in every answer to this call. */
+  readonly lines: string;
   readonly limits: CallLimits;
   readonly clock: Clock;
   readonly shutdown: Shutdown;
@@ -50,9 +50,9 @@ export interface AttemptResult extends Seen {
   readonly hostFault: string | null;
   /** What this try tells about the host's health. */
   readonly sign: HostSign;
-  deliver(bill: Bill, costHeaders: Record<string, string>): void;
+  deliver(bill: Bill, costLines: string): void;
   /** The same in one piece, where it is one, whether or not a client is left to take it. */
-  whole?(bill: Bill, costHeaders: Record<string, string>): WholeAnswer;
+  whole?(bill: Bill, costLines: string): WholeAnswer;
 }
 
 /** The status of a call whose client had gone, as other servers log it; no client ever sees it. */

@@ -99,23 +99,22 @@ class BufferedRelay implements AnswerReceiver {
       hostFault: null,
       sign: HOST_WELL,
       retryable: false,
-      deliver: (bill, costHeaders) => this.#send(answer, bill, costHeaders),
-      whole: (bill, costHeaders) => this.#whole(answer, bill, costHeaders),
+      deliver: (bill, costLines) => this.#send(answer, bill, costLines),
+      whole: (bill, costLines) => this.#whole(answer, bill, costLines),
     });
   }
 
-  #send(answer: BufferedAnswer, bill: Bill, costHeaders: Record<string, string>): void {
+  #send(answer: BufferedAnswer, bill: Bill, costLines: string): void {
     const { sink } = this.#terms;
     if (sink.gone) return;
-    const { status, headers, body } = this.#whole(answer, bill, costHeaders);
-    sink.head(status, headers);
+    const { status, lines, body } = this.#whole(answer, bill, costLines);
+    sink.head(status, lines, body.length);
     sink.end(body);
   }
 
-  #whole(answer: BufferedAnswer, bill: Bill, costHeaders: Record<string, string>): WholeAnswer {
-    const body = answer.write(bill);
-    const content = { 'content-type': 'application/json', 'content-length': String(body.length) };
-    return { status: 200, headers: { ...this.#terms.headers, ...costHeaders, ...content }, body };
+  #whole(answer: BufferedAnswer, bill: Bill, costLines: string): WholeAnswer {
+    const lines = `${this.#terms.lines}${costLines}content-type: application/json\r\n`;
+    return { status: 200, lines, body: answer.write(bill) };
   }
 
   #refused(hostError: HostError): void {

@@ -1,11 +1,8 @@
 import type { Timer } from '../../kit/clock.ts';
 import type { AttemptTerms } from './attempt.ts';
 
-export const STREAM_HEADERS = {
-  'content-type': 'text/event-stream; charset=utf-8',
-  'cache-control': 'no-cache',
-  'x-accel-buffering': 'no',
-} as const;
+const STREAM_LINES =
+  'content-type: text/event-stream; charset=utf-8\r\ncache-control: no-cache\r\nx-accel-buffering: no\r\n';
 
 interface OutletListener {
   pause(): void;
@@ -63,8 +60,8 @@ export class StreamOutlet {
   }
 
   #head(): void {
-    const { sink, headers } = this.#terms;
-    if (!sink.headSent) sink.head(200, { ...headers, ...STREAM_HEADERS });
+    const { sink, lines } = this.#terms;
+    if (!sink.headSent) sink.head(200, lines + STREAM_LINES, null);
   }
 
   #drained(): void {
