@@ -15,6 +15,9 @@ export interface MetricSources {
 const CALL_SECONDS = [0.005, 0.02, 0.1, 0.5, 1, 2, 5, 10, 30, 60, 300];
 const HOLD_SECONDS = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.05, 0.2, 1];
 
+/** What is counted of one model, found together. */
+type ModelCounts = Record<'cost' | 'fresh' | 'cacheRead' | 'cacheWrite' | 'output', { count: number }>;
+
 /** Prometheus metrics; labels are bounded sets, never a caller's text. */
 export class Metrics {
   readonly hosts: HostMetrics;
@@ -23,6 +26,7 @@ export class Metrics {
   readonly #cost: CounterTally;
   readonly #loss: CounterTally;
   readonly #tokens: CounterTally;
+  readonly #byModel = new Map<string, ModelCounts>();
   readonly #duration: HistogramTally;
   readonly #hold: HistogramTally;
   readonly #turnedAway: Counter<'reason'>;
@@ -76,11 +80,24 @@ export class Metrics {
     if (record.heldAfterMs !== null) this.#hold.observe(record.heldAfterMs / 1000);
     if (record.lossReason !== null) this.#loss.add(Number(record.lossNanousd), record.lossReason);
     if (model === null || usage === null) return;
-    this.#cost.add(Number(record.costNanousd), model);
-    this.#tokens.add(usage.freshTokens, model, 'fresh');
-    this.#tokens.add(usage.cacheReadTokens, model, 'cache_read');
-    this.#tokens.add(usage.cacheWriteTokens + usage.cacheWrite1hTokens, model, 'cache_write');
-    this.#tokens.add(usage.outputTokens, model, 'output');
+    const counts = this.#byModel.get(model) ?? this.#countsOf(model);
+    counts.cost.count += Number(record.costNanousd);
+    counts.fresh.count += usage.freshTokens;
+    counts.cacheRead.count += usage.cacheReadTokens;
+    counts.cacheWrite.count += usage.cacheWriteTokens + usage.cacheWrite1hTokens;
+    counts.output.count += usage.outputTokens;
+  }
+
+  #countsOf(model: string): ModelCounts {
+    const counts = {
+      cost: this.#cost.at(model),
+      fresh: this.#tokens.at(model, 'fresh'),
+      cacheRead: this.#tokens.at(model, 'cache_read'),
+      cacheWrite: this.#tokens.at(model, 'cache_write'),
+      output: this.#tokens.at(model, 'output'),
+    };
+    this.#byModel.set(model, counts);
+    return counts;
   }
 
   turnedAway(reason: string): void {

@@ -75,6 +75,11 @@ export class CounterTally {
   add(by: number, first?: string, second?: string, third?: string): void {
     this.#series.at(first, second, third).count += by;
   }
+
+  /** For who adds to the same one again and again. */
+  at(first?: string, second?: string, third?: string): { count: number } {
+    return this.#series.at(first, second, third);
+  }
 }
 
 interface Observed {

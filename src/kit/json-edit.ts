@@ -258,7 +258,7 @@ function spliceAll(bytes: Buffer, splices: readonly Splice[]): Buffer {
   let written = 0;
   for (const { start, end, text } of splices) {
     written += bytes.copy(spliced, written, read, start);
-    written += spliced.write(text, written);
+    if (text !== '') written += spliced.write(text, written);
     read = end;
   }
   bytes.copy(spliced, written, read);
@@ -270,7 +270,7 @@ function splicedLength(bytes: Buffer, splices: readonly Splice[]): number {
   let before = 0;
   for (const { start, end, text } of splices) {
     if (start < before) throw new JsonEditError('Two edits overlap.');
-    length += Buffer.byteLength(text) - (end - start);
+    length += (text === '' ? 0 : Buffer.byteLength(text)) - (end - start);
     before = end;
   }
   return length;

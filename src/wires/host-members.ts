@@ -8,6 +8,11 @@ function isOfHostBill(name: string): boolean {
   return name.includes('cost') || name === 'is_byok';
 }
 
+export function tellsHostBill(usage: Readonly<Members>): boolean {
+  for (const name in usage) if (isOfHostBill(name)) return true;
+  return false;
+}
+
 /** A copy of a host's usage that says nothing of what the host was paid. */
 export function withoutHostBill(usage: unknown): Members {
   const kept: Members = {};

@@ -1,5 +1,5 @@
 import { inputTokens, MISSING_USAGE, type Usage, type UsageReading } from '../canonical/usage.ts';
-import { withoutHostBill } from './host-members.ts';
+import { tellsHostBill, withoutHostBill } from './host-members.ts';
 import { readCounts, type UsageRule } from './inclusive-usage.ts';
 import { isAbsent, isObject, type Members } from './members.ts';
 import type { Bill } from './wire.ts';
@@ -24,7 +24,8 @@ export function readPromptUsage(raw: unknown, rule: UsageRule): UsageReading {
 const NO_DETAILS: Members = {};
 
 /** What was billed, in the host's own frame of details, so that pricing it from the catalog gives the cost. */
-export function writePromptUsage(billed: Usage, raw: unknown): Members {
+export function writePromptUsage(billed: Usage, raw: unknown): Readonly<Members> {
+  if (isObject(raw) && isAsBilled(billed, raw)) return raw;
   const written = withoutHostBill(raw);
   const prompt = inputTokens(billed);
   written.prompt_tokens = prompt;
@@ -37,12 +38,29 @@ export function writePromptUsage(billed: Usage, raw: unknown): Members {
   return written;
 }
 
-/** Usage reports only what exists: a zero detail is written only where the host had written one. */
+/** As nearly always: the host's own words can be given on. */
+function isAsBilled(billed: Usage, raw: Members): boolean {
+  const prompt = inputTokens(billed);
+  const { prompt_tokens, completion_tokens, total_tokens, prompt_tokens_details, completion_tokens_details } = raw;
+  if (prompt_tokens !== prompt || completion_tokens !== billed.outputTokens) return false;
+  if (total_tokens !== prompt + billed.outputTokens || tellsHostBill(raw)) return false;
+  const cacheWrite = billed.cacheWriteTokens + billed.cacheWrite1hTokens;
+  return (
+    tells(prompt_tokens_details, 'cached_tokens', billed.cacheReadTokens) &&
+    tells(prompt_tokens_details, 'cache_write_tokens', cacheWrite) &&
+    tells(completion_tokens_details, 'reasoning_tokens', billed.reasoningTokens)
+  );
+}
+
+/** Usage reports only what exists: a zero that the host left out is not missed. */
+function tells(details: unknown, name: string, count: number): boolean {
+  const told = isObject(details) ? details[name] : undefined;
+  return told === count || (count === 0 && told === undefined);
+}
+
 function writeDetail(written: Members, group: string, name: string, count: number): void {
-  const details = isObject(written[group]) ? written[group] : null;
-  const told = details?.[name];
-  if (told === count || (count === 0 && told === undefined)) return;
-  written[group] = { ...details, [name]: count };
+  if (tells(written[group], name, count)) return;
+  written[group] = { ...(isObject(written[group]) ? written[group] : null), [name]: count };
 }
 
 /** The usage of a whole answer, with its cost. */
@@ -51,6 +69,6 @@ export function promptUsageText(bill: Bill, raw: unknown): string {
 }
 
 /** A usage object, which is not empty, with what it cost; the exact integer is written as digits, never through a floating-point number. */
-export function withCost(usage: Members, { costUsd, costNanousd }: Bill): string {
+export function withCost(usage: Readonly<Members>, { costUsd, costNanousd }: Bill): string {
   return `${JSON.stringify(usage).slice(0, -1)},"cost":${costUsd},"cost_nanousd":${costNanousd}}`;
 }
