@@ -50,13 +50,17 @@ function understandOrRepeat(
   }
 }
 
-/** A call takes one of its key's slots, for as long as its host may still speak. */
+/**
+ * A call takes one of its key's slots, for as long as its host may still speak, and holds its worst case over ceiling, key
+ * cap and balance, all or none. Where it was made before, under the same idempotency key, its answer comes instead.
+ */
 async function exchangeInSlot(gateway: Gateway, admitted: Admitted, sink: ClientSink): Promise<void> {
   const { call, peek, record } = admitted;
   const { keyId } = call.caller;
   gateway.slots.take(keyId, peek.stream);
   try {
-    const held = await takeHold(gateway, admitted);
+    const first = heldAs(gateway, admitted, await gateway.ledger.hold(holdOf(admitted)));
+    const held = first instanceof GatewayError ? await holdCloser(gateway, admitted, first) : first;
     if ('body' in held) giveAgain(held, record, sink);
     else await serveUnderHold(gateway, held, sink);
   } finally {
@@ -64,17 +68,17 @@ async function exchangeInSlot(gateway: Gateway, admitted: Admitted, sink: Client
   }
 }
 
-/**
- * Holds the worst case over ceiling, key cap and balance, all or none; if bytes were too coarse a bound, counts once.
- * Where the call was made before, under the same idempotency key, it is not made again: its answer comes instead.
- */
-async function takeHold(gateway: Gateway, admitted: Admitted): Promise<Admitted | WholeAnswer> {
-  const held = heldAs(gateway, admitted, await gateway.ledger.hold(holdOf(admitted)));
-  if (!(held instanceof GatewayError)) return held;
+/** Bytes may have been too coarse a bound: counts once, and tries again where that is less. */
+async function holdCloser(
+  gateway: Gateway,
+  admitted: Admitted,
+  refusal: GatewayError,
+): Promise<Admitted | WholeAnswer> {
   const closer = await countedCloser(gateway, admitted);
-  const heldCloser = closer === null ? held : heldAs(gateway, closer, await gateway.ledger.hold(holdOf(closer)));
-  if (heldCloser instanceof GatewayError) throw heldCloser;
-  return heldCloser;
+  if (closer === null) throw refusal;
+  const held = heldAs(gateway, closer, await gateway.ledger.hold(holdOf(closer)));
+  if (held instanceof GatewayError) throw held;
+  return held;
 }
 
 function holdOf({ call, peek, admission, prices, ceilingNanousd, idempotency }: Admitted): HoldRequest {
