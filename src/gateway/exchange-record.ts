@@ -1,3 +1,4 @@
+import type { Caller } from '../accounts/authenticate.ts';
 import type { Ended, HostTry, UsageSource } from '../canonical/receipt.ts';
 import type { Usage } from '../canonical/usage.ts';
 import type { Call } from './gateway.ts';
@@ -6,8 +7,7 @@ import type { Call } from './gateway.ts';
 export interface ExchangeRecord {
   readonly requestId: string;
   readonly route: string;
-  readonly accountId: bigint;
-  readonly keyId: bigint | null;
+  readonly caller: Caller;
   readonly startedMs: number;
   requestedModel: string | null;
   effectiveModel: string | null;
@@ -41,8 +41,7 @@ export function openRecord(call: Call): ExchangeRecord {
   return {
     requestId: call.requestId,
     route: call.route,
-    accountId: call.caller.accountId,
-    keyId: call.caller.keyId,
+    caller: call.caller,
     startedMs: call.startedMs,
     requestedModel: null,
     effectiveModel: null,

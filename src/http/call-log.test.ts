@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import type { ExchangeRecord } from '../gateway/exchange-record.ts';
 import { formatId } from '../kit/ids.ts';
 import { createLog } from '../kit/log.ts';
+import type { KeyRow } from '../store/store.ts';
 import { logCall } from './call-log.ts';
 
 const id = fc.bigInt({ min: 0n, max: 2n ** 63n - 1n });
@@ -18,8 +19,7 @@ const ms = fc.double({ min: 0, max: 1e9, noNaN: true });
 const anyRecord: fc.Arbitrary<ExchangeRecord> = fc.record({
   requestId: id.map((one) => formatId('req_', one)),
   route: text,
-  accountId: id,
-  keyId: fc.option(id),
+  caller: fc.record({ accountId: id, keyId: fc.option(id), key: fc.option(fc.nat().map(() => ({}) as KeyRow)) }),
   startedMs: ms,
   requestedModel: textOrNull,
   effectiveModel: textOrNull,
@@ -67,12 +67,12 @@ test('a call makes a line of JSON that says all of it, whatever its texts hold',
 });
 
 function expected(record: ExchangeRecord) {
-  const { usage, lossReason } = record;
+  const { usage, lossReason, caller } = record;
   return {
     request_id: record.requestId,
     route: record.route,
-    account: formatId('acct_', record.accountId),
-    key: record.keyId === null ? null : formatId('key_', record.keyId),
+    account: formatId('acct_', caller.accountId),
+    key: caller.keyId === null ? null : formatId('key_', caller.keyId),
     requested_model: record.requestedModel,
     model: record.effectiveModel,
     host: record.host,

@@ -1,3 +1,4 @@
+import type { Caller } from '../accounts/authenticate.ts';
 import type { ExchangeRecord } from '../gateway/exchange-record.ts';
 import { formatId } from '../kit/ids.ts';
 import { type Log, quoted, WrittenFields } from '../kit/log.ts';
@@ -24,8 +25,7 @@ function membersOf(record: ExchangeRecord): string {
         `,"cache_write_tokens":${usage.cacheWriteTokens + usage.cacheWrite1hTokens},"output_tokens":${usage.outputTokens}`;
   return (
     `"request_id":"${record.requestId}","route":${quoted(record.route)}` +
-    `,"account":"${formatId('acct_', record.accountId)}","key":${keyText(record.keyId)}` +
-    `,"requested_model":${quoted(record.requestedModel)},"model":${quoted(record.effectiveModel)}` +
+    `,${payerOf(record.caller)},"requested_model":${quoted(record.requestedModel)},"model":${quoted(record.effectiveModel)}` +
     `,"host":${quoted(record.host)},"attempts":${record.attempts},"stream":${record.stream}` +
     `,"status":${record.status},"ended":"${record.ended}","error":${quoted(record.errorCode)}${mishaps}` +
     `,"usage_source":"${record.usageSource}"${tokens}` +
@@ -35,8 +35,22 @@ function membersOf(record: ExchangeRecord): string {
   );
 }
 
-function keyText(keyId: bigint | null): string {
-  return keyId === null ? 'null' : `"${formatId('key_', keyId)}"`;
+/** Who pays, as it is written for every call of a key; the row of a key stays the same object while it is in memory. */
+const PAYERS = new WeakMap<NonNullable<Caller['key']>, string>();
+
+function payerOf(caller: Caller): string {
+  if (caller.key === null) return payerText(caller);
+  let text = PAYERS.get(caller.key);
+  if (text === undefined) {
+    text = payerText(caller);
+    PAYERS.set(caller.key, text);
+  }
+  return text;
+}
+
+function payerText({ accountId, keyId }: Caller): string {
+  const key = keyId === null ? 'null' : `"${formatId('key_', keyId)}"`;
+  return `"account":"${formatId('acct_', accountId)}","key":${key}`;
 }
 
 /** With two decimals at most; whole numbers are written quicker than fractions. */
