@@ -109,6 +109,8 @@ export class Http1Body {
   }
 
   #chunkSize(bytes: Buffer, from: number): number {
+    const after = this.#digits === 0 && !this.#sawCr ? this.#plainSize(bytes, from) : from;
+    if (after > from) return after;
     for (let at = from; at < bytes.length; at++) {
       const byte = bytes[at]!;
       if (this.#sawCr) return byte === LF ? this.#sizeRead(at + 1) : this.#break(CHUNK_WORDS);
@@ -125,6 +127,21 @@ export class Http1Body {
     return bytes.length;
   }
 
+  /** The usual line, whole and with nothing beside the size, in one go; where it is any other, nothing is read of it. */
+  #plainSize(bytes: Buffer, from: number): number {
+    let size = 0;
+    let at = from;
+    for (const end = Math.min(from + CHUNK_DIGITS_MAX, bytes.length - 2); at < end; at++) {
+      const digit = HEX[bytes[at]!]!;
+      if (digit === NO_DIGIT) break;
+      size = size * 16 + digit;
+    }
+    if (at === from || bytes[at] !== CR || bytes[at + 1] !== LF) return from;
+    this.#left = size;
+    this.#phase = size === 0 ? 'trailers' : 'chunk';
+    return at + 2;
+  }
+
   #sizeRead(at: number): number {
     if (this.#digits === 0) return this.#break(CHUNK_WORDS);
     this.#sawCr = false;
@@ -135,6 +152,10 @@ export class Http1Body {
   }
 
   #chunkEnd(bytes: Buffer, from: number): number {
+    if (!this.#sawCr && bytes[from] === CR && bytes[from + 1] === LF) {
+      this.#phase = 'chunk-size';
+      return from + 2;
+    }
     for (let at = from; at < bytes.length; at++) {
       if (bytes[at] !== (this.#sawCr ? LF : CR)) return this.#break(CHUNK_WORDS);
       if (this.#sawCr) {
