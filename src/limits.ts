@@ -22,6 +22,9 @@ export const LIMITS = {
   sseFrameBytesMax: 8 * 1024 * 1024,
   /** Most words of a model in one stream: some of them are kept until its end. */
   streamWordBytesMax: 16 * 1024 * 1024,
+  /** Kinds of frames remembered from one stream of a host to the next, and the largest of them without its words. */
+  cachedFramesMax: 4,
+  cachedFrameBytesMax: 2048,
   /** Items of one answer, and parts of one item, on the wire that tells of both. */
   outputItemsMax: 1_024,
   /** Largest buffered answer a host may send. */

@@ -7,6 +7,7 @@ import type { HubClient, HubUpstream, WriteTerms } from '../wires/hub.ts';
 import { WIRES } from '../wires/registry.ts';
 import type { BufferedAnswer, HostError, Peek, RelayTerms, StreamRelay, Wire } from '../wires/wire.ts';
 import type { Admission } from './admit.ts';
+import { frameMemoryOf } from './frame-memories.ts';
 import type { Call } from './gateway.ts';
 import { TranslatedStream, translateAnswer } from './translate.ts';
 
@@ -118,7 +119,10 @@ function sameWire(crossing: Crossing, candidate: Candidate): Passage {
         reducesVectors,
         manners: slots,
       }),
-    openStream: () => (exact ? relay.stream!.exact(terms) : relay.stream!.mend(terms)),
+    openStream: () => {
+      const remembering = { ...terms, memory: frameMemoryOf(candidate, exact, terms.hideReasoning) };
+      return exact ? relay.stream!.exact(remembering) : relay.stream!.mend(remembering);
+    },
     readAnswer: (body) => relay.readAnswer(body, terms, !exact),
     answerAsStream: (body) => relay.stream?.answerAsStream(body) ?? null,
     readError: (status, body) => relay.readError(status, body),

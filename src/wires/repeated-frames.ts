@@ -27,20 +27,33 @@ export class RepeatedFrames {
     return null;
   }
 
-  /** Learns from a frame and what was written for it; null means that it went on as it came. */
-  learn(raw: Buffer, written: string | null, holder: Members): void {
-    if (this.#learned >= FRUITLESS_MAX && this.#found < this.#learned * WORTH) return;
+  /** Learns from a frame and what was written for it, where null means that it went on as it came. */
+  learn(raw: Buffer, written: string | null, holder: Members): Shape | null {
+    if (this.#learned >= FRUITLESS_MAX && this.#found < this.#learned * WORTH) return null;
     this.#learned++;
     const words = this.#wordsOf(holder);
     const shape = words === null ? null : shapeOf(raw, written, words);
-    if (shape === null) return;
-    if (this.#shapes.length === SHAPES_MAX) this.#shapes.shift();
-    this.#shapes.push(shape);
+    if (shape !== null) this.#keep(shape);
+    return shape;
+  }
+
+  /** Takes over a shape learned elsewhere, if what begins here has it. */
+  adopt(shape: Shape, bytes: Buffer, from: number): RepeatedRun | null {
+    const holes = holesIn(bytes, from, shape);
+    if (holes.length === 0) return null;
+    this.#found += holes.length;
+    this.#keep(shape);
+    return runOf(shape, bytes, from, holes);
   }
 
   /** From here on, equal frames may no longer mean the same. */
   forget(): void {
     this.#shapes = [];
+  }
+
+  #keep(shape: Shape): void {
+    if (this.#shapes.length === SHAPES_MAX) this.#shapes.shift();
+    this.#shapes.push(shape);
   }
 }
 
@@ -70,7 +83,7 @@ const FRUITLESS_MAX = 8;
 const WORTH = 4;
 
 /** A frame cut where its words are, and where the padding is that some hosts add against eavesdroppers. */
-interface Shape {
+export interface Shape {
   readonly before: Buffer;
   /** From the words to the padding; null where there is none. */
   readonly between: Buffer | null;
@@ -81,7 +94,7 @@ interface Shape {
   readonly written: WrittenShape | null;
 }
 
-interface WrittenShape {
+export interface WrittenShape {
   /** The words stand between each two of these. */
   readonly aroundWords: readonly Buffer[];
   /** What follows the padding. */
@@ -167,7 +180,7 @@ function writeFrame(shape: WrittenShape, bytes: Buffer, holes: Holes, written: B
 }
 
 /** A view is made for it because comparing whole ones is several times faster than comparing ranges. */
-function isAt(bytes: Buffer, start: number, part: Buffer): boolean {
+export function isAt(bytes: Buffer, start: number, part: Buffer): boolean {
   const end = start + part.length;
   return end <= bytes.length && bytes.subarray(start, end).equals(part);
 }
@@ -186,7 +199,7 @@ const ASCII_MAX = 0x7f;
 const SHORT_ESCAPES = new Set(Buffer.from('"\\/bfnrt'));
 
 /** Where a string that begins here ends, or where it has something only the parser should judge. */
-function insideEnd(raw: Buffer, start: number): number {
+export function insideEnd(raw: Buffer, start: number): number {
   let at = start;
   for (; at < raw.length; at++) {
     const byte = raw[at]!;
@@ -197,7 +210,7 @@ function insideEnd(raw: Buffer, start: number): number {
 }
 
 /** Half a character belongs to the parser too, which knows what to put in its place. */
-function isPlainText(raw: Buffer, start: number, end: number): boolean {
+export function isPlainText(raw: Buffer, start: number, end: number): boolean {
   for (let at = start; at < end; at++) if (raw[at]! > ASCII_MAX) return isUtf8(raw.subarray(start, end));
   return true;
 }
@@ -284,7 +297,7 @@ function placesOf(bytes: Buffer, members: readonly Buffer[], wordsLength: number
   return places.length > 1 ? places.sort((left, right) => left - right) : places;
 }
 
-function paddingIn(bytes: Buffer, from: number): { start: number; end: number } | null {
+export function paddingIn(bytes: Buffer, from: number): { start: number; end: number } | null {
   const at = bytes.indexOf(PADDING, from);
   if (at === -1) return null;
   const start = at + PADDING.length;

@@ -8,6 +8,7 @@ import type { CostComponents } from '../canonical/receipt.ts';
 import type { Usage, UsageReading } from '../canonical/usage.ts';
 import type { JsonText } from '../kit/json.ts';
 import type { SseFrame } from '../kit/sse.ts';
+import type { FrameMemory } from './frame-memory.ts';
 import type { HubClient, HubUpstream } from './hub.ts';
 
 export type { HostError, HostErrorKind } from '../canonical/host-error.ts';
@@ -115,6 +116,8 @@ export interface RelayTerms {
   /** The caller's request, for wires whose answers depend on it or repeat it. */
   readonly request: unknown;
   readonly manners: HostManners;
+  /** What earlier streams taught of this host's frames, for the same model, relayed alike; absent: nothing. */
+  readonly memory?: FrameMemory;
 }
 
 export interface RelayHalf {

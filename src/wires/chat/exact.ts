@@ -40,9 +40,14 @@ class ExactStream extends StreamState implements StreamRelay {
     if (bytes > 0) this.noteWords(bytes);
     const toldUsage = this.noteUsage(chunk);
     const written = changed ? `data: ${JSON.stringify(chunk)}\n\n` : null;
-    const isRepeatable = bytes > 0 && !toldUsage && choices.length === 1 && choices[0]!.finish_reason === null;
-    if (isRepeatable) this.known.learn(frame.raw, written, choices[0]!.delta as Members);
+    if (!toldUsage && choices.length === 1) this.#learn(frame, written, choices[0]!, bytes > 0);
     return written ?? frame.raw;
+  }
+
+  #learn(frame: SseFrame, written: string | null, choice: Members, hasWords: boolean): void {
+    const isEnd = choice.finish_reason !== null;
+    if (hasWords && !isEnd) this.learn(frame, written, choice.delta as Members);
+    else if (!hasWords && isEnd) this.learnEnd(frame, written);
   }
 }
 

@@ -66,7 +66,7 @@ export function isHollow({ delta, finish_reason, logprobs }: Members): boolean {
   return true;
 }
 
-function isNothing(value: unknown): boolean {
+export function isNothing(value: unknown): boolean {
   if (isAbsent(value) || value === '') return true;
   if (Array.isArray(value)) return value.length === 0;
   return isObject(value) && Object.values(value).every(isAbsent);

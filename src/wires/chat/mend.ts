@@ -38,13 +38,15 @@ class MendedStream extends StreamState implements StreamRelay {
   #mend(chunk: Members, choices: Members[], frame: SseFrame): Buffer | string | null {
     const { hideReasoning, catalogModel } = this.terms;
     const begunBefore = this.begun;
+    const wasOpen = this.isOpen;
     let changed = false;
     let bytes = 0;
     for (const choice of choices) {
       changed = this.#mendChoice(choice) || changed;
       bytes += modelBytes(choice.delta as Members);
     }
-    if (bytes > 0 || (changed && hideReasoning)) this.noteWords(bytes);
+    const isSaid = bytes > 0 || (changed && hideReasoning);
+    if (isSaid) this.noteWords(bytes);
     const toldUsage = this.noteUsage(chunk);
     changed = this.#mendChunk(chunk, choices) || changed;
     const hasBegun = this.begun !== begunBefore;
@@ -54,6 +56,7 @@ class MendedStream extends StreamState implements StreamRelay {
     const written = isRight ? null : `data: ${JSON.stringify(chunk)}\n\n`;
     if (hasBegun) this.known.forget();
     else if (bytes > 0 && !toldUsage) this.#learn(frame, written, choices);
+    else if (wasOpen && !isSaid && !toldUsage) this.learnEnd(frame, written);
     return written ?? frame.raw;
   }
 
@@ -87,11 +90,9 @@ class MendedStream extends StreamState implements StreamRelay {
   }
 
   /** Only what a later frame cannot change may be repeated for it: neither a beginning nor an end. */
-  #learn({ raw }: SseFrame, written: string | null, choices: readonly Members[]): void {
+  #learn(frame: SseFrame, written: string | null, choices: readonly Members[]): void {
     const choice = choices[0]!;
-    if (choices.length === 1 && choice.finish_reason === null) {
-      this.known.learn(raw, written, choice.delta as Members);
-    }
+    if (choices.length === 1 && choice.finish_reason === null) this.learn(frame, written, choice.delta as Members);
   }
 }
 

@@ -1,5 +1,8 @@
 import { MISSING_USAGE, type UsageReading } from '../../canonical/usage.ts';
+import type { SseFrame } from '../../kit/sse.ts';
 import { LIMITS } from '../../limits.ts';
+import { Recollection } from '../frame-memory.ts';
+import { identityOf, type StreamIdentity } from '../frame-pattern.ts';
 import { type UsageRule, usageRule } from '../inclusive-usage.ts';
 import { isAbsent, type Members } from '../members.ts';
 import { readPromptUsage, writePromptUsage } from '../prompt-usage.ts';
@@ -7,6 +10,7 @@ import { readErrorMember } from '../read-host-error.ts';
 import { RepeatedFrames } from '../repeated-frames.ts';
 import type { Bill, HostError, PassedFrames, RelayTerms } from '../wire.ts';
 import { findUsage } from './manners.ts';
+import { isMemorable } from './memorable.ts';
 import { type ChoiceState, newChoice } from './mend-choice.ts';
 import { wordsOf } from './words.ts';
 
@@ -27,6 +31,9 @@ export class StreamState {
   /** The model has written nothing since that usage. */
   #isUsageLast = false;
   #isUsageInError = false;
+  /** Both made when first asked for; null where there is no memory, or the id has an odd spelling. */
+  #identity: StreamIdentity | null | undefined;
+  #recollection: Recollection | null | undefined;
 
   constructor(terms: RelayTerms) {
     this.terms = terms;
@@ -44,8 +51,10 @@ export class StreamState {
   }
 
   repeated(bytes: Buffer, from: number): PassedFrames | null {
-    const run = this.terminal ? null : this.known.find(bytes, from);
-    if (run !== null) this.noteWords(run.wordBytes);
+    if (this.terminal) return null;
+    const run = this.known.find(bytes, from);
+    if (run === null) return this.terms.memory !== undefined && this.isOpen ? this.#recall(bytes, from) : null;
+    this.noteWords(run.wordBytes);
     return run;
   }
 
@@ -56,6 +65,26 @@ export class StreamState {
       text += this.#chunkText('[]', `,"usage":${JSON.stringify(writePromptUsage(usage, this.#rawUsage))}`);
     }
     return `${text}data: [DONE]\n\n`;
+  }
+
+  /** One answer has begun, has no tool calls and did not end: here equal frames mean the same in every stream. */
+  protected get isOpen(): boolean {
+    return this.#hasPlainAnswer() && !this.choices[0]!.finished;
+  }
+
+  /** Learns from a frame with words, for this stream and for later ones. */
+  protected learn(frame: SseFrame, written: string | null, delta: Members): void {
+    const shape = this.known.learn(frame.raw, written, delta);
+    if (shape === null || !this.isOpen) return;
+    const identity = this.#identityToLearn(frame, true);
+    if (identity !== null) this.terms.memory!.learnWords(shape, identity);
+  }
+
+  /** Learns for later streams from a frame that said nothing and left the only answer finished. */
+  protected learnEnd(frame: SseFrame, written: string | null): void {
+    if (this.isOpen || !this.#hasPlainAnswer()) return;
+    const identity = this.#identityToLearn(frame, false);
+    if (identity !== null) this.terms.memory!.learnEnd(frame.raw, written, identity);
   }
 
   /** How much the stream has begun: its answers and their tool calls. */
@@ -119,6 +148,41 @@ export class StreamState {
     this.error = readErrorMember(error);
     this.terminal = true;
     return null;
+  }
+
+  #hasPlainAnswer(): boolean {
+    const { choices } = this;
+    return choices.length === 1 && choices[0]!.index === 0 && choices[0]!.calls.length === 0;
+  }
+
+  #recall(bytes: Buffer, from: number): PassedFrames | null {
+    if (this.#recollection === undefined) this.#recollection = this.#recollect();
+    const run = this.#recollection?.words(this.known, bytes, from) ?? null;
+    if (run !== null) {
+      this.noteWords(run.wordBytes);
+      return run;
+    }
+    const end = this.#recollection?.end(bytes, from) ?? null;
+    if (end !== null) this.choices[0]!.finished = true;
+    return end;
+  }
+
+  #recollect(): Recollection | null {
+    const identity = this.#ownIdentity();
+    return identity === null ? null : new Recollection(this.terms.memory!, identity);
+  }
+
+  #identityToLearn(frame: SseFrame, hasWords: boolean): StreamIdentity | null {
+    const { memory } = this.terms;
+    const identity = memory === undefined ? null : this.#ownIdentity();
+    if (identity === null || !memory!.mayLearn()) return null;
+    return isMemorable(frame, identity, hasWords) ? identity : null;
+  }
+
+  /** Asked once an answer has begun, and then there are both. */
+  #ownIdentity(): StreamIdentity | null {
+    if (this.#identity === undefined) this.#identity = identityOf(this.#id!, this.#createdS!);
+    return this.#identity;
   }
 
   #isUsageFinal(): boolean {

@@ -1,0 +1,35 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { type Harness, startHarness } from '../../test/harness.ts';
+import type { Candidate } from '../hosts/directory.ts';
+import { FrameMemory } from '../wires/frame-memory.ts';
+import { frameMemoryOf } from './frame-memories.ts';
+
+test('a candidate has one memory for each way of relaying it, and shares none with others', () => {
+  const [one, other] = [{}, {}] as [Candidate, Candidate];
+  const ways = [one, other].flatMap((candidate) =>
+    [true, false].flatMap((exact) => [true, false].map((hides) => [candidate, exact, hides] as const)),
+  );
+  const memories = ways.map((way) => frameMemoryOf(...way));
+  expect(new Set(memories).size).toBe(8);
+  expect(ways.map((way) => frameMemoryOf(...way))).toEqual(memories);
+});
+
+describe('calls of one model', () => {
+  let harness: Harness;
+  beforeAll(async () => {
+    harness = await startHarness();
+  });
+  afterAll(() => harness.stop());
+
+  test('help each other with what the frames of their host look like', async () => {
+    const used = vi.spyOn(FrameMemory.prototype, 'noteUse');
+    const ask = { model: 'sim-gpt', stream: true, messages: [{ role: 'user', content: 'Hello' }], sim: { words: 20 } };
+    const texts: string[] = [];
+    for (let call = 0; call < 3; call++) texts.push(await (await harness.post(ask)).text());
+    // The first of them teaches; the others know the words and the end.
+    expect(used).toHaveBeenCalledTimes(4);
+    const ids = texts.map((text) => new Set(text.match(/"id":"[^"]+"/g)));
+    expect(ids.map(({ size }) => size)).toEqual([1, 1, 1]);
+    expect(new Set(texts).size).toBe(3);
+  });
+});

@@ -1,0 +1,49 @@
+import { tryParseJson } from '../../kit/json.ts';
+import type { SseFrame } from '../../kit/sse.ts';
+import type { StreamIdentity } from '../frame-pattern.ts';
+import { isObject, isText, type Members } from '../members.ts';
+import { isNothing } from './mend-choice.ts';
+
+/** Members whose text is neither the model's nor the caller's. */
+const OF_CHUNK = new Set(['id', 'object', 'model', 'service_tier', 'system_fingerprint', 'provider', 'obfuscation']);
+const OF_CHOICE = new Set(['finish_reason', 'native_finish_reason']);
+const OF_DELTA = new Set(['role']);
+const SPOKEN = ['content', 'refusal', 'reasoning', 'reasoning_content'];
+
+/**
+ * Whether a frame may serve other streams: once its words are cut out, where it has any, there is nothing in it that
+ * anybody said, and its identity is the stream's. It is spelled as we would spell it, so each member stands there once
+ * and at the place where it is looked for.
+ */
+export function isMemorable({ raw, data }: SseFrame, identity: StreamIdentity, hasWords: boolean): boolean {
+  const chunk = data === null ? undefined : tryParseJson(data);
+  if (!isObject(chunk) || !isSpelledPlainly(raw, chunk)) return false;
+  if (chunk.id !== identity.id || String(chunk.created) !== identity.created) return false;
+  const choice = onlyObjectIn(chunk.choices);
+  if (choice === null || !isObject(choice.delta)) return false;
+  const spoken = SPOKEN.filter((name) => isText((choice.delta as Members)[name]));
+  if (spoken.length !== (hasWords ? 1 : 0)) return false;
+  return (
+    saysNothing(chunk, (name) => name === 'choices' || OF_CHUNK.has(name)) &&
+    saysNothing(choice, (name) => name === 'delta' || OF_CHOICE.has(name)) &&
+    saysNothing(choice.delta, (name) => name === spoken[0] || OF_DELTA.has(name))
+  );
+}
+
+function isSpelledPlainly(raw: Buffer, chunk: Members): boolean {
+  const line = `data: ${JSON.stringify(chunk)}`;
+  const text = raw.toString();
+  return text === `${line}\n\n` || text === `${line}\r\n\r\n`;
+}
+
+function onlyObjectIn(list: unknown): Members | null {
+  return Array.isArray(list) && list.length === 1 && isObject(list[0]) ? list[0] : null;
+}
+
+function saysNothing(members: Members, isExcepted: (name: string) => boolean): boolean {
+  return Object.entries(members).every(([name, value]) => isExcepted(name) || isSilent(value));
+}
+
+function isSilent(value: unknown): boolean {
+  return isNothing(value) || typeof value === 'number' || typeof value === 'boolean';
+}
