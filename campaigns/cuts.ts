@@ -2,11 +2,15 @@ import { parseArgs } from 'node:util';
 import { TranslatedStream } from '../src/gateway/translate.ts';
 import { SseFramer } from '../src/kit/sse.ts';
 import { LIMITS } from '../src/limits.ts';
+import { FrameMemory } from '../src/wires/frame-memory.ts';
 import { WIRES } from '../src/wires/registry.ts';
 import type { Bill, StreamRelay } from '../src/wires/wire.ts';
 import { type AnyRecording, allRecordings } from '../test/wire-recordings.ts';
 
-/** Every recorded stream, cut in two at every byte, under every client wire: what the client gets must not differ. */
+/**
+ * Every recorded stream, cut in two at every byte, under every client wire: what the client gets must not differ, also
+ * when the streams before it, of its own id or of another, taught what its frames look like.
+ */
 
 const CLIENTS = ['chat', 'messages', 'responses'];
 const USAGE = {
@@ -19,7 +23,7 @@ const USAGE = {
 };
 const BILL: Bill = { usage: USAGE, costNanousd: 1n, costUsd: 1e-9, components: null };
 
-function open(client: string, { wire, slots }: AnyRecording): StreamRelay {
+function open(client: string, { wire, slots }: AnyRecording, memory: FrameMemory | null): StreamRelay {
   const terms = {
     catalogModel: 'any',
     requestId: 'req_cut',
@@ -30,15 +34,24 @@ function open(client: string, { wire, slots }: AnyRecording): StreamRelay {
     manners: slots,
     outputLimit: 4096,
   };
-  if (client === wire) return WIRES[wire]!.relay.stream!.mend(terms);
+  if (client === wire) return WIRES[wire]!.relay.stream!.mend(memory === null ? terms : { ...terms, memory });
   return new TranslatedStream(WIRES[client]!.hub!.client!, WIRES[wire]!.hub!.upstream!, terms, slots);
 }
 
 /** Ids that the host left out are made up anew each time. */
 const MADE_UP = /\b(call|toolu|fc)_[A-Za-z0-9]{24}\b/g;
 
-function relay(client: string, recording: AnyRecording, pieces: readonly Buffer[]): string {
-  const stream = open(client, recording);
+/** The same stream under another id of the same length; the recording itself where it has none. */
+function renamed(body: Buffer): Buffer {
+  const text = body.toString('latin1');
+  const id = /"id":"([\w-]+)\w"/.exec(text)?.[1];
+  return id === undefined ? body : Buffer.from(text.replace(new RegExp(`"${id}\\w"`, 'g'), `"${id}_"`), 'latin1');
+}
+
+type Memory = FrameMemory | null;
+
+function relay(client: string, recording: AnyRecording, pieces: readonly Buffer[], memory: Memory = null): string {
+  const stream = open(client, recording, memory);
   const framer = new SseFramer(LIMITS.sseFrameBytesMax);
   const written: string[] = [];
   const take = (frame: Parameters<StreamRelay['frame']>[0]): void => {
@@ -65,21 +78,26 @@ function main(): number {
   if (!hasCorpus) process.stdout.write('../shared/corpus is not here: only the project’s own recordings are cut.\n');
   let cuts = 0;
   let faults = 0;
+  let recalled = 0;
   for (const recording of recordings.filter(({ mode, answers }) => mode === 'stream' && answers === 1)) {
     for (const client of CLIENTS) {
-      const whole = relay(client, recording, [recording.body]);
+      const bodies = [recording.body, renamed(recording.body)];
+      const wholes = bodies.map((body) => relay(client, recording, [body]));
+      const memory = new FrameMemory();
       for (let at = 1; at < recording.body.length; at += stride) {
-        cuts++;
-        if (relay(client, recording, [recording.body.subarray(0, at), recording.body.subarray(at)]) === whole) continue;
+        const body = bodies[cuts % 2]!;
+        const whole = wholes[cuts++ % 2]!;
+        if (relay(client, recording, [body.subarray(0, at), body.subarray(at)], memory) === whole) continue;
         faults++;
         process.stdout.write(
           `${recording.wire} ${recording.id} for a client of ${client}: differs when cut at ${at}\n`,
         );
         break;
       }
+      recalled += memory.used;
     }
   }
-  process.stdout.write(`${cuts} cuts, ${faults} streams that differ\n`);
+  process.stdout.write(`${cuts} cuts, ${recalled} times something was remembered, ${faults} streams that differ\n`);
   return faults === 0 ? 0 : 1;
 }
 
