@@ -37,7 +37,7 @@ function fillAccounts(database: DatabaseSync, accounts: number): FilledAccount[]
   const createdMs = BigInt(Date.now() - 40 * DAY_MS);
   const firstId = idFloorAt(Number(createdMs));
   const account = database.prepare('INSERT INTO account VALUES (?, ?, 1, ?)');
-  const balance = database.prepare('INSERT INTO balance VALUES (?, 1, ?, 0, 0)');
+  const balance = database.prepare('INSERT INTO balance VALUES (?, 1, ?, 0)');
   const credit = database.prepare("INSERT INTO credit VALUES (?, ?, 'opening', ?, NULL, ?)");
   const key = database.prepare(`
     INSERT INTO api_key (id, account_id, name, sha256, prefix, last_four, cap_window, created_ms, version)
@@ -83,5 +83,5 @@ function fillCalls(database: DatabaseSync, calls: number, accounts: number, firs
   database.exec(`
     CREATE TEMP TABLE total AS SELECT account_id, sum(cost) AS cost FROM call GROUP BY account_id;
     UPDATE balance SET balance = balance - cost, spent = cost FROM total WHERE total.account_id = balance.account_id;
-    INSERT INTO key_window (key_id, window_id, spent, held) SELECT account_id, 0, cost, 0 FROM total;`);
+    INSERT INTO key_window (key_id, window_id, spent) SELECT account_id, 0, cost FROM total;`);
 }

@@ -36,6 +36,17 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ['test/store.test.ts', 'test/overspend.test.ts'],
   },
   {
+    name: 'a rollback that remembers what was held',
+    changes: [
+      {
+        file: 'src/store/sqlite/books.ts',
+        find: '    this.#heldAtFirst = null;\n',
+        replace: '',
+      },
+    ],
+    tests: ['src/store/sqlite/held.test.ts'],
+  },
+  {
     name: 'settle after the last byte',
     changes: [
       {

@@ -7,10 +7,6 @@ import type { Account, KeyChange, KeyRow, ProviderKeyRow } from './store.ts';
 /** Rows as both engines give them back, every whole number a bigint so that none is ever rounded, and what they say. */
 export type Cell = bigint | string | null;
 
-export const ACCOUNT_SELECT = `
-  SELECT id, name, account.kind AS kind, created_ms, balance, held, spent
-  FROM account JOIN balance ON balance.account_id = account.id`;
-
 export interface AccountColumns {
   readonly id: bigint;
   readonly name: string;

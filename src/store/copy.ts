@@ -2,7 +2,7 @@ import { LIMITS } from '../limits.ts';
 import type { VerifyProgress, VerifyReport } from './store.ts';
 
 /**
- * Books on their way from one engine to another, as rows: both engines have the same tables with the same columns, and
+ * Books on their way from one engine to another, as rows: both engines tell the same tables with the same columns, and
  * ids are kept. A row begins with its key; what has arrived is the progress, so that a copy that was broken off goes on
  * after the last key that is there.
  */

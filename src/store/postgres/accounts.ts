@@ -1,10 +1,14 @@
 import { ACCOUNT_KIND } from '../codes.ts';
-import { ACCOUNT_SELECT, type AccountColumns, accountOf } from '../columns.ts';
+import { type AccountColumns, accountOf } from '../columns.ts';
 import { fitsInt64 } from '../int64.ts';
 import { afterOf, limitOf } from '../page.ts';
 import type { Account, NewAccount, Page } from '../store.ts';
 import type { Connections } from './connections.ts';
 import { takeLock } from './locks.ts';
+
+const ACCOUNT_SELECT = `
+  SELECT id, name, account.kind AS kind, created_ms, balance, held, spent
+  FROM account JOIN balance ON balance.account_id = account.id`;
 
 /** Accounts, and the price lists that calls refer to. */
 export class Accounts {

@@ -1,10 +1,11 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { ACCOUNT_KIND } from '../codes.ts';
-import { ACCOUNT_SELECT, type AccountColumns, accountOf } from '../columns.ts';
+import { type AccountColumns, accountOf } from '../columns.ts';
 import { fitsInt64 } from '../int64.ts';
 import { afterOf, limitOf } from '../page.ts';
 import type { Account, NewAccount, Page } from '../store.ts';
 import { inTransaction } from './database.ts';
+import { FROM_OPEN_CALLS, HELD_OF_ACCOUNT } from './held.ts';
 
 export function createAccount(database: DatabaseSync, account: NewAccount): 'created' | 'name_taken' {
   return inTransaction(database, () => {
@@ -13,10 +14,18 @@ export function createAccount(database: DatabaseSync, account: NewAccount): 'cre
     database
       .prepare('INSERT INTO account VALUES (?, ?, ?, ?)')
       .run(account.id, account.name, kind, BigInt(account.createdMs));
-    database.prepare('INSERT INTO balance VALUES (?, ?, 0, 0, 0)').run(account.id, kind);
+    database.prepare('INSERT INTO balance VALUES (?, ?, 0, 0)').run(account.id, kind);
     return 'created';
   });
 }
+
+const COLUMNS = 'id, name, account.kind AS kind, created_ms, balance, spent';
+const FROM_ACCOUNTS = 'FROM account JOIN balance ON balance.account_id = account.id';
+const ONE = `SELECT ${COLUMNS}, ${HELD_OF_ACCOUNT} AS held ${FROM_ACCOUNTS}`;
+/** The open calls are gone over once, and not once for each account. */
+const MANY = `SELECT ${COLUMNS}, coalesce(held, 0) AS held ${FROM_ACCOUNTS}
+  LEFT JOIN (SELECT account_id, sum(held) AS held ${FROM_OPEN_CALLS} GROUP BY account_id) AS open
+    ON open.account_id = account.id`;
 
 export class AccountReader {
   readonly #byId: StatementSync;
@@ -24,9 +33,9 @@ export class AccountReader {
   readonly #page: StatementSync;
 
   constructor(database: DatabaseSync) {
-    this.#byId = database.prepare(`${ACCOUNT_SELECT} WHERE id = ?`);
-    this.#byName = database.prepare(`${ACCOUNT_SELECT} WHERE name = ?`);
-    this.#page = database.prepare(`${ACCOUNT_SELECT} WHERE id > ? ORDER BY id LIMIT ?`);
+    this.#byId = database.prepare(`${ONE} WHERE id = ?`);
+    this.#byName = database.prepare(`${ONE} WHERE name = ?`);
+    this.#page = database.prepare(`${MANY} WHERE id > ? ORDER BY id LIMIT ?`);
   }
 
   find(idOrName: bigint | string): Account | null {

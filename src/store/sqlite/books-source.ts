@@ -7,6 +7,7 @@ import { CALL_STATE } from '../codes.ts';
 import type { BooksSource, BookTable, Cell, Row } from '../copy.ts';
 import type { VerifyProgress } from '../store.ts';
 import { databaseFile, openToRead, openToWrite } from './database.ts';
+import { HELD_OF_ACCOUNT, HELD_OF_WINDOW } from './held.ts';
 import { readMeta, writeMeta } from './meta.ts';
 import { openSqliteStore } from './sqlite-store.ts';
 
@@ -59,18 +60,25 @@ function readMark(database: DatabaseSync): { booksId: bigint; epoch: bigint } {
   return { booksId: readMeta(database, 'books_id'), epoch: row?.epoch as bigint };
 }
 
+/** Columns of the other engine that are no columns here, but can be told. */
+const TOLD: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  balance: { held: HELD_OF_ACCOUNT },
+  key_window: { held: HELD_OF_WINDOW },
+};
+
 /** As the schema has them, so that a column which a later step adds is never forgotten. */
 function columnsOf(database: DatabaseSync, { name, key }: BookTable): readonly string[] {
   const rows = database.prepare('SELECT name FROM pragma_table_info(?) ORDER BY cid').all(name);
   const rest = rows.map((row) => row.name as string).filter((column) => !key.includes(column));
-  return [...key, ...rest];
+  return [...key, ...rest, ...Object.keys(TOLD[name] ?? {})];
 }
 
 function readPage(database: DatabaseSync, table: BookTable, after: Row | null): Row[] {
   const keys = table.key.join(', ');
   const beyond = after === null ? '' : `WHERE (${keys}) > (${after.map(() => '?').join(', ')})`;
+  const cells = columnsOf(database, table).map((column) => TOLD[table.name]?.[column] ?? column);
   const statement = database.prepare(
-    `SELECT ${columnsOf(database, table).join(', ')} FROM ${table.name} ${beyond} ORDER BY ${keys} LIMIT ?`,
+    `SELECT ${cells.join(', ')} FROM ${table.name} ${beyond} ORDER BY ${keys} LIMIT ?`,
   );
   statement.setReturnArrays(true);
   const rows: Row[] = [];

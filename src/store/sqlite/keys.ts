@@ -6,6 +6,7 @@ import { fitsInt64 } from '../int64.ts';
 import { afterOf, limitOf } from '../page.ts';
 import type { KeyChange, KeyRow, KeyWindow, NewKey, Page } from '../store.ts';
 import { inTransaction } from './database.ts';
+import { HELD_OF_WINDOW } from './held.ts';
 
 /** Every change of any key takes the next number, so that a cache can ask what it has not seen. */
 const NEXT_VERSION = '(SELECT coalesce(max(version), 0) + 1 FROM api_key)';
@@ -60,7 +61,9 @@ export class KeyReader {
     this.#changed = database.prepare('SELECT * FROM api_key WHERE version > ? ORDER BY version LIMIT ?');
     this.#version = database.prepare('SELECT coalesce(max(version), 0) AS version FROM api_key');
     this.#today = database.prepare("SELECT value FROM meta WHERE name = 'today_ms'");
-    this.#window = database.prepare('SELECT spent, held FROM key_window WHERE key_id = ? AND window_id = ?');
+    this.#window = database.prepare(
+      `SELECT spent, ${HELD_OF_WINDOW} AS held FROM key_window WHERE key_id = ? AND window_id = ?`,
+    );
   }
 
   find(id: bigint): KeyRow | null {

@@ -85,12 +85,6 @@ export class Operations {
     const state = CALL_STATE.of.open;
     books.addOpen({ id, state, balance, window, held: amount, cost: 0n, idempotencyKey }, cells);
     if (mark !== null) this.#takeKey(hold, mark);
-    balance.held += amount;
-    books.touchBalance(balance);
-    if (window !== null) {
-      window.held += amount;
-      books.touchWindow(window);
-    }
     return HELD;
   }
 

@@ -107,6 +107,10 @@ describe('the SQLite store', () => {
       );
       await store.apply(holds);
     }
+    const available = 10_000_000n - BigInt(count);
+    expect(await store.apply([aHold(BigInt(count + 1), available + 1n)])).toMatchObject([
+      { availableNanousd: available },
+    ]);
     expect(await store.apply([aSettle(3n, 1n), aSettle(BigInt(count), 0n)])).toEqual([
       { kind: 'settled' },
       { kind: 'settled' },
@@ -137,9 +141,8 @@ describe('the SQLite store', () => {
     const FRAUDS: Record<string, [sql: string, finding: RegExp]> = {
       'a balance that was raised': ['UPDATE balance SET balance = balance + 1', /Account 1: balance is 951, .* 950/],
       'a spend that was lowered': ['UPDATE balance SET spent = spent - 1', /Account 1: spent is 49, .* 50/],
-      'a hold that nobody has': ['UPDATE balance SET held = held + 1', /Account 1: held is 101, .* 100/],
+      'a hold that nobody can pay': ['UPDATE call SET held = 951 WHERE id = 2', /1: holds 951 on a balance of 950/],
       'a key that spent less': ['UPDATE key_window SET spent = spent - 1', /Key 7, window 0: spent is 49, .* 50/],
-      'a key that holds more': ['UPDATE key_window SET held = held + 1', /Key 7, window 0: held is 101, .* 100/],
       'a key window that is gone': ['DELETE FROM key_window', /key window 7\/0, which does not exist/],
       'a receipt that is gone': ['DELETE FROM call WHERE id = 1', /Account 1: spent is 50, .* 0/],
       'a receipt that costs less': ['UPDATE call SET cost = 49 WHERE id = 1', /Call 1 contradicts its own state/],

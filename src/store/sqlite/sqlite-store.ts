@@ -33,6 +33,7 @@ import { ReceiptReader } from './receipts.ts';
 import { openScanner, type ScannerVerbs } from './scanner-verbs.ts';
 import { writeTape } from './tape.ts';
 import { Thread } from './thread.ts';
+import { VIOLATIONS_MAX } from './verification.ts';
 import { fullOutcome, openWriter, type WriterVerbs } from './writer-verbs.ts';
 
 export interface SqliteStoreOptions {
@@ -200,11 +201,13 @@ class SqliteStore implements Store {
 
   verify(progress?: (done: VerifyProgress) => void): Promise<VerifyReport> {
     return this.#inTurn(async () => {
+      // What the writer has counted decides who may call, and stands in no row that could be read.
+      const drift = await this.#writer.call('heldDrift', this.#clock.nowMs());
       await this.#scan('beginVerify', this.#clock.nowMs());
       for (;;) {
         const step = await this.#scan('stepVerify');
         progress?.(step.progress);
-        if (step.report !== null) return step.report;
+        if (step.report !== null) return withMore(step.report, drift);
       }
     });
   }
@@ -252,6 +255,10 @@ class SqliteStore implements Store {
     this.#bookkeeping = turn.catch(() => undefined);
     return turn;
   }
+}
+
+function withMore(report: VerifyReport, violations: readonly string[]): VerifyReport {
+  return { ...report, violations: [...violations, ...report.violations].slice(0, VIOLATIONS_MAX) };
 }
 
 /** Repeats a step until it finds nothing left to do; gives the sum. */

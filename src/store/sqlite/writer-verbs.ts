@@ -38,6 +38,7 @@ export function writerVerbs(database: DatabaseSync) {
         books.forget();
         return closed;
       }),
+    heldDrift: (nowMs: number): string[] => runner.transaction(nowMs, () => books.heldDrift()),
     forgetSlice: (nowMs: number, beforeMs: number): number =>
       runner.transaction(nowMs, () => forgetSlice(database, beforeMs)),
     sweepSlice: (nowMs: number): number => runner.transaction(nowMs, () => sweepSlice(database, nowMs)),
