@@ -1,8 +1,9 @@
 import { LIMITS } from '../limits.ts';
 import {
-  type EndPattern,
-  endAt,
-  endPattern,
+  type BarePattern,
+  bareAt,
+  barePattern,
+  identityAt,
   mayBeAt,
   maySpeakAt,
   type StreamIdentity,
@@ -19,7 +20,8 @@ import type { PassedFrames } from './wire.ts';
  */
 export class FrameMemory {
   readonly #words: WordsPattern[] = [];
-  readonly #ends: EndPattern[] = [];
+  readonly #openings: BarePattern[] = [];
+  readonly #ends: BarePattern[] = [];
   #learned = 0;
   #used = 0;
   #declined = 0;
@@ -28,7 +30,11 @@ export class FrameMemory {
     return this.#words;
   }
 
-  get ends(): readonly EndPattern[] {
+  get openings(): readonly BarePattern[] {
+    return this.#openings;
+  }
+
+  get ends(): readonly BarePattern[] {
     return this.#ends;
   }
 
@@ -51,15 +57,34 @@ export class FrameMemory {
     if (pattern !== null) keep(this.#words, pattern, ({ seam }) => seam.bytes.equals(pattern.seam.bytes));
   }
 
+  learnOpening(raw: Buffer, written: string | null, identity: StreamIdentity): void {
+    learnBare(this.#openings, raw, written, identity);
+  }
+
   learnEnd(raw: Buffer, written: string | null, identity: StreamIdentity): void {
-    if (isTooLarge(raw.length, written?.length)) return;
-    const pattern = endPattern(raw, written, identity);
-    if (pattern !== null) keep(this.#ends, pattern, (known) => known.raw.bytes.equals(pattern.raw.bytes));
+    learnBare(this.#ends, raw, written, identity);
+  }
+
+  /** The frame that stands here, if others began their answers with it, and whose stream it begins. */
+  opening(bytes: Buffer, from: number): Opening | null {
+    for (const pattern of this.#openings) {
+      const identity = identityAt(pattern, bytes, from);
+      const passed = identity === null ? null : bareAt(pattern, identity, bytes, from);
+      if (identity === null || passed === null) continue;
+      this.#used++;
+      return { identity, passed };
+    }
+    return null;
   }
 
   noteUse(): void {
     this.#used++;
   }
+}
+
+export interface Opening {
+  readonly identity: StreamIdentity;
+  readonly passed: PassedFrames;
 }
 
 /** After the first lessons each further one must have been repaid by as many uses; else there is one now and then. */
@@ -69,6 +94,12 @@ const SECOND_CHANCE = 128;
 
 function isTooLarge(came: number, written = 0): boolean {
   return Math.max(came, written) > LIMITS.cachedFrameBytesMax;
+}
+
+function learnBare(known: BarePattern[], raw: Buffer, written: string | null, identity: StreamIdentity): void {
+  if (isTooLarge(raw.length, written?.length)) return;
+  const pattern = barePattern(raw, written, identity);
+  if (pattern !== null) keep(known, pattern, (other) => other.raw.bytes.equals(pattern.raw.bytes));
 }
 
 /** The newest are kept; the same is not kept twice. */
@@ -113,7 +144,7 @@ export class Recollection {
     if (this.#endsInVain >= IN_VAIN_MAX) return null;
     for (const pattern of this.#memory.ends) {
       if (!mayBeAt(pattern, this.#identity, bytes, from)) continue;
-      const passed = endAt(pattern, this.#identity, bytes, from);
+      const passed = bareAt(pattern, this.#identity, bytes, from);
       if (passed !== null) {
         this.#memory.noteUse();
         return passed;

@@ -11,6 +11,8 @@ export interface StreamIdentity {
 const QUOTE = 0x22;
 /** Ids that JSON spells in one way only; hosts use no others. */
 const PLAIN_ID = /^[\w.:/@=+~-]+$/;
+/** A time that every reader takes for the same number. */
+const PLAIN_TIME = /^[1-9]\d{0,14}$/;
 
 export function identityOf(id: string, createdS: number): StreamIdentity | null {
   return PLAIN_ID.test(id) ? { id, created: String(createdS) } : null;
@@ -27,8 +29,8 @@ export interface WordsPattern extends Pattern {
   readonly written: { readonly template: Template; readonly ends: readonly number[] } | null;
 }
 
-/** A frame without words, by which hosts end an answer; without its padding, which stood at the place given. */
-export interface EndPattern extends Pattern {
+/** A frame without words, by which hosts begin or end an answer; without its padding, which stood at the place given. */
+export interface BarePattern extends Pattern {
   readonly raw: Template;
   readonly paddingAt: number;
   readonly isPadded: boolean;
@@ -78,7 +80,7 @@ function writtenTemplate({ aroundWords, afterPadding }: WrittenShape, identity: 
   return template === null ? null : { template, ends };
 }
 
-export function endPattern(raw: Buffer, written: string | null, identity: StreamIdentity): EndPattern | null {
+export function barePattern(raw: Buffer, written: string | null, identity: StreamIdentity): BarePattern | null {
   const came = withoutPadding(raw, identity);
   const left = written === null ? null : withoutPadding(Buffer.from(written), identity);
   if (came === null || (written !== null && left?.isPadded !== came.isPadded)) return null;
@@ -137,17 +139,33 @@ function writtenFor({ template, ends }: NonNullable<WordsPattern['written']>, id
   return { aroundWords, afterPadding: filled.subarray(start), length: filled.length };
 }
 
-/** The whole frame that stands here, if it is this one. */
-export function endAt(pattern: EndPattern, identity: StreamIdentity, bytes: Buffer, from: number): PassedFrames | null {
-  const raw = fill(pattern.raw, identity);
-  if (pattern.isPadded) return paddedEndAt(pattern, identity, raw, bytes, from);
-  if (!isAt(bytes, from, raw)) return null;
-  const { written } = pattern;
-  return { end: from + raw.length, bytes: written === null ? raw : fill(written.template, identity) };
+/** The identity that a frame here has if it is this one, and plain; whether it is, `bareAt` finds out. */
+export function identityAt({ raw, sign, ...lengths }: BarePattern, bytes: Buffer, from: number): StreamIdentity | null {
+  if (!isAt(bytes, from + sign.at, sign.bytes)) return null;
+  const idAt = from + raw.idAt;
+  const createdAt = from + raw.createdAt;
+  const id = bytes.toString('latin1', idAt, idAt + lengths.idLength);
+  const created = bytes.toString('latin1', createdAt, createdAt + lengths.createdLength);
+  return PLAIN_ID.test(id) && PLAIN_TIME.test(created) ? { id, created } : null;
 }
 
-function paddedEndAt(
-  { paddingAt, written }: EndPattern,
+/** The whole frame that stands here, if it is this one. */
+export function bareAt(
+  pattern: BarePattern,
+  identity: StreamIdentity,
+  bytes: Buffer,
+  from: number,
+): PassedFrames | null {
+  const raw = fill(pattern.raw, identity);
+  if (pattern.isPadded) return paddedBareAt(pattern, identity, raw, bytes, from);
+  if (!isAt(bytes, from, raw)) return null;
+  const { written } = pattern;
+  const end = from + raw.length;
+  return { end, bytes: written === null ? bytes.subarray(from, end) : fill(written.template, identity) };
+}
+
+function paddedBareAt(
+  { paddingAt, written }: BarePattern,
   identity: StreamIdentity,
   raw: Buffer,
   bytes: Buffer,

@@ -29,6 +29,7 @@ class ExactStream extends StreamState implements StreamRelay {
 
   #pass(chunk: Members, choices: readonly Members[], frame: SseFrame): Buffer | string | null {
     this.mendIdentity(chunk);
+    const isFirst = this.choices.length === 0;
     let changed = false;
     let bytes = 0;
     for (const choice of choices) {
@@ -40,13 +41,14 @@ class ExactStream extends StreamState implements StreamRelay {
     if (bytes > 0) this.noteWords(bytes);
     const toldUsage = this.noteUsage(chunk);
     const written = changed ? `data: ${JSON.stringify(chunk)}\n\n` : null;
-    if (!toldUsage && choices.length === 1) this.#learn(frame, written, choices[0]!, bytes > 0);
+    if (!toldUsage && choices.length === 1) this.#learn(frame, written, choices[0]!, bytes > 0, isFirst);
     return written ?? frame.raw;
   }
 
-  #learn(frame: SseFrame, written: string | null, choice: Members, hasWords: boolean): void {
+  #learn(frame: SseFrame, written: string | null, choice: Members, hasWords: boolean, isFirst: boolean): void {
     const isEnd = choice.finish_reason !== null;
-    if (hasWords && !isEnd) this.learn(frame, written, choice.delta as Members);
+    if (isFirst && !hasWords) this.learnOpening(frame, written);
+    else if (hasWords && !isEnd) this.learn(frame, written, choice.delta as Members);
     else if (!hasWords && isEnd) this.learnEnd(frame, written);
   }
 }

@@ -63,13 +63,12 @@ describe.each(RELAYS)('%s streams of one host', (_name, open, more) => {
   const usual = (number: number) =>
     streamOf(number, opening, said(' one'), said(' zwölf'), said('three'), stopped, usageFrame);
 
-  test('are parsed but for their opening and their usage, once one has taught the rest', () => {
+  test('are not parsed but for their usage, once one has taught the rest', () => {
     const memory = new FrameMemory();
     expect(relayed(open, memory, usual(1), more).read).toHaveLength(5);
     const { sent, relay, read } = relayed(open, memory, usual(2), more);
-    const parsed = read.slice(0, 2).map((data) => JSON.parse(data) as unknown);
-    expect(read).toHaveLength(3);
-    expect(parsed).toMatchObject([opening, usageFrame].map(({ choices }) => ({ choices, id: 'chatcmpl-2' })));
+    expect(read).toHaveLength(2);
+    expect(JSON.parse(read[0]!)).toMatchObject({ id: 'chatcmpl-2', choices: [], usage: usageFrame.usage });
     expect(sent).toBe(relayed(open, null, usual(2), more).sent);
     expect(relay.usage).toMatchObject({ state: 'reported', usage: { freshTokens: 9, outputTokens: 4 } });
     expect(relay.relayedBytes).toBe(' one zwölfthree'.length + 1);
@@ -80,7 +79,7 @@ describe.each(RELAYS)('%s streams of one host', (_name, open, more) => {
     relayed(open, memory, usual(1), more);
     const text = streamOf(2, opening, said('"id":"chatcmpl-1"'), said('1790000001'), stopped);
     const { sent, read } = relayed(open, memory, text, more);
-    expect(read).toHaveLength(2);
+    expect(read).toEqual(['[DONE]']);
     expect(sent).toBe(relayed(open, null, text, more).sent);
   });
 
@@ -105,7 +104,7 @@ describe.each(RELAYS)('%s streams of one host', (_name, open, more) => {
     const memory = new FrameMemory();
     relayed(open, memory, padded(1, 'abc'), more);
     const { sent, read } = relayed(open, memory, padded(2, 'qrstu'), more);
-    expect(read).toHaveLength(2);
+    expect(read).toEqual(['[DONE]']);
     expect(sent).toBe(relayed(open, null, padded(2, 'qrstu'), more).sent);
   });
 
@@ -118,12 +117,27 @@ describe.each(RELAYS)('%s streams of one host', (_name, open, more) => {
     expect(() => relayed(open, memory, large, more)).toThrow(SseFrameTooLarge);
   });
 
+  test.each([
+    ['no plain text', (text: string) => text.replaceAll('chatcmpl-2', 'chat\\u0063-2')],
+    ['no plain time', (text: string) => text.replaceAll('1790000002', '0790000002')],
+    ['another shape', (text: string) => text.replace('"role":"assistant"', '"role":"developer"')],
+    ['nothing', (text: string) => text.slice(text.indexOf('data: [DONE]'))],
+  ])('are read from their beginning where it is %s', (_what, changed) => {
+    const memory = new FrameMemory();
+    relayed(open, memory, usual(1), more);
+    const text = changed(usual(2));
+    const alone = relayed(open, null, text, more);
+    const { sent, relay, read } = relayed(open, memory, text, more);
+    expect([sent, relay.error, relay.usage]).toEqual([alone.sent, alone.relay.error, alone.relay.usage]);
+    expect(read[0]).toBe(alone.read[0]);
+  });
+
   test('are not helped with a frame that has the id of another', () => {
     const memory = new FrameMemory();
     relayed(open, memory, usual(1), more);
     const text = streamOf(2, opening).replace('data: [DONE]\n\n', streamOf(3, said('x'), stopped));
     const { sent, read } = relayed(open, memory, text, more);
-    expect(read).toHaveLength(4);
+    expect(read).toHaveLength(3);
     expect(sent).toBe(relayed(open, null, text, more).sent);
   });
 
@@ -172,10 +186,12 @@ describe('a memory of frames', () => {
     const memory = new FrameMemory();
     const oneOf = (kind: number, number: number) => {
       const more = { system_fingerprint: `fp_${kind}` };
-      return streamOf(number % 10, opening, said('x', more), said('y', more), { ...stopped, ...more });
+      const frames = [opening, said('x'), said('y'), stopped].map((frame) => ({ ...frame, ...more }));
+      return streamOf(number % 10, ...frames);
     };
     for (let kind = 0; kind < 40; kind++) for (let at = 0; at < 30; at++) relayed(mendStream, memory, oneOf(kind, at));
-    expect([memory.words.length, memory.ends.length]).toEqual([LIMITS.cachedFramesMax, LIMITS.cachedFramesMax]);
+    const kept = [memory.openings, memory.words, memory.ends].map(({ length }) => length);
+    expect(kept).toEqual(Array(3).fill(LIMITS.cachedFramesMax));
     expect(memory.words.at(-1)!.seam.bytes.toString()).toContain('fp_39');
   });
 
@@ -183,8 +199,9 @@ describe('a memory of frames', () => {
     const memory = new FrameMemory();
     const more = { system_fingerprint: 'f'.repeat(LIMITS.cachedFrameBytesMax) };
     const padded = { ...more, obfuscation: 'xyz' };
-    relayed(mendStream, memory, streamOf(1, opening, said('x', more), said('x', padded), { ...stopped, ...more }));
-    expect([memory.words, memory.ends]).toEqual([[], []]);
+    const frames = [said('x', more), said('x', padded), { ...stopped, ...more }];
+    relayed(mendStream, memory, streamOf(1, { ...opening, ...more }, ...frames));
+    expect([memory.openings, memory.words, memory.ends]).toEqual([[], [], []]);
   });
 
   test('learns less from a host that never repeats itself, and gives it another chance', () => {
@@ -206,7 +223,7 @@ describe('a memory of frames', () => {
     for (const number of [1, 2, 3]) {
       relayed(mendStream, memory, streamOf(number, opening, said('\u001b'), said('\u001b'), stopped));
     }
-    expect([memory.words.length, memory.ends.length]).toEqual([1, 1]);
+    expect([memory.openings.length, memory.words.length, memory.ends.length]).toEqual([1, 1, 1]);
   });
 
   const SECRET = 'sesame';
@@ -214,6 +231,9 @@ describe('a memory of frames', () => {
   const around = (frame: Fields, ...more: readonly Fields[]) => streamOf(1, opening, frame, ...more);
   test.each([
     ['the words', around(said(SECRET), said(SECRET), stopped)],
+    ['words of the opening', streamOf(1, said(SECRET), said('x'), stopped)],
+    ['a trace of the opening', streamOf(1, chunk([delta({ role: 'assistant', reasoning: SECRET })]), stopped)],
+    ['what else an opening says', streamOf(1, { ...opening, prompt_filter_results: [SECRET] }, said('x'))],
     ['a trace', around(chunk([delta({ reasoning: SECRET })]), stopped)],
     ['a trace beside the words', around(chunk([delta({ content: 'x', reasoning: SECRET })]))],
     ['a trace of two minds', around(chunk([delta({ reasoning: 'x', reasoning_content: SECRET })]))],
@@ -239,7 +259,7 @@ describe('a memory of frames', () => {
       for (const hideReasoning of [false, true]) {
         const memory = new FrameMemory();
         relayed(open, memory, text, { ...more, hideReasoning });
-        expect(bytesKept([memory.words, memory.ends])).not.toContain(SECRET);
+        expect(bytesKept([memory.openings, memory.words, memory.ends])).not.toContain(SECRET);
       }
     }
   });

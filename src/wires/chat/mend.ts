@@ -55,8 +55,11 @@ class MendedStream extends StreamState implements StreamRelay {
     chunk.model = catalogModel;
     const written = isRight ? null : `data: ${JSON.stringify(chunk)}\n\n`;
     if (hasBegun) this.known.forget();
-    else if (bytes > 0 && !toldUsage) this.#learn(frame, written, choices);
-    else if (wasOpen && !isSaid && !toldUsage) this.learnEnd(frame, written);
+    if (!toldUsage) {
+      if (begunBefore === 0 && !isSaid) this.learnOpening(frame, written);
+      else if (!hasBegun && bytes > 0) this.#learn(frame, written, choices);
+      else if (!hasBegun && wasOpen && !isSaid) this.learnEnd(frame, written);
+    }
     return written ?? frame.raw;
   }
 

@@ -53,7 +53,7 @@ export class StreamState {
   repeated(bytes: Buffer, from: number): PassedFrames | null {
     if (this.terminal) return null;
     const run = this.known.find(bytes, from);
-    if (run === null) return this.terms.memory !== undefined && this.isOpen ? this.#recall(bytes, from) : null;
+    if (run === null) return this.terms.memory === undefined ? null : this.#remembered(bytes, from);
     this.noteWords(run.wordBytes);
     return run;
   }
@@ -78,6 +78,13 @@ export class StreamState {
     if (shape === null || !this.isOpen) return;
     const identity = this.#identityToLearn(frame, true);
     if (identity !== null) this.terms.memory!.learnWords(shape, identity);
+  }
+
+  /** Learns for later streams from the frame that began this one, and said nothing. */
+  protected learnOpening(frame: SseFrame, written: string | null): void {
+    if (!this.isOpen || this.#rawUsage !== null) return;
+    const identity = this.#identityToLearn(frame, false);
+    if (identity !== null) this.terms.memory!.learnOpening(frame.raw, written, identity);
   }
 
   /** Learns for later streams from a frame that said nothing and left the only answer finished. */
@@ -153,6 +160,21 @@ export class StreamState {
   #hasPlainAnswer(): boolean {
     const { choices } = this;
     return choices.length === 1 && choices[0]!.index === 0 && choices[0]!.calls.length === 0;
+  }
+
+  #remembered(bytes: Buffer, from: number): PassedFrames | null {
+    if (this.isOpen) return this.#recall(bytes, from);
+    return this.#id === null ? this.#beginAsOthers(bytes, from) : null;
+  }
+
+  #beginAsOthers(bytes: Buffer, from: number): PassedFrames | null {
+    const opening = this.terms.memory!.opening(bytes, from);
+    if (opening === null) return null;
+    this.#identity = opening.identity;
+    this.#id = opening.identity.id;
+    this.#createdS = Number(opening.identity.created);
+    this.choices.push({ ...newChoice(0), roleSent: true });
+    return opening.passed;
   }
 
   #recall(bytes: Buffer, from: number): PassedFrames | null {
