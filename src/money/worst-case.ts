@@ -21,6 +21,7 @@ export interface WorstCaseInput {
 
 /** What a hold must cover. Exact, so it may leave int64: the ledger refuses that, nothing is cut off here. */
 export function worstCase({ price, inputBound, outputBound }: WorstCaseInput): WorstCase {
+  if (price.tiers.length === 0) return worstAt(price, inputBound, outputBound);
   return reachableRates(price, inputBound)
     .map((rates) => worstAt(rates, inputBound, outputBound))
     .reduce((worst, other) => (other.worstNanousd > worst.worstNanousd ? other : worst));
@@ -66,11 +67,12 @@ function inputNanousdAt(rates: Rates, inputBound: number): bigint {
 
 /** Which bucket the host will put the input into is unknown; an absent cache rate is the input rate. */
 function dearestInputRate(rates: Rates): bigint {
-  return [
-    rates.cacheReadNanousdPerMillion,
-    rates.cacheWriteNanousdPerMillion,
-    rates.cacheWrite1hNanousdPerMillion,
-  ].reduce<bigint>((dearest, rate) => (rate !== null && rate > dearest ? rate : dearest), rates.inputNanousdPerMillion);
+  const read = dearer(rates.inputNanousdPerMillion, rates.cacheReadNanousdPerMillion);
+  return dearer(dearer(read, rates.cacheWriteNanousdPerMillion), rates.cacheWrite1hNanousdPerMillion);
+}
+
+function dearer(rate: bigint, other: bigint | null): bigint {
+  return other !== null && other > rate ? other : rate;
 }
 
 /** ceil(x / million) <= budget means x <= budget × million, so the division may round down. */
