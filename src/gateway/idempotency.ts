@@ -47,7 +47,9 @@ export function keepAnswer(
 ): Uint8Array | null {
   if (body.length > LIMITS.idempotencyAnswerBytesMax) return null;
   if (!keptBudget.take(call.caller.accountId, body.length)) return null;
-  const headers = { ...readHeaderLines(lines, 0), 'content-length': String(body.length) };
+  const said = readHeaderLines(lines, 0);
+  if (said === null) throw new Error('An answer to be kept has a header that is none.');
+  const headers = { ...said, 'content-length': String(body.length) };
   const head = Buffer.from(`${JSON.stringify({ status, headers } satisfies KeptHead)}\n`);
   return sealer.seal(Buffer.concat([head, body]), placeOf(call, mark, call.id));
 }

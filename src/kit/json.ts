@@ -35,12 +35,6 @@ export class JsonText {
     return span === null ? 0 : span.end - span.start;
   }
 
-  /** The value at the path as it was written; it must be there. */
-  textAt(path: JsonPath): string {
-    const { start, end } = this.locate(path)!;
-    return this.bytes.toString('utf8', start, end);
-  }
-
   edit(): JsonEdit {
     return new JsonEdit(this.#containers);
   }

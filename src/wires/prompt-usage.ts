@@ -63,17 +63,12 @@ function writeDetail(written: Members, group: string, name: string, count: numbe
   written[group] = { ...(isObject(written[group]) ? written[group] : null), [name]: count };
 }
 
-/** The usage of a whole answer, with its cost; `written` gives the host's own text of it, where that can be had. */
-export function promptUsageText(bill: Bill, raw: unknown, written?: () => string): string {
-  const usage = writePromptUsage(bill.usage, raw);
-  return usage === raw && written !== undefined ? withCostText(written(), bill) : withCost(usage, bill);
+/** The usage of a whole answer, with its cost. */
+export function promptUsageText(bill: Bill, raw: unknown): string {
+  return withCost(writePromptUsage(bill.usage, raw), bill);
 }
 
 /** A usage object, which is not empty, with what it cost; the exact integer is written as digits, never through a floating-point number. */
-export function withCost(usage: Readonly<Members>, bill: Bill): string {
-  return withCostText(JSON.stringify(usage), bill);
-}
-
-function withCostText(usage: string, { costUsd, costNanousd }: Bill): string {
-  return `${usage.slice(0, -1)},"cost":${costUsd},"cost_nanousd":${costNanousd}}`;
+export function withCost(usage: Readonly<Members>, { costUsd, costNanousd }: Bill): string {
+  return `${JSON.stringify(usage).slice(0, -1)},"cost":${costUsd},"cost_nanousd":${costNanousd}}`;
 }

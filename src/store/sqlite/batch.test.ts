@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { aCredit, aHold, aSettle, NOON_MS } from '../../../test/store-fixtures.ts';
 import type { LedgerOperation } from '../store.ts';
 import { AccountReader } from './accounts.ts';
@@ -75,6 +75,17 @@ describe('a batch', () => {
     expect([rows('credit'), rows('call')]).toEqual([2, 1]);
     expect(balanceAndHeld()).toEqual([40n, 40n]);
     expect(database.isTransaction).toBe(false);
+  });
+
+  it('adds up what is held no oftener for many operations that throw before they change anything', () => {
+    apply(aCredit(1n, 1_000n), aHold(1n, 10n));
+    const prepare = vi.spyOn(database, 'prepare');
+    const priceless = Array.from({ length: 50 }, (_, at) => aHold(BigInt(at + 100), 1n, { priceId: 99 }));
+    const outcomes = apply(aHold(2n, 20n), ...priceless, aHold(3n, 30n), aSettle(1n, 5n));
+    expect(outcomes.filter((outcome) => outcome !== 0 && outcome !== 1)).toHaveLength(50);
+    expect(prepare.mock.calls.filter(([sql]) => sql.includes('sum(held)')).length).toBeLessThanOrEqual(1);
+    expect(balanceAndHeld()).toEqual([995n, 50n]);
+    expect(verbs.heldDrift(NOON_MS)).toEqual([]);
   });
 
   it('has written a hold before anything else in the batch needs its row, and refuses its id to another', () => {

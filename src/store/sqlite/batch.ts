@@ -84,7 +84,7 @@ export class BatchRunner {
     } catch (error) {
       if (isBroken(error)) throw error;
       this.#database.exec('ROLLBACK TO operation; RELEASE operation');
-      this.#books.forget();
+      this.#books.undo();
       this.#books.moveWindowsTo(nowMs);
       return { kind: 'operation_failed', message: String(error) };
     }

@@ -103,6 +103,8 @@ export class Books {
   #windowIds: readonly bigint[] = [];
   #todayMs = -1;
   #todayChanged = false;
+  /** What is remembered is more than what was last written, or less. */
+  #isAhead = false;
   nowMs = 0n;
   epoch = 0n;
   closedUpTo = 0n;
@@ -224,6 +226,7 @@ export class Books {
    * hold in a window makes the window's.
    */
   addOpen(call: CallRow, cells: readonly SQLInputValue[]): void {
+    this.#isAhead = true;
     this.#newCalls.push(...cells);
     this.#openCalls.set(call.id, call);
     const { balance, window, held } = call;
@@ -243,6 +246,7 @@ export class Books {
   /** Takes the hold off its account and its key's window, and charges what the call cost. */
   endHold(call: CallRow, cost: bigint): void {
     const { balance, window } = call;
+    this.#isAhead = true;
     balance.held -= call.held;
     if (window !== null) window.held -= call.held;
     if (balance.held < 0n || (window !== null && window.held < 0n)) throw new Error(`Call ${call.id} was not held.`);
@@ -260,6 +264,7 @@ export class Books {
   }
 
   touchBalance(row: BalanceRow): void {
+    this.#isAhead = true;
     if (row.dirty) return;
     row.dirty = true;
     this.#dirtyBalances.push(row);
@@ -277,6 +282,7 @@ export class Books {
   }
 
   #loadName(text: string): number {
+    this.#isAhead = true;
     const [id] = (this.#readName.get(text) ?? this.#addName.get(text)) as unknown as [bigint];
     this.#names.set(text, Number(id));
     return Number(id);
@@ -305,12 +311,15 @@ export class Books {
     this.#writeWindows.write(windows);
     this.#dirtyBalances.length = 0;
     this.#dirtyWindows.length = 0;
-    if (!this.#todayChanged) return;
-    writeMeta(this.#database, 'today_ms', BigInt(this.#todayMs));
+    if (this.#todayChanged) writeMeta(this.#database, 'today_ms', BigInt(this.#todayMs));
     this.#todayChanged = false;
+    this.#isAhead = false;
   }
 
-  /** Everything that is held here but not by open calls in the file, a sentence each; call it between batches. */
+  /**
+   * Everything that is held here but not by open calls in the file, a sentence each; call it between batches. Who has lost
+   * count begins anew.
+   */
   heldDrift(): string[] {
     const held = new HeldSums(this.#database);
     const drift: string[] = [];
@@ -323,6 +332,7 @@ export class Books {
     for (const row of [...this.#windows.values()].flatMap((ofKey) => [...ofKey.values()])) {
       compare(`Key ${row.keyId}, window ${row.windowId}`, row.held, held.ofWindow(row.keyId, row.windowId));
     }
+    if (drift.length > 0) this.forget();
     return drift;
   }
 
@@ -330,6 +340,11 @@ export class Books {
   trim(): void {
     const maps = [this.#balances, this.#keys, this.#windows, this.#openCalls, this.#names];
     if (maps.some((map) => map.size > LIMITS.storeCachedRowsMax)) this.forget();
+  }
+
+  /** After what came since the last writing was rolled back: an operation that failed before it changed anything costs nothing. */
+  undo(): void {
+    if (this.#isAhead) this.forget();
   }
 
   /** Drops everything remembered, and with it what a rolled back batch believed. */
@@ -340,6 +355,7 @@ export class Books {
     this.#newCalls.length = 0;
     this.#dirtyBalances.length = 0;
     this.#dirtyWindows.length = 0;
+    this.#isAhead = false;
     this.#todayMs = Number(readMeta(this.#database, 'today_ms'));
     this.#todayChanged = false;
     this.#setWindowIds();

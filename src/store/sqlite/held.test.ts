@@ -183,7 +183,11 @@ describe('what is held, in a file', () => {
       'Account 1: the writer holds 60, the open calls make 61.',
       'Key 7, window 0: the writer holds 60, the open calls make 61.',
     ]);
-    expect((await (await reopen()).verify()).violations).toEqual([]);
+    expect((await books.verify()).violations).toEqual([]);
+    expect(await books.apply([aHold(2n, 940n), aHold(3n, 939n)])).toMatchObject([
+      { kind: 'hold_refused', availableNanousd: 939n },
+      { kind: 'held' },
+    ]);
   });
 
   /** As a server of the schema before left them when it died: a receipt, and an open hold of 60. */

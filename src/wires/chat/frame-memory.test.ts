@@ -243,6 +243,9 @@ describe('a memory of frames', () => {
     ['tokens at the end', around(chunk([{ ...delta({}, 'stop'), logprobs: { content: [{ token: SECRET }] } }]))],
     ['what the caller wanted to stop at', around(chunk([{ ...delta({}, 'stop'), stop_reason: SECRET }]))],
     ['a message beside the delta', around(chunk([{ ...delta({}, 'stop'), message: { content: SECRET } }]))],
+    ['what lies in a finish reason', around(chunk([{ ...delta({}), finish_reason: { matched: SECRET } }]))],
+    ['what lies in a role', around(chunk([delta({ content: 'x', role: { name: SECRET } })]))],
+    ['what lies in the name of a host', around({ ...stopped, provider: { obfuscation: SECRET }, obfuscation: 'x' })],
     ['arguments', around(chunk([delta({ tool_calls: [{ index: 0, function: { arguments: SECRET } }] })]))],
     ['members nobody knows', around(said('x', { echo: SECRET }), { ...stopped, citations: [SECRET] })],
     [

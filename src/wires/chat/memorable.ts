@@ -24,9 +24,9 @@ export function isMemorable({ raw, data }: SseFrame, identity: StreamIdentity, h
   const spoken = SPOKEN.filter((name) => isText((choice.delta as Members)[name]));
   if (spoken.length !== (hasWords ? 1 : 0)) return false;
   return (
-    saysNothing(chunk, (name) => name === 'choices' || OF_CHUNK.has(name)) &&
-    saysNothing(choice, (name) => name === 'delta' || OF_CHOICE.has(name)) &&
-    saysNothing(choice.delta, (name) => name === spoken[0] || OF_DELTA.has(name))
+    saysNothing(chunk, OF_CHUNK, 'choices') &&
+    saysNothing(choice, OF_CHOICE, 'delta') &&
+    saysNothing(choice.delta, OF_DELTA, spoken[0])
   );
 }
 
@@ -40,8 +40,11 @@ function onlyObjectIn(list: unknown): Members | null {
   return Array.isArray(list) && list.length === 1 && isObject(list[0]) ? list[0] : null;
 }
 
-function saysNothing(members: Members, isExcepted: (name: string) => boolean): boolean {
-  return Object.entries(members).every(([name, value]) => isExcepted(name) || isSilent(value));
+/** Of the host's own members a text is nothing, but not what stands deeper; `apart` is looked at by itself. */
+function saysNothing(members: Members, hostsOwn: ReadonlySet<string>, apart: string | undefined): boolean {
+  return Object.entries(members).every(
+    ([name, value]) => name === apart || isSilent(value) || (typeof value === 'string' && hostsOwn.has(name)),
+  );
 }
 
 function isSilent(value: unknown): boolean {

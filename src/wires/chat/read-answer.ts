@@ -21,12 +21,11 @@ export function readAnswer(body: Buffer, terms: RelayTerms, mended: boolean): Bu
   const changed = mended ? mendAnswer(answer, choices, terms) : mendTraces(choices, terms);
   // A member that an aggregator's client cannot do without, though its value may be nothing.
   const isUnnamed = mended && answer.system_fingerprint === undefined;
-  const hostsText = (): string => text.textAt(['usage']);
   const splice = changed ? spliceInto(answer, terms) : spliceBytes(text, terms, isUnnamed);
   return {
     usage: readPromptUsage(rawUsage, usageRule(terms.manners)),
     relayedBytes: choices.reduce((sum, { message }) => sum + modelBytes(message), 0),
-    write: (bill) => splice(promptUsageText(bill, rawUsage, rawUsage === answer.usage ? hostsText : undefined)),
+    write: (bill) => splice(promptUsageText(bill, rawUsage)),
   };
 }
 

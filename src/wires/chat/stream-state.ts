@@ -82,7 +82,7 @@ export class StreamState {
 
   /** Learns for later streams from the frame that began this one, and said nothing. */
   protected learnOpening(frame: SseFrame, written: string | null): void {
-    if (!this.isOpen || this.#rawUsage !== null) return;
+    if (!this.isOpen) return;
     const identity = this.#identityToLearn(frame, false);
     if (identity !== null) this.terms.memory!.learnOpening(frame.raw, written, identity);
   }
