@@ -1,4 +1,5 @@
 import { headerLines } from '../kit/http1-headers.ts';
+import { inOnePiece } from '../kit/one-piece.ts';
 import type { OutgoingRequest } from './egress.ts';
 
 /** What is sent to a host with every call is one and the same object, and written once. */
@@ -18,7 +19,7 @@ export function requestBytes({ origin, method = 'POST', path, headers, body }: O
 function linesOf(headers: OutgoingRequest['headers']): string {
   let lines = LINES_OF.get(headers);
   if (lines === undefined) {
-    lines = headerLines(headers);
+    lines = inOnePiece(headerLines(headers));
     LINES_OF.set(headers, lines);
   }
   return lines;

@@ -2,6 +2,7 @@ import type { Caller } from '../accounts/authenticate.ts';
 import type { ExchangeRecord } from '../gateway/exchange-record.ts';
 import { formatId } from '../kit/ids.ts';
 import { type Log, quoted, WrittenFields } from '../kit/log.ts';
+import { inOnePiece } from '../kit/one-piece.ts';
 
 /** One line a request: who, what, how it ended and what it cost; no word of the prompt or the answer, no secret. */
 export function logCall(log: Log, record: ExchangeRecord): void {
@@ -24,14 +25,49 @@ function membersOf(record: ExchangeRecord): string {
       : `,"fresh_tokens":${usage.freshTokens},"cache_read_tokens":${usage.cacheReadTokens}` +
         `,"cache_write_tokens":${usage.cacheWriteTokens + usage.cacheWrite1hTokens},"output_tokens":${usage.outputTokens}`;
   return (
-    `"request_id":"${record.requestId}","route":${quoted(record.route)}` +
-    `,${payerOf(record.caller)},"requested_model":${quoted(record.requestedModel)},"model":${quoted(record.effectiveModel)}` +
-    `,"host":${quoted(record.host)},"attempts":${record.attempts},"stream":${record.stream}` +
-    `,"status":${record.status},"ended":"${record.ended}","error":${quoted(record.errorCode)}${mishaps}` +
-    `,"usage_source":"${record.usageSource}"${tokens}` +
+    `"request_id":"${record.requestId}",${payerOf(record.caller)},${usual.textOf(record)}${mishaps}${tokens}` +
     `,"cost_nanousd":${Number(record.costNanousd)},"held_nanousd":${Number(record.heldNanousd)}` +
     `,"held_after_ms":${msText(record.heldAfterMs)},"answered_after_ms":${msText(record.answeredAfterMs)}` +
     `,"settled_after_ms":${msText(record.settledAfterMs)},"total_ms":${msText(record.totalMs)}`
+  );
+}
+
+/** What most calls have in common with the one before: the texts of the last one are kept. */
+class UsualText {
+  #last: ExchangeRecord | null = null;
+  #text = '';
+
+  textOf(record: ExchangeRecord): string {
+    if (this.#last === null || !areAlike(this.#last, record)) this.#text = inOnePiece(whatHappened(record));
+    this.#last = record;
+    return this.#text;
+  }
+}
+
+const usual = new UsualText();
+
+function areAlike(one: ExchangeRecord, other: ExchangeRecord): boolean {
+  return (
+    one.route === other.route &&
+    one.requestedModel === other.requestedModel &&
+    one.effectiveModel === other.effectiveModel &&
+    one.host === other.host &&
+    one.attempts === other.attempts &&
+    one.stream === other.stream &&
+    one.status === other.status &&
+    one.ended === other.ended &&
+    one.errorCode === other.errorCode &&
+    one.usageSource === other.usageSource
+  );
+}
+
+function whatHappened(record: ExchangeRecord): string {
+  return (
+    `"route":${quoted(record.route)}` +
+    `,"requested_model":${quoted(record.requestedModel)},"model":${quoted(record.effectiveModel)}` +
+    `,"host":${quoted(record.host)},"attempts":${record.attempts},"stream":${record.stream}` +
+    `,"status":${record.status},"ended":"${record.ended}","error":${quoted(record.errorCode)}` +
+    `,"usage_source":"${record.usageSource}"`
   );
 }
 
@@ -42,7 +78,7 @@ function payerOf(caller: Caller): string {
   if (caller.key === null) return payerText(caller);
   let text = PAYERS.get(caller.key);
   if (text === undefined) {
-    text = payerText(caller);
+    text = inOnePiece(payerText(caller));
     PAYERS.set(caller.key, text);
   }
   return text;

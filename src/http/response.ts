@@ -1,9 +1,10 @@
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Clock } from '../kit/clock.ts';
+import { inOnePiece } from '../kit/one-piece.ts';
 import { LIMITS } from '../limits.ts';
 
-const KEPT = `connection: keep-alive\r\nkeep-alive: timeout=${LIMITS.clientKeepAliveMs / 1000}\r\n`;
+const KEPT = inOnePiece(`connection: keep-alive\r\nkeep-alive: timeout=${LIMITS.clientKeepAliveMs / 1000}\r\n`);
 const CLOSED = 'connection: close\r\n';
 const CHUNKED = 'transfer-encoding: chunked\r\n';
 const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n';
@@ -143,7 +144,7 @@ function dateLine(clock: Clock): string {
   const nowS = Math.floor(clock.nowMs() / 1000);
   if (nowS !== dateS) {
     dateS = nowS;
-    date = `date: ${new Date(nowS * 1000).toUTCString()}\r\n`;
+    date = inOnePiece(`date: ${new Date(nowS * 1000).toUTCString()}\r\n`);
   }
   return date;
 }
