@@ -11,7 +11,8 @@ export interface Found {
 
 /** Finds the row for a method and a path: most by one look-up, those that end in a star by their beginning. */
 export class Router {
-  readonly #exact = new Map<string, Found>();
+  /** By method, then by path: one key of both would be made for every request. */
+  readonly #exact = new Map<string, Map<string, Found>>();
   readonly #open: Found[] = [];
 
   constructor(routes: readonly Route[]) {
@@ -19,13 +20,19 @@ export class Router {
       for (const prefix of PREFIXES) {
         const found: Found = { route, pattern: prefix + route.path, param: '' };
         if (route.path.endsWith('/*')) this.#open.push(found);
-        else this.#exact.set(`${route.method} ${found.pattern}`, found);
+        else this.#ofMethod(route.method).set(found.pattern, found);
       }
     }
   }
 
+  #ofMethod(method: string): Map<string, Found> {
+    const ofMethod = this.#exact.get(method) ?? new Map<string, Found>();
+    this.#exact.set(method, ofMethod);
+    return ofMethod;
+  }
+
   find(method: string, path: string): Found | null {
-    const exact = this.#exact.get(`${method} ${path}`);
+    const exact = this.#exact.get(method)?.get(path);
     if (exact !== undefined) return exact;
     for (const { route, pattern } of this.#open) {
       const beginning = pattern.length - 1;
