@@ -1,5 +1,6 @@
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import type { Clock, Timer } from '../kit/clock.ts';
+import { startThread } from '../kit/start-thread.ts';
 import { LIMITS } from '../limits.ts';
 import type { CountAnswer, CountRequest } from './count-tokens-worker.ts';
 
@@ -8,8 +9,6 @@ export type Encoding = 'o200k_base' | 'cl100k_base';
 export interface CountedTokens {
   readonly tokens: number;
 }
-
-const WORKER_URL = new URL(`./count-tokens-worker${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url);
 
 /**
  * Exact counts, for the few requests that the byte bound alone would refuse. The tokenizer lives in a thread that
@@ -53,8 +52,7 @@ export class TokenCounter {
   }
 
   #start(): Worker {
-    const worker = new Worker(WORKER_URL, {
-      env: {},
+    const worker = startThread(import.meta.url, 'count-tokens-worker', {
       resourceLimits: { maxOldGenerationSizeMb: LIMITS.tokenCounterHeapMbMax },
     });
     const giveUp = () => {

@@ -1,4 +1,5 @@
-import { parentPort, Worker } from 'node:worker_threads';
+import { parentPort, type Worker } from 'node:worker_threads';
+import { startThread } from '../../kit/start-thread.ts';
 import { StoreUnavailable } from '../store.ts';
 import { isBroken } from './batch.ts';
 import type { AnyVerbs, Link, Served } from './link.ts';
@@ -46,10 +47,9 @@ export class Thread<Verbs extends AnyVerbs> implements Link<Verbs> {
   #broken: StoreUnavailable | null = null;
   #ending = false;
 
-  /** `entry` is a file beside this one, without its ending: the sources run as .ts, the published program as .js. */
+  /** `entry` is a file beside this one, without its ending. */
   constructor(entry: string, workerData: unknown, onBroken: (error: StoreUnavailable) => void) {
-    const ending = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
-    this.#worker = new Worker(new URL(`./${entry}.${ending}`, import.meta.url), { workerData, name: entry });
+    this.#worker = startThread(import.meta.url, entry, { workerData });
     this.#onBroken = onBroken;
     this.#worker.on('message', (reply: Reply) => this.#receive(reply));
     this.#worker.on('error', (error) => this.#break(`The ${entry} thread failed: ${String(error)}`));
