@@ -1,9 +1,8 @@
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 
 // Inherited by the processes that run tests: otherwise every thread they start reads its sources anew, for a third of a second.
-process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), 'node-compile-cache');
+process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules', '.cache', 'tollgate');
 
 export default defineConfig({
   test: {

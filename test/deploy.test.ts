@@ -61,6 +61,9 @@ const KNOWN_VARIABLES = new Set([
   ...['TOLLGATE_CONFIG', 'TOLLGATE_MASTER_KEY', 'TOLLGATE_MASTER_KEY_FILE', 'TOLLGATE_MASTER_KEY_COMMAND'],
   ...HOST_ROWS.flatMap((row) => [...row.keyVariables, ...(row.address?.variables ?? [])]),
   'NODE_ENV',
+  // What bin/launch.js, and Node itself, ask for the place of compiled sources.
+  'XDG_CACHE_HOME',
+  'NODE_DISABLE_COMPILE_CACHE',
 ]);
 const strangers = (names: readonly string[]): string[] => names.filter((name) => !KNOWN_VARIABLES.has(name));
 
@@ -175,6 +178,7 @@ describe('the unit', () => {
     expect(strangers(given.map(([name]) => name))).toEqual([]);
     const env = Object.fromEntries(given);
     expect(env.TOLLGATE_DATA).toBe(`/var/lib/${setting(UNIT, 'StateDirectory')}`);
+    expect([env.XDG_CACHE_HOME, setting(UNIT, 'CacheDirectory')]).toEqual(['%C', 'tollgate']);
     expect(env.TOLLGATE_MASTER_KEY_FILE).toBe(`%d/${setting(UNIT, 'LoadCredential').split(':')[0]}`);
     expect(loadConfig({ argvFlags: {}, env, cwd: tmpdir() })).toMatchObject({
       hosted: true,

@@ -98,7 +98,7 @@ const BANNED: readonly { readonly what: RegExp; readonly home: readonly string[]
   { what: /\bDate\.now\b|\bnew Date\(\)|\bperformance\.now\b/, home: ['src/kit/clock.ts'], instead: 'a Clock' },
   { what: /\bset(Timeout|Interval)\b/, home: ['src/kit/clock.ts'], instead: "a Clock's after()" },
   { what: /\bprocess\.env\b/, home: ['src/config.ts'], instead: 'the Config' },
-  { what: /\bnew Worker\(/, home: ['src/kit/start-thread.ts'], instead: 'startThread, whose threads V8 cannot end' },
+  { what: /\bnew Worker\(/, home: ['src/kit/start-thread.ts'], instead: 'startThread, for what V8 does to others' },
   { what: /\bconsole\./, home: [], instead: 'the log, or the output the CLI is given' },
   { what: /[:<(,]\s*any\b|\bas any\b/, home: [], instead: 'unknown, and a check' },
   { what: /@ts-(ignore|expect-error)|biome-ignore/, home: [], instead: 'types that hold' },
