@@ -4,6 +4,7 @@ import { ManualClock } from '../src/kit/clock.ts';
 import { LIMITS } from '../src/limits.ts';
 import { type Harness, startHarness } from './harness.ts';
 import { firstAnswer, openSocket, readToEnd, speak } from './raw-socket.ts';
+import { expectTimersAtRest } from './timers-at-rest.ts';
 import { manyTurns, until } from './until.ts';
 
 /** Clients that send slowly, read slowly or not at all, queue up, and leave. */
@@ -91,7 +92,7 @@ describe('several requests on one connection', () => {
     await manyTurns();
     Reflect.deleteProperty(ledger, 'balance');
     expect(asked).toBe(1);
-    await until(() => clock.pendingTimers <= timersAtRest, 'every timer is gone');
+    await expectTimersAtRest(clock, timersAtRest);
   });
 
   test('whose client is gone leave nothing behind: no call, no hold, no timer', async () => {
@@ -107,10 +108,7 @@ describe('several requests on one connection', () => {
     await harness.settled();
     await until(() => harness.running.gateway.shutdown.callsUnderWay === 0, 'every call is over');
     clock.advance(LIMITS.hostLingerMs);
-    await until(() => clock.pendingTimers >= timersAtRest, 'the timers that set themselves again have done so');
-    await until(() => clock.pendingTimers <= timersAtRest, 'every other timer is gone');
-    await manyTurns();
-    expect(clock.pendingTimers).toBe(timersAtRest);
+    await expectTimersAtRest(clock, timersAtRest);
   });
 
   test('are answered in order, however many come in one piece', async () => {

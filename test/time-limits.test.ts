@@ -7,6 +7,7 @@ import { Secret } from '../src/kit/secret.ts';
 import { LIMITS } from '../src/limits.ts';
 import { type Harness, simHost, startHarness } from './harness.ts';
 import { StreamClient } from './stream-client.ts';
+import { expectTimersAtRest } from './timers-at-rest.ts';
 import { manyTurns, until } from './until.ts';
 
 /** Silence and slowness, measured by a clock that only the test moves. */
@@ -49,7 +50,7 @@ describe('with a simulated host', () => {
     harness.sim.reset();
     await expectCleanEnd();
     clock.advance(LIMITS.hostLingerMs);
-    await until(() => clock.pendingTimers <= timersAtRest, 'every timer of the call is gone with it');
+    await expectTimersAtRest(clock, timersAtRest);
   });
   afterAll(() => harness.stop());
 
