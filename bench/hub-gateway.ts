@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { ModelRow } from '../src/catalog/schema.ts';
-import { loadConfig } from '../src/config.ts';
+import { loadConfig } from '../src/config/config.ts';
 import { HOST_ROWS } from '../src/hosts/rows.ts';
 import { systemClock } from '../src/kit/clock.ts';
 import { createLog } from '../src/kit/log.ts';

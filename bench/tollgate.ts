@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { ModelRow } from '../src/catalog/schema.ts';
-import { type Config, loadConfig } from '../src/config.ts';
+import { type Config, loadConfig } from '../src/config/config.ts';
 import type { ConfiguredHost, HostRow } from '../src/hosts/host.ts';
 import { HOST_ROWS } from '../src/hosts/rows.ts';
 import { systemClock } from '../src/kit/clock.ts';

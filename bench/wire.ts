@@ -1,11 +1,11 @@
-import { scanJson } from '../src/kit/json.ts';
+import { scanJson } from '../src/json/json.ts';
 import { type SseFrame, SseFramer } from '../src/kit/sse.ts';
 import { LIMITS } from '../src/limits.ts';
 import { exactStream } from '../src/wires/chat/exact.ts';
 import { mendStream } from '../src/wires/chat/mend.ts';
 import { peek } from '../src/wires/chat/peek.ts';
-import { readAnswer } from '../src/wires/chat/read-answer.ts';
-import { writeRequest } from '../src/wires/chat/write-request.ts';
+import { writeRequest } from '../src/wires/chat/splice-request.ts';
+import { readAnswer } from '../src/wires/chat/splice-response.ts';
 import type { RelayTerms, StreamRelay } from '../src/wires/wire.ts';
 import { BILL, RELAY_TERMS, UPSTREAM_TERMS } from '../test/chat-wire.ts';
 

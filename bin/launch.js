@@ -8,8 +8,8 @@ const caches = cachesFolder();
 if (caches !== null) enableCompileCache(join(caches, 'tollgate'));
 
 // A published package has only the compiled form, a clone usually only the source, which Node runs as it is.
-const compiled = new URL('../dist/main.js', import.meta.url);
-const source = new URL('../src/main.ts', import.meta.url);
+const compiled = new URL('../dist/main/main.js', import.meta.url);
+const source = new URL('../src/main/main.ts', import.meta.url);
 const { main } = await import((existsSync(compiled) ? compiled : source).href);
 process.exitCode = await main(process.argv.slice(2));
 

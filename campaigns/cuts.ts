@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { TranslatedStream } from '../src/gateway/translate.ts';
 import { SseFramer } from '../src/kit/sse.ts';
 import { LIMITS } from '../src/limits.ts';
-import { FrameMemory } from '../src/wires/frame-memory.ts';
+import { FrameMemory } from '../src/wires/frames/frame-memory.ts';
 import { WIRES } from '../src/wires/registry.ts';
 import type { Bill, StreamRelay } from '../src/wires/wire.ts';
 import { type AnyRecording, allRecordings } from '../test/wire-recordings.ts';

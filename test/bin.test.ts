@@ -35,25 +35,25 @@ function launch(args: readonly string[], version?: string): { code: number | nul
 
 describe('a Node that is new enough', () => {
   test('runs the compiled form where there is one, and gives on arguments and exit code', () => {
-    addMain('dist/main.js', 'compiled');
-    addMain('src/main.ts', 'source');
+    addMain('dist/main/main.js', 'compiled');
+    addMain('src/main/main.ts', 'source');
     expect(launch(['keys', 'list'])).toMatchObject({ code: 7, out: 'compiled keys,list' });
   });
 
   test('runs the source as it is where nothing was compiled', () => {
-    addMain('src/main.ts', 'source');
+    addMain('src/main/main.ts', 'source');
     expect(launch(['serve'])).toMatchObject({ code: 7, out: 'source serve' });
   });
 
   test.each(['v22.19.0', 'v23.0.0', 'v24.0.0'])('%s is', (version) => {
-    addMain('dist/main.js', 'compiled');
+    addMain('dist/main/main.js', 'compiled');
     expect(launch([], version).code).toBe(7);
   });
 });
 
 describe('a Node that is too old', () => {
   test.each(['v20.20.2', 'v22.18.9', 'v18.0.0'])('%s gets one clear sentence and exit code 2', (version) => {
-    addMain('dist/main.js', 'compiled');
+    addMain('dist/main/main.js', 'compiled');
     expect(launch(['serve'], version)).toEqual({
       code: 2,
       out: '',

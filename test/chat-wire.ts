@@ -1,6 +1,6 @@
 import { GatewayError } from '../src/canonical/errors.ts';
 import { ZERO_USAGE } from '../src/canonical/usage.ts';
-import { type JsonText, scanJson } from '../src/kit/json.ts';
+import { type JsonText, scanJson } from '../src/json/json.ts';
 import { SseFramer } from '../src/kit/sse.ts';
 import { LIMITS } from '../src/limits.ts';
 import type { Bill, RelayTerms, StreamRelay, UpstreamTerms } from '../src/wires/wire.ts';

@@ -6,14 +6,14 @@ import { buildCatalog } from '../src/catalog/catalog.ts';
 import { loadSimulatedFile } from '../src/catalog/load.ts';
 import type { Composition, FolderHeld, OpenServices } from '../src/cli/composition.ts';
 import { runCli } from '../src/cli/run.ts';
-import type { Config, Environment } from '../src/config.ts';
+import type { Config, Environment } from '../src/config/config.ts';
 import { MasterKeyring } from '../src/custody/keyring.ts';
-import { answerOperator, type OperatorServices } from '../src/gateway/operator.ts';
 import { ManualClock } from '../src/kit/clock.ts';
 import { IdSource } from '../src/kit/ids.ts';
 import { Ledger } from '../src/ledger/ledger.ts';
 import { catalogFor } from '../src/main/prices.ts';
-import { MemoryStore } from '../src/store/memory.ts';
+import { answerOperator, type OperatorServices } from '../src/operator/operator.ts';
+import { MemoryStore } from '../src/store/memory/memory-store.ts';
 
 export const NOW_MS = Date.UTC(2026, 10, 15, 12);
 

@@ -17,7 +17,7 @@ import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { afterAll, describe, expect, test } from 'vitest';
 import { EXIT } from '../src/cli/exit-codes.ts';
-import { loadConfig, SETTINGS } from '../src/config.ts';
+import { loadConfig, SETTINGS } from '../src/config/config.ts';
 import { HOST_ROWS } from '../src/hosts/rows.ts';
 import { LIMITS } from '../src/limits.ts';
 import { parsePlainYaml } from './plain-yaml.ts';

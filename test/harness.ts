@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import OpenAI from 'openai';
 import { createAccount, mintKey } from '../src/accounts/accounts.ts';
 import type { Receipt } from '../src/canonical/receipt.ts';
-import { type Config, loadConfig } from '../src/config.ts';
+import { type Config, loadConfig } from '../src/config/config.ts';
 import type { ConfiguredHost, HostRow } from '../src/hosts/host.ts';
 import { HOST_ROWS } from '../src/hosts/rows.ts';
 import { type Clock, systemClock } from '../src/kit/clock.ts';

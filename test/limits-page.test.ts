@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { configFileSchema } from '../src/config-schema.ts';
+import { configFileSchema } from '../src/config/schema.ts';
 import { LIMITS } from '../src/limits.ts';
 
 /** docs/limits.md is held to what is in force: every row to its limit, and every limit to a row or to the list below. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { loadConfig } from '../src/config.ts';
+import { loadConfig } from '../src/config/config.ts';
 import { systemClock } from '../src/kit/clock.ts';
 import { withLocalHosts } from '../src/main/local-hosts.ts';
 import { type Sim, startSim } from '../src/sim/sim.ts';

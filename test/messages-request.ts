@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError } from '../src/canonical/errors.ts';
-import { type JsonText, scanJson } from '../src/kit/json.ts';
+import { type JsonText, scanJson } from '../src/json/json.ts';
 import { messages } from '../src/wires/messages/index.ts';
 import type { Peek } from '../src/wires/wire.ts';
 

@@ -1,9 +1,9 @@
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../src/kit/clock.ts';
+import { isDurable } from '../src/store/postgres/commit-marker.ts';
 import { Connections } from '../src/store/postgres/connections.ts';
 import { openPostgresStore } from '../src/store/postgres/postgres-store.ts';
-import { isDurable } from '../src/store/postgres/witness.ts';
 import { type Store, StoreUnavailable } from '../src/store/store.ts';
 import { freshSchema, runSql } from './postgres.ts';
 import { aCredit, prepare } from './store-fixtures.ts';

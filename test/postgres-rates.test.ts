@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { TokenBuckets } from '../src/gateway/rate-limiter.ts';
+import { TokenBuckets } from '../src/gateway/guards/rate-limiter.ts';
 import { ManualClock, systemClock } from '../src/kit/clock.ts';
 import { LIMITS } from '../src/limits.ts';
 import { openPostgresStore } from '../src/store/postgres/postgres-store.ts';

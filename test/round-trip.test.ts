@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { GatewayError } from '../src/canonical/errors.ts';
 import type { CanonicalRequest } from '../src/canonical/request.ts';
-import { scanJson } from '../src/kit/json.ts';
+import { scanJson } from '../src/json/json.ts';
 import { LIMITS } from '../src/limits.ts';
 import { WIRES } from '../src/wires/registry.ts';
 import { canonicalRequests } from './responses-arbitraries.ts';

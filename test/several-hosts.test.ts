@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { loadSimulatedFile } from '../src/catalog/load.ts';
-import { healthSchema, readHealth } from '../src/config-health.ts';
+import { healthSchema, readHealth } from '../src/config/health.ts';
 import { type Sim, type SimScript, startSim } from '../src/sim/sim.ts';
 import { type Harness, simHost, startHarness } from './harness.ts';
 import { StreamClient } from './stream-client.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { parseJson } from '../src/kit/json.ts';
+import { parseJson } from '../src/json/json.ts';
 import type { Sim } from '../src/sim/sim.ts';
 import { callRaw, type RawAnswer } from './raw-client.ts';
 

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { readStore } from '../src/config-store.ts';
+import { readStore } from '../src/config/store.ts';
 import { systemClock } from '../src/kit/clock.ts';
 import { LIMITS } from '../src/limits.ts';
 import { copyStore } from '../src/main/copy-store.ts';

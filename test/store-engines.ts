@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ManualClock } from '../src/kit/clock.ts';
-import { MemoryStore } from '../src/store/memory.ts';
+import { MemoryStore } from '../src/store/memory/memory-store.ts';
 import { openPostgresStore } from '../src/store/postgres/postgres-store.ts';
 import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts';
 import { freshSchema } from './postgres.ts';

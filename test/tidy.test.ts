@@ -46,14 +46,16 @@ const PRODUCT = SOURCES.filter(({ path }) => !path.endsWith('.test.ts'));
 const ALL = [...SOURCES, ...['test', 'bench', 'campaigns', 'scripts'].flatMap(filesUnder)];
 
 /** Who may import whom; `limits` is open to all. A wire is a layer of its own, so no wire sees another. */
-const BELOW_MONEY = ['canonical', 'kit'];
+const BELOW_MONEY = ['canonical', 'json', 'kit'];
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   kit: [],
-  canonical: ['kit'],
+  json: ['kit'],
+  http1: ['kit'],
+  canonical: ['json', 'kit'],
   money: BELOW_MONEY,
   wires: BELOW_MONEY,
   catalog: ['money', ...BELOW_MONEY],
-  egress: ['money', ...BELOW_MONEY],
+  egress: ['http1', 'money', ...BELOW_MONEY],
   store: ['money', ...BELOW_MONEY],
   'store-driver': ['store', 'money', ...BELOW_MONEY],
   hosts: ['catalog', 'egress', 'store', 'money', ...BELOW_MONEY],
@@ -62,22 +64,47 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   custody: ['catalog', 'egress', 'store', 'money', ...BELOW_MONEY],
   gateway: ['hosts', 'ledger', 'accounts', 'custody', 'catalog', 'wires', 'store', 'money', ...BELOW_MONEY],
   jobs: ['gateway', 'hosts', 'ledger', 'accounts', 'custody', 'catalog', 'wires', 'money', ...BELOW_MONEY],
-  http: ['jobs', 'gateway', 'ledger', 'accounts', 'custody', 'catalog', 'canonical', 'kit'],
-  cli: ['jobs', 'gateway', 'ledger', 'accounts', 'custody', 'catalog', 'canonical', 'kit', 'money', 'config'],
-  config: ['hosts', 'custody', 'catalog', 'kit'],
-  sim: ['kit'],
+  operator: ['hosts', 'ledger', 'accounts', 'custody', 'catalog', 'store', 'money', ...BELOW_MONEY],
+  http: [
+    'operator',
+    'jobs',
+    'gateway',
+    'ledger',
+    'accounts',
+    'custody',
+    'catalog',
+    'canonical',
+    'http1',
+    'json',
+    'kit',
+  ],
+  cli: [
+    'operator',
+    'jobs',
+    'gateway',
+    'ledger',
+    'accounts',
+    'custody',
+    'catalog',
+    'canonical',
+    'json',
+    'kit',
+    'money',
+    'config',
+  ],
+  config: ['hosts', 'custody', 'catalog', 'json', 'kit'],
+  sim: ['json', 'kit'],
 };
 
 /** `main` and its folder build everything, so they may import everything. */
 function layerOf(path: string): string {
   const [, first = '', second = ''] = path.split('/');
-  if (first.startsWith('main')) return 'main';
-  if (first.startsWith('config')) return 'config';
   if (first === 'limits.ts') return 'limits';
   // Drivers are main's to pick; everyone else sees the store's interface.
-  if (first === 'store' && ['sqlite', 'postgres', 'memory', 'memory.ts', 'migrations'].includes(second))
+  if (first === 'store' && ['sqlite', 'postgres', 'memory', 'rules', 'migrations'].includes(second))
     return 'store-driver';
-  return first === 'wires' && second !== '' && !second.endsWith('.ts') ? `wires/${second}` : first;
+  const isShared = second.endsWith('.ts') || ['frames', 'fields', 'usage', 'errors'].includes(second);
+  return first === 'wires' && second !== '' && !isShared ? `wires/${second}` : first;
 }
 
 function importsOf({ path, text }: SourceFile): string[] {
@@ -94,10 +121,10 @@ function mayImport(from: string, to: string): boolean {
 
 /** Calls that belong into one place, and what to use instead. */
 const BANNED: readonly { readonly what: RegExp; readonly home: readonly string[]; readonly instead: string }[] = [
-  { what: /\bJSON\.parse\b/, home: ['src/kit/json.ts'], instead: 'parseJson or tryParseJson of kit/json.ts' },
+  { what: /\bJSON\.parse\b/, home: ['src/json/json.ts'], instead: 'parseJson or tryParseJson of kit/json.ts' },
   { what: /\bDate\.now\b|\bnew Date\(\)|\bperformance\.now\b/, home: ['src/kit/clock.ts'], instead: 'a Clock' },
   { what: /\bset(Timeout|Interval)\b/, home: ['src/kit/clock.ts'], instead: "a Clock's after()" },
-  { what: /\bprocess\.env\b/, home: ['src/config.ts'], instead: 'the Config' },
+  { what: /\bprocess\.env\b/, home: ['src/config/config.ts'], instead: 'the Config' },
   { what: /\bnew Worker\(/, home: ['src/kit/start-thread.ts'], instead: 'startThread, for what V8 does to others' },
   { what: /\bconsole\./, home: [], instead: 'the log, or the output the CLI is given' },
   { what: /[:<(,]\s*any\b|\bas any\b/, home: [], instead: 'unknown, and a check' },
@@ -117,7 +144,7 @@ const PROVIDER_HOMES: readonly string[] = [
   'src/hosts/rows.ts',
   // How the path of a provider's resources ends.
   'src/custody/providers.ts',
-  'src/wires/chat/manners.ts',
+  'src/wires/chat/quirks.ts',
   // The messages wire is one vendor's: its headers and the tag of its signatures.
   'src/wires/messages/vendor.ts',
   // The vendor's own version header, by which its clients are told apart at a shared path.
@@ -136,7 +163,7 @@ describe('layers', () => {
   });
 
   test('every source file is reached from an entry', () => {
-    const entries = ['src/main.ts', 'src/sim/main.ts'];
+    const entries = ['src/main/main.ts', 'src/sim/main.ts'];
     const workers = PRODUCT.filter(({ path }) => /(worker|writer|scanner)\.ts$/.test(path)).map(({ path }) => path);
     const reached = new Set<string>();
     const visit = (path: string): void => {
@@ -146,7 +173,7 @@ describe('layers', () => {
       if (file !== undefined) importsOf(file).forEach(visit);
     };
     [...entries, ...workers].forEach(visit);
-    const testOnly = ['src/store/memory.ts', 'src/store/memory/operations.ts', 'src/store/memory/rows.ts'];
+    const testOnly = ['src/store/memory/memory-store.ts'];
     const dead = PRODUCT.map(({ path }) => path).filter((path) => !reached.has(path) && !testOnly.includes(path));
     expect(dead, 'Nothing uses these files: delete them.').toEqual([]);
   });

@@ -3,7 +3,7 @@ import { Random } from '../../test/random.ts';
 import { type Attack, perform, type Seen } from './attack.ts';
 import { type AttackClass, complaintOf, isDeliberate, type Means } from './attack-class.ts';
 import { BAD_BODIES } from './bad-bodies.ts';
-import { BAD_MANNERS } from './bad-manners.ts';
+import { BAD_MANNERS } from './bad-habits.ts';
 import { BROKEN_HEADS, ODD_TARGETS } from './broken-heads.ts';
 import { FUZZED_BODIES } from './fuzzed-bodies.ts';
 import type { Vitals } from './gateway.ts';

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createAccount, mintKey } from '../../src/accounts/accounts.ts';
-import { type Config, loadConfig } from '../../src/config.ts';
+import { type Config, loadConfig } from '../../src/config/config.ts';
 import { systemClock } from '../../src/kit/clock.ts';
 import { createLog } from '../../src/kit/log.ts';
 import { startGateway } from '../../src/main/start.ts';

@@ -7,8 +7,8 @@ function mutant(name: string, file: string, find: string, replace: string, ...te
 const SEALED = ['src/custody/rotate.test.ts'];
 const CALLS = ['test/deployments.test.ts', 'test/deployment-errors.test.ts'];
 const CUSTODY = 'src/custody/custody.ts';
-const PASSAGE = 'src/gateway/deployment-passage.ts';
-const STREAM = 'src/gateway/deployment-stream.ts';
+const PASSAGE = 'src/gateway/deployments/deployment-call.ts';
+const STREAM = 'src/gateway/deployments/deployment-stream.ts';
 
 /** Faults by which a provider's key would be told, used for another, or lost. */
 export const CUSTODY_MUTANTS: readonly Mutant[] = [
@@ -68,12 +68,12 @@ export const CUSTODY_MUTANTS: readonly Mutant[] = [
     STREAM,
     'if (!reader.terminal) return frame.raw;',
     'if (!reader.terminal || reader.error === null) return frame.raw;',
-    'src/gateway/deployment-stream.test.ts',
+    'src/gateway/deployments/deployment-stream.test.ts',
   ),
   mutant('an error in a stream replaced by ours', STREAM, 'if (this.#saidError) return this.closing();', '', ...CALLS),
   mutant(
     'a restricted key that may call any deployment',
-    'src/gateway/deployment.ts',
+    'src/gateway/deployments/deployment.ts',
     'return models === null ||',
     'return true ||',
     'test/deployments.test.ts',

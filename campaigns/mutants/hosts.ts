@@ -6,9 +6,9 @@ function mutant(name: string, file: string, find: string, replace: string, ...te
 
 const RESOLVE = ['src/gateway/resolve.test.ts'];
 const AUTO = ['test/auto-model.test.ts'];
-const CONFIG = ['src/config-hosts.test.ts'];
+const CONFIG = ['src/config/hosts.test.ts'];
 const FOUND = ['src/hosts/find-local.test.ts'];
-const MANNERS = ['src/wires/chat/message-manners.test.ts'];
+const MANNERS = ['src/wires/chat/message-quirks.test.ts'];
 
 /** Faults by which a caller would be given another model, a host's loss go unseen, or an ask be dropped in silence. */
 export const HOST_MUTANTS: readonly Mutant[] = [
@@ -63,21 +63,21 @@ export const HOST_MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'a loss allowed without being asked for',
-    'src/config-losses.ts',
+    'src/config/losses.ts',
     'offer.allowLoss || paid === null',
     'true || paid === null',
     ...CONFIG,
   ),
   mutant(
     'a default that nobody serves',
-    'src/config.ts',
+    'src/config/config.ts',
     "if (sources.providerKeys !== 'leave') problems.push(...defaultProblems(draft, selection, file));",
     '',
     ...CONFIG,
   ),
   mutant(
     'ports tried in hosted mode',
-    'src/config.ts',
+    'src/config/config.ts',
     'draft.local_hosts && !draft.hosted ?',
     'draft.local_hosts ?',
     ...CONFIG,
@@ -105,24 +105,24 @@ export const HOST_MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'traces sent to a host that refuses them',
-    'src/wires/chat/message-manners.ts',
+    'src/wires/chat/message-quirks.ts',
     'for (const name of TRACE_MEMBERS) if (name !== wanted) edit.remove([...path, name]);',
     '',
     ...MANNERS,
   ),
   mutant(
     'usage asked of a host that refuses the question',
-    'src/wires/chat/write-request.ts',
+    'src/wires/chat/splice-request.ts',
     "if (peek.stream && !isOmitted('stream_options', manners))",
     'if (peek.stream)',
     ...MANNERS,
   ),
   mutant(
     'a second spelling inside a message',
-    'src/wires/disguised-names.ts',
+    'src/wires/fields/disguised-names.ts',
     '  lookInside(body, path);\n}',
     '}',
-    'src/wires/disguised-names.test.ts',
+    'src/wires/fields/disguised-names.test.ts',
   ),
   mutant(
     'a part’s unknown member that weighs nothing',

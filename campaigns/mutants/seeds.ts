@@ -78,7 +78,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: "the request's close taken for the response's",
     changes: [
       {
-        file: 'src/http/client-connection.ts',
+        file: 'src/http1/server/client-connection.ts',
         find: '    request.finish();\n',
         replace: '    request.finish();\n    this.#response?.close();\n',
       },

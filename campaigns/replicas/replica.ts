@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import { parseId } from '../../src/kit/ids.ts';
 import { BIN, MASTER_KEY } from '../gateway-process.ts';
 import { type DatabaseLink, openDatabaseLink } from './database-link.ts';
-import { type HostDoor, openHostDoor } from './host-door.ts';
+import { type HostDoor, openHostDoor } from './host-gate.ts';
 
 export interface ReplicaTerms {
   readonly folder: string;

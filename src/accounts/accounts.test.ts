@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from 'vitest';
 import { ManualClock } from '../kit/clock.ts';
 import { formatId, IdSource } from '../kit/ids.ts';
-import { MemoryStore } from '../store/memory.ts';
+import { MemoryStore } from '../store/memory/memory-store.ts';
 import type { Account, CreditOperation, LedgerOutcome } from '../store/store.ts';
 import {
   type AccountServices,

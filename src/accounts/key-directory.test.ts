@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { ManualClock } from '../kit/clock.ts';
 import { IdSource } from '../kit/ids.ts';
 import { LIMITS } from '../limits.ts';
-import { MemoryStore } from '../store/memory.ts';
+import { MemoryStore } from '../store/memory/memory-store.ts';
 import { type KeyRow, StoreUnavailable } from '../store/store.ts';
 import { createAccount, mintKey } from './accounts.ts';
 import { KeyDirectory } from './key-directory.ts';

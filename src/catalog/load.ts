@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { parseJson } from '../kit/json.ts';
+import { parseJson } from '../json/json.ts';
 import { hashPrices } from './price-version.ts';
 import { CatalogError, readPrice } from './rows.ts';
 import type { CatalogFile, ModelRow } from './schema.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { buildCatalog, type Catalog } from '../catalog/catalog.ts';
 import { loadCatalogFile, loadSimulatedFile } from '../catalog/load.ts';
-import { type Config, loadConfig } from '../config.ts';
+import { type Config, loadConfig } from '../config/config.ts';
 import { banner } from './banner.ts';
 
 const KEY = 'sk-hunter2';

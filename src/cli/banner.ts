@@ -1,6 +1,6 @@
 import type { Catalog } from '../catalog/catalog.ts';
 import type { CatalogModel } from '../catalog/model.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import { shellWord } from '../kit/shell-words.ts';
 import { describeHosts, describeMissingKeys, describeUnpriced } from './describe-hosts.ts';
 import { formatRecord } from './table.ts';

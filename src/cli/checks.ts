@@ -1,10 +1,10 @@
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname } from 'node:path';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import { inspectMasterKeys, MasterKeyError } from '../custody/master-keys.ts';
-import type { AccountView } from '../gateway/operator-view.ts';
 import { LIMITS } from '../limits.ts';
+import type { AccountView } from '../operator/view.ts';
 import type { Composition, Holder } from './composition.ts';
 import { describeHosts, describeMissingKeys } from './describe-hosts.ts';
 import { asFailure } from './failure.ts';

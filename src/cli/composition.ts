@@ -1,9 +1,9 @@
 import type { Catalog } from '../catalog/catalog.ts';
-import type { Config } from '../config.ts';
-import type { OperatorServices } from '../gateway/operator.ts';
-import type { CopiedView, CopyProgress, CopyView, RestoreView } from '../gateway/operator-store.ts';
+import type { Config } from '../config/config.ts';
 import type { Clock } from '../kit/clock.ts';
 import type { VerifyProgress } from '../ledger/ledger.ts';
+import type { OperatorServices } from '../operator/operator.ts';
+import type { CopiedView, CopyProgress, CopyView, RestoreView } from '../operator/store.ts';
 import type { Finding } from './checks.ts';
 
 /** The process that has a data folder to itself, as it said when it took it. */

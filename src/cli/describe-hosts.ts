@@ -1,5 +1,5 @@
 import type { Catalog } from '../catalog/catalog.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 
 /** How many models of the catalog a host serves; null where nobody counted. */
 export type CountModels = (host: string) => number | null;

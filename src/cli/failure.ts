@@ -1,9 +1,9 @@
 import { CommanderError } from 'commander';
 import { CatalogError } from '../catalog/rows.ts';
-import { ConfigError } from '../config.ts';
-import { OperatorError, type OperatorErrorCode } from '../gateway/operator-error.ts';
-import { StoreMisnamed } from '../gateway/operator-store.ts';
+import { ConfigError } from '../config/config.ts';
 import { StoreRefused, StoreUnavailable } from '../ledger/ledger.ts';
+import { OperatorError, type OperatorErrorCode } from '../operator/error.ts';
+import { StoreMisnamed } from '../operator/store.ts';
 import { EXIT } from './exit-codes.ts';
 
 /** A command that ends without doing what was asked, in words for whoever typed it. */

@@ -1,8 +1,8 @@
 import { request } from 'node:http';
-import { OperatorError, type OperatorErrorView } from '../gateway/operator-error.ts';
-import { parseJson } from '../kit/json.ts';
-import { stringifyJson } from '../kit/json-stringify.ts';
+import { parseJson } from '../json/json.ts';
+import { stringifyJson } from '../json/stringify.ts';
 import { LIMITS } from '../limits.ts';
+import { OperatorError, type OperatorErrorView } from '../operator/error.ts';
 import { EXIT } from './exit-codes.ts';
 import { CliFailure, unreachable } from './failure.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { stringifyJson } from '../kit/json-stringify.ts';
+import { stringifyJson } from '../json/stringify.ts';
 import { readOperatorJson } from './operator-json.ts';
 
 const amountName = fc.constantFrom('balance_nanousd', 'held_nanousd', 'amount_nanousd');

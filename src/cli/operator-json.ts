@@ -1,4 +1,4 @@
-import { parseJson } from '../kit/json.ts';
+import { parseJson } from '../json/json.ts';
 
 /** `"…_nanousd":123` as the verbs write it. A quote inside a string is escaped, so no string can contain this. */
 const AMOUNT = /("[a-z_]*_nanousd":)(-?[0-9]+)(?=[,}])/g;

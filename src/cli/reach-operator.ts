@@ -1,5 +1,8 @@
 import { existsSync } from 'node:fs';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
+import { stringifyJson } from '../json/stringify.ts';
+import type { Clock } from '../kit/clock.ts';
+import { LIMITS } from '../limits.ts';
 import {
   type OperatorServices,
   type Progress,
@@ -7,10 +10,7 @@ import {
   type VerbInput,
   type VerbName,
   type VerbResult,
-} from '../gateway/operator.ts';
-import type { Clock } from '../kit/clock.ts';
-import { stringifyJson } from '../kit/json-stringify.ts';
-import { LIMITS } from '../limits.ts';
+} from '../operator/operator.ts';
 import type { Composition, Holder, OpenServices } from './composition.ts';
 import { unreachable } from './failure.ts';
 import { callServer, SocketAbandoned } from './operator-client.ts';

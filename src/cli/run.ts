@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import type { Environment } from '../config.ts';
+import type { Environment } from '../config/config.ts';
 import { accountsBranch } from './commands/accounts.ts';
 import { balanceLeaf } from './commands/balance.ts';
 import { configBranch } from './commands/config.ts';

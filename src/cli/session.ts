@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import { type Config, type Environment, loadConfig } from '../config.ts';
-import type { Progress, VerbInput, VerbName } from '../gateway/operator.ts';
+import { type Config, type Environment, loadConfig } from '../config/config.ts';
+import type { Progress, VerbInput, VerbName } from '../operator/operator.ts';
 import type { Composition } from './composition.ts';
 import { type VerbAnswer, withOperator } from './reach-operator.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { type CopiedView, type CopyView, StoreMisnamed } from '../gateway/operator-store.ts';
 import { systemClock } from '../kit/clock.ts';
+import { type CopiedView, type CopyView, StoreMisnamed } from '../operator/store.ts';
 import type { Composition, CopyTerms, Refused } from './composition.ts';
 import { asFailure } from './failure.ts';
 import { runCli } from './run.ts';

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { parseJson } from '../kit/json.ts';
+import { parseJson } from '../json/json.ts';
 
 export function packageVersion(): string {
   const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { ManualClock } from '../kit/clock.ts';
 import { LIMITS } from '../limits.ts';
-import { MemoryStore } from '../store/memory.ts';
+import { MemoryStore } from '../store/memory/memory-store.ts';
 import type { ProviderKeyRow } from '../store/store.ts';
 import { placeOf } from './custody.ts';
 import { rotatePage, sealStatus } from './rotate.ts';

@@ -2,7 +2,7 @@ import { GatewayError } from '../canonical/errors.ts';
 import type { VettedUrl } from '../egress/caller-url.ts';
 import { EgressFailure, ForbiddenUrl } from '../egress/forbidden-url.ts';
 import type { GuardedAnswer, GuardedEgress } from '../egress/guarded-egress.ts';
-import { tryParseJson } from '../kit/json.ts';
+import { tryParseJson } from '../json/json.ts';
 import type { Secret } from '../kit/secret.ts';
 import { LIMITS } from '../limits.ts';
 import type { ProviderRow } from './providers.ts';

@@ -3,7 +3,7 @@ import type { Candidate } from '../hosts/directory.ts';
 import { LIMITS } from '../limits.ts';
 import { worstCase } from '../money/worst-case.ts';
 import type { Gateway } from './gateway.ts';
-import type { Crossing } from './passage.ts';
+import type { Crossing } from './host-call.ts';
 
 /** The hosts to ask for this call, in order; the usual model has one host, and then there is nothing to weigh. */
 export function hostsFor({ hosts, clock }: Gateway, crossing: Crossing): readonly Candidate[] {

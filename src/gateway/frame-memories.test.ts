@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type Harness, startHarness } from '../../test/harness.ts';
 import type { Candidate } from '../hosts/directory.ts';
-import { FrameMemory } from '../wires/frame-memory.ts';
+import { FrameMemory } from '../wires/frames/frame-memory.ts';
 import { frameMemoryOf } from './frame-memories.ts';
 
 test('a candidate has one memory for each way of relaying it, and shares none with others', () => {

@@ -1,5 +1,5 @@
 import type { Candidate } from '../hosts/directory.ts';
-import { FrameMemory } from '../wires/frame-memory.ts';
+import { FrameMemory } from '../wires/frames/frame-memory.ts';
 
 /** One for each way in which the frames of a host and model are relayed; gone with the candidate. */
 const MEMORIES = new WeakMap<Candidate, readonly FrameMemory[]>();

@@ -4,17 +4,17 @@ import type { Catalog } from '../catalog/catalog.ts';
 import type { Custody } from '../custody/custody.ts';
 import type { Sealer } from '../custody/seal.ts';
 import type { HostDirectory } from '../hosts/directory.ts';
-import type { HostHealth } from '../hosts/health.ts';
+import type { HostHealth } from '../hosts/hosts-health.ts';
 import type { Clock } from '../kit/clock.ts';
 import type { IdSource } from '../kit/ids.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { TokenCounter } from '../money/count-tokens.ts';
 import type { Wire } from '../wires/wire.ts';
-import type { CallSlots } from './call-slots.ts';
 import type { ExchangeRecord } from './exchange-record.ts';
-import type { KeptBudget } from './kept-budget.ts';
+import type { CallSlots } from './guards/call-slots.ts';
+import type { KeptBudget } from './guards/kept-budget.ts';
+import type { Shutdown } from './guards/shutdown.ts';
 import type { CallLimits } from './relay/attempt.ts';
-import type { Shutdown } from './shutdown.ts';
 
 /** The prices in force: a catalog, and the number under which the store remembers its price list. */
 export interface PricedCatalog {

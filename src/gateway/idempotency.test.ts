@@ -2,13 +2,13 @@ import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { MasterSealer, masterKey } from '../custody/seal.ts';
+import { headerLines } from '../http1/headers.ts';
 import { ManualClock } from '../kit/clock.ts';
-import { headerLines } from '../kit/http1-headers.ts';
 import type { Repeat } from '../ledger/ledger.ts';
 import { LIMITS } from '../limits.ts';
 import type { Call } from './gateway.ts';
+import { KeptBudget } from './guards/kept-budget.ts';
 import { answerAgain, keepAnswer, readIdempotencyMark } from './idempotency.ts';
-import { KeptBudget } from './kept-budget.ts';
 
 const sealer = new MasterSealer([masterKey(randomBytes(32))]);
 const keeper = { sealer, keptBudget: new KeptBudget({ clock: new ManualClock() }) };

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { GatewayError } from '../canonical/errors.ts';
 import type { Sealer } from '../custody/seal.ts';
-import { headerLines, readHeaderLines } from '../kit/http1-headers.ts';
+import { headerLines, readHeaderLines } from '../http1/headers.ts';
+import { tryParseJson } from '../json/json.ts';
 import { formatId } from '../kit/ids.ts';
-import { tryParseJson } from '../kit/json.ts';
 import type { Repeat } from '../ledger/ledger.ts';
 import { LIMITS } from '../limits.ts';
 import type { IdempotencyMark } from '../store/store.ts';

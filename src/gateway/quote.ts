@@ -1,10 +1,10 @@
+import { type BalanceView, balanceView } from '../canonical/balance-view.ts';
 import { GatewayError } from '../canonical/errors.ts';
-import type { JsonText } from '../kit/json.ts';
-import { stringifyJson } from '../kit/json-stringify.ts';
+import type { JsonText } from '../json/json.ts';
+import { stringifyJson } from '../json/stringify.ts';
 import { worstCase } from '../money/worst-case.ts';
 import { isAmount } from '../store/int64.ts';
 import type { Wire } from '../wires/wire.ts';
-import { type BalanceView, balanceView } from './balance-view.ts';
 import type { ClientSink } from './client-sink.ts';
 import { type ExchangeRecord, openRecord } from './exchange-record.ts';
 import type { Call, Gateway } from './gateway.ts';

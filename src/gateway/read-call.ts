@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError } from '../canonical/errors.ts';
-import { JsonError, type JsonText, scanJson } from '../kit/json.ts';
+import { JsonError, type JsonText, scanJson } from '../json/json.ts';
 import { LIMITS } from '../limits.ts';
 import { parseNanousd } from '../money/nanousd.ts';
 

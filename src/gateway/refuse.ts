@@ -1,5 +1,5 @@
 import { GatewayError } from '../canonical/errors.ts';
-import { headerLine } from '../kit/http1-headers.ts';
+import { headerLine } from '../http1/headers.ts';
 import { StoreUnavailable } from '../store/store.ts';
 import type { WrittenError } from '../wires/wire.ts';
 import type { ClientSink } from './client-sink.ts';

@@ -5,9 +5,9 @@ import type { Candidate } from '../hosts/directory.ts';
 import { LIMITS } from '../limits.ts';
 import type { ClientSink } from './client-sink.ts';
 import type { Call, Gateway } from './gateway.ts';
+import { noHost, type Passage } from './host-call.ts';
 import { hostMayBill } from './meter.ts';
 import type { Outcome } from './outcome.ts';
-import { noHost, type Passage } from './passage.ts';
 import { identityLines } from './refuse.ts';
 import {
   type AttemptResult,

@@ -1,16 +1,16 @@
-import type { JsonText } from '../kit/json.ts';
+import type { JsonText } from '../json/json.ts';
 import type { IdempotencyMark } from '../store/store.ts';
-import { refuseDisguised } from '../wires/disguised-names.ts';
+import { refuseDisguised } from '../wires/fields/disguised-names.ts';
 import type { Peek } from '../wires/wire.ts';
 import { type Admission, admitByCount, servesRoute, type TextCounter } from './admit.ts';
 import { hostsFor } from './choose-host.ts';
 import { admitResolved, type Chosen } from './choose-model.ts';
-import { admitDeployment } from './deployment.ts';
+import { admitDeployment } from './deployments/deployment.ts';
 import type { ExchangeRecord } from './exchange-record.ts';
 import { refuseForeignHeaders } from './foreign-headers.ts';
 import type { Call, Gateway, PricedCatalog } from './gateway.ts';
+import { findPassages, type Passage } from './host-call.ts';
 import { readIdempotencyMark } from './idempotency.ts';
-import { findPassages, type Passage } from './passage.ts';
 import { readBody, readCeiling, readModelName } from './read-call.ts';
 import { resolve } from './resolve.ts';
 

@@ -4,8 +4,8 @@ import { LIMITS } from '../limits.ts';
 import type { Price } from '../money/price.ts';
 import { type CallTraits, chooseHosts, hashText } from './choose.ts';
 import type { Candidate } from './directory.ts';
+import type { Availability, HostStanding } from './host-health.ts';
 import { HOST_ROWS } from './rows.ts';
-import type { Availability, HostStanding } from './standing.ts';
 
 const FREE: Price = {
   inputNanousdPerMillion: 0n,

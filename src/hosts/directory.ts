@@ -1,9 +1,9 @@
 import type { CatalogModel } from '../catalog/model.ts';
 import type { AnswerReceiver, RequestControl, Sender } from '../egress/egress.ts';
 import type { Price } from '../money/price.ts';
-import type { HostHealth } from './health.ts';
 import type { ConfiguredHost, HostRow } from './host.ts';
-import type { HostStanding } from './standing.ts';
+import type { HostStanding } from './host-health.ts';
+import type { HostHealth } from './hosts-health.ts';
 
 export type { AnswerReceiver, RequestControl } from '../egress/egress.ts';
 

@@ -1,6 +1,6 @@
 import { Agent, request } from 'undici';
+import { tryParseJson } from '../json/json.ts';
 import type { Clock } from '../kit/clock.ts';
-import { tryParseJson } from '../kit/json.ts';
 import { LIMITS } from '../limits.ts';
 import type { ConfiguredHost, LocalServer, ServedModel } from './host.ts';
 

@@ -1,7 +1,7 @@
 import { GatewayError } from '../canonical/errors.ts';
 import type { Custody, StoredKey } from '../custody/custody.ts';
 import { readBody } from '../gateway/read-call.ts';
-import { stringifyJson } from '../kit/json-stringify.ts';
+import { stringifyJson } from '../json/stringify.ts';
 import { Secret } from '../kit/secret.ts';
 import { LIMITS } from '../limits.ts';
 import type { PlainAnswer, PlainRequest, Route } from './routes.ts';

@@ -1,11 +1,11 @@
 import { errorEnvelope, GatewayError } from '../canonical/errors.ts';
 import { asGatewayError, errorLines } from '../gateway/refuse.ts';
-import { headerLine } from '../kit/http1-headers.ts';
-import type { Patience } from './client-connection.ts';
+import { headerLine } from '../http1/headers.ts';
+import type { Patience } from '../http1/server/client-connection.ts';
+import { Listener } from '../http1/server/listener.ts';
+import type { Response } from '../http1/server/response.ts';
 import { checkOrigin } from './guard.ts';
-import { Listener } from './listener.ts';
 import { checkHead } from './request-head.ts';
-import type { Response } from './response.ts';
 import { pathOf } from './router.ts';
 
 /** What machines ask that watch over this one; these answers are no part of the callers' interface. */

@@ -1,14 +1,14 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { invalidKey } from '../accounts/authenticate.ts';
+import { balanceView } from '../canonical/balance-view.ts';
 import { GatewayError } from '../canonical/errors.ts';
+import { receiptView } from '../canonical/receipt-view.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import { type AllowedIds, messagesModelEntry, messagesModelList, modelEntry, modelList } from '../catalog/entry.ts';
-import { balanceView } from '../gateway/balance-view.ts';
 import type { Call, PricedCatalog } from '../gateway/gateway.ts';
-import { receiptView } from '../gateway/receipt-view.ts';
 import { resolveModel } from '../gateway/resolve.ts';
+import { stringifyJson } from '../json/stringify.ts';
 import { parseId } from '../kit/ids.ts';
-import { stringifyJson } from '../kit/json-stringify.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { PlainAnswer, PlainRequest, Route } from './routes.ts';
 

@@ -1,7 +1,7 @@
 import { GatewayError } from '../canonical/errors.ts';
-import { overloaded } from '../gateway/load.ts';
+import { overloaded } from '../gateway/guards/load.ts';
+import type { InboundRequest } from '../http1/server/inbound-request.ts';
 import { LIMITS } from '../limits.ts';
-import type { InboundRequest } from './inbound-request.ts';
 
 const NO_BODY = Buffer.alloc(0);
 const JSON_TYPE = /^application\/json[ \t]*(?:;.*)?$/i;

@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { invalidKey } from '../accounts/authenticate.ts';
 import { GatewayError } from '../canonical/errors.ts';
+import type { RequestLines } from '../http1/server/request-lines.ts';
 import { LIMITS } from '../limits.ts';
-import type { RequestLines } from './request-lines.ts';
 import { checkTarget } from './request-target.ts';
 
 export type RequestHead = Pick<

@@ -1,8 +1,8 @@
 import type { ClientSink } from '../gateway/client-sink.ts';
-import { SilenceLimit } from '../gateway/silence.ts';
+import { SilenceLimit } from '../gateway/guards/silence.ts';
+import type { Response } from '../http1/server/response.ts';
 import type { Clock } from '../kit/clock.ts';
 import { LIMITS } from '../limits.ts';
-import type { Response } from './response.ts';
 
 export interface SinkTerms {
   readonly clock: Clock;

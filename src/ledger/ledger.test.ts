@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { aCredit, aHold, aKey, aSettle, NOON_MS, prepare } from '../../test/store-fixtures.ts';
 import { ManualClock } from '../kit/clock.ts';
 import { LIMITS } from '../limits.ts';
-import { MemoryStore } from '../store/memory.ts';
+import { MemoryStore } from '../store/memory/memory-store.ts';
 import type { LedgerOperation, Store } from '../store/store.ts';
 import { type HoldRequest, Ledger, LedgerDefect, StoreUnavailable } from './ledger.ts';
 

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { aCredit, aHold, aSettle, NOON_MS, prepare } from '../../test/store-fixtures.ts';
 import { ManualClock } from '../kit/clock.ts';
 import { LIMITS } from '../limits.ts';
-import { MemoryStore } from '../store/memory.ts';
+import { MemoryStore } from '../store/memory/memory-store.ts';
 import { type HoldRequest, Ledger, StoreUnavailable } from './ledger.ts';
 import { Life, type LifeEvent } from './life.ts';
 

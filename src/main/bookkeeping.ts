@@ -1,4 +1,4 @@
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import type { Clock, Timer } from '../kit/clock.ts';
 import { errorFields, type Log } from '../kit/log.ts';
 import { LIMITS } from '../limits.ts';

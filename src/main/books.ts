@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import type { Clock } from '../kit/clock.ts';
 import { IdSource } from '../kit/ids.ts';
 import { Ledger } from '../ledger/ledger.ts';

@@ -1,7 +1,7 @@
 import type { CopyTerms, Refused } from '../cli/composition.ts';
-import { readStore } from '../config-store.ts';
-import { type CopiedView, type CopyView, copyView } from '../gateway/operator-store.ts';
+import { readStore } from '../config/store.ts';
 import type { Clock } from '../kit/clock.ts';
+import { type CopiedView, type CopyView, copyView } from '../operator/store.ts';
 import { CopyRefused, copyBooks } from '../store/copy.ts';
 import { openPostgresTarget } from '../store/postgres/books-target.ts';
 import { hasBooks, openSqliteSource } from '../store/sqlite/books-source.ts';

@@ -1,4 +1,4 @@
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import { Custody } from '../custody/custody.ts';
 import { MasterKeyring } from '../custody/keyring.ts';
 import { GuardedEgress, type GuardTerms } from '../egress/guarded-egress.ts';

@@ -1,5 +1,5 @@
 import type { Finding } from '../cli/checks.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import type { Clock } from '../kit/clock.ts';
 import { inspectPostgres, migratePostgres, type PostgresFacts } from '../store/postgres/inspection.ts';
 import { StoreUnavailable } from '../store/store.ts';

@@ -1,9 +1,9 @@
 import type { Caller } from '../accounts/authenticate.ts';
 import type { GatewayError } from '../canonical/errors.ts';
-import type { Config } from '../config.ts';
-import { LoadWatch, overloaded } from '../gateway/load.ts';
-import { type RateLimiter, TokenBuckets, tooManyRequests } from '../gateway/rate-limiter.ts';
-import type { Shutdown } from '../gateway/shutdown.ts';
+import type { Config } from '../config/config.ts';
+import { LoadWatch, overloaded } from '../gateway/guards/load.ts';
+import { type RateLimiter, TokenBuckets, tooManyRequests } from '../gateway/guards/rate-limiter.ts';
+import type { Shutdown } from '../gateway/guards/shutdown.ts';
 import type { Clock } from '../kit/clock.ts';
 import type { Log } from '../kit/log.ts';
 import { EventLoopWatch, heapShare, residentBytes } from '../kit/process-load.ts';

@@ -1,7 +1,7 @@
 import { buildCatalog, type Catalog } from '../catalog/catalog.ts';
 import { loadCatalogFile, loadSimulatedFile } from '../catalog/load.ts';
 import { mergeRows, overridePrices } from '../catalog/rows.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import type { PricedCatalog } from '../gateway/gateway.ts';
 import type { ConfiguredHost } from '../hosts/host.ts';
 import { addServedModels } from '../hosts/served-models.ts';

@@ -1,6 +1,6 @@
 import type { Refused, RestoreTerms } from '../cli/composition.ts';
-import { type RestoreView, restoreView } from '../gateway/operator-store.ts';
 import type { Clock } from '../kit/clock.ts';
+import { type RestoreView, restoreView } from '../operator/store.ts';
 import { BackupRefused } from '../store/backup.ts';
 import { lockFolder } from '../store/sqlite/lock.ts';
 import { whyMoved } from '../store/sqlite/moved.ts';

@@ -1,7 +1,7 @@
 import { banner } from '../cli/banner.ts';
 import type { Composition } from '../cli/composition.ts';
 import { EXIT } from '../cli/exit-codes.ts';
-import { type Config, ConfigError, describeProblem } from '../config.ts';
+import { type Config, ConfigError, describeProblem } from '../config/config.ts';
 import { MasterKeyError } from '../custody/master-keys.ts';
 import type { ConfiguredHost } from '../hosts/host.ts';
 import type { Clock } from '../kit/clock.ts';

@@ -1,4 +1,4 @@
-import type { RateLimiter } from '../gateway/rate-limiter.ts';
+import type { RateLimiter } from '../gateway/guards/rate-limiter.ts';
 import type { Clock } from '../kit/clock.ts';
 import { errorFields, type Log } from '../kit/log.ts';
 import { LIMITS } from '../limits.ts';

@@ -1,6 +1,6 @@
 import { fork } from 'node:child_process';
 import { createInterface } from 'node:readline';
-import { parseJson } from '../kit/json.ts';
+import { parseJson } from '../json/json.ts';
 
 export interface Simulator {
   readonly url: string;

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { JsonError, parseJson } from '../kit/json.ts';
+import { JsonError, parseJson } from '../json/json.ts';
 import { LIMITS } from '../limits.ts';
 import { readBody } from './read-body.ts';
 import { readScript, ScriptError } from './script.ts';

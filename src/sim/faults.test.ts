@@ -3,8 +3,8 @@ import type { IncomingMessage } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { callRaw, eventsOf, openRaw, readRaw, sendRaw } from '../../test/raw-client.ts';
+import { parseJson } from '../json/json.ts';
 import { ManualClock } from '../kit/clock.ts';
-import { parseJson } from '../kit/json.ts';
 import { type Sim, type SimScript, startSim } from './sim.ts';
 
 const ASK = { model: 'sim-gpt', messages: [{ role: 'user', content: 'Grüße, 世界 😀' }] };

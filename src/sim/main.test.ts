@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { callRaw } from '../../test/raw-client.ts';
-import { parseJson } from '../kit/json.ts';
+import { parseJson } from '../json/json.ts';
 import { startSim } from './sim.ts';
 
 const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url));

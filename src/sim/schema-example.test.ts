@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parseJson } from '../kit/json.ts';
+import { parseJson } from '../json/json.ts';
 import { LIMITS } from '../limits.ts';
 import { exampleOf } from './schema-example.ts';
 

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { callRaw, openRaw, sendRaw } from '../../test/raw-client.ts';
-import { parseJson } from '../kit/json.ts';
+import { parseJson } from '../json/json.ts';
 import { type Sim, startSim } from './sim.ts';
 
 const ASK = { model: 'sim-gpt', messages: [{ role: 'user', content: 'hello' }] };

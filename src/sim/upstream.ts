@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { tryParseJson } from '../json/json.ts';
 import type { Clock } from '../kit/clock.ts';
-import { tryParseJson } from '../kit/json.ts';
 import { LIMITS } from '../limits.ts';
 import type { CallLog, SimCall } from './calls.ts';
 import { deliver } from './delivery.ts';

@@ -3,8 +3,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { callRaw, openRaw } from '../../test/raw-client.ts';
 import { type Json, sentEvents } from '../../test/sim-caller.ts';
+import { parseJson, tryParseJson } from '../json/json.ts';
 import { ManualClock } from '../kit/clock.ts';
-import { parseJson, tryParseJson } from '../kit/json.ts';
 import { type Sim, type SimScript, startSim } from './sim.ts';
 
 /** Faults mean the same on every wire; what is special to one stands in its own folder. */

@@ -1,6 +1,6 @@
 import type { CostComponents, HostTry, Receipt } from '../canonical/receipt.ts';
 import type { Usage } from '../canonical/usage.ts';
-import { parseJson } from '../kit/json.ts';
+import { parseJson } from '../json/json.ts';
 import { ACCOUNT_KIND, CALL_STATE, CAP_WINDOW, ENDED, USAGE_SOURCE } from './codes.ts';
 import type { Account, KeyChange, KeyRow, ProviderKeyRow } from './store.ts';
 

@@ -1,7 +1,7 @@
 import type { GatewayError } from '../canonical/errors.ts';
 import type { CanonicalAnswer, CanonicalEvent, EventSink } from '../canonical/events.ts';
 import type { CanonicalRequest } from '../canonical/request.ts';
-import type { JsonText } from '../kit/json.ts';
+import type { JsonText } from '../json/json.ts';
 import type { SseFrame } from '../kit/sse.ts';
 import type { Bill, HostManners, Peek } from './wire.ts';
 

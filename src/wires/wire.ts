@@ -6,9 +6,9 @@ import type { PromptSize } from '../canonical/prompt-size.ts';
 import type { ReasoningAsk } from '../canonical/reasoning.ts';
 import type { CostComponents } from '../canonical/receipt.ts';
 import type { Usage, UsageReading } from '../canonical/usage.ts';
-import type { JsonText } from '../kit/json.ts';
+import type { JsonText } from '../json/json.ts';
 import type { SseFrame } from '../kit/sse.ts';
-import type { FrameMemory } from './frame-memory.ts';
+import type { FrameMemory } from './frames/frame-memory.ts';
 import type { HubClient, HubUpstream } from './hub.ts';
 
 export type { HostError, HostErrorKind } from '../canonical/host-error.ts';

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { creditInDoubt } from '../../gateway/operator-credit.ts';
-import type { AccountView } from '../../gateway/operator-view.ts';
 import { formatId } from '../../kit/ids.ts';
 import { shellWord } from '../../kit/shell-words.ts';
 import { LIMITS } from '../../limits.ts';
+import { creditInDoubt } from '../../operator/credit.ts';
+import type { AccountView } from '../../operator/view.ts';
 import { EXIT } from '../exit-codes.ts';
 import { usageFailure } from '../failure.ts';
 import type { Branch, Leaf, Options } from '../leaf.ts';

@@ -1,4 +1,4 @@
-import type { BalanceView, KeyBalanceView } from '../../gateway/balance-view.ts';
+import type { BalanceView, KeyBalanceView } from '../../canonical/balance-view.ts';
 import { EXIT } from '../exit-codes.ts';
 import type { Leaf } from '../leaf.ts';
 import { formatRecord } from '../table.ts';

@@ -1,5 +1,5 @@
 import type { Catalog } from '../../catalog/catalog.ts';
-import { type Config, ConfigError, describeProblem } from '../../config.ts';
+import { type Config, ConfigError, describeProblem } from '../../config/config.ts';
 import { checkMasterKey, type Finding } from '../checks.ts';
 import { describeHosts, describeUnpriced } from '../describe-hosts.ts';
 import { EXIT } from '../exit-codes.ts';

@@ -1,5 +1,5 @@
-import { CAP_WINDOWS, type CapWindow } from '../../gateway/operator.ts';
-import type { KeyView } from '../../gateway/operator-view.ts';
+import { CAP_WINDOWS, type CapWindow } from '../../operator/operator.ts';
+import type { KeyView } from '../../operator/view.ts';
 import { EXIT } from '../exit-codes.ts';
 import { type CliFailure, usageFailure } from '../failure.ts';
 import type { Branch, Leaf, Options } from '../leaf.ts';

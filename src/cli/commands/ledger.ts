@@ -1,5 +1,5 @@
-import type { Progress } from '../../gateway/operator.ts';
-import type { VerifyView } from '../../gateway/operator-view.ts';
+import type { Progress } from '../../operator/operator.ts';
+import type { VerifyView } from '../../operator/view.ts';
 import { EXIT } from '../exit-codes.ts';
 import type { Branch, Leaf } from '../leaf.ts';
 import type { Session } from '../session.ts';

@@ -1,5 +1,5 @@
-import type { ModelView } from '../../gateway/operator-view.ts';
-import { stringifyJson } from '../../kit/json-stringify.ts';
+import { stringifyJson } from '../../json/stringify.ts';
+import type { ModelView } from '../../operator/view.ts';
 import { EXIT } from '../exit-codes.ts';
 import type { Leaf } from '../leaf.ts';
 import { formatTable } from '../table.ts';

@@ -1,4 +1,4 @@
-import type { SealRotationView, SealStatusView } from '../../gateway/operator-seal.ts';
+import type { SealRotationView, SealStatusView } from '../../operator/seal.ts';
 import { EXIT } from '../exit-codes.ts';
 import type { Branch, Leaf } from '../leaf.ts';
 import { type Operator, withOperator } from '../reach-operator.ts';

@@ -1,6 +1,6 @@
-import type { BackupView, RestoreView } from '../../gateway/operator-store.ts';
-import type { VerifyView } from '../../gateway/operator-view.ts';
-import { stringifyJson } from '../../kit/json-stringify.ts';
+import { stringifyJson } from '../../json/stringify.ts';
+import type { BackupView, RestoreView } from '../../operator/store.ts';
+import type { VerifyView } from '../../operator/view.ts';
 import { EXIT } from '../exit-codes.ts';
 import { CliFailure, usageFailure } from '../failure.ts';
 import type { Leaf } from '../leaf.ts';

@@ -1,6 +1,6 @@
-import { storeUrlSchema } from '../../config-store.ts';
-import type { CopyProgress, CopyView } from '../../gateway/operator-store.ts';
-import { stringifyJson } from '../../kit/json-stringify.ts';
+import { storeUrlSchema } from '../../config/store.ts';
+import { stringifyJson } from '../../json/stringify.ts';
+import type { CopyProgress, CopyView } from '../../operator/store.ts';
 import { EXIT } from '../exit-codes.ts';
 import { CliFailure, usageFailure } from '../failure.ts';
 import type { Leaf } from '../leaf.ts';

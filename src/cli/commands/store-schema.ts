@@ -1,4 +1,4 @@
-import type { Config } from '../../config.ts';
+import type { Config } from '../../config/config.ts';
 import { EXIT } from '../exit-codes.ts';
 import { usageFailure } from '../failure.ts';
 import { FINDING_COLUMNS } from '../findings.ts';

@@ -1,14 +1,14 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError } from '../../canonical/errors.ts';
 import type { AnswerReceiver, RequestControl } from '../../hosts/directory.ts';
-import type { HostSign } from '../../hosts/health.ts';
+import type { HostSign } from '../../hosts/hosts-health.ts';
 import { readRetryAfterMs } from '../../hosts/retry-after.ts';
 import type { Clock } from '../../kit/clock.ts';
 import type { Bill, ClientHalf, HostError } from '../../wires/wire.ts';
 import type { ClientSink, WholeAnswer } from '../client-sink.ts';
+import type { Shutdown } from '../guards/shutdown.ts';
+import type { Passage } from '../host-call.ts';
 import type { Outcome } from '../outcome.ts';
-import type { Passage } from '../passage.ts';
-import type { Shutdown } from '../shutdown.ts';
 
 /** Time limits of a call; each can be set in the config file. */
 export interface CallLimits {

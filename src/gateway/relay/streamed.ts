@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError } from '../../canonical/errors.ts';
 import type { Ended } from '../../canonical/receipt.ts';
 import type { AnswerReceiver, RequestControl } from '../../hosts/directory.ts';
-import type { HostSign } from '../../hosts/health.ts';
+import type { HostSign } from '../../hosts/hosts-health.ts';
 import type { Timer } from '../../kit/clock.ts';
 import { type SseFrame, SseFramer } from '../../kit/sse.ts';
 import { LIMITS } from '../../limits.ts';

@@ -1,10 +1,10 @@
 import { ACCOUNT_KIND, CALL_STATE, CAP_WINDOW, IDEMPOTENCY_STATE, windowId, windowOfId } from '../codes.ts';
 import type { IdempotencyRow } from '../idempotency.ts';
-import { idempotencyName, type LedgerRows, windowNameOf } from '../memory/rows.ts';
+import { idempotencyName, type LedgerRows, windowNameOf } from '../rules/rows.ts';
 import { CAP_WINDOWS, type CapWindow, type LedgerOperation } from '../store.ts';
 import { startOfDayMs } from '../windows.ts';
-import type { Answer, Statement } from './line.ts';
 import type { OpenHold, OpenHolds } from './open-holds.ts';
+import type { Answer, Statement } from './pipeline.ts';
 import { numbers, texts } from './values.ts';
 
 /** What a batch touches, as far as its operations or our memory say so; another call names its account in its row. */

@@ -11,7 +11,7 @@ import type {
 } from '../store.ts';
 import { type BatchRows, windowIdOf } from './batch-rows.ts';
 import type { NameId } from './dictionary.ts';
-import type { Statement } from './line.ts';
+import type { Statement } from './pipeline.ts';
 import { bytes, numbers, storable, texts } from './values.ts';
 
 /** An amount row as it was read, to find out whether it has to be written. */

@@ -1,18 +1,18 @@
 import { LIMITS } from '../../limits.ts';
 import { fitsInt64 } from '../int64.ts';
-import { MemoryOperations } from '../memory/operations.ts';
+import { MemoryOperations } from '../rules/operations.ts';
 import { type LedgerOperation, type LedgerOutcome, PartlyApplied, StoreUnavailable } from '../store.ts';
 import { startOfDayMs } from '../windows.ts';
 import { BatchRows, sameWindows, Touched } from './batch-rows.ts';
 import { BatchWrites } from './batch-writes.ts';
+import { isDurable, witnessOf } from './commit-marker.ts';
 import type { Connections } from './connections.ts';
 import type { Dictionary, NameId } from './dictionary.ts';
 import { asUnavailable, blamed, ConnectionLost, isCollision, isPoison } from './faults.ts';
-import type { Line, Statement } from './line.ts';
 import { BEGIN_BRIEF } from './locks.ts';
 import { OpenHolds } from './open-holds.ts';
+import type { Line, Statement } from './pipeline.ts';
 import { isStorable } from './values.ts';
-import { isDurable, witnessOf } from './witness.ts';
 
 const BEGIN: Statement = { text: BEGIN_BRIEF };
 const COMMIT: Statement = { text: 'COMMIT' };

@@ -3,7 +3,7 @@ import type { Clock, Timer } from '../../kit/clock.ts';
 import { LIMITS } from '../../limits.ts';
 import { StoreUnavailable } from '../store.ts';
 import { asked, asUnavailable, ConnectionLost, isPoison, sqlState } from './faults.ts';
-import { clientConfig, Line } from './line.ts';
+import { clientConfig, Line } from './pipeline.ts';
 
 /** Runs one statement inside a transaction. */
 export type RunSql = <Row>(text: string, values?: readonly unknown[]) => Promise<Row[]>;

@@ -2,8 +2,8 @@ import type { Clock } from '../../kit/clock.ts';
 import { LIMITS } from '../../limits.ts';
 import { MIGRATIONS } from '../migrations/index.ts';
 import { Connections } from './connections.ts';
-import { checkUrl } from './line.ts';
 import { migrate, schemaOf } from './migrate.ts';
+import { checkUrl } from './pipeline.ts';
 import { whyUnsafe } from './settings.ts';
 import { NOW_MS } from './time.ts';
 

@@ -4,8 +4,8 @@ import type { Migration } from '../migrations/migration.ts';
 import { StoreRefused } from '../store.ts';
 import type { Connections, RunSql } from './connections.ts';
 import { asked, asUnavailable, sqlState } from './faults.ts';
-import { clientConfig } from './line.ts';
 import { takeLock } from './locks.ts';
+import { clientConfig } from './pipeline.ts';
 
 /** Brings the schema to the latest step this program knows, all in one transaction; says which steps were taken. */
 export function migrate(url: string, migrations: readonly Migration[] = MIGRATIONS): Promise<readonly Migration[]> {

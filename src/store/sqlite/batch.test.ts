@@ -4,8 +4,8 @@ import { aCredit, aHold, aSettle, NOON_MS } from '../../../test/store-fixtures.t
 import type { LedgerOperation } from '../store.ts';
 import { AccountReader } from './accounts.ts';
 import { isBroken, StoreBroken } from './batch.ts';
+import { writeTape } from './batch-buffer.ts';
 import { migrate } from './migrate.ts';
-import { writeTape } from './tape.ts';
 import { type WriterVerbs, writerVerbs } from './writer-verbs.ts';
 
 describe('a batch', () => {

@@ -1,8 +1,8 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { LedgerOutcome } from '../store.ts';
+import { type Tape, TapeReader } from './batch-buffer.ts';
 import type { Books } from './books.ts';
 import type { Operations } from './operations.ts';
-import { type Tape, TapeReader } from './tape.ts';
 
 /** The disk or the file can no longer be trusted: nothing may be answered after this, the process should end. */
 export class StoreBroken extends Error {

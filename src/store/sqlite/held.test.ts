@@ -7,11 +7,11 @@ import { aCredit, aHold, aKey, aSettle, NOON_MS, prepare } from '../../../test/s
 import { ManualClock } from '../../kit/clock.ts';
 import { MIGRATIONS } from '../migrations/index.ts';
 import type { LedgerOperation, Store } from '../store.ts';
+import { writeTape } from './batch-buffer.ts';
 import { Books } from './books.ts';
 import { createFiles, databaseFile } from './database.ts';
 import { migrate } from './migrate.ts';
 import { openSqliteStore } from './sqlite-store.ts';
-import { writeTape } from './tape.ts';
 import { type WriterVerbs, writerVerbs } from './writer-verbs.ts';
 
 const refused = (reason: 'balance' | 'key_cap', availableNanousd: bigint) => ({

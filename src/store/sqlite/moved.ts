@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { tryParseJson } from '../../kit/json.ts';
+import { tryParseJson } from '../../json/json.ts';
 import { syncPath } from './backup.ts';
 
 function movedFile(folder: string): string {

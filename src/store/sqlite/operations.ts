@@ -2,9 +2,9 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { CALL_STATE, ENDED, USAGE_SOURCE } from '../codes.ts';
 import { INT64_MAX, INT64_MIN, isAmount } from '../int64.ts';
 import type { CreditRefusal, HoldRefusal, IdempotencyMark, LedgerOutcome, SettleRefusal } from '../store.ts';
+import { CREDIT, HOLD, KEPT_SETTLE, KEYED_HOLD, SETTLE, type TapeReader, UNWRITABLE, VOID } from './batch-buffer.ts';
 import type { Books, CallRow, KeyRule } from './books.ts';
 import { IdempotencyKeys, type OwnKey } from './idempotency-keys.ts';
-import { CREDIT, HOLD, KEPT_SETTLE, KEYED_HOLD, SETTLE, type TapeReader, UNWRITABLE, VOID } from './tape.ts';
 
 /**
  * The money's four verbs. Each is a ladder of named refusals in documented order and then writes: below the blank

@@ -24,6 +24,7 @@ import {
   type VerifyReport,
 } from '../store.ts';
 import { AccountReader } from './accounts.ts';
+import { writeTape } from './batch-buffer.ts';
 import { createFiles, openToRead, openToWrite } from './database.ts';
 import { KeyReader } from './keys.ts';
 import { InlineLink, type Link } from './link.ts';
@@ -31,7 +32,6 @@ import { migrate } from './migrate.ts';
 import { ProviderKeyReader } from './provider-keys.ts';
 import { ReceiptReader } from './receipts.ts';
 import { openScanner, type ScannerVerbs } from './scanner-verbs.ts';
-import { writeTape } from './tape.ts';
 import { Thread } from './thread.ts';
 import { VIOLATIONS_MAX } from './verification.ts';
 import { fullOutcome, openWriter, type WriterVerbs } from './writer-verbs.ts';

@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { KeyChange, LedgerOutcome, NewAccount, NewKey, ProviderKeyRow } from '../store.ts';
 import { createAccount } from './accounts.ts';
 import { BatchRunner } from './batch.ts';
+import type { Tape } from './batch-buffer.ts';
 import { Books } from './books.ts';
 import { closeSlice, forgetSlice } from './closing.ts';
 import { openToWrite } from './database.ts';
@@ -11,7 +12,6 @@ import type { Served } from './link.ts';
 import { Operations } from './operations.ts';
 import { deleteProviderKey, putProviderKey, resealProviderKey } from './provider-keys.ts';
 import { beginEpoch, registerPrices, voidSlice } from './recovery.ts';
-import type { Tape } from './tape.ts';
 
 export type WriterVerbs = ReturnType<typeof writerVerbs>;
 

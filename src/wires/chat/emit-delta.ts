@@ -1,6 +1,6 @@
 import type { EventSink, FinishReason } from '../../canonical/events.ts';
 import type { OpaqueReasoning } from '../../canonical/request.ts';
-import { type Members, objectsIn } from '../members.ts';
+import { type Members, objectsIn } from '../fields/members.ts';
 import { readOpaque } from './reasoning-details.ts';
 
 /** A host went back to a tool call it had left for another: the common language has no word for that. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { GatewayError } from '../../canonical/errors.ts';
 import { LIMITS } from '../../limits.ts';
-import { readErrorMember } from '../read-host-error.ts';
+import { readErrorMember } from '../errors/read-host-error.ts';
 import { chat } from './index.ts';
 
 const { writeError, writeStreamError } = chat.client;

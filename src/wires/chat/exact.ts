@@ -1,6 +1,6 @@
-import { tryParseJson } from '../../kit/json.ts';
+import { tryParseJson } from '../../json/json.ts';
 import type { SseFrame } from '../../kit/sse.ts';
-import { isObject, type Members, objectsIn } from '../members.ts';
+import { isObject, type Members, objectsIn } from '../fields/members.ts';
 import type { RelayTerms, StreamRelay } from '../wire.ts';
 import { mendTrace, modelBytes } from './mend-text.ts';
 import { StreamState } from './stream-state.ts';

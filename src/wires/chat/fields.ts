@@ -9,10 +9,10 @@ import {
   aStringOrStrings,
   checkField,
   type FieldCheck,
-} from '../field-checks.ts';
-import { isAbsent, type Members } from '../members.ts';
-import { REFUSED_EVERYWHERE, type Refusals, refuseUnlessHarmless } from '../refused-fields.ts';
-import { unsupported } from '../request-errors.ts';
+} from '../fields/field-checks.ts';
+import { isAbsent, type Members } from '../fields/members.ts';
+import { REFUSED_EVERYWHERE, type Refusals, refuseUnlessHarmless } from '../fields/refused-fields.ts';
+import { unsupported } from '../fields/request-errors.ts';
 
 const anInteger: FieldCheck = { says: 'an integer', holds: Number.isSafeInteger };
 /** Fields this wire knows, with the type they must have; what reads them closer does so elsewhere. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { BILL, chunk, delta, feedPieces, RELAY_TERMS } from '../../../test/chat-wire.ts';
-import { FrameMemory } from '../frame-memory.ts';
+import { FrameMemory } from '../frames/frame-memory.ts';
 import type { RelayTerms, StreamRelay } from '../wire.ts';
 import { exactStream } from './exact.ts';
 import { mendStream } from './mend.ts';

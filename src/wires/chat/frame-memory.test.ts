@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { chunk, delta, feed, RELAY_TERMS, sse } from '../../../test/chat-wire.ts';
 import { type SseFrame, SseFrameTooLarge } from '../../kit/sse.ts';
 import { LIMITS } from '../../limits.ts';
-import { FrameMemory } from '../frame-memory.ts';
+import { FrameMemory } from '../frames/frame-memory.ts';
 import type { RelayTerms, StreamRelay } from '../wire.ts';
 import { exactStream } from './exact.ts';
 import { mendStream } from './mend.ts';

@@ -1,7 +1,7 @@
-import type { JsonText } from '../../kit/json.ts';
-import { isAbsent, isObject, type Members, objectsIn } from '../members.ts';
-import { PromptMeasure, type PromptVisitor, visitRest, visitUnknown } from '../prompt-visitor.ts';
-import { mustBe, unsupported } from '../request-errors.ts';
+import type { JsonText } from '../../json/json.ts';
+import { isAbsent, isObject, type Members, objectsIn } from '../fields/members.ts';
+import { PromptMeasure, type PromptVisitor, visitRest, visitUnknown } from '../fields/prompt-visitor.ts';
+import { mustBe, unsupported } from '../fields/request-errors.ts';
 
 const SCHEMA_FIELDS = ['tools', 'functions', 'response_format', 'tool_choice', 'function_call'];
 

@@ -1,7 +1,7 @@
-import { tryParseJson } from '../../kit/json.ts';
+import { tryParseJson } from '../../json/json.ts';
 import type { SseFrame } from '../../kit/sse.ts';
-import type { StreamIdentity } from '../frame-pattern.ts';
-import { isObject, isText, type Members } from '../members.ts';
+import { isObject, isText, type Members } from '../fields/members.ts';
+import type { StreamIdentity } from '../frames/frame-pattern.ts';
 import { isNothing } from './mend-choice.ts';
 
 /** Members whose text is neither the model's nor the caller's. */

@@ -1,9 +1,9 @@
-import { type Members, objectsIn, removeMembers } from '../members.ts';
+import { type Members, objectsIn, removeMembers } from '../fields/members.ts';
 import type { RelayTerms } from '../wire.ts';
 import { mendFinishReason } from './finish-reason.ts';
-import { HOST_MEMBERS } from './manners.ts';
 import { mendText } from './mend-text.ts';
 import { completeCall } from './mend-tool-calls.ts';
+import { HOST_MEMBERS } from './quirks.ts';
 
 /** A choice of a whole answer. */
 export interface AnswerChoice extends Members {

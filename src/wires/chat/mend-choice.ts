@@ -1,4 +1,4 @@
-import { isAbsent, isObject, type Members } from '../members.ts';
+import { isAbsent, isObject, type Members } from '../fields/members.ts';
 import { mendFinishReason } from './finish-reason.ts';
 import { mendText } from './mend-text.ts';
 import { type MintId, mendToolCalls, type ToolCallState } from './mend-tool-calls.ts';

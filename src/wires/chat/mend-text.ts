@@ -1,4 +1,4 @@
-import { isObject, isText, type Members, removeMembers } from '../members.ts';
+import { isObject, isText, type Members, removeMembers } from '../fields/members.ts';
 
 const TRACE_MEMBERS = ['reasoning', 'reasoning_content', 'reasoning_details'];
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { chunk, delta, deltasIn, feed, RELAY_TERMS, sse } from '../../../test/chat-wire.ts';
-import type { Members } from '../members.ts';
+import type { Members } from '../fields/members.ts';
 import { mendStream } from './mend.ts';
 
 const fragment = (members: object, name?: string, args?: unknown): object => ({

@@ -1,6 +1,6 @@
-import { tryParseJson } from '../../kit/json.ts';
+import { tryParseJson } from '../../json/json.ts';
 import { LIMITS } from '../../limits.ts';
-import { isObject, type Members, objectsIn, removeMembers } from '../members.ts';
+import { isObject, type Members, objectsIn, removeMembers } from '../fields/members.ts';
 
 /** A tool call of the stream; its place in the list is the index the client knows it by. */
 export interface ToolCallState {

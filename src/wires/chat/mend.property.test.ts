@@ -4,7 +4,7 @@ import { streamFaults } from '../../../test/chat-conformity.ts';
 import { BILL, chunksIn, feed, RELAY_TERMS, sse } from '../../../test/chat-wire.ts';
 import { eventsOf } from '../../../test/raw-client.ts';
 import { GatewayError } from '../../canonical/errors.ts';
-import { writeStreamError } from '../envelope.ts';
+import { writeStreamError } from '../errors/envelope.ts';
 import type { RelayTerms, StreamRelay } from '../wire.ts';
 import { exactStream } from './exact.ts';
 import { mendStream } from './mend.ts';

@@ -1,11 +1,11 @@
-import { tryParseJson } from '../../kit/json.ts';
+import { tryParseJson } from '../../json/json.ts';
 import type { SseFrame } from '../../kit/sse.ts';
-import { isObject, type Members, objectsIn, removeMembers } from '../members.ts';
+import { isObject, type Members, objectsIn, removeMembers } from '../fields/members.ts';
 import type { RelayTerms, StreamRelay } from '../wire.ts';
 import { isFailure } from './finish-reason.ts';
-import { HOST_MEMBERS } from './manners.ts';
 import { type ChoiceState, isHollow, mendChoice } from './mend-choice.ts';
 import { modelBytes } from './mend-text.ts';
+import { HOST_MEMBERS } from './quirks.ts';
 import { StreamState } from './stream-state.ts';
 
 /** Puts every frame right; one that needed nothing goes on as the bytes that came. Never throws, whatever a host sends. */

@@ -1,7 +1,7 @@
 import { GatewayError } from '../../canonical/errors.ts';
 import type { ReasoningAsk } from '../../canonical/reasoning.ts';
-import { isAbsent, isObject, type Members } from '../members.ts';
-import { readReasoning as readSpellings } from '../read-reasoning.ts';
+import { isAbsent, isObject, type Members } from '../fields/members.ts';
+import { readReasoning as readSpellings } from '../fields/read-reasoning.ts';
 
 const MEMBERS = ['effort', 'max_tokens', 'enabled', 'exclude'];
 

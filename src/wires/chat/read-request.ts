@@ -8,13 +8,13 @@ import type {
   ToolChoice,
   ToolResultBlock,
 } from '../../canonical/request.ts';
-import type { JsonText } from '../../kit/json.ts';
-import { readCacheMark } from '../cache-mark.ts';
-import { readImageUrl } from '../image-url.ts';
-import { isAbsent, isObject, type Members, objectsIn } from '../members.ts';
-import { untranslatable } from '../request-errors.ts';
-import { readResponseFormat } from '../response-format.ts';
-import { readSampling } from '../sampling.ts';
+import type { JsonText } from '../../json/json.ts';
+import { readCacheMark } from '../fields/cache-mark.ts';
+import { readImageUrl } from '../fields/image-url.ts';
+import { isAbsent, isObject, type Members, objectsIn } from '../fields/members.ts';
+import { untranslatable } from '../fields/request-errors.ts';
+import { readResponseFormat } from '../fields/response-format.ts';
+import { readSampling } from '../fields/sampling.ts';
 import type { Peek } from '../wire.ts';
 import { readReasoningDetails } from './reasoning-details.ts';
 

@@ -1,9 +1,9 @@
 import type { EventSink } from '../../canonical/events.ts';
+import { tryParseJson } from '../../json/json.ts';
 import { randomBase62 } from '../../kit/ids.ts';
-import { tryParseJson } from '../../kit/json.ts';
 import type { SseFrame } from '../../kit/sse.ts';
+import { isObject, type Members, objectsIn } from '../fields/members.ts';
 import type { StreamReader } from '../hub.ts';
-import { isObject, type Members, objectsIn } from '../members.ts';
 import type { HostManners } from '../wire.ts';
 import { DeltaEmitter, finishReasonOf } from './emit-delta.ts';
 import { isFailure } from './finish-reason.ts';

@@ -1,5 +1,5 @@
 import type { OpaqueReasoning, ReasoningBlock } from '../../canonical/request.ts';
-import { type Members, objectsIn } from '../members.ts';
+import { type Members, objectsIn } from '../fields/members.ts';
 
 /**
  * How a trace and its opaque part travel on this wire: `reasoning_details[]`, both ways, each detail tagged with the

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { LIMITS } from '../../limits.ts';
-import { RepeatedFrames } from '../repeated-frames.ts';
-import { wordsOf } from './words.ts';
+import { RepeatedFrames } from '../frames/repeated-frames.ts';
+import { wordsOf } from './delta-text.ts';
 
 const frame = (words: string, more = '') => Buffer.from(`data: {"n":1,"delta":{"content":"${words}"}${more}}\n\n`);
 const padded = (words: string, padding: string) => frame(words, `,"obfuscation":"${padding}"`);

@@ -1,18 +1,18 @@
 import { MISSING_USAGE, type UsageReading } from '../../canonical/usage.ts';
 import type { SseFrame } from '../../kit/sse.ts';
 import { LIMITS } from '../../limits.ts';
-import { Recollection } from '../frame-memory.ts';
-import { identityOf, type StreamIdentity } from '../frame-pattern.ts';
-import { type UsageRule, usageRule } from '../inclusive-usage.ts';
-import { isAbsent, type Members } from '../members.ts';
-import { readPromptUsage, writePromptUsage } from '../prompt-usage.ts';
-import { readErrorMember } from '../read-host-error.ts';
-import { RepeatedFrames } from '../repeated-frames.ts';
+import { readErrorMember } from '../errors/read-host-error.ts';
+import { isAbsent, type Members } from '../fields/members.ts';
+import { Recollection } from '../frames/frame-memory.ts';
+import { identityOf, type StreamIdentity } from '../frames/frame-pattern.ts';
+import { RepeatedFrames } from '../frames/repeated-frames.ts';
+import { type UsageRule, usageRule } from '../usage/inclusive-usage.ts';
+import { readPromptUsage, writePromptUsage } from '../usage/prompt-usage.ts';
 import type { Bill, HostError, PassedFrames, RelayTerms } from '../wire.ts';
-import { findUsage } from './manners.ts';
+import { wordsOf } from './delta-text.ts';
 import { isMemorable } from './memorable.ts';
 import { type ChoiceState, newChoice } from './mend-choice.ts';
-import { wordsOf } from './words.ts';
+import { findUsage } from './quirks.ts';
 
 /** What both relays of this wire remember of a stream, and how they close it. */
 export class StreamState {

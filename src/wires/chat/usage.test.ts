@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { inputTokens, type Usage, ZERO_USAGE } from '../../canonical/usage.ts';
-import { usageRule } from '../inclusive-usage.ts';
-import { readPromptUsage, writePromptUsage } from '../prompt-usage.ts';
-import { findUsage } from './manners.ts';
+import { usageRule } from '../usage/inclusive-usage.ts';
+import { readPromptUsage, writePromptUsage } from '../usage/prompt-usage.ts';
+import { findUsage } from './quirks.ts';
 
 const read = (raw: unknown, readUsageRule?: string) => readPromptUsage(raw, usageRule({ readUsage: readUsageRule }));
 const counted = (raw: unknown, rule?: string): Partial<Usage> => {

@@ -1,55 +1,129 @@
-import type { JsonEdit, JsonText } from '../../kit/json.ts';
-import { editHostFields, isOmitted, NO_MANNERS } from '../host-fields.ts';
-import { LABEL_FIELDS } from '../labels.ts';
-import { isObject, type Members } from '../members.ts';
-import type { Peek, UpstreamTerms } from '../wire.ts';
-import { GATEWAY_FIELDS } from './fields.ts';
-import { editMessages } from './message-manners.ts';
+import type {
+  AnswerFormat,
+  Block,
+  CanonicalMessage,
+  CanonicalRequest,
+  CanonicalTool,
+  ImageBlock,
+  TextBlock,
+  ToolChoice,
+  ToolResultBlock,
+} from '../../canonical/request.ts';
+import { NO_MANNERS } from '../fields/host-fields.ts';
+import { writeImageUrl } from '../fields/image-url.ts';
+import type { Members } from '../fields/members.ts';
+import { untranslatable } from '../fields/request-errors.ts';
+import type { HubRequestTerms } from '../hub.ts';
+import { withTraceFor } from './message-quirks.ts';
+import { writeReasoning } from './reasoning-details.ts';
 
-const LIMIT_FIELDS: readonly string[] = ['max_completion_tokens', 'max_tokens'];
-/** The fields that not every host gets; all others go on as they are. */
-const CHOSEN_FIELDS: ReadonlySet<string> = new Set([
-  ...GATEWAY_FIELDS,
-  ...LABEL_FIELDS,
-  ...LIMIT_FIELDS,
-  'reasoning_effort',
-]);
-const PLAIN_INTEGER = /^\d+$/;
-
-/** The caller's own bytes with the few members replaced that must differ for this host. */
-export function writeRequest(text: JsonText, peek: Peek, terms: UpstreamTerms): Buffer {
-  const body = text.value as Members;
-  const edit = text.edit();
-  for (const name of Object.keys(body)) if (CHOSEN_FIELDS.has(name) && isWithheld(name, terms)) edit.remove([name]);
-  if (peek.model !== terms.hostModel) edit.set(['model'], JSON.stringify(terms.hostModel));
-  if (!saysLimit(text, body, terms)) edit.set([terms.outputLimitField], String(terms.outputLimit));
-  if (terms.reasoningEffort !== null && body.reasoning_effort !== terms.reasoningEffort) {
-    edit.set(['reasoning_effort'], JSON.stringify(terms.reasoningEffort));
-  }
+/** The common request as this wire says it, for a host that speaks it. */
+export function writeHubRequest(request: CanonicalRequest, terms: HubRequestTerms): Buffer {
+  const { sampling } = request;
+  if (sampling.topK !== null) throw untranslatable('top_k');
   const manners = terms.manners ?? NO_MANNERS;
-  editMessages(body, edit, manners);
-  editHostFields(edit, manners);
-  if (peek.stream && !isOmitted('stream_options', manners)) askForUsage(body, edit);
-  return edit.apply();
+  const body: Members = {
+    model: terms.hostModel,
+    messages: request.messages.flatMap(writeMessage).map((message) => withTraceFor(message, manners)),
+    [terms.outputLimitField]: terms.outputLimit,
+    ...(terms.stream ? { stream: true, stream_options: { include_usage: true } } : {}),
+    ...given('temperature', sampling.temperature),
+    ...given('top_p', sampling.topP),
+    ...given('frequency_penalty', sampling.frequencyPenalty),
+    ...given('presence_penalty', sampling.presencePenalty),
+    ...given('seed', sampling.seed),
+    ...(sampling.stop.length > 0 ? { stop: sampling.stop } : {}),
+    ...(request.tools.length > 0 ? { tools: request.tools.map(writeTool) } : {}),
+    ...given('tool_choice', writeToolChoice(request.toolChoice)),
+    ...given('parallel_tool_calls', request.tools.length > 0 ? request.parallelToolCalls : null),
+    ...given('response_format', writeFormat(request.answerFormat)),
+    ...given('reasoning_effort', terms.reasoningEffort),
+    ...manners.adds,
+  };
+  for (const name of manners.omits ?? []) delete body[name];
+  return Buffer.from(JSON.stringify(body));
 }
 
-function isWithheld(name: string, { outputLimitField, forwards, reasoningEffort }: UpstreamTerms): boolean {
-  if (GATEWAY_FIELDS.has(name)) return true;
-  if (LABEL_FIELDS.includes(name)) return !forwards.includes(name);
-  if (LIMIT_FIELDS.includes(name)) return name !== outputLimitField;
-  return name === 'reasoning_effort' && reasoningEffort === null;
+function given(name: string, value: unknown): Members {
+  return value === null ? {} : { [name]: value };
 }
 
-/** The limit must be a plain JSON integer: `1e3` and `100.0` are read as other numbers by some hosts. */
-function saysLimit(text: JsonText, body: Members, { outputLimitField, outputLimit }: UpstreamTerms): boolean {
-  if (body[outputLimitField] !== outputLimit) return false;
-  const span = text.locate([outputLimitField])!;
-  return PLAIN_INTEGER.test(text.bytes.toString('latin1', span.start, span.end));
+/** One message of the common language may be several here: each tool result is a message of its own. */
+function writeMessage({ role, blocks }: CanonicalMessage): Members[] {
+  if (role === 'assistant') return [writeAssistant(blocks)];
+  const results = blocks.filter((block): block is ToolResultBlock => block.kind === 'tool-result').map(writeToolResult);
+  const parts = blocks.filter(
+    (block): block is TextBlock | ImageBlock => block.kind === 'text' || block.kind === 'image',
+  );
+  if (parts.length === 0 && results.length > 0) return results;
+  return [...results, { role, content: writeContent(parts) }];
 }
 
-/** Metering needs the usage frame whether or not the caller does. */
-function askForUsage(body: Members, edit: JsonEdit): void {
-  const options = body.stream_options;
-  if (!isObject(options)) edit.set(['stream_options'], '{"include_usage":true}');
-  else if (options.include_usage !== true) edit.set(['stream_options', 'include_usage'], 'true');
+function writeAssistant(blocks: readonly Block[]): Members {
+  const text = textOf(blocks, 'text');
+  const refusal = textOf(blocks, 'refusal');
+  const calls = blocks.flatMap((block) => (block.kind === 'tool-call' ? [block] : []));
+  const traces = blocks.flatMap((block) => (block.kind === 'reasoning' ? [writeReasoning(block)] : []));
+  return {
+    role: 'assistant',
+    content: text === '' && (calls.length > 0 || refusal !== '') ? null : text,
+    ...(refusal === '' ? {} : { refusal }),
+    ...Object.assign({}, ...traces),
+    ...(calls.length === 0
+      ? {}
+      : {
+          tool_calls: calls.map(({ id, name, argumentsJson }) => ({
+            id,
+            type: 'function',
+            function: { name, arguments: argumentsJson === '' ? '{}' : argumentsJson },
+          })),
+        }),
+  };
+}
+
+function textOf(blocks: readonly Block[], kind: 'text' | 'refusal'): string {
+  return blocks.map((block) => (block.kind === kind ? block.text : '')).join('');
+}
+
+function writeContent(parts: readonly (TextBlock | ImageBlock)[]): string | Members[] {
+  const [only] = parts;
+  if (parts.length < 2 && (only === undefined || only.kind === 'text')) return only?.text ?? '';
+  return parts.map(writePart);
+}
+
+function writePart(part: TextBlock | ImageBlock): Members {
+  if (part.kind === 'text') return { type: 'text', text: part.text };
+  const detail = part.detail === null ? {} : { detail: part.detail };
+  return { type: 'image_url', image_url: { url: writeImageUrl(part), ...detail } };
+}
+
+/** Hosts of this wire take tool results as text; a picture in one cannot be carried. */
+function writeToolResult({ callId, content }: ToolResultBlock): Members {
+  if (content.some((part) => part.kind === 'image')) {
+    throw untranslatable('messages', 'tool results must be text for this model');
+  }
+  return { role: 'tool', tool_call_id: callId, content: writeContent(content) };
+}
+
+function writeTool({ name, description, schema, strict }: CanonicalTool): Members {
+  return {
+    type: 'function',
+    function: { name, ...given('description', description), parameters: schema, ...given('strict', strict) },
+  };
+}
+
+function writeToolChoice(choice: ToolChoice | null): unknown {
+  if (choice === null) return null;
+  return choice.kind === 'tool' ? { type: 'function', function: { name: choice.name } } : choice.kind;
+}
+
+function writeFormat(format: AnswerFormat | null): unknown {
+  if (format === null) return null;
+  if (format.kind === 'text') return { type: 'text' };
+  if (format.kind === 'json') return { type: 'json_object' };
+  const { name, description, schema, strict } = format;
+  return {
+    type: 'json_schema',
+    json_schema: { name, ...given('description', description), schema, ...given('strict', strict) },
+  };
 }

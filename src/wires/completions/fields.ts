@@ -8,10 +8,10 @@ import {
   aStringOrStrings,
   checkField,
   type FieldCheck,
-} from '../field-checks.ts';
-import { LABEL_FIELDS } from '../labels.ts';
-import { isAbsent, type Members } from '../members.ts';
-import { OTHER_PRICES, REFUSED_EVERYWHERE, type Refusals, refuseUnlessHarmless } from '../refused-fields.ts';
+} from '../fields/field-checks.ts';
+import { LABEL_FIELDS } from '../fields/labels.ts';
+import { isAbsent, type Members } from '../fields/members.ts';
+import { OTHER_PRICES, REFUSED_EVERYWHERE, type Refusals, refuseUnlessHarmless } from '../fields/refused-fields.ts';
 
 const LOGPROBS_MAX = 5;
 const fewLogprobs: FieldCheck = {

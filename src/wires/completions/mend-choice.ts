@@ -1,5 +1,5 @@
-import { isAbsent, isText, type Members, removeMembers } from '../members.ts';
-import type { Words } from '../repeated-frames.ts';
+import { isAbsent, isText, type Members, removeMembers } from '../fields/members.ts';
+import type { Words } from '../frames/repeated-frames.ts';
 
 const TRACE_MEMBERS = ['reasoning', 'reasoning_content', 'reasoning_details'];
 

@@ -1,7 +1,7 @@
-import { tryParseJson } from '../../kit/json.ts';
+import { tryParseJson } from '../../json/json.ts';
 import type { SseFrame } from '../../kit/sse.ts';
-import { HOST_MEMBERS } from '../host-members.ts';
-import { isObject, type Members, objectsIn, removeMembers } from '../members.ts';
+import { HOST_MEMBERS } from '../fields/host-members.ts';
+import { isObject, type Members, objectsIn, removeMembers } from '../fields/members.ts';
 import type { RelayTerms, StreamRelay } from '../wire.ts';
 import { isFailure, mendFinishReason } from './finish-reason.ts';
 import { isHollow, mendChoice, put } from './mend-choice.ts';

@@ -1,15 +1,15 @@
 import { GatewayError } from '../../canonical/errors.ts';
 import type { ReasoningAsk } from '../../canonical/reasoning.ts';
-import type { JsonText } from '../../kit/json.ts';
+import type { JsonText } from '../../json/json.ts';
 import { LIMITS } from '../../limits.ts';
-import { readLabels } from '../labels.ts';
-import { isAbsent, isCount, isObject, type Members } from '../members.ts';
-import { PromptTexts, visitUnknown } from '../prompt-visitor.ts';
-import { readModel } from '../read-model.ts';
-import { asksToReason, readReasoning } from '../read-reasoning.ts';
-import { missing, mustBe } from '../request-errors.ts';
-import { readTextInputs, type TextInput, weighTextInputs } from '../text-inputs.ts';
-import { readWantsUsage } from '../wants-usage.ts';
+import { readLabels } from '../fields/labels.ts';
+import { isAbsent, isCount, isObject, type Members } from '../fields/members.ts';
+import { PromptTexts, visitUnknown } from '../fields/prompt-visitor.ts';
+import { readModel } from '../fields/read-model.ts';
+import { asksToReason, readReasoning } from '../fields/read-reasoning.ts';
+import { missing, mustBe } from '../fields/request-errors.ts';
+import { readTextInputs, type TextInput, weighTextInputs } from '../fields/text-inputs.ts';
+import { readWantsUsage } from '../usage/wants-usage.ts';
 import type { CapabilityNeed, Peek } from '../wire.ts';
 import { checkFields } from './fields.ts';
 

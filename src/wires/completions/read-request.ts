@@ -1,9 +1,9 @@
 import type { CanonicalRequest } from '../../canonical/request.ts';
-import type { JsonText } from '../../kit/json.ts';
-import { isAbsent, isObject, type Members } from '../members.ts';
-import { untranslatable } from '../request-errors.ts';
-import { readResponseFormat } from '../response-format.ts';
-import { readSampling } from '../sampling.ts';
+import type { JsonText } from '../../json/json.ts';
+import { isAbsent, isObject, type Members } from '../fields/members.ts';
+import { untranslatable } from '../fields/request-errors.ts';
+import { readResponseFormat } from '../fields/response-format.ts';
+import { readSampling } from '../fields/sampling.ts';
 import type { Peek } from '../wire.ts';
 import { isWithheld } from './fields.ts';
 

@@ -1,11 +1,11 @@
 import { MISSING_USAGE, type UsageReading } from '../../canonical/usage.ts';
 import { LIMITS } from '../../limits.ts';
-import { type UsageRule, usageRule } from '../inclusive-usage.ts';
-import { isAbsent, isCount, isObject, isText, type Members } from '../members.ts';
-import { readPromptUsage, writePromptUsage } from '../prompt-usage.ts';
-import { readErrorMember } from '../read-host-error.ts';
-import { RepeatedFrames } from '../repeated-frames.ts';
-import { countTextInputs } from '../text-inputs.ts';
+import { readErrorMember } from '../errors/read-host-error.ts';
+import { isAbsent, isCount, isObject, isText, type Members } from '../fields/members.ts';
+import { countTextInputs } from '../fields/text-inputs.ts';
+import { RepeatedFrames } from '../frames/repeated-frames.ts';
+import { type UsageRule, usageRule } from '../usage/inclusive-usage.ts';
+import { readPromptUsage, writePromptUsage } from '../usage/prompt-usage.ts';
 import type { Bill, HostError, PassedFrames, RelayTerms } from '../wire.ts';
 import { wordsOf } from './mend-choice.ts';
 

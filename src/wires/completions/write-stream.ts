@@ -1,6 +1,6 @@
 import type { BlockHead, CanonicalEvent } from '../../canonical/events.ts';
 import type { StreamWriter, WriteTerms } from '../hub.ts';
-import { writePromptUsage } from '../prompt-usage.ts';
+import { writePromptUsage } from '../usage/prompt-usage.ts';
 import type { Bill } from '../wire.ts';
 import { writeFinishReason } from './finish-reason.ts';
 

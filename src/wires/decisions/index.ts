@@ -1,9 +1,9 @@
-import { COMMENT, writeError, writeStreamError } from '../envelope.ts';
-import { readHostError } from '../read-host-error.ts';
+import { COMMENT, writeError, writeStreamError } from '../errors/envelope.ts';
+import { readHostError } from '../errors/read-host-error.ts';
 import type { Wire } from '../wire.ts';
 import { peek } from './peek.ts';
-import { readAnswer } from './read-answer.ts';
-import { writeRequest } from './write-request.ts';
+import { writeRequest } from './splice-request.ts';
+import { readAnswer } from './splice-response.ts';
 
 /** The newer spelling of typed decisions, from the same core: lists where the older one has objects by name. */
 export const decisions: Wire = {

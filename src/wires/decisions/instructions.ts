@@ -1,6 +1,6 @@
 import { LIMITS } from '../../limits.ts';
-import { isAbsent, isObject } from '../members.ts';
-import { mustBe, unsupported } from '../request-errors.ts';
+import { isAbsent, isObject } from '../fields/members.ts';
+import { mustBe, unsupported } from '../fields/request-errors.ts';
 
 /** Instructions as the older spelling takes them: a text, or a list of texts and structures. */
 export function readInstructions(instructions: unknown, path: string): unknown {

@@ -1,10 +1,10 @@
 import { GatewayError } from '../../canonical/errors.ts';
-import type { JsonText } from '../../kit/json.ts';
-import { LABEL_FIELDS } from '../labels.ts';
-import { isAbsent, isObject, type Members } from '../members.ts';
-import { readModel } from '../read-model.ts';
-import { missing, untranslatable } from '../request-errors.ts';
-import { checkEntry, decisionPeek, isRefusable } from '../typed-decision.ts';
+import type { JsonText } from '../../json/json.ts';
+import { LABEL_FIELDS } from '../fields/labels.ts';
+import { isAbsent, isObject, type Members } from '../fields/members.ts';
+import { readModel } from '../fields/read-model.ts';
+import { missing, untranslatable } from '../fields/request-errors.ts';
+import { checkEntry, decisionPeek, isRefusable } from '../fields/typed-decision.ts';
 import type { Peek } from '../wire.ts';
 import { refusePictures } from './instructions.ts';
 import { readQuestions } from './questions.ts';

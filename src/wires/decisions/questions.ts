@@ -1,6 +1,6 @@
 import { LIMITS } from '../../limits.ts';
-import { isAbsent, isObject, type Members } from '../members.ts';
-import { missing, mustBe, untranslatable } from '../request-errors.ts';
+import { isAbsent, isObject, type Members } from '../fields/members.ts';
+import { missing, mustBe, untranslatable } from '../fields/request-errors.ts';
 import { readInstructions } from './instructions.ts';
 
 /** A question of this spelling, checked. */

@@ -1,8 +1,8 @@
-import { anObject, anything, aString, checkField, type FieldCheck } from '../field-checks.ts';
-import { LABEL_FIELDS } from '../labels.ts';
-import { isAbsent, type Members } from '../members.ts';
-import { refuseStream } from '../refuse-stream.ts';
-import { OTHER_PRICES, REFUSED_EVERYWHERE, refuseUnlessHarmless } from '../refused-fields.ts';
+import { anObject, anything, aString, checkField, type FieldCheck } from '../fields/field-checks.ts';
+import { LABEL_FIELDS } from '../fields/labels.ts';
+import { isAbsent, type Members } from '../fields/members.ts';
+import { refuseStream } from '../fields/refuse-stream.ts';
+import { OTHER_PRICES, REFUSED_EVERYWHERE, refuseUnlessHarmless } from '../fields/refused-fields.ts';
 
 const aLength: FieldCheck = {
   says: 'a positive integer',

@@ -1,12 +1,12 @@
 import { GatewayError } from '../../canonical/errors.ts';
-import type { JsonText } from '../../kit/json.ts';
+import type { JsonText } from '../../json/json.ts';
 import { LIMITS } from '../../limits.ts';
-import { readLabels } from '../labels.ts';
-import { isAbsent, isObject, type Members } from '../members.ts';
-import { PromptTexts, visitUnknown } from '../prompt-visitor.ts';
-import { readModel } from '../read-model.ts';
-import { missing, mustBe } from '../request-errors.ts';
-import { readTextInputs, type TextInput, weighTextInputs } from '../text-inputs.ts';
+import { readLabels } from '../fields/labels.ts';
+import { isAbsent, isObject, type Members } from '../fields/members.ts';
+import { PromptTexts, visitUnknown } from '../fields/prompt-visitor.ts';
+import { readModel } from '../fields/read-model.ts';
+import { missing, mustBe } from '../fields/request-errors.ts';
+import { readTextInputs, type TextInput, weighTextInputs } from '../fields/text-inputs.ts';
 import type { Peek } from '../wire.ts';
 import { checkFields } from './fields.ts';
 

@@ -1,5 +1,5 @@
-import { tryParseJson } from '../../kit/json.ts';
-import { isObject, type Members, objectsIn } from '../members.ts';
+import { tryParseJson } from '../../json/json.ts';
+import { isObject, type Members, objectsIn } from '../fields/members.ts';
 import { blockDelta, blockStart, blockStop, frameText, inputDelta, MESSAGE_STOP, signatureDelta } from './frames.ts';
 
 /** A host that cannot stream hands over its whole answer; these are the frames it would have sent. */

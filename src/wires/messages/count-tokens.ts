@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError } from '../../canonical/errors.ts';
-import { type JsonText, tryParseJson } from '../../kit/json.ts';
-import { isCount, isObject, type Members } from '../members.ts';
-import { PromptMeasure } from '../prompt-visitor.ts';
+import { type JsonText, tryParseJson } from '../../json/json.ts';
+import { isCount, isObject, type Members } from '../fields/members.ts';
+import { PromptMeasure } from '../fields/prompt-visitor.ts';
 import { type CapabilityNeed, HostAnswerBroken } from '../wire.ts';
 import { checkFields } from './fields.ts';
 import { checkTools, visitPrompt } from './measure.ts';

@@ -6,8 +6,8 @@ import { LIMITS } from '../../limits.ts';
 import type { StreamRelay } from '../wire.ts';
 import { exactStream } from './exact.ts';
 import { mendStream } from './mend.ts';
-import { readAnswer } from './read-answer.ts';
 import { readStream } from './read-stream.ts';
+import { readAnswer } from './splice-response.ts';
 
 /** What hosts that mean harm leave out, or never stop sending. */
 

@@ -1,6 +1,6 @@
 import type { GatewayError } from '../../canonical/errors.ts';
-import { isObject } from '../members.ts';
-import { readHostError, readInBandHostError } from '../read-host-error.ts';
+import { readHostError, readInBandHostError } from '../errors/read-host-error.ts';
+import { isObject } from '../fields/members.ts';
 import type { HostError, WrittenError } from '../wire.ts';
 import { frameText } from './frames.ts';
 

@@ -1,6 +1,6 @@
-import { tryParseJson } from '../../kit/json.ts';
+import { tryParseJson } from '../../json/json.ts';
 import type { SseFrame } from '../../kit/sse.ts';
-import { isObject, type Members } from '../members.ts';
+import { isObject, type Members } from '../fields/members.ts';
 import type { RelayTerms, StreamRelay } from '../wire.ts';
 import { isReceipt } from './receipt.ts';
 import { StreamState } from './stream-state.ts';

@@ -8,9 +8,9 @@ import {
   aString,
   checkField,
   type FieldCheck,
-} from '../field-checks.ts';
-import { LABEL_FIELDS } from '../labels.ts';
-import type { Members } from '../members.ts';
+} from '../fields/field-checks.ts';
+import { LABEL_FIELDS } from '../fields/labels.ts';
+import type { Members } from '../fields/members.ts';
 import {
   NO_REWRITING,
   NOTHING_STORED,
@@ -19,8 +19,8 @@ import {
   REFUSED_EVERYWHERE,
   type Refusals,
   refuseUnlessHarmless,
-} from '../refused-fields.ts';
-import { unsupported } from '../request-errors.ts';
+} from '../fields/refused-fields.ts';
+import { unsupported } from '../fields/request-errors.ts';
 
 const strings: FieldCheck = {
   says: 'a list of strings',

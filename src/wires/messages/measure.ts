@@ -1,6 +1,6 @@
-import { isAbsent, isObject, type Members } from '../members.ts';
-import { type PromptVisitor, visitRest } from '../prompt-visitor.ts';
-import { missing, mustBe, unsupported } from '../request-errors.ts';
+import { isAbsent, isObject, type Members } from '../fields/members.ts';
+import { type PromptVisitor, visitRest } from '../fields/prompt-visitor.ts';
+import { missing, mustBe, unsupported } from '../fields/request-errors.ts';
 
 const ROLES = ['user', 'assistant', 'system'];
 

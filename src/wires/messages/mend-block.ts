@@ -1,5 +1,5 @@
-import { tryParseJson } from '../../kit/json.ts';
-import { isAbsent, isObject, type Members } from '../members.ts';
+import { tryParseJson } from '../../json/json.ts';
+import { isAbsent, isObject, type Members } from '../fields/members.ts';
 
 /** What a host wrote into a block's head though it belongs into its deltas. */
 export interface MendedHead {

@@ -1,6 +1,6 @@
-import { tryParseJson } from '../../kit/json.ts';
+import { tryParseJson } from '../../json/json.ts';
 import { encodeSse, SseFrame } from '../../kit/sse.ts';
-import { isObject, type Members } from '../members.ts';
+import { isObject, type Members } from '../fields/members.ts';
 import type { RelayTerms, StreamRelay } from '../wire.ts';
 import { deltaShape } from './delta-shape.ts';
 import { blockStart, frameText, inputDelta, PING } from './frames.ts';

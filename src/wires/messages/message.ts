@@ -1,4 +1,4 @@
-import type { Members } from '../members.ts';
+import type { Members } from '../fields/members.ts';
 import { frameText } from './frames.ts';
 import { writeOpeningUsage } from './usage.ts';
 

@@ -1,5 +1,5 @@
 import type { OpaqueReasoning } from '../../canonical/request.ts';
-import { isSealedForeign, openForeign, sealForeign } from '../foreign-reasoning.ts';
+import { isSealedForeign, openForeign, sealForeign } from '../fields/foreign-reasoning.ts';
 import { VENDOR } from './vendor.ts';
 
 /** What a host of this wire signed; null where it signed nothing. */

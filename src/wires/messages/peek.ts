@@ -1,11 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError } from '../../canonical/errors.ts';
-import type { JsonText } from '../../kit/json.ts';
+import type { JsonText } from '../../json/json.ts';
 import { LIMITS } from '../../limits.ts';
-import { readLabels } from '../labels.ts';
-import { isAbsent, isCount, isObject, type Members } from '../members.ts';
-import { PromptMeasure, PromptTexts, visitUnknown } from '../prompt-visitor.ts';
-import { missing, mustBe } from '../request-errors.ts';
+import { readLabels } from '../fields/labels.ts';
+import { isAbsent, isCount, isObject, type Members } from '../fields/members.ts';
+import { PromptMeasure, PromptTexts, visitUnknown } from '../fields/prompt-visitor.ts';
+import { missing, mustBe } from '../fields/request-errors.ts';
 import type { CapabilityNeed, Peek } from '../wire.ts';
 import { checkFields } from './fields.ts';
 import { checkTools, visitPrompt } from './measure.ts';

@@ -1,9 +1,9 @@
 import type { Block, ImageBlock, TextBlock } from '../../canonical/request.ts';
-import type { JsonPath, JsonText } from '../../kit/json.ts';
-import { formatPath } from '../../kit/json-error.ts';
-import { readCacheMark } from '../cache-mark.ts';
-import { isAbsent, isObject, type Members } from '../members.ts';
-import { untranslatable } from '../request-errors.ts';
+import { formatPath } from '../../json/error.ts';
+import type { JsonPath, JsonText } from '../../json/json.ts';
+import { readCacheMark } from '../fields/cache-mark.ts';
+import { isAbsent, isObject, type Members } from '../fields/members.ts';
+import { untranslatable } from '../fields/request-errors.ts';
 import { readSignature, redactedOpaque } from './opaque.ts';
 
 /** The blocks of a message whose shape has been checked before. */

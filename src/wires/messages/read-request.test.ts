@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { PLAIN, peekAt, refusalOf, textOf } from '../../../test/messages-request.ts';
-import { sealForeign } from '../foreign-reasoning.ts';
+import { sealForeign } from '../fields/foreign-reasoning.ts';
 import { readRequest } from './read-request.ts';
 import { VENDOR } from './vendor.ts';
 

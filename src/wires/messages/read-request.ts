@@ -7,11 +7,11 @@ import type {
   Role,
   ToolChoice,
 } from '../../canonical/request.ts';
-import type { JsonText } from '../../kit/json.ts';
-import { readCacheMark } from '../cache-mark.ts';
-import { LABEL_FIELDS } from '../labels.ts';
-import { isAbsent, isObject, type Members } from '../members.ts';
-import { mustBe, untranslatable } from '../request-errors.ts';
+import type { JsonText } from '../../json/json.ts';
+import { readCacheMark } from '../fields/cache-mark.ts';
+import { LABEL_FIELDS } from '../fields/labels.ts';
+import { isAbsent, isObject, type Members } from '../fields/members.ts';
+import { mustBe, untranslatable } from '../fields/request-errors.ts';
 import type { Peek } from '../wire.ts';
 import { isWithheld } from './fields.ts';
 import { readContent, refuseMembers } from './read-blocks.ts';

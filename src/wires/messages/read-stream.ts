@@ -1,9 +1,9 @@
 import type { BlockHead, EventSink } from '../../canonical/events.ts';
-import { tryParseJson } from '../../kit/json.ts';
+import { tryParseJson } from '../../json/json.ts';
 import type { SseFrame } from '../../kit/sse.ts';
 import { LIMITS } from '../../limits.ts';
+import { isObject, type Members } from '../fields/members.ts';
 import type { StreamReader } from '../hub.ts';
-import { isObject, type Members } from '../members.ts';
 import type { HostManners } from '../wire.ts';
 import { type DeltaShape, deltaShape } from './delta-shape.ts';
 import { readInBandError } from './errors.ts';

@@ -1,6 +1,6 @@
 import { type Effort, isEffort, type ReasoningAsk } from '../../canonical/reasoning.ts';
-import { isAbsent, isCount, isObject, type Members } from '../members.ts';
-import { mustBe } from '../request-errors.ts';
+import { isAbsent, isCount, isObject, type Members } from '../fields/members.ts';
+import { mustBe } from '../fields/request-errors.ts';
 
 const KINDS = ['enabled', 'adaptive', 'between_tools', 'disabled'];
 /** What the vendor takes where an adaptive request names no effort. */

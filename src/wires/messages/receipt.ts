@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError } from '../../canonical/errors.ts';
-import { stringifyJson } from '../../kit/json-stringify.ts';
+import { stringifyJson } from '../../json/stringify.ts';
 import type { Bill } from '../wire.ts';
 import { frameText } from './frames.ts';
 import { writeUsage } from './usage.ts';

@@ -5,7 +5,7 @@ import { peekAt, textOf } from '../../../test/messages-request.ts';
 import type { CanonicalRequest } from '../../canonical/request.ts';
 import type { HubRequestTerms } from '../hub.ts';
 import { readRequest } from './read-request.ts';
-import { writeHubRequest } from './write-hub-request.ts';
+import { writeHubRequest } from './write-request.ts';
 
 /**
  * Normal form of a request on this wire: sides alternate, results of tools stand first in their turn, instructions stand

@@ -1,12 +1,12 @@
 import { MISSING_USAGE, type UsageReading } from '../../canonical/usage.ts';
 import { LIMITS } from '../../limits.ts';
-import { isCount, isObject, type Members } from '../members.ts';
+import { isCount, isObject, type Members } from '../fields/members.ts';
 import type { Bill, HostError, RelayTerms } from '../wire.ts';
 import type { DeltaShape } from './delta-shape.ts';
 import { readInBandError } from './errors.ts';
 import { blockStop, frameText, MESSAGE_STOP, signatureDelta } from './frames.ts';
-import { HOST_MEMBERS } from './manners.ts';
 import { messageStart, ownMessageId } from './message.ts';
+import { HOST_MEMBERS } from './quirks.ts';
 import { receiptFrame } from './receipt.ts';
 import { mergeUsage, readUsage, writeFinalUsage } from './usage.ts';
 

@@ -1,4 +1,4 @@
-import { isObject, type Members } from '../members.ts';
+import { isObject, type Members } from '../fields/members.ts';
 
 /** Formats of strings that the vendor's hosts hold an answer to. */
 const FORMATS: readonly unknown[] = [

@@ -1,5 +1,5 @@
 import { MISSING_USAGE, type Usage, type UsageReading } from '../../canonical/usage.ts';
-import { isAbsent, isCount, isObject, type Members } from '../members.ts';
+import { isAbsent, isCount, isObject, type Members } from '../fields/members.ts';
 import type { Bill } from '../wire.ts';
 
 /**

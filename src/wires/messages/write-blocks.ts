@@ -7,9 +7,9 @@ import type {
   ToolCallBlock,
   ToolResultBlock,
 } from '../../canonical/request.ts';
-import { tryParseJson } from '../../kit/json.ts';
-import { writeCacheMark } from '../cache-mark.ts';
-import { isObject, type Members } from '../members.ts';
+import { tryParseJson } from '../../json/json.ts';
+import { writeCacheMark } from '../fields/cache-mark.ts';
+import { isObject, type Members } from '../fields/members.ts';
 import { isOwnRedacted, isOwnSignature } from './opaque.ts';
 
 /** A block as JSON text; null for what hosts of this wire refuse or must not see: empty text, unsigned or foreign traces. */

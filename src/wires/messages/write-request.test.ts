@@ -1,63 +1,283 @@
-import { expect, test } from 'vitest';
-import { PLAIN, peekAt, textOf } from '../../../test/messages-request.ts';
-import { sealForeign } from '../foreign-reasoning.ts';
-import type { UpstreamTerms } from '../wire.ts';
-import { writeRequest } from './write-request.ts';
+import { describe, expect, test } from 'vitest';
+import { refusalOf } from '../../../test/messages-request.ts';
+import type { Block, CanonicalMessage, CanonicalRequest, Sampling } from '../../canonical/request.ts';
+import type { HubRequestTerms } from '../hub.ts';
+import { VENDOR } from './vendor.ts';
+import { writeHubRequest } from './write-request.ts';
 
-const TERMS: UpstreamTerms = {
-  hostModel: 'claude-harbour',
-  outputLimit: 64,
-  outputLimitField: 'max_tokens',
-  forwards: [],
+const SAMPLING: Sampling = {
+  temperature: null,
+  topP: null,
+  topK: null,
+  frequencyPenalty: null,
+  presencePenalty: null,
+  seed: null,
+  stop: [],
+};
+const text = (words: string): Block => ({ kind: 'text', text: words });
+const ASK: CanonicalMessage = { role: 'user', blocks: [text('When?')] };
+const REQUEST: CanonicalRequest = {
+  messages: [ASK],
+  tools: [],
+  toolChoice: null,
+  parallelToolCalls: null,
+  sampling: SAMPLING,
+  answerFormat: null,
+  reasoning: null,
+};
+const TERMS: HubRequestTerms = {
+  hostModel: 'vendor-claude',
+  stream: false,
+  outputLimit: 4096,
+  outputLimitField: 'max_completion_tokens',
   reasoningEffort: null,
-  reducesVectors: false,
+  thinking: null,
 };
 
-function written(body: string | object, terms: Partial<UpstreamTerms> = {}): string {
-  const json = typeof body === 'string' ? body : JSON.stringify(body);
-  return writeRequest(textOf(json), peekAt(json), { ...TERMS, ...terms }).toString();
+function write(request: Partial<CanonicalRequest>, terms: Partial<HubRequestTerms> = {}) {
+  return JSON.parse(writeHubRequest({ ...REQUEST, ...request }, { ...TERMS, ...terms }).toString());
 }
 
-const ODD = `{ "model" :"claude-harbour", "max_tokens": 64,"stream":true,
-  "system": [{"type":"text","text":"a\\u0062c","cache_control":{"type":"ephemeral","ttl":"1h"}}],
-  "thinking":{"type":"enabled","budget_tokens":3.2e1}, "temperature": 1.0,
-  "messages":[{"role":"user","content":"x"},
-   {"role":"assistant","content":[{"type":"thinking","thinking":"é\\/","signature":"EqQB\\u002b/=="},
-     {"type":"redacted_thinking","data":"seal=="},{"type":"tool_use","id":"t","name":"n","input":{"big":12345678901234567890}}]},
-   {"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"1.50"}]}] , "from_the_future": [1.0] }`;
+function conversation(...messages: CanonicalMessage[]) {
+  const { system, messages: written } = write({ messages });
+  return { system, messages: written };
+}
 
-test('a request that needs nothing leaves as it came, byte for byte', () => {
-  expect(written(ODD)).toBe(ODD);
+test('the least there is to say', () => {
+  expect(write({})).toEqual({
+    model: 'vendor-claude',
+    max_tokens: 4096,
+    messages: [{ role: 'user', content: [{ type: 'text', text: 'When?' }] }],
+  });
+  expect(write({}, { stream: true })).toMatchObject({ stream: true });
 });
 
-test('the host’s name for the model is spliced in, and nothing else moves', () => {
-  expect(written(ODD, { hostModel: 'vendor/claude' })).toBe(ODD.replace('"claude-harbour"', '"vendor/claude"'));
-});
-
-test.each(['6.4e1', '64.0', '64e0'])('the limit leaves as a plain integer, not as %s', (spelling) => {
-  expect(written(ODD.replace('64', spelling))).toBe(ODD);
-});
-
-test('labels stay here unless the host’s row asks for them', () => {
-  const body = { ...PLAIN, metadata: { user_id: 'u' }, user: 'me' };
-  expect(JSON.parse(written(body))).toEqual(PLAIN);
-  expect(JSON.parse(written(body, { forwards: ['metadata'] }))).toEqual({ ...PLAIN, metadata: { user_id: 'u' } });
-});
-
-test('fields of other gateways that ask for nothing are not sent on, the vendor’s own are', () => {
-  const own = { service_tier: 'auto', speed: 'standard', inference_geo: 'global' };
-  expect(JSON.parse(written({ ...PLAIN, ...own, store: false, models: ['claude-harbour'] }))).toEqual({
-    ...PLAIN,
-    ...own,
+test('instructions stand apart, wherever they stood, with their cache marks', () => {
+  const marked: Block = { kind: 'text', text: 'Be brief.', cache: { lifetime: '1h' } };
+  expect(
+    conversation({ role: 'system', blocks: [marked] }, ASK, { role: 'system', blocks: [text('Be kind.')] }),
+  ).toEqual({
+    system: [
+      { type: 'text', text: 'Be brief.', cache_control: { type: 'ephemeral', ttl: '1h' } },
+      { type: 'text', text: 'Be kind.' },
+    ],
+    messages: [{ role: 'user', content: [{ type: 'text', text: 'When?' }] }],
+  });
+  const image: Block = { kind: 'image', source: { kind: 'url', url: 'https://a.example' }, detail: null };
+  expect(refusalOf(() => write({ messages: [ASK, { role: 'system', blocks: [image] }] }))).toEqual({
+    code: 'unsupported_parameter',
+    param: 'messages[1]',
   });
 });
 
-test('another vendor’s reasoning, from an earlier turn, never leaves; the rest of the turn does', () => {
-  const signature = sealForeign({ vendor: 'somebody', form: 'encrypted', data: 'x', id: 'rs_1' });
-  const own = { type: 'thinking', thinking: 'mine', signature: 'EqQB' };
-  const turn = (...thinking: object[]) => ({
-    ...PLAIN,
-    messages: [...PLAIN.messages, { role: 'assistant', content: [...thinking, { type: 'text', text: 'Nine.' }] }],
+test('messages of one side are one turn; its blocks stay what they are', () => {
+  const marked: Block = { kind: 'text', text: 'Tomorrow.', cache: { lifetime: null } };
+  expect(conversation(ASK, { role: 'user', blocks: [marked] }, { role: 'user', blocks: [text('')] }).messages).toEqual([
+    {
+      role: 'user',
+      content: [
+        { type: 'text', text: 'When?' },
+        { type: 'text', text: 'Tomorrow.', cache_control: { type: 'ephemeral' } },
+      ],
+    },
+  ]);
+});
+
+test('results of one turn’s calls stand together, before what the user says', () => {
+  const call = (id: string, argumentsJson: string): Block => ({ kind: 'tool-call', id, name: 'tide', argumentsJson });
+  const result = (callId: string, isError: boolean): Block => ({
+    kind: 'tool-result',
+    callId,
+    content: [text('low') as never],
+    isError,
   });
-  expect(JSON.parse(written(turn({ type: 'thinking', thinking: 'theirs', signature }, own)))).toEqual(turn(own));
+  const { messages } = conversation(
+    ASK,
+    { role: 'assistant', blocks: [call('call:1', '{"at": 12345678901234567890}'), call('call.2', '')] },
+    { role: 'user', blocks: [result('call:1', false)] },
+    { role: 'user', blocks: [text('Hurry.'), result('call.2', true)] },
+  );
+  expect(messages[1].content.map(({ id, input }: { id: string; input: object }) => [id, input])).toEqual([
+    ['call_1', { at: Number('12345678901234567890') }],
+    ['call_2', {}],
+  ]);
+  expect(messages[2].content).toEqual([
+    { type: 'tool_result', tool_use_id: 'call_1', content: [{ type: 'text', text: 'low' }] },
+    { type: 'tool_result', tool_use_id: 'call_2', is_error: true, content: [{ type: 'text', text: 'low' }] },
+    { type: 'text', text: 'Hurry.' },
+  ]);
+});
+
+test('arguments leave with every digit, and must be an object', () => {
+  const calling = (argumentsJson: string) => ({
+    messages: [
+      ASK,
+      { role: 'assistant' as const, blocks: [{ kind: 'tool-call' as const, id: 'a', name: 'b', argumentsJson }] },
+    ],
+  });
+  expect(writeHubRequest({ ...REQUEST, ...calling('{"n": 1.50e400}') }, TERMS).toString()).toContain(
+    '"input":{"n": 1.50e400}',
+  );
+  for (const wrong of ['[]', '3', '{"cut": "of', 'null']) {
+    expect(refusalOf(() => write(calling(wrong)))).toEqual({ code: 'invalid_value', param: 'messages' });
+  }
+});
+
+test('only this vendor’s signed reasoning goes to its hosts', () => {
+  const reasoning = (vendor: string, form: 'signature' | 'redacted' | 'encrypted', words: string): Block => ({
+    kind: 'reasoning',
+    text: words,
+    opaque: { vendor, form, data: `${form} data` },
+  });
+  const blocks = [
+    reasoning(VENDOR, 'signature', 'Hm.'),
+    reasoning(VENDOR, 'redacted', ''),
+    reasoning(VENDOR, 'encrypted', ''),
+    reasoning('somebody', 'signature', 'secret'),
+    reasoning('somebody', 'encrypted', 'secret'),
+    { kind: 'reasoning', text: 'unsigned', opaque: null } as const,
+    { kind: 'refusal', text: 'I will not.' } as const,
+  ];
+  expect(conversation(ASK, { role: 'assistant', blocks }).messages[1].content).toEqual([
+    { type: 'thinking', thinking: 'Hm.', signature: 'signature data' },
+    { type: 'redacted_thinking', data: 'redacted data' },
+    { type: 'redacted_thinking', data: 'encrypted data' },
+    { type: 'text', text: 'I will not.' },
+  ]);
+});
+
+test('images of both kinds', () => {
+  const inline: Block = {
+    kind: 'image',
+    source: { kind: 'inline', mediaType: 'image/png', base64: 'iVBO' },
+    detail: 'low',
+  };
+  const url: Block = {
+    kind: 'image',
+    source: { kind: 'url', url: 'https://a.example' },
+    detail: null,
+    cache: { lifetime: '5m' },
+  };
+  expect(conversation({ role: 'user', blocks: [inline, url] }).messages[0].content).toEqual([
+    { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'iVBO' } },
+    {
+      type: 'image',
+      source: { type: 'url', url: 'https://a.example' },
+      cache_control: { type: 'ephemeral', ttl: '5m' },
+    },
+  ]);
+});
+
+describe('tools', () => {
+  const tool = {
+    name: 'tide',
+    description: 'High or low',
+    schema: { properties: { at: { type: 'number', minimum: 3 } } },
+    strict: null,
+  };
+
+  test('a schema leaves as it is, but for what the host insists on', () => {
+    expect(
+      write({ tools: [tool, { ...tool, description: null, strict: true, cache: { lifetime: null } }] }).tools,
+    ).toEqual([
+      { name: 'tide', description: 'High or low', input_schema: { type: 'object', ...tool.schema } },
+      {
+        name: 'tide',
+        strict: true,
+        input_schema: {
+          type: 'object',
+          properties: { at: { type: 'number', description: '{minimum: 3}' } },
+          additionalProperties: false,
+        },
+        cache_control: { type: 'ephemeral' },
+      },
+    ]);
+  });
+
+  test.each<[CanonicalRequest['toolChoice'], boolean | null, object | undefined]>([
+    [null, null, undefined],
+    [null, true, undefined],
+    [null, false, { type: 'auto', disable_parallel_tool_use: true }],
+    [{ kind: 'auto' }, null, { type: 'auto' }],
+    [{ kind: 'required' }, false, { type: 'any', disable_parallel_tool_use: true }],
+    [{ kind: 'tool', name: 'tide' }, true, { type: 'tool', name: 'tide' }],
+    [{ kind: 'none' }, false, { type: 'none' }],
+  ])('the choice %j, in parallel %j', (toolChoice, parallelToolCalls, expected) => {
+    expect(write({ tools: [tool], toolChoice, parallelToolCalls }).tool_choice).toEqual(expected);
+  });
+
+  test('without tools there is nothing to choose', () => {
+    expect(write({ toolChoice: { kind: 'none' } })).not.toHaveProperty('tool_choice');
+  });
+});
+
+describe('the answer’s format', () => {
+  const schema = { type: 'object', properties: {}, additionalProperties: false };
+
+  test('a schema is asked for, anything less is left to the prompt', () => {
+    const format = { kind: 'schema', name: 'n', description: null, schema, strict: false } as const;
+    expect(write({ answerFormat: format }).output_config).toEqual({ format: { type: 'json_schema', schema } });
+    expect(write({ answerFormat: { kind: 'json' } })).not.toHaveProperty('output_config');
+    expect(write({ answerFormat: { kind: 'text' } })).not.toHaveProperty('output_config');
+  });
+
+  test('beside an effort', () => {
+    const format = { kind: 'schema', name: 'n', description: null, schema, strict: true } as const;
+    const reasoning = { effort: 'low', budgetTokens: null } as const;
+    expect(
+      write({ answerFormat: format, reasoning }, { thinking: 'effort', reasoningEffort: 'low' }).output_config,
+    ).toEqual({
+      effort: 'low',
+      format: { type: 'json_schema', schema },
+    });
+  });
+});
+
+describe('sampling', () => {
+  const sampled = (sampling: Partial<Sampling>, terms: Partial<HubRequestTerms> = {}) => {
+    const reasoning = terms.thinking === undefined ? null : ({ effort: 'high', budgetTokens: null } as const);
+    const {
+      model: _,
+      max_tokens,
+      messages,
+      thinking,
+      output_config,
+      ...rest
+    } = write({ sampling: { ...SAMPLING, ...sampling }, reasoning }, terms);
+    return rest;
+  };
+
+  test('is said as far as this wire can', () => {
+    expect(sampled({ temperature: 0, topP: 0.5, topK: 3, stop: ['a', ' b'] })).toEqual({
+      temperature: 0,
+      top_p: 0.5,
+      top_k: 3,
+      stop_sequences: ['a', ' b'],
+    });
+  });
+
+  test('what is the default anyway is not said', () => {
+    expect(sampled({ temperature: 1, topP: 1, frequencyPenalty: 0, presencePenalty: 0 })).toEqual({});
+  });
+
+  test('thinking leaves little to choose', () => {
+    const terms = { thinking: 'budget', reasoningEffort: 'high' } as const;
+    expect(sampled({ temperature: 0.2, topP: 0.5, topK: 3, stop: ['a'] }, terms)).toEqual({ stop_sequences: ['a'] });
+    expect(sampled({ topP: 0.97 }, terms)).toEqual({ top_p: 0.97 });
+    expect(sampled({ temperature: 0.2 }, { thinking: 'effort', reasoningEffort: 'none' })).toEqual({
+      temperature: 0.2,
+    });
+  });
+
+  test.each<[Partial<Sampling>, string]>([
+    [{ frequencyPenalty: 0.1 }, 'frequency_penalty'],
+    [{ presencePenalty: -1 }, 'presence_penalty'],
+    [{ seed: 7 }, 'seed'],
+  ])('%j has no word here: %s', (sampling, param) => {
+    expect(refusalOf(() => sampled(sampling))).toEqual({ code: 'unsupported_parameter', param });
+  });
+
+  test.each(['', ' ', '\n\t'])('%j alone cannot stop this model', (stop) => {
+    expect(refusalOf(() => sampled({ stop: ['a', stop] }))).toEqual({ code: 'invalid_value', param: 'stop' });
+  });
 });

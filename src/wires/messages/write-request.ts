@@ -1,41 +1,132 @@
-import type { JsonText } from '../../kit/json.ts';
-import { isSealedForeign } from '../foreign-reasoning.ts';
-import { editHostFields, NO_MANNERS } from '../host-fields.ts';
-import { isObject, type Members } from '../members.ts';
-import type { Peek, UpstreamTerms } from '../wire.ts';
-import { isWithheld } from './fields.ts';
+import type {
+  AnswerFormat,
+  CanonicalMessage,
+  CanonicalRequest,
+  CanonicalTool,
+  Sampling,
+} from '../../canonical/request.ts';
+import { writeCacheMark } from '../fields/cache-mark.ts';
+import type { Members } from '../fields/members.ts';
+import { mustBe, untranslatable } from '../fields/request-errors.ts';
+import type { HubRequestTerms } from '../hub.ts';
+import { strictSchema } from './strict-schema.ts';
+import { writeBlock } from './write-blocks.ts';
+import { type Thinking, writeThinking } from './write-thinking.ts';
 
-const PLAIN_INTEGER = /^\d+$/;
-
-/** The caller's own bytes with the few members replaced that must differ for this host; signatures are never touched. */
-export function writeRequest(text: JsonText, peek: Peek, terms: UpstreamTerms): Buffer {
-  const body = text.value as Members;
-  const edit = text.edit();
-  for (const name of Object.keys(body)) if (isWithheld(name, terms.forwards)) edit.remove([name]);
-  if (peek.model !== terms.hostModel) edit.set(['model'], JSON.stringify(terms.hostModel));
-  if (!saysLimit(text, body, terms.outputLimit)) edit.set(['max_tokens'], String(terms.outputLimit));
-  for (const path of foreignReasoning(body.messages as unknown[])) edit.remove(path);
-  editHostFields(edit, terms.manners ?? NO_MANNERS);
-  return edit.apply();
-}
-
-/** The limit must be a plain JSON integer: `1e3` and `100.0` are read as other numbers by some hosts. */
-function saysLimit(text: JsonText, body: Members, outputLimit: number): boolean {
-  if (body.max_tokens !== outputLimit) return false;
-  const span = text.locate(['max_tokens'])!;
-  return PLAIN_INTEGER.test(text.bytes.toString('latin1', span.start, span.end));
-}
-
-/** Reasoning of another vendor's model, from an earlier turn of the conversation: no host of this wire may see it. */
-function foreignReasoning(messages: readonly unknown[]): (string | number)[][] {
-  const found: (string | number)[][] = [];
-  messages.forEach((message, at) => {
-    if (!isObject(message) || message.role !== 'assistant' || !Array.isArray(message.content)) return;
-    message.content.forEach((block: Members, index: number) => {
-      if (block.type === 'thinking' && isSealedForeign(block.signature)) {
-        found.push(['messages', at, 'content', index]);
-      }
-    });
+/** A request of the common language as a host of this wire wants it. */
+export function writeHubRequest(request: CanonicalRequest, terms: HubRequestTerms): Buffer {
+  const thinking = writeThinking(request.reasoning, terms);
+  const { system, messages } = writeMessages(request.messages);
+  const fields = JSON.stringify({
+    model: terms.hostModel,
+    max_tokens: terms.outputLimit,
+    ...(terms.stream && { stream: true }),
+    ...(request.tools.length > 0 && { tools: request.tools.map(writeTool), tool_choice: writeToolChoice(request) }),
+    ...(thinking.thinking !== null && { thinking: thinking.thinking }),
+    output_config: writeOutputConfig(thinking, request.answerFormat),
+    ...writeSampling(request.sampling, thinking),
   });
-  return found;
+  const prompt = `"messages":[${messages.join(',')}]`;
+  return Buffer.from(
+    `${fields.slice(0, -1)}${system.length === 0 ? '' : `,"system":[${system.join(',')}]`},${prompt}}`,
+  );
+}
+
+/** What one side says until the other answers; a user's turn begins with the results of the tools that were called. */
+interface Turn {
+  readonly role: 'user' | 'assistant';
+  readonly results: string[];
+  readonly blocks: string[];
+}
+
+/** Blocks are never merged, only messages: a cache mark stays on the block it stood on. */
+function writeMessages(given: readonly CanonicalMessage[]): { system: string[]; messages: string[] } {
+  const system: string[] = [];
+  const turns: Turn[] = [];
+  given.forEach(({ role, blocks }, index) => {
+    for (const block of blocks) {
+      const written = writeBlock(block);
+      if (written === null) continue;
+      if (role === 'system') {
+        if (block.kind !== 'text') throw untranslatable(`messages[${index}]`, 'write instructions as text');
+        system.push(written);
+      } else {
+        const turn = turnOf(turns, role);
+        (block.kind === 'tool-result' ? turn.results : turn.blocks).push(written);
+      }
+    }
+  });
+  return { system, messages: turns.map(writeTurn) };
+}
+
+function turnOf(turns: Turn[], role: 'user' | 'assistant'): Turn {
+  const last = turns.at(-1);
+  if (last?.role === role) return last;
+  const turn: Turn = { role, results: [], blocks: [] };
+  turns.push(turn);
+  return turn;
+}
+
+function writeTurn({ role, results, blocks }: Turn): string {
+  return `{"role":"${role}","content":[${[...results, ...blocks].join(',')}]}`;
+}
+
+function writeTool({ name, description, schema, strict, cache }: CanonicalTool): Members {
+  const objectSchema = schema.type === undefined ? { type: 'object', ...schema } : schema;
+  return {
+    name,
+    ...(description !== null && { description }),
+    input_schema: strict === true ? strictSchema(objectSchema) : objectSchema,
+    ...(strict !== null && { strict }),
+    ...writeCacheMark(cache),
+  };
+}
+
+const CHOICES = { auto: 'auto', required: 'any', none: 'none' } as const;
+
+function writeToolChoice({ toolChoice, parallelToolCalls }: CanonicalRequest): Members | undefined {
+  const single = parallelToolCalls === false && toolChoice?.kind !== 'none' && { disable_parallel_tool_use: true };
+  if (toolChoice === null) return single === false ? undefined : { type: 'auto', ...single };
+  if (toolChoice.kind === 'tool') return { type: 'tool', name: toolChoice.name, ...single };
+  return { type: CHOICES[toolChoice.kind], ...single };
+}
+
+/** A format without a schema has no word here; a model that is asked for JSON in the prompt writes it all the same. */
+function writeOutputConfig({ effort }: Thinking, format: AnswerFormat | null): Members | undefined {
+  const schema = format?.kind === 'schema' ? strictSchema(format.schema) : null;
+  if (effort === null && schema === null) return undefined;
+  return {
+    ...(effort !== null && { effort }),
+    ...(schema !== null && { format: { type: 'json_schema', schema } }),
+  };
+}
+
+/** Below this share of the likeliest tokens, hosts refuse to think. */
+const THINKING_TOP_P_MIN = 0.95;
+
+/** What is the default anyway is not said, since newer models refuse to hear it; thinking leaves little to choose. */
+function writeSampling({ temperature, topP, topK, stop, ...others }: Sampling, { thinking }: Thinking): Members {
+  refuseSampling(others);
+  const thinks = thinking !== null && thinking.type !== 'disabled';
+  const sampling: Members = {};
+  if (temperature !== null && temperature !== 1 && !thinks) sampling.temperature = temperature;
+  if (topP !== null && topP !== 1 && !(thinks && topP < THINKING_TOP_P_MIN)) sampling.top_p = topP;
+  if (topK !== null && !thinks) sampling.top_k = topK;
+  if (stop.length > 0) sampling.stop_sequences = stop.map(checkStop);
+  return sampling;
+}
+
+function refuseSampling({
+  frequencyPenalty,
+  presencePenalty,
+  seed,
+}: Omit<Sampling, 'temperature' | 'topP' | 'topK' | 'stop'>): void {
+  if (frequencyPenalty !== null && frequencyPenalty !== 0) throw untranslatable('frequency_penalty');
+  if (presencePenalty !== null && presencePenalty !== 0) throw untranslatable('presence_penalty');
+  if (seed !== null) throw untranslatable('seed');
+}
+
+function checkStop(sequence: string): string {
+  if (sequence.trim() === '') throw mustBe('stop', 'something else than white space alone, for this model');
+  return sequence;
 }

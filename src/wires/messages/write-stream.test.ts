@@ -10,10 +10,10 @@ import type { CanonicalAnswer, CanonicalEvent } from '../../canonical/events.ts'
 import { AnswerFold, unfold } from '../../canonical/fold.ts';
 import { ZERO_USAGE } from '../../canonical/usage.ts';
 import { SseFramer } from '../../kit/sse.ts';
-import { readHubAnswer } from './read-hub-answer.ts';
 import { readRequest } from './read-request.ts';
+import { readHubAnswer } from './read-response.ts';
 import { readStream } from './read-stream.ts';
-import { writeAnswer } from './write-answer.ts';
+import { writeAnswer } from './write-response.ts';
 import { writeStream } from './write-stream.ts';
 
 const BILL = billOf({ ...ZERO_USAGE, freshTokens: 3, outputTokens: 5 });

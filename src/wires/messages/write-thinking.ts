@@ -1,8 +1,8 @@
 import { GatewayError } from '../../canonical/errors.ts';
 import { EFFORTS, type Effort } from '../../canonical/reasoning.ts';
 import type { CanonicalReasoning } from '../../canonical/request.ts';
+import type { Members } from '../fields/members.ts';
 import type { HubRequestTerms } from '../hub.ts';
-import type { Members } from '../members.ts';
 
 /** What a request says about thinking: how, and with which effort. */
 export interface Thinking {

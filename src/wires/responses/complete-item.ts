@@ -1,4 +1,4 @@
-import { isText, type Members, objectsIn } from '../members.ts';
+import { isText, type Members, objectsIn } from '../fields/members.ts';
 import { callKindOf, type PartKind } from './item-kinds.ts';
 
 /** How ids of each kind of item begin; what the vendor may yet invent gets a neutral one. */

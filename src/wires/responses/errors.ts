@@ -1,6 +1,6 @@
 import { errorEnvelope, type GatewayError } from '../../canonical/errors.ts';
-import { isObject } from '../members.ts';
-import { readHostError, readInBandHostError } from '../read-host-error.ts';
+import { readHostError, readInBandHostError } from '../errors/read-host-error.ts';
+import { isObject } from '../fields/members.ts';
 import type { HostError } from '../wire.ts';
 import { EventNumbers } from './event-numbers.ts';
 import { responseId, responseObject } from './response-object.ts';

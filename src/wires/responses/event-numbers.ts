@@ -1,4 +1,4 @@
-import type { Members } from '../members.ts';
+import type { Members } from '../fields/members.ts';
 
 /** Numbers the events of one stream without a gap, whoever wrote them. */
 export class EventNumbers {

@@ -1,6 +1,6 @@
-import { tryParseJson } from '../../kit/json.ts';
+import { tryParseJson } from '../../json/json.ts';
 import type { SseFrame } from '../../kit/sse.ts';
-import { isObject } from '../members.ts';
+import { isObject } from '../fields/members.ts';
 import type { RelayTerms, StreamRelay } from '../wire.ts';
 import { eventRole } from './item-kinds.ts';
 import { mendStream } from './mend.ts';

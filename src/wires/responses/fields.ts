@@ -9,11 +9,11 @@ import {
   aStringOrObject,
   checkField,
   type FieldCheck,
-} from '../field-checks.ts';
-import { LABEL_FIELDS } from '../labels.ts';
-import { isAbsent, isObject, type Members } from '../members.ts';
-import { OTHER_PRICES, REFUSED_EVERYWHERE, type Refusals, refuseUnlessHarmless } from '../refused-fields.ts';
-import { mustBe, unsupported } from '../request-errors.ts';
+} from '../fields/field-checks.ts';
+import { LABEL_FIELDS } from '../fields/labels.ts';
+import { isAbsent, isObject, type Members } from '../fields/members.ts';
+import { OTHER_PRICES, REFUSED_EVERYWHERE, type Refusals, refuseUnlessHarmless } from '../fields/refused-fields.ts';
+import { mustBe, unsupported } from '../fields/request-errors.ts';
 
 /** Fields this wire knows, with the type they must have; what reads them closer does so elsewhere. */
 const KNOWN_FIELDS: Readonly<Record<string, FieldCheck>> = {

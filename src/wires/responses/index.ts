@@ -1,16 +1,16 @@
-import { COMMENT, writeError } from '../envelope.ts';
+import { COMMENT, writeError } from '../errors/envelope.ts';
 import type { Wire } from '../wire.ts';
 import { readError, writeStreamError } from './errors.ts';
 import { exactStream } from './exact.ts';
 import { mendStream } from './mend.ts';
 import { peek, texts } from './peek.ts';
-import { answerAsStream, readAnswer } from './read-answer.ts';
-import { readHubAnswer } from './read-hub-answer.ts';
 import { readRequest } from './read-request.ts';
+import { readHubAnswer } from './read-response.ts';
 import { readStream } from './read-stream.ts';
-import { writeAnswer } from './write-answer.ts';
-import { writeHubRequest } from './write-hub-request.ts';
-import { writeRequest } from './write-request.ts';
+import { writeRequest } from './splice-request.ts';
+import { answerAsStream, readAnswer } from './splice-response.ts';
+import { writeHubRequest } from './write-request.ts';
+import { writeAnswer } from './write-response.ts';
 import { writeStream } from './write-stream.ts';
 
 export const responses: Wire = {

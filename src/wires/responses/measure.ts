@@ -1,7 +1,7 @@
-import { isAbsent, isObject, type Members } from '../members.ts';
-import { type PromptVisitor, visitRest, visitUnknown } from '../prompt-visitor.ts';
-import { NOTHING_STORED } from '../refused-fields.ts';
-import { missing, mustBe, unsupported } from '../request-errors.ts';
+import { isAbsent, isObject, type Members } from '../fields/members.ts';
+import { type PromptVisitor, visitRest, visitUnknown } from '../fields/prompt-visitor.ts';
+import { NOTHING_STORED } from '../fields/refused-fields.ts';
+import { missing, mustBe, unsupported } from '../fields/request-errors.ts';
 import { checkCacheOptions } from './fields.ts';
 
 /** Walks the whole input; throws for what no host could read, or what has no price. Returns how many items there are. */

@@ -1,7 +1,7 @@
-import { tryParseJson } from '../../kit/json.ts';
+import { tryParseJson } from '../../json/json.ts';
 import type { SseFrame } from '../../kit/sse.ts';
 import { LIMITS } from '../../limits.ts';
-import { isAbsent, isObject, type Members, objectsIn } from '../members.ts';
+import { isAbsent, isObject, type Members, objectsIn } from '../fields/members.ts';
 import type { Bill, RelayTerms, StreamRelay } from '../wire.ts';
 import { completeItem, completePart, hideTrace, partOf, setMembers } from './complete-item.ts';
 import { eventText } from './event-numbers.ts';

@@ -1,5 +1,5 @@
 import { LIMITS } from '../../limits.ts';
-import { isText, type Members, objectsIn } from '../members.ts';
+import { isText, type Members, objectsIn } from '../fields/members.ts';
 import { emptyItem, identifyItem, partOf } from './complete-item.ts';
 import type { EventNumbers } from './event-numbers.ts';
 import { type CallKind, callKindOf, type PartKind, partKindOf } from './item-kinds.ts';

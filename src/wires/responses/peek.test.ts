@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { GatewayError } from '../../canonical/errors.ts';
-import { scanJson } from '../../kit/json.ts';
+import { scanJson } from '../../json/json.ts';
 import { peek, texts } from './peek.ts';
 
 const ASK = { model: 'm', input: 'hi' };

@@ -7,9 +7,9 @@ import type {
   TextBlock,
   ToolResultBlock,
 } from '../../canonical/request.ts';
-import { readImageUrl } from '../image-url.ts';
-import { isObject, type Members, objectsIn } from '../members.ts';
-import { untranslatable } from '../request-errors.ts';
+import { readImageUrl } from '../fields/image-url.ts';
+import { isObject, type Members, objectsIn } from '../fields/members.ts';
+import { untranslatable } from '../fields/request-errors.ts';
 import { itemType } from './measure.ts';
 import { readOpaque } from './reasoning-vendor.ts';
 

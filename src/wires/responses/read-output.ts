@@ -1,7 +1,7 @@
 import type { BlockHead, CanonicalEvent, EventSink } from '../../canonical/events.ts';
 import type { OpaqueReasoning } from '../../canonical/request.ts';
 import { LIMITS } from '../../limits.ts';
-import { isText, type Members, objectsIn } from '../members.ts';
+import { isText, type Members, objectsIn } from '../fields/members.ts';
 import { type CallKind, FUNCTION_CALL, OUTPUT_TEXT, type PartKind, partKindOf, REFUSAL } from './item-kinds.ts';
 import type { HostNames } from './output-items.ts';
 import { PARAGRAPH } from './read-items.ts';

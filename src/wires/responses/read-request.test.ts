@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { GatewayError } from '../../canonical/errors.ts';
 import type { CanonicalRequest } from '../../canonical/request.ts';
-import { scanJson } from '../../kit/json.ts';
-import { sealForeign } from '../foreign-reasoning.ts';
+import { scanJson } from '../../json/json.ts';
+import { sealForeign } from '../fields/foreign-reasoning.ts';
 import { peek } from './peek.ts';
 import { readRequest } from './read-request.ts';
 

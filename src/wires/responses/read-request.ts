@@ -5,11 +5,11 @@ import type {
   CanonicalTool,
   ToolChoice,
 } from '../../canonical/request.ts';
-import type { JsonText } from '../../kit/json.ts';
-import { LABEL_FIELDS } from '../labels.ts';
-import { isAbsent, isObject, type Members, objectsIn } from '../members.ts';
-import { mustBe, untranslatable } from '../request-errors.ts';
-import { readResponseFormat } from '../response-format.ts';
+import type { JsonText } from '../../json/json.ts';
+import { LABEL_FIELDS } from '../fields/labels.ts';
+import { isAbsent, isObject, type Members, objectsIn } from '../fields/members.ts';
+import { mustBe, untranslatable } from '../fields/request-errors.ts';
+import { readResponseFormat } from '../fields/response-format.ts';
 import type { Peek } from '../wire.ts';
 import { isRefusedField, LOGPROBS } from './fields.ts';
 import { readItems } from './read-items.ts';

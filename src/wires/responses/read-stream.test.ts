@@ -8,7 +8,7 @@ import { AnswerFold } from '../../canonical/fold.ts';
 import { SseFramer } from '../../kit/sse.ts';
 import { LIMITS } from '../../limits.ts';
 import { HostAnswerBroken } from '../wire.ts';
-import { readHubAnswer } from './read-hub-answer.ts';
+import { readHubAnswer } from './read-response.ts';
 import { readStream } from './read-stream.ts';
 import { writeStream } from './write-stream.ts';
 

@@ -1,10 +1,10 @@
 import type { CanonicalEvent, EventSink, FinishReason } from '../../canonical/events.ts';
-import { tryParseJson } from '../../kit/json.ts';
+import { tryParseJson } from '../../json/json.ts';
 import type { SseFrame } from '../../kit/sse.ts';
 import { LIMITS } from '../../limits.ts';
+import { isAbsent, isObject, isText, type Members, objectsIn } from '../fields/members.ts';
 import type { StreamReader } from '../hub.ts';
-import { type UsageRule, usageRule } from '../inclusive-usage.ts';
-import { isAbsent, isObject, isText, type Members, objectsIn } from '../members.ts';
+import { type UsageRule, usageRule } from '../usage/inclusive-usage.ts';
 import type { HostManners } from '../wire.ts';
 import { readStreamError } from './errors.ts';
 import { type EventRole, eventRole } from './item-kinds.ts';

@@ -1,6 +1,6 @@
 import type { OpaqueReasoning } from '../../canonical/request.ts';
-import { isSealedForeign, openForeign, sealForeign } from '../foreign-reasoning.ts';
-import { isText, type Members } from '../members.ts';
+import { isSealedForeign, openForeign, sealForeign } from '../fields/foreign-reasoning.ts';
+import { isText, type Members } from '../fields/members.ts';
 import type { HostManners } from '../wire.ts';
 
 /** Whose encrypted reasoning this wire's hosts make. */

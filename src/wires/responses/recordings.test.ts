@@ -11,7 +11,7 @@ import {
 import { inOrder } from '../../canonical/event-order.ts';
 import { AnswerFold } from '../../canonical/fold.ts';
 import { inputTokens, type Usage } from '../../canonical/usage.ts';
-import { scanJson } from '../../kit/json.ts';
+import { scanJson } from '../../json/json.ts';
 import { SseFramer } from '../../kit/sse.ts';
 import { LIMITS } from '../../limits.ts';
 import { exactStream } from './exact.ts';

@@ -1,6 +1,6 @@
 import type { FinishEvent } from '../../canonical/events.ts';
+import { isAbsent, isObject, type Members, objectsIn } from '../fields/members.ts';
 import type { WriteTerms } from '../hub.ts';
-import { isAbsent, isObject, type Members, objectsIn } from '../members.ts';
 
 /** Every field of a response and what it says when nothing was asked: clients read them without looking whether they stand there. */
 const UNASKED: Members = {

@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { canonicalRequests } from '../../../test/responses-arbitraries.ts';
 import type { CanonicalRequest } from '../../canonical/request.ts';
-import { scanJson } from '../../kit/json.ts';
+import { scanJson } from '../../json/json.ts';
 import type { HubRequestTerms } from '../hub.ts';
 import { peek } from './peek.ts';
 import { readRequest } from './read-request.ts';
-import { writeHubRequest } from './write-hub-request.ts';
+import { writeHubRequest } from './write-request.ts';
 
 const LIMITS = { depthMax: 64, nodesMax: 100_000, keysMax: 100_000, numberDigitsMax: 400, keyBytesMax: 4096 };
 

@@ -2,14 +2,14 @@ import { describe, expect, test } from 'vitest';
 import { billFor, eventsIn, fixture, type Json, relayInPieces, TERMS } from '../../../test/responses-stream.ts';
 import type { CanonicalMessage, OpaqueReasoning } from '../../canonical/request.ts';
 import { ZERO_USAGE } from '../../canonical/usage.ts';
-import { scanJson } from '../../kit/json.ts';
+import { scanJson } from '../../json/json.ts';
 import type { HostManners } from '../wire.ts';
 import { mendStream } from './mend.ts';
 import { peek } from './peek.ts';
-import { readAnswer } from './read-answer.ts';
 import { RESPONSES_VENDOR, unwrapSeal } from './reasoning-vendor.ts';
+import { writeRequest } from './splice-request.ts';
+import { readAnswer } from './splice-response.ts';
 import { writeItems } from './write-items.ts';
-import { writeRequest } from './write-request.ts';
 
 /** What one vendor sealed goes back to that vendor's hosts and to no other, though all speak the same wire. */
 

@@ -1,11 +1,11 @@
 import type { GatewayError } from '../../canonical/errors.ts';
 import { MISSING_USAGE, type UsageReading } from '../../canonical/usage.ts';
-import { type UsageRule, usageRule } from '../inclusive-usage.ts';
-import { isAbsent, isObject, isText, type Members, removeMembers } from '../members.ts';
+import { isAbsent, isObject, isText, type Members, removeMembers } from '../fields/members.ts';
+import { type UsageRule, usageRule } from '../usage/inclusive-usage.ts';
 import type { Bill, HostError, RelayTerms } from '../wire.ts';
 import { readStreamError, writeFailure } from './errors.ts';
 import { EventNumbers } from './event-numbers.ts';
-import { UNWANTED_MEMBERS } from './manners.ts';
+import { UNWANTED_MEMBERS } from './quirks.ts';
 import { completeResponse, echoLabels, responseId, responseObject } from './response-object.ts';
 import { readUsage, writeUsage } from './usage.ts';
 

@@ -6,8 +6,8 @@ import type {
   TextBlock,
   ToolResultBlock,
 } from '../../canonical/request.ts';
-import { writeImageUrl } from '../image-url.ts';
-import type { Members } from '../members.ts';
+import { writeImageUrl } from '../fields/image-url.ts';
+import type { Members } from '../fields/members.ts';
 import { isOwn, RESPONSES_VENDOR } from './reasoning-vendor.ts';
 
 /** Messages as items of this wire for a host that can open this vendor's seals; one message may be several items. */

@@ -1,98 +1,168 @@
 import { describe, expect, test } from 'vitest';
-import { scanJson } from '../../kit/json.ts';
-import { sealForeign } from '../foreign-reasoning.ts';
-import type { UpstreamTerms } from '../wire.ts';
-import { peek } from './peek.ts';
-import { writeRequest } from './write-request.ts';
+import { GatewayError } from '../../canonical/errors.ts';
+import type { Block, CanonicalMessage, CanonicalRequest, Sampling } from '../../canonical/request.ts';
+import type { HubRequestTerms } from '../hub.ts';
+import { writeHubRequest } from './write-request.ts';
 
-const LIMITS = { depthMax: 64, nodesMax: 100_000, keysMax: 100_000, numberDigitsMax: 400, keyBytesMax: 4096 };
-const TERMS: UpstreamTerms = {
+const TERMS: HubRequestTerms = {
   hostModel: 'host-model',
-  outputLimit: 4096,
+  stream: false,
+  outputLimit: 321,
   outputLimitField: 'max_output_tokens',
-  forwards: [],
   reasoningEffort: null,
-  reducesVectors: false,
+  thinking: null,
 };
 
-function written(body: string, terms: Partial<UpstreamTerms> = {}): string {
-  const text = scanJson(Buffer.from(body), LIMITS);
-  return writeRequest(text, peek(text), { ...TERMS, ...terms }).toString();
+const SAMPLING: Sampling = {
+  temperature: null,
+  topP: null,
+  topK: null,
+  frequencyPenalty: null,
+  presencePenalty: null,
+  seed: null,
+  stop: [],
+};
+
+const ASK: CanonicalRequest = {
+  messages: [{ role: 'user', blocks: [{ kind: 'text', text: 'hi' }] }],
+  tools: [],
+  toolChoice: null,
+  parallelToolCalls: null,
+  sampling: SAMPLING,
+  answerFormat: null,
+  reasoning: null,
+};
+
+function written(request: Partial<CanonicalRequest> = {}, terms: Partial<HubRequestTerms> = {}) {
+  return JSON.parse(writeHubRequest({ ...ASK, ...request }, { ...TERMS, ...terms }).toString());
 }
 
-describe('the request that leaves', () => {
-  test('is what the caller wrote, with the model, the limit and the refusal to store', () => {
-    const body =
-      '{ "model":"m" , "input": [ {"role":"user","content":"a\\u0062"} ], "temperature": 1.0, "x_odd": 1e2 }';
-    expect(written(body)).toBe(
-      '{ "model":"host-model" , "input": [ {"role":"user","content":"a\\u0062"} ], "temperature": 1.0, "x_odd": 1e2,"max_output_tokens":4096,"store":false }',
-    );
-  });
+const turn = (...blocks: Block[]): CanonicalMessage => ({ role: 'assistant', blocks });
+const own = { vendor: 'responses', form: 'encrypted', data: 'enc', id: 'rs_1' } as const;
 
-  test('stays as it is where nothing must change', () => {
-    const body = '{"model":"host-model","input":"x","max_output_tokens":4096,"store":false,"truncation":"disabled"}';
-    expect(written(body)).toBe(body);
+test('the plain case says nothing more than it must', () => {
+  expect(written()).toEqual({
+    model: 'host-model',
+    input: [{ role: 'user', content: 'hi' }],
+    max_output_tokens: 321,
+    store: false,
   });
-
-  test('says the limit as a plain integer', () => {
-    expect(
-      written('{"model":"host-model","input":"x","max_output_tokens":1e2,"store":false}', { outputLimit: 100 }),
-    ).toBe('{"model":"host-model","input":"x","max_output_tokens":100,"store":false}');
-  });
-
-  test('leaves out labels the host’s row does not name, and what only this gateway reads', () => {
-    const body =
-      '{"model":"host-model","input":"x","max_output_tokens":4096,"store":false,"user":"u","metadata":{},"prompt_cache_key":"k","provider":{},"models":["host-model"],"usage":{"include":true},"include_reasoning":true}';
-    expect(written(body, { forwards: ['prompt_cache_key'] })).toBe(
-      '{"model":"host-model","input":"x","max_output_tokens":4096,"store":false,"prompt_cache_key":"k"}',
-    );
-  });
-
-  test('asks no host for a usage frame, which this wire does not have', () => {
-    const body = (options: string) =>
-      `{"model":"host-model","input":"x","max_output_tokens":4096,"store":false,"stream":true,"stream_options":${options}}`;
-    expect(written(body('{"include_usage":true,"include_obfuscation":false}'))).toBe(
-      body('{"include_obfuscation":false}'),
-    );
-    expect(written(body('{"include_usage":true}'))).not.toContain('stream_options');
-  });
+  expect(written({}, { stream: true }).stream).toBe(true);
 });
 
-describe('effort', () => {
-  const body = (reasoning: string) =>
-    `{"model":"host-model","input":"x","max_output_tokens":4096,"store":false,"reasoning":${reasoning}}`;
-
-  test('is the nearest the model has, beside what else stands there', () => {
-    expect(written(body('{"effort":"xhigh","summary":"auto"}'), { reasoningEffort: 'high' })).toBe(
-      body('{"effort":"high","summary":"auto"}'),
-    );
-    expect(written(body('{"max_tokens":2000,"exclude":true}'), { reasoningEffort: 'low' })).toBe(
-      body('{"effort":"low"}'),
-    );
+describe('messages', () => {
+  test('the first system text is the instructions, others keep their place', () => {
+    const system = (text: string): CanonicalMessage => ({ role: 'system', blocks: [{ kind: 'text', text }] });
+    expect(written({ messages: [system('a'), system('b'), ...ASK.messages] })).toMatchObject({
+      instructions: 'a',
+      input: [{ role: 'system', content: 'b' }, { role: 'user' }],
+    });
   });
 
-  test('in another spelling becomes this wire’s', () => {
-    const sent = written(
-      '{"model":"host-model","input":"x","max_output_tokens":4096,"store":false,"reasoning_effort":"low"}',
+  test('reasoning goes back to its vendor alone, and never without what it led to', () => {
+    const text = { kind: 'text', text: 'So.' } as const;
+    const messages = [
+      turn(
+        { kind: 'reasoning', text: 't', opaque: own },
+        { kind: 'reasoning', text: 'foreign', opaque: { vendor: 'another', form: 'signature', data: 's' } },
+        { kind: 'reasoning', text: 'plain', opaque: null },
+        text,
+        { kind: 'reasoning', text: 'orphan', opaque: own },
+      ),
+    ];
+    expect(written({ messages }).input).toEqual([
+      { type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: 't' }], encrypted_content: 'enc' },
+      { role: 'assistant', content: [{ type: 'output_text', text: 'So.' }] },
+    ]);
+  });
+
+  test('calls, results and images', () => {
+    const messages: CanonicalMessage[] = [
+      turn({ kind: 'tool-call', id: 'c1', name: 'f', argumentsJson: '' }),
       {
-        reasoningEffort: 'low',
+        role: 'user',
+        blocks: [
+          {
+            kind: 'tool-result',
+            callId: 'c1',
+            content: [
+              { kind: 'image', source: { kind: 'inline', mediaType: 'image/png', base64: 'AA' }, detail: 'low' },
+            ],
+            isError: true,
+          },
+          { kind: 'tool-result', callId: 'c2', content: [], isError: false },
+          { kind: 'text', text: 'and' },
+          { kind: 'image', source: { kind: 'url', url: 'https://x.example/y' }, detail: null },
+        ],
       },
-    );
-    expect(sent).toBe(body('{"effort":"low"}'));
-  });
-
-  test('is left out for a model that has none', () => {
-    expect(written(body('{"effort":"none"}'))).not.toContain('reasoning');
-    expect(written(body('{"effort":"none","summary":null}'))).toBe(body('{"summary":null}'));
-    expect(written(body('{"summary":"detailed"}'))).toBe(body('{"summary":"detailed"}'));
+    ];
+    expect(written({ messages }).input).toEqual([
+      { type: 'function_call', call_id: 'c1', name: 'f', arguments: '{}' },
+      {
+        type: 'function_call_output',
+        call_id: 'c1',
+        output: [{ type: 'input_image', image_url: 'data:image/png;base64,AA', detail: 'low' }],
+      },
+      { type: 'function_call_output', call_id: 'c2', output: '' },
+      {
+        role: 'user',
+        content: [
+          { type: 'input_text', text: 'and' },
+          { type: 'input_image', image_url: 'https://x.example/y' },
+        ],
+      },
+    ]);
   });
 });
 
-test('reasoning of another vendor never reaches this host; its own passes byte for byte', () => {
-  const sealed = sealForeign({ vendor: 'another', form: 'signature', data: 'sig' });
-  const own = '{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"gAAAA=="}';
-  const foreign = `{"type":"reasoning","id":"rs_2","summary":[],"encrypted_content":"${sealed}"}`;
-  const rest = '{"role":"user","content":"x"}';
-  const body = (items: string) => `{"model":"host-model","input":[${items}],"max_output_tokens":4096,"store":false}`;
-  expect(written(body(`${own},${foreign},${rest}`))).toBe(body(`${own},${rest}`));
+test('a tool that said nothing about strict is not strict here either', () => {
+  const tools = [null, true, false].map((strict) => ({ name: 'f', description: null, schema: {}, strict }));
+  expect(written({ tools }).tools.map((tool: { strict: boolean }) => tool.strict)).toEqual([false, true, false]);
+});
+
+test('format, choice and sampling', () => {
+  expect(
+    written({
+      answerFormat: { kind: 'schema', name: 'n', description: null, schema: { a: 1 }, strict: true },
+      toolChoice: { kind: 'tool', name: 'f' },
+      parallelToolCalls: false,
+      sampling: { ...SAMPLING, temperature: 0, topP: 1, frequencyPenalty: 0, presencePenalty: 0 },
+    }),
+  ).toMatchObject({
+    text: { format: { type: 'json_schema', name: 'n', schema: { a: 1 }, strict: true } },
+    tool_choice: { type: 'function', name: 'f' },
+    parallel_tool_calls: false,
+    temperature: 0,
+    top_p: 1,
+  });
+});
+
+describe('reasoning', () => {
+  test.each([
+    [
+      { reasoningEffort: 'high', thinking: 'effort' },
+      { effort: 'high', summary: 'auto' },
+      ['reasoning.encrypted_content'],
+    ],
+    [{ reasoningEffort: 'none', thinking: 'effort' }, { effort: 'none' }, ['reasoning.encrypted_content']],
+    [{ reasoningEffort: null, thinking: 'effort' }, undefined, ['reasoning.encrypted_content']],
+    [{ reasoningEffort: null, thinking: null }, undefined, undefined],
+  ] as const)('%o', (terms, reasoning, include) => {
+    const body = written({}, terms);
+    expect([body.reasoning, body.include]).toEqual([reasoning, include]);
+  });
+});
+
+describe('what this wire has no word for is refused by the caller’s name for it', () => {
+  test.each([
+    [{ stop: ['x'] }, 'stop'],
+    [{ topK: 5 }, 'top_k'],
+    [{ frequencyPenalty: 0.5 }, 'frequency_penalty'],
+    [{ presencePenalty: 0.5 }, 'presence_penalty'],
+    [{ seed: 1 }, 'seed'],
+  ])('%o', (sampling, param) => {
+    const write = (): unknown => written({ sampling: { ...SAMPLING, ...sampling } });
+    expect(write).toThrow(GatewayError);
+    expect(write).toThrow(expect.objectContaining({ kind: 'unsupported_parameter', param }));
+  });
 });

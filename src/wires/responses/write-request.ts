@@ -1,66 +1,94 @@
-import type { JsonEdit, JsonText } from '../../kit/json.ts';
-import { editHostFields, NO_MANNERS } from '../host-fields.ts';
-import { isObject, isText, type Members } from '../members.ts';
-import { OWN_REASONING_MEMBERS } from '../read-reasoning.ts';
-import type { Peek, UpstreamTerms } from '../wire.ts';
-import { isEmptyAsk, isWithheld } from './fields.ts';
-import { sealVendor, unwrapSeal } from './reasoning-vendor.ts';
+import type {
+  AnswerFormat,
+  CanonicalMessage,
+  CanonicalRequest,
+  CanonicalTool,
+  Sampling,
+  ToolChoice,
+} from '../../canonical/request.ts';
+import { NO_MANNERS } from '../fields/host-fields.ts';
+import type { Members } from '../fields/members.ts';
+import { untranslatable } from '../fields/request-errors.ts';
+import type { HubRequestTerms } from '../hub.ts';
+import { ENCRYPTED_REASONING } from './fields.ts';
+import { sealVendor } from './reasoning-vendor.ts';
+import { writeItems } from './write-items.ts';
 
-const PLAIN_INTEGER = /^\d+$/;
-
-/** The caller's own bytes with the few members replaced that must differ for this host. */
-export function writeRequest(text: JsonText, peek: Peek, terms: UpstreamTerms): Buffer {
-  const body = text.value as Members;
-  const edit = text.edit();
-  for (const name of Object.keys(body)) {
-    if (isWithheld(name, terms.forwards) || isEmptyAsk(name, body[name])) edit.remove([name]);
-  }
-  if (peek.model !== terms.hostModel) edit.set(['model'], JSON.stringify(terms.hostModel));
-  if (!saysLimit(text, body, terms)) edit.set(['max_output_tokens'], String(terms.outputLimit));
-  if (body.store !== false) edit.set(['store'], 'false');
-  editReasoning(body, terms.reasoningEffort, edit);
-  editStreamOptions(body, edit);
-  giveBackSeals(body, edit, sealVendor(terms.manners ?? NO_MANNERS));
-  editHostFields(edit, terms.manners ?? NO_MANNERS);
-  return edit.apply();
+/** A request in the common language as a host of this wire takes it; nothing is left for the host to remember. */
+export function writeHubRequest(request: CanonicalRequest, terms: HubRequestTerms): Buffer {
+  const { messages, tools, toolChoice, parallelToolCalls, sampling, answerFormat } = request;
+  refuseUnsayable(sampling);
+  const { instructions, rest } = splitInstructions(messages);
+  const body: Members = {
+    model: terms.hostModel,
+    ...(instructions !== null && { instructions }),
+    input: writeItems(rest, sealVendor(terms.manners ?? NO_MANNERS)),
+    max_output_tokens: terms.outputLimit,
+    store: false,
+    ...(terms.stream && { stream: true }),
+    ...(sampling.temperature !== null && { temperature: sampling.temperature }),
+    ...(sampling.topP !== null && { top_p: sampling.topP }),
+    ...(tools.length > 0 && { tools: tools.map(writeTool) }),
+    ...(toolChoice !== null && { tool_choice: writeToolChoice(toolChoice) }),
+    ...(parallelToolCalls !== null && { parallel_tool_calls: parallelToolCalls }),
+    ...(answerFormat !== null && { text: { format: writeFormat(answerFormat) } }),
+    ...writeReasoning(terms),
+  };
+  return Buffer.from(JSON.stringify(body));
 }
 
-/** The limit must be a plain JSON integer: `1e3` and `100.0` are read as other numbers by some hosts. */
-function saysLimit(text: JsonText, body: Members, { outputLimit }: UpstreamTerms): boolean {
-  if (body.max_output_tokens !== outputLimit) return false;
-  const span = text.locate(['max_output_tokens'])!;
-  return PLAIN_INTEGER.test(text.bytes.toString('latin1', span.start, span.end));
+/** What this wire has no word for, by the name its caller knows; a value that changes nothing is let go. */
+function refuseUnsayable({ stop, topK, frequencyPenalty, presencePenalty, seed }: Sampling): void {
+  if (stop.length > 0) throw untranslatable('stop', 'cut the answer yourself');
+  if (topK !== null) throw untranslatable('top_k');
+  if (frequencyPenalty !== null && frequencyPenalty !== 0) throw untranslatable('frequency_penalty');
+  if (presencePenalty !== null && presencePenalty !== 0) throw untranslatable('presence_penalty');
+  if (seed !== null) throw untranslatable('seed');
 }
 
-/** Our own members are taken out of `reasoning`, and the effort in it is one the model has. */
-function editReasoning({ reasoning }: Members, effort: string | null, edit: JsonEdit): void {
-  if (!isObject(reasoning)) {
-    if (effort !== null) edit.set(['reasoning'], JSON.stringify({ effort }));
-    return;
-  }
-  const removed = [...OWN_REASONING_MEMBERS, ...(effort === null ? ['effort'] : [])];
-  if (effort === null && Object.keys(reasoning).every((name) => removed.includes(name))) {
-    edit.remove(['reasoning']);
-    return;
-  }
-  for (const name of removed) edit.remove(['reasoning', name]);
-  if (effort !== null && reasoning.effort !== effort) edit.set(['reasoning', 'effort'], JSON.stringify(effort));
+/** A first system message of a single text is what this wire calls instructions; later ones keep their place. */
+function splitInstructions(messages: readonly CanonicalMessage[]): {
+  instructions: string | null;
+  rest: readonly CanonicalMessage[];
+} {
+  const first = messages[0];
+  const only = first?.role === 'system' && first.blocks.length === 1 ? first.blocks[0]! : null;
+  if (only?.kind !== 'text') return { instructions: null, rest: messages };
+  return { instructions: only.text, rest: messages.slice(1) };
 }
 
-/** Usage always comes with the last event of this wire, so hosts know no option that asks for it. */
-function editStreamOptions({ stream_options: options }: Members, edit: JsonEdit): void {
-  if (!isObject(options) || options.include_usage === undefined) return;
-  if (Object.keys(options).length === 1) edit.remove(['stream_options']);
-  else edit.remove(['stream_options', 'include_usage']);
+/** Without a word hosts of this wire take a schema for strict, hosts of the others do not. */
+function writeTool({ name, description, schema, strict }: CanonicalTool): Members {
+  return {
+    type: 'function',
+    name,
+    ...(description !== null && { description }),
+    parameters: schema,
+    strict: strict ?? false,
+  };
 }
 
-/** Reasoning of another vendor's model, sent along from an earlier turn, is none of this host's business. */
-function giveBackSeals({ input }: Members, edit: JsonEdit, vendor: string): void {
-  if (!Array.isArray(input)) return;
-  input.forEach((item, index) => {
-    if (!isObject(item) || !isText(item.encrypted_content)) return;
-    const seal = unwrapSeal(item.encrypted_content, vendor);
-    if (seal === null) edit.remove(['input', index]);
-    else if (seal !== item.encrypted_content) edit.set(['input', index, 'encrypted_content'], JSON.stringify(seal));
-  });
+function writeToolChoice(choice: ToolChoice): string | Members {
+  return choice.kind === 'tool' ? { type: 'function', name: choice.name } : choice.kind;
+}
+
+function writeFormat(format: AnswerFormat): Members {
+  if (format.kind === 'text') return { type: 'text' };
+  if (format.kind === 'json') return { type: 'json_object' };
+  const { name, description, schema, strict } = format;
+  return {
+    type: 'json_schema',
+    name,
+    ...(description !== null && { description }),
+    schema,
+    ...(strict !== null && { strict }),
+  };
+}
+
+/** Models that do not reason refuse to be asked for its encrypted form, so only those that do are asked. */
+function writeReasoning({ reasoningEffort: effort, thinking }: HubRequestTerms): Members {
+  if (effort === null && thinking === null) return {};
+  const include = { include: [ENCRYPTED_REASONING] };
+  if (effort === null) return include;
+  return { reasoning: effort === 'none' ? { effort } : { effort, summary: 'auto' }, ...include };
 }

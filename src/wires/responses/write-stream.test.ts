@@ -16,9 +16,9 @@ import {
 import { GatewayError } from '../../canonical/errors.ts';
 import type { CanonicalEvent, FinishReason } from '../../canonical/events.ts';
 import { AnswerFold } from '../../canonical/fold.ts';
-import { openForeign } from '../foreign-reasoning.ts';
+import { openForeign } from '../fields/foreign-reasoning.ts';
 import type { WriteTerms } from '../hub.ts';
-import { writeAnswer } from './write-answer.ts';
+import { writeAnswer } from './write-response.ts';
 import { ResponseWriter, writeStream } from './write-stream.ts';
 
 const WRITE: WriteTerms = { ...TERMS, request: {}, outputLimit: 4096 };

@@ -1,9 +1,9 @@
 import { GatewayError } from '../../canonical/errors.ts';
-import type { JsonText } from '../../kit/json.ts';
-import { isObject } from '../members.ts';
-import { readModel } from '../read-model.ts';
-import { missing } from '../request-errors.ts';
-import { checkEntry, decisionPeek } from '../typed-decision.ts';
+import type { JsonText } from '../../json/json.ts';
+import { isObject } from '../fields/members.ts';
+import { readModel } from '../fields/read-model.ts';
+import { missing } from '../fields/request-errors.ts';
+import { checkEntry, decisionPeek } from '../fields/typed-decision.ts';
 import type { Peek } from '../wire.ts';
 import { checkQuestions } from './questions.ts';
 

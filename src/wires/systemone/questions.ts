@@ -1,7 +1,7 @@
 import { LIMITS } from '../../limits.ts';
-import { isAbsent, isObject, type Members } from '../members.ts';
-import { missing, mustBe, unsupported } from '../request-errors.ts';
-import { checkEntry } from '../typed-decision.ts';
+import { isAbsent, isObject, type Members } from '../fields/members.ts';
+import { missing, mustBe, unsupported } from '../fields/request-errors.ts';
+import { checkEntry } from '../fields/typed-decision.ts';
 
 /** The three kinds of typed question: yes or no with a probability, one of several labels, a level on a scale. */
 const KINDS = ['noul', 'choice', 'score'] as const;

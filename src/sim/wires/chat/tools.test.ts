@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { ASK, functionTool, SimChat, TIME, WEATHER } from '../../../../test/sim-chat.ts';
-import { parseJson } from '../../../kit/json.ts';
+import { parseJson } from '../../../json/json.ts';
 import { type Sim, startSim } from '../../sim.ts';
 
 type Json = Record<string, unknown>;

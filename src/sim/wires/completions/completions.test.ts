@@ -1,7 +1,7 @@
 import OpenAI from 'openai';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Json, SimCaller } from '../../../../test/sim-caller.ts';
-import { parseJson } from '../../../kit/json.ts';
+import { parseJson } from '../../../json/json.ts';
 import { type Sim, startSim } from '../../sim.ts';
 import { countTokens } from '../../tokens.ts';
 

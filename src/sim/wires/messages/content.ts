@@ -1,4 +1,4 @@
-import { tryParseJson } from '../../../kit/json.ts';
+import { tryParseJson } from '../../../json/json.ts';
 import { CALL_OPENING_TOKENS, type Choice, type ToolCall } from '../../answer.ts';
 import { NOTHING_SPENT, type Spent } from '../../frame-list.ts';
 import type { SimHost } from '../../reply.ts';

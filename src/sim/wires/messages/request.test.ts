@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { callRaw } from '../../../../test/raw-client.ts';
 import { type Json, SimCaller } from '../../../../test/sim-caller.ts';
-import { parseJson } from '../../../kit/json.ts';
+import { parseJson } from '../../../json/json.ts';
 import { type Sim, startSim } from '../../sim.ts';
 
 const ASK = { model: 'sim-claude', max_tokens: 100, messages: [{ role: 'user', content: 'Hello' }] };

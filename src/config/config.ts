@@ -1,0 +1,331 @@
+import { readFileSync, statSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { z } from 'zod';
+import type { ModelRow, PriceRow } from '../catalog/schema.ts';
+import type { MasterKeySource } from '../custody/master-keys.ts';
+import { configureHosts, type HostSelection } from '../hosts/configure.ts';
+import type { ConfiguredHost, HostRow } from '../hosts/host.ts';
+import type { HealthSettings } from '../hosts/hosts-health.ts';
+import type { Environment } from '../hosts/read-key.ts';
+import { isLoopback } from '../hosts/schema.ts';
+import { JsonError, scanJson } from '../json/json.ts';
+import { LIMITS } from '../limits.ts';
+import { readHealth } from './health.ts';
+import { type ConfigLoadLimits, type ConfigRateLimit, readLoadLimits, readRateLimit } from './load-limits.ts';
+import { lossProblems } from './losses.ts';
+import { selectMasterKey } from './master-key.ts';
+import { defaultProblems, modelProblems, strayHosts } from './models.ts';
+import { ConfigError, type ConfigProblem, problemsOf } from './problems.ts';
+import {
+  addressSchema,
+  type ConfigFile,
+  configFileSchema,
+  folderSchema,
+  hostHeadersSchema,
+  type LogLevel,
+  logLevelSchema,
+  originsSchema,
+  portSchema,
+} from './schema.ts';
+import { type PostgresPlace, readStore, storeUrlSchema } from './store.ts';
+
+export type { Environment } from '../hosts/read-key.ts';
+export { ConfigError, type ConfigProblem, describeProblem } from './problems.ts';
+export { configJsonSchema, LOG_LEVELS, type LogLevel } from './schema.ts';
+
+export const CONFIG_FILE_NAME = 'tollgate.config.json';
+
+export interface ConfigLimits {
+  readonly firstFrameMs: number;
+  readonly idleMs: number;
+  readonly bufferedMs: number;
+  readonly streamMs: number;
+  readonly keepAliveMs: number;
+  readonly stallMs: number;
+  readonly drainMs: number;
+  readonly shutdownMs: number;
+  readonly requestHeadMs: number;
+  readonly requestMs: number;
+}
+
+export interface Config {
+  /** The file that was read; null when there was none. */
+  readonly file: string | null;
+  readonly listen: { readonly host: string; readonly port: number; readonly operationsPort: number };
+  /** Absolute. */
+  readonly dataFolder: string;
+  /** Null: the books are in the data folder. */
+  readonly store: PostgresPlace | null;
+  readonly hosted: boolean;
+  /** Where the keys come from under which everything entrusted is sealed; not yet read. */
+  readonly masterKey: MasterKeySource;
+  readonly allowedHosts: readonly string[];
+  readonly origins: readonly string[];
+  readonly logLevel: LogLevel;
+  readonly limits: ConfigLimits;
+  readonly rateLimit: ConfigRateLimit;
+  /** When hosts are set aside. */
+  readonly health: HealthSettings;
+  readonly loadLimits: ConfigLoadLimits;
+  readonly retention: { readonly receiptsDays: number | null };
+  readonly simulatedHost: boolean;
+  /** Hosts that can be called now; empty when the provider keys were left alone. */
+  readonly hosts: readonly ConfiguredHost[];
+  /** Servers that may run on their usual ports of this machine; whether they do is found out at start. */
+  readonly guessedHosts: readonly ConfiguredHost[];
+  /** Built-in hosts that only lack a key, or an address. */
+  readonly hostsWithoutKey: readonly HostRow[];
+  readonly models: readonly ModelRow[];
+  readonly prices: ReadonlyMap<string, PriceRow>;
+  readonly defaultModel: string | null;
+  /** How this program is started again, for advice that can be copied. */
+  readonly program: string;
+}
+
+export interface ConfigSources {
+  /** What was written on the command line, by the long flag's name in camel case. */
+  readonly argvFlags: Readonly<Record<string, string | boolean | undefined>>;
+  readonly env: Environment;
+  readonly cwd: string;
+  /** A verb that calls no host has no need of the keys, and must not fail for one it cannot read. */
+  readonly providerKeys?: 'read' | 'leave';
+}
+
+/** The process's own environment; everything else in the product is handed one. */
+export function processEnvironment(): Environment {
+  return process.env;
+}
+
+/** Flags win over TOLLGATE_* variables, these over the file, the file over the defaults. Throws a ConfigError. */
+export function loadConfig(sources: ConfigSources): Config {
+  const problems: ConfigProblem[] = [];
+  const file = findFile(sources);
+  const draft = file === null ? configFileSchema.parse({}) : readConfigFile(file);
+  if (file !== null && draft.data !== undefined) draft.data = resolve(dirname(file), draft.data);
+  applySettings(draft, sources, problems);
+  checkExposure(draft, problems);
+  const hosts = selectHosts(draft, sources, file ?? CONFIG_FILE_NAME, problems);
+  const config = assemble(draft, file, hosts, sources, problems);
+  if (problems.length > 0) throw new ConfigError(problems);
+  return config;
+}
+
+function assemble(
+  draft: ConfigFile,
+  file: string | null,
+  hosts: HostSelection,
+  { env, cwd }: ConfigSources,
+  problems: ConfigProblem[],
+): Config {
+  const { hosted } = draft;
+  const dataFolder = draft.data ?? defaultDataFolder(env);
+  return {
+    file,
+    listen: { host: draft.listen.host, port: draft.listen.port, operationsPort: draft.listen.operations_port },
+    dataFolder,
+    store: readStore(draft.store),
+    hosted,
+    masterKey: selectMasterKey({ env, cwd, file, fields: draft, hosted, dataFolder }, problems),
+    allowedHosts: draft.allowed_hosts.map((host) => host.toLowerCase()),
+    origins: draft.origins,
+    logLevel: draft.log_level,
+    limits: readLimits(draft.limits),
+    rateLimit: readRateLimit(draft.rate_limit),
+    health: readHealth(draft.health),
+    loadLimits: readLoadLimits(draft.load_limits),
+    retention: { receiptsDays: draft.retention.receipts_days },
+    simulatedHost: draft.simulated_host,
+    hosts: hosts.configured,
+    guessedHosts: hosts.guessed,
+    hostsWithoutKey: hosts.withoutKey,
+    models: draft.models,
+    prices: new Map(Object.entries(draft.prices)),
+    defaultModel: draft.default_model ?? null,
+    // A clone is run by npm, which also brings the right Node; an installed program has its own name.
+    program: env.npm_package_name === 'tollgate' ? 'npm run -s tollgate --' : 'tollgate',
+  };
+}
+
+function readLimits(limits: ConfigFile['limits']): ConfigLimits {
+  return {
+    firstFrameMs: limits.first_frame_ms,
+    idleMs: limits.idle_ms,
+    bufferedMs: limits.buffered_ms,
+    streamMs: limits.stream_ms,
+    keepAliveMs: limits.keep_alive_ms,
+    stallMs: limits.stall_ms,
+    drainMs: limits.drain_ms,
+    shutdownMs: limits.shutdown_ms,
+    requestHeadMs: limits.request_head_ms,
+    requestMs: limits.request_ms,
+  };
+}
+
+function findFile({ argvFlags, env, cwd }: ConfigSources): string | null {
+  const named = argvFlags.config ?? (env.TOLLGATE_CONFIG || undefined);
+  if (typeof named === 'string') return resolve(cwd, named);
+  const usual = join(cwd, CONFIG_FILE_NAME);
+  return statSync(usual, { throwIfNoEntry: false })?.isFile() ? usual : null;
+}
+
+function readConfigFile(file: string): ConfigFile {
+  const parsed = configFileSchema.safeParse(parseConfigFile(file));
+  if (!parsed.success) throw new ConfigError(problemsOf(parsed.error, file));
+  return parsed.data;
+}
+
+const FILE_JSON_LIMITS = {
+  depthMax: LIMITS.jsonDepthMax,
+  nodesMax: LIMITS.jsonNodesMax,
+  keysMax: LIMITS.jsonNodesMax,
+  numberDigitsMax: LIMITS.jsonNumberDigitsMax,
+  keyBytesMax: LIMITS.jsonKeyBytesMax,
+};
+
+function parseConfigFile(file: string): unknown {
+  try {
+    const bytes = readFileSync(file);
+    if (bytes.length > LIMITS.configFileBytesMax)
+      throw new ConfigError([{ source: file, path: '', message: 'is too large' }]);
+    return scanJson(bytes, FILE_JSON_LIMITS).value;
+  } catch (error) {
+    if (error instanceof JsonError) throw new ConfigError([{ source: file, path: error.path, message: error.message }]);
+    const code = (error as NodeJS.ErrnoException).code;
+    if (code === undefined) throw error;
+    throw new ConfigError([{ source: file, path: '', message: `cannot be read (${code})` }]);
+  }
+}
+
+/** One setting outside the file: its flag, its variable, how its text is read, and where it goes. */
+interface Setting {
+  readonly flag: string;
+  readonly variable: string;
+  put(draft: ConfigFile, text: string, cwd: string): z.ZodError | null;
+}
+
+function setting<T>(
+  flag: string,
+  variable: string,
+  schema: z.ZodType<T>,
+  assign: (draft: ConfigFile, value: T, cwd: string) => void,
+): Setting {
+  return {
+    flag,
+    variable,
+    put(draft, text, cwd) {
+      const parsed = schema.safeParse(text);
+      if (!parsed.success) return parsed.error;
+      assign(draft, parsed.data, cwd);
+      return null;
+    },
+  };
+}
+
+const wholeNumber = z
+  .string()
+  .regex(/^\d{1,9}$/, 'must be a whole number')
+  .transform(Number);
+const list = z.string().transform((text) =>
+  text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== ''),
+);
+const yesOrNo = z.enum(['true', 'false', '1', '0']).transform((text) => text === 'true' || text === '1');
+
+/** Every setting that needs no file; a test holds the table of docs/config.md to this one. */
+export const SETTINGS: readonly Setting[] = [
+  setting('port', 'TOLLGATE_PORT', wholeNumber.pipe(portSchema), (draft, port) => (draft.listen.port = port)),
+  setting('host', 'TOLLGATE_HOST', addressSchema, (draft, host) => (draft.listen.host = host)),
+  setting(
+    'operationsPort',
+    'TOLLGATE_OPERATIONS_PORT',
+    wholeNumber.pipe(portSchema),
+    (draft, port) => (draft.listen.operations_port = port),
+  ),
+  setting('data', 'TOLLGATE_DATA', folderSchema, (draft, folder, cwd) => (draft.data = resolve(cwd, folder))),
+  setting('store', 'TOLLGATE_STORE', storeUrlSchema, (draft, url) => (draft.store = url)),
+  setting('hosted', 'TOLLGATE_HOSTED', yesOrNo, (draft, hosted) => (draft.hosted = hosted)),
+  setting(
+    'allowedHosts',
+    'TOLLGATE_ALLOWED_HOSTS',
+    list.pipe(hostHeadersSchema),
+    (draft, hosts) => (draft.allowed_hosts = hosts),
+  ),
+  setting('origins', 'TOLLGATE_ORIGINS', list.pipe(originsSchema), (draft, origins) => (draft.origins = origins)),
+  setting('logLevel', 'TOLLGATE_LOG_LEVEL', logLevelSchema, (draft, level) => (draft.log_level = level)),
+  setting('sim', 'TOLLGATE_SIM', yesOrNo, (draft, simulated) => (draft.simulated_host = simulated)),
+  setting('localHosts', 'TOLLGATE_LOCAL_HOSTS', yesOrNo, (draft, wanted) => (draft.local_hosts = wanted)),
+];
+
+function applySettings(draft: ConfigFile, sources: ConfigSources, problems: ConfigProblem[]): void {
+  for (const each of SETTINGS) {
+    const given = settingText(each, sources);
+    if (given === null) continue;
+    const error = each.put(draft, given.text, sources.cwd);
+    if (error !== null) problems.push(...problemsOf(error, given.source).map((problem) => ({ ...problem, path: '' })));
+  }
+}
+
+/** An empty variable counts as unset, as everywhere in a shell. */
+function settingText(each: Setting, { argvFlags, env }: ConfigSources): { text: string; source: string } | null {
+  const flag = argvFlags[each.flag];
+  if (flag !== undefined) return { text: String(flag), source: flagName(each.flag) };
+  const text = env[each.variable];
+  return text ? { text, source: each.variable } : null;
+}
+
+export function flagName(camelCase: string): string {
+  return `--${camelCase.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+}
+
+function checkExposure(draft: ConfigFile, problems: ConfigProblem[]): void {
+  if (draft.hosted || isLoopback(draft.listen.host)) return;
+  const message =
+    `listening on ${draft.listen.host} without --hosted would let anyone who can reach it spend your money; ` +
+    'add --hosted, which asks every caller for a key, or listen on 127.0.0.1';
+  problems.push({ source: '--host', path: '', message });
+}
+
+function selectHosts(
+  draft: ConfigFile,
+  sources: ConfigSources,
+  file: string,
+  problems: ConfigProblem[],
+): HostSelection {
+  const selection = configureHosts(draft.hosts, {
+    env: sources.env,
+    simulated: draft.simulated_host,
+    readKeys: sources.providerKeys !== 'leave',
+    guess: draft.local_hosts && !draft.hosted ? { ownPort: draft.listen.port } : null,
+  });
+  problems.push(...selection.problems.map((problem) => ({ source: problem.path === '' ? '' : file, ...problem })));
+  problems.push(...strayHosts(draft, selection.names, file), ...modelProblems(draft, file));
+  problems.push(...ownAddressProblems(draft, selection.configured, file));
+  problems.push(...lossProblems(draft, selection.configured, file));
+  if (sources.providerKeys !== 'leave') problems.push(...defaultProblems(draft, selection, file));
+  return selection;
+}
+
+/** A host at our own door would send every call around in a circle. */
+function ownAddressProblems(draft: ConfigFile, hosts: readonly ConfiguredHost[], source: string): ConfigProblem[] {
+  const isOurs = ({ row }: ConfiguredHost): boolean => {
+    const url = URL.parse(row.baseUrl);
+    return (
+      url !== null && isLoopback(url.hostname) && draft.listen.port !== 0 && Number(url.port) === draft.listen.port
+    );
+  };
+  return hosts.filter(isOurs).map(({ row }) => {
+    const at = draft.hosts.findIndex(({ name }) => name === row.name);
+    const said = at === -1 || draft.hosts[at]?.base_url === undefined ? '' : `hosts[${at}].base_url`;
+    const message = `the address of "${row.name}" is where this gateway listens; name another port`;
+    return { source: said === '' ? (row.address?.variables[0] ?? source) : source, path: said, message };
+  });
+}
+
+/** As the XDG base directory specification says, which also has a relative path ignored. */
+function defaultDataFolder(env: Environment): string {
+  const base = env.XDG_DATA_HOME ?? '';
+  return isAbsolute(base) ? join(base, 'tollgate') : join(env.HOME || homedir(), '.local', 'share', 'tollgate');
+}

@@ -1,0 +1,87 @@
+import { loadCatalogFile, loadSimulatedFile } from '../catalog/load.ts';
+import type { HostSelection } from '../hosts/configure.ts';
+import { nearestName } from '../kit/nearest.ts';
+import type { ConfigProblem } from './problems.ts';
+import type { ConfigFile } from './schema.ts';
+
+/** A model row that only names hosts nobody knows could never be served. */
+export function strayHosts(draft: ConfigFile, known: ReadonlySet<string>, source: string): ConfigProblem[] {
+  return draft.models.flatMap((row, at) =>
+    row.hosts.flatMap(({ host }, place) => {
+      const message = `no host has this name (known: ${[...known].join(', ')})`;
+      return known.has(host) ? [] : [{ source, path: `models[${at}].hosts[${place}].host`, message }];
+    }),
+  );
+}
+
+/** A price or a default for a model that does not exist is a spelling mistake; the catalog is read only to find one. */
+export function modelProblems(draft: ConfigFile, source: string): ConfigProblem[] {
+  const priced = Object.keys(draft.prices);
+  if (priced.length === 0 && draft.default_model === undefined) return [];
+  const { ids, names } = knownModels(draft);
+  const strays = priced
+    .filter((id) => !ids.has(id))
+    .map((id) => ({ source, path: `prices.${id}`, message: unknown(id, 'id', ids) }));
+  if (draft.default_model === undefined || names.has(knownAs(draft.default_model, names))) return strays;
+  const message = unknown(draft.default_model, 'name', new Set(names.keys()));
+  return [...strays, { source, path: 'default_model', message }];
+}
+
+/** A default that nobody can be given: callers who leave the choice to the operator would get another model, or none. */
+export function defaultProblems(
+  draft: ConfigFile,
+  { configured, withoutKey }: Pick<HostSelection, 'configured' | 'withoutKey'>,
+  source: string,
+): ConfigProblem[] {
+  if (draft.default_model === undefined) return [];
+  const { names } = knownModels(draft);
+  const model = names.get(knownAs(draft.default_model, names));
+  if (model === undefined) return [];
+  const problem = (message: string): ConfigProblem[] => [{ source, path: 'default_model', message }];
+  const places = [...model.hosts, ...draft.hosts.filter((entry) => servedIds(entry).includes(model.id)).map(nameOf)];
+  const serving = configured.filter(({ row }) => places.includes(row.name));
+  if (serving.length === 0) {
+    const lacking = withoutKey.filter(({ name }) => places.includes(name));
+    const remedy = lacking.map(({ keyVariables }) => keyVariables[0]).join(' or ');
+    return problem(`no configured host serves ${model.id}${remedy === '' ? '' : `; set ${remedy}`}`);
+  }
+  const isPriced = model.isPriced || draft.prices[model.id] !== undefined || serving.every(({ local }) => local);
+  return isPriced ? [] : problem(`${model.id} has no price, so it is not served; give it one under "prices"`);
+}
+
+function nameOf({ name }: ConfigFile['hosts'][number]): string {
+  return name;
+}
+
+interface KnownModel {
+  readonly id: string;
+  readonly hosts: readonly string[];
+  readonly isPriced: boolean;
+}
+
+/** As callers' names are resolved: in full, then by the last path segment. */
+function knownAs(name: string, names: ReadonlyMap<string, KnownModel>): string {
+  return names.has(name) ? name : name.slice(name.lastIndexOf('/') + 1);
+}
+
+function unknown(word: string, what: string, known: ReadonlySet<string>): string {
+  const nearest = nearestName(word, [...known]);
+  return `no model has this ${what}${nearest === null ? '' : `; did you mean "${nearest}"?`}`;
+}
+
+function knownModels(draft: ConfigFile): { ids: ReadonlySet<string>; names: ReadonlyMap<string, KnownModel> } {
+  const own = new Set(draft.models.map(({ id }) => id));
+  const ours = [...loadCatalogFile().models, ...loadSimulatedFile().models].filter(({ id }) => !own.has(id));
+  const rows = [...ours, ...draft.models];
+  const names = new Map<string, KnownModel>();
+  for (const name of draft.hosts.flatMap(servedIds)) names.set(name, { id: name, hosts: [], isPriced: false });
+  for (const { id, aliases = [], hosts, price } of rows) {
+    const known = { id, hosts: hosts.map(({ host }) => host), isPriced: price !== undefined };
+    for (const name of [id, ...aliases]) names.set(name, known);
+  }
+  return { ids: new Set([...names.values()].map(({ id }) => id)), names };
+}
+
+function servedIds({ models = [] }: ConfigFile['hosts'][number]): string[] {
+  return models.map((model) => (typeof model === 'string' ? model : model.id));
+}

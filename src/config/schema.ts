@@ -1,0 +1,108 @@
+import { z } from 'zod';
+import { modelIdSchema, modelRowSchema, priceSchema } from '../catalog/schema.ts';
+import { hostEntrySchema } from '../hosts/schema.ts';
+import { LIMITS } from '../limits.ts';
+import { healthSchema } from './health.ts';
+import { loadLimitsSchema, rateLimitSchema } from './load-limits.ts';
+import { storeUrlSchema } from './store.ts';
+
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+export const portSchema = z.int().min(0).max(65_535);
+export const addressSchema = z.string().min(1).max(LIMITS.urlCharsMax);
+export const folderSchema = z.string().min(1).max(LIMITS.urlCharsMax);
+export const hostHeadersSchema = z.array(addressSchema).max(LIMITS.configListMax);
+export const originsSchema = z
+  .array(
+    z
+      .string()
+      .max(LIMITS.urlCharsMax)
+      .refine((text) => URL.parse(text)?.origin === text, 'must be an origin, as "https://app.example"'),
+  )
+  .max(LIMITS.configListMax);
+export const logLevelSchema = z.enum(LOG_LEVELS);
+
+function milliseconds(usual: number, meaning: string) {
+  return z.int().min(1).max(DAY_MS).default(usual).describe(meaning);
+}
+
+const listenSchema = z.strictObject({
+  host: addressSchema.default('127.0.0.1').describe('Address to listen on; anything but loopback needs "hosted".'),
+  port: portSchema.default(8080).describe('0 takes any free port.'),
+  operations_port: portSchema.default(9464).describe('Loopback port of health and metrics in hosted mode.'),
+});
+
+const limitsSchema = z.strictObject({
+  first_frame_ms: milliseconds(300_000, "Wait for a host's first frame."),
+  idle_ms: milliseconds(120_000, 'Longest silence of a host between two frames.'),
+  buffered_ms: milliseconds(300_000, 'Longest buffered call.'),
+  stream_ms: milliseconds(1_800_000, 'Longest stream.'),
+  keep_alive_ms: milliseconds(15_000, 'Silence after which a stream gets a comment.'),
+  stall_ms: milliseconds(60_000, 'A client that reads nothing for this long is gone.'),
+  drain_ms: milliseconds(60_000, 'How long a host is heard out after its client has gone.'),
+  shutdown_ms: milliseconds(30_000, 'How long running calls may go on after the signal to stop.'),
+  request_head_ms: milliseconds(30_000, 'How long a client may take to send the head of a request.'),
+  request_ms: milliseconds(120_000, 'How long a client may take to send a whole request.'),
+});
+
+const retentionSchema = z.strictObject({
+  receipts_days: z
+    .int()
+    .min(32)
+    .max(36_500)
+    .nullable()
+    .default(null)
+    .describe('Settled receipts older than this are forgotten once a monthly closing covers them; null keeps them.'),
+});
+
+/** `tollgate.config.json`: every field optional, unknown fields refused. */
+export const configFileSchema = z
+  .strictObject({
+    $schema: z.string().optional(),
+    listen: listenSchema.prefault({}),
+    data: folderSchema.optional().describe('Folder of the books; relative to this file.'),
+    store: storeUrlSchema
+      .optional()
+      .describe('PostgreSQL that has the books, as "postgres://user@host/database"; else they are in the folder.'),
+    hosted: z.boolean().default(false).describe('Serve strangers: every call needs a key.'),
+    master_key_file: folderSchema
+      .optional()
+      .describe('File with the master keys, the first of which seals what callers entrust; relative to this file.'),
+    master_key_command: z
+      .string()
+      .min(1)
+      .max(LIMITS.urlCharsMax)
+      .optional()
+      .describe('Command whose output is the master keys, as one that asks a vault.'),
+    allowed_hosts: hostHeadersSchema.default([]).describe('Host headers accepted besides localhost.'),
+    origins: originsSchema.default([]).describe('Web origins that may call (CORS).'),
+    log_level: logLevelSchema.default('info'),
+    limits: limitsSchema.prefault({}),
+    rate_limit: rateLimitSchema.prefault({}),
+    load_limits: loadLimitsSchema.prefault({}),
+    health: healthSchema.prefault({}),
+    retention: retentionSchema.prefault({}),
+    simulated_host: z.boolean().default(true).describe('Offer the simulated models.'),
+    local_hosts: z
+      .boolean()
+      .default(true)
+      .describe('In local mode, look for model servers on their usual ports of this machine.'),
+    hosts: z.array(hostEntrySchema).max(LIMITS.configHostsMax).default([]),
+    models: z.array(modelRowSchema).max(LIMITS.catalogModelsMax).default([]).describe('Models to add or replace.'),
+    prices: z
+      .record(modelIdSchema, priceSchema)
+      .default({})
+      .describe('Your own prices for models of the catalog, by id.'),
+    default_model: z.string().min(1).max(LIMITS.modelIdCharsMax).optional().describe('What "default" means.'),
+  })
+  .meta({ title: 'Tollgate configuration' });
+
+export type ConfigFile = z.infer<typeof configFileSchema>;
+
+/** The published form, for editors; made from the same schema that judges the file. */
+export function configJsonSchema(): Record<string, unknown> {
+  return z.toJSONSchema(configFileSchema, { io: 'input' });
+}

@@ -1,0 +1,97 @@
+import { describe, expect, test } from 'vitest';
+import { GatewayError } from '../../canonical/errors.ts';
+import { SseFramer } from '../../kit/sse.ts';
+import { chat } from '../../wires/chat/index.ts';
+import type { HostError } from '../../wires/wire.ts';
+import { VerbatimStream } from './deployment-stream.ts';
+
+function open(): VerbatimStream {
+  const reader = chat.relay.stream!.mend({
+    catalogModel: 'own',
+    requestId: 'req_1',
+    createdS: 1,
+    wantsUsageFrame: false,
+    hideReasoning: false,
+    request: {},
+    manners: {},
+  });
+  return new VerbatimStream({
+    reader,
+    asCallersOwn: (error: HostError) => ({ ...error, kind: 'request' }),
+    writeError: (error) => `data: ours ${error.message}\n\n`,
+    hideKey: (text) => text.replaceAll('the-key', '[key]'),
+  });
+}
+
+/** What leaves at once for each frame of the text. */
+function feed(stream: VerbatimStream, text: string): (string | null)[] {
+  const left: (string | null)[] = [];
+  const framer = new SseFramer(10_000);
+  framer.push(Buffer.from(text), (frame) => left.push(stream.frame(frame)?.toString() ?? null));
+  return left;
+}
+
+const FIRST = 'data: {"choices":[{"index":0,"delta":{"content":"!"},"finish_reason":null}]}\n\n';
+const WORDS = 'data: {"choices":[{"index":0,"delta":{"content":"Hi"},"finish_reason":null}],"odd":1.0}\n\n';
+const FINISH = 'data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n';
+const USAGE = 'data: {"choices":[],"usage":{"prompt_tokens":3,"completion_tokens":1,"total_tokens":4}}\n\n';
+const DONE = 'data: [DONE]\n\n';
+const FAILED = new GatewayError('host_failed', { message: 'failed' });
+
+describe('a provider’s stream', () => {
+  test('leaves as it came, but for its end, which waits', () => {
+    const stream = open();
+    expect(feed(stream, WORDS + FINISH + USAGE + DONE)).toEqual([WORDS, FINISH, USAGE, null]);
+    expect([stream.terminal, stream.error, stream.closing()]).toEqual([true, null, DONE]);
+    expect(stream.usage).toMatchObject({ state: 'reported', usage: { freshTokens: 3, outputTokens: 1 } });
+    expect(stream.relayedBytes).toBe(2);
+  });
+
+  test('leaves as it came where its frames repeat, and is counted', () => {
+    const stream = open();
+    feed(stream, FIRST + WORDS);
+    const next = Buffer.from(WORDS.replace('Hi', 'Ho') + WORDS.replace('Hi', ' hum') + FINISH);
+    expect(stream.repeated(next, 0)).toEqual({
+      end: next.length - FINISH.length,
+      bytes: next.subarray(0, -FINISH.length),
+    });
+    expect(stream.repeated(next, next.length - FINISH.length)).toBeNull();
+    expect(stream.relayedBytes).toBe(1 + 2 + 2 + 4);
+  });
+
+  test('says nothing for comments, so that no head leaves for them', () => {
+    expect(feed(open(), ': ping\n\n')).toEqual([null]);
+  });
+
+  test('ends without a terminator where its provider gave none, and only if every answer was finished', () => {
+    const stream = open();
+    feed(stream, WORDS);
+    expect(stream.mayEndHere).toBe(false);
+    feed(stream, FINISH);
+    expect([stream.mayEndHere, stream.closing()]).toEqual([true, '']);
+  });
+
+  test('fails in its provider’s own words, without the key they quote', () => {
+    const stream = open();
+    const error = 'data: {"error":{"message":"the-key is bad","code":"c"}}\n\n';
+    expect(feed(stream, WORDS + error)).toEqual([WORDS, null]);
+    expect(stream.error).toMatchObject({ kind: 'request' });
+    expect(stream.failure(FAILED)).toBe(error.replace('the-key', '[key]'));
+  });
+
+  test('fails in ours where its provider said nothing, or nothing that can be read', () => {
+    const broken = open();
+    feed(broken, WORDS);
+    expect(broken.failure(FAILED)).toBe('data: ours failed\n\n');
+    const garbled = open();
+    expect(feed(garbled, `${WORDS}data: {"choices":\n\n`)).toEqual([WORDS, null]);
+    expect([garbled.terminal, garbled.failure(FAILED)]).toEqual([true, 'data: ours failed\n\n']);
+  });
+
+  test('counts that are none are no alarm', () => {
+    const stream = open();
+    feed(stream, `${WORDS}data: {"choices":[],"usage":{"prompt_tokens":-1,"completion_tokens":1}}\n\n${DONE}`);
+    expect(stream.usage).toEqual({ state: 'missing' });
+    expect(stream.closing()).toBe(DONE);
+  });
+});

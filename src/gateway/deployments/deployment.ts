@@ -1,0 +1,122 @@
+import type { Caller } from '../../accounts/authenticate.ts';
+import { GatewayError } from '../../canonical/errors.ts';
+import type { CatalogModel } from '../../catalog/model.ts';
+import type { Custody, Resource } from '../../custody/custody.ts';
+import { PROVIDER_ROWS, type ProviderRow } from '../../custody/providers.ts';
+import { estimateInputTokens } from '../../money/estimate-tokens.ts';
+import { FREE } from '../../money/price.ts';
+import type { Peek } from '../../wires/wire.ts';
+import type { Admission } from '../admit.ts';
+import type { Chosen } from '../choose-model.ts';
+import type { ExchangeRecord } from '../exchange-record.ts';
+import type { Call } from '../gateway.ts';
+import type { Crossing, Passage } from '../host-call.ts';
+import { deploymentPassage } from './deployment-call.ts';
+
+/** A name that is none of the catalog's, taken for a deployment of the caller's own. */
+export interface Deployment {
+  readonly name: string;
+  readonly resource: Resource;
+}
+
+interface Asked {
+  readonly provider: ProviderRow;
+  readonly name: string;
+  /** Spelled `cloud/<name>`, so that nothing else can be meant. */
+  readonly isExplicit: boolean;
+}
+
+/** Takes a name that the catalog does not know for a deployment of the caller's own; the refusal is for when it is none. */
+export async function admitDeployment(
+  custody: Pick<Custody, 'open'>,
+  crossing: Omit<Crossing, 'admission'>,
+  refusal: GatewayError,
+  record: ExchangeRecord,
+): Promise<Chosen<Passage[]>> {
+  const { call, peek } = crossing;
+  const deployment = await findDeployment(custody, call, peek.model, refusal);
+  const admission = admissionOf(deployment, peek);
+  record.deploymentOf = deployment.resource.provider.slug;
+  return { admission, ways: [deploymentPassage({ ...crossing, admission }, deployment)] };
+}
+
+async function findDeployment(
+  custody: Pick<Custody, 'open'>,
+  { caller, wire }: Call,
+  requested: string,
+  refusal: GatewayError,
+): Promise<Deployment> {
+  const asked = readName(requested);
+  if (asked === null || !mayCall(caller, asked)) throw refusal;
+  const { provider, name, isExplicit } = asked;
+  if (!provider.wires.includes(wire.name)) throw isExplicit ? notOnThisWire(provider) : refusal;
+  const resource = await custody.open(caller.accountId, provider);
+  if (resource !== null) return { name, resource };
+  throw isExplicit ? noKeyStored(requested, provider) : refusal;
+}
+
+function readName(requested: string): Asked | null {
+  const slash = requested.indexOf('/');
+  // Of several providers the first would have the bare names; there is one.
+  if (slash === -1) return { provider: PROVIDER_ROWS[0]!, name: requested, isExplicit: false };
+  const provider = PROVIDER_ROWS.find(({ slug }) => slug === requested.slice(0, slash));
+  const name = requested.slice(slash + 1);
+  return provider === undefined || name === '' ? null : { provider, name, isExplicit: true };
+}
+
+/** A key that is restricted to models may use a deployment only if its list names it, in either spelling. */
+function mayCall({ key }: Caller, { provider, name }: Asked): boolean {
+  const models = key?.models ?? null;
+  return models === null || models.includes(name) || models.includes(`${provider.slug}/${name}`);
+}
+
+function notOnThisWire({ slug, wires }: ProviderRow): GatewayError {
+  return new GatewayError('wrong_wire', {
+    param: 'model',
+    message: `Deployments of "${slug}" cannot be called on this route; they can on ${wires.join(', ')}.`,
+  });
+}
+
+function noKeyStored(requested: string, { slug }: ProviderRow): GatewayError {
+  return new GatewayError('model_not_found', {
+    param: 'model',
+    message: `The model ${JSON.stringify(requested)} is not served here, since no key of yours is stored for "${slug}". Store one with PUT /v1/keys/${slug}.`,
+  });
+}
+
+/** The provider bills the caller: the hold is 0, and so is the cost. */
+function admissionOf({ name, resource }: Deployment, peek: Peek): Admission {
+  const inputEstimateTokens = estimateInputTokens(peek.size);
+  return {
+    model: modelOf(name, resource.provider),
+    outputLimit: peek.outputLimit?.tokens ?? peek.defaultOutputLimit,
+    reasoningEffort: null,
+    answers: peek.answers,
+    size: peek.size,
+    inputBound: Number.MAX_SAFE_INTEGER,
+    outputBound: Number.MAX_SAFE_INTEGER,
+    inputEstimateTokens,
+    worstNanousd: 0n,
+  };
+}
+
+/** What is known of a deployment as a model: its name, and that it is free here. */
+function modelOf(name: string, { slug }: ProviderRow): CatalogModel {
+  return {
+    id: name,
+    name,
+    vendor: slug,
+    createdSeconds: 0,
+    aliases: [],
+    caps: new Set(),
+    contextWindow: Number.MAX_SAFE_INTEGER,
+    maxOutputTokens: Number.MAX_SAFE_INTEGER,
+    tokenizer: null,
+    imageTokensMax: null,
+    reasoningEfforts: [],
+    fixedSampling: false,
+    embedding: null,
+    price: FREE,
+    hosts: [],
+  };
+}

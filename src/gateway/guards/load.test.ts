@@ -1,0 +1,115 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { ManualClock } from '../../kit/clock.ts';
+import { LIMITS } from '../../limits.ts';
+import { type LoadLimits, type LoadReason, LoadWatch, overloaded } from './load.ts';
+
+const LIMIT: LoadLimits = {
+  eventLoopLagMs: 500,
+  heapShare: 0.9,
+  residentBytes: 1000,
+  callsUnderWay: 10,
+  ledgerDepth: 100,
+};
+const NONE: LoadLimits = {
+  eventLoopLagMs: null,
+  heapShare: null,
+  residentBytes: null,
+  callsUnderWay: null,
+  ledgerDepth: null,
+};
+
+let clock: ManualClock;
+let told: (LoadReason | null)[];
+const now = { lagMs: 0, heapShare: 0, residentBytes: 0, calls: 0, depth: 0 };
+
+function watch(limits: LoadLimits = LIMIT): LoadWatch {
+  return new LoadWatch({
+    gauges: {
+      eventLoopLagMs: () => now.lagMs,
+      heapShare: () => now.heapShare,
+      residentBytes: () => now.residentBytes,
+      callsUnderWay: () => now.calls,
+      ledgerDepth: () => now.depth,
+    },
+    limits,
+    clock,
+    onChange: (reason) => told.push(reason),
+  });
+}
+
+function look(): void {
+  clock.advance(LIMITS.loadSampleMs);
+}
+
+beforeEach(() => {
+  clock = new ManualClock();
+  told = [];
+  Object.assign(now, { lagMs: 0, heapShare: 0, residentBytes: 0, calls: 0, depth: 0 });
+});
+
+describe('calls are turned away', () => {
+  test('while the event loop stays late, not for one pause', () => {
+    const load = watch();
+    now.lagMs = 501;
+    look();
+    expect([load.reason(), load.lagMs]).toEqual([null, 501]);
+    now.lagMs = 0;
+    look();
+    now.lagMs = 501;
+    look();
+    expect(load.reason()).toBeNull();
+    look();
+    expect(load.reason()).toBe('event_loop');
+    now.lagMs = 500;
+    look();
+    expect(load.reason()).toBeNull();
+    expect(told).toEqual(['event_loop', null]);
+  });
+
+  test('while memory is short, of either kind', () => {
+    const load = watch();
+    now.heapShare = 0.91;
+    look();
+    expect(load.reason()).toBe('heap');
+    now.heapShare = 0.9;
+    now.residentBytes = 1001;
+    look();
+    expect(load.reason()).toBe('memory');
+    now.residentBytes = 1000;
+    look();
+    expect(load.reason()).toBeNull();
+    expect(told).toEqual(['heap', 'memory', null]);
+  });
+
+  test('while too many are under way or wait for the ledger, from one moment to the next', () => {
+    const load = watch();
+    now.calls = 11;
+    expect(load.reason()).toBe('calls');
+    now.calls = 10;
+    now.depth = 101;
+    expect(load.reason()).toBe('ledger');
+    now.depth = 100;
+    expect(load.reason()).toBeNull();
+  });
+
+  test('for nothing that nobody watches', () => {
+    const load = watch(NONE);
+    Object.assign(now, { lagMs: 1e9, heapShare: 1, residentBytes: 1e15, calls: 1e9, depth: 1e9 });
+    look();
+    look();
+    expect(load.reason()).toBeNull();
+    expect(told).toEqual([]);
+  });
+});
+
+test('a watch that was stopped sets no timer any more', () => {
+  const load = watch();
+  look();
+  load.stop();
+  expect(clock.pendingTimers).toBe(0);
+});
+
+test('the refusal says that it cost nothing, and when to come back', () => {
+  expect(overloaded()).toMatchObject({ status: 503, code: 'overloaded', type: 'upstream_error', retryAfterS: 1 });
+  expect(overloaded().mustNotRetry).toBe(false);
+});

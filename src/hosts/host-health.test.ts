@@ -1,0 +1,261 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { healthSchema, readHealth } from '../config/health.ts';
+import { ManualClock } from '../kit/clock.ts';
+import { LIMITS } from '../limits.ts';
+import type { HostStanding } from './host-health.ts';
+import { type HostEvent, HostHealth, type HostSign } from './hosts-health.ts';
+
+const SETTINGS = readHealth(healthSchema.parse({}));
+const WELL: HostSign = { kind: 'well', firstByteMs: null };
+const FAILED: HostSign = { kind: 'failed' };
+const NOTHING: HostSign = { kind: 'nothing' };
+const KEY_REFUSED: HostSign = { kind: 'key_refused', status: 401 };
+const MODEL = 'their-name';
+
+let clock: ManualClock;
+let events: HostEvent[];
+let health: HostHealth;
+let host: HostStanding;
+
+beforeEach(() => {
+  clock = new ManualClock();
+  events = [];
+  health = new HostHealth(SETTINGS, clock, (event) => events.push(event));
+  host = standing('host');
+});
+
+function standing(name: string, hasKey = true): HostStanding {
+  return health.standingsOf([{ name, hasKey }]).get(name)!;
+}
+
+/** One call from beginning to end. */
+function call(sign: HostSign, spare = true): void {
+  host.note(host.enter(clock.monotonicMs()), sign, clock.monotonicMs(), () => spare);
+}
+
+function calls(count: number, sign: HostSign, spare = true): void {
+  for (let made = 0; made < count; made++) call(sign, spare);
+}
+
+const availability = (model = MODEL) => host.availability(model, clock.monotonicMs());
+const kinds = () => events.map(({ kind }) => kind);
+
+describe('ejection', () => {
+  test('five failures in a row eject, four do not, and a good answer begins the count anew', () => {
+    calls(4, FAILED);
+    call(WELL);
+    calls(4, FAILED);
+    expect(availability()).toBe('open');
+    call(FAILED);
+    expect(availability()).toBe('aside');
+    expect(events).toEqual([{ kind: 'ejected', host: 'host', cause: 'failures', forMs: 30_000, times: 1 }]);
+  });
+
+  test('half of twenty calls in ten seconds eject, though never five fail in a row', () => {
+    for (let pair = 0; pair < 9; pair++) {
+      call(WELL);
+      call(FAILED);
+    }
+    call(WELL);
+    expect(availability()).toBe('open');
+    call(FAILED);
+    expect(events).toMatchObject([{ kind: 'ejected', cause: 'failure_rate' }]);
+  });
+
+  test('the same failures over a longer time do not', () => {
+    for (let pair = 0; pair < 20; pair++) {
+      call(WELL);
+      call(FAILED);
+      clock.advance(2_000);
+    }
+    expect(events).toEqual([]);
+  });
+
+  test('a slow first byte counts as a failure, a quick one does not', () => {
+    calls(10, { kind: 'well', firstByteMs: SETTINGS.slowFirstByteMs });
+    expect(availability()).toBe('open');
+    calls(5, { kind: 'well', firstByteMs: SETTINGS.slowFirstByteMs + 1 });
+    expect(availability()).toBe('aside');
+    expect(host.firstByteMs).toBeCloseTo(SETTINGS.slowFirstByteMs, -1);
+  });
+
+  test('the last host of a model is not ejected, but is as soon as there is another', () => {
+    calls(50, FAILED, false);
+    expect(availability()).toBe('open');
+    call(FAILED, true);
+    expect(availability()).toBe('aside');
+  });
+
+  test('fifty calls that fail together are one ejection', () => {
+    const tickets = Array.from({ length: 50 }, () => host.enter(0));
+    for (const ticket of tickets) host.note(ticket, FAILED, 0, () => true);
+    expect(events).toMatchObject([{ kind: 'ejected', times: 1 }]);
+  });
+
+  test('an answer to a call from before the ejection does not bring the host back', () => {
+    const before = host.enter(0);
+    calls(5, FAILED);
+    host.note(before, WELL, 0, () => true);
+    expect(availability()).toBe('aside');
+  });
+
+  test('repeated overruns eject; rare ones do not', () => {
+    const overrun = () => host.overran(clock.monotonicMs(), () => true);
+    for (let hours = 0; hours < 10; hours++) {
+      overrun();
+      clock.advance(3_600_000);
+    }
+    expect(events).toEqual([]);
+    for (let times = 0; times < SETTINGS.overruns; times++) overrun();
+    expect(events).toMatchObject([{ kind: 'ejected', cause: 'overruns' }]);
+  });
+});
+
+describe('the way back', () => {
+  beforeEach(() => calls(5, FAILED));
+
+  test('after its time one call is let in, and no other until that call is over', () => {
+    clock.advance(29_999);
+    expect(availability()).toBe('aside');
+    clock.advance(1);
+    expect(availability()).toBe('probe');
+    const probe = host.enter(clock.monotonicMs());
+    expect([availability(), host.state(clock.monotonicMs())]).toEqual(['aside', 'probing']);
+    host.note(probe, WELL, clock.monotonicMs(), () => true);
+    expect(availability()).toBe('open');
+    expect(kinds()).toEqual(['ejected', 'probed', 'returned']);
+  });
+
+  test('a probe that fails ejects for longer each time, up to the most', () => {
+    const durations: number[] = [];
+    for (let times = 0; times < 14; times++) {
+      const last = events.findLast((event) => event.kind === 'ejected')!;
+      durations.push(last.forMs);
+      clock.advance(last.forMs);
+      call(FAILED);
+    }
+    expect(durations.slice(0, 4)).toEqual([30_000, 60_000, 90_000, 120_000]);
+    expect(durations.slice(9)).toEqual([300_000, 300_000, 300_000, 300_000, 300_000]);
+  });
+
+  test('a probe that finds nothing out leaves the question to the next call', () => {
+    clock.advance(30_000);
+    call(NOTHING);
+    expect(availability()).toBe('probe');
+  });
+
+  test('a refusal of the request, or a rate limit, is a sign of life', () => {
+    clock.advance(30_000);
+    call({ kind: 'limited', retryAfterMs: 5_000 });
+    expect(kinds()).toContain('returned');
+    expect([availability(), host.state(clock.monotonicMs())]).toEqual(['aside', 'limited']);
+  });
+
+  test('soon after its return the next ejection is longer, and after a long good time as short as the first', () => {
+    clock.advance(30_000);
+    call(WELL);
+    calls(5, FAILED);
+    expect(events.at(-1)).toMatchObject({ forMs: 60_000, times: 2 });
+    clock.advance(60_000);
+    call(WELL);
+    clock.advance(SETTINGS.ejectionMaxMs + 1);
+    calls(5, FAILED);
+    expect(events.at(-1)).toMatchObject({ forMs: 30_000, times: 1 });
+  });
+
+  test('asked for want of another, it returns with its first good answer and is not ejected twice', () => {
+    calls(20, FAILED, false);
+    expect(kinds()).toEqual(['ejected']);
+    call(WELL, false);
+    expect(kinds()).toEqual(['ejected', 'returned']);
+  });
+});
+
+describe('rate limits', () => {
+  test.each([
+    [null, SETTINGS.limitedMs],
+    [7_000, 7_000],
+    [86_400_000, SETTINGS.limitedMaxMs],
+  ])('Retry-After of %s ms sets aside for %i', (retryAfterMs, forMs) => {
+    call({ kind: 'limited', retryAfterMs });
+    clock.advance(forMs - 1);
+    expect(availability()).toBe('aside');
+    clock.advance(1);
+    expect(availability()).toBe('open');
+  });
+
+  test('they are no failures', () => {
+    calls(4, FAILED);
+    calls(40, { kind: 'limited', retryAfterMs: 0 });
+    expect(kinds()).not.toContain('ejected');
+  });
+
+  test('a shorter one does not end a longer one', () => {
+    call({ kind: 'limited', retryAfterMs: 30_000 });
+    call({ kind: 'limited', retryAfterMs: 1_000 });
+    clock.advance(29_000);
+    expect(availability()).toBe('aside');
+  });
+});
+
+describe('refusals', () => {
+  test('a refused key closes the host, is told once, and is tried by one call after its time', () => {
+    call(KEY_REFUSED);
+    expect([availability(), host.state(0)]).toEqual(['closed', 'key_refused']);
+    expect(events).toEqual([
+      { kind: 'key_set_aside', host: 'host', status: 401, forMs: SETTINGS.keyAsideMs, isNews: true },
+    ]);
+    clock.advance(SETTINGS.keyAsideMs);
+    expect(availability()).toBe('probe');
+    const probe = host.enter(clock.monotonicMs());
+    expect(availability()).toBe('closed');
+    host.note(probe, KEY_REFUSED, clock.monotonicMs(), () => true);
+    expect(events.at(-1)).toMatchObject({ kind: 'key_set_aside', isNews: false });
+    clock.advance(SETTINGS.keyAsideMs);
+    call(WELL);
+    expect(availability()).toBe('open');
+    call(KEY_REFUSED);
+    expect(events.at(-1)).toMatchObject({ isNews: true });
+  });
+
+  test('a host without a key can only fail', () => {
+    host = standing('keyless', false);
+    call(KEY_REFUSED);
+    expect(availability()).toBe('open');
+    calls(4, KEY_REFUSED);
+    expect(availability()).toBe('aside');
+  });
+
+  test('a model the host does not know is set aside there, the others are not', () => {
+    call({ kind: 'model_unknown', model: MODEL });
+    expect([availability(), availability('another')]).toEqual(['aside', 'open']);
+    call({ kind: 'model_unknown', model: MODEL });
+    expect(events).toMatchObject([{ isNews: true }, { isNews: false }]);
+    clock.advance(SETTINGS.keyAsideMs);
+    expect(availability()).toBe('open');
+  });
+
+  test('unknown models are remembered up to a number', () => {
+    for (let at = 0; at <= LIMITS.hostModelsAsideMax; at++) call({ kind: 'model_unknown', model: `model-${at}` });
+    expect(availability(`model-${LIMITS.hostModelsAsideMax - 1}`)).toBe('aside');
+    expect(availability(`model-${LIMITS.hostModelsAsideMax}`)).toBe('open');
+  });
+});
+
+describe('a reload', () => {
+  test('tries refused keys and unknown models again', () => {
+    call({ kind: 'model_unknown', model: MODEL });
+    call(KEY_REFUSED);
+    expect(standing('host')).toBe(host);
+    expect(availability()).toBe('open');
+  });
+
+  test('does not make an ejected host well, and forgets hosts that are gone', () => {
+    calls(5, FAILED);
+    standing('host');
+    expect(availability()).toBe('aside');
+    health.standingsOf([{ name: 'another', hasKey: true }]);
+    expect(health.report()).toEqual([{ host: 'another', state: 'well', firstByteMs: null }]);
+    expect(standing('host')).not.toBe(host);
+  });
+});

@@ -1,0 +1,210 @@
+import { LIMITS } from '../limits.ts';
+import { FailureWindow } from './failure-window.ts';
+import type { HealthSettings, HostEvent, HostSign } from './hosts-health.ts';
+
+/** Whether a host may be asked: by anyone, by one call that finds out, by those who have no other host, or by nobody. */
+export type Availability = 'open' | 'probe' | 'aside' | 'closed';
+
+/** As the operator sees it. */
+export type HostState = 'well' | 'limited' | 'ejected' | 'key_refused' | 'probing';
+
+type EjectionCause = 'failures' | 'failure_rate' | 'overruns';
+
+/** An overrun this long after the last one begins a new count. */
+const OVERRUN_MEMORY_MS = 600_000;
+/** Weight of the newest call in the average of first bytes. */
+const NEWEST_WEIGHT = 0.1;
+
+/**
+ * What is known of one host's health. It is `well`, or `out` for a while; after that one call, the probe, decides.
+ * Whoever asks the host takes a ticket, and what comes of it counts only if nothing was decided meanwhile: fifty calls
+ * that fail together are one ejection, and an old stream's good end does not bring an ejected host back.
+ */
+export class HostStanding {
+  readonly host: string;
+  /** A host that is called without a key has none that could be refused. */
+  hasKey = false;
+  readonly #settings: HealthSettings;
+  readonly #tell: (event: HostEvent) => void;
+  readonly #window: FailureWindow;
+  #state: 'well' | 'out' | 'probing' = 'well';
+  #keyRefused = false;
+  #epoch = 0;
+  #outUntilMs = 0;
+  #timesOut = 0;
+  #backSinceMs = Number.NEGATIVE_INFINITY;
+  #consecutive = 0;
+  #limitedUntilMs = 0;
+  #overruns = 0;
+  #lastOverrunMs = Number.NEGATIVE_INFINITY;
+  #firstByteMs: number | null = null;
+  /** Models the host says it does not have, and until when that is believed. */
+  readonly #absentModels = new Map<string, number>();
+
+  constructor(host: string, settings: HealthSettings, tell: (event: HostEvent) => void) {
+    this.host = host;
+    this.#settings = settings;
+    this.#tell = tell;
+    this.#window = new FailureWindow(settings.windowMs);
+  }
+
+  /** True while there is nothing to consider; all that a model with a single host ever asks. */
+  get untroubled(): boolean {
+    return this.#state === 'well';
+  }
+
+  availability(model: string, nowMs: number): Availability {
+    if (this.#state === 'well') return this.#isAside(model, nowMs) ? 'aside' : 'open';
+    if (this.#state === 'out' && nowMs >= this.#outUntilMs) return 'probe';
+    return this.#keyRefused ? 'closed' : 'aside';
+  }
+
+  state(nowMs: number): HostState {
+    if (this.#state === 'probing') return 'probing';
+    if (this.#state === 'out') return this.#keyRefused ? 'key_refused' : 'ejected';
+    return nowMs < this.#limitedUntilMs ? 'limited' : 'well';
+  }
+
+  /** How soon streams begin here, on average of late; null before the first. */
+  get firstByteMs(): number | null {
+    return this.#firstByteMs;
+  }
+
+  /** A call is about to ask this host; where its time out is over, that call is the probe. */
+  enter(nowMs: number): number {
+    if (this.#state === 'out' && nowMs >= this.#outUntilMs) {
+      this.#state = 'probing';
+      this.#epoch++;
+      this.#tell({ kind: 'probed', host: this.host });
+    }
+    return this.#epoch;
+  }
+
+  /** What came of it. `hasSpare` says whether the model has another host to turn to: the last one is never ejected. */
+  note(ticket: number, sign: HostSign, nowMs: number, hasSpare: () => boolean): void {
+    if (sign.kind === 'model_unknown') this.#setModelAside(sign.model, nowMs);
+    if (ticket !== this.#epoch) return;
+    switch (sign.kind) {
+      case 'well':
+        this.#answered(nowMs, sign.firstByteMs, hasSpare);
+        return;
+      case 'failed':
+        this.#failed(nowMs, hasSpare);
+        return;
+      case 'limited':
+        this.#setLimit(sign.retryAfterMs, nowMs);
+        return;
+      case 'key_refused':
+        if (this.hasKey) this.#refuseKey(sign.status, nowMs);
+        else this.#failed(nowMs, hasSpare);
+        return;
+      case 'model_unknown':
+        this.#return(nowMs);
+        return;
+      case 'nothing':
+        // A probe that found nothing out leaves the question to the next call.
+        if (this.#state === 'probing') this.#state = 'out';
+    }
+  }
+
+  /** The host counted more tokens than the call could have; once may be a slip, again and again costs the operator. */
+  overran(nowMs: number, hasSpare: () => boolean): void {
+    const isNewCount = nowMs - this.#lastOverrunMs > OVERRUN_MEMORY_MS;
+    this.#overruns = isNewCount ? 1 : this.#overruns + 1;
+    this.#lastOverrunMs = nowMs;
+    if (this.#state !== 'well' || this.#overruns < this.#settings.overruns || !hasSpare()) return;
+    this.#eject('overruns', nowMs);
+  }
+
+  /** A reload may have brought another key or another model: what was refused is tried again. */
+  forgetRefusals(nowMs: number): void {
+    this.#absentModels.clear();
+    if (this.#keyRefused) this.#return(nowMs);
+  }
+
+  #isAside(model: string, nowMs: number): boolean {
+    if (nowMs < this.#limitedUntilMs) return true;
+    return this.#absentModels.size > 0 && nowMs < (this.#absentModels.get(model) ?? 0);
+  }
+
+  #answered(nowMs: number, firstByteMs: number | null, hasSpare: () => boolean): void {
+    if (firstByteMs !== null) {
+      const before = this.#firstByteMs ?? firstByteMs;
+      this.#firstByteMs = before + (firstByteMs - before) * NEWEST_WEIGHT;
+      if (firstByteMs > this.#settings.slowFirstByteMs) {
+        this.#failed(nowMs, hasSpare);
+        return;
+      }
+    }
+    if (this.#state !== 'well') this.#return(nowMs);
+    this.#consecutive = 0;
+    this.#window.add(nowMs, false);
+  }
+
+  #failed(nowMs: number, hasSpare: () => boolean): void {
+    if (this.#state === 'probing') this.#eject('failures', nowMs);
+    // A host that is asked though it is out, for want of another, cannot be thrown out again.
+    if (this.#state !== 'well') return;
+    this.#consecutive++;
+    this.#window.add(nowMs, true);
+    const cause = this.#causeToEject(nowMs);
+    if (cause !== null && hasSpare()) this.#eject(cause, nowMs);
+  }
+
+  #causeToEject(nowMs: number): EjectionCause | null {
+    const { consecutiveFailures, failurePercent, failureCallsMin } = this.#settings;
+    if (this.#consecutive >= consecutiveFailures) return 'failures';
+    return this.#window.exceeds(nowMs, failurePercent, failureCallsMin) ? 'failure_rate' : null;
+  }
+
+  #eject(cause: EjectionCause, nowMs: number): void {
+    const { ejectionMs, ejectionMaxMs } = this.#settings;
+    if (nowMs - this.#backSinceMs > ejectionMaxMs && this.#state === 'well') this.#timesOut = 0;
+    this.#timesOut++;
+    const forMs = Math.min(ejectionMs * this.#timesOut, ejectionMaxMs);
+    this.#putOut(forMs, nowMs);
+    this.#tell({ kind: 'ejected', host: this.host, cause, forMs, times: this.#timesOut });
+  }
+
+  #refuseKey(status: number, nowMs: number): void {
+    const forMs = this.#settings.keyAsideMs;
+    const isNews = !this.#keyRefused;
+    this.#putOut(forMs, nowMs);
+    this.#keyRefused = true;
+    this.#tell({ kind: 'key_set_aside', host: this.host, status, forMs, isNews });
+  }
+
+  #putOut(forMs: number, nowMs: number): void {
+    this.#state = 'out';
+    this.#epoch++;
+    this.#outUntilMs = nowMs + forMs;
+    this.#consecutive = 0;
+    this.#overruns = 0;
+    this.#window.clear();
+  }
+
+  #return(nowMs: number): void {
+    if (this.#state === 'well') return;
+    this.#state = 'well';
+    this.#keyRefused = false;
+    this.#backSinceMs = nowMs;
+    this.#tell({ kind: 'returned', host: this.host });
+  }
+
+  #setLimit(retryAfterMs: number | null, nowMs: number): void {
+    const { limitedMs, limitedMaxMs } = this.#settings;
+    const forMs = Math.min(retryAfterMs ?? limitedMs, limitedMaxMs);
+    this.#limitedUntilMs = Math.max(this.#limitedUntilMs, nowMs + forMs);
+    // Whoever counts our calls is alive.
+    this.#return(nowMs);
+    this.#tell({ kind: 'limited', host: this.host, forMs });
+  }
+
+  #setModelAside(model: string, nowMs: number): void {
+    const isNews = !this.#absentModels.has(model);
+    if (this.#absentModels.size >= LIMITS.hostModelsAsideMax && isNews) return;
+    const forMs = this.#settings.keyAsideMs;
+    this.#absentModels.set(model, nowMs + forMs);
+    this.#tell({ kind: 'model_set_aside', host: this.host, model, forMs, isNews });
+  }
+}

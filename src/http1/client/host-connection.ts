@@ -1,0 +1,207 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { connect as connectTcp, isIP, type Socket } from 'node:net';
+import { type ConnectionOptions, connect as connectTls } from 'node:tls';
+import type { AnswerReceiver, RequestControl } from '../../egress/egress.ts';
+import type { Clock, Timer } from '../../kit/clock.ts';
+import { LIMITS } from '../../limits.ts';
+import { sharedReads } from '../shared-reads.ts';
+import { Http1Answer } from './answer.ts';
+
+const CONNECT_TIMEOUT = 'ERR_HOST_CONNECT_TIMEOUT';
+
+/** Where connections of one pool lead, and what they tell it. */
+export interface ConnectionTerms {
+  readonly url: URL;
+  readonly clock: Clock;
+  /** What a host gave for the next handshake; kept by the pool, for all its connections. */
+  session: Buffer | undefined;
+  /** Free for the next request. */
+  free(connection: HostConnection): void;
+  gone(connection: HostConnection): void;
+}
+
+/** A request under way, from the moment it was asked for. */
+export class HostExchange implements RequestControl {
+  readonly bytes: Buffer;
+  readonly receiver: AnswerReceiver;
+  #connection: HostConnection | null = null;
+  #paused = false;
+  over = false;
+  arrived = false;
+
+  constructor(bytes: Buffer, receiver: AnswerReceiver) {
+    this.bytes = bytes;
+    this.receiver = receiver;
+  }
+
+  goesOn(connection: HostConnection): void {
+    this.#connection = connection;
+    if (this.#paused) connection.pause();
+  }
+
+  pause(): void {
+    this.#paused = true;
+    if (!this.over) this.#connection?.pause();
+  }
+
+  resume(): void {
+    this.#paused = false;
+    if (!this.over) this.#connection?.resume();
+  }
+
+  cancel(): void {
+    if (this.over) return;
+    this.over = true;
+    this.#connection?.drop();
+  }
+
+  end(): void {
+    if (this.over) return;
+    this.over = true;
+    this.receiver.end();
+  }
+
+  fail(error: Error): void {
+    if (this.over) return;
+    this.over = true;
+    this.receiver.failed(error);
+  }
+}
+
+/** One connection to a host: a request at a time, in plain HTTP/1.1. */
+export class HostConnection {
+  readonly #terms: ConnectionTerms;
+  readonly #socket: Socket;
+  readonly #onHead = (status: number, headers: IncomingHttpHeaders): void => {
+    if (this.#exchange?.over === false) this.#exchange.receiver.head(status, headers);
+  };
+  #exchange: HostExchange | null = null;
+  #answer: Http1Answer | null = null;
+  #connecting: Timer | null;
+  #error: Error | null = null;
+  #closed = false;
+  /** When the host may close it, by the monotonic clock; known once it has answered. */
+  expiresMs = Number.POSITIVE_INFINITY;
+
+  constructor(terms: ConnectionTerms) {
+    this.#terms = terms;
+    this.#socket = openSocket(terms, {
+      ready: () => this.#connected(),
+      read: (bytes) => this.#read(bytes),
+    });
+    this.#connecting = terms.clock.after(LIMITS.hostConnectMs, () =>
+      this.#break(notConnected(`No connection to the host within ${LIMITS.hostConnectMs / 1000} seconds.`)),
+    );
+    this.#socket.setNoDelay(true);
+    this.#socket.setKeepAlive(true, LIMITS.hostProbeMs);
+    this.#socket.on('error', (error) => {
+      this.#error ??= error;
+    });
+    this.#socket.on('close', () => this.#close());
+  }
+
+  /** True while it can take a request. */
+  get usable(): boolean {
+    return !this.#closed && !this.#socket.destroyed && this.#socket.writable;
+  }
+
+  carry(exchange: HostExchange): void {
+    this.#exchange = exchange;
+    this.#answer = new Http1Answer(LIMITS.hostHeaderBytesMax, this.#onHead);
+    exchange.goesOn(this);
+    this.#socket.write(exchange.bytes);
+  }
+
+  pause(): void {
+    this.#socket.pause();
+  }
+
+  resume(): void {
+    this.#socket.resume();
+  }
+
+  /** Ends at once; whoever used it is told, unless it was they who asked. */
+  drop(): void {
+    this.#socket.destroy();
+  }
+
+  #connected(): void {
+    this.#connecting?.cancel();
+    this.#connecting = null;
+  }
+
+  #read(bytes: Buffer): void {
+    const exchange = this.#exchange;
+    const answer = this.#answer;
+    // A host that speaks unasked cannot be told from one that answers the next request too early.
+    if (exchange === null || answer === null) {
+      this.drop();
+      return;
+    }
+    const piece = answer.read(bytes);
+    exchange.arrived = answer.over;
+    if (piece !== null && !exchange.over) exchange.receiver.data([piece]);
+    if (answer.broken !== null) this.#break(new Error(answer.broken));
+    else if (answer.over) this.#answered(exchange, answer);
+  }
+
+  #answered(exchange: HostExchange, answer: Http1Answer): void {
+    this.#exchange = null;
+    this.#answer = null;
+    if (!answer.keepsConnection || answer.excess || this.#socket.writableLength > 0 || !this.usable) this.drop();
+    else {
+      const keepMs = Math.min(LIMITS.hostKeepAliveMs, (answer.keepAliveMs ?? Infinity) - LIMITS.hostKeepAliveMarginMs);
+      this.expiresMs = this.#terms.clock.monotonicMs() + keepMs;
+      this.#socket.resume();
+      this.#terms.free(this);
+    }
+    exchange.end();
+  }
+
+  #break(error: Error): void {
+    this.#error = error;
+    this.drop();
+  }
+
+  #close(): void {
+    this.#closed = true;
+    this.#connecting?.cancel();
+    const exchange = this.#exchange;
+    this.#exchange = null;
+    this.#terms.gone(this);
+    if (exchange === null) return;
+    if (this.#error === null && this.#answer?.endsHere() === true) exchange.end();
+    else exchange.fail(this.#error ?? new Error('The host closed the connection before its answer was whole.'));
+  }
+}
+
+/** With a code like those of the system, by which others tell that the host never heard of the request. */
+function notConnected(message: string): Error {
+  return Object.assign(new Error(message), { code: CONNECT_TIMEOUT });
+}
+
+interface SocketListener {
+  ready(): void;
+  /** The bytes are the listener's from then on. */
+  read(bytes: Buffer): void;
+}
+
+function openSocket(terms: ConnectionTerms, { ready, read }: SocketListener): Socket {
+  const { protocol, hostname, port } = terms.url;
+  const host = hostname.replace(/^\[|\]$/g, '');
+  const onread = sharedReads(read);
+  if (protocol === 'http:') return connectTcp({ host, port: Number(port || 80), onread }, ready);
+  const options: ConnectionOptions & { readonly onread: typeof onread } = {
+    host,
+    port: Number(port || 443),
+    onread,
+    ...(isIP(host) === 0 && { servername: host }),
+    ALPNProtocols: ['http/1.1'],
+    ...(terms.session !== undefined && { session: terms.session }),
+  };
+  const socket = connectTls(options, ready);
+  socket.on('session', (session: Buffer) => {
+    terms.session = session;
+  });
+  return socket;
+}

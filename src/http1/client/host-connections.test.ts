@@ -1,0 +1,333 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { createServer as createTlsServer, getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { afterEach, describe, expect, it } from 'vitest';
+import { certify } from '../../../test/egress/certificate.ts';
+import type { AnswerReceiver, RequestControl } from '../../egress/egress.ts';
+import { ManualClock } from '../../kit/clock.ts';
+import { LIMITS } from '../../limits.ts';
+import { type ConnectionsOptions, HostConnections } from './host-connections.ts';
+
+const CHUNKED = 'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n';
+const LAST_CHUNK = '0\r\n\r\n';
+const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok';
+
+const chunk = (text: string): string => `${text.length.toString(16)}\r\n${text}\r\n`;
+
+/** Notes what arrives, in order; `onData` may act as a relay would. */
+class Notes implements AnswerReceiver {
+  readonly seen: string[] = [];
+  readonly over = Promise.withResolvers<void>();
+  onData: () => void = () => {};
+
+  head(status: number): void {
+    this.seen.push(`head ${status}`);
+  }
+
+  data(chunks: readonly Buffer[]): void {
+    this.seen.push(chunks.join('|'));
+    this.onData();
+  }
+
+  end(): void {
+    this.seen.push('end');
+    this.over.resolve();
+  }
+
+  failed(error: Error): void {
+    this.seen.push(`failed: ${error.message}`);
+    this.over.resolve();
+  }
+}
+
+/** A host that does as it is told with every request it gets. */
+class Host {
+  readonly sockets: Socket[] = [];
+  readonly requests: string[] = [];
+  answer: (socket: Socket) => void = (socket) => socket.write(OK);
+  origin = '';
+  server: Server = createServer((socket) => this.take(socket));
+
+  async listen(scheme = 'http', name = '127.0.0.1'): Promise<void> {
+    this.server.listen(0, '127.0.0.1');
+    await once(this.server, 'listening');
+    this.origin = `${scheme}://${name}:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  take(socket: Socket): void {
+    this.sockets.push(socket);
+    socket.on('error', () => {});
+    socket.on('data', (bytes: Buffer) => {
+      this.requests.push(bytes.toString('latin1'));
+      this.answer(socket);
+    });
+  }
+
+  /** Every connection it was given has ended. */
+  async deserted(): Promise<void> {
+    await Promise.all(this.sockets.map((socket) => socket.destroyed || once(socket, 'close')));
+  }
+}
+
+let host: Host;
+let connections: HostConnections;
+
+async function start(options: ConnectionsOptions = {}): Promise<void> {
+  host = new Host();
+  await host.listen();
+  connections = new HostConnections(options);
+}
+
+function ask(notes: Notes): RequestControl {
+  return connections.send(
+    { origin: host.origin, path: '/v1/x', headers: { 'x-a': 'b' }, body: Buffer.from('{}') },
+    notes,
+  );
+}
+
+async function answered(): Promise<string[]> {
+  const notes = new Notes();
+  ask(notes);
+  await notes.over.promise;
+  return notes.seen;
+}
+
+afterEach(async () => {
+  await connections.close();
+  await host.deserted();
+  host.server.close();
+});
+
+describe('one request', () => {
+  it('goes out whole, in one piece', async () => {
+    await start();
+    expect(await answered()).toEqual(['head 200', 'ok', 'end']);
+    const address = host.origin.slice('http://'.length);
+    expect(host.requests).toEqual([
+      `POST /v1/x HTTP/1.1\r\nhost: ${address}\r\nconnection: keep-alive\r\nx-a: b\r\ncontent-length: 2\r\n\r\n{}`,
+    ]);
+  });
+
+  it('is never made with a header that would become two', async () => {
+    await start();
+    const headers = { 'x-a': 'b\r\nx-c: d' };
+    const notes = new Notes();
+    connections.send({ origin: host.origin, path: '/', headers, body: null }, notes).cancel();
+    expect(notes.seen).toEqual(['failed: The header x-a cannot be sent.']);
+    expect(connections.openConnections).toBe(0);
+  });
+
+  it('gets as one what came with one read, before the end', async () => {
+    await start();
+    host.answer = (socket) => socket.write(CHUNKED + chunk('one ') + chunk('two ') + chunk('three') + LAST_CHUNK);
+    expect(await answered()).toEqual(['head 200', 'one two three', 'end']);
+  });
+
+  it('does not wait for more than one read gave', async () => {
+    await start();
+    const notes = new Notes();
+    host.answer = (socket) => {
+      notes.onData = () => {
+        notes.onData = () => {};
+        socket.write(chunk('two') + LAST_CHUNK);
+      };
+      socket.write(CHUNKED + chunk('one'));
+    };
+    ask(notes);
+    await notes.over.promise;
+    expect(notes.seen).toEqual(['head 200', 'one', 'two', 'end']);
+  });
+
+  it('gets what came before the connection broke', async () => {
+    await start();
+    host.answer = (socket) => socket.end(CHUNKED + chunk('one') + chunk('two'));
+    expect(await answered()).toEqual([
+      'head 200',
+      'onetwo',
+      'failed: The host closed the connection before its answer was whole.',
+    ]);
+  });
+
+  it('fails where the answer departs from HTTP, and the connection with it', async () => {
+    await start();
+    host.answer = (socket) => socket.write(`${CHUNKED}${chunk('one')}nonsense`);
+    const seen = await answered();
+    expect(seen.slice(0, 2)).toEqual(['head 200', 'one']);
+    expect(seen[2]).toMatch(/^failed: The body is broken/);
+    await host.deserted();
+  });
+
+  it('hears nothing more once cancelled, not even the end that came with the same read', async () => {
+    await start();
+    const notes = new Notes();
+    host.answer = (socket) => socket.write(CHUNKED + chunk('one') + LAST_CHUNK);
+    const request = ask(notes);
+    notes.onData = () => request.cancel();
+    await once(host.server, 'connection');
+    await host.deserted();
+    expect(notes.seen).toEqual(['head 200', 'one']);
+  });
+
+  it('fails at once where nobody listens', async () => {
+    await start();
+    host.server.close();
+    expect((await answered())[0]).toMatch(/^failed: .*ECONNREFUSED/);
+    expect(connections.openConnections).toBe(0);
+  });
+
+  it('is read no further while paused', async () => {
+    await start();
+    const notes = new Notes();
+    const piece = 'x'.repeat(1 << 20);
+    let written = 0;
+    host.answer = (socket) => {
+      socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${64 * piece.length}\r\n\r\n`);
+      const more = (): void => {
+        while (written < 64 && socket.write(piece)) written++;
+        if (written++ < 64) socket.once('drain', more);
+      };
+      more();
+    };
+    const request = ask(notes);
+    const paused = Promise.withResolvers<number>();
+    notes.onData = () => {
+      notes.onData = () => {};
+      request.pause();
+      const { length } = notes.seen;
+      setImmediate(() => setImmediate(() => paused.resolve(notes.seen.length - length)));
+    };
+    expect(await paused.promise).toBe(0);
+    request.resume();
+    await notes.over.promise;
+    expect(notes.seen.at(-1)).toBe('end');
+    expect(notes.seen.slice(1, -1).join('').replaceAll('|', '').length).toBe(64 * piece.length);
+  });
+});
+
+describe('a connection', () => {
+  it('is used again, one request at a time', async () => {
+    await start();
+    for (let call = 0; call < 3; call++) expect(await answered()).toContain('end');
+    expect([host.sockets.length, host.requests.length, connections.openConnections]).toEqual([1, 3, 1]);
+    await Promise.all([answered(), answered()]);
+    expect([host.sockets.length, connections.openConnections]).toEqual([2, 2]);
+  });
+
+  it.each([
+    ['the host says that it closes', OK.replace('\r\n', '\r\nconnection: close\r\n')],
+    ['more came than the answer', `${OK}HTTP/1.1 200 OK\r\n`],
+  ])('is not used again when %s', async (_why, text) => {
+    await start();
+    host.answer = (socket) => socket.write(text);
+    await answered();
+    await answered();
+    expect(host.sockets.length).toBe(2);
+  });
+
+  it('is not used again when the host speaks unasked', async () => {
+    await start();
+    await answered();
+    host.sockets[0]!.write('HTTP/1.1 408 Request Timeout\r\ncontent-length: 0\r\n\r\n');
+    await host.deserted();
+    expect(await answered()).toEqual(['head 200', 'ok', 'end']);
+  });
+
+  it.each([
+    ['the usual time', OK, LIMITS.hostKeepAliveMs],
+    [
+      'the time the host gave',
+      OK.replace('\r\n', '\r\nkeep-alive: timeout=5\r\n'),
+      5_000 - LIMITS.hostKeepAliveMarginMs,
+    ],
+  ])('is given up after %s', async (_what, text, keptMs) => {
+    const clock = new ManualClock();
+    await start({ clock });
+    host.answer = (socket) => socket.write(text);
+    await answered();
+    clock.advance(keptMs - 1);
+    await answered();
+    expect(host.sockets.length).toBe(1);
+    clock.advance(keptMs);
+    await answered();
+    expect(host.sockets.length).toBe(2);
+  });
+
+  it('does not stay open for nobody', async () => {
+    const clock = new ManualClock();
+    await start({ clock });
+    await answered();
+    clock.advance(LIMITS.hostKeepAliveMs);
+    await host.deserted();
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('that does not come about in time fails its request', async () => {
+    const clock = new ManualClock();
+    await start({ clock });
+    host.origin = host.origin.replace('http:', 'https:');
+    host.answer = () => clock.advance(LIMITS.hostConnectMs);
+    expect(await answered()).toEqual(['failed: No connection to the host within 10 seconds.']);
+  });
+
+  it('is waited for where no more may be opened, by those that still want it', async () => {
+    await start({ connectionsMax: 1 });
+    const held = Promise.withResolvers<Socket>();
+    host.answer = held.resolve;
+    const [first, second, third] = [new Notes(), new Notes(), new Notes()];
+    ask(first);
+    ask(second).cancel();
+    ask(third);
+    const socket = await held.promise;
+    host.answer = (again) => again.write(OK);
+    socket.write(OK);
+    await third.over.promise;
+    expect([first.seen.at(-1), second.seen, third.seen.at(-1)]).toEqual(['end', [], 'end']);
+    expect([host.sockets.length, host.requests.length]).toEqual([1, 2]);
+  });
+
+  it('that breaks makes room for who waits', async () => {
+    await start({ connectionsMax: 1 });
+    host.answer = (socket) => {
+      host.answer = (again) => again.write(OK);
+      socket.destroy();
+    };
+    const [first, second] = [new Notes(), new Notes()];
+    ask(first);
+    ask(second);
+    await second.over.promise;
+    expect([first.seen[0], second.seen.at(-1)]).toEqual([expect.stringMatching(/^failed/), 'end']);
+  });
+});
+
+describe('a host behind TLS', () => {
+  const usual = getCACertificates('default');
+  afterEach(() => setDefaultCACertificates(usual));
+
+  async function startTls(name: string): Promise<string> {
+    const { key, cert } = certify([name]);
+    host = new Host();
+    host.server = createTlsServer({ key, cert }, (socket) => host.take(socket));
+    await host.listen('https', 'localhost');
+    connections = new HostConnections();
+    return cert;
+  }
+
+  it('is spoken to when its certificate is trusted and its own', async () => {
+    setDefaultCACertificates([...usual, await startTls('localhost')]);
+    expect(await answered()).toEqual(['head 200', 'ok', 'end']);
+    expect(await answered()).toEqual(['head 200', 'ok', 'end']);
+    expect(host.requests.length).toBe(2);
+  });
+
+  it('gets no byte of a request when its certificate is not trusted', async () => {
+    await startTls('localhost');
+    expect((await answered())[0]).toMatch(/^failed: .*self-signed/);
+    expect(host.requests).toEqual([]);
+  });
+
+  it("gets no byte of a request when its certificate is another's", async () => {
+    setDefaultCACertificates([...usual, await startTls('other.example')]);
+    expect((await answered())[0]).toMatch(/^failed: .*other\.example/s);
+    expect(host.requests).toEqual([]);
+  });
+});

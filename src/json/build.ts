@@ -1,0 +1,65 @@
+import {
+  afterString,
+  afterValue,
+  CLOSE_BRACE,
+  CLOSE_BRACKET,
+  COLON,
+  COMMA,
+  decodeString,
+  isSpace,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+  QUOTE,
+} from './bytes.ts';
+
+type Container = Record<string, unknown> | unknown[];
+
+/**
+ * Reads JSON known to be valid and without equal keys, leaving only scalars to V8: its JSON.parse takes a key with an
+ * escape for another key that it met in an object of the same shape (https://github.com/nodejs/node/issues/63785), so
+ * that `"\u006e": 128` could hide `n` from us and not from a host.
+ */
+export function buildJson(bytes: Buffer, parseScalar: (json: string) => unknown): unknown {
+  const source = { bytes, ascii: null };
+  const root: unknown[] = [];
+  const open: Container[] = [root];
+  /** The key that each open object has read and has no value for yet. */
+  const keys: (string | null)[] = [null];
+  for (let at = 0; at < bytes.length; ) {
+    const byte = bytes[at]!;
+    const parent = open.at(-1)!;
+    if (byte === QUOTE && !Array.isArray(parent) && keys.at(-1) === null) {
+      const end = afterString(source, at);
+      keys[keys.length - 1] = decodeString(bytes, at + 1, end - 1);
+      at = end;
+    } else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
+      const container: Container = byte === OPEN_BRACE ? {} : [];
+      put(parent, keys, container);
+      open.push(container);
+      keys.push(null);
+      at++;
+    } else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) {
+      open.pop();
+      keys.pop();
+      at++;
+    } else if (byte === COMMA || byte === COLON || isSpace(byte)) at++;
+    else {
+      const end = afterValue(source, at);
+      put(parent, keys, parseScalar(bytes.toString('utf8', at, end)));
+      at = end;
+    }
+  }
+  return root[0];
+}
+
+function put(parent: Container, keys: (string | null)[], value: unknown): void {
+  if (Array.isArray(parent)) {
+    parent.push(value);
+    return;
+  }
+  const key = keys.at(-1)!;
+  keys[keys.length - 1] = null;
+  if (key === '__proto__') {
+    Object.defineProperty(parent, key, { value, configurable: true, enumerable: true, writable: true });
+  } else parent[key] = value;
+}

@@ -1,0 +1,60 @@
+import type { z } from 'zod';
+import { formatPath } from './error.ts';
+
+export type Issue = z.core.$ZodIssue;
+
+export function issuePath(issue: Issue): (string | number)[] {
+  return issue.path.map((step) => (typeof step === 'number' ? step : String(step)));
+}
+
+/** What may stand where a schema refused something, as the rest of a sentence; never repeats what stood there. */
+export function describeIssue(issue: Issue): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      return `${isMissing(issue) ? 'is missing; it ' : ''}must be ${withArticle(issue.expected)}`;
+    case 'invalid_value':
+      return `must be one of ${issue.values.map((value) => JSON.stringify(value)).join(', ')}`;
+    case 'too_small':
+      return `must be ${boundOf(issue.origin, 'at least', Number(issue.minimum))}`;
+    case 'too_big':
+      return `must be ${boundOf(issue.origin, 'at most', Number(issue.maximum))}`;
+    case 'invalid_key':
+      return `is no allowed name: ${issue.issues[0]?.message ?? 'see the schema'}`;
+    case 'unrecognized_keys':
+      return `has unknown fields: ${issue.keys.join(', ')}`;
+    case 'invalid_union':
+      return describeUnion(issue);
+    default:
+      return issue.message;
+  }
+}
+
+function isMissing(issue: Issue): boolean {
+  return issue.message.endsWith('received undefined');
+}
+
+/** The alternative that was meant is the one that failed deepest inside. */
+function describeUnion(issue: Extract<Issue, { code: 'invalid_union' }>): string {
+  if (issue.message !== 'Invalid input') return issue.message;
+  const deepest = issue.errors.flat().toSorted((a, b) => b.path.length - a.path.length)[0];
+  if (deepest === undefined) return 'has the wrong form';
+  const path = formatPath(issuePath(deepest));
+  return path === '' ? describeIssue(deepest) : `has a fault at ${path}, which ${describeIssue(deepest)}`;
+}
+
+function boundOf(origin: string, bound: string, limit: number): string {
+  if (origin === 'string') return limit === 1 ? 'not empty' : `${bound} ${limit} characters long`;
+  if (origin === 'array') return `a list of ${bound} ${limit}`;
+  return `${bound} ${limit}`;
+}
+
+const TYPE_WORDS: Readonly<Record<string, string>> = {
+  int: 'a whole number',
+  record: 'an object',
+  array: 'a list',
+  object: 'an object',
+};
+
+function withArticle(type: string): string {
+  return TYPE_WORDS[type] ?? `a ${type}`;
+}

@@ -1,0 +1,277 @@
+import {
+  findMember,
+  hasKey,
+  type JsonContainer,
+  type JsonContainers,
+  type JsonMember,
+  type JsonPath,
+  type JsonSpan,
+} from './container.ts';
+import { formatPath } from './error.ts';
+
+export interface SetOptions {
+  /** Makes the objects on the way that are not there yet. */
+  createParents?: boolean;
+}
+
+/** An edit that makes no sense: into a scalar, over another edit, or to a key that is there already. */
+export class JsonEditError extends Error {
+  override readonly name = 'JsonEditError';
+}
+
+/** Bytes that give way to a text. */
+interface Splice extends JsonSpan {
+  readonly text: string;
+}
+
+/** Collects edits and applies them at once; every byte outside what was edited stays as it was written. */
+export class JsonEdit {
+  readonly #source: JsonContainers;
+  readonly #replacements: Splice[] = [];
+  /** Nearly every edit is of the outermost object. */
+  #outermost: ContainerEdit | null = null;
+  #deeper: Map<JsonContainer, ContainerEdit> | null = null;
+
+  /** The text must be known to be valid; every path means the text as it was before the edits. */
+  constructor(source: JsonContainers) {
+    this.#source = source;
+  }
+
+  /** Replaces the value at the path, or adds it at the end of its object (of its array, if the index is its length). */
+  set(path: JsonPath, json: string, options?: SetOptions): this {
+    if (path.length === 0) return this.#replace(this.#source.locate(path)!, json);
+    let container = this.#at(this.#source.start, path);
+    for (let depth = 0; depth < path.length; depth++) {
+      const key = path[depth]!;
+      const member = container.find(key);
+      const isLast = depth === path.length - 1;
+      if (member === undefined) {
+        if (!isLast && !options?.createParents) throw new JsonEditError(`There is no parent for ${formatPath(path)}.`);
+        container.append(key, isLast ? json : nest(path.slice(depth + 1), json));
+        break;
+      }
+      container.dropTwins(member, key);
+      if (isLast) this.#replace(member, json);
+      else container = this.#at(member.start, path);
+    }
+    return this;
+  }
+
+  /** Takes a member or element out, with one comma; nothing happens if it is not there. */
+  remove(path: JsonPath): this {
+    const container = this.#holderOf(path);
+    const key = path.at(-1)!;
+    const member = container?.find(key);
+    if (container !== null && member !== undefined) {
+      container.dropTwins(member, key);
+      container.drop(member);
+    }
+    return this;
+  }
+
+  /** Gives a member another key, in its place; nothing happens if it is not there. */
+  rename(path: JsonPath, newKey: string): this {
+    const container = this.#holderOf(path);
+    const key = path.at(-1)!;
+    const member = container?.find(key);
+    if (container !== null && member !== undefined) {
+      container.dropTwins(member, key);
+      container.rename(member, newKey);
+    }
+    return this;
+  }
+
+  /** The edited text; the same buffer if there was nothing to do. */
+  apply(): Buffer {
+    const splices = [...this.#replacements];
+    this.#outermost?.spliceInto(splices);
+    if (this.#deeper !== null) for (const edit of this.#deeper.values()) edit.spliceInto(splices);
+    if (splices.length === 0) return this.#source.bytes;
+    if (!areInOrder(splices)) splices.sort((left, right) => left.start - right.start);
+    return spliceAll(this.#source.bytes, splices);
+  }
+
+  #replace(span: JsonSpan, text: string): this {
+    this.#replacements.push({ start: span.start, end: span.end, text });
+    return this;
+  }
+
+  /** The container that the last step of a path leads into; null if there is none. */
+  #holderOf(path: JsonPath): ContainerEdit | null {
+    if (path.length === 0) {
+      throw new JsonEditError('The outermost value has no key: it can be set, but not removed or renamed.');
+    }
+    let container = this.#containerAt(this.#source.start);
+    for (let depth = 0; depth < path.length - 1; depth++) {
+      const member = container?.find(path[depth]!);
+      if (member === undefined) return null;
+      container = this.#containerAt(member.start);
+    }
+    return container;
+  }
+
+  #at(start: number, path: JsonPath): ContainerEdit {
+    const container = this.#containerAt(start);
+    if (container === null) throw new JsonEditError(`A parent of ${formatPath(path)} is not an object or array.`);
+    return container;
+  }
+
+  #containerAt(start: number): ContainerEdit | null {
+    const { bytes } = this.#source;
+    const container = this.#source.containerAt(start);
+    if (container === null) return null;
+    if (start === this.#source.start) {
+      this.#outermost ??= new ContainerEdit(bytes, container);
+      return this.#outermost;
+    }
+    this.#deeper ??= new Map();
+    const edit = this.#deeper.get(container) ?? new ContainerEdit(bytes, container);
+    this.#deeper.set(container, edit);
+    return edit;
+  }
+}
+
+interface Appended {
+  readonly key: string | number;
+  readonly json: string;
+}
+
+/** What is to change among the members of one object or array; here the commas are kept right. */
+class ContainerEdit {
+  readonly #bytes: Buffer;
+  readonly #container: JsonContainer;
+  /** Made when they are needed: most edits only replace. */
+  #dropped: Set<JsonMember> | null = null;
+  #renamed: Map<JsonMember, string> | null = null;
+  #appended: Appended[] | null = null;
+
+  constructor(bytes: Buffer, container: JsonContainer) {
+    this.#bytes = bytes;
+    this.#container = container;
+  }
+
+  find(key: string | number): JsonMember | undefined {
+    return findMember(this.#bytes, this.#container, key);
+  }
+
+  drop(member: JsonMember): void {
+    this.#dropped ??= new Set();
+    this.#dropped.add(member);
+  }
+
+  /** A reader that takes the first of two equal keys must not find what the edit was to change. */
+  dropTwins(member: JsonMember, key: string | number): void {
+    if (typeof key === 'number') return;
+    for (const other of this.#container.members) {
+      if (other !== member && hasKey(this.#bytes, other, key)) this.drop(other);
+    }
+  }
+
+  rename(member: JsonMember, newKey: string): void {
+    if (!this.#container.isObject) throw new JsonEditError('An element of an array has no key to rename.');
+    this.#renamed ??= new Map();
+    if (this.#renamed.has(member)) throw new JsonEditError(`The member that is to be ${newKey} is renamed twice.`);
+    this.#renamed.set(member, newKey);
+  }
+
+  append(key: string | number, json: string): void {
+    this.#appended ??= [];
+    const fits = this.#container.isObject
+      ? typeof key === 'string'
+      : key === this.#container.members.length + this.#appended.length;
+    if (!fits) throw new JsonEditError(`There is no place for ${JSON.stringify(key)} in this container.`);
+    this.#appended.push({ key, json });
+  }
+
+  spliceInto(splices: Splice[]): void {
+    this.#refuseEqualKeys();
+    if (this.#dropped !== null) this.#spliceDropped(this.#dropped, splices);
+    if (this.#renamed !== null) {
+      for (const [member, newKey] of this.#renamed) {
+        splices.push({ start: member.keyStart, end: member.keyEnd, text: JSON.stringify(newKey) });
+      }
+    }
+    if (this.#appended !== null) splices.push(this.#appendSplice(this.#appended));
+  }
+
+  /** A dropped member takes the comma before it along, or the one after it while nothing before it stays. */
+  #spliceDropped(dropped: ReadonlySet<JsonMember>, splices: Splice[]): void {
+    const { members } = this.#container;
+    let isFirst = true;
+    for (let index = 0; index < members.length; index++) {
+      const member = members[index]!;
+      if (!dropped.has(member)) isFirst = false;
+      else if (isFirst)
+        splices.push({ start: member.keyStart, end: members[index + 1]?.keyStart ?? member.end, text: '' });
+      else splices.push({ start: members[index - 1]!.end, end: member.end, text: '' });
+    }
+  }
+
+  #appendSplice(appended: readonly Appended[]): Splice {
+    const { isObject, inside, members } = this.#container;
+    const at = members.at(-1)?.end ?? inside;
+    let text = '';
+    let isFirst = members.length === (this.#dropped?.size ?? 0);
+    for (const { key, json } of appended) {
+      text += `${isFirst ? '' : ','}${isObject ? `${JSON.stringify(key)}:` : ''}${json}`;
+      isFirst = false;
+    }
+    return { start: at, end: at, text };
+  }
+
+  #refuseEqualKeys(): void {
+    // A single key was appended because there is none like it.
+    if (!this.#container.isObject || (this.#renamed === null && (this.#appended?.length ?? 0) < 2)) return;
+    const taken = new Set<string | number>();
+    for (const key of [...(this.#renamed?.values() ?? []), ...(this.#appended ?? []).map((added) => added.key)]) {
+      if (taken.has(key) || this.#stays(key)) {
+        throw new JsonEditError(`The edits would make two members with the key ${String(key)}.`);
+      }
+      taken.add(key);
+    }
+  }
+
+  #stays(key: string | number): boolean {
+    const member = this.find(key);
+    return member !== undefined && !this.#dropped?.has(member) && !this.#renamed?.has(member);
+  }
+}
+
+/** `['a', 'b'], 1` becomes `{"a":{"b":1}}`. */
+function nest(path: JsonPath, json: string): string {
+  return path.reduceRight<string>((inner, key) => {
+    if (typeof key !== 'string') throw new JsonEditError('Only objects are created on the way, never arrays.');
+    return `{${JSON.stringify(key)}:${inner}}`;
+  }, json);
+}
+
+/** As a few edits mostly are; sorting would cost more than looking. */
+function areInOrder(splices: readonly Splice[]): boolean {
+  for (let at = 1; at < splices.length; at++) if (splices[at - 1]!.start > splices[at]!.start) return false;
+  return true;
+}
+
+/** Every byte is copied once, into a buffer of the length that will be needed. */
+function spliceAll(bytes: Buffer, splices: readonly Splice[]): Buffer {
+  const spliced = Buffer.allocUnsafe(splicedLength(bytes, splices));
+  let read = 0;
+  let written = 0;
+  for (const { start, end, text } of splices) {
+    written += bytes.copy(spliced, written, read, start);
+    if (text !== '') written += spliced.write(text, written);
+    read = end;
+  }
+  bytes.copy(spliced, written, read);
+  return spliced;
+}
+
+function splicedLength(bytes: Buffer, splices: readonly Splice[]): number {
+  let length = bytes.length;
+  let before = 0;
+  for (const { start, end, text } of splices) {
+    if (start < before) throw new JsonEditError('Two edits overlap.');
+    length += (text === '' ? 0 : Buffer.byteLength(text)) - (end - start);
+    before = end;
+  }
+  return length;
+}

@@ -1,0 +1,118 @@
+import { isUtf8 } from 'node:buffer';
+import { LIMITS } from '../limits.ts';
+import { buildJson } from './build.ts';
+import { afterSpace, type JsonSource, sourceOf } from './bytes.ts';
+import { type JsonContainer, JsonContainers, type JsonPath, type JsonSpan, readContainer } from './container.ts';
+import { isTooDeep } from './depth.ts';
+import { JsonEdit } from './edit.ts';
+import { describePlace, JsonError, tooDeep } from './error.ts';
+import { checkStructure, type JsonLimits, pathAt } from './structure.ts';
+
+export type { JsonPath, JsonSpan } from './container.ts';
+export { type JsonEdit, JsonEditError } from './edit.ts';
+export { JsonError, type JsonErrorCode } from './error.ts';
+export type { JsonLimits } from './structure.ts';
+
+/** JSON as it was sent, and what it says; to change it, its bytes are edited instead of written anew. */
+export class JsonText {
+  readonly bytes: Buffer;
+  readonly value: unknown;
+  readonly #containers: JsonContainers;
+
+  constructor(bytes: Buffer, value: unknown, root: JsonContainer | null) {
+    this.bytes = bytes;
+    this.value = value;
+    this.#containers = new JsonContainers(bytes, root);
+  }
+
+  locate(path: JsonPath): JsonSpan | null {
+    return this.#containers.locate(path);
+  }
+
+  /** How many bytes the value at the path takes; 0 if there is none. */
+  spanBytes(path: JsonPath): number {
+    const span = this.locate(path);
+    return span === null ? 0 : span.end - span.start;
+  }
+
+  edit(): JsonEdit {
+    return new JsonEdit(this.#containers);
+  }
+}
+
+/** Where the value at a path lies in JSON known to be valid; null if there is none. */
+export function locateJson(bytes: Buffer, path: JsonPath): JsonSpan | null {
+  return new JsonContainers(bytes).locate(path);
+}
+
+/** Begins to edit JSON known to be valid. */
+export function editJson(bytes: Buffer): JsonEdit {
+  return new JsonEdit(new JsonContainers(bytes));
+}
+
+export function parseJson(text: string): unknown {
+  if (isTooDeep(text, LIMITS.hostJsonDepthMax)) throw tooDeep();
+  return parseAtAnyDepth(text);
+}
+
+function parseAtAnyDepth(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new JsonError('syntax', `This is not valid JSON: ${withoutQuotation((error as Error).message)}.`);
+  }
+}
+
+/** For text that may well not be JSON; undefined is no JSON value, so it means "it was not". */
+export function tryParseJson(text: string): unknown | undefined {
+  if (isTooDeep(text, LIMITS.hostJsonDepthMax)) return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Reads JSON from a stranger: valid UTF-8 without a mark, within the limits, and no key twice in any object, also not
+ * in two spellings, because one reader would take the first and another the last. Linear in time, whatever is sent.
+ */
+export function scanJson(bytes: Buffer, limits: JsonLimits): JsonText {
+  if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) {
+    throw new JsonError('byte_order_mark', 'The text begins with a byte order mark. Send it without one.');
+  }
+  if (!isUtf8(bytes)) throw new JsonError('invalid_utf8', 'The text is not valid UTF-8. Encode it as UTF-8.');
+  const text = bytes.toString();
+  const source = sourceOf(bytes, text);
+  const { hasEscapedKeys, root } = checkStructure(source, limits);
+  const value = parseChecked(source, text, limits);
+  return new JsonText(bytes, hasEscapedKeys ? buildJson(bytes, JSON.parse) : value, root);
+}
+
+/** Reads JSON from someone who does not mean to deceive us, such as the answer of a host; of equal keys the last counts. */
+export function readJson(bytes: Buffer): JsonText {
+  const text = bytes.toString();
+  const value = parseAtAnyDepth(text);
+  const source = sourceOf(bytes, text);
+  // One walk finds the members and refuses what is too deep.
+  return new JsonText(bytes, value, readContainer(source, afterSpace(bytes, 0), LIMITS.hostJsonDepthMax));
+}
+
+/** After the structure was checked, only the inside of a string can still be wrong. */
+function parseChecked(source: JsonSource, text: string, limits: JsonLimits): unknown {
+  const { bytes } = source;
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    const position = Number(/at position (\d+)/.exec((error as Error).message)?.[1] ?? 0);
+    const at = Buffer.byteLength(text.slice(0, position));
+    const cause = `a string has a raw control character or a wrong escape ${describePlace(bytes, at)}`;
+    const remedy = 'Write a line break as \\n and a backslash as \\\\.';
+    throw new JsonError('syntax', `This is not valid JSON: ${cause}. ${remedy}`, pathAt(source, at, limits));
+  }
+}
+
+/** V8 may quote the text around the error, and what people send does not belong into messages or logs. */
+function withoutQuotation(message: string): string {
+  return message.replace(/,? ?(?:\.{3})?"[\s\S]*"(?:\.{3})? is not valid JSON$/, '');
+}

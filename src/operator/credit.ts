@@ -1,0 +1,80 @@
+import type { z } from 'zod';
+import { ACCOUNT_PREFIX, type AccountServices, creditAccount } from '../accounts/accounts.ts';
+import { formatId } from '../kit/ids.ts';
+import { shellWord } from '../kit/shell-words.ts';
+import { type CreditResult, type Ledger, StoreUnavailable } from '../ledger/ledger.ts';
+import { formatUsd } from '../money/nanousd.ts';
+import type { Account } from '../store/store.ts';
+import { OperatorError } from './error.ts';
+import type { accountCredit } from './input.ts';
+import { accountNamed } from './lookup.ts';
+import type { CreditView } from './view.ts';
+
+export interface CreditServices extends AccountServices {
+  readonly ledger: Pick<Ledger, 'credit'>;
+}
+
+export async function credit(services: CreditServices, input: z.output<typeof accountCredit>): Promise<CreditView> {
+  const account = await accountNamed(services, input.account);
+  const write = async (operation: Parameters<Ledger['credit']>[0]): Promise<CreditResult> => {
+    try {
+      return await services.ledger.credit(operation);
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) throw error;
+      throw creditInDoubt(error.message, { ...operation, account: input.account });
+    }
+  };
+  const { outcome, reference } = await creditAccount(services, write, {
+    accountId: account.id,
+    amountNanousd: input.amount_nanousd,
+    reference: input.reference,
+    note: input.note,
+  });
+  if (outcome.kind === 'credit_refused')
+    throw new OperatorError('refused', describeRefusal(outcome, account, reference));
+  return {
+    object: 'credit',
+    account: formatId(ACCOUNT_PREFIX, account.id),
+    amount_nanousd: input.amount_nanousd,
+    reference,
+    repeated: outcome.kind === 'credit_repeated',
+    balance_nanousd: outcome.balanceNanousd,
+  };
+}
+
+/** What was sent to the books, so that it can be sent again. */
+export interface SentCredit {
+  /** As the operator named it. */
+  readonly account: string;
+  readonly amountNanousd: bigint;
+  readonly reference: string;
+  readonly note: string | null;
+}
+
+/** No answer came, so it may stand in the books or not; under the same reference it is safe to repeat, under none it is not. */
+export function creditInDoubt(why: string, { account, amountNanousd, reference, note }: SentCredit): OperatorError {
+  const amount = formatUsd(amountNanousd);
+  const words = ['tollgate accounts credit', shellWord(account), amount, '--reference', shellWord(reference)];
+  if (note !== null) words.push('--note', shellWord(note));
+  return new OperatorError(
+    'unavailable',
+    `${why} Nobody knows yet whether $${amount} went to "${account}": repeat it with its reference, under which it is credited only once.`,
+    words.join(' '),
+  );
+}
+
+function describeRefusal(
+  { reason }: Extract<CreditResult, { kind: 'credit_refused' }>,
+  account: Account,
+  reference: string,
+): string {
+  const available = formatUsd(account.balanceNanousd - account.heldNanousd);
+  const reasons: Record<typeof reason, string> = {
+    zero: 'The amount is zero; nothing to do.',
+    out_of_range: 'The balance would be beyond what the books can hold.',
+    no_account: `The account "${account.name}" is gone.`,
+    reference_differs: `The reference "${reference}" was used before with another amount; nothing was changed.`,
+    exceeds_available: `Only $${available} are available to take from "${account.name}".`,
+  };
+  return reasons[reason];
+}

@@ -1,0 +1,32 @@
+import { findAccount, KEY_PREFIX } from '../accounts/accounts.ts';
+import { parseId } from '../kit/ids.ts';
+import type { Account, KeyRow, Store } from '../store/store.ts';
+import { OperatorError } from './error.ts';
+
+interface Books {
+  readonly store: Store;
+}
+
+export async function accountNamed({ store }: Books, idOrName: string): Promise<Account> {
+  const account = await findAccount(store, idOrName);
+  if (account === null) throw unknownAccount(idOrName);
+  return account;
+}
+
+export async function keyNamed({ store }: Books, idText: string): Promise<KeyRow> {
+  const id = parseId(KEY_PREFIX, idText);
+  const key = id === null ? null : await store.findKey(id);
+  if (key === null) throw unknownKey(idText);
+  return key;
+}
+
+export function unknownAccount(idOrName: string): OperatorError {
+  return new OperatorError('not_found', `There is no account "${idOrName}".`, 'tollgate accounts list');
+}
+
+/** The text is not repeated: it may be the secret itself, pasted by mistake. */
+export function unknownKey(idText: string): OperatorError {
+  const named =
+    parseId(KEY_PREFIX, idText) === null ? 'A key is named by its id, as key_…' : `There is no key ${idText}.`;
+  return new OperatorError('not_found', named, 'tollgate keys list');
+}

@@ -1,0 +1,324 @@
+import type { z } from 'zod';
+import {
+  ACCOUNT_PREFIX,
+  type AccountServices,
+  createAccount,
+  KEY_PREFIX,
+  LOCAL_ACCOUNT_NAME,
+  mintKey,
+} from '../accounts/accounts.ts';
+import { type BalanceView, balanceView } from '../canonical/balance-view.ts';
+import { receiptView } from '../canonical/receipt-view.ts';
+import type { Catalog } from '../catalog/catalog.ts';
+import { describeIssue, issuePath } from '../json/describe-issue.ts';
+import { formatPath } from '../json/error.ts';
+import { JsonError, parseJson } from '../json/json.ts';
+import { stringifyJson } from '../json/stringify.ts';
+import { formatId, parseId } from '../kit/ids.ts';
+import { type Ledger, StoreUnavailable, type VerifyProgress } from '../ledger/ledger.ts';
+import type { KeyChange } from '../store/store.ts';
+import { credit } from './credit.ts';
+import { OperatorError, operatorErrorView } from './error.ts';
+import * as inputs from './input.ts';
+import { accountNamed, keyNamed, unknownAccount, unknownKey } from './lookup.ts';
+import { rotateSeals, type SealServices, sealRotation, showSeals } from './seal.ts';
+import { type BackupServices, backUpBooks, backupPlace } from './store.ts';
+import {
+  type AccountView,
+  accountView,
+  type KeyView,
+  keyView,
+  type ListView,
+  listView,
+  type ModelView,
+  modelView,
+  type ServerFacts,
+  type StatusView,
+  statusView,
+  type VerifyView,
+  verifyView,
+} from './view.ts';
+
+export { CAP_WINDOWS, type CapWindow } from '../store/store.ts';
+
+/** What the verbs work on: the running server's own services, or those the command line opened for itself. */
+export interface OperatorServices extends AccountServices, BackupServices, Pick<SealServices, 'masterKeys'> {
+  readonly ledger: Pick<Ledger, 'credit' | 'verify' | 'balance'>;
+  /** Why these books can only be read; null for books that can be worked on. */
+  readonly moved: string | null;
+  catalog(): Pick<Catalog, 'list' | 'resolve' | 'priceVersion'>;
+  /** This process's memory of keys; null where no server runs. */
+  readonly directory: { refresh(): Promise<void> } | null;
+  /** Null where no server runs. */
+  readonly server: ServerFacts | null;
+}
+
+export type Progress = (done: VerifyProgress) => void;
+
+interface Verb {
+  readonly input: z.ZodType;
+  /** It changes nothing, so that it may run on books that are kept elsewhere by now. */
+  readonly onlyReads: boolean;
+  run(services: OperatorServices, input: never, progress?: Progress): Promise<object>;
+}
+
+type Run<Input extends z.ZodType, Result extends object> = (
+  services: OperatorServices,
+  input: z.output<Input>,
+  progress?: Progress,
+) => Promise<Result>;
+
+function verb<Input extends z.ZodType, Result extends object>(input: Input, run: Run<Input, Result>) {
+  return { input, run, onlyReads: false };
+}
+
+function reading<Input extends z.ZodType, Result extends object>(input: Input, run: Run<Input, Result>) {
+  return { input, run, onlyReads: true };
+}
+
+/** Everything an operator can do, once: served over the control socket, and run by the command line itself. */
+export const VERBS = {
+  'accounts.create': verb(inputs.accountCreation, createNamedAccount),
+  'accounts.list': reading(inputs.accountPage, listAccounts),
+  'accounts.credit': verb(inputs.accountCredit, credit),
+  'keys.mint': verb(inputs.keyMinting, mint),
+  'keys.list': reading(inputs.keyPage, listKeys),
+  'keys.update': verb(inputs.keyUpdate, updateKey),
+  'keys.revoke': verb(inputs.keyChoice, revokeKey),
+  'models.list': reading(inputs.nothing, listModels),
+  'balance.show': reading(inputs.balanceChoice, showBalance),
+  'receipts.show': reading(inputs.receiptChoice, showReceipt),
+  'receipts.list': reading(inputs.receiptPage, listReceipts),
+  'ledger.verify': reading(inputs.nothing, verify),
+  'store.backup': reading(backupPlace, backUpBooks),
+  'seal.status': reading(inputs.nothing, showSeals),
+  'seal.rotate': verb(sealRotation, rotateSeals),
+  status: reading(inputs.nothing, showStatus),
+} as const satisfies Record<string, Verb>;
+
+export type VerbName = keyof typeof VERBS;
+export type VerbInput<Name extends VerbName> = z.input<(typeof VERBS)[Name]['input']>;
+export type VerbResult<Name extends VerbName> = Awaited<ReturnType<(typeof VERBS)[Name]['run']>>;
+
+/** Runs a verb on input that is not yet to be trusted; throws an OperatorError for everything it refuses. */
+export async function runVerb(
+  services: OperatorServices,
+  name: string,
+  input: unknown,
+  progress?: Progress,
+): Promise<object> {
+  if (!Object.hasOwn(VERBS, name)) throw new OperatorError('unknown_verb', `There is no verb "${name}".`);
+  const chosen: Verb = VERBS[name as VerbName];
+  const parsed = chosen.input.safeParse(input);
+  if (!parsed.success) throw new OperatorError('invalid_input', describeInput(parsed.error));
+  if (services.moved !== null && !chosen.onlyReads) throw new OperatorError('moved', services.moved);
+  try {
+    return await chosen.run(services, parsed.data as never, progress);
+  } catch (error) {
+    if (error instanceof StoreUnavailable) throw new OperatorError('unavailable', error.message);
+    throw error;
+  }
+}
+
+/** The same, from JSON text to JSON text, for the control socket. Amounts stand as integers, digit for digit. */
+export async function answerOperator(
+  services: OperatorServices,
+  name: string,
+  bodyText: string,
+): Promise<{ status: number; body: string }> {
+  try {
+    const result = await runVerb(services, name, bodyText === '' ? {} : parseJson(bodyText));
+    return { status: 200, body: stringifyJson(result) };
+  } catch (error) {
+    const known = error instanceof JsonError ? new OperatorError('invalid_input', error.message) : error;
+    if (!(known instanceof OperatorError)) throw error;
+    return { status: known.status, body: stringifyJson(operatorErrorView(known)) };
+  }
+}
+
+function describeInput(error: z.ZodError): string {
+  const issue = error.issues[0]!;
+  const path = formatPath(issuePath(issue));
+  return path === '' ? `The input ${describeIssue(issue)}.` : `${path} ${describeIssue(issue)}.`;
+}
+
+async function createNamedAccount(
+  services: OperatorServices,
+  input: z.output<typeof inputs.accountCreation>,
+): Promise<AccountView> {
+  const account = await createAccount(services, input);
+  if (account !== 'name_taken') return accountView(account);
+  throw new OperatorError('refused', `There is already an account named "${input.name}".`, 'tollgate accounts list');
+}
+
+async function listAccounts(
+  { store }: OperatorServices,
+  input: z.output<typeof inputs.accountPage>,
+): Promise<ListView<AccountView>> {
+  const accounts = await store.listAccounts({ limit: input.limit, after: afterId(ACCOUNT_PREFIX, input.after) });
+  return listView(accounts.map(accountView), input.limit);
+}
+
+async function mint(
+  services: OperatorServices,
+  input: z.output<typeof inputs.keyMinting>,
+): Promise<KeyView & { secret: string; unknown_models: readonly string[] }> {
+  const account = await accountNamed(services, input.account);
+  const models = resolveModels(services, input.models);
+  const minted = await mintKey(services, {
+    accountId: account.id,
+    name: input.name,
+    capNanousd: input.spend_cap_nanousd,
+    capWindow: input.window,
+    expiresMs: toMs(input.expires_at),
+    models: models.ids,
+  });
+  if (minted === 'no_account') throw unknownAccount(input.account);
+  await tellDirectory(services);
+  const view = keyView(minted.key, services.clock.nowMs());
+  return { ...view, secret: minted.secret.reveal(), unknown_models: models.unknown };
+}
+
+async function listKeys(
+  services: OperatorServices,
+  input: z.output<typeof inputs.keyPage>,
+): Promise<ListView<KeyView>> {
+  const account = input.account === null ? null : await accountNamed(services, input.account);
+  const page = { limit: input.limit, after: afterId(KEY_PREFIX, input.after) };
+  const keys = await services.store.listKeys(account?.id ?? null, page);
+  const nowMs = services.clock.nowMs();
+  return listView(
+    keys.map((key) => keyView(key, nowMs)),
+    input.limit,
+  );
+}
+
+async function updateKey(
+  services: OperatorServices,
+  input: z.output<typeof inputs.keyUpdate>,
+): Promise<KeyView & { unknown_models: readonly string[] }> {
+  const models = resolveModels(services, input.models ?? null);
+  const change: KeyChange = {
+    ...(input.name !== undefined && { name: input.name }),
+    ...(input.spend_cap_nanousd !== undefined && { capNanousd: input.spend_cap_nanousd }),
+    ...(input.window !== undefined && { capWindow: input.window }),
+    ...(input.expires_at !== undefined && { expiresMs: toMs(input.expires_at) }),
+    ...(input.models !== undefined && { models: models.ids }),
+  };
+  if (Object.keys(change).length === 0) throw new OperatorError('invalid_input', 'Nothing to change was given.');
+  if (change.capWindow !== undefined) await refuseWindowWithoutCap(services, input.key, change);
+  return { ...(await changeKey(services, input.key, change)), unknown_models: models.unknown };
+}
+
+/** A window limits nothing by itself: who sets one would believe in a limit that is not there. */
+async function refuseWindowWithoutCap(services: OperatorServices, idText: string, change: KeyChange): Promise<void> {
+  const { capNanousd } = { ...(await keyNamed(services, idText)), ...change };
+  if (capNanousd !== null) return;
+  throw new OperatorError(
+    'invalid_input',
+    'A window says when a spend cap starts afresh, but this key has no cap; set one.',
+  );
+}
+
+/** Revoking twice is the same as once: the first time stands. */
+async function revokeKey(services: OperatorServices, input: z.output<typeof inputs.keyChoice>): Promise<KeyView> {
+  const key = await keyNamed(services, input.key);
+  const nowMs = services.clock.nowMs();
+  return key.revokedMs === null ? changeKey(services, input.key, { revokedMs: nowMs }) : keyView(key, nowMs);
+}
+
+async function changeKey(services: OperatorServices, idText: string, change: KeyChange): Promise<KeyView> {
+  const { id } = await keyNamed(services, idText);
+  const changed = await services.store.updateKey(id, change);
+  if (changed === null) throw unknownKey(idText);
+  await tellDirectory(services);
+  return keyView(changed, services.clock.nowMs());
+}
+
+/** The change is made and will be polled; that this process hears of it at once is a courtesy that may fail. */
+async function tellDirectory({ directory }: OperatorServices): Promise<void> {
+  await directory?.refresh().catch(() => {});
+}
+
+async function listModels({ catalog }: OperatorServices): Promise<ListView<ModelView> & { price_version: string }> {
+  const { priceVersion } = catalog();
+  return { object: 'list', data: catalog().list().map(modelView), next: null, price_version: priceVersion };
+}
+
+async function showBalance(
+  services: OperatorServices,
+  input: z.output<typeof inputs.balanceChoice>,
+): Promise<BalanceView & { account: string; name: string }> {
+  const key = input.key === undefined ? null : await keyNamed(services, input.key);
+  const idOrName = input.account ?? (key === null ? LOCAL_ACCOUNT_NAME : formatId(ACCOUNT_PREFIX, key.accountId));
+  const account = await accountNamed(services, idOrName);
+  if (key !== null && key.accountId !== account.id) {
+    throw new OperatorError('invalid_input', `The key ${input.key} belongs to another account than "${account.name}".`);
+  }
+  const balance = await services.ledger.balance(account.id, key?.id ?? null);
+  if (balance === null) throw unknownAccount(idOrName);
+  return { ...balanceView(balance, key), account: formatId(ACCOUNT_PREFIX, account.id), name: account.name };
+}
+
+async function showReceipt(
+  { store }: OperatorServices,
+  input: z.output<typeof inputs.receiptChoice>,
+): Promise<Record<string, unknown>> {
+  const id = parseId('req_', input.receipt);
+  const receipt = id === null ? null : await store.findReceipt(id, null);
+  if (receipt !== null) return receiptView(receipt, { operator: true });
+  throw new OperatorError('not_found', `There is no receipt "${input.receipt}".`, 'tollgate receipts list');
+}
+
+async function listReceipts(
+  services: OperatorServices,
+  input: z.output<typeof inputs.receiptPage>,
+): Promise<ListView<Record<string, unknown>>> {
+  const account = input.account === null ? null : await accountNamed(services, input.account);
+  const key = input.key === null ? null : await keyNamed(services, input.key);
+  const filter = { accountId: account?.id ?? null, keyId: key?.id ?? null, sinceMs: toMs(input.since) };
+  const page = { limit: input.limit, after: afterId('req_', input.after) };
+  const receipts = await services.store.listReceipts(filter, page);
+  return listView(
+    receipts.map((receipt) => receiptView(receipt, { operator: true })),
+    input.limit,
+  );
+}
+
+async function verify({ ledger }: OperatorServices, _input: object, progress?: Progress): Promise<VerifyView> {
+  return verifyView(await ledger.verify(progress));
+}
+
+async function showStatus({ store, catalog, server, moved }: OperatorServices): Promise<StatusView> {
+  const { priceVersion: version } = catalog();
+  const health = await store.health();
+  const known = moved === null ? health : { ...health, mayAdmit: false, reason: moved };
+  return statusView(server, known, { models: catalog().list().length, version });
+}
+
+/** Lists hold catalog ids; a name the catalog does not know may be right tomorrow, so it is kept and reported. */
+function resolveModels(
+  { catalog }: OperatorServices,
+  names: readonly string[] | null,
+): { ids: readonly string[] | null; unknown: readonly string[] } {
+  if (names === null) return { ids: null, unknown: [] };
+  const unknown: string[] = [];
+  const ids = names.map((name) => {
+    const resolution = catalog().resolve(name);
+    if ('model' in resolution) return resolution.model.id;
+    unknown.push(name);
+    return name;
+  });
+  return { ids: [...new Set(ids)], unknown };
+}
+
+function afterId(prefix: string, text: string | null): bigint | null {
+  if (text === null) return null;
+  const id = parseId(prefix, text);
+  if (id === null) throw new OperatorError('invalid_input', `after: must be an id, as ${prefix}…`);
+  return id;
+}
+
+function toMs(seconds: number | null): number | null {
+  return seconds === null ? null : seconds * 1000;
+}

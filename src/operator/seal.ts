@@ -1,0 +1,110 @@
+import { z } from 'zod';
+import { ACCOUNT_PREFIX } from '../accounts/accounts.ts';
+import type { MasterKeyring } from '../custody/keyring.ts';
+import { MasterKeyError } from '../custody/master-keys.ts';
+import { rotatePage, sealStatus } from '../custody/rotate.ts';
+import { formatId } from '../kit/ids.ts';
+import type { Store } from '../store/store.ts';
+import { OperatorError } from './error.ts';
+
+/** What the verbs about seals work on. */
+export interface SealServices {
+  readonly store: Pick<Store, 'providerKeysAfter' | 'resealProviderKey'>;
+  /** Read when it is asked for: most commands have no need of the master keys. Throws a MasterKeyError. */
+  masterKeys(): MasterKeyring;
+}
+
+export const sealRotation = z.strictObject({
+  /** First makes a new master key; only where the file of them is our own. */
+  new_key: z.boolean().default(false),
+  /** Where an earlier page ended. */
+  after: z
+    .string()
+    .regex(/^\d{1,19}$/)
+    .nullable()
+    .default(null),
+});
+
+export interface SealRotationView {
+  readonly object: 'seal_rotation';
+  /** The id of the master key that all rows are brought under. */
+  readonly key: string;
+  /** How many other master keys there are, which only open. */
+  readonly older_keys: number;
+  readonly examined: number;
+  readonly rewrapped: number;
+  readonly up_to_date: number;
+  readonly changed_meanwhile: number;
+  readonly unreadable: number;
+  readonly next: string | null;
+}
+
+export interface SealStatusView {
+  readonly object: 'seal_status';
+  readonly source: string;
+  readonly keys: readonly { readonly id: string; readonly use: 'seals' | 'opens' | 'unknown'; readonly rows: number }[];
+  readonly rows: number;
+  readonly unreadable: number;
+  readonly unreadable_keys: readonly { readonly account: string; readonly provider: string }[];
+}
+
+/** One page; the first reads the master keys anew, so that a changed file is taken without a restart. */
+export async function rotateSeals(
+  services: SealServices,
+  input: z.output<typeof sealRotation>,
+): Promise<SealRotationView> {
+  const keyring = masterKeysOf(services, (keys) => {
+    if (input.after === null) keys.reload();
+    if (input.new_key) keys.addKey();
+  });
+  const after = input.after === null ? null : BigInt(input.after);
+  const { examined, rewrapped, upToDate, changedMeanwhile, unreadable, next } = await rotatePage(
+    services.store,
+    keyring.sealer,
+    after,
+  );
+  return {
+    object: 'seal_rotation',
+    key: keyring.sealer.keyId,
+    older_keys: keyring.sealer.keyIds.length - 1,
+    examined,
+    rewrapped,
+    up_to_date: upToDate,
+    changed_meanwhile: changedMeanwhile,
+    unreadable,
+    next: next === null ? null : String(next),
+  };
+}
+
+export async function showSeals(services: SealServices): Promise<SealStatusView> {
+  const { sealer, source } = masterKeysOf(services, () => {});
+  const { rows, byKey, unreadableRows, unreadable } = await sealStatus(services.store, sealer);
+  const known = sealer.keyIds;
+  const strangers = [...byKey.keys()].filter((id) => !known.includes(id));
+  return {
+    object: 'seal_status',
+    source,
+    keys: [...known, ...strangers].map((id, at) => ({
+      id,
+      use: at === 0 ? 'seals' : at < known.length ? 'opens' : 'unknown',
+      rows: byKey.get(id) ?? 0,
+    })),
+    rows,
+    unreadable: unreadableRows,
+    unreadable_keys: unreadable.map(({ accountId, provider }) => ({
+      account: formatId(ACCOUNT_PREFIX, accountId),
+      provider,
+    })),
+  };
+}
+
+function masterKeysOf(services: SealServices, prepare: (keys: MasterKeyring) => void): MasterKeyring {
+  try {
+    const keys = services.masterKeys();
+    prepare(keys);
+    return keys;
+  } catch (error) {
+    if (error instanceof MasterKeyError) throw new OperatorError('refused', error.message);
+    throw error;
+  }
+}

@@ -1,0 +1,250 @@
+import type { Receipt } from '../../canonical/receipt.ts';
+import type { Clock } from '../../kit/clock.ts';
+import { LIMITS } from '../../limits.ts';
+import { isOver } from '../idempotency.ts';
+import { MemoryOperations } from '../rules/operations.ts';
+import { byId, MemoryRows, pageOf, windowNameOf } from '../rules/rows.ts';
+import {
+  type Account,
+  DIED_REASON,
+  type Instance,
+  type KeyChange,
+  type KeyRow,
+  type KeyWindow,
+  type LedgerOperation,
+  type LedgerOutcome,
+  type NewAccount,
+  type NewKey,
+  type Page,
+  type ProviderKeyRow,
+  type Reaping,
+  type ReceiptFilter,
+  type Store,
+  type StoreHealth,
+  type VerifyReport,
+} from '../store.ts';
+import { startOfDayMs, windowSpan } from '../windows.ts';
+
+/** The store in plain maps: the model that every engine is compared with. It forgets all when the process ends. */
+export class MemoryStore implements Store {
+  readonly #clock: Clock;
+  readonly #rows = new MemoryRows();
+  readonly #operations: MemoryOperations;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.#operations = new MemoryOperations(this.#rows, clock);
+  }
+
+  async apply(operations: readonly LedgerOperation[]): Promise<LedgerOutcome[]> {
+    if (operations.length > 0) this.#rows.todayMs = Math.max(this.#rows.todayMs, startOfDayMs(this.#clock.nowMs()));
+    return operations.map((operation) => {
+      try {
+        return this.#operations.apply(operation);
+      } catch (error) {
+        return { kind: 'operation_failed', message: String(error) };
+      }
+    });
+  }
+
+  async beginInstance(): Promise<Instance> {
+    this.#rows.epoch += 1n;
+    this.#rows.epochs.clear();
+    this.#rows.epochs.add(this.#rows.epoch);
+    const open = [...this.#rows.calls.values()].filter((call) => call.receipt.state === 'open');
+    for (const call of open) this.#operations.void(call.receipt.id, DIED_REASON);
+    return { number: Number(this.#rows.epoch % 1024n), epoch: this.#rows.epoch, voidedHolds: open.length };
+  }
+
+  async beat(epoch: bigint): Promise<boolean> {
+    return epoch === this.#rows.epoch;
+  }
+
+  async reap(): Promise<Reaping> {
+    return { voided: 0, stuck: null };
+  }
+
+  async shareRequests(): Promise<ReadonlyMap<bigint, number>> {
+    return new Map();
+  }
+
+  async registerPrices(version: string, pricesJson: string): Promise<number> {
+    const index = this.#rows.prices.findIndex((list) => list.version === version);
+    if (index === -1) return this.#rows.prices.push({ version, pricesJson });
+    if (this.#rows.prices[index]?.pricesJson !== pricesJson) throw new Error(`Price list ${version} has other prices.`);
+    return index + 1;
+  }
+
+  async createAccount(account: NewAccount): Promise<'created' | 'name_taken'> {
+    if ([...this.#rows.accounts.values()].some((other) => other.name === account.name)) return 'name_taken';
+    if (this.#rows.accounts.has(account.id)) throw new Error(`The id ${account.id} is taken.`);
+    this.#rows.accounts.set(account.id, { ...account, balanceNanousd: 0n, heldNanousd: 0n, spentNanousd: 0n });
+    return 'created';
+  }
+
+  async findAccount(idOrName: bigint | string): Promise<Account | null> {
+    const account = [...this.#rows.accounts.values()].find((one) => one.id === idOrName || one.name === idOrName);
+    return account === undefined ? null : { ...account };
+  }
+
+  async listAccounts(page: Page): Promise<Account[]> {
+    return pageOf([...this.#rows.accounts.values()].sort(byId), page).map((account) => ({ ...account }));
+  }
+
+  async createKey(key: NewKey): Promise<'created' | 'no_account'> {
+    if (!this.#rows.accounts.has(key.accountId)) return 'no_account';
+    const taken = [...this.#rows.keys.values()].some(
+      (other) => other.id === key.id || other.sha256Hex === key.sha256Hex,
+    );
+    if (taken) throw new Error(`The key ${key.id} or its hash is taken.`);
+    this.#rows.keys.set(key.id, { ...key, revokedMs: null, version: ++this.#rows.keyVersion });
+    return 'created';
+  }
+
+  async updateKey(id: bigint, change: KeyChange): Promise<KeyRow | null> {
+    const key = this.#rows.keys.get(id);
+    if (key === undefined) return null;
+    const changed = { ...key, ...change, version: ++this.#rows.keyVersion };
+    this.#rows.keys.set(id, changed);
+    return changed;
+  }
+
+  async findKeyByHash(sha256Hex: string): Promise<KeyRow | null> {
+    return [...this.#rows.keys.values()].find((key) => key.sha256Hex === sha256Hex) ?? null;
+  }
+
+  async findKey(id: bigint): Promise<KeyRow | null> {
+    return this.#rows.keys.get(id) ?? null;
+  }
+
+  async listKeys(accountId: bigint | null, page: Page): Promise<KeyRow[]> {
+    const keys = [...this.#rows.keys.values()].filter((key) => accountId === null || key.accountId === accountId);
+    return pageOf(keys.sort(byId), page);
+  }
+
+  async keysChangedSince(version: bigint | null): Promise<{ version: bigint; keys: KeyRow[] }> {
+    if (version === null) return { version: this.#rows.keyVersion, keys: [] };
+    const changed = [...this.#rows.keys.values()].filter((key) => key.version > version);
+    const keys = changed.sort((a, b) => (a.version < b.version ? -1 : 1)).slice(0, LIMITS.storePageRowsMax);
+    return { version: keys.at(-1)?.version ?? version, keys };
+  }
+
+  async keyWindow(keyId: bigint): Promise<KeyWindow | null> {
+    const key = this.#rows.keys.get(keyId);
+    if (key === undefined) return null;
+    const spend = this.#rows.windows.get(windowNameOf(keyId, key.capWindow, this.#operations.windowTimeMs));
+    const span = windowSpan(key.capWindow, this.#operations.windowTimeMs);
+    return { window: key.capWindow, ...span, ...(spend ?? { spentNanousd: 0n, heldNanousd: 0n }) };
+  }
+
+  async putProviderKey(row: ProviderKeyRow): Promise<void> {
+    if (!this.#rows.accounts.has(row.accountId)) throw new Error(`There is no account ${row.accountId}.`);
+    const before = await this.findProviderKey(row.accountId, row.provider);
+    if (before?.id !== row.id && this.#rows.providerKeys.has(row.id)) throw new Error(`The id ${row.id} is taken.`);
+    if (before !== null) this.#rows.providerKeys.delete(before.id);
+    this.#rows.providerKeys.set(row.id, { ...row, createdMs: before?.createdMs ?? row.createdMs });
+  }
+
+  async findProviderKey(accountId: bigint, provider: string): Promise<ProviderKeyRow | null> {
+    return (await this.listProviderKeys(accountId)).find((row) => row.provider === provider) ?? null;
+  }
+
+  async listProviderKeys(accountId: bigint): Promise<ProviderKeyRow[]> {
+    const rows = [...this.#rows.providerKeys.values()].filter((row) => row.accountId === accountId);
+    return rows.sort((a, b) => (a.provider < b.provider ? -1 : 1)).slice(0, LIMITS.storePageRowsMax);
+  }
+
+  async deleteProviderKey(accountId: bigint, provider: string): Promise<boolean> {
+    const row = await this.findProviderKey(accountId, provider);
+    return row !== null && this.#rows.providerKeys.delete(row.id);
+  }
+
+  async providerKeysAfter(id: bigint | null, limit: number): Promise<ProviderKeyRow[]> {
+    return pageOf([...this.#rows.providerKeys.values()].sort(byId), { limit, after: id });
+  }
+
+  async resealProviderKey(id: bigint, before: Uint8Array, after: Uint8Array): Promise<boolean> {
+    const row = this.#rows.providerKeys.get(id);
+    if (row === undefined || Buffer.compare(row.sealed, before) !== 0) return false;
+    this.#rows.providerKeys.set(id, { ...row, sealed: after });
+    return true;
+  }
+
+  async findReceipt(id: bigint, accountId: bigint | null): Promise<Receipt | null> {
+    const receipt = this.#rows.calls.get(id)?.receipt;
+    if (receipt === undefined || (accountId !== null && receipt.accountId !== accountId)) return null;
+    return { ...receipt };
+  }
+
+  async listReceipts(filter: ReceiptFilter, page: Page): Promise<Receipt[]> {
+    const matching = this.#rows
+      .receipts()
+      .filter(
+        (receipt) =>
+          (filter.accountId === null || receipt.accountId === filter.accountId) &&
+          (filter.keyId === null || receipt.keyId === filter.keyId) &&
+          (filter.sinceMs === null || receipt.createdMs >= filter.sinceMs) &&
+          (page.after === null || receipt.id < page.after),
+      );
+    return pageOf(matching.reverse(), { limit: page.limit, after: null }).map((receipt) => ({ ...receipt }));
+  }
+
+  /** Recomputes nothing that the maps could get wrong by themselves: the engines' own sums are checked against it. */
+  async verify(): Promise<VerifyReport> {
+    const receipts = [...this.#rows.forgotten, ...this.#rows.receipts()];
+    const open = receipts.filter((receipt) => receipt.state === 'open');
+    return {
+      accounts: this.#rows.accounts.size,
+      keys: this.#rows.keys.size,
+      receipts: receipts.length - open.length,
+      credits: this.#rows.credits.size,
+      openHolds: open.length,
+      lossNanousd: receipts.reduce((sum, receipt) => sum + receipt.lossNanousd, 0n),
+      violations: [...this.#rows.accounts.values()].flatMap((account) => this.#violations(account, receipts)),
+    };
+  }
+
+  #violations(account: Account, receipts: readonly Receipt[]): string[] {
+    const own = receipts.filter((receipt) => receipt.accountId === account.id);
+    const spent = own.reduce((sum, receipt) => sum + receipt.costNanousd, 0n);
+    const held = own.reduce((sum, receipt) => sum + (receipt.state === 'open' ? receipt.heldNanousd : 0n), 0n);
+    const credited = [...this.#rows.credits.values()].reduce(
+      (sum, credit) => sum + (credit.accountId === account.id ? credit.amountNanousd : 0n),
+      0n,
+    );
+    const exact =
+      spent === account.spentNanousd && held === account.heldNanousd && credited - spent === account.balanceNanousd;
+    return exact ? [] : [`Account ${account.id} does not equal the sum of its entries.`];
+  }
+
+  async closeBooks(forgetBeforeMs: number | null): Promise<{ closed: number; forgotten: number }> {
+    let closed = 0;
+    for (const receipt of this.#rows.receipts()) {
+      if (receipt.id <= this.#rows.closedUpTo) continue;
+      if (receipt.state === 'open' || receipt.createdMs > this.#clock.nowMs() - LIMITS.closingAgeMs) break;
+      this.#rows.closedUpTo = receipt.id;
+      closed += 1;
+    }
+    const forgotten = this.#rows
+      .receipts()
+      .filter(
+        ({ id, createdMs }) => id <= this.#rows.closedUpTo && forgetBeforeMs !== null && createdMs < forgetBeforeMs,
+      );
+    for (const receipt of forgotten) this.#rows.calls.delete(receipt.id);
+    this.#rows.forgotten.push(...forgotten);
+    return { closed, forgotten: forgotten.length };
+  }
+
+  async sweepIdempotencyKeys(): Promise<number> {
+    const all = [...this.#rows.idempotencyKeys];
+    const over = all.filter(([, row]) => isOver(row, this.#clock.nowMs()));
+    for (const [name] of over) this.#rows.idempotencyKeys.delete(name);
+    return over.length;
+  }
+
+  async health(): Promise<StoreHealth> {
+    return { ok: true, reason: null, mayAdmit: true };
+  }
+
+  async close(): Promise<void> {}
+}

@@ -1,0 +1,77 @@
+import { CALL_STATE } from '../codes.ts';
+import { type HoldOperation, StoreUnavailable } from '../store.ts';
+import type { BatchRows } from './batch-rows.ts';
+import type { BatchWrites } from './batch-writes.ts';
+import type { Connections } from './connections.ts';
+import { ConnectionLost, isPoison, sqlState } from './faults.ts';
+import { BEGIN_BRIEF } from './locks.ts';
+import type { Answer, Statement } from './pipeline.ts';
+import { numbers } from './values.ts';
+
+/** Rows that only this batch can have written: as a batch is one commit, they speak for all of them. */
+export interface Witness {
+  readonly accountId: bigint;
+  readonly statement: Statement;
+}
+
+const { settled, voided } = CALL_STATE.of;
+
+/** Null if the batch changed nothing that matters. */
+export function witnessOf({ holds, settles, voids, credits }: BatchWrites, rows: BatchRows): Witness | null {
+  const credit = credits[0];
+  if (credit !== undefined) {
+    const statement = { text: 'SELECT 1 FROM credit WHERE id = $1', values: [credit.id] };
+    return { accountId: credit.accountId, statement };
+  }
+  const hold = holds[0];
+  if (hold !== undefined) {
+    return { accountId: hold.accountId, statement: allOf(holds) };
+  }
+  const ended = settles[0] ?? voids[0];
+  if (ended === undefined) return null;
+  const state = ended.kind === 'settle' ? settled : voided;
+  const statement = { text: 'SELECT 1 FROM call WHERE id = $1 AND state = $2', values: [ended.id, state] };
+  return { accountId: rows.calls.get(ended.id)!.receipt.accountId, statement };
+}
+
+/** No hold's id was looked up before: one that was taken must not pass for this batch's. */
+function allOf(holds: BatchWrites['holds']): Statement {
+  const column = (pick: (hold: HoldOperation) => bigint | number) => numbers(holds.map(pick));
+  const columns = [column(({ id }) => id), column(({ epoch }) => epoch), column(({ createdMs }) => createdMs)];
+  return {
+    text: `SELECT 1 FROM call WHERE (id, epoch, created_ms) IN (SELECT * FROM unnest($1::int8[], $2::int8[], $3::int8[]))
+      HAVING count(*) = $4`,
+    values: [...columns, holds.length],
+  };
+}
+
+/**
+ * Waits until the database answers, and then for the account's lock, which the lost transaction held: once we have it,
+ * that transaction is over, and what its rows say is final. The server bounds the wait for it, and it is asked for again.
+ * Nothing is ever repeated in doubt.
+ */
+export async function isDurable(connections: Connections, witness: Witness): Promise<boolean> {
+  for (;;) {
+    await connections.whenUp();
+    try {
+      const answers = await connections.withLine((line) =>
+        line.together([
+          { text: BEGIN_BRIEF },
+          { text: LOCK_ACCOUNT, values: [witness.accountId] },
+          witness.statement,
+          { text: 'COMMIT' },
+        ]),
+      );
+      return (answers[2] as Answer).rows.length > 0;
+    } catch (error) {
+      if (connections.closed) throw new StoreUnavailable('The store was closed before its last commit was confirmed.');
+      if (error instanceof ConnectionLost) continue;
+      // What no column can hold was not written either.
+      if (isPoison(error)) return false;
+      if (sqlState(error) === null) throw error;
+      await connections.pause();
+    }
+  }
+}
+
+const LOCK_ACCOUNT = 'SELECT 1 FROM balance WHERE account_id = $1 FOR NO KEY UPDATE';

@@ -1,0 +1,131 @@
+import { describe, expect, test } from 'vitest';
+import { jsonText, UPSTREAM_TERMS } from '../../../test/chat-wire.ts';
+import type { CanonicalRequest } from '../../canonical/request.ts';
+import type { HostManners } from '../wire.ts';
+import { peek } from './peek.ts';
+import { writeRequest } from './splice-request.ts';
+import { writeHubRequest } from './write-request.ts';
+
+type Message = Record<string, unknown>;
+
+function write(body: object, manners: HostManners): string {
+  const text = jsonText({ model: 'bridge', max_completion_tokens: 9, ...body });
+  return writeRequest(text, peek(text), { ...UPSTREAM_TERMS, outputLimit: 9, manners }).toString();
+}
+
+function sent(messages: Message[], manners: HostManners): Message[] {
+  return (JSON.parse(write({ messages }, manners)) as { messages: Message[] }).messages;
+}
+
+const TURN = { role: 'assistant', content: 'so' };
+const DETAILS = [{ type: 'reasoning.text', text: 'hm', signature: 's', format: 'anyone' }];
+const OPEN = { type: 'reasoning.text', text: 'hm', format: 'anyone' };
+const UNTAGGED = { type: 'reasoning.encrypted', data: 'sealed by the host itself' };
+
+describe('a host that does not know the developer', () => {
+  test('is told by the system, and every other byte stays', () => {
+    const messages = '[ {"role":"developer","content":"\\u0041"} , {"content":"b","role":"user"}]';
+    const body = `{"model":"bridge","messages":${messages},"max_completion_tokens":9}`;
+    const text = jsonText(body);
+    const terms = { ...UPSTREAM_TERMS, outputLimit: 9, manners: { developerAsSystem: true } };
+    expect(writeRequest(text, peek(text), terms).toString()).toBe(body.replace('"developer"', '"system"'));
+  });
+
+  test('others hear the word as it was written', () => {
+    expect(sent([{ role: 'developer', content: 'a' }], {})[0]!.role).toBe('developer');
+  });
+});
+
+describe('traces of earlier turns', () => {
+  const plain = { ...TURN, reasoning: 'hm', reasoning_content: 'hm', reasoning_details: [] };
+  const both = { ...TURN, reasoning: 'hm', reasoning_content: 'hm', reasoning_details: DETAILS };
+
+  test.each<[string, HostManners, Message, Message]>([
+    ['go as written where nothing is said', {}, plain, plain],
+    ['go whole to a reseller, which passes them on', { seals: 'any' }, both, both],
+    ['go back to their maker', { seals: 'anyone' }, both, both],
+    ['sealed ones go to nobody else', { seals: 'other' }, both, { ...TURN, reasoning: 'hm', reasoning_content: 'hm' }],
+    [
+      'and of several only those',
+      {},
+      { ...TURN, reasoning_details: [OPEN, ...DETAILS, UNTAGGED] },
+      { ...TURN, reasoning_details: [OPEN, UNTAGGED] },
+    ],
+    ['do not go to a host that refuses them', { traces: 'none' }, both, TURN],
+    ['go by the one name the host knows', { traces: 'reasoning_content' }, both, { ...TURN, reasoning_content: 'hm' }],
+    [
+      'are renamed for it',
+      { traces: 'reasoning_content' },
+      { ...TURN, reasoning: 'h"m' },
+      { ...TURN, reasoning_content: 'h"m' },
+    ],
+    [
+      'are renamed the other way',
+      { traces: 'reasoning' },
+      { ...TURN, reasoning_content: 'hm', reasoning: '' },
+      { ...TURN, reasoning: 'hm' },
+    ],
+    ['are not made up', { traces: 'reasoning_content' }, TURN, TURN],
+    ['what only its maker can read stays here', { traces: 'reasoning' }, { ...TURN, reasoning_details: DETAILS }, TURN],
+  ])('%s', (_name, manners, message, expected) => {
+    expect(sent([{ role: 'user', content: 'a' }, message], manners)[1]).toEqual(expected);
+  });
+
+  test('a user who writes of reasoning is not touched', () => {
+    const message = { role: 'user', content: 'a', reasoning: 'mine' };
+    expect(sent([message], { traces: 'none' })).toEqual([message]);
+  });
+});
+
+test('a field the host refuses is not sent, nor asked for by ourselves; one it must have is', () => {
+  const manners: HostManners = { omits: ['stream_options', 'logit_bias'], adds: { safe_prompt: false } };
+  const body = { messages: [{ role: 'user', content: 'a' }], stream: true, logit_bias: {}, stream_options: {} };
+  const { messages: _, ...rest } = JSON.parse(write(body, manners));
+  expect(rest).toEqual({ model: 'bridge', max_completion_tokens: 9, stream: true, safe_prompt: false });
+});
+
+test('a request from another wire keeps to the same manners', () => {
+  const request = {
+    messages: [
+      { role: 'user', blocks: [{ kind: 'text', text: 'a' }] },
+      {
+        role: 'assistant',
+        blocks: [
+          { kind: 'reasoning', text: 'hm', opaque: null },
+          { kind: 'text', text: 'so' },
+        ],
+      },
+    ],
+    tools: [],
+    toolChoice: null,
+    parallelToolCalls: null,
+    answerFormat: null,
+    sampling: {
+      temperature: null,
+      topP: null,
+      topK: null,
+      frequencyPenalty: null,
+      presencePenalty: null,
+      seed: null,
+      stop: [],
+    },
+  } as unknown as CanonicalRequest;
+  const written = (manners: HostManners) =>
+    JSON.parse(
+      writeHubRequest(request, {
+        hostModel: 'm',
+        stream: true,
+        outputLimit: 5,
+        outputLimitField: 'max_tokens',
+        reasoningEffort: null,
+        thinking: null,
+        manners,
+      }).toString(),
+    );
+  expect(written({}).messages[1]).toEqual({ ...TURN, reasoning_content: 'hm' });
+  expect(written({ traces: 'reasoning' }).messages[1]).toEqual({ ...TURN, reasoning: 'hm' });
+  expect(written({ traces: 'none' }).messages[1]).toEqual(TURN);
+  expect(written({}).stream_options).toEqual({ include_usage: true });
+  expect(written({ omits: ['stream_options'], adds: { x: 1 } })).toMatchObject({ x: 1, stream: true });
+  expect(written({ omits: ['stream_options'] }).stream_options).toBeUndefined();
+});

@@ -1,0 +1,54 @@
+import type { JsonEdit } from '../../json/json.ts';
+import { isObject, isText, type Members, objectsIn } from '../fields/members.ts';
+import type { HostManners } from '../wire.ts';
+import { readOpaque } from './reasoning-details.ts';
+
+/** Where a turn's trace may stand; the last holds what only its own maker can read. */
+const TRACE_MEMBERS = ['reasoning', 'reasoning_content', 'reasoning_details'] as const;
+
+/** Spells messages as this host knows them: a role it has, and traces of earlier turns where it looks for them. */
+export function editMessages(body: Members, edit: JsonEdit, manners: HostManners): void {
+  const { developerAsSystem, traces } = manners;
+  objectsIn(body.messages).forEach((message, at) => {
+    if (developerAsSystem === true && message.role === 'developer') edit.set(['messages', at, 'role'], '"system"');
+    if (traces !== undefined && message.role === 'assistant') editTrace(message, ['messages', at], edit, traces);
+    else if (message.reasoning_details !== undefined) keepSealsFrom(message, ['messages', at], edit, manners);
+  });
+}
+
+/** What is tagged with a vendor goes back to that vendor's hosts; of what bears no tag, the host itself is the maker. */
+function keepSealsFrom(
+  message: Members,
+  path: readonly (string | number)[],
+  edit: JsonEdit,
+  { seals }: HostManners,
+): void {
+  if (seals === 'any' || !Array.isArray(message.reasoning_details)) return;
+  const isForeign = (detail: unknown): boolean =>
+    isObject(detail) && isText(detail.format) && detail.format !== seals && readOpaque(detail) !== null;
+  const details: readonly unknown[] = message.reasoning_details;
+  const foreign = details.flatMap((detail, index) => (isForeign(detail) ? [index] : []));
+  if (foreign.length === 0) return;
+  if (foreign.length === details.length) edit.remove([...path, 'reasoning_details']);
+  else for (const index of foreign) edit.remove([...path, 'reasoning_details', index]);
+}
+
+function editTrace(
+  message: Members,
+  path: readonly (string | number)[],
+  edit: JsonEdit,
+  wanted: NonNullable<HostManners['traces']>,
+): void {
+  const trace = [message.reasoning, message.reasoning_content].find(isText);
+  for (const name of TRACE_MEMBERS) if (name !== wanted) edit.remove([...path, name]);
+  if (wanted !== 'none' && trace !== undefined && !isText(message[wanted])) {
+    edit.set([...path, wanted], JSON.stringify(trace));
+  }
+}
+
+/** The same for a message that we write ourselves. */
+export function withTraceFor(message: Members, { traces }: HostManners): Members {
+  if (traces === undefined || message.reasoning_content === undefined) return message;
+  const { reasoning_content: trace, ...rest } = message;
+  return traces === 'none' ? rest : { ...rest, [traces]: trace };
+}

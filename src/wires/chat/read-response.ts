@@ -1,0 +1,35 @@
+import type { EventSink } from '../../canonical/events.ts';
+import { tryParseJson } from '../../json/json.ts';
+import { randomBase62 } from '../../kit/ids.ts';
+import { readErrorMember } from '../errors/read-host-error.ts';
+import { isObject, objectsIn } from '../fields/members.ts';
+import { usageRule } from '../usage/inclusive-usage.ts';
+import { readPromptUsage } from '../usage/prompt-usage.ts';
+import { HostAnswerBroken, type HostManners } from '../wire.ts';
+import { DeltaEmitter, finishReasonOf } from './emit-delta.ts';
+import { mendChoice, newChoice } from './mend-choice.ts';
+import { findUsage } from './quirks.ts';
+
+/** A whole answer is the stream of one delta. */
+export function readHubAnswer(body: Buffer, manners: HostManners, emit: EventSink): void {
+  const answer = tryParseJson(body.toString('utf8'));
+  const choice = isObject(answer) ? objectsIn(answer.choices)[0] : undefined;
+  if (!isObject(answer) || choice === undefined || !isObject(choice.message)) {
+    const error = isObject(answer) && answer.error ? readErrorMember(answer.error) : null;
+    throw new HostAnswerBroken('The host answered with something that is no chat completion.', error);
+  }
+  const { id, created } = answer;
+  emit({
+    kind: 'start',
+    id: typeof id === 'string' && id !== '' ? id : null,
+    createdS: Number.isSafeInteger(created) ? (created as number) : null,
+  });
+  const state = newChoice(0);
+  const whole = { ...choice, delta: undefined };
+  mendChoice(whole, state, false, () => `call_${randomBase62(24)}`);
+  const deltas = new DeltaEmitter(emit);
+  deltas.delta(whole.delta ?? {});
+  emit({ kind: 'usage', reading: readPromptUsage(findUsage(answer), usageRule(manners)) });
+  const said = typeof choice.finish_reason === 'string' ? choice.finish_reason : null;
+  deltas.finish(finishReasonOf(said ?? (state.calls.length > 0 ? 'tool_calls' : 'stop')), said);
+}

@@ -1,0 +1,55 @@
+import type { JsonEdit, JsonText } from '../../json/json.ts';
+import { editHostFields, isOmitted, NO_MANNERS } from '../fields/host-fields.ts';
+import { LABEL_FIELDS } from '../fields/labels.ts';
+import { isObject, type Members } from '../fields/members.ts';
+import type { Peek, UpstreamTerms } from '../wire.ts';
+import { GATEWAY_FIELDS } from './fields.ts';
+import { editMessages } from './message-quirks.ts';
+
+const LIMIT_FIELDS: readonly string[] = ['max_completion_tokens', 'max_tokens'];
+/** The fields that not every host gets; all others go on as they are. */
+const CHOSEN_FIELDS: ReadonlySet<string> = new Set([
+  ...GATEWAY_FIELDS,
+  ...LABEL_FIELDS,
+  ...LIMIT_FIELDS,
+  'reasoning_effort',
+]);
+const PLAIN_INTEGER = /^\d+$/;
+
+/** The caller's own bytes with the few members replaced that must differ for this host. */
+export function writeRequest(text: JsonText, peek: Peek, terms: UpstreamTerms): Buffer {
+  const body = text.value as Members;
+  const edit = text.edit();
+  for (const name of Object.keys(body)) if (CHOSEN_FIELDS.has(name) && isWithheld(name, terms)) edit.remove([name]);
+  if (peek.model !== terms.hostModel) edit.set(['model'], JSON.stringify(terms.hostModel));
+  if (!saysLimit(text, body, terms)) edit.set([terms.outputLimitField], String(terms.outputLimit));
+  if (terms.reasoningEffort !== null && body.reasoning_effort !== terms.reasoningEffort) {
+    edit.set(['reasoning_effort'], JSON.stringify(terms.reasoningEffort));
+  }
+  const manners = terms.manners ?? NO_MANNERS;
+  editMessages(body, edit, manners);
+  editHostFields(edit, manners);
+  if (peek.stream && !isOmitted('stream_options', manners)) askForUsage(body, edit);
+  return edit.apply();
+}
+
+function isWithheld(name: string, { outputLimitField, forwards, reasoningEffort }: UpstreamTerms): boolean {
+  if (GATEWAY_FIELDS.has(name)) return true;
+  if (LABEL_FIELDS.includes(name)) return !forwards.includes(name);
+  if (LIMIT_FIELDS.includes(name)) return name !== outputLimitField;
+  return name === 'reasoning_effort' && reasoningEffort === null;
+}
+
+/** The limit must be a plain JSON integer: `1e3` and `100.0` are read as other numbers by some hosts. */
+function saysLimit(text: JsonText, body: Members, { outputLimitField, outputLimit }: UpstreamTerms): boolean {
+  if (body[outputLimitField] !== outputLimit) return false;
+  const span = text.locate([outputLimitField])!;
+  return PLAIN_INTEGER.test(text.bytes.toString('latin1', span.start, span.end));
+}
+
+/** Metering needs the usage frame whether or not the caller does. */
+function askForUsage(body: Members, edit: JsonEdit): void {
+  const options = body.stream_options;
+  if (!isObject(options)) edit.set(['stream_options'], '{"include_usage":true}');
+  else if (options.include_usage !== true) edit.set(['stream_options', 'include_usage'], 'true');
+}

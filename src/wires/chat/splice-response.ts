@@ -1,0 +1,94 @@
+import { type JsonText, readJson, tryParseJson } from '../../json/json.ts';
+import { readErrorMember } from '../errors/read-host-error.ts';
+import { isObject, type Members } from '../fields/members.ts';
+import { usageRule } from '../usage/inclusive-usage.ts';
+import { promptUsageText, readPromptUsage } from '../usage/prompt-usage.ts';
+import { type BufferedAnswer, HostAnswerBroken, type RelayTerms } from '../wire.ts';
+import { isFailure } from './finish-reason.ts';
+import { type AnswerChoice, mendAnswer } from './mend-answer.ts';
+import { mendTrace, modelBytes } from './mend-text.ts';
+import { findUsage } from './quirks.ts';
+
+/** Reads a whole answer; what it writes are the host's own bytes with `model` and `usage` replaced, unless more was wrong. */
+export function readAnswer(body: Buffer, terms: RelayTerms, mended: boolean): BufferedAnswer {
+  const text = parse(body);
+  const answer = text.value;
+  const choices = isObject(answer) && Array.isArray(answer.choices) ? answer.choices.filter(hasMessage) : [];
+  if (!isObject(answer) || choices.length === 0 || isObject(answer.error)) throw brokenAnswer(answer);
+  const failed = choices.find((choice) => isFailure(choice.finish_reason));
+  if (failed !== undefined) throw brokenAnswer(failed);
+  const rawUsage = findUsage(answer);
+  const changed = mended ? mendAnswer(answer, choices, terms) : mendTraces(choices, terms);
+  // A member that an aggregator's client cannot do without, though its value may be nothing.
+  const isUnnamed = mended && answer.system_fingerprint === undefined;
+  const splice = changed ? spliceInto(answer, terms) : spliceBytes(text, terms, isUnnamed);
+  return {
+    usage: readPromptUsage(rawUsage, usageRule(terms.manners)),
+    relayedBytes: choices.reduce((sum, { message }) => sum + modelBytes(message), 0),
+    write: (bill) => splice(promptUsageText(bill, rawUsage)),
+  };
+}
+
+function parse(body: Buffer): JsonText {
+  try {
+    return readJson(body);
+  } catch {
+    throw new HostAnswerBroken('The host answered with something that is no JSON.');
+  }
+}
+
+function hasMessage(choice: unknown): choice is AnswerChoice {
+  return isObject(choice) && isObject(choice.message);
+}
+
+/** Some hosts say with 200 that they failed. */
+function brokenAnswer(answer: unknown): HostAnswerBroken {
+  const error = isObject(answer) ? answer.error : null;
+  const hostError = error ? readErrorMember(error) : null;
+  return new HostAnswerBroken('The host answered with something that is no chat completion.', hostError);
+}
+
+function mendTraces(choices: readonly AnswerChoice[], { hideReasoning }: RelayTerms): boolean {
+  let changed = false;
+  for (const { message } of choices) changed = mendTrace(message, hideReasoning) || changed;
+  return changed;
+}
+
+/** What is left to do once the bill is known; all that could fail was done before anything was billed. */
+type Splice = (usage: string) => Buffer;
+
+function spliceInto(answer: Members, { catalogModel }: RelayTerms): Splice {
+  const rest = JSON.stringify({ system_fingerprint: null, ...answer, model: catalogModel, usage: undefined });
+  return (usage) => Buffer.from(`${rest.slice(0, -1)},"usage":${usage}}`);
+}
+
+function spliceBytes(text: JsonText, { catalogModel }: RelayTerms, isUnnamed: boolean): Splice {
+  const model = JSON.stringify(catalogModel);
+  return (usage) => {
+    const edit = text.edit().set(['model'], model).set(['usage'], usage);
+    return (isUnnamed ? edit.set(['system_fingerprint'], 'null') : edit).apply();
+  };
+}
+
+/** A host that cannot stream hands over its answer, or its error, as one chunk of the same shape. */
+export function answerAsStream(body: Buffer): Buffer | null {
+  const answer = tryParseJson(body.toString('utf8'));
+  if (!isObject(answer)) return null;
+  if (answer.error) return Buffer.from(frameOf({ error: answer.error, usage: answer.usage }));
+  if (!Array.isArray(answer.choices)) return null;
+  const { choices, usage, ...rest } = answer;
+  const head = { ...rest, object: 'chat.completion.chunk' };
+  const words = frameOf({ ...head, choices: choices.filter(hasMessage).map(asDelta) });
+  return Buffer.from(`${words}${frameOf({ ...head, choices: [], usage })}data: [DONE]\n\n`);
+}
+
+function asDelta({ message, ...choice }: AnswerChoice): Members {
+  const { tool_calls: calls } = message;
+  if (!Array.isArray(calls)) return { ...choice, delta: message };
+  const fragments = calls.filter(isObject).map((call, index) => ({ ...call, index }));
+  return { ...choice, delta: { ...message, tool_calls: fragments } };
+}
+
+function frameOf(chunk: Members): string {
+  return `data: ${JSON.stringify(chunk)}\n\n`;
+}

@@ -1,0 +1,65 @@
+import type { AnswerBlock, CanonicalAnswer } from '../../canonical/events.ts';
+import { stringifyJson } from '../../json/stringify.ts';
+import type { Members } from '../fields/members.ts';
+import type { WriteTerms } from '../hub.ts';
+import { writePromptUsage } from '../usage/prompt-usage.ts';
+import type { Bill } from '../wire.ts';
+import { opaqueDetail, textDetail } from './reasoning-details.ts';
+
+/** A whole answer as a chat completion. */
+export function writeAnswer(answer: CanonicalAnswer, bill: Bill, terms: WriteTerms): Buffer {
+  const usage = { ...writePromptUsage(bill.usage, null), cost: bill.costUsd, cost_nanousd: bill.costNanousd };
+  const completion = {
+    id: `chatcmpl-${terms.requestId}`,
+    object: 'chat.completion',
+    created: answer.createdS ?? terms.createdS,
+    model: terms.catalogModel,
+    system_fingerprint: null,
+    choices: [{ index: 0, message: messageOf(answer.blocks), logprobs: null, finish_reason: answer.finish.reason }],
+    usage,
+  };
+  return Buffer.from(stringifyJson(completion));
+}
+
+function messageOf(blocks: readonly AnswerBlock[]): Members {
+  const textOf = (kind: string): string =>
+    blocks
+      .filter(({ head }) => head.kind === kind)
+      .map(({ text }) => text)
+      .join('');
+  const refusal = textOf('refusal');
+  const text = textOf('text');
+  const calls = blocks.flatMap(callOf);
+  return {
+    role: 'assistant',
+    content: text === '' && (calls.length > 0 || refusal !== '') ? null : text,
+    refusal: refusal === '' ? null : refusal,
+    ...traceOf(blocks),
+    ...(calls.length > 0 ? { tool_calls: calls } : {}),
+  };
+}
+
+/** Absent when the model emitted none. */
+function traceOf(blocks: readonly AnswerBlock[]): Members {
+  const traces = blocks.filter(({ head }) => head.kind === 'reasoning');
+  if (traces.length === 0) return {};
+  const trace = traces.map(({ text }) => text).join('');
+  const details = traces.flatMap(detailsOf);
+  return {
+    ...(trace === '' ? {} : { reasoning: trace, reasoning_content: trace }),
+    ...(details.length === 0 ? {} : { reasoning_details: details }),
+  };
+}
+
+/** What was signed stands with its signature: clients of aggregators throw unsigned words away. */
+function detailsOf({ text, opaque }: AnswerBlock, index: number): Members[] {
+  const words = text === '' ? [] : [textDetail(text, index)];
+  if (opaque === null) return words;
+  const seal = opaqueDetail(opaque, index);
+  return opaque.form === 'signature' ? [{ ...words[0], ...seal }] : [...words, seal];
+}
+
+function callOf({ head, text }: AnswerBlock): Members[] {
+  if (head.kind !== 'tool-call') return [];
+  return [{ id: head.id, type: 'function', function: { name: head.name, arguments: text } }];
+}

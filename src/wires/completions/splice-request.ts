@@ -1,0 +1,40 @@
+import type { JsonEdit, JsonText } from '../../json/json.ts';
+import { editHostFields, isOmitted, NO_MANNERS } from '../fields/host-fields.ts';
+import { isObject, type Members } from '../fields/members.ts';
+import type { Peek, UpstreamTerms } from '../wire.ts';
+import { isWithheld } from './fields.ts';
+
+const PLAIN_INTEGER = /^\d+$/;
+
+/** The caller's own bytes with the few members replaced that must differ for this host. */
+export function writeRequest(text: JsonText, peek: Peek, terms: UpstreamTerms): Buffer {
+  const body = text.value as Members;
+  const edit = text.edit();
+  for (const name of Object.keys(body)) if (isWithheld(name, terms.forwards)) edit.remove([name]);
+  if (peek.model !== terms.hostModel) edit.set(['model'], JSON.stringify(terms.hostModel));
+  if (!saysLimit(text, body, terms.outputLimit)) edit.set(['max_tokens'], String(terms.outputLimit));
+  writeEffort(body, terms, edit);
+  const manners = terms.manners ?? NO_MANNERS;
+  editHostFields(edit, manners);
+  if (peek.stream && !isOmitted('stream_options', manners)) askForUsage(body, edit);
+  return edit.apply();
+}
+
+/** The limit must be a plain JSON integer: `1e3` and `100.0` are read as other numbers by some hosts. */
+function saysLimit(text: JsonText, body: Members, outputLimit: number): boolean {
+  if (body.max_tokens !== outputLimit) return false;
+  const span = text.locate(['max_tokens'])!;
+  return PLAIN_INTEGER.test(text.bytes.toString('latin1', span.start, span.end));
+}
+
+function writeEffort(body: Members, { reasoningEffort }: UpstreamTerms, edit: JsonEdit): void {
+  if (reasoningEffort === null) edit.remove(['reasoning_effort']);
+  else if (body.reasoning_effort !== reasoningEffort) edit.set(['reasoning_effort'], JSON.stringify(reasoningEffort));
+}
+
+/** Metering needs the usage frame whether or not the caller does. */
+function askForUsage(body: Members, edit: JsonEdit): void {
+  const options = body.stream_options;
+  if (!isObject(options)) edit.set(['stream_options'], '{"include_usage":true}');
+  else if (options.include_usage !== true) edit.set(['stream_options', 'include_usage'], 'true');
+}

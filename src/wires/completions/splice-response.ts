@@ -1,0 +1,100 @@
+import { type JsonText, readJson, tryParseJson } from '../../json/json.ts';
+import { readErrorMember } from '../errors/read-host-error.ts';
+import { HOST_MEMBERS } from '../fields/host-members.ts';
+import { isObject, isText, type Members, removeMembers } from '../fields/members.ts';
+import { usageRule } from '../usage/inclusive-usage.ts';
+import { promptUsageText, readPromptUsage } from '../usage/prompt-usage.ts';
+import { type BufferedAnswer, HostAnswerBroken, type RelayTerms } from '../wire.ts';
+import { isFailure, mendFinishReason } from './finish-reason.ts';
+import { mendChoice, put } from './mend-choice.ts';
+
+/** A choice of a whole answer. */
+interface AnswerChoice extends Members {
+  readonly text: string;
+}
+
+/** Reads a whole answer; what it writes are the host's own bytes with `model` and `usage` replaced, unless more was wrong. */
+export function readAnswer(body: Buffer, terms: RelayTerms, mended: boolean): BufferedAnswer {
+  const text = parse(body);
+  const answer = text.value;
+  const choices = isObject(answer) ? choicesOf(answer) : [];
+  if (!isObject(answer) || choices.length === 0 || isObject(answer.error)) throw brokenAnswer(answer);
+  const failed = choices.find((choice) => isFailure(choice.finish_reason));
+  if (failed !== undefined) throw brokenAnswer(failed);
+  const rawUsage = answer.usage;
+  const splice = mended && mendAnswer(answer, choices, terms) ? spliceInto(answer, terms) : spliceBytes(text, terms);
+  return {
+    usage: readPromptUsage(rawUsage, usageRule(terms.manners)),
+    relayedBytes: choices.reduce((sum, choice) => sum + Buffer.byteLength(choice.text), 0),
+    write: (bill) => splice(promptUsageText(bill, rawUsage)),
+  };
+}
+
+function parse(body: Buffer): JsonText {
+  try {
+    return readJson(body);
+  } catch {
+    throw new HostAnswerBroken('The host answered with something that is no JSON.');
+  }
+}
+
+function choicesOf({ choices }: Members): AnswerChoice[] {
+  return Array.isArray(choices) ? choices.filter(hasText) : [];
+}
+
+function hasText(choice: unknown): choice is AnswerChoice {
+  return isObject(choice) && typeof choice.text === 'string';
+}
+
+/** Some hosts say with 200 that they failed. */
+function brokenAnswer(answer: unknown): HostAnswerBroken {
+  const error = isObject(answer) ? answer.error : null;
+  const hostError = error ? readErrorMember(error) : null;
+  return new HostAnswerBroken('The host answered with something that is no completion.', hostError);
+}
+
+/** Puts a whole answer right, in place; true if anything changed. */
+function mendAnswer(answer: Members, choices: readonly AnswerChoice[], terms: RelayTerms): boolean {
+  let changed = removeMembers(answer, HOST_MEMBERS);
+  if (!isText(answer.id)) changed = put(answer, 'id', `cmpl-${terms.requestId}`);
+  if (!Number.isSafeInteger(answer.created)) changed = put(answer, 'created', terms.createdS);
+  if (answer.object !== 'text_completion') changed = put(answer, 'object', 'text_completion');
+  if (choices.length !== (answer.choices as unknown[]).length) changed = put(answer, 'choices', choices);
+  choices.forEach((choice, position) => {
+    const index = Number.isSafeInteger(choice.index) ? (choice.index as number) : position;
+    changed = mendChoice(choice, index, terms.hideReasoning) || changed;
+    const reason = mendFinishReason(choice.finish_reason) ?? 'stop';
+    if (reason !== choice.finish_reason) changed = put(choice, 'finish_reason', reason);
+  });
+  return changed;
+}
+
+/** What is left to do once the bill is known; all that could fail was done before anything was billed. */
+type Splice = (usage: string) => Buffer;
+
+function spliceInto(answer: Members, { catalogModel }: RelayTerms): Splice {
+  const rest = JSON.stringify({ ...answer, model: catalogModel, usage: undefined });
+  return (usage) => Buffer.from(`${rest.slice(0, -1)},"usage":${usage}}`);
+}
+
+function spliceBytes(text: JsonText, { catalogModel }: RelayTerms): Splice {
+  const model = JSON.stringify(catalogModel);
+  // Walks the text now, while a fault in it can still be told.
+  text.locate(['model']);
+  return (usage) => text.edit().set(['model'], model).set(['usage'], usage).apply();
+}
+
+/** A host that cannot stream hands over its answer, or its error, as one chunk of the same shape. */
+export function answerAsStream(body: Buffer): Buffer | null {
+  const answer = tryParseJson(body.toString('utf8'));
+  if (!isObject(answer)) return null;
+  if (answer.error) return Buffer.from(frameOf({ error: answer.error, usage: answer.usage }));
+  if (!Array.isArray(answer.choices)) return null;
+  const { choices: _, usage, ...rest } = answer;
+  const words = frameOf({ ...rest, choices: choicesOf(answer) });
+  return Buffer.from(`${words}${frameOf({ ...rest, choices: [], usage })}data: [DONE]\n\n`);
+}
+
+function frameOf(chunk: Members): string {
+  return `data: ${JSON.stringify(chunk)}\n\n`;
+}

@@ -1,0 +1,20 @@
+import type { CanonicalAnswer } from '../../canonical/events.ts';
+import type { WriteTerms } from '../hub.ts';
+import { promptUsageText } from '../usage/prompt-usage.ts';
+import type { Bill } from '../wire.ts';
+import { writeFinishReason } from './finish-reason.ts';
+import { isSpoken } from './write-stream.ts';
+
+/** A whole answer as a completion. */
+export function writeAnswer(answer: CanonicalAnswer, bill: Bill, terms: WriteTerms): Buffer {
+  const spoken = answer.blocks.filter(({ head }) => isSpoken(head));
+  const text = spoken.map((block) => block.text).join('');
+  const completion = {
+    id: `cmpl-${terms.requestId}`,
+    object: 'text_completion',
+    created: answer.createdS ?? terms.createdS,
+    model: terms.catalogModel,
+    choices: [{ text, index: 0, logprobs: null, finish_reason: writeFinishReason(answer.finish.reason) }],
+  };
+  return Buffer.from(`${JSON.stringify(completion).slice(0, -1)},"usage":${promptUsageText(bill, null)}}`);
+}

@@ -1,0 +1,63 @@
+import { inputTokens, type Usage } from '../../canonical/usage.ts';
+import type { Members } from '../fields/members.ts';
+import { ownObject, readDecision, readDecisionUsage, unanswered } from '../fields/typed-decision.ts';
+import { withCost } from '../usage/prompt-usage.ts';
+import type { BufferedAnswer, RelayTerms } from '../wire.ts';
+import { type Question, readQuestions } from './questions.ts';
+
+/** The older spelling's answers, told in the order and the words of the questions. */
+export function readAnswer(body: Buffer, { request, catalogModel, manners }: RelayTerms): BufferedAnswer {
+  const questions = readQuestions((request as Members).questions);
+  const keys = questions.map(({ key }) => key);
+  const { model, answers, usage } = readDecision(body, keys).value as Members;
+  const told = questions.map((question) => tell(question, ownObject(answers as Members, question.key)!));
+  const said = { model: typeof model === 'string' ? model : catalogModel, answers: told };
+  const head = JSON.stringify(said).slice(0, -1);
+  return {
+    usage: readDecisionUsage(usage, manners),
+    relayedBytes: 0,
+    write: (bill) => Buffer.from(`${head},"usage":${withCost(writeUsage(bill.usage), bill)}}`),
+  };
+}
+
+function tell({ name, type, outcomes }: Question, answer: Members): Members {
+  if (answer.type === 'refusal') return { type: 'refusal', name };
+  if (type === 'predicate') return { type, name, probability: numberIn(answer, 'noul') };
+  const shares = ownObject(answer, 'probabilities') ?? {};
+  const confidence = numberIn(answer, 'confidence');
+  if (type === 'choice') {
+    const choice = outcomes.find((value) => String(value) === answer.choice);
+    if (choice === undefined) throw unanswered();
+    const probabilities = outcomes.map((value) => ({ value, probability: shareOf(shares, String(value)) }));
+    return { type, name, choice, probabilities, confidence };
+  }
+  const probabilities = outcomes.map((label, value) => ({ value, label, probability: shareOf(shares, String(value)) }));
+  return { type, name, score: numberIn(answer, 'score'), probabilities, confidence };
+}
+
+function numberIn(answer: Members, name: string): number {
+  const value = answer[name];
+  if (typeof value !== 'number') throw unanswered();
+  return value;
+}
+
+/** An outcome the host does not speak of has no share. */
+function shareOf(shares: Members, outcome: string): number {
+  const share = shares[outcome];
+  return typeof share === 'number' ? share : 0;
+}
+
+/** Every count stands there, as this spelling's clients expect. */
+function writeUsage(usage: Usage): Members {
+  const input = inputTokens(usage);
+  return {
+    input_tokens: input,
+    input_tokens_details: {
+      cached_tokens: usage.cacheReadTokens,
+      cache_write_tokens: usage.cacheWriteTokens + usage.cacheWrite1hTokens,
+    },
+    output_tokens: usage.outputTokens,
+    output_tokens_details: { reasoning_tokens: usage.reasoningTokens },
+    total_tokens: input + usage.outputTokens,
+  };
+}

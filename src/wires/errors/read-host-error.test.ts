@@ -1,0 +1,81 @@
+import { describe, expect, test } from 'vitest';
+import { LIMITS } from '../../limits.ts';
+import { readErrorMember, readHostError } from './read-host-error.ts';
+
+const read = (status: number, body: unknown) =>
+  readHostError(status, Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)));
+
+describe('the words of a host, in whichever shape it said them', () => {
+  test.each([
+    [
+      { error: { message: 'No such thing', code: 'c', param: 'p', type: 't' } },
+      { message: 'No such thing', code: 'c', param: 'p' },
+    ],
+    [[{ error: { message: 'Listed', code: 7 } }], { message: 'Listed', code: null }],
+    [{ error: 'Bare' }, { message: 'Bare' }],
+    [{ message: 'Plain' }, { message: 'Plain' }],
+    [{ detail: 'Detailed' }, { message: 'Detailed' }],
+    [
+      { detail: [{ loc: ['body', 'n', 0], msg: 'too small' }, { msg: 'odd' }] },
+      { message: 'body.n.0: too small; odd' },
+    ],
+    [{ error: { message: { detail: [{ loc: ['q'], msg: 'bad' }] } } }, { message: 'q: bad' }],
+    ['<html>', { message: '' }],
+    ['', { message: '' }],
+  ])('%j', (body, said) => {
+    expect(read(400, body)).toMatchObject({ kind: 'request', status: 400, ...said });
+  });
+
+  test('without our accounts, and not without end', () => {
+    expect(read(400, { detail: 'org-ABC12345 and proj_x9y8z7 may not' }).message).toBe('*** and *** may not');
+    expect(read(400, { detail: 'x'.repeat(5000) }).message).toHaveLength(LIMITS.hostErrorCharactersMax);
+  });
+});
+
+describe('what it means', () => {
+  test.each([
+    [401, {}, 'credentials'],
+    [404, { error: { message: 'The model does not exist' } }, 'credentials'],
+    [429, {}, 'rate'],
+    [500, {}, 'unavailable'],
+    [400, { error: { message: 'Incorrect API key provided' } }, 'credentials'],
+    [400, { error: { message: 'maximum context length is 2049 tokens' } }, 'over_window'],
+    [400, { error: { message: 'Rate limit: 5 requests per minute' } }, 'rate'],
+    [422, { error: { message: 'context_length of this field', param: 'n' } }, 'request'],
+  ])('%d %j is about %s', (status, body, kind) => {
+    expect(read(status, body).kind).toBe(kind);
+  });
+});
+
+describe('what a caller provokes says nothing against our key or the model', () => {
+  test.each([
+    [404, { error: { message: "Item with id 'rs_model' not found. Items are not persisted." } }, 'request'],
+    [404, { error: { message: "Response with id 'resp_1' not found." } }, 'request'],
+    [404, { error: { message: 'Item', code: 'model_not_found' } }, 'credentials'],
+    [404, { error: { message: "The model 'item' does not exist" } }, 'credentials'],
+    [403, '<!DOCTYPE html><title>Attention Required!</title>', 'unavailable'],
+    [403, '', 'credentials'],
+    [403, { error: { message: 'Not allowed' } }, 'credentials'],
+    [400, { error: { message: "'your account' is no role" } }, 'request'],
+    [400, { error: { message: "role 'a' your account 'b' is none" } }, 'request'],
+    [400, { error: { message: "input_value='it\\'s billing', type=str" } }, 'request'],
+    [400, { error: { message: "You didn't give an API key, and it's needed" } }, 'credentials'],
+    [400, { error: { message: 'Incorrect API key provided: "abc"' } }, 'credentials'],
+  ])('%d %j is about %s', (status, body, kind) => {
+    expect(read(status, body).kind).toBe(kind);
+  });
+});
+
+describe('an error where an answer should be', () => {
+  test.each([
+    ['gone', 500],
+    [{ message: 'm', code: 429 }, 429],
+    [{ message: 'm', code: '503' }, 503],
+    [{ message: 'm', status: 400 }, 400],
+    [{ message: 'm', type: 'invalid_request_error', code: 'x' }, 400],
+    [{ message: 'm', type: 'rate_limit_error' }, 429],
+    [{ message: 'm', code: 7 }, 500],
+  ])('%j has the status %d', (error, status) => {
+    expect(readErrorMember(error).status).toBe(status);
+  });
+});

@@ -1,0 +1,27 @@
+import { LIMITS } from '../../limits.ts';
+import { isObject, type Members } from './members.ts';
+
+/** Fields that say who the caller's user is; they become labels of the receipt. */
+export const LABEL_FIELDS: readonly string[] = [
+  'user',
+  'safety_identifier',
+  'prompt_cache_key',
+  'session_id',
+  'metadata',
+];
+
+export function readLabels(body: Members): Record<string, string> | null {
+  const labels: Record<string, string> = {};
+  let kept = 0;
+  const keep = (name: string, value: unknown): void => {
+    if (typeof value !== 'string' || kept === LIMITS.labelsMax) return;
+    labels[name] = value.slice(0, LIMITS.labelCharactersMax);
+    kept++;
+  };
+  for (const field of LABEL_FIELDS) {
+    const value = body[field];
+    if (isObject(value)) for (const key of Object.keys(value)) keep(`${field}.${key.slice(0, 64)}`, value[key]);
+    else keep(field, value);
+  }
+  return kept === 0 ? null : labels;
+}

@@ -1,0 +1,107 @@
+import { EFFORTS, type Effort, isEffort, type ReasoningAsk } from '../../canonical/reasoning.ts';
+import { isAbsent, isObject, type Members } from './members.ts';
+import { invalidValue, mustBe } from './request-errors.ts';
+
+/** What each spelling says by itself; null where it says nothing. */
+interface Spellings {
+  /** `reasoning_effort` */
+  readonly word: Effort | null;
+  /** The members of `reasoning` */
+  readonly effort: Effort | null;
+  readonly budgetTokens: number | null;
+  readonly enabled: boolean | null;
+  readonly exclude: boolean | null;
+  /** `include_reasoning` */
+  readonly include: boolean | null;
+}
+
+/** Members of `reasoning` that only this gateway understands. */
+export const OWN_REASONING_MEMBERS: readonly string[] = ['max_tokens', 'enabled', 'exclude'];
+
+/** Reads the spellings of one wish, which may all stand there as long as they agree; null where none says anything. */
+export function readReasoning(body: Members): ReasoningAsk | null {
+  const said = readSpellings(body);
+  if (saysNothing(said)) return null;
+  refuseContradictions(said);
+  return {
+    effort: effortOf(said),
+    budgetTokens: said.budgetTokens,
+    hideTrace: said.exclude ?? said.include === false,
+    param: said.word !== null ? 'reasoning_effort' : 'reasoning',
+  };
+}
+
+function saysNothing({ word, effort, budgetTokens, enabled, exclude, include }: Spellings): boolean {
+  if (word !== null || effort !== null || budgetTokens !== null) return false;
+  return enabled === null && exclude === null && include === null;
+}
+
+/** To hide a trace, or to switch thinking off, asks nothing of a model. */
+export function asksToReason({ effort, budgetTokens }: ReasoningAsk): boolean {
+  return budgetTokens !== null || (effort !== null && effort !== 'none');
+}
+
+/** Switching thinking on without a word about how much means the middle. */
+function effortOf({ word, effort, budgetTokens, enabled }: Spellings): Effort | null {
+  const named = word ?? effort;
+  if (named !== null || enabled === null) return named;
+  if (!enabled) return 'none';
+  return budgetTokens === null ? 'medium' : null;
+}
+
+/** Each pair that cannot both be meant, and the field to blame. */
+function refuseContradictions({ word, effort, budgetTokens, enabled, exclude, include }: Spellings): void {
+  if (word !== null && effort !== null && word !== effort) {
+    throw contradiction('reasoning_effort', '`reasoning_effort` and `reasoning.effort`');
+  }
+  if (word !== null && budgetTokens !== null) {
+    throw contradiction('reasoning.max_tokens', '`reasoning_effort` and `reasoning.max_tokens`');
+  }
+  if (effort !== null && budgetTokens !== null) {
+    throw contradiction('reasoning', '`reasoning.effort` and `reasoning.max_tokens`');
+  }
+  const named = word ?? effort;
+  const thinks = budgetTokens !== null || (named !== null && named !== 'none');
+  if ((enabled === true && named === 'none') || (enabled === false && thinks)) {
+    throw contradiction('reasoning.enabled', '`reasoning.enabled` and the effort');
+  }
+  if (include !== null && exclude === include) {
+    throw contradiction('include_reasoning', '`include_reasoning` and `reasoning.exclude`');
+  }
+}
+
+function contradiction(param: string, pair: string): Error {
+  return invalidValue(param, `${pair} contradict each other; send one.`);
+}
+
+function readSpellings(body: Members): Spellings {
+  const { reasoning } = body;
+  if (!isAbsent(reasoning) && !isObject(reasoning)) throw mustBe('reasoning', 'an object with `effort`');
+  const object = isObject(reasoning) ? reasoning : {};
+  return {
+    word: readEffort(body.reasoning_effort, 'reasoning_effort'),
+    effort: readEffort(object.effort, 'reasoning.effort'),
+    budgetTokens: readBudget(object.max_tokens),
+    enabled: readFlag(object.enabled, 'reasoning.enabled'),
+    exclude: readFlag(object.exclude, 'reasoning.exclude'),
+    include: readFlag(body.include_reasoning, 'include_reasoning'),
+  };
+}
+
+function readEffort(value: unknown, param: string): Effort | null {
+  if (isAbsent(value)) return null;
+  if (isEffort(value)) return value;
+  throw mustBe(param, `one of ${EFFORTS.join(', ')}`);
+}
+
+function readBudget(value: unknown): number | null {
+  if (isAbsent(value)) return null;
+  if (Number.isSafeInteger(value) && (value as number) > 0) return value as number;
+  throw mustBe('reasoning.max_tokens', 'a positive integer');
+}
+
+function readFlag(value: unknown, param: string): boolean | null {
+  if (isAbsent(value)) return null;
+  if (typeof value === 'boolean') return value;
+  throw mustBe(param, 'true or false');
+}

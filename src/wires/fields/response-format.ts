@@ -1,0 +1,20 @@
+import type { AnswerFormat } from '../../canonical/request.ts';
+import { isAbsent, isObject } from './members.ts';
+import { untranslatable } from './request-errors.ts';
+
+/** `response_format` as several wires take it, in the common language. */
+export function readResponseFormat(format: unknown): AnswerFormat | null {
+  if (isAbsent(format)) return null;
+  const type = isObject(format) ? format.type : undefined;
+  if (type === 'text') return { kind: 'text' };
+  if (type === 'json_object') return { kind: 'json' };
+  const schema = isObject(format) && type === 'json_schema' ? format.json_schema : undefined;
+  if (!isObject(schema)) throw untranslatable('response_format', 'send text, json_object or json_schema');
+  return {
+    kind: 'schema',
+    name: String(schema.name ?? 'answer'),
+    description: typeof schema.description === 'string' ? schema.description : null,
+    schema: isObject(schema.schema) ? schema.schema : {},
+    strict: typeof schema.strict === 'boolean' ? schema.strict : null,
+  };
+}

@@ -1,0 +1,159 @@
+import { LIMITS } from '../../limits.ts';
+import type { PassedFrames } from '../wire.ts';
+import {
+  type BarePattern,
+  bareAt,
+  barePattern,
+  identityAt,
+  mayBeAt,
+  maySpeakAt,
+  type StreamIdentity,
+  shapeFor,
+  type WordsPattern,
+  wordsPattern,
+} from './frame-pattern.ts';
+import type { RepeatedFrames, RepeatedRun, Shape } from './repeated-frames.ts';
+
+/**
+ * What the streams of one host, for one model and on the same terms, taught about its frames; the next streams need not
+ * learn it again. Neither words nor identities are kept, and never more than a few patterns.
+ */
+export class FrameMemory {
+  readonly #words: WordsPattern[] = [];
+  readonly #openings: BarePattern[] = [];
+  readonly #ends: BarePattern[] = [];
+  #learned = 0;
+  #used = 0;
+  #declined = 0;
+
+  get words(): readonly WordsPattern[] {
+    return this.#words;
+  }
+
+  get openings(): readonly BarePattern[] {
+    return this.#openings;
+  }
+
+  get ends(): readonly BarePattern[] {
+    return this.#ends;
+  }
+
+  /** How often a stream could use what another had taught. */
+  get used(): number {
+    return this.#used;
+  }
+
+  /** Asked before each lesson, which costs more than a frame: a host that never repeats itself gets few of them. */
+  mayLearn(): boolean {
+    const isFruitless = this.#learned >= FRUITLESS_MAX && this.#used < this.#learned * WORTH;
+    if (isFruitless && ++this.#declined % SECOND_CHANCE !== 0) return false;
+    this.#learned++;
+    return true;
+  }
+
+  learnWords(shape: Shape, identity: StreamIdentity): void {
+    if (isTooLarge(shape.seam.length + (shape.between?.length ?? 0), shape.written?.length)) return;
+    const pattern = wordsPattern(shape, identity);
+    if (pattern !== null) keep(this.#words, pattern, ({ seam }) => seam.bytes.equals(pattern.seam.bytes));
+  }
+
+  learnOpening(raw: Buffer, written: string | null, identity: StreamIdentity): void {
+    learnBare(this.#openings, raw, written, identity);
+  }
+
+  learnEnd(raw: Buffer, written: string | null, identity: StreamIdentity): void {
+    learnBare(this.#ends, raw, written, identity);
+  }
+
+  /** The frame that stands here, if others began their answers with it, and whose stream it begins. */
+  opening(bytes: Buffer, from: number): Opening | null {
+    for (const pattern of this.#openings) {
+      const identity = identityAt(pattern, bytes, from);
+      const passed = identity === null ? null : bareAt(pattern, identity, bytes, from);
+      if (identity === null || passed === null) continue;
+      this.#used++;
+      return { identity, passed };
+    }
+    return null;
+  }
+
+  noteUse(): void {
+    this.#used++;
+  }
+}
+
+export interface Opening {
+  readonly identity: StreamIdentity;
+  readonly passed: PassedFrames;
+}
+
+/** After the first lessons each further one must have been repaid by as many uses; else there is one now and then. */
+const FRUITLESS_MAX = 16;
+const WORTH = 16;
+const SECOND_CHANCE = 128;
+
+function isTooLarge(came: number, written = 0): boolean {
+  return Math.max(came, written) > LIMITS.cachedFrameBytesMax;
+}
+
+function learnBare(known: BarePattern[], raw: Buffer, written: string | null, identity: StreamIdentity): void {
+  if (isTooLarge(raw.length, written?.length)) return;
+  const pattern = barePattern(raw, written, identity);
+  if (pattern !== null) keep(known, pattern, (other) => other.raw.bytes.equals(pattern.raw.bytes));
+}
+
+/** The newest are kept; the same is not kept twice. */
+function keep<Pattern>(patterns: Pattern[], pattern: Pattern, isSame: (known: Pattern) => boolean): void {
+  const same = patterns.findIndex(isSame);
+  if (same !== -1) patterns.splice(same, 1);
+  else if (patterns.length === LIMITS.cachedFramesMax) patterns.shift();
+  patterns.push(pattern);
+}
+
+/** What one stream takes from the memory, filled with its own identity. */
+export class Recollection {
+  readonly #memory: FrameMemory;
+  readonly #identity: StreamIdentity;
+  readonly #taken: WordsPattern[] = [];
+  #wordsInVain = 0;
+  #endsInVain = 0;
+
+  constructor(memory: FrameMemory, identity: StreamIdentity) {
+    this.#memory = memory;
+    this.#identity = identity;
+  }
+
+  /** The run that begins here, if it has a shape that other streams had; the stream knows it from here on. */
+  words(known: RepeatedFrames, bytes: Buffer, from: number): RepeatedRun | null {
+    if (this.#wordsInVain >= IN_VAIN_MAX) return null;
+    for (const pattern of this.#memory.words) {
+      if (this.#taken.includes(pattern) || !maySpeakAt(pattern, this.#identity, bytes, from)) continue;
+      const run = known.adopt(shapeFor(pattern, this.#identity), bytes, from);
+      if (run !== null) {
+        this.#taken.push(pattern);
+        this.#memory.noteUse();
+        return run;
+      }
+      this.#wordsInVain++;
+    }
+    return null;
+  }
+
+  /** The frame that stands here, if others ended their answers with it. */
+  end(bytes: Buffer, from: number): PassedFrames | null {
+    if (this.#endsInVain >= IN_VAIN_MAX) return null;
+    for (const pattern of this.#memory.ends) {
+      if (!mayBeAt(pattern, this.#identity, bytes, from)) continue;
+      const passed = bareAt(pattern, this.#identity, bytes, from);
+      if (passed !== null) {
+        this.#memory.noteUse();
+        return passed;
+      }
+      this.#endsInVain++;
+    }
+    return null;
+  }
+}
+
+/** Frames that look like known ones and are others cost more than they save. */
+const IN_VAIN_MAX = 8;

@@ -1,0 +1,246 @@
+import { LIMITS } from '../../limits.ts';
+import type { PassedFrames } from '../wire.ts';
+import { insideEnd, isAt, isPlainText, paddingIn, type Shape, type WrittenShape } from './repeated-frames.ts';
+
+/** What every frame of a stream has of its own beside the words, as JSON spells it. */
+export interface StreamIdentity {
+  readonly id: string;
+  readonly created: string;
+}
+
+const QUOTE = 0x22;
+/** Ids that JSON spells in one way only; hosts use no others. */
+const PLAIN_ID = /^[\w.:/@=+~-]+$/;
+/** A time that every reader takes for the same number. */
+const PLAIN_TIME = /^[1-9]\d{0,14}$/;
+
+export function identityOf(id: string, createdS: number): StreamIdentity | null {
+  return PLAIN_ID.test(id) ? { id, created: String(createdS) } : null;
+}
+
+/** Frames of one host that differ in their words and in the stream they belong to; neither is kept. */
+export interface WordsPattern extends Pattern {
+  /** The end of a frame and its beginning, in this order. */
+  readonly seam: Template;
+  readonly afterLength: number;
+  /** From the words to the padding; null where there is none. */
+  readonly between: Buffer | null;
+  /** The parts of what is written, one after another, and where each but the last ends; null: as it came. */
+  readonly written: { readonly template: Template; readonly ends: readonly number[] } | null;
+}
+
+/** A frame without words, by which hosts begin or end an answer; without its padding, which stood at the place given. */
+export interface BarePattern extends Pattern {
+  readonly raw: Template;
+  readonly paddingAt: number;
+  readonly isPadded: boolean;
+  /** Null: as it came. */
+  readonly written: { readonly template: Template; readonly paddingAt: number } | null;
+}
+
+interface Pattern {
+  readonly idLength: number;
+  readonly createdLength: number;
+  readonly sign: Sign;
+}
+
+/** A stretch that is the same in every stream, by which a frame is known at a glance. */
+interface Sign {
+  readonly at: number;
+  readonly bytes: Buffer;
+}
+
+/** Bytes with places for an identity. */
+interface Template {
+  readonly bytes: Buffer;
+  readonly idAt: number;
+  readonly createdAt: number;
+}
+
+/** Null unless the identity stands once in what came, and once in what was written. */
+export function wordsPattern(shape: Shape, identity: StreamIdentity): WordsPattern | null {
+  const seam = templateOf([shape.seam], identity);
+  const written = shape.written === null ? null : writtenTemplate(shape.written, identity);
+  if (seam === null || (shape.written !== null && written === null)) return null;
+  const afterLength = shape.after.length;
+  return {
+    ...lengthsOf(identity),
+    sign: signOf(seam, identity, afterLength, seam.bytes.length),
+    seam,
+    afterLength,
+    between: shape.between === null ? null : ownCopy([shape.between]),
+    written,
+  };
+}
+
+function writtenTemplate({ aroundWords, afterPadding }: WrittenShape, identity: StreamIdentity) {
+  const template = templateOf([...aroundWords, afterPadding], identity);
+  let end = 0;
+  const ends = aroundWords.map((part) => (end += part.length));
+  return template === null ? null : { template, ends };
+}
+
+export function barePattern(raw: Buffer, written: string | null, identity: StreamIdentity): BarePattern | null {
+  const came = withoutPadding(raw, identity);
+  const left = written === null ? null : withoutPadding(Buffer.from(written), identity);
+  if (came === null || (written !== null && left?.isPadded !== came.isPadded)) return null;
+  const { template, paddingAt, isPadded } = came;
+  const sign = signOf(template, identity, 0, paddingAt);
+  return { ...lengthsOf(identity), sign, raw: template, paddingAt, isPadded, written: left };
+}
+
+function withoutPadding(bytes: Buffer, identity: StreamIdentity) {
+  const padding = paddingIn(bytes, 0);
+  const paddingAt = padding?.start ?? bytes.length;
+  const template = templateOf([bytes.subarray(0, paddingAt), bytes.subarray(padding?.end ?? paddingAt)], identity);
+  return template === null ? null : { template, paddingAt, isPadded: padding !== null };
+}
+
+/** Whether a frame of this stream begins here that may be such a one, with words in it. */
+export function maySpeakAt(pattern: WordsPattern, identity: StreamIdentity, bytes: Buffer, from: number): boolean {
+  const words = from + pattern.seam.bytes.length - pattern.afterLength;
+  return words < bytes.length && bytes[words] !== QUOTE && mayBeAt(pattern, identity, bytes, from);
+}
+
+/** Whether a frame of this stream begins here that may be such a one. */
+export function mayBeAt(
+  { idLength, createdLength, sign }: Pattern,
+  identity: StreamIdentity,
+  bytes: Buffer,
+  from: number,
+) {
+  return (
+    idLength === identity.id.length &&
+    createdLength === identity.created.length &&
+    isAt(bytes, from + sign.at, sign.bytes)
+  );
+}
+
+/** The shape that such frames have in the stream of this identity. */
+export function shapeFor({ seam, afterLength, between, written }: WordsPattern, identity: StreamIdentity): Shape {
+  const filled = fill(seam, identity);
+  return {
+    before: filled.subarray(afterLength),
+    between,
+    after: filled.subarray(0, afterLength),
+    seam: filled,
+    written: written === null ? null : writtenFor(written, identity),
+  };
+}
+
+function writtenFor({ template, ends }: NonNullable<WordsPattern['written']>, identity: StreamIdentity): WrittenShape {
+  const filled = fill(template, identity);
+  let start = 0;
+  const aroundWords = ends.map((end) => {
+    const part = filled.subarray(start, end);
+    start = end;
+    return part;
+  });
+  return { aroundWords, afterPadding: filled.subarray(start), length: filled.length };
+}
+
+/** The identity that a frame here has if it is this one, and plain; whether it is, `bareAt` finds out. */
+export function identityAt({ raw, sign, ...lengths }: BarePattern, bytes: Buffer, from: number): StreamIdentity | null {
+  if (!isAt(bytes, from + sign.at, sign.bytes)) return null;
+  const idAt = from + raw.idAt;
+  const createdAt = from + raw.createdAt;
+  const id = bytes.toString('latin1', idAt, idAt + lengths.idLength);
+  const created = bytes.toString('latin1', createdAt, createdAt + lengths.createdLength);
+  return PLAIN_ID.test(id) && PLAIN_TIME.test(created) ? { id, created } : null;
+}
+
+/** The whole frame that stands here, if it is this one. */
+export function bareAt(
+  pattern: BarePattern,
+  identity: StreamIdentity,
+  bytes: Buffer,
+  from: number,
+): PassedFrames | null {
+  const raw = fill(pattern.raw, identity);
+  if (pattern.isPadded) return paddedBareAt(pattern, identity, raw, bytes, from);
+  if (!isAt(bytes, from, raw)) return null;
+  const { written } = pattern;
+  const end = from + raw.length;
+  return { end, bytes: written === null ? bytes.subarray(from, end) : fill(written.template, identity) };
+}
+
+function paddedBareAt(
+  { paddingAt, written }: BarePattern,
+  identity: StreamIdentity,
+  raw: Buffer,
+  bytes: Buffer,
+  from: number,
+): PassedFrames | null {
+  const padding = from + paddingAt;
+  const paddingEnd = insideEnd(bytes, padding);
+  if (!isAt(bytes, from, raw.subarray(0, paddingAt)) || !isAt(bytes, paddingEnd, raw.subarray(paddingAt))) return null;
+  if (!isPlainText(bytes, padding, paddingEnd)) return null;
+  const end = paddingEnd + raw.length - paddingAt;
+  if (end - from > LIMITS.sseFrameBytesMax) return null;
+  if (written === null) return { end, bytes: bytes.subarray(from, end) };
+  const filled = fill(written.template, identity);
+  const parts = [filled.subarray(0, written.paddingAt), bytes.subarray(padding, paddingEnd)];
+  return { end, bytes: Buffer.concat([...parts, filled.subarray(written.paddingAt)]) };
+}
+
+function templateOf(parts: readonly Buffer[], identity: StreamIdentity): Template | null {
+  const bytes = ownCopy(parts);
+  const idAt = placeOf(bytes, '"id":"', identity.id, '"');
+  const createdAt = placeOf(bytes, '"created":', identity.created, '');
+  if (idAt === -1 || createdAt === -1) return null;
+  const template = { bytes, idAt, createdAt };
+  put(template, bytes, { id: '0'.repeat(identity.id.length), created: '0'.repeat(identity.created.length) });
+  return template;
+}
+
+/** Not in memory that is shared with the words of others. */
+function ownCopy(parts: readonly Buffer[]): Buffer {
+  const copy = Buffer.alloc(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    copy.set(part, at);
+    at += part.length;
+  }
+  return copy;
+}
+
+/** Where a value begins that stands there once; -1 otherwise. */
+function placeOf(bytes: Buffer, name: string, value: string, end: string): number {
+  const member = name + value + end;
+  const at = bytes.indexOf(member);
+  return at === -1 || bytes.indexOf(member, at + 1) !== -1 ? -1 : at + name.length;
+}
+
+function fill(template: Template, identity: StreamIdentity): Buffer {
+  const filled = Buffer.allocUnsafe(template.bytes.length);
+  filled.set(template.bytes);
+  put(template, filled, identity);
+  return filled;
+}
+
+/** By hand, because the texts are short and plain. */
+function put({ idAt, createdAt }: Template, bytes: Buffer, { id, created }: StreamIdentity): void {
+  for (let at = 0; at < id.length; at++) bytes[idAt + at] = id.charCodeAt(at);
+  for (let at = 0; at < created.length; at++) bytes[createdAt + at] = created.charCodeAt(at);
+}
+
+function lengthsOf({ id, created }: StreamIdentity) {
+  return { idLength: id.length, createdLength: created.length };
+}
+
+/** The longest stretch between two places without a byte of the identity; told from the first of them. */
+function signOf({ bytes, idAt, createdAt }: Template, identity: StreamIdentity, from: number, to: number): Sign {
+  const { idLength, createdLength } = lengthsOf(identity);
+  const holes = [
+    { start: idAt, end: idAt + idLength },
+    { start: createdAt, end: createdAt + createdLength },
+  ].filter(({ start }) => start >= from && start < to);
+  holes.sort((left, right) => left.start - right.start);
+  let longest = { start: from, end: from };
+  let start = from;
+  for (const hole of [...holes, { start: to, end: to }]) {
+    if (hole.start - start > longest.end - longest.start) longest = { start, end: hole.start };
+    start = hole.end;
+  }
+  return { at: longest.start - from, bytes: bytes.subarray(longest.start, longest.end) };
+}

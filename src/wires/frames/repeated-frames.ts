@@ -1,0 +1,305 @@
+import { isUtf8 } from 'node:buffer';
+import { LIMITS } from '../../limits.ts';
+import type { Members } from '../fields/members.ts';
+
+/**
+ * Nearly all frames of a stream differ from an earlier one only in the model's words. What was made of that one is then
+ * made of this one too, without parsing it: both are kept as the bytes around the words.
+ */
+export class RepeatedFrames {
+  readonly #wordsOf: WordsOf;
+  #shapes: Shape[] = [];
+  #learned = 0;
+  #found = 0;
+
+  constructor(wordsOf: WordsOf) {
+    this.#wordsOf = wordsOf;
+  }
+
+  /** As many of them as stand here one after another, alike; null if what begins here is for the parser. */
+  find(bytes: Buffer, from: number): RepeatedRun | null {
+    for (const shape of this.#shapes) {
+      const holes = holesIn(bytes, from, shape);
+      if (holes.length === 0) continue;
+      this.#found += holes.length;
+      return runOf(shape, bytes, from, holes);
+    }
+    return null;
+  }
+
+  /** Learns from a frame and what was written for it, where null means that it went on as it came. */
+  learn(raw: Buffer, written: string | null, holder: Members): Shape | null {
+    if (this.#learned >= FRUITLESS_MAX && this.#found < this.#learned * WORTH) return null;
+    this.#learned++;
+    const words = this.#wordsOf(holder);
+    const shape = words === null ? null : shapeOf(raw, written, words);
+    if (shape !== null) this.#keep(shape);
+    return shape;
+  }
+
+  /** Takes over a shape learned elsewhere, if what begins here has it. */
+  adopt(shape: Shape, bytes: Buffer, from: number): RepeatedRun | null {
+    const holes = holesIn(bytes, from, shape);
+    if (holes.length === 0) return null;
+    this.#found += holes.length;
+    this.#keep(shape);
+    return runOf(shape, bytes, from, holes);
+  }
+
+  /** From here on, equal frames may no longer mean the same. */
+  forget(): void {
+    this.#shapes = [];
+  }
+
+  #keep(shape: Shape): void {
+    if (this.#shapes.length === SHAPES_MAX) this.#shapes.shift();
+    this.#shapes.push(shape);
+  }
+}
+
+/** Finds the words in what a wire keeps them in; null unless they stand in one place only. */
+export type WordsOf = (holder: Members) => Words | null;
+
+/** The words of one frame, and the members that may hold them: a trace has two names. */
+export interface Words {
+  readonly names: readonly string[];
+  readonly text: string;
+}
+
+/** Whole frames, one after another. */
+export interface RepeatedRun {
+  /** Where what follows them begins. */
+  readonly end: number;
+  /** UTF-8 bytes of their words, escapes undone. */
+  readonly wordBytes: number;
+  /** What goes to the client. */
+  readonly bytes: Buffer;
+}
+
+/** How many shapes are kept; a stream rarely has more than one for its trace and one for its text. */
+const SHAPES_MAX = 4;
+/** A host whose frames are never alike is not learned from for ever. */
+const FRUITLESS_MAX = 8;
+const WORTH = 4;
+
+/** A frame cut where its words are, and where the padding is that some hosts add against eavesdroppers. */
+export interface Shape {
+  readonly before: Buffer;
+  /** From the words to the padding; null where there is none. */
+  readonly between: Buffer | null;
+  readonly after: Buffer;
+  /** What stands between two such frames: the end of one, the beginning of the next. */
+  readonly seam: Buffer;
+  /** Null where the frame goes on as it came. */
+  readonly written: WrittenShape | null;
+}
+
+export interface WrittenShape {
+  /** The words stand between each two of these. */
+  readonly aroundWords: readonly Buffer[];
+  /** What follows the padding. */
+  readonly afterPadding: Buffer;
+  /** All of it, without words and padding. */
+  readonly length: number;
+}
+
+const PADDING = Buffer.from('"obfuscation":"');
+const NOTHING = Buffer.alloc(0);
+
+/** Where the words and the padding of a frame lie; without padding its place is empty. */
+interface Holes {
+  readonly words: number;
+  readonly wordsEnd: number;
+  readonly padding: number;
+  readonly paddingEnd: number;
+}
+
+/** The holes of every frame of the run that begins here; none if no such frame does. */
+function holesIn(bytes: Buffer, from: number, shape: Shape): Holes[] {
+  const run: Holes[] = [];
+  let start = from;
+  for (let begins = isAt(bytes, from, shape.before); begins; ) {
+    const holes = nextHoles(bytes, start + shape.before.length, shape);
+    if (holes === null) break;
+    begins = isAt(bytes, holes.paddingEnd, shape.seam);
+    if (!begins && !isAt(bytes, holes.paddingEnd, shape.after)) break;
+    const end = holes.paddingEnd + shape.after.length;
+    if (end - start > LIMITS.sseFrameBytesMax) break;
+    run.push(holes);
+    start = end;
+  }
+  return run;
+}
+
+function nextHoles(bytes: Buffer, words: number, { between }: Shape): Holes | null {
+  const wordsEnd = insideEnd(bytes, words);
+  if (wordsEnd === words || !isPlainText(bytes, words, wordsEnd)) return null;
+  if (between === null) return { words, wordsEnd, padding: wordsEnd, paddingEnd: wordsEnd };
+  if (!isAt(bytes, wordsEnd, between)) return null;
+  const padding = wordsEnd + between.length;
+  return { words, wordsEnd, padding, paddingEnd: insideEnd(bytes, padding) };
+}
+
+function runOf({ after, written }: Shape, bytes: Buffer, from: number, run: readonly Holes[]): RepeatedRun {
+  let wordBytes = 0;
+  for (const { words, wordsEnd } of run) wordBytes += wordsEnd - words - escapesWithin(bytes, words, wordsEnd);
+  const end = run.at(-1)!.paddingEnd + after.length;
+  return { end, wordBytes, bytes: written === null ? bytes.subarray(from, end) : write(written, bytes, run) };
+}
+
+function write(shape: WrittenShape, bytes: Buffer, run: readonly Holes[]): Buffer {
+  const places = shape.aroundWords.length - 1;
+  let length = shape.length * run.length;
+  for (const { words, wordsEnd, padding, paddingEnd } of run) {
+    length += (wordsEnd - words) * places + paddingEnd - padding;
+  }
+  const written = Buffer.allocUnsafe(length);
+  let at = 0;
+  for (const holes of run) at = writeFrame(shape, bytes, holes, written, at);
+  return written;
+}
+
+/** Returns how far it came. */
+function writeFrame(shape: WrittenShape, bytes: Buffer, holes: Holes, written: Buffer, from: number): number {
+  const { aroundWords, afterPadding } = shape;
+  const { words, wordsEnd, padding, paddingEnd } = holes;
+  let at = from;
+  for (const part of aroundWords) {
+    if (at > from) {
+      copy(bytes, words, wordsEnd, written, at);
+      at += wordsEnd - words;
+    }
+    written.set(part, at);
+    at += part.length;
+  }
+  if (afterPadding.length === 0) return at;
+  copy(bytes, padding, paddingEnd, written, at);
+  at += paddingEnd - padding;
+  written.set(afterPadding, at);
+  return at + afterPadding.length;
+}
+
+/** A view is made for it because comparing whole ones is several times faster than comparing ranges. */
+export function isAt(bytes: Buffer, start: number, part: Buffer): boolean {
+  const end = start + part.length;
+  return end <= bytes.length && bytes.subarray(start, end).equals(part);
+}
+
+/** By hand where they are few, as words are: calling for it would cost more. */
+function copy(from: Buffer, start: number, end: number, to: Buffer, at: number): void {
+  if (end - start > 32) from.copy(to, at, start, end);
+  else for (let index = start; index < end; index++) to[at + index - start] = from[index]!;
+}
+
+const LF = 0x0a;
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const SPACE = 0x20;
+const ASCII_MAX = 0x7f;
+const SHORT_ESCAPES = new Set(Buffer.from('"\\/bfnrt'));
+
+/** Where a string that begins here ends, or where it has something only the parser should judge. */
+export function insideEnd(raw: Buffer, start: number): number {
+  let at = start;
+  for (; at < raw.length; at++) {
+    const byte = raw[at]!;
+    if (byte === QUOTE || byte < SPACE) break;
+    if (byte === BACKSLASH && !SHORT_ESCAPES.has(raw[++at]!)) return at - 1;
+  }
+  return at;
+}
+
+/** Half a character belongs to the parser too, which knows what to put in its place. */
+export function isPlainText(raw: Buffer, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) if (raw[at]! > ASCII_MAX) return isUtf8(raw.subarray(start, end));
+  return true;
+}
+
+/** Every escape that is let through is two bytes for one. */
+function escapesWithin(raw: Buffer, start: number, end: number): number {
+  let escapes = 0;
+  for (let at = start; at < end; at++) {
+    if (raw[at] !== BACKSLASH) continue;
+    escapes++;
+    at++;
+  }
+  return escapes;
+}
+
+function shapeOf(raw: Buffer, written: string | null, { names, text }: Words): Shape | null {
+  if (!isWholeByItself(raw)) return null;
+  // As JSON is written; a host may spell its words otherwise, and then they are not found.
+  const spelled = JSON.stringify(text);
+  const members = names.map((name) => Buffer.from(`"${name}":${spelled}`));
+  const wordsLength = members[0]!.length - names[0]!.length - '"":""'.length;
+  const places = placesOf(raw, members, wordsLength);
+  if (places.length !== 1) return null;
+  const start = places[0]!;
+  const end = start + wordsLength;
+  const padding = paddingIn(raw, end);
+  const shape = written === null ? null : writtenShape(written, members, wordsLength, padding !== null);
+  if (written !== null && shape === null) return null;
+  const afterLength = raw.length - (padding?.end ?? end);
+  const seam = seamOf(raw, start, afterLength);
+  return {
+    before: seam.subarray(afterLength),
+    between: padding === null ? null : Buffer.from(raw.subarray(end, padding.start)),
+    after: seam.subarray(0, afterLength),
+    seam,
+    written: shape,
+  };
+}
+
+/** The end of a frame and its beginning, in this order. */
+function seamOf(raw: Buffer, beforeLength: number, afterLength: number): Buffer {
+  const seam = Buffer.allocUnsafe(afterLength + beforeLength);
+  raw.copy(seam, 0, raw.length - afterLength);
+  raw.copy(seam, afterLength, 0, beforeLength);
+  return seam;
+}
+
+/** Neither begun by the line end of the frame before it, nor with a line end that the next byte may be part of. */
+function isWholeByItself(raw: Buffer): boolean {
+  return raw[0] !== LF && raw[raw.length - 1] === LF;
+}
+
+function writtenShape(
+  text: string,
+  members: readonly Buffer[],
+  wordsLength: number,
+  padded: boolean,
+): WrittenShape | null {
+  const written = Buffer.from(text);
+  const places = placesOf(written, members, wordsLength);
+  if (places.length === 0) return null;
+  const aroundWords: Buffer[] = [];
+  let at = 0;
+  for (const place of places) {
+    aroundWords.push(written.subarray(at, place));
+    at = place + wordsLength;
+  }
+  const padding = paddingIn(written, at);
+  if (padded !== (padding !== null)) return null;
+  aroundWords.push(written.subarray(at, padding?.start));
+  const afterPadding = padding === null ? NOTHING : written.subarray(padding.end);
+  const length = aroundWords.reduce((sum, part) => sum + part.length, afterPadding.length);
+  return { aroundWords, afterPadding, length };
+}
+
+/** Where the words of these members stand, in order. */
+function placesOf(bytes: Buffer, members: readonly Buffer[], wordsLength: number): number[] {
+  const places: number[] = [];
+  for (const member of members) {
+    for (let at = bytes.indexOf(member); at !== -1; at = bytes.indexOf(member, at + 1)) {
+      places.push(at + member.length - wordsLength - 1);
+    }
+  }
+  return places.length > 1 ? places.sort((left, right) => left - right) : places;
+}
+
+export function paddingIn(bytes: Buffer, from: number): { start: number; end: number } | null {
+  const at = bytes.indexOf(PADDING, from);
+  if (at === -1) return null;
+  const start = at + PADDING.length;
+  return { start, end: insideEnd(bytes, start) };
+}

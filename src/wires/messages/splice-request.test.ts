@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest';
+import { PLAIN, peekAt, textOf } from '../../../test/messages-request.ts';
+import { sealForeign } from '../fields/foreign-reasoning.ts';
+import type { UpstreamTerms } from '../wire.ts';
+import { writeRequest } from './splice-request.ts';
+
+const TERMS: UpstreamTerms = {
+  hostModel: 'claude-harbour',
+  outputLimit: 64,
+  outputLimitField: 'max_tokens',
+  forwards: [],
+  reasoningEffort: null,
+  reducesVectors: false,
+};
+
+function written(body: string | object, terms: Partial<UpstreamTerms> = {}): string {
+  const json = typeof body === 'string' ? body : JSON.stringify(body);
+  return writeRequest(textOf(json), peekAt(json), { ...TERMS, ...terms }).toString();
+}
+
+const ODD = `{ "model" :"claude-harbour", "max_tokens": 64,"stream":true,
+  "system": [{"type":"text","text":"a\\u0062c","cache_control":{"type":"ephemeral","ttl":"1h"}}],
+  "thinking":{"type":"enabled","budget_tokens":3.2e1}, "temperature": 1.0,
+  "messages":[{"role":"user","content":"x"},
+   {"role":"assistant","content":[{"type":"thinking","thinking":"é\\/","signature":"EqQB\\u002b/=="},
+     {"type":"redacted_thinking","data":"seal=="},{"type":"tool_use","id":"t","name":"n","input":{"big":12345678901234567890}}]},
+   {"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"1.50"}]}] , "from_the_future": [1.0] }`;
+
+test('a request that needs nothing leaves as it came, byte for byte', () => {
+  expect(written(ODD)).toBe(ODD);
+});
+
+test('the host’s name for the model is spliced in, and nothing else moves', () => {
+  expect(written(ODD, { hostModel: 'vendor/claude' })).toBe(ODD.replace('"claude-harbour"', '"vendor/claude"'));
+});
+
+test.each(['6.4e1', '64.0', '64e0'])('the limit leaves as a plain integer, not as %s', (spelling) => {
+  expect(written(ODD.replace('64', spelling))).toBe(ODD);
+});
+
+test('labels stay here unless the host’s row asks for them', () => {
+  const body = { ...PLAIN, metadata: { user_id: 'u' }, user: 'me' };
+  expect(JSON.parse(written(body))).toEqual(PLAIN);
+  expect(JSON.parse(written(body, { forwards: ['metadata'] }))).toEqual({ ...PLAIN, metadata: { user_id: 'u' } });
+});
+
+test('fields of other gateways that ask for nothing are not sent on, the vendor’s own are', () => {
+  const own = { service_tier: 'auto', speed: 'standard', inference_geo: 'global' };
+  expect(JSON.parse(written({ ...PLAIN, ...own, store: false, models: ['claude-harbour'] }))).toEqual({
+    ...PLAIN,
+    ...own,
+  });
+});
+
+test('another vendor’s reasoning, from an earlier turn, never leaves; the rest of the turn does', () => {
+  const signature = sealForeign({ vendor: 'somebody', form: 'encrypted', data: 'x', id: 'rs_1' });
+  const own = { type: 'thinking', thinking: 'mine', signature: 'EqQB' };
+  const turn = (...thinking: object[]) => ({
+    ...PLAIN,
+    messages: [...PLAIN.messages, { role: 'assistant', content: [...thinking, { type: 'text', text: 'Nine.' }] }],
+  });
+  expect(JSON.parse(written(turn({ type: 'thinking', thinking: 'theirs', signature }, own)))).toEqual(turn(own));
+});

@@ -1,0 +1,41 @@
+import type { JsonText } from '../../json/json.ts';
+import { isSealedForeign } from '../fields/foreign-reasoning.ts';
+import { editHostFields, NO_MANNERS } from '../fields/host-fields.ts';
+import { isObject, type Members } from '../fields/members.ts';
+import type { Peek, UpstreamTerms } from '../wire.ts';
+import { isWithheld } from './fields.ts';
+
+const PLAIN_INTEGER = /^\d+$/;
+
+/** The caller's own bytes with the few members replaced that must differ for this host; signatures are never touched. */
+export function writeRequest(text: JsonText, peek: Peek, terms: UpstreamTerms): Buffer {
+  const body = text.value as Members;
+  const edit = text.edit();
+  for (const name of Object.keys(body)) if (isWithheld(name, terms.forwards)) edit.remove([name]);
+  if (peek.model !== terms.hostModel) edit.set(['model'], JSON.stringify(terms.hostModel));
+  if (!saysLimit(text, body, terms.outputLimit)) edit.set(['max_tokens'], String(terms.outputLimit));
+  for (const path of foreignReasoning(body.messages as unknown[])) edit.remove(path);
+  editHostFields(edit, terms.manners ?? NO_MANNERS);
+  return edit.apply();
+}
+
+/** The limit must be a plain JSON integer: `1e3` and `100.0` are read as other numbers by some hosts. */
+function saysLimit(text: JsonText, body: Members, outputLimit: number): boolean {
+  if (body.max_tokens !== outputLimit) return false;
+  const span = text.locate(['max_tokens'])!;
+  return PLAIN_INTEGER.test(text.bytes.toString('latin1', span.start, span.end));
+}
+
+/** Reasoning of another vendor's model, from an earlier turn of the conversation: no host of this wire may see it. */
+function foreignReasoning(messages: readonly unknown[]): (string | number)[][] {
+  const found: (string | number)[][] = [];
+  messages.forEach((message, at) => {
+    if (!isObject(message) || message.role !== 'assistant' || !Array.isArray(message.content)) return;
+    message.content.forEach((block: Members, index: number) => {
+      if (block.type === 'thinking' && isSealedForeign(block.signature)) {
+        found.push(['messages', at, 'content', index]);
+      }
+    });
+  });
+  return found;
+}

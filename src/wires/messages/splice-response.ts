@@ -1,0 +1,81 @@
+import { type JsonText, readJson } from '../../json/json.ts';
+import { isObject, isText, type Members, objectsIn } from '../fields/members.ts';
+import { type BufferedAnswer, HostAnswerBroken, type RelayTerms } from '../wire.ts';
+import { readInBandError } from './errors.ts';
+import { blockBytes, mendWholeBlock } from './mend-block.ts';
+import { ownMessageId } from './message.ts';
+import { HOST_MEMBERS } from './quirks.ts';
+import { readUsage, writeBilledUsage } from './usage.ts';
+
+/** Reads a whole answer; what it writes are the host's own bytes with `model` and `usage` replaced, unless more was wrong. */
+export function readAnswer(body: Buffer, terms: RelayTerms, mended: boolean): BufferedAnswer {
+  const { text, message } = parseMessage(body);
+  const rawUsage = message.usage;
+  const changed = mended && mendMessage(message, terms);
+  const splice = changed ? spliceInto(message, terms) : spliceBytes(text, terms);
+  return {
+    usage: readUsage(rawUsage),
+    relayedBytes: objectsIn(message.content).reduce((sum, block) => sum + blockBytes(block), 0),
+    write: (bill) => splice(writeBilledUsage(bill, rawUsage)),
+  };
+}
+
+export interface ParsedMessage {
+  readonly text: JsonText;
+  readonly message: Members;
+}
+
+/** Throws when the body is no message of this wire; some hosts say with 200 that they failed. */
+export function parseMessage(body: Buffer): ParsedMessage {
+  const text = parse(body);
+  const message = text.value;
+  const error = isObject(message) && isObject(message.error) ? message.error : null;
+  if (isObject(message) && Array.isArray(message.content) && error === null) return { text, message };
+  const hostError = error === null ? null : readInBandError(error);
+  throw new HostAnswerBroken('The host answered with something that is no message.', hostError);
+}
+
+function parse(body: Buffer): JsonText {
+  try {
+    return readJson(body);
+  } catch {
+    throw new HostAnswerBroken('The host answered with something that is no JSON.');
+  }
+}
+
+/** What is left to do once the bill is known; all that could fail was done before anything was billed. */
+type Splice = (usage: string) => Buffer;
+
+function spliceInto(message: Members, { catalogModel }: RelayTerms): Splice {
+  const rest = JSON.stringify({ ...message, model: catalogModel, usage: undefined });
+  return (usage) => Buffer.from(`${rest.slice(0, -1)},"usage":${usage}}`);
+}
+
+function spliceBytes(text: JsonText, { catalogModel }: RelayTerms): Splice {
+  const model = JSON.stringify(catalogModel);
+  return (usage) => text.edit().set(['model'], model).set(['usage'], usage).apply();
+}
+
+function mendMessage(message: Members, { requestId }: RelayTerms): boolean {
+  let changed = false;
+  const set = (name: string, value: unknown): void => {
+    message[name] = value;
+    changed = true;
+  };
+  for (const name of HOST_MEMBERS) if (message[name] !== undefined) set(name, undefined);
+  if (!isText(message.id)) set('id', ownMessageId(requestId));
+  if (message.type !== 'message') set('type', 'message');
+  if (message.role !== 'assistant') set('role', 'assistant');
+  if (message.stop_sequence === undefined) set('stop_sequence', null);
+  const blocks = objectsIn(message.content);
+  blocks.forEach((block, index) => {
+    changed = mendWholeBlock(block, () => `toolu_${requestId}_${index}`) || changed;
+  });
+  if (!isText(message.stop_reason)) set('stop_reason', likelyStopReason(blocks));
+  return changed;
+}
+
+/** What a host that forgot to say why it stopped must have meant. */
+export function likelyStopReason(blocks: readonly Members[]): string {
+  return blocks.some(({ type }) => type === 'tool_use') ? 'tool_use' : 'end_turn';
+}

@@ -1,0 +1,66 @@
+import type { JsonEdit, JsonText } from '../../json/json.ts';
+import { editHostFields, NO_MANNERS } from '../fields/host-fields.ts';
+import { isObject, isText, type Members } from '../fields/members.ts';
+import { OWN_REASONING_MEMBERS } from '../fields/read-reasoning.ts';
+import type { Peek, UpstreamTerms } from '../wire.ts';
+import { isEmptyAsk, isWithheld } from './fields.ts';
+import { sealVendor, unwrapSeal } from './reasoning-vendor.ts';
+
+const PLAIN_INTEGER = /^\d+$/;
+
+/** The caller's own bytes with the few members replaced that must differ for this host. */
+export function writeRequest(text: JsonText, peek: Peek, terms: UpstreamTerms): Buffer {
+  const body = text.value as Members;
+  const edit = text.edit();
+  for (const name of Object.keys(body)) {
+    if (isWithheld(name, terms.forwards) || isEmptyAsk(name, body[name])) edit.remove([name]);
+  }
+  if (peek.model !== terms.hostModel) edit.set(['model'], JSON.stringify(terms.hostModel));
+  if (!saysLimit(text, body, terms)) edit.set(['max_output_tokens'], String(terms.outputLimit));
+  if (body.store !== false) edit.set(['store'], 'false');
+  editReasoning(body, terms.reasoningEffort, edit);
+  editStreamOptions(body, edit);
+  giveBackSeals(body, edit, sealVendor(terms.manners ?? NO_MANNERS));
+  editHostFields(edit, terms.manners ?? NO_MANNERS);
+  return edit.apply();
+}
+
+/** The limit must be a plain JSON integer: `1e3` and `100.0` are read as other numbers by some hosts. */
+function saysLimit(text: JsonText, body: Members, { outputLimit }: UpstreamTerms): boolean {
+  if (body.max_output_tokens !== outputLimit) return false;
+  const span = text.locate(['max_output_tokens'])!;
+  return PLAIN_INTEGER.test(text.bytes.toString('latin1', span.start, span.end));
+}
+
+/** Our own members are taken out of `reasoning`, and the effort in it is one the model has. */
+function editReasoning({ reasoning }: Members, effort: string | null, edit: JsonEdit): void {
+  if (!isObject(reasoning)) {
+    if (effort !== null) edit.set(['reasoning'], JSON.stringify({ effort }));
+    return;
+  }
+  const removed = [...OWN_REASONING_MEMBERS, ...(effort === null ? ['effort'] : [])];
+  if (effort === null && Object.keys(reasoning).every((name) => removed.includes(name))) {
+    edit.remove(['reasoning']);
+    return;
+  }
+  for (const name of removed) edit.remove(['reasoning', name]);
+  if (effort !== null && reasoning.effort !== effort) edit.set(['reasoning', 'effort'], JSON.stringify(effort));
+}
+
+/** Usage always comes with the last event of this wire, so hosts know no option that asks for it. */
+function editStreamOptions({ stream_options: options }: Members, edit: JsonEdit): void {
+  if (!isObject(options) || options.include_usage === undefined) return;
+  if (Object.keys(options).length === 1) edit.remove(['stream_options']);
+  else edit.remove(['stream_options', 'include_usage']);
+}
+
+/** Reasoning of another vendor's model, sent along from an earlier turn, is none of this host's business. */
+function giveBackSeals({ input }: Members, edit: JsonEdit, vendor: string): void {
+  if (!Array.isArray(input)) return;
+  input.forEach((item, index) => {
+    if (!isObject(item) || !isText(item.encrypted_content)) return;
+    const seal = unwrapSeal(item.encrypted_content, vendor);
+    if (seal === null) edit.remove(['input', index]);
+    else if (seal !== item.encrypted_content) edit.set(['input', index, 'encrypted_content'], JSON.stringify(seal));
+  });
+}

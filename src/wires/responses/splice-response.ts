@@ -1,0 +1,103 @@
+import { editJson, tryParseJson } from '../../json/json.ts';
+import { isAbsent, isObject, isText, type Members, objectsIn, removeMembers } from '../fields/members.ts';
+import { usageRule } from '../usage/inclusive-usage.ts';
+import { type Bill, type BufferedAnswer, HostAnswerBroken, type RelayTerms } from '../wire.ts';
+import { completeItem, hideTrace, identifyItem, setMembers } from './complete-item.ts';
+import { readStreamError } from './errors.ts';
+import { EventNumbers } from './event-numbers.ts';
+import { callKindOf, partKindOf } from './item-kinds.ts';
+import { OutputItems } from './output-items.ts';
+import { UNWANTED_MEMBERS } from './quirks.ts';
+import { wrapSeal } from './reasoning-vendor.ts';
+import { completeResponse, echoLabels, idStem, responseId } from './response-object.ts';
+import { billedUsageText, readUsage } from './usage.ts';
+
+/** Reads a whole answer; what it writes are the host's own bytes with `model` and `usage` replaced, unless more was wrong. */
+export function readAnswer(body: Buffer, terms: RelayTerms, mended: boolean): BufferedAnswer {
+  const answer = parseAnswer(body);
+  const rawUsage = answer.usage;
+  const isChanged = (mended || terms.hideReasoning) && mendAnswer(answer, terms);
+  return {
+    usage: readUsage(rawUsage, usageRule(terms.manners)),
+    relayedBytes: objectsIn(answer.output).reduce((sum, item) => sum + wordBytes(item), 0),
+    write: (bill) => (isChanged ? rewrite(answer, bill, rawUsage, terms) : splice(body, bill, rawUsage, terms)),
+  };
+}
+
+/** The parsed body of an answer that came to an end; throws HostAnswerBroken for any other. */
+export function parseAnswer(body: Buffer): Members {
+  const answer = tryParseJson(body.toString('utf8'));
+  if (!isObject(answer)) throw new HostAnswerBroken('The host answered with something that is no response.');
+  if (!isAbsent(answer.error)) {
+    throw new HostAnswerBroken('The host answered with a failed response.', readStreamError(answer.error));
+  }
+  const hasEnded = isAbsent(answer.status) || answer.status === 'completed' || answer.status === 'incomplete';
+  if (!Array.isArray(answer.output) || !hasEnded) {
+    throw new HostAnswerBroken('The host answered with something that is no finished response.');
+  }
+  return answer;
+}
+
+function splice(body: Buffer, bill: Bill, rawUsage: unknown, { catalogModel, request }: RelayTerms): Buffer {
+  const usage = billedUsageText(bill, rawUsage);
+  const edit = editJson(body).set(['model'], JSON.stringify(catalogModel)).set(['usage'], usage);
+  for (const [name, label] of Object.entries(echoLabels(request))) edit.set([name], JSON.stringify(label));
+  return edit.apply();
+}
+
+function rewrite(answer: Members, bill: Bill, rawUsage: unknown, { catalogModel }: RelayTerms): Buffer {
+  const rest = JSON.stringify({ ...answer, model: catalogModel, usage: undefined });
+  return Buffer.from(`${rest.slice(0, -1)},"usage":${billedUsageText(bill, rawUsage)}}`);
+}
+
+function mendAnswer(answer: Members, { requestId, createdS, hideReasoning, request, manners }: RelayTerms): boolean {
+  const stem = idStem(requestId);
+  let changed = removeMembers(answer, UNWANTED_MEMBERS);
+  objectsIn(answer.output).forEach((item, index) => {
+    changed = identifyItem(item, stem, index) || changed;
+    changed = completeItem(item, 'completed') || changed;
+    changed = wrapSeal(item, manners) || changed;
+    changed = (hideReasoning && hideTrace(item)) || changed;
+  });
+  const identity = {
+    id: isText(answer.id) ? answer.id : responseId(requestId),
+    created_at: answer.created_at ?? createdS,
+    status: answer.status ?? 'completed',
+    store: false,
+    ...echoLabels(request),
+  };
+  changed = setMembers(answer, identity) || changed;
+  return completeResponse(answer) || changed;
+}
+
+/** UTF-8 bytes of what the model itself wrote in this item. */
+function wordBytes(item: Members): number {
+  const call = callKindOf(item.type);
+  let bytes = call === undefined ? 0 : Buffer.byteLength(String(item[call.words] ?? ''));
+  for (const part of [...objectsIn(item.content), ...objectsIn(item.summary)]) {
+    const kind = partKindOf(part.type);
+    if (kind !== undefined) bytes += Buffer.byteLength(String(part[kind.words] ?? ''));
+  }
+  return bytes;
+}
+
+/** A host that cannot stream hands over its answer whole; the events that would have told it are written here. */
+export function answerAsStream(body: Buffer): Buffer | null {
+  const answer = tryParseJson(body.toString('utf8'));
+  if (!isObject(answer) || !Array.isArray(answer.output)) return null;
+  const numbers = new EventNumbers();
+  const items = new OutputItems(numbers, idStem(String(answer.id ?? '')));
+  const begun = {
+    ...answer,
+    status: 'in_progress',
+    output: [],
+    usage: null,
+    completed_at: null,
+    incomplete_details: null,
+  };
+  const opening =
+    numbers.write('response.created', { response: begun }) + numbers.write('response.in_progress', { response: begun });
+  const told = objectsIn(answer.output).map((item, index) => items.writeWhole(item, index));
+  const status = answer.status === 'failed' || answer.status === 'incomplete' ? answer.status : 'completed';
+  return Buffer.from(opening + told.join('') + numbers.write(`response.${status}`, { response: answer }));
+}

@@ -1,0 +1,24 @@
+import { HOST_MEMBERS } from '../fields/host-members.ts';
+import { isObject, type Members } from '../fields/members.ts';
+import { decisionUsageText, readDecision, readDecisionUsage } from '../fields/typed-decision.ts';
+import type { BufferedAnswer, RelayTerms } from '../wire.ts';
+
+/** The host's answer with the bill written in; `model` stays the id of the version that answered, as the host said it. */
+export function readAnswer(body: Buffer, { request, catalogModel, manners }: RelayTerms): BufferedAnswer {
+  const text = readDecision(body, namesIn(request));
+  const { usage, model } = text.value as Members;
+  return {
+    usage: readDecisionUsage(usage, manners),
+    relayedBytes: 0,
+    write: (bill) => {
+      const edit = text.edit().set(['usage'], decisionUsageText(bill, usage));
+      if (typeof model !== 'string') edit.set(['model'], JSON.stringify(catalogModel));
+      for (const name of HOST_MEMBERS) edit.remove([name]);
+      return edit.apply();
+    },
+  };
+}
+
+function namesIn(request: unknown): string[] {
+  return isObject(request) && isObject(request.questions) ? Object.keys(request.questions) : [];
+}

@@ -1,0 +1,74 @@
+import { inputTokens, MISSING_USAGE, type Usage, type UsageReading } from '../../canonical/usage.ts';
+import { tellsHostBill, withoutHostBill } from '../fields/host-members.ts';
+import { isAbsent, isObject, type Members } from '../fields/members.ts';
+import type { Bill } from '../wire.ts';
+import { readCounts, type UsageRule } from './inclusive-usage.ts';
+
+/** Usage where it is told as `prompt_tokens` and `completion_tokens`. */
+export function readPromptUsage(raw: unknown, rule: UsageRule): UsageReading {
+  if (isAbsent(raw)) return MISSING_USAGE;
+  if (!isObject(raw)) return { state: 'missing', defect: 'usage is not an object' };
+  const prompt = isObject(raw.prompt_tokens_details) ? raw.prompt_tokens_details : NO_DETAILS;
+  const completion = isObject(raw.completion_tokens_details) ? raw.completion_tokens_details : NO_DETAILS;
+  const counts = {
+    input: raw.prompt_tokens,
+    output: raw.completion_tokens,
+    total: raw.total_tokens ?? null,
+    cached: prompt.cached_tokens ?? raw.prompt_cache_hit_tokens ?? 0,
+    cacheWrite: prompt.cache_write_tokens ?? 0,
+    reasoning: completion.reasoning_tokens ?? 0,
+  };
+  return readCounts(counts, rule);
+}
+
+const NO_DETAILS: Members = {};
+
+/** What was billed, in the host's own frame of details, so that pricing it from the catalog gives the cost. */
+export function writePromptUsage(billed: Usage, raw: unknown): Readonly<Members> {
+  if (isObject(raw) && isAsBilled(billed, raw)) return raw;
+  const written = withoutHostBill(raw);
+  const prompt = inputTokens(billed);
+  written.prompt_tokens = prompt;
+  written.completion_tokens = billed.outputTokens;
+  written.total_tokens = prompt + billed.outputTokens;
+  const cacheWrite = billed.cacheWriteTokens + billed.cacheWrite1hTokens;
+  writeDetail(written, 'prompt_tokens_details', 'cached_tokens', billed.cacheReadTokens);
+  writeDetail(written, 'prompt_tokens_details', 'cache_write_tokens', cacheWrite);
+  writeDetail(written, 'completion_tokens_details', 'reasoning_tokens', billed.reasoningTokens);
+  return written;
+}
+
+/** As nearly always: the host's own words can be given on. */
+function isAsBilled(billed: Usage, raw: Members): boolean {
+  const prompt = inputTokens(billed);
+  const { prompt_tokens, completion_tokens, total_tokens, prompt_tokens_details, completion_tokens_details } = raw;
+  if (prompt_tokens !== prompt || completion_tokens !== billed.outputTokens) return false;
+  if (total_tokens !== prompt + billed.outputTokens || tellsHostBill(raw)) return false;
+  const cacheWrite = billed.cacheWriteTokens + billed.cacheWrite1hTokens;
+  return (
+    tells(prompt_tokens_details, 'cached_tokens', billed.cacheReadTokens) &&
+    tells(prompt_tokens_details, 'cache_write_tokens', cacheWrite) &&
+    tells(completion_tokens_details, 'reasoning_tokens', billed.reasoningTokens)
+  );
+}
+
+/** Usage reports only what exists: a zero that the host left out is not missed. */
+function tells(details: unknown, name: string, count: number): boolean {
+  const told = isObject(details) ? details[name] : undefined;
+  return told === count || (count === 0 && told === undefined);
+}
+
+function writeDetail(written: Members, group: string, name: string, count: number): void {
+  if (tells(written[group], name, count)) return;
+  written[group] = { ...(isObject(written[group]) ? written[group] : null), [name]: count };
+}
+
+/** The usage of a whole answer, with its cost. */
+export function promptUsageText(bill: Bill, raw: unknown): string {
+  return withCost(writePromptUsage(bill.usage, raw), bill);
+}
+
+/** A usage object, which is not empty, with what it cost; the exact integer is written as digits, never through a floating-point number. */
+export function withCost(usage: Readonly<Members>, { costUsd, costNanousd }: Bill): string {
+  return `${JSON.stringify(usage).slice(0, -1)},"cost":${costUsd},"cost_nanousd":${costNanousd}}`;
+}
