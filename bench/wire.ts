@@ -4,8 +4,8 @@ import { LIMITS } from '../src/limits.ts';
 import { exactStream } from '../src/wires/chat/exact.ts';
 import { mendStream } from '../src/wires/chat/mend.ts';
 import { peek } from '../src/wires/chat/peek.ts';
-import { writeRequest } from '../src/wires/chat/splice-request.ts';
-import { readAnswer } from '../src/wires/chat/splice-response.ts';
+import { spliceRequest } from '../src/wires/chat/splice-request.ts';
+import { spliceResponse } from '../src/wires/chat/splice-response.ts';
 import type { RelayTerms, StreamRelay } from '../src/wires/wire.ts';
 import { BILL, RELAY_TERMS, UPSTREAM_TERMS } from '../test/chat-wire.ts';
 
@@ -112,7 +112,7 @@ function printRequests(): void {
       user: 'ada',
       messages: [
         { role: 'system', content: 'You keep the gate. '.repeat(50) },
-        { role: 'user', content: 'What does the crossing cost? '.repeat(34) },
+        { role: 'user', content: 'What does the context cost? '.repeat(34) },
       ],
     }),
   );
@@ -136,11 +136,11 @@ function printRequests(): void {
   );
   const all = () => {
     const scanned = scanJson(body, BODY_LIMITS);
-    return writeRequest(scanned, peek(scanned), terms);
+    return spliceRequest(scanned, peek(scanned), terms);
   };
   print(
     'write, text already walked',
-    once(() => writeRequest(text, peeked, terms)),
+    once(() => spliceRequest(text, peeked, terms)),
   );
   print('scan, peek and write', once(all));
   const message = { role: 'assistant', content: 'Two euros. '.repeat(20), refusal: null };
@@ -151,7 +151,7 @@ function printRequests(): void {
   );
   print(
     'read and write an answer',
-    once(() => readAnswer(answer, RELAY_TERMS, true).write(BILL)),
+    once(() => spliceResponse(answer, RELAY_TERMS, true).write(BILL)),
   );
 }
 

@@ -2,9 +2,10 @@ import { parseArgs } from 'node:util';
 import { TranslatedStream } from '../src/gateway/translate.ts';
 import { SseFramer } from '../src/kit/sse.ts';
 import { LIMITS } from '../src/limits.ts';
+import type { Bill } from '../src/wires/bill.ts';
 import { FrameMemory } from '../src/wires/frames/frame-memory.ts';
 import { WIRES } from '../src/wires/registry.ts';
-import type { Bill, StreamRelay } from '../src/wires/wire.ts';
+import type { StreamRelay } from '../src/wires/wire.ts';
 import { type AnyRecording, allRecordings } from '../test/wire-recordings.ts';
 
 /**
@@ -31,7 +32,7 @@ function open(client: string, { wire, slots }: AnyRecording, memory: FrameMemory
     wantsUsageFrame: true,
     hideReasoning: false,
     request: { model: 'any', input: 'Hello', messages: [] },
-    manners: slots,
+    quirks: slots,
     outputLimit: 4096,
   };
   if (client === wire) return WIRES[wire]!.relay.stream!.mend(memory === null ? terms : { ...terms, memory });

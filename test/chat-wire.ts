@@ -3,7 +3,8 @@ import { ZERO_USAGE } from '../src/canonical/usage.ts';
 import { type JsonText, scanJson } from '../src/json/json.ts';
 import { SseFramer } from '../src/kit/sse.ts';
 import { LIMITS } from '../src/limits.ts';
-import type { Bill, RelayTerms, StreamRelay, UpstreamTerms } from '../src/wires/wire.ts';
+import type { Bill } from '../src/wires/bill.ts';
+import type { RelayTerms, StreamRelay, UpstreamTerms } from '../src/wires/wire.ts';
 
 /** What tests of the chat wire need again and again. */
 
@@ -29,7 +30,7 @@ export const RELAY_TERMS: RelayTerms = {
   wantsUsageFrame: true,
   hideReasoning: false,
   request: null,
-  manners: {},
+  quirks: {},
 };
 
 export const UPSTREAM_TERMS: UpstreamTerms = {

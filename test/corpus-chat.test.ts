@@ -15,7 +15,7 @@ import { callRaw, eventsOf } from './raw-client.ts';
 
 /** Every recording is served by the simulated host, byte for byte, and read by the official SDK through the gateway. */
 
-const ASK = { model: 'sim-gpt', messages: [{ role: 'user' as const, content: 'What does the crossing cost?' }] };
+const ASK = { model: 'sim-gpt', messages: [{ role: 'user' as const, content: 'What does the context cost?' }] };
 const PROMPT_BYTES = Buffer.byteLength(ASK.messages[0]!.content);
 /** Odd pieces, so that events, line ends and characters of several bytes are cut; small ones for short streams only. */
 const PIECES = [64, 7, 1];

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { HOST_ROWS } from '../src/hosts/rows.ts';
-import { type Sim, startSim } from '../src/sim/sim.ts';
+import { startSim } from '../src/sim/sim.ts';
+import type { Sim } from '../src/sim/sim-handle.ts';
 import { exactStream } from '../src/wires/chat/exact.ts';
 import { streamFaults } from './chat-conformity.ts';
 import { BILL, feed, RELAY_TERMS } from './chat-wire.ts';
@@ -46,7 +47,7 @@ describe('the host "sim"', () => {
   const record = async (more: object): Promise<string> => {
     const ask = {
       model: RELAY_TERMS.catalogModel,
-      messages: [{ role: 'user', content: 'What does the crossing cost?' }],
+      messages: [{ role: 'user', content: 'What does the context cost?' }],
       stream: true,
       stream_options: { include_usage: true },
       ...more,

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { loadConfig } from '../src/config/config.ts';
 import { systemClock } from '../src/kit/clock.ts';
 import { withLocalHosts } from '../src/main/local-hosts.ts';
-import { type Sim, startSim } from '../src/sim/sim.ts';
+import { startSim } from '../src/sim/sim.ts';
+import type { Sim } from '../src/sim/sim-handle.ts';
 import { type Harness, startHarness } from './harness.ts';
 
 /** A server of one's own, named by its usual variable: found, asked what it serves, and called for nothing. */

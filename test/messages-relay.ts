@@ -1,7 +1,8 @@
 import type { Usage } from '../src/canonical/usage.ts';
 import { SseFramer } from '../src/kit/sse.ts';
 import { LIMITS } from '../src/limits.ts';
-import type { Bill, RelayTerms, StreamRelay } from '../src/wires/wire.ts';
+import type { Bill } from '../src/wires/bill.ts';
+import type { RelayTerms, StreamRelay } from '../src/wires/wire.ts';
 
 /** Drives relays of the messages wire as the gateway does, without one. */
 
@@ -12,7 +13,7 @@ export const TERMS: RelayTerms = {
   wantsUsageFrame: true,
   hideReasoning: false,
   request: null,
-  manners: {},
+  quirks: {},
 };
 
 export const WRITE_TERMS = { ...TERMS, request: {}, outputLimit: 1000 };

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError } from '../src/canonical/errors.ts';
 import { type JsonText, scanJson } from '../src/json/json.ts';
 import { messages } from '../src/wires/messages/index.ts';
-import type { Peek } from '../src/wires/wire.ts';
+import type { Peek } from '../src/wires/peek.ts';
 
 /** Requests of the messages wire, as a gateway would hand them to it. */
 

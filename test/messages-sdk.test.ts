@@ -167,7 +167,7 @@ describe.each(
 )('%s', (_id, recording) => {
   test('is a message to the SDK, with its cost', async () => {
     const usage = expectedUsage(recording);
-    const body = messages.relay.readAnswer(recording.body, TERMS, true).write(billOf(usage));
+    const body = messages.relay.spliceResponse(recording.body, TERMS, true).write(billOf(usage));
     answer = { status: 200, contentType: 'application/json', body };
     const message = await client.messages.create(ASK);
     expect(message).toMatchObject({
@@ -224,7 +224,7 @@ describe('errors', () => {
 });
 
 test('a count of tokens, both ways', async () => {
-  answer = { status: 200, contentType: 'application/json', body: countTokens.writeAnswer(17) };
+  answer = { status: 200, contentType: 'application/json', body: countTokens.writeResponse(17) };
   const { model, messages: prompt } = ASK;
   expect(await client.messages.countTokens({ model, messages: prompt })).toEqual({ input_tokens: 17 });
   expect(request!.url).toBe(`/v1${countTokens.path}`);

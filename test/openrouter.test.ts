@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import type { ConfiguredHost } from '../src/hosts/host.ts';
 import { HOST_ROWS } from '../src/hosts/rows.ts';
 import { Secret } from '../src/kit/secret.ts';
-import type { Sim } from '../src/sim/sim.ts';
+import type { Sim } from '../src/sim/sim-handle.ts';
 import { type Harness, simHost, startHarness } from './harness.ts';
 
 /** The aggregator's own clients, unmodified: only base URL and key are replaced, as its users would. */

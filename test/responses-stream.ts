@@ -8,7 +8,8 @@ import type { Response, ResponseStreamEvent } from 'openai/resources/responses/r
 import { type Usage, ZERO_USAGE } from '../src/canonical/usage.ts';
 import { SseFramer } from '../src/kit/sse.ts';
 import { LIMITS } from '../src/limits.ts';
-import type { Bill, RelayTerms, StreamRelay } from '../src/wires/wire.ts';
+import type { Bill } from '../src/wires/bill.ts';
+import type { RelayTerms, StreamRelay } from '../src/wires/wire.ts';
 
 /** What tests of the responses wire share: recordings, cuts, the wire's own rules, and the official SDK as the reader. */
 
@@ -21,7 +22,7 @@ export const TERMS: RelayTerms = {
   wantsUsageFrame: true,
   hideReasoning: false,
   request: {},
-  manners: {},
+  quirks: {},
 };
 
 export function billFor(usage: Usage = ZERO_USAGE): Bill {

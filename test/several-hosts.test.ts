@@ -1,7 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { loadSimulatedFile } from '../src/catalog/load.ts';
 import { healthSchema, readHealth } from '../src/config/health.ts';
-import { type Sim, type SimScript, startSim } from '../src/sim/sim.ts';
+import { type SimScript, startSim } from '../src/sim/sim.ts';
+import type { Sim } from '../src/sim/sim-handle.ts';
 import { type Harness, simHost, startHarness } from './harness.ts';
 import { StreamClient } from './stream-client.ts';
 import { manyTurns } from './until.ts';

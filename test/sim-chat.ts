@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { parseJson } from '../src/json/json.ts';
-import type { Sim } from '../src/sim/sim.ts';
+import type { Sim } from '../src/sim/sim-handle.ts';
 import { callRaw, eventsOf } from './raw-client.ts';
 
 type Json = Record<string, unknown>;

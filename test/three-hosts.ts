@@ -3,7 +3,8 @@ import { loadSimulatedFile } from '../src/catalog/load.ts';
 import type { ConfiguredHost } from '../src/hosts/host.ts';
 import { ManualClock } from '../src/kit/clock.ts';
 import { Secret } from '../src/kit/secret.ts';
-import { type Sim, type SimScript, startSim } from '../src/sim/sim.ts';
+import { type SimScript, startSim } from '../src/sim/sim.ts';
+import type { Sim } from '../src/sim/sim-handle.ts';
 import { type Harness, simHost, startHarness } from './harness.ts';
 
 export const ASK = { model: 'sim-gpt', messages: [{ role: 'user', content: 'hello' }] };

@@ -62,7 +62,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ledger: ['catalog', 'egress', 'store', 'money', ...BELOW_MONEY],
   accounts: ['catalog', 'egress', 'store', 'money', ...BELOW_MONEY],
   custody: ['catalog', 'egress', 'store', 'money', ...BELOW_MONEY],
-  gateway: ['hosts', 'ledger', 'accounts', 'custody', 'catalog', 'wires', 'store', 'money', ...BELOW_MONEY],
+  gateway: ['hosts', 'ledger', 'accounts', 'custody', 'catalog', 'wires', 'http1', 'store', 'money', ...BELOW_MONEY],
   jobs: ['gateway', 'hosts', 'ledger', 'accounts', 'custody', 'catalog', 'wires', 'money', ...BELOW_MONEY],
   operator: ['hosts', 'ledger', 'accounts', 'custody', 'catalog', 'store', 'money', ...BELOW_MONEY],
   http: [

@@ -113,7 +113,7 @@ describe('an answer of another wire', () => {
 
   function messageOf(...blocks: CanonicalAnswer['blocks'][number][]): Fields {
     const answer = { id: null, createdS: null, blocks, finish, usage: { state: 'missing' } } as const;
-    const { choices } = JSON.parse(client.writeAnswer(answer, BILL, TERMS).toString()) as {
+    const { choices } = JSON.parse(client.writeResponse(answer, BILL, TERMS).toString()) as {
       choices: { message: Fields }[];
     };
     return choices[0]!.message;

@@ -62,7 +62,7 @@ test('an item is announced empty: no summary, no content, no arguments', () => {
 test('the phase of a message passes on its own wire, both ways', () => {
   const turn = { type: 'message', role: 'assistant', phase: 'commentary', content: 'Looking.' };
   const text = textOf({ model: 'm', input: [{ role: 'user', content: 'x' }, turn], max_output_tokens: 9 });
-  const sent = responses.relay.writeRequest(text, responses.client.peek(text, {}), {
+  const sent = responses.relay.spliceRequest(text, responses.client.peek(text, {}), {
     hostModel: 'm',
     outputLimit: 9,
     outputLimitField: 'max_tokens',

@@ -29,7 +29,7 @@ export function lengthOf(body: string): string {
 
 /** In plain letters, so that a byte is a character. */
 export function smallCall(random: Random, more: object = {}): string {
-  const words = random.pick(['hello', 'What does the crossing cost?', '']);
+  const words = random.pick(['hello', 'What does the context cost?', '']);
   return JSON.stringify({ model: 'sim-gpt', max_tokens: 5, messages: [{ role: 'user', content: words }], ...more });
 }
 

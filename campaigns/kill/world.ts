@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Sim, startSim } from '../../src/sim/sim.ts';
+import { startSim } from '../../src/sim/sim.ts';
+import type { Sim } from '../../src/sim/sim-handle.ts';
 import type { PublicPricing } from '../../test/catalog-price.ts';
 import { type GatewayProcess, startGatewayProcess } from '../gateway-process.ts';
 

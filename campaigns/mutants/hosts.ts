@@ -113,7 +113,7 @@ export const HOST_MUTANTS: readonly Mutant[] = [
   mutant(
     'usage asked of a host that refuses the question',
     'src/wires/chat/splice-request.ts',
-    "if (peek.stream && !isOmitted('stream_options', manners))",
+    "if (peek.stream && !isOmitted('stream_options', quirks))",
     'if (peek.stream)',
     ...MANNERS,
   ),

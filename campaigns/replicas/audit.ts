@@ -1,4 +1,4 @@
-import { ACCOUNT_PREFIX } from '../../src/accounts/accounts.ts';
+import { ACCOUNT_PREFIX } from '../../src/canonical/id-prefixes.ts';
 import type { Receipt } from '../../src/canonical/receipt.ts';
 import { formatId } from '../../src/kit/ids.ts';
 import { LIMITS } from '../../src/limits.ts';

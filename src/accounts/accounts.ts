@@ -1,3 +1,4 @@
+import { ACCOUNT_PREFIX } from '../canonical/id-prefixes.ts';
 import type { Clock } from '../kit/clock.ts';
 import { formatId, parseId } from '../kit/ids.ts';
 import type { Secret } from '../kit/secret.ts';
@@ -6,9 +7,6 @@ import { mintSecret } from './keys.ts';
 
 /** The account of callers without a key in local mode; its name is nobody else's. */
 export const LOCAL_ACCOUNT_NAME = 'local';
-
-export const ACCOUNT_PREFIX = 'acct_';
-export const KEY_PREFIX = 'key_';
 
 export interface AccountServices {
   readonly store: Store;

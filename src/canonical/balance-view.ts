@@ -1,7 +1,30 @@
-import { KEY_PREFIX } from '../accounts/accounts.ts';
 import { formatId } from '../kit/ids.ts';
-import type { Balance } from '../ledger/ledger.ts';
-import type { CapWindow, KeyRow, KeyWindow } from '../store/store.ts';
+import { KEY_PREFIX } from './id-prefixes.ts';
+
+/** What an account owns and a key may spend, as the ledger knows it. */
+export interface BalanceFacts {
+  readonly account: {
+    readonly kind: 'prepaid' | 'unlimited';
+    readonly balanceNanousd: bigint;
+    readonly heldNanousd: bigint;
+    readonly spentNanousd: bigint;
+  };
+  readonly keyWindow: KeyWindowFacts | null;
+}
+
+interface KeyWindowFacts {
+  readonly window: CapWindow;
+  readonly spentNanousd: bigint;
+  readonly heldNanousd: bigint;
+  readonly resetsMs: number | null;
+}
+
+type CapWindow = 'lifetime' | 'day' | 'week' | 'month';
+
+interface KeyFacts {
+  readonly id: bigint;
+  readonly capNanousd: bigint | null;
+}
 
 export interface BalanceView {
   readonly object: 'balance';
@@ -27,13 +50,13 @@ export interface KeyBalanceView {
 }
 
 /** What is left of the credit. An unlimited account may owe, and then nothing is left of it: its calls pass all the same. */
-function available({ balanceNanousd, heldNanousd }: Balance['account']): bigint {
+function available({ balanceNanousd, heldNanousd }: BalanceFacts['account']): bigint {
   const left = balanceNanousd - heldNanousd;
   return left > 0n ? left : 0n;
 }
 
 /** The balance as callers and operators read it. Amounts are bigint: write it with `stringifyJson`. */
-export function balanceView({ account, keyWindow }: Balance, key: KeyRow | null): BalanceView {
+export function balanceView({ account, keyWindow }: BalanceFacts, key: KeyFacts | null): BalanceView {
   return {
     object: 'balance',
     currency: 'USD',
@@ -46,7 +69,7 @@ export function balanceView({ account, keyWindow }: Balance, key: KeyRow | null)
   };
 }
 
-function keyBalanceView(key: KeyRow, window: KeyWindow): KeyBalanceView {
+function keyBalanceView(key: KeyFacts, window: KeyWindowFacts): KeyBalanceView {
   return {
     id: formatId(KEY_PREFIX, key.id),
     spend_cap_nanousd: key.capNanousd,
@@ -59,7 +82,7 @@ function keyBalanceView(key: KeyRow, window: KeyWindow): KeyBalanceView {
 }
 
 /** A cap may be set below what was already spent: then nothing remains, not less than nothing. */
-function remaining(capNanousd: bigint, window: KeyWindow): bigint {
+function remaining(capNanousd: bigint, window: KeyWindowFacts): bigint {
   const left = capNanousd - window.spentNanousd - window.heldNanousd;
   return left > 0n ? left : 0n;
 }

@@ -8,15 +8,8 @@ import type { AccountView } from '../operator/view.ts';
 import type { Composition, Holder } from './composition.ts';
 import { describeHosts, describeMissingKeys } from './describe-hosts.ts';
 import { asFailure } from './failure.ts';
+import type { Finding } from './finding.ts';
 import { type Operator, withOperator } from './reach-operator.ts';
-
-export interface Finding {
-  readonly check: string;
-  readonly status: 'ok' | 'warning' | 'failure';
-  readonly detail: string;
-  /** What to do about it; null where nothing need be done. */
-  readonly remedy: string | null;
-}
 
 const ok = (check: string, detail: string): Finding => ({ check, status: 'ok', detail, remedy: null });
 const warning = (check: string, detail: string, remedy: string): Finding => ({

@@ -4,7 +4,7 @@ import type { Clock } from '../kit/clock.ts';
 import type { VerifyProgress } from '../ledger/ledger.ts';
 import type { OperatorServices } from '../operator/operator.ts';
 import type { CopiedView, CopyProgress, CopyView, RestoreView } from '../operator/store.ts';
-import type { Finding } from './checks.ts';
+import type { Finding } from './finding.ts';
 
 /** The process that has a data folder to itself, as it said when it took it. */
 export interface Holder {

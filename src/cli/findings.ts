@@ -1,4 +1,4 @@
-import type { Finding } from './checks.ts';
+import type { Finding } from './finding.ts';
 
 /** How what was found is told to people. */
 export const FINDING_COLUMNS = [

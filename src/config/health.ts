@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { HealthSettings } from '../hosts/hosts-health.ts';
+import type { HealthSettings } from '../hosts/health-settings.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 

@@ -1,7 +1,7 @@
 import { GatewayError } from '../canonical/errors.ts';
-import type { AnswerReceiver, RequestControl } from '../egress/egress.ts';
 import { EgressFailure, ForbiddenUrl } from '../egress/forbidden-url.ts';
 import type { GuardedEgress } from '../egress/guarded-egress.ts';
+import type { AnswerReceiver, RequestControl } from '../egress/sender.ts';
 import type { Clock } from '../kit/clock.ts';
 import type { IdSource } from '../kit/ids.ts';
 import type { Secret } from '../kit/secret.ts';

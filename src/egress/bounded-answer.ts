@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { AnswerReceiver, RequestControl } from '../http1/client.ts';
 import type { Clock } from '../kit/clock.ts';
-import type { AnswerReceiver, RequestControl } from './egress.ts';
 import { EgressFailure, ForbiddenUrl } from './forbidden-url.ts';
 
 interface WholeAnswer {

@@ -1,12 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { connect, isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
+import type { AnswerReceiver, RequestControl } from '../http1/client.ts';
+import { UndiciClient } from '../http1/undici-client.ts';
 import type { Clock } from '../kit/clock.ts';
 import { LIMITS } from '../limits.ts';
 import { sameAddress, whatForbids } from './address.ts';
 import { gatherAnswer } from './bounded-answer.ts';
 import { meansThisMachine, readCallerUrl, type UrlRules, type VettedUrl } from './caller-url.ts';
-import { type AnswerReceiver, Egress, type RequestControl } from './egress.ts';
 import { EgressFailure, ForbiddenUrl } from './forbidden-url.ts';
 import { type Dial, type DialTarget, pinnedConnector } from './pinned-connector.ts';
 import { createResolver, type Resolve } from './resolve.ts';
@@ -65,7 +66,7 @@ export class GuardedEgress {
   readonly #terms: GuardTerms;
   readonly #resolve: Resolve;
   readonly #ownAddresses: () => readonly string[];
-  readonly #egress: Egress;
+  readonly #client: UndiciClient;
 
   constructor(terms: GuardTerms) {
     this.#terms = terms;
@@ -76,7 +77,7 @@ export class GuardedEgress {
     };
     this.#resolve = terms.resolve ?? createResolver();
     this.#ownAddresses = terms.ownAddresses ?? interfaceAddresses;
-    this.#egress = new Egress({
+    this.#client = new UndiciClient({
       originsMax: LIMITS.callerOriginsMax,
       connectionsMax: LIMITS.callerOriginConnectionsMax,
       connect: pinnedConnector({
@@ -120,12 +121,12 @@ export class GuardedEgress {
       body: request.body ?? null,
     };
     const guarded = new UnredirectedAnswer(receiver);
-    guarded.control = this.#egress.send(outgoing, guarded);
+    guarded.control = this.#client.send(outgoing, guarded);
     return guarded.control;
   }
 
   close(): Promise<void> {
-    return this.#egress.close();
+    return this.#client.close();
   }
 
   async #findTargets(host: string, port: number): Promise<readonly DialTarget[]> {

@@ -3,7 +3,7 @@ import { refusalBy } from '../../test/chat-wire.ts';
 import { type Capability, ROUTE_OF_CAPABILITY } from '../canonical/capability.ts';
 import type { CatalogModel } from '../catalog/model.ts';
 import { routeTable } from '../main/routes.ts';
-import type { CapabilityNeed } from '../wires/wire.ts';
+import type { CapabilityNeed } from '../wires/peek.ts';
 import { checkNeeds } from './admit.ts';
 import type { Gateway } from './gateway.ts';
 

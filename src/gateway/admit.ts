@@ -6,7 +6,7 @@ import type { CatalogModel } from '../catalog/model.ts';
 import { boundInputTokens, boundOutputTokens, withCountedText } from '../money/bound-tokens.ts';
 import { estimateInputTokens } from '../money/estimate-tokens.ts';
 import { worstCase } from '../money/worst-case.ts';
-import type { CapabilityNeed, Peek } from '../wires/wire.ts';
+import type { CapabilityNeed, Peek } from '../wires/peek.ts';
 
 /** Counts a prompt's text exactly, or says null when it cannot. */
 export type TextCounter = (encoding: NonNullable<CatalogModel['tokenizer']>) => Promise<{ tokens: number } | null>;

@@ -3,25 +3,25 @@ import type { Candidate } from '../hosts/directory.ts';
 import { LIMITS } from '../limits.ts';
 import { worstCase } from '../money/worst-case.ts';
 import type { Gateway } from './gateway.ts';
-import type { Crossing } from './host-call.ts';
+import type { CallContext } from './host-call.ts';
 
 /** The hosts to ask for this call, in order; the usual model has one host, and then there is nothing to weigh. */
-export function hostsFor({ hosts, clock }: Gateway, crossing: Crossing): readonly Candidate[] {
-  const candidates = hosts().candidates(crossing.admission.model);
-  if (candidates.length === 1 && candidates[0]!.standing?.untroubled !== false) return candidates;
-  return chooseHosts(candidates, clock.monotonicMs(), traitsOf(crossing));
+export function hostsFor({ hosts, clock }: Gateway, context: CallContext): readonly Candidate[] {
+  const candidates = hosts().candidates(context.admission.model);
+  if (candidates.length === 1 && candidates[0]!.health?.untroubled !== false) return candidates;
+  return chooseHosts(candidates, clock.monotonicMs(), traitsOf(context));
 }
 
-function traitsOf(crossing: Crossing): CallTraits {
-  const { inputBound, outputBound } = crossing.admission;
+function traitsOf(context: CallContext): CallTraits {
+  const { inputBound, outputBound } = context.admission;
   return {
     costAt: (price) => worstCase({ price, inputBound, outputBound }).worstNanousd,
-    affinity: () => affinityOf(crossing),
+    affinity: () => affinityOf(context),
   };
 }
 
 /** Hosts keep prompts apart by account, and know them by how they begin or by the key the caller gave for that. */
-export function affinityOf({ call, text, peek }: Pick<Crossing, 'call' | 'text' | 'peek'>): number {
+export function affinityOf({ call, text, peek }: Pick<CallContext, 'call' | 'text' | 'peek'>): number {
   const account = hashText(String(call.caller.accountId));
   const cacheKey = peek.labels?.prompt_cache_key;
   if (cacheKey !== undefined) return hashText(cacheKey, account);

@@ -1,6 +1,6 @@
 import { GatewayError } from '../canonical/errors.ts';
 import type { CatalogModel } from '../catalog/model.ts';
-import type { Peek } from '../wires/wire.ts';
+import type { Peek } from '../wires/peek.ts';
 import { type Admission, admit, type TextCounter } from './admit.ts';
 import type { Resolution } from './resolve.ts';
 

@@ -3,13 +3,15 @@ import { MISSING_USAGE, ZERO_USAGE } from '../canonical/usage.ts';
 import type { CatalogModel } from '../catalog/model.ts';
 import type { Candidate } from '../hosts/directory.ts';
 import type { JsonText } from '../json/json.ts';
+import type { Bill } from '../wires/bill.ts';
 import { countTokens, messages } from '../wires/messages/index.ts';
-import type { Bill, Peek } from '../wires/wire.ts';
+import type { Peek } from '../wires/peek.ts';
 import { checkNeeds, servesRoute } from './admit.ts';
+import type { Call } from './call.ts';
 import type { ClientSink } from './client-sink.ts';
 import { openRecord } from './exchange-record.ts';
-import type { Call, Gateway } from './gateway.ts';
-import type { Passage } from './host-call.ts';
+import type { Gateway } from './gateway.ts';
+import type { HostCall } from './host-call.ts';
 import { readBody, readModelName } from './read-call.ts';
 import { FREE_LINES } from './receipt-headers.ts';
 import { identityLines, refuse } from './refuse.ts';
@@ -29,10 +31,10 @@ export async function countPrompt(gateway: Gateway, call: Call, sink: ClientSink
     const model = modelToCount(gateway, call, peek);
     record.effectiveModel = model.id;
     checkNeeds(model, peek.needs);
-    const passage = countingPassage(text, peek.hostHeaders, counterOf(gateway, model));
-    record.host = passage.candidate.host.row.name;
+    const hostCall = countingPassage(text, peek.hostHeaders, counterOf(gateway, model));
+    record.host = hostCall.candidate.host.row.name;
     const lines = identityLines(call.requestId, peek.model, model.id);
-    const result = await relayBuffered(attemptTerms(gateway, call, passage, sink, lines));
+    const result = await relayBuffered(attemptTerms(gateway, call, hostCall, sink, lines));
     if (result.error !== null) throw result.error;
     result.deliver(NOTHING, FREE_LINES);
     record.status = result.httpStatus;
@@ -77,17 +79,21 @@ function counterOf(gateway: Gateway, model: CatalogModel): Candidate {
   });
 }
 
-function countingPassage(text: JsonText, hostHeaders: Readonly<Record<string, string>>, candidate: Candidate): Passage {
+function countingPassage(
+  text: JsonText,
+  hostHeaders: Readonly<Record<string, string>>,
+  candidate: Candidate,
+): HostCall {
   return {
     candidate,
     path: countTokens.path,
     headers: { ...messages.relay.headers, ...hostHeaders },
-    body: () => countTokens.writeRequest(text, candidate.hostModel),
+    body: () => countTokens.spliceRequest(text, candidate.hostModel),
     openStream: () => {
       throw new Error('A count is never streamed.');
     },
-    readAnswer: (body) => {
-      const counted = countTokens.writeAnswer(countTokens.readAnswer(body));
+    spliceResponse: (body) => {
+      const counted = countTokens.writeResponse(countTokens.spliceResponse(body));
       return { usage: MISSING_USAGE, relayedBytes: 0, write: () => Buffer.from(counted) };
     },
     answerAsStream: () => null,

@@ -1,7 +1,7 @@
 import type { Caller } from '../accounts/authenticate.ts';
 import type { Ended, HostTry, UsageSource } from '../canonical/receipt.ts';
 import type { Usage } from '../canonical/usage.ts';
-import type { Call } from './gateway.ts';
+import type { Call } from './call.ts';
 
 /** All that is told about one call when it is over: the log line, the metrics and the trace read this and nothing else. */
 export interface ExchangeRecord {

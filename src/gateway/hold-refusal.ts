@@ -2,7 +2,7 @@ import { invalidKey } from '../accounts/authenticate.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import { largestOutputLimit } from '../money/worst-case.ts';
 import type { HoldRefusal } from '../store/store.ts';
-import type { Peek } from '../wires/wire.ts';
+import type { Peek } from '../wires/peek.ts';
 import type { Admission } from './admit.ts';
 import { CEILING_HEADER } from './read-call.ts';
 

@@ -4,22 +4,23 @@ import type { Candidate } from '../hosts/directory.ts';
 import type { JsonText } from '../json/json.ts';
 import { LIMITS } from '../limits.ts';
 import type { HubClient, HubUpstream, WriteTerms } from '../wires/hub.ts';
+import type { Peek } from '../wires/peek.ts';
 import { WIRES } from '../wires/registry.ts';
-import type { BufferedAnswer, HostError, Peek, RelayTerms, StreamRelay, Wire } from '../wires/wire.ts';
+import type { BufferedAnswer, HostError, RelayTerms, StreamRelay, Wire } from '../wires/wire.ts';
 import type { Admission } from './admit.ts';
+import type { Call } from './call.ts';
 import { frameMemoryOf } from './frame-memories.ts';
-import type { Call } from './gateway.ts';
 import { TranslatedStream, translateAnswer } from './translate.ts';
 
 /** One way from the caller's wire to a host and back: the bytes that go, and how what comes is understood. */
-export interface Passage {
+export interface HostCall {
   readonly candidate: Candidate;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   /** Made when it is needed: a second host is seldom asked. */
   body(): Buffer;
   openStream(): StreamRelay;
-  readAnswer(body: Buffer): BufferedAnswer;
+  spliceResponse(body: Buffer): BufferedAnswer;
   /** A whole answer where a stream was asked for, as frames of the host's wire. */
   answerAsStream(body: Buffer): Buffer | null;
   readError(status: number, body: Buffer): HostError;
@@ -27,8 +28,8 @@ export interface Passage {
   explain?(failure: Error): GatewayError;
 }
 
-/** What every passage of one call is made from. */
-export interface Crossing {
+/** What every hostCall of one call is made from. */
+export interface CallContext {
   readonly call: Call;
   readonly text: JsonText;
   readonly peek: Peek;
@@ -40,30 +41,30 @@ export interface Crossing {
  * The ways to the model's hosts, in the order they should be tried. A request that no host's wire can carry is refused
  * here, by the name of the field, before any money is held.
  */
-export function findPassages(crossing: Crossing, candidates: readonly Candidate[]): Passage[] {
+export function prepareHostCalls(context: CallContext, candidates: readonly Candidate[]): HostCall[] {
   let refusal: GatewayError | null = null;
   let canonical: CanonicalRequest | null = null;
-  const passages: Passage[] = [];
+  const hostCalls: HostCall[] = [];
   for (const candidate of candidates) {
-    if (passages.length === LIMITS.hostAttemptsMax) break;
+    if (hostCalls.length === LIMITS.hostAttemptsMax) break;
     try {
-      if (speaksOurs(crossing, candidate)) passages.push(sameWire(crossing, candidate));
+      if (speaksOurs(context, candidate)) hostCalls.push(sameWire(context, candidate));
       else {
-        const halves = hubHalves(crossing, candidate);
-        canonical ??= halves.client.readRequest(crossing.text, crossing.peek);
-        passages.push(translated(crossing, candidate, canonical, halves));
+        const halves = hubHalves(context, candidate);
+        canonical ??= halves.client.readRequest(context.text, context.peek);
+        hostCalls.push(translated(context, candidate, canonical, halves));
       }
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
       refusal ??= error;
     }
   }
-  if (passages.length > 0) return passages;
+  if (hostCalls.length > 0) return hostCalls;
   throw refusal ?? noHost();
 }
 
 /** The same wire, or another spelling of it; a wire that needs a capability of the model is not spoken without it. */
-function speaksOurs({ call, admission }: Crossing, { wires }: Candidate): boolean {
+function speaksOurs({ call, admission }: CallContext, { wires }: Candidate): boolean {
   const { name, spells, needs } = call.wire;
   if (needs !== undefined && !admission.model.caps.has(needs)) return false;
   return wires.includes(spells ?? name);
@@ -83,7 +84,7 @@ interface HubHalves {
   readonly upstream: HubUpstream;
 }
 
-function hubHalves({ call, admission }: Crossing, { wires }: Candidate): HubHalves {
+function hubHalves({ call, admission }: CallContext, { wires }: Candidate): HubHalves {
   const client = call.wire.hub?.client;
   const wire = wires.map((name) => WIRES[name]!).find(({ hub }) => hub?.upstream !== undefined);
   if (client !== undefined && wire !== undefined) return { wire, client, upstream: wire.hub!.upstream! };
@@ -94,11 +95,11 @@ function hubHalves({ call, admission }: Crossing, { wires }: Candidate): HubHalv
 }
 
 /** The caller's own bytes, spliced; the answer exact or mended. */
-function sameWire(crossing: Crossing, candidate: Candidate): Passage {
-  const { call, text, peek, admission } = crossing;
+function sameWire(context: CallContext, candidate: Candidate): HostCall {
+  const { call, text, peek, admission } = context;
   const { row } = candidate.host;
   const { relay } = call.wire;
-  const terms = relayTerms(crossing, candidate);
+  const terms = relayTerms(context, candidate);
   // Where the host's name for the model differs from ours, every frame must be written anew.
   const isOwnName = candidate.hostModel === admission.model.id;
   const exact = row.relay === 'exact' && isOwnName && peek.reasoning === null;
@@ -110,20 +111,20 @@ function sameWire(crossing: Crossing, candidate: Candidate): Passage {
     path: relay.path,
     headers: headersOf(relay.headers, peek.hostHeaders),
     body: () =>
-      relay.writeRequest(text, peek, {
+      relay.spliceRequest(text, peek, {
         hostModel,
         outputLimit,
         outputLimitField,
         forwards,
         reasoningEffort,
         reducesVectors,
-        manners: slots,
+        quirks: slots,
       }),
     openStream: () => {
       const remembering = { ...terms, memory: frameMemoryOf(candidate, exact, terms.hideReasoning) };
       return exact ? relay.stream!.exact(remembering) : relay.stream!.mend(remembering);
     },
-    readAnswer: (body) => relay.readAnswer(body, terms, !exact),
+    spliceResponse: (body) => relay.spliceResponse(body, terms, !exact),
     answerAsStream: (body) => relay.stream?.answerAsStream(body) ?? null,
     readError: (status, body) => relay.readError(status, body),
   };
@@ -132,14 +133,19 @@ function sameWire(crossing: Crossing, candidate: Candidate): Passage {
 const NO_HEADERS = {};
 
 /** The wire's own object where nothing is added to it: those that see it again need not write it again. */
-function headersOf(wires: Passage['headers'] = NO_HEADERS, callers?: Passage['headers']): Passage['headers'] {
+function headersOf(wires: HostCall['headers'] = NO_HEADERS, callers?: HostCall['headers']): HostCall['headers'] {
   return callers === undefined ? wires : { ...wires, ...callers };
 }
 
 /** Through the common language, both ways. */
-function translated(crossing: Crossing, candidate: Candidate, canonical: CanonicalRequest, halves: HubHalves): Passage {
+function translated(
+  context: CallContext,
+  candidate: Candidate,
+  canonical: CanonicalRequest,
+  halves: HubHalves,
+): HostCall {
   const { wire, client, upstream } = halves;
-  const { peek, admission } = crossing;
+  const { peek, admission } = context;
   const { slots, outputLimitField } = candidate.host.row;
   const { outputLimit, reasoningEffort, model } = admission;
   const body = upstream.writeRequest(canonical, {
@@ -149,9 +155,9 @@ function translated(crossing: Crossing, candidate: Candidate, canonical: Canonic
     outputLimitField,
     reasoningEffort,
     thinking: model.thinking ?? null,
-    manners: slots,
+    quirks: slots,
   });
-  const relay = relayTerms(crossing, candidate);
+  const relay = relayTerms(context, candidate);
   const hideReasoning = relay.hideReasoning || client.tellsNoTraces === true;
   const terms: WriteTerms = { ...relay, hideReasoning, outputLimit };
   return {
@@ -160,13 +166,13 @@ function translated(crossing: Crossing, candidate: Candidate, canonical: Canonic
     headers: headersOf(wire.relay.headers),
     body: () => body,
     openStream: () => new TranslatedStream(client, upstream, terms, slots),
-    readAnswer: (answer) => translateAnswer(answer, client, upstream, terms, slots),
+    spliceResponse: (answer) => translateAnswer(answer, client, upstream, terms, slots),
     answerAsStream: (answer) => wire.relay.stream?.answerAsStream(answer) ?? null,
     readError: (status, answer) => wire.relay.readError(status, answer),
   };
 }
 
-function relayTerms({ call, text, peek, admission, createdS }: Crossing, { host }: Candidate): RelayTerms {
+function relayTerms({ call, text, peek, admission, createdS }: CallContext, { host }: Candidate): RelayTerms {
   return {
     catalogModel: admission.model.id,
     requestId: call.requestId,
@@ -174,6 +180,6 @@ function relayTerms({ call, text, peek, admission, createdS }: Crossing, { host 
     wantsUsageFrame: peek.wantsUsageFrame,
     hideReasoning: peek.reasoning?.hideTrace ?? false,
     request: text.value,
-    manners: host.row.slots,
+    quirks: host.row.slots,
   };
 }

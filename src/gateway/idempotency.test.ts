@@ -6,7 +6,7 @@ import { headerLines } from '../http1/headers.ts';
 import { ManualClock } from '../kit/clock.ts';
 import type { Repeat } from '../ledger/ledger.ts';
 import { LIMITS } from '../limits.ts';
-import type { Call } from './gateway.ts';
+import type { Call } from './call.ts';
 import { KeptBudget } from './guards/kept-budget.ts';
 import { answerAgain, keepAnswer, readIdempotencyMark } from './idempotency.ts';
 

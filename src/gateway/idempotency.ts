@@ -7,8 +7,9 @@ import { formatId } from '../kit/ids.ts';
 import type { Repeat } from '../ledger/ledger.ts';
 import { LIMITS } from '../limits.ts';
 import type { IdempotencyMark } from '../store/store.ts';
+import type { Call } from './call.ts';
 import type { WholeAnswer } from './client-sink.ts';
-import type { Call, Gateway } from './gateway.ts';
+import type { Gateway } from './gateway.ts';
 
 export const IDEMPOTENCY_HEADER = 'idempotency-key';
 

@@ -2,9 +2,9 @@ import { GatewayError } from '../canonical/errors.ts';
 import { headerLine } from '../http1/headers.ts';
 import { StoreUnavailable } from '../store/store.ts';
 import type { WrittenError } from '../wires/wire.ts';
+import type { Call } from './call.ts';
 import type { ClientSink } from './client-sink.ts';
 import type { ExchangeRecord } from './exchange-record.ts';
-import type { Call } from './gateway.ts';
 import { receiptLines, type SettledCost } from './receipt-headers.ts';
 
 /** Header lines with the ids every answer carries, refusals too, and the models as far as they are known. */

@@ -3,9 +3,10 @@ import { MISSING_USAGE } from '../canonical/usage.ts';
 import { isClosed, isUsable } from '../hosts/choose.ts';
 import type { Candidate } from '../hosts/directory.ts';
 import { LIMITS } from '../limits.ts';
+import type { Call } from './call.ts';
 import type { ClientSink } from './client-sink.ts';
-import type { Call, Gateway } from './gateway.ts';
-import { noHost, type Passage } from './host-call.ts';
+import type { Gateway } from './gateway.ts';
+import { type HostCall, noHost } from './host-call.ts';
 import { hostMayBill } from './meter.ts';
 import type { Outcome } from './outcome.ts';
 import { identityLines } from './refuse.ts';
@@ -35,12 +36,12 @@ interface Tried extends HostTry {
 export async function serve(gateway: Gateway, admitted: Admitted, sink: ClientSink): Promise<Served> {
   if (sink.gone) return { ...NEVER_ASKED, host: null, attempts: 0 };
   gateway.health.retries.feed();
-  const waiting = [...admitted.passages];
+  const waiting = [...admitted.hostCalls];
   const tried: Tried[] = [];
   for (;;) {
-    const passage = takeNext(waiting, gateway);
-    if (passage === null) return servedBy(tried);
-    const attempted = await attempt(gateway, admitted, passage, sink);
+    const hostCall = takeNext(waiting, gateway);
+    if (hostCall === null) return servedBy(tried);
+    const attempted = await attempt(gateway, admitted, hostCall, sink);
     tried.push(attempted);
     const mayGoOn = attempted.result.retryable && waiting.length > 0 && mayRetry(gateway, tried.length);
     if (!mayGoOn) return servedBy(tried);
@@ -48,7 +49,7 @@ export async function serve(gateway: Gateway, admitted: Admitted, sink: ClientSi
 }
 
 /** The next host that is still well; the last one whatever became of it since it was chosen. */
-function takeNext(waiting: Passage[], { clock }: Gateway): Passage | null {
+function takeNext(waiting: HostCall[], { clock }: Gateway): HostCall | null {
   if (waiting.length < 2) return waiting.pop() ?? null;
   const nowMs = clock.monotonicMs();
   let at = waiting.findIndex(({ candidate }) => isUsable(candidate, nowMs));
@@ -101,23 +102,23 @@ const NEVER_ASKED: AttemptResult = {
   deliver: () => {},
 };
 
-function attempt(gateway: Gateway, admitted: Admitted, passage: Passage, sink: ClientSink): Promise<Tried> {
+function attempt(gateway: Gateway, admitted: Admitted, hostCall: HostCall, sink: ClientSink): Promise<Tried> {
   const { clock } = gateway;
   const { call, peek, admission } = admitted;
-  const { host, standing } = passage.candidate;
+  const { host, health } = hostCall.candidate;
   const lines = identityLines(call.requestId, peek.model, admission.model.id);
-  const terms = attemptTerms(gateway, call, passage, sink, lines);
+  const terms = attemptTerms(gateway, call, hostCall, sink, lines);
   const startedMs = clock.monotonicMs();
-  const ticket = standing?.enter(startedMs) ?? 0;
-  const spare = (): boolean => hasSpare(gateway, admitted, passage.candidate);
+  const ticket = health?.enter(startedMs) ?? 0;
+  const spare = (): boolean => hasSpare(gateway, admitted, hostCall.candidate);
   const ends = (result: AttemptResult): Tried => {
     const endedMs = clock.monotonicMs();
-    standing?.note(ticket, result.sign, endedMs, spare);
+    health?.note(ticket, result.sign, endedMs, spare);
     const outcome = (result.hostFault ?? result.ended).slice(0, LIMITS.tryOutcomeCharsMax);
     return { host: host.row.name, outcome, ms: Math.round(endedMs - startedMs), result };
   };
   const fails = (error: unknown): never => {
-    standing?.note(ticket, NOTHING_LEARNED, clock.monotonicMs(), spare);
+    health?.note(ticket, NOTHING_LEARNED, clock.monotonicMs(), spare);
     throw error;
   };
   return (peek.stream ? relayStreamed(terms) : relayBuffered(terms)).then(ends, fails);
@@ -133,25 +134,25 @@ function hasSpare({ hosts, clock }: Gateway, { admission }: Admitted, candidate:
 
 /** A host that counts more than the call could use costs the operator the difference; one that goes on so is set aside. */
 export function noteOverrun(gateway: Gateway, admitted: Admitted, { host }: Served): void {
-  const candidate = admitted.passages.find((passage) => passage.candidate.host.row.name === host)?.candidate;
+  const candidate = admitted.hostCalls.find((hostCall) => hostCall.candidate.host.row.name === host)?.candidate;
   if (candidate === undefined) return;
-  candidate.standing?.overran(gateway.clock.monotonicMs(), () => hasSpare(gateway, admitted, candidate));
+  candidate.health?.overran(gateway.clock.monotonicMs(), () => hasSpare(gateway, admitted, candidate));
 }
 
 export function attemptTerms(
   { limits, clock, shutdown }: Gateway,
   { wire, requestId }: Call,
-  passage: Passage,
+  hostCall: HostCall,
   sink: ClientSink,
   lines: string,
 ): AttemptTerms {
-  const { host } = passage.candidate;
-  const body = passage.body();
+  const { host } = hostCall.candidate;
+  const body = hostCall.body();
   return {
-    passage,
+    hostCall,
     client: wire.client,
     requestId,
-    send: (receiver) => host.send(passage.path, passage.headers, body, receiver),
+    send: (receiver) => host.send(hostCall.path, hostCall.headers, body, receiver),
     hideKey: (text) => host.hideKey(text),
     onClientGone: host.row.onClientGone,
     sink,

@@ -5,8 +5,10 @@ import { AnswerFold } from '../canonical/fold.ts';
 import type { HostError } from '../canonical/host-error.ts';
 import { MISSING_USAGE, type UsageReading } from '../canonical/usage.ts';
 import type { SseFrame } from '../kit/sse.ts';
+import type { Bill } from '../wires/bill.ts';
 import type { HubClient, HubUpstream, StreamReader, StreamWriter, WriteTerms } from '../wires/hub.ts';
-import { type Bill, type BufferedAnswer, HostAnswerBroken, type HostManners, type StreamRelay } from '../wires/wire.ts';
+import type { HostQuirks } from '../wires/quirks.ts';
+import { type BufferedAnswer, HostAnswerBroken, type StreamRelay } from '../wires/wire.ts';
 
 /** The third relay: a host's frames become events, events become the client's frames. */
 export class TranslatedStream implements StreamRelay {
@@ -21,13 +23,13 @@ export class TranslatedStream implements StreamRelay {
   error: HostError | null = null;
   readonly failure?: (error: GatewayError) => string;
 
-  constructor(client: HubClient, upstream: HubUpstream, terms: WriteTerms, manners: HostManners) {
+  constructor(client: HubClient, upstream: HubUpstream, terms: WriteTerms, quirks: HostQuirks) {
     this.#writer = client.writeStream(terms);
     const writer = this.#writer;
     if (writer.failure !== undefined) this.failure = (error) => this.#written + writer.failure!(error);
     this.#hideReasoning = terms.hideReasoning;
     this.#reader = upstream.readStream(
-      manners,
+      quirks,
       inOrder((event) => this.#event(event)),
     );
   }
@@ -92,10 +94,10 @@ export function translateAnswer(
   client: HubClient,
   upstream: HubUpstream,
   terms: WriteTerms,
-  manners: HostManners,
+  quirks: HostQuirks,
 ): BufferedAnswer {
   const fold = new AnswerFold();
-  upstream.readAnswer(body, manners, inOrder(fold.event));
+  upstream.readResponse(body, quirks, inOrder(fold.event));
   const whole = fold.answer();
   if (whole === null) throw new HostAnswerBroken('The host answered with something that has no end.');
   const blocks = terms.hideReasoning ? whole.blocks.filter(({ head }) => head.kind !== 'reasoning') : whole.blocks;
@@ -103,6 +105,6 @@ export function translateAnswer(
   return {
     usage: whole.usage,
     relayedBytes,
-    write: (bill) => client.writeAnswer({ ...whole, blocks }, bill, terms),
+    write: (bill) => client.writeResponse({ ...whole, blocks }, bill, terms),
   };
 }

@@ -1,15 +1,16 @@
 import type { JsonText } from '../json/json.ts';
 import type { IdempotencyMark } from '../store/store.ts';
 import { refuseDisguised } from '../wires/fields/disguised-names.ts';
-import type { Peek } from '../wires/wire.ts';
+import type { Peek } from '../wires/peek.ts';
 import { type Admission, admitByCount, servesRoute, type TextCounter } from './admit.ts';
+import type { Call } from './call.ts';
 import { hostsFor } from './choose-host.ts';
 import { admitResolved, type Chosen } from './choose-model.ts';
 import { admitDeployment } from './deployments/deployment.ts';
 import type { ExchangeRecord } from './exchange-record.ts';
 import { refuseForeignHeaders } from './foreign-headers.ts';
-import type { Call, Gateway, PricedCatalog } from './gateway.ts';
-import { findPassages, type Passage } from './host-call.ts';
+import type { Gateway, PricedCatalog } from './gateway.ts';
+import { type HostCall, prepareHostCalls } from './host-call.ts';
 import { readIdempotencyMark } from './idempotency.ts';
 import { readBody, readCeiling, readModelName } from './read-call.ts';
 import { resolve } from './resolve.ts';
@@ -21,7 +22,7 @@ export interface Admitted {
   readonly peek: Peek;
   readonly admission: Admission;
   /** The ways to the model's hosts; at least one. */
-  readonly passages: readonly Passage[];
+  readonly hostCalls: readonly HostCall[];
   readonly prices: PricedCatalog;
   readonly ceilingNanousd: bigint | null;
   readonly idempotency: IdempotencyMark | null;
@@ -49,13 +50,13 @@ export function understand(gateway: Gateway, call: Call, record: ExchangeRecord)
     named.kind === 'unknown'
       ? admitDeployment(gateway.custody, { call, text, peek, createdS }, named.refusal, record)
       : admitResolved(named, peek, counterFor(gateway, call, text), (admission) => {
-          const crossing = { call, text, peek, admission, createdS };
-          return findPassages(crossing, hostsFor(gateway, crossing));
+          const context = { call, text, peek, admission, createdS };
+          return prepareHostCalls(context, hostsFor(gateway, context));
         });
-  const admitted = ({ admission, ways }: Chosen<Passage[]>): Admitted => {
+  const admitted = ({ admission, ways }: Chosen<HostCall[]>): Admitted => {
     record.effectiveModel = admission.model.id;
     const ceilingNanousd = readCeiling(call.headers);
-    return { call, text, peek, admission, passages: ways, prices, ceilingNanousd, idempotency, record };
+    return { call, text, peek, admission, hostCalls: ways, prices, ceilingNanousd, idempotency, record };
   };
   return choosing instanceof Promise ? choosing.then(admitted) : admitted(choosing);
 }

@@ -4,7 +4,7 @@ import { LIMITS } from '../limits.ts';
 import type { Price } from '../money/price.ts';
 import { type CallTraits, chooseHosts, hashText } from './choose.ts';
 import type { Candidate } from './directory.ts';
-import type { Availability, HostStanding } from './host-health.ts';
+import type { Availability, HostHealth } from './host-health.ts';
 import { HOST_ROWS } from './rows.ts';
 
 const FREE: Price = {
@@ -27,7 +27,7 @@ function candidate(name: string, at: Price, availability: Availability = 'open')
     wires: ['chat'],
     hostModel: 'their-name',
     price: at,
-    standing: { availability: () => availability } as Partial<HostStanding> as HostStanding,
+    health: { availability: () => availability } as Partial<HostHealth> as HostHealth,
   };
 }
 

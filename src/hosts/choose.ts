@@ -25,14 +25,14 @@ export function chooseHosts(candidates: readonly Candidate[], nowMs: number, tra
 }
 
 /** Well, or due for the one call that finds out. */
-export function isUsable({ standing, hostModel }: Candidate, nowMs: number): boolean {
-  if (standing === null) return true;
-  const availability = standing.availability(hostModel, nowMs);
+export function isUsable({ health, hostModel }: Candidate, nowMs: number): boolean {
+  if (health === null) return true;
+  const availability = health.availability(hostModel, nowMs);
   return availability === 'open' || availability === 'probe';
 }
 
-export function isClosed({ standing, hostModel }: Candidate, nowMs: number): boolean {
-  return standing !== null && standing.availability(hostModel, nowMs) === 'closed';
+export function isClosed({ health, hostModel }: Candidate, nowMs: number): boolean {
+  return health !== null && health.availability(hostModel, nowMs) === 'closed';
 }
 
 interface Offer {

@@ -1,11 +1,11 @@
 import type { CatalogModel } from '../catalog/model.ts';
-import type { AnswerReceiver, RequestControl, Sender } from '../egress/egress.ts';
+import type { AnswerReceiver, RequestControl, Sender } from '../egress/sender.ts';
 import type { Price } from '../money/price.ts';
 import type { ConfiguredHost, HostRow } from './host.ts';
-import type { HostStanding } from './host-health.ts';
-import type { HostHealth } from './hosts-health.ts';
+import type { HostHealth } from './host-health.ts';
+import type { HostsHealth } from './hosts-health.ts';
 
-export type { AnswerReceiver, RequestControl } from '../egress/egress.ts';
+export type { AnswerReceiver, RequestControl } from '../egress/sender.ts';
 
 /** A host ready to be called: its address and its key stay in here. */
 export interface ReadyHost {
@@ -26,18 +26,18 @@ export interface Candidate {
   /** The catalog's own where nobody said otherwise. */
   readonly price: Price;
   /** Null for what is no host of ours, whose health is not our matter. */
-  readonly standing: HostStanding | null;
+  readonly health: HostHealth | null;
 }
 
 /** The hosts this process may call, by name. */
 export class HostDirectory {
   readonly #hosts: ReadonlyMap<string, ReadyHost>;
-  readonly #standings: ReadonlyMap<string, HostStanding>;
+  readonly #healths: ReadonlyMap<string, HostHealth>;
   readonly #candidates = new WeakMap<CatalogModel, readonly Candidate[]>();
 
-  constructor(hosts: readonly ConfiguredHost[], egress: Sender, health: HostHealth) {
+  constructor(hosts: readonly ConfiguredHost[], egress: Sender, health: HostsHealth) {
     this.#hosts = new Map(hosts.map((host) => [host.row.name, readyHost(host, egress)]));
-    this.#standings = health.standingsOf(hosts.map(({ row, key }) => ({ name: row.name, hasKey: key !== null })));
+    this.#healths = health.track(hosts.map(({ row, key }) => ({ name: row.name, hasKey: key !== null })));
   }
 
   /** All hosts of a model, in no order; found once for each model. */
@@ -60,7 +60,7 @@ export class HostDirectory {
           hostModel: served.model,
           wires: served.wire === undefined ? host.row.wires : [served.wire],
           price: served.price ?? model.price,
-          standing: this.#standings.get(served.host) ?? null,
+          health: this.#healths.get(served.host) ?? null,
         });
     }
     return candidates;

@@ -2,8 +2,9 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { healthSchema, readHealth } from '../config/health.ts';
 import { ManualClock } from '../kit/clock.ts';
 import { LIMITS } from '../limits.ts';
-import type { HostStanding } from './host-health.ts';
-import { type HostEvent, HostHealth, type HostSign } from './hosts-health.ts';
+import type { HostHealth } from './host-health.ts';
+import type { HostEvent, HostSign } from './host-sign.ts';
+import { HostsHealth } from './hosts-health.ts';
 
 const SETTINGS = readHealth(healthSchema.parse({}));
 const WELL: HostSign = { kind: 'well', firstByteMs: null };
@@ -14,18 +15,18 @@ const MODEL = 'their-name';
 
 let clock: ManualClock;
 let events: HostEvent[];
-let health: HostHealth;
-let host: HostStanding;
+let hosts: HostsHealth;
+let host: HostHealth;
 
 beforeEach(() => {
   clock = new ManualClock();
   events = [];
-  health = new HostHealth(SETTINGS, clock, (event) => events.push(event));
-  host = standing('host');
+  hosts = new HostsHealth(SETTINGS, clock, (event) => events.push(event));
+  host = healthOf('host');
 });
 
-function standing(name: string, hasKey = true): HostStanding {
-  return health.standingsOf([{ name, hasKey }]).get(name)!;
+function healthOf(name: string, hasKey = true): HostHealth {
+  return hosts.track([{ name, hasKey }]).get(name)!;
 }
 
 /** One call from beginning to end. */
@@ -219,7 +220,7 @@ describe('refusals', () => {
   });
 
   test('a host without a key can only fail', () => {
-    host = standing('keyless', false);
+    host = healthOf('keyless', false);
     call(KEY_REFUSED);
     expect(availability()).toBe('open');
     calls(4, KEY_REFUSED);
@@ -246,16 +247,16 @@ describe('a reload', () => {
   test('tries refused keys and unknown models again', () => {
     call({ kind: 'model_unknown', model: MODEL });
     call(KEY_REFUSED);
-    expect(standing('host')).toBe(host);
+    expect(healthOf('host')).toBe(host);
     expect(availability()).toBe('open');
   });
 
   test('does not make an ejected host well, and forgets hosts that are gone', () => {
     calls(5, FAILED);
-    standing('host');
+    healthOf('host');
     expect(availability()).toBe('aside');
-    health.standingsOf([{ name: 'another', hasKey: true }]);
-    expect(health.report()).toEqual([{ host: 'another', state: 'well', firstByteMs: null }]);
-    expect(standing('host')).not.toBe(host);
+    hosts.track([{ name: 'another', hasKey: true }]);
+    expect(hosts.report()).toEqual([{ host: 'another', state: 'well', firstByteMs: null }]);
+    expect(healthOf('host')).not.toBe(host);
   });
 });

@@ -1,6 +1,7 @@
 import { LIMITS } from '../limits.ts';
 import { FailureWindow } from './failure-window.ts';
-import type { HealthSettings, HostEvent, HostSign } from './hosts-health.ts';
+import type { HealthSettings } from './health-settings.ts';
+import type { HostEvent, HostSign } from './host-sign.ts';
 
 /** Whether a host may be asked: by anyone, by one call that finds out, by those who have no other host, or by nobody. */
 export type Availability = 'open' | 'probe' | 'aside' | 'closed';
@@ -20,7 +21,7 @@ const NEWEST_WEIGHT = 0.1;
  * Whoever asks the host takes a ticket, and what comes of it counts only if nothing was decided meanwhile: fifty calls
  * that fail together are one ejection, and an old stream's good end does not bring an ejected host back.
  */
-export class HostStanding {
+export class HostHealth {
   readonly host: string;
   /** A host that is called without a key has none that could be refused. */
   hasKey = false;

@@ -1,9 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { errorEnvelope, GatewayError } from '../canonical/errors.ts';
 import { errorLines } from '../gateway/refuse.ts';
-
-/** Why bytes never became a request. */
-export type Breakage = 'unreadable' | 'head_too_long' | 'too_slow' | 'tunnel';
+import type { Breakage } from '../http1/server/client-connection.ts';
 
 /** The whole answer to such bytes, in the common envelope; no wire is known, and no request has an id. */
 export function answerBroken(why: Breakage): string {

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Call } from '../gateway/gateway.ts';
+import type { Call } from '../gateway/call.ts';
 import { PREFIXES, type Route } from './routes.ts';
 
 /** The wire whose clients ask at a route, for the shape of its errors; null where any client may. */

@@ -2,8 +2,10 @@ import { errorEnvelope, GatewayError } from '../canonical/errors.ts';
 import { asGatewayError, errorLines } from '../gateway/refuse.ts';
 import { headerLine } from '../http1/headers.ts';
 import type { Patience } from '../http1/server/client-connection.ts';
+import type { InboundRequest } from '../http1/server/inbound-request.ts';
 import { Listener } from '../http1/server/listener.ts';
 import type { Response } from '../http1/server/response.ts';
+import { answerBroken } from './broken-request.ts';
 import { checkOrigin } from './guard.ts';
 import { checkHead } from './request-head.ts';
 import { pathOf } from './router.ts';
@@ -25,14 +27,15 @@ export function buildOperations(
   answers: OperationsAnswers,
 ): Listener {
   const guard = { local: true, allowedHosts, allowedOrigins: [] };
-  return new Listener(patience, (request, response) => {
+  const answer = (request: InboundRequest, response: Response): void => {
     const refused = checkHead(request) ?? checkOrigin(request.headers, guard);
     const path = pathOf(request.url);
-    const answer = request.method === 'GET' ? answers.get(path) : undefined;
+    const found = request.method === 'GET' ? answers.get(path) : undefined;
     if (refused !== null) sendPlainError(response, refused);
-    else if (answer === undefined) sendPlainError(response, unknownHere(request.method, path));
-    else void sendOperations(response, answer);
-  });
+    else if (found === undefined) sendPlainError(response, unknownHere(request.method, path));
+    else void sendOperations(response, found);
+  };
+  return new Listener({ patience, answer, answerBroken });
 }
 
 export async function sendOperations(

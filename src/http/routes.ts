@@ -1,7 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Caller } from '../accounts/authenticate.ts';
+import type { Call } from '../gateway/call.ts';
 import type { ClientSink } from '../gateway/client-sink.ts';
-import type { Call, Gateway } from '../gateway/gateway.ts';
+import type { Gateway } from '../gateway/gateway.ts';
 
 /** What an answer that is no model's words needs to know. */
 export interface PlainRequest {

@@ -12,6 +12,7 @@ import type { Response } from '../http1/server/response.ts';
 import { formatId } from '../kit/ids.ts';
 import { errorFields, type Log } from '../kit/log.ts';
 import { LIMITS } from '../limits.ts';
+import { answerBroken } from './broken-request.ts';
 import { logRequest } from './call-log.ts';
 import { corsHeaders, preflightHeaders } from './cors.ts';
 import { wireAt, wireOf } from './error-shape.ts';
@@ -42,12 +43,13 @@ export interface ServerTerms {
 
 /** The callers' port. */
 export function buildServer(terms: ServerTerms): Listener {
-  const door = new Door(terms);
-  return new Listener(terms.patience, (request, response) => door.receive(request, response));
+  const handler = new RequestHandler(terms);
+  const answer = (request: InboundRequest, response: Response): void => handler.receive(request, response);
+  return new Listener({ patience: terms.patience, answer, answerBroken });
 }
 
 /** A request, and what was found out about it so far. */
-interface Visit {
+interface PendingRequest {
   readonly request: InboundRequest;
   readonly response: Response;
   readonly id: bigint;
@@ -60,7 +62,7 @@ interface Visit {
 }
 
 /** The one router. Every request gets its id first, then passes the guard and the one authentication, then its body is read. */
-class Door {
+class RequestHandler {
   readonly #terms: ServerTerms;
   readonly #router: Router;
   readonly #sinkTerms: SinkTerms;
@@ -78,99 +80,109 @@ class Door {
     const id = gateway.ids.next();
     const requestId = formatId('req_', id);
     const startedMs = gateway.clock.monotonicMs();
-    const visit: Visit = { request, response, id, requestId, startedMs, found: null, caller: null, freeBody: null };
+    const pending: PendingRequest = {
+      request,
+      response,
+      id,
+      requestId,
+      startedMs,
+      found: null,
+      caller: null,
+      freeBody: null,
+    };
     const unclear = checkHead(request);
     if (draining() || unclear !== null) response.closes = true;
     const { headers } = request;
     const refused = unclear ?? checkOrigin(headers, guard);
-    if (refused !== null) this.#refuse(visit, refused);
-    else if (headers.origin === undefined || !answeredCors(request, response, guard.allowedOrigins)) this.#route(visit);
+    if (refused !== null) this.#refuse(pending, refused);
+    else if (headers.origin === undefined || !answeredCors(request, response, guard.allowedOrigins))
+      this.#route(pending);
   }
 
-  #route(visit: Visit): void {
-    const { method, url } = visit.request;
+  #route(pending: PendingRequest): void {
+    const { method, url } = pending.request;
     const path = pathOf(url);
     const found = this.#router.find(method, path);
-    visit.found = found;
-    if (found?.route.access === 'key') this.#authenticate(visit, found.route);
-    else if (found !== null) this.#read(visit, found);
-    else this.#answerUnlisted(visit, method, path);
+    pending.found = found;
+    if (found?.route.access === 'key') this.#authenticate(pending, found.route);
+    else if (found !== null) this.#read(pending, found);
+    else this.#answerUnlisted(pending, method, path);
   }
 
   /** Who may not ask learns nothing, not even which paths there are. */
-  #answerUnlisted(visit: Visit, method: string, path: string): void {
+  #answerUnlisted(pending: PendingRequest, method: string, path: string): void {
     const operation = method === 'GET' ? this.#terms.operations.get(path) : undefined;
     if (operation !== undefined)
-      void sendOperations(visit.response, operation, identityLines(visit.requestId, null, null));
-    else if (method === 'HEAD' && path === '/') this.#send(visit, 200, '', '');
-    else this.#authenticate(visit, null);
+      void sendOperations(pending.response, operation, identityLines(pending.requestId, null, null));
+    else if (method === 'HEAD' && path === '/') this.#send(pending, 200, '', '');
+    else this.#authenticate(pending, null);
   }
 
-  #authenticate(visit: Visit, route: Route | null): void {
+  #authenticate(pending: PendingRequest, route: Route | null): void {
     const admitCaller = (answer: Caller | GatewayError): void => {
-      if (answer instanceof GatewayError) this.#refuse(visit, answer);
-      else this.#admit(visit, answer, route !== null && 'wire' in route);
+      if (answer instanceof GatewayError) this.#refuse(pending, answer);
+      else this.#admit(pending, answer, route !== null && 'wire' in route);
     };
     try {
-      const answer = this.#terms.authenticate(visit.request.rawHeaders);
-      if (answer instanceof Promise) answer.then(admitCaller, (error: unknown) => this.#refuse(visit, error));
+      const answer = this.#terms.authenticate(pending.request.rawHeaders);
+      if (answer instanceof Promise) answer.then(admitCaller, (error: unknown) => this.#refuse(pending, error));
       else admitCaller(answer);
     } catch (error) {
-      this.#refuse(visit, error);
+      this.#refuse(pending, error);
     }
   }
 
   /** Known by now is who asks; whether they may ask now, and whether what they will send can be read. */
-  #admit(visit: Visit, caller: Caller, isCall: boolean): void {
-    visit.caller = caller;
-    const refused = this.#terms.turnAway(caller, isCall) ?? checkBodyHead(visit.request.headers);
-    if (refused !== null) this.#refuse(visit, refused);
-    else if (visit.found !== null) this.#read(visit, visit.found);
-    else this.#refuseUnknown(visit);
+  #admit(pending: PendingRequest, caller: Caller, isCall: boolean): void {
+    pending.caller = caller;
+    const refused = this.#terms.turnAway(caller, isCall) ?? checkBodyHead(pending.request.headers);
+    if (refused !== null) this.#refuse(pending, refused);
+    else if (pending.found !== null) this.#read(pending, pending.found);
+    else this.#refuseUnknown(pending);
   }
 
-  #refuseUnknown(visit: Visit): void {
+  #refuseUnknown(pending: PendingRequest): void {
     const { routes } = this.#terms;
-    const error = errorOfUnknownRoute(visit.request, routes);
+    const error = errorOfUnknownRoute(pending.request, routes);
     if (error.kind === 'method_not_allowed')
-      visit.response.addLines(headerLine('allow', methodsAt(visit.request, routes).join(', ')));
-    this.#refuse(visit, error);
+      pending.response.addLines(headerLine('allow', methodsAt(pending.request, routes).join(', ')));
+    this.#refuse(pending, error);
   }
 
-  #read(visit: Visit, found: Found): void {
+  #read(pending: PendingRequest, found: Found): void {
     const { route } = found;
     if (route.method === 'GET' || route.method === 'DELETE') {
-      this.#run(visit, found, NO_BODY);
+      this.#run(pending, found, NO_BODY);
       return;
     }
     const bytesMax = 'wire' in route ? LIMITS.requestBodyBytesMax : LIMITS.plainBodyBytesMax;
-    const giveLeave = () => visit.response.giveLeave();
+    const giveLeave = () => pending.response.giveLeave();
     const makeRoom = (bytes: number): boolean => {
-      visit.freeBody = this.#largeBodies.take(visit.caller?.keyId ?? null, bytes);
-      return visit.freeBody !== null;
+      pending.freeBody = this.#largeBodies.take(pending.caller?.keyId ?? null, bytes);
+      return pending.freeBody !== null;
     };
-    readRequestBody(visit.request, { bytesMax, giveLeave, makeRoom }, (body) => {
-      if (!(body instanceof GatewayError)) this.#run(visit, found, body);
+    readRequestBody(pending.request, { bytesMax, giveLeave, makeRoom }, (body) => {
+      if (!(body instanceof GatewayError)) this.#run(pending, found, body);
       else {
-        visit.freeBody?.();
+        pending.freeBody?.();
         // What is still on its way of this body is not waited for.
-        visit.response.closes = true;
-        this.#refuse(visit, body);
+        pending.response.closes = true;
+        this.#refuse(pending, body);
       }
     });
   }
 
-  #run(visit: Visit, found: Found, body: Buffer): void {
-    if ('wire' in found.route) void this.#call(visit, found.route, `/v1${found.route.path}`, body);
-    else void this.#answer(visit, found.route.answer, found.param, body);
+  #run(pending: PendingRequest, found: Found, body: Buffer): void {
+    if ('wire' in found.route) void this.#call(pending, found.route, `/v1${found.route.path}`, body);
+    else void this.#answer(pending, found.route.answer, found.param, body);
   }
 
   /** A billed call: from here on the response belongs to the exchange. */
-  async #call(visit: Visit, { wire, run }: CallRoute, route: string, body: Buffer): Promise<void> {
+  async #call(pending: PendingRequest, { wire, run }: CallRoute, route: string, body: Buffer): Promise<void> {
     const { gateway, log } = this.#terms;
-    const { id, requestId, startedMs, request } = visit;
-    const sink = new ResponseSink(visit.response, this.#sinkTerms);
-    const call = { id, requestId, route, wire, caller: visit.caller!, headers: request.headers, body, startedMs };
+    const { id, requestId, startedMs, request } = pending;
+    const sink = new ResponseSink(pending.response, this.#sinkTerms);
+    const call = { id, requestId, route, wire, caller: pending.caller!, headers: request.headers, body, startedMs };
     gateway.shutdown.callBegins();
     try {
       await run(gateway, call, sink);
@@ -179,44 +191,44 @@ class Door {
       sink.destroy();
     } finally {
       gateway.shutdown.callEnds();
-      visit.freeBody?.();
+      pending.freeBody?.();
     }
   }
 
-  async #answer(visit: Visit, answer: PlainHandler, param: string, body: Buffer): Promise<void> {
-    const { caller, request } = visit;
+  async #answer(pending: PendingRequest, answer: PlainHandler, param: string, body: Buffer): Promise<void> {
+    const { caller, request } = pending;
     let given: PlainAnswer;
     try {
       given = await answer({ caller, headers: request.headers, param: unescaped(param), body });
     } catch (error) {
-      this.#refuse(visit, error);
+      this.#refuse(pending, error);
       return;
     }
-    this.#note(visit, given.status, null);
-    this.#send(visit, given.status, given.body === null ? '' : JSON_LINE, given.body ?? '');
+    this.#note(pending, given.status, null);
+    this.#send(pending, given.status, given.body === null ? '' : JSON_LINE, given.body ?? '');
   }
 
   /** Refused before any wire understood the request: in the shape the route's clients read, and with the promise that it cost nothing. */
-  #refuse(visit: Visit, cause: unknown): void {
+  #refuse(pending: PendingRequest, cause: unknown): void {
     const { log, routes } = this.#terms;
-    const { request, requestId } = visit;
+    const { request, requestId } = pending;
     const error = asGatewayError(cause);
     // Who waits for leave to send a body, and gets none, has nothing more to say here.
-    if (request.headers.expect !== undefined && !request.complete) visit.response.closes = true;
+    if (request.headers.expect !== undefined && !request.complete) pending.response.closes = true;
     if (error.kind === 'internal_error')
       log.error({ request_id: requestId, ...errorFields(cause) }, 'A request failed unexpectedly.');
-    const wire = visit.found === null ? wireAt(request, routes) : wireOf(visit.found.route, request.headers);
+    const wire = pending.found === null ? wireAt(request, routes) : wireOf(pending.found.route, request.headers);
     const written =
       wire === null
         ? { status: error.status, body: JSON.stringify(errorEnvelope(error)) }
         : wire.client.writeError(error, requestId);
-    this.#note(visit, written.status, error.code);
-    this.#send(visit, written.status, errorLines(error) + FREE_LINES, written.body);
+    this.#note(pending, written.status, error.code);
+    this.#send(pending, written.status, errorLines(error) + FREE_LINES, written.body);
   }
 
   /** Calls write the same ids themselves. */
-  #send(visit: Visit, status: number, lines: string, body: string): void {
-    const { request, response, requestId } = visit;
+  #send(pending: PendingRequest, status: number, lines: string, body: string): void {
+    const { request, response, requestId } = pending;
     response.head(status, identityLines(requestId, null, null) + lines, Buffer.byteLength(body));
     const sink = new ResponseSink(response, this.#sinkTerms);
     if (!isStillSent(request, response)) sink.end(body);
@@ -226,16 +238,16 @@ class Door {
     }
   }
 
-  #note(visit: Visit, status: number, errorCode: string | null): void {
+  #note(pending: PendingRequest, status: number, errorCode: string | null): void {
     logRequest(this.#terms.log, {
-      requestId: visit.requestId,
-      method: visit.request.method,
+      requestId: pending.requestId,
+      method: pending.request.method,
       // The pattern, never the path: callers put all sorts of things into paths.
-      route: visit.found?.pattern ?? null,
-      keyId: visit.caller?.keyId ?? null,
+      route: pending.found?.pattern ?? null,
+      keyId: pending.caller?.keyId ?? null,
       status,
       errorCode,
-      totalMs: this.#terms.gateway.clock.monotonicMs() - visit.startedMs,
+      totalMs: this.#terms.gateway.clock.monotonicMs() - pending.startedMs,
     });
   }
 }

@@ -1,4 +1,4 @@
-import type { Finding } from '../cli/checks.ts';
+import type { Finding } from '../cli/finding.ts';
 import type { Config } from '../config/config.ts';
 import type { Clock } from '../kit/clock.ts';
 import { inspectPostgres, migratePostgres, type PostgresFacts } from '../store/postgres/inspection.ts';

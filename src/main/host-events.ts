@@ -1,4 +1,4 @@
-import type { HostEvent } from '../hosts/hosts-health.ts';
+import type { HostEvent } from '../hosts/host-sign.ts';
 import type { HostMetrics } from '../http/host-metrics.ts';
 import type { Log } from '../kit/log.ts';
 

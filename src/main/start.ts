@@ -10,7 +10,7 @@ import { KeptBudget } from '../gateway/guards/kept-budget.ts';
 import { Shutdown } from '../gateway/guards/shutdown.ts';
 import { HostDirectory } from '../hosts/directory.ts';
 import type { ConfiguredHost } from '../hosts/host.ts';
-import { HostHealth } from '../hosts/hosts-health.ts';
+import { HostsHealth } from '../hosts/hosts-health.ts';
 import { logCall } from '../http/call-log.ts';
 import { openControlSocket, type RunVerb } from '../http/control-socket.ts';
 import { healthAnswers, metricsAnswer } from '../http/health.ts';
@@ -91,7 +91,7 @@ interface InForce {
 async function serveBooks(terms: StartTerms, books: Books, socketPath: string | null): Promise<Running> {
   const { config, clock } = terms;
   const egress = new HostConnections();
-  const health = new HostHealth(config.health, clock, (event) => tellHostEvent(event, terms.log, core.metrics.hosts));
+  const health = new HostsHealth(config.health, clock, (event) => tellHostEvent(event, terms.log, core.metrics.hosts));
   const inForce: InForce = {
     prices: await rememberPrices(books.store, catalogFor(config, terms.hosts)),
     hosts: new HostDirectory(terms.hosts, egress, health),
@@ -146,7 +146,7 @@ function buildCore(
   books: Books,
   inForce: InForce,
   egress: HostConnections,
-  health: HostHealth,
+  health: HostsHealth,
 ): Core {
   const { ids, ledger } = books;
   const entrusted = openCustody({ config, clock, books, world });

@@ -1,7 +1,7 @@
 import { parentPort } from 'node:worker_threads';
 import { CL100K_TOKEN_SPLIT_REGEX, O200K_TOKEN_SPLIT_REGEX } from 'gpt-tokenizer/encodingParams/constants';
 import { LIMITS } from '../limits.ts';
-import type { Encoding } from './count-tokens.ts';
+import type { Encoding } from './encoding.ts';
 
 export interface CountRequest {
   readonly id: number;

@@ -3,8 +3,7 @@ import type { Clock, Timer } from '../kit/clock.ts';
 import { startThread } from '../kit/start-thread.ts';
 import { LIMITS } from '../limits.ts';
 import type { CountAnswer, CountRequest } from './count-tokens-worker.ts';
-
-export type Encoding = 'o200k_base' | 'cl100k_base';
+import type { Encoding } from './encoding.ts';
 
 export interface CountedTokens {
   readonly tokens: number;

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
-import { ACCOUNT_PREFIX, type AccountServices, creditAccount } from '../accounts/accounts.ts';
+import { type AccountServices, creditAccount } from '../accounts/accounts.ts';
+import { ACCOUNT_PREFIX } from '../canonical/id-prefixes.ts';
 import { formatId } from '../kit/ids.ts';
 import { shellWord } from '../kit/shell-words.ts';
 import { type CreditResult, type Ledger, StoreUnavailable } from '../ledger/ledger.ts';

@@ -1,4 +1,5 @@
-import { findAccount, KEY_PREFIX } from '../accounts/accounts.ts';
+import { findAccount } from '../accounts/accounts.ts';
+import { KEY_PREFIX } from '../canonical/id-prefixes.ts';
 import { parseId } from '../kit/ids.ts';
 import type { Account, KeyRow, Store } from '../store/store.ts';
 import { OperatorError } from './error.ts';

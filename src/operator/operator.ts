@@ -1,13 +1,7 @@
 import type { z } from 'zod';
-import {
-  ACCOUNT_PREFIX,
-  type AccountServices,
-  createAccount,
-  KEY_PREFIX,
-  LOCAL_ACCOUNT_NAME,
-  mintKey,
-} from '../accounts/accounts.ts';
+import { type AccountServices, createAccount, LOCAL_ACCOUNT_NAME, mintKey } from '../accounts/accounts.ts';
 import { type BalanceView, balanceView } from '../canonical/balance-view.ts';
+import { ACCOUNT_PREFIX, KEY_PREFIX } from '../canonical/id-prefixes.ts';
 import { receiptView } from '../canonical/receipt-view.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import { describeIssue, issuePath } from '../json/describe-issue.ts';

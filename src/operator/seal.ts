@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ACCOUNT_PREFIX } from '../accounts/accounts.ts';
+import { ACCOUNT_PREFIX } from '../canonical/id-prefixes.ts';
 import type { MasterKeyring } from '../custody/keyring.ts';
 import { MasterKeyError } from '../custody/master-keys.ts';
 import { rotatePage, sealStatus } from '../custody/rotate.ts';

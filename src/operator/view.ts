@@ -1,5 +1,5 @@
-import { ACCOUNT_PREFIX, KEY_PREFIX } from '../accounts/accounts.ts';
 import { describeKey } from '../accounts/keys.ts';
+import { ACCOUNT_PREFIX, KEY_PREFIX } from '../canonical/id-prefixes.ts';
 import { type ModelEntry, modelEntry } from '../catalog/entry.ts';
 import type { CatalogModel } from '../catalog/model.ts';
 import { formatId } from '../kit/ids.ts';

@@ -4,7 +4,7 @@ import { LIMITS } from '../limits.ts';
 import { readBody } from './read-body.ts';
 import { readScript, ScriptError } from './script.ts';
 import type { ScriptOptions } from './script-book.ts';
-import type { Sim } from './sim.ts';
+import type { Sim } from './sim-handle.ts';
 
 /** What a test in another process asks of the simulator; the same verbs as in process. */
 type Verb = (sim: Sim, ask: Record<string, unknown>) => unknown;

@@ -5,7 +5,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { callRaw, eventsOf, openRaw, readRaw, sendRaw } from '../../test/raw-client.ts';
 import { parseJson } from '../json/json.ts';
 import { ManualClock } from '../kit/clock.ts';
-import { type Sim, type SimScript, startSim } from './sim.ts';
+import { type SimScript, startSim } from './sim.ts';
+import type { Sim } from './sim-handle.ts';
 
 const ASK = { model: 'sim-gpt', messages: [{ role: 'user', content: 'Grüße, 世界 😀' }] };
 const USAGE_ASKED = { stream: true, stream_options: { include_usage: true } };

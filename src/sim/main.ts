@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
-import { type Sim, startSim } from './sim.ts';
+import { startSim } from './sim.ts';
+import type { Sim } from './sim-handle.ts';
 
 /** A simulator that runs for days on a laptop need not remember as much as one in a test. */
 const CALLS_KEPT = 1_000;

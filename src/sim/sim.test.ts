@@ -4,7 +4,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { callRaw, openRaw, sendRaw } from '../../test/raw-client.ts';
 import { parseJson } from '../json/json.ts';
-import { type Sim, startSim } from './sim.ts';
+import { startSim } from './sim.ts';
+import type { Sim } from './sim-handle.ts';
 
 const ASK = { model: 'sim-gpt', messages: [{ role: 'user', content: 'hello' }] };
 

@@ -5,7 +5,8 @@ import { callRaw, openRaw } from '../../test/raw-client.ts';
 import { type Json, sentEvents } from '../../test/sim-caller.ts';
 import { parseJson, tryParseJson } from '../json/json.ts';
 import { ManualClock } from '../kit/clock.ts';
-import { type Sim, type SimScript, startSim } from './sim.ts';
+import { type SimScript, startSim } from './sim.ts';
+import type { Sim } from './sim-handle.ts';
 
 /** Faults mean the same on every wire; what is special to one stands in its own folder. */
 

@@ -3,7 +3,9 @@ import type { CanonicalAnswer, CanonicalEvent, EventSink } from '../canonical/ev
 import type { CanonicalRequest } from '../canonical/request.ts';
 import type { JsonText } from '../json/json.ts';
 import type { SseFrame } from '../kit/sse.ts';
-import type { Bill, HostManners, Peek } from './wire.ts';
+import type { Bill } from './bill.ts';
+import type { Peek } from './peek.ts';
+import type { HostQuirks } from './quirks.ts';
 
 /** How a client's wire takes part in translation: it reads its caller's request and writes the answer. */
 export interface HubClient {
@@ -12,7 +14,7 @@ export interface HubClient {
   /** The wire has no place for a trace, so none counts as told. */
   readonly tellsNoTraces?: true;
   writeStream(terms: WriteTerms): StreamWriter;
-  writeAnswer(answer: CanonicalAnswer, bill: Bill, terms: WriteTerms): Buffer;
+  writeResponse(answer: CanonicalAnswer, bill: Bill, terms: WriteTerms): Buffer;
 }
 
 /** What the client's answer needs besides the events. */
@@ -41,9 +43,9 @@ export interface StreamWriter {
 export interface HubUpstream {
   /** Throws `unsupported_parameter` naming what this wire cannot say. */
   writeRequest(request: CanonicalRequest, terms: HubRequestTerms): Buffer;
-  readStream(manners: HostManners, emit: EventSink): StreamReader;
+  readStream(quirks: HostQuirks, emit: EventSink): StreamReader;
   /** Emits the whole answer as events; throws HostAnswerBroken. */
-  readAnswer(body: Buffer, manners: HostManners, emit: EventSink): void;
+  readResponse(body: Buffer, quirks: HostQuirks, emit: EventSink): void;
 }
 
 export interface HubRequestTerms {
@@ -55,7 +57,7 @@ export interface HubRequestTerms {
   readonly reasoningEffort: string | null;
   /** Whether the model takes a thinking budget or only an effort word; see the catalog. */
   readonly thinking: 'budget' | 'effort' | null;
-  readonly manners?: HostManners;
+  readonly quirks?: HostQuirks;
 }
 
 /** One host stream being read into events; after `finish` or `error` it emits nothing more. */

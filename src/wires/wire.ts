@@ -2,14 +2,15 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Capability } from '../canonical/capability.ts';
 import type { GatewayError } from '../canonical/errors.ts';
 import type { HostError } from '../canonical/host-error.ts';
-import type { PromptSize } from '../canonical/prompt-size.ts';
-import type { ReasoningAsk } from '../canonical/reasoning.ts';
-import type { CostComponents } from '../canonical/receipt.ts';
-import type { Usage, UsageReading } from '../canonical/usage.ts';
+import type { UsageReading } from '../canonical/usage.ts';
 import type { JsonText } from '../json/json.ts';
 import type { SseFrame } from '../kit/sse.ts';
+import type { Bill } from './bill.ts';
 import type { FrameMemory } from './frames/frame-memory.ts';
+import type { PassedFrames } from './frames/passed-frames.ts';
 import type { HubClient, HubUpstream } from './hub.ts';
+import type { Peek } from './peek.ts';
+import type { HostQuirks } from './quirks.ts';
 
 export type { HostError, HostErrorKind } from '../canonical/host-error.ts';
 
@@ -48,38 +49,6 @@ export interface WrittenError {
   readonly body: string;
 }
 
-/** A need that the model's capabilities must cover, with the field that makes it; of several, any one will do. */
-export interface CapabilityNeed {
-  readonly capability: Capability | readonly Capability[];
-  readonly param: string;
-}
-
-export interface Peek {
-  readonly model: string;
-  readonly stream: boolean;
-  /** The client asked for a usage frame at the end of its stream. */
-  readonly wantsUsageFrame: boolean;
-  /** The output limit the caller gave and the field it stood in, or null for the wire's default. */
-  readonly outputLimit: { readonly tokens: number; readonly field: string } | null;
-  readonly defaultOutputLimit: number;
-  /** What this wire calls the output limit; absent means `max_tokens`. */
-  readonly limitParam?: string;
-  /** How many answers one call may produce; each may reach the output limit. */
-  readonly answers: number;
-  /** How many prompts the window holds for, each by itself; absent means one. */
-  readonly prompts?: number;
-  readonly needs: readonly CapabilityNeed[];
-  readonly size: PromptSize;
-  readonly labels: Readonly<Record<string, string>> | null;
-  readonly reasoning: ReasoningAsk | null;
-  /** The field the prompt stands in, for the message that finds it too long; absent means `messages`. */
-  readonly promptParam?: string;
-  /** Length asked for of every vector; only on the embeddings wire. */
-  readonly dimensions?: number | null;
-  /** Headers of the caller's that go to a host of the same wire. */
-  readonly hostHeaders?: Readonly<Record<string, string>>;
-}
-
 /** What the request that leaves must say; everything else in it stays as the caller wrote it. */
 export interface UpstreamTerms {
   readonly hostModel: string;
@@ -91,20 +60,7 @@ export interface UpstreamTerms {
   readonly reasoningEffort: string | null;
   /** The host cuts vectors to the wanted length itself. */
   readonly reducesVectors: boolean;
-  readonly manners?: HostManners;
-}
-
-/** How a host row departs from the wire's rules; what each word means stands in the wire's own folder. */
-export interface HostManners {
-  readonly readUsage?: string | undefined;
-  /** Fields that the host is not sent, and fields that it always is. */
-  readonly omits?: readonly string[];
-  readonly adds?: Readonly<Record<string, string | number | boolean>>;
-  readonly developerAsSystem?: boolean;
-  /** The one name by which the host takes traces of earlier turns; absent: as they were written. */
-  readonly traces?: 'reasoning' | 'reasoning_content' | 'none';
-  /** Whose sealed reasoning the host makes and takes back; absent: its wire's own vendor's, `any`: every vendor's. */
-  readonly seals?: string;
+  readonly quirks?: HostQuirks;
 }
 
 export interface RelayTerms {
@@ -115,7 +71,7 @@ export interface RelayTerms {
   readonly hideReasoning: boolean;
   /** The caller's request, for wires whose answers depend on it or repeat it. */
   readonly request: unknown;
-  readonly manners: HostManners;
+  readonly quirks: HostQuirks;
   /** What earlier streams taught of this host's frames, for the same model, relayed alike; absent: nothing. */
   readonly memory?: FrameMemory;
 }
@@ -124,9 +80,9 @@ export interface RelayHalf {
   readonly path: string;
   /** What every request on this wire carries to a host, as a version. */
   readonly headers?: Readonly<Record<string, string>>;
-  writeRequest(text: JsonText, peek: Peek, terms: UpstreamTerms): Buffer;
+  spliceRequest(text: JsonText, peek: Peek, terms: UpstreamTerms): Buffer;
   /** Throws HostAnswerBroken when the body is no answer of this wire. */
-  readAnswer(body: Buffer, terms: RelayTerms, mended: boolean): BufferedAnswer;
+  spliceResponse(body: Buffer, terms: RelayTerms, mended: boolean): BufferedAnswer;
   readError(status: number, body: Buffer): HostError;
   /** Absent on wires that never stream. */
   readonly stream?: StreamHalf;
@@ -158,28 +114,11 @@ export interface StreamRelay {
   failure?(error: GatewayError): string;
 }
 
-/** Frames that went on without being read. */
-export interface PassedFrames {
-  /** Where what follows them begins. */
-  readonly end: number;
-  /** What goes to the client. */
-  readonly bytes: Buffer;
-}
-
 export interface BufferedAnswer {
   readonly usage: UsageReading;
   readonly relayedBytes: number;
   /** The client's body, with the billed usage and its cost written in; may be asked for more than once. */
   write(bill: Bill): Buffer;
-}
-
-/** What was billed, as a wire writes it: the exact integer, and the same amount as the JSON number of dollars. */
-export interface Bill {
-  readonly usage: Usage;
-  readonly costNanousd: bigint;
-  readonly costUsd: number;
-  /** Null where they would not sum to the cost. */
-  readonly components: CostComponents | null;
 }
 
 export class HostAnswerBroken extends Error {

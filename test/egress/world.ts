@@ -2,10 +2,11 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:https';
 import { type AddressInfo, BlockList, connect, isIP, type Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
-import { type AnswerReceiver, Egress } from '../../src/egress/egress.ts';
 import { GuardedEgress, type GuardTerms } from '../../src/egress/guarded-egress.ts';
 import { type DialTarget, pinnedConnector } from '../../src/egress/pinned-connector.ts';
 import { createResolver, type Resolve } from '../../src/egress/resolve.ts';
+import type { AnswerReceiver } from '../../src/http1/client.ts';
+import { UndiciClient } from '../../src/http1/undici-client.ts';
 import { systemClock } from '../../src/kit/clock.ts';
 import { type Certified, certify } from './certificate.ts';
 import { HOSTILE_NAMES } from './hostile-urls.ts';
@@ -105,7 +106,7 @@ export class World {
 
   /** What any client without a guard does: parse, look up, connect. */
   async callUnguarded(text: string): Promise<void> {
-    const egress = new Egress({
+    const egress = new UndiciClient({
       connect: pinnedConnector({
         findTargets: async (host, port) => {
           const addresses = isIP(host) === 0 ? await this.resolve(host) : [host];

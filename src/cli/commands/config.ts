@@ -1,8 +1,9 @@
 import type { Catalog } from '../../catalog/catalog.ts';
 import { type Config, ConfigError, describeProblem } from '../../config/config.ts';
-import { checkMasterKey, type Finding } from '../checks.ts';
+import { checkMasterKey } from '../checks.ts';
 import { describeHosts, describeUnpriced } from '../describe-hosts.ts';
 import { EXIT } from '../exit-codes.ts';
+import type { Finding } from '../finding.ts';
 import type { Branch, Leaf } from '../leaf.ts';
 import { snakeCased } from '../snake-case.ts';
 import { formatRecord } from '../table.ts';

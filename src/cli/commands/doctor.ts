@@ -1,15 +1,7 @@
 import { type Config, ConfigError } from '../../config/config.ts';
-import {
-  checkBooks,
-  checkDataFolder,
-  checkDisk,
-  checkHosts,
-  checkMasterKey,
-  checkNode,
-  checkPort,
-  type Finding,
-} from '../checks.ts';
+import { checkBooks, checkDataFolder, checkDisk, checkHosts, checkMasterKey, checkNode, checkPort } from '../checks.ts';
 import { EXIT } from '../exit-codes.ts';
+import type { Finding } from '../finding.ts';
 import { FINDING_COLUMNS } from '../findings.ts';
 import type { Leaf } from '../leaf.ts';
 import type { Session } from '../session.ts';

@@ -5,16 +5,16 @@ import { type JsonText, readJson, tryParseJson } from '../../json/json.ts';
 import { LIMITS } from '../../limits.ts';
 import { FREE } from '../../money/price.ts';
 import { type BufferedAnswer, HostAnswerBroken, type HostError, type RelayTerms } from '../../wires/wire.ts';
-import type { Crossing, Passage } from '../host-call.ts';
-import type { Deployment } from './deployment.ts';
+import type { CallContext, HostCall } from '../host-call.ts';
 import { VerbatimStream, withoutDefect } from './deployment-stream.ts';
+import type { Deployment } from './deployment-target.ts';
 
 /** The way to a caller's own deployment: the caller's bytes go as they are, and the provider's come back so. */
-export function deploymentPassage(crossing: Crossing, deployment: Deployment): Passage {
-  const { call, text, peek } = crossing;
+export function deploymentCall(context: CallContext, deployment: Deployment): HostCall {
+  const { call, text, peek } = context;
   const { name, resource } = deployment;
   const { relay, client } = call.wire;
-  const terms = relayTerms(crossing, name);
+  const terms = relayTerms(context, name);
   const asCallersOwn = (error: HostError): HostError => callersOwn(error, error.status, null, deployment);
   return {
     candidate: candidateOf(deployment),
@@ -28,14 +28,14 @@ export function deploymentPassage(crossing: Crossing, deployment: Deployment): P
         writeError: (error) => client.writeStreamError(error, call.requestId),
         hideKey: (said) => resource.hideKey(said),
       }),
-    readAnswer: (body) => readAnswer(crossing, terms, body),
+    spliceResponse: (body) => spliceResponse(context, terms, body),
     answerAsStream: (body) => relay.stream?.answerAsStream(body) ?? null,
     readError: (status, body) => callersOwn(relay.readError(status, body), status, body, deployment),
     explain: (failure) => resource.explain(failure),
   };
 }
 
-function relayTerms({ call, text, peek, createdS }: Crossing, name: string): RelayTerms {
+function relayTerms({ call, text, peek, createdS }: CallContext, name: string): RelayTerms {
   return {
     catalogModel: name,
     requestId: call.requestId,
@@ -43,7 +43,7 @@ function relayTerms({ call, text, peek, createdS }: Crossing, name: string): Rel
     wantsUsageFrame: peek.wantsUsageFrame,
     hideReasoning: false,
     request: text.value,
-    manners: {},
+    quirks: {},
   };
 }
 
@@ -63,7 +63,7 @@ function candidateOf({ name, resource }: Deployment): Candidate {
     wires: resource.provider.wires,
     hostModel: name,
     price: FREE,
-    standing: null,
+    health: null,
   };
 }
 
@@ -86,9 +86,9 @@ function rowOf({ slug, wires }: Deployment['resource']['provider']): HostRow {
 }
 
 /** The provider's bytes; only in its usage our own cost is said, which is nothing. */
-function readAnswer({ call }: Crossing, terms: RelayTerms, body: Buffer): BufferedAnswer {
+function spliceResponse({ call }: CallContext, terms: RelayTerms, body: Buffer): BufferedAnswer {
   const text = parseObject(body);
-  const seen = tryReading(() => call.wire.relay.readAnswer(body, terms, false));
+  const seen = tryReading(() => call.wire.relay.spliceResponse(body, terms, false));
   const hasUsage = isObject((text.value as { usage?: unknown }).usage);
   return {
     usage: withoutDefect(seen?.usage ?? { state: 'missing' }),

@@ -13,7 +13,7 @@ function open(): VerbatimStream {
     wantsUsageFrame: false,
     hideReasoning: false,
     request: {},
-    manners: {},
+    quirks: {},
   });
   return new VerbatimStream({
     reader,

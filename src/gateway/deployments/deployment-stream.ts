@@ -2,7 +2,8 @@ import type { GatewayError } from '../../canonical/errors.ts';
 import { MISSING_USAGE, type UsageReading } from '../../canonical/usage.ts';
 import { tryParseJson } from '../../json/json.ts';
 import type { SseFrame } from '../../kit/sse.ts';
-import type { HostError, PassedFrames, StreamRelay } from '../../wires/wire.ts';
+import type { PassedFrames } from '../../wires/frames/passed-frames.ts';
+import type { HostError, StreamRelay } from '../../wires/wire.ts';
 
 export interface VerbatimTerms {
   /** The wire's own reader of such streams; what it would write is not asked for. */

@@ -1,23 +1,18 @@
 import type { Caller } from '../../accounts/authenticate.ts';
 import { GatewayError } from '../../canonical/errors.ts';
 import type { CatalogModel } from '../../catalog/model.ts';
-import type { Custody, Resource } from '../../custody/custody.ts';
+import type { Custody } from '../../custody/custody.ts';
 import { PROVIDER_ROWS, type ProviderRow } from '../../custody/providers.ts';
 import { estimateInputTokens } from '../../money/estimate-tokens.ts';
 import { FREE } from '../../money/price.ts';
-import type { Peek } from '../../wires/wire.ts';
+import type { Peek } from '../../wires/peek.ts';
 import type { Admission } from '../admit.ts';
+import type { Call } from '../call.ts';
 import type { Chosen } from '../choose-model.ts';
 import type { ExchangeRecord } from '../exchange-record.ts';
-import type { Call } from '../gateway.ts';
-import type { Crossing, Passage } from '../host-call.ts';
-import { deploymentPassage } from './deployment-call.ts';
-
-/** A name that is none of the catalog's, taken for a deployment of the caller's own. */
-export interface Deployment {
-  readonly name: string;
-  readonly resource: Resource;
-}
+import type { CallContext, HostCall } from '../host-call.ts';
+import { deploymentCall } from './deployment-call.ts';
+import type { Deployment } from './deployment-target.ts';
 
 interface Asked {
   readonly provider: ProviderRow;
@@ -29,15 +24,15 @@ interface Asked {
 /** Takes a name that the catalog does not know for a deployment of the caller's own; the refusal is for when it is none. */
 export async function admitDeployment(
   custody: Pick<Custody, 'open'>,
-  crossing: Omit<Crossing, 'admission'>,
+  context: Omit<CallContext, 'admission'>,
   refusal: GatewayError,
   record: ExchangeRecord,
-): Promise<Chosen<Passage[]>> {
-  const { call, peek } = crossing;
+): Promise<Chosen<HostCall[]>> {
+  const { call, peek } = context;
   const deployment = await findDeployment(custody, call, peek.model, refusal);
   const admission = admissionOf(deployment, peek);
   record.deploymentOf = deployment.resource.provider.slug;
-  return { admission, ways: [deploymentPassage({ ...crossing, admission }, deployment)] };
+  return { admission, ways: [deploymentCall({ ...context, admission }, deployment)] };
 }
 
 async function findDeployment(

@@ -1,29 +1,20 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError } from '../../canonical/errors.ts';
 import type { AnswerReceiver, RequestControl } from '../../hosts/directory.ts';
-import type { HostSign } from '../../hosts/hosts-health.ts';
+import type { HostSign } from '../../hosts/host-sign.ts';
 import { readRetryAfterMs } from '../../hosts/retry-after.ts';
 import type { Clock } from '../../kit/clock.ts';
-import type { Bill, ClientHalf, HostError } from '../../wires/wire.ts';
+import type { Bill } from '../../wires/bill.ts';
+import type { ClientHalf, HostError } from '../../wires/wire.ts';
+import type { CallLimits } from '../call-limits.ts';
 import type { ClientSink, WholeAnswer } from '../client-sink.ts';
 import type { Shutdown } from '../guards/shutdown.ts';
-import type { Passage } from '../host-call.ts';
+import type { HostCall } from '../host-call.ts';
 import type { Outcome } from '../outcome.ts';
-
-/** Time limits of a call; each can be set in the config file. */
-export interface CallLimits {
-  readonly firstFrameMs: number;
-  readonly idleMs: number;
-  readonly bufferedMs: number;
-  readonly streamMs: number;
-  readonly keepAliveMs: number;
-  readonly stallMs: number;
-  readonly drainMs: number;
-}
 
 /** Everything one try at one host needs to know. */
 export interface AttemptTerms {
-  readonly passage: Passage;
+  readonly hostCall: HostCall;
   /** The caller's own wire: its errors and keep-alives. */
   readonly client: ClientHalf;
   readonly requestId: string;
@@ -66,7 +57,7 @@ export interface HostFault {
   /** Another host may do better. */
   readonly retryable: boolean;
   readonly sign: HostSign;
-  /** What the caller is told of it, where the passage has words of its own. */
+  /** What the caller is told of it, where the hostCall has words of its own. */
   readonly forCaller?: GatewayError | null;
 }
 
@@ -75,14 +66,14 @@ export const HOST_FAILED: HostSign = { kind: 'failed' };
 export const NOTHING_LEARNED: HostSign = { kind: 'nothing' };
 
 /** A host's own error, and how long it asked to be left alone. */
-export function faultOf(error: HostError, { passage }: AttemptTerms, retryAfterMs: number | null): HostFault {
+export function faultOf(error: HostError, { hostCall }: AttemptTerms, retryAfterMs: number | null): HostFault {
   const { kind, status, code } = error;
   const named = code !== null && /^[\w.-]{1,64}$/.test(code) ? ` ${code}` : '';
   return {
     words: `${kind} ${status}${named}`,
     retryable: kind !== 'over_window' && kind !== 'request',
     turnedAway: kind === 'credentials',
-    sign: signOf(error, passage.candidate.hostModel, retryAfterMs),
+    sign: signOf(error, hostCall.candidate.hostModel, retryAfterMs),
   };
 }
 
@@ -112,10 +103,10 @@ const NEVER_CONNECTED = new Set([
 ]);
 
 /** The connection failed; where there never was one, the host cannot have worked. */
-export function connectionFault(error: Error, { passage }: AttemptTerms): HostFault {
+export function connectionFault(error: Error, { hostCall }: AttemptTerms): HostFault {
   const { code } = error as NodeJS.ErrnoException;
   const turnedAway = code !== undefined && NEVER_CONNECTED.has(code);
-  const forCaller = passage.explain?.(error) ?? null;
+  const forCaller = hostCall.explain?.(error) ?? null;
   return { words: error.message, retryable: true, turnedAway, sign: HOST_FAILED, forCaller };
 }
 

@@ -5,7 +5,8 @@ import { MISSING_USAGE } from '../../canonical/usage.ts';
 import type { AnswerReceiver, RequestControl } from '../../hosts/directory.ts';
 import type { Timer } from '../../kit/clock.ts';
 import { LIMITS } from '../../limits.ts';
-import { type Bill, type BufferedAnswer, HostAnswerBroken, type HostError } from '../../wires/wire.ts';
+import type { Bill } from '../../wires/bill.ts';
+import { type BufferedAnswer, HostAnswerBroken, type HostError } from '../../wires/wire.ts';
 import type { WholeAnswer } from '../client-sink.ts';
 import {
   type AttemptResult,
@@ -73,8 +74,8 @@ class BufferedRelay implements AnswerReceiver {
     const body = this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks);
     const isAnswer = this.#status >= 200 && this.#status < 300;
     try {
-      if (isAnswer) this.#answered(this.#terms.passage.readAnswer(body));
-      else this.#refused(this.#terms.passage.readError(this.#status, body));
+      if (isAnswer) this.#answered(this.#terms.hostCall.spliceResponse(body));
+      else this.#refused(this.#terms.hostCall.readError(this.#status, body));
     } catch (error) {
       const hostError = error instanceof HostAnswerBroken ? error.hostError : null;
       if (hostError === null) this.#breakOff((error as Error).message);

@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '../../kit/clock.ts';
-import type { CallLimits } from './attempt.ts';
+import type { CallLimits } from '../call-limits.ts';
 
 type StreamLimits = Pick<CallLimits, 'firstFrameMs' | 'idleMs' | 'streamMs' | 'keepAliveMs'>;
 

@@ -2,11 +2,12 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError } from '../../canonical/errors.ts';
 import type { Ended } from '../../canonical/receipt.ts';
 import type { AnswerReceiver, RequestControl } from '../../hosts/directory.ts';
-import type { HostSign } from '../../hosts/hosts-health.ts';
+import type { HostSign } from '../../hosts/host-sign.ts';
 import type { Timer } from '../../kit/clock.ts';
 import { type SseFrame, SseFramer } from '../../kit/sse.ts';
 import { LIMITS } from '../../limits.ts';
-import type { Bill, HostError, StreamRelay } from '../../wires/wire.ts';
+import type { Bill } from '../../wires/bill.ts';
+import type { HostError, StreamRelay } from '../../wires/wire.ts';
 import {
   type AttemptResult,
   type AttemptTerms,
@@ -59,7 +60,7 @@ class StreamedRelay implements AnswerReceiver {
   constructor(terms: AttemptTerms, resolve: (result: AttemptResult) => void) {
     this.#terms = terms;
     this.#resolve = resolve;
-    this.#stream = terms.passage.openStream();
+    this.#stream = terms.hostCall.openStream();
     this.#outlet = new StreamOutlet(terms, {
       pause: () => this.#control?.pause(),
       resume: () => this.#resume(),
@@ -126,10 +127,10 @@ class StreamedRelay implements AnswerReceiver {
   /** An error before the stream, or a whole answer where a stream was asked for: it goes on as one chunk. */
   #readWhole(body: Buffer): void {
     if (this.#status < 200 || this.#status >= 300) {
-      this.#hostFailed(this.#terms.passage.readError(this.#status, body));
+      this.#hostFailed(this.#terms.hostCall.readError(this.#status, body));
       return;
     }
-    const frames = this.#terms.passage.answerAsStream(body);
+    const frames = this.#terms.hostCall.answerAsStream(body);
     if (frames === null) {
       this.#breakOff('The host answered with something that is neither a stream nor an answer.');
       return;

@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
-import type { AnswerReceiver, RequestControl } from '../../egress/egress.ts';
 import type { Clock, Timer } from '../../kit/clock.ts';
 import { LIMITS } from '../../limits.ts';
+import type { AnswerReceiver, RequestControl } from '../client.ts';
 import { sharedReads } from '../shared-reads.ts';
 import { Http1Answer } from './answer.ts';
 

@@ -3,9 +3,9 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { createServer as createTlsServer, getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterEach, describe, expect, it } from 'vitest';
 import { certify } from '../../../test/egress/certificate.ts';
-import type { AnswerReceiver, RequestControl } from '../../egress/egress.ts';
 import { ManualClock } from '../../kit/clock.ts';
 import { LIMITS } from '../../limits.ts';
+import type { AnswerReceiver, RequestControl } from '../client.ts';
 import { type ConnectionsOptions, HostConnections } from './host-connections.ts';
 
 const CHUNKED = 'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n';

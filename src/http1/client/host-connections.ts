@@ -1,6 +1,6 @@
-import type { AnswerReceiver, OutgoingRequest, RequestControl, Sender } from '../../egress/egress.ts';
 import { type Clock, systemClock, type Timer } from '../../kit/clock.ts';
 import { LIMITS } from '../../limits.ts';
+import type { AnswerReceiver, OutgoingRequest, RequestControl, Sender } from '../client.ts';
 import { type ConnectionTerms, HostConnection, HostExchange } from './host-connection.ts';
 import { requestBytes } from './request.ts';
 

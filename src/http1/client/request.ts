@@ -1,5 +1,5 @@
-import type { OutgoingRequest } from '../../egress/egress.ts';
 import { inOnePiece } from '../../kit/one-piece.ts';
+import type { OutgoingRequest } from '../client.ts';
 import { headerLines } from '../headers.ts';
 
 /** What is sent to a host with every call is one and the same object, and written once. */

@@ -4,9 +4,15 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { until } from '../../../test/until.ts';
 import { GatewayError } from '../../canonical/errors.ts';
+import { answerBroken } from '../../http/broken-request.ts';
 import { readRequestBody } from '../../http/request-body.ts';
+import type { Answer, Patience } from './client-connection.ts';
 import { Listener } from './listener.ts';
 import type { Response } from './response.ts';
+
+function listenerFor(patience: Patience, answer: Answer): Listener {
+  return new Listener({ patience, answer, answerBroken });
+}
 
 /** Tells what it understood: the method, the target and the body, one line each. */
 function echo(response: Response, lines: readonly string[]): void {
@@ -21,7 +27,7 @@ let port: number;
 let chunks: readonly string[] | null = null;
 
 beforeAll(async () => {
-  listener = new Listener({ requestHeadMs: 60_000, requestMs: 60_000, stallMs: 60_000 }, (request, response) => {
+  listener = listenerFor({ requestHeadMs: 60_000, requestMs: 60_000, stallMs: 60_000 }, (request, response) => {
     const terms = { bytesMax: 10_000, giveLeave: () => response.giveLeave(), makeRoom: () => true };
     readRequestBody(request, terms, (body) => {
       const said = body instanceof GatewayError ? body.kind : body.toString('latin1');
@@ -96,7 +102,7 @@ test('requests mean the same however they are cut, and are answered in their ord
 
 test('a client that reads nothing is not waited for, whatever it broke off itself', async () => {
   const large = Buffer.alloc(16 * 1024 * 1024);
-  const slow = new Listener({ requestHeadMs: 20, requestMs: 60_000, stallMs: 40 }, (_, response) => {
+  const slow = listenerFor({ requestHeadMs: 20, requestMs: 60_000, stallMs: 40 }, (_, response) => {
     response.head(200, '', large.length);
     response.end(large);
   });

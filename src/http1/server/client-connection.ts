@@ -1,5 +1,4 @@
 import type { Socket } from 'node:net';
-import { answerBroken, type Breakage } from '../../http/broken-request.ts';
 import type { Clock } from '../../kit/clock.ts';
 import { LIMITS } from '../../limits.ts';
 import { Http1Body } from '../body.ts';
@@ -18,12 +17,17 @@ export interface Patience {
   readonly stallMs: number;
 }
 
+/** Why bytes never became a request. */
+export type Breakage = 'unreadable' | 'head_too_long' | 'too_slow' | 'tunnel';
+
 export interface ConnectionTerms {
   readonly patience: Patience;
   /** How often it is looked at, so how much later than this something may have begun. */
   readonly checkMs: number;
   readonly clock: Clock;
   readonly answer: Answer;
+  /** The whole response to bytes that never became a request. */
+  answerBroken(why: Breakage): string;
   gone(connection: ClientConnection): void;
 }
 
@@ -242,7 +246,7 @@ export class ClientConnection {
     const request = this.#request;
     const response = this.#response;
     const isTold = response === null ? request === null && !this.#isBehind : !response.headSent;
-    if (isTold && this.#socket.writable) this.#socket.write(answerBroken(why));
+    if (isTold && this.#socket.writable) this.#socket.write(this.#terms.answerBroken(why));
     this.#response = null;
     this.#end();
     response?.close();

@@ -1,9 +1,23 @@
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { type Clock, systemClock, type Timer } from '../../kit/clock.ts';
 import { LIMITS } from '../../limits.ts';
-import { type Answer, ClientConnection, type ConnectionTerms, type Patience } from './client-connection.ts';
+import {
+  type Answer,
+  type Breakage,
+  ClientConnection,
+  type ConnectionTerms,
+  type Patience,
+} from './client-connection.ts';
 
-/** A port that speaks HTTP/1.1, with every limit set; what it cannot read it refuses in our words. */
+/** What a port does with what it reads. */
+export interface ListenerTerms {
+  readonly patience: Patience;
+  readonly answer: Answer;
+  /** The whole response to bytes that never became a request. */
+  answerBroken(why: Breakage): string;
+}
+
+/** A port that speaks HTTP/1.1, with every limit set. */
 export class Listener {
   readonly #server: Server;
   readonly #connections = new Set<ClientConnection>();
@@ -12,10 +26,10 @@ export class Listener {
   readonly #clock: Clock = systemClock;
   #check: Timer | null = null;
 
-  constructor(patience: Patience, answer: Answer) {
+  constructor({ patience, answer, answerBroken }: ListenerTerms) {
     const gone = (connection: ClientConnection): void => void this.#connections.delete(connection);
     this.#checkMs = Math.min(LIMITS.connectionsCheckMs, patience.requestHeadMs, patience.requestMs);
-    const terms: ConnectionTerms = { patience, checkMs: this.#checkMs, clock: this.#clock, answer, gone };
+    const terms: ConnectionTerms = { patience, checkMs: this.#checkMs, clock: this.#clock, answer, answerBroken, gone };
     this.#server = createServer({ noDelay: true, pauseOnConnect: true }, (accepted) => {
       this.#connections.add(new ClientConnection(accepted, terms));
     });

@@ -3,7 +3,7 @@ import type { IdempotencyRow } from '../idempotency.ts';
 import { idempotencyName, type LedgerRows, windowNameOf } from '../rules/rows.ts';
 import { CAP_WINDOWS, type CapWindow, type LedgerOperation } from '../store.ts';
 import { startOfDayMs } from '../windows.ts';
-import type { OpenHold, OpenHolds } from './open-holds.ts';
+import type { OpenHold, OpenHoldLookup } from './open-hold.ts';
 import type { Answer, Statement } from './pipeline.ts';
 import { numbers, texts } from './values.ts';
 
@@ -18,11 +18,11 @@ export class Touched {
   readonly marks: { readonly accountId: bigint; readonly key: string }[] = [];
   readonly credits: { readonly id: bigint; readonly accountId: bigint; readonly reference: string }[] = [];
 
-  constructor(operations: readonly LedgerOperation[], openHolds: OpenHolds) {
+  constructor(operations: readonly LedgerOperation[], openHolds: OpenHoldLookup) {
     for (const operation of operations) this.#add(operation, openHolds);
   }
 
-  #add(operation: LedgerOperation, openHolds: OpenHolds): void {
+  #add(operation: LedgerOperation, openHolds: OpenHoldLookup): void {
     if (operation.kind === 'settle' || operation.kind === 'void') {
       const hold = openHolds.find(operation.id);
       if (hold === null) this.ended.add(operation.id);

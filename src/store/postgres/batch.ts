@@ -5,13 +5,13 @@ import { type LedgerOperation, type LedgerOutcome, PartlyApplied, StoreUnavailab
 import { startOfDayMs } from '../windows.ts';
 import { BatchRows, sameWindows, Touched } from './batch-rows.ts';
 import { BatchWrites } from './batch-writes.ts';
-import { isDurable, witnessOf } from './commit-marker.ts';
+import { commitMarkerOf, isDurable } from './commit-marker.ts';
 import type { Connections } from './connections.ts';
 import type { Dictionary, NameId } from './dictionary.ts';
 import { asUnavailable, blamed, ConnectionLost, isCollision, isPoison } from './faults.ts';
 import { BEGIN_BRIEF } from './locks.ts';
 import { OpenHolds } from './open-holds.ts';
-import type { Line, Statement } from './pipeline.ts';
+import type { PipelinedConnection, Statement } from './pipeline.ts';
 import { isStorable } from './values.ts';
 
 const BEGIN: Statement = { text: BEGIN_BRIEF };
@@ -122,7 +122,7 @@ export class BatchRunner {
   }
 
   /** Leaves the transaction open, for the writes. */
-  async #decide(line: Line, operations: readonly LedgerOperation[], nameId: NameId): Promise<Decided> {
+  async #decide(line: PipelinedConnection, operations: readonly LedgerOperation[], nameId: NameId): Promise<Decided> {
     const rows = new BatchRows(new Touched(operations, this.#openHolds), this.#dictionary.prices);
     const nowMs = this.#nowMs();
     const isNewDay = await this.#lockAndRead(line, rows, nowMs);
@@ -133,7 +133,7 @@ export class BatchRunner {
   }
 
   /** Whether this batch begins a new day. */
-  async #lockAndRead(line: Line, rows: BatchRows, nowMs: number): Promise<boolean> {
+  async #lockAndRead(line: PipelinedConnection, rows: BatchRows, nowMs: number): Promise<boolean> {
     const assumedMs = Math.max(this.#todayMs, nowMs);
     const reads = rows.reads(assumedMs);
     const [, ...answers] = await line.together([BEGIN, ...reads.map(({ statement }) => statement)]);
@@ -157,9 +157,9 @@ export class BatchRunner {
    * database stays away, that nothing is known; holds that then prove to be durable are given back.
    */
   async #findOut({ outcomes, writes, rows }: Decided, lost: ConnectionLost): Promise<LedgerOutcome[]> {
-    const witness = witnessOf(writes, rows);
-    if (witness === null) return outcomes;
-    const finding = isDurable(this.#connections, witness);
+    const marker = commitMarkerOf(writes, rows);
+    if (marker === null) return outcomes;
+    const finding = isDurable(this.#connections, marker);
     const found = await this.#connections.within(LIMITS.postgresDoubtMs, finding);
     if (found === true) return outcomes;
     if (found === null)
@@ -188,7 +188,7 @@ function decide(verbs: MemoryOperations, writes: BatchWrites, operation: LedgerO
 }
 
 /** Whatever goes wrong must not leave the transaction open. */
-async function rolledBack<Result>(line: Line, work: Promise<Result>): Promise<Result> {
+async function rolledBack<Result>(line: PipelinedConnection, work: Promise<Result>): Promise<Result> {
   try {
     return await work;
   } catch (error) {

@@ -9,7 +9,7 @@ import type { Answer, Statement } from './pipeline.ts';
 import { numbers } from './values.ts';
 
 /** Rows that only this batch can have written: as a batch is one commit, they speak for all of them. */
-export interface Witness {
+export interface CommitMarker {
   readonly accountId: bigint;
   readonly statement: Statement;
 }
@@ -17,7 +17,7 @@ export interface Witness {
 const { settled, voided } = CALL_STATE.of;
 
 /** Null if the batch changed nothing that matters. */
-export function witnessOf({ holds, settles, voids, credits }: BatchWrites, rows: BatchRows): Witness | null {
+export function commitMarkerOf({ holds, settles, voids, credits }: BatchWrites, rows: BatchRows): CommitMarker | null {
   const credit = credits[0];
   if (credit !== undefined) {
     const statement = { text: 'SELECT 1 FROM credit WHERE id = $1', values: [credit.id] };
@@ -50,15 +50,15 @@ function allOf(holds: BatchWrites['holds']): Statement {
  * that transaction is over, and what its rows say is final. The server bounds the wait for it, and it is asked for again.
  * Nothing is ever repeated in doubt.
  */
-export async function isDurable(connections: Connections, witness: Witness): Promise<boolean> {
+export async function isDurable(connections: Connections, marker: CommitMarker): Promise<boolean> {
   for (;;) {
     await connections.whenUp();
     try {
       const answers = await connections.withLine((line) =>
         line.together([
           { text: BEGIN_BRIEF },
-          { text: LOCK_ACCOUNT, values: [witness.accountId] },
-          witness.statement,
+          { text: LOCK_ACCOUNT, values: [marker.accountId] },
+          marker.statement,
           { text: 'COMMIT' },
         ]),
       );

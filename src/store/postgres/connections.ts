@@ -3,13 +3,13 @@ import type { Clock, Timer } from '../../kit/clock.ts';
 import { LIMITS } from '../../limits.ts';
 import { StoreUnavailable } from '../store.ts';
 import { asked, asUnavailable, ConnectionLost, isPoison, sqlState } from './faults.ts';
-import { clientConfig, Line } from './pipeline.ts';
+import { clientConfig, PipelinedConnection } from './pipeline.ts';
 
 /** Runs one statement inside a transaction. */
 export type RunSql = <Row>(text: string, values?: readonly unknown[]) => Promise<Row[]>;
 
 interface Waiter {
-  resolve(line: Line): void;
+  resolve(line: PipelinedConnection): void;
   reject(error: Error): void;
 }
 
@@ -25,7 +25,7 @@ export class Connections {
   #pool: pg.Pool;
   /** A connection for signs of life alone, which must not stand behind anything. */
   #pulse: pg.Pool;
-  readonly #idle: Line[] = [];
+  readonly #idle: PipelinedConnection[] = [];
   readonly #waiting: Waiter[] = [];
   #lines = 0;
   #down: StoreUnavailable | null = null;
@@ -101,7 +101,7 @@ export class Connections {
   }
 
   /** A line for as long as it is used; a line that was lost on the way is not used again. */
-  async withLine<Result>(use: (line: Line) => Promise<Result>): Promise<Result> {
+  async withLine<Result>(use: (line: PipelinedConnection) => Promise<Result>): Promise<Result> {
     const line = await this.#takeLine();
     try {
       return await use(line);
@@ -154,7 +154,7 @@ export class Connections {
     }
   }
 
-  async #takeLine(): Promise<Line> {
+  async #takeLine(): Promise<PipelinedConnection> {
     if (this.down !== null) throw this.down;
     for (let line = this.#idle.pop(); line !== undefined; line = this.#idle.pop()) {
       if (!line.lost) return line;
@@ -165,7 +165,7 @@ export class Connections {
     }
     this.#lines++;
     try {
-      return await Line.open(this.#url);
+      return await PipelinedConnection.open(this.#url);
     } catch (error) {
       this.#lines--;
       if (error instanceof ConnectionLost) this.#lose(error);
@@ -173,7 +173,7 @@ export class Connections {
     }
   }
 
-  #giveBack(line: Line): void {
+  #giveBack(line: PipelinedConnection): void {
     if (line.lost || this.#closed || this.#down !== null) {
       this.#lines--;
       void line.end();
@@ -217,7 +217,7 @@ export class Connections {
 
   async #tryNow(attempt: number): Promise<void> {
     try {
-      const line = await Line.open(this.#url);
+      const line = await PipelinedConnection.open(this.#url);
       if (this.#closed) return await line.end();
       this.#lines++;
       this.#down = null;

@@ -2,17 +2,10 @@ import { LIMITS } from '../../limits.ts';
 import type { LedgerOperation } from '../store.ts';
 import type { BatchRows } from './batch-rows.ts';
 import type { BatchWrites } from './batch-writes.ts';
-
-/** What ending a hold needs to know of it; none of this ever changes. */
-export interface OpenHold {
-  readonly accountId: bigint;
-  readonly heldNanousd: bigint;
-  readonly windowName: string | null;
-  readonly idempotencyKey: string | null;
-}
+import type { OpenHold, OpenHoldLookup } from './open-hold.ts';
 
 /** Holds that this process took: their end needs no reading, only the proof, in writing, that they were still open. */
-export class OpenHolds {
+export class OpenHolds implements OpenHoldLookup {
   readonly #holds = new Map<bigint, OpenHold>();
 
   find(id: bigint): OpenHold | null {

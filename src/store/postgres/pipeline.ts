@@ -48,7 +48,7 @@ export function checkUrl(url: string): void {
  * One connection of the ledger's own. Statements are sent together and answered in turn, so that many cost one round
  * trip; none of them has a name or leaves anything behind in the session, so that a pooler may stand between.
  */
-export class Line {
+export class PipelinedConnection {
   readonly #client: pg.Client;
   #lost = false;
 
@@ -62,10 +62,10 @@ export class Line {
     });
   }
 
-  static async open(url: string): Promise<Line> {
+  static async open(url: string): Promise<PipelinedConnection> {
     const config = { ...clientConfig(url), pipeline: true, query_timeout: LIMITS.postgresAnswerMs };
     const client = new pg.Client(config);
-    const line = new Line(client);
+    const line = new PipelinedConnection(client);
     await asked(client.connect());
     return line;
   }

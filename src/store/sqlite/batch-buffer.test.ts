@@ -2,15 +2,15 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { aCredit, aHold } from '../../../test/store-fixtures.ts';
 import { INT64_MAX, INT64_MIN } from '../int64.ts';
-import { CREDIT, HOLD, TapeReader, UNWRITABLE, writeTape } from './batch-buffer.ts';
+import { BatchBufferReader, CREDIT, fillBatchBuffer, HOLD, UNWRITABLE } from './batch-buffer.ts';
 
 const anyInt64 = fc.bigInt(INT64_MIN + 1n, INT64_MAX);
 
-function readCredit(tape: TapeReader) {
-  return [tape.number(), tape.word(), tape.word(), tape.word(), tape.text(), tape.text(), tape.number()];
+function readCredit(buffer: BatchBufferReader) {
+  return [buffer.number(), buffer.word(), buffer.word(), buffer.word(), buffer.text(), buffer.text(), buffer.number()];
 }
 
-describe('the tape', () => {
+describe('the buffer', () => {
   it('gives back every word and text as it was written', () => {
     const anyCredit = fc.record({
       id: anyInt64,
@@ -22,8 +22,8 @@ describe('the tape', () => {
     });
     fc.assert(
       fc.property(fc.array(anyCredit), (credits) => {
-        const tape = writeTape(credits.map(({ id, amount, ...rest }) => aCredit(id, amount, rest)));
-        const reader = new TapeReader(structuredClone(tape));
+        const buffer = fillBatchBuffer(credits.map(({ id, amount, ...rest }) => aCredit(id, amount, rest)));
+        const reader = new BatchBufferReader(structuredClone(buffer));
         expect(reader.operations).toBe(credits.length);
         for (const { id, accountId, amount, reference, note, createdMs } of credits) {
           const clampedAmount = amount === INT64_MIN ? INT64_MIN + 1n : amount;
@@ -38,13 +38,13 @@ describe('the tape', () => {
       [2n ** 80n, INT64_MAX],
       [-(2n ** 80n), -INT64_MAX],
     ] as const) {
-      const reader = new TapeReader(writeTape([aCredit(1n, amount)]));
+      const reader = new BatchBufferReader(fillBatchBuffer([aCredit(1n, amount)]));
       expect(readCredit(reader)[3]).toBe(word);
     }
   });
 
   it('puts a note in the place of what does not fit, and goes on', () => {
-    const reader = new TapeReader(writeTape([aHold(INT64_MIN, 1n), aHold(7n, 1n)]));
+    const reader = new BatchBufferReader(fillBatchBuffer([aHold(INT64_MIN, 1n), aHold(7n, 1n)]));
     expect([reader.number(), reader.text()]).toEqual([UNWRITABLE, expect.stringContaining('64 bits')]);
     expect([reader.number(), reader.word()]).toEqual([HOLD, 7n]);
   });

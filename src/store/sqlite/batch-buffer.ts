@@ -7,7 +7,7 @@ import type { CreditOperation, HoldOperation, LedgerOperation, SettleOperation, 
  * tenth of copying the operations as objects, and the words are bound to the statements as they are. A word is a whole
  * 64-bit number where it is an id or an amount, and else the bits of a double, which is read and bound quicker.
  */
-export interface Tape {
+export interface BatchBuffer {
   readonly operations: number;
   readonly words: BigInt64Array;
   readonly texts: readonly string[];
@@ -35,7 +35,7 @@ function numbersOf<Word extends string>(codes: Readonly<Record<Word, bigint>>): 
   return Object.fromEntries(numbers) as Record<Word, number>;
 }
 
-/** Where tapes are written before they are cut to their length; one is written at a time. */
+/** Where batchBuffers are written before they are cut to their length; one is written at a time. */
 let room = new BigInt64Array(0);
 
 function roomFor(operations: number): BigInt64Array {
@@ -44,7 +44,7 @@ function roomFor(operations: number): BigInt64Array {
   return room;
 }
 
-export function writeTape(operations: readonly LedgerOperation[]): Tape {
+export function fillBatchBuffer(operations: readonly LedgerOperation[]): BatchBuffer {
   const writer = new TapeWriter(operations.length);
   for (const operation of operations) writer.write(operation);
   return writer.finish();
@@ -65,7 +65,7 @@ class TapeWriter {
     this.#numbers = new Float64Array(this.#words.buffer);
   }
 
-  finish(): Tape {
+  finish(): BatchBuffer {
     return {
       operations: this.#operations,
       words: this.#words.slice(0, this.#end),
@@ -218,8 +218,8 @@ class TapeWriter {
   }
 }
 
-/** Reads a tape from its start, word by word; who reads knows which words are numbers. */
-export class TapeReader {
+/** Reads a buffer from its start, word by word; who reads knows which words are numbers. */
+export class BatchBufferReader {
   readonly operations: number;
   readonly #words: BigInt64Array;
   readonly #numbers: Float64Array;
@@ -227,7 +227,7 @@ export class TapeReader {
   readonly #blobs: readonly Uint8Array[];
   #next = 0;
 
-  constructor({ operations, words, texts, blobs }: Tape) {
+  constructor({ operations, words, texts, blobs }: BatchBuffer) {
     this.operations = operations;
     this.#words = words;
     this.#numbers = new Float64Array(words.buffer, words.byteOffset, words.length);

@@ -4,7 +4,7 @@ import { aCredit, aHold, aSettle, NOON_MS } from '../../../test/store-fixtures.t
 import type { LedgerOperation } from '../store.ts';
 import { AccountReader } from './accounts.ts';
 import { isBroken, StoreBroken } from './batch.ts';
-import { writeTape } from './batch-buffer.ts';
+import { fillBatchBuffer } from './batch-buffer.ts';
 import { migrate } from './migrate.ts';
 import { type WriterVerbs, writerVerbs } from './writer-verbs.ts';
 
@@ -21,7 +21,7 @@ describe('a batch', () => {
     verbs.beginEpoch(NOON_MS);
   });
 
-  const apply = (...operations: LedgerOperation[]) => verbs.apply(writeTape(operations), NOON_MS);
+  const apply = (...operations: LedgerOperation[]) => verbs.apply(fillBatchBuffer(operations), NOON_MS);
   const rows = (table: string) => Number(database.prepare(`SELECT count(*) AS n FROM ${table}`).get()?.n);
   const balanceAndHeld = () => {
     const account = new AccountReader(database).find(1n);

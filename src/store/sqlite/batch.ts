@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { LedgerOutcome } from '../store.ts';
-import { type Tape, TapeReader } from './batch-buffer.ts';
+import { type BatchBuffer, BatchBufferReader } from './batch-buffer.ts';
 import type { Books } from './books.ts';
 import type { Operations } from './operations.ts';
 
@@ -28,11 +28,11 @@ export class BatchRunner {
     this.#dataVersion = database.prepare('PRAGMA data_version');
   }
 
-  run(tape: Tape, nowMs: number): LedgerOutcome[] {
+  run(buffer: BatchBuffer, nowMs: number): LedgerOutcome[] {
     this.#beginAt(nowMs);
     try {
       this.#books.moveWindowsTo(nowMs);
-      const reader = new TapeReader(tape);
+      const reader = new BatchBufferReader(buffer);
       const outcomes: LedgerOutcome[] = [];
       while (outcomes.length < reader.operations) outcomes.push(this.#operations.applyNext(reader));
       this.#books.flush();
@@ -41,7 +41,7 @@ export class BatchRunner {
     } catch (error) {
       this.#rollBack(error);
     }
-    return this.#runOneByOne(tape, nowMs);
+    return this.#runOneByOne(buffer, nowMs);
   }
 
   /** For the writer's other work on the same rows: all or nothing. */
@@ -59,11 +59,11 @@ export class BatchRunner {
   }
 
   /** The slow way after a defect: each operation under its own savepoint, still one commit. */
-  #runOneByOne(tape: Tape, nowMs: number): LedgerOutcome[] {
+  #runOneByOne(buffer: BatchBuffer, nowMs: number): LedgerOutcome[] {
     this.#beginAt(nowMs);
     try {
       this.#books.moveWindowsTo(nowMs);
-      const reader = new TapeReader(tape);
+      const reader = new BatchBufferReader(buffer);
       const outcomes: LedgerOutcome[] = [];
       while (outcomes.length < reader.operations) outcomes.push(this.#applyAlone(reader, nowMs));
       this.#commitNow();
@@ -74,7 +74,7 @@ export class BatchRunner {
     }
   }
 
-  #applyAlone(reader: TapeReader, nowMs: number): LedgerOutcome {
+  #applyAlone(reader: BatchBufferReader, nowMs: number): LedgerOutcome {
     this.#database.exec('SAVEPOINT operation');
     try {
       const outcome = this.#operations.applyNext(reader);

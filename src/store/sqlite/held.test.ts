@@ -7,7 +7,7 @@ import { aCredit, aHold, aKey, aSettle, NOON_MS, prepare } from '../../../test/s
 import { ManualClock } from '../../kit/clock.ts';
 import { MIGRATIONS } from '../migrations/index.ts';
 import type { LedgerOperation, Store } from '../store.ts';
-import { writeTape } from './batch-buffer.ts';
+import { fillBatchBuffer } from './batch-buffer.ts';
 import { Books } from './books.ts';
 import { createFiles, databaseFile } from './database.ts';
 import { migrate } from './migrate.ts';
@@ -36,7 +36,7 @@ describe('what is held, as a writer counts it', () => {
     apply(aCredit(1n, 1_000n), aHold(1n, 300n, { keyId: 7n }), aHold(2n, 50n));
   });
 
-  const apply = (...operations: LedgerOperation[]) => verbs.apply(writeTape(operations), NOON_MS);
+  const apply = (...operations: LedgerOperation[]) => verbs.apply(fillBatchBuffer(operations), NOON_MS);
   /** What is left of the key's cap and of the balance. */
   const left = () => apply(aHold(90n, 501n, { keyId: 7n }), aHold(91n, 1_001n));
   const rowsChangedBy = (run: () => unknown) => {

@@ -2,7 +2,16 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { CALL_STATE, ENDED, USAGE_SOURCE } from '../codes.ts';
 import { INT64_MAX, INT64_MIN, isAmount } from '../int64.ts';
 import type { CreditRefusal, HoldRefusal, IdempotencyMark, LedgerOutcome, SettleRefusal } from '../store.ts';
-import { CREDIT, HOLD, KEPT_SETTLE, KEYED_HOLD, SETTLE, type TapeReader, UNWRITABLE, VOID } from './batch-buffer.ts';
+import {
+  type BatchBufferReader,
+  CREDIT,
+  HOLD,
+  KEPT_SETTLE,
+  KEYED_HOLD,
+  SETTLE,
+  UNWRITABLE,
+  VOID,
+} from './batch-buffer.ts';
 import type { Books, CallRow, KeyRule } from './books.ts';
 import { IdempotencyKeys, type OwnKey } from './idempotency-keys.ts';
 
@@ -39,22 +48,22 @@ export class Operations {
     this.#insertCredit = database.prepare('INSERT INTO credit VALUES (?, ?, ?, ?, ?, ?)');
   }
 
-  /** Applies the operation that stands next on the tape. */
-  applyNext(tape: TapeReader): LedgerOutcome {
-    const kind = tape.number();
-    if (kind === HOLD) return this.#hold(readHold(tape), null);
-    if (kind === SETTLE) return this.#settle(readSettle(tape), null);
-    if (kind === VOID) return this.void(tape.word(), tape.text()!);
-    if (kind === CREDIT) return this.#credit(readCredit(tape));
+  /** Applies the operation that stands next on the buffer. */
+  applyNext(buffer: BatchBufferReader): LedgerOutcome {
+    const kind = buffer.number();
+    if (kind === HOLD) return this.#hold(readHold(buffer), null);
+    if (kind === SETTLE) return this.#settle(readSettle(buffer), null);
+    if (kind === VOID) return this.void(buffer.word(), buffer.text()!);
+    if (kind === CREDIT) return this.#credit(readCredit(buffer));
     if (kind === KEYED_HOLD) {
-      const mark = { key: tape.text()!, bodySha256: tape.blob() };
-      return this.#hold(readHold(tape), mark);
+      const mark = { key: buffer.text()!, bodySha256: buffer.blob() };
+      return this.#hold(readHold(buffer), mark);
     }
     if (kind === KEPT_SETTLE) {
-      const kept = tape.blob();
-      return this.#settle(readSettle(tape), kept);
+      const kept = buffer.blob();
+      return this.#settle(readSettle(buffer), kept);
     }
-    if (kind === UNWRITABLE) return { kind: 'operation_failed', message: tape.text()! };
+    if (kind === UNWRITABLE) return { kind: 'operation_failed', message: buffer.text()! };
     throw new Error(`No operation has the number ${kind}.`);
   }
 
@@ -246,62 +255,62 @@ type HoldWords = ReturnType<typeof readHold>;
 type SettleWords = ReturnType<typeof readSettle>;
 type CreditWords = ReturnType<typeof readCredit>;
 
-/** Members stand in the order of the tape. */
-function readHold(tape: TapeReader) {
+/** Members stand in the order of the buffer. */
+function readHold(buffer: BatchBufferReader) {
   return {
-    id: tape.word(),
-    epoch: tape.word(),
-    accountId: tape.word(),
-    keyId: tape.nullable(),
-    amount: tape.word(),
-    ceiling: tape.nullable(),
-    route: tape.text()!,
-    stream: tape.number(),
-    requestedModel: tape.text()!,
-    effectiveModel: tape.text()!,
-    priceId: tape.number(),
-    createdMs: tape.number(),
-    labels: tape.text(),
+    id: buffer.word(),
+    epoch: buffer.word(),
+    accountId: buffer.word(),
+    keyId: buffer.nullable(),
+    amount: buffer.word(),
+    ceiling: buffer.nullable(),
+    route: buffer.text()!,
+    stream: buffer.number(),
+    requestedModel: buffer.text()!,
+    effectiveModel: buffer.text()!,
+    priceId: buffer.number(),
+    createdMs: buffer.number(),
+    labels: buffer.text(),
   };
 }
 
-function readSettle(tape: TapeReader) {
+function readSettle(buffer: BatchBufferReader) {
   return {
-    id: tape.word(),
-    endedMs: tape.number(),
-    ended: tape.number(),
-    httpStatus: tape.number(),
-    usageSource: tape.number(),
-    cost: tape.word(),
-    host: tape.text(),
-    attempts: tape.number(),
-    tries: tape.text(),
-    loss: tape.word(),
-    lossReason: tape.text(),
-    tokens: readTokens(tape),
-    parts: readParts(tape),
+    id: buffer.word(),
+    endedMs: buffer.number(),
+    ended: buffer.number(),
+    httpStatus: buffer.number(),
+    usageSource: buffer.number(),
+    cost: buffer.word(),
+    host: buffer.text(),
+    attempts: buffer.number(),
+    tries: buffer.text(),
+    loss: buffer.word(),
+    lossReason: buffer.text(),
+    tokens: readTokens(buffer),
+    parts: readParts(buffer),
   };
 }
 
 /** All of them are there, or one null stands for all of them. */
-function readTokens(tape: TapeReader): Tokens {
-  const fresh = tape.nullableNumber();
+function readTokens(buffer: BatchBufferReader): Tokens {
+  const fresh = buffer.nullableNumber();
   if (fresh === null) return NO_TOKENS;
-  return [fresh, tape.number(), tape.number(), tape.number(), tape.number(), tape.number()];
+  return [fresh, buffer.number(), buffer.number(), buffer.number(), buffer.number(), buffer.number()];
 }
 
-function readParts(tape: TapeReader): Parts {
-  const fresh = tape.nullable();
-  return fresh === null ? NO_PARTS : [fresh, tape.word(), tape.word(), tape.word()];
+function readParts(buffer: BatchBufferReader): Parts {
+  const fresh = buffer.nullable();
+  return fresh === null ? NO_PARTS : [fresh, buffer.word(), buffer.word(), buffer.word()];
 }
 
-function readCredit(tape: TapeReader) {
+function readCredit(buffer: BatchBufferReader) {
   return {
-    id: tape.word(),
-    accountId: tape.word(),
-    amount: tape.word(),
-    reference: tape.text()!,
-    note: tape.text(),
-    createdMs: tape.number(),
+    id: buffer.word(),
+    accountId: buffer.word(),
+    amount: buffer.word(),
+    reference: buffer.text()!,
+    note: buffer.text(),
+    createdMs: buffer.number(),
   };
 }

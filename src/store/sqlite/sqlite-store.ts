@@ -24,7 +24,7 @@ import {
   type VerifyReport,
 } from '../store.ts';
 import { AccountReader } from './accounts.ts';
-import { writeTape } from './batch-buffer.ts';
+import { fillBatchBuffer } from './batch-buffer.ts';
 import { createFiles, openToRead, openToWrite } from './database.ts';
 import { KeyReader } from './keys.ts';
 import { InlineLink, type Link } from './link.ts';
@@ -99,7 +99,7 @@ class SqliteStore implements Store {
 
   async apply(operations: readonly LedgerOperation[]): Promise<LedgerOutcome[]> {
     if (operations.length === 0) return [];
-    const outcomes = await this.#writer.call('apply', writeTape(operations), this.#clock.nowMs());
+    const outcomes = await this.#writer.call('apply', fillBatchBuffer(operations), this.#clock.nowMs());
     return outcomes.map(fullOutcome);
   }
 

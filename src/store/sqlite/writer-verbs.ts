@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { KeyChange, LedgerOutcome, NewAccount, NewKey, ProviderKeyRow } from '../store.ts';
 import { createAccount } from './accounts.ts';
 import { BatchRunner } from './batch.ts';
-import type { Tape } from './batch-buffer.ts';
+import type { BatchBuffer } from './batch-buffer.ts';
 import { Books } from './books.ts';
 import { closeSlice, forgetSlice } from './closing.ts';
 import { openToWrite } from './database.ts';
@@ -27,7 +27,7 @@ export function writerVerbs(database: DatabaseSync) {
   const runner = new BatchRunner(database, books, operations);
   return {
     ping: (): void => undefined,
-    apply: (tape: Tape, nowMs: number): LeanOutcome[] => runner.run(tape, nowMs).map(leanOutcome),
+    apply: (buffer: BatchBuffer, nowMs: number): LeanOutcome[] => runner.run(buffer, nowMs).map(leanOutcome),
     beginEpoch: (nowMs: number): bigint => runner.transaction(nowMs, () => beginEpoch(database, books)),
     voidSlice: (nowMs: number): number => runner.transaction(nowMs, () => voidSlice(database, books, operations)),
     registerPrices: (nowMs: number, version: string, pricesJson: string): number =>

@@ -5,12 +5,12 @@ import { exactStream } from './exact.ts';
 import { mendStream } from './mend.ts';
 import { peek, texts } from './peek.ts';
 import { readRequest } from './read-request.ts';
-import { readHubAnswer } from './read-response.ts';
+import { readResponse } from './read-response.ts';
 import { readStream } from './read-stream.ts';
-import { writeRequest } from './splice-request.ts';
-import { answerAsStream, readAnswer } from './splice-response.ts';
-import { writeHubRequest } from './write-request.ts';
-import { writeAnswer } from './write-response.ts';
+import { spliceRequest } from './splice-request.ts';
+import { answerAsStream, spliceResponse } from './splice-response.ts';
+import { writeRequest } from './write-request.ts';
+import { writeResponse } from './write-response.ts';
 import { writeStream } from './write-stream.ts';
 
 export const chat: Wire = {
@@ -18,13 +18,13 @@ export const chat: Wire = {
   client: { peek, texts, writeError, writeStreamError, keepAlive: COMMENT },
   relay: {
     path: '/chat/completions',
-    writeRequest,
-    readAnswer,
+    spliceRequest,
+    spliceResponse,
     readError: readHostError,
     stream: { mend: mendStream, exact: exactStream, answerAsStream },
   },
   hub: {
-    client: { readRequest, writeStream, writeAnswer },
-    upstream: { writeRequest: writeHubRequest, readStream, readAnswer: readHubAnswer },
+    client: { readRequest, writeStream, writeResponse },
+    upstream: { writeRequest, readStream, readResponse },
   },
 };

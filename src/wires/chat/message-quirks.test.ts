@@ -1,20 +1,20 @@
 import { describe, expect, test } from 'vitest';
 import { jsonText, UPSTREAM_TERMS } from '../../../test/chat-wire.ts';
 import type { CanonicalRequest } from '../../canonical/request.ts';
-import type { HostManners } from '../wire.ts';
+import type { HostQuirks } from '../quirks.ts';
 import { peek } from './peek.ts';
-import { writeRequest } from './splice-request.ts';
-import { writeHubRequest } from './write-request.ts';
+import { spliceRequest } from './splice-request.ts';
+import { writeRequest } from './write-request.ts';
 
 type Message = Record<string, unknown>;
 
-function write(body: object, manners: HostManners): string {
+function write(body: object, quirks: HostQuirks): string {
   const text = jsonText({ model: 'bridge', max_completion_tokens: 9, ...body });
-  return writeRequest(text, peek(text), { ...UPSTREAM_TERMS, outputLimit: 9, manners }).toString();
+  return spliceRequest(text, peek(text), { ...UPSTREAM_TERMS, outputLimit: 9, quirks }).toString();
 }
 
-function sent(messages: Message[], manners: HostManners): Message[] {
-  return (JSON.parse(write({ messages }, manners)) as { messages: Message[] }).messages;
+function sent(messages: Message[], quirks: HostQuirks): Message[] {
+  return (JSON.parse(write({ messages }, quirks)) as { messages: Message[] }).messages;
 }
 
 const TURN = { role: 'assistant', content: 'so' };
@@ -27,8 +27,8 @@ describe('a host that does not know the developer', () => {
     const messages = '[ {"role":"developer","content":"\\u0041"} , {"content":"b","role":"user"}]';
     const body = `{"model":"bridge","messages":${messages},"max_completion_tokens":9}`;
     const text = jsonText(body);
-    const terms = { ...UPSTREAM_TERMS, outputLimit: 9, manners: { developerAsSystem: true } };
-    expect(writeRequest(text, peek(text), terms).toString()).toBe(body.replace('"developer"', '"system"'));
+    const terms = { ...UPSTREAM_TERMS, outputLimit: 9, quirks: { developerAsSystem: true } };
+    expect(spliceRequest(text, peek(text), terms).toString()).toBe(body.replace('"developer"', '"system"'));
   });
 
   test('others hear the word as it was written', () => {
@@ -40,7 +40,7 @@ describe('traces of earlier turns', () => {
   const plain = { ...TURN, reasoning: 'hm', reasoning_content: 'hm', reasoning_details: [] };
   const both = { ...TURN, reasoning: 'hm', reasoning_content: 'hm', reasoning_details: DETAILS };
 
-  test.each<[string, HostManners, Message, Message]>([
+  test.each<[string, HostQuirks, Message, Message]>([
     ['go as written where nothing is said', {}, plain, plain],
     ['go whole to a reseller, which passes them on', { seals: 'any' }, both, both],
     ['go back to their maker', { seals: 'anyone' }, both, both],
@@ -67,8 +67,8 @@ describe('traces of earlier turns', () => {
     ],
     ['are not made up', { traces: 'reasoning_content' }, TURN, TURN],
     ['what only its maker can read stays here', { traces: 'reasoning' }, { ...TURN, reasoning_details: DETAILS }, TURN],
-  ])('%s', (_name, manners, message, expected) => {
-    expect(sent([{ role: 'user', content: 'a' }, message], manners)[1]).toEqual(expected);
+  ])('%s', (_name, quirks, message, expected) => {
+    expect(sent([{ role: 'user', content: 'a' }, message], quirks)[1]).toEqual(expected);
   });
 
   test('a user who writes of reasoning is not touched', () => {
@@ -78,13 +78,13 @@ describe('traces of earlier turns', () => {
 });
 
 test('a field the host refuses is not sent, nor asked for by ourselves; one it must have is', () => {
-  const manners: HostManners = { omits: ['stream_options', 'logit_bias'], adds: { safe_prompt: false } };
+  const quirks: HostQuirks = { omits: ['stream_options', 'logit_bias'], adds: { safe_prompt: false } };
   const body = { messages: [{ role: 'user', content: 'a' }], stream: true, logit_bias: {}, stream_options: {} };
-  const { messages: _, ...rest } = JSON.parse(write(body, manners));
+  const { messages: _, ...rest } = JSON.parse(write(body, quirks));
   expect(rest).toEqual({ model: 'bridge', max_completion_tokens: 9, stream: true, safe_prompt: false });
 });
 
-test('a request from another wire keeps to the same manners', () => {
+test('a request from another wire keeps to the same quirks', () => {
   const request = {
     messages: [
       { role: 'user', blocks: [{ kind: 'text', text: 'a' }] },
@@ -110,16 +110,16 @@ test('a request from another wire keeps to the same manners', () => {
       stop: [],
     },
   } as unknown as CanonicalRequest;
-  const written = (manners: HostManners) =>
+  const written = (quirks: HostQuirks) =>
     JSON.parse(
-      writeHubRequest(request, {
+      writeRequest(request, {
         hostModel: 'm',
         stream: true,
         outputLimit: 5,
         outputLimitField: 'max_tokens',
         reasoningEffort: null,
         thinking: null,
-        manners,
+        quirks,
       }).toString(),
     );
   expect(written({}).messages[1]).toEqual({ ...TURN, reasoning_content: 'hm' });

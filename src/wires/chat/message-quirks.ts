@@ -1,18 +1,18 @@
 import type { JsonEdit } from '../../json/json.ts';
 import { isObject, isText, type Members, objectsIn } from '../fields/members.ts';
-import type { HostManners } from '../wire.ts';
+import type { HostQuirks } from '../quirks.ts';
 import { readOpaque } from './reasoning-details.ts';
 
 /** Where a turn's trace may stand; the last holds what only its own maker can read. */
 const TRACE_MEMBERS = ['reasoning', 'reasoning_content', 'reasoning_details'] as const;
 
 /** Spells messages as this host knows them: a role it has, and traces of earlier turns where it looks for them. */
-export function editMessages(body: Members, edit: JsonEdit, manners: HostManners): void {
-  const { developerAsSystem, traces } = manners;
+export function editMessages(body: Members, edit: JsonEdit, quirks: HostQuirks): void {
+  const { developerAsSystem, traces } = quirks;
   objectsIn(body.messages).forEach((message, at) => {
     if (developerAsSystem === true && message.role === 'developer') edit.set(['messages', at, 'role'], '"system"');
     if (traces !== undefined && message.role === 'assistant') editTrace(message, ['messages', at], edit, traces);
-    else if (message.reasoning_details !== undefined) keepSealsFrom(message, ['messages', at], edit, manners);
+    else if (message.reasoning_details !== undefined) keepSealsFrom(message, ['messages', at], edit, quirks);
   });
 }
 
@@ -21,7 +21,7 @@ function keepSealsFrom(
   message: Members,
   path: readonly (string | number)[],
   edit: JsonEdit,
-  { seals }: HostManners,
+  { seals }: HostQuirks,
 ): void {
   if (seals === 'any' || !Array.isArray(message.reasoning_details)) return;
   const isForeign = (detail: unknown): boolean =>
@@ -37,7 +37,7 @@ function editTrace(
   message: Members,
   path: readonly (string | number)[],
   edit: JsonEdit,
-  wanted: NonNullable<HostManners['traces']>,
+  wanted: NonNullable<HostQuirks['traces']>,
 ): void {
   const trace = [message.reasoning, message.reasoning_content].find(isText);
   for (const name of TRACE_MEMBERS) if (name !== wanted) edit.remove([...path, name]);
@@ -47,7 +47,7 @@ function editTrace(
 }
 
 /** The same for a message that we write ourselves. */
-export function withTraceFor(message: Members, { traces }: HostManners): Members {
+export function withTraceFor(message: Members, { traces }: HostQuirks): Members {
   if (traces === undefined || message.reasoning_content === undefined) return message;
   const { reasoning_content: trace, ...rest } = message;
   return traces === 'none' ? rest : { ...rest, [traces]: trace };

@@ -15,7 +15,7 @@ import { isAbsent, isObject, type Members, objectsIn } from '../fields/members.t
 import { untranslatable } from '../fields/request-errors.ts';
 import { readResponseFormat } from '../fields/response-format.ts';
 import { readSampling } from '../fields/sampling.ts';
-import type { Peek } from '../wire.ts';
+import type { Peek } from '../peek.ts';
 import { readReasoningDetails } from './reasoning-details.ts';
 
 /** Fields that the common language carries, or that were dealt with on the way in. */

@@ -3,15 +3,16 @@ import { tryParseJson } from '../../json/json.ts';
 import { randomBase62 } from '../../kit/ids.ts';
 import { readErrorMember } from '../errors/read-host-error.ts';
 import { isObject, objectsIn } from '../fields/members.ts';
+import type { HostQuirks } from '../quirks.ts';
 import { usageRule } from '../usage/inclusive-usage.ts';
 import { readPromptUsage } from '../usage/prompt-usage.ts';
-import { HostAnswerBroken, type HostManners } from '../wire.ts';
+import { HostAnswerBroken } from '../wire.ts';
 import { DeltaEmitter, finishReasonOf } from './emit-delta.ts';
 import { mendChoice, newChoice } from './mend-choice.ts';
 import { findUsage } from './quirks.ts';
 
 /** A whole answer is the stream of one delta. */
-export function readHubAnswer(body: Buffer, manners: HostManners, emit: EventSink): void {
+export function readResponse(body: Buffer, quirks: HostQuirks, emit: EventSink): void {
   const answer = tryParseJson(body.toString('utf8'));
   const choice = isObject(answer) ? objectsIn(answer.choices)[0] : undefined;
   if (!isObject(answer) || choice === undefined || !isObject(choice.message)) {
@@ -29,7 +30,7 @@ export function readHubAnswer(body: Buffer, manners: HostManners, emit: EventSin
   mendChoice(whole, state, false, () => `call_${randomBase62(24)}`);
   const deltas = new DeltaEmitter(emit);
   deltas.delta(whole.delta ?? {});
-  emit({ kind: 'usage', reading: readPromptUsage(findUsage(answer), usageRule(manners)) });
+  emit({ kind: 'usage', reading: readPromptUsage(findUsage(answer), usageRule(quirks)) });
   const said = typeof choice.finish_reason === 'string' ? choice.finish_reason : null;
   deltas.finish(finishReasonOf(said ?? (state.calls.length > 0 ? 'tool_calls' : 'stop')), said);
 }

@@ -4,7 +4,7 @@ import { randomBase62 } from '../../kit/ids.ts';
 import type { SseFrame } from '../../kit/sse.ts';
 import { isObject, type Members, objectsIn } from '../fields/members.ts';
 import type { StreamReader } from '../hub.ts';
-import type { HostManners } from '../wire.ts';
+import type { HostQuirks } from '../quirks.ts';
 import { DeltaEmitter, finishReasonOf } from './emit-delta.ts';
 import { isFailure } from './finish-reason.ts';
 import { mendChoice } from './mend-choice.ts';
@@ -17,7 +17,7 @@ class ChatStreamReader extends StreamState implements StreamReader {
   #started = false;
   #reason: string | null = null;
 
-  constructor(manners: HostManners, emit: EventSink) {
+  constructor(quirks: HostQuirks, emit: EventSink) {
     super({
       catalogModel: '',
       requestId: '',
@@ -25,7 +25,7 @@ class ChatStreamReader extends StreamState implements StreamReader {
       wantsUsageFrame: false,
       hideReasoning: false,
       request: null,
-      manners,
+      quirks,
     });
     this.#emit = emit;
     this.#deltas = new DeltaEmitter(emit);
@@ -97,6 +97,6 @@ class ChatStreamReader extends StreamState implements StreamReader {
   }
 }
 
-export function readStream(manners: HostManners, emit: EventSink): StreamReader {
-  return new ChatStreamReader(manners, emit);
+export function readStream(quirks: HostQuirks, emit: EventSink): StreamReader {
+  return new ChatStreamReader(quirks, emit);
 }

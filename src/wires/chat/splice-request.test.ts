@@ -4,13 +4,13 @@ import { ASK, jsonText, UPSTREAM_TERMS } from '../../../test/chat-wire.ts';
 import type { JsonText } from '../../json/json.ts';
 import type { UpstreamTerms } from '../wire.ts';
 import { peek } from './peek.ts';
-import { writeRequest } from './splice-request.ts';
+import { spliceRequest } from './splice-request.ts';
 
 function write(body: unknown, terms: Partial<UpstreamTerms> = {}): string {
   const text = jsonText(body);
   const asked = peek(text);
   const outputLimit = asked.outputLimit?.tokens ?? asked.defaultOutputLimit;
-  return writeRequest(text, asked, { ...UPSTREAM_TERMS, outputLimit, ...terms }).toString();
+  return spliceRequest(text, asked, { ...UPSTREAM_TERMS, outputLimit, ...terms }).toString();
 }
 
 const sent = (more: object, terms: Partial<UpstreamTerms> = {}): Record<string, unknown> =>
@@ -167,7 +167,7 @@ test('bytes outside the edited members are identical, and exactly one plain limi
       ].map(([name, json]) => `${space}${JSON.stringify(name)}${space}:${space}${json}`);
       const source = jsonText(`{${members.join(',')}${space}}`);
       const asked = peek(source);
-      const written = writeRequest(source, asked, { ...UPSTREAM_TERMS, hostModel, outputLimit: 100 });
+      const written = spliceRequest(source, asked, { ...UPSTREAM_TERMS, hostModel, outputLimit: 100 });
       const result = jsonText(written.toString());
       for (const name of ['messages', ...Object.keys(own)]) expect(bytesAt(result, name)).toBe(bytesAt(source, name));
       expect(bytesAt(result, 'max_completion_tokens')).toBe('100');

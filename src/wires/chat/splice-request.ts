@@ -1,8 +1,9 @@
 import type { JsonEdit, JsonText } from '../../json/json.ts';
-import { editHostFields, isOmitted, NO_MANNERS } from '../fields/host-fields.ts';
+import { editHostFields, isOmitted, NO_QUIRKS } from '../fields/host-fields.ts';
 import { LABEL_FIELDS } from '../fields/labels.ts';
 import { isObject, type Members } from '../fields/members.ts';
-import type { Peek, UpstreamTerms } from '../wire.ts';
+import type { Peek } from '../peek.ts';
+import type { UpstreamTerms } from '../wire.ts';
 import { GATEWAY_FIELDS } from './fields.ts';
 import { editMessages } from './message-quirks.ts';
 
@@ -17,7 +18,7 @@ const CHOSEN_FIELDS: ReadonlySet<string> = new Set([
 const PLAIN_INTEGER = /^\d+$/;
 
 /** The caller's own bytes with the few members replaced that must differ for this host. */
-export function writeRequest(text: JsonText, peek: Peek, terms: UpstreamTerms): Buffer {
+export function spliceRequest(text: JsonText, peek: Peek, terms: UpstreamTerms): Buffer {
   const body = text.value as Members;
   const edit = text.edit();
   for (const name of Object.keys(body)) if (CHOSEN_FIELDS.has(name) && isWithheld(name, terms)) edit.remove([name]);
@@ -26,10 +27,10 @@ export function writeRequest(text: JsonText, peek: Peek, terms: UpstreamTerms): 
   if (terms.reasoningEffort !== null && body.reasoning_effort !== terms.reasoningEffort) {
     edit.set(['reasoning_effort'], JSON.stringify(terms.reasoningEffort));
   }
-  const manners = terms.manners ?? NO_MANNERS;
-  editMessages(body, edit, manners);
-  editHostFields(edit, manners);
-  if (peek.stream && !isOmitted('stream_options', manners)) askForUsage(body, edit);
+  const quirks = terms.quirks ?? NO_QUIRKS;
+  editMessages(body, edit, quirks);
+  editHostFields(edit, quirks);
+  if (peek.stream && !isOmitted('stream_options', quirks)) askForUsage(body, edit);
   return edit.apply();
 }
 

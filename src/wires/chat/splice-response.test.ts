@@ -3,7 +3,7 @@ import { BILL, deltasIn, feed, RELAY_TERMS } from '../../../test/chat-wire.ts';
 import { HostAnswerBroken, type RelayTerms } from '../wire.ts';
 import { exactStream } from './exact.ts';
 import { mendStream } from './mend.ts';
-import { answerAsStream, readAnswer } from './splice-response.ts';
+import { answerAsStream, spliceResponse } from './splice-response.ts';
 
 type Fields = Record<string, unknown>;
 
@@ -28,7 +28,7 @@ const CALL = { id: 'c1', type: 'function', function: { name: 'open', arguments: 
 
 const bytes = (body: unknown) => Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
 const read = (body: unknown, more: Partial<RelayTerms> = {}, mended = true) =>
-  readAnswer(bytes(body), { ...RELAY_TERMS, ...more }, mended);
+  spliceResponse(bytes(body), { ...RELAY_TERMS, ...more }, mended);
 const written = (body: unknown, more: Partial<RelayTerms> = {}, mended = true) =>
   JSON.parse(read(body, more, mended).write(BILL).toString()) as Fields & { choices: { message: Fields }[] };
 const messageOf = (message: unknown, more: Partial<RelayTerms> = {}) =>

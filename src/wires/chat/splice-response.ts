@@ -10,7 +10,7 @@ import { mendTrace, modelBytes } from './mend-text.ts';
 import { findUsage } from './quirks.ts';
 
 /** Reads a whole answer; what it writes are the host's own bytes with `model` and `usage` replaced, unless more was wrong. */
-export function readAnswer(body: Buffer, terms: RelayTerms, mended: boolean): BufferedAnswer {
+export function spliceResponse(body: Buffer, terms: RelayTerms, mended: boolean): BufferedAnswer {
   const text = parse(body);
   const answer = text.value;
   const choices = isObject(answer) && Array.isArray(answer.choices) ? answer.choices.filter(hasMessage) : [];
@@ -23,7 +23,7 @@ export function readAnswer(body: Buffer, terms: RelayTerms, mended: boolean): Bu
   const isUnnamed = mended && answer.system_fingerprint === undefined;
   const splice = changed ? spliceInto(answer, terms) : spliceBytes(text, terms, isUnnamed);
   return {
-    usage: readPromptUsage(rawUsage, usageRule(terms.manners)),
+    usage: readPromptUsage(rawUsage, usageRule(terms.quirks)),
     relayedBytes: choices.reduce((sum, { message }) => sum + modelBytes(message), 0),
     write: (bill) => splice(promptUsageText(bill, rawUsage)),
   };

@@ -1,14 +1,16 @@
 import { MISSING_USAGE, type UsageReading } from '../../canonical/usage.ts';
 import type { SseFrame } from '../../kit/sse.ts';
 import { LIMITS } from '../../limits.ts';
+import type { Bill } from '../bill.ts';
 import { readErrorMember } from '../errors/read-host-error.ts';
 import { isAbsent, type Members } from '../fields/members.ts';
 import { Recollection } from '../frames/frame-memory.ts';
 import { identityOf, type StreamIdentity } from '../frames/frame-pattern.ts';
+import type { PassedFrames } from '../frames/passed-frames.ts';
 import { RepeatedFrames } from '../frames/repeated-frames.ts';
 import { type UsageRule, usageRule } from '../usage/inclusive-usage.ts';
 import { readPromptUsage, writePromptUsage } from '../usage/prompt-usage.ts';
-import type { Bill, HostError, PassedFrames, RelayTerms } from '../wire.ts';
+import type { HostError, RelayTerms } from '../wire.ts';
 import { wordsOf } from './delta-text.ts';
 import { isMemorable } from './memorable.ts';
 import { type ChoiceState, newChoice } from './mend-choice.ts';
@@ -37,7 +39,7 @@ export class StreamState {
 
   constructor(terms: RelayTerms) {
     this.terms = terms;
-    this.#usageRule = usageRule(terms.manners);
+    this.#usageRule = usageRule(terms.quirks);
   }
 
   get usage(): UsageReading {

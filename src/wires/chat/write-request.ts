@@ -9,7 +9,7 @@ import type {
   ToolChoice,
   ToolResultBlock,
 } from '../../canonical/request.ts';
-import { NO_MANNERS } from '../fields/host-fields.ts';
+import { NO_QUIRKS } from '../fields/host-fields.ts';
 import { writeImageUrl } from '../fields/image-url.ts';
 import type { Members } from '../fields/members.ts';
 import { untranslatable } from '../fields/request-errors.ts';
@@ -18,13 +18,13 @@ import { withTraceFor } from './message-quirks.ts';
 import { writeReasoning } from './reasoning-details.ts';
 
 /** The common request as this wire says it, for a host that speaks it. */
-export function writeHubRequest(request: CanonicalRequest, terms: HubRequestTerms): Buffer {
+export function writeRequest(request: CanonicalRequest, terms: HubRequestTerms): Buffer {
   const { sampling } = request;
   if (sampling.topK !== null) throw untranslatable('top_k');
-  const manners = terms.manners ?? NO_MANNERS;
+  const quirks = terms.quirks ?? NO_QUIRKS;
   const body: Members = {
     model: terms.hostModel,
-    messages: request.messages.flatMap(writeMessage).map((message) => withTraceFor(message, manners)),
+    messages: request.messages.flatMap(writeMessage).map((message) => withTraceFor(message, quirks)),
     [terms.outputLimitField]: terms.outputLimit,
     ...(terms.stream ? { stream: true, stream_options: { include_usage: true } } : {}),
     ...given('temperature', sampling.temperature),
@@ -38,9 +38,9 @@ export function writeHubRequest(request: CanonicalRequest, terms: HubRequestTerm
     ...given('parallel_tool_calls', request.tools.length > 0 ? request.parallelToolCalls : null),
     ...given('response_format', writeFormat(request.answerFormat)),
     ...given('reasoning_effort', terms.reasoningEffort),
-    ...manners.adds,
+    ...quirks.adds,
   };
-  for (const name of manners.omits ?? []) delete body[name];
+  for (const name of quirks.omits ?? []) delete body[name];
   return Buffer.from(JSON.stringify(body));
 }
 

@@ -1,13 +1,13 @@
 import type { AnswerBlock, CanonicalAnswer } from '../../canonical/events.ts';
 import { stringifyJson } from '../../json/stringify.ts';
+import type { Bill } from '../bill.ts';
 import type { Members } from '../fields/members.ts';
 import type { WriteTerms } from '../hub.ts';
 import { writePromptUsage } from '../usage/prompt-usage.ts';
-import type { Bill } from '../wire.ts';
 import { opaqueDetail, textDetail } from './reasoning-details.ts';
 
 /** A whole answer as a chat completion. */
-export function writeAnswer(answer: CanonicalAnswer, bill: Bill, terms: WriteTerms): Buffer {
+export function writeResponse(answer: CanonicalAnswer, bill: Bill, terms: WriteTerms): Buffer {
   const usage = { ...writePromptUsage(bill.usage, null), cost: bill.costUsd, cost_nanousd: bill.costNanousd };
   const completion = {
     id: `chatcmpl-${terms.requestId}`,

@@ -1,7 +1,7 @@
 import type { BlockHead, CanonicalEvent } from '../../canonical/events.ts';
+import type { Bill } from '../bill.ts';
 import type { StreamWriter, WriteTerms } from '../hub.ts';
 import { writePromptUsage } from '../usage/prompt-usage.ts';
-import type { Bill } from '../wire.ts';
 import { opaqueDetail, textDetail } from './reasoning-details.ts';
 
 /** Events as chunks of this wire: one choice, the role first, both names of a trace, tool calls by index. */

@@ -5,9 +5,9 @@ import { exactStream } from './exact.ts';
 import { mendStream } from './mend.ts';
 import { peek, texts } from './peek.ts';
 import { readRequest } from './read-request.ts';
-import { writeRequest } from './splice-request.ts';
-import { answerAsStream, readAnswer } from './splice-response.ts';
-import { writeAnswer } from './write-response.ts';
+import { spliceRequest } from './splice-request.ts';
+import { answerAsStream, spliceResponse } from './splice-response.ts';
+import { writeResponse } from './write-response.ts';
 import { writeStream } from './write-stream.ts';
 
 /** A text to go on with. Few models are asked on this wire itself; every chat model is reached by translation. */
@@ -17,10 +17,10 @@ export const completions: Wire = {
   client: { peek, texts, writeError, writeStreamError, keepAlive: COMMENT },
   relay: {
     path: '/completions',
-    writeRequest,
-    readAnswer,
+    spliceRequest,
+    spliceResponse,
     readError: readHostError,
     stream: { mend: mendStream, exact: exactStream, answerAsStream },
   },
-  hub: { client: { readRequest, writeStream, writeAnswer, tellsNoTraces: true } },
+  hub: { client: { readRequest, writeStream, writeResponse, tellsNoTraces: true } },
 };

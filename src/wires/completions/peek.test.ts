@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { jsonText, refusalBy } from '../../../test/chat-wire.ts';
 import { LIMITS } from '../../limits.ts';
-import type { Peek } from '../wire.ts';
+import type { Peek } from '../peek.ts';
 import { peek, texts } from './peek.ts';
 
 const ASK = { model: 'ferry-base', prompt: 'The ferry leaves at' };

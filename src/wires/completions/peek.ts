@@ -9,8 +9,8 @@ import { readModel } from '../fields/read-model.ts';
 import { asksToReason, readReasoning } from '../fields/read-reasoning.ts';
 import { missing, mustBe } from '../fields/request-errors.ts';
 import { readTextInputs, type TextInput, weighTextInputs } from '../fields/text-inputs.ts';
+import type { CapabilityNeed, Peek } from '../peek.ts';
 import { readWantsUsage } from '../usage/wants-usage.ts';
-import type { CapabilityNeed, Peek } from '../wire.ts';
 import { checkFields } from './fields.ts';
 
 const DEFAULT_OUTPUT_LIMIT = 16;

@@ -4,7 +4,7 @@ import { isAbsent, isObject, type Members } from '../fields/members.ts';
 import { untranslatable } from '../fields/request-errors.ts';
 import { readResponseFormat } from '../fields/response-format.ts';
 import { readSampling } from '../fields/sampling.ts';
-import type { Peek } from '../wire.ts';
+import type { Peek } from '../peek.ts';
 import { isWithheld } from './fields.ts';
 
 /** Read below, or said to this gateway and to nobody behind it. */

@@ -29,7 +29,7 @@ describe('requests', () => {
     const prompts = Array.isArray(body.prompt) && typeof body.prompt[0] !== 'number' ? body.prompt.length : 1;
     expect(peeked.answers).toBe(prompts * (body.n ?? 1));
     const outputLimit = peeked.outputLimit?.tokens ?? peeked.defaultOutputLimit;
-    const sent = completions.relay.writeRequest(text, peeked, {
+    const sent = completions.relay.spliceRequest(text, peeked, {
       ...UPSTREAM_TERMS,
       hostModel: body.model,
       outputLimit,
@@ -41,7 +41,7 @@ describe('requests', () => {
 
 describe('the official client reads', () => {
   test.each(WHOLE)('$id: $covers', async ({ body, usage }) => {
-    const answer = completions.relay.readAnswer(body, RELAY_TERMS, true);
+    const answer = completions.relay.spliceResponse(body, RELAY_TERMS, true);
     expect(answer.usage).toMatchObject({
       state: 'reported',
       usage: { freshTokens: usage!.prompt_tokens, outputTokens: usage!.completion_tokens },

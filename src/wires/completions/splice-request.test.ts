@@ -2,13 +2,13 @@ import { describe, expect, test } from 'vitest';
 import { jsonText, UPSTREAM_TERMS } from '../../../test/chat-wire.ts';
 import type { UpstreamTerms } from '../wire.ts';
 import { peek } from './peek.ts';
-import { writeRequest } from './splice-request.ts';
+import { spliceRequest } from './splice-request.ts';
 
 function write(body: unknown, terms: Partial<UpstreamTerms> = {}): string {
   const text = jsonText(body);
   const asked = peek(text);
   const outputLimit = asked.outputLimit?.tokens ?? asked.defaultOutputLimit;
-  return writeRequest(text, asked, { ...UPSTREAM_TERMS, outputLimit, ...terms }).toString();
+  return spliceRequest(text, asked, { ...UPSTREAM_TERMS, outputLimit, ...terms }).toString();
 }
 
 const ASK = { model: 'bridge', prompt: 'x' };

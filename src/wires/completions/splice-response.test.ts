@@ -4,7 +4,7 @@ import { completionFaults, textsOf } from '../../../test/completions-conformity.
 import { ownRecordings } from '../../../test/small-wires.ts';
 import { HostAnswerBroken, type RelayTerms } from '../wire.ts';
 import { mendStream } from './mend.ts';
-import { answerAsStream, readAnswer } from './splice-response.ts';
+import { answerAsStream, spliceResponse } from './splice-response.ts';
 
 type Fields = Record<string, unknown>;
 
@@ -12,7 +12,7 @@ const WHOLE = ownRecordings('completions').filter(({ mode, status }) => mode ===
 
 function read(body: unknown, more: Partial<RelayTerms> = {}, mended = true) {
   const bytes = Buffer.isBuffer(body) ? body : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
-  return readAnswer(bytes, { ...RELAY_TERMS, ...more }, mended);
+  return spliceResponse(bytes, { ...RELAY_TERMS, ...more }, mended);
 }
 
 const written = (body: unknown, more: Partial<RelayTerms> = {}): Fields =>

@@ -1,12 +1,14 @@
 import { MISSING_USAGE, type UsageReading } from '../../canonical/usage.ts';
 import { LIMITS } from '../../limits.ts';
+import type { Bill } from '../bill.ts';
 import { readErrorMember } from '../errors/read-host-error.ts';
 import { isAbsent, isCount, isObject, isText, type Members } from '../fields/members.ts';
 import { countTextInputs } from '../fields/text-inputs.ts';
+import type { PassedFrames } from '../frames/passed-frames.ts';
 import { RepeatedFrames } from '../frames/repeated-frames.ts';
 import { type UsageRule, usageRule } from '../usage/inclusive-usage.ts';
 import { readPromptUsage, writePromptUsage } from '../usage/prompt-usage.ts';
-import type { Bill, HostError, PassedFrames, RelayTerms } from '../wire.ts';
+import type { HostError, RelayTerms } from '../wire.ts';
 import { wordsOf } from './mend-choice.ts';
 
 /** What both relays of this wire remember of a stream, and how they close it. */
@@ -30,7 +32,7 @@ export class StreamState {
 
   constructor(terms: RelayTerms) {
     this.terms = terms;
-    this.#usageRule = usageRule(terms.manners);
+    this.#usageRule = usageRule(terms.quirks);
   }
 
   get usage(): UsageReading {

@@ -1,12 +1,12 @@
 import type { CanonicalAnswer } from '../../canonical/events.ts';
+import type { Bill } from '../bill.ts';
 import type { WriteTerms } from '../hub.ts';
 import { promptUsageText } from '../usage/prompt-usage.ts';
-import type { Bill } from '../wire.ts';
 import { writeFinishReason } from './finish-reason.ts';
 import { isSpoken } from './write-stream.ts';
 
 /** A whole answer as a completion. */
-export function writeAnswer(answer: CanonicalAnswer, bill: Bill, terms: WriteTerms): Buffer {
+export function writeResponse(answer: CanonicalAnswer, bill: Bill, terms: WriteTerms): Buffer {
   const spoken = answer.blocks.filter(({ head }) => isSpoken(head));
   const text = spoken.map((block) => block.text).join('');
   const completion = {

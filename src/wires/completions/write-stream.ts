@@ -1,7 +1,7 @@
 import type { BlockHead, CanonicalEvent } from '../../canonical/events.ts';
+import type { Bill } from '../bill.ts';
 import type { StreamWriter, WriteTerms } from '../hub.ts';
 import { writePromptUsage } from '../usage/prompt-usage.ts';
-import type { Bill } from '../wire.ts';
 import { writeFinishReason } from './finish-reason.ts';
 
 /** Blocks whose words are the answer; a trace has no place on this wire. */

@@ -5,7 +5,7 @@ import { isAbsent, isObject, type Members } from '../fields/members.ts';
 import { readModel } from '../fields/read-model.ts';
 import { missing, untranslatable } from '../fields/request-errors.ts';
 import { checkEntry, decisionPeek, isRefusable } from '../fields/typed-decision.ts';
-import type { Peek } from '../wire.ts';
+import type { Peek } from '../peek.ts';
 import { refusePictures } from './instructions.ts';
 import { readQuestions } from './questions.ts';
 

@@ -8,7 +8,7 @@ import { decisions } from './index.ts';
 
 type Fields = Record<string, unknown>;
 
-const { readAnswer, writeRequest } = decisions.relay;
+const { spliceResponse, spliceRequest } = decisions.relay;
 
 const ASK = {
   model: 'bridge',
@@ -87,11 +87,11 @@ const NEWER_ANSWERS = [
 
 function write(body: unknown, more: object = {}): string {
   const text = jsonText(body);
-  return writeRequest(text, decisions.client.peek(text, {}), { ...UPSTREAM_TERMS, ...more }).toString();
+  return spliceRequest(text, decisions.client.peek(text, {}), { ...UPSTREAM_TERMS, ...more }).toString();
 }
 
 function read(answer: unknown, request: unknown = ASK) {
-  return readAnswer(Buffer.from(JSON.stringify(answer)), { ...RELAY_TERMS, request }, true);
+  return spliceResponse(Buffer.from(JSON.stringify(answer)), { ...RELAY_TERMS, request }, true);
 }
 
 const answersOf = (answer: unknown, request: unknown = ASK): unknown =>
@@ -197,7 +197,7 @@ describe('answers', () => {
   });
 
   test('that no host gave are none', () => {
-    expect(() => readAnswer(Buffer.from('oops'), { ...RELAY_TERMS, request: ASK }, true)).toThrow(HostAnswerBroken);
+    expect(() => spliceResponse(Buffer.from('oops'), { ...RELAY_TERMS, request: ASK }, true)).toThrow(HostAnswerBroken);
   });
 });
 

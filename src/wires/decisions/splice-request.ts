@@ -1,11 +1,12 @@
 import type { JsonText } from '../../json/json.ts';
 import { LABEL_FIELDS } from '../fields/labels.ts';
 import type { Members } from '../fields/members.ts';
-import type { Peek, UpstreamTerms } from '../wire.ts';
+import type { Peek } from '../peek.ts';
+import type { UpstreamTerms } from '../wire.ts';
 import { readQuestions } from './questions.ts';
 
 /** The same questions in the older spelling, which hosts speak; what they are about goes on as it was written. */
-export function writeRequest(text: JsonText, _peek: Peek, { hostModel, forwards }: UpstreamTerms): Buffer {
+export function spliceRequest(text: JsonText, _peek: Peek, { hostModel, forwards }: UpstreamTerms): Buffer {
   const body = text.value as Members;
   const questions = Object.fromEntries(readQuestions(body.questions).map(({ key, older }) => [key, older]));
   const labels = LABEL_FIELDS.filter((name) => forwards.includes(name)).map((name) => [name, body[name]]);

@@ -6,7 +6,7 @@ import type { BufferedAnswer, RelayTerms } from '../wire.ts';
 import { type Question, readQuestions } from './questions.ts';
 
 /** The older spelling's answers, told in the order and the words of the questions. */
-export function readAnswer(body: Buffer, { request, catalogModel, manners }: RelayTerms): BufferedAnswer {
+export function spliceResponse(body: Buffer, { request, catalogModel, quirks }: RelayTerms): BufferedAnswer {
   const questions = readQuestions((request as Members).questions);
   const keys = questions.map(({ key }) => key);
   const { model, answers, usage } = readDecision(body, keys).value as Members;
@@ -14,7 +14,7 @@ export function readAnswer(body: Buffer, { request, catalogModel, manners }: Rel
   const said = { model: typeof model === 'string' ? model : catalogModel, answers: told };
   const head = JSON.stringify(said).slice(0, -1);
   return {
-    usage: readDecisionUsage(usage, manners),
+    usage: readDecisionUsage(usage, quirks),
     relayedBytes: 0,
     write: (bill) => Buffer.from(`${head},"usage":${withCost(writeUsage(bill.usage), bill)}}`),
   };

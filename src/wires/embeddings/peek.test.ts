@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { jsonText, refusalBy } from '../../../test/chat-wire.ts';
 import { LIMITS } from '../../limits.ts';
-import type { Peek } from '../wire.ts';
+import type { Peek } from '../peek.ts';
 import { peek, texts } from './peek.ts';
 
 const ASK = { model: 'atlas-embed', input: 'Where is the ferry?' };

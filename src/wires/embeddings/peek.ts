@@ -7,7 +7,7 @@ import { PromptTexts, visitUnknown } from '../fields/prompt-visitor.ts';
 import { readModel } from '../fields/read-model.ts';
 import { missing, mustBe } from '../fields/request-errors.ts';
 import { readTextInputs, type TextInput, weighTextInputs } from '../fields/text-inputs.ts';
-import type { Peek } from '../wire.ts';
+import type { Peek } from '../peek.ts';
 import { checkFields } from './fields.ts';
 
 export function peek(text: JsonText): Peek {

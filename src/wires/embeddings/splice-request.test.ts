@@ -2,11 +2,11 @@ import { expect, test } from 'vitest';
 import { jsonText, UPSTREAM_TERMS } from '../../../test/chat-wire.ts';
 import type { UpstreamTerms } from '../wire.ts';
 import { peek } from './peek.ts';
-import { writeRequest } from './splice-request.ts';
+import { spliceRequest } from './splice-request.ts';
 
 function write(body: unknown, terms: Partial<UpstreamTerms> = {}): string {
   const text = jsonText(body);
-  return writeRequest(text, peek(text), { ...UPSTREAM_TERMS, ...terms }).toString();
+  return spliceRequest(text, peek(text), { ...UPSTREAM_TERMS, ...terms }).toString();
 }
 
 const ASK = { model: 'bridge', input: 'x' };
@@ -42,8 +42,8 @@ test('nothing leaves that only this gateway understands, nor who the user is', (
 });
 
 test('a host that cuts long inputs unless told not to is told, and one word it does not know is kept from it', () => {
-  const manners = { omits: ['encoding_format'], adds: { truncation: false } };
+  const quirks = { omits: ['encoding_format'], adds: { truncation: false } };
   const body = { ...ASK, encoding_format: 'float' };
-  expect(JSON.parse(write(body, { manners }))).toEqual({ ...ASK, truncation: false });
-  expect(JSON.parse(write({ ...body, truncation: false }, { manners }))).toEqual({ ...ASK, truncation: false });
+  expect(JSON.parse(write(body, { quirks }))).toEqual({ ...ASK, truncation: false });
+  expect(JSON.parse(write({ ...body, truncation: false }, { quirks }))).toEqual({ ...ASK, truncation: false });
 });

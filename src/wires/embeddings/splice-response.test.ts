@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { BILL, RELAY_TERMS } from '../../../test/chat-wire.ts';
 import type { UsageReading } from '../../canonical/usage.ts';
 import { HostAnswerBroken } from '../wire.ts';
-import { readAnswer, readUsage } from './splice-response.ts';
+import { readUsage, spliceResponse } from './splice-response.ts';
 import { decodeVector, encodeVector } from './vectors.ts';
 
 type Fields = Record<string, unknown>;
@@ -18,7 +18,7 @@ const listOf = (...data: unknown[]): Fields => ({
 function written(answer: unknown, request: Fields): Fields {
   const body = Buffer.from(typeof answer === 'string' ? answer : JSON.stringify(answer));
   return JSON.parse(
-    readAnswer(body, { ...RELAY_TERMS, request })
+    spliceResponse(body, { ...RELAY_TERMS, request })
       .write(BILL)
       .toString(),
   ) as Fields;
@@ -43,7 +43,7 @@ describe('a list of vectors', () => {
   test('keeps every byte but those of the model and the usage', () => {
     const body =
       '{ "object":"list", "data":[{"embedding":[0.50, -5e-1],"index":0,"object":"embedding"}],\n"model":"m","usage":{"total_tokens":9} }';
-    const bytes = readAnswer(Buffer.from(body), { ...RELAY_TERMS, request: { input: 'x' } })
+    const bytes = spliceResponse(Buffer.from(body), { ...RELAY_TERMS, request: { input: 'x' } })
       .write(BILL)
       .toString();
     expect(bytes).toBe(

@@ -1,11 +1,12 @@
 import { inputTokens, MISSING_USAGE, type UsageReading, ZERO_USAGE } from '../../canonical/usage.ts';
 import { type JsonText, readJson } from '../../json/json.ts';
+import type { Bill } from '../bill.ts';
 import { readErrorMember } from '../errors/read-host-error.ts';
 import { HOST_MEMBERS } from '../fields/host-members.ts';
 import { isAbsent, isCount, isObject, type Members, objectsIn } from '../fields/members.ts';
 import { countTextInputs } from '../fields/text-inputs.ts';
 import { withCost } from '../usage/prompt-usage.ts';
-import { type Bill, type BufferedAnswer, HostAnswerBroken, type RelayTerms } from '../wire.ts';
+import { type BufferedAnswer, HostAnswerBroken, type RelayTerms } from '../wire.ts';
 import { encodeVector, readVector, reduceVector } from './vectors.ts';
 
 /** What the caller asked for; the host may have given something else. */
@@ -15,7 +16,7 @@ interface Wanted {
 }
 
 /** The host's bytes with `model` and `usage` replaced, unless its vectors must be recoded, cut or put in order. */
-export function readAnswer(body: Buffer, terms: RelayTerms): BufferedAnswer {
+export function spliceResponse(body: Buffer, terms: RelayTerms): BufferedAnswer {
   const text = parse(body);
   const answer = text.value as Members;
   const request = isObject(terms.request) ? terms.request : {};

@@ -1,9 +1,12 @@
 import { inputTokens, MISSING_USAGE, type UsageReading } from '../../canonical/usage.ts';
 import { type JsonText, readJson } from '../../json/json.ts';
+import type { Bill } from '../bill.ts';
 import { readErrorMember } from '../errors/read-host-error.ts';
+import type { Peek } from '../peek.ts';
+import type { HostQuirks } from '../quirks.ts';
 import { readCounts, usageRule } from '../usage/inclusive-usage.ts';
 import { withCost } from '../usage/prompt-usage.ts';
-import { type Bill, HostAnswerBroken, type HostManners, type Peek } from '../wire.ts';
+import { HostAnswerBroken } from '../wire.ts';
 import { withoutHostBill } from './host-members.ts';
 import { readLabels } from './labels.ts';
 import { isAbsent, isObject, type Members } from './members.ts';
@@ -74,7 +77,7 @@ export function unanswered(): HostAnswerBroken {
 }
 
 /** Output is free, but counted; only the input is billed. */
-export function readDecisionUsage(raw: unknown, manners: HostManners): UsageReading {
+export function readDecisionUsage(raw: unknown, quirks: HostQuirks): UsageReading {
   if (isAbsent(raw)) return MISSING_USAGE;
   if (!isObject(raw)) return { state: 'missing', defect: 'usage is not an object' };
   const details = isObject(raw.input_tokens_details) ? raw.input_tokens_details : {};
@@ -86,7 +89,7 @@ export function readDecisionUsage(raw: unknown, manners: HostManners): UsageRead
     cacheWrite: details.cache_write_tokens ?? 0,
     reasoning: 0,
   };
-  return readCounts(counts, usageRule(manners));
+  return readCounts(counts, usageRule(quirks));
 }
 
 /** The billed counts in the place of the host's, and what they cost. */

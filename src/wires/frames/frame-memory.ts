@@ -1,5 +1,4 @@
 import { LIMITS } from '../../limits.ts';
-import type { PassedFrames } from '../wire.ts';
 import {
   type BarePattern,
   bareAt,
@@ -12,6 +11,7 @@ import {
   type WordsPattern,
   wordsPattern,
 } from './frame-pattern.ts';
+import type { PassedFrames } from './passed-frames.ts';
 import type { RepeatedFrames, RepeatedRun, Shape } from './repeated-frames.ts';
 
 /**

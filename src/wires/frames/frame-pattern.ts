@@ -1,5 +1,5 @@
 import { LIMITS } from '../../limits.ts';
-import type { PassedFrames } from '../wire.ts';
+import type { PassedFrames } from './passed-frames.ts';
 import { insideEnd, isAt, isPlainText, paddingIn, type Shape, type WrittenShape } from './repeated-frames.ts';
 
 /** What every frame of a stream has of its own beside the words, as JSON spells it. */

@@ -52,14 +52,14 @@ describe('refused', () => {
 
 test('the request leaves as it came, but for the model’s name', () => {
   const body = ' {"messages":[{"role":"user","content":"\\u0041"}], "model":"claude-harbour"}';
-  expect(countTokens.writeRequest(textOf(body), 'claude-harbour').toString()).toBe(body);
-  expect(countTokens.writeRequest(textOf(body), 'other').toString()).toBe(body.replace('claude-harbour', 'other'));
+  expect(countTokens.spliceRequest(textOf(body), 'claude-harbour').toString()).toBe(body);
+  expect(countTokens.spliceRequest(textOf(body), 'other').toString()).toBe(body.replace('claude-harbour', 'other'));
 });
 
 test('the count is read and written', () => {
-  const count = countTokens.readAnswer(Buffer.from('{"input_tokens":17,"context_management":null}'));
-  expect(countTokens.writeAnswer(count)).toBe('{"input_tokens":17}');
+  const count = countTokens.spliceResponse(Buffer.from('{"input_tokens":17,"context_management":null}'));
+  expect(countTokens.writeResponse(count)).toBe('{"input_tokens":17}');
   for (const wrong of ['', '{}', '{"input_tokens":-1}', '{"input_tokens":"7"}']) {
-    expect(() => countTokens.readAnswer(Buffer.from(wrong))).toThrow(HostAnswerBroken);
+    expect(() => countTokens.spliceResponse(Buffer.from(wrong))).toThrow(HostAnswerBroken);
   }
 });

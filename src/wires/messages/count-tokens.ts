@@ -3,7 +3,8 @@ import { GatewayError } from '../../canonical/errors.ts';
 import { type JsonText, tryParseJson } from '../../json/json.ts';
 import { isCount, isObject, type Members } from '../fields/members.ts';
 import { PromptMeasure } from '../fields/prompt-visitor.ts';
-import { type CapabilityNeed, HostAnswerBroken } from '../wire.ts';
+import type { CapabilityNeed } from '../peek.ts';
+import { HostAnswerBroken } from '../wire.ts';
 import { checkFields } from './fields.ts';
 import { checkTools, visitPrompt } from './measure.ts';
 import { needsOf, readBody, readModel } from './peek.ts';
@@ -42,21 +43,21 @@ function notCounted(param: string): GatewayError {
 }
 
 /** The caller's own bytes, with the model's name as the host knows it. */
-function writeRequest(text: JsonText, hostModel: string): Buffer {
+function spliceRequest(text: JsonText, hostModel: string): Buffer {
   const edit = text.edit();
   if ((text.value as Members).model !== hostModel) edit.set(['model'], JSON.stringify(hostModel));
   return edit.apply();
 }
 
-function readAnswer(body: Buffer): number {
+function spliceResponse(body: Buffer): number {
   const answer = tryParseJson(body.toString('utf8'));
   if (isObject(answer) && isCount(answer.input_tokens)) return answer.input_tokens;
   throw new HostAnswerBroken('The host answered with something that is no count of tokens.');
 }
 
-function writeAnswer(inputTokens: number): string {
+function writeResponse(inputTokens: number): string {
   return JSON.stringify({ input_tokens: inputTokens });
 }
 
 /** The route that counts a prompt as the host would bill it, before it is sent. */
-export const countTokens = { path: '/messages/count_tokens', peek, writeRequest, readAnswer, writeAnswer };
+export const countTokens = { path: '/messages/count_tokens', peek, spliceRequest, spliceResponse, writeResponse };

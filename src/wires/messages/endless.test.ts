@@ -7,7 +7,7 @@ import type { StreamRelay } from '../wire.ts';
 import { exactStream } from './exact.ts';
 import { mendStream } from './mend.ts';
 import { readStream } from './read-stream.ts';
-import { readAnswer } from './splice-response.ts';
+import { spliceResponse } from './splice-response.ts';
 
 /** What hosts that mean harm leave out, or never stop sending. */
 
@@ -75,5 +75,5 @@ test.each(RELAYS)('a frame with nothing in it is passed over, %s', (_name, open)
 
 test('a whole answer with an error in it is the error', () => {
   const body = Buffer.from('{"type":"message","content":[],"error":{"type":"overloaded_error","message":"no"}}');
-  expect(() => readAnswer(body, TERMS, true)).toThrow();
+  expect(() => spliceResponse(body, TERMS, true)).toThrow();
 });

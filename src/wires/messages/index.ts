@@ -6,13 +6,13 @@ import { PING } from './frames.ts';
 import { mendStream } from './mend.ts';
 import { peek, texts } from './peek.ts';
 import { readRequest } from './read-request.ts';
-import { readHubAnswer } from './read-response.ts';
+import { readResponse } from './read-response.ts';
 import { readStream } from './read-stream.ts';
-import { writeRequest } from './splice-request.ts';
-import { readAnswer } from './splice-response.ts';
+import { spliceRequest } from './splice-request.ts';
+import { spliceResponse } from './splice-response.ts';
 import { FIRST_VERSION_HEADERS } from './vendor.ts';
-import { writeHubRequest } from './write-request.ts';
-import { writeAnswer } from './write-response.ts';
+import { writeRequest } from './write-request.ts';
+import { writeResponse } from './write-response.ts';
 import { writeStream } from './write-stream.ts';
 
 export { countTokens } from './count-tokens.ts';
@@ -23,13 +23,13 @@ export const messages: Wire = {
   relay: {
     path: '/messages',
     headers: FIRST_VERSION_HEADERS,
-    writeRequest,
-    readAnswer,
+    spliceRequest,
+    spliceResponse,
     readError,
     stream: { mend: mendStream, exact: exactStream, answerAsStream },
   },
   hub: {
-    client: { readRequest, writeStream, writeAnswer },
-    upstream: { writeRequest: writeHubRequest, readStream, readAnswer: readHubAnswer },
+    client: { readRequest, writeStream, writeResponse },
+    upstream: { writeRequest, readStream, readResponse },
   },
 };

@@ -6,7 +6,7 @@ import { readLabels } from '../fields/labels.ts';
 import { isAbsent, isCount, isObject, type Members } from '../fields/members.ts';
 import { PromptMeasure, PromptTexts, visitUnknown } from '../fields/prompt-visitor.ts';
 import { missing, mustBe } from '../fields/request-errors.ts';
-import type { CapabilityNeed, Peek } from '../wire.ts';
+import type { CapabilityNeed, Peek } from '../peek.ts';
 import { checkFields } from './fields.ts';
 import { checkTools, visitPrompt } from './measure.ts';
 import { needsReasoning, readThinking } from './read-thinking.ts';

@@ -12,7 +12,7 @@ import { readCacheMark } from '../fields/cache-mark.ts';
 import { LABEL_FIELDS } from '../fields/labels.ts';
 import { isAbsent, isObject, type Members } from '../fields/members.ts';
 import { mustBe, untranslatable } from '../fields/request-errors.ts';
-import type { Peek } from '../wire.ts';
+import type { Peek } from '../peek.ts';
 import { isWithheld } from './fields.ts';
 import { readContent, refuseMembers } from './read-blocks.ts';
 

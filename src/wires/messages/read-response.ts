@@ -1,7 +1,7 @@
 import type { EventSink } from '../../canonical/events.ts';
 import type { JsonText } from '../../json/json.ts';
 import { isObject, type Members } from '../fields/members.ts';
-import type { HostManners } from '../wire.ts';
+import type { HostQuirks } from '../quirks.ts';
 import { redactedOpaque, signedOpaque } from './opaque.ts';
 import { readHead } from './read-stream.ts';
 import { parseMessage } from './splice-response.ts';
@@ -9,7 +9,7 @@ import { readStopReason } from './stop-reason.ts';
 import { readUsage } from './usage.ts';
 
 /** A whole message as the events it would have streamed. */
-export function readHubAnswer(body: Buffer, _manners: HostManners, emit: EventSink): void {
+export function readResponse(body: Buffer, _manners: HostQuirks, emit: EventSink): void {
   const { text, message } = parseMessage(body);
   emit({ kind: 'start', id: typeof message.id === 'string' ? message.id : null, createdS: null });
   let toolsSeen = false;

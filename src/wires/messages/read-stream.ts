@@ -4,7 +4,7 @@ import type { SseFrame } from '../../kit/sse.ts';
 import { LIMITS } from '../../limits.ts';
 import { isObject, type Members } from '../fields/members.ts';
 import type { StreamReader } from '../hub.ts';
-import type { HostManners } from '../wire.ts';
+import type { HostQuirks } from '../quirks.ts';
 import { type DeltaShape, deltaShape } from './delta-shape.ts';
 import { readInBandError } from './errors.ts';
 import { redactedOpaque, signedOpaque } from './opaque.ts';
@@ -209,6 +209,6 @@ function wholeText({ type, text, thinking, input }: Members): unknown {
   return isObject(input) && Object.keys(input).length > 0 ? JSON.stringify(input) : '';
 }
 
-export function readStream(_manners: HostManners, emit: EventSink): StreamReader {
+export function readStream(_manners: HostQuirks, emit: EventSink): StreamReader {
   return new MessageReader(emit);
 }

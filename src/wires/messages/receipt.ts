@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError } from '../../canonical/errors.ts';
 import { stringifyJson } from '../../json/stringify.ts';
-import type { Bill } from '../wire.ts';
+import type { Bill } from '../bill.ts';
 import { frameText } from './frames.ts';
 import { writeUsage } from './usage.ts';
 

@@ -5,7 +5,7 @@ import { peekAt, textOf } from '../../../test/messages-request.ts';
 import type { CanonicalRequest } from '../../canonical/request.ts';
 import type { HubRequestTerms } from '../hub.ts';
 import { readRequest } from './read-request.ts';
-import { writeHubRequest } from './write-request.ts';
+import { writeRequest } from './write-request.ts';
 
 /**
  * Normal form of a request on this wire: sides alternate, results of tools stand first in their turn, instructions stand
@@ -26,7 +26,7 @@ function read(body: string): CanonicalRequest {
 }
 
 function again(request: CanonicalRequest, terms: HubRequestTerms = TERMS): CanonicalRequest {
-  return read(writeHubRequest(request, terms).toString());
+  return read(writeRequest(request, terms).toString());
 }
 
 /** How many requests had what is hard about a round trip; few would make the property worth little. */

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { PLAIN, peekAt, textOf } from '../../../test/messages-request.ts';
 import { sealForeign } from '../fields/foreign-reasoning.ts';
 import type { UpstreamTerms } from '../wire.ts';
-import { writeRequest } from './splice-request.ts';
+import { spliceRequest } from './splice-request.ts';
 
 const TERMS: UpstreamTerms = {
   hostModel: 'claude-harbour',
@@ -15,7 +15,7 @@ const TERMS: UpstreamTerms = {
 
 function written(body: string | object, terms: Partial<UpstreamTerms> = {}): string {
   const json = typeof body === 'string' ? body : JSON.stringify(body);
-  return writeRequest(textOf(json), peekAt(json), { ...TERMS, ...terms }).toString();
+  return spliceRequest(textOf(json), peekAt(json), { ...TERMS, ...terms }).toString();
 }
 
 const ODD = `{ "model" :"claude-harbour", "max_tokens": 64,"stream":true,

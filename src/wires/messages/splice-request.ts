@@ -1,21 +1,22 @@
 import type { JsonText } from '../../json/json.ts';
 import { isSealedForeign } from '../fields/foreign-reasoning.ts';
-import { editHostFields, NO_MANNERS } from '../fields/host-fields.ts';
+import { editHostFields, NO_QUIRKS } from '../fields/host-fields.ts';
 import { isObject, type Members } from '../fields/members.ts';
-import type { Peek, UpstreamTerms } from '../wire.ts';
+import type { Peek } from '../peek.ts';
+import type { UpstreamTerms } from '../wire.ts';
 import { isWithheld } from './fields.ts';
 
 const PLAIN_INTEGER = /^\d+$/;
 
 /** The caller's own bytes with the few members replaced that must differ for this host; signatures are never touched. */
-export function writeRequest(text: JsonText, peek: Peek, terms: UpstreamTerms): Buffer {
+export function spliceRequest(text: JsonText, peek: Peek, terms: UpstreamTerms): Buffer {
   const body = text.value as Members;
   const edit = text.edit();
   for (const name of Object.keys(body)) if (isWithheld(name, terms.forwards)) edit.remove([name]);
   if (peek.model !== terms.hostModel) edit.set(['model'], JSON.stringify(terms.hostModel));
   if (!saysLimit(text, body, terms.outputLimit)) edit.set(['max_tokens'], String(terms.outputLimit));
   for (const path of foreignReasoning(body.messages as unknown[])) edit.remove(path);
-  editHostFields(edit, terms.manners ?? NO_MANNERS);
+  editHostFields(edit, terms.quirks ?? NO_QUIRKS);
   return edit.apply();
 }
 

@@ -8,8 +8,8 @@ import { ZERO_USAGE } from '../../canonical/usage.ts';
 import { HostAnswerBroken } from '../wire.ts';
 import { answerAsStream } from './answer-as-stream.ts';
 import { mendStream } from './mend.ts';
-import { readHubAnswer } from './read-response.ts';
-import { readAnswer } from './splice-response.ts';
+import { readResponse } from './read-response.ts';
+import { spliceResponse } from './splice-response.ts';
 
 const { recordings } = allRecordings();
 const answers = recordings.filter(({ mode, status }) => mode === 'buffered' && status === 200);
@@ -18,7 +18,7 @@ describe.each(answers.map((recording) => [recording.id, recording] as const))('%
   const usage = expectedUsage(recording);
 
   test('is read with its usage, and written with the catalog’s model and the bill', () => {
-    const answer = readAnswer(recording.body, TERMS, true);
+    const answer = spliceResponse(recording.body, TERMS, true);
     expect(answer.usage).toEqual({ state: 'reported', usage });
     const written = answer.write(billOf(usage)).toString();
     const message = JSON.parse(written);
@@ -34,7 +34,7 @@ describe.each(answers.map((recording) => [recording.id, recording] as const))('%
 
   test('folds into what the host said', () => {
     const fold = new AnswerFold();
-    readHubAnswer(recording.body, {}, inOrder(fold.event));
+    readResponse(recording.body, {}, inOrder(fold.event));
     const answer = fold.answer()!;
     expect(answer.usage).toEqual({ state: 'reported', usage });
     if (!recording.careless) expect(toldByAnswer(answer)).toEqual(toldBy('buffered', recording.body));
@@ -42,7 +42,7 @@ describe.each(answers.map((recording) => [recording.id, recording] as const))('%
 
   test('becomes the stream that was asked for', () => {
     const client = relayWhole(mendStream(TERMS), answerAsStream(recording.body)!, 64);
-    const written = readAnswer(recording.body, TERMS, true).write(billOf(usage));
+    const written = spliceResponse(recording.body, TERMS, true).write(billOf(usage));
     expect(toldBy('stream', client)).toEqual(toldBy('buffered', written));
   });
 });
@@ -51,7 +51,7 @@ const TOOLS = answers.find(({ id }) => id === 'whole-tools')!;
 const CARELESS = answers.find(({ id }) => id === 'whole-careless')!;
 
 test('bytes beside model and usage stay as the host wrote them', () => {
-  const written = readAnswer(TOOLS.body, TERMS, true).write(billOf(ZERO_USAGE)).toString();
+  const written = spliceResponse(TOOLS.body, TERMS, true).write(billOf(ZERO_USAGE)).toString();
   const content = TOOLS.body.toString().slice(TOOLS.body.indexOf('"content"'), TOOLS.body.indexOf('"usage"'));
   expect(written).toContain(content);
   expect(content).toContain('12345678901234567890, "rate": 1.50');
@@ -59,12 +59,12 @@ test('bytes beside model and usage stay as the host wrote them', () => {
 
 test('arguments reach the hub with every digit', () => {
   const fold = new AnswerFold();
-  readHubAnswer(TOOLS.body, {}, inOrder(fold.event));
+  readResponse(TOOLS.body, {}, inOrder(fold.event));
   expect(fold.answer()!.blocks[2]!.text).toBe('{"ticket": 12345678901234567890, "rate": 1.50}');
 });
 
 test('what a host left out is filled in, and its own bill is taken out', () => {
-  const message = JSON.parse(readAnswer(CARELESS.body, TERMS, true).write(billOf(ZERO_USAGE)).toString());
+  const message = JSON.parse(spliceResponse(CARELESS.body, TERMS, true).write(billOf(ZERO_USAGE)).toString());
   expect(message).toMatchObject({
     id: `msg_${TERMS.requestId}`,
     stop_reason: 'tool_use',
@@ -79,13 +79,13 @@ test('what a host left out is filled in, and its own bill is taken out', () => {
 });
 
 test('an exact host’s answer is not mended', () => {
-  const message = JSON.parse(readAnswer(CARELESS.body, TERMS, false).write(billOf(ZERO_USAGE)).toString());
+  const message = JSON.parse(spliceResponse(CARELESS.body, TERMS, false).write(billOf(ZERO_USAGE)).toString());
   expect(message).toMatchObject({ provider: 'somebody', model: TERMS.catalogModel });
 });
 
 test('no usage is missing, not zero; counts that are none are a defect', () => {
   const usageOf = (usage: unknown) =>
-    readAnswer(Buffer.from(JSON.stringify({ content: [], usage })), TERMS, true).usage;
+    spliceResponse(Buffer.from(JSON.stringify({ content: [], usage })), TERMS, true).usage;
   expect(usageOf(undefined)).toEqual({ state: 'missing' });
   expect(usageOf({ input_tokens: 0, output_tokens: 0 })).toEqual({ state: 'reported', usage: ZERO_USAGE });
   expect(usageOf({ input_tokens: -1, output_tokens: 0 })).toMatchObject({
@@ -95,8 +95,8 @@ test('no usage is missing, not zero; counts that are none are a defect', () => {
 });
 
 test.each(['not json', '[]', '{"choices":[]}', '{"content":"text"}', ''])('%j is no answer', (body) => {
-  expect(() => readAnswer(Buffer.from(body), TERMS, true)).toThrow(HostAnswerBroken);
-  expect(() => readHubAnswer(Buffer.from(body), {}, () => {})).toThrow(HostAnswerBroken);
+  expect(() => spliceResponse(Buffer.from(body), TERMS, true)).toThrow(HostAnswerBroken);
+  expect(() => readResponse(Buffer.from(body), {}, () => {})).toThrow(HostAnswerBroken);
   expect(answerAsStream(Buffer.from(body))).toBeNull();
 });
 
@@ -104,7 +104,7 @@ test('an error where an answer should be is understood as one', () => {
   const body = Buffer.from('{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}');
   expect.assertions(3);
   try {
-    readAnswer(body, TERMS, true);
+    spliceResponse(body, TERMS, true);
   } catch (error) {
     expect((error as HostAnswerBroken).hostError).toMatchObject({ kind: 'unavailable', status: 529 });
   }

@@ -8,7 +8,7 @@ import { HOST_MEMBERS } from './quirks.ts';
 import { readUsage, writeBilledUsage } from './usage.ts';
 
 /** Reads a whole answer; what it writes are the host's own bytes with `model` and `usage` replaced, unless more was wrong. */
-export function readAnswer(body: Buffer, terms: RelayTerms, mended: boolean): BufferedAnswer {
+export function spliceResponse(body: Buffer, terms: RelayTerms, mended: boolean): BufferedAnswer {
   const { text, message } = parseMessage(body);
   const rawUsage = message.usage;
   const changed = mended && mendMessage(message, terms);

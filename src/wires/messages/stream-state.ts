@@ -1,7 +1,8 @@
 import { MISSING_USAGE, type UsageReading } from '../../canonical/usage.ts';
 import { LIMITS } from '../../limits.ts';
+import type { Bill } from '../bill.ts';
 import { isCount, isObject, type Members } from '../fields/members.ts';
-import type { Bill, HostError, RelayTerms } from '../wire.ts';
+import type { HostError, RelayTerms } from '../wire.ts';
 import type { DeltaShape } from './delta-shape.ts';
 import { readInBandError } from './errors.ts';
 import { blockStop, frameText, MESSAGE_STOP, signatureDelta } from './frames.ts';

@@ -5,8 +5,8 @@ import { strictSchema } from './strict-schema.ts';
 test('what hosts hold an answer to stays', () => {
   const schema = {
     type: 'object',
-    title: 'Crossing',
-    description: 'One crossing',
+    title: 'CallContext',
+    description: 'One context',
     properties: {
       at: { type: 'string', format: 'date-time' },
       deck: { enum: ['upper', 'lower', null] },

@@ -1,6 +1,6 @@
 import { MISSING_USAGE, type Usage, type UsageReading } from '../../canonical/usage.ts';
+import type { Bill } from '../bill.ts';
 import { isAbsent, isCount, isObject, type Members } from '../fields/members.ts';
-import type { Bill } from '../wire.ts';
 
 /**
  * Counts of this wire are disjoint as they stand: input tokens leave out what was read from or written to a cache.

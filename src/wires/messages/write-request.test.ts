@@ -3,7 +3,7 @@ import { refusalOf } from '../../../test/messages-request.ts';
 import type { Block, CanonicalMessage, CanonicalRequest, Sampling } from '../../canonical/request.ts';
 import type { HubRequestTerms } from '../hub.ts';
 import { VENDOR } from './vendor.ts';
-import { writeHubRequest } from './write-request.ts';
+import { writeRequest } from './write-request.ts';
 
 const SAMPLING: Sampling = {
   temperature: null,
@@ -35,7 +35,7 @@ const TERMS: HubRequestTerms = {
 };
 
 function write(request: Partial<CanonicalRequest>, terms: Partial<HubRequestTerms> = {}) {
-  return JSON.parse(writeHubRequest({ ...REQUEST, ...request }, { ...TERMS, ...terms }).toString());
+  return JSON.parse(writeRequest({ ...REQUEST, ...request }, { ...TERMS, ...terms }).toString());
 }
 
 function conversation(...messages: CanonicalMessage[]) {
@@ -115,7 +115,7 @@ test('arguments leave with every digit, and must be an object', () => {
       { role: 'assistant' as const, blocks: [{ kind: 'tool-call' as const, id: 'a', name: 'b', argumentsJson }] },
     ],
   });
-  expect(writeHubRequest({ ...REQUEST, ...calling('{"n": 1.50e400}') }, TERMS).toString()).toContain(
+  expect(writeRequest({ ...REQUEST, ...calling('{"n": 1.50e400}') }, TERMS).toString()).toContain(
     '"input":{"n": 1.50e400}',
   );
   for (const wrong of ['[]', '3', '{"cut": "of', 'null']) {

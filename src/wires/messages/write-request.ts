@@ -14,7 +14,7 @@ import { writeBlock } from './write-blocks.ts';
 import { type Thinking, writeThinking } from './write-thinking.ts';
 
 /** A request of the common language as a host of this wire wants it. */
-export function writeHubRequest(request: CanonicalRequest, terms: HubRequestTerms): Buffer {
+export function writeRequest(request: CanonicalRequest, terms: HubRequestTerms): Buffer {
   const thinking = writeThinking(request.reasoning, terms);
   const { system, messages } = writeMessages(request.messages);
   const fields = JSON.stringify({

@@ -1,15 +1,15 @@
 import type { AnswerBlock, CanonicalAnswer } from '../../canonical/events.ts';
 import { tryParseJson } from '../../json/json.ts';
+import type { Bill } from '../bill.ts';
 import { isObject } from '../fields/members.ts';
 import type { WriteTerms } from '../hub.ts';
-import type { Bill } from '../wire.ts';
 import { EMPTY_MESSAGE, ownMessageId } from './message.ts';
 import { isOwnRedacted, writeSignature } from './opaque.ts';
 import { writeEnding } from './stop-reason.ts';
 import { writeBilledUsage } from './usage.ts';
 
 /** A whole answer as a message with every member the vendor's types name. */
-export function writeAnswer(answer: CanonicalAnswer, bill: Bill, terms: WriteTerms): Buffer {
+export function writeResponse(answer: CanonicalAnswer, bill: Bill, terms: WriteTerms): Buffer {
   const refused = answer.blocks.some(({ head }) => head.kind === 'refusal');
   const { content: _, ...message } = EMPTY_MESSAGE;
   const written = JSON.stringify({

@@ -11,9 +11,9 @@ import { AnswerFold, unfold } from '../../canonical/fold.ts';
 import { ZERO_USAGE } from '../../canonical/usage.ts';
 import { SseFramer } from '../../kit/sse.ts';
 import { readRequest } from './read-request.ts';
-import { readHubAnswer } from './read-response.ts';
+import { readResponse } from './read-response.ts';
 import { readStream } from './read-stream.ts';
-import { writeAnswer } from './write-response.ts';
+import { writeResponse } from './write-response.ts';
 import { writeStream } from './write-stream.ts';
 
 const BILL = billOf({ ...ZERO_USAGE, freshTokens: 3, outputTokens: 5 });
@@ -54,9 +54,9 @@ test('every answer becomes a conforming stream that says the same', () => {
 test('a whole answer says what its stream says', () => {
   fc.assert(
     fc.property(ownAnswer, (answer) => {
-      const body = writeAnswer(answer, BILL, WRITE_TERMS);
+      const body = writeResponse(answer, BILL, WRITE_TERMS);
       const fold = new AnswerFold();
-      readHubAnswer(body, {}, inOrder(fold.event));
+      readResponse(body, {}, inOrder(fold.event));
       const withArguments = answer.blocks.map((block) =>
         block.head.kind === 'tool-call' && block.text === '' ? { ...block, text: '{}' } : block,
       );
@@ -70,13 +70,13 @@ test('a whole answer says what its stream says', () => {
 test('another vendor’s reasoning comes back from the client as it went, streamed or whole', () => {
   fc.assert(
     fc.property(foreignAnswer, (answer) => {
-      const content = JSON.parse(writeAnswer(answer, BILL, WRITE_TERMS).toString()).content;
+      const content = JSON.parse(writeResponse(answer, BILL, WRITE_TERMS).toString()).content;
       if (content.length === 0) return;
       const body = { model: 'm', max_tokens: 9, messages: [{ role: 'assistant', content }] };
       const [turn] = readRequest(textOf(body), peekAt(body)).messages;
       const opaque = (blocks: readonly object[]) => blocks.map((block) => ('opaque' in block ? block.opaque : null));
       expect(opaque(turn!.blocks)).toEqual(opaque(answer.blocks));
-      expect(toldBy('stream', streamed(answer))).toEqual(toldBy('buffered', writeAnswer(answer, BILL, WRITE_TERMS)));
+      expect(toldBy('stream', streamed(answer))).toEqual(toldBy('buffered', writeResponse(answer, BILL, WRITE_TERMS)));
     }),
   );
 });
@@ -135,7 +135,9 @@ describe('how an answer ended', () => {
     const block = { head: { kind: refused ? 'refusal' : 'text' } as const, text: 'x', opaque: null };
     const finish = { kind: 'finish', reason, raw: null, stopSequence } as const;
     const answer: CanonicalAnswer = { id: null, createdS: null, blocks: [block], finish, usage: { state: 'missing' } };
-    const { stop_reason, stop_sequence, stop_details } = JSON.parse(writeAnswer(answer, BILL, WRITE_TERMS).toString());
+    const { stop_reason, stop_sequence, stop_details } = JSON.parse(
+      writeResponse(answer, BILL, WRITE_TERMS).toString(),
+    );
     const { container, ...delta } = framesOf(streamed(answer)).find(({ event }) => event === 'message_delta')!.data
       .delta as Record<string, unknown>;
     expect(container).toBeNull();
@@ -175,7 +177,7 @@ describe('how an answer ended', () => {
 
 test('a whole answer has every member the vendor’s types name, and the bill', () => {
   const finish = { kind: 'finish', reason: 'stop', raw: null, stopSequence: null } as const;
-  const body = writeAnswer(
+  const body = writeResponse(
     { id: null, createdS: null, blocks: [], finish, usage: { state: 'missing' } },
     BILL,
     WRITE_TERMS,
@@ -196,6 +198,6 @@ test('arguments cut off by the limit are given as the text they are', () => {
     finish,
     usage: { state: 'missing' },
   };
-  expect(JSON.parse(writeAnswer(answer, BILL, WRITE_TERMS).toString()).content[0].input).toBe('{"a": "b');
+  expect(JSON.parse(writeResponse(answer, BILL, WRITE_TERMS).toString()).content[0].input).toBe('{"a": "b');
   expect(toldBy('stream', streamed(answer)).blocks).toEqual([{ kind: 'call', name: 'b', args: '{"a": "b' }]);
 });

@@ -1,7 +1,7 @@
 import type { BlockHead, CanonicalEvent, FinishEvent } from '../../canonical/events.ts';
 import type { OpaqueReasoning } from '../../canonical/request.ts';
+import type { Bill } from '../bill.ts';
 import type { StreamWriter, WriteTerms } from '../hub.ts';
-import type { Bill } from '../wire.ts';
 import { blockDelta, blockStart, blockStop, frameText, MESSAGE_STOP, PING, signatureDelta } from './frames.ts';
 import { messageStart, ownMessageId } from './message.ts';
 import { isOwnRedacted, writeSignature } from './opaque.ts';

@@ -1,8 +1,9 @@
 import { tryParseJson } from '../../json/json.ts';
 import type { SseFrame } from '../../kit/sse.ts';
 import { LIMITS } from '../../limits.ts';
+import type { Bill } from '../bill.ts';
 import { isAbsent, isObject, type Members, objectsIn } from '../fields/members.ts';
-import type { Bill, RelayTerms, StreamRelay } from '../wire.ts';
+import type { RelayTerms, StreamRelay } from '../wire.ts';
 import { completeItem, completePart, hideTrace, partOf, setMembers } from './complete-item.ts';
 import { eventText } from './event-numbers.ts';
 import { type CallKind, callKindOf, type EventRole, eventRole, type PartKind, partKindOf } from './item-kinds.ts';
@@ -117,7 +118,7 @@ class MendedStream extends StreamState implements StreamRelay {
 
   /** Completes a finished item and gives it the identity it began with. */
   #mendFinished(finished: Members, item: Item | undefined): boolean {
-    const isWrapped = wrapSeal(finished, this.terms.manners);
+    const isWrapped = wrapSeal(finished, this.terms.quirks);
     const isHidden = this.terms.hideReasoning && hideTrace(finished);
     const isCompleted = completeItem(finished, 'completed');
     const isRenamed = item?.type === finished.type && setMembers(finished, identityOf(item!));
@@ -195,7 +196,7 @@ class MendedStream extends StreamState implements StreamRelay {
   #mendAdded(event: Members): Mended {
     if (!isObject(event.item)) return 'withheld';
     this.relayedBytes += nameBytes(event.item);
-    const isWrapped = wrapSeal(event.item, this.terms.manners);
+    const isWrapped = wrapSeal(event.item, this.terms.quirks);
     const { item, changed } = this.#items.add(event.item, event.output_index);
     return setMembers(event, { output_index: item.index }) || changed || isWrapped ? 'changed' : 'right';
   }

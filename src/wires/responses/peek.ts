@@ -7,8 +7,8 @@ import { PromptMeasure, PromptTexts, type PromptVisitor, visitUnknown } from '..
 import { readModel } from '../fields/read-model.ts';
 import { asksToReason, readReasoning } from '../fields/read-reasoning.ts';
 import { mustBe } from '../fields/request-errors.ts';
+import type { CapabilityNeed, Peek } from '../peek.ts';
 import { readWantsUsage } from '../usage/wants-usage.ts';
-import type { CapabilityNeed, Peek } from '../wire.ts';
 import { checkFields } from './fields.ts';
 import { checkToolChoice, checkTools, visitInput } from './measure.ts';
 

@@ -10,7 +10,7 @@ import { LABEL_FIELDS } from '../fields/labels.ts';
 import { isAbsent, isObject, type Members, objectsIn } from '../fields/members.ts';
 import { mustBe, untranslatable } from '../fields/request-errors.ts';
 import { readResponseFormat } from '../fields/response-format.ts';
-import type { Peek } from '../wire.ts';
+import type { Peek } from '../peek.ts';
 import { isRefusedField, LOGPROBS } from './fields.ts';
 import { readItems } from './read-items.ts';
 

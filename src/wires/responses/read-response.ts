@@ -1,9 +1,9 @@
 import type { EventSink } from '../../canonical/events.ts';
-import type { HostManners } from '../wire.ts';
+import type { HostQuirks } from '../quirks.ts';
 import { ResponseReader } from './read-stream.ts';
 import { parseAnswer } from './splice-response.ts';
 
 /** A whole answer as the events its stream would have told. */
-export function readHubAnswer(body: Buffer, manners: HostManners, emit: EventSink): void {
-  new ResponseReader(manners, emit).answer(parseAnswer(body));
+export function readResponse(body: Buffer, quirks: HostQuirks, emit: EventSink): void {
+  new ResponseReader(quirks, emit).answer(parseAnswer(body));
 }

@@ -8,7 +8,7 @@ import { AnswerFold } from '../../canonical/fold.ts';
 import { SseFramer } from '../../kit/sse.ts';
 import { LIMITS } from '../../limits.ts';
 import { HostAnswerBroken } from '../wire.ts';
-import { readHubAnswer } from './read-response.ts';
+import { readResponse } from './read-response.ts';
 import { readStream } from './read-stream.ts';
 import { writeStream } from './write-stream.ts';
 
@@ -58,7 +58,7 @@ describe('every whole stream', () => {
     (name) => {
       const response = eventsIn(fixture(name).toString()).at(-1)!.data.response;
       const fold = new AnswerFold();
-      readHubAnswer(Buffer.from(JSON.stringify(response)), {}, inOrder(fold.event));
+      readResponse(Buffer.from(JSON.stringify(response)), {}, inOrder(fold.event));
       expect(fold.answer()).toEqual(read(fixture(name)).answer);
     },
   );
@@ -139,7 +139,7 @@ describe('how a stream ends', () => {
 
   test('a buffered failure is no answer', () => {
     const failed = Buffer.from('{"status":"failed","output":[],"error":{"code":"server_error","message":"x"}}');
-    expect(() => readHubAnswer(failed, {}, () => {})).toThrow(HostAnswerBroken);
+    expect(() => readResponse(failed, {}, () => {})).toThrow(HostAnswerBroken);
   });
 });
 

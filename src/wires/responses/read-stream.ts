@@ -4,8 +4,8 @@ import type { SseFrame } from '../../kit/sse.ts';
 import { LIMITS } from '../../limits.ts';
 import { isAbsent, isObject, isText, type Members, objectsIn } from '../fields/members.ts';
 import type { StreamReader } from '../hub.ts';
+import type { HostQuirks } from '../quirks.ts';
 import { type UsageRule, usageRule } from '../usage/inclusive-usage.ts';
-import type { HostManners } from '../wire.ts';
 import { readStreamError } from './errors.ts';
 import { type EventRole, eventRole } from './item-kinds.ts';
 import { findItem } from './output-items.ts';
@@ -28,10 +28,10 @@ export class ResponseReader implements StreamReader {
   #started = false;
   #over = false;
 
-  constructor(manners: HostManners, emit: EventSink) {
+  constructor(quirks: HostQuirks, emit: EventSink) {
     this.#emit = emit;
-    this.#usageRule = usageRule(manners);
-    this.#vendor = sealVendor(manners);
+    this.#usageRule = usageRule(quirks);
+    this.#vendor = sealVendor(quirks);
   }
 
   frame(frame: SseFrame): void {
@@ -170,6 +170,6 @@ function readIncomplete(detail: unknown): FinishReason {
   return detail === 'content_filter' ? 'content_filter' : 'length';
 }
 
-export function readStream(manners: HostManners, emit: EventSink): StreamReader {
-  return new ResponseReader(manners, emit);
+export function readStream(quirks: HostQuirks, emit: EventSink): StreamReader {
+  return new ResponseReader(quirks, emit);
 }

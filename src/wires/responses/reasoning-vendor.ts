@@ -1,13 +1,13 @@
 import type { OpaqueReasoning } from '../../canonical/request.ts';
 import { isSealedForeign, openForeign, sealForeign } from '../fields/foreign-reasoning.ts';
 import { isText, type Members } from '../fields/members.ts';
-import type { HostManners } from '../wire.ts';
+import type { HostQuirks } from '../quirks.ts';
 
 /** Whose encrypted reasoning this wire's hosts make. */
 export const RESPONSES_VENDOR = 'responses';
 
 /** Whose seals a host makes and takes back. */
-export function sealVendor({ seals }: HostManners): string {
+export function sealVendor({ seals }: HostQuirks): string {
   return seals === undefined || seals === 'any' ? RESPONSES_VENDOR : seals;
 }
 
@@ -15,8 +15,8 @@ export function sealVendor({ seals }: HostManners): string {
  * What a host of another vendor than the wire's own sealed leaves for clients of the same wire in a wrapping with its
  * name: a seal as it came could go back to any host of this wire.
  */
-export function wrapSeal(item: Members, manners: HostManners): boolean {
-  const vendor = sealVendor(manners);
+export function wrapSeal(item: Members, quirks: HostQuirks): boolean {
+  const vendor = sealVendor(quirks);
   if (vendor === RESPONSES_VENDOR || item.type !== 'reasoning' || !isText(item.encrypted_content)) return false;
   item.encrypted_content = sealForeign({ vendor, form: 'encrypted', data: item.encrypted_content });
   return true;

@@ -6,7 +6,7 @@ import { scanJson } from '../../json/json.ts';
 import type { HubRequestTerms } from '../hub.ts';
 import { peek } from './peek.ts';
 import { readRequest } from './read-request.ts';
-import { writeHubRequest } from './write-request.ts';
+import { writeRequest } from './write-request.ts';
 
 const LIMITS = { depthMax: 64, nodesMax: 100_000, keysMax: 100_000, numberDigitsMax: 400, keyBytesMax: 4096 };
 
@@ -22,7 +22,7 @@ function termsFor(request: CanonicalRequest): HubRequestTerms {
 }
 
 function throughTheWire(request: CanonicalRequest): CanonicalRequest {
-  const text = scanJson(writeHubRequest(request, termsFor(request)), LIMITS);
+  const text = scanJson(writeRequest(request, termsFor(request)), LIMITS);
   return readRequest(text, peek(text));
 }
 

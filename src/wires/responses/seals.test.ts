@@ -3,12 +3,12 @@ import { billFor, eventsIn, fixture, type Json, relayInPieces, TERMS } from '../
 import type { CanonicalMessage, OpaqueReasoning } from '../../canonical/request.ts';
 import { ZERO_USAGE } from '../../canonical/usage.ts';
 import { scanJson } from '../../json/json.ts';
-import type { HostManners } from '../wire.ts';
+import type { HostQuirks } from '../quirks.ts';
 import { mendStream } from './mend.ts';
 import { peek } from './peek.ts';
 import { RESPONSES_VENDOR, unwrapSeal } from './reasoning-vendor.ts';
-import { writeRequest } from './splice-request.ts';
-import { readAnswer } from './splice-response.ts';
+import { spliceRequest } from './splice-request.ts';
+import { spliceResponse } from './splice-response.ts';
 import { writeItems } from './write-items.ts';
 
 /** What one vendor sealed goes back to that vendor's hosts and to no other, though all speak the same wire. */
@@ -20,14 +20,14 @@ function sealsIn(text: string): string[] {
   return [...text.matchAll(/"encrypted_content":"([^"]*)"/g)].map(([, seal]) => seal!);
 }
 
-function answered(manners: HostManners): string {
-  return relayInPieces(mendStream({ ...TERMS, manners }), STREAM, 1 << 20);
+function answered(quirks: HostQuirks): string {
+  return relayInPieces(mendStream({ ...TERMS, quirks }), STREAM, 1 << 20);
 }
 
-function answeredWhole(manners: HostManners): string {
+function answeredWhole(quirks: HostQuirks): string {
   const last = eventsIn(STREAM.toString()).findLast(({ data }) => data.response !== undefined)!;
   const body = Buffer.from(JSON.stringify(last.data.response as Json));
-  return readAnswer(body, { ...TERMS, manners }, true)
+  return spliceResponse(body, { ...TERMS, quirks }, true)
     .write(billFor(ZERO_USAGE))
     .toString();
 }
@@ -35,7 +35,7 @@ function answeredWhole(manners: HostManners): string {
 const LIMITS = { depthMax: 64, nodesMax: 100_000, keysMax: 100_000, numberDigitsMax: 400, keyBytesMax: 4096 };
 
 /** The seals that reach a host, of those its caller sends. */
-function sent(seals: readonly string[], manners: HostManners): string[] {
+function sent(seals: readonly string[], quirks: HostQuirks): string[] {
   const input = seals.map((encrypted_content) => ({ type: 'reasoning', summary: [], encrypted_content }));
   const body = { model: 'm', input: [...input, { role: 'user', content: 'go on' }] };
   const text = scanJson(Buffer.from(JSON.stringify(body)), LIMITS);
@@ -46,9 +46,9 @@ function sent(seals: readonly string[], manners: HostManners): string[] {
     forwards: [],
     reasoningEffort: null,
     reducesVectors: false,
-    manners,
+    quirks,
   };
-  return sealsIn(writeRequest(text, peek(text), terms).toString());
+  return sealsIn(spliceRequest(text, peek(text), terms).toString());
 }
 
 test('the recording has seals', () => {

@@ -3,7 +3,7 @@ import { scanJson } from '../../json/json.ts';
 import { sealForeign } from '../fields/foreign-reasoning.ts';
 import type { UpstreamTerms } from '../wire.ts';
 import { peek } from './peek.ts';
-import { writeRequest } from './splice-request.ts';
+import { spliceRequest } from './splice-request.ts';
 
 const LIMITS = { depthMax: 64, nodesMax: 100_000, keysMax: 100_000, numberDigitsMax: 400, keyBytesMax: 4096 };
 const TERMS: UpstreamTerms = {
@@ -17,7 +17,7 @@ const TERMS: UpstreamTerms = {
 
 function written(body: string, terms: Partial<UpstreamTerms> = {}): string {
   const text = scanJson(Buffer.from(body), LIMITS);
-  return writeRequest(text, peek(text), { ...TERMS, ...terms }).toString();
+  return spliceRequest(text, peek(text), { ...TERMS, ...terms }).toString();
 }
 
 describe('the request that leaves', () => {

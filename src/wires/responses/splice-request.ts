@@ -1,15 +1,16 @@
 import type { JsonEdit, JsonText } from '../../json/json.ts';
-import { editHostFields, NO_MANNERS } from '../fields/host-fields.ts';
+import { editHostFields, NO_QUIRKS } from '../fields/host-fields.ts';
 import { isObject, isText, type Members } from '../fields/members.ts';
 import { OWN_REASONING_MEMBERS } from '../fields/read-reasoning.ts';
-import type { Peek, UpstreamTerms } from '../wire.ts';
+import type { Peek } from '../peek.ts';
+import type { UpstreamTerms } from '../wire.ts';
 import { isEmptyAsk, isWithheld } from './fields.ts';
 import { sealVendor, unwrapSeal } from './reasoning-vendor.ts';
 
 const PLAIN_INTEGER = /^\d+$/;
 
 /** The caller's own bytes with the few members replaced that must differ for this host. */
-export function writeRequest(text: JsonText, peek: Peek, terms: UpstreamTerms): Buffer {
+export function spliceRequest(text: JsonText, peek: Peek, terms: UpstreamTerms): Buffer {
   const body = text.value as Members;
   const edit = text.edit();
   for (const name of Object.keys(body)) {
@@ -20,8 +21,8 @@ export function writeRequest(text: JsonText, peek: Peek, terms: UpstreamTerms): 
   if (body.store !== false) edit.set(['store'], 'false');
   editReasoning(body, terms.reasoningEffort, edit);
   editStreamOptions(body, edit);
-  giveBackSeals(body, edit, sealVendor(terms.manners ?? NO_MANNERS));
-  editHostFields(edit, terms.manners ?? NO_MANNERS);
+  giveBackSeals(body, edit, sealVendor(terms.quirks ?? NO_QUIRKS));
+  editHostFields(edit, terms.quirks ?? NO_QUIRKS);
   return edit.apply();
 }
 

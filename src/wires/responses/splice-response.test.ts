@@ -14,7 +14,7 @@ import {
 } from '../../../test/responses-stream.ts';
 import { HostAnswerBroken } from '../wire.ts';
 import { mendStream } from './mend.ts';
-import { answerAsStream, readAnswer } from './splice-response.ts';
+import { answerAsStream, spliceResponse } from './splice-response.ts';
 
 /** The buffered answer that a stream's last event carries. */
 function answerOf(name: string): Json {
@@ -33,7 +33,7 @@ const BILL = billFor({
 describe('a conforming answer', () => {
   test('keeps its bytes but for model and usage, which carries the bill', async () => {
     const body = JSON.stringify(answerOf('reasoning-parallel-tools'));
-    const answer = readAnswer(Buffer.from(body), TERMS, false);
+    const answer = spliceResponse(Buffer.from(body), TERMS, false);
     expect(answer.usage).toEqual({ state: 'reported', usage: BILL.usage });
     expect(answer.relayedBytes).toBe(55);
     const written = answer.write(BILL);
@@ -60,7 +60,7 @@ describe('what a host left out', () => {
 
   test('is added: every field, ids, calls that can be answered', () => {
     const written = JSON.parse(
-      readAnswer(Buffer.from(JSON.stringify(bare)), TERMS, true)
+      spliceResponse(Buffer.from(JSON.stringify(bare)), TERMS, true)
         .write(billFor())
         .toString(),
     );
@@ -83,13 +83,13 @@ describe('what a host left out', () => {
   test.each([true, false])('the labels of the caller are repeated, mended or not: %s', (isMended) => {
     const terms = { ...TERMS, request: { metadata: { a: 'b' } } };
     const body = Buffer.from(JSON.stringify(answerOf('text')));
-    const written = JSON.parse(readAnswer(body, terms, isMended).write(billFor()).toString());
+    const written = JSON.parse(spliceResponse(body, terms, isMended).write(billFor()).toString());
     expect(written.metadata).toEqual({ a: 'b' });
   });
 
   test('a trace that is not wanted is taken out', () => {
     const body = Buffer.from(JSON.stringify(answerOf('reasoning-parallel-tools')));
-    const answer = readAnswer(body, { ...TERMS, hideReasoning: true }, false);
+    const answer = spliceResponse(body, { ...TERMS, hideReasoning: true }, false);
     const written = JSON.parse(answer.write(BILL).toString());
     expect(written.output[0]).toMatchObject({ summary: [], encrypted_content: 'enc-AAAA=' });
     expect(answer.relayedBytes).toBe(33);
@@ -100,7 +100,7 @@ describe('what is no answer', () => {
   test.each(['', '[]', '{"choices":[]}', '{"output":[],"status":"in_progress"}', '{"output":[],"status":"cancelled"}'])(
     '%s',
     (body) => {
-      expect(() => readAnswer(Buffer.from(body), TERMS, true)).toThrow(HostAnswerBroken);
+      expect(() => spliceResponse(Buffer.from(body), TERMS, true)).toThrow(HostAnswerBroken);
       expect(body.includes('output') ? null : answerAsStream(Buffer.from(body))).toBeNull();
     },
   );
@@ -112,7 +112,7 @@ describe('what is no answer', () => {
       output: [],
       error: { code: 'invalid_prompt', message: 'no' },
     };
-    const read = (): unknown => readAnswer(Buffer.from(JSON.stringify(failed)), TERMS, true);
+    const read = (): unknown => spliceResponse(Buffer.from(JSON.stringify(failed)), TERMS, true);
     expect(read).toThrow(expect.objectContaining({ hostError: expect.objectContaining({ kind: 'request' }) }));
   });
 });

@@ -1,7 +1,8 @@
 import { editJson, tryParseJson } from '../../json/json.ts';
+import type { Bill } from '../bill.ts';
 import { isAbsent, isObject, isText, type Members, objectsIn, removeMembers } from '../fields/members.ts';
 import { usageRule } from '../usage/inclusive-usage.ts';
-import { type Bill, type BufferedAnswer, HostAnswerBroken, type RelayTerms } from '../wire.ts';
+import { type BufferedAnswer, HostAnswerBroken, type RelayTerms } from '../wire.ts';
 import { completeItem, hideTrace, identifyItem, setMembers } from './complete-item.ts';
 import { readStreamError } from './errors.ts';
 import { EventNumbers } from './event-numbers.ts';
@@ -13,12 +14,12 @@ import { completeResponse, echoLabels, idStem, responseId } from './response-obj
 import { billedUsageText, readUsage } from './usage.ts';
 
 /** Reads a whole answer; what it writes are the host's own bytes with `model` and `usage` replaced, unless more was wrong. */
-export function readAnswer(body: Buffer, terms: RelayTerms, mended: boolean): BufferedAnswer {
+export function spliceResponse(body: Buffer, terms: RelayTerms, mended: boolean): BufferedAnswer {
   const answer = parseAnswer(body);
   const rawUsage = answer.usage;
   const isChanged = (mended || terms.hideReasoning) && mendAnswer(answer, terms);
   return {
-    usage: readUsage(rawUsage, usageRule(terms.manners)),
+    usage: readUsage(rawUsage, usageRule(terms.quirks)),
     relayedBytes: objectsIn(answer.output).reduce((sum, item) => sum + wordBytes(item), 0),
     write: (bill) => (isChanged ? rewrite(answer, bill, rawUsage, terms) : splice(body, bill, rawUsage, terms)),
   };
@@ -50,13 +51,13 @@ function rewrite(answer: Members, bill: Bill, rawUsage: unknown, { catalogModel 
   return Buffer.from(`${rest.slice(0, -1)},"usage":${billedUsageText(bill, rawUsage)}}`);
 }
 
-function mendAnswer(answer: Members, { requestId, createdS, hideReasoning, request, manners }: RelayTerms): boolean {
+function mendAnswer(answer: Members, { requestId, createdS, hideReasoning, request, quirks }: RelayTerms): boolean {
   const stem = idStem(requestId);
   let changed = removeMembers(answer, UNWANTED_MEMBERS);
   objectsIn(answer.output).forEach((item, index) => {
     changed = identifyItem(item, stem, index) || changed;
     changed = completeItem(item, 'completed') || changed;
-    changed = wrapSeal(item, manners) || changed;
+    changed = wrapSeal(item, quirks) || changed;
     changed = (hideReasoning && hideTrace(item)) || changed;
   });
   const identity = {

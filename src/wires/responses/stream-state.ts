@@ -1,8 +1,9 @@
 import type { GatewayError } from '../../canonical/errors.ts';
 import { MISSING_USAGE, type UsageReading } from '../../canonical/usage.ts';
+import type { Bill } from '../bill.ts';
 import { isAbsent, isObject, isText, type Members, removeMembers } from '../fields/members.ts';
 import { type UsageRule, usageRule } from '../usage/inclusive-usage.ts';
-import type { Bill, HostError, RelayTerms } from '../wire.ts';
+import type { HostError, RelayTerms } from '../wire.ts';
 import { readStreamError, writeFailure } from './errors.ts';
 import { EventNumbers } from './event-numbers.ts';
 import { UNWANTED_MEMBERS } from './quirks.ts';
@@ -31,7 +32,7 @@ export class StreamState {
 
   constructor(terms: RelayTerms) {
     this.terms = terms;
-    this.#usageRule = usageRule(terms.manners);
+    this.#usageRule = usageRule(terms.quirks);
   }
 
   get usage(): UsageReading {

@@ -1,8 +1,8 @@
 import { inputTokens, MISSING_USAGE, type Usage, type UsageReading } from '../../canonical/usage.ts';
+import type { Bill } from '../bill.ts';
 import { withoutHostBill } from '../fields/host-members.ts';
 import { isAbsent, isObject, type Members } from '../fields/members.ts';
 import { readCounts, type UsageRule } from '../usage/inclusive-usage.ts';
-import type { Bill } from '../wire.ts';
 
 const NO_DETAILS: Members = {};
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { GatewayError } from '../../canonical/errors.ts';
 import type { Block, CanonicalMessage, CanonicalRequest, Sampling } from '../../canonical/request.ts';
 import type { HubRequestTerms } from '../hub.ts';
-import { writeHubRequest } from './write-request.ts';
+import { writeRequest } from './write-request.ts';
 
 const TERMS: HubRequestTerms = {
   hostModel: 'host-model',
@@ -34,7 +34,7 @@ const ASK: CanonicalRequest = {
 };
 
 function written(request: Partial<CanonicalRequest> = {}, terms: Partial<HubRequestTerms> = {}) {
-  return JSON.parse(writeHubRequest({ ...ASK, ...request }, { ...TERMS, ...terms }).toString());
+  return JSON.parse(writeRequest({ ...ASK, ...request }, { ...TERMS, ...terms }).toString());
 }
 
 const turn = (...blocks: Block[]): CanonicalMessage => ({ role: 'assistant', blocks });

@@ -6,7 +6,7 @@ import type {
   Sampling,
   ToolChoice,
 } from '../../canonical/request.ts';
-import { NO_MANNERS } from '../fields/host-fields.ts';
+import { NO_QUIRKS } from '../fields/host-fields.ts';
 import type { Members } from '../fields/members.ts';
 import { untranslatable } from '../fields/request-errors.ts';
 import type { HubRequestTerms } from '../hub.ts';
@@ -15,14 +15,14 @@ import { sealVendor } from './reasoning-vendor.ts';
 import { writeItems } from './write-items.ts';
 
 /** A request in the common language as a host of this wire takes it; nothing is left for the host to remember. */
-export function writeHubRequest(request: CanonicalRequest, terms: HubRequestTerms): Buffer {
+export function writeRequest(request: CanonicalRequest, terms: HubRequestTerms): Buffer {
   const { messages, tools, toolChoice, parallelToolCalls, sampling, answerFormat } = request;
   refuseUnsayable(sampling);
   const { instructions, rest } = splitInstructions(messages);
   const body: Members = {
     model: terms.hostModel,
     ...(instructions !== null && { instructions }),
-    input: writeItems(rest, sealVendor(terms.manners ?? NO_MANNERS)),
+    input: writeItems(rest, sealVendor(terms.quirks ?? NO_QUIRKS)),
     max_output_tokens: terms.outputLimit,
     store: false,
     ...(terms.stream && { stream: true }),

@@ -1,12 +1,12 @@
 import type { CanonicalAnswer } from '../../canonical/events.ts';
 import { unfold } from '../../canonical/fold.ts';
+import type { Bill } from '../bill.ts';
 import type { WriteTerms } from '../hub.ts';
-import type { Bill } from '../wire.ts';
 import { billedUsageText } from './usage.ts';
 import { ResponseWriter } from './write-stream.ts';
 
 /** A whole answer is the response that the last event of its stream would carry, and its cost. */
-export function writeAnswer(answer: CanonicalAnswer, bill: Bill, terms: WriteTerms): Buffer {
+export function writeResponse(answer: CanonicalAnswer, bill: Bill, terms: WriteTerms): Buffer {
   const writer = new ResponseWriter(terms);
   unfold(answer, (event) => writer.event(event));
   const { usage: _, ...response } = writer.response();

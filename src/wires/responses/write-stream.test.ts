@@ -18,7 +18,7 @@ import type { CanonicalEvent, FinishReason } from '../../canonical/events.ts';
 import { AnswerFold } from '../../canonical/fold.ts';
 import { openForeign } from '../fields/foreign-reasoning.ts';
 import type { WriteTerms } from '../hub.ts';
-import { writeAnswer } from './write-response.ts';
+import { writeResponse } from './write-response.ts';
 import { ResponseWriter, writeStream } from './write-stream.ts';
 
 const WRITE: WriteTerms = { ...TERMS, request: {}, outputLimit: 4096 };
@@ -31,7 +31,7 @@ function written(events: readonly CanonicalEvent[], terms: WriteTerms = WRITE): 
 function answerOf(events: readonly CanonicalEvent[], terms: WriteTerms = WRITE): Json {
   const fold = new AnswerFold();
   for (const event of events) fold.event(event);
-  return JSON.parse(writeAnswer(fold.answer()!, billFor(), terms).toString());
+  return JSON.parse(writeResponse(fold.answer()!, billFor(), terms).toString());
 }
 
 const START: CanonicalEvent = { kind: 'start', id: 'host', createdS: 5 };

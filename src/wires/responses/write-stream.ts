@@ -1,9 +1,9 @@
 import type { GatewayError } from '../../canonical/errors.ts';
 import type { BlockHead, CanonicalEvent, FinishEvent } from '../../canonical/events.ts';
 import type { OpaqueReasoning } from '../../canonical/request.ts';
+import type { Bill } from '../bill.ts';
 import type { Members } from '../fields/members.ts';
 import type { StreamWriter, WriteTerms } from '../hub.ts';
-import type { Bill } from '../wire.ts';
 import { mintItemId, partOf } from './complete-item.ts';
 import { writeFailure } from './errors.ts';
 import { EventNumbers } from './event-numbers.ts';

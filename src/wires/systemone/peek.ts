@@ -4,7 +4,7 @@ import { isObject } from '../fields/members.ts';
 import { readModel } from '../fields/read-model.ts';
 import { missing } from '../fields/request-errors.ts';
 import { checkEntry, decisionPeek } from '../fields/typed-decision.ts';
-import type { Peek } from '../wire.ts';
+import type { Peek } from '../peek.ts';
 import { checkQuestions } from './questions.ts';
 
 export function peek(text: JsonText): Peek {

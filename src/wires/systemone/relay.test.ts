@@ -22,10 +22,10 @@ const ANSWERS = {
 const HOST_ANSWER = { model: 'arbiter-2026-10-02', answers: ANSWERS, usage: { input_tokens: 45, output_tokens: 3 } };
 const REQUEST = { model: 'arbiter', state: 'x', questions: { late: {}, pier: {}, haste: {} } };
 
-const { readAnswer, writeRequest, readError } = systemone.relay;
+const { spliceResponse, spliceRequest, readError } = systemone.relay;
 
 function read(answer: unknown, request: unknown = REQUEST) {
-  return readAnswer(
+  return spliceResponse(
     Buffer.from(typeof answer === 'string' ? answer : JSON.stringify(answer)),
     { ...RELAY_TERMS, request },
     true,
@@ -37,7 +37,7 @@ const written = (answer: unknown): Fields => JSON.parse(read(answer).write(BILL)
 describe('what leaves', () => {
   const write = (body: unknown, more: object = {}): string => {
     const text = jsonText(body);
-    return writeRequest(text, systemone.client.peek(text, {}), { ...UPSTREAM_TERMS, ...more }).toString();
+    return spliceRequest(text, systemone.client.peek(text, {}), { ...UPSTREAM_TERMS, ...more }).toString();
   };
   const BODY =
     '{"questions":{ "late":{"type":"noul"}}, "state":{"n":9007199254740993,"f":1.0},"model":"bridge" ,"extra":null}';
@@ -137,7 +137,9 @@ describe('the official client', () => {
     const text = jsonText(sent.toString());
     try {
       const peeked = systemone.client.peek(text, {});
-      const upstream = JSON.parse(writeRequest(text, peeked, { ...UPSTREAM_TERMS, hostModel: 'host-name' }).toString());
+      const upstream = JSON.parse(
+        spliceRequest(text, peeked, { ...UPSTREAM_TERMS, hostModel: 'host-name' }).toString(),
+      );
       expect(upstream).toEqual({ ...(text.value as Fields), model: 'host-name' });
       return { body: read(HOST_ANSWER, text.value).write(BILL) };
     } catch (error) {

@@ -1,16 +1,17 @@
 import type { JsonText } from '../../json/json.ts';
-import { editHostFields, NO_MANNERS } from '../fields/host-fields.ts';
+import { editHostFields, NO_QUIRKS } from '../fields/host-fields.ts';
 import { LABEL_FIELDS } from '../fields/labels.ts';
 import type { Members } from '../fields/members.ts';
 import { isRefusable } from '../fields/typed-decision.ts';
-import type { Peek, UpstreamTerms } from '../wire.ts';
+import type { Peek } from '../peek.ts';
+import type { UpstreamTerms } from '../wire.ts';
 
 /** The caller's own bytes with the few members replaced that must differ for this host. */
-export function writeRequest(text: JsonText, peek: Peek, { hostModel, forwards, manners }: UpstreamTerms): Buffer {
+export function spliceRequest(text: JsonText, peek: Peek, { hostModel, forwards, quirks }: UpstreamTerms): Buffer {
   const edit = text.edit();
   for (const name of Object.keys(text.value as Members)) if (isWithheld(name, forwards)) edit.remove([name]);
   if (peek.model !== hostModel) edit.set(['model'], JSON.stringify(hostModel));
-  editHostFields(edit, manners ?? NO_MANNERS);
+  editHostFields(edit, quirks ?? NO_QUIRKS);
   return edit.apply();
 }
 

@@ -4,11 +4,11 @@ import { decisionUsageText, readDecision, readDecisionUsage } from '../fields/ty
 import type { BufferedAnswer, RelayTerms } from '../wire.ts';
 
 /** The host's answer with the bill written in; `model` stays the id of the version that answered, as the host said it. */
-export function readAnswer(body: Buffer, { request, catalogModel, manners }: RelayTerms): BufferedAnswer {
+export function spliceResponse(body: Buffer, { request, catalogModel, quirks }: RelayTerms): BufferedAnswer {
   const text = readDecision(body, namesIn(request));
   const { usage, model } = text.value as Members;
   return {
-    usage: readDecisionUsage(usage, manners),
+    usage: readDecisionUsage(usage, quirks),
     relayedBytes: 0,
     write: (bill) => {
       const edit = text.edit().set(['usage'], decisionUsageText(bill, usage));

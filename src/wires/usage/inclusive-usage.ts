@@ -1,6 +1,6 @@
 import type { Usage, UsageReading } from '../../canonical/usage.ts';
 import { isCount } from '../fields/members.ts';
-import type { HostManners } from '../wire.ts';
+import type { HostQuirks } from '../quirks.ts';
 
 /** Counts as a host gives them on wires whose input includes the cache and whose output includes the reasoning. */
 export interface InclusiveCounts {
@@ -38,7 +38,7 @@ const USAGE_RULES: Readonly<Record<string, UsageRule>> = {
   cached_outside_prompt: (counts) => standardUsage({ ...counts, input: counts.input + counts.cached }),
 };
 
-export function usageRule({ readUsage }: HostManners): UsageRule {
+export function usageRule({ readUsage }: HostQuirks): UsageRule {
   return readUsage !== undefined && Object.hasOwn(USAGE_RULES, readUsage) ? USAGE_RULES[readUsage]! : standardUsage;
 }
 

@@ -1,7 +1,7 @@
 import { inputTokens, MISSING_USAGE, type Usage, type UsageReading } from '../../canonical/usage.ts';
+import type { Bill } from '../bill.ts';
 import { tellsHostBill, withoutHostBill } from '../fields/host-members.ts';
 import { isAbsent, isObject, type Members } from '../fields/members.ts';
-import type { Bill } from '../wire.ts';
 import { readCounts, type UsageRule } from './inclusive-usage.ts';
 
 /** Usage where it is told as `prompt_tokens` and `completion_tokens`. */

@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { ASK, type Completion, SimChat, TIME, WEATHER } from '../../../../test/sim-chat.ts';
 import { ManualClock } from '../../../kit/clock.ts';
-import { type Sim, startSim } from '../../sim.ts';
+import { startSim } from '../../sim.ts';
+import type { Sim } from '../../sim-handle.ts';
 import { countTokens } from '../../tokens.ts';
 
 let sim: Sim;

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { callRaw } from '../../../../test/raw-client.ts';
 import { SimChat } from '../../../../test/sim-chat.ts';
-import { type Sim, startSim } from '../../sim.ts';
+import { startSim } from '../../sim.ts';
+import type { Sim } from '../../sim-handle.ts';
 
 let sim: Sim;
 let chat: SimChat;

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { ASK, functionTool, SimChat, TIME, WEATHER } from '../../../../test/sim-chat.ts';
 import { parseJson } from '../../../json/json.ts';
-import { type Sim, startSim } from '../../sim.ts';
+import { startSim } from '../../sim.ts';
+import type { Sim } from '../../sim-handle.ts';
 
 type Json = Record<string, unknown>;
 

@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Json, SimCaller } from '../../../../test/sim-caller.ts';
-import { type Sim, startSim } from '../../sim.ts';
+import { startSim } from '../../sim.ts';
+import type { Sim } from '../../sim-handle.ts';
 import { embed, encodeBase64 } from './vector.ts';
 
 interface List {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { dataOf, type Json, SimCaller } from '../../../../test/sim-caller.ts';
-import { type Sim, startSim } from '../../sim.ts';
+import { startSim } from '../../sim.ts';
+import type { Sim } from '../../sim-handle.ts';
 
 interface Usage {
   input_tokens: number;

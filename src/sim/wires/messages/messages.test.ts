@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { dataOf, type Json, SimCaller } from '../../../../test/sim-caller.ts';
 import { parseJson } from '../../../json/json.ts';
-import { type Sim, startSim } from '../../sim.ts';
+import { startSim } from '../../sim.ts';
+import type { Sim } from '../../sim-handle.ts';
 import { countTokens } from '../../tokens.ts';
 
 interface Message {

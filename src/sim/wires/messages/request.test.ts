@@ -2,7 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { callRaw } from '../../../../test/raw-client.ts';
 import { type Json, SimCaller } from '../../../../test/sim-caller.ts';
 import { parseJson } from '../../../json/json.ts';
-import { type Sim, startSim } from '../../sim.ts';
+import { startSim } from '../../sim.ts';
+import type { Sim } from '../../sim-handle.ts';
 
 const ASK = { model: 'sim-claude', max_tokens: 100, messages: [{ role: 'user', content: 'Hello' }] };
 const OLD = { 'anthropic-version': '2023-06-01' };

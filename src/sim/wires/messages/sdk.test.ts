@@ -1,6 +1,7 @@
 import Anthropic from '@anthropic-ai/sdk';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type Sim, type SimScript, startSim } from '../../sim.ts';
+import { type SimScript, startSim } from '../../sim.ts';
+import type { Sim } from '../../sim-handle.ts';
 
 let sim: Sim;
 let client: Anthropic;

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Json, SimCaller } from '../../../../test/sim-caller.ts';
-import { type Sim, startSim } from '../../sim.ts';
+import { startSim } from '../../sim.ts';
+import type { Sim } from '../../sim-handle.ts';
 
 let sim: Sim;
 let caller: SimCaller<{ output: { content: { text: string }[] }[]; usage: { input_tokens: number } }>;

@@ -1,6 +1,7 @@
 import OpenAI from 'openai';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type Sim, type SimScript, startSim } from '../../sim.ts';
+import { type SimScript, startSim } from '../../sim.ts';
+import type { Sim } from '../../sim-handle.ts';
 
 type Response = OpenAI.Responses.Response;
 

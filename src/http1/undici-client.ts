@@ -1,53 +1,23 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { type buildConnector, type Dispatcher, Pool } from 'undici';
 import { LIMITS } from '../limits.ts';
-
-export interface OutgoingRequest {
-  readonly origin: string;
-  readonly method?: 'GET' | 'POST';
-  readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: Buffer | null;
-}
+import type { AnswerReceiver, OutgoingRequest, RequestControl, Sender } from './client.ts';
 
 /** For origins that are not the operator's own rows: how they are connected to, and how many may be known at once. */
-export interface EgressTerms {
+export interface UndiciClientTerms {
   readonly connect?: buildConnector.connector;
   readonly connectionsMax?: number;
   readonly originsMax?: number;
 }
 
-/** Told what arrives, in this order, each at most once but `data`; after `end` or `failed` comes nothing more. */
-export interface AnswerReceiver {
-  head(status: number, headers: IncomingHttpHeaders): void;
-  /** What one read of the socket gave: a host puts every token into a chunk of its own. */
-  data(chunks: readonly Buffer[]): void;
-  end(): void;
-  failed(error: Error): void;
-}
-
-/** The sender's hand on a request under way; each may be called at any time, also too late. */
-export interface RequestControl {
-  /** The whole answer has come, though its end may not be told yet; not every client can say so. */
-  readonly arrived?: boolean;
-  pause(): void;
-  resume(): void;
-  cancel(): void;
-}
-
-/** Whoever can carry requests to hosts; callers bring their own time limits. */
-export interface Sender {
-  send(request: OutgoingRequest, receiver: AnswerReceiver): RequestControl;
-}
-
 /** Connections for origins that callers gave, made by a connector of our own. */
-export class Egress implements Sender {
+export class UndiciClient implements Sender {
   readonly #pools = new Map<string, Pool>();
   /** Pools that made room for others and still end what they have under way. */
   readonly #leaving = new Set<Pool>();
-  readonly #terms: EgressTerms;
+  readonly #terms: UndiciClientTerms;
 
-  constructor(terms: EgressTerms = {}) {
+  constructor(terms: UndiciClientTerms = {}) {
     this.#terms = terms;
   }
 

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type AnswerReceiver, Egress, type RequestControl } from './egress.ts';
+import type { AnswerReceiver, RequestControl } from './client.ts';
+import { UndiciClient } from './undici-client.ts';
 
 const HEAD = 'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n';
 const LAST_CHUNK = '0\r\n\r\n';
@@ -41,9 +42,9 @@ class Notes implements AnswerReceiver {
   }
 }
 
-describe('Egress', () => {
+describe('UndiciClient', () => {
   let host: Server;
-  let egress: Egress;
+  let egress: UndiciClient;
 
   afterEach(async () => {
     await egress.close();
@@ -53,7 +54,7 @@ describe('Egress', () => {
   async function ask(notes: Notes, answer: (socket: Socket) => void): Promise<RequestControl> {
     const listening = await listen(answer);
     host = listening.server;
-    egress = new Egress();
+    egress = new UndiciClient();
     return egress.send({ origin: listening.origin, path: '/', headers: {}, body: Buffer.from('{}') }, notes);
   }
 
@@ -99,7 +100,7 @@ describe('Egress', () => {
   });
 });
 
-describe('Egress with a bound on its origins', () => {
+describe('UndiciClient with a bound on its origins', () => {
   it('lets an origin go for a new one, but not what that has under way', async () => {
     let answerFirst: () => void = () => {};
     const first = await listen((socket) => {
@@ -111,7 +112,7 @@ describe('Egress with a bound on its origins', () => {
     const firstReached = new Promise<void>((resolve) => {
       reached.first = resolve;
     });
-    const egress = new Egress({ originsMax: 1 });
+    const egress = new UndiciClient({ originsMax: 1 });
     const [early, late] = [new Notes(), new Notes()];
     egress.send({ origin: first.origin, method: 'GET', path: '/', headers: {}, body: null }, early);
     await firstReached;

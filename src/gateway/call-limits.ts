@@ -1,0 +1,10 @@
+/** Time limits of a call; each can be set in the config file. */
+export interface CallLimits {
+  readonly firstFrameMs: number;
+  readonly idleMs: number;
+  readonly bufferedMs: number;
+  readonly streamMs: number;
+  readonly keepAliveMs: number;
+  readonly stallMs: number;
+  readonly drainMs: number;
+}

@@ -1,0 +1,15 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Caller } from '../accounts/authenticate.ts';
+import type { Wire } from '../wires/wire.ts';
+
+/** One request as http hands it over: authenticated, bounded, not yet understood. */
+export interface Call {
+  readonly id: bigint;
+  readonly requestId: string;
+  readonly route: string;
+  readonly wire: Wire;
+  readonly caller: Caller;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+  readonly startedMs: number;
+}

@@ -1,0 +1,1 @@
+export type Encoding = 'o200k_base' | 'cl100k_base';
