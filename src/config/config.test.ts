@@ -70,6 +70,7 @@ describe('defaults and precedence', () => {
       allowedHosts: 'A.example, b.example',
       origins: 'https://app.example',
       logLevel: 'debug',
+      transport: 'node',
       sim: 'false',
     };
     const env = Object.fromEntries(SETTINGS.map((setting) => [setting.variable, values[setting.flag]]));
@@ -83,6 +84,7 @@ describe('defaults and precedence', () => {
       allowedHosts: ['a.example', 'b.example'],
       origins: ['https://app.example'],
       logLevel: 'debug',
+      transport: 'node',
       simulatedHost: false,
       hosts: [],
     });
@@ -106,6 +108,15 @@ describe('defaults and precedence', () => {
       'gone.json: cannot be read (ENOENT)',
     );
   });
+});
+
+test('an unknown transport is refused by the name of the setting, with the values it may have', () => {
+  expect(load().transport).toBe('own');
+  expect(problems(() => load({ env: { TOLLGATE_TRANSPORT: 'undici' } }))).toBe(
+    'TOLLGATE_TRANSPORT: must be one of "own", "node"',
+  );
+  write({ transport: 'http2' });
+  expect(problems(() => load())).toMatch(/tollgate\.config\.json: transport: must be one of "own", "node"$/);
 });
 
 describe('a bad file is refused by the path of the bad field', () => {

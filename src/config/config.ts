@@ -27,12 +27,14 @@ import {
   logLevelSchema,
   originsSchema,
   portSchema,
+  type Transport,
+  transportSchema,
 } from './schema.ts';
 import { type PostgresPlace, readStore, storeUrlSchema } from './store.ts';
 
 export type { Environment } from '../hosts/read-key.ts';
 export { ConfigError, type ConfigProblem, describeProblem } from './problems.ts';
-export { configJsonSchema, LOG_LEVELS, type LogLevel } from './schema.ts';
+export { configJsonSchema, LOG_LEVELS, type LogLevel, TRANSPORTS, type Transport } from './schema.ts';
 
 export const CONFIG_FILE_NAME = 'tollgate.config.json';
 
@@ -63,6 +65,8 @@ export interface Config {
   readonly allowedHosts: readonly string[];
   readonly origins: readonly string[];
   readonly logLevel: LogLevel;
+  /** Which HTTP code serves callers and calls hosts. */
+  readonly transport: Transport;
   readonly limits: ConfigLimits;
   readonly rateLimit: ConfigRateLimit;
   /** When hosts are set aside. */
@@ -130,6 +134,7 @@ function assemble(
     allowedHosts: draft.allowed_hosts.map((host) => host.toLowerCase()),
     origins: draft.origins,
     logLevel: draft.log_level,
+    transport: draft.transport,
     limits: readLimits(draft.limits),
     rateLimit: readRateLimit(draft.rate_limit),
     health: readHealth(draft.health),
@@ -255,6 +260,7 @@ export const SETTINGS: readonly Setting[] = [
   ),
   setting('origins', 'TOLLGATE_ORIGINS', list.pipe(originsSchema), (draft, origins) => (draft.origins = origins)),
   setting('logLevel', 'TOLLGATE_LOG_LEVEL', logLevelSchema, (draft, level) => (draft.log_level = level)),
+  setting('transport', 'TOLLGATE_TRANSPORT', transportSchema, (draft, transport) => (draft.transport = transport)),
   setting('sim', 'TOLLGATE_SIM', yesOrNo, (draft, simulated) => (draft.simulated_host = simulated)),
   setting('localHosts', 'TOLLGATE_LOCAL_HOSTS', yesOrNo, (draft, wanted) => (draft.local_hosts = wanted)),
 ];

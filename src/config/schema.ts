@@ -9,6 +9,10 @@ import { storeUrlSchema } from './store.ts';
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
+/** Which HTTP/1.1 code carries requests: ours, or the platform's (node:http and undici). */
+export const TRANSPORTS = ['own', 'node'] as const;
+export type Transport = (typeof TRANSPORTS)[number];
+
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 export const portSchema = z.int().min(0).max(65_535);
@@ -24,6 +28,7 @@ export const originsSchema = z
   )
   .max(LIMITS.configListMax);
 export const logLevelSchema = z.enum(LOG_LEVELS);
+export const transportSchema = z.enum(TRANSPORTS);
 
 function milliseconds(usual: number, meaning: string) {
   return z.int().min(1).max(DAY_MS).default(usual).describe(meaning);
@@ -80,6 +85,9 @@ export const configFileSchema = z
     allowed_hosts: hostHeadersSchema.default([]).describe('Host headers accepted besides localhost.'),
     origins: originsSchema.default([]).describe('Web origins that may call (CORS).'),
     log_level: logLevelSchema.default('info'),
+    transport: transportSchema
+      .default('own')
+      .describe('HTTP code to use: "own" (the gateway\'s, fastest) or "node" (node:http and undici).'),
     limits: limitsSchema.prefault({}),
     rate_limit: rateLimitSchema.prefault({}),
     load_limits: loadLimitsSchema.prefault({}),

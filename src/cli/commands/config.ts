@@ -68,6 +68,7 @@ function describeConfig(config: Config, catalog: Catalog): string {
     ['store', config.store?.name ?? 'in the data folder'],
     ['master key', checkMasterKey(config).detail],
     ['log level', config.logLevel],
+    ['transport', config.transport],
     ['hosts', describeHosts(config.hosts).join(', ') || (config.hosts.length > 0 ? 'only the simulated one' : 'none')],
     ['without a key', config.hostsWithoutKey.map(({ name }) => name).join(', ') || 'none'],
     ['own models', config.models.map(({ id }) => id).join(', ') || 'none'],

@@ -9,6 +9,7 @@ export const SERVER_OPTIONS = [
   ['--origins <origins>', 'web origins that may call, separated by commas'],
   ['--operations-port <port>', 'loopback port of health and metrics in hosted mode (9464)'],
   ['--log-level <level>', 'debug, info, warn, error or silent (info)'],
+  ['--transport <name>', 'HTTP code to use: own or node (own)'],
   ['--no-sim', 'do not offer the simulated models'],
   ['--no-local-hosts', 'do not look for model servers on the usual ports of this machine'],
 ] as const;
