@@ -10,6 +10,7 @@ export interface MetricSources {
   hostConnections(): number;
   eventLoopLagMs(): number;
   hosts(): readonly HostReading[];
+  logLinesDropped(): number;
 }
 
 const CALL_SECONDS = [0.005, 0.02, 0.1, 0.5, 1, 2, 5, 10, 30, 60, 300];
@@ -61,6 +62,11 @@ export class Metrics {
       labelNames: ['reason'],
       registers,
     });
+    this.#counterOf(
+      'tollgate_log_lines_dropped_total',
+      'Log lines dropped because they could not be written.',
+      sources.logLinesDropped,
+    );
     this.#gauge('tollgate_calls_under_way', 'Calls that have not ended.', sources.callsUnderWay);
     this.#gauge('tollgate_ledger_queue', 'Ledger operations waiting.', sources.ledgerDepth);
     this.#gauge('tollgate_host_connections', 'Open connections to hosts.', sources.hostConnections);
@@ -111,6 +117,18 @@ export class Metrics {
 
   get contentType(): string {
     return this.#registry.contentType;
+  }
+
+  #counterOf(name: string, help: string, read: () => number): void {
+    new Counter({
+      name,
+      help,
+      registers: [this.#registry],
+      collect() {
+        this.reset();
+        this.inc(read());
+      },
+    });
   }
 
   #gauge(name: string, help: string, read: () => number): void {

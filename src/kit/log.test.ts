@@ -72,7 +72,7 @@ describe('createLog', () => {
       const log = createLog({ level: 'info', destination: path });
       log.info({ n: 1 }, 'one');
       log.info({ n: 2 }, 'two');
-      log.flush();
+      log.flushSync();
       expect(readFileSync(path, 'utf8').trim().split('\n')).toHaveLength(2);
     } finally {
       rmSync(folder, { recursive: true });
@@ -118,7 +118,7 @@ describe('errorFields', () => {
   it.each([
     ['thrown text', { name: 'string', message: 'thrown text' }],
     [undefined, { name: 'undefined', message: 'undefined' }],
-    [Object.create(null), { name: 'object', message: 'Not an Error was thrown.' }],
+    [Object.create(null), { name: 'object', message: 'A non-Error value was thrown.' }],
   ])('describes %s too', (thrown, expected) => {
     expect(errorFields(thrown)).toEqual({ error: expected });
   });

@@ -1,6 +1,5 @@
-import { openSync } from 'node:fs';
-import pino from 'pino';
 import { systemClock } from './clock.ts';
+import { LineWriter } from './line-writer.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
@@ -24,8 +23,12 @@ export interface Log {
 }
 
 export interface RootLog extends Log {
-  /** Writes out at once what is still buffered; the end of the process does so too. */
-  flush(): void;
+  /** Lines dropped since the start because they could not be written. */
+  readonly dropped: number;
+  /** Resolves when the lines so far have been written, or after a second. */
+  flush(): Promise<void>;
+  /** Writes the last lines before the process ends at once; the normal end of the process does so by itself. */
+  flushSync(): void;
 }
 
 export interface LogOptions {
@@ -34,14 +37,12 @@ export interface LogOptions {
   readonly destination: number | string | { write(line: string): void };
 }
 
-/** A destination that takes nothing must not fill the memory: beyond this, lines are dropped. */
-const BUFFERED_BYTES_MAX = 16 * 1024 * 1024;
-
 const LEVELS: readonly LogLevel[] = ['debug', 'info', 'warn', 'error', 'silent'];
 
-/** Lines are made here, not by pino: its long chains of small strings cost a busy gateway a sixth of its CPU. */
+/** Lines are built by hand: the log line of a call is on the hot path. */
 export function createLog({ level, destination }: LogOptions): RootLog {
-  const lines = typeof destination === 'object' ? destination : new LineWriter(destination);
+  const writer = typeof destination === 'object' ? null : new LineWriter({ destination, droppedLine });
+  const lines = typeof destination === 'object' ? destination : writer!;
   const at = (own: LogLevel): Log['info'] =>
     LEVELS.indexOf(own) < LEVELS.indexOf(level)
       ? () => {}
@@ -51,8 +52,16 @@ export function createLog({ level, destination }: LogOptions): RootLog {
     info: at('info'),
     warn: at('warn'),
     error: at('error'),
-    flush: () => (lines instanceof LineWriter ? lines.flushSync() : undefined),
+    get dropped() {
+      return writer?.dropped ?? 0;
+    },
+    flush: () => writer?.flush() ?? Promise.resolve(),
+    flushSync: () => writer?.flushSync(),
   };
+}
+
+function droppedLine(lines: number): string {
+  return lineOf('warn', { lines }, 'Log lines were dropped because they could not be written.');
 }
 
 /** The second that was last written, up to its full stop; most lines share it with the one before. */
@@ -103,39 +112,6 @@ function asText(value: unknown): string {
   return typeof value === 'object' || typeof value === 'function' ? `(${typeof value})` : shorten(String(value));
 }
 
-/** For how long lines wait for others to be written with. */
-const GATHERING_MS = 10;
-
-/** Hands on together what came within a few milliseconds: a line by itself costs as much as all of them. */
-class LineWriter {
-  readonly #stream: ReturnType<typeof pino.destination>;
-  #lines: string[] = [];
-
-  /** The file is opened here and not by pino, which opens it later and cannot flush before. */
-  constructor(destination: number | string) {
-    const fd = typeof destination === 'string' ? openSync(destination, 'a') : destination;
-    this.#stream = pino.destination({ dest: fd, sync: false, maxLength: BUFFERED_BYTES_MAX });
-    process.once('exit', () => this.flushSync());
-  }
-
-  write(line: string): void {
-    if (this.#lines.push(line) === 1) systemClock.after(GATHERING_MS, () => this.#handOn(), { unref: true });
-  }
-
-  flushSync(): void {
-    this.#handOn();
-    this.#stream.flushSync();
-  }
-
-  #handOn(): void {
-    const lines = this.#lines;
-    if (lines.length === 0) return;
-    // Before they are written: a write that fails must not keep them, and those to come, for ever.
-    this.#lines = [];
-    this.#stream.write(lines.join(''));
-  }
-}
-
 export interface ErrorFields {
   readonly name: string;
   readonly message: string;
@@ -169,7 +145,7 @@ function describeError(error: unknown, withStack: boolean, causesLeft: number): 
 /** Anything can be thrown, even what cannot be made a string. */
 function describeOther(thrown: unknown): string {
   return typeof thrown === 'object' || typeof thrown === 'function'
-    ? 'Not an Error was thrown.'
+    ? 'A non-Error value was thrown.'
     : shorten(String(thrown));
 }
 

@@ -8,6 +8,7 @@ import type { Clock } from '../kit/clock.ts';
 import { createLog, errorFields, type RootLog } from '../kit/log.ts';
 import { FolderHeld, FolderMoved } from './books.ts';
 import { withLocalHosts } from './local-hosts.ts';
+import { stopSignal } from './signals.ts';
 import { type Simulator, startSimulator } from './simulator.ts';
 import { type Running, startGateway } from './start.ts';
 
@@ -50,12 +51,11 @@ export async function serve(terms: ServeTerms): Promise<number> {
   );
   if (terms.json) terminal.writeOut(`${JSON.stringify({ url: running.url, operations_url: running.operationsUrl })}\n`);
   if (running.voidedHolds > 0) log.warn({ holds: running.voidedHolds }, 'Holds of an earlier life were given back.');
-  process.on('SIGHUP', () => reload(terms, running, simulator, log));
-  await stopSignal();
+  await stopSignal(() => reload(terms, running, simulator, log));
   log.info({}, 'Stopping: calls under way may end.');
   await running.stop();
   simulator?.stop();
-  log.flush();
+  await log.flush();
   return 0;
 }
 
@@ -82,17 +82,10 @@ function reload(terms: ServeTerms, running: Running, simulator: Simulator | null
   });
 }
 
-function stopSignal(): Promise<void> {
-  return new Promise((resolve) => {
-    process.once('SIGTERM', resolve);
-    process.once('SIGINT', resolve);
-  });
-}
-
 /** What is not durable was never promised; what is, is found by the next start. */
 function endAtOnce(log: RootLog, error: Error): never {
   log.error(errorFields(error), 'The store cannot keep its promises; this process ends.');
-  log.flush();
+  log.flushSync();
   process.exit(EXIT.unreachable);
 }
 

@@ -20,7 +20,7 @@ import { buildServer } from '../http/server.ts';
 import { HostConnections } from '../http1/client/host-connections.ts';
 import type { Listener } from '../http1/server/listener.ts';
 import type { Clock } from '../kit/clock.ts';
-import type { Log } from '../kit/log.ts';
+import type { Log, RootLog } from '../kit/log.ts';
 import { LIMITS } from '../limits.ts';
 import { TokenCounter } from '../money/count-tokens.ts';
 import { answerOperator, type OperatorServices } from '../operator/operator.ts';
@@ -40,7 +40,7 @@ export interface StartTerms {
   /** The configured hosts with every address filled in. */
   readonly hosts: readonly ConfiguredHost[];
   readonly clock: Clock;
-  readonly log: Log;
+  readonly log: Log & Partial<Pick<RootLog, 'dropped'>>;
   /** What callers' URLs lead to, where that is not the world itself. */
   readonly world?: GuardedWorld;
   /** The disk failed: nothing more can be promised. */
@@ -159,6 +159,7 @@ function buildCore(
     hostConnections: () => egress.openConnections,
     eventLoopLagMs: () => guards.eventLoopLagMs(),
     hosts: () => health.report(),
+    logLinesDropped: () => log.dropped ?? 0,
   });
   const guards = buildGuards({ config, clock, log, ledger, shutdown, count: (reason) => metrics.turnedAway(reason) });
   const observe = (record: ExchangeRecord): void => {
