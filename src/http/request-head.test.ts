@@ -72,9 +72,55 @@ describe('refused by name', () => {
     ['another expectation', head([...USUAL, ['Expect', 'a, 100-continue']]), 417, 'expectation_failed', 'expect'],
     ['another protocol', head([...USUAL, ['Upgrade', 'websocket']]), 400, 'invalid_header', 'upgrade'],
     ['another HTTP', head(USUAL, { httpVersionMajor: 2, httpVersionMinor: 0 }), 400, 'bad_request', null],
+    ['HTTP/1.2', head(USUAL, { httpVersionMinor: 2 }), 400, 'bad_request', null],
+    ['HTTP/1.9', head(USUAL, { httpVersionMinor: 9 }), 400, 'bad_request', null],
     ['an odd path', head(USUAL, { url: '/v1/../x' }), 400, 'bad_request', null],
   ])('%s', (_, request, status, code, param) => {
     expect(checkHead(request)).toMatchObject({ status, code, param });
+  });
+
+  test.each([
+    'h HTTP/0.9',
+    'caf\xe9.example',
+    'a/b',
+    'a@b',
+    'user:password@host',
+    'http://a',
+    'a,b c',
+    '"a"',
+    'a%',
+    'a%4',
+    'a:b',
+    'a:80:80',
+    'a:123456',
+    ':80',
+    '::1',
+    '[::1',
+    '[]',
+    '[g::1]',
+    '[::1]x',
+    'a?b',
+    'a#b',
+    'a\\b',
+    'a\tb',
+  ])('a host that is not one: %j', (host) => {
+    const error = checkHead(head([...without('Host'), ['Host', host]]));
+    expect(error).toMatchObject({ status: 400, code: 'invalid_header', param: 'host' });
+  });
+
+  test.each([
+    'a',
+    'gateway.example',
+    'GATEWAY.example:8080',
+    'a_b.example',
+    'a.example.',
+    '127.0.0.1:4180',
+    '[::1]',
+    '[::ffff:127.0.0.1]:80',
+    'a:',
+    'a%2Db~c',
+  ])('but not a host such as %s', (host) => {
+    expect(checkHead(head([...without('Host'), ['Host', host]]))).toBeNull();
   });
 
   test('more headers than there may be', () => {

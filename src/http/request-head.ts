@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { invalidKey } from '../accounts/authenticate.ts';
 import { GatewayError } from '../canonical/errors.ts';
+import { isHostField } from '../http1/host-field.ts';
 import type { RequestLines } from '../http1/server/request-lines.ts';
 import { LIMITS } from '../limits.ts';
 import { checkTarget } from './request-target.ts';
@@ -15,7 +16,7 @@ export type RequestHead = Pick<
  * else than we answer. One pass over the target and the headers as they came; null for every head in good order.
  */
 export function checkHead(request: RequestHead): GatewayError | null {
-  if (request.httpVersionMajor !== 1) return badRequest('Speak HTTP/1.1.');
+  if (request.httpVersionMajor !== 1 || request.httpVersionMinor > 1) return badRequest('Use HTTP/1.1.');
   return checkTarget(request.url) ?? checkHeaders(request);
 }
 
@@ -54,7 +55,7 @@ function checkHeaders(request: RequestHead): GatewayError | null {
     const bit = BIT_OF_NAME.get(name.toLowerCase());
     if (bit === undefined) continue;
     if ((seen & bit) !== 0) return bit === AUTHORIZATION ? invalidKey() : sentTwice(name.toLowerCase());
-    if (bit === HOST && rawHeaders[at + 1] === '') return noHost();
+    if (bit === HOST && !isHostField(rawHeaders[at + 1]!)) return rawHeaders[at + 1] === '' ? noHost() : invalidHost();
     seen |= bit;
   }
   if ((seen & HOST) === 0) return noHost();
@@ -104,6 +105,10 @@ function sentTwice(name: string): GatewayError {
 
 function noHost(): GatewayError {
   return invalidHeader('host', 'is missing; say which host you mean to call');
+}
+
+function invalidHost(): GatewayError {
+  return invalidHeader('host', 'must be a host name or an IP address, optionally followed by a port');
 }
 
 function twoLengths(): GatewayError {

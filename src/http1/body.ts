@@ -1,36 +1,39 @@
+import { type ExtensionState, isWholeExtension, nextExtensionState } from './chunk-extension.ts';
+import { isTrailerLine } from './trailers.ts';
+
 /** How the body of a message ends: after so many bytes, with its last chunk, or with the connection. */
 export type BodyFraming = number | 'chunked' | 'until-close';
 
-/** Where in a body the next byte stands. */
+/** Which part of the body the next byte belongs to. */
 type Phase = 'length' | 'chunk-size' | 'chunk' | 'chunk-end' | 'trailers' | 'until-close' | 'over';
 
 const CR = 13;
 const LF = 10;
-const COLON = 58;
 const SEMICOLON = 59;
-/** More would be no chunk that fits into anything. */
+/** Eight digits are 4 GB: no chunk that any limit allows is larger. */
 const CHUNK_DIGITS_MAX = 8;
 
 /**
- * The body of a message as HTTP/1.1 frames it, taken in as it arrives, for good, and read strictly: what departs from
- * the letter breaks it, because a guess about where it ends would be a guess about what was said.
+ * Reads the body of an HTTP/1.1 message as it arrives. It takes over the buffers it is given. Anything that the grammar
+ * does not allow breaks the body: guessing where it ends would mean guessing where the next message begins.
  */
 export class Http1Body {
   readonly #besidesMax: number;
   #phase: Phase;
-  /** Bytes still to come of the body, or of the chunk; in the trailers, bytes of the line so far. */
+  /** Bytes still to come of the body, or of the current chunk. */
   #left: number;
   #digits = 0;
-  /** Bytes of extensions and trailers, which nobody wants. */
+  /** Bytes of extensions and trailers so far; they are checked and dropped. */
   #besides = 0;
   #sawCr = false;
-  #inExtension = false;
-  /** The line of the trailers has a name so far. */
-  #sawColon = false;
-  /** Where what the last read gave of the body begins and ends. */
+  /** Null while the line of a chunk's size has no extension. */
+  #extension: ExtensionState | null = null;
+  /** The trailer line so far. */
+  #trailer = '';
+  /** The part of the buffer that holds the body bytes of the last read. */
   #start = 0;
   #end = 0;
-  /** Why this is no body; null while all is well. */
+  /** Why the body is malformed; null while it is not. */
   broken: string | null = null;
 
   constructor(framing: BodyFraming, besidesMax: number) {
@@ -45,12 +48,12 @@ export class Http1Body {
     return this.#phase === 'over';
   }
 
-  /** True if the end of the connection, now, is how this body ends too. */
+  /** True if the body is whole should the connection end now. */
   get mayEndHere(): boolean {
     return this.#phase === 'over' || this.#phase === 'until-close';
   }
 
-  /** Reads on from there and returns how far it came; `takePiece` gives what of the body there was. */
+  /** Reads from `from` and returns where it stopped; `takePiece` then gives the body bytes it found. */
   read(bytes: Buffer, from: number): number {
     let at = from;
     this.#start = 0;
@@ -59,7 +62,7 @@ export class Http1Body {
     return at;
   }
 
-  /** What the last read of these bytes gave; null if it was nothing. */
+  /** The body bytes of the last read; null if there were none. */
   takePiece(bytes: Buffer): Buffer | null {
     if (this.#end === this.#start) return null;
     return this.#start === 0 && this.#end === bytes.length ? bytes : bytes.subarray(this.#start, this.#end);
@@ -83,12 +86,11 @@ export class Http1Body {
     }
   }
 
-  #break(words: string): number {
-    this.broken = words;
+  #break(reason: string): number {
+    this.broken = reason;
     return 0;
   }
 
-  /** As much of what is still to come as there is. */
   #piece(bytes: Buffer, at: number, next: Phase): number {
     const to = Math.min(at + this.#left, bytes.length);
     this.#left -= to - at;
@@ -97,7 +99,7 @@ export class Http1Body {
     return to;
   }
 
-  /** Chunks are moved together where they stand: whoever comes later is faster with one piece than with many. */
+  /** Moves chunks together inside the buffer: later steps are faster with one piece than with many. */
   #add(bytes: Buffer, from: number, to: number): void {
     if (this.#end === 0) {
       this.#start = from;
@@ -113,21 +115,22 @@ export class Http1Body {
     if (after > from) return after;
     for (let at = from; at < bytes.length; at++) {
       const byte = bytes[at]!;
-      if (this.#sawCr) return byte === LF ? this.#sizeRead(at + 1) : this.#break(CHUNK_WORDS);
+      if (this.#sawCr) return byte === LF ? this.#sizeRead(at + 1) : this.#break(MALFORMED_CHUNK);
       if (byte === CR) this.#sawCr = true;
-      else if (this.#inExtension) {
-        if (++this.#besides > this.#besidesMax || isControl(byte)) return this.#break(CHUNK_WORDS);
-      } else if (byte === SEMICOLON && this.#digits > 0) this.#inExtension = true;
+      else if (this.#extension !== null) {
+        this.#extension = nextExtensionState(this.#extension, byte);
+        if (this.#extension === null || ++this.#besides > this.#besidesMax) return this.#break(MALFORMED_EXTENSION);
+      } else if (byte === SEMICOLON && this.#digits > 0) this.#extension = 'name-start';
       else {
         const digit = HEX[byte]!;
-        if (digit === NO_DIGIT || ++this.#digits > CHUNK_DIGITS_MAX) return this.#break(CHUNK_WORDS);
+        if (digit === NO_DIGIT || ++this.#digits > CHUNK_DIGITS_MAX) return this.#break(MALFORMED_CHUNK);
         this.#left = this.#left * 16 + digit;
       }
     }
     return bytes.length;
   }
 
-  /** The usual line, whole and with nothing beside the size, in one go; where it is any other, nothing is read of it. */
+  /** Reads a whole line that holds only a size, as most do, in one go; any other line is left unread. */
   #plainSize(bytes: Buffer, from: number): number {
     let size = 0;
     let at = from;
@@ -143,9 +146,10 @@ export class Http1Body {
   }
 
   #sizeRead(at: number): number {
-    if (this.#digits === 0) return this.#break(CHUNK_WORDS);
+    if (this.#digits === 0) return this.#break(MALFORMED_CHUNK);
+    if (this.#extension !== null && !isWholeExtension(this.#extension)) return this.#break(MALFORMED_EXTENSION);
     this.#sawCr = false;
-    this.#inExtension = false;
+    this.#extension = null;
     this.#digits = 0;
     this.#phase = this.#left === 0 ? 'trailers' : 'chunk';
     return at;
@@ -157,7 +161,7 @@ export class Http1Body {
       return from + 2;
     }
     for (let at = from; at < bytes.length; at++) {
-      if (bytes[at] !== (this.#sawCr ? LF : CR)) return this.#break(CHUNK_WORDS);
+      if (bytes[at] !== (this.#sawCr ? LF : CR)) return this.#break(MALFORMED_CHUNK);
       if (this.#sawCr) {
         this.#sawCr = false;
         this.#phase = 'chunk-size';
@@ -168,24 +172,22 @@ export class Http1Body {
     return bytes.length;
   }
 
-  /** Nothing in them is wanted; an empty line ends them and the body. */
+  /** Checks trailers and drops them; an empty line ends them and the body. */
   #trailers(bytes: Buffer, from: number): number {
     for (let at = from; at < bytes.length; at++) {
       const byte = bytes[at]!;
       if (this.#sawCr) {
-        if (byte !== LF || (this.#left > 0 && !this.#sawColon)) return this.#break(TRAILER_WORDS);
-        if (this.#left === 0) {
+        if (byte !== LF) return this.#break(MALFORMED_TRAILER);
+        if (this.#trailer === '') {
           this.#phase = 'over';
           return at + 1;
         }
+        if (!isTrailerLine(this.#trailer)) return this.#break(MALFORMED_TRAILER);
         this.#sawCr = false;
-        this.#sawColon = false;
-        this.#left = 0;
+        this.#trailer = '';
       } else if (byte === CR) this.#sawCr = true;
-      else if (isControl(byte) || (byte === COLON && this.#left === 0)) return this.#break(TRAILER_WORDS);
       else {
-        if (byte === COLON) this.#sawColon = true;
-        this.#left++;
+        this.#trailer += String.fromCharCode(byte);
         if (++this.#besides > this.#besidesMax) return this.#break('The trailers of the body are too large.');
       }
     }
@@ -193,12 +195,9 @@ export class Http1Body {
   }
 }
 
-const CHUNK_WORDS = 'The body is broken into chunks in a way that HTTP does not know.';
-const TRAILER_WORDS = 'The body ends in a broken trailer.';
-
-function isControl(byte: number): boolean {
-  return (byte < 0x20 && byte !== 0x09) || byte === 0x7f;
-}
+const MALFORMED_CHUNK = 'Malformed chunk in a chunked body.';
+const MALFORMED_EXTENSION = 'Malformed or too long chunk extension.';
+const MALFORMED_TRAILER = 'Malformed or forbidden trailer after a chunked body.';
 
 const NO_DIGIT = 255;
 const HEX = new Uint8Array(256).fill(NO_DIGIT);

@@ -49,6 +49,13 @@ export function headerLines(headers: Readonly<Record<string, string>>): string {
   return lines;
 }
 
+const TOKEN_BYTES = Uint8Array.from({ length: 256 }, (_, byte) => (NAME.test(String.fromCharCode(byte)) ? 1 : 0));
+
+/** True for a byte that may stand in a header's name and in other tokens of HTTP. */
+export function isTokenByte(byte: number): boolean {
+  return TOKEN_BYTES[byte] === 1;
+}
+
 function lowerCase(name: string): string | null {
   return NAME.test(name) ? name.toLowerCase() : null;
 }

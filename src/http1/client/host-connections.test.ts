@@ -153,7 +153,7 @@ describe('one request', () => {
     host.answer = (socket) => socket.write(`${CHUNKED}${chunk('one')}nonsense`);
     const seen = await answered();
     expect(seen.slice(0, 2)).toEqual(['head 200', 'one']);
-    expect(seen[2]).toMatch(/^failed: The body is broken/);
+    expect(seen[2]).toMatch(/^failed: Malformed chunk/);
     await host.deserted();
   });
 

@@ -26,6 +26,10 @@ describe('the lines of a request', () => {
     ['chunks of something else', 'POST / HTTP/1.1\r\ntransfer-encoding: gzip, chunked', null],
     ['chunks before there were any', 'POST / HTTP/1.0\r\ntransfer-encoding: chunked', null],
     ['another HTTP', 'GET / HTTP/2.0', null],
+    ['a minor version that does not exist', 'GET / HTTP/1.2', null],
+    ['chunks in a minor version that does not exist', 'POST / HTTP/1.9\r\ntransfer-encoding: chunked', null],
+    ['a length in a version that does not exist', 'POST / HTTP/1.2\r\ncontent-length: 5', null],
+    ['a length in another HTTP', 'POST / HTTP/2.0\r\ncontent-length: 5', null],
   ])('with %s', (_, text, framing) => {
     expect(readRequestLines(text)?.framing).toBe(framing);
   });

@@ -61,12 +61,13 @@ function framingOf(
 ): BodyFraming | null | 'contradictory' {
   const coding = headers['transfer-encoding'];
   const length = headers['content-length'];
+  const isKnownVersion = major === 1 && minor <= 1;
   if (coding === undefined) {
-    if (length === undefined) return major === 1 ? 0 : null;
-    return LENGTH.test(length) ? Number(length) : 'contradictory';
+    if (length !== undefined && !LENGTH.test(length)) return 'contradictory';
+    return isKnownVersion ? Number(length ?? 0) : null;
   }
   if (length !== undefined || !/(?:^|[ ,])chunked$/i.test(coding)) return 'contradictory';
-  return coding.toLowerCase() === 'chunked' && major === 1 && minor >= 1 ? 'chunked' : null;
+  return coding.toLowerCase() === 'chunked' && isKnownVersion && minor === 1 ? 'chunked' : null;
 }
 
 /** False as soon as a head that begins so can become none: no upper-case word first, or a line that ends otherwise. */
