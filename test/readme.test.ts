@@ -1,12 +1,16 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { COMMANDS } from '../src/cli/run.ts';
+import { exchange } from '../src/gateway/exchange.ts';
+import { HOST_ROWS } from '../src/hosts/rows.ts';
+import { routeTable } from '../src/main/routes.ts';
 
-/** What the README tells a newcomer to type is typed here. */
+/** Runs what the README tells a new user to run, and checks every link and command in it. */
 
 const ROOT = resolve(import.meta.dirname, '..');
 const README = readFileSync(join(ROOT, 'README.md'), 'utf8');
@@ -16,14 +20,16 @@ const run = promisify(execFile);
 
 let server: ChildProcess;
 let url: string;
+const printed: string[] = [];
 
 beforeAll(async () => {
   const environment = { PATH: process.env.PATH ?? '', HOME: folder, TOLLGATE_LOCAL_HOSTS: 'false' };
   server = spawn(process.execPath, [TOLLGATE, 'serve', '--port', '0', '--data', folder, '--json'], {
     cwd: folder,
     env: environment,
-    stdio: ['ignore', 'pipe', 'ignore'],
+    stdio: ['ignore', 'pipe', 'pipe'],
   });
+  createInterface({ input: server.stderr! }).on('line', (line) => printed.push(line));
   const lines = createInterface({ input: server.stdout! });
   url = await new Promise<string>((ready, fail) => {
     server.once('exit', (code) => fail(new Error(`serve ended with ${code}`)));
@@ -46,7 +52,7 @@ function readmeBody(): string {
 }
 
 function promisedHeaders(): [string, string][] {
-  const block = /The head of the answer is the receipt:\s+```\n([\s\S]*?)```/.exec(README)![1]!;
+  const block = /```\n(x-gateway-[\s\S]*?)```/.exec(README)![1]!;
   return block
     .trim()
     .split('\n')
@@ -68,6 +74,24 @@ test('the curl of the README answers with the receipt it shows', async () => {
   expect(receipt.status).toBe(200);
 });
 
+test('the curl of the README is the one that the server prints', () => {
+  const [line] = /^curl -i .*$/m.exec(README)!;
+  expect(printed.join('\n')).toContain(line.replaceAll('http://127.0.0.1:8080', url));
+});
+
+test('the README counts the simulated models that are served without a key', async () => {
+  const { data } = (await (await fetch(`${url}/v1/catalog`)).json()) as { data: unknown[] };
+  const numbers: Readonly<Record<string, number>> = { four: 4, five: 5, six: 6, seven: 7, eight: 8 };
+  expect(numbers[/serves (\w+) simulated models/.exec(README)![1]!]).toBe(data.length);
+});
+
+test('the code in the README works as it stands', async () => {
+  const code = /```ts\n([\s\S]*?)```/.exec(README)![1]!.replace('http://127.0.0.1:8080', url);
+  const script = `${code}\nconsole.log(answer.usage.cost_nanousd);`;
+  const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', script], { cwd: ROOT });
+  expect(stdout.trim()).toBe('22350');
+});
+
 test('the commands of the README work while the server runs', async () => {
   const commands = [...README.matchAll(/^npm run -s tollgate -- (.*)$/gm)].map(([, command]) => command!);
   expect(commands.length).toBeGreaterThanOrEqual(3);
@@ -77,21 +101,74 @@ test('the commands of the README work while the server runs', async () => {
   }
 });
 
-test('every page the documents link to is there', () => {
-  for (const page of ['README.md', 'ARCHITECTURE.md', 'CHANGELOG.md']) {
-    const text = readFileSync(join(ROOT, page), 'utf8');
-    const links = [...text.matchAll(/\]\(((?!http)[^)#]+)/g)].map(([, target]) => target!);
-    expect(links.filter((target) => !existsSync(join(ROOT, target)))).toEqual([]);
-  }
+const PAGES = [
+  ...['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'bench/README.md'],
+  ...pagesUnder('docs'),
+  ...pagesUnder('docs/decisions'),
+];
+
+function pagesUnder(path: string): string[] {
+  return readdirSync(join(ROOT, path))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `${path}/${name}`);
+}
+
+const read = (page: string): string => readFileSync(join(ROOT, page), 'utf8');
+
+/** Headings as links name them: lower case, dashes for blanks, everything else left out. */
+function anchorsOf(page: string): string[] {
+  return [...read(page).matchAll(/^#+ (.*)$/gm)].map(([, heading]) =>
+    heading!
+      .toLowerCase()
+      .replace(/[^\w\s-]/g, '')
+      .replace(/\s/g, '-'),
+  );
+}
+
+test.each(PAGES)('every link of %s leads to a page and a heading that exist', (page) => {
+  const links = [...read(page).matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]+))?\)/g)];
+  const broken = links.filter(([, path = '', anchor]) => {
+    const target = path === '' ? page : join(dirname(page), path);
+    return !existsSync(join(ROOT, target)) || (anchor !== undefined && !anchorsOf(target).includes(anchor));
+  });
+  expect(broken.map(([link]) => link)).toEqual([]);
 });
 
 test('every page of the documents can be found from the README', () => {
-  const pages = readdirSync(join(ROOT, 'docs')).filter((name) => name.endsWith('.md'));
-  expect(pages.filter((page) => !README.includes(`(docs/${page})`))).toEqual([]);
+  const pages = [...pagesUnder('docs'), 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'bench/README.md'];
+  expect(pages.filter((page) => !README.includes(`(${page})`))).toEqual([]);
+});
+
+const firstWord = ({ name }: { name: string }): string => name.split(' ', 1)[0]!;
+const COMMAND_NAMES = COMMANDS.flatMap((command) =>
+  'leaves' in command ? command.leaves.map((leaf) => `${command.name} ${firstWord(leaf)}`) : [firstWord(command)],
+).concat('help');
+
+test.each(PAGES)('every npm script and command that %s names exists', (page) => {
+  const scripts = Object.keys((JSON.parse(read('package.json')) as { scripts: object }).scripts);
+  const named = [...read(page).matchAll(/\bnpm run (?:-s )?([\w:]+)/g)].map(([, name]) => name!);
+  expect(named.filter((name) => !scripts.includes(name))).toEqual([]);
+  const code = [...read(page).matchAll(/`[^`\n]+`|^```sh\n[\s\S]*?^```/gm)].map(([text]) => text).join('\n');
+  const typed = [...code.matchAll(/(?:`|^|\$ |-- |\.js )tollgate ((?:[a-z]+ ?)+)/gm)].map(([, words]) => words!.trim());
+  const isCommand = (words: string): boolean =>
+    COMMAND_NAMES.some((name) => `${words} `.startsWith(`${name} `) || name.startsWith(`${words} `));
+  expect(typed.filter((words) => !isCommand(words))).toEqual([]);
+});
+
+test('the README names every billed route, and variables that switch hosts on', () => {
+  const routes = routeTable({} as Parameters<typeof routeTable>[0]);
+  const billed = routes.flatMap((route) => ('run' in route && route.run === exchange ? [`/v1${route.path}`] : []));
+  expect(billed.length).toBeGreaterThan(5);
+  expect(billed.filter((path) => !README.includes(`\`${path}\``))).toEqual([]);
+  const variables = HOST_ROWS.flatMap(({ keyVariables }) => keyVariables);
+  const named = [...README.matchAll(/`(\w+_API_KEY)`/g)].map(([, name]) => name!);
+  expect(named.length).toBeGreaterThan(0);
+  expect(named.filter((name) => !variables.includes(name))).toEqual([]);
 });
 
 test('every path the architecture names is there', () => {
-  const text = readFileSync(join(ROOT, 'ARCHITECTURE.md'), 'utf8');
-  const paths = [...text.matchAll(/`((?:src|test|docs|bench)\/[\w./<>-]*)`/g)].map(([, path]) => path!);
+  const paths = [...read('ARCHITECTURE.md').matchAll(/`((?:src|test|docs|bench)\/[\w./<>-]*)`/g)].map(
+    ([, path]) => path!,
+  );
   expect(paths.filter((path) => !path.includes('<') && !existsSync(join(ROOT, path)))).toEqual([]);
 });

@@ -1,0 +1,107 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { ENDINGS } from '../src/canonical/receipt.ts';
+import { type ExchangeRecord, openRecord } from '../src/gateway/exchange-record.ts';
+import { LOSS_REASONS } from '../src/gateway/meter.ts';
+import { Metrics } from '../src/http/metrics.ts';
+
+/** docs/metrics.md is compared with the text that /metrics answers: names, types and labels. */
+
+const PAGE = readFileSync(new URL('../docs/metrics.md', import.meta.url), 'utf8');
+
+interface Metric {
+  readonly type: string;
+  readonly labels: readonly string[];
+}
+
+const ROWS: ReadonlyMap<string, Metric> = new Map(
+  [...PAGE.matchAll(/^\| `(\w+)` \| (\w+) \| (.*?) ?\| .+ \|$/gm)].map(([, name, type, labels]) => [
+    name!,
+    { type: type!, labels: [...labels!.matchAll(/`(\w+)`/g)].map(([, label]) => label!).toSorted() },
+  ]),
+);
+
+const USAGE = {
+  freshTokens: 1,
+  cacheReadTokens: 1,
+  cacheWriteTokens: 1,
+  cacheWrite1hTokens: 1,
+  outputTokens: 1,
+  reasoningTokens: 0,
+};
+
+/** A call that touches every counter: charged, with a loss, after a retry. */
+function recordOfEverything(): ExchangeRecord {
+  const call = {
+    requestId: 'req_1',
+    route: '/v1/chat/completions',
+    caller: { accountId: 1n, key: null },
+    startedMs: 0,
+  };
+  return {
+    ...openRecord(call as unknown as Parameters<typeof openRecord>[0]),
+    effectiveModel: 'a-model',
+    status: 200,
+    ended: 'complete',
+    usage: USAGE,
+    lossReason: LOSS_REASONS[0],
+    lossNanousd: 1n,
+    heldAfterMs: 1,
+    tries: ['one', 'two', 'three'].map((host) => ({ host, outcome: 'failed', ms: 1 })),
+  };
+}
+
+async function metricsText(): Promise<string> {
+  const metrics = new Metrics({
+    callsUnderWay: () => 1,
+    ledgerDepth: () => 1,
+    hostConnections: () => 1,
+    eventLoopLagMs: () => 1,
+    hosts: () => [{ host: 'one', state: 'well', firstByteMs: 1 }],
+  });
+  metrics.observe(recordOfEverything());
+  metrics.turnedAway('rate');
+  metrics.hosts.ejected('one', 'failures');
+  metrics.hosts.returned('one');
+  metrics.hosts.refused('one', 'key');
+  return metrics.text();
+}
+
+function labelsOf(text: string, name: string): string[] {
+  const line = text.split('\n').find((one) => one.startsWith(`${name} `) || one.startsWith(`${name}{`));
+  expect(line, `${name} has no value here: let metricsText() count something for it.`).toBeDefined();
+  return [...line!.matchAll(/(\w+)="/g)].map(([, label]) => label!).toSorted();
+}
+
+const text = await metricsText();
+const DECLARED = [...text.matchAll(/^# TYPE (\w+) (\w+)$/gm)].map(([, name, type]) => ({ name: name!, type: type! }));
+const OURS = DECLARED.filter(({ name }) => name.startsWith('tollgate_'));
+
+test('docs/metrics.md has a row for every metric, and no row for anything else', () => {
+  expect([...ROWS.keys()].toSorted()).toEqual(OURS.map(({ name }) => name).toSorted());
+});
+
+test('metrics of other names are the standard ones of a Node process', () => {
+  expect(DECLARED.filter(({ name }) => !/^(tollgate|process|nodejs)_/.test(name))).toEqual([]);
+});
+
+test.each(OURS)('$name has the type and the labels that docs/metrics.md gives', ({ name, type }) => {
+  const sample = type === 'histogram' ? `${name}_count` : name;
+  expect(ROWS.get(name)).toEqual({ type, labels: labelsOf(text, sample) });
+});
+
+test('docs/metrics.md names every value of a label that is a closed set', () => {
+  const states = [...text.matchAll(/^tollgate_host_state\{.*state="(\w+)"/gm)].map(([, state]) => state!);
+  const kinds = [...text.matchAll(/^tollgate_tokens_total\{.*kind="(\w+)"/gm)].map(([, kind]) => kind!);
+  const retries = [...text.matchAll(/^tollgate_host_retries_total\{.*retry="(\w+)"/gm)].map(([, retry]) => retry!);
+  expect([states.length, kinds.length, retries.length]).toEqual([5, 4, 2]);
+  const values = [...ENDINGS, ...LOSS_REASONS, ...states, ...kinds, ...retries];
+  expect(values.filter((value) => !PAGE.includes(`\`${value}\``))).toEqual([]);
+});
+
+test('the alerts of docs/metrics.md ask only for metrics that exist', () => {
+  const asked = [...PAGE.matchAll(/^ +expr: (.*)$/gm)].flatMap(([, expression]) => expression!.match(/tollgate_\w+/g)!);
+  expect(asked.length).toBeGreaterThan(5);
+  const known = OURS.flatMap(({ name }) => [name, `${name}_bucket`]);
+  expect(asked.filter((name) => !known.includes(name))).toEqual([]);
+});
