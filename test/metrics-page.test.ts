@@ -57,6 +57,7 @@ async function metricsText(): Promise<string> {
     ledgerDepth: () => 1,
     hostConnections: () => 1,
     eventLoopLagMs: () => 1,
+    logLinesDropped: () => 1,
     hosts: () => [{ host: 'one', state: 'well', firstByteMs: 1 }],
   });
   metrics.observe(recordOfEverything());
