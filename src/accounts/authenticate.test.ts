@@ -66,7 +66,6 @@ describe('local mode', () => {
     ['no key', []],
     ['a key of another service', ['authorization', 'Bearer sk-other']],
     ['another scheme', ['authorization', 'Basic abc']],
-    ['an unknown or revoked gateway key', ['x-api-key', UNKNOWN]],
   ])('%s is the local account', async (_, headers) => {
     expect(await authenticate(headers, local)).toEqual({ accountId: LOCAL, keyId: null, key: null });
   });
@@ -75,6 +74,19 @@ describe('local mode', () => {
     expect(await authenticate(['x-api-key', KEY], local)).toMatchObject({ accountId: 10n, keyId: 1n });
     const both = ['authorization', 'Bearer sk-other', 'x-api-key', KEY];
     expect(await authenticate(both, local)).toMatchObject({ accountId: 10n });
+  });
+
+  test.each<[string, string[]]>([
+    ['an unknown or revoked gateway key', ['x-api-key', UNKNOWN]],
+    ['a truncated gateway key', ['authorization', `Bearer ${KEY.slice(0, -3)}`]],
+    ['a mistyped gateway key', ['authorization', `Bearer ${KEY.slice(0, -1)}_`]],
+    ['a bare prefix', ['x-api-key', 'tg_']],
+    [
+      'an unknown gateway key beside a key of another service',
+      ['authorization', 'Bearer sk-other', 'x-api-key', UNKNOWN],
+    ],
+  ])('%s is refused, not served on the unlimited local account', async (_, headers) => {
+    expect(await authenticate(headers, local)).toMatchObject({ status: 401, code: 'invalid_api_key' });
   });
 
   test('two different gateway keys leave open who pays, so they are refused', async () => {

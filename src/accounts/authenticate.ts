@@ -1,6 +1,6 @@
 import { GatewayError } from '../canonical/errors.ts';
 import type { KeyRow } from '../store/store.ts';
-import { hasKeyShape } from './keys.ts';
+import { looksLikeKey } from './keys.ts';
 
 /** Who a request is billed to; without a key only in local mode. */
 export interface Caller {
@@ -26,10 +26,13 @@ export function authenticate(
   const credentials = readCredentials(rawHeaders);
   if (gate.localAccountId !== null) return authenticateLocal(credentials, gate.localAccountId, gate);
   const secret = theOneSecret(credentials);
-  return secret === null ? invalidKey() : whenFound(gate.directory.find(secret), null);
+  return secret === null ? invalidKey() : whenFound(gate.directory.find(secret));
 }
 
-/** Local mode: a gateway key in good order is honoured, everything else that people send by habit is ignored. */
+/**
+ * Local mode: whatever looks like a gateway key must be a valid one, or revoking a key would lift its cap. Keys of other
+ * services, which clients send by habit, are ignored.
+ */
 function authenticateLocal(
   credentials: readonly Credential[],
   accountId: bigint,
@@ -37,18 +40,17 @@ function authenticateLocal(
 ): Caller | GatewayError | Promise<Caller | GatewayError> {
   const local: Caller = { accountId, keyId: null, key: null };
   const secrets = new Set(
-    credentials.map(({ secret }) => secret).filter((secret) => secret !== null && hasKeyShape(secret)),
+    credentials.map(({ secret }) => secret).filter((secret) => secret !== null && looksLikeKey(secret)),
   );
   if (secrets.size > 1) return invalidKey();
   const [secret] = secrets;
-  return secret == null ? local : whenFound(gate.directory.find(secret), local);
+  return secret == null ? local : whenFound(gate.directory.find(secret));
 }
 
 function whenFound(
   found: KeyRow | null | Promise<KeyRow | null>,
-  otherwise: Caller | null,
 ): Caller | GatewayError | Promise<Caller | GatewayError> {
-  const answer = (key: KeyRow | null) => (key === null ? (otherwise ?? invalidKey()) : callerOf(key));
+  const answer = (key: KeyRow | null) => (key === null ? invalidKey() : callerOf(key));
   return found instanceof Promise ? found.then(answer) : answer(found);
 }
 

@@ -2,7 +2,9 @@ import { hash } from 'node:crypto';
 import { checksum6, randomBase62 } from '../kit/ids.ts';
 import { Secret } from '../kit/secret.ts';
 
-const PREFIX = 'tg_live_';
+/** How every gateway key begins, whatever its kind. */
+const FAMILY = 'tg_';
+const PREFIX = `${FAMILY}live_`;
 const RANDOM_CHARACTERS = 32;
 const CHECKSUM_CHARACTERS = 6;
 const SHAPE = new RegExp(`^${PREFIX}[0-9A-Za-z]{${RANDOM_CHARACTERS + CHECKSUM_CHARACTERS}}$`);
@@ -26,6 +28,11 @@ export function mintSecret(): MintedKey {
     prefix: text.slice(0, PREFIX.length + SHOWN_CHARACTERS),
     lastFour: text.slice(-SHOWN_CHARACTERS),
   };
+}
+
+/** Also true for a truncated or mistyped gateway key. */
+export function looksLikeKey(text: string): boolean {
+  return text.startsWith(FAMILY);
 }
 
 /** Cheap, and says nothing about the checksum. */
