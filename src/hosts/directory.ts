@@ -86,8 +86,13 @@ function readyHost({ row, key }: ConfiguredHost, egress: Sender): ReadyHost {
     row,
     send: (path, wireHeaders, body, receiver) =>
       egress.send({ origin, path: prefix + path, headers: together(wireHeaders), body }, receiver),
-    hideKey: (text) => (key === null ? text : text.replaceAll(key.reveal(), '[key]')),
+    hideKey: (text) => (key === null ? text : withoutKey(text, key.reveal())),
   };
+}
+
+/** A host may quote the key as it is, or encoded as in a URL. */
+function withoutKey(text: string, key: string): string {
+  return text.replaceAll(key, '[key]').replaceAll(encodeURIComponent(key), '[key]');
 }
 
 /** Puts a wire's headers beside the host's own; most calls bring the same as the last one, and get the same object. */

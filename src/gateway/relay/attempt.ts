@@ -65,8 +65,29 @@ export const HOST_WELL: HostSign = { kind: 'well', firstByteMs: null };
 export const HOST_FAILED: HostSign = { kind: 'failed' };
 export const NOTHING_LEARNED: HostSign = { kind: 'nothing' };
 
-/** A host's own error, and how long it asked to be left alone. */
-export function faultOf(error: HostError, { hostCall }: AttemptTerms, retryAfterMs: number | null): HostFault {
+/** A host's error as the caller is told of it, and as the operator is. */
+export interface HostFailure {
+  readonly error: GatewayError;
+  readonly fault: HostFault;
+}
+
+/** Reads a host's error. Hosts echo keys and account ids in any field, so every string is redacted before it is used. */
+export function readHostFailure(
+  said: HostError,
+  terms: AttemptTerms,
+  retryAfterMs: number | null,
+  contentLeft: boolean,
+): HostFailure {
+  const redacted = redact(said, terms.hideKey);
+  return { error: errorForCaller(redacted, contentLeft), fault: faultOf(redacted, terms, retryAfterMs) };
+}
+
+function redact(error: HostError, hideKey: (text: string) => string): HostError {
+  const hide = (text: string | null): string | null => (text === null ? null : hideKey(text));
+  return { ...error, message: hideKey(error.message), code: hide(error.code), param: hide(error.param) };
+}
+
+function faultOf(error: HostError, { hostCall }: AttemptTerms, retryAfterMs: number | null): HostFault {
   const { kind, status, code } = error;
   const named = code !== null && /^[\w.-]{1,64}$/.test(code) ? ` ${code}` : '';
   return {
@@ -103,20 +124,19 @@ const NEVER_CONNECTED = new Set([
 ]);
 
 /** The connection failed; where there never was one, the host cannot have worked. */
-export function connectionFault(error: Error, { hostCall }: AttemptTerms): HostFault {
+export function connectionFault(error: Error, { hostCall, hideKey }: AttemptTerms): HostFault {
   const { code } = error as NodeJS.ErrnoException;
   const turnedAway = code !== undefined && NEVER_CONNECTED.has(code);
   const forCaller = hostCall.explain?.(error) ?? null;
-  return { words: error.message, retryable: true, turnedAway, sign: HOST_FAILED, forCaller };
+  return { words: hideKey(error.message), retryable: true, turnedAway, sign: HOST_FAILED, forCaller };
 }
 
 const BROKEN_OFF = 'The model broke off in the middle of its answer; what had arrived is charged.';
 
 /** What a caller is told about a host's error: its words only where they are about the caller's own request. */
-export function errorForCaller(error: HostError, { hideKey }: AttemptTerms, contentLeft: boolean): GatewayError {
+function errorForCaller(error: HostError, contentLeft: boolean): GatewayError {
   if (error.forCaller !== undefined) return error.forCaller;
-  const { param, code } = error;
-  const message = hideKey(error.message);
+  const { message, param, code } = error;
   switch (error.kind) {
     case 'over_window':
       return new GatewayError('host_context_length_exceeded', { message, param });

@@ -13,14 +13,13 @@ import {
   type AttemptTerms,
   CLIENT_GONE_STATUS,
   connectionFault,
-  errorForCaller,
-  faultOf,
   HOST_FAILED,
   HOST_WELL,
   type HostFault,
   hostFailed,
   isEncoded,
   NOTHING_LEARNED,
+  readHostFailure,
   retryAfterMsOf,
 } from './attempt.ts';
 
@@ -119,8 +118,8 @@ class BufferedRelay implements AnswerReceiver {
   }
 
   #refused(hostError: HostError): void {
-    const fault = this.#unlessBegun(faultOf(hostError, this.#terms, this.#retryAfterMs));
-    this.#finish(this.#nothing('failed', errorForCaller(hostError, this.#terms, false), fault));
+    const { error, fault } = readHostFailure(hostError, this.#terms, this.#retryAfterMs, false);
+    this.#finish(this.#nothing('failed', error, this.#unlessBegun(fault)));
   }
 
   #breakOff(words: string): void {

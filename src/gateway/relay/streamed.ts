@@ -13,13 +13,12 @@ import {
   type AttemptTerms,
   CLIENT_GONE_STATUS,
   connectionFault,
-  errorForCaller,
-  faultOf,
   HOST_FAILED,
   type HostFault,
   hostFailed,
   isEncoded,
   NOTHING_LEARNED,
+  readHostFailure,
   retryAfterMsOf,
 } from './attempt.ts';
 import { StreamOutlet } from './stream-outlet.ts';
@@ -205,8 +204,9 @@ class StreamedRelay implements AnswerReceiver {
 
   #hostFailed(hostError: HostError): void {
     this.#letGo();
-    const error = errorForCaller(hostError, this.#terms, this.#stream.relayedBytes > 0);
-    this.#finish(this.#result('upstream_error', error, faultOf(hostError, this.#terms, this.#retryAfterMs)));
+    const contentLeft = this.#stream.relayedBytes > 0;
+    const { error, fault } = readHostFailure(hostError, this.#terms, this.#retryAfterMs, contentLeft);
+    this.#finish(this.#result('upstream_error', error, fault));
   }
 
   #breakOff(words: string): void {

@@ -53,7 +53,7 @@ function saidBy({ message, code, type, param }: Members): Said {
 }
 
 function words(value: unknown): string {
-  return plainWords(value).replace(ACCOUNT_ID, '***').slice(0, LIMITS.hostErrorCharactersMax);
+  return withoutAccountIds(plainWords(value)).slice(0, LIMITS.hostErrorCharactersMax);
 }
 
 /** Validators answer with lists of faults; only where each lies and what it is belongs in a sentence. */
@@ -75,8 +75,13 @@ function isName(value: unknown): boolean {
 /** Keys and ids of our accounts with hosts, should one stand in a sentence about the caller's request. */
 const ACCOUNT_ID = /\b(?:sk|org|proj|wrkspc)[-_](?=[\w*-]*[\d*])[\w*-]{6,}/g;
 
+function withoutAccountIds(text: string): string {
+  return text.replace(ACCOUNT_ID, '***');
+}
+
 function shortText(value: unknown): string | null {
-  return typeof value === 'string' && value !== '' ? value.slice(0, LIMITS.hostErrorCodeCharactersMax) : null;
+  if (typeof value !== 'string' || value === '') return null;
+  return withoutAccountIds(value).slice(0, LIMITS.hostErrorCodeCharactersMax);
 }
 
 function understand(status: number, said: Said): HostError {
