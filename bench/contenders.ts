@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Child, MEASURED_CORE } from './child.ts';
 import type { TollgateHello, TollgateTerms } from './tollgate.ts';
-import { UPSTREAM_MODEL } from './traffic.ts';
+import { CATALOG_MODEL, UPSTREAM_MODEL } from './traffic.ts';
 
 /** Something that answers chat calls, and how it wants to be called. */
 export interface Contender {
@@ -24,16 +24,9 @@ export async function startPassThrough(upstreamPort: number): Promise<Contender>
   return { name: 'bare Node pass-through', child, port: hello.port, model: UPSTREAM_MODEL, headers: {} };
 }
 
-/** One process, two rows: the model decides which relay a call takes. */
-export async function startTollgate(terms: TollgateTerms, nodeFlags: readonly string[] = []): Promise<Contender[]> {
+export async function startTollgate(terms: TollgateTerms, nodeFlags: readonly string[] = []): Promise<Contender> {
   const { child, hello } = await Child.ready<TollgateHello>(MEASURED_CORE, 'tollgate.ts', terms, nodeFlags);
-  return ['exact', 'mended'].map((relay) => ({
-    name: `Tollgate, ${relay}`,
-    child,
-    port: hello.port,
-    model: `bench-${relay}`,
-    headers: {},
-  }));
+  return { name: 'Tollgate', child, port: hello.port, model: CATALOG_MODEL, headers: {} };
 }
 
 /** The published package, outside this project's dependencies; null where it cannot be installed. */

@@ -80,7 +80,7 @@ async function startAll(folder: string, keys: readonly string[]) {
   const contenders = [
     direct,
     await startPassThrough(upstreamPort),
-    ...(await startTollgate({ folder, upstreamPort })),
+    await startTollgate({ folder, upstreamPort }),
     ...(portkey === null ? [] : [portkey]),
     ...(nginx === null ? [] : [nginx]),
   ].filter(({ name }) => name.includes('Tollgate') || name.includes(values.only));

@@ -11,31 +11,32 @@ import { announce, readTerms } from './child.ts';
 const { folder, upstreamPort } = readTerms<{ folder: string; upstreamPort: number }>();
 
 const MODELS = [
-  { id: 'hub-exact', host: 'exact', wire: 'chat' },
-  { id: 'hub-chat', host: 'mended', wire: 'chat' },
-  { id: 'hub-messages', host: 'mended', wire: 'messages' },
-  { id: 'hub-responses', host: 'mended', wire: 'responses' },
+  { id: 'hub-chat', wire: 'chat' },
+  { id: 'hub-messages', wire: 'messages' },
+  { id: 'hub-responses', wire: 'responses' },
 ] as const;
 
-const rows: ModelRow[] = MODELS.map(({ id, host, wire }) => ({
+const rows: ModelRow[] = MODELS.map(({ id, wire }) => ({
   id,
   context_window: 128_000,
   max_output_tokens: 16_384,
   caps: ['chat', 'messages'],
   price: { input: 150_000_000, output: 600_000_000 },
-  hosts: [{ host, model: 'bench', wire }],
+  hosts: [{ host: 'bench', model: 'bench', wire }],
 }));
 
 const base = HOST_ROWS.find((row) => row.simulated)!;
 const running = await startGateway({
   config: { ...loadConfig({ argvFlags: { data: folder, port: '0', sim: false }, env: {}, cwd: folder }), models: rows },
-  hosts: (['exact', 'mended'] as const).map((relay) => ({
-    row: { ...base, name: relay, baseUrl: `http://127.0.0.1:${upstreamPort}/v1`, relay },
-    key: null,
-    keySource: null,
-    local: false,
-    models: [],
-  })),
+  hosts: [
+    {
+      row: { ...base, name: 'bench', baseUrl: `http://127.0.0.1:${upstreamPort}/v1` },
+      key: null,
+      keySource: null,
+      local: false,
+      models: [],
+    },
+  ],
   clock: systemClock,
   log: createLog({ level: 'info', destination: join(folder, 'calls.log') }),
   onFatal: (error) => {

@@ -3,11 +3,10 @@ export const HUB_CHUNKS = 200;
 
 /** Every way a stream can pass: the client's path and body, and the model whose host is reached that way. */
 export const PASSAGES: Readonly<Record<string, { readonly path: string; readonly body: object }>> = {
-  'chat, exact': chat('hub-exact'),
-  'chat, mended': chat('hub-chat'),
+  chat: chat('hub-chat'),
   'chat to messages': chat('hub-messages'),
   'chat to responses': chat('hub-responses'),
-  'messages, mended': {
+  messages: {
     path: '/v1/messages',
     body: { model: 'hub-messages', max_tokens: 512, stream: true, messages: [{ role: 'user', content: 'Hello' }] },
   },
@@ -15,7 +14,7 @@ export const PASSAGES: Readonly<Record<string, { readonly path: string; readonly
     path: '/v1/messages',
     body: { model: 'hub-chat', max_tokens: 512, stream: true, messages: [{ role: 'user', content: 'Hello' }] },
   },
-  'responses, mended': { path: '/v1/responses', body: { model: 'hub-responses', stream: true, input: 'Hello' } },
+  responses: { path: '/v1/responses', body: { model: 'hub-responses', stream: true, input: 'Hello' } },
   'responses to chat': { path: '/v1/responses', body: { model: 'hub-chat', stream: true, input: 'Hello' } },
 };
 

@@ -11,7 +11,6 @@ import type { UpstreamHello } from './upstream.ts';
 const { values } = parseArgs({
   options: {
     shape: { type: 'string' },
-    relay: { type: 'string', default: 'mended' },
     seconds: { type: 'string', default: '8' },
     rows: { type: 'string', default: '1000000' },
     top: { type: 'string', default: '10' },
@@ -43,8 +42,7 @@ async function profileShape(folder: string, shape: Shape): Promise<void> {
   const load = await startLoad();
   const profiles = join(folder, 'profiles');
   const flags = ['--cpu-prof', `--cpu-prof-dir=${profiles}`, '--cpu-prof-interval=500'];
-  const contenders = await startTollgate({ folder, upstreamPort: hello.port }, flags);
-  const tollgate = contenders.find(({ name }) => name.endsWith(values.relay))!;
+  const tollgate = await startTollgate({ folder, upstreamPort: hello.port }, flags);
   const around = { upstream, load, keys, connections: 64 };
   await measure(around, tollgate, shape, WARM_UP_SECONDS);
   const startMicros = monotonicMicros();
@@ -53,7 +51,7 @@ async function profileShape(folder: string, shape: Shape): Promise<void> {
   await tollgate.child.stop();
   await Promise.all([upstream.stop(), load.stop()]);
   const { answered, perSecond, cpuMicros } = figures;
-  say(`\n${shape}, ${values.relay}: ${perSecond.toFixed(0)} requests/s, ${cpuMicros.toFixed(0)} µs of CPU each`);
+  say(`\n${shape}: ${perSecond.toFixed(0)} requests/s, ${cpuMicros.toFixed(0)} µs of CPU each`);
   for (const file of readdirSync(profiles).sort()) printTop(join(profiles, file), { startMicros, endMicros, answered });
 }
 

@@ -8,6 +8,7 @@ import { systemClock } from '../src/kit/clock.ts';
 import { createLog } from '../src/kit/log.ts';
 import { startGateway } from '../src/main/start.ts';
 import { announce, readTerms } from './child.ts';
+import { CATALOG_MODEL, UPSTREAM_MODEL } from './traffic.ts';
 
 /** The gateway as it is run for others: hosted, every call with a key, a log line and durable money. */
 export interface TollgateTerms {
@@ -25,12 +26,11 @@ export interface BooksReport {
   readonly violations: readonly string[];
 }
 
-const RELAYS = ['exact', 'mended'] as const;
 const { folder, upstreamPort } = readTerms<TollgateTerms>();
 
 const running = await startGateway({
   config: hostedConfig(),
-  hosts: RELAYS.map(host),
+  hosts: [host()],
   clock: systemClock,
   log: createLog({ level: 'info', destination: join(folder, 'calls.log') }),
   onFatal: (error) => {
@@ -48,24 +48,24 @@ function hostedConfig(): Config {
   return {
     ...loadConfig({ argvFlags: flags, env: { TOLLGATE_MASTER_KEY: randomBytes(32).toString('base64') }, cwd: folder }),
     rateLimit,
-    models: RELAYS.map(model),
+    models: [model()],
   };
 }
 
-function host(relay: HostRow['relay']): ConfiguredHost {
+function host(): ConfiguredHost {
   const base = HOST_ROWS.find((row) => row.name === 'openai')!;
-  const row: HostRow = { ...base, name: relay, baseUrl: `http://127.0.0.1:${upstreamPort}/v1`, relay };
+  const row: HostRow = { ...base, name: 'bench', baseUrl: `http://127.0.0.1:${upstreamPort}/v1` };
   return { row, key: null, keySource: null, local: false, models: [] };
 }
 
-function model(relay: string): ModelRow {
+function model(): ModelRow {
   return {
-    id: `bench-${relay}`,
+    id: CATALOG_MODEL,
     context_window: 128_000,
     max_output_tokens: 16_384,
     caps: ['chat', 'tools'],
     price: { input: 150_000_000, output: 600_000_000, cache_read: 75_000_000 },
-    hosts: [{ host: relay, model: `bench-${relay}` }],
+    hosts: [{ host: 'bench', model: UPSTREAM_MODEL }],
   };
 }
 

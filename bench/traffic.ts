@@ -4,8 +4,9 @@ export type Shape = 'buffered' | 'streamed';
 export const SHAPES: readonly Shape[] = ['buffered', 'streamed'];
 
 export const STREAM_CHUNKS = 20;
-/** The upstream's own name for its model; where the catalog's differs, a mended relay has to write it into every frame. */
-export const UPSTREAM_MODEL = 'bench-exact';
+/** The catalog and the upstream name the model differently, so the relay must write the name into every frame. */
+export const CATALOG_MODEL = 'bench';
+export const UPSTREAM_MODEL = 'bench-2026-05-01';
 
 const REQUEST_BYTES = 2048;
 const SENTENCE = 'The quick brown fox jumps over the lazy dog while the "gateway" counts every token it sees.\n';

@@ -1,7 +1,6 @@
 import { scanJson } from '../src/json/json.ts';
 import { type SseFrame, SseFramer } from '../src/kit/sse.ts';
 import { LIMITS } from '../src/limits.ts';
-import { exactStream } from '../src/wires/chat/exact.ts';
 import { mendStream } from '../src/wires/chat/mend.ts';
 import { peek } from '../src/wires/chat/peek.ts';
 import { spliceRequest } from '../src/wires/chat/splice-request.ts';
@@ -84,13 +83,11 @@ function print(name: string, ...figures: readonly string[]): void {
 }
 
 function printStreams(): void {
-  print('µs per frame', 'framing', 'exact', 'mended', 'ratio');
+  print('µs per frame', 'framing', 'relayed');
   for (const [name, shape] of Object.entries(STREAMS)) {
     const bytes = streamOf(shape);
-    const [framing, exact, mended] = [null, exactStream, mendStream].map((open) =>
-      cpuMicros(() => relayAll(open, bytes)),
-    ) as [number, number, number];
-    print(name, framing.toFixed(2), exact.toFixed(2), mended.toFixed(2), (mended / exact).toFixed(2));
+    const figures = [null, mendStream].map((open) => cpuMicros(() => relayAll(open, bytes)).toFixed(2));
+    print(name, ...figures);
   }
 }
 
@@ -151,7 +148,7 @@ function printRequests(): void {
   );
   print(
     'read and write an answer',
-    once(() => spliceResponse(answer, RELAY_TERMS, true).write(BILL)),
+    once(() => spliceResponse(answer, RELAY_TERMS).write(BILL)),
   );
 }
 

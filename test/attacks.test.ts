@@ -67,8 +67,7 @@ const NAMED: Readonly<Record<string, readonly object[]>> = {
 describe.each(Object.keys(NAMED))('the name of a tool told by a host of %s', (host) => {
   const terms = { ...RELAY_TERMS, outputLimit: 10 };
   const opened: Readonly<Record<string, () => StreamRelay>> = {
-    'mended for its own wire': () => WIRES[host]!.relay.stream!.mend(terms),
-    'exact for its own wire': () => WIRES[host]!.relay.stream!.exact(terms),
+    'for its own wire': () => WIRES[host]!.relay.stream!.mend(terms),
     ...Object.fromEntries(
       Object.keys(NAMED)
         .filter((client) => client !== host)
@@ -141,7 +140,7 @@ test('a host cannot write frames of its own through the name of an event', async
     { type: 'message_stop' },
   ];
   const body = frames.map((frame) => `data: ${JSON.stringify(frame)}\n\n`).join('');
-  const mended = await startHarness({ row: { relay: 'mended' } });
+  const mended = await startHarness();
   mended.sim.script({ raw: { contentType: 'text/event-stream', base64: Buffer.from(body).toString('base64') } });
   const ask = { model: 'sim-claude', max_tokens: 5, stream: true, messages: [{ role: 'user', content: 'Hello' }] };
   const text = await (await mended.post(ask, {}, '/v1/messages')).text();

@@ -36,7 +36,7 @@ function readAll(recordings: readonly Recording[]): void {
     describe(readUsage === undefined ? 'hosts that count as the wire does' : `hosts that count by ${readUsage}`, () => {
       let harness: Harness;
       beforeAll(async () => {
-        harness = await startHarness({ row: { relay: 'mended', slots: readUsage === undefined ? {} : { readUsage } } });
+        harness = await startHarness({ row: { slots: readUsage === undefined ? {} : { readUsage } } });
       });
       afterAll(async () => {
         await harness.expectCleanBooks();

@@ -114,7 +114,7 @@ describe.each(slots)('hosts that count by %s', (readUsage) => {
 
   beforeAll(async () => {
     harness = await startHarness({
-      row: { relay: 'mended', slots: readUsage === undefined ? {} : { readUsage } },
+      row: { slots: readUsage === undefined ? {} : { readUsage } },
       config: { models: MODELS as never },
     });
   });

@@ -167,7 +167,7 @@ describe.each(
 )('%s', (_id, recording) => {
   test('is a message to the SDK, with its cost', async () => {
     const usage = expectedUsage(recording);
-    const body = messages.relay.spliceResponse(recording.body, TERMS, true).write(billOf(usage));
+    const body = messages.relay.spliceResponse(recording.body, TERMS).write(billOf(usage));
     answer = { status: 200, contentType: 'application/json', body };
     const message = await client.messages.create(ASK);
     expect(message).toMatchObject({

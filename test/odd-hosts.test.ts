@@ -140,10 +140,10 @@ const STREAMS: readonly [string, SimScript, 'done' | 'error' | 502][] = [
   ['a frame larger than any may be', sse(WORD, chunk(`{"content":"${'x'.repeat(9 * 1024 * 1024)}"}`), FINISH), 'error'],
 ];
 
-describe.each(['exact', 'mended'] as const)('a stream through the %s relay', (relay) => {
+describe('a stream from an odd host', () => {
   let streaming: Harness;
   beforeAll(async () => {
-    streaming = await startHarness({ row: { relay } });
+    streaming = await startHarness();
   });
   afterEach(() => streaming.expectCleanBooks());
   afterAll(() => streaming.stop());

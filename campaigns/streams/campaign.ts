@@ -109,7 +109,7 @@ class Run {
     try {
       const body = lane.body(`${caseMark(number)} hello`);
       const answer = await readRaw(await openRaw(harness.url + lane.path, body, { agent: this.#agent }));
-      const ending = endingOf(lane.wire, lane.stream, answer, lane.relay !== 'exact');
+      const ending = endingOf(lane.wire, lane.stream, answer);
       this.#count(one, ending.how);
       ending.faults.forEach(fail);
       if (one.verdict === 'broken' && ending.how === 'clean') fail(`ended cleanly: ${answer.text.slice(-200)}`);

@@ -22,7 +22,7 @@ export function makeCase(seed: number, number: number, silent = false): Case {
   const { name: spoil, spoiled } = spoilFor(lane, random);
   const contentType = spoiled.contentType ?? 'text/event-stream';
   const carriage = weighted<Carriage>(silent ? SILENCES : CARRIAGES, random);
-  const own = (lane.relay === 'exact' ? spoiled.exactVerdict : undefined) ?? spoiled.verdict;
+  const own = spoiled.verdict;
   // Nobody can say where a body ends that may mean anything.
   const body = own === 'either' ? { ...spoiled.body, finishByte: 0, endByte: 0 } : spoiled.body;
   const carried = carriage.carry(body, contentType, random);

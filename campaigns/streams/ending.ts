@@ -12,10 +12,10 @@ interface Event {
   readonly data: string;
 }
 
-export function endingOf(wire: string, stream: boolean, answer: RawAnswer, looksIntoFrames: boolean): Ending {
+export function endingOf(wire: string, stream: boolean, answer: RawAnswer): Ending {
   if (answer.ended === 'cut') return { how: 'cut', faults: [] };
   if (answer.status !== 200) return refused(answer);
-  return stream ? streamed(wire, answer.text, looksIntoFrames) : buffered(answer);
+  return stream ? streamed(wire, answer.text) : buffered(answer);
 }
 
 const REFUSALS = new Set([400, 422, 429, 502, 503, 504, 529]);
@@ -34,23 +34,21 @@ function buffered({ text }: RawAnswer): Ending {
   return { how: 'clean', faults: isError ? ['an error in a whole answer'] : [] };
 }
 
-function streamed(wire: string, text: string, looksIntoFrames: boolean): Ending {
+function streamed(wire: string, text: string): Ending {
   const events = eventsOf(text);
   const faults: string[] = [];
   const ends = events.flatMap((event, at) => (isEnd(wire, event) ? [at] : []));
   if (ends.length > 1) faults.push(`${ends.length} ends`);
   const last = events.at(-1);
-  if (looksIntoFrames) {
-    const odd = events.find(({ data }) => data !== '[DONE]' && typeof parsed(data) !== 'object');
-    if (odd !== undefined) faults.push(`a frame that is no JSON object: ${odd.data.slice(0, 80)}`);
-  }
+  const odd = events.find(({ data }) => data !== '[DONE]' && typeof parsed(data) !== 'object');
+  if (odd !== undefined) faults.push(`a frame that is no JSON object: ${odd.data.slice(0, 80)}`);
   if (ends.length === 0) {
     if (last === undefined || !isError(last)) faults.push(`no end and no error: ${last?.data.slice(0, 80)}`);
     return { how: 'error', faults };
   }
   const behind = events.slice(ends[0]! + 1).filter(({ name }) => name !== 'gateway_receipt');
   if (behind.length > 0) faults.push(`something after the end: ${behind[0]!.data.slice(0, 80)}`);
-  if (looksIntoFrames && events.some(isError)) faults.push('an error and an end');
+  if (events.some(isError)) faults.push('an error and an end');
   return { how: 'clean', faults };
 }
 

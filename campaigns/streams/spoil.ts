@@ -13,8 +13,6 @@ export type Verdict = 'whole' | 'either' | 'broken';
 export interface Spoiled {
   readonly body: Body;
   readonly verdict: Verdict;
-  /** Relays that do not look into frames cannot know; they are for hosts that were proven to be good. */
-  readonly exactVerdict?: Verdict;
   /** A host that answers as a whole though a stream was asked for. */
   readonly contentType?: string;
 }
@@ -81,7 +79,7 @@ export const SPOILS: readonly Spoil[] = [
     weight: 3,
     spoil: (answer, random) => {
       const style = random.pick<LineStyle>(['crlf', 'cr', 'tight', 'chatty']);
-      return { body: plain(answer, style), verdict: 'whole', exactVerdict: 'either' };
+      return { body: plain(answer, style), verdict: 'whole' };
     },
   },
   {
@@ -112,10 +110,7 @@ export const SPOILS: readonly Spoil[] = [
   {
     name: 'junk for a frame',
     weight: 3,
-    spoil: (answer, random) => ({
-      ...inserted(answer, random, [{ event: null, data: random.pick(JUNK) }], 'broken'),
-      exactVerdict: 'either',
-    }),
+    spoil: (answer, random) => inserted(answer, random, [{ event: null, data: random.pick(JUNK) }], 'broken'),
   },
   {
     name: 'half of a frame',
@@ -125,7 +120,7 @@ export const SPOILS: readonly Spoil[] = [
       const { event, data } = answer.frames[at]!;
       const text = JSON.stringify(data);
       const half = text.slice(0, random.between(1, text.length - 1));
-      return { ...withFrames(answer, answer.frames.with(at, { event, data: half }), 'broken'), exactVerdict: 'either' };
+      return withFrames(answer, answer.frames.with(at, { event, data: half }), 'broken');
     },
   },
   {

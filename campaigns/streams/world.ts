@@ -4,14 +4,12 @@ import { type Harness, simHost, startHarness } from '../../test/harness.ts';
 import type { HostWire } from './answers.ts';
 import { HostileHost } from './hostile-host.ts';
 
-type Relay = 'mended' | 'exact';
-
 /** One way a call can take: the caller's wire, the host's wire, and how the one becomes the other. */
 export interface Lane {
   readonly wire: string;
   readonly path: string;
   readonly hostWire: HostWire;
-  readonly relay: Relay | 'translated';
+  readonly relay: 'same wire' | 'translated';
   readonly stream: boolean;
   body(prompt: string): Record<string, unknown>;
 }
@@ -51,7 +49,7 @@ const TALKING = ['chat', 'messages', 'responses', 'completions'];
 
 function lane(wire: string, hostWire: HostWire, relay: Lane['relay'], stream: boolean): Lane {
   const { path, body } = ROUTES[wire]!;
-  const model = modelName(hostWire, relay === 'exact' ? 'exact' : 'mended');
+  const model = modelName(hostWire);
   return {
     wire,
     path,
@@ -72,8 +70,7 @@ function lane(wire: string, hostWire: HostWire, relay: Lane['relay'], stream: bo
 /** Every wire of a caller to every wire of a host that can serve it. */
 export const LANES: readonly Lane[] = [true, false].flatMap((stream) => [
   ...TALKING.flatMap((wire) => [
-    lane(wire, wire as HostWire, 'mended', stream),
-    lane(wire, wire as HostWire, 'exact', stream),
+    lane(wire, wire as HostWire, 'same wire', stream),
     ...(['chat', 'messages', 'responses'] as const)
       .filter((hostWire) => hostWire !== wire)
       .map((hostWire) => lane(wire, hostWire, 'translated', stream)),
@@ -81,21 +78,20 @@ export const LANES: readonly Lane[] = [true, false].flatMap((stream) => [
   ...(stream
     ? []
     : [
-        lane('embeddings', 'embeddings', 'mended', false),
-        lane('systemone', 'systemone', 'mended', false),
-        lane('decisions', 'systemone', 'mended', false),
+        lane('embeddings', 'embeddings', 'same wire', false),
+        lane('systemone', 'systemone', 'same wire', false),
+        lane('decisions', 'systemone', 'same wire', false),
       ]),
 ]);
 
 const HOST_WIRES = ['chat', 'messages', 'responses', 'completions', 'embeddings', 'systemone'] as const;
-const RELAYS: readonly Relay[] = ['mended', 'exact'];
 
-function modelName(hostWire: string, relay: Relay): string {
-  return `hostile-${hostWire}-${relay}`;
+function modelName(hostWire: string): string {
+  return `hostile-${hostWire}`;
 }
 
-function modelRow(wire: HostWire, relay: Relay): ModelRow {
-  const id = modelName(wire, relay);
+function modelRow(wire: HostWire): ModelRow {
+  const id = modelName(wire);
   const talking = TALKING.includes(wire);
   return {
     id,
@@ -111,17 +107,13 @@ function modelRow(wire: HostWire, relay: Relay): ModelRow {
   } as ModelRow;
 }
 
-/** A real gateway before a host that means harm, with a model for every wire and relay. */
+/** A real gateway before a host that means harm, with a model for every wire. */
 export async function openWorld(clock?: Clock): Promise<World> {
   const host = await HostileHost.start();
-  const places = HOST_WIRES.flatMap((wire) => RELAYS.map((relay) => ({ wire, relay })));
   const harness = await startHarness({
     ...(clock !== undefined && { clock }),
-    config: { models: places.map(({ wire, relay }) => modelRow(wire, relay)) },
-    hosts: () =>
-      places.map(({ wire, relay }) =>
-        simHost(host, { name: modelName(wire, relay), wires: [wire], relay, simulated: false }),
-      ),
+    config: { models: HOST_WIRES.map(modelRow) },
+    hosts: () => HOST_WIRES.map((wire) => simHost(host, { name: modelName(wire), wires: [wire], simulated: false })),
   });
   return {
     harness,

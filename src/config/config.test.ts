@@ -260,7 +260,6 @@ describe('hosts and their keys', () => {
     expect(host).toMatchObject({ key: null, local: true });
     expect(host?.row).toMatchObject({
       baseUrl: 'http://localhost:11434/v1',
-      relay: 'mended',
       outputLimitField: 'max_tokens',
     });
     expect(host?.models.map(({ id, model }) => [id, model])).toEqual([

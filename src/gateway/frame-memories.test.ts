@@ -4,13 +4,13 @@ import type { Candidate } from '../hosts/directory.ts';
 import { FrameMemory } from '../wires/frames/frame-memory.ts';
 import { frameMemoryOf } from './frame-memories.ts';
 
-test('a candidate has one memory for each way of relaying it, and shares none with others', () => {
+test('keeps one memory for each candidate with reasoning and one without, shared with no other candidate', () => {
   const [one, other] = [{}, {}] as [Candidate, Candidate];
   const ways = [one, other].flatMap((candidate) =>
-    [true, false].flatMap((exact) => [true, false].map((hides) => [candidate, exact, hides] as const)),
+    [true, false].map((hidesReasoning) => [candidate, hidesReasoning] as const),
   );
   const memories = ways.map((way) => frameMemoryOf(...way));
-  expect(new Set(memories).size).toBe(8);
+  expect(new Set(memories).size).toBe(4);
   expect(ways.map((way) => frameMemoryOf(...way))).toEqual(memories);
 });
 

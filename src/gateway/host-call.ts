@@ -94,15 +94,12 @@ function hubHalves({ call, admission }: CallContext, { wires }: Candidate): HubH
   });
 }
 
-/** The caller's own bytes, spliced; the answer exact or mended. */
+/** Sends the caller's own bytes, edited in place; the host's frames are checked and repaired. */
 function sameWire(context: CallContext, candidate: Candidate): HostCall {
   const { call, text, peek, admission } = context;
   const { row } = candidate.host;
   const { relay } = call.wire;
   const terms = relayTerms(context, candidate);
-  // Where the host's name for the model differs from ours, every frame must be written anew.
-  const isOwnName = candidate.hostModel === admission.model.id;
-  const exact = row.relay === 'exact' && isOwnName && peek.reasoning === null;
   const { outputLimitField, forwards, reducesVectors, slots } = row;
   const { outputLimit, reasoningEffort } = admission;
   const { hostModel } = candidate;
@@ -120,11 +117,8 @@ function sameWire(context: CallContext, candidate: Candidate): HostCall {
         reducesVectors,
         quirks: slots,
       }),
-    openStream: () => {
-      const remembering = { ...terms, memory: frameMemoryOf(candidate, exact, terms.hideReasoning) };
-      return exact ? relay.stream!.exact(remembering) : relay.stream!.mend(remembering);
-    },
-    spliceResponse: (body) => relay.spliceResponse(body, terms, !exact),
+    openStream: () => relay.stream!.mend({ ...terms, memory: frameMemoryOf(candidate, terms.hideReasoning) }),
+    spliceResponse: (body) => relay.spliceResponse(body, terms),
     answerAsStream: (body) => relay.stream?.answerAsStream(body) ?? null,
     readError: (status, body) => relay.readError(status, body),
   };

@@ -10,7 +10,7 @@ import type { HubClient, HubUpstream, StreamReader, StreamWriter, WriteTerms } f
 import type { HostQuirks } from '../wires/quirks.ts';
 import { type BufferedAnswer, HostAnswerBroken, type StreamRelay } from '../wires/wire.ts';
 
-/** The third relay: a host's frames become events, events become the client's frames. */
+/** The relay between two wires: the host's frames become events, and the events become the client's frames. */
 export class TranslatedStream implements StreamRelay {
   readonly #reader: StreamReader;
   readonly #writer: StreamWriter;

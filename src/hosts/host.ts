@@ -62,8 +62,6 @@ export interface HostRow {
   readonly auth: HostAuth;
   /** Environment variables that may hold the key, the first one set wins; each also as `<NAME>_FILE`. Empty: no key is needed. */
   readonly keyVariables: readonly string[];
-  /** `exact` only where a recording test named after the host proves that its frames conform. */
-  readonly relay: 'mended' | 'exact';
   /** Cuts embeddings to the wanted length itself. */
   readonly reducesVectors: boolean;
   readonly outputLimitField: 'max_tokens' | 'max_completion_tokens';

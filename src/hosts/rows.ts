@@ -8,7 +8,6 @@ const PLAIN = {
   wires: ['chat'],
   auth: BEARER,
   keyVariables: [],
-  relay: 'mended',
   reducesVectors: false,
   outputLimitField: 'max_tokens',
   forwards: [],
@@ -211,7 +210,6 @@ const simulated: HostRow = {
   // Filled in at start, when the simulated upstream knows its port.
   baseUrl: '',
   wires: ['chat', 'messages', 'responses', 'completions', 'embeddings', 'systemone'],
-  relay: 'exact',
   outputLimitField: 'max_completion_tokens',
   simulated: true,
 };

@@ -121,7 +121,6 @@ const PLAIN_HOST: Omit<HostRow, 'name' | 'baseUrl'> = {
   reducesVectors: false,
   auth: AUTH_FORMS.bearer,
   keyVariables: [],
-  relay: 'mended',
   outputLimitField: 'max_tokens',
   forwards: [],
   onClientGone: 'drain',
@@ -143,8 +142,6 @@ export function readHostEntry(entry: HostEntry, builtIn: HostRow | undefined): H
     ...(entry.output_limit_field !== undefined && { outputLimitField: entry.output_limit_field }),
     ...(entry.forwards !== undefined && { forwards: entry.forwards }),
     ...(entry.on_client_gone !== undefined && { onClientGone: entry.on_client_gone }),
-    // Another address is another host: nothing was recorded there, so its frames are not trusted to conform.
-    ...(entry.base_url !== undefined && { relay: 'mended' as const }),
   };
 }
 

@@ -16,7 +16,7 @@ export type { HostError, HostErrorKind } from '../canonical/host-error.ts';
 
 /**
  * A wire is a folder and a line in the registry. Its client half reads what callers send and writes what they get;
- * its relay half passes the same wire through, byte for byte (exact) or put right frame by frame (mended).
+ * its relay half passes the same wire through and repairs what hosts get wrong, frame by frame.
  */
 export interface Wire {
   readonly name: string;
@@ -82,7 +82,7 @@ export interface RelayHalf {
   readonly headers?: Readonly<Record<string, string>>;
   spliceRequest(text: JsonText, peek: Peek, terms: UpstreamTerms): Buffer;
   /** Throws HostAnswerBroken when the body is no answer of this wire. */
-  spliceResponse(body: Buffer, terms: RelayTerms, mended: boolean): BufferedAnswer;
+  spliceResponse(body: Buffer, terms: RelayTerms): BufferedAnswer;
   readError(status: number, body: Buffer): HostError;
   /** Absent on wires that never stream. */
   readonly stream?: StreamHalf;
@@ -90,7 +90,6 @@ export interface RelayHalf {
 
 export interface StreamHalf {
   mend(terms: RelayTerms): StreamRelay;
-  exact(terms: RelayTerms): StreamRelay;
   /** A whole answer given where a stream was asked for, as frames of the stream; null if it is no answer. */
   answerAsStream(body: Buffer): Buffer | null;
 }

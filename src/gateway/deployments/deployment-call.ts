@@ -75,7 +75,6 @@ function rowOf({ slug, wires }: Deployment['resource']['provider']): HostRow {
     wires,
     auth: { header: 'api-key', scheme: null },
     keyVariables: [],
-    relay: 'exact',
     reducesVectors: true,
     outputLimitField: 'max_tokens',
     forwards: [],
@@ -88,7 +87,7 @@ function rowOf({ slug, wires }: Deployment['resource']['provider']): HostRow {
 /** The provider's bytes; only in its usage our own cost is said, which is nothing. */
 function spliceResponse({ call }: CallContext, terms: RelayTerms, body: Buffer): BufferedAnswer {
   const text = parseObject(body);
-  const seen = tryReading(() => call.wire.relay.spliceResponse(body, terms, false));
+  const seen = tryReading(() => call.wire.relay.spliceResponse(body, terms));
   const hasUsage = isObject((text.value as { usage?: unknown }).usage);
   return {
     usage: withoutDefect(seen?.usage ?? { state: 'missing' }),

@@ -3,7 +3,6 @@ import { describe, expect, test } from 'vitest';
 import { BILL, chunk, delta, feedPieces, RELAY_TERMS } from '../../../test/chat-wire.ts';
 import { FrameMemory } from '../frames/frame-memory.ts';
 import type { RelayTerms, StreamRelay } from '../wire.ts';
-import { exactStream } from './exact.ts';
 import { mendStream } from './mend.ts';
 
 type Fields = Record<string, unknown>;
@@ -200,8 +199,6 @@ function textOf({ frame, how, words, padding }: Told, own: Identity, lineEnd: st
 const RELAYS: readonly [string, (terms: RelayTerms) => StreamRelay, boolean][] = [
   ['mended', mendStream, false],
   ['mended, without a trace,', mendStream, true],
-  ['exact', exactStream, false],
-  ['exact, without a trace,', exactStream, true],
 ];
 
 describe.each(RELAYS)('%s streams of one host', (_name, open, hideReasoning) => {

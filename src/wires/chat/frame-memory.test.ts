@@ -4,7 +4,6 @@ import { type SseFrame, SseFrameTooLarge } from '../../kit/sse.ts';
 import { LIMITS } from '../../limits.ts';
 import { FrameMemory } from '../frames/frame-memory.ts';
 import type { RelayTerms, StreamRelay } from '../wire.ts';
-import { exactStream } from './exact.ts';
 import { mendStream } from './mend.ts';
 
 type Fields = Record<string, unknown>;
@@ -56,7 +55,6 @@ function bytesKept(value: unknown): string {
 const RELAYS: readonly [string, Open, Partial<RelayTerms>][] = [
   ['mended', mendStream, {}],
   ['mended under another name of the model', mendStream, { catalogModel: 'other/bridge' }],
-  ['exact', exactStream, {}],
 ];
 
 describe.each(RELAYS)('%s streams of one host', (_name, open, more) => {

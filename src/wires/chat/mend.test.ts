@@ -32,6 +32,11 @@ describe('a stream that is right', () => {
     expect(sentOf([...events, chunk([], { usage: USAGE }), DONE])).toBe(sse(...events));
   });
 
+  test.each([1, 2, 3, 7, 64])('passes byte for byte when it arrives in pieces of %i bytes', (pieceBytes) => {
+    const events = [opening, said('Brücke 橋'), said(' x'), said(' y'), stopped];
+    expect(feed(mendStream(RELAY_TERMS), sse(...events, DONE), pieceBytes)).toBe(sse(...events));
+  });
+
   test('is closed by us: the usage that was billed, then the terminator', () => {
     const closing = relayed([opening, said('x'), stopped, DONE])
       .split('\n\n')

@@ -4,7 +4,6 @@ import { BILL, chunk, delta, feedPieces, RELAY_TERMS } from '../../../test/chat-
 import type { UsageReading } from '../../canonical/usage.ts';
 import { completions } from '../completions/index.ts';
 import type { RelayTerms, StreamRelay } from '../wire.ts';
-import { exactStream } from './exact.ts';
 import { mendStream } from './mend.ts';
 
 interface Relayed {
@@ -98,10 +97,8 @@ function bytesOf(frame: string, lineEnd: string): Buffer {
 }
 
 const RELAYS: readonly [string, (terms: RelayTerms) => StreamRelay, readonly object[], readonly object[]][] = [
-  ['exact chat', exactStream, CHAT_SHAPES, CHAT_ENDS],
-  ['mended chat', mendStream, CHAT_SHAPES, CHAT_ENDS],
-  ['exact completions', completions.relay.stream!.exact, TEXT_SHAPES, TEXT_ENDS],
-  ['mended completions', completions.relay.stream!.mend, TEXT_SHAPES, TEXT_ENDS],
+  ['chat', mendStream, CHAT_SHAPES, CHAT_ENDS],
+  ['completions', completions.relay.stream!.mend, TEXT_SHAPES, TEXT_ENDS],
 ];
 
 const cuts = fc.array(fc.nat(5000), { maxLength: 12 });

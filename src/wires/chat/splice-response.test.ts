@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { BILL, deltasIn, feed, RELAY_TERMS } from '../../../test/chat-wire.ts';
 import { HostAnswerBroken, type RelayTerms } from '../wire.ts';
-import { exactStream } from './exact.ts';
 import { mendStream } from './mend.ts';
 import { answerAsStream, spliceResponse } from './splice-response.ts';
 
@@ -27,10 +26,10 @@ const TEXT = choice({ role: 'assistant', content: 'Brücke', refusal: null });
 const CALL = { id: 'c1', type: 'function', function: { name: 'open', arguments: '{}' } };
 
 const bytes = (body: unknown) => Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
-const read = (body: unknown, more: Partial<RelayTerms> = {}, mended = true) =>
-  spliceResponse(bytes(body), { ...RELAY_TERMS, ...more }, mended);
-const written = (body: unknown, more: Partial<RelayTerms> = {}, mended = true) =>
-  JSON.parse(read(body, more, mended).write(BILL).toString()) as Fields & { choices: { message: Fields }[] };
+const read = (body: unknown, more: Partial<RelayTerms> = {}) =>
+  spliceResponse(bytes(body), { ...RELAY_TERMS, ...more });
+const written = (body: unknown, more: Partial<RelayTerms> = {}) =>
+  JSON.parse(read(body, more).write(BILL).toString()) as Fields & { choices: { message: Fields }[] };
 const messageOf = (message: unknown, more: Partial<RelayTerms> = {}) =>
   written(answer([choice(message)]), more).choices[0]!;
 
@@ -40,11 +39,9 @@ describe('an answer that is right', () => {
       "choices":[{"index":0,"message":{"role":"assistant","content":"\\u00fc"},"finish_reason":"stop"}], "usage":{"prompt_tokens":1, "completion_tokens":2, "total_tokens":3 } }`;
     const usage =
       '{"prompt_tokens":7,"completion_tokens":3,"total_tokens":10,"cost":9007199.254740993,"cost_nanousd":9007199254740993}';
-    for (const mended of [true, false]) {
-      expect(read(body, {}, mended).write(BILL).toString()).toBe(
-        body.replace('"x"', '"bridge"').replace(/\{"prompt_tokens":1[^}]*\}/, usage),
-      );
-    }
+    expect(read(body).write(BILL).toString()).toBe(
+      body.replace('"x"', '"bridge"').replace(/\{"prompt_tokens":1[^}]*\}/, usage),
+    );
   });
 
   test('has its usage read and its words counted', () => {
@@ -105,8 +102,7 @@ describe('an answer is put right', () => {
 
   test('where it has no fingerprint: some clients cannot do without the member', () => {
     const text = JSON.stringify(answer([TEXT]));
-    expect(JSON.parse(read(text, {}, true).write(BILL).toString()).system_fingerprint).toBeNull();
-    expect(JSON.parse(read(text, {}, false).write(BILL).toString())).not.toHaveProperty('system_fingerprint');
+    expect(JSON.parse(read(text).write(BILL).toString()).system_fingerprint).toBeNull();
   });
 
   test('where its tool calls lack an id, a type, or arguments as text', () => {
@@ -142,15 +138,10 @@ describe('an answer is put right', () => {
     });
   });
 
-  test('where a trace stands under one name, also for hosts proven to conform', () => {
-    for (const mended of [true, false]) {
-      const body = answer([choice({ role: 'assistant', content: 'x', reasoning_content: 'hm' })]);
-      expect(written(body, {}, mended).choices[0]!.message).toMatchObject({ reasoning: 'hm', reasoning_content: 'hm' });
-      expect(written(body, { hideReasoning: true }, mended).choices[0]!.message).toEqual({
-        role: 'assistant',
-        content: 'x',
-      });
-    }
+  test('where a trace stands under one name only', () => {
+    const body = answer([choice({ role: 'assistant', content: 'x', reasoning_content: 'hm' })]);
+    expect(written(body).choices[0]!.message).toMatchObject({ reasoning: 'hm', reasoning_content: 'hm' });
+    expect(written(body, { hideReasoning: true }).choices[0]!.message).toEqual({ role: 'assistant', content: 'x' });
   });
 
   test('with numbers and members it does not know left alone', () => {
@@ -193,12 +184,12 @@ describe('what is no answer', () => {
 });
 
 describe('a whole answer where a stream was asked for', () => {
-  const streamed = (body: unknown, open = mendStream) => {
-    const relay = open(RELAY_TERMS);
+  const streamed = (body: unknown) => {
+    const relay = mendStream(RELAY_TERMS);
     return { relay, text: feed(relay, answerAsStream(bytes(body))!) };
   };
 
-  test.each([mendStream, exactStream])('goes on as one chunk and its usage', (open) => {
+  test('goes on as one chunk and its usage', () => {
     const message = {
       role: 'assistant',
       content: 'Hi',
@@ -208,7 +199,6 @@ describe('a whole answer where a stream was asked for', () => {
     };
     const { relay, text } = streamed(
       answer([choice(message, 'tool_calls'), choice({ role: 'assistant', content: 'B' }, 'stop', 1)]),
-      open,
     );
     expect(deltasIn(text)).toEqual([
       {

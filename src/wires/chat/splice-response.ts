@@ -6,11 +6,11 @@ import { promptUsageText, readPromptUsage } from '../usage/prompt-usage.ts';
 import { type BufferedAnswer, HostAnswerBroken, type RelayTerms } from '../wire.ts';
 import { isFailure } from './finish-reason.ts';
 import { type AnswerChoice, mendAnswer } from './mend-answer.ts';
-import { mendTrace, modelBytes } from './mend-text.ts';
+import { modelBytes } from './mend-text.ts';
 import { findUsage } from './quirks.ts';
 
 /** Reads a whole answer; what it writes are the host's own bytes with `model` and `usage` replaced, unless more was wrong. */
-export function spliceResponse(body: Buffer, terms: RelayTerms, mended: boolean): BufferedAnswer {
+export function spliceResponse(body: Buffer, terms: RelayTerms): BufferedAnswer {
   const text = parse(body);
   const answer = text.value;
   const choices = isObject(answer) && Array.isArray(answer.choices) ? answer.choices.filter(hasMessage) : [];
@@ -18,9 +18,9 @@ export function spliceResponse(body: Buffer, terms: RelayTerms, mended: boolean)
   const failed = choices.find((choice) => isFailure(choice.finish_reason));
   if (failed !== undefined) throw brokenAnswer(failed);
   const rawUsage = findUsage(answer);
-  const changed = mended ? mendAnswer(answer, choices, terms) : mendTraces(choices, terms);
+  const changed = mendAnswer(answer, choices, terms);
   // A member that an aggregator's client cannot do without, though its value may be nothing.
-  const isUnnamed = mended && answer.system_fingerprint === undefined;
+  const isUnnamed = answer.system_fingerprint === undefined;
   const splice = changed ? spliceInto(answer, terms) : spliceBytes(text, terms, isUnnamed);
   return {
     usage: readPromptUsage(rawUsage, usageRule(terms.quirks)),
@@ -46,12 +46,6 @@ function brokenAnswer(answer: unknown): HostAnswerBroken {
   const error = isObject(answer) ? answer.error : null;
   const hostError = error ? readErrorMember(error) : null;
   return new HostAnswerBroken('The host answered with something that is no chat completion.', hostError);
-}
-
-function mendTraces(choices: readonly AnswerChoice[], { hideReasoning }: RelayTerms): boolean {
-  let changed = false;
-  for (const { message } of choices) changed = mendTrace(message, hideReasoning) || changed;
-  return changed;
 }
 
 /** What is left to do once the bill is known; all that could fail was done before anything was billed. */

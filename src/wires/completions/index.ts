@@ -1,7 +1,6 @@
 import { COMMENT, writeError, writeStreamError } from '../errors/envelope.ts';
 import { readHostError } from '../errors/read-host-error.ts';
 import type { Wire } from '../wire.ts';
-import { exactStream } from './exact.ts';
 import { mendStream } from './mend.ts';
 import { peek, texts } from './peek.ts';
 import { readRequest } from './read-request.ts';
@@ -20,7 +19,7 @@ export const completions: Wire = {
     spliceRequest,
     spliceResponse,
     readError: readHostError,
-    stream: { mend: mendStream, exact: exactStream, answerAsStream },
+    stream: { mend: mendStream, answerAsStream },
   },
   hub: { client: { readRequest, writeStream, writeResponse, tellsNoTraces: true } },
 };

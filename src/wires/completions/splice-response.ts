@@ -14,7 +14,7 @@ interface AnswerChoice extends Members {
 }
 
 /** Reads a whole answer; what it writes are the host's own bytes with `model` and `usage` replaced, unless more was wrong. */
-export function spliceResponse(body: Buffer, terms: RelayTerms, mended: boolean): BufferedAnswer {
+export function spliceResponse(body: Buffer, terms: RelayTerms): BufferedAnswer {
   const text = parse(body);
   const answer = text.value;
   const choices = isObject(answer) ? choicesOf(answer) : [];
@@ -22,7 +22,7 @@ export function spliceResponse(body: Buffer, terms: RelayTerms, mended: boolean)
   const failed = choices.find((choice) => isFailure(choice.finish_reason));
   if (failed !== undefined) throw brokenAnswer(failed);
   const rawUsage = answer.usage;
-  const splice = mended && mendAnswer(answer, choices, terms) ? spliceInto(answer, terms) : spliceBytes(text, terms);
+  const splice = mendAnswer(answer, choices, terms) ? spliceInto(answer, terms) : spliceBytes(text, terms);
   return {
     usage: readPromptUsage(rawUsage, usageRule(terms.quirks)),
     relayedBytes: choices.reduce((sum, choice) => sum + Buffer.byteLength(choice.text), 0),

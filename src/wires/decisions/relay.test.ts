@@ -91,7 +91,7 @@ function write(body: unknown, more: object = {}): string {
 }
 
 function read(answer: unknown, request: unknown = ASK) {
-  return spliceResponse(Buffer.from(JSON.stringify(answer)), { ...RELAY_TERMS, request }, true);
+  return spliceResponse(Buffer.from(JSON.stringify(answer)), { ...RELAY_TERMS, request });
 }
 
 const answersOf = (answer: unknown, request: unknown = ASK): unknown =>
@@ -197,7 +197,7 @@ describe('answers', () => {
   });
 
   test('that no host gave are none', () => {
-    expect(() => spliceResponse(Buffer.from('oops'), { ...RELAY_TERMS, request: ASK }, true)).toThrow(HostAnswerBroken);
+    expect(() => spliceResponse(Buffer.from('oops'), { ...RELAY_TERMS, request: ASK })).toThrow(HostAnswerBroken);
   });
 });
 

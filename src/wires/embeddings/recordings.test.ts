@@ -46,7 +46,7 @@ describe('the official client', () => {
         (_path, sent) => {
           const text = jsonText(sent.toString());
           asked.push((text.value as { encoding_format?: unknown }).encoding_format);
-          const answer = embeddings.relay.spliceResponse(body, { ...RELAY_TERMS, request: text.value }, true);
+          const answer = embeddings.relay.spliceResponse(body, { ...RELAY_TERMS, request: text.value });
           expect(answer.usage).toMatchObject({
             state: 'reported',
             usage: { freshTokens: usage!.prompt_tokens ?? usage!.total_tokens },
@@ -76,7 +76,7 @@ describe('the official client', () => {
     const request = { input: 'x', encoding_format: 'base64' };
     const answer = JSON.parse(
       embeddings.relay
-        .spliceResponse(body, { ...RELAY_TERMS, request }, true)
+        .spliceResponse(body, { ...RELAY_TERMS, request })
         .write(BILL)
         .toString(),
     );
@@ -88,7 +88,7 @@ describe('recorded vectors', () => {
   test.each(ANSWERS)('$id: unit length, whole and cut', ({ body, request }) => {
     for (const vector of vectorsIn(body)) expect(Math.hypot(...vector)).toBeCloseTo(1, 5);
     const reduced = { ...(JSON.parse(request.toString()) as object), encoding_format: 'float', dimensions: 5 };
-    const answer = embeddings.relay.spliceResponse(body, { ...RELAY_TERMS, request: reduced }, true).write(BILL);
+    const answer = embeddings.relay.spliceResponse(body, { ...RELAY_TERMS, request: reduced }).write(BILL);
     for (const vector of vectorsIn(answer)) {
       expect(vector).toHaveLength(5);
       expect(Math.hypot(...vector)).toBeCloseTo(1, 12);

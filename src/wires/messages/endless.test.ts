@@ -3,8 +3,6 @@ import { feed, TERMS } from '../../../test/messages-relay.ts';
 import type { CanonicalEvent } from '../../canonical/events.ts';
 import { SseFrame } from '../../kit/sse.ts';
 import { LIMITS } from '../../limits.ts';
-import type { StreamRelay } from '../wire.ts';
-import { exactStream } from './exact.ts';
 import { mendStream } from './mend.ts';
 import { readStream } from './read-stream.ts';
 import { spliceResponse } from './splice-response.ts';
@@ -15,11 +13,6 @@ const frame = (event: { type: string }): string => `event: ${event.type}\ndata: 
 const STOP = frame({ type: 'message_stop' });
 const ENDING = frame({ type: 'message_delta', delta: { stop_reason: 'end_turn' } } as { type: string });
 
-const RELAYS: readonly [string, () => StreamRelay][] = [
-  ['mended', () => mendStream(TERMS)],
-  ['exact', () => exactStream(TERMS)],
-];
-
 function read(text: string): CanonicalEvent[] {
   const events: CanonicalEvent[] = [];
   const reader = readStream({}, (event) => events.push(event));
@@ -28,13 +21,13 @@ function read(text: string): CanonicalEvent[] {
   return events;
 }
 
-test.each(RELAYS)('a stream that ends without having begun has failed, %s', (_name, open) => {
+test('a stream that ends without having begun has failed', () => {
   for (const text of [STOP, ENDING + STOP]) {
-    const relay = open();
+    const relay = mendStream(TERMS);
     feed(relay, Buffer.from(text), 1_000);
     expect([relay.terminal, relay.error?.message]).toEqual([true, 'the host ended its stream without an answer']);
   }
-  const relay = open();
+  const relay = mendStream(TERMS);
   feed(relay, Buffer.from(ENDING), 1_000);
   expect([relay.terminal, relay.mayEndHere]).toEqual([false, false]);
 });
@@ -60,20 +53,20 @@ test('a signature larger than a frame is none', () => {
   expect(read(ENDLESS_SIGNATURE).at(-1)?.kind).toBe('error');
 });
 
-test('an exact frame that is called an end but calls itself otherwise stays with us', () => {
-  const relay = exactStream(TERMS);
+test('a frame whose event line names an end but whose type is another is not passed as an end', () => {
+  const relay = mendStream(TERMS);
   const begun = frame({ type: 'message_start', message: {} } as { type: string });
   const text = feed(relay, Buffer.from(`${begun}event: message_stop\ndata: {"type":"x"}\n\n`), 1_000);
   expect(text).not.toContain('message_stop');
 });
 
-test.each(RELAYS)('a frame with nothing in it is passed over, %s', (_name, open) => {
-  const relay = open();
+test('a frame with nothing in it is passed over', () => {
+  const relay = mendStream(TERMS);
   expect(feed(relay, Buffer.from('event: x\n\nevent: message_stop\n\nevent: ping\ndata:\n\n'), 1_000)).toBe('');
   expect([relay.terminal, relay.error]).toEqual([false, null]);
 });
 
 test('a whole answer with an error in it is the error', () => {
   const body = Buffer.from('{"type":"message","content":[],"error":{"type":"overloaded_error","message":"no"}}');
-  expect(() => spliceResponse(body, TERMS, true)).toThrow();
+  expect(() => spliceResponse(body, TERMS)).toThrow();
 });

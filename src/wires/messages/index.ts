@@ -1,7 +1,6 @@
 import type { Wire } from '../wire.ts';
 import { answerAsStream } from './answer-as-stream.ts';
 import { readError, writeError, writeStreamError } from './errors.ts';
-import { exactStream } from './exact.ts';
 import { PING } from './frames.ts';
 import { mendStream } from './mend.ts';
 import { peek, texts } from './peek.ts';
@@ -26,7 +25,7 @@ export const messages: Wire = {
     spliceRequest,
     spliceResponse,
     readError,
-    stream: { mend: mendStream, exact: exactStream, answerAsStream },
+    stream: { mend: mendStream, answerAsStream },
   },
   hub: {
     client: { readRequest, writeStream, writeResponse },

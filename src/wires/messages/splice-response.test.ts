@@ -18,7 +18,7 @@ describe.each(answers.map((recording) => [recording.id, recording] as const))('%
   const usage = expectedUsage(recording);
 
   test('is read with its usage, and written with the catalog’s model and the bill', () => {
-    const answer = spliceResponse(recording.body, TERMS, true);
+    const answer = spliceResponse(recording.body, TERMS);
     expect(answer.usage).toEqual({ state: 'reported', usage });
     const written = answer.write(billOf(usage)).toString();
     const message = JSON.parse(written);
@@ -42,7 +42,7 @@ describe.each(answers.map((recording) => [recording.id, recording] as const))('%
 
   test('becomes the stream that was asked for', () => {
     const client = relayWhole(mendStream(TERMS), answerAsStream(recording.body)!, 64);
-    const written = spliceResponse(recording.body, TERMS, true).write(billOf(usage));
+    const written = spliceResponse(recording.body, TERMS).write(billOf(usage));
     expect(toldBy('stream', client)).toEqual(toldBy('buffered', written));
   });
 });
@@ -51,7 +51,7 @@ const TOOLS = answers.find(({ id }) => id === 'whole-tools')!;
 const CARELESS = answers.find(({ id }) => id === 'whole-careless')!;
 
 test('bytes beside model and usage stay as the host wrote them', () => {
-  const written = spliceResponse(TOOLS.body, TERMS, true).write(billOf(ZERO_USAGE)).toString();
+  const written = spliceResponse(TOOLS.body, TERMS).write(billOf(ZERO_USAGE)).toString();
   const content = TOOLS.body.toString().slice(TOOLS.body.indexOf('"content"'), TOOLS.body.indexOf('"usage"'));
   expect(written).toContain(content);
   expect(content).toContain('12345678901234567890, "rate": 1.50');
@@ -64,7 +64,7 @@ test('arguments reach the hub with every digit', () => {
 });
 
 test('what a host left out is filled in, and its own bill is taken out', () => {
-  const message = JSON.parse(spliceResponse(CARELESS.body, TERMS, true).write(billOf(ZERO_USAGE)).toString());
+  const message = JSON.parse(spliceResponse(CARELESS.body, TERMS).write(billOf(ZERO_USAGE)).toString());
   expect(message).toMatchObject({
     id: `msg_${TERMS.requestId}`,
     stop_reason: 'tool_use',
@@ -78,14 +78,8 @@ test('what a host left out is filled in, and its own bill is taken out', () => {
   expect(message).not.toHaveProperty('provider');
 });
 
-test('an exact host’s answer is not mended', () => {
-  const message = JSON.parse(spliceResponse(CARELESS.body, TERMS, false).write(billOf(ZERO_USAGE)).toString());
-  expect(message).toMatchObject({ provider: 'somebody', model: TERMS.catalogModel });
-});
-
 test('no usage is missing, not zero; counts that are none are a defect', () => {
-  const usageOf = (usage: unknown) =>
-    spliceResponse(Buffer.from(JSON.stringify({ content: [], usage })), TERMS, true).usage;
+  const usageOf = (usage: unknown) => spliceResponse(Buffer.from(JSON.stringify({ content: [], usage })), TERMS).usage;
   expect(usageOf(undefined)).toEqual({ state: 'missing' });
   expect(usageOf({ input_tokens: 0, output_tokens: 0 })).toEqual({ state: 'reported', usage: ZERO_USAGE });
   expect(usageOf({ input_tokens: -1, output_tokens: 0 })).toMatchObject({
@@ -95,7 +89,7 @@ test('no usage is missing, not zero; counts that are none are a defect', () => {
 });
 
 test.each(['not json', '[]', '{"choices":[]}', '{"content":"text"}', ''])('%j is no answer', (body) => {
-  expect(() => spliceResponse(Buffer.from(body), TERMS, true)).toThrow(HostAnswerBroken);
+  expect(() => spliceResponse(Buffer.from(body), TERMS)).toThrow(HostAnswerBroken);
   expect(() => readResponse(Buffer.from(body), {}, () => {})).toThrow(HostAnswerBroken);
   expect(answerAsStream(Buffer.from(body))).toBeNull();
 });
@@ -104,7 +98,7 @@ test('an error where an answer should be is understood as one', () => {
   const body = Buffer.from('{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}');
   expect.assertions(3);
   try {
-    spliceResponse(body, TERMS, true);
+    spliceResponse(body, TERMS);
   } catch (error) {
     expect((error as HostAnswerBroken).hostError).toMatchObject({ kind: 'unavailable', status: 529 });
   }

@@ -8,11 +8,10 @@ import { HOST_MEMBERS } from './quirks.ts';
 import { readUsage, writeBilledUsage } from './usage.ts';
 
 /** Reads a whole answer; what it writes are the host's own bytes with `model` and `usage` replaced, unless more was wrong. */
-export function spliceResponse(body: Buffer, terms: RelayTerms, mended: boolean): BufferedAnswer {
+export function spliceResponse(body: Buffer, terms: RelayTerms): BufferedAnswer {
   const { text, message } = parseMessage(body);
   const rawUsage = message.usage;
-  const changed = mended && mendMessage(message, terms);
-  const splice = changed ? spliceInto(message, terms) : spliceBytes(text, terms);
+  const splice = mendMessage(message, terms) ? spliceInto(message, terms) : spliceBytes(text, terms);
   return {
     usage: readUsage(rawUsage),
     relayedBytes: objectsIn(message.content).reduce((sum, block) => sum + blockBytes(block), 0),

@@ -1,7 +1,6 @@
 import { COMMENT, writeError } from '../errors/envelope.ts';
 import type { Wire } from '../wire.ts';
 import { readError, writeStreamError } from './errors.ts';
-import { exactStream } from './exact.ts';
 import { mendStream } from './mend.ts';
 import { peek, texts } from './peek.ts';
 import { readRequest } from './read-request.ts';
@@ -21,7 +20,7 @@ export const responses: Wire = {
     spliceRequest,
     spliceResponse,
     readError,
-    stream: { mend: mendStream, exact: exactStream, answerAsStream },
+    stream: { mend: mendStream, answerAsStream },
   },
   hub: {
     client: { readRequest, writeStream, writeResponse },

@@ -14,7 +14,6 @@ import { inputTokens, type Usage } from '../../canonical/usage.ts';
 import { scanJson } from '../../json/json.ts';
 import { SseFramer } from '../../kit/sse.ts';
 import { LIMITS } from '../../limits.ts';
-import { exactStream } from './exact.ts';
 import { mendStream } from './mend.ts';
 import { peek } from './peek.ts';
 import { readRequest } from './read-request.ts';
@@ -22,8 +21,6 @@ import { readStream } from './read-stream.ts';
 
 const RECORDINGS = recordings();
 const STREAMS = RECORDINGS.filter(({ mode, usage }) => mode === 'stream' && usage !== null);
-/** Hosts whose frames conform; the others need mending. */
-const CONFORMING = STREAMS.filter(({ id }) => /openai-(text|incomplete|reasoning-summary)|azure/.test(id));
 const REQUESTS = RECORDINGS.filter(({ request, id }) => request !== null && !id.endsWith('openai-text-stream'));
 
 test.skipIf(RECORDINGS.length > 0)(
@@ -89,10 +86,6 @@ describe.skipIf(RECORDINGS.length === 0)('recorded streams', () => {
     });
     const opaque = answer.blocks.flatMap((block) => (block.opaque === null ? [] : [block.opaque.data]));
     expect(JSON.stringify(opaque) === JSON.stringify(encrypted), 'encrypted reasoning byte for byte').toBe(true);
-  });
-
-  test.each(CONFORMING)('$id: needs no mending', ({ body }) => {
-    expect(relayInPieces(exactStream(TERMS), body, 7)).toBe(relayInPieces(mendStream(TERMS), body, 7));
   });
 
   test('an error after the opening is an error before anything was sent', () => {

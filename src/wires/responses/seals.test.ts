@@ -27,7 +27,7 @@ function answered(quirks: HostQuirks): string {
 function answeredWhole(quirks: HostQuirks): string {
   const last = eventsIn(STREAM.toString()).findLast(({ data }) => data.response !== undefined)!;
   const body = Buffer.from(JSON.stringify(last.data.response as Json));
-  return spliceResponse(body, { ...TERMS, quirks }, true)
+  return spliceResponse(body, { ...TERMS, quirks })
     .write(billFor(ZERO_USAGE))
     .toString();
 }

@@ -33,7 +33,7 @@ const BILL = billFor({
 describe('a conforming answer', () => {
   test('keeps its bytes but for model and usage, which carries the bill', async () => {
     const body = JSON.stringify(answerOf('reasoning-parallel-tools'));
-    const answer = spliceResponse(Buffer.from(body), TERMS, false);
+    const answer = spliceResponse(Buffer.from(body), TERMS);
     expect(answer.usage).toEqual({ state: 'reported', usage: BILL.usage });
     expect(answer.relayedBytes).toBe(55);
     const written = answer.write(BILL);
@@ -60,7 +60,7 @@ describe('what a host left out', () => {
 
   test('is added: every field, ids, calls that can be answered', () => {
     const written = JSON.parse(
-      spliceResponse(Buffer.from(JSON.stringify(bare)), TERMS, true)
+      spliceResponse(Buffer.from(JSON.stringify(bare)), TERMS)
         .write(billFor())
         .toString(),
     );
@@ -80,16 +80,16 @@ describe('what a host left out', () => {
     expect(written.usage.cost).toBe(0.000001234);
   });
 
-  test.each([true, false])('the labels of the caller are repeated, mended or not: %s', (isMended) => {
+  test('the labels of the caller are repeated', () => {
     const terms = { ...TERMS, request: { metadata: { a: 'b' } } };
     const body = Buffer.from(JSON.stringify(answerOf('text')));
-    const written = JSON.parse(spliceResponse(body, terms, isMended).write(billFor()).toString());
+    const written = JSON.parse(spliceResponse(body, terms).write(billFor()).toString());
     expect(written.metadata).toEqual({ a: 'b' });
   });
 
   test('a trace that is not wanted is taken out', () => {
     const body = Buffer.from(JSON.stringify(answerOf('reasoning-parallel-tools')));
-    const answer = spliceResponse(body, { ...TERMS, hideReasoning: true }, false);
+    const answer = spliceResponse(body, { ...TERMS, hideReasoning: true });
     const written = JSON.parse(answer.write(BILL).toString());
     expect(written.output[0]).toMatchObject({ summary: [], encrypted_content: 'enc-AAAA=' });
     expect(answer.relayedBytes).toBe(33);
@@ -100,7 +100,7 @@ describe('what is no answer', () => {
   test.each(['', '[]', '{"choices":[]}', '{"output":[],"status":"in_progress"}', '{"output":[],"status":"cancelled"}'])(
     '%s',
     (body) => {
-      expect(() => spliceResponse(Buffer.from(body), TERMS, true)).toThrow(HostAnswerBroken);
+      expect(() => spliceResponse(Buffer.from(body), TERMS)).toThrow(HostAnswerBroken);
       expect(body.includes('output') ? null : answerAsStream(Buffer.from(body))).toBeNull();
     },
   );
@@ -112,7 +112,7 @@ describe('what is no answer', () => {
       output: [],
       error: { code: 'invalid_prompt', message: 'no' },
     };
-    const read = (): unknown => spliceResponse(Buffer.from(JSON.stringify(failed)), TERMS, true);
+    const read = (): unknown => spliceResponse(Buffer.from(JSON.stringify(failed)), TERMS);
     expect(read).toThrow(expect.objectContaining({ hostError: expect.objectContaining({ kind: 'request' }) }));
   });
 });

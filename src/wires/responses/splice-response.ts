@@ -14,10 +14,10 @@ import { completeResponse, echoLabels, idStem, responseId } from './response-obj
 import { billedUsageText, readUsage } from './usage.ts';
 
 /** Reads a whole answer; what it writes are the host's own bytes with `model` and `usage` replaced, unless more was wrong. */
-export function spliceResponse(body: Buffer, terms: RelayTerms, mended: boolean): BufferedAnswer {
+export function spliceResponse(body: Buffer, terms: RelayTerms): BufferedAnswer {
   const answer = parseAnswer(body);
   const rawUsage = answer.usage;
-  const isChanged = (mended || terms.hideReasoning) && mendAnswer(answer, terms);
+  const isChanged = mendAnswer(answer, terms);
   return {
     usage: readUsage(rawUsage, usageRule(terms.quirks)),
     relayedBytes: objectsIn(answer.output).reduce((sum, item) => sum + wordBytes(item), 0),

@@ -25,11 +25,8 @@ const REQUEST = { model: 'arbiter', state: 'x', questions: { late: {}, pier: {},
 const { spliceResponse, spliceRequest, readError } = systemone.relay;
 
 function read(answer: unknown, request: unknown = REQUEST) {
-  return spliceResponse(
-    Buffer.from(typeof answer === 'string' ? answer : JSON.stringify(answer)),
-    { ...RELAY_TERMS, request },
-    true,
-  );
+  const body = Buffer.from(typeof answer === 'string' ? answer : JSON.stringify(answer));
+  return spliceResponse(body, { ...RELAY_TERMS, request });
 }
 
 const written = (answer: unknown): Fields => JSON.parse(read(answer).write(BILL).toString()) as Fields;

@@ -1,18 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { HOST_ROWS } from '../src/hosts/rows.ts';
 import { startSim } from '../src/sim/sim.ts';
 import type { Sim } from '../src/sim/sim-handle.ts';
-import { exactStream } from '../src/wires/chat/exact.ts';
+import { mendStream } from '../src/wires/chat/mend.ts';
 import { streamFaults } from './chat-conformity.ts';
 import { BILL, feed, RELAY_TERMS } from './chat-wire.ts';
 import { callRaw, eventsOf } from './raw-client.ts';
-
-/** A row may say `exact` only if its host is named here, with recordings that prove its frames to conform. */
-const PROVEN = ['sim'];
-
-test('no host is relayed exactly without proof', () => {
-  expect(HOST_ROWS.filter(({ relay }) => relay === 'exact').map(({ name }) => name)).toEqual(PROVEN);
-});
 
 const TOOLS = ['open_gate', 'count_cars'].map((name) => ({
   type: 'function',
@@ -36,7 +28,7 @@ const ASKS: Readonly<Record<string, object>> = {
   'one token a chunk': { sim: { words: 40, tokensPerChunk: 1 } },
 };
 
-describe('the host "sim"', () => {
+describe('the simulated host', () => {
   let sim: Sim;
   beforeAll(async () => {
     sim = await startSim();
@@ -61,10 +53,10 @@ describe('the host "sim"', () => {
     const recording = await record(more);
     const terms = { model: RELAY_TERMS.catalogModel, wantsUsage: true, ended: 'complete' } as const;
     const faults = streamFaults(eventsOf(recording), terms);
-    // The one thing the exact relay adds: a trace's other name.
+    // The relay adds the trace's second name.
     expect(faults.filter((fault) => fault !== 'has a trace under one of its names only')).toEqual([]);
     for (const wantsUsage of [true, false]) {
-      const relay = exactStream({ ...RELAY_TERMS, wantsUsageFrame: wantsUsage });
+      const relay = mendStream({ ...RELAY_TERMS, wantsUsageFrame: wantsUsage });
       const relayed = feed(relay, recording, 50) + relay.closing(BILL);
       expect(streamFaults(eventsOf(relayed), { ...terms, wantsUsage })).toEqual([]);
       expect(relay.usage.state).toBe('reported');
@@ -74,6 +66,6 @@ describe('the host "sim"', () => {
   test('sends frames that pass to the byte', async () => {
     const recording = await record({ tools: TOOLS, n: 2 });
     const frames = recording.split('\n\n').filter((frame) => frame.includes('"choices":[{'));
-    expect(feed(exactStream(RELAY_TERMS), recording)).toBe(frames.map((frame) => `${frame}\n\n`).join(''));
+    expect(feed(mendStream(RELAY_TERMS), recording)).toBe(frames.map((frame) => `${frame}\n\n`).join(''));
   });
 });
