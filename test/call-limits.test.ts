@@ -241,7 +241,7 @@ describe('more calls than can be served', () => {
     await Promise.all(running.map((client) => client.end()));
     await until(() => harness.running.gateway.shutdown.callsUnderWay === 0, 'the calls are over');
     clock.advance(LIMITS.loadSampleMs);
-    expect(harness.log.at(-1)).toMatchObject({ msg: 'Calls are let in again.' });
+    expect(harness.log.at(-1)).toMatchObject({ msg: 'Load is back to normal: calls are admitted again.' });
     expect((await harness.post(ASK, bearer(key))).status).toBe(200);
     expect(running.map(({ status }) => status)).toEqual([200, 200]);
   });

@@ -82,7 +82,7 @@ test('from an account to a billed call to a revoked key, while the server runs',
 
   expect((await tollgate('keys', 'revoke', minted.id)).code).toBe(0);
   expect((await call(minted.secret)).status).toBe(401);
-  expect(await tollgate('ledger', 'verify')).toMatchObject({ code: 0, err: 'The books are exact.\n' });
+  expect(await tollgate('ledger', 'verify')).toMatchObject({ code: 0, err: 'The ledger is exact.\n' });
 });
 
 test('a backup is made by the running server, and restored only where no server runs', async () => {

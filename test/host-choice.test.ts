@@ -35,7 +35,7 @@ describe('calls follow the cheapest host that is well', () => {
   test('ejection and return are seen in the log and in the metrics', async () => {
     world.script('northern', { status: 503 });
     for (let failures = 0; failures < 5; failures++) await world.call();
-    expect(world.told(/was ejected/)).toMatchObject([
+    expect(world.told(/Host ejected/)).toMatchObject([
       { level: 'warn', host: 'northern', cause: 'failures', for_ms: 30_000, times: 1 },
     ]);
     expect(await world.metric('tollgate_host_ejections_total{host="northern",cause="failures"}')).toBe(1);
@@ -45,12 +45,12 @@ describe('calls follow the cheapest host that is well', () => {
     expect(await world.metric('tollgate_host_retries_total{host="eastern",retry="first"}')).toBe(5);
     world.clock.advance(30_000);
     await world.call();
-    expect(world.told(/was ejected/).at(-1)).toMatchObject({ for_ms: 60_000, times: 2 });
+    expect(world.told(/Host ejected/).at(-1)).toMatchObject({ for_ms: 60_000, times: 2 });
     world.clock.advance(60_000);
     world.script('northern', null);
     expect(await world.served()).toBe('northern');
-    expect(world.told(/tried by one call/)).toHaveLength(2);
-    expect(world.told(/has returned/)).toMatchObject([{ level: 'info', host: 'northern' }]);
+    expect(world.told(/probed with one call/)).toHaveLength(2);
+    expect(world.told(/healthy again/)).toMatchObject([{ level: 'info', host: 'northern' }]);
     expect(await world.metric('tollgate_host_returns_total{host="northern"}')).toBe(1);
     expect(await world.metric('tollgate_host_state{host="northern",state="well"}')).toBe(1);
   });
@@ -74,7 +74,7 @@ describe('calls follow the cheapest host that is well', () => {
   test('the last host that is left is asked, however it fails', async () => {
     for (const name of NAMES) world.script(name, { status: 500 });
     for (let calls = 0; calls < 10; calls++) expect((await world.call()).status).toBe(502);
-    expect(world.told(/was ejected/).map(({ host }) => host)).toEqual(['northern', 'eastern']);
+    expect(world.told(/Host ejected/).map(({ host }) => host)).toEqual(['northern', 'eastern']);
     for (const name of NAMES) world.script(name, null);
     expect(await world.served()).toBe('western');
   });
@@ -82,7 +82,7 @@ describe('calls follow the cheapest host that is well', () => {
   test('a host that counts more than a call can use is set aside when it does so again', async () => {
     world.script('northern', { usage: { inflate: 1_000_000 } });
     for (let calls = 0; calls < 3; calls++) expect(await world.served()).toBe('northern');
-    expect(world.told(/was ejected/)).toMatchObject([{ host: 'northern', cause: 'overruns' }]);
+    expect(world.told(/Host ejected/)).toMatchObject([{ host: 'northern', cause: 'overruns' }]);
     expect(await world.served()).toBe('eastern');
   });
 });
@@ -101,7 +101,7 @@ describe('a host that dies with fifty calls under way', () => {
     await Promise.all(clients.map((client) => client.end()));
     expect(clients.map(({ status, ended }) => [status, ended])).toEqual(clients.map(() => [200, 'complete']));
     expect(world.received()).toEqual([CALLS, CALLS, 0]);
-    expect(world.told(/was ejected/)).toMatchObject([{ host: 'northern', times: 1 }]);
+    expect(world.told(/Host ejected/)).toMatchObject([{ host: 'northern', times: 1 }]);
     expect(await world.served()).toBe('eastern');
   });
 
@@ -180,7 +180,7 @@ describe('retries', () => {
     await world.sims.northern.waitForGate('head', 1);
     for (const name of ['northern', 'eastern'] as const) world.script(name, { status: 500 });
     for (let failures = 0; failures < 5; failures++) expect(await world.served()).toBe('western');
-    expect(world.told(/was ejected/).map(({ host }) => host)).toEqual(['northern', 'eastern']);
+    expect(world.told(/Host ejected/).map(({ host }) => host)).toEqual(['northern', 'eastern']);
     world.sims.northern.release('head');
     await client.end();
     expect(client.status).toBe(200);

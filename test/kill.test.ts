@@ -34,6 +34,6 @@ describe(`${CYCLES} times kill -9 (TOLLGATE_SEED=${SEED})`, () => {
   });
 
   test('leaves books that the operator’s own command finds exact', () => {
-    expect(campaign.verdict).toEqual({ code: 0, text: expect.stringContaining('The books are exact.') });
+    expect(campaign.verdict).toEqual({ code: 0, text: expect.stringContaining('The ledger is exact.') });
   });
 });

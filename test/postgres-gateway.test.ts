@@ -121,7 +121,7 @@ describe('gateways on PostgreSQL', () => {
     const { secret } = await one.mint();
     expect((await one.post(HELLO, withKey(secret))).status).toBe(200);
     await runSql(url, 'UPDATE instance SET state = 3 WHERE state = 1');
-    const told = () => one.log.some(({ msg }) => typeof msg === 'string' && msg.includes('taken for dead'));
+    const told = () => one.log.some(({ msg }) => typeof msg === 'string' && msg.includes('declared dead'));
     await until(told, 'the gateway to notice');
     expect((await one.post(HELLO, withKey(secret))).status).toBe(200);
     await one.expectCleanBooks();

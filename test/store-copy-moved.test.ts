@@ -80,7 +80,7 @@ describe('a folder whose books were copied', () => {
     expect(await tollgate('store', 'copy', '--to', url)).toEqual({
       code: EXIT.ok,
       out: '',
-      err: 'These books were copied there before and not used here since: there is nothing left to do.\n',
+      err: 'This ledger was copied there before and has not changed since. Nothing to do.\n',
     });
   }, 60_000);
 

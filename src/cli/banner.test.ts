@@ -23,11 +23,11 @@ function calledModel(text: string): string {
 }
 
 test('without a provider key it offers a simulated model and says which variables would bring real ones', () => {
-  expect(banner(facts({}))).toBe(`Tollgate serves http://127.0.0.1:8080 (local: no key needed on this machine)
+  expect(banner(facts({}))).toBe(`Tollgate is listening on http://127.0.0.1:8080 (local: no key needed on this machine)
 
 data         /srv/books
 config file  none
-hosts        none found; set OPENAI_API_KEY, ANTHROPIC_API_KEY or another of docs/providers.md to call real models
+hosts        none; set OPENAI_API_KEY, ANTHROPIC_API_KEY or another variable listed in docs/providers.md to call real models
 models       6 priced, all simulated
 
 Try it (simulated: no real model is called):
@@ -57,10 +57,10 @@ test('a host found on this machine is named with its address and what it serves;
   };
   const hosts = new Set(given.config.hosts.map(({ row: { name } }) => name));
   const text = banner({ ...given, catalog: buildCatalog({ rows: [row], hosts, version: '2026-11-15-x' }) });
-  expect(text).toContain('azure (AZURE_OPENAI_API_KEY; serves no model yet: list its models under "hosts")');
+  expect(text).toContain('azure (AZURE_OPENAI_API_KEY; serves no model: list its models under "hosts")');
   expect(text).toContain('ollama (http://gpu:11434/v1; 1 model)');
   const mute = banner({ ...given, catalog: buildCatalog({ rows: [], hosts, version: '2026-11-15-x' }) });
-  expect(mute).toContain('ollama (http://gpu:11434/v1; did not say what it serves; is it running?)');
+  expect(mute).toContain('ollama (http://gpu:11434/v1; did not list its models; is it running?)');
 });
 
 test('the operator’s default model is the one to try, if it is served', () => {
@@ -84,7 +84,7 @@ test('with the books in PostgreSQL its commands name no folder, and say whose UR
   const text = banner(facts({ TOLLGATE_STORE: store }, { hosted: true }));
   expect(text).not.toContain('--data');
   expect(text).not.toContain('hunter2');
-  expect(text).toContain(', in a shell whose TOLLGATE_STORE names PostgreSQL db.example/books as here:');
+  expect(text).toContain(', in a shell where TOLLGATE_STORE is set to PostgreSQL db.example/books:');
   expect(text).toMatch(/ accounts credit ada 5\n/);
   expect(banner(facts({ TOLLGATE_STORE: store }))).not.toContain('in a shell');
 });
@@ -104,6 +104,6 @@ test('models that are listed without a price are named, and their host is not sa
   const row = { id: 'ours', context_window: 10, hosts: [{ host: 'azure', model: 'ours' }] };
   const catalog = buildCatalog({ rows: [row], hosts: new Set(['azure']), version: '2026-11-15-x' });
   const text = banner({ ...given, config: { ...given.config, hosts }, catalog });
-  expect(text).toContain('serves no model yet: those listed have no price)');
-  expect(text).toMatch(/not served +ours: give each a price under "prices"\n/);
+  expect(text).toContain('serves no model: the listed ones have no price)');
+  expect(text).toMatch(/not served +ours: set a price for each under "prices"\n/);
 });

@@ -9,15 +9,17 @@ export interface BannerFacts {
   readonly config: Config;
   readonly catalog: Pick<Catalog, 'list' | 'find' | 'unpriced'>;
   readonly url: string;
-  /** Where health and metrics are, if not beside the rest. */
+  /** The address of health and metrics, when they have a listener of their own. */
   readonly operationsUrl: string | null;
 }
 
-/** What `serve` says when it is ready: where, as what, with what, and how to try it at once. */
+/** What `serve` prints once it is ready: address, mode, hosts, and a command to try. */
 export function banner(facts: BannerFacts): string {
   const { config, url } = facts;
   const mode = config.hosted ? 'hosted: every call needs a key' : 'local: no key needed on this machine';
-  return [`Tollgate serves ${url} (${mode})\n`, formatRecord(describeFacts(facts)), describeTrial(facts)].join('\n');
+  return [`Tollgate is listening on ${url} (${mode})\n`, formatRecord(describeFacts(facts)), describeTrial(facts)].join(
+    '\n',
+  );
 }
 
 function describeFacts({ config, catalog, operationsUrl }: BannerFacts): [string, string][] {
@@ -31,13 +33,13 @@ function describeFacts({ config, catalog, operationsUrl }: BannerFacts): [string
   ];
 }
 
-/** Which hosts were found, and how: names only, never a key. */
+/** The hosts in use and where each came from; never a key. */
 function describeHostsIn(config: Config, models: readonly CatalogModel[]): string {
   const count = (name: string): number => models.filter(({ hosts }) => hosts.some(({ host }) => host === name)).length;
   const found = describeHosts(config.hosts, count);
   if (found.length > 0) return found.join(', ');
   const missing = describeMissingKeys(config);
-  return missing === '' ? 'none' : `none found; set ${missing} to call real models`;
+  return missing === '' ? 'none' : `none; set ${missing} to call real models`;
 }
 
 function describeModels(config: Config, models: readonly CatalogModel[]): string {
@@ -56,20 +58,20 @@ function isSimulated(config: Config, model: CatalogModel): boolean {
 function describeTrial(facts: BannerFacts): string {
   const model = trialModel(facts);
   if (model === null)
-    return 'No model is served: set a provider key, add a host to the config file, or leave out --no-sim.\n';
+    return 'No model is served. Set a provider key, add a host to the config file, or remove --no-sim.\n';
   const note = isSimulated(facts.config, model) ? ' (simulated: no real model is called)' : '';
   const key = facts.config.hosted ? ' -H "authorization: Bearer $KEY"' : '';
   const body = JSON.stringify({ model: model.id, messages: [{ role: 'user', content: 'Hello' }] });
   const call = `curl -i ${facts.url}/v1/chat/completions${key} -H 'content-type: application/json' -d '${body}'`;
   const { hosted, store } = facts.config;
   const steps = hosted ? [...mintingSteps(facts.config), call] : [call];
-  const where = hosted && store !== null ? `, in a shell whose TOLLGATE_STORE names ${store.name} as here` : '';
+  const where = hosted && store !== null ? `, in a shell where TOLLGATE_STORE is set to ${store.name}` : '';
   return `Try it${note}${where}:\n\n${steps.map((step) => `  ${step}\n`).join('')}`;
 }
 
 /**
- * Each can be copied as it stands; the folder is named because another shell may have another default. The URL of a
- * database is not, for there may be a password in it; and a folder beside it would be other books.
+ * Commands that can be copied as they are. They name the data folder, because another shell may have another default.
+ * They do not name a database: its URL may contain a password.
  */
 function mintingSteps({ program, dataFolder, store }: Config): string[] {
   const books = store === null ? ` --data ${shellWord(dataFolder)}` : '';
@@ -80,7 +82,7 @@ function mintingSteps({ program, dataFolder, store }: Config): string[] {
   ];
 }
 
-/** The operator's own choice, else the cheapest real one, else a simulated one. */
+/** The configured default model, else the cheapest real model, else a simulated one. */
 function trialModel({ config, catalog }: BannerFacts): CatalogModel | null {
   const chosen = config.defaultModel === null ? undefined : catalog.find(config.defaultModel);
   if (chosen?.caps.has('chat')) return chosen;

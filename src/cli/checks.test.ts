@@ -60,7 +60,7 @@ describe('the port', () => {
     });
     expect(await checkPort(listen, { ...server, url: 'http://127.0.0.1:1' })).toMatchObject({
       status: 'ok',
-      detail: `http://127.0.0.1:1 is served by process 7; the config says 127.0.0.1:${port}`,
+      detail: `process 7 is listening on http://127.0.0.1:1; the config names 127.0.0.1:${port}`,
     });
     expect(await checkPort({ ...listen, port: 0 }, null)).toMatchObject({ status: 'ok' });
   });
@@ -81,18 +81,18 @@ describe('doctor', () => {
     for (const line of [
       /^node +ok/m,
       /^config +ok/m,
-      /^holder +ok +nobody/m,
+      /^gateway +ok +not running/m,
       /^store +ok/m,
-      /^books +ok +1 accounts/m,
+      /^ledger +ok +1 accounts/m,
     ]) {
       expect(out).toMatch(line);
     }
-    expect(out).toMatch(/^hosts +ok +only the simulated one; set OPENAI_API_KEY, ANTHROPIC_API_KEY or another/m);
+    expect(out).toMatch(/^hosts +ok +only the simulated host; set OPENAI_API_KEY, ANTHROPIC_API_KEY or another/m);
   });
 
   test('names the server that has the books', async () => {
     await cli.startServer();
-    expect((await doctor()).out).toMatch(/^holder +ok +process 4711 at http/m);
+    expect((await doctor()).out).toMatch(/^gateway +ok +process 4711 at http/m);
   });
 
   test('shows the names of provider keys only', async () => {
@@ -108,7 +108,7 @@ describe('doctor', () => {
     const { code, out } = await cli.run(['doctor', '--port', '0', '--no-sim']);
     expect(code).toBe(1);
     expect(out).toMatch(/^store +failure +The disk is full/m);
-    expect(out).toMatch(/^books +failure +impossible balance: ada/m);
+    expect(out).toMatch(/^ledger +failure +impossible balance: ada/m);
     expect(out).toMatch(/^hosts +failure/m);
   });
 

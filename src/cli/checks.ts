@@ -32,7 +32,7 @@ export function checkNode(version: string): Finding {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const isEnough = major > NODE_MIN[0] || (major === NODE_MIN[0] && minor >= NODE_MIN[1]);
   if (isEnough) return ok('node', version);
-  return failure('node', version, `Node ${NODE_MIN.join('.')} or newer is needed; "npm start" brings its own`);
+  return failure('node', version, `use Node ${NODE_MIN.join('.')} or newer; "npm start" brings its own`);
 }
 
 export function checkMasterKey({ masterKey }: Config): Finding {
@@ -40,22 +40,22 @@ export function checkMasterKey({ masterKey }: Config): Finding {
     return ok('master key', inspectMasterKeys(masterKey));
   } catch (error) {
     if (!(error instanceof MasterKeyError)) throw error;
-    return failure('master key', error.message, 'docs/custody.md says where it comes from');
+    return failure('master key', error.message, 'see docs/custody.md');
   }
 }
 
 export function checkDataFolder(folder: string): Finding {
-  if (!existsSync(folder)) return ok('data folder', `${folder} is not there yet; the first start makes it`);
+  if (!existsSync(folder)) return ok('data folder', `${folder} does not exist yet; the first start creates it`);
   const { mode } = statSync(folder);
   if (!statSync(folder).isDirectory())
-    return failure('data folder', `${folder} is no folder`, 'name another with --data');
+    return failure('data folder', `${folder} is not a folder`, 'choose another with --data');
   try {
     accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch {
-    return failure('data folder', `${folder} may not be written to`, 'run as its owner, or name another with --data');
+    return failure('data folder', `${folder} is not writable`, 'run as its owner, or choose another with --data');
   }
   if ((mode & 0o077) === 0) return ok('data folder', folder);
-  return warning('data folder', `${folder} is open to other users`, `chmod 700 ${folder}`);
+  return warning('data folder', `other users can open ${folder}`, `chmod 700 ${folder}`);
 }
 
 const GIB = 1024 ** 3;
@@ -67,9 +67,10 @@ export function checkDisk(folder: string): Finding {
 
 export function judgeDisk(freeBytes: number): Finding {
   const detail = `${(freeBytes / GIB).toFixed(1)} GiB free`;
-  if (freeBytes < LIMITS.diskFreeBytesMin) return failure('disk', detail, 'calls are refused until there is more room');
+  if (freeBytes < LIMITS.diskFreeBytesMin)
+    return failure('disk', detail, 'calls are refused until there is more free space');
   return freeBytes < 4 * LIMITS.diskFreeBytesMin
-    ? warning('disk', detail, 'make room before calls are refused')
+    ? warning('disk', detail, 'free some space before calls are refused')
     : ok('disk', detail);
 }
 
@@ -79,71 +80,82 @@ function nearestExisting(path: string): string {
 
 export interface BooksFindings {
   readonly findings: readonly Finding[];
-  /** The server that has the books now. */
+  /** The server that has the data folder open. */
   readonly server: Holder | null;
 }
 
-/** Who holds the folder, whether the store answers, and the sums that can be checked without reading every entry. */
+/** Who has the ledger open, whether the store answers, and whether the balances are possible. Reads no entries. */
 export async function checkBooks(composition: Composition, config: Config): Promise<BooksFindings> {
   if (config.store === null && !existsSync(config.dataFolder)) {
-    return { findings: [ok('books', 'none yet')], server: null };
+    return { findings: [ok('ledger', 'none yet')], server: null };
   }
   try {
     return await withOperator(composition, config, { mayCreate: false }, async (operator) => ({
-      findings: [describeHolder(operator.server), await checkStore(operator), await checkAccounts(operator)],
+      findings: [
+        ...(config.store === null ? [describeServer(operator.server)] : []),
+        await checkStore(operator),
+        await checkAccounts(operator),
+      ],
       server: operator.server,
     }));
   } catch (error) {
-    return { findings: [failure('books', asFailure(error).message, 'stop the process that holds them')], server: null };
+    return {
+      findings: [failure('ledger', asFailure(error).message, 'stop the process that has it open')],
+      server: null,
+    };
   }
 }
 
-function describeHolder(server: Holder | null): Finding {
-  return ok('holder', server === null ? 'nobody; no server runs' : `process ${server.pid} at ${server.url}`);
+function describeServer(server: Holder | null): Finding {
+  return ok('gateway', server === null ? 'not running' : `process ${server.pid} at ${server.url}`);
 }
 
 async function checkStore(operator: Operator): Promise<Finding> {
   const { store } = (await operator.run('status', {})).result;
-  if (!store.ok) return failure('store', store.reason ?? 'does not answer', 'see the log of the server');
+  if (!store.ok) return failure('store', store.reason ?? 'does not answer', "see the server's log");
   return store.may_admit
     ? ok('store', 'answers')
-    : failure('store', store.reason ?? 'admits no calls', 'no call is served until that is mended');
+    : failure('store', store.reason ?? 'admits no calls', 'calls are refused until this is fixed');
 }
 
 async function checkAccounts(operator: Operator): Promise<Finding> {
   const { data, next } = (await operator.run('accounts.list', { limit: LIMITS.storePageRowsMax })).result;
   const broken = data.filter(isImpossible);
-  const seen = `${data.length} accounts${next === null ? '' : ' (the first)'}`;
-  if (broken.length === 0) return ok('books', `${seen}, none impossible; "tollgate ledger verify" proves every entry`);
-  return failure('books', `impossible balance: ${broken.map(({ name }) => name).join(', ')}`, 'tollgate ledger verify');
+  const seen = `${data.length} accounts${next === null ? '' : ' checked, there are more'}`;
+  if (broken.length === 0)
+    return ok('ledger', `${seen}; balances are possible. "tollgate ledger verify" checks every entry`);
+  return failure(
+    'ledger',
+    `impossible balance: ${broken.map(({ name }) => name).join(', ')}`,
+    'tollgate ledger verify',
+  );
 }
 
-/** A prepaid account never owes, and never holds more than it has. */
+/** A prepaid account never owes and never holds more than its balance. */
 function isImpossible(account: AccountView): boolean {
   const { kind, balance_nanousd: balance, held_nanousd: held } = account;
   return held < 0n || (kind === 'prepaid' && held > balance);
 }
 
-/** The hosts that were found, whichever way; a host that serves nothing is told with what is missing. */
+/** The hosts in use. Without a real host, names the variables that would enable one. */
 export function checkHosts(config: Config): Finding {
-  if (config.hosts.length === 0)
-    return failure('hosts', 'none', 'set a provider key, add a host, or leave out --no-sim');
+  if (config.hosts.length === 0) return failure('hosts', 'none', 'set a provider key, add a host, or remove --no-sim');
   const found = describeHosts(config.hosts);
   if (found.length > 0) return ok('hosts', found.join(', '));
   const missing = describeMissingKeys(config);
-  return ok('hosts', `only the simulated one${missing === '' ? '' : `; set ${missing} to call real models`}`);
+  return ok('hosts', `only the simulated host${missing === '' ? '' : `; set ${missing} to call real models`}`);
 }
 
-/** Where the running server listens; without one, whether the next could listen where the config says. */
+/** The running server's address, or else whether the configured port is free. */
 export async function checkPort(listen: Config['listen'], server: Holder | null): Promise<Finding> {
   const place = `${listen.host}:${listen.port}`;
   if (server?.url != null) {
-    const other = portOf(server.url) === listen.port || listen.port === 0 ? '' : `; the config says ${place}`;
-    return ok('port', `${server.url} is served by process ${server.pid}${other}`);
+    const other = portOf(server.url) === listen.port || listen.port === 0 ? '' : `; the config names ${place}`;
+    return ok('port', `process ${server.pid} is listening on ${server.url}${other}`);
   }
   const error = await tryListening(listen);
   if (error === null) return ok('port', `${place} is free`);
-  return failure('port', `${place} cannot be listened on (${error})`, 'choose another with --port');
+  return failure('port', `cannot listen on ${place} (${error})`, 'choose another with --port');
 }
 
 function portOf(url: string): number {

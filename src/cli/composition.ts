@@ -6,10 +6,10 @@ import type { OperatorServices } from '../operator/operator.ts';
 import type { CopiedView, CopyProgress, CopyView, RestoreView } from '../operator/store.ts';
 import type { Finding } from './finding.ts';
 
-/** The process that has a data folder to itself, as it said when it took it. */
+/** The process that has locked a data folder, as it described itself. */
 export interface Holder {
   readonly pid: number;
-  /** Both null for a command that opened the books itself and will soon be done. */
+  /** Both are null for a command that opened the store itself. */
   readonly url: string | null;
   readonly socketPath: string | null;
   readonly startedMs: number;
@@ -20,28 +20,28 @@ export interface OpenServices {
   close(): Promise<void>;
 }
 
-/** The folder belongs to another process; null where that one did not say who it is. */
+/** Another process has the folder locked; null when it left no description of itself. */
 export interface FolderHeld {
   readonly heldBy: Holder | null;
 }
 
-/** What the command line is given by main: it builds no service and knows no engine itself. */
+/** What main gives to the command line, which builds no services itself. */
 export interface Composition {
-  /** Serves until told to stop; the answer is the exit code. */
+  /** Serves until a signal stops it; resolves to the exit code. */
   serve(config: Config, options: ServeOptions): Promise<number>;
-  /** Takes the data folder and opens its store, or says who has it. */
+  /** Locks the data folder and opens its store, or says which process has it. */
   openServices(config: Config): Promise<OpenServices | FolderHeld>;
-  /** Moves books into another engine, or says why not. */
+  /** Copies a ledger into another engine, or says why not. */
   copyStore(terms: CopyTerms): Promise<CopyView | CopiedView | Refused>;
-  /** Puts a backup in the place of the books in a folder, or says why not. */
+  /** Replaces the ledger in a folder with a backup, or says why not. */
   restoreStore(terms: RestoreTerms): Promise<RestoreView | Refused>;
-  /** What would keep processes from sharing that database; nothing in it is changed. */
+  /** Checks whether processes can share that database; changes nothing in it. */
   examineDatabase(place: NonNullable<Config['store']>): Promise<Finding[]>;
-  /** Brings the tables of that database up to date; gives the steps that were taken. */
+  /** Creates or upgrades the tables of that database; returns the steps taken. */
   migrateDatabase(place: NonNullable<Config['store']>): Promise<string[]>;
-  /** The same config with the local hosts that were found, and what they serve. */
+  /** The same config with the local hosts that answered, and their models. */
   lookForHosts(config: Config): Promise<Config>;
-  /** The models that a server with this config would know. */
+  /** The models that a server with this config would serve. */
   catalogFor(config: Config): Catalog;
   readonly terminal: Terminal;
   readonly cwd: string;
@@ -51,19 +51,19 @@ export interface Composition {
 export interface ServeOptions {
   /** The ready line goes to stdout as JSON. */
   readonly json: boolean;
-  /** Reads file and environment again, under the same flags; throws a ConfigError. */
+  /** Reads the file and the environment again, with the same flags; throws a ConfigError. */
   reloadConfig(): Config;
 }
 
 export interface CopyTerms {
-  /** An absolute path. */
+  /** Absolute. */
   readonly from: string;
   readonly to: string;
   progress(done: CopyProgress): void;
 }
 
 export interface RestoreTerms {
-  /** Absolute paths. */
+  /** Both absolute. */
   readonly file: string;
   readonly folder: string;
   readonly force: boolean;
@@ -73,14 +73,14 @@ export interface RestoreTerms {
 /** Nothing was done, for this reason. */
 export interface Refused {
   readonly refused: string;
-  /** The books could not be reached at all. */
+  /** The store could not be opened at all. */
   readonly unreachable?: boolean;
 }
 
-/** Data goes out, talk goes to the side. */
+/** Data goes to stdout, messages to stderr. */
 export interface Terminal {
   writeOut(text: string): void;
   writeErr(text: string): void;
-  /** Whether a person watches the side, so that a line may be written over. */
+  /** Whether stderr is a terminal, so that a line can be overwritten. */
   readonly isLive?: boolean;
 }

@@ -1,12 +1,12 @@
 import type { Catalog } from '../catalog/catalog.ts';
 import type { Config } from '../config/config.ts';
 
-/** How many models of the catalog a host serves; null where nobody counted. */
+/** How many models of the catalog a host serves; null if unknown. */
 export type CountModels = (host: string) => number | null;
 
 type Host = Config['hosts'][number];
 
-/** The hosts that can be called, each with where its key came from or where it was found; never a key itself. */
+/** The hosts that can be called, each with the source of its key or its address; never a key. */
 export function describeHosts(hosts: readonly Host[], count: CountModels = () => null): string[] {
   return hosts
     .filter(({ row }) => !row.simulated)
@@ -26,14 +26,14 @@ function traits(host: Host, count: CountModels): string[] {
 }
 
 function whyNothing({ row, models: listed, found }: Host): string {
-  if (listed.length > 0) return 'serves no model yet: those listed have no price';
+  if (listed.length > 0) return 'serves no model: the listed ones have no price';
   const wasAsked = row.local !== undefined && found === undefined;
-  return wasAsked ? 'did not say what it serves; is it running?' : 'serves no model yet: list its models under "hosts"';
+  return wasAsked ? 'did not list its models; is it running?' : 'serves no model: list its models under "hosts"';
 }
 
-/** A line for models that were listed and are not served, which nothing else would tell; none where there are none. */
+/** One line for models that are listed but not served, if there are any. */
 export function describeUnpriced({ unpriced }: Pick<Catalog, 'unpriced'>): [string, string][] {
-  return unpriced.length === 0 ? [] : [['not served', `${unpriced.join(', ')}: give each a price under "prices"`]];
+  return unpriced.length === 0 ? [] : [['not served', `${unpriced.join(', ')}: set a price for each under "prices"`]];
 }
 
 function models(count: number): string {
@@ -42,9 +42,9 @@ function models(count: number): string {
 
 const NAMED_VARIABLES = 2;
 
-/** What would bring real models: the commonest variables, and where the others are told. */
+/** The variables that would enable real models: the most common ones, then where to find the others. */
 export function describeMissingKeys({ hostsWithoutKey }: Config): string {
   const variables = hostsWithoutKey.flatMap(({ keyVariables: [first] }) => first ?? []);
   if (variables.length <= NAMED_VARIABLES) return variables.join(' or ');
-  return `${variables.slice(0, NAMED_VARIABLES).join(', ')} or another of docs/providers.md`;
+  return `${variables.slice(0, NAMED_VARIABLES).join(', ')} or another variable listed in docs/providers.md`;
 }

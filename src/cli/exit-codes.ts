@@ -1,17 +1,17 @@
-/** What the exit code of every command means; docs/cli.md says the same. */
+/** The exit code of every command; docs/cli.md lists the same. */
 export const EXIT = {
   ok: 0,
-  /** The answer is no: refused, not found, books that do not balance, a doctor who found something. */
+  /** Refused, not found, a ledger that does not verify, or a check that failed. */
   no: 1,
-  /** The command itself is wrong: unknown flag, bad value, bad config file, a Node that is too old. */
+  /** A wrong command: unknown flag, bad value, bad config file, a Node that is too old. */
   usage: 2,
-  /** The books cannot be reached: held by a process that does not answer, unreadable, not there. */
+  /** The ledger cannot be opened: another process holds it and does not answer, or it is missing or unreadable. */
   unreachable: 3,
-  /** `serve` could not begin to listen. */
+  /** `serve` could not listen. */
   cannotListen: 4,
-  /** The books of this folder are kept elsewhere; whoever restarts processes need not try again. */
+  /** The ledger of this folder has moved, so a supervisor should not restart the process. */
   moved: 5,
-  /** A fault in Tollgate itself. */
+  /** A bug in Tollgate. */
   internal: 70,
 } as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];

@@ -6,7 +6,7 @@ import { OperatorError, type OperatorErrorCode } from '../operator/error.ts';
 import { StoreMisnamed } from '../operator/store.ts';
 import { EXIT } from './exit-codes.ts';
 
-/** A command that ends without doing what was asked, in words for whoever typed it. */
+/** A command that failed, with a message for the person who typed it. */
 export class CliFailure extends Error {
   override readonly name = 'CliFailure';
   readonly exitCode: number;
@@ -36,7 +36,7 @@ const EXIT_OF_OPERATOR: Record<OperatorErrorCode, number> = {
   moved: EXIT.moved,
 };
 
-/** Every way a command can fail, as one exit code and one message. */
+/** Maps every error to one exit code and one message. */
 export function asFailure(error: unknown): CliFailure {
   if (error instanceof CliFailure) return error;
   if (error instanceof OperatorError) return new CliFailure(EXIT_OF_OPERATOR[error.code], error.message, error.hint);
@@ -46,12 +46,12 @@ export function asFailure(error: unknown): CliFailure {
   if (error instanceof StoreRefused) return unreachable(error.message);
   if (error instanceof StoreUnavailable) return unreachable(error.message, 'tollgate doctor');
   const what = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  return new CliFailure(EXIT.internal, `This is a fault in Tollgate itself: ${what}`);
+  return new CliFailure(EXIT.internal, `This is a bug in Tollgate: ${what}`);
 }
 
-/** Commander has already written what it had to say; null for everything that is not its. */
+/** The exit code of an error from Commander, which has printed its message already; null for any other error. */
 export function exitOfCommander(error: unknown): number | null {
   if (!(error instanceof CommanderError)) return null;
-  // Help that was asked for is an answer, help instead of a command is not.
+  // Help that was asked for succeeds; help shown instead of a missing command does not.
   return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
 }

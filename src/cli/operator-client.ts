@@ -6,19 +6,19 @@ import { OperatorError, type OperatorErrorView } from '../operator/error.ts';
 import { EXIT } from './exit-codes.ts';
 import { CliFailure, unreachable } from './failure.ts';
 
-/** Nobody listens on the socket: the server that made it is gone. */
+/** No process listens on the socket any more. */
 export class SocketAbandoned extends Error {
   override readonly name = 'SocketAbandoned';
 }
 
-/** The server was asked and did not answer: it may or may not have done it. */
+/** The server was asked and did not answer, so it may or may not have acted. */
 export class AnswerLost extends CliFailure {
   constructor(message: string) {
     super(EXIT.unreachable, message, 'tollgate doctor');
   }
 }
 
-/** Asks the running server to do a verb; gives back the text of its answer. */
+/** Sends a verb to the running server; resolves to the text of its answer. */
 export async function callServer(socketPath: string, verb: string, input: object): Promise<string> {
   const { status, body } = await post(socketPath, `/operator/${verb}`, stringifyJson(input));
   if (status === 200) return body;
@@ -66,7 +66,10 @@ function post(socketPath: string, path: string, body: string): Promise<Answer> {
 function explain(error: NodeJS.ErrnoException, socketPath: string): Error {
   if (error.code === 'ECONNREFUSED' || error.code === 'ENOENT') return new SocketAbandoned(error.message);
   if (error.code === 'EACCES') {
-    return unreachable(`The server's control socket ${socketPath} belongs to another user.`, 'run this as that user');
+    return unreachable(
+      `The server's control socket ${socketPath} belongs to another user.`,
+      'run this command as that user',
+    );
   }
-  return new AnswerLost(`The running server broke off (${error.message}).`);
+  return new AnswerLost(`The running server closed the connection (${error.message}).`);
 }

@@ -4,10 +4,10 @@ import { stringifyJson } from '../json/stringify.ts';
 import { readOperatorJson } from './operator-json.ts';
 
 const amountName = fc.constantFrom('balance_nanousd', 'held_nanousd', 'amount_nanousd');
-const leaf = fc.oneof(fc.string(), fc.boolean(), fc.constant(null), fc.maxSafeInteger(), fc.constant('"x_nanousd":5,'));
+const spec = fc.oneof(fc.string(), fc.boolean(), fc.constant(null), fc.maxSafeInteger(), fc.constant('"x_nanousd":5,'));
 const member = fc.oneof(
   fc.tuple(amountName, fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n })),
-  fc.tuple(fc.stringMatching(/^[a-z"]{1,8}$/), leaf),
+  fc.tuple(fc.stringMatching(/^[a-z"]{1,8}$/), spec),
 );
 const row = fc.array(member, { maxLength: 6 }).map((members) => Object.fromEntries(members));
 

@@ -1,9 +1,9 @@
 import { parseJson } from '../json/json.ts';
 
-/** `"…_nanousd":123` as the verbs write it. A quote inside a string is escaped, so no string can contain this. */
+/** `"…_nanousd":123` as the verbs write it. Quotes inside strings are escaped, so no string can contain this. */
 const AMOUNT = /("[a-z_]*_nanousd":)(-?[0-9]+)(?=[,}])/g;
 
-/** Reads a verb's answer; what is named as nanodollars becomes a bigint, exact however large. */
+/** Reads a verb's answer. Every `_nanousd` member becomes an exact bigint. */
 export function readOperatorJson(text: string): unknown {
   return withAmounts(parseJson(text.replace(AMOUNT, '$1"$2"')));
 }

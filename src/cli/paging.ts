@@ -1,11 +1,11 @@
 import { LIMITS } from '../limits.ts';
-import type { Options } from './leaf.ts';
+import type { Options } from './command.ts';
 import type { Session } from './session.ts';
 import { readCount } from './words.ts';
 
 export const PAGE_OPTIONS = [
-  ['--limit <count>', 'rows at most (100)'],
-  ['--after <id>', 'rows that follow this one'],
+  ['--limit <count>', 'most rows to list (100)'],
+  ['--after <id>', 'list the rows after this one'],
 ] as const;
 
 export function readPage(options: Options): { limit: number; after: string | null } {

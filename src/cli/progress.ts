@@ -2,7 +2,7 @@ import type { Session } from './session.ts';
 
 const BAR_CHARACTERS = 30;
 
-/** How far long work has come: a bar where lines can be written over, elsewhere a line at every tenth of the way. */
+/** Progress of long work: a bar on a terminal, otherwise a line for every tenth. */
 export class ProgressLine {
   readonly #session: Session;
   readonly #isLive: boolean;
@@ -24,7 +24,7 @@ export class ProgressLine {
     else if (words !== '') writeErr(`${words}\n`);
   }
 
-  /** Clears the bar away, so that what is said next has the line to itself. */
+  /** Clears the bar, so that the next message has the line to itself. */
   end(): void {
     if (this.#isLive && this.#said !== '') this.#session.composition.terminal.writeErr('\r\u001b[2K');
     this.#said = '';

@@ -16,25 +16,25 @@ import { unreachable } from './failure.ts';
 import { callServer, SocketAbandoned } from './operator-client.ts';
 import { readOperatorJson } from './operator-json.ts';
 
-/** An answer in both its forms: the JSON text for scripts, and what it says. */
+/** An answer as JSON text for scripts, and parsed. */
 export interface VerbAnswer<Name extends VerbName> {
   readonly text: string;
   readonly result: VerbResult<Name>;
 }
 
-/** The operator's verbs, wherever they run; the answer has passed through JSON either way. */
+/** Runs the operator's verbs, in the server or in this process; answers pass through JSON either way. */
 export interface Operator {
-  /** The server that runs them; null where this command opened the books itself. */
+  /** The server that runs them; null if this command opened the store itself. */
   readonly server: Holder | null;
   run<Name extends VerbName>(name: Name, input: VerbInput<Name>, progress?: Progress): Promise<VerbAnswer<Name>>;
 }
 
 export interface ReachOptions {
-  /** A verb that begins new books may find no folder; any other was given the wrong one. */
+  /** Whether the command may create the data folder; otherwise a missing folder is an error. */
   readonly mayCreate: boolean;
 }
 
-/** Verbs go to the server that has the folder; where none has it, the command opens the books itself. */
+/** Sends verbs to the server that has the folder, or opens the store in this process if there is none. */
 export async function withOperator<Result>(
   composition: Composition,
   config: Config,
@@ -48,7 +48,7 @@ export async function withOperator<Result>(
     const opened = await composition.openServices(config);
     if (!('heldBy' in opened)) return useOpened(opened, use);
     holder = opened.heldBy;
-    // Another command holds the folder for a moment, or a server that is just starting or stopping: it will pass.
+    // Another command has the folder for a moment, or a server is starting or stopping: try again.
     if (holder === null || holder.socketPath === null) continue;
     try {
       return await use(throughServer(holder, holder.socketPath));
@@ -95,12 +95,12 @@ function pause(clock: Clock, ms: number): Promise<void> {
 
 function noBooks(folder: string): Error {
   return unreachable(
-    `There are no books at ${folder} yet.`,
-    'start "tollgate serve" once, or name the right folder with --data',
+    `There is no ledger in ${folder} yet.`,
+    'run "tollgate serve" once, or name the right folder with --data',
   );
 }
 
 function heldAllTheTime(folder: string, holder: Holder | null): Error {
-  const who = holder === null ? 'Another process, which does not say which,' : `Process ${holder.pid}`;
-  return unreachable(`${who} holds ${folder} and does not answer on a control socket.`, 'tollgate doctor');
+  const who = holder === null ? 'An unknown process' : `Process ${holder.pid}`;
+  return unreachable(`${who} has ${folder} open and does not answer on a control socket.`, 'tollgate doctor');
 }

@@ -1,44 +1,44 @@
 import { Command } from 'commander';
 import type { Environment } from '../config/config.ts';
-import { accountsBranch } from './commands/accounts.ts';
-import { balanceLeaf } from './commands/balance.ts';
-import { configBranch } from './commands/config.ts';
-import { doctorLeaf } from './commands/doctor.ts';
-import { keysBranch } from './commands/keys.ts';
-import { ledgerBranch } from './commands/ledger.ts';
-import { modelsLeaf } from './commands/models.ts';
-import { receiptsBranch } from './commands/receipts.ts';
-import { sealBranch } from './commands/seal.ts';
-import { serveLeaf } from './commands/serve.ts';
-import { storeBranch } from './commands/store.ts';
+import { buildCommand, buildGroup, type CommandGroup, type CommandSpec, type Perform } from './command.ts';
+import { accountsCommands } from './commands/accounts.ts';
+import { balanceCommand } from './commands/balance.ts';
+import { configCommands } from './commands/config.ts';
+import { doctorCommand } from './commands/doctor.ts';
+import { keysCommands } from './commands/keys.ts';
+import { ledgerCommands } from './commands/ledger.ts';
+import { modelsCommand } from './commands/models.ts';
+import { receiptsCommands } from './commands/receipts.ts';
+import { sealCommands } from './commands/seal.ts';
+import { serveCommand } from './commands/serve.ts';
+import { storeCommands } from './commands/store.ts';
 import type { Composition } from './composition.ts';
 import { EXIT } from './exit-codes.ts';
 import { asFailure, type CliFailure, exitOfCommander } from './failure.ts';
-import { type Branch, buildBranch, buildLeaf, type Leaf, type Perform } from './leaf.ts';
 import { Session } from './session.ts';
 import { packageVersion } from './version.ts';
 
-export const COMMANDS: readonly (Leaf | Branch)[] = [
-  serveLeaf,
-  accountsBranch,
-  keysBranch,
-  modelsLeaf,
-  balanceLeaf,
-  receiptsBranch,
-  ledgerBranch,
-  storeBranch,
-  sealBranch,
-  doctorLeaf,
-  configBranch,
+export const COMMANDS: readonly (CommandSpec | CommandGroup)[] = [
+  serveCommand,
+  accountsCommands,
+  keysCommands,
+  modelsCommand,
+  balanceCommand,
+  receiptsCommands,
+  ledgerCommands,
+  storeCommands,
+  sealCommands,
+  doctorCommand,
+  configCommands,
 ];
 
-/** Carries out one command line (without the program's own name); the answer is the exit code. */
+/** Runs one command line, without the program's name; resolves to the exit code. */
 export async function runCli(argv: readonly string[], env: Environment, composition: Composition): Promise<number> {
   let exitCode: number = EXIT.ok;
-  const perform: Perform = async (leaf, command, args) => {
+  const perform: Perform = async (spec, command, args) => {
     const session = new Session(composition, env, command);
     try {
-      exitCode = await leaf.run(session, args, command.opts());
+      exitCode = await spec.run(session, args, command.opts());
     } catch (error) {
       const failure = asFailure(error);
       exitCode = failure.exitCode;
@@ -63,21 +63,18 @@ function buildProgram(composition: Composition, perform: Perform): Command {
     .version(packageVersion(), '--version')
     .addHelpText(
       'after',
-      '\nExample:\n  $ tollgate serve\n\n"tollgate <command> --help" says more; docs/cli.md has the exit codes.\n',
+      '\nExample:\n  $ tollgate serve\n\nRun "tollgate <command> --help" for more. docs/cli.md lists the exit codes.\n',
     );
   for (const command of COMMANDS) {
-    program.addCommand('leaves' in command ? buildBranch(command, perform) : buildLeaf(command, perform));
+    program.addCommand('commands' in command ? buildGroup(command, perform) : buildCommand(command, perform));
   }
   return withOutput(program, composition);
 }
 
-/** Commander copies these settings only to commands made after them, so they are set on each. */
+/** Commander copies these settings only to commands created later, so set them on each. */
 function withOutput(command: Command, composition: Composition): Command {
   const { writeOut, writeErr } = composition.terminal;
-  command
-    .exitOverride()
-    .configureOutput({ writeOut, writeErr })
-    .showHelpAfterError('(add --help for what is possible)');
+  command.exitOverride().configureOutput({ writeOut, writeErr }).showHelpAfterError('(add --help to see the options)');
   for (const child of command.commands) withOutput(child, composition);
   return command;
 }

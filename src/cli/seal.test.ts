@@ -50,22 +50,22 @@ test('rotates to a new key in pages, and says what was done', async () => {
   ]);
   const again = await cli.run(['seal', 'rotate']);
   expect(again.out).toMatch(new RegExp(`up to date +${count}`));
-  expect(again.err).toContain('Keep those a day longer');
+  expect(again.err).toContain('Keep the older ones for another day');
 });
 
 test('never advises to take away the only master key', async () => {
   await store(1);
   const rotated = await cli.run(['seal', 'rotate']);
-  expect([rotated.code, rotated.err]).toEqual([0, expect.stringContaining('it is in use: keep it')]);
+  expect([rotated.code, rotated.err]).toEqual([0, expect.stringContaining('is in use: keep it')]);
 });
 
 test('names what cannot be opened, with an exit code that says so', async () => {
   await store(2, 1);
   const status = await cli.run(['seal', 'status']);
-  expect([status.code, status.out]).toEqual([1, expect.stringMatching(/cannot be opened +1/)]);
-  expect(status.err).toMatch(/acct_\w+: the key stored for "cloud" cannot be opened/);
+  expect([status.code, status.out]).toEqual([1, expect.stringMatching(/cannot be decrypted +1/)]);
+  expect(status.err).toMatch(/acct_\w+: the key stored for "cloud" cannot be decrypted/);
   const rotated = await cli.run(['seal', 'rotate', '--new-key']);
-  expect([rotated.code, rotated.out]).toEqual([1, expect.stringMatching(/sealed anew +1/)]);
+  expect([rotated.code, rotated.out]).toEqual([1, expect.stringMatching(/re-encrypted +1/)]);
 });
 
 test('a master key that is open to others is refused with the remedy', async () => {

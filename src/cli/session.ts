@@ -5,7 +5,7 @@ import type { Progress, VerbInput, VerbName } from '../operator/operator.ts';
 import type { Composition } from './composition.ts';
 import { type VerbAnswer, withOperator } from './reach-operator.ts';
 
-/** One command being carried out: what was typed, where its words go, and how it reaches the books. */
+/** One command as it runs: its flags, its output, and its access to the ledger. */
 export class Session {
   readonly composition: Composition;
   readonly env: Environment;
@@ -19,27 +19,27 @@ export class Session {
     this.json = this.#flags.json === true;
   }
 
-  /** Only what calls hosts, or lists what they serve, needs the provider keys. */
+  /** Provider keys are read only by commands that call hosts or list their models. */
   config(providerKeys: 'read' | 'leave'): Config {
     return loadConfig({ argvFlags: this.#flags, env: this.env, cwd: this.composition.cwd, providerKeys });
   }
 
-  /** A path as it was typed, whoever then uses it from wherever. */
+  /** A path resolved against the folder in which it was typed. */
   pathOf(typed: string): string {
     return resolve(this.composition.cwd, typed);
   }
 
-  /** Data, for whoever reads stdout. */
+  /** Writes data to stdout. */
   print(text: string): void {
     this.composition.terminal.writeOut(text.endsWith('\n') ? text : `${text}\n`);
   }
 
-  /** Talk, for the person at the keyboard. */
+  /** Writes a message to stderr. */
   say(text: string): void {
     this.composition.terminal.writeErr(text.endsWith('\n') ? text : `${text}\n`);
   }
 
-  /** Runs one verb, in the server that has the books or here. */
+  /** Runs one verb, in the running server or in this process. */
   ask<Name extends VerbName>(name: Name, input: VerbInput<Name>, options: AskOptions = {}): Promise<VerbAnswer<Name>> {
     const config = this.config(options.providerKeys ?? 'leave');
     return withOperator(this.composition, config, { mayCreate: options.mayCreate ?? false }, (operator) =>
@@ -47,13 +47,13 @@ export class Session {
     );
   }
 
-  /** The answer as it is for scripts, in words for people. */
+  /** Prints the answer: as JSON for scripts, or in words. */
   show<Result>(answer: { readonly text: string; readonly result: Result }, words: (result: Result) => string): void {
     const text = this.json ? answer.text : words(answer.result);
     if (text !== '') this.print(text);
   }
 
-  /** Advice, which scripts do not need. */
+  /** Writes a hint to stderr, but not with --json. */
   advise(text: string): void {
     if (!this.json) this.say(text);
   }
@@ -65,7 +65,7 @@ export interface AskOptions {
   readonly progress?: Progress;
 }
 
-/** What was written on the command line; commander's own defaults must not outrank variables and the file. */
+/** Only flags that were typed: Commander's defaults must not override variables and the file. */
 function typedFlags(command: Command): Record<string, string | boolean> {
   const values = command.opts<Record<string, string | boolean>>();
   return Object.fromEntries(Object.entries(values).filter(([name]) => command.getOptionValueSource(name) === 'cli'));

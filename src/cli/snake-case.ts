@@ -1,11 +1,11 @@
-/** The same value with every member named as in our JSON everywhere else. */
+/** The same value with snake_case names, as in all our JSON. */
 export function snakeCased(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(snakeCased);
   if (typeof value !== 'object' || value === null || hasOwnJson(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [snakeCase(name), snakeCased(member)]));
 }
 
-/** What writes itself, as a secret that conceals itself, is left to do so. */
+/** A value with its own toJSON, like a Secret, is left to it. */
 function hasOwnJson(value: object): boolean {
   return 'toJSON' in value;
 }

@@ -58,13 +58,13 @@ describe('tollgate store copy', () => {
     );
     expect(out).toMatch(/receipts +20/);
     expect(out).toContain('$5.000000001');
-    expect(err).toContain('the same, row by row');
+    expect(err).toContain('equal, row by row');
   });
 
   test('shows a bar where a person watches, and clears it away', async () => {
     const { err } = await run(['--to', URL_WITH_PASSWORD], { isLive: true });
     expect(err).toContain('\r\u001b[2K███████████████░░░░░░░░░░░░░░░ 50 %  copying, 20 of 40 rows');
-    expect(err.lastIndexOf('\r\u001b[2K')).toBeLessThan(err.indexOf('Both sides'));
+    expect(err.lastIndexOf('\r\u001b[2K')).toBeLessThan(err.indexOf('Both ledgers'));
     expect(err.slice(err.lastIndexOf('\r\u001b[2K') + 5)).not.toContain('%');
   });
 
@@ -92,7 +92,7 @@ describe('tollgate store copy', () => {
   });
 
   test.each([
-    ['nothing', [], 'Name a PostgreSQL with --to'],
+    ['nothing', [], '--to is missing'],
     ['another database', ['--to', 'mysql://ada:hunter2@db/books'], '--to must be a URL'],
     ['a port that there is not', ['--to', 'postgres://ada:hunter2@127.0.0.1:99999/books'], '--to must be a URL'],
     ['a password with a slash in it', ['--to', 'postgres://ada:hunter2@/x@db/books'], '--to must be a URL'],
@@ -107,7 +107,7 @@ describe('tollgate store copy', () => {
     const answer = { object: 'store_copy', ok: true, start: 'copied_before' } as const;
     const { code, out, err } = await run(['--to', URL_WITH_PASSWORD], { answer });
     expect({ code, out }).toEqual({ code: 0, out: '' });
-    expect(err).toContain('there is nothing left to do');
+    expect(err).toContain('Nothing to do');
     expect(JSON.parse((await run(['--to', URL_WITH_PASSWORD, '--json'], { answer })).out)).toEqual(answer);
   });
 

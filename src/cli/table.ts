@@ -1,6 +1,6 @@
 export interface Column<Row> {
   readonly title: string;
-  /** Amounts and counts stand on the right, so that their digits line up. */
+  /** Amounts and counts are right-aligned, so that their digits line up. */
   readonly align?: 'right';
   text(row: Row): string;
 }
@@ -20,7 +20,7 @@ export function formatTable<Row>(columns: readonly Column<Row>[], rows: readonly
   return `${lines.join('\n')}\n`;
 }
 
-/** One thing, a line for each of its members. */
+/** One object, with a line for each member. */
 export function formatRecord(members: readonly (readonly [name: string, value: string])[]): string {
   const longest = Math.max(...members.map(([name]) => width(name)));
   return members.map(([name, value]) => `${pad(name, longest, false)}${GAP}${value}\n`).join('');
@@ -31,7 +31,7 @@ function pad(cell: string, columns: number, isRight: boolean): string {
   return isRight ? space + cell : cell + space;
 }
 
-/** Characters, not code units, so that a name in another script does not shift its line. */
+/** Counts characters, not code units, so that names in other scripts stay aligned. */
 function width(text: string): number {
   return [...text].length;
 }

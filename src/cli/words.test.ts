@@ -46,7 +46,7 @@ describe('moments', () => {
 
   test.each(['', 'tomorrow', '2027-02-31', '2027-13-01', '2027-1-1', '2027-01-01T25:00', '30', '-1d', '1y'])(
     '%j is no moment',
-    (text) => expect(() => at(text)).toThrow('a date as 2027-01-31'),
+    (text) => expect(() => at(text)).toThrow('a date like 2027-01-31'),
   );
 });
 

@@ -21,16 +21,16 @@ export function timeOr(seconds: number | null, otherwise: string): string {
   return seconds === null ? otherwise : time(seconds);
 }
 
-/** Dollars as people type them, as the text of a whole number of nanodollars. */
+/** Reads dollars as people type them; returns nanodollars as text. */
 export function readUsd(text: string, what: string): string {
   const nanousd = parseUsd(text);
   if (nanousd !== null) return String(nanousd);
-  throw usageFailure(`${what} must be an amount in dollars with at most nine decimals, as 5 or 5.25, not "${text}".`);
+  throw usageFailure(`${what} must be an amount in dollars with at most nine decimals, like 5 or 5.25, not "${text}".`);
 }
 
 export function readNanousd(text: string, what: string): string {
   if (/^-?[0-9]{1,19}$/.test(text)) return text;
-  throw usageFailure(`${what} must be a whole number of nanodollars, as 5250000000 for $5.25, not "${text}".`);
+  throw usageFailure(`${what} must be a whole number of nanodollars, like 5250000000 for $5.25, not "${text}".`);
 }
 
 const UNIT_SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 };
@@ -40,18 +40,18 @@ function readSpan(text: string): number | null {
   return count === undefined ? null : Number(count) * (UNIT_SECONDS[unit] ?? 0);
 }
 
-/** A moment as seconds since 1970: `2027-01-31` (UTC), a full timestamp, or a span from now in the given direction. */
+/** Reads a time as seconds since 1970: `2027-01-31` (UTC), a full timestamp, or a duration before or after now. */
 export function readMoment(text: string, what: string, clock: Clock, direction: 'ago' | 'ahead'): number {
   const now = Math.floor(clock.nowMs() / 1000);
   const span = readSpan(text);
   if (span !== null) return direction === 'ago' ? now - span : now + span;
   const moment = readTimestamp(text);
   if (moment !== null) return moment;
-  const forms = 'a date as 2027-01-31, a time as 2027-01-31T12:00Z, or a span as 30d or 12h';
+  const forms = 'a date like 2027-01-31, a time like 2027-01-31T12:00Z, or a duration like 30d or 12h';
   throw usageFailure(`${what} must be ${forms}, not "${text}".`);
 }
 
-/** A time without a zone is UTC, as every time we print. Days that do not exist are refused, not rolled over. */
+/** A time without a zone is UTC. Days that do not exist are refused, not rolled over. */
 function readTimestamp(text: string): number | null {
   const [, date, time = '00:00', zone = 'Z'] =
     /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2})?)(Z|[+-]\d{2}:\d{2})?)?$/.exec(text) ?? [];

@@ -57,10 +57,10 @@ export interface Config {
   readonly listen: { readonly host: string; readonly port: number; readonly operationsPort: number };
   /** Absolute. */
   readonly dataFolder: string;
-  /** Null: the books are in the data folder. */
+  /** Null if the ledger is in the data folder. */
   readonly store: PostgresPlace | null;
   readonly hosted: boolean;
-  /** Where the keys come from under which everything entrusted is sealed; not yet read. */
+  /** Where the master keys come from, which encrypt stored provider keys; not read yet. */
   readonly masterKey: MasterKeySource;
   readonly allowedHosts: readonly string[];
   readonly origins: readonly string[];
@@ -69,39 +69,39 @@ export interface Config {
   readonly transport: Transport;
   readonly limits: ConfigLimits;
   readonly rateLimit: ConfigRateLimit;
-  /** When hosts are set aside. */
+  /** When hosts are ejected. */
   readonly health: HealthSettings;
   readonly loadLimits: ConfigLoadLimits;
   readonly retention: { readonly receiptsDays: number | null };
   readonly simulatedHost: boolean;
-  /** Hosts that can be called now; empty when the provider keys were left alone. */
+  /** Hosts that can be called; without keys if provider keys were not read. */
   readonly hosts: readonly ConfiguredHost[];
-  /** Servers that may run on their usual ports of this machine; whether they do is found out at start. */
+  /** Local model servers that may run on their usual ports; probed at start. */
   readonly guessedHosts: readonly ConfiguredHost[];
-  /** Built-in hosts that only lack a key, or an address. */
+  /** Built-in hosts that lack a key or an address. */
   readonly hostsWithoutKey: readonly HostRow[];
   readonly models: readonly ModelRow[];
   readonly prices: ReadonlyMap<string, PriceRow>;
   readonly defaultModel: string | null;
-  /** How this program is started again, for advice that can be copied. */
+  /** How to start this program again, for hints that can be copied. */
   readonly program: string;
 }
 
 export interface ConfigSources {
-  /** What was written on the command line, by the long flag's name in camel case. */
+  /** Flags from the command line, by long name in camel case. */
   readonly argvFlags: Readonly<Record<string, string | boolean | undefined>>;
   readonly env: Environment;
   readonly cwd: string;
-  /** A verb that calls no host has no need of the keys, and must not fail for one it cannot read. */
+  /** Commands that call no host skip the keys, so that an unreadable key does not stop them. */
   readonly providerKeys?: 'read' | 'leave';
 }
 
-/** The process's own environment; everything else in the product is handed one. */
+/** The environment of this process; nothing else in the product reads it. */
 export function processEnvironment(): Environment {
   return process.env;
 }
 
-/** Flags win over TOLLGATE_* variables, these over the file, the file over the defaults. Throws a ConfigError. */
+/** Flags override TOLLGATE_* variables, which override the file, which overrides the defaults. Throws a ConfigError. */
 export function loadConfig(sources: ConfigSources): Config {
   const problems: ConfigProblem[] = [];
   const file = findFile(sources);
@@ -147,7 +147,7 @@ function assemble(
     models: draft.models,
     prices: new Map(Object.entries(draft.prices)),
     defaultModel: draft.default_model ?? null,
-    // A clone is run by npm, which also brings the right Node; an installed program has its own name.
+    // A clone is run by npm, which provides the right Node; an installed program has a name of its own.
     program: env.npm_package_name === 'tollgate' ? 'npm run -s tollgate --' : 'tollgate',
   };
 }
@@ -202,7 +202,7 @@ function parseConfigFile(file: string): unknown {
   }
 }
 
-/** One setting outside the file: its flag, its variable, how its text is read, and where it goes. */
+/** A setting that exists outside the file: its flag, its variable, and how its text is read. */
 interface Setting {
   readonly flag: string;
   readonly variable: string;
@@ -239,7 +239,7 @@ const list = z.string().transform((text) =>
 );
 const yesOrNo = z.enum(['true', 'false', '1', '0']).transform((text) => text === 'true' || text === '1');
 
-/** Every setting that needs no file; a test holds the table of docs/config.md to this one. */
+/** Every setting with a flag and a variable; a test compares them with docs/config.md. */
 export const SETTINGS: readonly Setting[] = [
   setting('port', 'TOLLGATE_PORT', wholeNumber.pipe(portSchema), (draft, port) => (draft.listen.port = port)),
   setting('host', 'TOLLGATE_HOST', addressSchema, (draft, host) => (draft.listen.host = host)),
@@ -274,7 +274,7 @@ function applySettings(draft: ConfigFile, sources: ConfigSources, problems: Conf
   }
 }
 
-/** An empty variable counts as unset, as everywhere in a shell. */
+/** An empty variable counts as unset, as is usual in shells. */
 function settingText(each: Setting, { argvFlags, env }: ConfigSources): { text: string; source: string } | null {
   const flag = argvFlags[each.flag];
   if (flag !== undefined) return { text: String(flag), source: flagName(each.flag) };
@@ -290,7 +290,7 @@ function checkExposure(draft: ConfigFile, problems: ConfigProblem[]): void {
   if (draft.hosted || isLoopback(draft.listen.host)) return;
   const message =
     `listening on ${draft.listen.host} without --hosted would let anyone who can reach it spend your money; ` +
-    'add --hosted, which asks every caller for a key, or listen on 127.0.0.1';
+    'add --hosted, which requires a key for every call, or listen on 127.0.0.1';
   problems.push({ source: '--host', path: '', message });
 }
 
@@ -314,7 +314,7 @@ function selectHosts(
   return selection;
 }
 
-/** A host at our own door would send every call around in a circle. */
+/** A host at our own address would call this gateway again, without end. */
 function ownAddressProblems(draft: ConfigFile, hosts: readonly ConfiguredHost[], source: string): ConfigProblem[] {
   const isOurs = ({ row }: ConfiguredHost): boolean => {
     const url = URL.parse(row.baseUrl);
@@ -330,7 +330,7 @@ function ownAddressProblems(draft: ConfigFile, hosts: readonly ConfiguredHost[],
   });
 }
 
-/** As the XDG base directory specification says, which also has a relative path ignored. */
+/** As in the XDG base directory specification, which ignores relative paths. */
 function defaultDataFolder(env: Environment): string {
   const base = env.XDG_DATA_HOME ?? '';
   return isAbsolute(base) ? join(base, 'tollgate') : join(env.HOME || homedir(), '.local', 'share', 'tollgate');

@@ -7,20 +7,20 @@ function count(usual: number, most: number, meaning: string) {
   return z.int().min(1).max(most).default(usual).describe(meaning);
 }
 
-/** When a host is set aside, for how long, and how often another is asked instead. */
+/** When a host is ejected, for how long, and how often another host is tried. */
 export const healthSchema = z.strictObject({
   consecutive_failures: count(5, 1_000, 'Failures in a row that eject a host.'),
-  failure_percent: count(50, 100, 'Or this share of the calls within the window, in percent.'),
-  failure_calls_min: count(20, 100_000, 'But only of at least so many calls.'),
-  window_ms: count(10_000, DAY_MS, 'The window over which failures are counted.'),
-  ejection_ms: count(30_000, DAY_MS, 'How long a host is ejected, times how often it was.'),
-  ejection_max_ms: count(300_000, DAY_MS, 'The longest ejection.'),
-  slow_first_byte_ms: count(60_000, DAY_MS, 'A stream that begins later than this counts as a failure of its host.'),
-  limited_ms: count(1_000, DAY_MS, 'How long a host that answered 429 is left alone if it does not say.'),
-  limited_max_ms: count(60_000, DAY_MS, 'The longest a 429 is obeyed.'),
-  key_aside_ms: count(300_000, DAY_MS, 'How long a refused key, or a model the host does not know, is set aside.'),
-  overruns: count(3, 1_000, 'How often a host may count more tokens than a call could use before it is ejected.'),
-  retry_percent: z.int().min(0).max(100).default(20).describe('Second retries, in percent of the calls.'),
+  failure_percent: count(50, 100, 'Percentage of failed calls within the window that ejects a host.'),
+  failure_calls_min: count(20, 100_000, 'Calls within the window before failure_percent applies.'),
+  window_ms: count(10_000, DAY_MS, 'Window over which failures are counted.'),
+  ejection_ms: count(30_000, DAY_MS, 'First ejection of a host; each further one lasts this much longer.'),
+  ejection_max_ms: count(300_000, DAY_MS, 'Longest ejection.'),
+  slow_first_byte_ms: count(60_000, DAY_MS, 'A stream that starts later than this counts as a failure of its host.'),
+  limited_ms: count(1_000, DAY_MS, 'Pause after a 429 without Retry-After.'),
+  limited_max_ms: count(60_000, DAY_MS, 'Longest pause after a 429.'),
+  key_aside_ms: count(300_000, DAY_MS, 'How long a rejected key, or a model the host does not know, is not used.'),
+  overruns: count(3, 1_000, 'Calls with more tokens than possible that eject a host.'),
+  retry_percent: z.int().min(0).max(100).default(20).describe('Most second retries, in percent of all calls.'),
 });
 
 export function readHealth(draft: z.infer<typeof healthSchema>): HealthSettings {

@@ -20,38 +20,44 @@ export const rateLimitSchema = z.strictObject({
     .max(COUNT_MAX)
     .nullable()
     .default(50)
-    .describe('Requests a second of one key. Null: any number.'),
-  burst: count(100, 'How many of them may come at once after a rest.'),
-  calls: z.int().min(1).max(COUNT_MAX).nullable().default(256).describe('Calls of one key at once. Null: any number.'),
+    .describe('Requests per second of one key. Null: unlimited.'),
+  burst: count(100, 'Requests of one key that may arrive at once.'),
+  calls: z
+    .int()
+    .min(1)
+    .max(COUNT_MAX)
+    .nullable()
+    .default(256)
+    .describe('Concurrent calls of one key. Null: unlimited.'),
   streams: z
     .int()
     .min(1)
     .max(COUNT_MAX)
     .nullable()
     .default(64)
-    .describe('Streams of one key at once. Null: any number.'),
+    .describe('Concurrent streams of one key. Null: unlimited.'),
 });
 
 export const loadLimitsSchema = z.strictObject({
-  event_loop_lag_ms: watched(500, 60_000, 'Lateness of the event loop beyond which calls are turned away.'),
-  heap_percent: watched(90, 100, 'Used share of the JavaScript heap beyond which calls are turned away.'),
+  event_loop_lag_ms: watched(500, 60_000, 'Event loop delay above which calls are refused.'),
+  heap_percent: watched(90, 100, 'Used JavaScript heap above which calls are refused.'),
   memory_mb: z
     .int()
     .min(1)
     .max(COUNT_MAX)
     .nullable()
     .default(null)
-    .describe('Memory of the process beyond which calls are turned away. Null: nine tenths of what there is.'),
-  calls: watched(20_000, COUNT_MAX, 'Calls under way beyond which more are turned away.'),
+    .describe('Process memory above which calls are refused. Null: 90 percent of what is available.'),
+  calls: watched(20_000, COUNT_MAX, 'Concurrent calls above which more are refused.'),
   ledger_queue: watched(
     LIMITS.ledgerHoldQueueMax / 2,
     LIMITS.ledgerHoldQueueMax,
-    'Waiting operations of the ledger beyond which calls are turned away.',
+    'Queued ledger operations above which calls are refused.',
   ),
 });
 
 export interface ConfigRateLimit {
-  /** Null: any number. */
+  /** Null: unlimited. */
   readonly requestsPerSecond: number | null;
   readonly burst: number;
   readonly calls: number | null;

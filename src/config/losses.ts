@@ -6,7 +6,7 @@ import type { ConfiguredHost } from '../hosts/host.ts';
 import type { ConfigProblem } from './problems.ts';
 import type { ConfigFile } from './schema.ts';
 
-/** What a host charges for a model, and where in the file that is said, or made to matter. */
+/** What a host charges for a model, and which field of the file that comes from. */
 interface Offer {
   readonly path: string;
   readonly host: string;
@@ -15,7 +15,7 @@ interface Offer {
   readonly allowLoss: boolean;
 }
 
-/** Hosts that would cost more than callers pay, unless somebody wrote down that they may. */
+/** Hosts that charge more than callers pay, unless the file allows it. */
 export function lossProblems(
   draft: ConfigFile,
   configured: readonly ConfiguredHost[],
@@ -35,7 +35,7 @@ function describe({ host, model }: Offer, { rate, aboveInputTokens, hostRate, ca
   return `${prices} (nanodollars per million tokens); set a higher price, or "allow_loss": true`;
 }
 
-/** Models of the file that say what their hosts charge. */
+/** Prices that models of the file give for their hosts. */
 function ownPlaces(draft: ConfigFile): Offer[] {
   return draft.models.flatMap((row, at) =>
     row.hosts.flatMap(({ host, price, allow_loss: allowed }, place) => {
@@ -46,7 +46,7 @@ function ownPlaces(draft: ConfigFile): Offer[] {
   );
 }
 
-/** Models listed beside a host, with what it charges. */
+/** Prices of models that are listed with a host. */
 function listedModels(draft: ConfigFile): Offer[] {
   return draft.hosts.flatMap((entry, at) =>
     (entry.models ?? []).flatMap((served, place) => {
@@ -64,7 +64,7 @@ function entryOf(draft: ConfigFile, host: string): ConfigFile['hosts'][number] |
 
 const FREE: PriceRow = { input: 0, output: 0 };
 
-/** What callers pay under this file. The catalog is read only if the file leaves the answer to it. */
+/** What callers pay with this file. Reads the catalog only if the file does not say. */
 class PriceBook {
   readonly #draft: ConfigFile;
   readonly #configured: readonly ConfiguredHost[];
@@ -82,7 +82,7 @@ class PriceBook {
     return price ?? (this.#configured.some(({ row, local }) => local && row.name === host) ? FREE : null);
   }
 
-  /** Places of the catalog that a price of the file undercuts, at hosts that can be called. */
+  /** Hosts of the catalog that charge more than a price in the file. */
   undercutPlaces(): Offer[] {
     const own = new Set(this.#draft.models.map(({ id }) => id));
     const ids = Object.keys(this.#draft.prices).filter((id) => !own.has(id));
@@ -91,14 +91,14 @@ class PriceBook {
         if (!this.#configured.some(({ row }) => row.name === host)) return [];
         const entry = entryOf(this.#draft, host);
         const listed = (entry?.models ?? []).filter((served) => typeof served === 'object' && served.id === model);
-        // What the file itself says of that host and model was judged above.
+        // A price that the file gives for this host and model was checked already.
         if (listed.some((served) => typeof served === 'object' && served.price !== undefined)) return [];
         return [{ path: `prices.${model}`, host, model, price, allowLoss: entry?.allow_loss ?? false }];
       }),
     );
   }
 
-  /** A host of the catalog that names no price of its own charges the catalog's. */
+  /** A host without a price of its own charges the catalog's price. */
   #catalogPlaces(id: string): { host: string; price: PriceRow }[] {
     const row = this.#catalogRow(id);
     return (row?.hosts ?? []).flatMap(({ host, price = row?.price }) => (price === undefined ? [] : [{ host, price }]));

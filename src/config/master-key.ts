@@ -12,14 +12,14 @@ const COMMAND_VARIABLE = 'TOLLGATE_MASTER_KEY_COMMAND';
 export interface MasterKeyTerms {
   readonly env: Environment;
   readonly cwd: string;
-  /** The config file's path, and its fields; the key itself never stands there. */
+  /** The config file's path and the fields that name a source; the file never contains the key itself. */
   readonly file: string | null;
   readonly fields: { readonly master_key_file?: string | undefined; readonly master_key_command?: string | undefined };
   readonly hosted: boolean;
   readonly dataFolder: string;
 }
 
-/** A variable, a file or a command, variables before the config file; without any, local mode has a file of its own. */
+/** A variable, a file or a command; variables override the config file. Without any, local mode uses its own file. */
 export function selectMasterKey(terms: MasterKeyTerms, problems: ConfigProblem[]): MasterKeySource {
   const { hosted, dataFolder } = terms;
   const variables = fromVariables(terms);
@@ -34,7 +34,7 @@ export function selectMasterKey(terms: MasterKeyTerms, problems: ConfigProblem[]
   return { kind: 'own-file', path, source: path };
 }
 
-/** An empty variable counts as unset, as everywhere in a shell. */
+/** An empty variable counts as unset, as is usual in shells. */
 function fromVariables({ env, cwd }: MasterKeyTerms): MasterKeySource[] {
   const given: MasterKeySource[] = [];
   const { [VARIABLE]: text, [FILE_VARIABLE]: path, [COMMAND_VARIABLE]: command } = env;

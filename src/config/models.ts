@@ -4,7 +4,7 @@ import { nearestName } from '../kit/nearest.ts';
 import type { ConfigProblem } from './problems.ts';
 import type { ConfigFile } from './schema.ts';
 
-/** A model row that only names hosts nobody knows could never be served. */
+/** A model that names an unknown host could never be served there. */
 export function strayHosts(draft: ConfigFile, known: ReadonlySet<string>, source: string): ConfigProblem[] {
   return draft.models.flatMap((row, at) =>
     row.hosts.flatMap(({ host }, place) => {
@@ -14,7 +14,7 @@ export function strayHosts(draft: ConfigFile, known: ReadonlySet<string>, source
   );
 }
 
-/** A price or a default for a model that does not exist is a spelling mistake; the catalog is read only to find one. */
+/** Reports prices and defaults of models that do not exist; these are usually typos. */
 export function modelProblems(draft: ConfigFile, source: string): ConfigProblem[] {
   const priced = Object.keys(draft.prices);
   if (priced.length === 0 && draft.default_model === undefined) return [];
@@ -27,7 +27,7 @@ export function modelProblems(draft: ConfigFile, source: string): ConfigProblem[
   return [...strays, { source, path: 'default_model', message }];
 }
 
-/** A default that nobody can be given: callers who leave the choice to the operator would get another model, or none. */
+/** Reports a default model that no configured host serves. */
 export function defaultProblems(
   draft: ConfigFile,
   { configured, withoutKey }: Pick<HostSelection, 'configured' | 'withoutKey'>,
@@ -59,7 +59,7 @@ interface KnownModel {
   readonly isPriced: boolean;
 }
 
-/** As callers' names are resolved: in full, then by the last path segment. */
+/** Finds a name as requests do: in full, then by its last path segment. */
 function knownAs(name: string, names: ReadonlyMap<string, KnownModel>): string {
   return names.has(name) ? name : name.slice(name.lastIndexOf('/') + 1);
 }

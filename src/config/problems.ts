@@ -6,14 +6,14 @@ import { LIMITS } from '../limits.ts';
 import { configJsonSchema } from './schema.ts';
 
 export interface ConfigProblem {
-  /** The file, flag or variable at fault. */
+  /** The file, flag or variable with the problem. */
   readonly source: string;
-  /** The field inside a file, as `hosts[0].base_url`; empty for the whole. */
+  /** The field inside the file, like `hosts[0].base_url`; empty for the whole file. */
   readonly path: string;
   readonly message: string;
 }
 
-/** Settings nobody should start with; says every fault at once, each with its place and what is allowed. */
+/** Invalid settings. Lists every problem, each with its place and what is allowed. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly problems: readonly ConfigProblem[];
@@ -28,7 +28,7 @@ export function describeProblem(problem: ConfigProblem): string {
   return [problem.source, problem.path, problem.message].filter((part) => part !== '').join(': ');
 }
 
-/** What the schema refused, by field; values are never repeated. */
+/** What the schema refused, by field. Values are never repeated: they may be secrets. */
 export function problemsOf(error: z.ZodError, source: string): ConfigProblem[] {
   return error.issues
     .flatMap((issue) => locate(issue).map((found) => ({ source, ...found })))
@@ -54,7 +54,7 @@ interface SchemaNode {
   readonly additionalProperties?: SchemaNode | boolean;
 }
 
-/** Reads the published schema rather than the types behind it: there every wrapper is already gone. */
+/** Reads the published JSON schema, because it has no wrapper types. */
 function knownFields(steps: readonly (string | number)[]): string[] {
   let node: SchemaNode | undefined = configJsonSchema();
   for (const step of steps) node = typeof step === 'number' ? node?.items : memberNode(node, step);

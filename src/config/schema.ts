@@ -24,7 +24,7 @@ export const originsSchema = z
     z
       .string()
       .max(LIMITS.urlCharsMax)
-      .refine((text) => URL.parse(text)?.origin === text, 'must be an origin, as "https://app.example"'),
+      .refine((text) => URL.parse(text)?.origin === text, 'must be an origin, like "https://app.example"'),
   )
   .max(LIMITS.configListMax);
 export const logLevelSchema = z.enum(LOG_LEVELS);
@@ -35,21 +35,21 @@ function milliseconds(usual: number, meaning: string) {
 }
 
 const listenSchema = z.strictObject({
-  host: addressSchema.default('127.0.0.1').describe('Address to listen on; anything but loopback needs "hosted".'),
-  port: portSchema.default(8080).describe('0 takes any free port.'),
-  operations_port: portSchema.default(9464).describe('Loopback port of health and metrics in hosted mode.'),
+  host: addressSchema.default('127.0.0.1').describe('Address to listen on; any address but loopback needs "hosted".'),
+  port: portSchema.default(8080).describe('Port to listen on; 0 picks any free port.'),
+  operations_port: portSchema.default(9464).describe('Port of health and metrics in hosted mode.'),
 });
 
 const limitsSchema = z.strictObject({
-  first_frame_ms: milliseconds(300_000, "Wait for a host's first frame."),
-  idle_ms: milliseconds(120_000, 'Longest silence of a host between two frames.'),
+  first_frame_ms: milliseconds(300_000, "Longest wait for a host's first frame."),
+  idle_ms: milliseconds(120_000, 'Longest pause of a host between two frames.'),
   buffered_ms: milliseconds(300_000, 'Longest buffered call.'),
   stream_ms: milliseconds(1_800_000, 'Longest stream.'),
-  keep_alive_ms: milliseconds(15_000, 'Silence after which a stream gets a comment.'),
-  stall_ms: milliseconds(60_000, 'A client that reads nothing for this long is gone.'),
-  drain_ms: milliseconds(60_000, 'How long a host is heard out after its client has gone.'),
-  shutdown_ms: milliseconds(30_000, 'How long running calls may go on after the signal to stop.'),
-  request_head_ms: milliseconds(30_000, 'How long a client may take to send the head of a request.'),
+  keep_alive_ms: milliseconds(15_000, 'Pause after which a stream gets a keep-alive comment.'),
+  stall_ms: milliseconds(60_000, 'A client that reads nothing for this long is disconnected.'),
+  drain_ms: milliseconds(60_000, 'How long a host may finish its response after the client has disconnected.'),
+  shutdown_ms: milliseconds(30_000, 'How long running calls may continue after the stop signal.'),
+  request_head_ms: milliseconds(30_000, "How long a client may take to send a request's headers."),
   request_ms: milliseconds(120_000, 'How long a client may take to send a whole request.'),
 });
 
@@ -60,29 +60,29 @@ const retentionSchema = z.strictObject({
     .max(36_500)
     .nullable()
     .default(null)
-    .describe('Settled receipts older than this are forgotten once a monthly closing covers them; null keeps them.'),
+    .describe('Delete settled receipts older than this, once a monthly closing covers them; null keeps all.'),
 });
 
-/** `tollgate.config.json`: every field optional, unknown fields refused. */
+/** `tollgate.config.json`. Every field is optional; unknown fields are refused. */
 export const configFileSchema = z
   .strictObject({
     $schema: z.string().optional(),
     listen: listenSchema.prefault({}),
-    data: folderSchema.optional().describe('Folder of the books; relative to this file.'),
+    data: folderSchema.optional().describe('Data folder, which holds the ledger; relative to this file.'),
     store: storeUrlSchema
       .optional()
-      .describe('PostgreSQL that has the books, as "postgres://user@host/database"; else they are in the folder.'),
-    hosted: z.boolean().default(false).describe('Serve strangers: every call needs a key.'),
+      .describe('PostgreSQL database that holds the ledger instead, like "postgres://user@host/database".'),
+    hosted: z.boolean().default(false).describe('Serve other people: every call needs a key.'),
     master_key_file: folderSchema
       .optional()
-      .describe('File with the master keys, the first of which seals what callers entrust; relative to this file.'),
+      .describe('File with the master keys, the first of which encrypts new provider keys; relative to this file.'),
     master_key_command: z
       .string()
       .min(1)
       .max(LIMITS.urlCharsMax)
       .optional()
-      .describe('Command whose output is the master keys, as one that asks a vault.'),
-    allowed_hosts: hostHeadersSchema.default([]).describe('Host headers accepted besides localhost.'),
+      .describe('Command that prints the master keys, for example from a vault.'),
+    allowed_hosts: hostHeadersSchema.default([]).describe('Host headers to accept besides localhost.'),
     origins: originsSchema.default([]).describe('Web origins that may call (CORS).'),
     log_level: logLevelSchema.default('info'),
     transport: transportSchema
@@ -97,20 +97,20 @@ export const configFileSchema = z
     local_hosts: z
       .boolean()
       .default(true)
-      .describe('In local mode, look for model servers on their usual ports of this machine.'),
+      .describe('In local mode, look for model servers on their usual ports on this machine.'),
     hosts: z.array(hostEntrySchema).max(LIMITS.configHostsMax).default([]),
     models: z.array(modelRowSchema).max(LIMITS.catalogModelsMax).default([]).describe('Models to add or replace.'),
     prices: z
       .record(modelIdSchema, priceSchema)
       .default({})
       .describe('Your own prices for models of the catalog, by id.'),
-    default_model: z.string().min(1).max(LIMITS.modelIdCharsMax).optional().describe('What "default" means.'),
+    default_model: z.string().min(1).max(LIMITS.modelIdCharsMax).optional().describe('Model that "default" means.'),
   })
   .meta({ title: 'Tollgate configuration' });
 
 export type ConfigFile = z.infer<typeof configFileSchema>;
 
-/** The published form, for editors; made from the same schema that judges the file. */
+/** The published schema for editors, made from the schema that checks the file. */
 export function configJsonSchema(): Record<string, unknown> {
   return z.toJSONSchema(configFileSchema, { io: 'input' });
 }

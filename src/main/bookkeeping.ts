@@ -12,21 +12,21 @@ export interface BookkeepingTerms {
   readonly log: Log;
 }
 
-/** What a server does with its books while it serves: closings once a day, old idempotency keys every hour. */
+/** Maintenance while the server runs: closes the ledger once a day, deletes old idempotency keys every hour. */
 export function keepBooks({ config, clock, log }: BookkeepingTerms, store: Store): { stop(): void } {
   const timers = [
     repeat(clock, DAY_MS, () => {
       const { receiptsDays } = config.retention;
       store
         .closeBooks(receiptsDays === null ? null : clock.nowMs() - receiptsDays * DAY_MS)
-        .then(({ closed, forgotten }) => log.info({ closed, forgotten }, 'The books were closed.'))
-        .catch((error: unknown) => log.error(errorFields(error), 'The books could not be closed.'));
+        .then(({ closed, forgotten }) => log.info({ closed, forgotten }, 'Ledger closed.'))
+        .catch((error: unknown) => log.error(errorFields(error), 'Closing the ledger failed.'));
     }),
     repeat(clock, LIMITS.idempotencySweepMs, () => {
       store
         .sweepIdempotencyKeys()
-        .then((swept) => log.debug({ swept }, 'Idempotency keys whose time was over were forgotten.'))
-        .catch((error: unknown) => log.error(errorFields(error), 'Old idempotency keys could not be forgotten.'));
+        .then((swept) => log.debug({ swept }, 'Expired idempotency keys deleted.'))
+        .catch((error: unknown) => log.error(errorFields(error), 'Deleting expired idempotency keys failed.'));
     }),
   ];
   return {
@@ -36,7 +36,7 @@ export function keepBooks({ config, clock, log }: BookkeepingTerms, store: Store
   };
 }
 
-/** The first time soon after the start, since a process may not live as long as the period. */
+/** Runs soon after the start, because a process may not live as long as the period. */
 function repeat(clock: Clock, periodMs: number, run: () => void): Timer {
   let timer = clock.after(LIMITS.bookkeepingFirstMs, again, { unref: true });
   function again(): void {

@@ -14,24 +14,24 @@ import { whyMoved } from '../store/sqlite/moved.ts';
 import { openSqliteStore } from '../store/sqlite/sqlite-store.ts';
 import type { Instance, Store, StoreHealth } from '../store/store.ts';
 
-/** The store, open, with this process's life in it begun. */
+/** The open store, with this process registered in it. */
 export interface Books {
   readonly store: Store;
   readonly ledger: Ledger;
   readonly ids: IdSource;
   readonly voidedHolds: number;
-  /** Why these books can only be read: they are kept elsewhere. Null for books that can be worked on. */
+  /** Why the ledger is read-only: it has moved. Null if it can be changed. */
   readonly moved: string | null;
-  /** Null where the engine has its own ways to do it. */
+  /** Null for an engine with its own backup tools. */
   readonly backUp: BackUp | null;
-  /** How the store is, and whether calls may come in. */
+  /** The store's health, and whether calls may be admitted. */
   health(): Promise<StoreHealth>;
-  /** Tells other processes how to reach this one. */
+  /** Publishes this process's address for other processes. */
   announce(url: string): void;
   close(): Promise<void>;
 }
 
-/** Another process works on this folder; it says who, as far as is known. */
+/** Another process has this folder open. */
 export class FolderHeld extends Error {
   override readonly name = 'FolderHeld';
   readonly holder: Holder | null;
@@ -39,12 +39,12 @@ export class FolderHeld extends Error {
   constructor(folder: string, holder: Holder | null) {
     const who =
       holder === null ? 'another process' : `process ${holder.pid}${holder.url === null ? '' : ` at ${holder.url}`}`;
-    super(`The data folder ${folder} is in use by ${who}. Stop it first, or choose another folder with --data.`);
+    super(`The data folder ${folder} is in use by ${who}. Stop that process, or choose another folder with --data.`);
     this.holder = holder;
   }
 }
 
-/** The books of this folder are kept elsewhere: to work on both would spend the same money twice. */
+/** The ledger of this folder has moved: using both would spend the same money twice. */
 export class FolderMoved extends Error {
   override readonly name = 'FolderMoved';
 }
@@ -52,12 +52,12 @@ export class FolderMoved extends Error {
 export interface BooksTerms {
   readonly config: Pick<Config, 'dataFolder' | 'store'>;
   readonly clock: Clock;
-  /** Where operators' commands reach this process; null for one that is soon done. */
+  /** Where commands reach this process; null for a command. */
   readonly socketPath: string | null;
-  /** Books that have moved are refused, unless they are only read. */
+  /** Opens a ledger that has moved, for reading; otherwise it is refused. */
   readonly mayHaveMoved?: boolean;
   onFatal(error: Error): void;
-  /** What became of this process's life among others, where there are others. */
+  /** Reports what happens to this process's registration in a shared store. */
   onLife?(event: LifeEvent): void;
 }
 
@@ -66,7 +66,7 @@ export function openBooks(terms: BooksTerms): Promise<Books> {
   return store === null ? openFolder(terms) : openShared(terms, store.url.reveal());
 }
 
-/** The data folder, held by this process alone; the holds of its earlier lives were given back. */
+/** Opens the data folder, locked for this process, after releasing the holds of earlier processes. */
 async function openFolder({ config, clock, socketPath, mayHaveMoved, onFatal }: BooksTerms): Promise<Books> {
   const folder = config.dataFolder;
   const holder = { pid: process.pid, url: null, socketPath, startedMs: clock.nowMs() };
@@ -101,12 +101,12 @@ async function openFolder({ config, clock, socketPath, mayHaveMoved, onFatal }: 
   }
 }
 
-/** Of who only reads: a life of its own would say that the books have been used. */
+/** Read-only access must not register an instance: that would count as a change of the ledger. */
 const NO_LIFE: Instance = { epoch: 0n, number: 0, voidedHolds: 0 };
 
-/** A database that any number of processes share, each with a life of its own. */
+/** Opens a database that several processes share, each registered separately. */
 async function openShared({ clock, onLife = () => undefined }: BooksTerms, url: string): Promise<Books> {
-  // Loaded only where it is needed: most commands are over sooner without.
+  // Loaded on demand, because most commands do not need it and start faster without it.
   const { openPostgresStore } = await import('../store/postgres/postgres-store.ts');
   const store = await openPostgresStore({ url, clock });
   try {
@@ -135,14 +135,14 @@ async function openShared({ clock, onLife = () => undefined }: BooksTerms, url: 
   }
 }
 
-/** A store may be well again before the ledger has heard of it; until then nobody should be sent here. */
+/** The store may be healthy before the ledger knows; until then the process is not ready. */
 async function healthOf(store: Store, ledger: Ledger): Promise<StoreHealth> {
   const health = await store.health();
   const why = ledger.whyNotAdmitting;
   return health.mayAdmit && why !== null ? { ...health, reason: why, mayAdmit: false } : health;
 }
 
-/** In the data folder, unless its path is longer than a socket's may be. */
+/** In the data folder, unless its path is too long for a socket. */
 export function controlSocketPath(folder: string): string {
   const usual = join(folder, 'control.sock');
   if (Buffer.byteLength(usual) <= LIMITS.socketPathBytesMax) return usual;

@@ -9,12 +9,12 @@ import { lockFolder } from '../store/sqlite/lock.ts';
 import { markMoved, whyMoved } from '../store/sqlite/moved.ts';
 import { FolderHeld } from './books.ts';
 
-/** From a folder that nobody else works on, and after it nobody at all, into a database of its own. */
+/** Copies the ledger of a locked folder into an empty database, and marks the folder as moved. */
 export async function copyStore(
   { from, to, progress }: CopyTerms,
   clock: Clock,
 ): Promise<CopyView | CopiedView | Refused> {
-  if (!hasBooks(from)) return { refused: `There are no books at ${from}.`, unreachable: true };
+  if (!hasBooks(from)) return { refused: `There is no ledger in ${from}.`, unreachable: true };
   const holder = { pid: process.pid, url: null, socketPath: null, startedMs: clock.nowMs() };
   const lock = lockFolder(from, holder);
   if ('heldBy' in lock) return { refused: new FolderHeld(from, lock.heldBy).message, unreachable: true };

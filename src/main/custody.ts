@@ -5,7 +5,7 @@ import { GuardedEgress, type GuardTerms } from '../egress/guarded-egress.ts';
 import type { Clock } from '../kit/clock.ts';
 import type { Books } from './books.ts';
 
-/** How tests stand in for the world that callers' URLs lead to. */
+/** What tests replace: the network that callers' URLs lead to. */
 export type GuardedWorld = Pick<GuardTerms, 'resolve' | 'dial' | 'ownAddresses' | 'ports' | 'certificateAuthorities'>;
 
 export interface CustodyOptions {
@@ -15,16 +15,16 @@ export interface CustodyOptions {
   readonly world?: GuardedWorld | undefined;
 }
 
-/** What is entrusted to this gateway, the keys it is sealed under, and the guarded way out to where it is used. */
+/** Stored provider keys, the master keys that encrypt them, and the guarded connections to callers' URLs. */
 export interface Entrusted {
   readonly keyring: MasterKeyring;
   readonly custody: Custody;
-  /** Ports this process listens at, once it does: no caller's URL may lead there. */
+  /** Ports this process listens on: no caller's URL may lead there. */
   readonly ownPorts: Set<number>;
   close(): Promise<void>;
 }
 
-/** Throws a MasterKeyError where there is no master key to seal with. */
+/** Throws a MasterKeyError if there is no master key. */
 export function openCustody({ config, clock, books, world = {} }: CustodyOptions): Entrusted {
   const keyring = new MasterKeyring(config.masterKey);
   const ownPorts = new Set<number>();

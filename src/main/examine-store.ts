@@ -6,17 +6,17 @@ import { StoreUnavailable } from '../store/store.ts';
 
 type Place = NonNullable<Config['store']>;
 
-/** Beyond these something is wrong: with the way to the database, or with one of the two clocks. */
+/** Above these, the network path to the database or one of the clocks is at fault. */
 const ROUND_TRIP_MS_MAX = 20;
 const CLOCK_MS_MAX = 5_000;
 
-/** What would keep replicas from working on this database; nothing in it is changed. */
+/** Checks whether replicas can share this database; changes nothing in it. */
 export async function examinePostgres({ url, name }: Place, clock: Clock): Promise<Finding[]> {
   try {
     return findingsOf(await inspectPostgres(url.reveal(), clock), name);
   } catch (error) {
     if (!(error instanceof StoreUnavailable)) throw error;
-    return [failure('server', `${name}: ${error.message}`, 'start it, or name another with --store')];
+    return [failure('server', `${name}: ${error.message}`, 'start it, or name another database with --store')];
   }
 }
 
@@ -29,7 +29,7 @@ function findingsOf(facts: PostgresFacts, name: string): Finding[] {
     ok('server', `${name}, version ${facts.version}`),
     facts.unsafe === null
       ? ok('durability', 'fsync, full_page_writes and synchronous_commit are on')
-      : failure('durability', facts.unsafe, 'no call is served on it until then'),
+      : failure('durability', facts.unsafe, 'calls are refused until this is fixed'),
     judgeSchema(facts),
     judgeReplicas(facts),
     judgeRoundTrip(facts),
@@ -39,29 +39,31 @@ function findingsOf(facts: PostgresFacts, name: string): Finding[] {
 
 function judgeSchema({ schema, schemaKnown }: PostgresFacts): Finding {
   if (schema === null)
-    return warning('schema', 'no books yet', 'tollgate store migrate, or the first start, makes them');
-  const detail = `step ${schema}; this program knows ${schemaKnown}`;
+    return warning('schema', 'no tables yet', 'the first start creates them, or run "tollgate store migrate"');
+  const detail = `version ${schema}; this program needs ${schemaKnown}`;
   if (schema === schemaKnown) return ok('schema', detail);
   return schema < schemaKnown
     ? warning('schema', detail, 'tollgate store migrate')
-    : failure('schema', detail, 'start the newer program that wrote it');
+    : failure('schema', detail, 'upgrade Tollgate to the version that wrote it');
 }
 
 function judgeReplicas({ living, silent }: PostgresFacts): Finding {
-  if (silent === 0) return ok('replicas', `${living} living`);
-  const detail = `${living} living, ${silent} silent`;
-  return warning('replicas', detail, 'a replica that has run for some seconds gives back the holds of silent ones');
+  if (silent === 0) return ok('replicas', `${living} running`);
+  const detail = `${living} running, ${silent} not responding`;
+  return warning('replicas', detail, 'running replicas release the holds of the others after some seconds');
 }
 
 function judgeRoundTrip({ roundTripMs }: PostgresFacts): Finding {
   const detail = `${roundTripMs.toFixed(1)} ms`;
   if (roundTripMs <= ROUND_TRIP_MS_MAX) return ok('round trip', detail);
-  return warning('round trip', detail, 'every call waits for four of them: move replicas and database together');
+  return warning('round trip', detail, 'every call waits for four of them: run replicas near the database');
 }
 
 function judgeClock({ aheadMs }: PostgresFacts): Finding {
-  const detail = `${Math.abs(Math.round(aheadMs))} ms ${aheadMs < 0 ? 'behind' : 'ahead of'} the database's`;
-  return Math.abs(aheadMs) <= CLOCK_MS_MAX ? ok('clock', detail) : warning('clock', detail, 'let both follow NTP');
+  const detail = `${Math.abs(Math.round(aheadMs))} ms ${aheadMs < 0 ? 'behind' : 'ahead of'} the database`;
+  return Math.abs(aheadMs) <= CLOCK_MS_MAX
+    ? ok('clock', detail)
+    : warning('clock', detail, 'synchronize both with NTP');
 }
 
 function ok(check: string, detail: string): Finding {

@@ -9,9 +9,9 @@ import type { Log } from '../kit/log.ts';
 import { EventLoopWatch, heapShare, residentBytes } from '../kit/process-load.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 
-/** Keeps one key, and all together, from asking for more than can be served. */
+/** Limits the requests of one key, and the load of the whole process. */
 export interface Guards {
-  /** Null where keys may ask as often as they like. */
+  /** Null if the request rate is unlimited. */
   readonly rateLimiter: RateLimiter | null;
   turnAway(caller: Caller, isCall: boolean): GatewayError | null;
   eventLoopLagMs(): number;
@@ -24,7 +24,7 @@ export interface GuardServices {
   readonly log: Log;
   readonly ledger: Pick<Ledger, 'depth'>;
   readonly shutdown: Pick<Shutdown, 'callsUnderWay'>;
-  /** Told of everyone who is turned away. */
+  /** Counts refused requests. */
   count(reason: string): void;
 }
 
@@ -38,7 +38,7 @@ export function buildGuards(services: GuardServices): Guards {
   return {
     rateLimiter,
     turnAway: ({ keyId }, isCall) => {
-      // The local account without a key is the operator's own: it has nobody to share with.
+      // Local calls without a key are the operator's own, so they have no rate limit.
       if (limit !== null && keyId !== null && !rateLimiter!.take(keyId)) {
         count('rate');
         return tooManyRequests(limit);
@@ -68,8 +68,8 @@ function watchLoad({ config, clock, log, ledger, shutdown }: GuardServices, even
     limits: config.loadLimits,
     clock,
     onChange: (reason) => {
-      if (reason === null) log.info({}, 'Calls are let in again.');
-      else log.warn({ reason }, 'There is more load than can be served: calls are turned away.');
+      if (reason === null) log.info({}, 'Load is back to normal: calls are admitted again.');
+      else log.warn({ reason }, 'Overloaded: new calls are refused.');
     },
   });
 }

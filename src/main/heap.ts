@@ -1,10 +1,9 @@
 import { setFlagsFromString } from 'node:v8';
 
 /**
- * V8 puts objects straight into the old heap that outlived their first collections, and never changes its mind. While a
- * gateway warms up, the calls under way are more than its young heap holds, so it learns that of objects which live for
- * milliseconds. From then on each of them keeps everything it refers to until the next full collection: a quarter of the
- * CPU went into copying what was dead.
+ * Turns off V8's allocation-site pretenuring. During warm-up V8 sees objects of running calls survive their first
+ * collections, and from then on allocates such objects in the old heap for good, although they live for milliseconds.
+ * Dead objects then keep everything they refer to until the next full collection: that cost a quarter of the CPU.
  */
 export function keepYoungObjectsYoung(): void {
   setFlagsFromString('--no-allocation-site-pretenuring');

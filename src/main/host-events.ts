@@ -2,24 +2,24 @@ import type { HostEvent } from '../hosts/host-sign.ts';
 import type { HostMetrics } from '../http/host-metrics.ts';
 import type { Log } from '../kit/log.ts';
 
-/** What happens to hosts, for the operator: a line in the log, and a count. */
+/** Logs and counts what happens to hosts. */
 export function tellHostEvent(event: HostEvent, log: Log, metrics: HostMetrics): void {
   const { host } = event;
   switch (event.kind) {
     case 'ejected':
       metrics.ejected(host, event.cause);
-      log.warn({ host, cause: event.cause, for_ms: event.forMs, times: event.times }, 'A host was ejected.');
+      log.warn({ host, cause: event.cause, for_ms: event.forMs, times: event.times }, 'Host ejected.');
       return;
     case 'probed':
-      log.info({ host }, 'A host that was set aside is tried by one call.');
+      log.info({ host }, 'Ejected host is probed with one call.');
       return;
     case 'returned':
       metrics.returned(host);
-      log.info({ host }, 'A host has returned.');
+      log.info({ host }, 'Host is healthy again.');
       return;
     case 'limited':
       metrics.refused(host, 'rate');
-      log.debug({ host, for_ms: event.forMs }, 'A host is at its rate limit and left alone.');
+      log.debug({ host, for_ms: event.forMs }, 'Host is rate limited; other hosts are used meanwhile.');
       return;
     case 'key_set_aside':
       metrics.refused(host, 'key');
@@ -32,6 +32,6 @@ export function tellHostEvent(event: HostEvent, log: Log, metrics: HostMetrics):
 }
 
 const KEY_REFUSED =
-  'A host refused our key or wants to be paid: its key is set aside. Mend it, then reload the config (SIGHUP) or wait.';
+  'Host rejected our key or requires payment, so it is not used for now. Fix the key, then reload the config with SIGHUP.';
 const MODEL_UNKNOWN =
-  'A host does not know a model by the name it was asked for: other hosts are asked first. Check the name in the config.';
+  'Host does not know this model, so other hosts are tried first. Check the model name in the config.';

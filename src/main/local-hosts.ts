@@ -3,10 +3,9 @@ import { findLocalHosts } from '../hosts/find-local.ts';
 import type { Clock } from '../kit/clock.ts';
 import type { Log } from '../kit/log.ts';
 
-/** The same config with what the operator's own servers say they serve, and with those that were found running. */
+/** The same config with the models that local servers listed, and with local servers that were found running. */
 export async function withLocalHosts(config: Config, clock: Clock, log: Pick<Log, 'warn'> | null): Promise<Config> {
   const { hosts, silent } = await findLocalHosts(config.hosts, config.guessedHosts, clock);
-  if (silent.length > 0)
-    log?.warn({ hosts: silent }, 'Local hosts did not say what they serve; is their server running?');
+  if (silent.length > 0) log?.warn({ hosts: silent }, 'Local hosts did not list their models; are they running?');
   return { ...config, hosts };
 }

@@ -7,7 +7,7 @@ import { FolderHeld, openBooks } from './books.ts';
 import { withLocalHosts } from './local-hosts.ts';
 import { catalogFor } from './prices.ts';
 
-/** The composition root: everything else is handed what it needs. The answer is the exit code. */
+/** The composition root: builds everything and passes it on. Resolves to the exit code. */
 export function main(argv: readonly string[]): Promise<number> {
   const terminal = {
     writeOut: (text: string) => void process.stdout.write(text),
@@ -15,7 +15,7 @@ export function main(argv: readonly string[]): Promise<number> {
     isLive: process.stderr.isTTY === true,
   };
   return runCli(argv, processEnvironment(), {
-    // The server's own packages are loaded only where a server is started: most commands are over sooner without.
+    // The server's packages are loaded on demand, because other commands start faster without them.
     serve: async (config, options) => {
       const { serve } = await import('./serve.ts');
       return serve({ ...options, config, clock: systemClock, terminal });
@@ -33,7 +33,7 @@ export function main(argv: readonly string[]): Promise<number> {
   });
 }
 
-/** For a command that finds no server: it takes the data folder itself, for as long as it needs. */
+/** For a command without a running server: locks the data folder itself while it works. */
 async function openServices(config: Config): Promise<OpenServices | Held> {
   try {
     const books = await openBooks({

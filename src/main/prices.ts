@@ -7,7 +7,7 @@ import type { ConfiguredHost } from '../hosts/host.ts';
 import { addServedModels } from '../hosts/served-models.ts';
 import type { Store } from '../store/store.ts';
 
-/** The models the configured hosts serve: our own list, what the operator added, at the prices the operator set. */
+/** The models that the configured hosts serve: the built-in catalog, plus the operator's models and prices. */
 export function catalogFor(config: Config, hosts: readonly ConfiguredHost[]): Catalog {
   const file = loadCatalogFile();
   const rows = mergeRows([...file.models, ...loadSimulatedFile().models], config.models);
@@ -21,7 +21,7 @@ export function catalogFor(config: Config, hosts: readonly ConfiguredHost[]): Ca
   });
 }
 
-/** The price list is in the store before the first hold refers to it. */
+/** Stores the price list, to which holds will refer. */
 export async function rememberPrices(store: Store, catalog: Catalog): Promise<PricedCatalog> {
   return { catalog, priceId: await store.registerPrices(catalog.priceVersion, catalog.pricesJson) };
 }

@@ -7,7 +7,7 @@ import { whyMoved } from '../store/sqlite/moved.ts';
 import { restoreBooks } from '../store/sqlite/restore.ts';
 import { FolderHeld } from './books.ts';
 
-/** Into a folder that no process works on. */
+/** Restores a backup into a folder that no process has open. */
 export async function restoreStore(terms: RestoreTerms, clock: Clock): Promise<RestoreView | Refused> {
   const { folder } = terms;
   const holder = { pid: process.pid, url: null, socketPath: null, startedMs: clock.nowMs() };

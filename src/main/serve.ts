@@ -23,12 +23,12 @@ export interface ServeTerms {
 
 const STDOUT = 1;
 
-/** Serves until a signal says stop; the answer is the exit code. */
+/** Serves until a signal stops it; resolves to the exit code. */
 export async function serve(terms: ServeTerms): Promise<number> {
   const { clock, terminal } = terms;
   const log = createLog({ level: terms.config.logLevel, destination: STDOUT });
   const isSimulated = terms.config.hosts.some(({ row }) => row.simulated);
-  // The simulator takes longer to start than any local host may take to answer.
+  // The simulator takes longer to start than local hosts take to answer, so do both at once.
   const [simulator, config] = await Promise.all([
     isSimulated ? startSimulator() : null,
     withLocalHosts(terms.config, clock, log),
@@ -50,9 +50,9 @@ export async function serve(terms: ServeTerms): Promise<number> {
     banner({ config, catalog: running.catalog, url: running.url, operationsUrl: running.operationsUrl }),
   );
   if (terms.json) terminal.writeOut(`${JSON.stringify({ url: running.url, operations_url: running.operationsUrl })}\n`);
-  if (running.voidedHolds > 0) log.warn({ holds: running.voidedHolds }, 'Holds of an earlier life were given back.');
+  if (running.voidedHolds > 0) log.warn({ holds: running.voidedHolds }, 'Holds of an earlier process released.');
   await stopSignal(() => reload(terms, running, simulator, log));
-  log.info({}, 'Stopping: calls under way may end.');
+  log.info({}, 'Stopping; running calls may finish.');
   await running.stop();
   simulator?.stop();
   await log.flush();
@@ -65,26 +65,26 @@ function withAddresses(hosts: readonly ConfiguredHost[], simulator: Simulator | 
   );
 }
 
-/** A bad file keeps the old prices, loudly. */
+/** An invalid config is logged, and the old one stays in effect. */
 function reload(terms: ServeTerms, running: Running, simulator: Simulator | null, log: RootLog): void {
   const read = async (): Promise<void> => {
     const config = await withLocalHosts(terms.reloadConfig(), terms.clock, log);
     await running.reload(config, withAddresses(config.hosts, simulator));
     log.info(
       { price_version: running.catalog.priceVersion, models: running.catalog.list().length },
-      'Prices were read again.',
+      'Config reloaded.',
     );
   };
   read().catch((error: unknown) => {
     const problems =
       error instanceof ConfigError ? { problems: error.problems.map(describeProblem) } : errorFields(error);
-    log.error(problems, 'The config was not taken: the old one stays in force.');
+    log.error(problems, 'Reloading the config failed; the old one stays in effect.');
   });
 }
 
-/** What is not durable was never promised; what is, is found by the next start. */
+/** Nothing was confirmed that is not durable, so the next start continues from the store. */
 function endAtOnce(log: RootLog, error: Error): never {
-  log.error(errorFields(error), 'The store cannot keep its promises; this process ends.');
+  log.error(errorFields(error), 'Writing to the store failed; stopping.');
   log.flushSync();
   process.exit(EXIT.unreachable);
 }
@@ -104,7 +104,9 @@ function explainFailure(error: unknown, config: Config, terminal: Composition['t
   }
   if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') {
     const { host, port } = config.listen;
-    terminal.writeErr(`Port ${port} on ${host} is taken. Stop what uses it, or choose another with --port.\n`);
+    terminal.writeErr(
+      `Port ${port} on ${host} is in use. Stop the process that uses it, or choose another with --port.\n`,
+    );
     return EXIT.cannotListen;
   }
   throw error;

@@ -9,7 +9,7 @@ export interface SharingTerms {
   readonly log: Log;
 }
 
-/** Keeps the rate of a key one for all processes on the store: each tells the others, several times a second, what it let in. */
+/** Makes a key's rate limit hold across processes: each publishes the requests it admitted several times a second. */
 export function shareRequests(
   { clock, log }: SharingTerms,
   rateLimiter: RateLimiter,
@@ -20,7 +20,7 @@ export function shareRequests(
   function share(): void {
     rateLimiter
       .share((taken) => store.shareRequests(taken))
-      .catch((error: unknown) => log.debug(errorFields(error), 'What was let in could not be told to others.'))
+      .catch((error: unknown) => log.debug(errorFields(error), 'Sharing request counts failed.'))
       .finally(() => {
         if (!isStopped) timer = clock.after(LIMITS.requestShareMs, share, { unref: true });
       });

@@ -9,12 +9,12 @@ export interface Simulator {
 
 const SIMULATOR = new URL(`../sim/main${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url);
 
-/** Starts the simulated upstream as a process of its own, which ends when this one does, however it does. */
+/** Starts the simulated upstream as a child process, which ends with this one. */
 export async function startSimulator(): Promise<Simulator> {
   const child = fork(SIMULATOR, { stdio: ['ignore', 'pipe', 'inherit', 'ipc'], env: {} });
   const url = await new Promise<string>((resolve, reject) => {
     child.once('error', reject);
-    child.once('exit', (code) => reject(new Error(`The simulated upstream ended with code ${code}.`)));
+    child.once('exit', (code) => reject(new Error(`The simulated upstream exited with code ${code}.`)));
     createInterface({ input: child.stdout! }).once('line', (line) => resolve((parseJson(line) as { url: string }).url));
   });
   child.unref();

@@ -37,17 +37,16 @@ import { shareRequests } from './share-requests.ts';
 
 export interface StartTerms {
   readonly config: Config;
-  /** The configured hosts with every address filled in. */
+  /** The configured hosts, each with its address. */
   readonly hosts: readonly ConfiguredHost[];
   readonly clock: Clock;
   readonly log: Log & Partial<Pick<RootLog, 'dropped'>>;
-  /** What callers' URLs lead to, where that is not the world itself. */
+  /** Replaces the network that callers' URLs lead to, in tests. */
   readonly world?: GuardedWorld;
-  /** The disk failed: nothing more can be promised. */
+  /** The disk failed, so nothing more can be made durable. */
   onFatal(error: Error): void;
 }
 
-/** A gateway that serves, until it is stopped. */
 export interface Running {
   readonly url: string;
   readonly operationsUrl: string | null;
@@ -56,16 +55,16 @@ export interface Running {
   readonly gateway: Gateway;
   readonly egress: HostConnections;
   readonly voidedHolds: number;
-  /** Takes a changed config's prices and models; calls under way keep theirs. */
+  /** Takes the prices, models and hosts of a changed config; running calls keep theirs. */
   reload(config: Config, hosts: readonly ConfiguredHost[]): Promise<void>;
-  /** Stops admitting, lets calls end, cuts the rest short, closes the books. */
+  /** Stops admitting calls, lets running ones finish within the limit, and closes the store. */
   stop(): Promise<void>;
 }
 
 export async function startGateway(terms: StartTerms): Promise<Running> {
   keepYoungObjectsYoung();
   const { config, clock } = terms;
-  // Commands reach a shared store by themselves.
+  // Commands open a shared store themselves, so they need no socket.
   const socketPath = config.store === null ? controlSocketPath(config.dataFolder) : null;
   const books = await openBooks({
     config,
@@ -82,7 +81,7 @@ export async function startGateway(terms: StartTerms): Promise<Running> {
   }
 }
 
-/** What a reload replaces: prices with their models, and the hosts that serve them. */
+/** What a reload replaces. */
 interface InForce {
   prices: PricedCatalog;
   hosts: HostDirectory;
@@ -100,15 +99,16 @@ async function serveBooks(terms: StartTerms, books: Books, socketPath: string | 
   const directory = new KeyDirectory(books.store, clock);
   await directory.start();
   const localAccountId = config.hosted ? null : (await ensureLocalAccount({ ...books, clock })).id;
-  const doors = await openDoors(terms, books, core, { directory, localAccountId }, socketPath);
-  for (const url of [doors.url, doors.operationsUrl]) if (url !== null) core.entrusted.ownPorts.add(portOf(url));
-  books.announce(doors.url);
+  const listeners = await openListeners(terms, books, core, { directory, localAccountId }, socketPath);
+  for (const url of [listeners.url, listeners.operationsUrl])
+    if (url !== null) core.entrusted.ownPorts.add(portOf(url));
+  books.announce(listeners.url);
   const bookkeeping = keepBooks(terms, books.store);
   const { rateLimiter } = core.guards;
   const sharing = config.store === null || rateLimiter === null ? null : shareRequests(terms, rateLimiter, books.store);
   return {
-    url: doors.url,
-    operationsUrl: doors.operationsUrl,
+    url: listeners.url,
+    operationsUrl: listeners.operationsUrl,
     get catalog() {
       return inForce.prices.catalog;
     },
@@ -125,14 +125,14 @@ async function serveBooks(terms: StartTerms, books: Books, socketPath: string | 
       bookkeeping.stop();
       sharing?.stop();
       directory.stop();
-      await doors.close();
+      await listeners.close();
       await core.close();
       await books.close();
     },
   };
 }
 
-/** The services calls pass through, and what is measured of them. */
+/** The services that calls use, and their metrics. */
 interface Core {
   readonly gateway: Gateway;
   readonly metrics: Metrics;
@@ -195,20 +195,20 @@ function portOf(url: string): number {
   return Number(new URL(url).port);
 }
 
-/** The listeners: callers' port, the operator's socket and, for a hosted gateway, health and metrics on loopback. */
-interface Doors {
+/** The listeners: the callers' port, the control socket, and in hosted mode health and metrics on a port of their own. */
+interface Listeners {
   readonly url: string;
   readonly operationsUrl: string | null;
   close(): Promise<void>;
 }
 
-async function openDoors(
+async function openListeners(
   terms: StartTerms,
   books: Books,
   core: Core,
   gate: AuthGate,
   socketPath: string | null,
-): Promise<Doors> {
+): Promise<Listeners> {
   const { config, log } = terms;
   const { gateway, metrics } = core;
   let draining = false;
@@ -262,19 +262,19 @@ function verbsOf(terms: StartTerms, books: Books, core: Core, gate: AuthGate, ur
   return (verb, input) => answerOperator(operator, verb, input);
 }
 
-/** No new connection; calls under way may end in their own time, then they are told; the last settle is awaited. */
+/** Accepts no new connection, waits for running calls, cuts off the rest, and waits until the last one is settled. */
 async function drain(server: Listener, { clock, shutdown }: Gateway, waitMs: number, log: Log): Promise<void> {
   const closed = server.close();
   const deadline = clock.after(waitMs, () => {
-    log.warn({ calls: shutdown.callsUnderWay }, 'Calls under way are cut short.');
+    log.warn({ calls: shutdown.callsUnderWay }, 'Time is up: running calls are cut off.');
     shutdown.cutShort();
   });
   await shutdown.idle();
   deadline.cancel();
-  const lastWords = clock.after(LIMITS.lastWordMs, () => server.cutAll());
+  const lastWrites = clock.after(LIMITS.lastWordMs, () => server.cutAll());
   await closed;
-  lastWords.cancel();
-  // A request that was still arriving has become a call by now, of a client that is gone.
+  lastWrites.cancel();
+  // A request that was still arriving may have become a call by now, although its client is gone.
   shutdown.cutShort();
   await shutdown.idle();
 }

@@ -43,23 +43,23 @@ export async function credit(services: CreditServices, input: z.output<typeof ac
   };
 }
 
-/** What was sent to the books, so that it can be sent again. */
+/** A credit as it was sent, so that it can be repeated. */
 export interface SentCredit {
-  /** As the operator named it. */
+  /** As the operator typed it. */
   readonly account: string;
   readonly amountNanousd: bigint;
   readonly reference: string;
   readonly note: string | null;
 }
 
-/** No answer came, so it may stand in the books or not; under the same reference it is safe to repeat, under none it is not. */
+/** Without an answer the credit may or may not be recorded. Repeating it is safe only with the same reference. */
 export function creditInDoubt(why: string, { account, amountNanousd, reference, note }: SentCredit): OperatorError {
   const amount = formatUsd(amountNanousd);
   const words = ['tollgate accounts credit', shellWord(account), amount, '--reference', shellWord(reference)];
   if (note !== null) words.push('--note', shellWord(note));
   return new OperatorError(
     'unavailable',
-    `${why} Nobody knows yet whether $${amount} went to "${account}": repeat it with its reference, under which it is credited only once.`,
+    `${why} It is unknown whether $${amount} was credited to "${account}". Repeat the command with the same reference, which is credited only once.`,
     words.join(' '),
   );
 }
@@ -71,11 +71,11 @@ function describeRefusal(
 ): string {
   const available = formatUsd(account.balanceNanousd - account.heldNanousd);
   const reasons: Record<typeof reason, string> = {
-    zero: 'The amount is zero; nothing to do.',
-    out_of_range: 'The balance would be beyond what the books can hold.',
-    no_account: `The account "${account.name}" is gone.`,
-    reference_differs: `The reference "${reference}" was used before with another amount; nothing was changed.`,
-    exceeds_available: `Only $${available} are available to take from "${account.name}".`,
+    zero: 'The amount is zero. Nothing was changed.',
+    out_of_range: 'The balance would exceed the largest amount the ledger can hold.',
+    no_account: `The account "${account.name}" no longer exists.`,
+    reference_differs: `The reference "${reference}" was used before with a different amount. Nothing was changed.`,
+    exceeds_available: `Only $${available} can be removed from "${account.name}".`,
   };
   return reasons[reason];
 }

@@ -8,7 +8,7 @@ const STATUSES = {
 } as const;
 export type OperatorErrorCode = keyof typeof STATUSES;
 
-/** Why a verb did not do what the operator asked; the hint says what to try. */
+/** Why a verb failed; the hint says what to try. */
 export class OperatorError extends Error {
   override readonly name = 'OperatorError';
   readonly code: OperatorErrorCode;

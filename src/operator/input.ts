@@ -4,21 +4,21 @@ import { LIMITS } from '../limits.ts';
 import { INT64_MAX } from '../money/nanousd.ts';
 import { CAP_WINDOWS } from '../store/store.ts';
 
-/** A whole number of nanodollars; as text where it is too large for a JSON number to hold exactly. */
+/** A whole number of nanodollars, as text if it is too large for an exact JSON number. */
 const amount = z
   .union([z.int(), z.string().regex(/^-?[0-9]{1,19}$/)], { error: 'must be a whole number of nanodollars' })
   .transform(BigInt)
-  .refine((nanousd) => nanousd <= INT64_MAX && nanousd >= -INT64_MAX, 'is beyond what the books can hold');
+  .refine((nanousd) => nanousd <= INT64_MAX && nanousd >= -INT64_MAX, 'is larger than the ledger can hold');
 
 const cap = amount.refine((nanousd) => nanousd >= 0n, 'must not be negative').nullable();
 
-/** Anything printable, but nothing that could be taken for an id. */
+/** Any printable text that cannot be mistaken for an id. */
 const name = z
   .string()
   .trim()
   .min(1)
   .max(LIMITS.nameCharsMax)
-  .regex(/^[^\p{C}]+$/u, 'must not have control characters')
+  .regex(/^[^\p{C}]+$/u, 'must not contain control characters')
   .refine((text) => !/^(acct|key)_/.test(text), 'must not look like an id');
 
 const reference = z.string().min(1).max(LIMITS.creditReferenceCharsMax);
@@ -54,7 +54,7 @@ export const keyMinting = z.strictObject({
 
 export const keyPage = z.strictObject({ account: idOrName.nullable().default(null), ...page });
 
-/** What is absent stays as it is. */
+/** Members that are absent stay unchanged. */
 export const keyUpdate = z.strictObject({
   key: idOrName,
   name: name.optional(),

@@ -25,9 +25,9 @@ export function unknownAccount(idOrName: string): OperatorError {
   return new OperatorError('not_found', `There is no account "${idOrName}".`, 'tollgate accounts list');
 }
 
-/** The text is not repeated: it may be the secret itself, pasted by mistake. */
+/** The text is repeated only if it is an id: it may be a secret, pasted by mistake. */
 export function unknownKey(idText: string): OperatorError {
   const named =
-    parseId(KEY_PREFIX, idText) === null ? 'A key is named by its id, as key_…' : `There is no key ${idText}.`;
+    parseId(KEY_PREFIX, idText) === null ? 'Name the key by its id, like key_….' : `There is no key ${idText}.`;
   return new OperatorError('not_found', named, 'tollgate keys list');
 }

@@ -105,12 +105,12 @@ describe('accounts', () => {
     expect(await run('accounts.credit', top)).toMatchObject({ balance_nanousd: 5n, repeated: false });
     expect(await run('accounts.credit', top)).toMatchObject({ balance_nanousd: 5n, repeated: true });
     const other = { ...top, amount_nanousd: 6 };
-    await expect(run('accounts.credit', other)).rejects.toThrow('"r1" was used before with another amount');
+    await expect(run('accounts.credit', other)).rejects.toThrow('"r1" was used before with a different amount');
     expect(await run('accounts.credit', { account: 'ada', amount_nanousd: '-2' })).toMatchObject({
       balance_nanousd: 3n,
     });
     await expect(run('accounts.credit', { account: 'ada', amount_nanousd: -4 })).rejects.toThrow(
-      'Only $0.000000003 are available',
+      'Only $0.000000003 can be removed',
     );
     await expect(run('accounts.credit', { account: 'ada', amount_nanousd: 0 })).rejects.toThrow('zero');
     await expect(run('accounts.credit', { account: 'bob', amount_nanousd: 1 })).rejects.toMatchObject({
@@ -183,7 +183,7 @@ describe('keys', () => {
     await expect(run('keys.update', { key: id, window: 'month' })).rejects.toThrow('this key has no cap');
     await expect(run('keys.update', { key: id, window: 'day', spend_cap_nanousd: null })).rejects.toThrow('no cap');
     expect(await run('keys.update', { key: id, models: null })).toMatchObject({ models: null, window: 'day' });
-    await expect(run('keys.update', { key: id })).rejects.toThrow('Nothing to change');
+    await expect(run('keys.update', { key: id })).rejects.toThrow('Name at least one setting');
     expect(refresh).toHaveBeenCalledTimes(4);
   });
 
@@ -250,7 +250,9 @@ describe('balance', () => {
     expect(await run('balance.show', {})).toMatchObject({ name: 'local', unlimited: true, key: null });
     await account();
     const key = await run('keys.mint', { account: 'ada' });
-    await expect(run('balance.show', { account: 'local', key: key.id })).rejects.toThrow('another account');
+    await expect(run('balance.show', { account: 'local', key: key.id })).rejects.toThrow(
+      'does not belong to the account',
+    );
   });
 });
 

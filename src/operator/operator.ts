@@ -35,15 +35,15 @@ import {
 
 export { CAP_WINDOWS, type CapWindow } from '../store/store.ts';
 
-/** What the verbs work on: the running server's own services, or those the command line opened for itself. */
+/** What the verbs work on: the running server's services, or those that a command opened itself. */
 export interface OperatorServices extends AccountServices, BackupServices, Pick<SealServices, 'masterKeys'> {
   readonly ledger: Pick<Ledger, 'credit' | 'verify' | 'balance'>;
-  /** Why these books can only be read; null for books that can be worked on. */
+  /** Why the ledger is read-only; null if it is not. */
   readonly moved: string | null;
   catalog(): Pick<Catalog, 'list' | 'resolve' | 'priceVersion'>;
-  /** This process's memory of keys; null where no server runs. */
+  /** This process's cache of keys; null if no server runs. */
   readonly directory: { refresh(): Promise<void> } | null;
-  /** Null where no server runs. */
+  /** Null if no server runs. */
   readonly server: ServerFacts | null;
 }
 
@@ -51,7 +51,7 @@ export type Progress = (done: VerifyProgress) => void;
 
 interface Verb {
   readonly input: z.ZodType;
-  /** It changes nothing, so that it may run on books that are kept elsewhere by now. */
+  /** It changes nothing, so it may run on a ledger that has moved. */
   readonly onlyReads: boolean;
   run(services: OperatorServices, input: never, progress?: Progress): Promise<object>;
 }
@@ -70,7 +70,7 @@ function reading<Input extends z.ZodType, Result extends object>(input: Input, r
   return { input, run, onlyReads: true };
 }
 
-/** Everything an operator can do, once: served over the control socket, and run by the command line itself. */
+/** Everything an operator can do. Served on the control socket, and run by commands in their own process. */
 export const VERBS = {
   'accounts.create': verb(inputs.accountCreation, createNamedAccount),
   'accounts.list': reading(inputs.accountPage, listAccounts),
@@ -94,7 +94,7 @@ export type VerbName = keyof typeof VERBS;
 export type VerbInput<Name extends VerbName> = z.input<(typeof VERBS)[Name]['input']>;
 export type VerbResult<Name extends VerbName> = Awaited<ReturnType<(typeof VERBS)[Name]['run']>>;
 
-/** Runs a verb on input that is not yet to be trusted; throws an OperatorError for everything it refuses. */
+/** Runs a verb on untrusted input; throws an OperatorError for everything it refuses. */
 export async function runVerb(
   services: OperatorServices,
   name: string,
@@ -114,7 +114,7 @@ export async function runVerb(
   }
 }
 
-/** The same, from JSON text to JSON text, for the control socket. Amounts stand as integers, digit for digit. */
+/** The same from JSON text to JSON text, for the control socket. Amounts are written as exact integers. */
 export async function answerOperator(
   services: OperatorServices,
   name: string,
@@ -142,7 +142,7 @@ async function createNamedAccount(
 ): Promise<AccountView> {
   const account = await createAccount(services, input);
   if (account !== 'name_taken') return accountView(account);
-  throw new OperatorError('refused', `There is already an account named "${input.name}".`, 'tollgate accounts list');
+  throw new OperatorError('refused', `An account named "${input.name}" already exists.`, 'tollgate accounts list');
 }
 
 async function listAccounts(
@@ -199,22 +199,23 @@ async function updateKey(
     ...(input.expires_at !== undefined && { expiresMs: toMs(input.expires_at) }),
     ...(input.models !== undefined && { models: models.ids }),
   };
-  if (Object.keys(change).length === 0) throw new OperatorError('invalid_input', 'Nothing to change was given.');
+  if (Object.keys(change).length === 0)
+    throw new OperatorError('invalid_input', 'Name at least one setting to change.');
   if (change.capWindow !== undefined) await refuseWindowWithoutCap(services, input.key, change);
   return { ...(await changeKey(services, input.key, change)), unknown_models: models.unknown };
 }
 
-/** A window limits nothing by itself: who sets one would believe in a limit that is not there. */
+/** Without a cap a window limits nothing, and the operator would rely on a limit that does not exist. */
 async function refuseWindowWithoutCap(services: OperatorServices, idText: string, change: KeyChange): Promise<void> {
   const { capNanousd } = { ...(await keyNamed(services, idText)), ...change };
   if (capNanousd !== null) return;
   throw new OperatorError(
     'invalid_input',
-    'A window says when a spend cap starts afresh, but this key has no cap; set one.',
+    'A window sets when a spend cap resets, but this key has no cap. Set a cap too.',
   );
 }
 
-/** Revoking twice is the same as once: the first time stands. */
+/** Revoking a key again changes nothing: the first time stands. */
 async function revokeKey(services: OperatorServices, input: z.output<typeof inputs.keyChoice>): Promise<KeyView> {
   const key = await keyNamed(services, input.key);
   const nowMs = services.clock.nowMs();
@@ -229,7 +230,7 @@ async function changeKey(services: OperatorServices, idText: string, change: Key
   return keyView(changed, services.clock.nowMs());
 }
 
-/** The change is made and will be polled; that this process hears of it at once is a courtesy that may fail. */
+/** The change is durable and will be polled anyway; refreshing this process at once may fail without harm. */
 async function tellDirectory({ directory }: OperatorServices): Promise<void> {
   await directory?.refresh().catch(() => {});
 }
@@ -247,7 +248,7 @@ async function showBalance(
   const idOrName = input.account ?? (key === null ? LOCAL_ACCOUNT_NAME : formatId(ACCOUNT_PREFIX, key.accountId));
   const account = await accountNamed(services, idOrName);
   if (key !== null && key.accountId !== account.id) {
-    throw new OperatorError('invalid_input', `The key ${input.key} belongs to another account than "${account.name}".`);
+    throw new OperatorError('invalid_input', `The key ${input.key} does not belong to the account "${account.name}".`);
   }
   const balance = await services.ledger.balance(account.id, key?.id ?? null);
   if (balance === null) throw unknownAccount(idOrName);
@@ -290,7 +291,7 @@ async function showStatus({ store, catalog, server, moved }: OperatorServices): 
   return statusView(server, known, { models: catalog().list().length, version });
 }
 
-/** Lists hold catalog ids; a name the catalog does not know may be right tomorrow, so it is kept and reported. */
+/** Replaces names by catalog ids. Unknown names are kept and reported, because a model may be added later. */
 function resolveModels(
   { catalog }: OperatorServices,
   names: readonly string[] | null,
@@ -309,7 +310,7 @@ function resolveModels(
 function afterId(prefix: string, text: string | null): bigint | null {
   if (text === null) return null;
   const id = parseId(prefix, text);
-  if (id === null) throw new OperatorError('invalid_input', `after: must be an id, as ${prefix}…`);
+  if (id === null) throw new OperatorError('invalid_input', `after must be an id, like ${prefix}….`);
   return id;
 }
 

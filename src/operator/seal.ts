@@ -7,17 +7,17 @@ import { formatId } from '../kit/ids.ts';
 import type { Store } from '../store/store.ts';
 import { OperatorError } from './error.ts';
 
-/** What the verbs about seals work on. */
+/** What the verbs about master keys work on. */
 export interface SealServices {
   readonly store: Pick<Store, 'providerKeysAfter' | 'resealProviderKey'>;
-  /** Read when it is asked for: most commands have no need of the master keys. Throws a MasterKeyError. */
+  /** Read on demand, because few commands need the master keys. Throws a MasterKeyError. */
   masterKeys(): MasterKeyring;
 }
 
 export const sealRotation = z.strictObject({
-  /** First makes a new master key; only where the file of them is our own. */
+  /** Creates a master key first; only possible if the key file is our own. */
   new_key: z.boolean().default(false),
-  /** Where an earlier page ended. */
+  /** Where the previous page ended. */
   after: z
     .string()
     .regex(/^\d{1,19}$/)
@@ -27,9 +27,9 @@ export const sealRotation = z.strictObject({
 
 export interface SealRotationView {
   readonly object: 'seal_rotation';
-  /** The id of the master key that all rows are brought under. */
+  /** The id of the master key that every row is encrypted with from now on. */
   readonly key: string;
-  /** How many other master keys there are, which only open. */
+  /** How many other master keys there are, which only decrypt. */
   readonly older_keys: number;
   readonly examined: number;
   readonly rewrapped: number;
@@ -48,7 +48,7 @@ export interface SealStatusView {
   readonly unreadable_keys: readonly { readonly account: string; readonly provider: string }[];
 }
 
-/** One page; the first reads the master keys anew, so that a changed file is taken without a restart. */
+/** Rotates one page. The first page reads the master keys again, so that a changed file needs no restart. */
 export async function rotateSeals(
   services: SealServices,
   input: z.output<typeof sealRotation>,

@@ -10,13 +10,13 @@ import { type VerifyView, verifyView } from './view.ts';
 export type { CopyProgress } from '../store/copy.ts';
 export { StoreMisnamed } from '../store/store.ts';
 
-/** What came of copying the books to another engine. */
+/** The result of copying a ledger to another engine. */
 export interface CopyView {
   readonly object: 'store_copy';
-  /** Both sides verify and are the same, row by row; the copy may be used. */
+  /** Both sides verify and are equal row by row, so the copy may be used. */
   readonly ok: boolean;
   readonly start: CopyReport['start'];
-  /** Rows that an earlier attempt had brought over, and those that this one brought. */
+  /** Rows that an earlier attempt had copied, and rows that this one copied. */
   readonly rows_found: number;
   readonly rows_copied: number;
   readonly accounts: number;
@@ -26,12 +26,12 @@ export interface CopyView {
   readonly balance_nanousd: bigint;
   readonly spent_nanousd: bigint;
   readonly credited_nanousd: bigint;
-  /** Rows of the copy. */
+  /** Rows of the copy, by table. */
   readonly tables: Readonly<Record<string, number>>;
   readonly faults: readonly string[];
 }
 
-/** There was nothing to copy any more. */
+/** The ledger had been copied before and has not changed since. */
 export interface CopiedView {
   readonly object: 'store_copy';
   readonly ok: true;
@@ -61,7 +61,7 @@ export function copyView(report: CopyReport | typeof COPIED_BEFORE): CopyView | 
   };
 }
 
-/** A backup, and the books that were found in it. */
+/** A backup, and the verification of the ledger in it. */
 export interface BackupView {
   readonly object: 'store_backup';
   readonly file: string;
@@ -72,7 +72,7 @@ export interface BackupView {
 export interface RestoreView {
   readonly object: 'store_restore';
   readonly folder: string;
-  /** Where the books before are kept. */
+  /** Where the previous ledger is kept. */
   readonly kept_in: string | null;
   readonly books: VerifyView;
 }
@@ -82,18 +82,18 @@ export const backupPlace = z.strictObject({
 });
 
 export interface BackupServices {
-  /** Null where the books are kept by an engine with ways of its own. */
+  /** Null for an engine with its own backup tools. */
   readonly backUp: BackUp | null;
 }
 
-/** The file is written by who has the books open: the server, where one runs. */
+/** The process that has the store open writes the file: the server, if one runs. */
 export async function backUpBooks(
   { backUp }: BackupServices,
   { file }: z.output<typeof backupPlace>,
   progress?: (done: VerifyProgress) => void,
 ): Promise<BackupView> {
   if (backUp === null) {
-    const message = 'These books are in PostgreSQL, which has its own ways to back them up, as pg_dump.';
+    const message = 'This ledger is in PostgreSQL. Back it up with PostgreSQL tools, like pg_dump.';
     throw new OperatorError('refused', message, 'see docs/deploy.md');
   }
   try {

@@ -37,7 +37,7 @@ export interface CreditView {
   readonly account: string;
   readonly amount_nanousd: bigint;
   readonly reference: string;
-  /** The reference had been credited before: nothing moved now. */
+  /** The reference was credited before, so nothing was changed now. */
   readonly repeated: boolean;
   readonly balance_nanousd: bigint;
 }
@@ -47,7 +47,7 @@ export interface KeyView {
   readonly id: string;
   readonly account: string;
   readonly name: string;
-  /** The ends of the secret, all that is left of it. */
+  /** The first and last characters of the secret. */
   readonly hint: string;
   readonly status: 'active' | 'expired' | 'revoked';
   readonly spend_cap_nanousd: bigint | null;
@@ -80,7 +80,7 @@ function keyStatus(key: KeyRow, nowMs: number): KeyView['status'] {
   return key.expiresMs !== null && key.expiresMs <= nowMs ? 'expired' : 'active';
 }
 
-/** A model as the operator sees it: with the hosts that serve it. */
+/** A model as the operator sees it, with the hosts that serve it. */
 export type ModelView = ModelEntry & { readonly hosts: readonly string[] };
 
 export function modelView(model: CatalogModel): ModelView {
@@ -113,7 +113,7 @@ export function verifyView(report: VerifyReport): VerifyView {
   };
 }
 
-/** What a running server says of itself. */
+/** What a running server reports about itself. */
 export interface ServerFacts {
   readonly url: string;
   readonly pid: number;
@@ -146,11 +146,11 @@ export function statusView(
 export interface ListView<Row> {
   readonly object: 'list';
   readonly data: readonly Row[];
-  /** What to send as `after` for the rows that follow; null when there are none. */
+  /** Send it as `after` for the next rows; null at the end. */
   readonly next: string | null;
 }
 
-/** A full page may have more behind it; one row too few is the end. */
+/** A full page may be followed by more rows; a shorter one is the last. */
 export function listView<Row extends { readonly id?: unknown }>(data: readonly Row[], limit: number): ListView<Row> {
   const last = data.length === limit ? data.at(-1)?.id : undefined;
   return { object: 'list', data, next: typeof last === 'string' ? last : null };

@@ -4,29 +4,30 @@ import { shellWord } from '../../kit/shell-words.ts';
 import { LIMITS } from '../../limits.ts';
 import { creditInDoubt } from '../../operator/credit.ts';
 import type { AccountView } from '../../operator/view.ts';
+import type { CommandGroup, CommandSpec, Options } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { usageFailure } from '../failure.ts';
-import type { Branch, Leaf, Options } from '../leaf.ts';
 import { AnswerLost } from '../operator-client.ts';
 import { PAGE_OPTIONS, readPage, sayMore } from '../paging.ts';
 import { formatRecord, formatTable } from '../table.ts';
 import { readNanousd, readUsd, time, usd } from '../words.ts';
 
-const createLeaf: Leaf = {
+const createCommand: CommandSpec = {
   name: 'create <name>',
-  summary: 'open an account',
-  options: [['--unlimited', 'let it spend without credit; its spend is only recorded']],
+  summary: 'create an account',
+  options: [['--unlimited', 'let the account spend without credit; spend is still recorded']],
   examples: ['tollgate accounts create ada'],
   async run(session, [name = ''], options) {
     const kind = options.unlimited === true ? 'unlimited' : 'prepaid';
     const answer = await session.ask('accounts.create', { name, kind }, { mayCreate: true });
     session.show(answer, describeAccount);
-    if (kind === 'prepaid') session.advise(`It has no money yet: tollgate accounts credit ${shellWord(name)} 10`);
+    if (kind === 'prepaid')
+      session.advise(`The account has no credit yet. Add some: tollgate accounts credit ${shellWord(name)} 10`);
     return EXIT.ok;
   },
 };
 
-const listLeaf: Leaf = {
+const listCommand: CommandSpec = {
   name: 'list',
   summary: 'list accounts with their balances',
   options: PAGE_OPTIONS,
@@ -34,19 +35,20 @@ const listLeaf: Leaf = {
   async run(session, _args, options) {
     const answer = await session.ask('accounts.list', readPage(options));
     session.show(answer, ({ data }) => (data.length === 0 ? '' : formatTable(COLUMNS, data)));
-    if (answer.result.data.length === 0) session.advise('There are no accounts yet: tollgate accounts create ada');
+    if (answer.result.data.length === 0)
+      session.advise('There are no accounts yet. Create one: tollgate accounts create ada');
     sayMore(session, answer.result.next);
     return EXIT.ok;
   },
 };
 
-const creditLeaf: Leaf = {
+const creditCommand: CommandSpec = {
   name: 'credit <account> [usd]',
-  summary: 'put money into an account, or take it out with a negative amount',
+  summary: 'add credit to an account, or remove it with a negative amount',
   options: [
-    ['--nanousd <amount>', 'the amount in nanodollars, instead of dollars'],
+    ['--nanousd <amount>', 'amount in nanodollars, instead of dollars'],
     ['--reference <text>', 'credit this reference only once, however often the command runs'],
-    ['--note <text>', 'why, for the books'],
+    ['--note <text>', 'note to store with the credit'],
   ],
   examples: ['tollgate accounts credit ada 5.25 --reference invoice-7', 'tollgate accounts credit ada -1'],
   async run(session, [account = '', dollars], options) {
@@ -67,20 +69,20 @@ const creditLeaf: Leaf = {
         ['balance', usd(credit.balance_nanousd)],
       ]),
     );
-    if (answer.result.repeated) session.advise('This reference had been credited before; nothing was changed.');
+    if (answer.result.repeated) session.advise('This reference was credited before; nothing was changed.');
     return EXIT.ok;
   },
 };
 
-/** Chosen before anybody is asked, so that it can be named whatever becomes of the answer. */
+/** Chosen before the request is sent, so that the credit can be repeated safely if the answer is lost. */
 function newReference(): string {
   return formatId('credit_', randomBytes(8).readBigUInt64LE() >> 1n);
 }
 
-export const accountsBranch: Branch = {
+export const accountsCommands: CommandGroup = {
   name: 'accounts',
-  summary: 'accounts and their money',
-  leaves: [createLeaf, listLeaf, creditLeaf],
+  summary: 'manage accounts and their credit',
+  commands: [createCommand, listCommand, creditCommand],
 };
 
 const COLUMNS = [
@@ -104,9 +106,10 @@ function describeAccount(account: AccountView): string {
 
 function readAmount(dollars: string | undefined, options: Options): string {
   const nanousd = options.nanousd;
-  if (typeof nanousd === 'string' && dollars !== undefined) throw usageFailure('Give dollars or --nanousd, not both.');
+  if (typeof nanousd === 'string' && dollars !== undefined)
+    throw usageFailure('Give either an amount in dollars or --nanousd, not both.');
   if (typeof nanousd === 'string') return readNanousd(nanousd, '--nanousd');
-  if (dollars === undefined) throw usageFailure('How much? Give an amount in dollars, or --nanousd.');
+  if (dollars === undefined) throw usageFailure('The amount is missing. Give it in dollars, or with --nanousd.');
   return readUsd(dollars, 'The amount');
 }
 

@@ -1,13 +1,13 @@
 import type { BalanceView, KeyBalanceView } from '../../canonical/balance-view.ts';
+import type { CommandSpec } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
-import type { Leaf } from '../leaf.ts';
 import { formatRecord } from '../table.ts';
 import { time, usd, usdOr } from '../words.ts';
 
-export const balanceLeaf: Leaf = {
+export const balanceCommand: CommandSpec = {
   name: 'balance [account]',
-  summary: 'show the balance of an account (the local one if none is named)',
-  options: [['--key <key>', 'also what this key has spent of its cap']],
+  summary: "show an account's balance; without a name, that of the local account",
+  options: [['--key <key>', "also show the key's spend and cap"]],
   examples: ['tollgate balance ada', 'tollgate balance --key key_…'],
   async run(session, [account], { key }) {
     const answer = await session.ask('balance.show', {

@@ -1,17 +1,17 @@
 import type { Catalog } from '../../catalog/catalog.ts';
 import { type Config, ConfigError, describeProblem } from '../../config/config.ts';
 import { checkMasterKey } from '../checks.ts';
+import type { CommandGroup, CommandSpec } from '../command.ts';
 import { describeHosts, describeUnpriced } from '../describe-hosts.ts';
 import { EXIT } from '../exit-codes.ts';
 import type { Finding } from '../finding.ts';
-import type { Branch, Leaf } from '../leaf.ts';
 import { snakeCased } from '../snake-case.ts';
 import { formatRecord } from '../table.ts';
 import { SERVER_OPTIONS } from './serve.ts';
 
-const checkLeaf: Leaf = {
+const checkCommand: CommandSpec = {
   name: 'check',
-  summary: 'say what settings are in force, or what is wrong with them; the exit code is 1 if something is',
+  summary: 'show the settings in effect, or what is wrong with them; exits with 1 if something is',
   options: SERVER_OPTIONS,
   examples: ['tollgate config check', 'tollgate config check --config ./other.json --json'],
   async run(session) {
@@ -31,14 +31,14 @@ const checkLeaf: Leaf = {
   },
 };
 
-export const configBranch: Branch = { name: 'config', summary: 'the settings', leaves: [checkLeaf] };
+export const configCommands: CommandGroup = { name: 'config', summary: 'check the settings', commands: [checkCommand] };
 
-/** A gateway that could not seal would not start. */
+/** Without a master key the gateway would not start. */
 function refuseMasterKey({ status, detail }: Finding): void {
   if (status === 'failure') throw new ConfigError([{ source: '', path: '', message: detail }]);
 }
 
-/** Secrets conceal themselves when they are written as JSON; of the rest only what is worth a look. */
+/** The settings without secrets, which serialize as hidden, and without the long lists. */
 function shown(config: Config): unknown {
   const hosts = config.hosts.map(({ row, keySource, local, models, found = [] }) => ({
     name: row.name,
@@ -69,8 +69,8 @@ function describeConfig(config: Config, catalog: Catalog): string {
     ['master key', checkMasterKey(config).detail],
     ['log level', config.logLevel],
     ['transport', config.transport],
-    ['hosts', describeHosts(config.hosts).join(', ') || (config.hosts.length > 0 ? 'only the simulated one' : 'none')],
-    ['without a key', config.hostsWithoutKey.map(({ name }) => name).join(', ') || 'none'],
+    ['hosts', describeHosts(config.hosts).join(', ') || (config.hosts.length > 0 ? 'only the simulated host' : 'none')],
+    ['hosts without a key', config.hostsWithoutKey.map(({ name }) => name).join(', ') || 'none'],
     ['own models', config.models.map(({ id }) => id).join(', ') || 'none'],
     ['own prices', [...config.prices.keys()].join(', ') || 'none'],
     ...describeUnpriced(catalog),

@@ -1,18 +1,18 @@
 import { type Config, ConfigError } from '../../config/config.ts';
 import { checkBooks, checkDataFolder, checkDisk, checkHosts, checkMasterKey, checkNode, checkPort } from '../checks.ts';
+import type { CommandSpec } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import type { Finding } from '../finding.ts';
-import { FINDING_COLUMNS } from '../findings.ts';
-import type { Leaf } from '../leaf.ts';
+import { FINDING_COLUMNS } from '../finding-columns.ts';
 import type { Session } from '../session.ts';
 import { formatTable } from '../table.ts';
 import { SERVER_OPTIONS } from './serve.ts';
 
-export const doctorLeaf: Leaf = {
+export const doctorCommand: CommandSpec = {
   name: 'doctor',
-  summary: 'look for what would keep Tollgate from working; the exit code is 1 if something would',
+  summary: 'check the installation for problems; exits with 1 if something would keep Tollgate from working',
   options: SERVER_OPTIONS,
-  examples: ['tollgate doctor', 'tollgate doctor --data ./books --json'],
+  examples: ['tollgate doctor', 'tollgate doctor --data ./data --json'],
   async run(session) {
     const findings = await examine(session);
     const ok = findings.every(({ status }) => status !== 'failure');
@@ -30,7 +30,7 @@ async function examine(session: Session): Promise<Finding[]> {
   if (!(settings instanceof ConfigError))
     return [node, describeSettings(settings), ...(await examineWith(session, settings))];
   const detail = settings.message.replaceAll('\n', '; ');
-  return [node, { check: 'config', status: 'failure', detail, remedy: 'mend it; "tollgate config check" looks again' }];
+  return [node, { check: 'config', status: 'failure', detail, remedy: 'fix it, then run "tollgate config check"' }];
 }
 
 function readSettings(session: Session): Config | ConfigError {
@@ -43,7 +43,7 @@ function readSettings(session: Session): Config | ConfigError {
 }
 
 function describeSettings(config: Config): Finding {
-  return { check: 'config', status: 'ok', detail: config.file ?? 'no file; defaults', remedy: null };
+  return { check: 'config', status: 'ok', detail: config.file ?? 'no config file; using defaults', remedy: null };
 }
 
 async function examineWith(session: Session, config: Config): Promise<Finding[]> {

@@ -1,8 +1,8 @@
 import { CAP_WINDOWS, type CapWindow } from '../../operator/operator.ts';
 import type { KeyView } from '../../operator/view.ts';
+import type { CommandGroup, CommandSpec, Options } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { type CliFailure, usageFailure } from '../failure.ts';
-import type { Branch, Leaf, Options } from '../leaf.ts';
 import { PAGE_OPTIONS, readPage, sayMore } from '../paging.ts';
 import type { Session } from '../session.ts';
 import { formatRecord, formatTable } from '../table.ts';
@@ -10,17 +10,17 @@ import { readList, readMoment, readNanousd, readUsd, time, timeOr, usdOr } from 
 
 const TERMS = [
   ['--name <text>', 'what the key is for'],
-  ['--cap <usd>', 'the most it may spend, in dollars'],
-  ['--cap-nanousd <amount>', 'the same in nanodollars'],
-  ['--window <window>', `when the cap starts afresh: ${CAP_WINDOWS.join(', ')}; days begin at midnight UTC`],
-  ['--expires <when>', 'a date as 2027-01-31, or a span as 30d'],
-  ['--models <ids>', 'the only models it may use, separated by commas'],
+  ['--cap <usd>', 'most the key may spend, in dollars'],
+  ['--cap-nanousd <amount>', 'the same, in nanodollars'],
+  ['--window <window>', `when the cap resets: ${CAP_WINDOWS.join(', ')}; days begin at midnight UTC`],
+  ['--expires <when>', 'a date like 2027-01-31, or a duration like 30d'],
+  ['--models <ids>', 'the only models the key may use, separated by commas'],
 ] as const;
 
-const mintLeaf: Leaf = {
+const mintCommand: CommandSpec = {
   name: 'mint',
-  summary: 'make a key; it is shown once, on stdout',
-  options: [['--account <account>', 'who pays: an id or a name'], ...TERMS],
+  summary: 'create a key and print it, once, on stdout',
+  options: [['--account <account>', 'account that pays, by id or name'], ...TERMS],
   examples: [
     'tollgate keys mint --account ada --name ci --cap 10 --window month',
     'KEY=$(tollgate keys mint --account ada)',
@@ -28,37 +28,38 @@ const mintLeaf: Leaf = {
   async run(session, _args, options) {
     const { account } = options;
     if (typeof account !== 'string')
-      throw usageFailure('Who pays? Name the account with --account.', 'tollgate accounts list');
+      throw usageFailure('--account is missing. Name the account that pays.', 'tollgate accounts list');
     const terms = readTerms(session, options);
     if (terms.window !== undefined && terms.spend_cap_nanousd == null) throw windowWithoutCap(account, terms.window);
     const answer = await session.ask('keys.mint', { account, ...terms }, { providerKeys: modelsGiven(options) });
     const { secret, unknown_models: unknown, ...key } = answer.result;
     session.show(answer, () => secret);
     session.advise(describeKey(key));
-    session.advise('This is the only time the key is shown. Keep it now; a lost key is replaced, not recovered.');
+    session.advise('Save the key now: it is not shown again. A lost key can only be replaced.');
     warnOfModels(session, unknown);
     return EXIT.ok;
   },
 };
 
-const listLeaf: Leaf = {
+const listCommand: CommandSpec = {
   name: 'list',
   summary: 'list keys',
-  options: [['--account <account>', 'only those of this account'], ...PAGE_OPTIONS],
+  options: [['--account <account>', 'only keys of this account'], ...PAGE_OPTIONS],
   examples: ['tollgate keys list --account ada'],
   async run(session, _args, options) {
     const account = typeof options.account === 'string' ? options.account : null;
     const answer = await session.ask('keys.list', { account, ...readPage(options) });
     session.show(answer, ({ data }) => (data.length === 0 ? '' : formatTable(COLUMNS, data)));
-    if (answer.result.data.length === 0) session.advise('There are no keys yet: tollgate keys mint --account NAME');
+    if (answer.result.data.length === 0)
+      session.advise('There are no keys yet. Create one: tollgate keys mint --account NAME');
     sayMore(session, answer.result.next);
     return EXIT.ok;
   },
 };
 
-const updateLeaf: Leaf = {
+const updateCommand: CommandSpec = {
   name: 'update <key>',
-  summary: 'change a key; what is not named stays',
+  summary: 'change a key; settings that are not named stay as they are',
   options: [...TERMS.map(([flags, meaning]) => [flags, `${meaning}${mayBeLifted(flags)}`] as const)],
   examples: [
     'tollgate keys update key_… --cap 20',
@@ -76,9 +77,9 @@ const updateLeaf: Leaf = {
   },
 };
 
-const revokeLeaf: Leaf = {
+const revokeCommand: CommandSpec = {
   name: 'revoke <key>',
-  summary: 'end a key for good; calls with it are refused within two seconds',
+  summary: 'revoke a key for good; calls with it are refused within two seconds',
   examples: ['tollgate keys revoke key_…'],
   async run(session, [key = '']) {
     session.show(await session.ask('keys.revoke', { key }), describeKey);
@@ -86,10 +87,10 @@ const revokeLeaf: Leaf = {
   },
 };
 
-export const keysBranch: Branch = {
+export const keysCommands: CommandGroup = {
   name: 'keys',
-  summary: 'gateway keys: what callers authenticate with',
-  leaves: [mintLeaf, listLeaf, updateLeaf, revokeLeaf],
+  summary: 'manage gateway keys, which callers authenticate with',
+  commands: [mintCommand, listCommand, updateCommand, revokeCommand],
 };
 
 const COLUMNS = [
@@ -125,7 +126,7 @@ interface Terms {
   models?: string[] | null;
 }
 
-/** `none`, `never` and `all` lift a restriction. */
+/** `none`, `never` and `all` remove a restriction. */
 function readTerms(session: Session, options: Options): Terms {
   const { name, window, expires, models } = options;
   const cap = readCap(options);
@@ -148,8 +149,7 @@ function readCap({ cap, capNanousd }: Options): string | null | undefined {
 }
 
 function windowWithoutCap(account: string, window: CapWindow): CliFailure {
-  const message =
-    '--window says when a spend cap starts afresh, but this key has none. Add --cap, or leave out --window.';
+  const message = '--window sets when a spend cap resets, but this key has no cap. Add --cap, or remove --window.';
   return usageFailure(message, `tollgate keys mint --account ${account} --cap 10 --window ${window}`);
 }
 
@@ -159,18 +159,18 @@ function readWindow(text: string): CapWindow {
   throw usageFailure(`--window must be one of ${CAP_WINDOWS.join(', ')}, not "${text}".`);
 }
 
-/** Names of models can only be checked against the models that are served, which depends on the provider keys. */
+/** Model names are checked against the served models, which depend on the provider keys. */
 function modelsGiven({ models }: Options): 'read' | 'leave' {
   return typeof models === 'string' && models !== 'all' ? 'read' : 'leave';
 }
 
 function mayBeLifted(flags: string): string {
-  if (flags.startsWith('--cap')) return '; "none" lifts it';
-  if (flags.startsWith('--expires')) return '; "never" lifts it';
-  return flags.startsWith('--models') ? '; "all" lifts it' : '';
+  if (flags.startsWith('--cap')) return '; "none" removes it';
+  if (flags.startsWith('--expires')) return '; "never" removes it';
+  return flags.startsWith('--models') ? '; "all" removes it' : '';
 }
 
 function warnOfModels(session: Session, unknown: readonly string[]): void {
   if (unknown.length > 0)
-    session.say(`Not served now, so perhaps misspelt: ${unknown.join(', ')} (see: tollgate models)`);
+    session.say(`Not served now, check the spelling: ${unknown.join(', ')} (see: tollgate models)`);
 }

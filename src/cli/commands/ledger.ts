@@ -1,27 +1,25 @@
 import type { Progress } from '../../operator/operator.ts';
 import type { VerifyView } from '../../operator/view.ts';
+import type { CommandGroup, CommandSpec } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
-import type { Branch, Leaf } from '../leaf.ts';
 import type { Session } from '../session.ts';
 import { formatRecord } from '../table.ts';
 import { usd } from '../words.ts';
 
-const verifyLeaf: Leaf = {
+const verifyCommand: CommandSpec = {
   name: 'verify',
-  summary: 'recompute the books from every entry; the exit code is 1 if they do not balance',
+  summary: 'recompute every balance from the ledger entries; exits with 1 if they do not match',
   examples: ['tollgate ledger verify && echo exact'],
   async run(session) {
     const answer = await session.ask('ledger.verify', {}, { progress: sayProgress(session) });
     session.show(answer, describeReport);
     for (const violation of answer.result.violations) session.say(violation);
-    session.advise(
-      answer.result.ok ? 'The books are exact.' : 'THE BOOKS ARE WRONG: every sentence above is a violation.',
-    );
+    session.advise(answer.result.ok ? 'The ledger is exact.' : 'THE LEDGER IS WRONG: every line above is a violation.');
     return answer.result.ok ? EXIT.ok : EXIT.no;
   },
 };
 
-export const ledgerBranch: Branch = { name: 'ledger', summary: 'the books themselves', leaves: [verifyLeaf] };
+export const ledgerCommands: CommandGroup = { name: 'ledger', summary: 'check the ledger', commands: [verifyCommand] };
 
 function describeReport(report: VerifyView): string {
   return formatRecord([
@@ -35,7 +33,7 @@ function describeReport(report: VerifyView): string {
   ]);
 }
 
-/** A line at every tenth of the way; small books are done before the first one. */
+/** Prints a line for every tenth; a small ledger is done before the first. */
 function sayProgress(session: Session): Progress {
   let saidTenths = 0;
   return ({ rowsRead, rowsTotal }) => {

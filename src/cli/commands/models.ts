@@ -1,13 +1,13 @@
 import { stringifyJson } from '../../json/stringify.ts';
 import type { ModelView } from '../../operator/view.ts';
+import type { CommandSpec } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
-import type { Leaf } from '../leaf.ts';
 import { formatTable } from '../table.ts';
 import { usd } from '../words.ts';
 
-export const modelsLeaf: Leaf = {
+export const modelsCommand: CommandSpec = {
   name: 'models [part]',
-  summary: 'list the models that are served, with prices per million tokens',
+  summary: 'list the served models with prices per million tokens; PART filters by name',
   examples: ['tollgate models', 'tollgate models gpt'],
   async run(session, [part = '']) {
     const answer = await session.ask('models.list', {}, { providerKeys: 'read', mayCreate: true });

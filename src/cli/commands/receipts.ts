@@ -1,13 +1,13 @@
 import type { HostTry } from '../../canonical/receipt.ts';
+import type { CommandGroup, CommandSpec } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
-import type { Branch, Leaf } from '../leaf.ts';
 import { PAGE_OPTIONS, readPage, sayMore } from '../paging.ts';
 import { formatRecord, formatTable } from '../table.ts';
 import { readMoment, time, usd } from '../words.ts';
 
 type ReceiptView = Readonly<Record<string, unknown>>;
 
-const showLeaf: Leaf = {
+const showCommand: CommandSpec = {
   name: 'show <receipt>',
   summary: 'show one receipt by its request id',
   examples: ['tollgate receipts show req_…'],
@@ -17,13 +17,13 @@ const showLeaf: Leaf = {
   },
 };
 
-const listLeaf: Leaf = {
+const listCommand: CommandSpec = {
   name: 'list',
   summary: 'list receipts, the newest first',
   options: [
-    ['--account <account>', 'only those of this account'],
-    ['--key <key>', 'only those of this key'],
-    ['--since <when>', 'a date as 2027-01-31, or a span as 24h'],
+    ['--account <account>', 'only receipts of this account'],
+    ['--key <key>', 'only receipts of this key'],
+    ['--since <when>', 'a date like 2027-01-31, or a duration like 24h'],
     ...PAGE_OPTIONS,
   ],
   examples: ['tollgate receipts list --account ada --since 24h'],
@@ -36,16 +36,16 @@ const listLeaf: Leaf = {
       ...readPage(options),
     });
     session.show(answer, ({ data }) => (data.length === 0 ? '' : formatTable(COLUMNS, data)));
-    if (answer.result.data.length === 0) session.advise('There are no such receipts.');
+    if (answer.result.data.length === 0) session.advise('No receipts found.');
     sayMore(session, answer.result.next);
     return EXIT.ok;
   },
 };
 
-export const receiptsBranch: Branch = {
+export const receiptsCommands: CommandGroup = {
   name: 'receipts',
-  summary: 'what each call cost, and why',
-  leaves: [showLeaf, listLeaf],
+  summary: 'show what calls cost, and why',
+  commands: [showCommand, listCommand],
 };
 
 const COLUMNS = [
@@ -58,7 +58,7 @@ const COLUMNS = [
   { title: 'HOST', text: (receipt: ReceiptView) => String(receipt.host ?? '-') },
 ] as const;
 
-/** Every member on a line of its own, whatever the receipt has; nothing is left out by forgetting it here. */
+/** Lists every member the receipt has, so that none is left out by mistake. */
 function describeReceipt(receipt: ReceiptView): string {
   const members = Object.entries(receipt).filter(([name]) => name !== 'object');
   return formatRecord(members.map(([name, value]) => [name.replace(/_nanousd$/, ''), describeMember(name, value)]));

@@ -1,36 +1,35 @@
 import type { SealRotationView, SealStatusView } from '../../operator/seal.ts';
+import type { CommandGroup, CommandSpec } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
-import type { Branch, Leaf } from '../leaf.ts';
 import { type Operator, withOperator } from '../reach-operator.ts';
 import type { Session } from '../session.ts';
 import { formatRecord, formatTable } from '../table.ts';
 
-const statusLeaf: Leaf = {
+const statusCommand: CommandSpec = {
   name: 'status',
   summary:
-    'say which master keys the stored provider keys are sealed under; the exit code is 1 if one cannot be opened',
+    'show which master keys the stored provider keys are encrypted with; exits with 1 if one cannot be decrypted',
   examples: ['tollgate seal status'],
   async run(session) {
     const answer = await session.ask('seal.status', {});
     session.show(answer, describeStatus);
     const { unreadable, unreadable_keys: told } = answer.result;
     for (const { account, provider } of told)
-      session.say(`${account}: the key stored for "${provider}" cannot be opened`);
+      session.say(`${account}: the key stored for "${provider}" cannot be decrypted`);
     if (unreadable === 0) return EXIT.ok;
-    session.advise('Give the master key they were sealed under back, or have their owners store them again.');
+    session.advise('Restore the master key they were encrypted with, or have their owners store them again.');
     return EXIT.no;
   },
 };
 
-/** Nobody may be told to take away the only key there is. */
-const ONLY_KEY = 'There is one master key, and it is in use: keep it. docs/custody.md tells how to change it.';
+const ONLY_KEY = 'The only master key is in use: keep it. docs/custody.md explains how to change it.';
 const OLDER_KEYS =
-  'No stored key needs an older master key. Keep those a day longer, for answers kept under idempotency keys; then take them away.';
+  'No stored key needs an older master key. Keep the older ones for another day, because stored idempotent responses still use them; then remove them.';
 
-const rotateLeaf: Leaf = {
+const rotateCommand: CommandSpec = {
   name: 'rotate',
-  summary: 'bring every stored provider key under the first master key; calls go on meanwhile',
-  options: [['--new-key', 'make a new master key first, where the file of them is in the data folder']],
+  summary: 'encrypt every stored provider key with the first master key; calls go on meanwhile',
+  options: [['--new-key', 'create a new master key first; only if the key file is in the data folder']],
   examples: ['tollgate seal rotate', 'tollgate seal rotate --new-key'],
   async run(session, _args, options) {
     const config = session.config('leave');
@@ -39,7 +38,7 @@ const rotateLeaf: Leaf = {
     );
     session.show({ text: JSON.stringify(totals), result: totals }, describeRotation);
     if (totals.unreadable > 0) {
-      session.advise('Some cannot be opened and were left as they are: "tollgate seal status" names them.');
+      session.advise('Some keys cannot be decrypted and were left unchanged: "tollgate seal status" lists them.');
       return EXIT.no;
     }
     session.advise(totals.older_keys === 0 ? ONLY_KEY : OLDER_KEYS);
@@ -47,13 +46,13 @@ const rotateLeaf: Leaf = {
   },
 };
 
-export const sealBranch: Branch = {
+export const sealCommands: CommandGroup = {
   name: 'seal',
-  summary: "what callers' own provider keys are sealed under",
-  leaves: [statusLeaf, rotateLeaf],
+  summary: "manage the master keys that encrypt callers' own provider keys",
+  commands: [statusCommand, rotateCommand],
 };
 
-/** Page by page, so that a server serves others in between; broken off, it may simply be begun again. */
+/** Works page by page, so that the server can do other work in between. It can be interrupted and run again. */
 async function rotateAll(session: Session, operator: Operator, newKey: boolean): Promise<SealRotationView> {
   const page = async (after: string | null): Promise<SealRotationView> =>
     (await operator.run('seal.rotate', { after, new_key: newKey && after === null })).result;
@@ -80,15 +79,15 @@ function describeRotation(totals: SealRotationView): string {
   return formatRecord([
     ['master key', totals.key],
     ['stored keys', String(totals.examined)],
-    ['sealed anew', String(totals.rewrapped)],
+    ['re-encrypted', String(totals.rewrapped)],
     ['up to date', String(totals.up_to_date)],
     ['replaced meanwhile', String(totals.changed_meanwhile)],
-    ['cannot be opened', String(totals.unreadable)],
+    ['cannot be decrypted', String(totals.unreadable)],
   ]);
 }
 
 const COLUMNS = [
-  { title: 'MASTER KEY', text: (key: SealStatusView['keys'][number]) => key.id || '(no seal)' },
+  { title: 'MASTER KEY', text: (key: SealStatusView['keys'][number]) => key.id || '(not sealed)' },
   { title: 'USE', text: (key: SealStatusView['keys'][number]) => key.use },
   { title: 'STORED KEYS', text: (key: SealStatusView['keys'][number]) => String(key.rows) },
 ] as const;
@@ -97,7 +96,7 @@ function describeStatus({ source, keys, rows, unreadable }: SealStatusView): str
   const summary = formatRecord([
     ['master keys from', source],
     ['stored keys', String(rows)],
-    ['cannot be opened', String(unreadable)],
+    ['cannot be decrypted', String(unreadable)],
   ]);
   return `${summary}\n\n${formatTable(COLUMNS, keys)}`;
 }

@@ -1,24 +1,24 @@
-import type { Leaf } from '../leaf.ts';
+import type { CommandSpec } from '../command.ts';
 
-/** Shared by every command that looks at how the server would start. */
+/** Options of every command that reads the server's settings. */
 export const SERVER_OPTIONS = [
   ['--port <port>', 'port to listen on (8080)'],
-  ['--host <address>', 'address to listen on (127.0.0.1); any other than loopback needs --hosted'],
-  ['--hosted', 'serve others: every call needs a key'],
-  ['--allowed-hosts <names>', 'Host headers accepted besides localhost, separated by commas'],
+  ['--host <address>', 'address to listen on (127.0.0.1); any address but loopback needs --hosted'],
+  ['--hosted', 'serve other people: every call needs a key'],
+  ['--allowed-hosts <names>', 'Host headers to accept besides localhost, separated by commas'],
   ['--origins <origins>', 'web origins that may call, separated by commas'],
-  ['--operations-port <port>', 'loopback port of health and metrics in hosted mode (9464)'],
+  ['--operations-port <port>', 'port of health and metrics in hosted mode (9464), on loopback'],
   ['--log-level <level>', 'debug, info, warn, error or silent (info)'],
   ['--transport <name>', 'HTTP code to use: own or node (own)'],
   ['--no-sim', 'do not offer the simulated models'],
   ['--no-local-hosts', 'do not look for model servers on the usual ports of this machine'],
 ] as const;
 
-export const serveLeaf: Leaf = {
+export const serveCommand: CommandSpec = {
   name: 'serve',
   summary: 'start the gateway',
   options: SERVER_OPTIONS,
-  examples: ['tollgate serve', 'tollgate serve --port 9000 --data ./books', 'tollgate serve --hosted --host 0.0.0.0'],
+  examples: ['tollgate serve', 'tollgate serve --port 9000 --data ./data', 'tollgate serve --hosted --host 0.0.0.0'],
   run(session) {
     const reloadConfig = () => session.config('read');
     return session.composition.serve(reloadConfig(), { json: session.json, reloadConfig });

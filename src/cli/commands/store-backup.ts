@@ -1,17 +1,18 @@
 import { stringifyJson } from '../../json/stringify.ts';
 import type { BackupView, RestoreView } from '../../operator/store.ts';
 import type { VerifyView } from '../../operator/view.ts';
+import type { CommandSpec } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { CliFailure, usageFailure } from '../failure.ts';
-import type { Leaf } from '../leaf.ts';
 import { ProgressLine } from '../progress.ts';
 import { formatRecord } from '../table.ts';
 
-const MASTER_KEYS = 'Master keys are not in a backup: keep them apart, without them no stored provider key opens.';
+const MASTER_KEYS =
+  'A backup does not contain master keys. Store them separately: provider keys cannot be decrypted without them.';
 
-export const backupLeaf: Leaf = {
+export const backupCommand: CommandSpec = {
   name: 'backup <file>',
-  summary: 'write the books of the data folder into one file, while the server runs, and verify what was written',
+  summary: 'write the ledger of the data folder into one file, while the server runs, and verify the file',
   examples: ['tollgate store backup /var/backups/tollgate-2027-01-31.sqlite'],
   async run(session, [file = '']) {
     const line = new ProgressLine(session);
@@ -24,21 +25,23 @@ export const backupLeaf: Leaf = {
     const { ok, violations } = answer.result.books;
     for (const violation of violations) session.say(violation);
     session.advise(
-      ok ? `The books in it are exact. ${MASTER_KEYS}` : 'THE BOOKS IN IT ARE WRONG, as those that were copied.',
+      ok
+        ? `The ledger in it is exact. ${MASTER_KEYS}`
+        : 'THE LEDGER IN IT IS WRONG, and so is the one it was copied from.',
     );
     return ok ? EXIT.ok : EXIT.no;
   },
 };
 
-export const restoreLeaf: Leaf = {
+export const restoreCommand: CommandSpec = {
   name: 'restore <file>',
-  summary: 'put a backup in the place of the books of a data folder, with no server on it',
-  options: [['--force', 'replace books that are there; they are kept in a folder beside them']],
-  examples: ['tollgate store restore /var/backups/tollgate-2027-01-31.sqlite --data ./books'],
+  summary: 'restore a backup into a data folder that no server has open',
+  options: [['--force', 'replace an existing ledger, which is kept in a folder beside it']],
+  examples: ['tollgate store restore /var/backups/tollgate-2027-01-31.sqlite --data ./data'],
   async run(session, [file = ''], options) {
     const { store, dataFolder: folder } = session.config('leave');
     if (store !== null) {
-      throw usageFailure('A backup of this kind goes into a folder; PostgreSQL has its own ways to restore.');
+      throw usageFailure('A backup file can only be restored into a data folder. For PostgreSQL, use pg_restore.');
     }
     const line = new ProgressLine(session);
     const restored = await session.composition
@@ -54,8 +57,8 @@ export const restoreLeaf: Leaf = {
     session.show({ text: stringifyJson(restored), result: restored }, describeRestore);
     const { open_holds: open } = restored.books;
     if (open > 0)
-      session.advise(`${open} calls were under way when it was made: the next start gives their holds back.`);
-    session.advise(`The books are exact. ${MASTER_KEYS}`);
+      session.advise(`${open} calls were running when the backup was made: the next start releases their holds.`);
+    session.advise(`The ledger is exact. ${MASTER_KEYS}`);
     return EXIT.ok;
   },
 };
@@ -65,7 +68,7 @@ function describeBackup({ file, bytes, books }: BackupView): string {
 }
 
 function describeRestore({ folder, kept_in, books }: RestoreView): string {
-  return formatRecord([['folder', folder], ['books before', kept_in ?? 'none'], ...describeBooks(books)]);
+  return formatRecord([['folder', folder], ['previous ledger', kept_in ?? 'none'], ...describeBooks(books)]);
 }
 
 function describeBooks(books: VerifyView): [name: string, value: string][] {

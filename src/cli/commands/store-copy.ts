@@ -1,22 +1,22 @@
 import { storeUrlSchema } from '../../config/store.ts';
 import { stringifyJson } from '../../json/stringify.ts';
 import type { CopyProgress, CopyView } from '../../operator/store.ts';
+import type { CommandSpec } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { CliFailure, usageFailure } from '../failure.ts';
-import type { Leaf } from '../leaf.ts';
 import { ProgressLine } from '../progress.ts';
 import { formatRecord } from '../table.ts';
 import { usd } from '../words.ts';
 
-export const copyLeaf: Leaf = {
+export const copyCommand: CommandSpec = {
   name: 'copy',
   summary:
-    'copy the books of a data folder into a PostgreSQL database of their own; broken off, it goes on when run again',
+    'copy the ledger of a data folder into an empty PostgreSQL database; an interrupted copy resumes when run again',
   options: [
-    ['--from <folder>', 'data folder that is copied, with no server on it; else that of --data'],
-    ['--to <url>', 'database that is copied into, as postgres://user@host/name; else that of --store'],
+    ['--from <folder>', 'data folder to copy, with no server running on it; default: that of --data'],
+    ['--to <url>', 'database to copy into, like postgres://user@host/name; default: that of --store'],
   ],
-  examples: ['tollgate store copy --from ./books --to postgres://tollgate@db.lan/tollgate'],
+  examples: ['tollgate store copy --from ./data --to postgres://tollgate@db.lan/tollgate'],
   async run(session, _args, options) {
     const config = session.config('leave');
     const from = typeof options.from === 'string' ? options.from : config.dataFolder;
@@ -45,31 +45,30 @@ export const copyLeaf: Leaf = {
 
 const WORDS: Readonly<Record<CopyProgress['phase'], string>> = {
   copying: 'copying',
-  comparing: 'reading back',
+  comparing: 'comparing',
   verifying: 'verifying both sides',
 };
 
 const EQUAL =
-  'Both sides verify and are the same, row by row. Start the replicas with --store and the same master keys. The old folder is marked: it can be read, and nothing works on it any more.';
-const BEFORE = 'These books were copied there before and not used here since: there is nothing left to do.';
+  'Both ledgers verify and are equal, row by row. Start the replicas with --store and the same master keys. The old folder is marked as moved: it can be read, but not changed.';
+const BEFORE = 'This ledger was copied there before and has not changed since. Nothing to do.';
 const DIFFERENT =
-  'THE COPY IS NOT THE SAME and cannot be served from. Nothing in the data folder was changed: drop the database, make it anew and copy again.';
+  'THE COPY DIFFERS and cannot be used. The data folder was not changed: drop the database, create it again and repeat the copy.';
 
-/** The URL is not repeated: there may be a password in it. */
+/** The URL is not repeated: it may contain a password. */
 function readUrl(url: unknown): string {
   const read = storeUrlSchema.safeParse(url);
   if (read.success) return read.data;
   const [issue] = read.error.issues;
-  throw usageFailure(url === undefined ? 'Copy where to? Name a PostgreSQL with --to.' : `--to ${issue!.message}.`);
+  throw usageFailure(
+    url === undefined ? '--to is missing. Name the PostgreSQL database to copy into.' : `--to ${issue!.message}.`,
+  );
 }
 
 function describeCopy(copy: CopyView): string {
   return formatRecord([
-    [
-      'copy',
-      { begun: 'complete', resumed: 'gone on with', begun_anew: 'begun anew: the books had been used' }[copy.start],
-    ],
-    ['rows found', String(copy.rows_found)],
+    ['copy', { begun: 'complete', resumed: 'resumed', begun_anew: 'restarted: the ledger had changed' }[copy.start]],
+    ['rows there before', String(copy.rows_found)],
     ['rows copied', String(copy.rows_copied)],
     ['accounts', String(copy.accounts)],
     ['keys', String(copy.keys)],

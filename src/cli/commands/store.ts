@@ -1,10 +1,10 @@
-import type { Branch } from '../leaf.ts';
-import { backupLeaf, restoreLeaf } from './store-backup.ts';
-import { copyLeaf } from './store-copy.ts';
-import { checkLeaf, migrateLeaf } from './store-schema.ts';
+import type { CommandGroup } from '../command.ts';
+import { backupCommand, restoreCommand } from './store-backup.ts';
+import { copyCommand } from './store-copy.ts';
+import { checkCommand, migrateCommand } from './store-schema.ts';
 
-export const storeBranch: Branch = {
+export const storeCommands: CommandGroup = {
   name: 'store',
-  summary: 'where the books are kept: looked at, brought up to date, copied, backed up, restored',
-  leaves: [checkLeaf, migrateLeaf, backupLeaf, restoreLeaf, copyLeaf],
+  summary: 'check, migrate, back up, restore or copy the store that holds the ledger',
+  commands: [checkCommand, migrateCommand, backupCommand, restoreCommand, copyCommand],
 };

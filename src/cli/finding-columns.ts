@@ -1,6 +1,5 @@
 import type { Finding } from './finding.ts';
 
-/** How what was found is told to people. */
 export const FINDING_COLUMNS = [
   { title: 'CHECK', text: (finding: Finding) => finding.check },
   { title: 'STATUS', text: (finding: Finding) => finding.status },

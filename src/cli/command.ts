@@ -1,0 +1,53 @@
+import { Command } from 'commander';
+import type { ExitCode } from './exit-codes.ts';
+import type { Session } from './session.ts';
+
+export type Options = Readonly<Record<string, string | boolean | undefined>>;
+
+/** A command that does something. Its help ends with an example. */
+export interface CommandSpec {
+  /** With its arguments, like `credit <account> [amount]`. */
+  readonly name: string;
+  readonly summary: string;
+  readonly options?: readonly (readonly [flags: string, meaning: string])[];
+  readonly examples: readonly string[];
+  run(session: Session, args: readonly string[], options: Options): Promise<ExitCode | number>;
+}
+
+/** Commands that share a first word, like `tollgate keys …`. */
+export interface CommandGroup {
+  readonly name: string;
+  readonly summary: string;
+  readonly commands: readonly CommandSpec[];
+}
+
+const COMMON_OPTIONS = [
+  ['--data <dir>', 'data folder, which holds the ledger'],
+  ['--store <url>', 'PostgreSQL database that holds the ledger instead'],
+  ['--config <file>', 'config file, instead of ./tollgate.config.json'],
+  ['--json', 'print JSON'],
+] as const;
+
+export type Perform = (spec: CommandSpec, command: Command, args: readonly string[]) => Promise<void>;
+
+export function buildCommand(spec: CommandSpec, perform: Perform): Command {
+  const [name = '', ...args] = spec.name.split(' ');
+  const command = new Command(name).description(spec.summary).helpCommand(false);
+  for (const arg of args) command.argument(arg);
+  for (const [flags, meaning] of [...(spec.options ?? []), ...COMMON_OPTIONS]) command.option(flags, meaning);
+  command.addHelpText(
+    'after',
+    `\nExample${spec.examples.length > 1 ? 's' : ''}:\n${spec.examples.map(indent).join('')}`,
+  );
+  return command.action(() => perform(spec, command, command.args));
+}
+
+export function buildGroup(group: CommandGroup, perform: Perform): Command {
+  const command = new Command(group.name).description(group.summary).helpCommand(false);
+  for (const spec of group.commands) command.addCommand(buildCommand(spec, perform));
+  return command;
+}
+
+function indent(example: string): string {
+  return `  $ ${example}\n`;
+}
