@@ -141,7 +141,7 @@ test('every page of the documents can be found from the README', () => {
 
 const firstWord = ({ name }: { name: string }): string => name.split(' ', 1)[0]!;
 const COMMAND_NAMES = COMMANDS.flatMap((command) =>
-  'leaves' in command ? command.leaves.map((leaf) => `${command.name} ${firstWord(leaf)}`) : [firstWord(command)],
+  'commands' in command ? command.commands.map((spec) => `${command.name} ${firstWord(spec)}`) : [firstWord(command)],
 ).concat('help');
 
 test.each(PAGES)('every npm script and command that %s names exists', (page) => {
