@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Facts } from '../scripts/catalog/facts-source.ts';
@@ -13,6 +14,7 @@ import {
 import { makeRow, type Sources } from '../scripts/catalog/make-row.ts';
 import { type PricePackage, readPriceOf } from '../scripts/catalog/price-source.ts';
 import type { Seat } from '../scripts/catalog/seats.ts';
+import { alignTiers } from '../scripts/catalog/tier-boundaries.ts';
 
 const TODAY = '2026-11-15';
 
@@ -31,6 +33,43 @@ function priceList(models: object[]): PricePackage {
 function priceOf(prices: object, name = 'm', match: object = { equals: 'm' }) {
   return readPriceOf(priceList([{ id: 'label', match, prices }]), 'openai', name, 'chat', TODAY);
 }
+
+describe('price tiers', () => {
+  function aligned(above: number, vendor: string, contextWindow = 1_000_000) {
+    const lines: string[] = [];
+    const price = { ...flat(3, 10), tiers: [{ above_input_tokens: above, ...rates(6, 20) }] };
+    const { tiers } = alignTiers(price, { model: 'm', vendor, contextWindow, report: (line) => lines.push(line) });
+    return { above: tiers[0]?.above_input_tokens, lines };
+  }
+
+  test.each([
+    [271_999, 'openai', 272_000],
+    [272_000, 'openai', 272_000],
+    [199_999, 'xai', 200_000],
+    [200_000, 'google', 200_000],
+  ])('a tier from or above %i of %s begins above %i, with the page to check it against', (found, vendor, above) => {
+    expect(aligned(found, vendor)).toMatchObject({ above, lines: [expect.stringContaining('check it against')] });
+  });
+
+  test('a boundary that the vendor is not known for stays as it is, and is reported', () => {
+    expect(aligned(150_000, 'openai')).toEqual({
+      above: 150_000,
+      lines: [expect.stringContaining('no known boundary')],
+    });
+  });
+
+  test("a tier above the model's own window is reported", () => {
+    expect(aligned(200_000, 'anthropic', 200_000).lines).toContainEqual(expect.stringContaining('beyond its window'));
+  });
+
+  test('the committed catalog has no tier that is off by one', () => {
+    const file = readFileSync(new URL('../data/catalog.json', import.meta.url), 'utf8');
+    const { models } = JSON.parse(file) as { models: { price?: { tiers?: { above_input_tokens: number }[] } }[] };
+    const boundaries = models.flatMap(({ price }) => price?.tiers?.map((tier) => tier.above_input_tokens) ?? []);
+    expect(boundaries.length).toBeGreaterThan(10);
+    expect(boundaries.filter((above) => above % 1000 !== 0)).toEqual([]);
+  });
+});
 
 describe('where two sources differ', () => {
   test('the dearer figure counts, rate by rate', () => {

@@ -6,6 +6,7 @@ import type { Facts } from './facts-source.ts';
 import { dearer, dearestOfHosts, differences, type PriceFigures } from './figures.ts';
 import { type PricePackage, readPriceOf } from './price-source.ts';
 import type { AlsoServed, Seat } from './seats.ts';
+import { alignTiers } from './tier-boundaries.ts';
 
 export interface Sources {
   prices: PricePackage;
@@ -105,14 +106,15 @@ function readOffer(seat: Seat, host: string, model: string, sources: Sources): O
   const listed = sources.facts.get(host)?.get(model);
   const facts = listed ?? statedFacts(seat);
   if (facts === undefined) return omit(`${seat.id} at ${host}: left out, its window and capabilities are not known.`);
-  const priced = readPriceOf(sources.prices, host, model, seat.kind, sources.today);
   const label = `${seat.id} at ${host}`;
+  const priced = readPriceOf(sources.prices, host, model, seat.kind, sources.today);
   if ('unpriced' in priced) {
     if (priced.unpriced !== 'not listed' || facts.price === null) {
       return omit(`${label}: left out, unpriced (${priced.unpriced}).`);
     }
     sources.report(`${label}: only ${sources.factsName.package} has a price.`);
-    return { host, model, facts, price: facts.price, sources: ['facts'], contextWindow: facts.contextWindow };
+    const price = aligned(facts.price, facts.contextWindow);
+    return { host, model, facts, price, sources: ['facts'], contextWindow: facts.contextWindow };
   }
   for (const note of priced.notes) sources.report(`${label}: ${note}.`);
   const window = Math.max(priced.contextWindow ?? 0, facts.contextWindow);
@@ -120,7 +122,11 @@ function readOffer(seat: Seat, host: string, model: string, sources: Sources): O
     sources.report(`${label}: window ${priced.contextWindow} against ${facts.contextWindow}, the larger counts.`);
   }
   const both = combine(label, priced.price, facts.price, sources);
-  return { host, model, facts, ...both, contextWindow: window };
+  return { host, model, facts, ...both, price: aligned(both.price, window), contextWindow: window };
+
+  function aligned(price: PriceFigures, contextWindow: number): PriceFigures {
+    return alignTiers(price, { model: label, vendor: seat.vendor, contextWindow, report: sources.report });
+  }
 
   function omit(line: string): undefined {
     sources.report(line);
