@@ -23,40 +23,82 @@ export interface PostgresProxy {
 
 const COMMIT = Buffer.from('COMMIT\0');
 
+interface Pair {
+  readonly client: Socket;
+  readonly server: Socket;
+}
+
 export async function startProxy(url: string): Promise<PostgresProxy> {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-proxy-'));
-  const target = join(new URL(url).searchParams.get('host')!, '.s.PGSQL.5432');
-  const pairs = new Set<{ readonly client: Socket; readonly server: Socket }>();
-  let next: Cut | null = null;
-  let passing = 0;
-  let isPlugged = true;
-  let attempts = 0;
-  let cuts = 0;
+  const proxy = new CuttingProxy(url, folder);
+  await proxy.listen();
+  return proxy;
+}
 
-  const accept = (client: Socket): void => {
-    attempts += 1;
-    if (!isPlugged) {
+class CuttingProxy implements PostgresProxy {
+  readonly url: string;
+  readonly #folder: string;
+  readonly #target: string;
+  readonly #pairs = new Set<Pair>();
+  readonly #listener = createServer((client) => this.#accept(client));
+  #next: Cut | null = null;
+  #passing = 0;
+  #isPlugged = true;
+  attempts = 0;
+  cuts = 0;
+
+  constructor(url: string, folder: string) {
+    const proxied = new URL(url);
+    proxied.searchParams.set('host', folder);
+    this.url = proxied.href.replaceAll('+', '%20');
+    this.#folder = folder;
+    this.#target = join(new URL(url).searchParams.get('host')!, '.s.PGSQL.5432');
+  }
+
+  listen(): Promise<void> {
+    return new Promise((resolve) => this.#listener.listen(join(this.#folder, '.s.PGSQL.5432'), resolve));
+  }
+
+  cutNextCommit(how: Cut, after = 0): void {
+    this.#next = how;
+    this.#passing = after;
+  }
+
+  unplug(): void {
+    this.#isPlugged = false;
+    this.#endAll();
+  }
+
+  plugIn(): void {
+    this.#isPlugged = true;
+  }
+
+  close(): void {
+    this.#listener.close();
+    this.#endAll();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  #accept(client: Socket): void {
+    this.attempts += 1;
+    if (!this.#isPlugged) {
       client.destroy();
       return;
     }
-    const server = connect(target);
-    const pair = { client, server };
-    pairs.add(pair);
+    const pair: Pair = { client, server: connect(this.#target) };
+    this.#pairs.add(pair);
+    const end = (): void => this.#end(pair);
+    for (const socket of [client, pair.server]) socket.on('error', end).on('close', end);
+    this.#pass(pair);
+  }
+
+  #pass(pair: Pair): void {
+    const { client, server } = pair;
     let mode: Cut | null = null;
-    const end = (): void => {
-      pairs.delete(pair);
-      client.destroy();
-      server.destroy();
-    };
-    for (const socket of [client, server]) socket.on('error', end).on('close', end);
     client.on('data', (bytes) => {
-      if (mode === null && next !== null && bytes.includes(COMMIT) && passing-- === 0) {
-        mode = next;
-        next = null;
-        cuts += 1;
-        if (mode === 'before') return end();
-      }
-      server.write(bytes);
+      mode ??= this.#cutAt(bytes);
+      if (mode === 'before') this.#end(pair);
+      else server.write(bytes);
     });
     server.on('data', (bytes) => {
       if (mode === null) {
@@ -65,44 +107,27 @@ export async function startProxy(url: string): Promise<PostgresProxy> {
       }
       // PostgreSQL says that it has committed, and nobody hears it.
       if (!bytes.includes(COMMIT)) return;
-      if (mode === 'after, and stay away') isPlugged = false;
-      end();
+      if (mode === 'after, and stay away') this.#isPlugged = false;
+      this.#end(pair);
     });
-  };
+  }
 
-  const listener = createServer(accept);
-  await new Promise<void>((resolve) => listener.listen(join(folder, '.s.PGSQL.5432'), resolve));
-  const proxied = new URL(url);
-  proxied.searchParams.set('host', folder);
-  return {
-    url: proxied.href.replaceAll('+', '%20'),
-    cutNextCommit: (how, after = 0) => {
-      next = how;
-      passing = after;
-    },
-    get cuts() {
-      return cuts;
-    },
-    get attempts() {
-      return attempts;
-    },
-    unplug: () => {
-      isPlugged = false;
-      for (const { client, server } of pairs) {
-        client.destroy();
-        server.destroy();
-      }
-    },
-    plugIn: () => {
-      isPlugged = true;
-    },
-    close: () => {
-      listener.close();
-      for (const { client, server } of pairs) {
-        client.destroy();
-        server.destroy();
-      }
-      rmSync(folder, { recursive: true, force: true });
-    },
-  };
+  /** How the commit in these bytes is cut; null if there is none, or if it may pass. */
+  #cutAt(bytes: Buffer): Cut | null {
+    if (this.#next === null || !bytes.includes(COMMIT) || this.#passing-- > 0) return null;
+    const how = this.#next;
+    this.#next = null;
+    this.cuts += 1;
+    return how;
+  }
+
+  #endAll(): void {
+    for (const pair of this.#pairs) this.#end(pair);
+  }
+
+  #end(pair: Pair): void {
+    this.#pairs.delete(pair);
+    pair.client.destroy();
+    pair.server.destroy();
+  }
 }

@@ -1,0 +1,176 @@
+/** A layer of src/: a folder, or a part of one. The rows stand from the top down. */
+export interface Layer {
+  readonly name: string;
+  /** Layers below, or single files of them. `limits.ts` is open to all. */
+  readonly mayImport: readonly string[] | 'everything';
+  /** What it is, in a phrase. */
+  readonly about: string;
+  /** The folder is agreed on but not there yet. */
+  readonly planned?: true;
+}
+
+const PROTOCOLS = ['json', 'kit'];
+const PLAIN = ['canonical', ...PROTOCOLS];
+/** What services stand on. */
+const BASE = ['catalog', 'egress', 'store', 'money', ...PLAIN];
+const SERVICES = ['hosts', 'ledger', 'accounts', 'custody'];
+
+export const LAYERS: readonly Layer[] = [
+  {
+    name: 'main',
+    mayImport: 'everything',
+    about: 'The composition root. Only it builds services and picks a store engine and a transport.',
+  },
+  {
+    name: 'http',
+    mayImport: [
+      'operator',
+      'jobs',
+      'gateway',
+      'ledger',
+      'accounts',
+      'custody',
+      'catalog',
+      'canonical',
+      'http1',
+      ...PROTOCOLS,
+    ],
+    about: "The callers' routes, the checks before them, health and metrics.",
+  },
+  {
+    name: 'cli',
+    mayImport: ['operator', 'config', 'ledger', 'custody/master-keys.ts', 'catalog', 'money', ...PLAIN],
+    about: 'The commands, one file each.',
+  },
+  {
+    name: 'manage',
+    mayImport: ['operator', 'jobs', 'webhooks', 'gateway', ...SERVICES, 'catalog', 'canonical', 'http1', ...PROTOCOLS],
+    about: 'The management API: its routes, schemas, sessions and sign-in.',
+    planned: true,
+  },
+  {
+    name: 'operator',
+    mayImport: ['hosts', 'ledger', 'accounts', 'custody', 'catalog', 'store', 'money', ...PLAIN],
+    about: 'Every management verb, typed. The CLI and the control socket call it.',
+  },
+  {
+    name: 'config',
+    mayImport: ['hosts', 'custody/master-keys.ts', 'catalog', ...PROTOCOLS],
+    about: 'The config file and the variables: schema, loading, checks.',
+  },
+  {
+    name: 'jobs',
+    mayImport: ['gateway', ...SERVICES, 'wires', ...BASE],
+    about: 'Deferred jobs.',
+    planned: true,
+  },
+  {
+    name: 'gateway',
+    mayImport: [
+      ...SERVICES,
+      'catalog',
+      'wires',
+      'wires/messages/index.ts',
+      'store',
+      'money',
+      'http1/headers.ts',
+      ...PLAIN,
+    ],
+    about: 'The call path: understand, admit, hold, relay, settle. Only `exchange.ts` calls hold, settle and release.',
+  },
+  {
+    name: 'hosts',
+    mayImport: BASE,
+    about: "The providers' hosts as rows of data, their health, and which one is called.",
+  },
+  { name: 'ledger', mayImport: BASE, about: 'Holds, settlements and credits, in batches.' },
+  { name: 'accounts', mayImport: BASE, about: 'Accounts, keys, authentication.' },
+  { name: 'custody', mayImport: BASE, about: "Callers' own provider keys, sealed." },
+  { name: 'webhooks', mayImport: BASE, about: 'Signed event deliveries.', planned: true },
+  {
+    name: 'store/<engine>',
+    mayImport: ['store', 'money', ...PLAIN],
+    about: 'The engines (SQLite, PostgreSQL, memory), the rules they share, the migrations. Only `main` imports them.',
+  },
+  { name: 'store', mayImport: ['money', ...PLAIN], about: "The store's interface, and what every engine needs." },
+  {
+    name: 'wires/registry.ts',
+    mayImport: ['wires/<wire>', 'wires'],
+    about: 'The list of all wires.',
+  },
+  {
+    name: 'wires/<wire>',
+    mayImport: ['wires', ...PLAIN],
+    about: 'One wire protocol per folder. No wire imports another.',
+  },
+  {
+    name: 'wires',
+    mayImport: PLAIN,
+    about: 'The interface of a wire, and what wires share: `frames/`, `fields/`, `usage/`, `errors/`.',
+  },
+  { name: 'catalog', mayImport: ['money', ...PLAIN], about: 'Models and their prices.' },
+  {
+    name: 'egress',
+    mayImport: ['http1', 'money', ...PLAIN],
+    about:
+      'Outgoing requests: connection pools, and the guard for URLs that callers give. `hosts` and `custody` use its `sender.ts`.',
+  },
+  {
+    name: 'money',
+    mayImport: ['canonical', 'kit'],
+    about: 'Cost, worst case, token bounds. Amounts are `bigint` nanodollars.',
+  },
+  {
+    name: 'canonical',
+    mayImport: ['kit'],
+    about: 'Plain data: requests, events, usage, receipt, the table of errors.',
+  },
+  {
+    name: 'sim',
+    mayImport: PROTOCOLS,
+    about: 'The simulated upstream. It shares no code with `wires`, so that one mistake cannot hide in both.',
+  },
+  { name: 'http1', mayImport: ['kit'], about: 'HTTP/1.1, server and client. It knows nothing of this product.' },
+  { name: 'json', mayImport: ['kit'], about: 'JSON on bytes: scanning, editing, bounds.' },
+  { name: 'kit', mayImport: [], about: 'Clock, ids, batcher, SSE, log, threads.' },
+  { name: 'limits.ts', mayImport: [], about: 'Every limit of the product. Open to all layers.' },
+];
+
+/** Folders of src/wires/ that are no wire. */
+const SHARED_BY_WIRES = ['frames', 'fields', 'usage', 'errors'];
+
+export function layerOf(path: string): string {
+  const [, first = '', second = '', ...deeper] = path.split('/');
+  const isInFolder = deeper.length > 0;
+  if (path === 'src/wires/registry.ts') return 'wires/registry.ts';
+  if (first === 'store') return isInFolder ? 'store/<engine>' : 'store';
+  if (first === 'wires') return isInFolder && !SHARED_BY_WIRES.includes(second) ? 'wires/<wire>' : 'wires';
+  return first;
+}
+
+/** Null if the import is allowed, else why it is not. */
+export function refusalOfImport(from: string, to: string): string | null {
+  const own = layerOf(from);
+  const other = layerOf(to);
+  const layer = LAYERS.find(({ name }) => name === own);
+  if (layer === undefined) return `${own} has no row in test/tidy/layers.ts`;
+  if (layer.mayImport === 'everything' || other === 'limits.ts') return null;
+  if (other === own) return refusalWithin(own, partOf(from), partOf(to));
+  // Layers above that use the wires find each of them in the registry.
+  const isRegistry = other === 'wires/registry.ts' && !own.startsWith('wires');
+  const names = [isRegistry ? 'wires' : other, to.replace('src/', '')];
+  return layer.mayImport.some((allowed) => names.includes(allowed)) ? null : `${own} may not import ${other}`;
+}
+
+const ENGINES = ['sqlite', 'postgres', 'memory'];
+
+function partOf(path: string): string {
+  return path.split('/')[2]!;
+}
+
+function refusalWithin(layer: string, from: string, to: string): string | null {
+  if (from === to) return null;
+  if (layer === 'wires/<wire>') return 'no wire imports another';
+  const isEngine = layer === 'store/<engine>' && ENGINES.includes(to);
+  return isEngine ? 'no engine imports another' : null;
+}

@@ -1,0 +1,70 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, relative, resolve } from 'node:path';
+import { type Comment, type Program, parseSync } from 'oxc-parser';
+
+export const ROOT = resolve(import.meta.dirname, '../..');
+
+/** A TypeScript file, parsed when its tree is first needed. */
+export interface SourceFile {
+  /** From the root of the repository. */
+  readonly path: string;
+  readonly text: string;
+  readonly program: Program;
+  readonly comments: readonly Comment[];
+}
+
+export function sourceFile(path: string, text: string): SourceFile {
+  let parsed: ReturnType<typeof parseSync> | null = null;
+  const parse = () => {
+    parsed ??= parseSync(path, text);
+    if (parsed.errors.length > 0) throw new Error(`${path} cannot be parsed: ${parsed.errors[0]!.message}`);
+    return parsed;
+  };
+  return {
+    path,
+    text,
+    get program() {
+      return parse().program;
+    },
+    get comments() {
+      return parse().comments;
+    },
+  };
+}
+
+/** Every path under a folder, files and folders, from the root of the repository. */
+export function pathsUnder(folder: string): string[] {
+  const entries = readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true });
+  return entries.map((entry) => relative(ROOT, join(entry.parentPath, entry.name))).toSorted();
+}
+
+export function readText(path: string): string {
+  return readFileSync(join(ROOT, path), 'utf8');
+}
+
+function filesUnder(folder: string): SourceFile[] {
+  return pathsUnder(folder)
+    .filter((path) => path.endsWith('.ts'))
+    .map((path) => sourceFile(path, readText(path)));
+}
+
+const SOURCES = filesUnder('src');
+
+/** What is shipped: src/ without its tests. */
+export const PRODUCT: readonly SourceFile[] = SOURCES.filter(({ path }) => !path.endsWith('.test.ts'));
+
+/** Every TypeScript file of the repository. */
+export const ALL: readonly SourceFile[] = [
+  ...SOURCES,
+  ...['test', 'bench', 'campaigns', 'scripts'].flatMap(filesUnder),
+];
+
+export function linesOf(text: string): number {
+  let lines = 1;
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) lines += 1;
+  return lines;
+}
+
+export function lineAt({ text }: SourceFile, offset: number): number {
+  return linesOf(text.slice(0, offset));
+}

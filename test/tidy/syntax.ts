@@ -1,0 +1,107 @@
+import { type Node, visitorKeys } from 'oxc-parser';
+import { linesOf, type SourceFile } from './source-files.ts';
+
+/** A node with the way to it: the member of `parent` that holds it. */
+export interface Place {
+  readonly node: Node;
+  readonly parent: Node | null;
+  readonly key: string;
+}
+
+const placesOfFile = new WeakMap<SourceFile, readonly Place[]>();
+
+/** Every node of the file, parents first; found once, since many rules look at it. */
+export function placesOf(file: SourceFile): readonly Place[] {
+  const known = placesOfFile.get(file);
+  if (known !== undefined) return known;
+  const places: Place[] = [];
+  const enter = (node: Node, parent: Node | null, key: string): void => {
+    places.push({ node, parent, key });
+    for (const member of visitorKeys[node.type] ?? []) {
+      const value: unknown = Reflect.get(node, member);
+      for (const child of Array.isArray(value) ? value : [value]) if (isNode(child)) enter(child, node, member);
+    }
+  };
+  enter(file.program, null, '');
+  placesOfFile.set(file, places);
+  return places;
+}
+
+function isNode(value: unknown): value is Node {
+  return typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string';
+}
+
+/** The text of a string or of a template without expressions; null for anything else. */
+export function literalText(node: Node): string | null {
+  if (node.type === 'Literal' && typeof node.value === 'string') return node.value;
+  if (node.type !== 'TemplateLiteral' || node.expressions.length > 0) return null;
+  return node.quasis[0]?.value.cooked ?? null;
+}
+
+/** The name by which a member is read, written with a dot or as a literal in brackets. */
+export function memberName(node: Node): string | null {
+  if (node.type !== 'MemberExpression') return null;
+  if (node.computed) return literalText(node.property);
+  return node.property.type === 'Identifier' || node.property.type === 'PrivateIdentifier' ? node.property.name : null;
+}
+
+export function isImportMetaUrl(node: Node | undefined): boolean {
+  return node?.type === 'MemberExpression' && node.object.type === 'MetaProperty' && memberName(node) === 'url';
+}
+
+export interface FunctionSize {
+  readonly start: number;
+  readonly end: number;
+  readonly lines: number;
+}
+
+/** Every function of the file: declarations, expressions, arrows, methods, accessors, constructors. */
+export function functionsOf(file: SourceFile): FunctionSize[] {
+  const found: FunctionSize[] = [];
+  for (const { node, parent } of placesOf(file)) {
+    if (!isFunction(node) || node.body === null) continue;
+    // A method begins with its name, which stands in the node around the function.
+    const { start } = isMember(parent) ? parent : node;
+    const lines = linesOf(file.text.slice(start, node.end));
+    found.push({ start, end: node.end, lines });
+  }
+  return found;
+}
+
+/** Where tests are declared: a function around them is a chapter, not a step. */
+export function testsIn(file: SourceFile): number[] {
+  return placesOf(file).flatMap(({ node }) =>
+    node.type === 'CallExpression' && declaresTest(node.callee) ? node.start : [],
+  );
+}
+
+function declaresTest(callee: Node): boolean {
+  if (callee.type === 'Identifier') return ['describe', 'test', 'it', 'suite'].includes(callee.name);
+  if (callee.type === 'MemberExpression') return declaresTest(callee.object);
+  return callee.type === 'CallExpression' && declaresTest(callee.callee);
+}
+
+type FunctionNode = Extract<Node, { type: 'FunctionDeclaration' | 'FunctionExpression' | 'ArrowFunctionExpression' }>;
+
+function isFunction(node: Node): node is FunctionNode {
+  return (
+    node.type === 'FunctionDeclaration' || node.type === 'FunctionExpression' || node.type === 'ArrowFunctionExpression'
+  );
+}
+
+function isMember(parent: Node | null): parent is Node {
+  return parent?.type === 'MethodDefinition' || parent?.type === 'Property' || parent?.type === 'PropertyDefinition';
+}
+
+/** The words of strings, templates and patterns; where a file is imported from is no word of its own. */
+export function stringsOf(file: SourceFile): string[] {
+  const found: string[] = [];
+  for (const { node, key } of placesOf(file)) {
+    if (key === 'source') continue;
+    if (node.type === 'TemplateElement') found.push(node.value.cooked ?? node.value.raw);
+    if (node.type !== 'Literal') continue;
+    if (typeof node.value === 'string') found.push(node.value);
+    else if ('regex' in node) found.push(node.regex.pattern);
+  }
+  return found;
+}
