@@ -98,6 +98,8 @@ test('docs/metrics.md names every value of a label that is a closed set', () => 
   expect([states.length, kinds.length, retries.length]).toEqual([5, 4, 2]);
   const values = [...ENDINGS, ...LOSS_REASONS, ...states, ...kinds, ...retries];
   expect(values.filter((value) => !PAGE.includes(`\`${value}\``))).toEqual([]);
+  const endings = readFileSync(new URL('../docs/endings.md', import.meta.url), 'utf8');
+  expect(LOSS_REASONS.filter((reason) => !endings.includes(`| \`${reason}\` |`))).toEqual([]);
 });
 
 test('the alerts of docs/metrics.md ask only for metrics that exist', () => {
