@@ -241,6 +241,34 @@ describe('what a failed attempt may cost the operator where another was charged'
   });
 });
 
+describe('what a request that was sent twice may cost the operator', () => {
+  const answer: Partial<Outcome> = { usage: reported({ freshTokens: 5 }), repeats: 1 };
+
+  it('is up to the hold, and the caller pays for one answer', () => {
+    expect(settle(answer)).toMatchObject({
+      costNanousd: 50n,
+      lossNanousd: HELD,
+      lossReason: 'host_may_bill_repeated_request',
+    });
+  });
+
+  it('adds to what a failed attempt may cost, under that reason', () => {
+    expect(settle({ ...answer, attempts: 2, billableTries: 1 })).toMatchObject({
+      lossNanousd: 2n * HELD,
+      lossReason: 'host_may_bill_failed_attempt',
+    });
+  });
+
+  it('remains where the host refused the second request, and adds to it where the host may bill that too', () => {
+    const failed = { ...BEFORE_CONTENT, ended: 'failed' as const, repeats: 1 };
+    expect(settle({ ...failed, turnedAway: true })).toMatchObject({
+      lossNanousd: HELD,
+      lossReason: 'host_may_bill_repeated_request',
+    });
+    expect(settle(failed)).toMatchObject({ lossNanousd: 2n * HELD, lossReason: 'host_may_bill_uncharged_work' });
+  });
+});
+
 describe('the meter', () => {
   it('never estimates more than the caller could have been sent or have sent', () => {
     const { usage } = settle({ relayedBytes: 100_000 }, { inputEstimateTokens: 9_999 });

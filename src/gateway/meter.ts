@@ -28,6 +28,8 @@ export const LOSS_REASONS = [
   'host_may_bill_uncharged_work',
   /** One host's answer was charged, but another had been asked before it and may have worked too. */
   'host_may_bill_failed_attempt',
+  /** A kept connection closed before the answer and the request was sent again: the host may have worked twice. */
+  'host_may_bill_repeated_request',
 ] as const;
 export type LossReason = (typeof LOSS_REASONS)[number];
 
@@ -103,11 +105,13 @@ function chargeFor(input: MeterInput, reading: UsageReading): Charge {
   return { usageSource, usage, components, costNanousd, lossNanousd, lossReason };
 }
 
-/** The caller pays for one answer; what hosts that failed before it may bill is lost, up to the hold for each. */
+/** The caller pays for one answer; what hosts may bill for earlier or repeated requests is lost, up to the hold for each. */
 function withEarlierWork({ outcome, heldNanousd }: MeterInput, charge: Charge): Charge {
-  const earlierNanousd = heldNanousd * BigInt(outcome.billableTries ?? 0);
+  const { billableTries = 0, repeats = 0 } = outcome;
+  const earlierNanousd = heldNanousd * BigInt(billableTries + repeats);
   if (earlierNanousd === 0n) return charge;
-  const lossReason = charge.lossReason === null ? 'host_may_bill_failed_attempt' : (charge.lossReason as LossReason);
+  const reason = billableTries > 0 ? 'host_may_bill_failed_attempt' : 'host_may_bill_repeated_request';
+  const lossReason = charge.lossReason === null ? reason : (charge.lossReason as LossReason);
   return { ...charge, ...lossOf(lossReason, charge.lossNanousd + earlierNanousd) };
 }
 
@@ -141,9 +145,12 @@ function unchargedWork(input: MeterInput, reading: UsageReading): Loss {
   const { outcome, heldNanousd } = input;
   const lastMayBill = outcome.attempts > 0 && hostMayBill(outcome);
   const earlier = outcome.billableTries ?? (lastMayBill ? outcome.attempts - 1 : 0);
-  const nanousd = heldNanousd * BigInt(earlier) + (lastMayBill ? billOfLast(input, reading) : 0n);
+  const repeats = outcome.repeats ?? 0;
+  const nanousd = heldNanousd * BigInt(earlier + repeats) + (lastMayBill ? billOfLast(input, reading) : 0n);
   if (lastMayBill && hasDefect(reading)) return lossOf('host_usage_unusable', nanousd);
-  return nanousd === 0n ? NO_LOSS : lossOf('host_may_bill_uncharged_work', nanousd);
+  if (nanousd === 0n) return NO_LOSS;
+  const isRepeatAlone = earlier === 0 && !lastMayBill;
+  return lossOf(isRepeatAlone ? 'host_may_bill_repeated_request' : 'host_may_bill_uncharged_work', nanousd);
 }
 
 function billOfLast({ price, heldNanousd }: MeterInput, reading: UsageReading): bigint {

@@ -22,4 +22,6 @@ export interface Outcome {
   readonly tries?: readonly HostTry[];
   /** Attempts before the last that a host may have worked on, and bill; absent: all of them. */
   readonly billableTries?: number;
+  /** Requests that were sent a second time after the host may have begun to work on the first, and bill it. */
+  readonly repeats?: number;
 }

@@ -74,6 +74,7 @@ function servedBy(tried: readonly Tried[]): Served {
     attempts: tried.length,
     tries: tried.map(({ host, outcome, ms }) => ({ host, outcome, ms })),
     billableTries: earlier.filter(({ result }) => hostMayBill(result)).length,
+    repeats: tried.reduce((sum, { result }) => sum + (result.repeats ?? 0), 0),
   };
 }
 

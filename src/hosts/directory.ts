@@ -35,8 +35,8 @@ export class HostDirectory {
   readonly #healths: ReadonlyMap<string, HostHealth>;
   readonly #candidates = new WeakMap<CatalogModel, readonly Candidate[]>();
 
-  constructor(hosts: readonly ConfiguredHost[], egress: Sender, health: HostsHealth) {
-    this.#hosts = new Map(hosts.map((host) => [host.row.name, readyHost(host, egress)]));
+  constructor(hosts: readonly ConfiguredHost[], senderFor: (host: ConfiguredHost) => Sender, health: HostsHealth) {
+    this.#hosts = new Map(hosts.map((host) => [host.row.name, readyHost(host, senderFor(host))]));
     this.#healths = health.track(hosts.map(({ row, key }) => ({ name: row.name, hasKey: key !== null })));
   }
 
@@ -67,7 +67,7 @@ export class HostDirectory {
   }
 }
 
-function readyHost({ row, key }: ConfiguredHost, egress: Sender): ReadyHost {
+function readyHost({ row, key }: ConfiguredHost, sender: Sender): ReadyHost {
   const url = new URL(row.baseUrl);
   const headers: Record<string, string> = {
     'content-type': 'application/json',
@@ -85,7 +85,7 @@ function readyHost({ row, key }: ConfiguredHost, egress: Sender): ReadyHost {
   return {
     row,
     send: (path, wireHeaders, body, receiver) =>
-      egress.send({ origin, path: prefix + path, headers: together(wireHeaders), body }, receiver),
+      sender.send({ origin, path: prefix + path, headers: together(wireHeaders), body }, receiver),
     hideKey: (text) => (key === null ? text : withoutKey(text, key.reveal())),
   };
 }

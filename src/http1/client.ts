@@ -8,25 +8,33 @@ export interface OutgoingRequest {
   readonly body: Buffer | null;
 }
 
-/** Told what arrives, in this order, each at most once but `data`; after `end` or `failed` comes nothing more. */
+/**
+ * Receives an answer: `head` once, `data` any number of times, then `end`. `failed` may come at any point instead. Nothing
+ * is called after `end` or `failed`.
+ */
 export interface AnswerReceiver {
   head(status: number, headers: IncomingHttpHeaders): void;
-  /** What one read of the socket gave: a host puts every token into a chunk of its own. */
+  /** All chunks of one socket read: a host sends every token in a chunk of its own. */
   data(chunks: readonly Buffer[]): void;
   end(): void;
   failed(error: Error): void;
 }
 
-/** The sender's hand on a request under way; each may be called at any time, also too late. */
+/** Controls a request in flight. Every method may be called at any time, also after the request has ended. */
 export interface RequestControl {
-  /** The whole answer has come, though its end may not be told yet; not every client can say so. */
+  /** The whole answer has been read, though `end` may not have been called yet. Absent where the client cannot know. */
   readonly arrived?: boolean;
+  /**
+   * The whole request left on a reused connection that closed without an answer, and was sent again on a new one. The
+   * host may have run it twice.
+   */
+  readonly sentTwice?: boolean;
   pause(): void;
   resume(): void;
   cancel(): void;
 }
 
-/** Whoever can carry requests to hosts; callers bring their own time limits. */
+/** Sends requests to hosts. It limits only the time to connect; its callers limit everything else. */
 export interface Sender {
   send(request: OutgoingRequest, receiver: AnswerReceiver): RequestControl;
 }

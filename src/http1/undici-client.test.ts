@@ -1,46 +1,9 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { AnswerReceiver, RequestControl } from './client.ts';
+import { CHUNKED, chunk, LAST_CHUNK, Notes } from '../../test/http1-host.ts';
+import type { RequestControl } from './client.ts';
 import { UndiciClient } from './undici-client.ts';
-
-const HEAD = 'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n';
-const LAST_CHUNK = '0\r\n\r\n';
-
-const chunk = (text: string): string => `${text.length.toString(16)}\r\n${text}\r\n`;
-
-/** Notes what arrives, in order; `onData` may act as a relay would. */
-class Notes implements AnswerReceiver {
-  readonly seen: string[] = [];
-  readonly over: Promise<void>;
-  onData: () => void = () => {};
-  #end: () => void = () => {};
-
-  constructor() {
-    this.over = new Promise((resolve) => {
-      this.#end = resolve;
-    });
-  }
-
-  head(status: number): void {
-    this.seen.push(`head ${status}`);
-  }
-
-  data(chunks: readonly Buffer[]): void {
-    this.seen.push(chunks.join('|'));
-    this.onData();
-  }
-
-  end(): void {
-    this.seen.push('end');
-    this.#end();
-  }
-
-  failed(): void {
-    this.seen.push('failed');
-    this.#end();
-  }
-}
 
 describe('UndiciClient', () => {
   let host: Server;
@@ -60,8 +23,8 @@ describe('UndiciClient', () => {
 
   it('hands over as one what came with one read, before the end', async () => {
     const notes = new Notes();
-    await ask(notes, (socket) => socket.write(HEAD + chunk('one ') + chunk('two ') + chunk('three') + LAST_CHUNK));
-    await notes.over;
+    await ask(notes, (socket) => socket.write(CHUNKED + chunk('one ') + chunk('two ') + chunk('three') + LAST_CHUNK));
+    await notes.over.promise;
     expect(notes.seen).toEqual(['head 200', 'one |two |three', 'end']);
   });
 
@@ -74,22 +37,22 @@ describe('UndiciClient', () => {
         more = () => {};
         socket.write(chunk('two') + LAST_CHUNK);
       };
-      socket.write(HEAD + chunk('one'));
+      socket.write(CHUNKED + chunk('one'));
     });
-    await notes.over;
+    await notes.over.promise;
     expect(notes.seen).toEqual(['head 200', 'one', 'two', 'end']);
   });
 
   it('hands over what came before a connection broke', async () => {
     const notes = new Notes();
-    await ask(notes, (socket) => socket.end(HEAD + chunk('one') + chunk('two')));
-    await notes.over;
-    expect(notes.seen).toEqual(['head 200', 'one|two', 'failed']);
+    await ask(notes, (socket) => socket.end(CHUNKED + chunk('one') + chunk('two')));
+    await notes.over.promise;
+    expect(notes.seen).toEqual(['head 200', 'one|two', 'failed: other side closed']);
   });
 
   it('says nothing more to who cancelled, not even the end that came with the same read', async () => {
     const notes = new Notes();
-    const request = await ask(notes, (socket) => socket.write(HEAD + chunk('one') + chunk('two') + LAST_CHUNK));
+    const request = await ask(notes, (socket) => socket.write(CHUNKED + chunk('one') + chunk('two') + LAST_CHUNK));
     await new Promise<void>((resolve) => {
       notes.onData = () => {
         request.cancel();
@@ -104,10 +67,10 @@ describe('UndiciClient with a bound on its origins', () => {
   it('lets an origin go for a new one, but not what that has under way', async () => {
     let answerFirst: () => void = () => {};
     const first = await listen((socket) => {
-      answerFirst = () => socket.end(`${HEAD}${chunk('late')}${LAST_CHUNK}`);
+      answerFirst = () => socket.end(`${CHUNKED}${chunk('late')}${LAST_CHUNK}`);
       reached.first();
     });
-    const second = await listen((socket) => socket.write(`${HEAD}${chunk('soon')}${LAST_CHUNK}`));
+    const second = await listen((socket) => socket.write(`${CHUNKED}${chunk('soon')}${LAST_CHUNK}`));
     const reached = { first: () => {} };
     const firstReached = new Promise<void>((resolve) => {
       reached.first = resolve;
@@ -117,11 +80,11 @@ describe('UndiciClient with a bound on its origins', () => {
     egress.send({ origin: first.origin, method: 'GET', path: '/', headers: {}, body: null }, early);
     await firstReached;
     egress.send({ origin: second.origin, method: 'GET', path: '/', headers: {}, body: null }, late);
-    await late.over;
+    await late.over.promise;
     expect(late.seen).toEqual(['head 200', 'soon', 'end']);
-    expect(egress.openConnections).toBe(1);
+    expect(egress.openConnections).toBe(2);
     answerFirst();
-    await early.over;
+    await early.over.promise;
     expect(early.seen).toEqual(['head 200', 'late', 'end']);
     await egress.close();
     first.server.close();

@@ -2,41 +2,54 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { type buildConnector, type Dispatcher, Pool } from 'undici';
 import { LIMITS } from '../limits.ts';
 import type { AnswerReceiver, OutgoingRequest, RequestControl, Sender } from './client.ts';
+import { type KeptConnection, trackConnections } from './kept-connection.ts';
 
-/** For origins that are not the operator's own rows: how they are connected to, and how many may be known at once. */
 export interface UndiciClientTerms {
+  /** Opens connections; undici's own connector by default. */
   readonly connect?: buildConnector.connector;
   readonly connectionsMax?: number;
+  /** How many origins may have connections at once; no limit by default. */
   readonly originsMax?: number;
+  /** Sends a request again if its kept connection closed before any answer. Not for URLs of callers, who pay for both. */
+  readonly resends?: boolean;
 }
 
-/** Connections for origins that callers gave, made by a connector of our own. */
+/** The client seam over undici, for any number of origins. */
 export class UndiciClient implements Sender {
   readonly #pools = new Map<string, Pool>();
-  /** Pools that made room for others and still end what they have under way. */
-  readonly #leaving = new Set<Pool>();
+  /** Pools that were replaced and still have requests in flight. */
+  readonly #retired = new Set<Pool>();
   readonly #terms: UndiciClientTerms;
+  #openConnections = 0;
+  #closed = false;
 
   constructor(terms: UndiciClientTerms = {}) {
     this.#terms = terms;
   }
 
   send(request: OutgoingRequest, receiver: AnswerReceiver): RequestControl {
-    const exchange = new UpstreamExchange(receiver);
-    const { path, method = 'POST', headers, body } = request;
-    this.#pool(request.origin).dispatch({ path, method, headers, body }, exchange);
+    const { origin, path, method = 'POST', headers, body } = request;
+    const dispatch = (): void => {
+      this.#pool(origin).dispatch({ path, method, headers, body }, exchange);
+    };
+    const exchange = new UpstreamExchange(receiver, () => {
+      if (this.#closed || this.#terms.resends !== true) return false;
+      this.#retirePool(origin);
+      dispatch();
+      return true;
+    });
+    dispatch();
     return exchange;
   }
 
   /** Connections open to any host, for metrics and for tests that look for leaks. */
   get openConnections(): number {
-    let open = 0;
-    for (const pool of this.#pools.values()) open += pool.stats.connected;
-    return open;
+    return this.#openConnections;
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.#pools.values(), ...this.#leaving].map((pool) => pool.destroy()));
+    this.#closed = true;
+    await Promise.all([...this.#pools.values(), ...this.#retired].map((pool) => pool.destroy()));
     this.#pools.clear();
   }
 
@@ -46,11 +59,15 @@ export class UndiciClient implements Sender {
       this.#makeRoom();
       pool = new Pool(origin, {
         ...(this.#terms.connect === undefined ? {} : { connect: this.#terms.connect }),
+        factory: trackConnections({
+          opened: () => this.#openConnections++,
+          closed: () => this.#openConnections--,
+        }),
         connections: this.#terms.connectionsMax ?? LIMITS.hostConnectionsMax,
         connectTimeout: LIMITS.hostConnectMs,
         keepAliveTimeout: LIMITS.hostKeepAliveMs,
         maxHeaderSize: LIMITS.hostHeaderBytesMax,
-        // Silence is judged by the relay, which knows whether the host or the client is the slow one.
+        // The relay judges silence: it knows whether the host or the client is the slow one.
         headersTimeout: 0,
         bodyTimeout: 0,
         allowH2: false,
@@ -60,37 +77,57 @@ export class UndiciClient implements Sender {
     return pool;
   }
 
-  /** One that does nothing goes first, else the oldest; what it has under way it ends. */
+  /** Retires an idle pool if there is one, else the oldest. */
   #makeRoom(): void {
     if (this.#pools.size < (this.#terms.originsMax ?? Number.POSITIVE_INFINITY)) return;
     const entries = [...this.#pools];
-    const [origin, pool] = entries.find(([, one]) => one.stats.size === 0) ?? entries[0]!;
+    const [origin] = entries.find(([, pool]) => pool.stats.size === 0) ?? entries[0]!;
+    this.#retirePool(origin);
+  }
+
+  /** The pool takes no new requests and closes once those in flight have ended; the next request opens a new one. */
+  #retirePool(origin: string): void {
+    const pool = this.#pools.get(origin);
+    if (pool === undefined) return;
     this.#pools.delete(origin);
-    this.#leaving.add(pool);
+    this.#retired.add(pool);
     pool
       .close()
       .catch(() => {})
-      .finally(() => this.#leaving.delete(pool));
+      .finally(() => this.#retired.delete(pool));
   }
 }
 
+/** One request on its way through undici, which calls the `on…` methods. */
 class UpstreamExchange implements Dispatcher.DispatchHandler, RequestControl {
   readonly #receiver: AnswerReceiver;
+  /** Dispatches the request again on a new connection; false if that is not done here. */
+  readonly #resend: () => boolean;
   #controller: Dispatcher.DispatchController | null = null;
-  /** Chunks of the read under way; handed over one by one, each would cost as much as all. */
+  #connection: KeptConnection | null = null;
+  /** Chunks of the current socket read; handed over together, because one by one each would cost as much as all. */
   #gathered: Buffer[] = [];
+  #status = 0;
+  #reused = false;
+  #sent = false;
+  #answerBegun = false;
+  #paused = false;
   #cancelled = false;
   #over = false;
+  sentTwice = false;
 
-  constructor(receiver: AnswerReceiver) {
+  constructor(receiver: AnswerReceiver, resend: () => boolean) {
     this.#receiver = receiver;
+    this.#resend = resend;
   }
 
   pause(): void {
+    this.#paused = true;
     this.#controller?.pause();
   }
 
   resume(): void {
+    this.#paused = false;
     this.#controller?.resume();
   }
 
@@ -98,15 +135,34 @@ class UpstreamExchange implements Dispatcher.DispatchHandler, RequestControl {
     if (this.#over) return;
     this.#cancelled = true;
     this.#over = true;
-    this.#controller?.abort(new Error('The gateway cancelled this request.'));
+    this.#controller?.abort(cancelled());
+  }
+
+  /** Called with the connection that was chosen, before the request starts on it. */
+  goesOn(connection: KeptConnection): void {
+    this.#connection = connection;
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    if (this.#cancelled) controller.abort(new Error('The gateway cancelled this request.'));
+    this.#reused = this.#connection?.hasAnswered === true;
+    if (this.#cancelled) controller.abort(cancelled());
+    else if (this.#paused) controller.pause();
+  }
+
+  /** Undici calls this once it has handed the whole request to the socket. */
+  onRequestSent(): void {
+    this.#sent = true;
+  }
+
+  /** Undici calls this at the first byte of an answer. */
+  onResponseStarted(): void {
+    this.#answerBegun = true;
   }
 
   onResponseStart(_controller: unknown, status: number, headers: IncomingHttpHeaders): void {
+    this.#answerBegun = true;
+    this.#status = status;
     if (status >= 200 && !this.#over) this.#receiver.head(status, headers);
   }
 
@@ -116,6 +172,7 @@ class UpstreamExchange implements Dispatcher.DispatchHandler, RequestControl {
   }
 
   onResponseEnd(): void {
+    this.#connection?.answered(this.#status);
     this.handOver();
     if (this.#over) return;
     this.#over = true;
@@ -124,9 +181,21 @@ class UpstreamExchange implements Dispatcher.DispatchHandler, RequestControl {
 
   onResponseError(_controller: unknown, error: Error): void {
     this.handOver();
-    if (this.#over) return;
+    if (this.#over || this.#wasStale()) return;
     this.#over = true;
     this.#receiver.failed(error);
+  }
+
+  /** True if the request is on its way again: the host had closed the kept connection. */
+  #wasStale(): boolean {
+    if (!this.#reused || this.#answerBegun) return false;
+    this.#reused = false;
+    this.#controller = null;
+    const wasSent = this.#sent;
+    this.#sent = false;
+    if (!this.#resend()) return false;
+    this.sentTwice = wasSent;
+    return true;
   }
 
   handOver(): void {
@@ -139,4 +208,8 @@ class UpstreamExchange implements Dispatcher.DispatchHandler, RequestControl {
 
 function handOver(exchange: UpstreamExchange): void {
   exchange.handOver();
+}
+
+function cancelled(): Error {
+  return new Error('The gateway cancelled this request.');
 }

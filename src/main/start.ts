@@ -17,7 +17,6 @@ import { healthAnswers, metricsAnswer } from '../http/health.ts';
 import { Metrics } from '../http/metrics.ts';
 import { buildOperations } from '../http/operations.ts';
 import { buildServer } from '../http/server.ts';
-import { HostConnections } from '../http1/client/host-connections.ts';
 import type { Listener } from '../http1/server/listener.ts';
 import type { Clock } from '../kit/clock.ts';
 import type { Log, RootLog } from '../kit/log.ts';
@@ -30,6 +29,7 @@ import { type Entrusted, type GuardedWorld, openCustody } from './custody.ts';
 import { buildGuards, type Guards } from './guards.ts';
 import { keepYoungObjectsYoung } from './heap.ts';
 import { tellHostEvent } from './host-events.ts';
+import { HostSenders } from './host-senders.ts';
 import { tellLifeEvent } from './life-events.ts';
 import { catalogFor, rememberPrices } from './prices.ts';
 import { routeTable } from './routes.ts';
@@ -53,7 +53,7 @@ export interface Running {
   readonly catalog: PricedCatalog['catalog'];
   readonly books: Books;
   readonly gateway: Gateway;
-  readonly egress: HostConnections;
+  readonly egress: HostSenders;
   readonly voidedHolds: number;
   /** Takes the prices, models and hosts of a changed config; running calls keep theirs. */
   reload(config: Config, hosts: readonly ConfiguredHost[]): Promise<void>;
@@ -89,11 +89,12 @@ interface InForce {
 
 async function serveBooks(terms: StartTerms, books: Books, socketPath: string | null): Promise<Running> {
   const { config, clock } = terms;
-  const egress = new HostConnections();
+  const egress = new HostSenders(config.transport);
+  const senderFor = (host: ConfiguredHost) => egress.senderFor(host);
   const health = new HostsHealth(config.health, clock, (event) => tellHostEvent(event, terms.log, core.metrics.hosts));
   const inForce: InForce = {
     prices: await rememberPrices(books.store, catalogFor(config, terms.hosts)),
-    hosts: new HostDirectory(terms.hosts, egress, health),
+    hosts: new HostDirectory(terms.hosts, senderFor, health),
   };
   const core = buildCore(terms, books, inForce, egress, health);
   const directory = new KeyDirectory(books.store, clock);
@@ -119,7 +120,7 @@ async function serveBooks(terms: StartTerms, books: Books, socketPath: string | 
     reload: async (changed, hosts) => {
       core.entrusted.keyring.reload(changed.masterKey);
       inForce.prices = await rememberPrices(books.store, catalogFor(changed, hosts));
-      inForce.hosts = new HostDirectory(hosts, egress, health);
+      inForce.hosts = new HostDirectory(hosts, senderFor, health);
     },
     stop: async () => {
       bookkeeping.stop();
@@ -145,7 +146,7 @@ function buildCore(
   { config, clock, log, world }: StartTerms,
   books: Books,
   inForce: InForce,
-  egress: HostConnections,
+  egress: HostSenders,
   health: HostsHealth,
 ): Core {
   const { ids, ledger } = books;

@@ -131,6 +131,11 @@ export function connectionFault(error: Error, { hostCall, hideKey }: AttemptTerm
   return { words: hideKey(error.message), retryable: true, turnedAway, sign: HOST_FAILED, forCaller };
 }
 
+/** 1 if the host may also bill for a request that was repeated on a new connection. */
+export function repeatsOf(control: RequestControl | null): number {
+  return control?.sentTwice === true ? 1 : 0;
+}
+
 const BROKEN_OFF = 'The model broke off in the middle of its answer; what had arrived is charged.';
 
 /** What a caller is told about a host's error: its words only where they are about the caller's own request. */

@@ -20,6 +20,7 @@ import {
   isEncoded,
   NOTHING_LEARNED,
   readHostFailure,
+  repeatsOf,
   retryAfterMsOf,
 } from './attempt.ts';
 
@@ -95,6 +96,7 @@ class BufferedRelay implements AnswerReceiver {
       drained: gone,
       contentLeft: true,
       relayedBytes: answer.relayedBytes,
+      repeats: repeatsOf(this.#control),
       error: null,
       hostFault: null,
       sign: HOST_WELL,
@@ -171,6 +173,7 @@ class BufferedRelay implements AnswerReceiver {
       drained: false,
       contentLeft: false,
       relayedBytes: 0,
+      repeats: repeatsOf(this.#control),
       error,
       hostFault: fault?.words ?? null,
       turnedAway: fault?.turnedAway === true,

@@ -19,6 +19,7 @@ import {
   isEncoded,
   NOTHING_LEARNED,
   readHostFailure,
+  repeatsOf,
   retryAfterMsOf,
 } from './attempt.ts';
 import { StreamOutlet } from './stream-outlet.ts';
@@ -281,6 +282,7 @@ class StreamedRelay implements AnswerReceiver {
       drained: this.#clientEnded !== null && !this.#cutShort && error === null,
       contentLeft,
       relayedBytes,
+      repeats: repeatsOf(this.#control),
       error,
       hostFault: fault?.words ?? null,
       turnedAway: fault?.turnedAway === true,

@@ -31,7 +31,13 @@ export function readAnswerHead(text: string): AnswerHead | string {
   const framing = framingOf(code, headers);
   if (framing === null) return 'The answer does not say clearly where it ends.';
   const keepsConnection =
-    status[1] === '1' && framing !== 'until-close' && !saysClose(headers.connection) && !mayTrail(framing, headers);
+    status[1] === '1' &&
+    // A host may send an error before it has read the whole request, and take the rest for the next one.
+    code >= 200 &&
+    code < 300 &&
+    framing !== 'until-close' &&
+    !saysClose(headers.connection) &&
+    !mayTrail(framing, headers);
   return { status: code, headers, framing, keepsConnection, keepAliveMs: keepAliveMs(headers['keep-alive']) };
 }
 

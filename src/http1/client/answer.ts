@@ -15,6 +15,8 @@ export class Http1Answer {
   #body: Http1Body | null = null;
   #interim = 0;
   #broken: string | null = null;
+  /** At least one byte has arrived. */
+  begun = false;
   /** The host keeps the connection, as far as its head says. */
   keepsConnection = false;
   /** For how long it said it would; null if it said nothing. */
@@ -43,6 +45,7 @@ export class Http1Answer {
 
   /** Takes what one read gave, for good, and returns what of the body was in it. */
   read(bytes: Buffer): Buffer | null {
+    this.begun = true;
     let at = 0;
     while (this.#body === null && this.#broken === null && at < bytes.length) at = this.#head(bytes, at);
     const body = this.#body;

@@ -6,6 +6,7 @@ import { LIMITS } from '../../limits.ts';
 import type { AnswerReceiver, RequestControl } from '../client.ts';
 import { sharedReads } from '../shared-reads.ts';
 import { Http1Answer } from './answer.ts';
+import { hasUnreadInput } from './unread-input.ts';
 
 const CONNECT_TIMEOUT = 'ERR_HOST_CONNECT_TIMEOUT';
 
@@ -18,6 +19,8 @@ export interface ConnectionTerms {
   /** Free for the next request. */
   free(connection: HostConnection): void;
   gone(connection: HostConnection): void;
+  /** This connection is gone; its request may be sent once more, on a new one. */
+  resend(connection: HostConnection, exchange: HostExchange): void;
 }
 
 /** A request under way, from the moment it was asked for. */
@@ -28,6 +31,7 @@ export class HostExchange implements RequestControl {
   #paused = false;
   over = false;
   arrived = false;
+  sentTwice = false;
 
   constructor(bytes: Buffer, receiver: AnswerReceiver) {
     this.bytes = bytes;
@@ -75,8 +79,15 @@ export class HostConnection {
   readonly #onHead = (status: number, headers: IncomingHttpHeaders): void => {
     if (this.#exchange?.over === false) this.#exchange.receiver.head(status, headers);
   };
+  readonly #onWritten = (error?: Error | null): void => {
+    if (!error) this.#sent = true;
+  };
   #exchange: HostExchange | null = null;
   #answer: Http1Answer | null = null;
+  /** An earlier request was answered on this connection, so the host may be closing it as idle. */
+  #reused = false;
+  /** The whole request has left this process. */
+  #sent = false;
   #connecting: Timer | null;
   #error: Error | null = null;
   #closed = false;
@@ -100,16 +111,21 @@ export class HostConnection {
     this.#socket.on('close', () => this.#close());
   }
 
-  /** True while it can take a request. */
   get usable(): boolean {
     return !this.#closed && !this.#socket.destroyed && this.#socket.writable;
+  }
+
+  /** Usable, and the host has sent nothing since its last answer: no bytes that the next request could take for its own. */
+  get reusable(): boolean {
+    return this.usable && !hasUnreadInput(this.#socket);
   }
 
   carry(exchange: HostExchange): void {
     this.#exchange = exchange;
     this.#answer = new Http1Answer(LIMITS.hostHeaderBytesMax, this.#onHead);
+    this.#sent = false;
     exchange.goesOn(this);
-    this.#socket.write(exchange.bytes);
+    this.#socket.write(exchange.bytes, this.#onWritten);
   }
 
   pause(): void {
@@ -152,6 +168,7 @@ export class HostConnection {
     else {
       const keepMs = Math.min(LIMITS.hostKeepAliveMs, (answer.keepAliveMs ?? Infinity) - LIMITS.hostKeepAliveMarginMs);
       this.expiresMs = this.#terms.clock.monotonicMs() + keepMs;
+      this.#reused = true;
       this.#socket.resume();
       this.#terms.free(this);
     }
@@ -168,10 +185,20 @@ export class HostConnection {
     this.#connecting?.cancel();
     const exchange = this.#exchange;
     this.#exchange = null;
+    if (exchange !== null && this.#wasStale(exchange)) {
+      exchange.sentTwice = this.#sent;
+      this.#terms.resend(this, exchange);
+      return;
+    }
     this.#terms.gone(this);
     if (exchange === null) return;
     if (this.#error === null && this.#answer?.endsHere() === true) exchange.end();
     else exchange.fail(this.#error ?? new Error('The host closed the connection before its answer was whole.'));
+  }
+
+  /** Hosts close idle connections when they like, also just before a request arrives on one. */
+  #wasStale(exchange: HostExchange): boolean {
+    return this.#reused && !exchange.over && this.#answer?.begun === false;
   }
 }
 

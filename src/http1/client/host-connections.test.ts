@@ -1,73 +1,11 @@
 import { once } from 'node:events';
-import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
-import { createServer as createTlsServer, getCACertificates, setDefaultCACertificates } from 'node:tls';
+import type { Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { certify } from '../../../test/egress/certificate.ts';
+import { CHUNKED, chunk, Host, LAST_CHUNK, Notes, OK } from '../../../test/http1-host.ts';
 import { ManualClock } from '../../kit/clock.ts';
 import { LIMITS } from '../../limits.ts';
-import type { AnswerReceiver, RequestControl } from '../client.ts';
+import type { RequestControl } from '../client.ts';
 import { type ConnectionsOptions, HostConnections } from './host-connections.ts';
-
-const CHUNKED = 'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n';
-const LAST_CHUNK = '0\r\n\r\n';
-const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok';
-
-const chunk = (text: string): string => `${text.length.toString(16)}\r\n${text}\r\n`;
-
-/** Notes what arrives, in order; `onData` may act as a relay would. */
-class Notes implements AnswerReceiver {
-  readonly seen: string[] = [];
-  readonly over = Promise.withResolvers<void>();
-  onData: () => void = () => {};
-
-  head(status: number): void {
-    this.seen.push(`head ${status}`);
-  }
-
-  data(chunks: readonly Buffer[]): void {
-    this.seen.push(chunks.join('|'));
-    this.onData();
-  }
-
-  end(): void {
-    this.seen.push('end');
-    this.over.resolve();
-  }
-
-  failed(error: Error): void {
-    this.seen.push(`failed: ${error.message}`);
-    this.over.resolve();
-  }
-}
-
-/** A host that does as it is told with every request it gets. */
-class Host {
-  readonly sockets: Socket[] = [];
-  readonly requests: string[] = [];
-  answer: (socket: Socket) => void = (socket) => socket.write(OK);
-  origin = '';
-  server: Server = createServer((socket) => this.take(socket));
-
-  async listen(scheme = 'http', name = '127.0.0.1'): Promise<void> {
-    this.server.listen(0, '127.0.0.1');
-    await once(this.server, 'listening');
-    this.origin = `${scheme}://${name}:${(this.server.address() as AddressInfo).port}`;
-  }
-
-  take(socket: Socket): void {
-    this.sockets.push(socket);
-    socket.on('error', () => {});
-    socket.on('data', (bytes: Buffer) => {
-      this.requests.push(bytes.toString('latin1'));
-      this.answer(socket);
-    });
-  }
-
-  /** Every connection it was given has ended. */
-  async deserted(): Promise<void> {
-    await Promise.all(this.sockets.map((socket) => socket.destroyed || once(socket, 'close')));
-  }
-}
 
 let host: Host;
 let connections: HostConnections;
@@ -123,21 +61,6 @@ describe('one request', () => {
     expect(await answered()).toEqual(['head 200', 'one two three', 'end']);
   });
 
-  it('does not wait for more than one read gave', async () => {
-    await start();
-    const notes = new Notes();
-    host.answer = (socket) => {
-      notes.onData = () => {
-        notes.onData = () => {};
-        socket.write(chunk('two') + LAST_CHUNK);
-      };
-      socket.write(CHUNKED + chunk('one'));
-    };
-    ask(notes);
-    await notes.over.promise;
-    expect(notes.seen).toEqual(['head 200', 'one', 'two', 'end']);
-  });
-
   it('gets what came before the connection broke', async () => {
     await start();
     host.answer = (socket) => socket.end(CHUNKED + chunk('one') + chunk('two'));
@@ -166,13 +89,6 @@ describe('one request', () => {
     await once(host.server, 'connection');
     await host.deserted();
     expect(notes.seen).toEqual(['head 200', 'one']);
-  });
-
-  it('fails at once where nobody listens', async () => {
-    await start();
-    host.server.close();
-    expect((await answered())[0]).toMatch(/^failed: .*ECONNREFUSED/);
-    expect(connections.openConnections).toBe(0);
   });
 
   it('is read no further while paused', async () => {
@@ -205,33 +121,6 @@ describe('one request', () => {
 });
 
 describe('a connection', () => {
-  it('is used again, one request at a time', async () => {
-    await start();
-    for (let call = 0; call < 3; call++) expect(await answered()).toContain('end');
-    expect([host.sockets.length, host.requests.length, connections.openConnections]).toEqual([1, 3, 1]);
-    await Promise.all([answered(), answered()]);
-    expect([host.sockets.length, connections.openConnections]).toEqual([2, 2]);
-  });
-
-  it.each([
-    ['the host says that it closes', OK.replace('\r\n', '\r\nconnection: close\r\n')],
-    ['more came than the answer', `${OK}HTTP/1.1 200 OK\r\n`],
-  ])('is not used again when %s', async (_why, text) => {
-    await start();
-    host.answer = (socket) => socket.write(text);
-    await answered();
-    await answered();
-    expect(host.sockets.length).toBe(2);
-  });
-
-  it('is not used again when the host speaks unasked', async () => {
-    await start();
-    await answered();
-    host.sockets[0]!.write('HTTP/1.1 408 Request Timeout\r\ncontent-length: 0\r\n\r\n');
-    await host.deserted();
-    expect(await answered()).toEqual(['head 200', 'ok', 'end']);
-  });
-
   it.each([
     ['the usual time', OK, LIMITS.hostKeepAliveMs],
     [
@@ -297,37 +186,21 @@ describe('a connection', () => {
     await second.over.promise;
     expect([first.seen[0], second.seen.at(-1)]).toEqual([expect.stringMatching(/^failed/), 'end']);
   });
-});
 
-describe('a host behind TLS', () => {
-  const usual = getCACertificates('default');
-  afterEach(() => setDefaultCACertificates(usual));
-
-  async function startTls(name: string): Promise<string> {
-    const { key, cert } = certify([name]);
-    host = new Host();
-    host.server = createTlsServer({ key, cert }, (socket) => host.take(socket));
-    await host.listen('https', 'localhost');
-    connections = new HostConnections();
-    return cert;
-  }
-
-  it('is spoken to when its certificate is trusted and its own', async () => {
-    setDefaultCACertificates([...usual, await startTls('localhost')]);
-    expect(await answered()).toEqual(['head 200', 'ok', 'end']);
-    expect(await answered()).toEqual(['head 200', 'ok', 'end']);
-    expect(host.requests.length).toBe(2);
-  });
-
-  it('gets no byte of a request when its certificate is not trusted', async () => {
-    await startTls('localhost');
-    expect((await answered())[0]).toMatch(/^failed: .*self-signed/);
-    expect(host.requests).toEqual([]);
-  });
-
-  it("gets no byte of a request when its certificate is another's", async () => {
-    setDefaultCACertificates([...usual, await startTls('other.example')]);
-    expect((await answered())[0]).toMatch(/^failed: .*other\.example/s);
-    expect(host.requests).toEqual([]);
+  it('that closes before the whole request has left has it sent again, but not told as sent twice', async () => {
+    await start();
+    await answered();
+    const [socket] = host.sockets;
+    socket!.pause();
+    const notes = new Notes();
+    const body = Buffer.alloc(64 << 20);
+    const control = connections.send({ origin: host.origin, path: '/', headers: {}, body }, notes);
+    host.answer = (again) => {
+      host.answer = () => {};
+      again.end(OK);
+    };
+    socket!.destroy();
+    await notes.over.promise;
+    expect([notes.seen[0], control.sentTwice, host.sockets.length]).toEqual(['head 200', false, 2]);
   });
 });

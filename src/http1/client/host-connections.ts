@@ -62,6 +62,10 @@ export class HostConnections implements Sender {
 /** The hand on a request that no host can be sent, as one with a header that is none. */
 const NEVER_SENT: RequestControl = { pause: () => {}, resume: () => {}, cancel: () => {} };
 
+function stopping(): Error {
+  return new Error('The gateway is stopping.');
+}
+
 class HostPool implements ConnectionTerms {
   readonly url: URL;
   readonly clock: Clock;
@@ -72,6 +76,7 @@ class HostPool implements ConnectionTerms {
   #idle: HostConnection[] = [];
   readonly #waiting: HostExchange[] = [];
   #sweep: Timer | null = null;
+  #closed = false;
 
   constructor(url: URL, clock: Clock, connectionsMax: number) {
     this.url = url;
@@ -90,6 +95,10 @@ class HostPool implements ConnectionTerms {
   }
 
   free(connection: HostConnection): void {
+    if (this.#waiting.length > 0 && !connection.reusable) {
+      connection.drop();
+      return;
+    }
     const next = this.#nextWaiting();
     if (next !== undefined) {
       connection.carry(next);
@@ -107,9 +116,16 @@ class HostPool implements ConnectionTerms {
     if (next !== undefined) this.send(next);
   }
 
+  resend(connection: HostConnection, exchange: HostExchange): void {
+    this.#all.delete(connection);
+    if (this.#closed) exchange.fail(stopping());
+    else this.#open().carry(exchange);
+  }
+
   close(): void {
+    this.#closed = true;
     this.#sweep?.cancel();
-    for (const exchange of this.#waiting.splice(0)) exchange.fail(new Error('The gateway is stopping.'));
+    for (const exchange of this.#waiting.splice(0)) exchange.fail(stopping());
     for (const connection of this.#all) connection.drop();
   }
 
@@ -118,13 +134,16 @@ class HostPool implements ConnectionTerms {
     for (;;) {
       const connection = this.#idle.pop();
       if (connection === undefined) return null;
-      if (connection.usable && connection.expiresMs > nowMs) return connection;
+      if (connection.expiresMs > nowMs && connection.reusable) return connection;
       connection.drop();
     }
   }
 
   #openNew(): HostConnection | null {
-    if (this.#all.size >= this.#connectionsMax) return null;
+    return this.#all.size >= this.#connectionsMax ? null : this.#open();
+  }
+
+  #open(): HostConnection {
     const connection = new HostConnection(this);
     this.#all.add(connection);
     return connection;

@@ -1,0 +1,219 @@
+import { createServer as createTlsServer, getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { afterEach, describe, expect, it } from 'vitest';
+import { certify } from '../../test/egress/certificate.ts';
+import { CHUNKED, chunk, Host, LAST_CHUNK, Notes, OK } from '../../test/http1-host.ts';
+import { HostConnections } from './client/host-connections.ts';
+import type { RequestControl, Sender } from './client.ts';
+import { UndiciClient } from './undici-client.ts';
+
+interface Connections extends Sender {
+  readonly openConnections: number;
+  close(): Promise<void>;
+}
+
+/** Both implementations of the seam to hosts; what a gateway relies on holds for either. */
+const IMPLEMENTATIONS: readonly [string, () => Connections][] = [
+  ['own', () => new HostConnections()],
+  ['undici', () => new UndiciClient({ resends: true })],
+];
+
+describe.each(IMPLEMENTATIONS)('the %s client', (_name, open) => {
+  let host: Host;
+  let connections: Connections;
+
+  async function start(): Promise<void> {
+    host = new Host();
+    await host.listen();
+    connections = open();
+  }
+
+  function ask(notes: Notes): RequestControl {
+    return connections.send(
+      { origin: host.origin, path: '/v1/x', headers: { 'x-a': 'b' }, body: Buffer.from('{}') },
+      notes,
+    );
+  }
+
+  async function answered(): Promise<string[]> {
+    const notes = new Notes();
+    ask(notes);
+    await notes.over.promise;
+    // Undici takes a connection for busy until the next turn of the event loop.
+    await new Promise(setImmediate);
+    return notes.seen;
+  }
+
+  afterEach(async () => {
+    await connections.close();
+    await host.deserted();
+    host.server.close();
+  });
+
+  describe('one request', () => {
+    it('does not wait for more than one read gave', async () => {
+      await start();
+      const notes = new Notes();
+      host.answer = (socket) => {
+        notes.onData = () => {
+          notes.onData = () => {};
+          socket.write(chunk('two') + LAST_CHUNK);
+        };
+        socket.write(CHUNKED + chunk('one'));
+      };
+      ask(notes);
+      await notes.over.promise;
+      expect(notes.seen).toEqual(['head 200', 'one', 'two', 'end']);
+    });
+
+    it('fails at once where nobody listens', async () => {
+      await start();
+      host.server.close();
+      expect((await answered())[0]).toMatch(/^failed: .*ECONNREFUSED/);
+      expect(connections.openConnections).toBe(0);
+    });
+  });
+
+  describe('a connection', () => {
+    it('is used again, one request at a time', async () => {
+      await start();
+      for (let call = 0; call < 3; call++) expect(await answered()).toContain('end');
+      expect([host.sockets.length, host.requests.length, connections.openConnections]).toEqual([1, 3, 1]);
+      await Promise.all([answered(), answered()]);
+      expect([host.sockets.length, connections.openConnections]).toEqual([2, 2]);
+    });
+
+    it.each([
+      ['the host says that it closes', OK.replace('\r\n', '\r\nconnection: close\r\n')],
+      ['more came than the answer', `${OK}HTTP/1.1 200 OK\r\n`],
+      ['the answer is an error', OK.replace('200 OK', '500 Internal Server Error')],
+      ['the answer is a refusal', OK.replace('200 OK', '429 Too Many Requests')],
+      ['the answer is a redirect', OK.replace('200 OK', '302 Found')],
+    ])('is not used again when %s', async (_why, text) => {
+      await start();
+      host.answer = (socket) => socket.write(text);
+      await answered();
+      await answered();
+      expect(host.sockets.length).toBe(2);
+    });
+
+    it('is not used again when the host speaks unasked', async () => {
+      await start();
+      await answered();
+      host.sockets[0]!.write('HTTP/1.1 408 Request Timeout\r\ncontent-length: 0\r\n\r\n');
+      await host.deserted();
+      expect(await answered()).toEqual(['head 200', 'ok', 'end']);
+    });
+
+    it('is not used again when bytes wait on it that nobody has read', async () => {
+      await start();
+      await answered();
+      host.sockets[0]!.write(OK.replace('ok', 'no'));
+      expect(await answered()).toEqual(['head 200', 'ok', 'end']);
+    });
+  });
+
+  describe('a kept connection that closes before any answer', () => {
+    /** The host answers the first request and does this with the second. */
+    async function startStale(stale: Host['answer']): Promise<void> {
+      await start();
+      await answered();
+      host.answer = stale;
+    }
+
+    it('has its request sent again on a new connection, and says so', async () => {
+      await startStale((socket) => {
+        host.answer = (again) => again.write(OK);
+        socket.destroy();
+      });
+      const notes = new Notes();
+      const control = ask(notes);
+      await notes.over.promise;
+      expect(notes.seen).toEqual(['head 200', 'ok', 'end']);
+      expect([control.sentTwice, host.sockets.length, host.requests.length]).toEqual([true, 2, 3]);
+      expect(host.requests[2]).toBe(host.requests[1]);
+    });
+
+    it('does not have its request sent a third time', async () => {
+      await startStale((socket) => socket.destroy());
+      expect((await answered())[0]).toMatch(/^failed/);
+      expect([host.sockets.length, host.requests.length]).toEqual([2, 3]);
+    });
+
+    it('does not lead to a kept connection, which may be as old', async () => {
+      await start();
+      await Promise.all([answered(), answered()]);
+      host.answer = (socket) => socket.destroy();
+      await answered();
+      expect([host.sockets.length, host.requests.length]).toEqual([3, 4]);
+    });
+
+    it('fails its request when a byte of the answer had come', async () => {
+      await startStale((socket) => socket.end('H'));
+      expect((await answered())[0]).toMatch(/^failed/);
+      expect(host.requests.length).toBe(2);
+    });
+
+    it('does not have a request sent again that was cancelled', async () => {
+      let control: RequestControl | null = null;
+      await startStale((socket) => {
+        control?.cancel();
+        socket.destroy();
+      });
+      const notes = new Notes();
+      control = ask(notes);
+      await host.deserted();
+      host.answer = (again) => again.write(OK);
+      await answered();
+      expect([notes.seen, host.requests.length]).toEqual([[], 3]);
+    });
+
+    it('does not have a request sent again when the client was closed', async () => {
+      const notes = new Notes();
+      await startStale(() => void connections.close());
+      ask(notes);
+      await notes.over.promise;
+      expect([notes.seen.length, host.sockets.length]).toEqual([1, 1]);
+      expect(notes.seen[0]).toMatch(/^failed/);
+    });
+  });
+
+  it('fails a request whose new connection closes before any answer', async () => {
+    await start();
+    host.answer = (socket) => socket.destroy();
+    expect((await answered())[0]).toMatch(/^failed/);
+    expect(host.requests.length).toBe(1);
+  });
+
+  describe('a host behind TLS', () => {
+    const usual = getCACertificates('default');
+    afterEach(() => setDefaultCACertificates(usual));
+
+    async function startTls(name: string): Promise<string> {
+      const { key, cert } = certify([name]);
+      host = new Host();
+      host.server = createTlsServer({ key, cert }, (socket) => host.take(socket));
+      await host.listen('https', 'localhost');
+      connections = open();
+      return cert;
+    }
+
+    it('is spoken to when its certificate is trusted and its own', async () => {
+      setDefaultCACertificates([...usual, await startTls('localhost')]);
+      expect(await answered()).toEqual(['head 200', 'ok', 'end']);
+      expect(await answered()).toEqual(['head 200', 'ok', 'end']);
+      expect(host.requests.length).toBe(2);
+    });
+
+    it('gets no byte of a request when its certificate is not trusted', async () => {
+      await startTls('localhost');
+      expect((await answered())[0]).toMatch(/^failed: .*self-signed/);
+      expect(host.requests).toEqual([]);
+    });
+
+    it("gets no byte of a request when its certificate is another's", async () => {
+      setDefaultCACertificates([...usual, await startTls('other.example')]);
+      expect((await answered())[0]).toMatch(/^failed: .*other\.example/s);
+      expect(host.requests).toEqual([]);
+    });
+  });
+});
