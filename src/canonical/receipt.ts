@@ -34,56 +34,110 @@ export interface HostTry {
 
 export type ReceiptState = 'open' | 'settled' | 'voided';
 
-/** The durable account of one call: the hold, then the entry that replaced it. Ids are text only at the edge. */
-export interface Receipt {
-  readonly id: bigint;
-  readonly accountId: bigint;
-  readonly keyId: bigint | null;
-  readonly state: ReceiptState;
-  readonly route: string;
-  readonly stream: boolean;
-  readonly requestedModel: string;
-  readonly effectiveModel: string;
-  readonly priceVersion: string;
-  readonly heldNanousd: bigint;
-  readonly createdMs: number;
-  readonly labels: Readonly<Record<string, string>> | null;
-  readonly idempotencyKey: string | null;
-  /** Everything below is null or zero while the hold is open. */
-  readonly endedMs: number | null;
-  readonly ended: Ended | null;
-  readonly httpStatus: number | null;
+/** The kinds of receipt fields and their values; `store/field-kinds.ts` says how each is stored. */
+export interface FieldValues {
+  /** An id or amount that must fit 64 bits. */
+  readonly int64: bigint;
+  /** An amount that the money rules compare, and refuse if it does not fit 64 bits. */
+  readonly amount: bigint;
+  readonly integer: number;
+  readonly flag: boolean;
+  readonly text: string;
+  /** A text that many calls share, stored once. */
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly tries: readonly HostTry[];
+  readonly ended: Ended;
   readonly usageSource: UsageSource;
-  readonly usage: Usage | null;
-  readonly components: CostComponents | null;
-  readonly costNanousd: bigint;
-  /** The operator's view: who served, how often we tried, what we lost and why. */
-  readonly host: string | null;
-  readonly attempts: number;
-  /** Each attempt, where there was more than one. */
-  readonly tries: readonly HostTry[] | null;
-  readonly lossNanousd: bigint;
-  readonly lossReason: string | null;
+  readonly usage: Usage;
+  readonly components: CostComponents;
+}
+export type FieldKind = keyof FieldValues;
+
+export interface Field<Kind extends FieldKind = FieldKind> {
+  readonly kind: Kind;
+  readonly nullable: boolean;
+  /** A hold may leave it out; the receipt then has null. */
+  readonly optional: boolean;
+}
+export type Fields = Readonly<Record<string, Field>>;
+
+export function required<Kind extends FieldKind>(kind: Kind) {
+  return { kind, nullable: false, optional: false } as const;
 }
 
-/** What settling adds to an open hold. `gateway/meter` is the only maker. */
-export type Settlement = Pick<
-  Receipt,
-  | 'ended'
-  | 'httpStatus'
-  | 'usageSource'
-  | 'usage'
-  | 'components'
-  | 'costNanousd'
-  | 'host'
-  | 'attempts'
-  | 'tries'
-  | 'lossNanousd'
-  | 'lossReason'
-> & { readonly ended: Ended; readonly httpStatus: number };
+export function nullable<Kind extends FieldKind>(kind: Kind) {
+  return { kind, nullable: true, optional: false } as const;
+}
 
-/** What a receipt says of money while its hold is open, and of a call that costs nothing. */
-export const NOTHING_SETTLED = {
+export function optional<Kind extends FieldKind>(kind: Kind) {
+  return { kind, nullable: true, optional: true } as const;
+}
+
+export type ValueOf<One extends Field> =
+  | FieldValues[One['kind']]
+  | (One extends { readonly nullable: true } ? null : never);
+
+export type ValuesOf<All extends Fields> = { readonly [Name in keyof All]: ValueOf<All[Name]> };
+
+/**
+ * What a hold says about its call, in the order of the receipt. The columns, both engines' writers and readers, and the
+ * types of hold and receipt follow from this list: a new field needs a line here and a migration.
+ */
+export const CALL_FIELDS = {
+  id: required('int64'),
+  accountId: required('int64'),
+  keyId: nullable('int64'),
+  route: required('name'),
+  stream: required('flag'),
+  requestedModel: required('name'),
+  effectiveModel: required('name'),
+  createdMs: required('integer'),
+  labels: optional('labels'),
+} as const satisfies Fields;
+
+/** How a call ended; null while its hold is open. */
+export const ENDING_FIELDS = {
+  ended: required('ended'),
+  httpStatus: required('integer'),
+} as const satisfies Fields;
+
+/** What a call cost. A new field needs a line here and a migration, as above. */
+export const COST_FIELDS = {
+  usageSource: required('usageSource'),
+  usage: nullable('usage'),
+  components: nullable('components'),
+  costNanousd: required('amount'),
+  // For the operator: who served the call, how many attempts it took, what was lost and why.
+  host: nullable('name'),
+  attempts: required('integer'),
+  /** Each attempt, if there was more than one. */
+  tries: nullable('tries'),
+  lossNanousd: required('int64'),
+  lossReason: nullable('text'),
+} as const satisfies Fields;
+
+/** What settling adds to an open hold. Only `gateway/meter` creates it. */
+export const SETTLEMENT_FIELDS = { ...ENDING_FIELDS, ...COST_FIELDS } as const;
+
+export interface Settlement extends ValuesOf<typeof SETTLEMENT_FIELDS> {}
+
+type OrNull<Values> = { readonly [Name in keyof Values]: Values[Name] | null };
+
+/** The durable record of one call: first the hold, then the entry that replaced it. Ids become text only at the edge. */
+export interface Receipt
+  extends ValuesOf<typeof CALL_FIELDS>,
+    OrNull<ValuesOf<typeof ENDING_FIELDS>>,
+    ValuesOf<typeof COST_FIELDS> {
+  readonly state: ReceiptState;
+  readonly priceVersion: string;
+  readonly heldNanousd: bigint;
+  readonly idempotencyKey: string | null;
+  readonly endedMs: number | null;
+}
+
+/** The cost fields of an open hold, and of a call that costs nothing. */
+export const NOTHING_SETTLED: ValuesOf<typeof COST_FIELDS> = {
   usageSource: 'none',
   usage: null,
   components: null,
@@ -93,4 +147,4 @@ export const NOTHING_SETTLED = {
   tries: null,
   lossNanousd: 0n,
   lossReason: null,
-} as const;
+};

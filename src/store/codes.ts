@@ -19,7 +19,7 @@ export const ENDED = codes<Ended>({
 export const USAGE_SOURCE = codes<UsageSource>({ none: 0n, reported: 1n, partial: 2n, estimated: 3n, drained: 4n });
 export const IDEMPOTENCY_STATE = codes<IdempotencyState>({ running: 1n, finished: 2n, unknown: 3n });
 
-interface Codes<Word extends string> {
+export interface Codes<Word extends string> {
   readonly of: Readonly<Record<Word, bigint>>;
   word(code: bigint): Word;
 }

@@ -1,4 +1,5 @@
-import type { Receipt, Settlement } from '../canonical/receipt.ts';
+import type { Receipt, Settlement, ValuesOf } from '../canonical/receipt.ts';
+import type { CREDIT_FIELDS, HeldCall, HOLD_TERMS, SETTLE_TERMS, VOID_FIELDS } from './operation-fields.ts';
 
 /**
  * The store: domain verbs over one engine. No transaction handle leaves a driver; money moves only through
@@ -127,21 +128,8 @@ export interface Reaping {
 
 export type LedgerOperation = HoldOperation | SettleOperation | VoidOperation | CreditOperation;
 
-export interface HoldOperation {
+export interface HoldOperation extends HeldCall, ValuesOf<typeof HOLD_TERMS> {
   readonly kind: 'hold';
-  readonly id: bigint;
-  readonly epoch: bigint;
-  readonly accountId: bigint;
-  readonly keyId: bigint | null;
-  readonly amountNanousd: bigint;
-  readonly ceilingNanousd: bigint | null;
-  readonly route: string;
-  readonly stream: boolean;
-  readonly requestedModel: string;
-  readonly effectiveModel: string;
-  readonly priceId: number;
-  readonly createdMs: number;
-  readonly labels: Readonly<Record<string, string>> | null;
   readonly idempotency: IdempotencyMark | null;
 }
 
@@ -156,31 +144,21 @@ export interface IdempotencyMark {
   readonly bodySha256: Uint8Array;
 }
 
-export interface SettleOperation {
+export interface SettleOperation extends ValuesOf<typeof SETTLE_TERMS> {
   readonly kind: 'settle';
-  readonly id: bigint;
-  readonly endedMs: number;
   readonly settlement: Settlement;
   /** The answer to give again under the hold's idempotency key, sealed; null keeps only the fact. */
   readonly kept: Uint8Array | null;
 }
 
 /** Gives a hold back uncharged because its owner died. */
-export interface VoidOperation {
+export interface VoidOperation extends ValuesOf<typeof VOID_FIELDS> {
   readonly kind: 'void';
-  readonly id: bigint;
-  readonly reason: string;
 }
 
 /** Money in (positive) or out (negative, never more than is available); the reference makes a retry harmless. */
-export interface CreditOperation {
+export interface CreditOperation extends ValuesOf<typeof CREDIT_FIELDS> {
   readonly kind: 'credit';
-  readonly id: bigint;
-  readonly accountId: bigint;
-  readonly amountNanousd: bigint;
-  readonly reference: string;
-  readonly note: string | null;
-  readonly createdMs: number;
 }
 
 /**

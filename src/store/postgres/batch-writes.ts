@@ -1,3 +1,4 @@
+import { CALL_FIELDS, SETTLEMENT_FIELDS } from '../../canonical/receipt.ts';
 import { CALL_STATE, ENDED, IDEMPOTENCY_STATE, USAGE_SOURCE } from '../codes.ts';
 import { freesKey, isAnswered } from '../idempotency.ts';
 import type {
@@ -10,6 +11,7 @@ import type {
   VoidOperation,
 } from '../store.ts';
 import { type BatchRows, windowIdOf } from './batch-rows.ts';
+import { type ColumnArray, columnArrays } from './column-arrays.ts';
 import type { NameId } from './dictionary.ts';
 import type { Statement } from './pipeline.ts';
 import { bytes, numbers, storable, texts } from './values.ts';
@@ -109,22 +111,13 @@ export class BatchWrites {
       const name = this.#rows.calls.get(id)!.windowName;
       return name === null ? null : windowIdOf(name).id;
     });
-    const column = (pick: (hold: HoldOperation) => bigint | number | null) => numbers(holds.map(pick));
     const values = [
-      column((hold) => hold.id),
-      column((hold) => hold.epoch),
-      column((hold) => hold.accountId),
-      column((hold) => hold.keyId),
+      numbers(holds.map(({ epoch }) => epoch)),
       numbers(windowIds),
-      column((hold) => hold.amountNanousd),
-      column((hold) => hold.priceId),
-      column((hold) => this.#nameId(hold.route)),
-      column((hold) => (hold.stream ? 1 : 0)),
-      column((hold) => this.#nameId(hold.requestedModel)),
-      column((hold) => this.#nameId(hold.effectiveModel)),
-      column((hold) => hold.createdMs),
-      texts(holds.map(({ labels }) => (labels === null ? null : JSON.stringify(labels)))),
+      numbers(holds.map(({ amountNanousd }) => amountNanousd)),
+      numbers(holds.map(({ priceId }) => priceId)),
       texts(holds.map(({ idempotency }) => idempotency?.key ?? null)),
+      ...CALL_COLUMNS.map((column) => column.array(holds, this.#nameId)),
     ];
     return { text: INSERT_CALLS, values };
   }
@@ -132,31 +125,12 @@ export class BatchWrites {
   #settleCalls(): Statement | null {
     const { settles } = this;
     if (settles.length === 0) return null;
-    type Pick = (settlement: SettleOperation['settlement']) => bigint | number | null;
-    const column = (pick: Pick) => numbers(settles.map(({ settlement }) => pick(settlement)));
+    const settlements = settles.map(({ settlement }) => settlement);
     const values = [
+      settles.length,
       numbers(settles.map(({ id }) => id)),
       numbers(settles.map(({ endedMs }) => endedMs)),
-      column(({ ended }) => ENDED.of[ended]),
-      column(({ httpStatus }) => httpStatus),
-      column(({ usageSource }) => USAGE_SOURCE.of[usageSource]),
-      column(({ costNanousd }) => costNanousd),
-      column(({ host }) => (host === null ? null : this.#nameId(host))),
-      column(({ attempts }) => attempts),
-      column(({ lossNanousd }) => lossNanousd),
-      texts(settles.map(({ settlement: { lossReason } }) => (lossReason === null ? null : storable(lossReason)))),
-      column(({ usage }) => usage?.freshTokens ?? null),
-      column(({ usage }) => usage?.cacheReadTokens ?? null),
-      column(({ usage }) => usage?.cacheWriteTokens ?? null),
-      column(({ usage }) => usage?.cacheWrite1hTokens ?? null),
-      column(({ usage }) => usage?.outputTokens ?? null),
-      column(({ usage }) => usage?.reasoningTokens ?? null),
-      column(({ components }) => components?.freshNanousd ?? null),
-      column(({ components }) => components?.cacheWriteNanousd ?? null),
-      column(({ components }) => components?.cacheReadNanousd ?? null),
-      column(({ components }) => components?.outputNanousd ?? null),
-      texts(settles.map(({ settlement: { tries } }) => (tries === null ? null : JSON.stringify(tries)))),
-      settles.length,
+      ...SETTLEMENT_COLUMNS.map((column) => column.array(settlements, this.#nameId)),
     ];
     return { text: SETTLE_CALLS, values };
   }
@@ -255,27 +229,26 @@ const IS_OPEN = `call.state + 0 = ${open}`;
 const guarded = (change: string, expected: string) =>
   `WITH changed AS (${change} RETURNING 1) SELECT 1 / (count(*) = ${expected}::int8)::int FROM changed`;
 
+const CALL_COLUMNS = columnArrays(CALL_FIELDS);
+const SETTLEMENT_COLUMNS = columnArrays(SETTLEMENT_FIELDS);
+
+const columnList = (columns: readonly ColumnArray[]) => columns.map(({ column }) => column).join(', ');
+
+/** `$5::int8[], $6::text[]` and so on. */
+const places = (columns: readonly ColumnArray[], first: number) =>
+  columns.map(({ type }, at) => `$${first + at}::${type}[]`).join(', ');
+
 const INSERT_CALLS = `
-  INSERT INTO call (id, epoch, account_id, key_id, window_id, held, price_id, route, stream, requested_model,
-    effective_model, created_ms, labels, idempotency_key, state)
-  SELECT *, ${open} FROM unnest($1::int8[], $2::int8[], $3::int8[], $4::int8[], $5::int4[], $6::int8[], $7::int4[],
-    $8::int4[], $9::int2[], $10::int4[], $11::int4[], $12::int8[], $13::text[], $14::text[])`;
+  INSERT INTO call (epoch, window_id, held, price_id, idempotency_key, ${columnList(CALL_COLUMNS)}, state)
+  SELECT *, ${open} FROM unnest($1::int8[], $2::int8[], $3::int8[], $4::int8[], $5::text[], ${places(CALL_COLUMNS, 6)})`;
 
 const SETTLE_CALLS = guarded(
-  `UPDATE call SET state = ${settled}, ended_ms = s.ended_ms, ended = s.ended, http_status = s.http_status,
-    usage_source = s.usage_source, cost = s.cost, host = s.host, attempts = s.attempts, loss = s.loss,
-    loss_reason = s.loss_reason, fresh_tokens = s.fresh_tokens, cache_read_tokens = s.cache_read_tokens,
-    cache_write_tokens = s.cache_write_tokens, cache_write_1h_tokens = s.cache_write_1h_tokens,
-    output_tokens = s.output_tokens, reasoning_tokens = s.reasoning_tokens, fresh = s.fresh,
-    cache_write = s.cache_write, cache_read = s.cache_read, output = s.output, tries = s.tries
-  FROM unnest($1::int8[], $2::int8[], $3::int2[], $4::int2[], $5::int2[], $6::int8[], $7::int4[], $8::int4[],
-    $9::int8[], $10::text[], $11::int8[], $12::int8[], $13::int8[], $14::int8[], $15::int8[], $16::int8[],
-    $17::int8[], $18::int8[], $19::int8[], $20::int8[], $21::text[])
-    AS s (id, ended_ms, ended, http_status, usage_source, cost, host, attempts, loss, loss_reason, fresh_tokens,
-    cache_read_tokens, cache_write_tokens, cache_write_1h_tokens, output_tokens, reasoning_tokens, fresh, cache_write,
-    cache_read, output, tries)
+  `UPDATE call SET state = ${settled}, ended_ms = s.ended_ms,
+    ${SETTLEMENT_COLUMNS.map(({ column }) => `${column} = s.${column}`).join(', ')}
+  FROM unnest($2::int8[], $3::int8[], ${places(SETTLEMENT_COLUMNS, 4)})
+    AS s (id, ended_ms, ${columnList(SETTLEMENT_COLUMNS)})
   WHERE call.id = s.id AND ${IS_OPEN}`,
-  '$22',
+  '$1',
 );
 
 const VOID_CALLS = guarded(

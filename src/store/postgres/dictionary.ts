@@ -1,3 +1,4 @@
+import { CALL_FIELDS, type Fields, SETTLEMENT_FIELDS } from '../../canonical/receipt.ts';
 import { LIMITS } from '../../limits.ts';
 import type { LedgerOperation } from '../store.ts';
 import type { Connections } from './connections.ts';
@@ -27,12 +28,9 @@ export class Dictionary {
     const priceIds = new Set<number>();
     for (const operation of operations) {
       if (operation.kind === 'hold') {
-        for (const text of [operation.route, operation.requestedModel, operation.effectiveModel])
-          names.add(nameOf(text));
+        addNames(names, operation, CALL_NAMES);
         if (operation.priceId > 0 && this.prices[operation.priceId - 1] === undefined) priceIds.add(operation.priceId);
-      } else if (operation.kind === 'settle' && operation.settlement.host !== null) {
-        names.add(nameOf(operation.settlement.host));
-      }
+      } else if (operation.kind === 'settle') addNames(names, operation.settlement, SETTLEMENT_NAMES);
     }
     if (this.#names.size + names.size > LIMITS.storeCachedRowsMax) this.#names = new Map();
     const known = this.#names;
@@ -65,6 +63,28 @@ export class Dictionary {
       [numbers(ids.filter((id) => Number.isInteger(id) && id < 2 ** 31))],
     );
     for (const { id, version } of rows) this.prices[Number(id) - 1] = { version };
+  }
+}
+
+type NameFields<All extends Fields> = {
+  [Name in keyof All]: All[Name]['kind'] extends 'name' ? Name : never;
+}[keyof All];
+
+function nameFields<All extends Fields>(fields: All): readonly NameFields<All>[] {
+  return Object.keys(fields).filter((name) => fields[name]!.kind === 'name') as NameFields<All>[];
+}
+
+const CALL_NAMES = nameFields(CALL_FIELDS);
+const SETTLEMENT_NAMES = nameFields(SETTLEMENT_FIELDS);
+
+function addNames<Field extends string>(
+  names: Set<string>,
+  values: Readonly<Record<Field, string | null>>,
+  fields: readonly Field[],
+): void {
+  for (const field of fields) {
+    const text = values[field];
+    if (text !== null) names.add(nameOf(text));
   }
 }
 

@@ -1,4 +1,4 @@
-import { NOTHING_SETTLED, type Receipt } from '../../canonical/receipt.ts';
+import { CALL_FIELDS, NOTHING_SETTLED, type Receipt, type ValuesOf } from '../../canonical/receipt.ts';
 import type { Clock } from '../../kit/clock.ts';
 import { freesKey, type IdempotencyRow, isAnswered, isOver, repeatOf } from '../idempotency.ts';
 import { INT64_MAX, INT64_MIN, isAmount } from '../int64.ts';
@@ -180,24 +180,24 @@ function sumsTo(parts: readonly bigint[], total: bigint): boolean {
   return parts.every((part) => part >= 0n) && parts.reduce((sum, part) => sum + part, 0n) === total;
 }
 
+const CALL_FIELD_NAMES = Object.keys(CALL_FIELDS) as (keyof typeof CALL_FIELDS)[];
+
 function openReceipt(hold: HoldOperation, priceVersion: string): Mutable<Receipt> {
   return {
-    id: hold.id,
-    accountId: hold.accountId,
-    keyId: hold.keyId,
+    ...callOf(hold),
     state: 'open',
-    route: hold.route,
-    stream: hold.stream,
-    requestedModel: hold.requestedModel,
-    effectiveModel: hold.effectiveModel,
     priceVersion,
     heldNanousd: hold.amountNanousd,
-    createdMs: hold.createdMs,
-    labels: hold.labels,
     idempotencyKey: hold.idempotency?.key ?? null,
     endedMs: null,
     ended: null,
     httpStatus: null,
     ...NOTHING_SETTLED,
   };
+}
+
+function callOf(hold: HoldOperation): ValuesOf<typeof CALL_FIELDS> {
+  const values: Record<string, unknown> = {};
+  for (const name of CALL_FIELD_NAMES) values[name] = hold[name] ?? null;
+  return values as ValuesOf<typeof CALL_FIELDS>;
 }

@@ -1,13 +1,26 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { aCredit, aHold } from '../../../test/store-fixtures.ts';
+import { aCredit, aHold, aSettle } from '../../../test/store-fixtures.ts';
+import { ZERO_USAGE } from '../../canonical/usage.ts';
 import { INT64_MAX, INT64_MIN } from '../int64.ts';
-import { BatchBufferReader, CREDIT, fillBatchBuffer, HOLD, UNWRITABLE } from './batch-buffer.ts';
+import {
+  BatchBufferReader,
+  CREDIT,
+  fillBatchBuffer,
+  HOLD,
+  readCredit,
+  readHold,
+  readSettle,
+  readSettlement,
+  SETTLE,
+  UNWRITABLE,
+} from './batch-buffer.ts';
 
 const anyInt64 = fc.bigInt(INT64_MIN + 1n, INT64_MAX);
 
-function readCredit(buffer: BatchBufferReader) {
-  return [buffer.number(), buffer.word(), buffer.word(), buffer.word(), buffer.text(), buffer.text(), buffer.number()];
+function nextCredit(buffer: BatchBufferReader) {
+  expect(buffer.integer()).toBe(CREDIT);
+  return readCredit(buffer);
 }
 
 describe('the buffer', () => {
@@ -27,7 +40,8 @@ describe('the buffer', () => {
         expect(reader.operations).toBe(credits.length);
         for (const { id, accountId, amount, reference, note, createdMs } of credits) {
           const clampedAmount = amount === INT64_MIN ? INT64_MIN + 1n : amount;
-          expect(readCredit(reader)).toEqual([CREDIT, id, accountId, clampedAmount, reference, note, createdMs]);
+          const amountNanousd = clampedAmount;
+          expect(nextCredit(reader)).toEqual({ id, accountId, amountNanousd, reference, note, createdMs });
         }
       }),
     );
@@ -39,13 +53,38 @@ describe('the buffer', () => {
       [-(2n ** 80n), -INT64_MAX],
     ] as const) {
       const reader = new BatchBufferReader(fillBatchBuffer([aCredit(1n, amount)]));
-      expect(readCredit(reader)[3]).toBe(word);
+      expect(nextCredit(reader).amountNanousd).toBe(word);
     }
   });
 
   it('puts a note in the place of what does not fit, and goes on', () => {
     const reader = new BatchBufferReader(fillBatchBuffer([aHold(INT64_MIN, 1n), aHold(7n, 1n)]));
-    expect([reader.number(), reader.text()]).toEqual([UNWRITABLE, expect.stringContaining('64 bits')]);
-    expect([reader.number(), reader.word()]).toEqual([HOLD, 7n]);
+    expect([reader.integer(), reader.text()]).toEqual([UNWRITABLE, expect.stringContaining('64 bits')]);
+    expect([reader.integer(), readHold(reader).id]).toEqual([HOLD, 7n]);
+  });
+
+  it('gives back the fields of a hold, and null for one that was left out', () => {
+    const { labels: _, ...unlabelled } = aHold(7n, 5n, { keyId: 3n, stream: true });
+    const reader = new BatchBufferReader(fillBatchBuffer([unlabelled, aHold(8n, 6n, { labels: { user: 'u' } })]));
+    const { kind, idempotency, ...fields } = unlabelled;
+    expect([reader.integer(), readHold(reader)]).toEqual([HOLD, { ...fields, stream: 1, labels: null }]);
+    expect([reader.integer(), readHold(reader)]).toMatchObject([HOLD, { id: 8n, labels: '{"user":"u"}' }]);
+  });
+
+  it('gives back a settlement with and without its groups', () => {
+    const usage = { ...ZERO_USAGE, freshTokens: 1, reasoningTokens: 6 };
+    const components = { freshNanousd: 1n, cacheWriteNanousd: 2n, cacheReadNanousd: 3n, outputNanousd: 4n };
+    const buffer = fillBatchBuffer([aSettle(7n, 10n, { usage, components }), aSettle(8n, 0n)]);
+    const reader = new BatchBufferReader(buffer);
+    expect([reader.integer(), readSettle(reader).id, readSettlement(reader)]).toMatchObject([
+      SETTLE,
+      7n,
+      { costNanousd: 10n, usage: [1, 0, 0, 0, 0, 6], components: [1n, 2n, 3n, 4n], attempts: 1, tries: null },
+    ]);
+    expect([reader.integer(), readSettle(reader).id, readSettlement(reader)]).toMatchObject([
+      SETTLE,
+      8n,
+      { costNanousd: 0n, usage: null, components: null, host: 'host-a', lossReason: null },
+    ]);
   });
 });

@@ -1,6 +1,8 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
+import { CALL_FIELDS } from '../../canonical/receipt.ts';
 import { LIMITS } from '../../limits.ts';
 import { ACCOUNT_KIND, CAP_WINDOW, windowId } from '../codes.ts';
+import { columnNames } from '../field-kinds.ts';
 import { CAP_WINDOWS } from '../store.ts';
 import { startOfDayMs } from '../windows.ts';
 import { HeldSums } from './held.ts';
@@ -52,23 +54,8 @@ export interface CallRow {
   readonly idempotencyKey: string | null;
 }
 
-/** What is known of a call when its hold is taken. */
-const NEW_CALL_COLUMNS = [
-  'id',
-  'state',
-  'epoch',
-  'account_id',
-  'key_id',
-  'window_id',
-  'held',
-  'price_id',
-  'route',
-  'stream',
-  'requested_model',
-  'effective_model',
-  'created_ms',
-  'labels',
-];
+/** The columns that a hold writes; `Operations` puts its cells in this order. */
+const NEW_CALL_COLUMNS = ['state', 'window_id', 'epoch', 'held', 'price_id', ...columnNames(CALL_FIELDS)];
 
 /**
  * The rows a batch of operations works on. They are read once and written once per batch; between batches they stay,

@@ -1,5 +1,7 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
+import { CALL_FIELDS, SETTLEMENT_FIELDS } from '../../canonical/receipt.ts';
 import { CALL_STATE, ENDED, USAGE_SOURCE } from '../codes.ts';
+import { columnNames } from '../field-kinds.ts';
 import { INT64_MAX, INT64_MIN, isAmount } from '../int64.ts';
 import type { CreditRefusal, HoldRefusal, IdempotencyMark, LedgerOutcome, SettleRefusal } from '../store.ts';
 import {
@@ -8,11 +10,17 @@ import {
   HOLD,
   KEPT_SETTLE,
   KEYED_HOLD,
+  readCredit,
+  readHold,
+  readSettle,
+  readSettlement,
+  readVoid,
   SETTLE,
   UNWRITABLE,
   VOID,
 } from './batch-buffer.ts';
 import type { Books, CallRow, KeyRule } from './books.ts';
+import { compileCells } from './compile-fields.ts';
 import { IdempotencyKeys, type OwnKey } from './idempotency-keys.ts';
 
 /**
@@ -24,7 +32,6 @@ export class Operations {
   readonly #idempotencyKeys: IdempotencyKeys;
   readonly #nameKey: StatementSync;
   readonly #settleCall: StatementSync;
-  readonly #noteTries: StatementSync;
   readonly #voidCall: StatementSync;
   readonly #findCredit: StatementSync;
   readonly #insertCredit: StatementSync;
@@ -33,13 +40,10 @@ export class Operations {
     this.#books = books;
     this.#idempotencyKeys = new IdempotencyKeys(database);
     this.#nameKey = database.prepare('UPDATE call SET idempotency_key = ? WHERE id = ?');
+    const settled = ['ended_ms', ...columnNames(SETTLEMENT_FIELDS)].map((column) => `${column} = ?`);
     this.#settleCall = database.prepare(`
-      UPDATE call SET state = ${CALL_STATE.of.settled}, ended_ms = ?, ended = ?, http_status = ?, usage_source = ?,
-        cost = ?, host = ?, attempts = ?, loss = ?, loss_reason = ?,
-        fresh_tokens = ?, cache_read_tokens = ?, cache_write_tokens = ?, cache_write_1h_tokens = ?,
-        output_tokens = ?, reasoning_tokens = ?, fresh = ?, cache_write = ?, cache_read = ?, output = ?
+      UPDATE call SET state = ${CALL_STATE.of.settled}, ${settled.join(', ')}
       WHERE id = ? AND state = ${CALL_STATE.of.open}`);
-    this.#noteTries = database.prepare('UPDATE call SET tries = ? WHERE id = ?');
     this.#voidCall = database.prepare(`
       UPDATE call SET state = ${CALL_STATE.of.voided}, ended_ms = ?, ended = ${ENDED.of.died},
         usage_source = ${USAGE_SOURCE.of.none}, attempts = 0, loss = held, loss_reason = ?
@@ -48,27 +52,30 @@ export class Operations {
     this.#insertCredit = database.prepare('INSERT INTO credit VALUES (?, ?, ?, ?, ?, ?)');
   }
 
-  /** Applies the operation that stands next on the buffer. */
+  /** Applies the next operation in the buffer. */
   applyNext(buffer: BatchBufferReader): LedgerOutcome {
-    const kind = buffer.number();
+    const kind = buffer.integer();
     if (kind === HOLD) return this.#hold(readHold(buffer), null);
-    if (kind === SETTLE) return this.#settle(readSettle(buffer), null);
-    if (kind === VOID) return this.void(buffer.word(), buffer.text()!);
+    if (kind === SETTLE) return this.#settle(readSettle(buffer), readSettlement(buffer), null);
+    if (kind === VOID) {
+      const { id, reason } = readVoid(buffer);
+      return this.void(id, reason);
+    }
     if (kind === CREDIT) return this.#credit(readCredit(buffer));
     if (kind === KEYED_HOLD) {
-      const mark = { key: buffer.text()!, bodySha256: buffer.blob() };
+      const mark = { key: buffer.text(), bodySha256: buffer.blob() };
       return this.#hold(readHold(buffer), mark);
     }
     if (kind === KEPT_SETTLE) {
       const kept = buffer.blob();
-      return this.#settle(readSettle(buffer), kept);
+      return this.#settle(readSettle(buffer), readSettlement(buffer), kept);
     }
-    if (kind === UNWRITABLE) return { kind: 'operation_failed', message: buffer.text()! };
+    if (kind === UNWRITABLE) return { kind: 'operation_failed', message: buffer.text() };
     throw new Error(`No operation has the number ${kind}.`);
   }
 
-  #hold(hold: HoldWords, mark: IdempotencyMark | null): LedgerOutcome {
-    const { id, amount, accountId, keyId } = hold;
+  #hold(hold: StoredHold, mark: IdempotencyMark | null): LedgerOutcome {
+    const { id, amountNanousd: amount, ceilingNanousd: ceiling, accountId, keyId } = hold;
     const books = this.#books;
     if (amount < 0n || !isAmount(amount)) return holdRefused('out_of_range');
     if (hold.epoch !== books.epoch) return holdRefused('stale_epoch');
@@ -78,7 +85,7 @@ export class Operations {
     if (keyId !== null && !isActive(key, accountId, books.nowMs)) return holdRefused('key_inactive');
     const repeat = mark === null ? null : this.#idempotencyKeys.repeatOf(accountId, mark, books.nowMs);
     if (repeat !== null) return repeat;
-    if (hold.ceiling !== null && amount > hold.ceiling) return holdRefused('cost_ceiling', hold.ceiling);
+    if (ceiling !== null && amount > ceiling) return holdRefused('cost_ceiling', ceiling);
     const window = key === null ? null : books.currentWindow(key);
     if (window !== null && key !== null && key.cap !== null) {
       const left = key.cap - window.spent - window.held;
@@ -97,80 +104,45 @@ export class Operations {
     return HELD;
   }
 
-  #takeKey({ id, accountId }: HoldWords, mark: IdempotencyMark): void {
+  #takeKey({ id, accountId }: StoredHold, mark: IdempotencyMark): void {
     this.#books.writeNewCalls();
     this.#nameKey.run(mark.key, id);
     this.#idempotencyKeys.take(accountId, mark, id, this.#books.nowMs);
   }
 
-  #cellsOf(hold: HoldWords, windowId: bigint | null): SQLInputValue[] {
+  #cellsOf(hold: StoredHold, windowId: bigint | null): SQLInputValue[] {
     const books = this.#books;
     if (hold.id <= books.closedUpTo) throw new Error(`The books are closed beyond the id ${hold.id}.`);
     if (!books.hasPrice(hold.priceId)) throw new Error(`There is no price list ${hold.priceId}.`);
-    const effective = books.nameId(hold.effectiveModel);
-    const requested = hold.requestedModel === hold.effectiveModel ? effective : books.nameId(hold.requestedModel);
-    return [
-      hold.id,
-      CALL_STATE.of.open,
-      hold.epoch,
-      hold.accountId,
-      hold.keyId,
-      windowId,
-      hold.amount,
-      hold.priceId,
-      books.nameId(hold.route),
-      hold.stream,
-      requested,
-      effective,
-      hold.createdMs,
-      hold.labels,
-    ];
+    const cells = [CALL_STATE.of.open, windowId, hold.epoch, hold.amountNanousd, hold.priceId];
+    addCallCells(cells, hold, books);
+    return cells;
   }
 
-  #settle(settle: SettleWords, kept: Uint8Array | null): LedgerOutcome {
-    const { id, cost, parts } = settle;
+  #settle({ id, endedMs }: StoredSettle, settlement: StoredSettlement, kept: Uint8Array | null): LedgerOutcome {
+    const { costNanousd: cost, components } = settlement;
     if (cost < 0n) return settleRefused('negative');
-    if (!sumsTo(parts, cost)) return settleRefused('components_wrong');
+    if (components !== null && !sumsTo(components, cost)) return settleRefused('components_wrong');
     const call = this.#books.call(id);
     if (call === null) return settleRefused('no_hold');
     if (call.state === CALL_STATE.of.voided) return { kind: 'settle_found_void' };
     if (call.state === CALL_STATE.of.settled) return { kind: 'settle_repeated', costNanousd: call.cost };
     if (cost > call.held) return settleRefused('exceeds_hold');
 
-    this.#writeSettled(settle);
-    if (settle.tries !== null) this.#noteTries.run(settle.tries, id);
+    this.#writeSettled(id, endedMs, settlement);
     const own = ownKey(call);
-    if (own !== null) this.#idempotencyKeys.settle(own, cost, isAnswered(settle), kept);
+    if (own !== null) this.#idempotencyKeys.settle(own, cost, isAnswered(settlement), kept);
     this.#books.endHold(call, cost);
     return SETTLED;
   }
 
-  #writeSettled(settle: SettleWords): void {
-    const { tokens, parts } = settle;
+  #writeSettled(id: bigint, endedMs: number, settlement: StoredSettlement): void {
     this.#books.writeNewCalls();
-    const { changes } = this.#settleCall.run(
-      settle.endedMs,
-      settle.ended,
-      settle.httpStatus,
-      settle.usageSource,
-      settle.cost,
-      settle.host === null ? null : this.#books.nameId(settle.host),
-      settle.attempts,
-      settle.loss,
-      settle.lossReason,
-      tokens[0]!,
-      tokens[1]!,
-      tokens[2]!,
-      tokens[3]!,
-      tokens[4]!,
-      tokens[5]!,
-      parts[0]!,
-      parts[1]!,
-      parts[2]!,
-      parts[3]!,
-      settle.id,
-    );
-    if (changes !== 1n) throw new Error(`Call ${settle.id} was not open.`);
+    const cells: SQLInputValue[] = [endedMs];
+    addSettlementCells(cells, settlement, this.#books);
+    cells.push(id);
+    const { changes } = this.#settleCall.run(...cells);
+    if (changes !== 1n) throw new Error(`Call ${id} was not open.`);
   }
 
   void(id: bigint, reason: string): LedgerOutcome {
@@ -186,7 +158,7 @@ export class Operations {
     return { kind: 'voided' };
   }
 
-  #credit({ id, accountId, amount, reference, note, createdMs }: CreditWords): LedgerOutcome {
+  #credit({ id, accountId, amountNanousd: amount, reference, note, createdMs }: StoredCredit): LedgerOutcome {
     if (amount === 0n) return creditRefused('zero');
     if (!isAmount(amount)) return creditRefused('out_of_range');
     const row = this.#books.balance(accountId);
@@ -226,8 +198,8 @@ function ownKey({ id, balance, idempotencyKey }: CallRow): OwnKey | null {
 
 const COMPLETE = Number(ENDED.of.complete);
 
-function isAnswered({ ended, tokens }: SettleWords): boolean {
-  return ended === COMPLETE || tokens !== NO_TOKENS;
+function isAnswered({ ended, usage }: StoredSettlement): boolean {
+  return ended === COMPLETE || usage !== null;
 }
 
 function isActive(key: KeyRule | null, accountId: bigint, nowMs: bigint): boolean {
@@ -235,82 +207,20 @@ function isActive(key: KeyRule | null, accountId: bigint, nowMs: bigint): boolea
   return key.expiresMs === null || key.expiresMs > nowMs;
 }
 
-type Tokens = readonly (number | null)[];
-type Parts = readonly (bigint | null)[];
-const NO_TOKENS: Tokens = [null, null, null, null, null, null];
-const NO_PARTS: Parts = [null, null, null, null];
-
-/** The parts of a cost, if they are known, are never negative and make up the whole. */
-function sumsTo(parts: Parts, cost: bigint): boolean {
-  if (parts === NO_PARTS) return true;
+/** The components of a cost are never negative and sum exactly to it. */
+function sumsTo(components: readonly bigint[], cost: bigint): boolean {
   let sum = 0n;
-  for (const part of parts) {
-    if (part === null || part < 0n) return false;
-    sum += part;
+  for (const component of components) {
+    if (component < 0n) return false;
+    sum += component;
   }
   return sum === cost;
 }
 
-type HoldWords = ReturnType<typeof readHold>;
-type SettleWords = ReturnType<typeof readSettle>;
-type CreditWords = ReturnType<typeof readCredit>;
+type StoredHold = ReturnType<typeof readHold>;
+type StoredSettle = ReturnType<typeof readSettle>;
+type StoredSettlement = ReturnType<typeof readSettlement>;
+type StoredCredit = ReturnType<typeof readCredit>;
 
-/** Members stand in the order of the buffer. */
-function readHold(buffer: BatchBufferReader) {
-  return {
-    id: buffer.word(),
-    epoch: buffer.word(),
-    accountId: buffer.word(),
-    keyId: buffer.nullable(),
-    amount: buffer.word(),
-    ceiling: buffer.nullable(),
-    route: buffer.text()!,
-    stream: buffer.number(),
-    requestedModel: buffer.text()!,
-    effectiveModel: buffer.text()!,
-    priceId: buffer.number(),
-    createdMs: buffer.number(),
-    labels: buffer.text(),
-  };
-}
-
-function readSettle(buffer: BatchBufferReader) {
-  return {
-    id: buffer.word(),
-    endedMs: buffer.number(),
-    ended: buffer.number(),
-    httpStatus: buffer.number(),
-    usageSource: buffer.number(),
-    cost: buffer.word(),
-    host: buffer.text(),
-    attempts: buffer.number(),
-    tries: buffer.text(),
-    loss: buffer.word(),
-    lossReason: buffer.text(),
-    tokens: readTokens(buffer),
-    parts: readParts(buffer),
-  };
-}
-
-/** All of them are there, or one null stands for all of them. */
-function readTokens(buffer: BatchBufferReader): Tokens {
-  const fresh = buffer.nullableNumber();
-  if (fresh === null) return NO_TOKENS;
-  return [fresh, buffer.number(), buffer.number(), buffer.number(), buffer.number(), buffer.number()];
-}
-
-function readParts(buffer: BatchBufferReader): Parts {
-  const fresh = buffer.nullable();
-  return fresh === null ? NO_PARTS : [fresh, buffer.word(), buffer.word(), buffer.word()];
-}
-
-function readCredit(buffer: BatchBufferReader) {
-  return {
-    id: buffer.word(),
-    accountId: buffer.word(),
-    amount: buffer.word(),
-    reference: buffer.text()!,
-    note: buffer.text(),
-    createdMs: buffer.number(),
-  };
-}
+const addCallCells = compileCells(CALL_FIELDS);
+const addSettlementCells = compileCells(SETTLEMENT_FIELDS);

@@ -1,8 +1,8 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import type { Receipt } from '../../canonical/receipt.ts';
-import { type CallColumns, RECEIPT_SELECT, receiptOf } from '../columns.ts';
 import { fitsInt64, INT64_MAX } from '../int64.ts';
 import { limitOf } from '../page.ts';
+import { RECEIPT_SELECT, type ReceiptColumns, receiptOf } from '../receipt-columns.ts';
 import type { Page, ReceiptFilter } from '../store.ts';
 
 export class ReceiptReader {
@@ -15,7 +15,7 @@ export class ReceiptReader {
   }
 
   find(id: bigint, accountId: bigint | null): Receipt | null {
-    const row = fitsInt64(id) ? (this.#byId.get(id) as unknown as CallColumns | undefined) : undefined;
+    const row = fitsInt64(id) ? (this.#byId.get(id) as unknown as ReceiptColumns | undefined) : undefined;
     if (row === undefined || (accountId !== null && row.account_id !== accountId)) return null;
     return receiptOf(row);
   }
@@ -33,7 +33,7 @@ export class ReceiptReader {
     where('call.key_id = ?', filter.keyId);
     where('call.created_ms >= ?', filter.sinceMs === null ? null : BigInt(filter.sinceMs));
     const sql = `${RECEIPT_SELECT} WHERE ${conditions.join(' AND ')} ORDER BY call.id DESC LIMIT ?`;
-    const rows = this.#database.prepare(sql).all(...values, limitOf(page)) as unknown as CallColumns[];
+    const rows = this.#database.prepare(sql).all(...values, limitOf(page)) as unknown as ReceiptColumns[];
     return rows.map(receiptOf);
   }
 }

@@ -1,0 +1,39 @@
+import { type CALL_FIELDS, type Fields, nullable, required, type ValuesOf } from '../canonical/receipt.ts';
+
+/** What operations say beyond the receipt's own fields: what the money rules need, by name. */
+export const HOLD_TERMS = {
+  epoch: required('int64'),
+  amountNanousd: required('amount'),
+  ceilingNanousd: nullable('amount'),
+  priceId: required('integer'),
+} as const satisfies Fields;
+
+export const SETTLE_TERMS = {
+  id: required('int64'),
+  endedMs: required('integer'),
+} as const satisfies Fields;
+
+export const VOID_FIELDS = {
+  id: required('int64'),
+  reason: required('text'),
+} as const satisfies Fields;
+
+export const CREDIT_FIELDS = {
+  id: required('int64'),
+  accountId: required('int64'),
+  amountNanousd: required('amount'),
+  reference: required('text'),
+  note: nullable('text'),
+  createdMs: required('integer'),
+} as const satisfies Fields;
+
+type OptionalNames<All extends Fields> = {
+  [Name in keyof All]: All[Name] extends { readonly optional: true } ? Name : never;
+}[keyof All];
+
+/** The same values where optional fields may be left out. */
+type GivenValues<All extends Fields> = Omit<ValuesOf<All>, OptionalNames<All>> &
+  Partial<Pick<ValuesOf<All>, OptionalNames<All>>>;
+
+/** A hold's description of its call. */
+export type HeldCall = GivenValues<typeof CALL_FIELDS>;
