@@ -18,8 +18,8 @@ export const MUTANTS: readonly Mutant[] = [
       },
       {
         file: 'src/store/sqlite/operations.ts',
-        find: '      settle.id,\n    );\n    if (changes !== 1n)',
-        replace: '      settle.id,\n    );\n    if (changes > 1n)',
+        find: '    const { changes } = this.#settleCall.run(...cells);\n    if (changes !== 1n)',
+        replace: '    const { changes } = this.#settleCall.run(...cells);\n    if (changes > 1n)',
       },
     ],
     tests: ['test/store.test.ts'],
