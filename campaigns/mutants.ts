@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { CUSTODY_MUTANTS } from './mutants/custody.ts';
 import { HOST_MUTANTS } from './mutants/hosts.ts';
+import { HTTP1_MUTANTS } from './mutants/http1.ts';
 import { MOVING_MUTANTS } from './mutants/moving.ts';
 import { MUTANTS, type Mutant } from './mutants/seeds.ts';
 
@@ -33,8 +34,8 @@ interface Verdict {
 
 function main(): number {
   const { values } = parseArgs({ options: { only: { type: 'string', default: '' } } });
-  const mutants = [...MUTANTS, ...CUSTODY_MUTANTS, ...HOST_MUTANTS, ...MOVING_MUTANTS].filter(({ name }) =>
-    name.includes(values.only),
+  const mutants = [...MUTANTS, ...CUSTODY_MUTANTS, ...HOST_MUTANTS, ...HTTP1_MUTANTS, ...MOVING_MUTANTS].filter(
+    ({ name }) => name.includes(values.only),
   );
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-mutants-'));
   try {

@@ -13,7 +13,7 @@ const MODEL_PATH = /^(?:\/api)?(?:\/v1)?\/models\//;
 
 /**
  * A path that a proxy before us could read as another one is refused, not tidied up: who allows or bills by path must
- * mean the path we answer. What follows the question mark is nobody's path.
+ * mean the path we answer. A query is no path: it only has to be in ASCII.
  */
 export function checkTarget(target: string): GatewayError | null {
   if (target.charCodeAt(0) !== SLASH) return badTarget('must be a path that begins with a slash');
@@ -23,7 +23,7 @@ export function checkTarget(target: string): GatewayError | null {
     if (code === SLASH && at === segmentStart) return badTarget('must not have two slashes in a row');
     if (code === SLASH || code === QUESTION_MARK) {
       if (isDots(target, segmentStart, at)) return badTarget('must not have "." or ".." as a segment');
-      if (code === QUESTION_MARK) return null;
+      if (code === QUESTION_MARK) return at < target.length ? checkQuery(target.slice(at)) : null;
       segmentStart = at + 1;
     } else if (code === PERCENT) {
       const byte = escapedByte(target, at);
@@ -37,6 +37,10 @@ export function checkTarget(target: string): GatewayError | null {
       return badTarget('must not have a backslash, a # or a character that needs escaping');
     }
   }
+}
+
+function checkQuery(query: string): GatewayError | null {
+  return /[^!-~]/.test(query) ? badTarget('must not have a character in its query that needs escaping') : null;
 }
 
 function isDots(target: string, start: number, end: number): boolean {

@@ -1,13 +1,17 @@
 const CRLF = '\r\n';
 const NAME = /^[!#$%&'*+.^_`|~\w-]+$/;
-/** Anything but text, spaces and tabs: a line of a head holds no control characters. */
+/** Control characters other than the tab. */
 const CONTROL = /[^\t\x20-\x7e\x80-\xff]/;
 const TAB = 0x09;
 const SPACE = 0x20;
 
+/** Refused with a tab around its value: some parsers count the tab as part of the value and then read another body. */
+const CODING = 'transfer-encoding';
+
 /**
- * Reads the header lines of an HTTP/1.1 message from there to the end of the text, which leaves out the empty line.
- * Names in lower case; what stands twice is joined by commas. Null where a line is none by the letter.
+ * Reads header lines from `from` to the end of the text, which does not include the final empty line. Names are given in
+ * lower case, repeated values joined by commas; `raw` receives names and values as they were sent. Null if a line is
+ * malformed.
  */
 export function readHeaderLines(
   text: string,
@@ -25,6 +29,7 @@ export function readHeaderLines(
     const name = known?.name ?? lowerCase(written);
     const value = trimmed(text, colon + 1, end);
     if (name === null || CONTROL.test(value)) return null;
+    if (name === CODING && text.slice(colon, end).includes('\t')) return null;
     const before = headers[name];
     headers[name] = before === undefined ? value : `${before}, ${value}`;
     raw?.push(written, value);
@@ -33,13 +38,13 @@ export function readHeaderLines(
   return headers;
 }
 
-/** Members without a prototype, of which no name is magic; unlike those of an object made of null, V8 finds them quickly. */
+/** Objects without a prototype, so that a header may be called `__proto__`; V8 handles them faster than `Object.create(null)`. */
 const Fields = function Fields() {} as unknown as new () => Record<string, string>;
 Fields.prototype = Object.create(null);
 
-/** A line of a head as it is sent; a value that would end its line, or the head, is a fault in this program. */
+/** Writes one header line. A control character in the value could end the line or the head, and is a bug of the caller. */
 export function headerLine(name: string, value: string): string {
-  if (CONTROL.test(value)) throw new Error(`The header ${name} cannot be sent.`);
+  if (CONTROL.test(value)) throw new Error(`The header ${name} has a control character in its value.`);
   return `${name}: ${value}\r\n`;
 }
 
@@ -60,7 +65,7 @@ function lowerCase(name: string): string | null {
   return NAME.test(name) ? name.toLowerCase() : null;
 }
 
-/** Only these two kinds of space stand around a value and do not belong to it. */
+/** The value without the spaces and tabs around it. */
 function trimmed(text: string, from: number, to: number): string {
   let start = from;
   let end = to;
@@ -73,7 +78,7 @@ function isSpace(code: number): boolean {
   return code === SPACE || code === TAB;
 }
 
-/** Whether a connection ends with the message that says this of it. */
+/** True if this `Connection` header ends the connection after its message. */
 export function saysClose(connection: string | undefined): boolean {
   return connection !== undefined && /(?:^|[ \t,])close(?:$|[ \t,])/i.test(connection);
 }
@@ -83,7 +88,7 @@ interface KnownName {
   readonly name: string;
 }
 
-/** The names that most messages have, as clients and servers spell them, by their length: finding one is cheaper than checking it. */
+/** Common header names by their length: looking one up is cheaper than checking its characters. */
 const WELL_KNOWN: readonly (readonly KnownName[] | undefined)[] = byLength(
   [
     'Accept',

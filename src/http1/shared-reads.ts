@@ -1,10 +1,10 @@
 import type { OnReadOpts } from 'node:net';
 import { LIMITS } from '../limits.ts';
 
-/** All sockets read into this one: what came is copied out before the next read. */
+/** Shared by all sockets: each read is copied out before the next one begins. */
 const READ_BUFFER = Buffer.allocUnsafeSlow(LIMITS.socketReadBytes);
 
-/** For a socket's `onread`. Without it Node makes a buffer for every read, as large as a read may be. */
+/** The `onread` option of a socket. Without it Node allocates a buffer of the largest read size for every read. */
 export function sharedReads(onRead: (bytes: Buffer) => void): OnReadOpts {
   return {
     buffer: READ_BUFFER,
@@ -15,7 +15,7 @@ export function sharedReads(onRead: (bytes: Buffer) => void): OnReadOpts {
   };
 }
 
-/** What a read brought, in a buffer of its own size. */
+/** The bytes of one read, in a buffer of their own size. */
 function copyOfRead(length: number): Buffer {
   const bytes = Buffer.allocUnsafe(length);
   READ_BUFFER.copy(bytes, 0, 0, length);

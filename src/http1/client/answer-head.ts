@@ -4,7 +4,7 @@ import { readHeaderLines, saysClose } from '../headers.ts';
 
 export interface AnswerHead {
   readonly status: number;
-  /** Lower-case names; what stands twice is joined by commas. */
+  /** Names in lower case; repeated values are joined by commas. */
   readonly headers: IncomingHttpHeaders;
   readonly framing: BodyFraming;
   readonly keepsConnection: boolean;
@@ -12,24 +12,27 @@ export interface AnswerHead {
 }
 
 const STATUS_LINE = /^HTTP\/1\.([01]) ([1-5]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?$/;
-/** As nearly every answer begins; the pattern takes longer. */
+/** The first line of nearly every answer; comparing it is faster than the pattern. */
 const USUAL_LINE = 'HTTP/1.1 200 OK';
 const USUAL_STATUS = STATUS_LINE.exec(USUAL_LINE)!;
 const LENGTH = /^\d{1,15}$/;
 const KEEP_ALIVE_SECONDS = /(?:^|[ ,])timeout=(\d{1,6})(?:$|[ ,])/i;
 
-/** Reads the head of an answer, without the empty line that ends it; words say why it is none. */
+const INTERIM_CLOSES = 'The host sent an interim answer that ends the connection.';
+
+/** Reads the head of an answer without the empty line that ends it; a string says why it is malformed. */
 export function readAnswerHead(text: string): AnswerHead | string {
   const firstEnd = text.indexOf('\r\n');
   const line = firstEnd === -1 ? text : text.slice(0, firstEnd);
   const status = line === USUAL_LINE ? USUAL_STATUS : STATUS_LINE.exec(line);
-  if (status === null) return 'The host does not speak HTTP/1.1.';
+  if (status === null) return 'The host did not answer in HTTP/1.1: its status line is malformed.';
   const headers = firstEnd === -1 ? {} : readHeaderLines(text, firstEnd + 2);
-  if (headers === null) return 'A header of the answer is none that HTTP knows.';
+  if (headers === null) return 'The answer has a malformed header line.';
   const code = Number(status[2]);
-  if (code === 101) return 'The host changes to another protocol, unasked.';
+  if (code === 101) return 'The host switched to another protocol without being asked.';
+  if (code < 200 && (status[1] === '0' || saysClose(headers.connection))) return INTERIM_CLOSES;
   const framing = framingOf(code, headers);
-  if (framing === null) return 'The answer does not say clearly where it ends.';
+  if (framing === null) return 'The answer has contradictory or invalid content-length and transfer-encoding headers.';
   const keepsConnection =
     status[1] === '1' &&
     // A host may send an error before it has read the whole request, and take the rest for the next one.
@@ -41,17 +44,18 @@ export function readAnswerHead(text: string): AnswerHead | string {
   return { status: code, headers, framing, keepsConnection, keepAliveMs: keepAliveMs(headers['keep-alive']) };
 }
 
-/** Null where two rules could be meant: whoever chooses may choose wrongly. */
+/** Null if the headers contradict each other, or one of them is invalid: choosing a reading would be a guess. */
 function framingOf(status: number, headers: Record<string, string>): BodyFraming | null {
   const coding = headers['transfer-encoding'];
   const length = headers['content-length'];
+  if (coding !== undefined && (length !== undefined || coding.toLowerCase() !== 'chunked')) return null;
+  if (length !== undefined && !LENGTH.test(length)) return null;
   if (status < 200 || status === 204 || status === 304) return 0;
-  if (coding !== undefined) return coding.toLowerCase() === 'chunked' && length === undefined ? 'chunked' : null;
-  if (length === undefined) return 'until-close';
-  return LENGTH.test(length) ? Number(length) : null;
+  if (coding !== undefined) return 'chunked';
+  return length === undefined ? 'until-close' : Number(length);
 }
 
-/** A body was announced where none may be: should it come all the same, the next call must not take it for its answer. */
+/** True if a body was announced where none is allowed: if it comes anyway, the next call must not read it as its answer. */
 function mayTrail(framing: BodyFraming, headers: Record<string, string>): boolean {
   if (framing !== 0) return false;
   return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';

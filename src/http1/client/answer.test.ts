@@ -112,6 +112,15 @@ test.each([
   ['a length and chunks', 'HTTP/1.1 200 OK\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\na'],
   ['a length that is none', 'HTTP/1.1 200 OK\r\ncontent-length: -1\r\n\r\na'],
   ['another coding', 'HTTP/1.1 200 OK\r\ntransfer-encoding: gzip, chunked\r\n\r\na'],
+  [
+    'a length and chunks where there is no body',
+    'HTTP/1.1 204 x\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n',
+  ],
+  ['a length that is none where there is no body', 'HTTP/1.1 304 x\r\ncontent-length: 0x5\r\n\r\n'],
+  ['another coding where there is no body', 'HTTP/1.1 204 x\r\ntransfer-encoding: gzip\r\n\r\n'],
+  ['two lengths in an interim answer', 'HTTP/1.1 103 x\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n'],
+  ['an interim answer of HTTP/1.0', 'HTTP/1.0 100 x\r\n\r\nHTTP/1.1 200 OK\r\n\r\n'],
+  ['an interim answer that ends the connection', 'HTTP/1.1 103 x\r\nconnection: close\r\n\r\nHTTP/1.1 200 OK\r\n\r\n'],
   ['a head beyond all measure', `HTTP/1.1 200 OK\r\na: ${'x'.repeat(HEAD_MAX)}`],
 ])('%s is no answer', (_what, text) => {
   expect(read(text)).toMatchObject({ broken: expect.any(String), heads: [], over: false });

@@ -5,23 +5,23 @@ import { readAnswerHead } from './answer-head.ts';
 const HEAD_END = Buffer.from('\r\n\r\n');
 const INTERIM_ANSWERS_MAX = 10;
 
-/** A host's answer, taken in as it arrives and read strictly: what departs from the letter breaks it. */
+/** Reads a host's answer as it arrives. Anything that the grammar does not allow breaks it. */
 export class Http1Answer {
   readonly #onHead: (status: number, headers: IncomingHttpHeaders) => void;
   readonly #headBytesMax: number;
-  /** The begun head, while its end has not come. */
+  /** The bytes of a head whose end has not arrived yet. */
   #begun: Buffer | null = null;
-  /** Null before the head. */
+  /** Null until the head is read. */
   #body: Http1Body | null = null;
   #interim = 0;
   #broken: string | null = null;
   /** At least one byte has arrived. */
   begun = false;
-  /** The host keeps the connection, as far as its head says. */
+  /** True if the head allows another request on this connection. */
   keepsConnection = false;
-  /** For how long it said it would; null if it said nothing. */
+  /** How long the host keeps an idle connection; null if it did not say. */
   keepAliveMs: number | null = null;
-  /** More came than the answer: nobody knows what it belongs to. */
+  /** More bytes came than belong to the answer. */
   excess = false;
 
   constructor(headBytesMax: number, onHead: (status: number, headers: IncomingHttpHeaders) => void) {
@@ -29,7 +29,7 @@ export class Http1Answer {
     this.#onHead = onHead;
   }
 
-  /** Why this is no answer; null while all is well. */
+  /** Why the answer is malformed; null while it is not. */
   get broken(): string | null {
     return this.#broken ?? this.#body?.broken ?? null;
   }
@@ -38,12 +38,12 @@ export class Http1Answer {
     return this.#body?.over === true;
   }
 
-  /** The connection has ended; true if that is how this answer ends too. */
+  /** True if the answer is whole should the connection end now. */
   endsHere(): boolean {
     return this.#body?.mayEndHere === true;
   }
 
-  /** Takes what one read gave, for good, and returns what of the body was in it. */
+  /** Takes over the bytes of one read and returns the body bytes in them. */
   read(bytes: Buffer): Buffer | null {
     this.begun = true;
     let at = 0;
@@ -55,7 +55,7 @@ export class Http1Answer {
     return body.takePiece(bytes);
   }
 
-  /** Reads a head on from there and returns how far it came. */
+  /** Continues with a head and returns where it stopped. */
   #head(bytes: Buffer, at: number): number {
     const begun = this.#begun;
     const all = begun === null ? (at === 0 ? bytes : bytes.subarray(at)) : Buffer.concat([begun, bytes.subarray(at)]);
@@ -80,7 +80,7 @@ export class Http1Answer {
       return;
     }
     if (head.status < 200) {
-      if (++this.#interim > INTERIM_ANSWERS_MAX) this.#broken = 'The host sends one interim answer after another.';
+      if (++this.#interim > INTERIM_ANSWERS_MAX) this.#broken = 'The host sent too many interim answers.';
       return;
     }
     this.keepsConnection = head.keepsConnection;

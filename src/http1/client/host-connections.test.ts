@@ -51,7 +51,7 @@ describe('one request', () => {
     const headers = { 'x-a': 'b\r\nx-c: d' };
     const notes = new Notes();
     connections.send({ origin: host.origin, path: '/', headers, body: null }, notes).cancel();
-    expect(notes.seen).toEqual(['failed: The header x-a cannot be sent.']);
+    expect(notes.seen).toEqual(['failed: The header x-a has a control character in its value.']);
     expect(connections.openConnections).toBe(0);
   });
 

@@ -1,28 +1,28 @@
 import type { BodyFraming } from '../body.ts';
 import { readHeaderLines } from '../headers.ts';
 
-/** What the head of a request says, before anyone asks whether it may. */
+/** The head of a request as it was sent; whether it is allowed is decided elsewhere. */
 export interface RequestLines {
   readonly method: string;
-  /** The target as it was written. */
+  /** The target as it was sent. */
   readonly url: string;
   readonly httpVersionMajor: number;
   readonly httpVersionMinor: number;
-  /** Names and values in turn, as they were written. */
+  /** Names and values in turn, as they were sent. */
   readonly rawHeaders: readonly string[];
-  /** Names in lower case; what stands twice is joined by commas. */
+  /** Names in lower case; repeated values are joined by commas. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Null where it cannot be told: such a request is refused, and nothing behind it is read. */
+  /** Null if the end of the body is unknown: the request is refused and the connection closed. */
   readonly framing: BodyFraming | null;
 }
 
-/** Whether anyone answers to it is for the router to say. */
+/** Any method of this form is accepted; the router decides whether it exists. */
 const METHOD = /^[A-Z][A-Z-]{0,30}$/;
 const NOT_IN_TARGET = /[^\x21-\x7e\x80-\xff]/;
 const VERSION = /^HTTP\/(\d)\.(\d)$/;
 const LENGTH = /^\d{1,15}$/;
 
-/** Reads a head, without the empty line that ends it; null if these are no lines of a request. */
+/** Reads a head without the empty line that ends it; null if it is malformed. */
 export function readRequestLines(text: string): RequestLines | null {
   const lineEnd = text.indexOf('\r\n');
   const line = lineEnd === -1 ? text : text.slice(0, lineEnd);
@@ -50,11 +50,11 @@ const HTTP_1_1: Version = [1, 1];
 
 function versionOf(text: string): Version | null {
   if (text === 'HTTP/1.1') return HTTP_1_1;
-  const said = VERSION.exec(text);
-  return said === null ? null : [Number(said[1]), Number(said[2])];
+  const match = VERSION.exec(text);
+  return match === null ? null : [Number(match[1]), Number(match[2])];
 }
 
-/** Two rules at once, or a length that is none, are no request: whoever chooses may choose otherwise than a proxy did. */
+/** Contradictory framing makes the request malformed: a proxy in front of us may have chosen the other reading. */
 function framingOf(
   headers: Readonly<Record<string, string>>,
   [major, minor]: Version,
@@ -70,12 +70,12 @@ function framingOf(
   return coding.toLowerCase() === 'chunked' && isKnownVersion && minor === 1 ? 'chunked' : null;
 }
 
-/** False as soon as a head that begins so can become none: no upper-case word first, or a line that ends otherwise. */
+/** False as soon as these first bytes cannot become a head: no upper-case letter first, or a bare CR or LF. */
 export function mayBecomeHead(begun: string): boolean {
   return /^[A-Z]/.test(begun) && mayContinueHead(begun);
 }
 
-/** The same of what came later, and the byte before it. */
+/** The same check for later bytes, given with the byte before them. */
 export function mayContinueHead(text: string): boolean {
   return !/[^\t\r\n\x20-\x7e\x80-\xff]|[^\r]\n|\r[^\n]/.test(text);
 }
