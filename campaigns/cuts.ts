@@ -13,7 +13,8 @@ import { type AnyRecording, allRecordings } from '../test/wire-recordings.ts';
  * when the streams before it, of its own id or of another, taught what its frames look like.
  */
 
-const CLIENTS = ['chat', 'messages', 'responses'];
+const CLIENTS = ['chat', 'messages', 'responses'] as const;
+type Client = (typeof CLIENTS)[number];
 const USAGE = {
   freshTokens: 1,
   cacheReadTokens: 0,
@@ -24,7 +25,7 @@ const USAGE = {
 };
 const BILL: Bill = { usage: USAGE, costNanousd: 1n, costUsd: 1e-9, components: null };
 
-function open(client: string, { wire, slots }: AnyRecording, memory: FrameMemory | null): StreamRelay {
+function open(client: Client, { wire, slots }: AnyRecording, memory: FrameMemory | null): StreamRelay {
   const terms = {
     catalogModel: 'any',
     requestId: 'req_cut',
@@ -35,8 +36,8 @@ function open(client: string, { wire, slots }: AnyRecording, memory: FrameMemory
     quirks: slots,
     outputLimit: 4096,
   };
-  if (client === wire) return WIRES[wire]!.relay.stream!.mend(memory === null ? terms : { ...terms, memory });
-  return new TranslatedStream(WIRES[client]!.hub!.client!, WIRES[wire]!.hub!.upstream!, terms, slots);
+  if (client === wire) return WIRES[wire].relay.stream!.mend(memory === null ? terms : { ...terms, memory });
+  return new TranslatedStream(WIRES[client].hub!.client!, WIRES[wire].hub!.upstream!, terms, slots);
 }
 
 /** Ids that the host left out are made up anew each time. */
@@ -51,7 +52,7 @@ function renamed(body: Buffer): Buffer {
 
 type Memory = FrameMemory | null;
 
-function relay(client: string, recording: AnyRecording, pieces: readonly Buffer[], memory: Memory = null): string {
+function relay(client: Client, recording: AnyRecording, pieces: readonly Buffer[], memory: Memory = null): string {
   const stream = open(client, recording, memory);
   const framer = new SseFramer(LIMITS.sseFrameBytesMax);
   const written: string[] = [];

@@ -20,7 +20,8 @@ afterAll(async () => {
 });
 
 /** Frames up to the name of a tool, which may be all that a client wanted to know, as each host wire tells it. */
-const NAMED: Readonly<Record<string, readonly object[]>> = {
+const CONVERSATIONAL = ['chat', 'messages', 'responses'] as const;
+const NAMED: Readonly<Record<(typeof CONVERSATIONAL)[number], readonly object[]>> = {
   chat: [
     { id: 'c', choices: [{ index: 0, delta: { role: 'assistant', content: null } }] },
     {
@@ -64,23 +65,21 @@ const NAMED: Readonly<Record<string, readonly object[]>> = {
   ],
 };
 
-describe.each(Object.keys(NAMED))('the name of a tool told by a host of %s', (host) => {
+describe.each(CONVERSATIONAL)('the name of a tool told by a host of %s', (host) => {
   const terms = { ...RELAY_TERMS, outputLimit: 10 };
   const opened: Readonly<Record<string, () => StreamRelay>> = {
-    'for its own wire': () => WIRES[host]!.relay.stream!.mend(terms),
+    'for its own wire': () => WIRES[host].relay.stream!.mend(terms),
     ...Object.fromEntries(
-      Object.keys(NAMED)
-        .filter((client) => client !== host)
-        .map((client) => [
-          `translated for ${client}`,
-          () => new TranslatedStream(WIRES[client]!.hub!.client!, WIRES[host]!.hub!.upstream!, terms, {}),
-        ]),
+      CONVERSATIONAL.filter((client) => client !== host).map((client) => [
+        `translated for ${client}`,
+        () => new TranslatedStream(WIRES[client].hub!.client!, WIRES[host].hub!.upstream!, terms, {}),
+      ]),
     ),
   };
 
   test.each(Object.entries(opened))('counts as content that left, %s: who hangs up then still pays', (how, open) => {
     const relay = open();
-    const told = NAMED[host]!.map((event) => {
+    const told = NAMED[host].map((event) => {
       const name = 'type' in event ? `event: ${event.type}\n` : '';
       return relay.frame(new SseFrame(Buffer.from(`${name}data: ${JSON.stringify(event)}\n\n`)))?.toString() ?? '';
     });

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { GatewayError } from '../src/canonical/errors.ts';
 import type { CanonicalRequest } from '../src/canonical/request.ts';
+import type { WireName } from '../src/canonical/wire-names.ts';
 import { scanJson } from '../src/json/json.ts';
 import { LIMITS } from '../src/limits.ts';
 import { WIRES } from '../src/wires/registry.ts';
@@ -12,7 +13,7 @@ import { canonicalRequests } from './responses-arbitraries.ts';
  * form: instructions first, sides that alternate, results before words, thoughts before words before calls, no trace
  * whose seal another vendor made, no empty text, defaults unsaid. Going around again changes nothing.
  */
-const AROUND = ['chat', 'messages', 'responses', 'chat'];
+const AROUND = ['chat', 'messages', 'responses', 'chat'] as const;
 const RUNS = 400;
 
 const TERMS = {
@@ -32,8 +33,8 @@ const JSON_LIMITS = {
   keyBytesMax: LIMITS.jsonKeyBytesMax,
 };
 
-function through(request: CanonicalRequest, name: string): CanonicalRequest {
-  const { client, hub } = WIRES[name]!;
+function through(request: CanonicalRequest, name: WireName): CanonicalRequest {
+  const { client, hub } = WIRES[name];
   const text = scanJson(hub!.upstream!.writeRequest(request, TERMS), JSON_LIMITS);
   return hub!.client!.readRequest(text, client.peek(text, {}));
 }

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import type { HostWire } from '../src/canonical/wire-names.ts';
 import type { ModelRow } from '../src/catalog/schema.ts';
 import { type Harness, startHarness } from './harness.ts';
 
@@ -8,7 +9,7 @@ const WINDOW = 50;
 const PRICE = { input: 1_000_000_000, output: 2_000_000_000 };
 
 /** Models whose prompts we can count ourselves. */
-function counted(id: string, caps: ModelRow['caps'], host: string, wire: string): ModelRow {
+function counted(id: string, caps: ModelRow['caps'], host: string, wire: HostWire): ModelRow {
   const limits = { context_window: WINDOW, max_output_tokens: 20, tokenizer: 'o200k_base' as const };
   const embedding = wire === 'embeddings' ? { embedding: { dimensions: 256, matryoshka: true } } : {};
   return { id, caps: caps!, ...limits, ...embedding, price: PRICE, hosts: [{ host: 'sim', model: host, wire }] };

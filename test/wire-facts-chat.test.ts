@@ -19,9 +19,9 @@ const HOST: HubRequestTerms = {
 
 function sentTo(wire: 'chat' | 'messages' | 'responses', more: Fields): Fields {
   const text = jsonText({ ...ASK, ...more });
-  const { client, hub } = WIRES.chat!;
+  const { client, hub } = WIRES.chat;
   const request = hub!.client!.readRequest(text, client.peek(text, {}));
-  return JSON.parse(WIRES[wire]!.hub!.upstream!.writeRequest(request, HOST).toString()) as Fields;
+  return JSON.parse(WIRES[wire].hub!.upstream!.writeRequest(request, HOST).toString()) as Fields;
 }
 
 const refused = (more: Fields): unknown[] => {
@@ -108,7 +108,7 @@ test.each<[Fields, string]>([
 
 describe('an answer of another wire', () => {
   const TERMS: WriteTerms = { ...RELAY_TERMS, outputLimit: 100 };
-  const client = WIRES.chat!.hub!.client!;
+  const client = WIRES.chat.hub!.client!;
   const finish = { kind: 'finish', reason: 'stop', raw: null, stopSequence: null } as const;
 
   function messageOf(...blocks: CanonicalAnswer['blocks'][number][]): Fields {

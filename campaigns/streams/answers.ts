@@ -1,11 +1,9 @@
+import type { HostWire } from '../../src/canonical/wire-names.ts';
 import type { Random } from '../../test/random.ts';
 
 /** The wires on which a host can stream. */
 export const STREAMING_WIRES = ['chat', 'messages', 'responses', 'completions'] as const;
 export type StreamingWire = (typeof STREAMING_WIRES)[number];
-
-export const WHOLE_WIRES = [...STREAMING_WIRES, 'embeddings', 'systemone'] as const;
-export type HostWire = (typeof WHOLE_WIRES)[number];
 
 export type Fields = Record<string, unknown>;
 

@@ -1,5 +1,6 @@
+import { HOST_WIRES, type HostWire } from '../../src/canonical/wire-names.ts';
 import type { Random } from '../../test/random.ts';
-import { type Fields, type HostWire, WHOLE_WIRES, wholeAnswer } from './answers.ts';
+import { type Fields, wholeAnswer } from './answers.ts';
 import { bodyOf } from './bytes.ts';
 import { confuse, spoilCounts } from './confuse.ts';
 import type { Spoiled, Verdict } from './spoil.ts';
@@ -62,7 +63,7 @@ export const WHOLE_SPOILS: readonly WholeSpoil[] = [
     name: 'whole: of another wire',
     weight: 1,
     spoil: (_answer, wire, random) => {
-      const other = random.pick(WHOLE_WIRES.filter((one) => one !== wire));
+      const other = random.pick(HOST_WIRES.filter((one) => one !== wire));
       return whole(JSON.stringify(wholeAnswer(other, random)), 'either');
     },
   },

@@ -1,7 +1,7 @@
+import { HOST_WIRES, type HostWire } from '../../src/canonical/wire-names.ts';
 import type { ModelRow } from '../../src/catalog/schema.ts';
 import type { Clock } from '../../src/kit/clock.ts';
 import { type Harness, simHost, startHarness } from '../../test/harness.ts';
-import type { HostWire } from './answers.ts';
 import { HostileHost } from './hostile-host.ts';
 
 /** One way a call can take: the caller's wire, the host's wire, and how the one becomes the other. */
@@ -83,8 +83,6 @@ export const LANES: readonly Lane[] = [true, false].flatMap((stream) => [
         lane('decisions', 'systemone', 'same wire', false),
       ]),
 ]);
-
-const HOST_WIRES = ['chat', 'messages', 'responses', 'completions', 'embeddings', 'systemone'] as const;
 
 function modelName(hostWire: string): string {
   return `hostile-${hostWire}`;

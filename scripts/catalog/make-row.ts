@@ -1,4 +1,5 @@
 import { CAPABILITIES, type Capability } from '../../src/canonical/capability.ts';
+import type { HostWire } from '../../src/canonical/wire-names.ts';
 import { findLoss } from '../../src/catalog/loss.ts';
 import { readPrice } from '../../src/catalog/rows.ts';
 import type { ModelRow, PriceRow } from '../../src/catalog/schema.ts';
@@ -77,7 +78,7 @@ function makeOwnRow(seat: Seat, sources: Sources): ModelRow | undefined {
 }
 
 /** A host's own price stands with its place where it is not the price of all. */
-function placeOf({ host, model, price: own }: Offer, price: PriceFigures, wire: string | undefined): Place {
+function placeOf({ host, model, price: own }: Offer, price: PriceFigures, wire: HostWire | undefined): Place {
   const charged = dearestOfHosts([own]);
   const isOwn = JSON.stringify(charged) !== JSON.stringify(price);
   return { host, model, ...(wire !== undefined && { wire }), ...(isOwn && { price: priceRow(charged) }) };

@@ -1,4 +1,5 @@
 import type { Effort } from '../../src/canonical/reasoning.ts';
+import type { HostWire } from '../../src/canonical/wire-names.ts';
 import type { ThinkingControl, Tokenizer } from '../../src/catalog/model.ts';
 
 /**
@@ -30,7 +31,7 @@ export interface Seat {
   /** How a model of the messages wire is told how much to think. */
   thinking?: ThinkingControl;
   /** The wire on which its hosts serve it, where that is not their own. */
-  wire?: string;
+  wire?: HostWire;
   /** Where the sources state a smaller window than the vendor. */
   contextWindow?: number;
   /** Efforts that the sources name but the vendor does not take. */
@@ -43,7 +44,7 @@ export interface Seat {
 /** The wire is named where it is not the host's own. */
 export interface AlsoServed {
   model: string;
-  wire?: string;
+  wire?: HostWire;
 }
 
 type Extra = Partial<Omit<Seat, 'id' | 'kind'>>;
@@ -79,7 +80,7 @@ function embedding(host: string, id: string, released: string | null, contextWin
 }
 
 /** The aggregator bills its vendors' own models at their own prices; whom it asks for open ones, and their price, varies. */
-function alsoAtAggregator(seats: Seat[], wire?: string): Seat[] {
+function alsoAtAggregator(seats: Seat[], wire?: HostWire): Seat[] {
   return seats.map((seat) => ({
     ...seat,
     also: {

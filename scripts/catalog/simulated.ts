@@ -1,4 +1,5 @@
 import { EFFORTS } from '../../src/canonical/reasoning.ts';
+import type { HostWire } from '../../src/canonical/wire-names.ts';
 import type { ModelRow } from '../../src/catalog/schema.ts';
 
 /** Models of the simulated upstream, at least one for each wire, priced like real ones, so that every money path has a rate to use. */
@@ -23,7 +24,7 @@ const talking = {
 /** Nothing these write is billed. */
 const silent = { ...shared, max_output_tokens: 0, image_tokens_max: null } satisfies Partial<ModelRow>;
 
-function onWire(model: string, wire: string): ModelRow['hosts'] {
+function onWire(model: string, wire: HostWire): ModelRow['hosts'] {
   return [{ host: 'sim', model, wire }];
 }
 

@@ -1,5 +1,6 @@
 import type { Capability } from '../canonical/capability.ts';
 import type { Effort } from '../canonical/reasoning.ts';
+import type { HostWire } from '../canonical/wire-names.ts';
 import type { Price } from '../money/price.ts';
 
 export const TOKENIZERS = ['o200k_base', 'cl100k_base'] as const;
@@ -14,7 +15,7 @@ export interface HostedModel {
   host: string;
   model: string;
   /** The wire on which this host serves this model; absent: the host's own. */
-  wire?: string;
+  wire?: HostWire;
   /** What this host charges us; absent where nobody said, and then it counts as the catalog's price. */
   price?: Price;
 }

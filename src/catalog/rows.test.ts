@@ -73,7 +73,7 @@ test('what an operator leaves out has its obvious meaning', () => {
 
 test('a host may want another wire for one model, and a model a budget or a word for its thinking', () => {
   const price = readPrice({ input: 1, output: 2 });
-  const hosts = [
+  const hosts: ModelRow['hosts'] = [
     { host: 'a', model: 'x', wire: 'responses' },
     { host: 'b', model: 'x' },
   ];

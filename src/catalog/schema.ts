@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { CAPABILITIES } from '../canonical/capability.ts';
 import { EFFORTS } from '../canonical/reasoning.ts';
+import { HOST_WIRES } from '../canonical/wire-names.ts';
 import { LIMITS } from '../limits.ts';
 import { THINKING_CONTROLS, TOKENIZERS } from './model.ts';
 
@@ -49,8 +50,7 @@ const hostedModelSchema = z.strictObject({
   host: z.string().min(1),
   model: z.string().min(1),
   wire: z
-    .string()
-    .min(1)
+    .enum(HOST_WIRES)
     .optional()
     .describe("The wire this host wants for this model, where it is another than the host's own."),
   price: priceSchema.optional().describe('What this host charges you, where that is known.'),

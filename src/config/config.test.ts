@@ -143,6 +143,11 @@ describe('a bad file is refused by the path of the bad field', () => {
     ['out of range', { listen: { port: 70_000 } }, 'listen.port: must be at most 65535'],
     ['not in the list', { log_level: 'loud' }, 'log_level: must be one of "debug", "info"'],
     ['no list', { hosts: {} }, 'hosts: must be a list'],
+    [
+      'a wire that no host speaks',
+      { models: [{ ...row, hosts: [{ host: 'openai', model: 'm', wire: 'decisions' }] }] },
+      'models[0].hosts[0].wire: must be one of "chat", "messages"',
+    ],
     ['no object', [], 'must be an object'],
     [
       'bad address',

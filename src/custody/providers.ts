@@ -1,3 +1,5 @@
+import type { HostWire } from '../canonical/wire-names.ts';
+
 /** A provider whose keys are taken into custody is a row of data: everything that code would ask its name for. */
 export interface ProviderRow {
   /** As it stands in `/v1/keys/{provider}`, and before the slash of `cloud/<deployment>`. */
@@ -9,7 +11,7 @@ export interface ProviderRow {
   /** Asked for to verify a key; costs nothing. */
   readonly verifyPath: string;
   /** Wires on which its deployments can be called. */
-  readonly wires: readonly string[];
+  readonly wires: readonly HostWire[];
 }
 
 export const PROVIDER_ROWS: readonly ProviderRow[] = [

@@ -71,7 +71,7 @@ function counterOf(gateway: Gateway, model: CatalogModel): Candidate {
   const candidate = gateway
     .hosts()
     .candidates(model)
-    .find(({ wires }) => wires.includes(messages.name));
+    .find(({ wires }) => wires.some((name) => name === messages.name));
   if (candidate !== undefined) return candidate;
   throw new GatewayError('unsupported_feature', {
     param: 'model',

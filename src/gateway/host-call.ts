@@ -67,7 +67,8 @@ export function prepareHostCalls(context: CallContext, candidates: readonly Cand
 function speaksOurs({ call, admission }: CallContext, { wires }: Candidate): boolean {
   const { name, spells, needs } = call.wire;
   if (needs !== undefined && !admission.model.caps.has(needs)) return false;
-  return wires.includes(spells ?? name);
+  const spoken = spells ?? name;
+  return wires.some((wire) => wire === spoken);
 }
 
 export function noHost(): GatewayError {
@@ -86,7 +87,7 @@ interface HubHalves {
 
 function hubHalves({ call, admission }: CallContext, { wires }: Candidate): HubHalves {
   const client = call.wire.hub?.client;
-  const wire = wires.map((name) => WIRES[name]!).find(({ hub }) => hub?.upstream !== undefined);
+  const wire = wires.map((name) => WIRES[name]).find(({ hub }) => hub?.upstream !== undefined);
   if (client !== undefined && wire !== undefined) return { wire, client, upstream: wire.hub!.upstream! };
   throw new GatewayError('wrong_wire', {
     param: 'model',

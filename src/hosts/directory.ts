@@ -1,3 +1,4 @@
+import type { HostWire } from '../canonical/wire-names.ts';
 import type { CatalogModel } from '../catalog/model.ts';
 import type { AnswerReceiver, RequestControl, Sender } from '../egress/sender.ts';
 import type { Price } from '../money/price.ts';
@@ -21,7 +22,7 @@ export type WireHeaders = Readonly<Record<string, string>>;
 /** One host that serves the wanted model: its name for it, the wires it can be asked on, what it charges us. */
 export interface Candidate {
   readonly host: ReadyHost;
-  readonly wires: readonly string[];
+  readonly wires: readonly HostWire[];
   readonly hostModel: string;
   /** The catalog's own where nobody said otherwise. */
   readonly price: Price;

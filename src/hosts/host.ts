@@ -1,4 +1,5 @@
 import type { Capability } from '../canonical/capability.ts';
+import type { HostWire } from '../canonical/wire-names.ts';
 import type { PriceRow } from '../catalog/schema.ts';
 import type { Secret } from '../kit/secret.ts';
 
@@ -58,7 +59,7 @@ export interface HostRow {
   /** Asks others for the model, so among equal prices whoever serves it directly goes first. */
   readonly reseller?: true;
   /** The wires it speaks, the one to translate to first. */
-  readonly wires: readonly string[];
+  readonly wires: readonly HostWire[];
   readonly auth: HostAuth;
   /** Environment variables that may hold the key, the first one set wins; each also as `<NAME>_FILE`. Empty: no key is needed. */
   readonly keyVariables: readonly string[];
@@ -81,7 +82,7 @@ export interface ServedModel {
   readonly maxOutputTokens: number | null;
   readonly caps?: readonly Capability[];
   /** The wire on which the host serves it, where that is not its first. */
-  readonly wire?: string;
+  readonly wire?: HostWire;
   /** What the host charges for it. */
   readonly price?: PriceRow;
 }

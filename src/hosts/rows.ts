@@ -1,3 +1,4 @@
+import { HOST_WIRES } from '../canonical/wire-names.ts';
 import type { HostRow } from './host.ts';
 
 const BEARER = { header: 'authorization', scheme: 'Bearer' } as const;
@@ -209,7 +210,7 @@ const simulated: HostRow = {
   name: 'sim',
   // Filled in at start, when the simulated upstream knows its port.
   baseUrl: '',
-  wires: ['chat', 'messages', 'responses', 'completions', 'embeddings', 'systemone'],
+  wires: HOST_WIRES,
   outputLimitField: 'max_completion_tokens',
   simulated: true,
 };

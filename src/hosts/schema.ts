@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { HOST_WIRES } from '../canonical/wire-names.ts';
 import { modelIdSchema, priceSchema } from '../catalog/schema.ts';
 import { LIMITS } from '../limits.ts';
 import { type HostRow, type HostSlots, LABEL_FIELDS } from './host.ts';
@@ -23,9 +24,6 @@ const OWN_FIELDS: ReadonlySet<string> = new Set([
 ]);
 
 const hostModelName = z.string().min(1).max(LIMITS.modelIdCharsMax);
-
-/** Wires a host can be called on. */
-const HOST_WIRES = ['chat', 'messages', 'responses', 'completions', 'embeddings', 'systemone'] as const;
 
 const servedModelSchema = z.union([
   modelIdSchema.describe('The id by which both callers and the host know the model.'),

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { HostWire } from '../canonical/wire-names.ts';
 import type { ModelRow } from '../catalog/schema.ts';
 import { LIMITS } from '../limits.ts';
 import type { ConfiguredHost } from './host.ts';
@@ -39,7 +40,7 @@ test('an unknown model is added once, without a price, for every host that lists
 
 test('a model that is served elsewhere on one wire only is asked for on it here too, where this host speaks it', () => {
   const known: ModelRow = { ...KNOWN, hosts: [{ host: 'first', model: 'known', wire: 'responses' }] };
-  const place = (wires: string[], wire?: string) => {
+  const place = (wires: HostWire[], wire?: HostWire) => {
     const entry = { ...served('known'), ...(wire !== undefined && { wire }) };
     const one = host('second', [entry]);
     const [row] = addServedModels([known], [{ ...one, row: { ...one.row, wires } }]);

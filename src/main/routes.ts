@@ -1,3 +1,4 @@
+import { WIRE_NAMES, type WireName } from '../canonical/wire-names.ts';
 import { countPrompt } from '../gateway/count-prompt.ts';
 import { exchange } from '../gateway/exchange.ts';
 import type { Gateway } from '../gateway/gateway.ts';
@@ -8,32 +9,32 @@ import { PREFIXES, type Route } from '../http/routes.ts';
 import { readVersion } from '../wires/messages/vendor.ts';
 import { WIRES } from '../wires/registry.ts';
 
-/** Where each wire is served; a wire adds a line. */
-const BILLED: readonly [path: string, wire: string][] = [
-  ['/chat/completions', 'chat'],
-  ['/messages', 'messages'],
-  ['/responses', 'responses'],
-  ['/completions', 'completions'],
-  ['/embeddings', 'embeddings'],
-  ['/systemone', 'systemone'],
-  ['/decisions', 'decisions'],
-];
+/** Where each wire is served; every wire needs a line. */
+const PATHS: Readonly<Record<WireName, string>> = {
+  chat: '/chat/completions',
+  messages: '/messages',
+  responses: '/responses',
+  completions: '/completions',
+  embeddings: '/embeddings',
+  systemone: '/systemone',
+  decisions: '/decisions',
+};
+
+const BILLED = WIRE_NAMES.map((name) => ({ path: PATHS[name], wire: WIRES[name] }));
 
 /** Every spelling of a billed path, and the route it leads to. */
 const QUOTABLE: ReadonlyMap<string, QuotableRoute> = new Map(
-  PREFIXES.flatMap((prefix) =>
-    BILLED.map(([path, wire]) => [prefix + path, { route: `/v1${path}`, wire: WIRES[wire]! }] as const),
-  ),
+  PREFIXES.flatMap((prefix) => BILLED.map(({ path, wire }) => [prefix + path, { route: `/v1${path}`, wire }] as const)),
 );
 
 /** Everything the gateway answers. */
 export function routeTable({ ledger, prices, custody }: Gateway): Route[] {
   const billed = BILLED.map(
-    ([path, wire]): Route => ({
+    ({ path, wire }): Route => ({
       method: 'POST',
       path,
       access: 'key',
-      wire: WIRES[wire]!,
+      wire,
       run: exchange,
     }),
   );
@@ -41,16 +42,16 @@ export function routeTable({ ledger, prices, custody }: Gateway): Route[] {
     method: 'POST',
     path: '/messages/count_tokens',
     access: 'key',
-    wire: WIRES.messages!,
+    wire: WIRES.messages,
     run: countPrompt,
   };
   const quoting: Route = {
     method: 'POST',
     path: '/quote',
     access: 'key',
-    wire: WIRES.chat!,
+    wire: WIRES.chat,
     run: (gateway, call, sink) => quote(gateway, call, sink, QUOTABLE),
   };
-  const messages = { wire: WIRES.messages!, checkVersion: readVersion };
+  const messages = { wire: WIRES.messages, checkVersion: readVersion };
   return [...billed, counting, quoting, ...plainRoutes({ ledger, prices, messages }), ...keyRoutes(custody)];
 }

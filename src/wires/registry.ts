@@ -1,3 +1,4 @@
+import type { WireName } from '../canonical/wire-names.ts';
 import { chat } from './chat/index.ts';
 import { completions } from './completions/index.ts';
 import { decisions } from './decisions/index.ts';
@@ -8,7 +9,7 @@ import { systemone } from './systemone/index.ts';
 import type { Wire } from './wire.ts';
 
 /** Every wire, by the name that host rows and routes use. */
-export const WIRES: Readonly<Record<string, Wire>> = {
+export const WIRES: Readonly<Record<WireName, Wire>> = {
   chat,
   messages,
   responses,

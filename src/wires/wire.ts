@@ -3,6 +3,7 @@ import type { Capability } from '../canonical/capability.ts';
 import type { GatewayError } from '../canonical/errors.ts';
 import type { HostError } from '../canonical/host-error.ts';
 import type { UsageReading } from '../canonical/usage.ts';
+import type { HostWire, WireName } from '../canonical/wire-names.ts';
 import type { JsonText } from '../json/json.ts';
 import type { SseFrame } from '../kit/sse.ts';
 import type { Bill } from './bill.ts';
@@ -19,13 +20,13 @@ export type { HostError, HostErrorKind } from '../canonical/host-error.ts';
  * its relay half passes the same wire through and repairs what hosts get wrong, frame by frame.
  */
 export interface Wire {
-  readonly name: string;
+  readonly name: WireName;
   readonly client: ClientHalf;
   readonly relay: RelayHalf;
   /** How the wire takes part in translation: as the caller's, as a host's, or not at all. */
   readonly hub?: { readonly client?: HubClient; readonly upstream?: HubUpstream };
   /** A host's wire whose requests and answers this one writes and reads itself, being another spelling of it. */
-  readonly spells?: string;
+  readonly spells?: HostWire;
   /** A capability without which a model's host does not speak this wire for it. */
   readonly needs?: Capability;
 }

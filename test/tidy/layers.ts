@@ -95,7 +95,7 @@ export const LAYERS: readonly Layer[] = [
   { name: 'store', mayImport: ['money', ...PLAIN], about: "The store's interface, and what every engine needs." },
   {
     name: 'wires/registry.ts',
-    mayImport: ['wires/<wire>', 'wires'],
+    mayImport: ['wires/<wire>', 'wires', 'canonical'],
     about: 'The list of all wires.',
   },
   {

@@ -44,7 +44,7 @@ async function findDeployment(
   const asked = readName(requested);
   if (asked === null || !mayCall(caller, asked)) throw refusal;
   const { provider, name, isExplicit } = asked;
-  if (!provider.wires.includes(wire.name)) throw isExplicit ? notOnThisWire(provider) : refusal;
+  if (!provider.wires.some((name) => name === wire.name)) throw isExplicit ? notOnThisWire(provider) : refusal;
   const resource = await custody.open(caller.accountId, provider);
   if (resource !== null) return { name, resource };
   throw isExplicit ? noKeyStored(requested, provider) : refusal;

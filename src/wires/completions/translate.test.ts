@@ -11,7 +11,7 @@ import { writeStream } from './write-stream.ts';
 
 const TERMS: WriteTerms = { ...RELAY_TERMS, outputLimit: 16 };
 const CLIENT = completions.hub!.client!;
-const CHAT = WIRES.chat!.hub!.upstream!;
+const CHAT = WIRES.chat.hub!.upstream!;
 
 const FINISH = { kind: 'finish', raw: null, stopSequence: null } as const;
 const START: CanonicalEvent = { kind: 'start', id: null, createdS: 1_790_000_000 };
