@@ -226,6 +226,10 @@ export const LIMITS = {
   tryOutcomeCharsMax: 200,
   /** Models that one host may have said it does not know. */
   hostModelsAsideMax: 1_000,
+  /** Refusals in a row, over different requests of so many accounts, after which a host comes last for a while. */
+  hostRefusalsInARow: 3,
+  hostRefusalAccounts: 2,
+  hostRefusalPauseMs: 5_000,
   /** A client's head: its size and its number of headers. */
   requestHeaderBytesMax: 32 * 1024,
   requestHeadersMax: 100,

@@ -12,26 +12,45 @@ beforeEach(async () => {
 afterEach(() => world.end());
 
 describe('keys that hosts refuse', () => {
-  test.each([401, 402, 403])(
-    'a %i sets the key aside, tells the operator once, and the caller nothing',
-    async (status) => {
-      world.script('northern', { status });
-      for (let calls = 0; calls < 3; calls++) expect(await world.served()).toBe('eastern');
-      expect(world.sims.northern.received()).toBe(1);
-      expect(world.told(/refused our key/)).toMatchObject([{ level: 'error', host: 'northern', status }]);
-      expect(await world.metric('tollgate_host_refusals_total{host="northern",kind="key"}')).toBe(1);
-      expect(await world.metric('tollgate_host_state{host="northern",state="key_refused"}')).toBe(1);
-      world.script('northern', null);
-      world.clock.advance(300_000);
-      expect(await world.served()).toBe('northern');
-    },
-  );
+  test('a 401 sets the key aside, tells the operator once, and the caller nothing', async () => {
+    const status = 401;
+    world.script('northern', { status });
+    for (let calls = 0; calls < 3; calls++) expect(await world.served()).toBe('eastern');
+    expect(world.sims.northern.received()).toBe(1);
+    expect(world.told(/rejected our key/)).toMatchObject([{ level: 'error', host: 'northern', status }]);
+    expect(await world.metric('tollgate_host_refusals_total{host="northern",kind="key"}')).toBe(1);
+    expect(await world.metric('tollgate_host_state{host="northern",state="key_refused"}')).toBe(1);
+    world.script('northern', null);
+    world.clock.advance(300_000);
+    expect(await world.served()).toBe('northern');
+  });
+
+  test.each([402, 403])('a %i is the failure of one request: the host is asked again for the next', async (status) => {
+    world.script('northern', { status });
+    for (let calls = 0; calls < 5; calls++) expect(await world.served()).toBe('eastern');
+    expect(world.sims.northern.received()).toBe(5);
+    world.script('northern', null);
+    expect(await world.served()).toBe('northern');
+    expect(await world.metric('tollgate_host_refusals_total{host="northern",kind="request"}')).toBe(5);
+  });
+
+  test('when every host answers 402, the caller sees a neutral 502 and the next call asks them again', async () => {
+    for (const name of NAMES)
+      world.script(name, { status: 402, errorBody: { error: { message: 'Your balance is 0.' } } });
+    for (let calls = 0; calls < 4; calls++) {
+      const response = await world.call();
+      expect(response.status).toBe(502);
+      expect(await response.text()).not.toContain('balance');
+    }
+    for (const name of NAMES) world.script(name, null);
+    expect(await world.served()).toBe('northern');
+  });
 
   test('a 404 sets the model aside at that host', async () => {
     world.script('northern', { status: 404 });
     for (let calls = 0; calls < 3; calls++) expect(await world.served()).toBe('eastern');
     expect(world.sims.northern.received()).toBe(1);
-    expect(world.told(/does not know a model/)).toMatchObject([
+    expect(world.told(/does not know this model/)).toMatchObject([
       { level: 'error', host: 'northern', host_model: 'sim-gpt' },
     ]);
   });
@@ -43,7 +62,7 @@ describe('keys that hosts refuse', () => {
     });
     expect((await world.call()).status).toBe(400);
     expect(world.received()).toEqual([1, 0, 0]);
-    expect(world.told(/refused our key/)).toEqual([]);
+    expect(world.told(/rejected our key/)).toEqual([]);
   });
 
   test('a 400 that speaks of our account is told each time, but words alone set no key aside', async () => {
@@ -68,6 +87,7 @@ describe('keys that hosts refuse', () => {
       [503, 'no_healthy_host', '0'],
     ]);
     expect(world.received()).toEqual([1, 1, 1]);
+    expect(Number((await world.call()).headers.get('retry-after'))).toBe(300);
     for (const name of NAMES) world.script(name, null);
     await world.harness.running.reload(world.harness.config, world.hosts);
     expect(await world.served()).toBe('northern');
@@ -77,7 +97,7 @@ describe('keys that hosts refuse', () => {
 test('docs/hosts.md names every line that the log has about hosts', () => {
   const page = readFileSync(new URL('../docs/hosts.md', import.meta.url), 'utf8');
   const source = readFileSync(new URL('../src/main/host-events.ts', import.meta.url), 'utf8');
-  const sentences = [...source.matchAll(/'(A host [^':.]+)/g)].map(([, sentence]) => sentence!);
-  expect(sentences).toHaveLength(6);
+  const sentences = [...source.matchAll(/'((?:Ejected host|Host) [^',;.]+)/g)].map(([, sentence]) => sentence!);
+  expect(sentences).toHaveLength(7);
   for (const sentence of sentences) expect(page).toContain(`| ${sentence}`);
 });

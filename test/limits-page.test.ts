@@ -67,6 +67,7 @@ const INSIDE_BY_NAME = [
   ...['configProblemsMax', 'variableNameCharsMax', 'unknownContextWindowTokens', 'keyLookupsMax', 'keyPollMs'],
   ...['keyPollRoundsMax', 'keyMissMs', 'keyRefreshWaitMs', 'retriesSavedMax', 'tryOutcomeCharsMax'],
   ...['forgottenBodyBytesMax', 'connectionsCheckMs', 'rateLimitedKeysMax', 'loadSampleMs', 'responsePieceBytes'],
+  ...['hostRefusalsInARow', 'hostRefusalAccounts', 'hostRefusalPauseMs'],
   ...['lastWordMs', 'filePathCharsMax', 'rateDebtBursts', 'requestShareMs', 'requestCountMs', 'requestSweepExchanges'],
 ];
 

@@ -3,13 +3,22 @@ import type { Candidate } from '../hosts/directory.ts';
 import { LIMITS } from '../limits.ts';
 import { worstCase } from '../money/worst-case.ts';
 import type { Gateway } from './gateway.ts';
-import type { CallContext } from './host-call.ts';
+import { type CallContext, noHost } from './host-call.ts';
 
 /** The hosts to ask for this call, in order; the usual model has one host, and then there is nothing to weigh. */
 export function hostsFor({ hosts, clock }: Gateway, context: CallContext): readonly Candidate[] {
   const candidates = hosts().candidates(context.admission.model);
   if (candidates.length === 1 && candidates[0]!.health?.untroubled !== false) return candidates;
-  return chooseHosts(candidates, clock.monotonicMs(), traitsOf(context));
+  const nowMs = clock.monotonicMs();
+  const chosen = chooseHosts(candidates, nowMs, traitsOf(context));
+  if (chosen.length === 0) throw noHost(soonestMs(candidates, nowMs));
+  return chosen;
+}
+
+/** When the first of these hosts may be asked again. */
+function soonestMs(candidates: readonly Candidate[], nowMs: number): number {
+  const waitsMs = candidates.map(({ health }) => health?.closedForMs(nowMs) ?? 0);
+  return waitsMs.length === 0 ? 0 : Math.min(...waitsMs);
 }
 
 function traitsOf(context: CallContext): CallTraits {

@@ -71,10 +71,11 @@ function speaksOurs({ call, admission }: CallContext, { wires }: Candidate): boo
   return wires.some((wire) => wire === spoken);
 }
 
-export function noHost(): GatewayError {
+/** `afterMs` says when the next host of the model may be asked again, where that is known. */
+export function noHost(afterMs = 0): GatewayError {
   return new GatewayError('no_healthy_host', {
     message: 'No host of this model can be called right now.',
-    retryAfterS: 1,
+    retryAfterS: Math.max(1, Math.ceil(afterMs / 1000)),
   });
 }
 

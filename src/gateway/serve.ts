@@ -111,15 +111,16 @@ function attempt(gateway: Gateway, admitted: Admitted, hostCall: HostCall, sink:
   const terms = attemptTerms(gateway, call, hostCall, sink, lines);
   const startedMs = clock.monotonicMs();
   const ticket = health?.enter(startedMs) ?? 0;
+  const { accountId } = call.caller;
   const spare = (): boolean => hasSpare(gateway, admitted, hostCall.candidate);
   const ends = (result: AttemptResult): Tried => {
     const endedMs = clock.monotonicMs();
-    health?.note(ticket, result.sign, endedMs, spare);
+    health?.note(ticket, result.sign, endedMs, accountId, spare);
     const outcome = (result.hostFault ?? result.ended).slice(0, LIMITS.tryOutcomeCharsMax);
     return { host: host.row.name, outcome, ms: Math.round(endedMs - startedMs), result };
   };
   const fails = (error: unknown): never => {
-    health?.note(ticket, NOTHING_LEARNED, clock.monotonicMs(), spare);
+    health?.note(ticket, NOTHING_LEARNED, clock.monotonicMs(), accountId, spare);
     throw error;
   };
   return (peek.stream ? relayStreamed(terms) : relayBuffered(terms)).then(ends, fails);

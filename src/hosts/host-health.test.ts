@@ -12,6 +12,8 @@ const FAILED: HostSign = { kind: 'failed' };
 const NOTHING: HostSign = { kind: 'nothing' };
 const KEY_REFUSED: HostSign = { kind: 'key_refused', status: 401 };
 const MODEL = 'their-name';
+const ACCOUNT = 1n;
+const REFUSED: HostSign = { kind: 'refused', status: 402 };
 
 let clock: ManualClock;
 let events: HostEvent[];
@@ -31,7 +33,7 @@ function healthOf(name: string, hasKey = true): HostHealth {
 
 /** One call from beginning to end. */
 function call(sign: HostSign, spare = true): void {
-  host.note(host.enter(clock.monotonicMs()), sign, clock.monotonicMs(), () => spare);
+  host.note(host.enter(clock.monotonicMs()), sign, clock.monotonicMs(), ACCOUNT, () => spare);
 }
 
 function calls(count: number, sign: HostSign, spare = true): void {
@@ -89,14 +91,14 @@ describe('ejection', () => {
 
   test('fifty calls that fail together are one ejection', () => {
     const tickets = Array.from({ length: 50 }, () => host.enter(0));
-    for (const ticket of tickets) host.note(ticket, FAILED, 0, () => true);
+    for (const ticket of tickets) host.note(ticket, FAILED, 0, ACCOUNT, () => true);
     expect(events).toMatchObject([{ kind: 'ejected', times: 1 }]);
   });
 
   test('an answer to a call from before the ejection does not bring the host back', () => {
     const before = host.enter(0);
     calls(5, FAILED);
-    host.note(before, WELL, 0, () => true);
+    host.note(before, WELL, 0, ACCOUNT, () => true);
     expect(availability()).toBe('aside');
   });
 
@@ -122,7 +124,7 @@ describe('the way back', () => {
     expect(availability()).toBe('probe');
     const probe = host.enter(clock.monotonicMs());
     expect([availability(), host.state(clock.monotonicMs())]).toEqual(['aside', 'probing']);
-    host.note(probe, WELL, clock.monotonicMs(), () => true);
+    host.note(probe, WELL, clock.monotonicMs(), ACCOUNT, () => true);
     expect(availability()).toBe('open');
     expect(kinds()).toEqual(['ejected', 'probed', 'returned']);
   });
@@ -210,7 +212,7 @@ describe('refusals', () => {
     expect(availability()).toBe('probe');
     const probe = host.enter(clock.monotonicMs());
     expect(availability()).toBe('closed');
-    host.note(probe, KEY_REFUSED, clock.monotonicMs(), () => true);
+    host.note(probe, KEY_REFUSED, clock.monotonicMs(), ACCOUNT, () => true);
     expect(events.at(-1)).toMatchObject({ kind: 'key_set_aside', isNews: false });
     clock.advance(SETTINGS.keyAsideMs);
     call(WELL);
@@ -258,5 +260,46 @@ describe('a reload', () => {
     hosts.track([{ name: 'another', hasKey: true }]);
     expect(hosts.report()).toEqual([{ host: 'another', state: 'well', firstByteMs: null }]);
     expect(healthOf('host')).not.toBe(host);
+  });
+});
+
+describe('refusals that may be about one request', () => {
+  function refuse(accountId: bigint): void {
+    host.note(host.enter(clock.monotonicMs()), REFUSED, clock.monotonicMs(), accountId, () => true);
+  }
+
+  test('of one account, however many, leave the host in use', () => {
+    for (let count = 0; count < 50; count++) refuse(1n);
+    expect(availability()).toBe('open');
+    expect(events.filter((event) => event.kind === 'refused' && event.isNews)).toHaveLength(1);
+  });
+
+  test('of several accounts in a row let other hosts come first, longer each time', () => {
+    const pause = (): number => {
+      for (const account of [1n, 2n, 1n]) refuse(account);
+      expect(availability()).toBe('aside');
+      const last = events.at(-1);
+      const forMs = last?.kind === 'refused' ? last.forMs : 0;
+      clock.advance(forMs);
+      expect(availability()).toBe('open');
+      return forMs;
+    };
+    expect([pause(), pause(), pause()]).toEqual([5_000, 10_000, 20_000]);
+  });
+
+  test('with a success in between are no streak', () => {
+    for (const account of [1n, 2n, 1n, 2n]) {
+      refuse(account);
+      call(WELL);
+    }
+    expect(availability()).toBe('open');
+  });
+
+  test('do not last longer than a refused key, and a reload forgets them', () => {
+    for (let round = 0; round < 20; round++) for (const account of [1n, 2n, 3n]) refuse(account);
+    const longest = Math.max(...events.map((event) => (event.kind === 'refused' ? event.forMs : 0)));
+    expect(longest).toBe(SETTINGS.keyAsideMs);
+    healthOf('host');
+    expect(availability()).toBe('open');
   });
 });

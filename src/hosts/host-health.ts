@@ -2,6 +2,7 @@ import { LIMITS } from '../limits.ts';
 import { FailureWindow } from './failure-window.ts';
 import type { HealthSettings } from './health-settings.ts';
 import type { HostEvent, HostSign } from './host-sign.ts';
+import { RefusalStreak } from './refusal-streak.ts';
 
 /** Whether a host may be asked: by anyone, by one call that finds out, by those who have no other host, or by nobody. */
 export type Availability = 'open' | 'probe' | 'aside' | 'closed';
@@ -36,6 +37,8 @@ export class HostHealth {
   #backSinceMs = Number.NEGATIVE_INFINITY;
   #consecutive = 0;
   #limitedUntilMs = 0;
+  readonly #refusals = new RefusalStreak();
+  #pausedUntilMs = 0;
   #overruns = 0;
   #lastOverrunMs = Number.NEGATIVE_INFINITY;
   #firstByteMs: number | null = null;
@@ -60,6 +63,11 @@ export class HostHealth {
     return this.#keyRefused ? 'closed' : 'aside';
   }
 
+  /** How long until the host may be asked again; zero unless its key was refused. */
+  closedForMs(nowMs: number): number {
+    return this.#state === 'out' && this.#keyRefused ? Math.max(0, this.#outUntilMs - nowMs) : 0;
+  }
+
   state(nowMs: number): HostState {
     if (this.#state === 'probing') return 'probing';
     if (this.#state === 'out') return this.#keyRefused ? 'key_refused' : 'ejected';
@@ -81,8 +89,11 @@ export class HostHealth {
     return this.#epoch;
   }
 
-  /** What came of it. `hasSpare` says whether the model has another host to turn to: the last one is never ejected. */
-  note(ticket: number, sign: HostSign, nowMs: number, hasSpare: () => boolean): void {
+  /**
+   * Learns from the outcome of a call of that account. `hasSpare` says whether the model has another usable host: the last
+   * one is never ejected.
+   */
+  note(ticket: number, sign: HostSign, nowMs: number, accountId: bigint, hasSpare: () => boolean): void {
     if (sign.kind === 'model_unknown') this.#setModelAside(sign.model, nowMs);
     if (ticket !== this.#epoch) return;
     switch (sign.kind) {
@@ -98,6 +109,9 @@ export class HostHealth {
       case 'key_refused':
         if (this.hasKey) this.#refuseKey(sign.status, nowMs);
         else this.#failed(nowMs, hasSpare);
+        return;
+      case 'refused':
+        this.#refused(sign.status, nowMs, accountId);
         return;
       case 'model_unknown':
         this.#return(nowMs);
@@ -119,12 +133,14 @@ export class HostHealth {
 
   /** A reload may have brought another key or another model: what was refused is tried again. */
   forgetRefusals(nowMs: number): void {
+    this.#refusals.clear();
+    this.#pausedUntilMs = 0;
     this.#absentModels.clear();
     if (this.#keyRefused) this.#return(nowMs);
   }
 
   #isAside(model: string, nowMs: number): boolean {
-    if (nowMs < this.#limitedUntilMs) return true;
+    if (nowMs < this.#limitedUntilMs || nowMs < this.#pausedUntilMs) return true;
     return this.#absentModels.size > 0 && nowMs < (this.#absentModels.get(model) ?? 0);
   }
 
@@ -138,6 +154,8 @@ export class HostHealth {
       }
     }
     if (this.#state !== 'well') this.#return(nowMs);
+    this.#refusals.clear();
+    this.#pausedUntilMs = 0;
     this.#consecutive = 0;
     this.#window.add(nowMs, false);
   }
@@ -190,6 +208,16 @@ export class HostHealth {
     this.#keyRefused = false;
     this.#backSinceMs = nowMs;
     this.#tell({ kind: 'returned', host: this.host });
+  }
+
+  /** The host stays in use, and comes last for a while only if it refuses one account after the other. */
+  #refused(status: number, nowMs: number, accountId: bigint): void {
+    const isFirst = this.#refusals.add(accountId);
+    const forMs = this.#refusals.isAgainstHost ? this.#refusals.pauseMs(this.#settings.keyAsideMs) : 0;
+    if (forMs > 0) this.#pausedUntilMs = nowMs + forMs;
+    // Whoever refuses a request is alive.
+    this.#return(nowMs);
+    this.#tell({ kind: 'refused', host: this.host, status, forMs, isNews: isFirst || forMs > 0 });
   }
 
   #setLimit(retryAfterMs: number | null, nowMs: number): void {

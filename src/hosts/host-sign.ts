@@ -5,6 +5,8 @@ export type HostSign =
   | { readonly kind: 'failed' }
   | { readonly kind: 'limited'; readonly retryAfterMs: number | null }
   | { readonly kind: 'key_refused'; readonly status: number }
+  /** It refused the request in a way that may be about our account, or only about this request. */
+  | { readonly kind: 'refused'; readonly status: number }
   | { readonly kind: 'model_unknown'; readonly model: string }
   /** The caller left, or we are stopping. */
   | { readonly kind: 'nothing' };
@@ -20,6 +22,8 @@ export type HostEvent = { readonly host: string } & (
   | { readonly kind: 'probed' }
   | { readonly kind: 'returned' }
   | { readonly kind: 'limited'; readonly forMs: number }
+  /** `forMs` is zero for a refusal that may be about one request only. */
+  | { readonly kind: 'refused'; readonly status: number; readonly forMs: number; readonly isNews: boolean }
   /** `isNews` is false where it was told before and nothing has changed since. */
   | { readonly kind: 'key_set_aside'; readonly status: number; readonly forMs: number; readonly isNews: boolean }
   | { readonly kind: 'model_set_aside'; readonly model: string; readonly forMs: number; readonly isNews: boolean }

@@ -33,7 +33,7 @@ export class HostMetrics {
     });
     this.#refusals = new Counter({
       name: 'tollgate_host_refusals_total',
-      help: 'How often a host refused our key, did not know a model, or was at its rate limit.',
+      help: 'How often a host refused our key or a request, did not know a model, or was at its rate limit.',
       labelNames: ['host', 'kind'],
       registers,
     });
@@ -55,7 +55,7 @@ export class HostMetrics {
     this.#returns.inc({ host });
   }
 
-  refused(host: string, kind: 'key' | 'model' | 'rate'): void {
+  refused(host: string, kind: 'key' | 'model' | 'rate' | 'request'): void {
     this.#refusals.inc({ host, kind });
   }
 

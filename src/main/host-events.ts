@@ -21,6 +21,10 @@ export function tellHostEvent(event: HostEvent, log: Log, metrics: HostMetrics):
       metrics.refused(host, 'rate');
       log.debug({ host, for_ms: event.forMs }, 'Host is rate limited; other hosts are used meanwhile.');
       return;
+    case 'refused':
+      metrics.refused(host, 'request');
+      if (event.isNews) log.error({ host, status: event.status, for_ms: event.forMs }, REQUEST_REFUSED);
+      return;
     case 'key_set_aside':
       metrics.refused(host, 'key');
       if (event.isNews) log.error({ host, status: event.status, for_ms: event.forMs }, KEY_REFUSED);
@@ -32,6 +36,8 @@ export function tellHostEvent(event: HostEvent, log: Log, metrics: HostMetrics):
 }
 
 const KEY_REFUSED =
-  'Host rejected our key or requires payment, so it is not used for now. Fix the key, then reload the config with SIGHUP.';
+  'Host rejected our key, so it is not used for now. Fix the key, then reload the config with SIGHUP.';
+const REQUEST_REFUSED =
+  'Host refused a request as if our account could not pay or lacked a right. Check the account with the host; for_ms says how long other hosts are tried first.';
 const MODEL_UNKNOWN =
   'Host does not know this model, so other hosts are tried first. Check the model name in the config.';

@@ -103,8 +103,7 @@ function signOf({ kind, status, code }: HostError, model: string, retryAfterMs: 
   if (kind === 'rate' && status === 429) return { kind: 'limited', retryAfterMs };
   if (kind !== 'credentials') return HOST_WELL;
   if (status === 404 || code === 'model_not_found') return { kind: 'model_unknown', model };
-  // In a 400 only words speak of our account, and words may be the caller's own: they are not enough to set a key aside.
-  return status === 400 ? HOST_FAILED : { kind: 'key_refused', status };
+  return status === 401 ? { kind: 'key_refused', status } : { kind: 'refused', status };
 }
 
 /** What a host at its rate limit says of its time; other statuses are not asked. */
