@@ -17,7 +17,7 @@ export function rowsContract(subject: StoreSubject): void {
     it('tell all that was said at hold and at settle', async () => {
       await subject.store.createKey(aKey(7n, 1n));
       const components = { freshNanousd: 1n, cacheWriteNanousd: 2n, cacheReadNanousd: 3n, outputNanousd: 4n };
-      const open = aHold(1n, 400n, { keyId: 7n, stream: true, labels: { user: 'ü', '': '{}' } });
+      const open = aHold(1n, 400n, { keyId: 7n, stream: true, labels: { user: 'ü', '': '{}' }, chain: 'c;2' });
       await subject.store.apply([aCredit(1n, 1_000n), open]);
       const whileOpen = {
         id: 1n,
@@ -32,6 +32,7 @@ export function rowsContract(subject: StoreSubject): void {
         heldNanousd: 400n,
         createdMs: NOON_MS,
         labels: { user: 'ü', '': '{}' },
+        chain: 'c;2',
         idempotencyKey: null,
         endedMs: null,
         ended: null,

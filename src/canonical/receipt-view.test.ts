@@ -18,6 +18,7 @@ const SETTLED: Receipt = {
   heldNanousd: 5_000n,
   createdMs: 1_790_000_000_999,
   labels: { user: 'u1' },
+  chain: 'plan-7;2',
   idempotencyKey: null,
   endedMs: 1_790_000_002_000,
   ended: 'complete',
@@ -65,6 +66,7 @@ describe('a receipt', () => {
       key: formatId('key_', 9n),
       idempotency_key: null,
       labels: { user: 'u1' },
+      chain: 'plan-7;2',
     });
   });
 
@@ -96,8 +98,8 @@ describe('a receipt', () => {
     expect(view({ state: 'voided', costNanousd: 0n })).toMatchObject({ status: 'voided', cost_nanousd: 0n });
   });
 
-  it('has no key in local mode, and no labels if none were sent', () => {
-    expect(view({ keyId: null, labels: null })).toMatchObject({ key: null, labels: {} });
+  it('has no key in local mode, and neither labels nor a chain if none were sent', () => {
+    expect(view({ keyId: null, labels: null, chain: null })).toMatchObject({ key: null, labels: {}, chain: null });
   });
 
   it('writes amounts as JSON integers, digit for digit', () => {

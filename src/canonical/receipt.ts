@@ -94,6 +94,8 @@ export const CALL_FIELDS = {
   effectiveModel: required('name'),
   createdMs: required('integer'),
   labels: optional('labels'),
+  /** The caller's chain of calls and the call's place in it, as `<id>;<n>`. */
+  chain: optional('text'),
 } as const satisfies Fields;
 
 /** How a call ended; null while its hold is open. */

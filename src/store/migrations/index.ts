@@ -3,7 +3,15 @@ import { custodyAndIdempotency } from './0002-custody-and-idempotency.ts';
 import { tries } from './0003-tries.ts';
 import { requests } from './0004-requests.ts';
 import { heldInOpenCalls } from './0005-held-in-open-calls.ts';
+import { chain } from './0006-chain.ts';
 import type { Migration } from './migration.ts';
 
 /** In order, numbered from 1 without gaps. */
-export const MIGRATIONS: readonly Migration[] = [ledger, custodyAndIdempotency, tries, requests, heldInOpenCalls];
+export const MIGRATIONS: readonly Migration[] = [
+  ledger,
+  custodyAndIdempotency,
+  tries,
+  requests,
+  heldInOpenCalls,
+  chain,
+];
