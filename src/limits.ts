@@ -100,6 +100,9 @@ export const LIMITS = {
   storeWriteSliceRows: 2_000,
   /** A call this young stays out of closed books, since a hold with an older id could still arrive. */
   closingAgeMs: 3_600_000,
+  /** Longest id of a caller's chain of calls, and the most calls in one. */
+  chainIdCharsMax: 64,
+  chainCallsMax: 99,
   /** Longest idempotency key, and the largest answer that is kept under one. */
   idempotencyKeyCharsMax: 255,
   idempotencyAnswerBytesMax: 1024 * 1024,

@@ -82,7 +82,8 @@ async function holdCloser(
   return held;
 }
 
-function holdOf({ call, peek, admission, prices, ceilingNanousd, idempotency }: Admitted): HoldRequest {
+function holdOf(admitted: Admitted): HoldRequest {
+  const { call, peek, admission, prices, ceilingNanousd, idempotency, chain, record } = admitted;
   return {
     id: call.id,
     accountId: call.caller.accountId,
@@ -91,10 +92,11 @@ function holdOf({ call, peek, admission, prices, ceilingNanousd, idempotency }: 
     ceilingNanousd,
     route: call.route,
     stream: peek.stream,
-    requestedModel: peek.model,
+    requestedModel: record.requestedModel ?? peek.model,
     effectiveModel: admission.model.id,
     priceId: prices.priceId,
     labels: peek.labels,
+    chain,
     idempotency,
   };
 }

@@ -105,9 +105,9 @@ const NEVER_ASKED: AttemptResult = {
 
 function attempt(gateway: Gateway, admitted: Admitted, hostCall: HostCall, sink: ClientSink): Promise<Tried> {
   const { clock } = gateway;
-  const { call, peek, admission } = admitted;
+  const { call, peek, admission, record } = admitted;
   const { host, health } = hostCall.candidate;
-  const lines = identityLines(call.requestId, peek.model, admission.model.id);
+  const lines = identityLines(call.requestId, record.requestedModel, admission.model.id);
   const terms = attemptTerms(gateway, call, hostCall, sink, lines);
   const startedMs = clock.monotonicMs();
   const ticket = health?.enter(startedMs) ?? 0;

@@ -4,6 +4,7 @@ import { refuseDisguised } from '../wires/fields/disguised-names.ts';
 import type { Peek } from '../wires/peek.ts';
 import { type Admission, admitByCount, servesRoute, type TextCounter } from './admit.ts';
 import type { Call } from './call.ts';
+import { readChain, readFirstModel } from './chain.ts';
 import { hostsFor } from './choose-host.ts';
 import { admitResolved, type Chosen } from './choose-model.ts';
 import { admitDeployment } from './deployments/deployment.ts';
@@ -26,6 +27,8 @@ export interface Admitted {
   readonly prices: PricedCatalog;
   readonly ceilingNanousd: bigint | null;
   readonly idempotency: IdempotencyMark | null;
+  /** The caller's chain of calls that this one belongs to. */
+  readonly chain: string | null;
   readonly record: ExchangeRecord;
 }
 
@@ -37,10 +40,13 @@ export function understand(gateway: Gateway, call: Call, record: ExchangeRecord)
   const text = readBody(call.body);
   record.requestedModel = readModelName(text);
   refuseForeignHeaders(call.headers);
+  const chain = readChain(call.headers);
+  const firstModel = readFirstModel(call.headers);
+  record.requestedModel = firstModel ?? record.requestedModel;
   const idempotency = readIdempotencyMark(call);
   refuseDisguised(text.value);
   const peek = call.wire.client.peek(text, call.headers);
-  record.requestedModel = peek.model;
+  record.requestedModel = firstModel ?? peek.model;
   record.stream = peek.stream;
   const prices = gateway.prices();
   const named = resolve(prices.catalog, call.caller, peek.model, (model) => servesRoute(model, peek.needs));
@@ -56,7 +62,7 @@ export function understand(gateway: Gateway, call: Call, record: ExchangeRecord)
   const admitted = ({ admission, ways }: Chosen<HostCall[]>): Admitted => {
     record.effectiveModel = admission.model.id;
     const ceilingNanousd = readCeiling(call.headers);
-    return { call, text, peek, admission, hostCalls: ways, prices, ceilingNanousd, idempotency, record };
+    return { call, text, peek, admission, hostCalls: ways, prices, ceilingNanousd, idempotency, chain, record };
   };
   return choosing instanceof Promise ? choosing.then(admitted) : admitted(choosing);
 }

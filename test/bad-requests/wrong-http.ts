@@ -194,6 +194,24 @@ export const WRONG_HTTP: readonly BadClass[] = [
   })),
   wrongHttp('a ceiling that is no amount', [400, 'invalid_header'], header('x-gateway-max-cost-nanousd', NO_CEILINGS)),
   wrongHttp(
+    'a chain of the wrong form',
+    [400, 'invalid_header'],
+    header('x-gateway-chain', [
+      '',
+      'a',
+      'a;',
+      ';1',
+      'a;0',
+      'a;01',
+      'a;100',
+      'a;1.5',
+      'a b;1',
+      'ä;1',
+      'a;1;2',
+      `${'a'.repeat(65)};1`,
+    ]),
+  ),
+  wrongHttp(
     'two ceilings',
     [400, 'invalid_header'],
     header('x-gateway-max-cost-nanousd', [

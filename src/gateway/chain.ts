@@ -1,0 +1,34 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { GatewayError } from '../canonical/errors.ts';
+import { LIMITS } from '../limits.ts';
+
+/** A chain is the caller's own sequence of calls, as when it falls back from one model to another. */
+export const CHAIN_HEADER = 'x-gateway-chain';
+export const FIRST_MODEL_HEADER = 'x-gateway-requested-model';
+
+const CHAIN = /^([A-Za-z0-9_-]+);([1-9]\d*)$/;
+const MODEL_ID = /^[\x21-\x7e]+$/;
+
+/** The chain that the call belongs to and its place in it, as sent; null without the header. */
+export function readChain(headers: IncomingHttpHeaders): string | null {
+  const value = headers[CHAIN_HEADER];
+  if (value === undefined) return null;
+  const [, id, place] = (typeof value === 'string' && CHAIN.exec(value)) || [];
+  const isValid = id !== undefined && id.length <= LIMITS.chainIdCharsMax && Number(place) <= LIMITS.chainCallsMax;
+  if (isValid) return value as string;
+  throw new GatewayError('invalid_header', {
+    param: CHAIN_HEADER,
+    message: `\`${CHAIN_HEADER}\` must be an id of up to ${LIMITS.chainIdCharsMax} letters, digits, \`_\` or \`-\`, a semicolon, and the call's place from 1 to ${LIMITS.chainCallsMax}, as plan-7;2.`,
+  });
+}
+
+/** The model that the first call of the chain asked for; null without the header. */
+export function readFirstModel(headers: IncomingHttpHeaders): string | null {
+  const value = headers[FIRST_MODEL_HEADER];
+  if (value === undefined) return null;
+  if (typeof value === 'string' && value.length <= LIMITS.modelIdCharsMax && MODEL_ID.test(value)) return value;
+  throw new GatewayError('invalid_header', {
+    param: FIRST_MODEL_HEADER,
+    message: `\`${FIRST_MODEL_HEADER}\` must be the model id of the first call of the chain, at most ${LIMITS.modelIdCharsMax} printable ASCII characters without spaces.`,
+  });
+}
