@@ -5,11 +5,11 @@ const CONTROL = /[^\t\x20-\x7e\x80-\xff]/;
 const TAB = 0x09;
 const SPACE = 0x20;
 
-/** Refused with a tab around its value: some parsers count the tab as part of the value and then read another body. */
+/** Refused with a tab beside its value: some parsers count the tab as part of it and read another body. */
 const CODING = 'transfer-encoding';
 
 /**
- * Reads header lines from `from` to the end of the text, which does not include the final empty line. Names are given in
+ * Reads header lines from `from` to the end of the text, which does not include the final empty line. Names come in
  * lower case, repeated values joined by commas; `raw` receives names and values as they were sent. Null if a line is
  * malformed.
  */
@@ -38,11 +38,11 @@ export function readHeaderLines(
   return headers;
 }
 
-/** Objects without a prototype, so that a header may be called `__proto__`; V8 handles them faster than `Object.create(null)`. */
+/** Objects without a prototype, so that a header may be called `__proto__`; faster than `Object.create(null)`. */
 const Fields = function Fields() {} as unknown as new () => Record<string, string>;
 Fields.prototype = Object.create(null);
 
-/** Writes one header line. A control character in the value could end the line or the head, and is a bug of the caller. */
+/** Writes one header line. A control character in the value could end the line, so it is a bug of the caller. */
 export function headerLine(name: string, value: string): string {
   if (CONTROL.test(value)) throw new Error(`The header ${name} has a control character in its value.`);
   return `${name}: ${value}\r\n`;

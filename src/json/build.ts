@@ -15,15 +15,15 @@ import {
 type Container = Record<string, unknown> | unknown[];
 
 /**
- * Reads JSON known to be valid and without equal keys, leaving only scalars to V8: its JSON.parse takes a key with an
- * escape for another key that it met in an object of the same shape (https://github.com/nodejs/node/issues/63785), so
- * that `"\u006e": 128` could hide `n` from us and not from a host.
+ * Builds the value of valid JSON without duplicate keys; only scalars are left to V8. JSON.parse can confuse an escaped
+ * key with another key of an object of the same shape (https://github.com/nodejs/node/issues/63785), so
+ * `"\u006e": 128` could hide `n` from us but not from a host.
  */
 export function buildJson(bytes: Buffer, parseScalar: (json: string) => unknown): unknown {
   const source = { bytes, ascii: null };
   const root: unknown[] = [];
   const open: Container[] = [root];
-  /** The key that each open object has read and has no value for yet. */
+  /** For each open object, the key that still has no value. */
   const keys: (string | null)[] = [null];
   for (let at = 0; at < bytes.length; ) {
     const byte = bytes[at]!;

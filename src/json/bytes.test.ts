@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { afterString, sourceOf } from './bytes.ts';
 
-it('the end of a string is found however its quotes lie, in ASCII and beyond it', () => {
+it('finds the end of a string wherever its quotes are, in ASCII and other text', () => {
   const pieces = fc.constantFrom('"', '\\', '\n', 'a', 'seven b', 'nine long', '0123456789abcdef', 'é');
   fc.assert(
     fc.property(fc.array(pieces, { maxLength: 40 }), (parts) => {
@@ -18,14 +18,14 @@ it('the end of a string is found however its quotes lie, in ASCII and beyond it'
   );
 });
 
-it('a string that nobody ends has no end', () => {
+it('finds no end of a string without a closing quote', () => {
   for (const text of ['"', '"a', '"\\', '"\\"', `"${'a'.repeat(40)}\\"`, `"${'\\"'.repeat(40)}`]) {
     expect(afterString(sourceOf(Buffer.from(text), text), 0)).toBe(-1);
     expect(afterString({ bytes: Buffer.from(text), ascii: null }, 0)).toBe(-1);
   }
 });
 
-it('only a text whose bytes are its characters is searched as a string', () => {
+it('searches the string form only of ASCII text', () => {
   const ascii = '{"a":"b"}';
   expect(sourceOf(Buffer.from(ascii), ascii).ascii).toBe(ascii);
   for (const other of ['"é"', '"日"', '"😀"']) expect(sourceOf(Buffer.from(other), other).ascii).toBeNull();

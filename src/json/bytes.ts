@@ -1,6 +1,6 @@
 import { tooDeep } from './error.ts';
 
-/** The few moves over raw JSON bytes that checking and editing share. A result of -1 means that the text ends too early. */
+/** Steps over raw JSON bytes that checking and editing share. A result of -1 means that the text ends too early. */
 
 const SPACE = 0x20;
 export const QUOTE = 0x22;
@@ -14,7 +14,7 @@ export const CLOSE_BRACE = 0x7d;
 
 /** A native search costs as much as stepping over about this many bytes. */
 const STEPPED_BYTES = 16;
-/** Escaped quotes that follow each other so closely are stepped over, or each would begin a search of its own. */
+/** Escaped quotes closer together than this are stepped over one by one, instead of starting a search for each. */
 const DENSE_BYTES = 8;
 
 export function isSpace(byte: number | undefined): boolean {
@@ -28,10 +28,10 @@ export function afterSpace(bytes: Buffer, from: number): number {
   return at;
 }
 
-/** JSON that is walked over. */
+/** The JSON text being read. */
 export interface JsonSource {
   readonly bytes: Buffer;
-  /** The same as a string where each byte is one character; searching it costs less than a native call for the bytes. */
+  /** The same text as a string if every byte is one character: searching a string is faster than searching a buffer. */
   readonly ascii: string | null;
 }
 
@@ -39,7 +39,7 @@ export function sourceOf(bytes: Buffer, text: string): JsonSource {
   return { bytes, ascii: text.length === bytes.length ? text : null };
 }
 
-/** Steps over short strings and searches long ones natively, so that a megabyte of base64 costs next to nothing. */
+/** Steps over short strings byte by byte and searches long ones natively, so that a megabyte of base64 is cheap. */
 export function afterString({ bytes, ascii }: JsonSource, openingQuote: number): number {
   const length = bytes.length;
   let at = openingQuote + 1;
@@ -66,7 +66,7 @@ function isEscaped(bytes: Buffer, from: number, quote: number): boolean {
   return (quote - at) % 2 === 1;
 }
 
-/** Steps over one value of JSON known to be valid; throws where more containers lie within each other than allowed. */
+/** Steps over one value of valid JSON; throws if it is nested more deeply than allowed. */
 export function afterValue(source: JsonSource, from: number, depthMax = Number.POSITIVE_INFINITY): number {
   const { bytes } = source;
   const length = bytes.length;
@@ -101,7 +101,7 @@ function endsScalar(byte: number | undefined): boolean {
   return byte === COMMA || byte === CLOSE_BRACE || byte === CLOSE_BRACKET || isSpace(byte);
 }
 
-/** The text between two quotes, escapes resolved; wrong escapes are for JSON.parse to refuse. */
+/** The text between two quotes with its escapes resolved; JSON.parse refuses invalid escapes elsewhere. */
 export function decodeString(bytes: Buffer, start: number, end: number): string {
   const text = bytes.toString('utf8', start, end);
   return text.includes('\\') ? text.replace(ESCAPE, unescapeOne) : text;

@@ -13,7 +13,7 @@ import {
 } from './bytes.ts';
 import { JsonError } from './error.ts';
 
-/** Keys of objects and indices of arrays, from the outermost value inwards. */
+/** Object keys and array indices, from the outermost value inwards. */
 export type JsonPath = readonly (string | number)[];
 
 export interface JsonSpan {
@@ -21,9 +21,9 @@ export interface JsonSpan {
   readonly end: number;
 }
 
-/** One member of an object or element of an array; an element has no key of its own. */
+/** One member of an object or element of an array; an element has no key. */
 export interface JsonMember extends JsonSpan {
-  /** From the opening quote to after the closing one; for an element both are where its value starts. */
+  /** The key with its quotes; for an element both are where its value starts. */
   readonly keyStart: number;
   readonly keyEnd: number;
 }
@@ -35,17 +35,17 @@ export interface JsonContainer {
   readonly members: readonly JsonMember[];
 }
 
-/** JSON known to be valid, of which only the objects and arrays on asked-for paths are read, each once. */
+/** Valid JSON, of which only the objects and arrays on requested paths are read, each once. */
 export class JsonContainers {
   readonly bytes: Buffer;
   /** Where the outermost value begins. */
   readonly start: number;
-  /** Without a string, which would hold the text twice for as long as someone may ask. */
+  /** Without the string form, which would keep the text in memory twice. */
   readonly #source: JsonSource;
   #root: JsonContainer | null;
   #deeper: Map<number, JsonContainer | null> | null = null;
 
-  /** The outermost container may be known already, from someone who walked over the text. */
+  /** The outermost container may be passed in if an earlier pass has read it. */
   constructor(bytes: Buffer, root: JsonContainer | null = null) {
     this.bytes = bytes;
     this.start = afterSpace(bytes, 0);
@@ -53,7 +53,7 @@ export class JsonContainers {
     this.#root = root;
   }
 
-  /** Where the value at a path lies; null if there is none. */
+  /** Finds the value at a path; null if there is none. */
   locate(path: JsonPath): JsonSpan | null {
     if (path.length === 0) return { start: this.start, end: valueEnd(this.#source, this.start) };
     let member: JsonMember | undefined;
@@ -80,7 +80,7 @@ export class JsonContainers {
   }
 }
 
-/** Lists what lies directly in the object or array that begins here, stepping over deeper values; null for a scalar. */
+/** Lists the members of the object or array that begins here, without looking into them; null for a scalar. */
 export function readContainer(
   source: JsonSource,
   start: number,
@@ -117,7 +117,7 @@ function valueEnd(source: JsonSource, start: number, depthMax?: number): number 
   return end;
 }
 
-/** Where a key stands twice, the last one counts, as it does for JSON.parse. */
+/** Of duplicate keys the last one counts, as with JSON.parse. */
 export function findMember(bytes: Buffer, container: JsonContainer, key: string | number): JsonMember | undefined {
   const { isObject, members } = container;
   if (typeof key === 'number') return isObject ? undefined : members[key];
@@ -128,7 +128,7 @@ export function findMember(bytes: Buffer, container: JsonContainer, key: string 
   return undefined;
 }
 
-/** Compares byte by byte: most members are never asked for, and a string of their key would be made for nothing. */
+/** Compares byte by byte, because creating a string for every key would cost more. */
 export function hasKey(bytes: Buffer, { keyStart, keyEnd }: JsonMember, key: string): boolean {
   const length = keyEnd - keyStart - 2;
   for (let offset = 0; offset < length; offset++) {
@@ -140,5 +140,5 @@ export function hasKey(bytes: Buffer, { keyStart, keyEnd }: JsonMember, key: str
 }
 
 function brokenJson(): JsonError {
-  return new JsonError('syntax', 'This is not valid JSON: it breaks off, or a comma is missing.');
+  return new JsonError('syntax', 'This is not valid JSON: it ends too early, or a comma is missing.');
 }

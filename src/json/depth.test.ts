@@ -9,28 +9,28 @@ function depthOf(value: unknown): number {
 }
 
 describe('isTooDeep', () => {
-  it('tells the depth of any JSON', () => {
+  it('measures the depth of any JSON', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 6 }), fc.nat({ max: 8 }), (value, depthMax) => {
-        // White space makes it longer than the depth, or its length alone would decide.
+        // White space makes the text longer than the depth; otherwise its length alone would decide.
         expect(isTooDeep(JSON.stringify(value).padEnd(20), depthMax)).toBe(depthOf(value) > depthMax);
       }),
     );
   });
 
-  it('does not count what stands in strings', () => {
+  it('does not count brackets inside strings', () => {
     const texts = ['"[[[[["', '"\\"[[[["', '{"[[[":"]{\\\\"}', '["\\\\\\"[[["]'];
     for (const text of texts) expect(isTooDeep(text.padEnd(20), 1)).toBe(false);
   });
 
-  it('is linear in what nobody ends', () => {
+  it('takes linear time for strings and arrays without an end', () => {
     expect(isTooDeep('"'.repeat(1_000_001), 10)).toBe(false);
     expect(isTooDeep('\\'.repeat(1_000_000), 10)).toBe(false);
     expect(isTooDeep('['.repeat(1_000_000), 1_000)).toBe(true);
   });
 });
 
-it('JSON of hosts that could not be written again without a deep stack is none', () => {
+it('refuses JSON of hosts that is nested too deeply to be written again', () => {
   const nested = (depth: number): string => `${'['.repeat(depth)}${']'.repeat(depth)}`;
   expect(tryParseJson(nested(500))).toBeInstanceOf(Array);
   expect(tryParseJson(nested(100_000))).toBeUndefined();

@@ -1,15 +1,15 @@
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-/** Whether JSON opens more containers within each other than allowed; linear, and without a stack of its own. */
+/** True if JSON is nested more deeply than allowed. Linear in time, without recursion. */
 export function isTooDeep(text: string, depthMax: number): boolean {
-  // Text that is no longer than the depth cannot have it.
+  // Each level takes at least one character.
   if (text.length <= depthMax) return false;
   let depth = 0;
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
     if (code === QUOTE) at = stringEnd(text, at);
-    // An opening bracket or brace, then a closing one: both pairs differ in the same bit.
+    // Brackets and braces differ in one bit: the first test matches [ and {, the second ] and }.
     else if ((code | 0x20) === 0x7b) {
       if (++depth > depthMax) return true;
     } else if ((code | 0x20) === 0x7d) depth--;
@@ -17,7 +17,7 @@ export function isTooDeep(text: string, depthMax: number): boolean {
   return false;
 }
 
-/** The quote that ends the string begun at a place; the text's end if there is none. */
+/** The position of the quote that ends the string; the end of the text if there is none. */
 function stringEnd(text: string, start: number): number {
   let end = text.indexOf('"', start + 1);
   while (end !== -1 && isEscaped(text, end)) end = text.indexOf('"', end + 1);

@@ -7,7 +7,7 @@ export function issuePath(issue: Issue): (string | number)[] {
   return issue.path.map((step) => (typeof step === 'number' ? step : String(step)));
 }
 
-/** What may stand where a schema refused something, as the rest of a sentence; never repeats what stood there. */
+/** Says what the schema expected, as the rest of a sentence; never repeats the value that was sent. */
 export function describeIssue(issue: Issue): string {
   switch (issue.code) {
     case 'invalid_type':
@@ -19,7 +19,7 @@ export function describeIssue(issue: Issue): string {
     case 'too_big':
       return `must be ${boundOf(issue.origin, 'at most', Number(issue.maximum))}`;
     case 'invalid_key':
-      return `is no allowed name: ${issue.issues[0]?.message ?? 'see the schema'}`;
+      return `is not an allowed name: ${issue.issues[0]?.message ?? 'see the schema'}`;
     case 'unrecognized_keys':
       return `has unknown fields: ${issue.keys.join(', ')}`;
     case 'invalid_union':
@@ -33,13 +33,13 @@ function isMissing(issue: Issue): boolean {
   return issue.message.endsWith('received undefined');
 }
 
-/** The alternative that was meant is the one that failed deepest inside. */
+/** Describes the alternative that failed deepest inside, which is most likely the one that was meant. */
 function describeUnion(issue: Extract<Issue, { code: 'invalid_union' }>): string {
   if (issue.message !== 'Invalid input') return issue.message;
   const deepest = issue.errors.flat().toSorted((a, b) => b.path.length - a.path.length)[0];
-  if (deepest === undefined) return 'has the wrong form';
+  if (deepest === undefined) return 'does not match the schema';
   const path = formatPath(issuePath(deepest));
-  return path === '' ? describeIssue(deepest) : `has a fault at ${path}, which ${describeIssue(deepest)}`;
+  return path === '' ? describeIssue(deepest) : `is invalid at ${path}, which ${describeIssue(deepest)}`;
 }
 
 function boundOf(origin: string, bound: string, limit: number): string {

@@ -21,7 +21,7 @@ describe('locateJson', () => {
     expect(found(['mod\u0065l'], '{"\\u006dodel":5}')).toBe('5');
   });
 
-  it('finds nothing where nothing is', () => {
+  it('finds nothing at a path that does not exist', () => {
     expect(found(['absent'])).toBeNull();
     expect(found(['n', 'deeper'])).toBeNull();
     expect(found(['messages', 3])).toBeNull();
@@ -42,14 +42,14 @@ describe('JsonEdit.set', () => {
     expect(edit(' 7 ').set([], '{}').apply().toString()).toBe(' {} ');
   });
 
-  it('adds what is absent at the end of its object', () => {
+  it('appends a missing member to its object', () => {
     expect(edit('{"a":1 }').set(['b"'], '2').apply().toString()).toBe('{"a":1,"b\\"":2 }');
     expect(edit('{ }').set(['a'], '1').set(['b'], '2').apply().toString()).toBe('{"a":1,"b":2 }');
     expect(edit('[1 ]').set([1], '2').set([2], '3').apply().toString()).toBe('[1,2,3 ]');
     expect(edit('[]').set([0], '1').apply().toString()).toBe('[1]');
   });
 
-  it('makes missing parents only when told', () => {
+  it('creates missing parents only if asked to', () => {
     expect(() => edit().set(['stream', 'usage'], 'true')).toThrow(JsonEditError);
     const made = edit('{"a":1}').set(['b', 'c', 'd'], 'true', { createParents: true });
     expect(made.apply().toString()).toBe('{"a":1,"b":{"c":{"d":true}}}');
@@ -81,31 +81,31 @@ describe('JsonEdit.remove', () => {
     [[['a'], ['b'], ['c']], '{  }'],
     [[['a'], ['a']], '{ "b":2, "c":3 }'],
     [[['absent'], ['a', 'b']], '{ "a":1, "b":2, "c":3 }'],
-  ] as [JsonPath[], string][])('takes out %j with its comma', (paths, expected) => {
+  ] as [JsonPath[], string][])('removes %j with its comma', (paths, expected) => {
     const started = edit('{ "a":1, "b":2, "c":3 }');
     for (const path of paths) started.remove(path);
     expect(started.apply().toString()).toBe(expected);
   });
 
-  it('takes elements out by their first places', () => {
+  it('removes elements by their original indices', () => {
     expect(edit('[0, 1, 2, 3]').remove([1]).remove([2]).set([3], '9').apply().toString()).toBe('[0, 9]');
   });
 
-  it('gets along with an addition', () => {
+  it('can be combined with an appended member', () => {
     expect(edit('{"a":1}').remove(['a']).set(['b'], '2').apply().toString()).toBe('{"b":2}');
     expect(edit('{"a":1,"b":2}').remove(['b']).set(['c'], '3').apply().toString()).toBe('{"a":1,"c":3}');
   });
 });
 
 describe('JsonEdit.rename', () => {
-  it('gives a member another key in its place', () => {
+  it('renames a member where it is', () => {
     expect(edit('{ "\\u0061" : 1,"b":2}').rename(['a'], 'c').set(['a'], '9').apply().toString()).toBe(
       '{ "c" : 9,"b":2}',
     );
     expect(edit('{"a":1}').rename(['b'], 'c').apply().toString()).toBe('{"a":1}');
   });
 
-  it('never makes two equal keys', () => {
+  it('never creates duplicate keys', () => {
     expect(() => edit('{"a":1,"b":2}').rename(['a'], 'b').apply()).toThrow(JsonEditError);
     expect(() => edit('{"a":1}').rename(['a'], 'b').set(['b'], '2').apply()).toThrow(JsonEditError);
     expect(() => edit('{}').set(['b'], '1').set(['b'], '2').apply()).toThrow(JsonEditError);
@@ -115,7 +115,7 @@ describe('JsonEdit.rename', () => {
 });
 
 describe('JsonEdit', () => {
-  it('gives the same buffer back when nothing changes', () => {
+  it('returns the same buffer if nothing changes', () => {
     const bytes = Buffer.from(BODY);
     expect(editJson(bytes).remove(['absent']).apply()).toBe(bytes);
   });
@@ -135,7 +135,7 @@ describe('JsonEdit', () => {
     }).toThrow(JsonEditError);
   });
 
-  it('leaves one member where a host wrote a key twice', () => {
+  it('leaves one member if a host sent a key twice', () => {
     const twice = '{"usage":1,"b":2,"usage":3}';
     expect(edit(twice).set(['usage'], '4').apply().toString()).toBe('{"b":2,"usage":4}');
     expect(edit(twice).remove(['usage']).apply().toString()).toBe('{"b":2}');
@@ -156,7 +156,7 @@ describe('JsonEdit', () => {
     expect(text.edit().set(['n'], '3').apply().toString()).toBe(BODY.replace('1.50', '3'));
   });
 
-  it('says so when the text is broken after all', () => {
+  it('throws if the text turns out to be invalid', () => {
     for (const broken of ['{"a":1', '{"a":[1,', '{"a', '{"a":1 "b":2}', '[']) {
       expect(() => locateJson(Buffer.from(broken), ['zzz'])).toThrow('not valid JSON');
     }

@@ -10,34 +10,34 @@ import {
 import { formatPath } from './error.ts';
 
 export interface SetOptions {
-  /** Makes the objects on the way that are not there yet. */
+  /** Creates missing objects on the path. */
   createParents?: boolean;
 }
 
-/** An edit that makes no sense: into a scalar, over another edit, or to a key that is there already. */
+/** An impossible edit: into a scalar, overlapping another edit, or to a key that already exists. */
 export class JsonEditError extends Error {
   override readonly name = 'JsonEditError';
 }
 
-/** Bytes that give way to a text. */
+/** A range of bytes and the text that replaces it. */
 interface Splice extends JsonSpan {
   readonly text: string;
 }
 
-/** Collects edits and applies them at once; every byte outside what was edited stays as it was written. */
+/** Collects edits and applies them together; all other bytes stay as they were. */
 export class JsonEdit {
   readonly #source: JsonContainers;
   readonly #replacements: Splice[] = [];
-  /** Nearly every edit is of the outermost object. */
+  /** Kept apart from `#deeper`, because nearly every edit is of the outermost object. */
   #outermost: ContainerEdit | null = null;
   #deeper: Map<JsonContainer, ContainerEdit> | null = null;
 
-  /** The text must be known to be valid; every path means the text as it was before the edits. */
+  /** The text must be valid; every path refers to the text before the edits. */
   constructor(source: JsonContainers) {
     this.#source = source;
   }
 
-  /** Replaces the value at the path, or adds it at the end of its object (of its array, if the index is its length). */
+  /** Replaces the value at the path, or appends it to its object (or to its array, if the index equals the length). */
   set(path: JsonPath, json: string, options?: SetOptions): this {
     if (path.length === 0) return this.#replace(this.#source.locate(path)!, json);
     let container = this.#at(this.#source.start, path);
@@ -57,7 +57,7 @@ export class JsonEdit {
     return this;
   }
 
-  /** Takes a member or element out, with one comma; nothing happens if it is not there. */
+  /** Removes a member or element with one comma; does nothing if there is none. */
   remove(path: JsonPath): this {
     const container = this.#holderOf(path);
     const key = path.at(-1)!;
@@ -69,7 +69,7 @@ export class JsonEdit {
     return this;
   }
 
-  /** Gives a member another key, in its place; nothing happens if it is not there. */
+  /** Renames a member where it is; does nothing if there is none. */
   rename(path: JsonPath, newKey: string): this {
     const container = this.#holderOf(path);
     const key = path.at(-1)!;
@@ -81,7 +81,7 @@ export class JsonEdit {
     return this;
   }
 
-  /** The edited text; the same buffer if there was nothing to do. */
+  /** The edited text; the same buffer if nothing changed. */
   apply(): Buffer {
     const splices = [...this.#replacements];
     this.#outermost?.spliceInto(splices);
@@ -96,7 +96,7 @@ export class JsonEdit {
     return this;
   }
 
-  /** The container that the last step of a path leads into; null if there is none. */
+  /** The container that holds the last step of a path; null if there is none. */
   #holderOf(path: JsonPath): ContainerEdit | null {
     if (path.length === 0) {
       throw new JsonEditError('The outermost value has no key: it can be set, but not removed or renamed.');
@@ -136,11 +136,11 @@ interface Appended {
   readonly json: string;
 }
 
-/** What is to change among the members of one object or array; here the commas are kept right. */
+/** The edits of one object or array; keeps its commas right. */
 class ContainerEdit {
   readonly #bytes: Buffer;
   readonly #container: JsonContainer;
-  /** Made when they are needed: most edits only replace. */
+  /** Created when needed: most edits only replace. */
   #dropped: Set<JsonMember> | null = null;
   #renamed: Map<JsonMember, string> | null = null;
   #appended: Appended[] | null = null;
@@ -159,7 +159,7 @@ class ContainerEdit {
     this.#dropped.add(member);
   }
 
-  /** A reader that takes the first of two equal keys must not find what the edit was to change. */
+  /** Removes duplicates of the key, so that a parser that uses the first of two finds the edited one. */
   dropTwins(member: JsonMember, key: string | number): void {
     if (typeof key === 'number') return;
     for (const other of this.#container.members) {
@@ -170,7 +170,7 @@ class ContainerEdit {
   rename(member: JsonMember, newKey: string): void {
     if (!this.#container.isObject) throw new JsonEditError('An element of an array has no key to rename.');
     this.#renamed ??= new Map();
-    if (this.#renamed.has(member)) throw new JsonEditError(`The member that is to be ${newKey} is renamed twice.`);
+    if (this.#renamed.has(member)) throw new JsonEditError(`The member to be renamed ${newKey} is renamed twice.`);
     this.#renamed.set(member, newKey);
   }
 
@@ -179,7 +179,7 @@ class ContainerEdit {
     const fits = this.#container.isObject
       ? typeof key === 'string'
       : key === this.#container.members.length + this.#appended.length;
-    if (!fits) throw new JsonEditError(`There is no place for ${JSON.stringify(key)} in this container.`);
+    if (!fits) throw new JsonEditError(`${JSON.stringify(key)} cannot be added to this object or array.`);
     this.#appended.push({ key, json });
   }
 
@@ -194,7 +194,7 @@ class ContainerEdit {
     if (this.#appended !== null) splices.push(this.#appendSplice(this.#appended));
   }
 
-  /** A dropped member takes the comma before it along, or the one after it while nothing before it stays. */
+  /** A dropped member takes the comma before it along, or the one after it if no earlier member stays. */
   #spliceDropped(dropped: ReadonlySet<JsonMember>, splices: Splice[]): void {
     const { members } = this.#container;
     let isFirst = true;
@@ -220,7 +220,7 @@ class ContainerEdit {
   }
 
   #refuseEqualKeys(): void {
-    // A single key was appended because there is none like it.
+    // A single appended key cannot be a duplicate: it is appended only if the object does not have it.
     if (!this.#container.isObject || (this.#renamed === null && (this.#appended?.length ?? 0) < 2)) return;
     const taken = new Set<string | number>();
     for (const key of [...(this.#renamed?.values() ?? []), ...(this.#appended ?? []).map((added) => added.key)]) {
@@ -237,21 +237,21 @@ class ContainerEdit {
   }
 }
 
-/** `['a', 'b'], 1` becomes `{"a":{"b":1}}`. */
+/** Turns `['a', 'b'], 1` into `{"a":{"b":1}}`. */
 function nest(path: JsonPath, json: string): string {
   return path.reduceRight<string>((inner, key) => {
-    if (typeof key !== 'string') throw new JsonEditError('Only objects are created on the way, never arrays.');
+    if (typeof key !== 'string') throw new JsonEditError('Missing parents are created as objects, never as arrays.');
     return `{${JSON.stringify(key)}:${inner}}`;
   }, json);
 }
 
-/** As a few edits mostly are; sorting would cost more than looking. */
+/** A few edits are mostly in order already; checking is cheaper than sorting. */
 function areInOrder(splices: readonly Splice[]): boolean {
   for (let at = 1; at < splices.length; at++) if (splices[at - 1]!.start > splices[at]!.start) return false;
   return true;
 }
 
-/** Every byte is copied once, into a buffer of the length that will be needed. */
+/** Copies every byte once, into a buffer of the final length. */
 function spliceAll(bytes: Buffer, splices: readonly Splice[]): Buffer {
   const spliced = Buffer.allocUnsafe(splicedLength(bytes, splices));
   let read = 0;

@@ -9,11 +9,11 @@ export type JsonErrorCode =
   | 'number_too_long'
   | 'key_too_long';
 
-/** JSON that was refused; the message is meant for whoever wrote it, and never quotes a value of theirs. */
+/** JSON was refused. The message is for the sender and never quotes a value. */
 export class JsonError extends Error {
   override readonly name = 'JsonError';
   readonly code: JsonErrorCode;
-  /** Where it went wrong, like `messages[2].content`; empty at the top. */
+  /** The path of the error, such as `messages[2].content`; empty for the outermost value. */
   readonly path: string;
 
   constructor(code: JsonErrorCode, message: string, path = '') {
@@ -29,7 +29,7 @@ export function tooDeep(): JsonError {
 
 const PATH_CHARACTERS_MAX = 200;
 
-/** `['messages', 2, 'content']` as people write it: `messages[2].content`. */
+/** Writes `['messages', 2, 'content']` as `messages[2].content`. */
 export function formatPath(steps: readonly (string | number)[]): string {
   const path = steps.map((step, index) => formatStep(step, index === 0)).join('');
   return path.length <= PATH_CHARACTERS_MAX ? path : `${path.slice(0, PATH_CHARACTERS_MAX)}…`;

@@ -23,10 +23,10 @@ const SEVERAL_EDITS_RUNS = 10_000;
 
 const LIMITS = { depthMax: 32, nodesMax: 10_000, keysMax: 10_000, numberDigitsMax: 60, keyBytesMax: 200 };
 
-/** A JSON text written by hand, so to speak: odd spaces, odd spellings, and a map of where everything lies. */
+/** A JSON text with odd white space and odd escapes, and the position of each of its values. */
 interface Written {
   readonly bytes: Buffer;
-  /** Made from the parts, because V8 itself misreads escaped keys now and then. */
+  /** Built from the parts, because V8 sometimes misreads escaped keys. */
   readonly value: unknown;
   readonly hasEqualKeys: boolean;
   readonly values: readonly Place[];
@@ -36,7 +36,7 @@ interface Place {
   readonly path: JsonPath;
   readonly start: number;
   readonly end: number;
-  /** Where its key stands, quotes included; an element has none. */
+  /** The position of its key with the quotes; an element has none. */
   readonly keyStart: number;
   readonly keyEnd: number;
 }
@@ -205,7 +205,7 @@ function mutate(bytes: Buffer, mutation: Mutation): Buffer {
   return Buffer.concat([before, bytes.subarray(at, at + 12), bytes.subarray(at)]);
 }
 
-/** Tells a refusal from a value, which may be null. */
+/** Marks a refusal; null could be a value. */
 function scan(bytes: Buffer): { readonly code: string | null; readonly value?: unknown } {
   try {
     return { code: null, value: scanJson(bytes, LIMITS).value };
@@ -220,7 +220,7 @@ function expectSame(actual: unknown, expected: unknown): void {
 }
 
 describe('scanJson, for any JSON text', () => {
-  it('reads it, but refuses a key that stands twice in one object, however it is spelt', () => {
+  it('reads it, but refuses duplicate keys in one object, also with different escapes', () => {
     fc.assert(
       fc.property(documents, ({ bytes, value, hasEqualKeys }) => {
         const scanned = scan(bytes);
@@ -261,7 +261,7 @@ const edits: fc.Arbitrary<Edit> = fc.record(
   { noNullPrototype: true },
 );
 
-/** What the edits mean for the value, said in another way than by splicing. */
+/** Applies the edits to the value instead of the bytes, as a model to compare with. */
 class Model {
   readonly replaced = new Map<string, unknown>();
   readonly removed = new Set<string>();
@@ -307,7 +307,7 @@ function placeOf(change: Edit, { values }: Written): Place {
   return values[change.at % values.length]!;
 }
 
-/** Whether the edit makes sense there: only an object takes a new key, and only what has a key can lose it. */
+/** True if the edit is possible there: only objects take new keys, and only members can be renamed. */
 function isPossible(change: Edit, document: Written): boolean {
   const place = placeOf(change, document);
   if (change.kind === 'add') return document.bytes[place.start] === 0x7b;
@@ -324,7 +324,7 @@ function applyEdits(document: Written, changes: readonly Edit[]): { bytes: Buffe
   return { bytes: edit.apply(), model };
 }
 
-/** Whether some place is the same as another, or within it. */
+/** True if two of the places are the same, or one is inside another. */
 function areNested(places: readonly Place[]): boolean {
   return places.some((outer, index) =>
     places.some((inner, other) => index !== other && outer.start <= inner.start && inner.end <= outer.end),
@@ -344,7 +344,7 @@ function commonBytes(left: Buffer, right: Buffer, isFromEnd: boolean): number {
 }
 
 describe('editJson, for any JSON text', () => {
-  it('finds every value where it was written', () => {
+  it('finds every value at its position', () => {
     fc.assert(
       fc.property(editableDocuments, ({ bytes, values }) => {
         const read = [scanJson(bytes, LIMITS), readJson(bytes)];
@@ -357,7 +357,7 @@ describe('editJson, for any JSON text', () => {
     );
   });
 
-  it('changes the value as told and not one byte elsewhere', () => {
+  it('changes the given value and no other byte', () => {
     fc.assert(
       fc.property(editableDocuments, edits, (document, change) => {
         fc.pre(isPossible(change, document));

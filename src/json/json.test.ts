@@ -62,7 +62,7 @@ describe('scanJson', () => {
     expect(refusal(text)).toMatchObject({ code: 'syntax', path, message: expect.stringContaining(place) });
   });
 
-  it('never quotes what strings say', () => {
+  it('never quotes the text of strings', () => {
     expect(refusal('{"a":"my secret prompt\n"}').message).not.toContain('secret');
     expect(refusal('{"a":"my secret prompt" x}').message).not.toContain('secret');
   });
@@ -77,24 +77,24 @@ describe('scanJson', () => {
     ['{"😀":1,"\\ud83d\\ude00":2}', '["😀"]'],
     ['{"":1,"":2}', '[""]'],
     ['{"/":1,"\\/":2}', '["/"]'],
-  ])('refuses a key that stands twice: %s', (text, path) => {
+  ])('refuses a duplicate key: %s', (text, path) => {
     expect(refusal(text)).toMatchObject({ code: 'duplicate_key', path });
   });
 
-  it('finds a key again among many', () => {
+  it('finds a duplicate among many keys', () => {
     const members = Array.from({ length: 60 }, (_, index) => `"k${index}":0`);
     expect(scanJson(Buffer.from(`{${members.join()}}`), LIMITS).value).toHaveProperty('k59');
     expect(refusal(`{${[...members, '"k3":1'].join()}}`).path).toBe('k3');
     expect(refusal(`{${[...members, '"\\u006b59":1'].join()}}`).path).toBe('k59');
   });
 
-  it('lets the same key stand in different objects', () => {
+  it('accepts the same key in different objects', () => {
     const text = '[{"a":{"a":1}},{"a":2},{"a":3,"b":{"a":4}}]';
     expect(scanJson(Buffer.from(text), LIMITS).value).toStrictEqual(JSON.parse(text));
     expect(Object.keys(scanJson(Buffer.from('{"\\ud800":1,"\\ud801":2}'), LIMITS).value as object)).toHaveLength(2);
   });
 
-  it('takes __proto__ for a key like any other', () => {
+  it('treats __proto__ like any other key', () => {
     for (const text of ['{"__proto__":{"polluted":1}}', '{"__\\u0070roto__":{"polluted":1}}']) {
       const value = scanJson(Buffer.from(text), LIMITS).value as object;
       expect(Object.keys(value)).toEqual(['__proto__']);
@@ -103,7 +103,7 @@ describe('scanJson', () => {
     }
   });
 
-  it('reads an escaped key right where V8 takes it for another one', () => {
+  it('reads an escaped key correctly where V8 confuses it with another one', () => {
     for (let count = 0; count < 3; count++) JSON.parse('{"x":1,"\\\\":2}');
     expect(scanJson(Buffer.from('{"x":1,"\\u006e":[{"\\n":"\\n"}]}'), LIMITS).value).toStrictEqual({
       x: 1,
@@ -117,7 +117,7 @@ describe('scanJson', () => {
     expect(refusal('\ufeff{}').code).toBe('byte_order_mark');
   });
 
-  it('holds each limit to the letter', () => {
+  it('enforces each limit exactly', () => {
     expect(scanJson(Buffer.from(`${'['.repeat(8)}${']'.repeat(8)}`), LIMITS).value).toBeInstanceOf(Array);
     expect(refusal(`{"a":${'['.repeat(8)}${']'.repeat(8)}}`)).toMatchObject({
       code: 'too_deep',
@@ -134,7 +134,7 @@ describe('scanJson', () => {
     expect(refusal(`{"${'k'.repeat(65)}":1}`).code).toBe('key_too_long');
   });
 
-  it('lets keys with escapes weigh what they cost', () => {
+  it('counts a key with escapes several times', () => {
     const escaped = (values: number) => `{"\\u0061":[${Array(values).fill('0').join()}]}`;
     expect(scanJson(Buffer.from(escaped(8)), LIMITS).value).toEqual({ a: Array(8).fill(0) });
     expect(refusal(escaped(9)).code).toBe('too_many_values');
@@ -144,13 +144,13 @@ describe('scanJson', () => {
     expect(refusal(keys(4), few).code).toBe('too_many_keys');
   });
 
-  it('survives text that is nothing but brackets', () => {
+  it('refuses text of brackets alone without overflowing the stack', () => {
     expect(refusal('['.repeat(3_000_000), WIDE).code).toBe('too_deep');
     expect(refusal('['.repeat(3_000_000), { ...WIDE, depthMax: 4_000_000 }).code).toBe('too_many_values');
     expect(refusal(']'.repeat(100)).code).toBe('syntax');
   });
 
-  it('reads deeper than a call stack reaches', () => {
+  it('reads JSON nested more deeply than the call stack allows', () => {
     const depth = 200_000;
     const bytes = Buffer.from(`{"\\u006e":${'['.repeat(depth)}${']'.repeat(depth)}}`);
     let value = (scanJson(bytes, { ...WIDE, depthMax: depth + 1, nodesMax: 20 * depth }).value as { n: unknown }).n;
@@ -168,7 +168,7 @@ describe('scanJson', () => {
     expect(scanJson(Buffer.from(quotes), WIDE).value).toHaveLength(1_000_000);
   });
 
-  it('cuts a long path', () => {
+  it('shortens a long path', () => {
     const path = refusal(`{${'"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa":{'.repeat(7)}`).path;
     expect(path.length).toBeLessThan(210);
   });
@@ -189,14 +189,14 @@ describe('parseJson', () => {
 });
 
 describe('tryParseJson', () => {
-  it('gives undefined for what is not JSON', () => {
+  it('returns undefined for text that is not JSON', () => {
     expect(tryParseJson('null')).toBeNull();
     expect(tryParseJson('{')).toBeUndefined();
   });
 });
 
 describe('readJson', () => {
-  it('reads what a host says, equal keys too', () => {
+  it('reads a response with duplicate keys, of which the last counts', () => {
     const text = readJson(Buffer.from('{"a":1,"a":[2,3]}'));
     expect(text.value).toStrictEqual({ a: [2, 3] });
     expect(text.spanBytes(['a'])).toBe(5);

@@ -13,7 +13,7 @@ export { type JsonEdit, JsonEditError } from './edit.ts';
 export { JsonError, type JsonErrorCode } from './error.ts';
 export type { JsonLimits } from './structure.ts';
 
-/** JSON as it was sent, and what it says; to change it, its bytes are edited instead of written anew. */
+/** JSON as it was sent, with its value. Changes edit the bytes instead of writing them again. */
 export class JsonText {
   readonly bytes: Buffer;
   readonly value: unknown;
@@ -29,7 +29,7 @@ export class JsonText {
     return this.#containers.locate(path);
   }
 
-  /** How many bytes the value at the path takes; 0 if there is none. */
+  /** The length in bytes of the value at the path; 0 if there is none. */
   spanBytes(path: JsonPath): number {
     const span = this.locate(path);
     return span === null ? 0 : span.end - span.start;
@@ -40,12 +40,12 @@ export class JsonText {
   }
 }
 
-/** Where the value at a path lies in JSON known to be valid; null if there is none. */
+/** Finds the value at a path in valid JSON; null if there is none. */
 export function locateJson(bytes: Buffer, path: JsonPath): JsonSpan | null {
   return new JsonContainers(bytes).locate(path);
 }
 
-/** Begins to edit JSON known to be valid. */
+/** Starts an edit of valid JSON. */
 export function editJson(bytes: Buffer): JsonEdit {
   return new JsonEdit(new JsonContainers(bytes));
 }
@@ -63,7 +63,7 @@ function parseAtAnyDepth(text: string): unknown {
   }
 }
 
-/** For text that may well not be JSON; undefined is no JSON value, so it means "it was not". */
+/** For text that may not be JSON; undefined, which is not a JSON value, if it is not. */
 export function tryParseJson(text: string): unknown | undefined {
   if (isTooDeep(text, LIMITS.hostJsonDepthMax)) return undefined;
   try {
@@ -74,8 +74,8 @@ export function tryParseJson(text: string): unknown | undefined {
 }
 
 /**
- * Reads JSON from a stranger: valid UTF-8 without a mark, within the limits, and no key twice in any object, also not
- * in two spellings, because one reader would take the first and another the last. Linear in time, whatever is sent.
+ * Reads untrusted JSON. It must be UTF-8 without a byte order mark, within the limits, and without duplicate keys, also
+ * if their escapes differ: one parser would use the first and another the last. Linear in time for any input.
  */
 export function scanJson(bytes: Buffer, limits: JsonLimits): JsonText {
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) {
@@ -89,16 +89,16 @@ export function scanJson(bytes: Buffer, limits: JsonLimits): JsonText {
   return new JsonText(bytes, hasEscapedKeys ? buildJson(bytes, JSON.parse) : value, root);
 }
 
-/** Reads JSON from someone who does not mean to deceive us, such as the answer of a host; of equal keys the last counts. */
+/** Reads JSON from a trusted source, such as a host's response; of duplicate keys the last counts. */
 export function readJson(bytes: Buffer): JsonText {
   const text = bytes.toString();
   const value = parseAtAnyDepth(text);
   const source = sourceOf(bytes, text);
-  // One walk finds the members and refuses what is too deep.
+  // One pass finds the members and refuses nesting that is too deep.
   return new JsonText(bytes, value, readContainer(source, afterSpace(bytes, 0), LIMITS.hostJsonDepthMax));
 }
 
-/** After the structure was checked, only the inside of a string can still be wrong. */
+/** Once the structure is checked, only the inside of a string can still be invalid. */
 function parseChecked(source: JsonSource, text: string, limits: JsonLimits): unknown {
   const { bytes } = source;
   try {
@@ -112,7 +112,7 @@ function parseChecked(source: JsonSource, text: string, limits: JsonLimits): unk
   }
 }
 
-/** V8 may quote the text around the error, and what people send does not belong into messages or logs. */
+/** V8 may quote the text around the error, and request text must not reach messages or logs. */
 function withoutQuotation(message: string): string {
   return message.replace(/,? ?(?:\.{3})?"[\s\S]*"(?:\.{3})? is not valid JSON$/, '');
 }

@@ -1,17 +1,17 @@
 import { decodeString } from './bytes.ts';
 
-/** Up to this many keys are compared byte by byte, which is cheaper than making strings of them. */
+/** Up to this many keys are compared byte by byte, which is cheaper than creating strings. */
 const COMPARED_KEYS_MAX = 16;
 
-/** The keys of one object so far, by their place in the text; tells whether a key was there before. */
+/** The keys of one object so far, as positions in the text; finds duplicates. */
 export class KeySet {
   readonly #bytes: Buffer;
-  /** Where the keys that are compared as bytes have their quotes: the opening one, then the closing one. */
+  /** The quotes of the keys that are compared as bytes: for each key the opening one, then the closing one. */
   readonly #quotes: number[] = [];
   #quoteCount = 0;
-  /** All keys decoded, once there are many or one is spelt with an escape. */
+  /** All keys as strings, once there are many or one has an escape. */
   #decoded: Set<string> | null = null;
-  /** The quotes of the key added last; -1 while there is none. */
+  /** The quotes of the last key added; -1 if there is none. */
   lastOpening = -1;
   lastClosing = -1;
 
@@ -25,7 +25,7 @@ export class KeySet {
     this.lastOpening = -1;
   }
 
-  /** False if the object has this key already, in whatever spelling. */
+  /** False if the object already has this key, also if it was written with other escapes. */
   add(opening: number, closing: number, isEscaped: boolean): boolean {
     this.lastOpening = opening;
     this.lastClosing = closing;
@@ -36,7 +36,7 @@ export class KeySet {
     return this.#addCompared(opening, closing);
   }
 
-  /** The key added last; null while there is none. */
+  /** The last key added; null if there is none. */
   last(): string | null {
     return this.lastOpening === -1 ? null : decodeString(this.#bytes, this.lastOpening + 1, this.lastClosing);
   }
@@ -72,7 +72,7 @@ export class KeySet {
     return decoded;
   }
 
-  /** The opening quote stays on, because V8 hashes strings of digits without its secret seed. */
+  /** Keys keep their opening quote: V8 hashes strings of digits without a seed, so a sender could force collisions. */
   #addDecoded(decoded: Set<string>, opening: number, closing: number): boolean {
     const sizeBefore = decoded.size;
     return decoded.add(decodeString(this.#bytes, opening, closing)).size > sizeBefore;

@@ -1,7 +1,7 @@
-/** The language has this since Node 21; the compiler's library does not yet. */
+/** Node has this since version 21; TypeScript's library does not declare it yet. */
 const { rawJSON } = JSON as typeof JSON & { rawJSON(text: string): unknown };
 
-/** JSON text in which a bigint stands as an integer, digit for digit. */
+/** Writes JSON in which a bigint is an integer with all its digits. */
 export function stringifyJson(value: unknown): string {
   return JSON.stringify(value, (_key, member) => (typeof member === 'bigint' ? rawJSON(String(member)) : member));
 }

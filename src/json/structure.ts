@@ -17,21 +17,21 @@ import { describeByte, describePlace, formatPath, JsonError, type JsonErrorCode 
 import { KeySet } from './keys.ts';
 
 export interface JsonLimits {
-  /** Deepest nesting of objects and arrays. */
+  /** How deeply objects and arrays may be nested. */
   depthMax: number;
-  /** Most values: members, elements, and the outermost one. */
+  /** How many values there may be: members, elements and the outermost one. */
   nodesMax: number;
-  /** Most keys of all objects together: each costs more than any other value. */
+  /** How many keys all objects together may have: a key costs more than any other value. */
   keysMax: number;
   numberDigitsMax: number;
-  /** V8 hashes strings above 16,383 characters by their length alone, so that long keys make JSON.parse quadratic. */
+  /** V8 hashes strings above 16,383 characters by their length alone, so long keys would make JSON.parse quadratic. */
   keyBytesMax: number;
 }
 
 export interface JsonStructure {
-  /** Some key is spelt with a backslash. */
+  /** At least one key contains a backslash. */
   readonly hasEscapedKeys: boolean;
-  /** The outermost object, whose members the walk passes anyway; null for any other value. */
+  /** The members of the outermost object, found on the way; null if the outermost value is not an object. */
   readonly root: JsonContainer | null;
 }
 
@@ -44,8 +44,8 @@ const FALSE = Buffer.from('false');
 const NULL = Buffer.from('null');
 
 /**
- * Walks over JSON once, without building anything, and refuses what must not reach JSON.parse or a host.
- * What is inside strings is left to JSON.parse; everything else it accepts or refuses exactly as JSON.parse does.
+ * Reads JSON once, without building anything, and refuses what must not reach JSON.parse or a host. The insides of
+ * strings are left to JSON.parse; everything else is accepted or refused exactly as JSON.parse does.
  */
 export function checkStructure(source: JsonSource, limits: JsonLimits): JsonStructure {
   const check = new StructureCheck(source, limits);
@@ -54,22 +54,22 @@ export function checkStructure(source: JsonSource, limits: JsonLimits): JsonStru
   return { hasEscapedKeys: check.hasEscapedKeys, root: check.root() };
 }
 
-/** The path of whatever holds the byte at this position, in JSON whose structure was checked. */
+/** The path of the value that holds the byte at this position, in JSON whose structure was checked. */
 export function pathAt(source: JsonSource, position: number, limits: JsonLimits): string {
   const check = new StructureCheck(source, limits);
   check.run(position);
   return check.path();
 }
 
-/** Every step takes the place where it begins and returns the place after it. */
+/** Each step takes the position where it begins and returns the position after it. */
 class StructureCheck {
   hasEscapedKeys = false;
   readonly #source: JsonSource;
   readonly #bytes: Buffer;
   readonly #limits: JsonLimits;
-  /** Of the outermost object. */
+  /** Members of the outermost object. */
   readonly #members: JsonMember[] = [];
-  /** One per depth, made on first use and used again for every container at that depth. */
+  /** One per depth, created on first use and reused for every container at that depth. */
   readonly #levels: Level[] = [];
   #level: Level | undefined;
   #depth = 0;
@@ -107,24 +107,24 @@ class StructureCheck {
     this.#valueCount = valueCount;
   }
 
-  /** Text with such a key is built by hand, value by value, which takes longer. */
+  /** Text with an escaped key is built value by value, which takes longer, so fewer values are allowed. */
   refuseManyBesideEscapes(): void {
     const values = Math.floor(this.#limits.nodesMax / LIMITS.jsonEscapedKeyWeight);
     if (!this.hasEscapedKeys || this.#valueCount <= values) return;
     const remedy = 'Write keys without backslashes, or send fewer values at a time.';
     throw new JsonError(
       'too_many_values',
-      `There are more than ${values} values beside a key with an escape. ${remedy}`,
+      `There are more than ${values} values, and at least one key has an escape. ${remedy}`,
     );
   }
 
-  /** Where the outermost object has its members, so that whoever edits it need not search. */
+  /** Where the members of the outermost object are, so that an edit need not search for them. */
   root(): JsonContainer | null {
     const start = afterSpace(this.#bytes, 0);
     return this.#bytes[start] === OPEN_BRACE ? { isObject: true, inside: start + 1, members: this.#members } : null;
   }
 
-  /** Closes what ends here and goes to the next value; after the outermost one, to beyond the end of the text. */
+  /** Closes the containers that end here and goes to the next value; past the end of the text if there is none. */
   #nextValue(from: number): number {
     const bytes = this.#bytes;
     let end = from;
@@ -142,7 +142,7 @@ class StructureCheck {
         this.#unexpected(at, level.isObject ? 'a comma or }' : 'a comma or ]');
       }
       this.#depth--;
-      // V8 takes an index of -1 for a name, and searches for it.
+      // V8 treats an index of -1 as a property name and looks it up, which is slow.
       this.#level = this.#depth === 0 ? undefined : this.#levels[this.#depth - 1];
       end = at + 1;
       at = afterSpace(bytes, end);
@@ -160,7 +160,7 @@ class StructureCheck {
     return level;
   }
 
-  /** To where the key's value begins. */
+  /** Returns where the key's value begins. */
   #afterKey(openingQuote: number, level: Level): number {
     const bytes = this.#bytes;
     if (bytes[openingQuote] !== QUOTE) this.#unexpected(openingQuote, 'a key in double quotes');
@@ -244,7 +244,7 @@ class StructureCheck {
     const keys = this.#limits.keysMax;
     this.#refuse(
       'too_many_keys',
-      `There are more than ${keys} keys, where one with an escape counts as ${LIMITS.jsonEscapedKeyWeight}. Send fewer, or send data as the text of a string.`,
+      `There are more than ${keys} keys; a key with an escape counts as ${LIMITS.jsonEscapedKeyWeight}. Send fewer, or send the data as text in a string.`,
     );
   }
 
@@ -265,7 +265,7 @@ class StructureCheck {
   }
 
   #refuseDuplicate(): never {
-    this.#refuse('duplicate_key', `${this.path()} stands twice in the same object. Send each key once.`);
+    this.#refuse('duplicate_key', `${this.path()} appears twice in the same object. Send each key once.`);
   }
 
   #refuse(code: JsonErrorCode, message: string): never {
@@ -278,11 +278,11 @@ class StructureCheck {
   }
 }
 
-/** Where the walk stands in one open object or array. */
+/** The current position in one open object or array. */
 class Level {
   isObject = false;
   index = 0;
-  /** Of the member whose key was read last. */
+  /** Where the value of the last key begins. */
   valueStart = 0;
   readonly keys: KeySet;
 

@@ -12,7 +12,7 @@ function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Lets everything that is ready run; the batcher itself waits for the ends of turns. */
+/** Lets all pending callbacks run; the batcher waits for the end of a turn of the event loop. */
 async function settle(): Promise<void> {
   for (let turns = 0; turns < 6; turns++) await turn();
 }
@@ -43,7 +43,7 @@ function startBatcher(options: { batchMax?: number; inFlightMax?: number; queueM
 }
 
 describe('Batcher', () => {
-  it('sends what one turn submits as one batch, with all its ticks and promise callbacks', async () => {
+  it('sends the operations of one turn as one batch, including those of its ticks and promise callbacks', async () => {
     const { batcher, started } = startBatcher();
     const first = batcher.submit('a');
     const later = Promise.resolve()
@@ -59,7 +59,7 @@ describe('Batcher', () => {
     expect(await Promise.all([first, later, last])).toEqual(['did a', 'did b', 'did c']);
   });
 
-  it('waits while every turn brings more, but not for ever', async () => {
+  it('waits while every turn adds operations, but not forever', async () => {
     const { batcher, started } = startBatcher({ batchMax: 100 });
     void batcher.submit('first');
     for (let count = 0; count < 20; count++) {
@@ -70,7 +70,7 @@ describe('Batcher', () => {
     expect(started[0]!.ops.length).toBeLessThan(8);
   });
 
-  it('does not wait when a turn brought no more', async () => {
+  it('does not wait after a turn that added no operation', async () => {
     const { batcher, started } = startBatcher();
     void batcher.submit('a');
     await turn();
@@ -78,7 +78,7 @@ describe('Batcher', () => {
     expect(started).toHaveLength(1);
   });
 
-  it('takes along what is submitted in the turn in which a batch returns', async () => {
+  it('includes operations submitted in the turn in which a batch returns', async () => {
     const { batcher, started } = startBatcher();
     const first = batcher.submit('a');
     await settle();
@@ -90,7 +90,7 @@ describe('Batcher', () => {
     expect(started[1]!.ops).toEqual(['b', 'c']);
   });
 
-  it('gathers what comes while a batch runs', async () => {
+  it('collects the operations submitted while a batch runs', async () => {
     const { batcher, started } = startBatcher();
     void batcher.submit('a');
     await settle();
@@ -104,7 +104,7 @@ describe('Batcher', () => {
     expect(started[1]!.ops).toEqual(['b', 'c', 'd']);
   });
 
-  it('keeps to the size of a batch and to the batches in flight', async () => {
+  it('respects the limits on batch size and batches in flight', async () => {
     const { batcher, started } = startBatcher({ batchMax: 2, inFlightMax: 2 });
     for (const op of ['a', 'b', 'c', 'd', 'e']) void batcher.submit(op);
     await settle();
@@ -125,21 +125,24 @@ describe('Batcher', () => {
     expect(started[1]!.ops).toEqual(['b', 'd']);
   });
 
-  it.each([1, 2, 4, 16])('lets the others come through a flood of urgent ones, in batches of %d', async (batchMax) => {
-    const { batcher, started } = startBatcher({ batchMax });
-    for (const op of ['a', 'b']) void batcher.submit(op);
-    for (let count = 0; count < 2 * batchMax; count++) void batcher.submit('!');
-    await settle();
-    for (let turn = 0; turn < 8; turn++) {
-      for (let count = 0; count < batchMax; count++) void batcher.submit('!');
-      await started.at(-1)!.finish();
-    }
-    const served = started.flatMap(({ ops }) => ops);
-    expect(served.filter((op) => op !== '!')).toEqual(['a', 'b']);
-    expect(served.filter((op) => op === '!').length).toBeGreaterThan(served.length / 2);
-  });
+  it.each([1, 2, 4, 16])(
+    'serves other operations during a flood of urgent ones, in batches of %d',
+    async (batchMax) => {
+      const { batcher, started } = startBatcher({ batchMax });
+      for (const op of ['a', 'b']) void batcher.submit(op);
+      for (let count = 0; count < 2 * batchMax; count++) void batcher.submit('!');
+      await settle();
+      for (let turn = 0; turn < 8; turn++) {
+        for (let count = 0; count < batchMax; count++) void batcher.submit('!');
+        await started.at(-1)!.finish();
+      }
+      const served = started.flatMap(({ ops }) => ops);
+      expect(served.filter((op) => op !== '!')).toEqual(['a', 'b']);
+      expect(served.filter((op) => op === '!').length).toBeGreaterThan(served.length / 2);
+    },
+  );
 
-  it('rejects what finds the queue full, and nothing else', async () => {
+  it('rejects only the operations that find the queue full', async () => {
     const { batcher, started } = startBatcher({ batchMax: 1, queueMax: 2 });
     const running = batcher.submit('a');
     await settle();
@@ -151,7 +154,7 @@ describe('Batcher', () => {
     expect(await Promise.all([running, ...waiting])).toEqual(['did a', 'did b', 'did c']);
   });
 
-  it('rejects one operation for its own error, and not its neighbours', async () => {
+  it('rejects one operation for its own error, and no other', async () => {
     const { batcher, started } = startBatcher();
     const submitted = Promise.allSettled(['a', 'b', 'c'].map((op) => batcher.submit(op)));
     await settle();
@@ -205,7 +208,7 @@ describe('Batcher', () => {
     await idle;
   });
 
-  it('refuses what comes after closing, and answers what came before', async () => {
+  it('refuses operations after closing, and answers earlier ones', async () => {
     const { batcher, started } = startBatcher({ batchMax: 1 });
     const before = [batcher.submit('a'), batcher.submit('b')];
     const closed = batcher.close();

@@ -1,13 +1,13 @@
 export interface BatcherOptions<Op, Out> {
-  /** Answers each operation in its place; an Error in a place rejects that operation alone, a rejection all of them. */
+  /** Returns one result per operation, in order; an Error rejects its operation alone, a rejection all of them. */
   readonly run: (ops: Op[]) => Promise<readonly (Out | Error)[]>;
   readonly batchMax: number;
   readonly inFlightMax: number;
   /** How many operations may wait for a batch. */
   readonly queueMax: number;
-  /** What a caller is told in the place of whatever its operation failed of: a wrapper around each promise would cost more. */
+  /** Maps a failure to the error that the caller gets; cheaper than wrapping every promise. */
   readonly failure?: (cause: unknown) => Error;
-  /** Urgent operations stand first in a batch and overtake the others, but never shut them out. */
+  /** Urgent operations go first in a batch, but never shut the others out. */
   readonly urgent?: (op: Op) => boolean;
 }
 
@@ -25,15 +25,15 @@ interface Waiting<Op, Out> {
   readonly reject: (error: unknown) => void;
 }
 
-/** After this many batches of urgent operations alone, the next one takes another along. */
+/** After this many batches with only urgent operations, the next one includes another operation. */
 const URGENT_ONLY_BATCHES_MAX = 3;
 
-/** Turns of the event loop for which a batch waits while each brings more: a commit costs more than a turn. */
+/** How many turns of the event loop a batch waits while each adds operations: a commit costs more than a turn. */
 const GATHERING_TURNS_MAX = 4;
 
 /**
- * Gathers operations while the last batch runs and sends them together. There is no timer: once something waits and
- * nothing runs, a batch leaves at the end of the first turn of the event loop that brought no more, or of the fourth.
+ * Collects operations while the last batch runs and sends them together. There is no timer: when operations wait and
+ * nothing runs, a batch starts after the first turn of the event loop that added none, or after the fourth turn.
  */
 export class Batcher<Op, Out> {
   readonly #options: BatcherOptions<Op, Out>;
@@ -49,7 +49,7 @@ export class Batcher<Op, Out> {
     this.#options = options;
   }
 
-  /** How many operations wait for a batch. */
+  /** The number of operations that wait for a batch. */
   get depth(): number {
     return this.#urgent.length + this.#others.length;
   }
@@ -57,7 +57,7 @@ export class Batcher<Op, Out> {
   submit(op: Op): Promise<Out> {
     if (this.#isClosed) return Promise.reject(this.#failure(new BatcherClosed('The batcher is closed.')));
     if (this.depth >= this.#options.queueMax) {
-      return Promise.reject(this.#failure(new BatcherFull(`${this.depth} operations are waiting, and no more may.`)));
+      return Promise.reject(this.#failure(new BatcherFull(`The queue is full: ${this.depth} operations are waiting.`)));
     }
     return new Promise((resolve, reject) => {
       const queue = this.#options.urgent?.(op) ? this.#urgent : this.#others;
@@ -72,7 +72,7 @@ export class Batcher<Op, Out> {
     return new Promise((resolve) => this.#idleWaiters.push(resolve));
   }
 
-  /** Refuses what is submitted from now on; resolves when all that came before is answered. */
+  /** Refuses new operations; resolves when all earlier ones are answered. */
   close(): Promise<void> {
     this.#isClosed = true;
     return this.idle();
@@ -84,7 +84,7 @@ export class Batcher<Op, Out> {
     this.#gather(GATHERING_TURNS_MAX, this.depth);
   }
 
-  /** At the end of a turn all sockets that had something to say were heard; if they said more, more may follow. */
+  /** A turn of the event loop reads every socket that is ready; if it added operations, the next turn may add more. */
   #gather(turnsLeft: number, depthBefore: number): void {
     setImmediate(() => {
       if (turnsLeft > 1 && this.depth > depthBefore) {
@@ -116,7 +116,8 @@ export class Batcher<Op, Out> {
   async #runBatch(batch: readonly Waiting<Op, Out>[]): Promise<void> {
     try {
       const outs = await this.#options.run(batch.map(({ op }) => op));
-      if (outs.length !== batch.length) throw new Error(`A batch of ${batch.length} got ${outs.length} answers.`);
+      if (outs.length !== batch.length)
+        throw new Error(`A batch of ${batch.length} operations got ${outs.length} results.`);
       batch.forEach(({ resolve, reject }, index) => {
         const out = outs[index]!;
         if (out instanceof Error) reject(this.#failure(out));
@@ -139,7 +140,7 @@ export class Batcher<Op, Out> {
   }
 }
 
-/** A queue that takes from its front by moving an index, and moves its items only when half of it is spent. */
+/** A queue that takes from the front by moving an index; it drops used items when they are half of the array. */
 class Fifo<Item> {
   #items: Item[] = [];
   #head = 0;

@@ -2,14 +2,14 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ManualClock, systemClock } from './clock.ts';
 
 describe('ManualClock', () => {
-  it('stands still until it is advanced', () => {
+  it('does not move until it is advanced', () => {
     const clock = new ManualClock(1000);
     expect([clock.nowMs(), clock.monotonicMs()]).toEqual([1000, 0]);
     clock.advance(25);
     expect([clock.nowMs(), clock.monotonicMs()]).toEqual([1025, 25]);
   });
 
-  it('runs timers in the order they fall due, each at its own time, equal ones as they were set', () => {
+  it('runs timers in the order they are due, each at its own time', () => {
     const clock = new ManualClock(100);
     const ran: [string, number][] = [];
     const note = (name: string) => (): unknown => ran.push([name, clock.nowMs()]);
@@ -26,7 +26,7 @@ describe('ManualClock', () => {
     expect(clock.pendingTimers).toBe(1);
   });
 
-  it('runs a timer that another one sets, if it falls due on the way', () => {
+  it('runs a timer set by another timer if it is due in time', () => {
     const clock = new ManualClock();
     const ran: number[] = [];
     clock.after(10, () => {
@@ -48,7 +48,7 @@ describe('ManualClock', () => {
     expect(run).not.toHaveBeenCalled();
   });
 
-  it('steps the wall clock alone', () => {
+  it('sets the wall clock without moving the monotonic one', () => {
     const clock = new ManualClock(1000);
     const run = vi.fn();
     clock.after(10, run);
@@ -59,7 +59,7 @@ describe('ManualClock', () => {
     expect(run).toHaveBeenCalledOnce();
   });
 
-  it('says so when a timer sets itself again without delay', () => {
+  it('throws if a timer keeps setting itself again without delay', () => {
     const clock = new ManualClock();
     const again = (): void => {
       clock.after(0, again);
@@ -87,7 +87,7 @@ describe('systemClock', () => {
     expect(cancelled).not.toHaveBeenCalled();
   });
 
-  it('waits longer than one timer of Node can', () => {
+  it('waits longer than the longest timer of Node', () => {
     vi.useFakeTimers();
     const run = vi.fn();
     const cancelled = vi.fn();

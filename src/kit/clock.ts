@@ -1,4 +1,4 @@
-/** A timer that was set; cancelling twice, or after it ran, does nothing. */
+/** A running timer; cancelling it twice, or after it ran, does nothing. */
 export interface Timer {
   cancel(): void;
 }
@@ -8,16 +8,16 @@ export interface TimerOptions {
   unref?: boolean;
 }
 
-/** The only source of time: whoever needs it takes a Clock, so that tests decide what time it is. */
+/** The only source of time: code takes a Clock, so that tests can set the time. */
 export interface Clock {
   /** Wall time in milliseconds since 1970; it may step backwards. */
   nowMs(): number;
-  /** Milliseconds since some fixed moment; never goes back, so durations are measured with it. */
+  /** Milliseconds since a fixed moment; never steps back, so use it to measure durations. */
   monotonicMs(): number;
   after(ms: number, run: () => void, options?: TimerOptions): Timer;
 }
 
-/** Node fires a longer timer at once, with a warning. */
+/** Node runs a longer timer at once, with a warning. */
 const NODE_TIMER_MS_MAX = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
@@ -49,14 +49,14 @@ interface ManualTimer {
   readonly run: () => void;
 }
 
-/** A test that fires this many timers in one advance has a timer that sets itself again without delay. */
+/** If one advance runs this many timers, one of them sets itself again without delay. */
 const MANUAL_TIMERS_PER_ADVANCE_MAX = 1_000_000;
 
-/** A clock that stands still until a test advances it. */
+/** A clock that moves only when a test advances it. */
 export class ManualClock implements Clock {
   #nowMs: number;
   #monotonicMs = 0;
-  /** Ordered by due time, and by the order of setting among equals. */
+  /** Sorted by due time; timers due at the same time keep the order in which they were set. */
   readonly #timers: ManualTimer[] = [];
 
   constructor(startMs = 0) {
@@ -71,12 +71,12 @@ export class ManualClock implements Clock {
     return this.#monotonicMs;
   }
 
-  /** How many timers are set and have not run yet. */
+  /** The number of timers that have not run yet. */
   get pendingTimers(): number {
     return this.#timers.length;
   }
 
-  /** Whether a timer runs out after exactly that time from now. */
+  /** True if a timer is due in exactly this time. */
   fallsDueIn(ms: number): boolean {
     return this.#timers.some(({ dueMs }) => dueMs === this.#monotonicMs + ms);
   }
@@ -88,7 +88,7 @@ export class ManualClock implements Clock {
     return { cancel: () => this.#cancel(timer) };
   }
 
-  /** Moves both times forward and runs what falls due on the way, each at its own moment. */
+  /** Moves both times forward and runs each timer at the moment it is due. */
   advance(ms: number): void {
     const endMs = this.#monotonicMs + ms;
     for (let fired = 0; ; fired++) {
@@ -102,7 +102,7 @@ export class ManualClock implements Clock {
     this.#moveTo(endMs);
   }
 
-  /** Steps the wall clock alone, as a time server or an operator would; no timer notices. */
+  /** Sets the wall clock only, as a time server would; timers are not affected. */
   setNowMs(ms: number): void {
     this.#nowMs = ms;
   }

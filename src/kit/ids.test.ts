@@ -7,7 +7,7 @@ const NOW_MS = Date.UTC(2026, 10, 15);
 const ids = fc.bigInt({ min: 0n, max: (1n << 63n) - 1n });
 
 describe('IdSource', () => {
-  it('says when and where an id was made', () => {
+  it('encodes the time and the instance in an id', () => {
     const id = new IdSource(new ManualClock(NOW_MS), 1023).next();
     expect(idTimeMs(id)).toBe(NOW_MS);
     expect((id >> 12n) & 1023n).toBe(1023n);
@@ -15,7 +15,7 @@ describe('IdSource', () => {
     expect(id < 1n << 63n).toBe(true);
   });
 
-  it('never repeats or goes back, whatever the clock does', () => {
+  it('makes ids that always increase, whatever the clock does', () => {
     fc.assert(
       fc.property(
         fc.array(fc.tuple(fc.integer({ min: -50, max: 50 }), fc.integer({ min: 1, max: 9000 })), { maxLength: 8 }),
@@ -37,7 +37,7 @@ describe('IdSource', () => {
     );
   });
 
-  it('borrows from the next millisecond instead of waiting', () => {
+  it('uses the next millisecond instead of waiting when one is full', () => {
     const source = new IdSource(new ManualClock(NOW_MS), 0);
     const made = Array.from({ length: 4097 }, () => source.next());
     expect(idTimeMs(made[4095]!)).toBe(NOW_MS);
@@ -45,7 +45,7 @@ describe('IdSource', () => {
     expect(new Set(made).size).toBe(4097);
   });
 
-  it('goes with the clock again once it has caught up', () => {
+  it('follows the clock again once it has caught up', () => {
     const clock = new ManualClock(NOW_MS);
     const source = new IdSource(clock, 0);
     for (let made = 0; made < 5000; made++) source.next();
@@ -53,7 +53,7 @@ describe('IdSource', () => {
     expect(source.next()).toBe(idFloorAt(NOW_MS + 10));
   });
 
-  it('takes fractions of milliseconds, and a clock before its time', () => {
+  it('accepts fractions of milliseconds, and times before the epoch', () => {
     expect(idTimeMs(new IdSource(new ManualClock(NOW_MS + 0.7), 0).next())).toBe(NOW_MS);
     const early = new IdSource(new ManualClock(0), 0);
     expect(early.next()).toBeGreaterThanOrEqual(0n);
@@ -66,7 +66,7 @@ describe('IdSource', () => {
 });
 
 describe('idFloorAt', () => {
-  it('is the smallest id of its millisecond', () => {
+  it('returns the smallest id of a millisecond', () => {
     const first = new IdSource(new ManualClock(NOW_MS), 0).next();
     expect(idFloorAt(NOW_MS)).toBe(first);
     expect(idFloorAt(NOW_MS - 1)).toBeLessThan(first);
@@ -76,7 +76,7 @@ describe('idFloorAt', () => {
 });
 
 describe('formatId and parseId', () => {
-  it('go back and forth', () => {
+  it('reverse each other', () => {
     fc.assert(
       fc.property(ids, (id) => {
         const text = formatId('req_', id);
@@ -89,7 +89,7 @@ describe('formatId and parseId', () => {
     expect(formatId('', (1n << 63n) - 1n)).toBe('7zzzzzzzzzzzz');
   });
 
-  it('keep the order', () => {
+  it('keep the order of ids', () => {
     fc.assert(
       fc.property(ids, ids, (left, right) => {
         expect(formatId('', left) < formatId('', right)).toBe(left < right);
@@ -98,7 +98,7 @@ describe('formatId and parseId', () => {
     );
   });
 
-  it('refuse what is no id', () => {
+  it('refuse a number that does not fit in 63 bits', () => {
     expect(() => formatId('', -1n)).toThrow(RangeError);
     expect(() => formatId('', 1n << 63n)).toThrow(RangeError);
   });
@@ -121,7 +121,7 @@ describe('formatId and parseId', () => {
 });
 
 describe('randomBase62', () => {
-  it('has the length asked for and the letters of base62, each about as often', () => {
+  it('has the requested length and uses all base62 characters about equally often', () => {
     expect(randomBase62(0)).toBe('');
     expect(randomBase62(1)).toHaveLength(1);
     const text = randomBase62(62_000);
@@ -134,7 +134,7 @@ describe('randomBase62', () => {
 });
 
 describe('checksum6', () => {
-  it('is six letters that depend on every character', () => {
+  it('is six characters that depend on every character of the text', () => {
     expect(checksum6('abc')).toMatch(/^[0-9A-Za-z]{6}$/);
     expect(checksum6('abc')).toBe(checksum6('abc'));
     expect(new Set(['abc', 'abd', 'acb', 'ab', ''].map(checksum6)).size).toBe(5);

@@ -1,15 +1,15 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Clock } from './clock.ts';
 
-/** 2024-01-01T00:00:00Z: 41 bits of milliseconds last from there until 2093. */
+/** 2024-01-01T00:00:00Z; 41 bits of milliseconds last until 2093. */
 const EPOCH_MS = 1_704_067_200_000;
 const MS_MAX = 2 ** 41 - 1;
 const INSTANCE_MAX = 1023;
 const SEQUENCE_MAX = 4095;
 
 /**
- * Ids of 63 bits that order by time: 41 bits of milliseconds, 10 of the instance, 12 of a sequence. They never repeat or
- * go back within a process, whatever the clock does, and never wait: a full millisecond borrows from the next one.
+ * Makes 63-bit ids that sort by time: 41 bits of milliseconds, 10 of the instance, 12 of a sequence. Within a process
+ * they always increase, even if the clock steps back. When a millisecond is full, ids use the next one at once.
  */
 export class IdSource {
   readonly #clock: Clock;
@@ -22,7 +22,7 @@ export class IdSource {
     this.#instance = checkedInstance(instance);
   }
 
-  /** From now on, ids of another instance. */
+  /** Makes ids of another instance from now on. */
   continueAs(instance: number): void {
     this.#instance = checkedInstance(instance);
   }
@@ -43,7 +43,7 @@ export class IdSource {
 
 function checkedInstance(instance: number): number {
   if (Number.isInteger(instance) && instance >= 0 && instance <= INSTANCE_MAX) return instance;
-  throw new RangeError(`An instance is a whole number from 0 to ${INSTANCE_MAX}, not ${instance}.`);
+  throw new RangeError(`The instance must be a whole number from 0 to ${INSTANCE_MAX}, not ${instance}.`);
 }
 
 function composeId(ms: number, instance: number, sequence: number): bigint {
@@ -63,23 +63,23 @@ export function idTimeMs(id: bigint): number {
 
 const CROCKFORD = '0123456789abcdefghjkmnpqrstvwxyz';
 const ID_CHARACTERS = 13;
-/** Both characters of every 10-bit number at once: six look-ups and one more digit make an id. */
+/** The two characters of every 10-bit number, so that an id takes six look-ups and one more character. */
 const PAIRS = Array.from({ length: 1024 }, (_, bits) => CROCKFORD[bits >> 5]! + CROCKFORD[bits & 31]!);
 const VALUES = new Map([...CROCKFORD].map((character, value) => [character, value]));
 
-/** A fixed width, so that text orders as the ids do. */
+/** Writes an id with a fixed width, so that the text sorts as the ids do. */
 export function formatId(prefix: string, id: bigint): string {
-  if (id < 0n || id >= 1n << 63n) throw new RangeError('An id has 63 bits.');
+  if (id < 0n || id >= 1n << 63n) throw new RangeError('An id must fit in 63 bits.');
   const high = Number(id >> 30n);
   const low = Number(id & 0x3fff_ffffn);
   const top = Math.floor(high / 2 ** 20);
-  // In two halves: V8 writes short strings out where it keeps longer ones as a tree.
+  // In two halves: V8 stores short strings flat, but longer joined ones as a tree of their parts.
   const first = prefix + CROCKFORD[top >> 10]! + PAIRS[top & 1023]! + PAIRS[(high >> 10) & 1023]! + PAIRS[high & 1023]!;
   const second = PAIRS[low >> 20]! + PAIRS[(low >> 10) & 1023]! + PAIRS[low & 1023]!;
   return first + second;
 }
 
-/** Null for anything but what formatId writes: one id has one spelling. */
+/** Null unless the text is exactly what formatId writes: each id has one spelling. */
 export function parseId(prefix: string, text: string): bigint | null {
   if (text.length !== prefix.length + ID_CHARACTERS || !text.startsWith(prefix)) return null;
   let id = 0n;
@@ -92,7 +92,7 @@ export function parseId(prefix: string, text: string): bigint | null {
 }
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-/** The largest multiple of 62 in a byte; larger bytes are thrown away, or the first characters would come up more often. */
+/** The largest multiple of 62 in a byte; larger bytes are dropped, or the first characters would be more frequent. */
 const UNBIASED_BYTES = 248;
 
 export function randomBase62(length: number): string {
@@ -105,7 +105,7 @@ export function randomBase62(length: number): string {
   return text;
 }
 
-/** Six base62 characters that tell a mistyped text from a true one; anyone can compute them. */
+/** Six base62 characters that detect typing errors; not a secret, anyone can compute them. */
 export function checksum6(text: string): string {
   let rest = createHash('sha256').update(text).digest().readUIntBE(0, 6);
   let checksum = '';

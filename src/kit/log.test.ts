@@ -26,7 +26,7 @@ describe('createLog', () => {
     ]);
   });
 
-  it('leaves out what is below its level', () => {
+  it('leaves out lines below its level', () => {
     const { log, lines } = logTo('warn');
     log.debug({}, 'a');
     log.info({}, 'b');
@@ -35,13 +35,13 @@ describe('createLog', () => {
     expect(lines.map(({ level }) => level)).toEqual(['warn', 'error']);
   });
 
-  it('says nothing when silent', () => {
+  it('writes nothing when silent', () => {
     const { log, lines } = logTo('silent');
     log.error({}, 'a');
     expect(lines).toEqual([]);
   });
 
-  it('writes a line without fields, and leaves out what is undefined', () => {
+  it('writes a line without fields, and leaves out undefined fields', () => {
     const { log, lines } = logTo('info');
     log.info({}, 'bare');
     log.info({ gone: undefined, here: null }, 'half');
@@ -51,13 +51,13 @@ describe('createLog', () => {
     ]);
   });
 
-  it('escapes what would break the line', () => {
+  it('escapes line breaks', () => {
     const { log, lines } = logTo('info');
     log.info({ text: 'two\nlines "quoted"' }, 'a "message"\n');
     expect(lines[0]).toMatchObject({ text: 'two\nlines "quoted"', msg: 'a "message"\n' });
   });
 
-  it('never fails on what cannot be written as JSON', () => {
+  it('does not throw on fields that cannot be written as JSON', () => {
     const { log, lines } = logTo('info');
     const circular: Record<string, unknown> = {};
     circular.self = circular;
@@ -109,7 +109,7 @@ describe('errorFields', () => {
     expect(errorFields(error, { stack: true }).error.stack).toContain('log.test');
   });
 
-  it('keeps to a bound', () => {
+  it('shortens long messages and limits the number of causes', () => {
     const loop = new Error('y'.repeat(100_000));
     loop.cause = loop;
     expect(JSON.stringify(errorFields(loop)).length).toBeLessThan(5000);

@@ -5,7 +5,7 @@ export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
 export type LogFields = Readonly<Record<string, unknown>>;
 
-/** Members of a JSON object that are written already, for the one line that every call makes. */
+/** Members of a JSON object that are already written as text; used for the log line of every call. */
 export class WrittenFields {
   readonly members: string;
 
@@ -14,7 +14,7 @@ export class WrittenFields {
   }
 }
 
-/** What the product logs to: fields first, then one sentence. What must not be logged is the caller's matter. */
+/** The log: fields first, then one sentence. Callers must leave out what must not be logged. */
 export interface Log {
   debug(fields: LogFields, message: string): void;
   info(fields: LogFields | WrittenFields, message: string): void;
@@ -33,7 +33,7 @@ export interface RootLog extends Log {
 
 export interface LogOptions {
   readonly level: LogLevel;
-  /** A file descriptor, a file's path, or whatever takes whole lines. */
+  /** A file descriptor, the path of a file, or an object that takes whole lines. */
   readonly destination: number | string | { write(line: string): void };
 }
 
@@ -64,7 +64,7 @@ function droppedLine(lines: number): string {
   return lineOf('warn', { lines }, 'Log lines were dropped because they could not be written.');
 }
 
-/** The second that was last written, up to its full stop; most lines share it with the one before. */
+/** The text of the last second written, up to the decimal point; most lines reuse it. */
 const lastSecond = { number: Number.NaN, text: '' };
 
 function timeText(nowMs: number): string {
@@ -84,16 +84,16 @@ function lineOf(level: LogLevel, fields: LogFields | WrittenFields, message: str
   return `{"level":"${level}","time":"${time}"${comma}${members},"msg":${quoted(message)}}\n`;
 }
 
-/** Characters that stand for themselves in a JSON string. */
+/** Characters that need no escape in a JSON string. */
 const PLAIN = /^[ !#-[\]-~]*$/;
 
-/** As JSON.stringify writes it, and sooner for a usual text. */
+/** The same as JSON.stringify, but faster for text without escapes. */
 export function quoted(text: string | null): string {
   if (text === null) return 'null';
   return PLAIN.test(text) ? `"${text}"` : JSON.stringify(text);
 }
 
-/** What cannot be written must not fail the one who logs it. */
+/** Fields that cannot be written as JSON must not make the caller fail. */
 function membersOf(fields: LogFields): string {
   try {
     return JSON.stringify(fields).slice(1, -1);
@@ -123,7 +123,7 @@ export interface ErrorFields {
 const MESSAGE_CHARACTERS_MAX = 1000;
 const CAUSES_MAX = 3;
 
-/** What a log line says of an error, under `error`; the stack only when someone debugs. */
+/** The fields of an error for a log line, under `error`; the stack only if asked for. */
 export function errorFields(error: unknown, options: { stack?: boolean } = {}): { readonly error: ErrorFields } {
   return { error: describeError(error, options.stack ?? false, CAUSES_MAX) };
 }
@@ -142,7 +142,7 @@ function describeError(error: unknown, withStack: boolean, causesLeft: number): 
   };
 }
 
-/** Anything can be thrown, even what cannot be made a string. */
+/** Any value can be thrown, also one that cannot be converted to a string. */
 function describeOther(thrown: unknown): string {
   return typeof thrown === 'object' || typeof thrown === 'function'
     ? 'A non-Error value was thrown.'

@@ -1,4 +1,4 @@
-/** The name a typing error most likely meant; null when nothing is near enough to be worth saying. */
+/** The name that a typing error most likely meant; null if none is close enough to suggest. */
 export function nearestName(word: string, names: readonly string[]): string | null {
   let nearest: string | null = null;
   let least = Math.min(4, Math.floor(word.length / 4) + 2);
@@ -10,7 +10,7 @@ export function nearestName(word: string, names: readonly string[]): string | nu
   return nearest;
 }
 
-/** Levenshtein's, row by row. */
+/** The Levenshtein distance, computed row by row. */
 function editDistance(a: string, b: string): number {
   let previous = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let i = 1; i <= a.length; i++) {

@@ -1,6 +1,6 @@
 /**
- * The same text as one run of characters. V8 keeps a text that was put together as a tree of its parts, and whoever writes
- * it out goes through all of them: for a text that is part of many others, that is worth doing once.
+ * The same text as a flat string. V8 keeps a joined string as a tree of its parts and walks it on every write, so a
+ * text that is used in many others is worth flattening once.
  */
 export function inOnePiece(text: string): string {
   return Buffer.from(text).toString();

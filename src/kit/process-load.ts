@@ -2,7 +2,7 @@ import { totalmem } from 'node:os';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { getHeapStatistics } from 'node:v8';
 
-/** How often the event loop is asked to be on time; finer would cost an idle process wake-ups. */
+/** How often the delay is sampled; more often would wake an idle process too much. */
 const RESOLUTION_MS = 20;
 const NANOSECONDS_PER_MS = 1e6;
 
@@ -14,7 +14,7 @@ export class EventLoopWatch {
     this.#delays.enable();
   }
 
-  /** By how much it was late, on the mean, since this was last asked. */
+  /** The mean delay since the last call. */
   lagMs(): number {
     const meanMs = this.#delays.mean / NANOSECONDS_PER_MS;
     this.#delays.reset();
@@ -26,18 +26,18 @@ export class EventLoopWatch {
   }
 }
 
-/** What is used of the memory that V8 may use for objects, from 0 to 1. */
+/** The used share of V8's heap limit, from 0 to 1. */
 export function heapShare(): number {
   const { used_heap_size: used, heap_size_limit: limit } = getHeapStatistics();
   return used / limit;
 }
 
-/** All memory of this process, buffers too. */
+/** All memory of this process, including buffers. */
 export function residentBytes(): number {
   return process.memoryUsage.rss();
 }
 
-/** What the machine, or the container this runs in, has. */
+/** The memory of the machine, or of the container if that is less. */
 export function memoryBytes(): number {
   const constrained = process.constrainedMemory();
   const total = totalmem();

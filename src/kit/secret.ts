@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 
 const CONCEALED = '[secret]';
 
-/** Text that must not reach a log, an error or a JSON body by accident; only `reveal` gives it out. */
+/** Text that must not reach a log, an error or a JSON body by accident; only `reveal` returns it. */
 export class Secret {
   readonly #text: string;
 

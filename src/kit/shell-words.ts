@@ -1,4 +1,4 @@
-/** As a shell takes it for one word, whatever is in it. */
+/** Quotes the text so that a shell reads it as one word. */
 export function shellWord(text: string): string {
   return /^[\w./@-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -32,20 +32,20 @@ describe('SseFramer', () => {
     ['LF', '\n'],
     ['CRLF', '\r\n'],
     ['CR', '\r'],
-  ])('cuts at the blank line, with %s', (_, end) => {
+  ])('splits at the blank line, with %s', (_, end) => {
     const first = `event: a${end}data: 1${end}${end}`;
     const second = `data: 2${end}${end}`;
     expect(raws(frame([first + second]))).toEqual([first, second]);
   });
 
-  it('hands a frame out with its last CR, and lets the LF that follows begin the next', () => {
+  it('hands out a frame with its last CR, and begins the next one with a following LF', () => {
     expect(raws(frame(['data: 1\r\n\r', '\ndata: 2\r\n\r\n']))).toEqual(['data: 1\r\n\r', '\ndata: 2\r\n\r\n']);
     expect(fields(frame(['data: 1\r\n\r', '\ndata: 2\r\n\r\n']).frames)).toMatchObject([{ data: '1' }, { data: '2' }]);
     expect(frame(['data: 1\r\n\r', '\n'])).toMatchObject({ frames: [{ data: '1' }], rest: null });
     expect(raws(frame(['data: 1\r', '\n\r', '\n']))).toEqual(['data: 1\r\n\r']);
   });
 
-  it('takes a blank line more for a frame that says nothing', () => {
+  it('reads an extra blank line as an empty frame', () => {
     expect(fields(frame(['\n\ndata: 1\n\n\n']).frames)).toEqual([
       { event: null, data: null, isComment: true },
       { event: null, data: null, isComment: true },
@@ -64,7 +64,7 @@ describe('SseFramer', () => {
     expect(frame([Buffer.of(0xef, 0xbb)]).rest).toEqual(Buffer.of(0xef, 0xbb));
   });
 
-  it('copies nothing of a frame that lies within one chunk', () => {
+  it('does not copy a frame within one chunk', () => {
     const chunk = Buffer.from('data: 1\n\ndata: 2\n\n');
     const framer = new SseFramer(100);
     const offsets: number[] = [];
@@ -75,11 +75,11 @@ describe('SseFramer', () => {
     expect(offsets).toEqual([0, 9]);
   });
 
-  it('keeps a frame that came in pieces after the next ones came', () => {
+  it('keeps the bytes of a frame that came in pieces after later frames came', () => {
     expect(raws(frame(['data', ': 1\n', '\nda', 'ta: 2\n\n']))).toEqual(['data: 1\n\n', 'data: 2\n\n']);
   });
 
-  it('gives back what remained without its end', () => {
+  it('returns the bytes of an unfinished frame', () => {
     expect(frame(['data: 1\n\ndata: [DO']).rest?.toString()).toBe('data: [DO');
     expect(frame(['data: 1\n\n']).rest).toBeNull();
     expect(frame([]).rest).toBeNull();
@@ -95,7 +95,7 @@ describe('SseFramer', () => {
     },
   );
 
-  it('refuses a frame beyond the limit, whole or in pieces', () => {
+  it('refuses a frame above the limit, whole or in pieces', () => {
     const exact = 'data: 34\n\n';
     expect(raws(frame([exact, exact], 10))).toEqual([exact, exact]);
     expect(raws(frame([exact + exact], 10))).toEqual([exact, exact]);
@@ -104,7 +104,7 @@ describe('SseFramer', () => {
     expect(() => frame(['data: 3', '4567'], 10)).toThrow(SseFrameTooLarge);
   });
 
-  it('does work in proportion to the bytes when they come one by one', () => {
+  it('takes linear time when bytes come one by one', () => {
     const searched = vi.spyOn(Buffer.prototype, 'indexOf');
     let copiedBytes = 0;
     const copy = Buffer.prototype.copy;
@@ -184,7 +184,7 @@ const lines = fc.oneof(
 const events = fc.tuple(fc.array(fc.tuple(lines, lineEnds), { maxLength: 4 }), lineEnds);
 const streams = fc.array(events, { maxLength: 6 });
 
-/** A CR and an LF that meet make one line end, so a blank line must not begin with LF after CR. */
+/** CR followed by LF is one line end, so a blank line must not begin with LF after CR. */
 function writeStream(stream: readonly (readonly [readonly (readonly [string, string])[], string])[]): string[] {
   let last = '';
   const put = (line: string, end: string): string => {
@@ -200,8 +200,8 @@ function cut(bytes: Buffer, cuts: readonly number[]): Buffer[] {
   return [0, ...places].map((start, index) => bytes.subarray(start, places[index] ?? bytes.length));
 }
 
-describe('SseFramer, with someone who takes the frames he knows', () => {
-  /** Takes whole frames of one line that begin with this, and notes what he was asked about. */
+describe('SseFramer, with a callback that consumes known frames', () => {
+  /** Consumes whole one-line frames that begin with this text, and records its calls. */
   function taking(
     chunks: readonly string[],
     known: string,
@@ -224,7 +224,7 @@ describe('SseFramer, with someone who takes the frames he knows', () => {
     return { events, asked };
   }
 
-  it('offers him what begins at every frame, and goes on where he stopped', () => {
+  it('calls it at the start of every frame, and continues where it stopped', () => {
     const { events } = taking(['k: 1\n\nk: 2\n\ndata: 3\n\nk: 4\n\nk: 5\n\n\n', 'k: 6\n\n', 'data: 7\n\n'], 'k');
     expect(events).toEqual([
       'taken k: 1\n\nk: 2\n\n',
@@ -236,13 +236,13 @@ describe('SseFramer, with someone who takes the frames he knows', () => {
     ]);
   });
 
-  it('offers him a frame that came in pieces once it is whole, and nothing in the middle of one', () => {
+  it('calls it for a frame in pieces once that is whole, and never inside a frame', () => {
     const { events, asked } = taking(['data: 1\n', 'k: 2\n\n', 'k: ', '3\n', '\nk: 4\n\nk', ': 5\n\n'], 'k');
     expect(events).toEqual(['frame data: 1\nk: 2\n\n', 'taken k: 3\n\n', 'taken k: 4\n\n', 'taken k: 5\n\n']);
     expect(asked).toBe(9);
   });
 
-  it('knows the lines of a frame that follows what he took', () => {
+  it('counts the lines of a frame that follows consumed ones', () => {
     expect(taking(['k: 1\n\ndata: a\ndata: b\n', '\nk: 2\n\nda', 'ta: c\n'], 'k').events).toEqual([
       'taken k: 1\n\n',
       'frame data: a\ndata: b\n\n',
@@ -251,7 +251,7 @@ describe('SseFramer, with someone who takes the frames he knows', () => {
     ]);
   });
 
-  it('does not take a line end that belongs to the frame before for a beginning', () => {
+  it('does not call it at a line end that belongs to the previous frame', () => {
     expect(taking(['data: 1\r\n\r', '\nk: 2\n\n', 'k: 3\n\n'], 'k').events).toEqual([
       'frame data: 1\r\n\r',
       'frame \nk: 2\n\n',
@@ -259,17 +259,17 @@ describe('SseFramer, with someone who takes the frames he knows', () => {
     ]);
   });
 
-  it('offers him what follows a byte order mark', () => {
+  it('calls it after a byte order mark', () => {
     expect(taking(['\ufeffk: 1\n\nk: 2\n\n'], 'k').events).toEqual(['taken k: 1\n\nk: 2\n\n']);
   });
 
-  it('still measures what he leaves', () => {
+  it('applies the size limit to frames that it does not consume', () => {
     expect(() => taking(['k: 1\n\n', `data: ${'x'.repeat(50)}\n\n`], 'k', 40)).toThrow(SseFrameTooLarge);
   });
 });
 
-describe('SseFramer, for any stream and any cutting', () => {
-  it('finds the frames that were written, and loses no byte', () => {
+describe('SseFramer, for any stream cut in any way', () => {
+  it('finds all frames and loses no byte', () => {
     fc.assert(
       fc.property(streams, fc.array(fc.nat(200), { maxLength: 12 }), fc.boolean(), (stream, cuts, withMark) => {
         const written = writeStream(stream);

@@ -1,4 +1,4 @@
-/** Server-sent events as bytes: cut into frames, looked into only when someone asks, and written. */
+/** Server-sent events as bytes: split into frames, parsed only on demand, and written. */
 
 const LF = 0x0a;
 const CR = 0x0d;
@@ -19,7 +19,7 @@ export class SseFrame {
   readonly #lineCount: number;
   #fields: SseFields | null = null;
 
-  /** The line count leaves the blank one out; Infinity if it was not counted. */
+  /** The line count does not include the blank line; Infinity if the lines were not counted. */
   constructor(raw: Buffer, lineCount = Number.POSITIVE_INFINITY) {
     this.raw = raw;
     this.#lineCount = lineCount;
@@ -29,12 +29,12 @@ export class SseFrame {
     return this.#read().event;
   }
 
-  /** The data lines joined by line feeds; null if there is nothing in them, and then a client ignores the frame. */
+  /** The data lines joined by line feeds; null if they are empty: clients ignore such a frame. */
   get data(): string | null {
     return this.#read().data;
   }
 
-  /** True if there is nothing but comments, or nothing at all. */
+  /** True if the frame has only comments, or nothing. */
   get isComment(): boolean {
     return this.#read().isComment;
   }
@@ -51,7 +51,7 @@ interface SseFields {
   isComment: boolean;
 }
 
-/** The usual frame, a single data line, without cutting it into lines. */
+/** Reads the usual frame, a single data line, without splitting it into lines. */
 function readDataLine(raw: Buffer): SseFields | null {
   if (raw[0] !== 0x64 || raw[1] !== 0x61 || raw[2] !== 0x74 || raw[3] !== 0x61 || raw[4] !== 0x3a) return null;
   let end = raw.length;
@@ -76,26 +76,26 @@ function readFields(raw: Buffer): SseFields {
 }
 
 /**
- * Asked wherever a frame begins: whoever knows frames by their bytes takes as many whole ones as he knows, and answers
- * where the first byte stands that he did not take. A frame that ends in CR is not his: an LF may follow.
+ * Called wherever a frame begins. It may consume whole frames that it recognises by their bytes, and returns the
+ * position of the first byte that it did not consume. It must not consume a frame that ends in CR: an LF may follow.
  */
 export type TakeFrames = (bytes: Buffer, from: number) => number;
 
 const takeNone: TakeFrames = (_bytes, from) => from;
 
 /**
- * Cuts a stream of bytes into frames, whatever its line ends and wherever its chunks break. No byte is searched twice,
- * and a frame that lies within one chunk is not copied.
+ * Splits a byte stream into frames, with any line ends and however the chunks are cut. No byte is searched twice, and a
+ * frame within one chunk is not copied.
  */
 export class SseFramer {
   readonly #frameBytesMax: number;
   readonly #begun: GrowingBuffer;
-  /** The first bytes of the stream while they may still become a byte order mark; null afterwards. */
+  /** The first bytes of the stream while they could be the start of a byte order mark; null afterwards. */
   #head: Buffer | null = NOTHING;
   #lineCount = 0;
-  /** Nothing of the current line was seen yet. */
+  /** True if no byte of the current line has arrived. */
   #isLineEmpty = true;
-  /** The last chunk ended in CR, so that an LF coming next is part of the same line end. */
+  /** True if the last chunk ended in CR: an LF that comes next belongs to the same line end. */
   #isAfterCr = false;
 
   constructor(frameBytesMax: number) {
@@ -103,7 +103,7 @@ export class SseFramer {
     this.#begun = new GrowingBuffer();
   }
 
-  /** A frame goes out with its blank line's CR; an LF that comes later is the first byte of the next frame's raw. */
+  /** A frame is handed out with the CR of its blank line; an LF that comes later begins the next frame. */
   push(chunk: Buffer, onFrame: (frame: SseFrame) => void, take: TakeFrames = takeNone): void {
     const bytes = this.#head === null ? chunk : this.#withoutMark(chunk);
     if (bytes.length === 0) return;
@@ -135,8 +135,8 @@ export class SseFramer {
   }
 
   /**
-   * What remained without its end. Where only the blank line is missing, as some hosts do at the very end, it is added
-   * and the frame goes out; null if nothing remained.
+   * Returns the bytes of an unfinished frame, or null. If only the final blank line is missing, as with some hosts, it
+   * is added and the frame is handed out.
    */
   end(onFrame: (frame: SseFrame) => void): Buffer | null {
     const rest = this.#head ?? this.#begun.take();
@@ -182,21 +182,21 @@ export class SseFramer {
   }
 }
 
-/** Where the first frame begins that nobody takes. */
+/** The position of the first frame that `take` does not consume. */
 function afterTaken(bytes: Buffer, from: number, take: TakeFrames): number {
   let start = from;
   for (let end = take(bytes, start); end > start; end = take(bytes, start)) start = end;
   return start;
 }
 
-/** The place of the next such byte, or the length if there is none: then it is never searched for again. */
+/** The position of the next such byte; the buffer's length if there is none, so that it is not searched for again. */
 function find(bytes: Buffer, byte: number, from: number): number {
   if (bytes[from] === byte) return from;
   const at = bytes.indexOf(byte, from);
   return at === -1 ? bytes.length : at;
 }
 
-/** Appends by doubling, so that a frame that arrives byte by byte costs no more than twice its size. */
+/** Doubles its size when full, so that a frame that arrives byte by byte is copied at most twice. */
 class GrowingBuffer {
   #buffer = NOTHING;
   length = 0;
@@ -212,7 +212,7 @@ class GrowingBuffer {
     this.length = needed;
   }
 
-  /** Hands the bytes over for good: what is appended next lies elsewhere. */
+  /** Hands over the bytes; later appends go to a new buffer. */
   take(): Buffer {
     const taken = this.#buffer.subarray(0, this.length);
     this.#buffer = NOTHING;
@@ -221,9 +221,10 @@ class GrowingBuffer {
   }
 }
 
-/** Writes one event; a line break in the data, of whatever kind, begins a new data line. */
+/** Writes one event; every line break in the data (CR, LF or CRLF) begins a new data line. */
 export function encodeSse(event: { event?: string; data: string }): string {
-  if (event.event !== undefined && /[\r\n]/.test(event.event)) throw new RangeError('A name of an event is one line.');
+  if (event.event !== undefined && /[\r\n]/.test(event.event))
+    throw new RangeError('An event name must be a single line.');
   const name = event.event === undefined ? '' : `event: ${event.event}\n`;
   if (!/[\r\n]/.test(event.data)) return `${name}data: ${event.data}\n\n`;
   return `${name}${event.data

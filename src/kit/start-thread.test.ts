@@ -17,21 +17,21 @@ beforeAll(() => {
 afterEach(() => vi.unstubAllEnvs());
 afterAll(() => rmSync(folder, { recursive: true }));
 
-test('a thread sees nothing of the environment but where compiled sources are kept', async () => {
+test('a thread gets no environment variable except the folder of the compile cache', async () => {
   const tell = `require('node:worker_threads').parentPort.postMessage(Object.keys(process.env))`;
   writeFileSync(join(folder, 'tell.js'), tell);
   vi.stubEnv('TOLLGATE_TEST_SECRET', 'secret');
   const thread = startThread(pathToFileURL(join(folder, 'beside.js')).href, 'tell');
-  // Together, because a thread that ends at once may do so before its message was looked at.
+  // Wait for both: a thread that ends at once may end before its message is read.
   const [[names]] = await Promise.all([once(thread, 'message'), once(thread, 'exit')]);
   expect(names).toEqual(getCompileCacheDir() === undefined ? [] : ['NODE_COMPILE_CACHE']);
 });
 
-describe('the calls out of WebAssembly, which V8 frees while other threads use them,', () => {
+describe('wrappers for calls out of WebAssembly, which V8 may free while other threads use them,', () => {
   const SOURCES = new URL('../store/sqlite/beside.ts', import.meta.url).href;
   const MANY_FILES = 'writer-verbs';
 
-  /** Runs a program that starts a thread from sources, and counts what V8 says that it compiled of such calls. */
+  /** Runs a program that starts a thread from sources, and counts the wrappers that V8 reports as compiled. */
   async function compiledBy(program: string): Promise<number> {
     const log = join(folder, 'code.log');
     const file = join(folder, 'program.mjs');
@@ -48,7 +48,7 @@ describe('the calls out of WebAssembly, which V8 frees while other threads use t
     expect(await compiledBy(program)).toBe(0);
   });
 
-  test('are compiled in others; where no longer, the precaution may go', async () => {
+  test('are compiled in other threads; if not, the precaution can be removed', async () => {
     const entry = new URL(`${MANY_FILES}.ts`, SOURCES).href;
     const program = `import { Worker } from 'node:worker_threads'; new Worker(new URL('${entry}'));`;
     expect(await compiledBy(program)).toBeGreaterThan(0);

@@ -42,7 +42,6 @@ export const NOT_CLEAN_YET: readonly string[] = [
   'src/hosts',
   'src/http',
   'src/http1',
-  'src/json',
   'src/ledger',
   'src/limits.ts',
   'src/money',

@@ -55,7 +55,7 @@ function framingOf(status: number, headers: Record<string, string>): BodyFraming
   return length === undefined ? 'until-close' : Number(length);
 }
 
-/** True if a body was announced where none is allowed: if it comes anyway, the next call must not read it as its answer. */
+/** True if a body was announced where none is allowed: if it comes, the next call must not read it as its answer. */
 function mayTrail(framing: BodyFraming, headers: Record<string, string>): boolean {
   if (framing !== 0) return false;
   return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';

@@ -4,7 +4,7 @@ import { Http1Answer } from './answer.ts';
 
 const HEAD_MAX = 1024;
 
-/** What an answer was understood as, however it was cut. */
+/** Reads an answer that arrives in these pieces. */
 function readAll(pieces: readonly Buffer[]) {
   const heads: [number, Record<string, unknown>][] = [];
   const answer = new Http1Answer(HEAD_MAX, (status, headers) => heads.push([status, { ...headers }]));
@@ -19,7 +19,7 @@ const chunk = (text: string): string => `${text.length.toString(16)}\r\n${text}\
 const CHUNKED = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n';
 
 describe('an answer of a known length', () => {
-  it('is over with its last byte', () => {
+  it('ends with its last byte', () => {
     const text = 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\nX-Thing:  a b \r\n\r\nhello';
     expect(read(text)).toMatchObject({ body: 'hello', over: true, broken: null, excess: false, keepsConnection: true });
     expect(read(text).heads).toEqual([[200, { 'content-length': '5', 'x-thing': 'a b' }]]);
@@ -31,19 +31,19 @@ describe('an answer of a known length', () => {
     expect(read('HTTP/1.1 204 No Content\r\n\r\n')).toMatchObject({ over: true });
   });
 
-  it('shows what came beyond it', () => {
+  it('reports bytes after its end', () => {
     expect(read('HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\nab')).toMatchObject({ body: 'a', excess: true });
   });
 });
 
 describe('an answer in chunks', () => {
-  it('is over with its last chunk, whatever extensions and trailers it has', () => {
+  it('ends with its last chunk, with or without extensions and trailers', () => {
     const text = `${CHUNKED}${chunk('one ')}3;why=not\r\ntwo\r\n0\r\nX-Sum: 1\r\nY: 2\r\n\r\n`;
     expect(read(text)).toMatchObject({ body: 'one two', over: true, broken: null, excess: false });
   });
 
   it.each([
-    ['a size that is none', 'g\r\n'],
+    ['an invalid size', 'g\r\n'],
     ['no size', '\r\n'],
     ['an extension without a size', ';a\r\n'],
     ['a sign', '+5\r\nhello\r\n'],
@@ -55,23 +55,23 @@ describe('an answer in chunks', () => {
     ['an endless extension', `5;${'x'.repeat(HEAD_MAX + 1)}`],
     ['a broken trailer', '0\r\na\rb\r\n\r\n'],
     ['endless trailers', `0\r\n${'x'.repeat(HEAD_MAX + 1)}`],
-  ])('is broken by %s', (_what, rest) => {
+  ])('is refused with %s', (_what, rest) => {
     expect(read(CHUNKED + rest)).toMatchObject({ over: false, endsHere: false, broken: expect.any(String) });
   });
 
-  it('gives what came before it broke', () => {
+  it('returns the body bytes before the malformed chunk', () => {
     expect(read(`${CHUNKED}${chunk('fine')}zz`)).toMatchObject({ body: 'fine', broken: expect.any(String) });
   });
 });
 
 describe('an answer that ends with its connection', () => {
-  it('is never over by itself and keeps no connection', () => {
+  it('does not end by itself and keeps no connection', () => {
     const answer = read('HTTP/1.1 200 OK\r\n\r\nsome');
     expect(answer).toMatchObject({ body: 'some', over: false, endsHere: true, keepsConnection: false });
   });
 });
 
-describe('what the head says of the connection', () => {
+describe('whether the connection is kept, by the head', () => {
   it.each([
     ['HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n', true, null],
     ['HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: Close\r\n\r\n', false, null],
@@ -88,13 +88,13 @@ describe('what the head says of the connection', () => {
 });
 
 describe('interim answers', () => {
-  it('are passed over', () => {
+  it('are skipped', () => {
     const text =
       'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early\r\nlink: x\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok';
     expect(read(text)).toMatchObject({ body: 'ok', over: true, heads: [[200, { 'content-length': '2' }]] });
   });
 
-  it('do not go on for ever', () => {
+  it('are limited in number', () => {
     expect(read('HTTP/1.1 100 Continue\r\n\r\n'.repeat(11)).broken).toMatch(/interim/);
   });
 });
@@ -102,7 +102,7 @@ describe('interim answers', () => {
 test.each([
   ['another protocol', 'SSH-2.0-OpenSSH\r\n\r\n'],
   ['HTTP/2', 'HTTP/2 200\r\n\r\n'],
-  ['a status that is none', 'HTTP/1.1 099 x\r\n\r\n'],
+  ['an invalid status', 'HTTP/1.1 099 x\r\n\r\n'],
   ['a switch of protocols', 'HTTP/1.1 101 Switching\r\nupgrade: x\r\n\r\n'],
   ['a header without a value', 'HTTP/1.1 200 OK\r\nnonsense\r\n\r\n'],
   ['a space in a name', 'HTTP/1.1 200 OK\r\ncontent-length : 1\r\n\r\na'],
@@ -110,23 +110,23 @@ test.each([
   ['a line feed in a value', 'HTTP/1.1 200 OK\r\na: b\nc: d\r\n\r\n'],
   ['two lengths', 'HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\na'],
   ['a length and chunks', 'HTTP/1.1 200 OK\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\na'],
-  ['a length that is none', 'HTTP/1.1 200 OK\r\ncontent-length: -1\r\n\r\na'],
+  ['an invalid length', 'HTTP/1.1 200 OK\r\ncontent-length: -1\r\n\r\na'],
   ['another coding', 'HTTP/1.1 200 OK\r\ntransfer-encoding: gzip, chunked\r\n\r\na'],
   [
     'a length and chunks where there is no body',
     'HTTP/1.1 204 x\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n',
   ],
-  ['a length that is none where there is no body', 'HTTP/1.1 304 x\r\ncontent-length: 0x5\r\n\r\n'],
+  ['an invalid length where there is no body', 'HTTP/1.1 304 x\r\ncontent-length: 0x5\r\n\r\n'],
   ['another coding where there is no body', 'HTTP/1.1 204 x\r\ntransfer-encoding: gzip\r\n\r\n'],
   ['two lengths in an interim answer', 'HTTP/1.1 103 x\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n'],
   ['an interim answer of HTTP/1.0', 'HTTP/1.0 100 x\r\n\r\nHTTP/1.1 200 OK\r\n\r\n'],
   ['an interim answer that ends the connection', 'HTTP/1.1 103 x\r\nconnection: close\r\n\r\nHTTP/1.1 200 OK\r\n\r\n'],
   ['a head beyond all measure', `HTTP/1.1 200 OK\r\na: ${'x'.repeat(HEAD_MAX)}`],
-])('%s is no answer', (_what, text) => {
+])('refuses %s as an answer', (_what, text) => {
   expect(read(text)).toMatchObject({ broken: expect.any(String), heads: [], over: false });
 });
 
-test('an answer means the same however it is cut', () => {
+test('an answer is read the same in any pieces', () => {
   const body = fc.array(fc.string({ minLength: 1, maxLength: 40 }), { maxLength: 8 });
   const framed = fc.tuple(body, fc.constantFrom('length', 'chunked', 'until-close'), fc.boolean()).map(frame);
   fc.assert(

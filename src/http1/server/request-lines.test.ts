@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { mayBecomeHead, mayContinueHead, readRequestLines } from './request-lines.ts';
 
-describe('the lines of a request', () => {
-  it('say what is asked, of whom, and how long the body is', () => {
+describe('readRequestLines', () => {
+  it('reads the method, target, version, headers and length of the body', () => {
     const lines = readRequestLines('POST /v1/x?y HTTP/1.1\r\nHost: a\r\nContent-Length: 12')!;
     expect({ ...lines, headers: { ...lines.headers } }).toEqual({
       method: 'POST',
@@ -15,7 +15,7 @@ describe('the lines of a request', () => {
     });
   });
 
-  it('may ask by any method: whether it is answered is for others to say', () => {
+  it('accepts any method in capital letters; the router decides whether it exists', () => {
     expect(readRequestLines('M-SEARCH /a HTTP/1.1')?.method).toBe('M-SEARCH');
   });
 
@@ -30,7 +30,7 @@ describe('the lines of a request', () => {
     ['chunks in a minor version that does not exist', 'POST / HTTP/1.9\r\ntransfer-encoding: chunked', null],
     ['a length in a version that does not exist', 'POST / HTTP/1.2\r\ncontent-length: 5', null],
     ['a length in another HTTP', 'POST / HTTP/2.0\r\ncontent-length: 5', null],
-  ])('with %s', (_, text, framing) => {
+  ])('reads the framing with %s', (_, text, framing) => {
     expect(readRequestLines(text)?.framing).toBe(framing);
   });
 
@@ -46,29 +46,29 @@ describe('the lines of a request', () => {
     ['one word', 'GET'],
     ['nothing', ''],
     ['two lengths', 'POST / HTTP/1.1\r\ncontent-length: 5\r\ncontent-length: 5'],
-    ['a length that is none', 'POST / HTTP/1.1\r\ncontent-length: +5'],
+    ['an invalid length', 'POST / HTTP/1.1\r\ncontent-length: +5'],
     ['a length and chunks', 'POST / HTTP/1.1\r\ncontent-length: 5\r\ntransfer-encoding: chunked'],
     ['chunks inside something else', 'POST / HTTP/1.1\r\ntransfer-encoding: chunked, gzip'],
     ['another coding', 'POST / HTTP/1.1\r\ntransfer-encoding: identity'],
     ['a broken header', 'GET / HTTP/1.1\r\nhost'],
-  ])('are none with %s', (_, text) => {
+  ])('refuses a head with %s', (_, text) => {
     expect(readRequestLines(text)).toBeNull();
   });
 });
 
-describe('what has come of a head', () => {
-  it('may become one while its lines end as they must', () => {
+describe('an unfinished head', () => {
+  it('may become a request while its line ends are valid', () => {
     for (const begun of ['G', 'GET /v1', 'GET / HTTP/1.1\r', 'GET / HTTP/1.1\r\nhost: a\r\n', 'X\tY']) {
       expect([begun, mayBecomeHead(begun)]).toEqual([begun, true]);
     }
   });
 
-  it('may go on as it could have begun', () => {
+  it('is checked in later pieces by the same rules', () => {
     expect([mayContinueHead('1\r'), mayContinueHead('\r\nhost: a'), mayContinueHead('x')]).toEqual([true, true, true]);
     expect([mayContinueHead('1\n'), mayContinueHead('\rhost'), mayContinueHead('a\0')]).toEqual([false, false, false]);
   });
 
-  it('is given up as soon as it cannot', () => {
+  it('is refused at the first byte that no head can have', () => {
     for (const begun of [
       'get /',
       '{"model":',
