@@ -14,11 +14,12 @@ export function describeHosts(hosts: readonly Host[], count: CountModels = () =>
 }
 
 function traits(host: Host, count: CountModels): string[] {
-  const { row, keySource, local, found } = host;
+  const { row, keySource, local, found, proxy } = host;
   const served = count(row.name);
   return [
     ...(keySource === null ? [] : [keySource]),
     ...(keySource === null || local ? [row.baseUrl] : []),
+    ...(proxy === undefined ? [] : [`through the proxy ${proxy.name} of ${proxy.source}`]),
     ...(served === null && found !== undefined ? [models(found.length)] : []),
     ...(served === 0 ? [whyNothing(host)] : []),
     ...(served !== null && served > 0 ? [models(served)] : []),

@@ -17,6 +17,7 @@ import { lossProblems } from './losses.ts';
 import { selectMasterKey } from './master-key.ts';
 import { defaultProblems, modelProblems, strayHosts } from './models.ts';
 import { ConfigError, type ConfigProblem, problemsOf } from './problems.ts';
+import { withProxies } from './proxies.ts';
 import {
   addressSchema,
   type ConfigFile,
@@ -310,8 +311,11 @@ function selectHosts(
   problems.push(...strayHosts(draft, selection.names, file), ...modelProblems(draft, file));
   problems.push(...ownAddressProblems(draft, selection.configured, file));
   problems.push(...lossProblems(draft, selection.configured, file));
-  if (sources.providerKeys !== 'leave') problems.push(...defaultProblems(draft, selection, file));
-  return selection;
+  if (sources.providerKeys === 'leave') return selection;
+  problems.push(...defaultProblems(draft, selection, file));
+  const { guessed, withoutKey, names } = selection;
+  const configured = withProxies(selection.configured, draft, sources.env, problems);
+  return { configured, guessed, withoutKey, names, problems: selection.problems };
 }
 
 /** A host at our own address would call this gateway again, without end. */

@@ -1,4 +1,5 @@
 import { Agent, request } from 'undici';
+import { proxyAgent } from '../egress/proxy-agent.ts';
 import { tryParseJson } from '../json/json.ts';
 import type { Clock } from '../kit/clock.ts';
 import { LIMITS } from '../limits.ts';
@@ -22,10 +23,8 @@ export async function findLocalHosts(
 ): Promise<LocalHosts> {
   const named = configured.filter(saysItself);
   if (named.length + guessed.length === 0) return { hosts: configured, silent: [] };
-  const agent = new Agent({ maxResponseSize: LIMITS.localHostBytesMax, connect: { timeout: LIMITS.localHostMs } });
   const asked = [...named, ...guessed];
-  const answers = await Promise.all(asked.map((host) => listModels(host, agent, clock)));
-  await agent.destroy();
+  const answers = await Promise.all(asked.map((host) => listModels(host, clock)));
   const foundAt = new Map(asked.map((host, at) => [host.row.name, answers[at] ?? null]));
   const withFound = (host: ConfiguredHost): ConfiguredHost => {
     const found = foundAt.get(host.row.name) ?? null;
@@ -42,7 +41,13 @@ function saysItself({ row, models }: ConfiguredHost): boolean {
   return row.local !== undefined && models.length === 0;
 }
 
-async function listModels({ row, key }: ConfiguredHost, agent: Agent, clock: Clock): Promise<ServedModel[] | null> {
+const ASK_OPTIONS = {
+  maxResponseSize: LIMITS.localHostBytesMax,
+  connectTimeout: LIMITS.localHostMs,
+};
+
+async function listModels({ row, key, proxy }: ConfiguredHost, clock: Clock): Promise<ServedModel[] | null> {
+  const agent = proxy === undefined ? new Agent(ASK_OPTIONS) : proxyAgent(proxy.url.reveal(), ASK_OPTIONS);
   const stop = new AbortController();
   const timer = clock.after(LIMITS.localHostMs, () => stop.abort());
   try {
@@ -60,6 +65,7 @@ async function listModels({ row, key }: ConfiguredHost, agent: Agent, clock: Clo
     return null;
   } finally {
     timer.cancel();
+    await agent.destroy();
   }
 }
 

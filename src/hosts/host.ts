@@ -2,6 +2,7 @@ import type { Capability } from '../canonical/capability.ts';
 import type { HostWire } from '../canonical/wire-names.ts';
 import type { PriceRow } from '../catalog/schema.ts';
 import type { Secret } from '../kit/secret.ts';
+import type { HostProxy } from './proxy.ts';
 
 /** The fields that identify a caller's user; a host is sent only those its row names. */
 export const LABEL_FIELDS = ['user', 'metadata', 'safety_identifier', 'prompt_cache_key', 'session_id'] as const;
@@ -99,4 +100,6 @@ export interface ConfiguredHost {
   readonly models: readonly ServedModel[];
   /** Models the host itself listed when it was asked; absent: it was not. */
   readonly found?: readonly ServedModel[];
+  /** Absent: it is reached directly. */
+  readonly proxy?: HostProxy;
 }

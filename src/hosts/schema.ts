@@ -3,6 +3,7 @@ import { HOST_WIRES } from '../canonical/wire-names.ts';
 import { modelIdSchema, priceSchema } from '../catalog/schema.ts';
 import { LIMITS } from '../limits.ts';
 import { type HostRow, type HostSlots, LABEL_FIELDS } from './host.ts';
+import { PROXY_RULE, parseProxyUrl } from './proxy.ts';
 
 const variableName = z
   .string()
@@ -47,6 +48,13 @@ export const hostEntrySchema = z
       .regex(/^[a-z0-9][a-z0-9_-]*$/, 'must be lower-case letters, digits, - and _')
       .describe('A name of your own, or the name of a built-in host to change it.'),
     base_url: z.string().max(LIMITS.urlCharsMax).refine(isBaseUrl, BASE_URL_RULE).optional(),
+    proxy: z
+      .union([z.literal(false), z.string()])
+      .refine((proxy) => proxy === false || isProxyUrl(proxy), `${PROXY_RULE}; or false, to reach the host directly`)
+      .optional()
+      .describe(
+        'The proxy this host is reached through, or false for none. By default as HTTPS_PROXY and HTTP_PROXY say.',
+      ),
     wires: z
       .array(z.enum(HOST_WIRES))
       .min(1)
@@ -152,6 +160,10 @@ function readSlots(entry: HostEntry): HostSlots {
     ...(entry.traces !== undefined && { traces: entry.traces }),
     ...(entry.seals !== undefined && { seals: entry.seals }),
   };
+}
+
+function isProxyUrl(text: string): boolean {
+  return text.length <= LIMITS.urlCharsMax && parseProxyUrl(text) !== null;
 }
 
 /** Loopback means the operator's own machine. */

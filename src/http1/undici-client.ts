@@ -1,8 +1,17 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { type buildConnector, type Dispatcher, Pool } from 'undici';
+import { type buildConnector, type Dispatcher, Pool, type ProxyAgent } from 'undici';
 import { LIMITS } from '../limits.ts';
 import type { AnswerReceiver, OutgoingRequest, RequestControl, Sender } from './client.ts';
 import { type KeptConnection, trackConnections } from './kept-connection.ts';
+import { proxyAgent } from './proxy-agent.ts';
+
+/** A proxy for every request of a client. */
+export interface ClientProxy {
+  /** It may hold a user and a password. */
+  readonly url: string;
+  /** The same without them, for messages. */
+  readonly name: string;
+}
 
 export interface UndiciClientTerms {
   /** Opens connections; undici's own connector by default. */
@@ -12,13 +21,17 @@ export interface UndiciClientTerms {
   readonly originsMax?: number;
   /** Sends a request again if its kept connection closed before any answer. Not for URLs of callers, who pay for both. */
   readonly resends?: boolean;
+  readonly proxy?: ClientProxy;
 }
+
+/** The connections to one origin. */
+type OriginPool = Pool | ProxyAgent;
 
 /** The client seam over undici, for any number of origins. */
 export class UndiciClient implements Sender {
-  readonly #pools = new Map<string, Pool>();
+  readonly #pools = new Map<string, OriginPool>();
   /** Pools that were replaced and still have requests in flight. */
-  readonly #retired = new Set<Pool>();
+  readonly #retired = new Set<OriginPool>();
   readonly #terms: UndiciClientTerms;
   #openConnections = 0;
   #closed = false;
@@ -30,14 +43,15 @@ export class UndiciClient implements Sender {
   send(request: OutgoingRequest, receiver: AnswerReceiver): RequestControl {
     const { origin, path, method = 'POST', headers, body } = request;
     const dispatch = (): void => {
-      this.#pool(origin).dispatch({ path, method, headers, body }, exchange);
+      this.#pool(origin).dispatch({ origin, path, method, headers, body }, exchange);
     };
-    const exchange = new UpstreamExchange(receiver, () => {
+    const resend = (): boolean => {
       if (this.#closed || this.#terms.resends !== true) return false;
       this.#retirePool(origin);
       dispatch();
       return true;
-    });
+    };
+    const exchange = new UpstreamExchange(receiver, resend, this.#terms.proxy?.name ?? null);
     dispatch();
     return exchange;
   }
@@ -53,35 +67,40 @@ export class UndiciClient implements Sender {
     this.#pools.clear();
   }
 
-  #pool(origin: string): Pool {
+  #pool(origin: string): OriginPool {
     let pool = this.#pools.get(origin);
     if (pool === undefined) {
       this.#makeRoom();
-      pool = new Pool(origin, {
-        ...(this.#terms.connect === undefined ? {} : { connect: this.#terms.connect }),
-        factory: trackConnections({
-          opened: () => this.#openConnections++,
-          closed: () => this.#openConnections--,
-        }),
-        connections: this.#terms.connectionsMax ?? LIMITS.hostConnectionsMax,
-        connectTimeout: LIMITS.hostConnectMs,
-        keepAliveTimeout: LIMITS.hostKeepAliveMs,
-        maxHeaderSize: LIMITS.hostHeaderBytesMax,
-        // The relay judges silence: it knows whether the host or the client is the slow one.
-        headersTimeout: 0,
-        bodyTimeout: 0,
-        allowH2: false,
-      });
+      const { proxy } = this.#terms;
+      pool = proxy === undefined ? new Pool(origin, this.#options()) : proxyAgent(proxy.url, this.#options());
       this.#pools.set(origin, pool);
     }
     return pool;
+  }
+
+  #options(): Pool.Options {
+    return {
+      ...(this.#terms.connect === undefined ? {} : { connect: this.#terms.connect }),
+      factory: trackConnections({
+        opened: () => this.#openConnections++,
+        closed: () => this.#openConnections--,
+      }),
+      connections: this.#terms.connectionsMax ?? LIMITS.hostConnectionsMax,
+      connectTimeout: LIMITS.hostConnectMs,
+      keepAliveTimeout: LIMITS.hostKeepAliveMs,
+      maxHeaderSize: LIMITS.hostHeaderBytesMax,
+      // The relay judges silence: it knows whether the host or the client is the slow one.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      allowH2: false,
+    };
   }
 
   /** Retires an idle pool if there is one, else the oldest. */
   #makeRoom(): void {
     if (this.#pools.size < (this.#terms.originsMax ?? Number.POSITIVE_INFINITY)) return;
     const entries = [...this.#pools];
-    const [origin] = entries.find(([, pool]) => pool.stats.size === 0) ?? entries[0]!;
+    const [origin] = entries.find(([, pool]) => pool instanceof Pool && pool.stats.size === 0) ?? entries[0]!;
     this.#retirePool(origin);
   }
 
@@ -98,11 +117,17 @@ export class UndiciClient implements Sender {
   }
 }
 
+/** No request was sent to the host. */
+const HOST_UNREACHED = 'ERR_HOST_UNREACHED';
+/** Undici's code when a proxy answers a request in absolute form with 407. */
+const PROXY_REFUSED = 'UND_ERR_INVALID_ARG';
+
 /** One request on its way through undici, which calls the `on…` methods. */
 class UpstreamExchange implements Dispatcher.DispatchHandler, RequestControl {
   readonly #receiver: AnswerReceiver;
   /** Dispatches the request again on a new connection; false if that is not done here. */
   readonly #resend: () => boolean;
+  readonly #proxyName: string | null;
   #controller: Dispatcher.DispatchController | null = null;
   #connection: KeptConnection | null = null;
   /** Chunks of the current socket read; handed over together, because one by one each would cost as much as all. */
@@ -116,9 +141,10 @@ class UpstreamExchange implements Dispatcher.DispatchHandler, RequestControl {
   #over = false;
   sentTwice = false;
 
-  constructor(receiver: AnswerReceiver, resend: () => boolean) {
+  constructor(receiver: AnswerReceiver, resend: () => boolean, proxyName: string | null) {
     this.#receiver = receiver;
     this.#resend = resend;
+    this.#proxyName = proxyName;
   }
 
   pause(): void {
@@ -183,7 +209,15 @@ class UpstreamExchange implements Dispatcher.DispatchHandler, RequestControl {
     this.handOver();
     if (this.#over || this.#wasStale()) return;
     this.#over = true;
-    this.#receiver.failed(error);
+    this.#receiver.failed(this.#proxyName === null ? error : this.#proxyError(error, this.#proxyName));
+  }
+
+  /** Names the proxy, and says by its code if no request can have reached the host. */
+  #proxyError(error: Error, proxyName: string): Error {
+    const { code } = error as NodeJS.ErrnoException;
+    const message = `Through the proxy ${proxyName}: ${error.message}`;
+    const unreached = this.#controller === null || code === PROXY_REFUSED;
+    return Object.assign(new Error(message), { code: unreached ? HOST_UNREACHED : code });
   }
 
   /** True if the request is on its way again: the host had closed the kept connection. */

@@ -10,24 +10,37 @@ interface KeepingSender extends Sender {
   close(): Promise<void>;
 }
 
-/** The connections to the operator's hosts, over the configured transport. */
+/** The connections to the operator's hosts: over the configured transport, or through proxies, always with undici. */
 export class HostSenders {
   readonly #direct: KeepingSender;
+  /** By the proxy's URL. They stay until the end, though a reload may have left one without hosts. */
+  readonly #proxied = new Map<string, KeepingSender>();
 
   constructor(transport: Transport) {
     this.#direct = transport === 'own' ? new HostConnections() : new UndiciClient({ resends: true });
   }
 
-  senderFor(_host: ConfiguredHost): Sender {
-    return this.#direct;
+  senderFor({ proxy }: Pick<ConfiguredHost, 'proxy'>): Sender {
+    if (proxy === undefined) return this.#direct;
+    const url = proxy.url.reveal();
+    let sender = this.#proxied.get(url);
+    if (sender === undefined) {
+      sender = new UndiciClient({ resends: true, proxy: { url, name: proxy.name } });
+      this.#proxied.set(url, sender);
+    }
+    return sender;
   }
 
   /** Connections open to any host, for metrics and for tests that look for leaks. */
   get openConnections(): number {
-    return this.#direct.openConnections;
+    return this.#all().reduce((sum, { openConnections }) => sum + openConnections, 0);
   }
 
   async close(): Promise<void> {
-    await this.#direct.close();
+    await Promise.all(this.#all().map((sender) => sender.close()));
+  }
+
+  #all(): KeepingSender[] {
+    return [this.#direct, ...this.#proxied.values()];
   }
 }

@@ -40,11 +40,12 @@ function refuseMasterKey({ status, detail }: Finding): void {
 
 /** The settings without secrets, which serialize as hidden, and without the long lists. */
 function shown(config: Config): unknown {
-  const hosts = config.hosts.map(({ row, keySource, local, models, found = [] }) => ({
+  const hosts = config.hosts.map(({ row, keySource, local, models, found = [], proxy }) => ({
     name: row.name,
     baseUrl: row.baseUrl === '' ? null : row.baseUrl,
     keySource,
     local,
+    proxy: proxy === undefined ? null : { name: proxy.name, source: proxy.source },
     wires: row.wires,
     models: [...models, ...found].map(({ id }) => id),
   }));

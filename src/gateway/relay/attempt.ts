@@ -120,6 +120,8 @@ const NEVER_CONNECTED = new Set([
   // Of connections to our own hosts, and to a caller's.
   'ERR_HOST_CONNECT_TIMEOUT',
   'UND_ERR_CONNECT_TIMEOUT',
+  // Of connections through a proxy.
+  'ERR_HOST_UNREACHED',
 ]);
 
 /** The connection failed; where there never was one, the host cannot have worked. */
