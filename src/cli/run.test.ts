@@ -1,4 +1,5 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { CliFixture } from '../../test/cli-fixture.ts';
@@ -59,6 +60,8 @@ describe('help for a command', () => {
   });
 });
 
+const MINT = ['keys', 'mint', '--account', 'ada'];
+
 describe('exit codes', () => {
   test.each<[string, string[], number, string]>([
     ['no command', [], EXIT.usage, 'Usage: tollgate'],
@@ -82,6 +85,26 @@ describe('exit codes', () => {
       'lifetime, day, week, month',
     ],
     ['a bad date', ['keys', 'mint', '--account', 'ada', '--expires', '2027-02-31'], EXIT.usage, 'a date like'],
+    ['an expiry in the past', [...MINT, '--expires', '2020-01-01'], EXIT.usage, '--expires must be in the future'],
+    ['an expiry now', [...MINT, '--expires', '0d'], EXIT.usage, '--expires must be in the future'],
+    ['an absurd expiry', [...MINT, '--expires', '999999w'], EXIT.usage, '--expires must be within'],
+    ['an expiry that is no date', [...MINT, '--expires', 'NaN'], EXIT.usage, '--expires must be a date like'],
+    ['a negative cap', [...MINT, '--cap', '-1'], EXIT.usage, '--cap must be more than $0'],
+    ['a cap of nothing', [...MINT, '--cap', '0'], EXIT.usage, '--cap must be more than $0'],
+    ['a cap that is no number', [...MINT, '--cap', 'NaN'], EXIT.usage, '--cap must be an amount in dollars'],
+    ['an absurd cap', [...MINT, '--cap', '9999999999999'], EXIT.usage, '--cap must be an amount in dollars'],
+    [
+      'a negative cap in nanodollars',
+      [...MINT, '--cap-nanousd', '-1'],
+      EXIT.usage,
+      '--cap-nanousd must be more than $0',
+    ],
+    [
+      'an absurd cap in nanodollars',
+      [...MINT, '--cap-nanousd', '9999999999999999999'],
+      EXIT.usage,
+      '--cap-nanousd must be more than $0 and at most',
+    ],
     ['a bad setting', ['serve', '--port', 'http'], EXIT.usage, '--port: must be a whole number'],
     ['no account', ['keys', 'mint'], EXIT.usage, 'tollgate accounts list'],
     ['an unknown account', ['balance', 'bob'], EXIT.no, 'There is no account "bob".\nTry: tollgate accounts list'],
@@ -239,6 +262,12 @@ describe('models, balance, books', () => {
     expect(out).not.toMatch(/^sim-gpt /m);
   });
 
+  test('models creates no data folder', async () => {
+    const folder = join(cli.folder, 'new');
+    expect((await cli.run(['models', 'sim-gpt-mini', '--data', folder])).out).toContain('sim-gpt-mini');
+    expect([existsSync(folder), cli.opened]).toEqual([false, 0]);
+  });
+
   test('a balance shows the key’s part when it is asked for', async () => {
     await cli.run(['accounts', 'create', 'ada']);
     const { id } = await cli.json(['keys', 'mint', '--account', 'ada', '--cap', '3']);
@@ -301,6 +330,32 @@ describe('while a server runs', () => {
     const { code, err } = await cli.run(['accounts', 'list']);
     expect(code).toBe(EXIT.unreachable);
     expect(err).toContain('Process 77 has');
+  });
+});
+
+describe('a server that does not answer', () => {
+  const nextRequest = () => once(cli.askedMeanwhile, 'request');
+
+  test('is given up on after ten seconds, with its process and folder', async () => {
+    await cli.startServer();
+    cli.stopAnswering();
+    const asked = nextRequest();
+    const listing = cli.run(['accounts', 'list']);
+    await asked;
+    cli.clock.advance(LIMITS.operatorSilenceMs);
+    const { code, err } = await listing;
+    expect(code).toBe(EXIT.unreachable);
+    expect(err).toContain(`process 4711, which has ${cli.folder} open, did not answer within 10 seconds.`);
+  });
+
+  test('leaves a credit in doubt, with the command that repeats it safely', async () => {
+    await cli.startServer();
+    cli.stopAnswering();
+    const asked = nextRequest();
+    const crediting = cli.run(['accounts', 'credit', 'ada', '5']);
+    await asked;
+    cli.clock.advance(LIMITS.operatorSilenceMs);
+    expect((await crediting).err).toMatch(/Try: tollgate accounts credit ada 5\.00 --reference credit_\w+/);
   });
 });
 
