@@ -11,6 +11,18 @@ test('closes in reverse order, once', async () => {
   expect(closed).toEqual(['second', 'first']);
 });
 
+test('closes within the call whatever takes no time', async () => {
+  const closed: string[] = [];
+  const cleanup = new Cleanup();
+  cleanup.add(() => void closed.push('last'));
+  cleanup.add(async () => void closed.push('slow'));
+  cleanup.add(() => void closed.push('first'));
+  const closing = cleanup.run();
+  expect(closed).toEqual(['first', 'slow']);
+  await closing;
+  expect(closed).toEqual(['first', 'slow', 'last']);
+});
+
 test('closes the rest when one cannot be closed, and reports that failure', async () => {
   const closed: string[] = [];
   const cleanup = new Cleanup();

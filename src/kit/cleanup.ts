@@ -8,12 +8,16 @@ export class Cleanup {
     this.#steps.push(close);
   }
 
-  /** Runs every step, even after one has failed; then throws the first failure. Later calls do nothing. */
+  /**
+   * Runs every step, even after one has failed; then throws the first failure. Later calls do nothing. Up to the first
+   * step that takes time everything is closed within this call.
+   */
   async run(): Promise<void> {
     const failures: unknown[] = [];
     for (let close = this.#steps.pop(); close !== undefined; close = this.#steps.pop()) {
       try {
-        await close();
+        const closing = close();
+        if (closing !== undefined) await closing;
       } catch (error) {
         failures.push(error);
       }
