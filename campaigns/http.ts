@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { TRANSPORTS, type Transport } from '../src/config/config.ts';
 import {
   type ClassFigures,
   type Figures,
@@ -9,7 +10,7 @@ import {
   type Report,
 } from './http/campaign.ts';
 
-/** Malformed and hostile requests by the hundred thousand, over raw sockets. */
+/** Sends malformed and hostile requests by the hundred thousand over raw sockets, to each transport in turn. */
 
 const PROGRESS_EVERY = 5_000;
 
@@ -19,20 +20,44 @@ async function main(): Promise<number> {
       requests: { type: 'string', default: '100000' },
       seed: { type: 'string', default: '1' },
       connections: { type: 'string', default: '24' },
+      transport: { type: 'string', default: TRANSPORTS.join(',') },
     },
   });
-  const requests = readCount(values.requests, '--requests');
-  const seed = readCount(values.seed, '--seed');
+  const terms = {
+    requests: readCount(values.requests, '--requests'),
+    seed: readCount(values.seed, '--seed'),
+    connections: readCount(values.connections, '--connections'),
+  };
+  let faults = 0;
+  for (const transport of readTransports(values.transport)) faults += await attack(transport, terms);
+  return faults === 0 ? 0 : 1;
+}
+
+/** Resolves with the number of faults. */
+async function attack(
+  transport: Transport,
+  terms: { readonly requests: number; readonly seed: number; readonly connections: number },
+): Promise<number> {
+  const { requests, seed } = terms;
   const startedMs = Date.now();
   const report = await hostileCampaign({
-    requests,
+    ...terms,
+    transport,
     warmUp: Math.min(5_000, Math.ceil(requests / 4)),
-    seed,
-    connections: readCount(values.connections, '--connections'),
     onProgress: (done, figures) => sayProgress(done, requests, figures, startedMs),
   });
-  process.stdout.write(describe(report, requests, seed, Date.now() - startedMs));
-  return faultsOf(report).length === 0 ? 0 : 1;
+  process.stdout.write(
+    `Over the ${transport} transport:\n${describe(report, requests, seed, Date.now() - startedMs)}\n`,
+  );
+  return faultsOf(report).length;
+}
+
+function readTransports(text: string): Transport[] {
+  return text.split(',').map((name) => {
+    const transport = TRANSPORTS.find((each) => each === name);
+    if (transport === undefined) throw new RangeError(`--transport must be one or more of ${TRANSPORTS.join(', ')}.`);
+    return transport;
+  });
 }
 
 function readCount(text: string, flag: string): number {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import OpenAI from 'openai';
 import { createAccount, mintKey } from '../src/accounts/accounts.ts';
 import type { Receipt } from '../src/canonical/receipt.ts';
-import { type Config, loadConfig } from '../src/config/config.ts';
+import { type Config, loadConfig, type Transport } from '../src/config/config.ts';
 import type { ConfiguredHost, HostRow } from '../src/hosts/host.ts';
 import { HOST_ROWS } from '../src/hosts/rows.ts';
 import { type Clock, systemClock } from '../src/kit/clock.ts';
@@ -24,6 +24,7 @@ export interface HarnessOptions {
   readonly limits?: Partial<Config['limits']>;
   readonly config?: Partial<Config>;
   readonly clock?: Clock;
+  readonly transport?: Transport;
   /** Reuses a data folder of an earlier life; the harness then leaves it alone. */
   readonly folder?: string;
   readonly hosts?: (sim: Sim) => readonly ConfiguredHost[];
@@ -164,6 +165,7 @@ function testConfig(folder: string, options: HarnessOptions): Config {
   return {
     ...config,
     hosted: options.hosted ?? false,
+    transport: options.transport ?? config.transport,
     listen: { host: '127.0.0.1', port: 0, operationsPort: 0 },
     limits: { ...config.limits, shutdownMs: 500, ...options.limits },
     // Tests ask as often as they like on machines as busy as they are, unless it is the limits they are about.

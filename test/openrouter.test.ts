@@ -9,20 +9,11 @@ import { HOST_ROWS } from '../src/hosts/rows.ts';
 import { Secret } from '../src/kit/secret.ts';
 import type { Sim } from '../src/sim/sim-handle.ts';
 import { type Harness, simHost, startHarness } from './harness.ts';
+import { TRANSPORTS } from './transports.ts';
 
 /** The aggregator's own clients, unmodified: only base URL and key are replaced, as its users would. */
 
 let harness: Harness;
-
-beforeAll(async () => {
-  harness = await startHarness({ hosts: (sim) => [simHost(sim), ...vendors(sim)] });
-});
-beforeEach(() => harness.sim.reset());
-afterEach(() => harness.settled());
-afterAll(async () => {
-  await harness.expectCleanBooks();
-  await harness.stop();
-});
 
 /** The vendors whose models people name, all played by the simulated host. */
 function vendors(sim: Sim): ConfiguredHost[] {
@@ -55,178 +46,195 @@ const SPELLINGS: readonly (readonly [written: string, served: string])[] = [
 
 const TOOL_PARAMETERS = { type: 'object', properties: { place: { type: 'string' } }, required: ['place'] } as const;
 
-describe('@openrouter/sdk', () => {
-  const MESSAGES: ChatRequest['messages'] = [{ role: 'user', content: 'Hello' }];
-  const TOOLS: ChatRequest['tools'] = [
-    { type: 'function', function: { name: 'look', description: 'Looks.', parameters: { ...TOOL_PARAMETERS } } },
-  ];
-
-  // Its own retries go on for an hour, whatever the answer says about retrying.
-  const client = (): OpenRouter =>
-    new OpenRouter({ serverURL: `${harness.url}/v1`, apiKey: 'unused', retryConfig: { strategy: 'none' } });
-
-  async function ask(request: ChatRequest): Promise<ChatResult> {
-    return (await client().chat.send({ chatRequest: { ...request, stream: false } })) as ChatResult;
-  }
-
-  async function askForStream(request: ChatRequest): Promise<ChatStreamChunk[]> {
-    const chunks: ChatStreamChunk[] = [];
-    const stream = await client().chat.send({ chatRequest: { ...request, stream: true } });
-    for await (const chunk of stream as AsyncIterable<ChatStreamChunk>) chunks.push(chunk);
-    return chunks;
-  }
-
-  const textOf = (chunks: readonly ChatStreamChunk[]): string =>
-    chunks.map(({ choices }) => choices[0]?.delta.content ?? '').join('');
-
-  test.each(MODELS)('%s answers, and its cost stands in its usage', async (model) => {
-    const result = await ask({ model, messages: MESSAGES });
-    expect(result.model).toBe(model);
-    expect(result.choices[0]).toMatchObject({ finishReason: 'stop', message: { role: 'assistant' } });
-    const { costNanousd } = await harness.newestReceipt();
-    expect(result.usage?.cost).toBe(Number(costNanousd) / 1e9);
-    expect(result.usage?.totalTokens).toBe((result.usage?.promptTokens ?? 0) + (result.usage?.completionTokens ?? 0));
+describe.each(TRANSPORTS)('over the %s transport', (transport) => {
+  beforeAll(async () => {
+    harness = await startHarness({ transport, hosts: (sim) => [simHost(sim), ...vendors(sim)] });
+  });
+  beforeEach(() => harness.sim.reset());
+  afterEach(() => harness.settled());
+  afterAll(async () => {
+    await harness.expectCleanBooks();
+    await harness.stop();
   });
 
-  test.each(MODELS)('%s streams the same words, with usage if it is asked for', async (model) => {
-    const whole = await ask({ model, messages: MESSAGES });
-    const chunks = await askForStream({ model, messages: MESSAGES, streamOptions: { includeUsage: true } });
-    expect(textOf(chunks)).toBe(whole.choices[0]?.message.content);
-    expect(chunks.at(-1)?.usage).toMatchObject({ totalTokens: whole.usage?.totalTokens });
-    const plain = await askForStream({ model, messages: MESSAGES });
-    expect(textOf(plain)).toBe(textOf(chunks));
-    expect(plain.filter(({ usage }) => usage !== undefined)).toEqual([]);
-  });
-
-  test.each(MODELS)('%s calls a tool, thinking, and goes on with its result', async (model) => {
-    const request = { model, messages: MESSAGES, tools: TOOLS, reasoning: { effort: 'low' as const } };
-    const first = await ask({ ...request, maxCompletionTokens: 3000 });
-    const { message, finishReason } = first.choices[0]!;
-    expect([finishReason, message.toolCalls?.[0]?.function.name]).toEqual(['tool_calls', 'look']);
-    expect(message.reasoning).toMatch(/\w/);
-    const result = { role: 'tool' as const, toolCallId: message.toolCalls![0]!.id, content: 'sunny' };
-    const second = await ask({ ...request, maxCompletionTokens: 3000, messages: [...MESSAGES, message, result] });
-    expect(second.choices[0]?.message.content).toContain('sunny');
-  });
-
-  test.each(MODELS)('%s streams a tool call', async (model) => {
-    const chunks = await askForStream({ model, messages: MESSAGES, tools: TOOLS });
-    const calls = chunks.flatMap(({ choices }) => choices[0]?.delta.toolCalls ?? []);
-    expect(calls[0]).toMatchObject({ index: 0, type: 'function', function: { name: 'look' } });
-    expect(JSON.parse(calls.map((call) => call.function?.arguments ?? '').join(''))).toHaveProperty('place');
-    expect(chunks.at(-1)?.choices[0]?.finishReason).toBe('tool_calls');
-  });
-
-  test.each(SPELLINGS)('%s is served as %s', async (written, served) => {
-    const result = await ask({ model: written, messages: MESSAGES });
-    expect(result.model).toBe(served);
-    expect(await harness.newestReceipt()).toMatchObject({ requestedModel: written, effectiveModel: served });
-  });
-
-  test('a failing call throws with its status and our words in its body', async () => {
-    const refusals: [ChatRequest, number, string][] = [
-      [{ model: 'nobody/nothing', messages: MESSAGES }, 404, 'model_not_found'],
-      [{ model: 'sim-gpt:free', messages: MESSAGES }, 400, 'unsupported_feature'],
-      [{ model: 'sim-gpt', messages: MESSAGES, provider: { order: ['someone'] } }, 400, 'unsupported_feature'],
-      [{ model: 'sim-gpt', models: ['sim-gpt', 'sim-claude'], messages: MESSAGES }, 400, 'unsupported_feature'],
+  describe('@openrouter/sdk', () => {
+    const MESSAGES: ChatRequest['messages'] = [{ role: 'user', content: 'Hello' }];
+    const TOOLS: ChatRequest['tools'] = [
+      { type: 'function', function: { name: 'look', description: 'Looks.', parameters: { ...TOOL_PARAMETERS } } },
     ];
-    for (const [request, status, code] of refusals) {
-      const error = await ask(request).catch((thrown: unknown) => thrown);
-      expect(error).toBeInstanceOf(OpenRouterError);
-      const { statusCode, body } = error as OpenRouterError;
-      expect([statusCode, JSON.parse(body).error.code]).toEqual([status, code]);
+
+    // Its own retries go on for an hour, whatever the answer says about retrying.
+    const client = (): OpenRouter =>
+      new OpenRouter({ serverURL: `${harness.url}/v1`, apiKey: 'unused', retryConfig: { strategy: 'none' } });
+
+    async function ask(request: ChatRequest): Promise<ChatResult> {
+      return (await client().chat.send({ chatRequest: { ...request, stream: false } })) as ChatResult;
     }
-    harness.sim.script({ status: 500 });
-    await expect(ask({ model: 'sim-gpt', messages: MESSAGES })).rejects.toMatchObject({ statusCode: 502 });
-  });
 
-  test('a stream that breaks off throws: it never looks like an end', async () => {
-    harness.sim.script({ errorAfterChunks: 2 });
-    await expect(askForStream({ model: 'sim-gpt', messages: MESSAGES })).rejects.toThrow();
-    harness.sim.script({ cutAtByte: 2_000, words: 200 });
-    await expect(askForStream({ model: 'sim-gpt', messages: MESSAGES })).rejects.toThrow();
-  });
+    async function askForStream(request: ChatRequest): Promise<ChatStreamChunk[]> {
+      const chunks: ChatStreamChunk[] = [];
+      const stream = await client().chat.send({ chatRequest: { ...request, stream: true } });
+      for await (const chunk of stream as AsyncIterable<ChatStreamChunk>) chunks.push(chunk);
+      return chunks;
+    }
 
-  test('the models are listed with everything it asks of them', async () => {
-    const { result } = await client().models.list();
-    const mine = result.data.find(({ id }) => id === 'claude-sonnet-4-5');
-    expect(mine).toMatchObject({ canonicalSlug: 'claude-sonnet-4-5', topProvider: { isModerated: false } });
-    expect(Number(mine?.pricing.prompt)).toBeGreaterThan(0);
-    expect(result.data.map(({ id }) => id)).toEqual(expect.arrayContaining([...MODELS, 'sim-embed']));
-    expect(result.totalCount).toBe(result.data.length);
-  });
-});
+    const textOf = (chunks: readonly ChatStreamChunk[]): string =>
+      chunks.map(({ choices }) => choices[0]?.delta.content ?? '').join('');
 
-describe('@openrouter/ai-sdk-provider', () => {
-  const provider = (): ReturnType<typeof createOpenRouter> =>
-    createOpenRouter({ baseURL: `${harness.url}/v1`, apiKey: 'unused' });
-  const look = tool({
-    description: 'Looks.',
-    inputSchema: jsonSchema<{ place: string }>({ ...TOOL_PARAMETERS, required: [...TOOL_PARAMETERS.required] }),
-    execute: async () => 'sunny',
-  });
-  const once = { maxRetries: 0, prompt: 'Hello' };
-
-  test.each(MODELS)('%s answers, and the provider reads its cost', async (model) => {
-    const { text, providerMetadata, usage } = await generateText({ ...once, model: provider()(model) });
-    expect(text).toContain('simulated answer');
-    const { costNanousd } = await harness.newestReceipt();
-    expect(providerMetadata?.openrouter?.usage).toMatchObject({ cost: Number(costNanousd) / 1e9 });
-    expect(usage.totalTokens).toBe((usage.inputTokens ?? 0) + (usage.outputTokens ?? 0));
-  });
-
-  test.each(MODELS)('%s streams, thinking, with usage if it is asked for', async (model) => {
-    const thinking = provider()(model, { usage: { include: true }, reasoning: { effort: 'low' } });
-    const streamed = streamText({ ...once, model: thinking });
-    const text = (await all(streamed.textStream)).join('');
-    expect(text).toContain('simulated answer');
-    expect(await streamed.reasoningText).toMatch(/\w/);
-    expect(await streamed.finishReason).toBe('stop');
-    const { usage } = await harness.newestReceipt();
-    expect((await streamed.usage).outputTokens).toBe(usage?.outputTokens);
-  });
-
-  test.each(MODELS)('%s goes through a loop of tools, thinking', async (model) => {
-    const thinking = provider()(model, { reasoning: { effort: 'low' }, maxTokens: 3000 });
-    const { text, steps } = await generateText({ ...once, model: thinking, tools: { look }, stopWhen: stepCountIs(3) });
-    expect(steps).toHaveLength(2);
-    expect(text).toContain('sunny');
-  });
-
-  test.each(MODELS)('%s makes an object', async (model) => {
-    const schema = jsonSchema<{ place: string }>({
-      ...TOOL_PARAMETERS,
-      required: ['place'],
-      additionalProperties: false,
+    test.each(MODELS)('%s answers, and its cost stands in its usage', async (model) => {
+      const result = await ask({ model, messages: MESSAGES });
+      expect(result.model).toBe(model);
+      expect(result.choices[0]).toMatchObject({ finishReason: 'stop', message: { role: 'assistant' } });
+      const { costNanousd } = await harness.newestReceipt();
+      expect(result.usage?.cost).toBe(Number(costNanousd) / 1e9);
+      expect(result.usage?.totalTokens).toBe((result.usage?.promptTokens ?? 0) + (result.usage?.completionTokens ?? 0));
     });
-    const { object } = await generateObject({ ...once, model: provider()(model), schema });
-    expect(object).toEqual({ place: expect.any(String) });
+
+    test.each(MODELS)('%s streams the same words, with usage if it is asked for', async (model) => {
+      const whole = await ask({ model, messages: MESSAGES });
+      const chunks = await askForStream({ model, messages: MESSAGES, streamOptions: { includeUsage: true } });
+      expect(textOf(chunks)).toBe(whole.choices[0]?.message.content);
+      expect(chunks.at(-1)?.usage).toMatchObject({ totalTokens: whole.usage?.totalTokens });
+      const plain = await askForStream({ model, messages: MESSAGES });
+      expect(textOf(plain)).toBe(textOf(chunks));
+      expect(plain.filter(({ usage }) => usage !== undefined)).toEqual([]);
+    });
+
+    test.each(MODELS)('%s calls a tool, thinking, and goes on with its result', async (model) => {
+      const request = { model, messages: MESSAGES, tools: TOOLS, reasoning: { effort: 'low' as const } };
+      const first = await ask({ ...request, maxCompletionTokens: 3000 });
+      const { message, finishReason } = first.choices[0]!;
+      expect([finishReason, message.toolCalls?.[0]?.function.name]).toEqual(['tool_calls', 'look']);
+      expect(message.reasoning).toMatch(/\w/);
+      const result = { role: 'tool' as const, toolCallId: message.toolCalls![0]!.id, content: 'sunny' };
+      const second = await ask({ ...request, maxCompletionTokens: 3000, messages: [...MESSAGES, message, result] });
+      expect(second.choices[0]?.message.content).toContain('sunny');
+    });
+
+    test.each(MODELS)('%s streams a tool call', async (model) => {
+      const chunks = await askForStream({ model, messages: MESSAGES, tools: TOOLS });
+      const calls = chunks.flatMap(({ choices }) => choices[0]?.delta.toolCalls ?? []);
+      expect(calls[0]).toMatchObject({ index: 0, type: 'function', function: { name: 'look' } });
+      expect(JSON.parse(calls.map((call) => call.function?.arguments ?? '').join(''))).toHaveProperty('place');
+      expect(chunks.at(-1)?.choices[0]?.finishReason).toBe('tool_calls');
+    });
+
+    test.each(SPELLINGS)('%s is served as %s', async (written, served) => {
+      const result = await ask({ model: written, messages: MESSAGES });
+      expect(result.model).toBe(served);
+      expect(await harness.newestReceipt()).toMatchObject({ requestedModel: written, effectiveModel: served });
+    });
+
+    test('a failing call throws with its status and our words in its body', async () => {
+      const refusals: [ChatRequest, number, string][] = [
+        [{ model: 'nobody/nothing', messages: MESSAGES }, 404, 'model_not_found'],
+        [{ model: 'sim-gpt:free', messages: MESSAGES }, 400, 'unsupported_feature'],
+        [{ model: 'sim-gpt', messages: MESSAGES, provider: { order: ['someone'] } }, 400, 'unsupported_feature'],
+        [{ model: 'sim-gpt', models: ['sim-gpt', 'sim-claude'], messages: MESSAGES }, 400, 'unsupported_feature'],
+      ];
+      for (const [request, status, code] of refusals) {
+        const error = await ask(request).catch((thrown: unknown) => thrown);
+        expect(error).toBeInstanceOf(OpenRouterError);
+        const { statusCode, body } = error as OpenRouterError;
+        expect([statusCode, JSON.parse(body).error.code]).toEqual([status, code]);
+      }
+      harness.sim.script({ status: 500 });
+      await expect(ask({ model: 'sim-gpt', messages: MESSAGES })).rejects.toMatchObject({ statusCode: 502 });
+    });
+
+    test('a stream that breaks off throws: it never looks like an end', async () => {
+      harness.sim.script({ errorAfterChunks: 2 });
+      await expect(askForStream({ model: 'sim-gpt', messages: MESSAGES })).rejects.toThrow();
+      harness.sim.script({ cutAtByte: 2_000, words: 200 });
+      await expect(askForStream({ model: 'sim-gpt', messages: MESSAGES })).rejects.toThrow();
+    });
+
+    test('the models are listed with everything it asks of them', async () => {
+      const { result } = await client().models.list();
+      const mine = result.data.find(({ id }) => id === 'claude-sonnet-4-5');
+      expect(mine).toMatchObject({ canonicalSlug: 'claude-sonnet-4-5', topProvider: { isModerated: false } });
+      expect(Number(mine?.pricing.prompt)).toBeGreaterThan(0);
+      expect(result.data.map(({ id }) => id)).toEqual(expect.arrayContaining([...MODELS, 'sim-embed']));
+      expect(result.totalCount).toBe(result.data.length);
+    });
   });
 
-  test.each(SPELLINGS)('%s is served as %s', async (written, served) => {
-    const { response } = await generateText({ ...once, model: provider()(written) });
-    expect(response.modelId).toBe(served);
-  });
+  describe('@openrouter/ai-sdk-provider', () => {
+    const provider = (): ReturnType<typeof createOpenRouter> =>
+      createOpenRouter({ baseURL: `${harness.url}/v1`, apiKey: 'unused' });
+    const look = tool({
+      description: 'Looks.',
+      inputSchema: jsonSchema<{ place: string }>({ ...TOOL_PARAMETERS, required: [...TOOL_PARAMETERS.required] }),
+      execute: async () => 'sunny',
+    });
+    const once = { maxRetries: 0, prompt: 'Hello' };
 
-  test('embeddings come with their cost', async () => {
-    const model = provider().textEmbeddingModel('sim-embed');
-    const { embeddings, providerMetadata } = await embedMany({ model, values: ['one', 'two'], maxRetries: 0 });
-    expect(embeddings).toHaveLength(2);
-    const { costNanousd } = await harness.newestReceipt();
-    expect(providerMetadata?.openrouter?.usage).toMatchObject({ cost: Number(costNanousd) / 1e9 });
-  });
+    test.each(MODELS)('%s answers, and the provider reads its cost', async (model) => {
+      const { text, providerMetadata, usage } = await generateText({ ...once, model: provider()(model) });
+      expect(text).toContain('simulated answer');
+      const { costNanousd } = await harness.newestReceipt();
+      expect(providerMetadata?.openrouter?.usage).toMatchObject({ cost: Number(costNanousd) / 1e9 });
+      expect(usage.totalTokens).toBe((usage.inputTokens ?? 0) + (usage.outputTokens ?? 0));
+    });
 
-  test('a failing call throws with its status and our words', async () => {
-    const unknown = generateText({ ...once, model: provider()('nobody/nothing') });
-    await expect(unknown).rejects.toMatchObject({ statusCode: 404, message: expect.stringContaining('not served') });
-    harness.sim.script({ status: 500 });
-    await expect(generateText({ ...once, model: provider()('sim-gpt') })).rejects.toMatchObject({ statusCode: 502 });
-  });
+    test.each(MODELS)('%s streams, thinking, with usage if it is asked for', async (model) => {
+      const thinking = provider()(model, { usage: { include: true }, reasoning: { effort: 'low' } });
+      const streamed = streamText({ ...once, model: thinking });
+      const text = (await all(streamed.textStream)).join('');
+      expect(text).toContain('simulated answer');
+      expect(await streamed.reasoningText).toMatch(/\w/);
+      expect(await streamed.finishReason).toBe('stop');
+      const { usage } = await harness.newestReceipt();
+      expect((await streamed.usage).outputTokens).toBe(usage?.outputTokens);
+    });
 
-  test('a stream that breaks off ends in an error part', async () => {
-    harness.sim.script({ errorAfterChunks: 2 });
-    const streamed = streamText({ ...once, model: provider()('sim-gpt'), onError: () => {} });
-    const kinds = (await all(streamed.fullStream)).map(({ type }) => type);
-    expect(kinds).toContain('error');
+    test.each(MODELS)('%s goes through a loop of tools, thinking', async (model) => {
+      const thinking = provider()(model, { reasoning: { effort: 'low' }, maxTokens: 3000 });
+      const { text, steps } = await generateText({
+        ...once,
+        model: thinking,
+        tools: { look },
+        stopWhen: stepCountIs(3),
+      });
+      expect(steps).toHaveLength(2);
+      expect(text).toContain('sunny');
+    });
+
+    test.each(MODELS)('%s makes an object', async (model) => {
+      const schema = jsonSchema<{ place: string }>({
+        ...TOOL_PARAMETERS,
+        required: ['place'],
+        additionalProperties: false,
+      });
+      const { object } = await generateObject({ ...once, model: provider()(model), schema });
+      expect(object).toEqual({ place: expect.any(String) });
+    });
+
+    test.each(SPELLINGS)('%s is served as %s', async (written, served) => {
+      const { response } = await generateText({ ...once, model: provider()(written) });
+      expect(response.modelId).toBe(served);
+    });
+
+    test('embeddings come with their cost', async () => {
+      const model = provider().textEmbeddingModel('sim-embed');
+      const { embeddings, providerMetadata } = await embedMany({ model, values: ['one', 'two'], maxRetries: 0 });
+      expect(embeddings).toHaveLength(2);
+      const { costNanousd } = await harness.newestReceipt();
+      expect(providerMetadata?.openrouter?.usage).toMatchObject({ cost: Number(costNanousd) / 1e9 });
+    });
+
+    test('a failing call throws with its status and our words', async () => {
+      const unknown = generateText({ ...once, model: provider()('nobody/nothing') });
+      await expect(unknown).rejects.toMatchObject({ statusCode: 404, message: expect.stringContaining('not served') });
+      harness.sim.script({ status: 500 });
+      await expect(generateText({ ...once, model: provider()('sim-gpt') })).rejects.toMatchObject({ statusCode: 502 });
+    });
+
+    test('a stream that breaks off ends in an error part', async () => {
+      harness.sim.script({ errorAfterChunks: 2 });
+      const streamed = streamText({ ...once, model: provider()('sim-gpt'), onError: () => {} });
+      const kinds = (await all(streamed.fullStream)).map(({ type }) => type);
+      expect(kinds).toContain('error');
+    });
   });
 });

@@ -5,6 +5,7 @@ import { LIMITS } from '../src/limits.ts';
 import { type Harness, startHarness } from './harness.ts';
 import { firstAnswer, openSocket, readToEnd, speak } from './raw-socket.ts';
 import { expectTimersAtRest } from './timers-at-rest.ts';
+import { TRANSPORTS } from './transports.ts';
 import { manyTurns, until } from './until.ts';
 
 /** Clients that send slowly, read slowly or not at all, queue up, and leave. */
@@ -13,11 +14,11 @@ const ASK = JSON.stringify({ model: 'sim-gpt', messages: [{ role: 'user', conten
 const HOST = 'host: localhost\r\n';
 const JSON_TYPE = 'content-type: application/json\r\n';
 
-describe('a client that takes too long', () => {
+describe.each(TRANSPORTS)('over the %s transport, a client that takes too long', (transport) => {
   let harness: Harness;
 
   beforeAll(async () => {
-    harness = await startHarness({ limits: { requestHeadMs: 100, requestMs: 300 } });
+    harness = await startHarness({ transport, limits: { requestHeadMs: 100, requestMs: 300 } });
   });
   afterAll(async () => {
     expect(harness.sim.received()).toBe(0);
@@ -52,7 +53,7 @@ describe('a client that takes too long', () => {
   });
 });
 
-describe('several requests on one connection', () => {
+describe.each(TRANSPORTS)('over the %s transport, several requests on one connection', (transport) => {
   const STREAM = JSON.stringify({ ...JSON.parse(ASK), stream: true });
   const call = (body: string) =>
     `POST /v1/chat/completions HTTP/1.1\r\n${HOST}${JSON_TYPE}content-length: ${body.length}\r\n\r\n${body}`;
@@ -64,7 +65,7 @@ describe('several requests on one connection', () => {
 
   beforeAll(async () => {
     clock = new ManualClock(Date.UTC(2026, 10, 15));
-    harness = await startHarness({ clock, limits: { stallMs: 1_000 } });
+    harness = await startHarness({ transport, clock, limits: { stallMs: 1_000 } });
     timersAtRest = clock.pendingTimers;
   });
   afterEach(() => harness.sim.reset());
@@ -134,7 +135,7 @@ describe('several requests on one connection', () => {
   });
 });
 
-describe('a client that does not read', () => {
+describe.each(TRANSPORTS)('over the %s transport, a client that does not read', (transport) => {
   const ALIASES = Array.from({ length: 60 }, (_, at) => `${at}-${'a'.repeat(190)}`);
   const PRICE = { input: 1, output: 1 };
   /** Twenty megabytes of list: more than the sockets between us hold. */
@@ -149,7 +150,7 @@ describe('a client that does not read', () => {
 
   test.each(['', 'connection: close\r\n'])('a long list is cut when its time is over (%j)', async (connection) => {
     const clock = new ManualClock(Date.UTC(2026, 10, 15));
-    const harness = await startHarness({ clock, config: { models: MODELS } });
+    const harness = await startHarness({ transport, clock, config: { models: MODELS } });
     const socket = openSocket(harness.url);
     socket.pause();
     socket.write(`GET /v1/catalog HTTP/1.1\r\n${HOST}${connection}\r\n`);

@@ -1,8 +1,7 @@
 import { checkHead } from '../../src/http/request-head.ts';
 import { Http1Answer } from '../../src/http1/client/answer.ts';
 import { ClientConnection } from '../../src/http1/server/client-connection.ts';
-import type { InboundRequest } from '../../src/http1/server/inbound-request.ts';
-import type { Response } from '../../src/http1/server/response.ts';
+import type { InboundRequest, OutboundResponse } from '../../src/http1/server.ts';
 import { systemClock } from '../../src/kit/clock.ts';
 import { LIMITS } from '../../src/limits.ts';
 import { MemorySocket } from './memory-socket.ts';
@@ -72,7 +71,7 @@ class OurConnection {
     return { requests, refusal: this.#refusal };
   }
 
-  #take(request: InboundRequest, response: Response): void {
+  #take(request: InboundRequest, response: OutboundResponse): void {
     if (this.#refusal !== null) return;
     const error = checkHead(request);
     if (error !== null) {

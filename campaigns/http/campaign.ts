@@ -1,3 +1,4 @@
+import type { Transport } from '../../src/config/config.ts';
 import { startSim } from '../../src/sim/sim.ts';
 import { Random } from '../../test/random.ts';
 import { type Attack, perform, type Seen } from './attack.ts';
@@ -20,6 +21,8 @@ export const CLASSES: readonly AttackClass[] = [
 ];
 
 export interface Terms {
+  /** The HTTP code under attack. */
+  readonly transport: Transport;
   readonly requests: number;
   /** Of these, how many come before the memory is first looked at. */
   readonly warmUp: number;
@@ -56,7 +59,7 @@ const FAULTS_KEPT = 50;
 /** Attacks a gateway as often as asked, each time in a way that the seed decides, and says what became of it. */
 export async function hostileCampaign(terms: Terms): Promise<Report> {
   const sim = await startSim({ callsKept: 0 });
-  const gateway = await GatewayChild.start(sim.url);
+  const gateway = await GatewayChild.start(sim.url, terms.transport);
   const figures: Figures = {
     classes: new Map(CLASSES.map(({ name }) => [name, { sent: 0, silent: 0, statuses: new Map() }])),
     faults: [],

@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Transport } from '../../src/config/config.ts';
 import type { Hello, Question, Vitals } from './gateway.ts';
 
 const PROGRAM = resolve(import.meta.dirname, 'gateway.ts');
@@ -18,9 +19,9 @@ export class GatewayChild {
     this.hello = hello;
   }
 
-  static async start(simUrl: string): Promise<GatewayChild> {
+  static async start(simUrl: string, transport: Transport): Promise<GatewayChild> {
     const env = { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '' };
-    const child = fork(PROGRAM, [simUrl], {
+    const child = fork(PROGRAM, [simUrl, transport], {
       execArgv: ['--expose-gc'],
       env,
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],

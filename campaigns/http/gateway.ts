@@ -40,7 +40,7 @@ const folder = mkdtempSync(join(tmpdir(), 'tollgate-hostile-'));
 const errors: string[] = [];
 
 function config(): Config {
-  const flags = { data: folder, port: '0', operationsPort: '0', hosted: true };
+  const flags = { data: folder, port: '0', operationsPort: '0', hosted: true, transport: process.argv[3] };
   const env = { TOLLGATE_MASTER_KEY: randomBytes(32).toString('base64') };
   const usual = loadConfig({ argvFlags: flags, env, cwd: folder });
   // One key is attacked with: its rate is no part of this.

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { errorEnvelope, GatewayError } from '../canonical/errors.ts';
 import { errorLines } from '../gateway/refuse.ts';
-import type { Breakage } from '../http1/server/client-connection.ts';
+import type { Breakage } from '../http1/server.ts';
 
 /** The whole answer to such bytes, in the common envelope; no wire is known, and no request has an id. */
 export function answerBroken(why: Breakage): string {

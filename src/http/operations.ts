@@ -1,10 +1,7 @@
 import { errorEnvelope, GatewayError } from '../canonical/errors.ts';
 import { asGatewayError, errorLines } from '../gateway/refuse.ts';
 import { headerLine } from '../http1/headers.ts';
-import type { Patience } from '../http1/server/client-connection.ts';
-import type { InboundRequest } from '../http1/server/inbound-request.ts';
-import { Listener } from '../http1/server/listener.ts';
-import type { Response } from '../http1/server/response.ts';
+import type { CreateHttpServer, HttpServer, InboundRequest, OutboundResponse, Patience } from '../http1/server.ts';
 import { answerBroken } from './broken-request.ts';
 import { checkOrigin } from './guard.ts';
 import { checkHead } from './request-head.ts';
@@ -20,14 +17,17 @@ export interface OperationsAnswer {
 /** By path; each is asked by GET and costs nothing. */
 export type OperationsAnswers = ReadonlyMap<string, () => OperationsAnswer | Promise<OperationsAnswer>>;
 
+export interface OperationsTerms {
+  readonly createHttpServer: CreateHttpServer;
+  readonly allowedHosts: readonly string[];
+  readonly patience: Patience;
+  readonly answers: OperationsAnswers;
+}
+
 /** The operator's own loopback port, for who calls this machine by one of its names: no page of a browser may read it. */
-export function buildOperations(
-  allowedHosts: readonly string[],
-  patience: Patience,
-  answers: OperationsAnswers,
-): Listener {
+export function buildOperations({ createHttpServer, allowedHosts, patience, answers }: OperationsTerms): HttpServer {
   const guard = { local: true, allowedHosts, allowedOrigins: [] };
-  const answer = (request: InboundRequest, response: Response): void => {
+  const answer = (request: InboundRequest, response: OutboundResponse): void => {
     const refused = checkHead(request) ?? checkOrigin(request.headers, guard);
     const path = pathOf(request.url);
     const found = request.method === 'GET' ? answers.get(path) : undefined;
@@ -35,11 +35,11 @@ export function buildOperations(
     else if (found === undefined) sendPlainError(response, unknownHere(request.method, path));
     else void sendOperations(response, found);
   };
-  return new Listener({ patience, answer, answerBroken });
+  return createHttpServer({ patience, answer, answerBroken });
 }
 
 export async function sendOperations(
-  response: Response,
+  response: OutboundResponse,
   answer: () => OperationsAnswer | Promise<OperationsAnswer>,
   identity = '',
 ): Promise<void> {
@@ -52,7 +52,7 @@ export async function sendOperations(
   }
 }
 
-function sendPlainError(response: Response, error: GatewayError): void {
+function sendPlainError(response: OutboundResponse, error: GatewayError): void {
   const body = JSON.stringify(errorEnvelope(error));
   response.head(error.status, errorLines(error), Buffer.byteLength(body));
   response.end(body);

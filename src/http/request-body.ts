@@ -1,6 +1,6 @@
 import { GatewayError } from '../canonical/errors.ts';
 import { overloaded } from '../gateway/guards/load.ts';
-import type { InboundRequest } from '../http1/server/inbound-request.ts';
+import type { InboundRequest } from '../http1/server.ts';
 import { LIMITS } from '../limits.ts';
 
 const NO_BODY = Buffer.alloc(0);

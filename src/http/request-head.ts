@@ -2,12 +2,12 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { invalidKey } from '../accounts/authenticate.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import { isHostField } from '../http1/host-field.ts';
-import type { RequestLines } from '../http1/server/request-lines.ts';
+import type { InboundRequest } from '../http1/server.ts';
 import { LIMITS } from '../limits.ts';
 import { checkTarget } from './request-target.ts';
 
 export type RequestHead = Pick<
-  RequestLines,
+  InboundRequest,
   'url' | 'rawHeaders' | 'headers' | 'httpVersionMajor' | 'httpVersionMinor'
 >;
 

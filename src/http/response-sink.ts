@@ -1,6 +1,6 @@
 import type { ClientSink } from '../gateway/client-sink.ts';
 import { SilenceLimit } from '../gateway/guards/silence.ts';
-import type { Response } from '../http1/server/response.ts';
+import type { OutboundResponse } from '../http1/server.ts';
 import type { Clock } from '../kit/clock.ts';
 import { LIMITS } from '../limits.ts';
 
@@ -14,7 +14,7 @@ export interface SinkTerms {
 
 /** The client as a real response. Its close, not the request's, says that nobody listens any more. */
 export class ResponseSink implements ClientSink {
-  readonly #response: Response;
+  readonly #response: OutboundResponse;
   readonly #terms: SinkTerms;
   #gone = false;
   #ended = false;
@@ -24,7 +24,7 @@ export class ResponseSink implements ClientSink {
   /** What is left of a large answer. */
   #rest: Buffer | null = null;
 
-  constructor(response: Response, terms: SinkTerms) {
+  constructor(response: OutboundResponse, terms: SinkTerms) {
     this.#response = response;
     this.#terms = terms;
     response.onClose = () => this.#closed();

@@ -4,17 +4,14 @@ import type { Gateway } from '../gateway/gateway.ts';
 import { FREE_LINES } from '../gateway/receipt-headers.ts';
 import { asGatewayError, errorLines, identityLines } from '../gateway/refuse.ts';
 import { headerLine, headerLines } from '../http1/headers.ts';
-import type { Patience } from '../http1/server/client-connection.ts';
-import { forgetRest, isStillSent } from '../http1/server/discard-body.ts';
-import type { InboundRequest } from '../http1/server/inbound-request.ts';
-import { Listener } from '../http1/server/listener.ts';
-import type { Response } from '../http1/server/response.ts';
+import type { CreateHttpServer, HttpServer, InboundRequest, OutboundResponse, Patience } from '../http1/server.ts';
 import { formatId } from '../kit/ids.ts';
 import { errorFields, type Log } from '../kit/log.ts';
 import { LIMITS } from '../limits.ts';
 import { answerBroken } from './broken-request.ts';
 import { logRequest } from './call-log.ts';
 import { corsHeaders, preflightHeaders } from './cors.ts';
+import { forgetRest, isStillSent } from './discard-body.ts';
 import { wireAt, wireOf } from './error-shape.ts';
 import { errorOfUnknownRoute, methodsAt } from './errors.ts';
 import { checkOrigin, type GuardTerms } from './guard.ts';
@@ -27,6 +24,7 @@ import { type Found, pathOf, Router } from './router.ts';
 import type { CallRoute, PlainAnswer, PlainHandler, Route } from './routes.ts';
 
 export interface ServerTerms {
+  readonly createHttpServer: CreateHttpServer;
   readonly gateway: Gateway;
   readonly routes: readonly Route[];
   /** Answered to anyone who may reach this port. */
@@ -42,16 +40,16 @@ export interface ServerTerms {
 }
 
 /** The callers' port. */
-export function buildServer(terms: ServerTerms): Listener {
+export function buildServer(terms: ServerTerms): HttpServer {
   const handler = new RequestHandler(terms);
-  const answer = (request: InboundRequest, response: Response): void => handler.receive(request, response);
-  return new Listener({ patience: terms.patience, answer, answerBroken });
+  const answer = (request: InboundRequest, response: OutboundResponse): void => handler.receive(request, response);
+  return terms.createHttpServer({ patience: terms.patience, answer, answerBroken });
 }
 
 /** A request, and what was found out about it so far. */
 interface PendingRequest {
   readonly request: InboundRequest;
-  readonly response: Response;
+  readonly response: OutboundResponse;
   readonly id: bigint;
   readonly requestId: string;
   readonly startedMs: number;
@@ -75,7 +73,7 @@ class RequestHandler {
     this.#sinkTerms = { clock, stallMs: limits.stallMs, draining: terms.draining };
   }
 
-  receive(request: InboundRequest, response: Response): void {
+  receive(request: InboundRequest, response: OutboundResponse): void {
     const { gateway, guard, draining } = this.#terms;
     const id = gateway.ids.next();
     const requestId = formatId('req_', id);
@@ -256,7 +254,11 @@ const NO_BODY = Buffer.alloc(0);
 const JSON_LINE = 'content-type: application/json; charset=utf-8\r\n';
 
 /** Adds the headers a listed page needs; true if the request was the browser's preflight and is answered. */
-function answeredCors({ method, headers }: InboundRequest, response: Response, origins: readonly string[]): boolean {
+function answeredCors(
+  { method, headers }: InboundRequest,
+  response: OutboundResponse,
+  origins: readonly string[],
+): boolean {
   const preflight = method === 'OPTIONS' ? preflightHeaders(headers, origins) : null;
   if (preflight !== null) {
     response.head(204, headerLines(preflight), null);

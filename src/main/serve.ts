@@ -103,10 +103,9 @@ function explainFailure(error: unknown, config: Config, terminal: Composition['t
     return EXIT.usage;
   }
   if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') {
-    const { port, address } = error as NodeJS.ErrnoException & { port?: number; address?: string };
-    const flag = port === config.listen.operationsPort && config.hosted ? '--operations-port' : '--port';
+    const { host, port } = config.listen;
     terminal.writeErr(
-      `Port ${port} on ${address} is in use. Stop the process that uses it, or choose another with ${flag}.\n`,
+      `Port ${port} on ${host} is in use. Stop the process that uses it, or choose another with --port.\n`,
     );
     return EXIT.cannotListen;
   }

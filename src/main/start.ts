@@ -17,8 +17,7 @@ import { healthAnswers, metricsAnswer } from '../http/health.ts';
 import { Metrics } from '../http/metrics.ts';
 import { buildOperations } from '../http/operations.ts';
 import { buildServer } from '../http/server.ts';
-import type { Listener } from '../http1/server/listener.ts';
-import { type Cleanup, openAll } from '../kit/cleanup.ts';
+import type { HttpServer } from '../http1/server.ts';
 import type { Clock } from '../kit/clock.ts';
 import type { Log, RootLog } from '../kit/log.ts';
 import { LIMITS } from '../limits.ts';
@@ -31,6 +30,7 @@ import { buildGuards, type Guards } from './guards.ts';
 import { keepYoungObjectsYoung } from './heap.ts';
 import { tellHostEvent } from './host-events.ts';
 import { HostSenders } from './host-senders.ts';
+import { HTTP_SERVERS } from './http-servers.ts';
 import { tellLifeEvent } from './life-events.ts';
 import { catalogFor, rememberPrices } from './prices.ts';
 import { routeTable } from './routes.ts';
@@ -67,17 +67,19 @@ export async function startGateway(terms: StartTerms): Promise<Running> {
   const { config, clock } = terms;
   // Commands open a shared store themselves, so they need no socket.
   const socketPath = config.store === null ? controlSocketPath(config.dataFolder) : null;
-  return openAll(async (cleanup) => {
-    const books = await openBooks({
-      config,
-      clock,
-      socketPath,
-      onFatal: terms.onFatal,
-      onLife: (event) => tellLifeEvent(event, terms.log),
-    });
-    cleanup.add(books.close);
-    return serveBooks(terms, books, socketPath, cleanup);
+  const books = await openBooks({
+    config,
+    clock,
+    socketPath,
+    onFatal: terms.onFatal,
+    onLife: (event) => tellLifeEvent(event, terms.log),
   });
+  try {
+    return await serveBooks(terms, books, socketPath);
+  } catch (error) {
+    await books.close();
+    throw error;
+  }
 }
 
 /** What a reload replaces. */
@@ -86,15 +88,9 @@ interface InForce {
   hosts: HostDirectory;
 }
 
-async function serveBooks(
-  terms: StartTerms,
-  books: Books,
-  socketPath: string | null,
-  cleanup: Cleanup,
-): Promise<Running> {
+async function serveBooks(terms: StartTerms, books: Books, socketPath: string | null): Promise<Running> {
   const { config, clock } = terms;
   const egress = new HostSenders(config.transport);
-  cleanup.add(() => egress.close());
   const senderFor = (host: ConfiguredHost) => egress.senderFor(host);
   const health = new HostsHealth(config.health, clock, (event) => tellHostEvent(event, terms.log, core.metrics.hosts));
   const inForce: InForce = {
@@ -102,21 +98,16 @@ async function serveBooks(
     hosts: new HostDirectory(terms.hosts, senderFor, health),
   };
   const core = buildCore(terms, books, inForce, egress, health);
-  cleanup.add(() => core.close());
   const directory = new KeyDirectory(books.store, clock);
-  cleanup.add(() => directory.stop());
   await directory.start();
   const localAccountId = config.hosted ? null : (await ensureLocalAccount({ ...books, clock })).id;
   const listeners = await openListeners(terms, books, core, { directory, localAccountId }, socketPath);
-  cleanup.add(() => listeners.close());
   for (const url of [listeners.url, listeners.operationsUrl])
     if (url !== null) core.entrusted.ownPorts.add(portOf(url));
   books.announce(listeners.url);
   const bookkeeping = keepBooks(terms, books.store);
-  cleanup.add(() => bookkeeping.stop());
   const { rateLimiter } = core.guards;
   const sharing = config.store === null || rateLimiter === null ? null : shareRequests(terms, rateLimiter, books.store);
-  cleanup.add(() => sharing?.stop());
   return {
     url: listeners.url,
     operationsUrl: listeners.operationsUrl,
@@ -132,7 +123,14 @@ async function serveBooks(
       inForce.prices = await rememberPrices(books.store, catalogFor(changed, hosts));
       inForce.hosts = new HostDirectory(hosts, senderFor, health);
     },
-    stop: () => cleanup.run(),
+    stop: async () => {
+      bookkeeping.stop();
+      sharing?.stop();
+      directory.stop();
+      await listeners.close();
+      await core.close();
+      await books.close();
+    },
   };
 }
 
@@ -188,6 +186,7 @@ function buildCore(
   };
   const close = async (): Promise<void> => {
     guards.close();
+    await egress.close();
     await entrusted.close();
     await countTokens.close();
   };
@@ -214,11 +213,13 @@ async function openListeners(
 ): Promise<Listeners> {
   const { config, log } = terms;
   const { gateway, metrics } = core;
+  const createHttpServer = HTTP_SERVERS[config.transport];
   let draining = false;
   const isDraining = (): boolean => draining;
   const health = healthAnswers({ health: () => books.health(), draining: isDraining });
   const all = new Map([...health, metricsAnswer(metrics)]);
   const server = buildServer({
+    createHttpServer,
     gateway,
     routes: routeTable(gateway),
     operations: config.hosted ? new Map(health) : all,
@@ -229,23 +230,22 @@ async function openListeners(
     log,
     draining: isDraining,
   });
-  const operations = config.hosted ? buildOperations(config.allowedHosts, config.limits, all) : null;
-  let control: Server | null = null;
+  const operations = config.hosted
+    ? buildOperations({ createHttpServer, allowedHosts: config.allowedHosts, patience: config.limits, answers: all })
+    : null;
+  const { host, port, operationsPort } = config.listen;
+  const url = await server.listen({ host, port });
+  const operationsUrl =
+    operations === null ? null : await operations.listen({ host: '127.0.0.1', port: operationsPort });
+  const control =
+    socketPath === null ? null : await openControlSocket(socketPath, verbsOf(terms, books, core, gate, url));
   const close = async (): Promise<void> => {
     draining = true;
     await drain(server, gateway, config.limits.shutdownMs, log);
     if (control !== null) await closeServer(control);
     if (operations !== null) await closeListener(operations);
   };
-  return openAll(async (cleanup) => {
-    // All are closed together, in an order of their own: closing one that does not listen yet does nothing.
-    cleanup.add(close);
-    const { host, port, operationsPort } = config.listen;
-    const url = await server.listen({ host, port });
-    const operationsUrl = (await operations?.listen({ host: '127.0.0.1', port: operationsPort })) ?? null;
-    if (socketPath !== null) control = await openControlSocket(socketPath, verbsOf(terms, books, core, gate, url));
-    return { url, operationsUrl, close };
-  });
+  return { url, operationsUrl, close };
 }
 
 type AuthGate = Gate & { readonly directory: KeyDirectory };
@@ -269,7 +269,7 @@ function verbsOf(terms: StartTerms, books: Books, core: Core, gate: AuthGate, ur
 }
 
 /** Accepts no new connection, waits for running calls, cuts off the rest, and waits until the last one is settled. */
-async function drain(server: Listener, { clock, shutdown }: Gateway, waitMs: number, log: Log): Promise<void> {
+async function drain(server: HttpServer, { clock, shutdown }: Gateway, waitMs: number, log: Log): Promise<void> {
   const closed = server.close();
   const deadline = clock.after(waitMs, () => {
     log.warn({ calls: shutdown.callsUnderWay }, 'Time is up: running calls are cut off.');
@@ -285,7 +285,7 @@ async function drain(server: Listener, { clock, shutdown }: Gateway, waitMs: num
   await shutdown.idle();
 }
 
-function closeListener(listener: Listener): Promise<void> {
+function closeListener(listener: HttpServer): Promise<void> {
   const closed = listener.close();
   listener.cutAll();
   return closed;

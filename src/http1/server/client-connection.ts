@@ -3,22 +3,11 @@ import type { Clock } from '../../kit/clock.ts';
 import { LIMITS } from '../../limits.ts';
 import { Http1Body } from '../body.ts';
 import { saysClose } from '../headers.ts';
-import { readAccepted } from './accepted-socket.ts';
-import { InboundRequest } from './inbound-request.ts';
+import { ReaderProgress } from '../reader-progress.ts';
+import type { Answer, Breakage, Patience } from '../server.ts';
+import { OwnRequest } from './inbound-request.ts';
 import { mayBecomeHead, mayContinueHead, type RequestLines, readRequestLines } from './request-lines.ts';
-import { Response } from './response.ts';
-
-export type Answer = (request: InboundRequest, response: Response) => void;
-
-/** How long a client may take to send a head, and a whole request, and to read the next piece of an answer. */
-export interface Patience {
-  readonly requestHeadMs: number;
-  readonly requestMs: number;
-  readonly stallMs: number;
-}
-
-/** Why bytes never became a request. */
-export type Breakage = 'unreadable' | 'head_too_long' | 'too_slow' | 'tunnel';
+import { OwnResponse } from './response.ts';
 
 export interface ConnectionTerms {
   readonly patience: Patience;
@@ -47,9 +36,9 @@ export class ClientConnection {
   #unread: Buffer = NOTHING;
   /** How much of it is known to be the beginning of a head. */
   #checkedBytes = 0;
-  #request: InboundRequest | null = null;
+  #request: OwnRequest | null = null;
   #body: Http1Body | null = null;
-  #response: Response | null = null;
+  #response: OwnResponse | null = null;
   /** When the head of the request in hand began, or the client had nothing more to say. */
   #sinceMs: number;
   #isIdle = false;
@@ -58,16 +47,14 @@ export class ClientConnection {
   #isBehind = false;
   #isEnding = false;
   #skippedBytes = 0;
-  /** What the client had read when it was last looked at, and when that last changed. */
-  #readBytes = 0;
-  #readMs: number;
+  readonly #reader: ReaderProgress;
 
-  constructor(accepted: Socket, terms: ConnectionTerms) {
-    const socket = readAccepted(accepted, (bytes) => this.#take(bytes));
+  constructor(socket: Socket, terms: ConnectionTerms) {
     this.#socket = socket;
     this.#terms = terms;
     this.#sinceMs = terms.clock.monotonicMs();
-    this.#readMs = this.#sinceMs;
+    this.#reader = new ReaderProgress(socket, this.#sinceMs);
+    socket.on('data', (bytes) => this.#take(bytes));
     socket.on('drain', () => this.#response?.onDrain?.());
     socket.on('error', () => {});
     socket.on('close', () => this.#closed());
@@ -75,24 +62,15 @@ export class ClientConnection {
 
   /** Cuts who takes too long, in words where there are any to say. */
   checkPatience(nowMs: number): void {
-    const { requestHeadMs, requestMs } = this.#terms.patience;
+    const { requestHeadMs, requestMs, stallMs } = this.#terms.patience;
     const waitedMs = nowMs - this.#sinceMs;
-    if (this.#isStalled(nowMs)) this.#socket.destroy();
+    if (this.#reader.isStalled(nowMs, stallMs + this.#terms.checkMs)) this.#socket.destroy();
     if (this.#isEnding || this.#request?.complete === true) return;
     if (this.#isIdle) {
       if (waitedMs >= LIMITS.clientKeepAliveMs) this.#end();
     } else if (waitedMs >= (this.#request === null ? Math.min(requestHeadMs, requestMs) : requestMs)) {
       this.#breakOff('too_slow');
     }
-  }
-
-  /** Whatever waits for it, a client that reads nothing of it is not waited for. */
-  #isStalled(nowMs: number): boolean {
-    const { bytesWritten, writableLength } = this.#socket;
-    const readBytes = bytesWritten - writableLength;
-    if (writableLength === 0 || readBytes !== this.#readBytes) this.#readMs = nowMs;
-    this.#readBytes = readBytes;
-    return nowMs - this.#readMs >= this.#terms.patience.stallMs + this.#terms.checkMs;
   }
 
   /** Nothing of a request has come: nobody minds if it ends. */
@@ -168,7 +146,7 @@ export class ClientConnection {
   }
 
   #open(lines: RequestLines, bytes: Buffer, bodyStart: number): void {
-    const request = new InboundRequest(lines, this.#socket);
+    const request = new OwnRequest(lines, this.#socket);
     const response = this.#openResponse(lines);
     this.#request = request;
     this.#response = response;
@@ -181,15 +159,15 @@ export class ClientConnection {
     if (!this.#isEnding) this.#terms.answer(request, response);
   }
 
-  #openResponse({ method, headers, framing, httpVersionMajor, httpVersionMinor }: RequestLines): Response {
+  #openResponse({ method, headers, framing, httpVersionMajor, httpVersionMinor }: RequestLines): OwnResponse {
     const isOld = httpVersionMajor === 1 && httpVersionMinor === 0;
     const closes = framing === null || saysClose(headers.connection);
     const { clock } = this.#terms;
     const answered = (): void => this.#answered();
-    return new Response({ socket: this.#socket, clock, headOnly: method === 'HEAD', isOld, answered }, closes);
+    return new OwnResponse({ socket: this.#socket, clock, headOnly: method === 'HEAD', isOld, answered }, closes);
   }
 
-  #readBody(request: InboundRequest, body: Http1Body, bytes: Buffer): void {
+  #readBody(request: OwnRequest, body: Http1Body, bytes: Buffer): void {
     const at = body.read(bytes, 0);
     const piece = body.takePiece(bytes);
     if (piece !== null && this.#response !== null) request.take(piece);
@@ -198,7 +176,7 @@ export class ClientConnection {
     else if (body.over) this.#bodyEnds(request, at === bytes.length ? NOTHING : bytes.subarray(at));
   }
 
-  #bodyEnds(request: InboundRequest, behind: Buffer): void {
+  #bodyEnds(request: OwnRequest, behind: Buffer): void {
     if (behind.length > 0) {
       this.#unread = behind;
       this.#keepBehind();

@@ -1,13 +1,6 @@
 import { LIMITS } from '../../limits.ts';
+import type { BodyReader, InboundRequest } from '../server.ts';
 import type { RequestLines } from './request-lines.ts';
-
-/** Who takes in the body of a request. */
-export interface BodyReader {
-  data(piece: Buffer): void;
-  end(): void;
-  /** The connection broke off, or the body is none. */
-  failed(): void;
-}
 
 /** What of a request's connection its reader may govern. */
 export interface BodySource {
@@ -16,7 +9,7 @@ export interface BodySource {
 }
 
 /** A request whose head has come; its body may still be on its way. */
-export class InboundRequest {
+export class OwnRequest implements InboundRequest {
   readonly method: string;
   readonly url: string;
   readonly httpVersionMajor: number;

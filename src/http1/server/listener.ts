@@ -1,82 +1,44 @@
-import { type AddressInfo, createServer, type Server } from 'node:net';
-import { type Clock, systemClock, type Timer } from '../../kit/clock.ts';
-import { LIMITS } from '../../limits.ts';
-import {
-  type Answer,
-  type Breakage,
-  ClientConnection,
-  type ConnectionTerms,
-  type Patience,
-} from './client-connection.ts';
+import { createServer, type Server } from 'node:net';
+import { ConnectionCheck } from '../connection-check.ts';
+import { listenOn } from '../listen.ts';
+import type { HttpServer, HttpServerTerms } from '../server.ts';
+import { ClientConnection, type ConnectionTerms } from './client-connection.ts';
 
-/** What a port does with what it reads. */
-export interface ListenerTerms {
-  readonly patience: Patience;
-  readonly answer: Answer;
-  /** The whole response to bytes that never became a request. */
-  answerBroken(why: Breakage): string;
-}
-
-/** A port that speaks HTTP/1.1, with every limit set. */
-export class Listener {
+/** Our own HTTP/1.1 server, over plain sockets. */
+export class Listener implements HttpServer {
   readonly #server: Server;
   readonly #connections = new Set<ClientConnection>();
-  readonly #checkMs: number;
-  /** Sockets live by the machine's own time, whatever time calls are told. */
-  readonly #clock: Clock = systemClock;
-  #check: Timer | null = null;
+  readonly #check: ConnectionCheck;
 
-  constructor({ patience, answer, answerBroken }: ListenerTerms) {
+  constructor({ patience, answer, answerBroken }: HttpServerTerms) {
+    this.#check = new ConnectionCheck(patience, (nowMs) => {
+      for (const connection of this.#connections) connection.checkPatience(nowMs);
+    });
+    const { clock, everyMs: checkMs } = this.#check;
     const gone = (connection: ClientConnection): void => void this.#connections.delete(connection);
-    this.#checkMs = Math.min(LIMITS.connectionsCheckMs, patience.requestHeadMs, patience.requestMs);
-    const terms: ConnectionTerms = { patience, checkMs: this.#checkMs, clock: this.#clock, answer, answerBroken, gone };
-    this.#server = createServer({ noDelay: true, pauseOnConnect: true }, (accepted) => {
-      this.#connections.add(new ClientConnection(accepted, terms));
+    const terms: ConnectionTerms = { patience, checkMs, clock, answer, answerBroken, gone };
+    this.#server = createServer({ noDelay: true }, (socket) => {
+      this.#connections.add(new ClientConnection(socket, terms));
     });
   }
 
-  /** Connections that are open, for tests that look for leaks. */
   get connections(): number {
     return this.#connections.size;
   }
 
-  /** Gives the address by which the port can be called from this machine. */
-  listen({ host, port }: { host: string; port: number }): Promise<string> {
-    const server = this.#server;
-    return new Promise((resolve, reject) => {
-      server.once('error', reject);
-      server.listen({ host, port }, () => {
-        server.off('error', reject);
-        this.#checkLater();
-        resolve(urlOf(server.address() as AddressInfo));
-      });
-    });
+  async listen(address: { readonly host: string; readonly port: number }): Promise<string> {
+    const url = await listenOn(this.#server, address);
+    this.#check.start();
+    return url;
   }
 
-  /** Takes no new connection; resolves when those that are open have ended. Those on which nothing is asked end now. */
   close(): Promise<void> {
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     for (const connection of this.#connections) connection.endIfIdle();
-    return closed.finally(() => this.#check?.cancel());
+    return closed.finally(() => this.#check.stop());
   }
 
-  /** Ends every connection, whatever is said on it. */
   cutAll(): void {
     for (const connection of this.#connections) connection.destroy();
   }
-
-  #checkLater(): void {
-    this.#check = this.#clock.after(this.#checkMs, () => this.#checkPatience(), { unref: true });
-  }
-
-  #checkPatience(): void {
-    const nowMs = this.#clock.monotonicMs();
-    for (const connection of this.#connections) connection.checkPatience(nowMs);
-    this.#checkLater();
-  }
-}
-
-function urlOf({ address, family, port }: AddressInfo): string {
-  if (family === 'IPv6') return `http://[${address === '::' ? '::1' : address}]:${port}`;
-  return `http://${address === '0.0.0.0' ? '127.0.0.1' : address}:${port}`;
 }

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import type { Clock } from '../../kit/clock.ts';
 import { inOnePiece } from '../../kit/one-piece.ts';
 import { LIMITS } from '../../limits.ts';
+import type { OutboundResponse } from '../server.ts';
 
 const KEPT = inOnePiece(`connection: keep-alive\r\nkeep-alive: timeout=${LIMITS.clientKeepAliveMs / 1000}\r\n`);
 const CLOSED = 'connection: close\r\n';
@@ -24,7 +25,7 @@ export interface ResponseTerms {
 }
 
 /** One answer on a connection: a head, then its body in one piece or in chunks, each in as few writes as can be. */
-export class Response {
+export class OwnResponse implements OutboundResponse {
   readonly #terms: ResponseTerms;
   /** Header lines that stand in this answer whatever its head is. */
   #lines = '';

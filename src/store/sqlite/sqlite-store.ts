@@ -55,13 +55,8 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     database.close();
   }
   const store = new SqliteStore(options);
-  try {
-    await store.ready();
-    return store;
-  } catch (error) {
-    await store.close();
-    throw error;
-  }
+  await store.ready();
+  return store;
 }
 
 /** Writes in one thread, long reads in another, short reads here: none of them waits for another. */

@@ -1,12 +1,11 @@
-import { LIMITS } from '../../limits.ts';
-import type { InboundRequest } from './inbound-request.ts';
-import type { Response } from './response.ts';
+import type { InboundRequest, OutboundResponse } from '../http1/server.ts';
+import { LIMITS } from '../limits.ts';
 
 /**
  * Whether the client still sends what nobody will read, on a connection that ends with this answer. To close it at once
  * would throw away whatever the client has not read yet, this answer too.
  */
-export function isStillSent({ complete, headers }: InboundRequest, { closes }: Response): boolean {
+export function isStillSent({ complete, headers }: InboundRequest, { closes }: OutboundResponse): boolean {
   return closes && !complete && headers.expect === undefined;
 }
 

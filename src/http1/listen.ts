@@ -1,0 +1,17 @@
+import type { AddressInfo, Server } from 'node:net';
+
+/** Resolves with the URL under which this machine can reach the server. */
+export function listenOn(server: Server, address: { readonly host: string; readonly port: number }): Promise<string> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ host: address.host, port: address.port }, () => {
+      server.off('error', reject);
+      resolve(urlOf(server.address() as AddressInfo));
+    });
+  });
+}
+
+function urlOf({ address, family, port }: AddressInfo): string {
+  if (family === 'IPv6') return `http://[${address === '::' ? '::1' : address}]:${port}`;
+  return `http://${address === '0.0.0.0' ? '127.0.0.1' : address}:${port}`;
+}

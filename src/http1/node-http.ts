@@ -1,0 +1,208 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { LIMITS } from '../limits.ts';
+import { ConnectionCheck } from './connection-check.ts';
+import { listenOn } from './listen.ts';
+import { NodeRequest, NodeResponse } from './node-message.ts';
+import { ReaderProgress } from './reader-progress.ts';
+import type { Breakage, HttpServer, HttpServerTerms, Patience } from './server.ts';
+
+/** The platform's HTTP/1.1 server, with the limits and the behaviour of our own. */
+export class NodeHttpServer implements HttpServer {
+  readonly #server: Server;
+  readonly #connections = new Map<Socket, NodeConnection>();
+  readonly #check: ConnectionCheck;
+
+  constructor(terms: HttpServerTerms) {
+    this.#check = new ConnectionCheck(terms.patience, (nowMs) => {
+      const limitMs = terms.patience.stallMs + this.#check.everyMs;
+      for (const connection of this.#connections.values()) connection.checkReader(nowMs, limitMs);
+    });
+    const server = createServer(optionsFor(terms.patience, this.#check.everyMs));
+    // The size of the head is bounded, and a request with too many headers is refused by its handler.
+    server.maxHeadersCount = 0;
+    server.on('connection', (socket) => this.#accept(socket, terms));
+    const receive = (message: IncomingMessage, response: ServerResponse): void =>
+      this.#connections.get(message.socket)?.receive(message, response);
+    server.on('request', receive);
+    // The handler decides whether the client may send its body, and refuses any other expectation.
+    server.on('checkContinue', receive);
+    server.on('checkExpectation', receive);
+    server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+      const why = breakageOf(error);
+      if (why === null) socket.destroy();
+      else this.#connections.get(socket as Socket)?.breakOff(why);
+    });
+    server.on('connect', (_message, socket) => {
+      socket.on('error', () => {});
+      this.#connections.get(socket as Socket)?.breakOff('tunnel');
+    });
+    this.#server = server;
+  }
+
+  get connections(): number {
+    return this.#connections.size;
+  }
+
+  async listen(address: { readonly host: string; readonly port: number }): Promise<string> {
+    const url = await listenOn(this.#server, address);
+    this.#check.start();
+    return url;
+  }
+
+  close(): Promise<void> {
+    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    for (const connection of this.#connections.values()) connection.endIfSilent();
+    return closed.finally(() => this.#check.stop());
+  }
+
+  cutAll(): void {
+    for (const socket of this.#connections.keys()) socket.destroy();
+  }
+
+  #accept(socket: Socket, terms: HttpServerTerms): void {
+    this.#connections.set(socket, new NodeConnection(socket, terms, this.#check.clock.monotonicMs()));
+    socket.on('close', () => this.#connections.delete(socket));
+  }
+}
+
+function optionsFor({ requestHeadMs, requestMs }: Patience, checkMs: number) {
+  return {
+    insecureHTTPParser: false,
+    // A request without a host is refused by its handler, in the common envelope and with a request id.
+    requireHostHeader: false,
+    maxHeaderSize: LIMITS.requestHeaderBytesMax,
+    headersTimeout: Math.min(requestHeadMs, requestMs),
+    requestTimeout: requestMs,
+    connectionsCheckingInterval: checkMs,
+    keepAliveTimeout: LIMITS.clientKeepAliveMs,
+    noDelay: true,
+  };
+}
+
+/** Null for a connection that failed or was closed by the client. */
+function breakageOf({ code }: NodeJS.ErrnoException): Breakage | null {
+  if (code === 'HPE_HEADER_OVERFLOW') return 'head_too_long';
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return 'too_slow';
+  return code?.startsWith('HPE_') && code !== 'HPE_INVALID_EOF_STATE' ? 'unreadable' : null;
+}
+
+interface Received {
+  readonly request: NodeRequest;
+  readonly message: ServerResponse;
+}
+
+interface Current {
+  readonly request: NodeRequest;
+  readonly response: NodeResponse;
+}
+
+/** One client's connection. node:http parses requests as they arrive; here they take their turns. */
+class NodeConnection {
+  readonly #socket: Socket;
+  readonly #terms: HttpServerTerms;
+  readonly #reader: ReaderProgress;
+  readonly #waiting: Received[] = [];
+  #current: Current | null = null;
+  /** Answered before its body had arrived. */
+  #unfinished: NodeRequest | null = null;
+  /** What the client had sent when the current request began. */
+  #bytesBefore = 0;
+  /** Broken bytes follow the waiting requests: the connection ends when these are answered. */
+  #endsAfterAnswers = false;
+  #isPausing = false;
+  #isEnding = false;
+
+  constructor(socket: Socket, terms: HttpServerTerms, nowMs: number) {
+    this.#socket = socket;
+    this.#terms = terms;
+    this.#reader = new ReaderProgress(socket, nowMs);
+    socket.on('close', () => this.#closed());
+  }
+
+  receive(message: IncomingMessage, response: ServerResponse): void {
+    if (this.#isEnding) return;
+    this.#waiting.push({ request: new NodeRequest(message), message: response });
+    if (!this.#isPausing) this.#pauseSoon();
+    // By then the rest of this read is parsed: its body is known to be whole, broken or on its way. Ticks run too early.
+    if (this.#current === null && this.#waiting.length === 1) setImmediate(() => this.#next());
+  }
+
+  /** A client that sends far ahead is not read until its turn comes; node:http undoes a pause within its parser. */
+  #pauseSoon(): void {
+    this.#isPausing = true;
+    process.nextTick(() => {
+      this.#isPausing = false;
+      const aheadBytes = this.#socket.bytesRead - this.#bytesBefore;
+      if (this.#waiting.length > 0 && aheadBytes > LIMITS.unreadRequestBytesMax) this.#socket.pause();
+    });
+  }
+
+  checkReader(nowMs: number, limitMs: number): void {
+    if (this.#reader.isStalled(nowMs, limitMs)) this.#socket.destroy();
+  }
+
+  /** node:http itself ends connections that are idle after a request, but not those that never sent one. */
+  endIfSilent(): void {
+    if (this.#socket.bytesRead === 0) this.#end();
+  }
+
+  /** Reports bytes that are no request; if they follow requests in good order, those are answered and nothing is said. */
+  breakOff(why: Breakage): void {
+    if (this.#isEnding) return;
+    const last = this.#waiting.at(-1);
+    if (last !== undefined && !last.request.complete) this.#waiting.pop();
+    const isBehind = this.#waiting.length > 0 || this.#current?.request.complete === true;
+    if (isBehind && why !== 'tunnel') {
+      this.#endsAfterAnswers = true;
+      return;
+    }
+    const current = this.#current;
+    const hasAnswered = current === null ? this.#unfinished?.complete === false : current.response.headSent;
+    if (!hasAnswered && this.#socket.writable) this.#socket.write(this.#terms.answerBroken(why));
+    this.#end();
+    this.#current = null;
+    current?.response.close();
+    current?.request.breakOff();
+  }
+
+  #next(): void {
+    if (this.#current !== null || this.#isEnding) return;
+    const received = this.#waiting.shift();
+    if (received === undefined) {
+      if (this.#endsAfterAnswers) this.#end();
+      return;
+    }
+    if (this.#waiting.length === 0 && this.#socket.isPaused()) this.#socket.resume();
+    const { request, message } = received;
+    const response = new NodeResponse(request, message, this.#socket, () => this.#answered());
+    this.#bytesBefore = this.#socket.bytesRead;
+    this.#current = { request, response };
+    this.#terms.answer(request, response);
+  }
+
+  #answered(): void {
+    const current = this.#current;
+    this.#current = null;
+    if (current === null || this.#socket.destroyed) return;
+    this.#unfinished = current.request.complete ? null : current.request;
+    if (current.response.closes) this.#end();
+    else this.#next();
+  }
+
+  /** What was written still leaves. */
+  #end(): void {
+    this.#isEnding = true;
+    this.#waiting.length = 0;
+    this.#socket.destroySoon();
+  }
+
+  #closed(): void {
+    const current = this.#current;
+    this.#isEnding = true;
+    this.#waiting.length = 0;
+    this.#current = null;
+    current?.request.breakOff();
+    current?.response.close();
+  }
+}

@@ -1,0 +1,176 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { LIMITS } from '../limits.ts';
+import type { BodyReader, InboundRequest, OutboundResponse } from './server.ts';
+
+/** A request that node:http has parsed. */
+export class NodeRequest implements InboundRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly httpVersionMajor: number;
+  readonly httpVersionMinor: number;
+  readonly rawHeaders: readonly string[];
+  readonly headers: Readonly<Record<string, string>>;
+  readonly #message: IncomingMessage;
+  readonly #isBodyless: boolean;
+  #reader: BodyReader | null = null;
+  #isListening = false;
+  #isBroken = false;
+  #hasEnded = false;
+  #skippedBytes = 0;
+
+  constructor(message: IncomingMessage) {
+    this.method = message.method ?? '';
+    this.url = message.url ?? '';
+    this.httpVersionMajor = message.httpVersionMajor;
+    this.httpVersionMinor = message.httpVersionMinor;
+    this.rawHeaders = message.rawHeaders;
+    this.headers = joinHeaders(message.rawHeaders);
+    this.#message = message;
+    this.#isBodyless = !(Number(this.headers['content-length']) > 0) && !('transfer-encoding' in this.headers);
+    message.on('error', () => this.breakOff());
+  }
+
+  get complete(): boolean {
+    return this.#isBodyless || this.#message.complete;
+  }
+
+  takeWhole(): Buffer | null {
+    if (!this.complete || this.#isListening) return null;
+    return (this.#message.read() as Buffer | null) ?? Buffer.alloc(0);
+  }
+
+  read(reader: BodyReader): void {
+    this.#reader = reader;
+    if (this.#hasEnded) reader.end();
+    else if (this.#isBroken) reader.failed();
+    else this.#listen();
+  }
+
+  /** Reads the rest for nobody; a client that sends more than the limit loses its connection. */
+  skipRest(): void {
+    const data = (piece: Buffer): void => {
+      this.#skippedBytes += piece.length;
+      if (this.#skippedBytes > LIMITS.forgottenBodyBytesMax) this.#message.destroy();
+    };
+    this.read({ data, end: () => {}, failed: () => {} });
+  }
+
+  /** The rest of the body will never arrive. */
+  breakOff(): void {
+    if (this.complete || this.#isBroken) return;
+    this.#isBroken = true;
+    this.#reader?.failed();
+  }
+
+  #listen(): void {
+    if (this.#isListening) return;
+    this.#isListening = true;
+    this.#message.on('data', (piece: Buffer) => this.#reader?.data(piece));
+    this.#message.on('end', () => {
+      this.#hasEnded = true;
+      this.#reader?.end();
+    });
+  }
+}
+
+/** As our own parser joins them; node:http would drop some repeated headers and make lists of others. */
+function joinHeaders(rawHeaders: readonly string[]): Record<string, string> {
+  const headers: Record<string, string> = Object.create(null);
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at]!.toLowerCase();
+    const before = headers[name];
+    headers[name] = before === undefined ? rawHeaders[at + 1]! : `${before}, ${rawHeaders[at + 1]!}`;
+  }
+  return headers;
+}
+
+/** A response that node:http writes. */
+export class NodeResponse implements OutboundResponse {
+  readonly #request: NodeRequest;
+  readonly #message: ServerResponse;
+  readonly #socket: Socket;
+  readonly #isOld: boolean;
+  #answered: (() => void) | null;
+  #lines = '';
+  headSent = false;
+  closes: boolean;
+  onClose: (() => void) | null = null;
+  onDrain: (() => void) | null = null;
+
+  constructor(request: NodeRequest, message: ServerResponse, socket: Socket, answered: () => void) {
+    this.#request = request;
+    this.#message = message;
+    this.#socket = socket;
+    this.#answered = answered;
+    this.#isOld = request.httpVersionMajor === 1 && request.httpVersionMinor === 0;
+    this.closes = this.#isOld || !message.shouldKeepAlive;
+    message.on('drain', () => this.onDrain?.());
+    message.on('close', () => this.close());
+    message.on('error', () => {});
+  }
+
+  get destroyed(): boolean {
+    return this.#answered === null || this.#socket.destroyed;
+  }
+
+  get pendingBytes(): number {
+    return this.#message.writableLength;
+  }
+
+  addLines(lines: string): void {
+    this.#lines += lines;
+  }
+
+  giveLeave(): void {
+    if (!this.#isOld && !this.destroyed) this.#message.writeContinue();
+  }
+
+  head(status: number, lines: string, length: number | null): void {
+    if (this.headSent) throw new Error('The head of this response was already sent.');
+    this.headSent = true;
+    if (this.destroyed) return;
+    const headers = splitLines(this.#lines + lines);
+    if (length !== null) headers.push('content-length', String(length));
+    if (this.closes) headers.push('connection', 'close');
+    this.#message.writeHead(status, headers);
+  }
+
+  write(bytes: Buffer | string): boolean {
+    if (this.destroyed) return true;
+    if (bytes.length > 0) return this.#message.write(bytes);
+    this.#message.flushHeaders();
+    return true;
+  }
+
+  end(bytes: Buffer | string = ''): void {
+    if (this.destroyed) return;
+    if (!this.#request.complete) this.#request.skipRest();
+    this.#message.end(bytes);
+  }
+
+  destroy(): void {
+    this.#socket.destroy();
+  }
+
+  /** The response is over, sent or not. */
+  close(): void {
+    const answered = this.#answered;
+    if (answered === null) return;
+    this.#answered = null;
+    answered();
+    this.onClose?.();
+    this.onClose = null;
+    this.onDrain = null;
+  }
+}
+
+/** Complete header lines as the flat list of names and values that node:http takes. */
+function splitLines(lines: string): string[] {
+  const headers: string[] = [];
+  for (const line of lines.split('\r\n')) {
+    const colon = line.indexOf(':');
+    if (colon !== -1) headers.push(line.slice(0, colon), line.slice(colon + 1).trim());
+  }
+  return headers;
+}

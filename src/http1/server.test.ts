@@ -1,0 +1,363 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import fc from 'fast-check';
+import { afterEach, describe, expect, test } from 'vitest';
+import { manyTurns, until } from '../../test/until.ts';
+import { GatewayError } from '../canonical/errors.ts';
+import { answerBroken } from '../http/broken-request.ts';
+import { readRequestBody } from '../http/request-body.ts';
+import { LIMITS } from '../limits.ts';
+import { NodeHttpServer } from './node-http.ts';
+import { Listener } from './server/listener.ts';
+import type { Answer, CreateHttpServer, HttpServer, InboundRequest, OutboundResponse, Patience } from './server.ts';
+
+/** Both implementations of the seam, held to the same behaviour. */
+
+const SERVERS: readonly (readonly [string, CreateHttpServer])[] = [
+  ['own', (terms) => new Listener(terms)],
+  ['node', (terms) => new NodeHttpServer(terms)],
+];
+const PATIENT: Patience = { requestHeadMs: 60_000, requestMs: 60_000, stallMs: 60_000 };
+
+/** Answers with the method, the target and the body, one line each. */
+const echo: Answer = (request, response) => {
+  const terms = { bytesMax: 10_000, giveLeave: () => response.giveLeave(), makeRoom: () => true };
+  readRequestBody(request, terms, (body) => {
+    const text = body instanceof GatewayError ? body.kind : body.toString('latin1');
+    answerWhole(response, [request.method, request.url, text].join('\n'));
+  });
+};
+
+function answerWhole(response: OutboundResponse, body: string): void {
+  response.head(200, '', Buffer.byteLength(body));
+  response.end(body);
+}
+
+const open: { server: HttpServer; sockets: Socket[] }[] = [];
+
+afterEach(async () => {
+  for (const { server, sockets } of open.splice(0)) {
+    for (const socket of sockets) socket.destroy();
+    const closed = server.close();
+    server.cutAll();
+    await closed;
+    await until(() => server.connections === 0, 'every connection is gone');
+  }
+});
+
+interface Served {
+  readonly server: HttpServer;
+  dial(): Socket;
+  /** Sends the pieces, each in a turn of its own, and resolves with all that came back. */
+  say(pieces: readonly (Buffer | string)[]): Promise<string>;
+}
+
+async function serve(create: CreateHttpServer, answer: Answer = echo, patience: Patience = PATIENT): Promise<Served> {
+  const server = create({ patience, answer, answerBroken });
+  const port = Number(new URL(await server.listen({ host: '127.0.0.1', port: 0 })).port);
+  const sockets: Socket[] = [];
+  open.push({ server, sockets });
+  const dial = (): Socket => {
+    const socket = connect(port, '127.0.0.1').setNoDelay(true);
+    socket.on('error', () => {});
+    sockets.push(socket);
+    return socket;
+  };
+  const say = async (pieces: readonly (Buffer | string)[]): Promise<string> => {
+    const socket = dial();
+    const text = textOf(socket);
+    for (const piece of pieces) {
+      if (!socket.destroyed) await new Promise<void>((sent) => socket.write(piece, 'latin1', () => sent()));
+    }
+    return text;
+  };
+  return { server, dial, say };
+}
+
+/** All that arrives until the connection closes. */
+function textOf(socket: Socket): Promise<string> {
+  const read: Buffer[] = [];
+  socket.on('data', (bytes) => read.push(bytes));
+  return once(socket, 'close').then(() => Buffer.concat(read).toString('latin1'));
+}
+
+function statusesOf(text: string): string[] {
+  return [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => status!);
+}
+
+function withoutDates(text: string): string {
+  return text.replaceAll(/date: [^\r]*\r\n/gi, '');
+}
+
+function cut(bytes: Buffer, cuts: readonly number[]): Buffer[] {
+  const ends = [...new Set(cuts.filter((at) => at < bytes.length))].sort((a, b) => a - b);
+  return [0, ...ends].map((from, index) => bytes.subarray(from, ends[index] ?? bytes.length));
+}
+
+const HEAD = 'HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n';
+const GET = 'GET /x HTTP/1.1\r\nhost: x\r\n\r\n';
+const LAST = 'GET /last HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n';
+
+function written({ body, isChunked }: { body: string; isChunked: boolean }, isLast: boolean): string {
+  const last = isLast ? 'connection: close\r\n' : '';
+  if (!isChunked) return `POST /a ${HEAD}${last}content-length: ${body.length}\r\n\r\n${body}`;
+  const half = body.length >> 1;
+  const pieces = [body.slice(0, half), body.slice(half)].filter((piece) => piece !== '');
+  const framed = pieces.map((piece) => `${piece.length.toString(16)};x=y\r\n${piece}\r\n`).join('');
+  return `POST /b ${HEAD}${last}transfer-encoding: chunked\r\n\r\n${framed}0\r\nsum: 1\r\n\r\n`;
+}
+
+describe.each(SERVERS)('requests to the %s server', (_, create) => {
+  test('mean the same however they are cut, and are answered in their order', async () => {
+    const { say } = await serve(create);
+    const body = fc.stringMatching(/^[\x20-\x7e\r\n]{0,60}$/);
+    const requests = fc.array(fc.record({ body, isChunked: fc.boolean() }), { minLength: 1, maxLength: 4 });
+    await fc.assert(
+      fc.asyncProperty(requests, fc.array(fc.nat(700), { maxLength: 6 }), async (all, cuts) => {
+        const bytes = Buffer.from(all.map((one, at) => written(one, at === all.length - 1)).join(''), 'latin1');
+        const answers = await say(cut(bytes, cuts));
+        expect([...answers.matchAll(/POST\n\/[ab]\n/g)]).toHaveLength(all.length);
+        const order = all.map(({ body, isChunked }) => answers.indexOf(`POST\n/${isChunked ? 'b' : 'a'}\n${body}`));
+        expect(order).not.toContain(-1);
+        expect(withoutDates(answers)).toBe(withoutDates(await say([bytes])));
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  test('are given up at their first fault, also when they come byte by byte', async () => {
+    const { say } = await serve(create);
+    const good = await say([...'GET /slow HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n']);
+    expect(good.endsWith('GET\n/slow\n')).toBe(true);
+    expect(await say([...'GET /slow HTTP/1.1\r\nhost: x\ny: z\r\n'])).toMatch(/^HTTP\/1\.1 400 /);
+  });
+
+  test('have headers that can be read by lower-case names, joined where they repeat', async () => {
+    let seen: InboundRequest | null = null;
+    const { say } = await serve(create, (request, response) => {
+      seen = request;
+      answerWhole(response, '');
+    });
+    await say([
+      'GET /x?y HTTP/1.1\r\nHost: x\r\nX-A: 1\r\ncookie: a\r\nCookie: b\r\nx-a: 2\r\nconnection: close\r\n\r\n',
+    ]);
+    expect(seen).toMatchObject({
+      method: 'GET',
+      url: '/x?y',
+      httpVersionMajor: 1,
+      httpVersionMinor: 1,
+      complete: true,
+    });
+    expect({ ...seen!.headers }).toEqual({ host: 'x', 'x-a': '1, 2', cookie: 'a, b', connection: 'close' });
+    expect(seen!.rawHeaders.slice(0, 4)).toEqual(['Host', 'x', 'X-A', '1']);
+  });
+
+  test('whose body breaks before an answer has begun get the words for that, and their reader hears of it', async () => {
+    let pieces = 0;
+    let failures = 0;
+    const { dial, say } = await serve(create, (request) => {
+      request.read({ data: () => pieces++, end: () => {}, failed: () => failures++ });
+    });
+    const begun = `POST /x ${HEAD}transfer-encoding: chunked\r\n\r\n5\r\nhello\r\n`;
+    const socket = dial();
+    const text = textOf(socket);
+    socket.write(begun);
+    await until(() => pieces === 1, 'its beginning is read');
+    socket.write('zz\r\n');
+    expect([statusesOf(await text), failures]).toEqual([['400'], 1]);
+    expect(statusesOf(await say([`${begun}zz\r\n`]))).toEqual(['400']);
+  });
+
+  test('behind broken ones are not answered, and good ones before them are', async () => {
+    const { say } = await serve(create);
+    expect(statusesOf(await say([`${GET}${GET}no request\r\n\r\n${LAST}`]))).toEqual(['200', '200']);
+    expect(statusesOf(await say([`no request\r\n\r\n${LAST}`]))).toEqual(['400']);
+  });
+
+  test('are begun only when the one before is answered', async () => {
+    const begun: OutboundResponse[] = [];
+    const { say } = await serve(create, (_, response) => void begun.push(response));
+    const text = say([GET + GET + LAST]);
+    for (let at = 0; at < 3; at++) {
+      await until(() => begun.length === at + 1, 'the next one is begun');
+      await manyTurns();
+      expect(begun).toHaveLength(at + 1);
+      answerWhole(begun[at]!, 'done');
+    }
+    expect(statusesOf(await text)).toEqual(['200', '200', '200']);
+  });
+
+  test('sent far ahead are not read until their turn comes', async () => {
+    const begun: OutboundResponse[] = [];
+    const { dial } = await serve(create, (_, response) => void begun.push(response));
+    const socket = dial();
+    const kilobyte = GET.replace('\r\n\r\n', `\r\nx: ${'y'.repeat(1000)}\r\n\r\n`);
+    socket.write(kilobyte.repeat(16 * 1024));
+    await until(() => begun.length === 1, 'the first one is begun');
+    await manyTurns();
+    expect(socket.writableLength).toBeGreaterThan(0);
+    expect(begun).toHaveLength(1);
+  });
+
+  test('for a tunnel are refused', async () => {
+    const { say } = await serve(create);
+    expect(statusesOf(await say(['CONNECT x:1 HTTP/1.1\r\nhost: x:1\r\n\r\n']))).toEqual(['405']);
+  });
+
+  test('answered before their body has come leave the connection in order', async () => {
+    const { say } = await serve(create, (_, response) => answerWhole(response, ''));
+    const body = 'x'.repeat(100_000);
+    const head = `POST /x ${HEAD}content-length: ${body.length}\r\n\r\n`;
+    expect(statusesOf(await say([head, body.slice(0, 10), body.slice(10), LAST]))).toEqual(['200', '200']);
+  });
+
+  test('whose unread body is beyond every bound lose the connection', async () => {
+    const { dial, server } = await serve(create, (_, response) => answerWhole(response, ''));
+    const socket = dial();
+    const piece = Buffer.alloc(1024 * 1024);
+    socket.write(`POST /x ${HEAD}content-length: ${2 * LIMITS.forgottenBodyBytesMax}\r\n\r\n`);
+    await once(socket, 'data');
+    let sent = 0;
+    for (; sent < (3 / 2) * LIMITS.forgottenBodyBytesMax && !socket.destroyed; sent += piece.length) {
+      await new Promise<void>((written) => socket.write(piece, () => written()));
+    }
+    await until(() => server.connections === 0, 'the connection is cut');
+    expect(sent).toBeLessThan((3 / 2) * LIMITS.forgottenBodyBytesMax);
+  });
+});
+
+describe.each(SERVERS)('a response of the %s server', (_, create) => {
+  const ask = (method: string, version: string) =>
+    `${method} /x HTTP/${version}\r\nhost: x\r\nconnection: close\r\n\r\n`;
+
+  test('of unknown length goes out in chunks, and to an older client until the end', async () => {
+    const { say } = await serve(create, (_, response) => {
+      response.head(200, 'x-a: 1\r\nx-b: 2\r\n', null);
+      for (const chunk of ['one', '', 'zwölf']) response.write(chunk);
+      response.end();
+    });
+    const now = await say([ask('GET', '1.1')]);
+    expect(now).toMatch(/^HTTP\/1\.1 200 OK\r\nx-a: 1\r\nx-b: 2\r\n/);
+    expect(now).toMatch(/\r\ntransfer-encoding: chunked\r\n/i);
+    expect(now.slice(now.indexOf('\r\n\r\n') + 4)).toBe('3\r\none\r\n6\r\nzw\xc3\xb6lf\r\n0\r\n\r\n');
+    const old = await say([ask('GET', '1.0')]);
+    expect(old).not.toMatch(/transfer-encoding/i);
+    expect(old.endsWith('\r\n\r\nonezw\xc3\xb6lf')).toBe(true);
+  });
+
+  test('to HEAD is a head alone', async () => {
+    const { say } = await serve(create);
+    const answer = await say([ask('HEAD', '1.1')]);
+    expect(answer).toContain('content-length: 8');
+    expect(answer.endsWith('\r\n\r\n')).toBe(true);
+  });
+
+  test('that is destroyed never ends as a whole one does', async () => {
+    const { dial } = await serve(create, (_, response) => {
+      response.head(200, '', null);
+      response.write('some');
+      setImmediate(() => response.destroy());
+    });
+    const socket = dial();
+    const text = textOf(socket);
+    socket.write(GET);
+    expect((await text).endsWith('0\r\n\r\n')).toBe(false);
+  });
+
+  test('may end the connection, as it says', async () => {
+    const { say } = await serve(create, (_, response) => {
+      response.closes = true;
+      answerWhole(response, 'bye');
+    });
+    expect(await say([GET + GET])).toMatch(/^HTTP\/1\.1 200 .*\r\nconnection: close\r\n.*bye$/is);
+  });
+
+  test.each([
+    ['hangs up', (socket: Socket) => void socket.destroy()],
+    ['resets', (socket: Socket) => void socket.resetAndDestroy()],
+    ['closes its writing side', (socket: Socket) => void socket.end()],
+  ])('is over as soon as its client %s', async (_, leave) => {
+    let response: OutboundResponse | null = null;
+    let closes = 0;
+    const { dial, server } = await serve(create, (_, given) => {
+      given.onClose = () => closes++;
+      response = given;
+    });
+    const socket = dial();
+    socket.write(GET);
+    await until(() => response !== null, 'the request has arrived');
+    leave(socket);
+    await until(() => closes === 1, 'the server has noticed');
+    expect(response!.destroyed).toBe(true);
+    await until(() => server.connections === 0, 'the connection is gone');
+    response!.head(200, '', 4);
+    response!.end('late');
+    expect(closes).toBe(1);
+  });
+
+  test('says when its client reads too slowly, and when it has caught up', async () => {
+    let drains = 0;
+    let response: OutboundResponse | null = null;
+    const { dial } = await serve(create, (_, given) => {
+      given.onDrain = () => drains++;
+      given.head(200, '', null);
+      response = given;
+    });
+    const socket = dial();
+    socket.pause();
+    socket.write(GET);
+    await until(() => response !== null, 'the request has arrived');
+    const piece = Buffer.alloc(1024 * 1024);
+    let hasRoom = true;
+    for (let pieces = 0; pieces < 64 && response!.pendingBytes === 0; pieces++) hasRoom = response!.write(piece);
+    expect([hasRoom, response!.pendingBytes > 0]).toEqual([false, true]);
+    expect(drains).toBe(0);
+    socket.resume();
+    await until(() => drains === 1 && response!.pendingBytes === 0, 'the client has caught up');
+  });
+
+  test('to a client that reads nothing is not kept, whatever that client does', async () => {
+    const large = Buffer.alloc(16 * 1024 * 1024);
+    const patience = { requestHeadMs: 20, requestMs: 60_000, stallMs: 40 };
+    const answer: Answer = (_, response) => {
+      response.head(200, '', large.length);
+      response.end(large);
+    };
+    const { dial, server } = await serve(create, answer, patience);
+    for (const behind of ['0\r\n\r\n', 'zz\r\n']) {
+      const socket = dial();
+      socket.pause();
+      socket.write('GET /x HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n');
+      await until(() => server.connections === 1, 'it is connected');
+      socket.write(behind);
+      await until(() => server.connections === 0, 'it is cut');
+    }
+  });
+});
+
+describe.each(SERVERS)('closing the %s server', (_, create) => {
+  test('ends connections that are idle, and those that have never said anything', async () => {
+    const { dial, server } = await serve(create);
+    const [idle, silent] = [dial(), dial()];
+    idle.write(GET);
+    await once(idle, 'data');
+    await until(() => server.connections === 2, 'both are connected');
+    await manyTurns();
+    await server.close();
+    await until(() => server.connections === 0, 'both have ended');
+    silent.destroy();
+  });
+
+  test('lets the response under way come to its end', async () => {
+    let response: OutboundResponse | null = null;
+    const { say, server } = await serve(create, (_, given) => {
+      response = given;
+    });
+    const text = say([LAST]);
+    await until(() => response !== null, 'the request has arrived');
+    const closed = server.close();
+    answerWhole(response!, 'whole');
+    expect((await text).endsWith('whole')).toBe(true);
+    await closed;
+  });
+});

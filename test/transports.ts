@@ -1,0 +1,24 @@
+import { TRANSPORTS, type Transport } from '../src/config/config.ts';
+
+export { TRANSPORTS, type Transport };
+
+/** What a transport answers where it cannot answer as the other does. */
+interface Difference {
+  readonly status: number;
+  readonly code: string;
+  readonly reason: string;
+}
+
+/** Where the platform's parser answers differently, and no setting of it changes that; by the case of the test. */
+const NODE_ANSWERS: Readonly<Record<string, Difference>> = {
+  'an unknown method': {
+    status: 400,
+    code: 'bad_request',
+    reason: 'node:http has a fixed list of methods and refuses any other before the router sees it',
+  },
+};
+
+/** The answer that this transport gives instead of the usual one; null where it gives the usual one. */
+export function differenceOf(transport: Transport, name: string): Difference | null {
+  return transport === 'node' ? (NODE_ANSWERS[name] ?? null) : null;
+}
