@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { callServer } from '../src/cli/operator-client.ts';
+import { systemClock } from '../src/kit/clock.ts';
 import { controlSocketPath } from '../src/main/books.ts';
 
 export const BIN = resolve(import.meta.dirname, '..', 'bin', 'tollgate.js');
@@ -31,8 +32,9 @@ export async function startGatewayProcess(terms: GatewayTerms): Promise<GatewayP
   const child = spawnGateway(terms);
   const ended = new Promise<void>((done) => child.once('close', () => done()));
   const url = await readyUrl(child);
+  const operator = { socketPath: controlSocketPath(terms.folder), name: 'The gateway', clock: systemClock };
   const ask = async (verb: string, input: object = {}): Promise<unknown> =>
-    JSON.parse(await callServer(controlSocketPath(terms.folder), verb, input));
+    JSON.parse(await callServer(operator, verb, input));
   const { server } = (await ask('status')) as { server: { pid: number } };
   endWithThisProcess(server.pid, ended);
   return {

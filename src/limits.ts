@@ -150,11 +150,15 @@ export const LIMITS = {
   nameCharsMax: 100,
   creditReferenceCharsMax: 200,
   creditNoteCharsMax: 1000,
+  /** Latest expiry of a key, from now. */
+  keyLifeDaysMax: 36_500,
   /** Models one key may be restricted to. */
   keyModelsMax: 1000,
   /** How often, and how far apart, a command tries to get at books that another process holds without a socket. */
   folderAttemptsMax: 30,
   folderRetryMs: 100,
+  /** How long a command waits for a sign of life of the running server before it gives up. */
+  operatorSilenceMs: 10_000,
   /** Body of an operator's verb, and its answer. */
   operatorRequestBytesMax: 1024 * 1024,
   operatorAnswerBytesMax: 64 * 1024 * 1024,

@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -8,9 +9,10 @@ import type { Composition, FolderHeld, OpenServices } from '../src/cli/compositi
 import { runCli } from '../src/cli/run.ts';
 import type { Config, Environment } from '../src/config/config.ts';
 import { MasterKeyring } from '../src/custody/keyring.ts';
-import { ManualClock } from '../src/kit/clock.ts';
+import { type Clock, ManualClock } from '../src/kit/clock.ts';
 import { IdSource } from '../src/kit/ids.ts';
 import { Ledger } from '../src/ledger/ledger.ts';
+import { LIMITS } from '../src/limits.ts';
 import { catalogFor } from '../src/main/prices.ts';
 import { answerOperator, type OperatorServices } from '../src/operator/operator.ts';
 import { MemoryStore } from '../src/store/memory/memory-store.ts';
@@ -30,11 +32,19 @@ export class CliFixture {
   readonly clock = new ManualClock(NOW_MS);
   readonly store = new MemoryStore(this.clock);
   readonly served: Config[] = [];
+  /** Emits `request` for everything that is asked of a server that does not answer. */
+  readonly askedMeanwhile = new EventEmitter();
   /** How often books were opened, and closed again. */
   opened = 0;
   closed = 0;
   /** Answers of openServices before the real one. */
   readonly held: FolderHeld[] = [];
+  /** A command's short pauses pass at once; what it waits for longer passes when a test advances the clock. */
+  readonly #commandClock: Clock = {
+    nowMs: () => this.clock.nowMs(),
+    monotonicMs: () => 0,
+    after: (ms, run) => (ms <= LIMITS.folderRetryMs ? runAtOnce(run) : this.clock.after(ms, run)),
+  };
   #services: OperatorServices | null = null;
   #server: Server | null = null;
 
@@ -75,7 +85,7 @@ export class CliFixture {
       catalogFor: (config) => catalogFor(config, config.hosts),
       terminal: { writeOut: (text) => void out.push(text), writeErr: (text) => void err.push(text) },
       cwd: this.folder,
-      clock: { nowMs: () => this.clock.nowMs(), monotonicMs: () => 0, after: runAtOnce },
+      clock: this.#commandClock,
     };
     const code = await runCli(args, { TOLLGATE_DATA: this.folder, ...env }, composition);
     return { code, out: out.join(''), err: err.join('') };
@@ -104,6 +114,12 @@ export class CliFixture {
     });
     await new Promise<void>((resolve) => this.#server?.listen(socketPath, resolve));
     return socketPath;
+  }
+
+  /** The server accepts connections from now on, but answers nothing, as a stopped process does. */
+  stopAnswering(): void {
+    this.#server?.removeAllListeners('request');
+    this.#server?.on('request', () => this.askedMeanwhile.emit('request'));
   }
 
   /** The server breaks off whatever it was asked. */
@@ -137,7 +153,7 @@ export class CliFixture {
   }
 }
 
-function runAtOnce(_ms: number, run: () => void): { cancel(): void } {
+function runAtOnce(run: () => void): { cancel(): void } {
   queueMicrotask(run);
   return { cancel: () => {} };
 }

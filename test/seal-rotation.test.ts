@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { callServer } from '../src/cli/operator-client.ts';
 import { placeOf } from '../src/custody/custody.ts';
+import { systemClock } from '../src/kit/clock.ts';
 import { LIMITS } from '../src/limits.ts';
 import { controlSocketPath } from '../src/main/books.ts';
 import { DEPLOYMENT } from './cloud-resource.ts';
@@ -26,7 +27,8 @@ interface Page {
 }
 
 async function verb<Result>(name: string, input: object): Promise<Result> {
-  return JSON.parse(await callServer(controlSocketPath(custody.harness.folder), name, input)) as Result;
+  const server = { socketPath: controlSocketPath(custody.harness.folder), name: 'The server', clock: systemClock };
+  return JSON.parse(await callServer(server, name, input)) as Result;
 }
 
 /** As `tollgate seal rotate --new-key` asks the running server. */

@@ -246,7 +246,7 @@ describe('copying books from SQLite to PostgreSQL', () => {
     expect(await copy()).toEqual({ refused: expect.stringContaining('process 4711'), unreachable: true });
     if ('release' in lock) lock.release();
     expect(await copyStore({ from: join(folder, 'elsewhere'), to: url, progress: silent }, systemClock)).toEqual({
-      refused: expect.stringContaining('no books'),
+      refused: expect.stringContaining('no ledger'),
       unreachable: true,
     });
     expect((await runSql(url, "SELECT to_regclass('account') AS there")).rows).toEqual([{ there: null }]);

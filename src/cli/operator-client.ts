@@ -1,10 +1,20 @@
 import { request } from 'node:http';
 import { parseJson } from '../json/json.ts';
 import { stringifyJson } from '../json/stringify.ts';
+import type { Clock } from '../kit/clock.ts';
 import { LIMITS } from '../limits.ts';
 import { OperatorError, type OperatorErrorView } from '../operator/error.ts';
 import { EXIT } from './exit-codes.ts';
 import { CliFailure, unreachable } from './failure.ts';
+import { watchSilence } from './silence-watch.ts';
+
+/** The running server that has the data folder open. */
+export interface OperatorServer {
+  readonly socketPath: string;
+  /** Which process it is, for messages. */
+  readonly name: string;
+  readonly clock: Clock;
+}
 
 /** No process listens on the socket any more. */
 export class SocketAbandoned extends Error {
@@ -19,12 +29,17 @@ export class AnswerLost extends CliFailure {
 }
 
 /** Sends a verb to the running server; resolves to the text of its answer. */
-export async function callServer(socketPath: string, verb: string, input: object): Promise<string> {
-  const { status, body } = await post(socketPath, `/operator/${verb}`, stringifyJson(input));
-  if (status === 200) return body;
-  const refused = readError(body);
-  if (refused === null) throw new AnswerLost(`The running server answered ${verb} with status ${status}.`);
-  throw new OperatorError(refused.code, refused.message, refused.hint);
+export async function callServer(server: OperatorServer, verb: string, input: object): Promise<string> {
+  const watch = watchSilence(server.clock, LIMITS.operatorSilenceMs, (signal) => post(server, '/', '', signal));
+  try {
+    const { status, body } = await post(server, `/operator/${verb}`, stringifyJson(input), watch.signal);
+    if (status === 200) return body;
+    const refused = readError(body);
+    if (refused === null) throw new AnswerLost(`${server.name} answered ${verb} with status ${status}.`);
+    throw new OperatorError(refused.code, refused.message, refused.hint);
+  } finally {
+    watch.stop();
+  }
 }
 
 function readError(body: string): OperatorErrorView['error'] | null {
@@ -40,30 +55,32 @@ interface Answer {
   readonly body: string;
 }
 
-function post(socketPath: string, path: string, body: string): Promise<Answer> {
+function post(server: OperatorServer, path: string, body: string, signal: AbortSignal): Promise<Answer> {
+  const { socketPath } = server;
   return new Promise((resolve, reject) => {
+    const fail = (error: NodeJS.ErrnoException): void => reject(explain(error, server, signal));
     const headers = {
       'content-type': 'application/json',
       'content-length': Buffer.byteLength(body),
       host: 'localhost',
     };
-    const call = request({ socketPath, path, method: 'POST', headers, agent: false }, (response) => {
+    const call = request({ socketPath, path, method: 'POST', headers, agent: false, signal }, (response) => {
       const chunks: Buffer[] = [];
       let bytes = 0;
       response.on('data', (chunk: Buffer) => {
         chunks.push(chunk);
         bytes += chunk.length;
-        if (bytes > LIMITS.operatorAnswerBytesMax) call.destroy(new Error('The answer is too large.'));
+        if (bytes > LIMITS.operatorAnswerBytesMax) call.destroy(new Error('the answer is too large'));
       });
       response.on('end', () => resolve({ status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString() }));
-      response.on('error', (error: NodeJS.ErrnoException) => reject(explain(error, socketPath)));
+      response.on('error', fail);
     });
-    call.on('error', (error: NodeJS.ErrnoException) => reject(explain(error, socketPath)));
+    call.on('error', fail);
     call.end(body);
   });
 }
 
-function explain(error: NodeJS.ErrnoException, socketPath: string): Error {
+function explain(error: NodeJS.ErrnoException, { socketPath, name }: OperatorServer, signal: AbortSignal): Error {
   if (error.code === 'ECONNREFUSED' || error.code === 'ENOENT') return new SocketAbandoned(error.message);
   if (error.code === 'EACCES') {
     return unreachable(
@@ -71,5 +88,8 @@ function explain(error: NodeJS.ErrnoException, socketPath: string): Error {
       'run this command as that user',
     );
   }
-  return new AnswerLost(`The running server closed the connection (${error.message}).`);
+  if (signal.aborted) {
+    return new AnswerLost(`${name} did not answer within ${LIMITS.operatorSilenceMs / 1000} seconds.`);
+  }
+  return new AnswerLost(`${name} closed the connection (${error.message}).`);
 }

@@ -13,7 +13,7 @@ import {
 } from '../operator/operator.ts';
 import type { Composition, Holder, OpenServices } from './composition.ts';
 import { unreachable } from './failure.ts';
-import { callServer, SocketAbandoned } from './operator-client.ts';
+import { callServer, type OperatorServer, SocketAbandoned } from './operator-client.ts';
 import { readOperatorJson } from './operator-json.ts';
 
 /** An answer as JSON text for scripts, and parsed. */
@@ -51,7 +51,7 @@ export async function withOperator<Result>(
     // Another command has the folder for a moment, or a server is starting or stopping: try again.
     if (holder === null || holder.socketPath === null) continue;
     try {
-      return await use(throughServer(holder, holder.socketPath));
+      return await use(throughServer(holder, serverOf(composition.clock, config, holder, holder.socketPath)));
     } catch (error) {
       if (!(error instanceof SocketAbandoned)) throw error;
     }
@@ -76,11 +76,15 @@ function inProcess(services: OperatorServices): Operator {
   };
 }
 
-function throughServer(holder: Holder, socketPath: string): Operator {
+function serverOf(clock: Clock, { dataFolder }: Config, { pid }: Holder, socketPath: string): OperatorServer {
+  return { socketPath, clock, name: `The server, process ${pid}, which has ${dataFolder} open,` };
+}
+
+function throughServer(holder: Holder, server: OperatorServer): Operator {
   return {
     server: holder,
     async run(name, input) {
-      return answer(await callServer(socketPath, name, input));
+      return answer(await callServer(server, name, input));
     },
   };
 }

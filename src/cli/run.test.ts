@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { CliFixture } from '../../test/cli-fixture.ts';
@@ -59,6 +59,8 @@ describe('help for a command', () => {
   });
 });
 
+const MINT = ['keys', 'mint', '--account', 'ada'];
+
 describe('exit codes', () => {
   test.each<[string, string[], number, string]>([
     ['no command', [], EXIT.usage, 'Usage: tollgate'],
@@ -82,6 +84,26 @@ describe('exit codes', () => {
       'lifetime, day, week, month',
     ],
     ['a bad date', ['keys', 'mint', '--account', 'ada', '--expires', '2027-02-31'], EXIT.usage, 'a date like'],
+    ['an expiry in the past', [...MINT, '--expires', '2020-01-01'], EXIT.usage, '--expires must be in the future'],
+    ['an expiry now', [...MINT, '--expires', '0d'], EXIT.usage, '--expires must be in the future'],
+    ['an absurd expiry', [...MINT, '--expires', '999999w'], EXIT.usage, '--expires must be within'],
+    ['an expiry that is no date', [...MINT, '--expires', 'NaN'], EXIT.usage, '--expires must be a date like'],
+    ['a negative cap', [...MINT, '--cap', '-1'], EXIT.usage, '--cap must be more than $0'],
+    ['a cap of nothing', [...MINT, '--cap', '0'], EXIT.usage, '--cap must be more than $0'],
+    ['a cap that is no number', [...MINT, '--cap', 'NaN'], EXIT.usage, '--cap must be an amount in dollars'],
+    ['an absurd cap', [...MINT, '--cap', '9999999999999'], EXIT.usage, '--cap must be an amount in dollars'],
+    [
+      'a negative cap in nanodollars',
+      [...MINT, '--cap-nanousd', '-1'],
+      EXIT.usage,
+      '--cap-nanousd must be more than $0',
+    ],
+    [
+      'an absurd cap in nanodollars',
+      [...MINT, '--cap-nanousd', '9999999999999999999'],
+      EXIT.usage,
+      '--cap-nanousd must be more than $0 and at most',
+    ],
     ['a bad setting', ['serve', '--port', 'http'], EXIT.usage, '--port: must be a whole number'],
     ['no account', ['keys', 'mint'], EXIT.usage, 'tollgate accounts list'],
     ['an unknown account', ['balance', 'bob'], EXIT.no, 'There is no account "bob".\nTry: tollgate accounts list'],
@@ -239,6 +261,12 @@ describe('models, balance, books', () => {
     expect(out).not.toMatch(/^sim-gpt /m);
   });
 
+  test('models creates no data folder', async () => {
+    const folder = join(cli.folder, 'new');
+    expect((await cli.run(['models', 'sim-gpt-mini', '--data', folder])).out).toContain('sim-gpt-mini');
+    expect([existsSync(folder), cli.opened]).toEqual([false, 0]);
+  });
+
   test('a balance shows the key’s part when it is asked for', async () => {
     await cli.run(['accounts', 'create', 'ada']);
     const { id } = await cli.json(['keys', 'mint', '--account', 'ada', '--cap', '3']);
@@ -332,52 +360,6 @@ test('docs/cli.md has a line for every command, and none for another', () => {
     'commands' in command ? command.commands.map((spec) => `${command.name} ${word(spec)}`) : [word(command)],
   );
   expect(told.toSorted()).toEqual(names.toSorted());
-});
-
-describe('config check', () => {
-  test('shows what is in force, with the names of keys and never a key', async () => {
-    const file = { hosts: [{ name: 'own', base_url: 'https://own.example/v1', key: 'hunter2' }] };
-    writeFileSync(join(cli.folder, 'tollgate.config.json'), JSON.stringify(file));
-    for (const json of [[], ['--json']]) {
-      const { code, out } = await cli.run(['config', 'check', ...json], { SOME_KEY: 'hunter2' });
-      expect(code).toBe(EXIT.ok);
-      expect(out).toContain('own');
-      expect(out).toContain('hosts[0].key');
-      expect(out).not.toContain('hunter2');
-    }
-  });
-
-  test('names models that are listed but have no price, since nobody could call them', async () => {
-    const prices = { paid: { input: 1, output: 1 } };
-    const file = {
-      hosts: [{ name: 'own', base_url: 'https://own.example/v1', models: ['paid', 'forgotten'] }],
-      prices,
-    };
-    writeFileSync(join(cli.folder, 'tollgate.config.json'), JSON.stringify(file));
-    const { code, out } = await cli.run(['config', 'check']);
-    expect([code, out]).toEqual([EXIT.ok, expect.stringMatching(/not served +forgotten: set a price for each/)]);
-    expect(await cli.json(['config', 'check'])).toMatchObject({ not_priced: ['forgotten'] });
-  });
-
-  test('in JSON names everything as the rest of our JSON does', async () => {
-    const { config } = await cli.json(['config', 'check']);
-    const names = (value: unknown): string[] =>
-      typeof value === 'object' && value !== null
-        ? Object.entries(value).flatMap(([name, member]) => [name, ...names(member)])
-        : [];
-    expect(names(config).filter((name) => !/^[a-z0-9_]+$/.test(name))).toEqual([]);
-    expect(config).toMatchObject({ data_folder: cli.folder, limits: { first_frame_ms: 300_000 } });
-  });
-
-  test('ends with 1 and the path of each fault', async () => {
-    writeFileSync(join(cli.folder, 'tollgate.config.json'), '{"listen":{"port":"x"}}');
-    expect(await cli.run(['config', 'check'])).toMatchObject({
-      code: EXIT.no,
-      err: expect.stringContaining('listen.port'),
-    });
-    const { out } = await cli.run(['config', 'check', '--json']);
-    expect(JSON.parse(out)).toMatchObject({ ok: false, problems: [{ path: 'listen.port' }] });
-  });
 });
 
 describe('a provider key that cannot be read', () => {

@@ -1,5 +1,6 @@
 import type { Clock } from '../kit/clock.ts';
-import { formatUsd, parseUsd } from '../money/nanousd.ts';
+import { LIMITS } from '../limits.ts';
+import { formatUsd, INT64_MAX, parseUsd } from '../money/nanousd.ts';
 import { usageFailure } from './failure.ts';
 
 /** Exact dollars: `$5.25`, `-$0.000000001`. */
@@ -33,6 +34,13 @@ export function readNanousd(text: string, what: string): string {
   throw usageFailure(`${what} must be a whole number of nanodollars, like 5250000000 for $5.25, not "${text}".`);
 }
 
+/** The most a key may spend: more than nothing, and no more than the ledger can hold. */
+export function readCap(nanousd: string, typed: string, flag: string): string {
+  if (BigInt(nanousd) > 0n && BigInt(nanousd) <= INT64_MAX) return nanousd;
+  const range = `more than $0 and at most $${formatUsd(INT64_MAX)}`;
+  throw usageFailure(`${flag} must be ${range}, not "${typed}".`, 'to stop a key, use "tollgate keys revoke"');
+}
+
 const UNIT_SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 };
 
 function readSpan(text: string): number | null {
@@ -49,6 +57,15 @@ export function readMoment(text: string, what: string, clock: Clock, direction: 
   if (moment !== null) return moment;
   const forms = 'a date like 2027-01-31, a time like 2027-01-31T12:00Z, or a duration like 30d or 12h';
   throw usageFailure(`${what} must be ${forms}, not "${text}".`);
+}
+
+/** When a key expires: later than now, and not so late that it can only be a typo. */
+export function readExpiry(text: string, flag: string, clock: Clock): number {
+  const moment = readMoment(text, flag, clock, 'ahead');
+  const now = Math.floor(clock.nowMs() / 1000);
+  if (moment <= now) throw usageFailure(`${flag} must be in the future, not "${text}".`);
+  if (moment - now <= LIMITS.keyLifeDaysMax * 86_400) return moment;
+  throw usageFailure(`${flag} must be within ${LIMITS.keyLifeDaysMax} days, not "${text}". Use "never" for no expiry.`);
 }
 
 /** A time without a zone is UTC. Days that do not exist are refused, not rolled over. */

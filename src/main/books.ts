@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
+import { openAll } from '../kit/cleanup.ts';
 import type { Clock } from '../kit/clock.ts';
 import { IdSource } from '../kit/ids.ts';
 import { Ledger } from '../ledger/ledger.ts';
@@ -56,6 +57,8 @@ export interface BooksTerms {
   readonly socketPath: string | null;
   /** Opens a ledger that has moved, for reading; otherwise it is refused. */
   readonly mayHaveMoved?: boolean;
+  /** Whether SQLite works in threads of its own (the default); a command, which does one thing, starts faster without. */
+  readonly threads?: boolean;
   onFatal(error: Error): void;
   /** Reports what happens to this process's registration in a shared store. */
   onLife?(event: LifeEvent): void;
@@ -67,18 +70,22 @@ export function openBooks(terms: BooksTerms): Promise<Books> {
 }
 
 /** Opens the data folder, locked for this process, after releasing the holds of earlier processes. */
-async function openFolder({ config, clock, socketPath, mayHaveMoved, onFatal }: BooksTerms): Promise<Books> {
+function openFolder(terms: BooksTerms): Promise<Books> {
+  const { config, clock, socketPath, mayHaveMoved, threads = true, onFatal } = terms;
   const folder = config.dataFolder;
   const holder = { pid: process.pid, url: null, socketPath, startedMs: clock.nowMs() };
-  const lock = lockFolder(folder, holder);
-  if ('heldBy' in lock) throw new FolderHeld(folder, lock.heldBy);
-  try {
+  return openAll(async (cleanup) => {
+    const lock = lockFolder(folder, holder);
+    if ('heldBy' in lock) throw new FolderHeld(folder, lock.heldBy);
+    cleanup.add(() => lock.release());
     const moved = whyMoved(folder);
     if (moved !== null && mayHaveMoved !== true) throw new FolderMoved(moved);
-    const store = await openSqliteStore({ folder, clock, onFatal });
+    const store = await openSqliteStore({ folder, clock, threads, onFatal });
+    cleanup.add(() => store.close());
     const instance = moved === null ? await store.beginInstance() : NO_LIFE;
     const { epoch } = instance;
     const ledger = new Ledger({ store, clock, epoch, life: { epoch, whyNotAdmitting: moved } });
+    cleanup.add(() => ledger.close());
     await ledger.watchHealth();
     return {
       store,
@@ -89,16 +96,9 @@ async function openFolder({ config, clock, socketPath, mayHaveMoved, onFatal }: 
       backUp: (file, progress) => backUp({ folder, file, clock, ...(progress && { progress }) }),
       health: () => healthOf(store, ledger),
       announce: (url) => lock.describe({ ...holder, url }),
-      close: async () => {
-        await ledger.close();
-        await store.close();
-        lock.release();
-      },
+      close: () => cleanup.run(),
     };
-  } catch (error) {
-    lock.release();
-    throw error;
-  }
+  });
 }
 
 /** Read-only access must not register an instance: that would count as a change of the ledger. */
@@ -108,11 +108,14 @@ const NO_LIFE: Instance = { epoch: 0n, number: 0, voidedHolds: 0 };
 async function openShared({ clock, onLife = () => undefined }: BooksTerms, url: string): Promise<Books> {
   // Loaded on demand, because most commands do not need it and start faster without it.
   const { openPostgresStore } = await import('../store/postgres/postgres-store.ts');
-  const store = await openPostgresStore({ url, clock });
-  try {
+  return openAll(async (cleanup) => {
+    const store = await openPostgresStore({ url, clock });
+    cleanup.add(() => store.close());
     const life = await Life.begin({ store, clock, onEvent: onLife });
+    cleanup.add(() => life.stop());
     const { epoch, voidedHolds } = life.instance;
     const ledger = new Ledger({ store, clock, epoch, life, batchesInFlight: LIMITS.postgresLedgerLines });
+    cleanup.add(() => ledger.close());
     await ledger.watchHealth();
     return {
       store,
@@ -123,16 +126,9 @@ async function openShared({ clock, onLife = () => undefined }: BooksTerms, url: 
       backUp: null,
       health: () => healthOf(store, ledger),
       announce: () => undefined,
-      close: async () => {
-        await ledger.close();
-        life.stop();
-        await store.close();
-      },
+      close: () => cleanup.run(),
     };
-  } catch (error) {
-    await store.close();
-    throw error;
-  }
+  });
 }
 
 /** The store may be healthy before the ledger knows; until then the process is not ready. */

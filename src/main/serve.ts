@@ -103,9 +103,10 @@ function explainFailure(error: unknown, config: Config, terminal: Composition['t
     return EXIT.usage;
   }
   if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') {
-    const { host, port } = config.listen;
+    const { port, address } = error as NodeJS.ErrnoException & { port?: number; address?: string };
+    const flag = port === config.listen.operationsPort && config.hosted ? '--operations-port' : '--port';
     terminal.writeErr(
-      `Port ${port} on ${host} is in use. Stop the process that uses it, or choose another with --port.\n`,
+      `Port ${port} on ${address} is in use. Stop the process that uses it, or choose another with ${flag}.\n`,
     );
     return EXIT.cannotListen;
   }

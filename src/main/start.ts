@@ -18,6 +18,7 @@ import { Metrics } from '../http/metrics.ts';
 import { buildOperations } from '../http/operations.ts';
 import { buildServer } from '../http/server.ts';
 import type { HttpServer } from '../http1/server.ts';
+import { type Cleanup, openAll } from '../kit/cleanup.ts';
 import type { Clock } from '../kit/clock.ts';
 import type { Log, RootLog } from '../kit/log.ts';
 import { LIMITS } from '../limits.ts';
@@ -67,19 +68,17 @@ export async function startGateway(terms: StartTerms): Promise<Running> {
   const { config, clock } = terms;
   // Commands open a shared store themselves, so they need no socket.
   const socketPath = config.store === null ? controlSocketPath(config.dataFolder) : null;
-  const books = await openBooks({
-    config,
-    clock,
-    socketPath,
-    onFatal: terms.onFatal,
-    onLife: (event) => tellLifeEvent(event, terms.log),
+  return openAll(async (cleanup) => {
+    const books = await openBooks({
+      config,
+      clock,
+      socketPath,
+      onFatal: terms.onFatal,
+      onLife: (event) => tellLifeEvent(event, terms.log),
+    });
+    cleanup.add(books.close);
+    return serveBooks(terms, books, socketPath, cleanup);
   });
-  try {
-    return await serveBooks(terms, books, socketPath);
-  } catch (error) {
-    await books.close();
-    throw error;
-  }
 }
 
 /** What a reload replaces. */
@@ -88,9 +87,15 @@ interface InForce {
   hosts: HostDirectory;
 }
 
-async function serveBooks(terms: StartTerms, books: Books, socketPath: string | null): Promise<Running> {
+async function serveBooks(
+  terms: StartTerms,
+  books: Books,
+  socketPath: string | null,
+  cleanup: Cleanup,
+): Promise<Running> {
   const { config, clock } = terms;
   const egress = new HostSenders(config.transport);
+  cleanup.add(() => egress.close());
   const senderFor = (host: ConfiguredHost) => egress.senderFor(host);
   const health = new HostsHealth(config.health, clock, (event) => tellHostEvent(event, terms.log, core.metrics.hosts));
   const inForce: InForce = {
@@ -98,16 +103,21 @@ async function serveBooks(terms: StartTerms, books: Books, socketPath: string | 
     hosts: new HostDirectory(terms.hosts, senderFor, health),
   };
   const core = buildCore(terms, books, inForce, egress, health);
+  cleanup.add(() => core.close());
   const directory = new KeyDirectory(books.store, clock);
+  cleanup.add(() => directory.stop());
   await directory.start();
   const localAccountId = config.hosted ? null : (await ensureLocalAccount({ ...books, clock })).id;
   const listeners = await openListeners(terms, books, core, { directory, localAccountId }, socketPath);
+  cleanup.add(() => listeners.close());
   for (const url of [listeners.url, listeners.operationsUrl])
     if (url !== null) core.entrusted.ownPorts.add(portOf(url));
   books.announce(listeners.url);
   const bookkeeping = keepBooks(terms, books.store);
+  cleanup.add(() => bookkeeping.stop());
   const { rateLimiter } = core.guards;
   const sharing = config.store === null || rateLimiter === null ? null : shareRequests(terms, rateLimiter, books.store);
+  cleanup.add(() => sharing?.stop());
   return {
     url: listeners.url,
     operationsUrl: listeners.operationsUrl,
@@ -123,14 +133,7 @@ async function serveBooks(terms: StartTerms, books: Books, socketPath: string | 
       inForce.prices = await rememberPrices(books.store, catalogFor(changed, hosts));
       inForce.hosts = new HostDirectory(hosts, senderFor, health);
     },
-    stop: async () => {
-      bookkeeping.stop();
-      sharing?.stop();
-      directory.stop();
-      await listeners.close();
-      await core.close();
-      await books.close();
-    },
+    stop: () => cleanup.run(),
   };
 }
 
@@ -186,7 +189,6 @@ function buildCore(
   };
   const close = async (): Promise<void> => {
     guards.close();
-    await egress.close();
     await entrusted.close();
     await countTokens.close();
   };
@@ -233,19 +235,22 @@ async function openListeners(
   const operations = config.hosted
     ? buildOperations({ createHttpServer, allowedHosts: config.allowedHosts, patience: config.limits, answers: all })
     : null;
-  const { host, port, operationsPort } = config.listen;
-  const url = await server.listen({ host, port });
-  const operationsUrl =
-    operations === null ? null : await operations.listen({ host: '127.0.0.1', port: operationsPort });
-  const control =
-    socketPath === null ? null : await openControlSocket(socketPath, verbsOf(terms, books, core, gate, url));
+  let control: Server | null = null;
   const close = async (): Promise<void> => {
     draining = true;
     await drain(server, gateway, config.limits.shutdownMs, log);
     if (control !== null) await closeServer(control);
     if (operations !== null) await closeListener(operations);
   };
-  return { url, operationsUrl, close };
+  return openAll(async (cleanup) => {
+    // All are closed together, in an order of their own: closing one that does not listen yet does nothing.
+    cleanup.add(close);
+    const { host, port, operationsPort } = config.listen;
+    const url = await server.listen({ host, port });
+    const operationsUrl = (await operations?.listen({ host: '127.0.0.1', port: operationsPort })) ?? null;
+    if (socketPath !== null) control = await openControlSocket(socketPath, verbsOf(terms, books, core, gate, url));
+    return { url, operationsUrl, close };
+  });
 }
 
 type AuthGate = Gate & { readonly directory: KeyDirectory };

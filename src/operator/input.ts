@@ -10,7 +10,7 @@ const amount = z
   .transform(BigInt)
   .refine((nanousd) => nanousd <= INT64_MAX && nanousd >= -INT64_MAX, 'is larger than the ledger can hold');
 
-const cap = amount.refine((nanousd) => nanousd >= 0n, 'must not be negative').nullable();
+const cap = amount.refine((nanousd) => nanousd > 0n, 'must be more than 0').nullable();
 
 /** Any printable text that cannot be mistaken for an id. */
 const name = z

@@ -187,6 +187,19 @@ describe('keys', () => {
     expect(refresh).toHaveBeenCalledTimes(4);
   });
 
+  test('with a cap of nothing or an expiry in the past are refused, when minted and when changed', async () => {
+    await account();
+    const { id } = await run('keys.mint', { account: 'ada' });
+    for (const [terms, message] of [
+      [{ spend_cap_nanousd: 0 }, 'spend_cap_nanousd must be more than 0'],
+      [{ spend_cap_nanousd: -1 }, 'spend_cap_nanousd must be more than 0'],
+      [{ expires_at: NOW_MS / 1000 }, 'expires_at must be in the future'],
+    ] as const) {
+      await expect(run('keys.mint', { account: 'ada', ...terms })).rejects.toThrow(message);
+      await expect(run('keys.update', { key: id, ...terms })).rejects.toThrow(message);
+    }
+  });
+
   test('are revoked at once and for good; the first time stands', async () => {
     await account();
     const { id } = await run('keys.mint', { account: 'ada' });

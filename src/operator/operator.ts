@@ -24,8 +24,8 @@ import {
   keyView,
   type ListView,
   listView,
-  type ModelView,
-  modelView,
+  type ModelListView,
+  modelListView,
   type ServerFacts,
   type StatusView,
   statusView,
@@ -158,6 +158,7 @@ async function mint(
   input: z.output<typeof inputs.keyMinting>,
 ): Promise<KeyView & { secret: string; unknown_models: readonly string[] }> {
   const account = await accountNamed(services, input.account);
+  refusePast(services, input.expires_at);
   const models = resolveModels(services, input.models);
   const minted = await mintKey(services, {
     accountId: account.id,
@@ -191,6 +192,7 @@ async function updateKey(
   services: OperatorServices,
   input: z.output<typeof inputs.keyUpdate>,
 ): Promise<KeyView & { unknown_models: readonly string[] }> {
+  refusePast(services, input.expires_at ?? null);
   const models = resolveModels(services, input.models ?? null);
   const change: KeyChange = {
     ...(input.name !== undefined && { name: input.name }),
@@ -203,6 +205,11 @@ async function updateKey(
     throw new OperatorError('invalid_input', 'Name at least one setting to change.');
   if (change.capWindow !== undefined) await refuseWindowWithoutCap(services, input.key, change);
   return { ...(await changeKey(services, input.key, change)), unknown_models: models.unknown };
+}
+
+function refusePast({ clock }: OperatorServices, expiresAt: number | null): void {
+  if (expiresAt !== null && expiresAt * 1000 <= clock.nowMs())
+    throw new OperatorError('invalid_input', 'expires_at must be in the future; to stop a key, revoke it.');
 }
 
 /** Without a cap a window limits nothing, and the operator would rely on a limit that does not exist. */
@@ -235,9 +242,8 @@ async function tellDirectory({ directory }: OperatorServices): Promise<void> {
   await directory?.refresh().catch(() => {});
 }
 
-async function listModels({ catalog }: OperatorServices): Promise<ListView<ModelView> & { price_version: string }> {
-  const { priceVersion } = catalog();
-  return { object: 'list', data: catalog().list().map(modelView), next: null, price_version: priceVersion };
+async function listModels({ catalog }: OperatorServices): Promise<ModelListView> {
+  return modelListView(catalog());
 }
 
 async function showBalance(

@@ -1,5 +1,6 @@
 import { describeKey } from '../accounts/keys.ts';
 import { ACCOUNT_PREFIX, KEY_PREFIX } from '../canonical/id-prefixes.ts';
+import type { Catalog } from '../catalog/catalog.ts';
 import { type ModelEntry, modelEntry } from '../catalog/entry.ts';
 import type { CatalogModel } from '../catalog/model.ts';
 import { formatId } from '../kit/ids.ts';
@@ -83,8 +84,14 @@ function keyStatus(key: KeyRow, nowMs: number): KeyView['status'] {
 /** A model as the operator sees it, with the hosts that serve it. */
 export type ModelView = ModelEntry & { readonly hosts: readonly string[] };
 
-export function modelView(model: CatalogModel): ModelView {
+function modelView(model: CatalogModel): ModelView {
   return { ...modelEntry(model), hosts: model.hosts.map(({ host }) => host) };
+}
+
+export type ModelListView = ListView<ModelView> & { readonly price_version: string };
+
+export function modelListView(catalog: Pick<Catalog, 'list' | 'priceVersion'>): ModelListView {
+  return { object: 'list', data: catalog.list().map(modelView), next: null, price_version: catalog.priceVersion };
 }
 
 export interface VerifyView {

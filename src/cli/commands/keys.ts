@@ -6,7 +6,7 @@ import { type CliFailure, usageFailure } from '../failure.ts';
 import { PAGE_OPTIONS, readPage, sayMore } from '../paging.ts';
 import type { Session } from '../session.ts';
 import { formatRecord, formatTable } from '../table.ts';
-import { readList, readMoment, readNanousd, readUsd, time, timeOr, usdOr } from '../words.ts';
+import { readCap, readExpiry, readList, readNanousd, readUsd, time, timeOr, usdOr } from '../words.ts';
 
 const TERMS = [
   ['--name <text>', 'what the key is for'],
@@ -129,23 +129,24 @@ interface Terms {
 /** `none`, `never` and `all` remove a restriction. */
 function readTerms(session: Session, options: Options): Terms {
   const { name, window, expires, models } = options;
-  const cap = readCap(options);
+  const cap = readCapOption(options);
   return {
     ...(typeof name === 'string' && { name }),
     ...(cap !== undefined && { spend_cap_nanousd: cap }),
     ...(typeof window === 'string' && { window: readWindow(window) }),
     ...(typeof expires === 'string' && {
-      expires_at: expires === 'never' ? null : readMoment(expires, '--expires', session.composition.clock, 'ahead'),
+      expires_at: expires === 'never' ? null : readExpiry(expires, '--expires', session.composition.clock),
     }),
     ...(typeof models === 'string' && { models: models === 'all' ? null : readList(models) }),
   };
 }
 
-function readCap({ cap, capNanousd }: Options): string | null | undefined {
+function readCapOption({ cap, capNanousd }: Options): string | null | undefined {
   if (cap !== undefined && capNanousd !== undefined) throw usageFailure('Give --cap or --cap-nanousd, not both.');
   if (cap === 'none' || capNanousd === 'none') return null;
-  if (typeof cap === 'string') return readUsd(cap, '--cap');
-  return typeof capNanousd === 'string' ? readNanousd(capNanousd, '--cap-nanousd') : undefined;
+  if (typeof cap === 'string') return readCap(readUsd(cap, '--cap'), cap, '--cap');
+  if (typeof capNanousd !== 'string') return undefined;
+  return readCap(readNanousd(capNanousd, '--cap-nanousd'), capNanousd, '--cap-nanousd');
 }
 
 function windowWithoutCap(account: string, window: CapWindow): CliFailure {

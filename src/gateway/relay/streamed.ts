@@ -258,7 +258,7 @@ class StreamedRelay implements AnswerReceiver {
       this.#cutOff();
       return;
     }
-    this.#control?.resume();
+    this.#resume();
     this.#drainLimit = this.#terms.clock.after(this.#terms.limits.drainMs, () => this.#cutOff());
   }
 

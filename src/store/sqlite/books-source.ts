@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
+import { type Cleanup, openAll } from '../../kit/cleanup.ts';
 import type { Clock } from '../../kit/clock.ts';
 import { LIMITS } from '../../limits.ts';
 import { CALL_STATE } from '../codes.ts';
@@ -19,10 +20,16 @@ export function hasBooks(folder: string): boolean {
 }
 
 /** Opens books to be copied; the caller holds the folder's lock. Holds that a dead server left open are given back. */
-export async function openSqliteSource({ folder, clock }: { folder: string; clock: Clock }): Promise<SqliteSource> {
+export function openSqliteSource({ folder, clock }: { folder: string; clock: Clock }): Promise<SqliteSource> {
+  return openAll((cleanup) => openSource(folder, clock, cleanup));
+}
+
+async function openSource(folder: string, clock: Clock, cleanup: Cleanup): Promise<SqliteSource> {
   const store = await openSqliteStore({ folder, clock, threads: false });
+  cleanup.add(() => store.close());
   nameBooks(folder);
   const database = openToRead(folder);
+  cleanup.add(() => database.close());
   // Only where it is needed: a new epoch says that the books have been used, and a copy would begin anew.
   if (hasOpenHolds(database)) await store.beginInstance();
   const { booksId, epoch } = readMark(database);
@@ -33,10 +40,7 @@ export async function openSqliteSource({ folder, clock }: { folder: string; cloc
     count: ({ name }) => Number(database.prepare(`SELECT count(*) AS rows FROM ${name}`).get()?.rows),
     page: (table, after) => readPage(database, table, after),
     verify: (progress: (done: VerifyProgress) => void) => store.verify(progress),
-    close: async () => {
-      database.close();
-      await store.close();
-    },
+    close: () => cleanup.run(),
   };
 }
 

@@ -55,8 +55,13 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     database.close();
   }
   const store = new SqliteStore(options);
-  await store.ready();
-  return store;
+  try {
+    await store.ready();
+    return store;
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
 }
 
 /** Writes in one thread, long reads in another, short reads here: none of them waits for another. */

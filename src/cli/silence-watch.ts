@@ -1,0 +1,47 @@
+import type { Clock, Timer } from '../kit/clock.ts';
+
+export interface SilenceWatch {
+  /** Aborted once the other side has been silent for too long. */
+  readonly signal: AbortSignal;
+  stop(): void;
+}
+
+/**
+ * Tells a server that works for long from one that has stopped. Halfway through the silence that is allowed it sends a
+ * ping; unless that is answered in the other half, the signal is aborted.
+ */
+export function watchSilence(
+  clock: Clock,
+  silenceMs: number,
+  ping: (signal: AbortSignal) => Promise<unknown>,
+): SilenceWatch {
+  const silent = new AbortController();
+  const stopped = new AbortController();
+  let timer: Timer = waitForPing();
+
+  function waitForPing(): Timer {
+    return clock.after(
+      silenceMs / 2,
+      () => {
+        timer = clock.after(silenceMs / 2, () => silent.abort(), { unref: true });
+        // A ping that fails is no answer: the deadline stands.
+        ping(stopped.signal).then(hear, () => undefined);
+      },
+      { unref: true },
+    );
+  }
+
+  function hear(): void {
+    if (stopped.signal.aborted || silent.signal.aborted) return;
+    timer.cancel();
+    timer = waitForPing();
+  }
+
+  return {
+    signal: silent.signal,
+    stop: () => {
+      timer.cancel();
+      stopped.abort();
+    },
+  };
+}

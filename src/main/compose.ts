@@ -1,0 +1,70 @@
+import type { Catalog } from '../catalog/catalog.ts';
+import type { Composition, FolderHeld as Held, OpenServices, Terminal } from '../cli/composition.ts';
+import type { Config } from '../config/config.ts';
+import { MasterKeyring } from '../custody/keyring.ts';
+import { openAll } from '../kit/cleanup.ts';
+import type { Clock } from '../kit/clock.ts';
+import { FolderHeld, openBooks } from './books.ts';
+import { withLocalHosts } from './local-hosts.ts';
+import { catalogFor } from './prices.ts';
+
+export interface ComposeTerms {
+  readonly terminal: Terminal;
+  readonly cwd: string;
+  readonly clock: Clock;
+}
+
+/** Everything that commands need, built from the real store, network and clock. */
+export function compose({ terminal, cwd, clock }: ComposeTerms): Composition {
+  return {
+    // The server's packages are loaded on demand, because other commands start faster without them.
+    serve: async (config, options) => {
+      const { serve } = await import('./serve.ts');
+      return serve({ ...options, config, clock, terminal });
+    },
+    openServices: (config) => openServices(config, clock),
+    copyStore: async (terms) => (await import('./copy-store.ts')).copyStore(terms, clock),
+    restoreStore: async (terms) => (await import('./restore-store.ts')).restoreStore(terms, clock),
+    examineDatabase: async (place) => (await import('./examine-store.ts')).examinePostgres(place, clock),
+    migrateDatabase: async (place) => (await import('./examine-store.ts')).migrateDatabase(place),
+    lookForHosts: (config) => withLocalHosts(config, clock, null),
+    catalogFor: (config) => catalogFor(config, config.hosts),
+    terminal,
+    cwd,
+    clock,
+  };
+}
+
+/** For a command without a running server: locks the data folder itself while it works. */
+async function openServices(config: Config, clock: Clock): Promise<OpenServices | Held> {
+  try {
+    return await openAll(async (cleanup) => {
+      const books = await openBooks({
+        config,
+        clock,
+        socketPath: null,
+        mayHaveMoved: true,
+        threads: false,
+        onFatal: (error) => {
+          throw error;
+        },
+      });
+      cleanup.add(books.close);
+      const { hosts } = await withLocalHosts(config, clock, null);
+      let catalog: Catalog | null = null;
+      const services = {
+        ...books,
+        clock,
+        // Built on demand: most commands need no catalog, and without provider keys it may be impossible to build.
+        catalog: () => (catalog ??= catalogFor(config, hosts)),
+        directory: null,
+        masterKeys: () => new MasterKeyring(config.masterKey),
+        server: null,
+      };
+      return { services, close: () => cleanup.run() };
+    });
+  } catch (error) {
+    if (error instanceof FolderHeld) return { heldBy: error.holder };
+    throw error;
+  }
+}
