@@ -80,7 +80,7 @@ describe('hostile URLs', () => {
       const error = await guard.vet(url).catch((thrown: unknown) => thrown);
       expect(error).toBeInstanceOf(ForbiddenUrl);
       const { message } = error as ForbiddenUrl;
-      expect(message).toMatch(/^(The URL|This is no URL).{10,160}\.$/);
+      expect(message).toMatch(/^(The URL|Not a URL).{10,160}\.$/);
       expect(message).not.toMatch(/\d+\.\d+\.\d+\.\d+|attacker/);
     }
     await guard.close();
@@ -208,7 +208,7 @@ describe('answers', () => {
 });
 
 describe('dialing', () => {
-  it('goes on to the next address of a host that does not take the connection', async () => {
+  it('goes on to the next address of a host that does not accept the connection', async () => {
     const guard = world.guard({
       dial: (target) => {
         const socket = world.dial(target);

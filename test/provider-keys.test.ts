@@ -119,7 +119,7 @@ describe('nothing is stored', () => {
     ['at a path that is no resource’s', (origin: string) => `${origin}/v1`, 'must end in /openai/v1'],
     ['with a query', (origin: string) => `${origin}/openai/v1?api-version=1`, 'must end in /openai/v1'],
     ['with its end in a query', (origin: string) => `${origin}/openai/v1?x=/openai/v1`, 'must end in /openai/v1'],
-    ['that is none', () => 'my-resource', 'no URL'],
+    ['that is malformed', () => 'my-resource', 'Not a URL'],
     ['with a user in it', (origin: string) => `${origin.replace('//', '//me:secret@')}/openai/v1`, 'user name'],
     ['of another scheme', () => 'ftp://files.example/openai/v1', 'https://'],
     ['without TLS', () => 'http://custody.resource.example/openai/v1', 'https://'],
@@ -162,9 +162,9 @@ describe('nothing is stored', () => {
   test.each([
     ['a redirect', { status: 307, headers: { location: 'http://127.0.0.1/' }, body: '' }, 'redirect'],
     ['nothing there', { status: 404, body: '{}' }, 'Check `base_url`'],
-    ['a failure', { status: 500, body: '{}' }, 'not known whether the key works'],
-    ['a limit', { status: 429, body: '{}' }, 'not known whether the key works'],
-    ['a page for people', { status: 200, body: '<html>welcome</html>' }, 'no list of models'],
+    ['a failure', { status: 500, body: '{}' }, 'could not be verified'],
+    ['a limit', { status: 429, body: '{}' }, 'could not be verified'],
+    ['a page for people', { status: 200, body: '<html>welcome</html>' }, 'other than a list of models'],
   ])('where the provider answers with %s', async (_, answer, why) => {
     custody.resource.answer = () => answer;
     const refused = await readRefusal(await custody.putKey());

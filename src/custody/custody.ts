@@ -28,28 +28,28 @@ export interface CustodyTerms {
   readonly clock: Clock;
 }
 
-/** What is told of a stored key; the key itself is told to nobody. */
+/** A stored key as its owner sees it. The key itself is never returned. */
 export interface StoredKey {
   readonly provider: string;
   readonly baseUrl: string;
   readonly lastFour: string;
-  /** `unreadable`: the seal does not open, with the master keys now known or in this place. */
+  /** `unreadable`: the key cannot be decrypted, because its master key is missing or its row was changed. */
   readonly status: 'verified' | 'unreadable';
   readonly verifiedMs: number;
   readonly createdMs: number;
 }
 
-/** A caller's own resource, ready to be called: its address and its key stay in here. */
+/** A caller's own resource, ready to be called. Its address and key are not visible outside. */
 export interface Resource {
   readonly provider: ProviderRow;
   send(path: string, headers: Readonly<Record<string, string>>, body: Buffer, receiver: AnswerReceiver): RequestControl;
-  /** A provider may quote the key it was called with; nobody may read it. */
+  /** Removes the key from what a provider sent: some quote it. */
   hideKey(text: string): string;
-  /** What the caller is told when it could not be asked, or broke off. */
+  /** The error for the caller if the resource could not be reached or broke off. */
   explain(failure: Error): GatewayError;
 }
 
-/** Callers' own keys with providers: verified when they come, sealed while they stay, opened for each call. */
+/** Callers' own provider keys: verified before they are stored, stored encrypted, and decrypted for each call. */
 export class Custody {
   readonly #terms: CustodyTerms;
 
@@ -57,7 +57,7 @@ export class Custody {
     this.#terms = terms;
   }
 
-  /** Takes a key into custody, in place of the one before; throws what is wrong with it, and then nothing is stored. */
+  /** Verifies and stores a key, in place of the previous one. If it throws, nothing was stored. */
   async put(accountId: bigint, slug: string, key: Secret, baseUrl: string): Promise<StoredKey> {
     const { store, sealer, egress, ids, clock } = this.#terms;
     const provider = providerNamed(slug);
@@ -78,19 +78,19 @@ export class Custody {
   async find(accountId: bigint, slug: string): Promise<StoredKey> {
     const row = await this.#terms.store.findProviderKey(accountId, slug);
     if (row === null) throw noKey(slug);
-    return this.#tell(row);
+    return this.#view(row);
   }
 
   async list(accountId: bigint): Promise<StoredKey[]> {
     const rows = await this.#terms.store.listProviderKeys(accountId);
-    return rows.map((row) => this.#tell(row));
+    return rows.map((row) => this.#view(row));
   }
 
   async remove(accountId: bigint, slug: string): Promise<void> {
     if (!(await this.#terms.store.deleteProviderKey(accountId, slug))) throw noKey(slug);
   }
 
-  /** The resource behind a stored key; null where none is stored. A seal that does not open is the end of the call. */
+  /** The resource of a stored key; null if there is none. Throws if the key cannot be decrypted. */
   async open(accountId: bigint, provider: ProviderRow): Promise<Resource | null> {
     const row = await this.#terms.store.findProviderKey(accountId, provider.slug);
     if (row === null) return null;
@@ -119,13 +119,13 @@ export class Custody {
     }
   }
 
-  #tell({ provider, baseUrl, lastFour, verifiedMs, createdMs, ...row }: ProviderKeyRow): StoredKey {
+  #view({ provider, baseUrl, lastFour, verifiedMs, createdMs, ...row }: ProviderKeyRow): StoredKey {
     const opens = this.#terms.sealer.open(row.sealed, placeOf({ ...row, provider, baseUrl })) !== null;
     return { provider, baseUrl, lastFour, status: opens ? 'verified' : 'unreadable', verifiedMs, createdMs };
   }
 }
 
-/** What a row's seal is bound to: moved to another account, row, provider or URL it does not open. */
+/** What a row's encryption is bound to: copied to another account, row, provider or URL, it cannot be decrypted. */
 export function placeOf(row: Pick<ProviderKeyRow, 'id' | 'accountId' | 'provider' | 'baseUrl'>): Associated {
   return ['provider key', String(row.accountId), String(row.id), row.provider, row.baseUrl];
 }
@@ -136,11 +136,11 @@ function providerNamed(slug: string): ProviderRow {
   const known = PROVIDER_ROWS.map((row) => `/v1/keys/${row.slug}`).join(', ');
   throw new GatewayError('invalid_value', {
     param: 'provider',
-    message: `Keys of this provider are not taken into custody. There is ${known}.`,
+    message: `Keys of this provider cannot be stored. Use one of: ${known}.`,
   });
 }
 
-/** Of a short key the end would be too much. */
+/** Empty for a short key, of which four characters would show too much. */
 function lastFour(key: Secret): string {
   const text = key.reveal();
   return text.length >= 12 ? text.slice(-4) : '';
@@ -150,16 +150,16 @@ function noKey(slug: string): GatewayError {
   const known = PROVIDER_ROWS.some((row) => row.slug === slug);
   const message = known
     ? `No key is stored for "${slug}". Store one with PUT /v1/keys/${slug}.`
-    : 'No key is stored for this provider. GET /v1/keys lists those that are.';
+    : 'No key is stored for this provider. GET /v1/keys lists the stored ones.';
   return new GatewayError('provider_key_not_found', { param: 'provider', message });
 }
 
 function unreadable(provider: ProviderRow): GatewayError {
   const remedy = `Store it again with PUT /v1/keys/${provider.slug}.`;
-  return providerFailed(provider, `has a stored key that cannot be opened any more. ${remedy}`);
+  return providerFailed(provider, `has a stored key that can no longer be decrypted. ${remedy}`);
 }
 
-/** A URL that may no longer be called is the row's fault; a resource that is away is away, as any host may be. */
+/** A URL that is no longer allowed is a fault of the stored key; an unreachable resource is a host failure. */
 function explain(provider: ProviderRow, failure: Error): GatewayError {
   if (failure instanceof ForbiddenUrl) return providerFailed(provider, describeFailure(failure));
   const what = failure instanceof EgressFailure ? describeFailure(failure) : 'broke off its answer.';

@@ -1,7 +1,7 @@
 import { addOwnKey, MasterKeyError, type MasterKeySource, readMasterKeys } from './master-keys.ts';
 import { MasterSealer } from './seal.ts';
 
-/** The master keys in force, and where they come from. */
+/** The current master keys and their source. */
 export class MasterKeyring {
   readonly sealer: MasterSealer;
   #from: MasterKeySource;
@@ -12,22 +12,22 @@ export class MasterKeyring {
     this.sealer = new MasterSealer(readMasterKeys(from));
   }
 
-  /** As people know it: a variable, a field, a file. */
+  /** The variable, field or file that gave the keys. */
   get source(): string {
     return this.#from.source;
   }
 
-  /** Reads the keys again; where that fails, the old ones stay in force and it throws. */
+  /** Reads the keys again. If that fails, it throws and the old keys stay in use. */
   reload(from = this.#from): void {
     this.sealer.useKeys(readMasterKeys(from));
     this.#from = from;
   }
 
-  /** Makes a new first key, where the keys are ours to make. */
+  /** Makes a new first key, if the keys are in the gateway's own file. */
   addKey(): void {
     if (this.#from.kind !== 'own-file') {
       throw new MasterKeyError(
-        `The master keys come from ${this.source}: put the new one there, before the old, and rotate again without --new-key.`,
+        `The master keys come from ${this.source}: add the new one there, before the old one, and rotate again without --new-key.`,
       );
     }
     this.sealer.useKeys(addOwnKey(this.#from.path));

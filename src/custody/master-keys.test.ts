@@ -26,20 +26,20 @@ function refusal(run: () => unknown): string {
 }
 
 describe('a master key', () => {
-  test('is 32 random bytes in base64, its form for URLs, or hexadecimal', () => {
+  test('is accepted as 32 random bytes in base64, base64url or hexadecimal', () => {
     const bytes = randomBytes(32);
     const spellings = (['base64', 'base64url', 'hex'] as const).map((form) => bytes.toString(form));
     const ids = spellings.map((text) => parseMasterKeys(` ${text}\n`, SOURCE)[0].id);
     expect(new Set(ids).size).toBe(1);
   });
 
-  test('may be followed by those it replaces, with notes', () => {
+  test('may be followed by the keys it replaces, and by comments', () => {
     const [current, previous] = [randomBytes(32), randomBytes(32)].map((bytes) => bytes.toString('base64'));
     const keys = parseMasterKeys(`# since May\n${current}  # this one\n\n${previous},`, SOURCE);
     expect(keys.map(({ bytes }) => Buffer.from(bytes).toString('base64'))).toEqual([current, previous]);
   });
 
-  test('random ones are never taken for weak', () => {
+  test('is never called weak if it is random', () => {
     for (let count = 0; count < 2000; count++) parseMasterKeys(randomBytes(32).toString('base64'), SOURCE);
   });
 
@@ -62,22 +62,22 @@ describe('a master key', () => {
     if (text.length > 8) expect(message).not.toContain(text);
   });
 
-  test('is refused twice in one list, and in lists without end', () => {
+  test('is refused if it is listed twice, or in too long a list', () => {
     const key = randomBytes(32).toString('base64');
     expect(refusal(() => parseMasterKeys(`${key},${key}`, SOURCE))).toContain('twice');
     const many = Array.from({ length: 17 }, () => randomBytes(32).toString('base64')).join('\n');
     expect(refusal(() => parseMasterKeys(many, SOURCE))).toContain('17');
   });
 
-  test('is asked for by name where hosted mode has none', () => {
+  test('is required by name in hosted mode', () => {
     expect(refusal(() => readMasterKeys({ kind: 'none', source: SOURCE }))).toContain('set TOLLGATE_MASTER_KEY');
   });
 });
 
-describe('a file of our own', () => {
+describe('the file in the data folder', () => {
   const own = () => ({ kind: 'own-file', path: join(folder, 'master.key'), source: 'data folder' }) as const;
 
-  test('is made at first need, closed to others, and the same ever after', () => {
+  test('is made when it is first needed, readable only by its owner, and not made again', () => {
     const first = readMasterKeys(own());
     expect(statSync(own().path).mode & 0o777).toBe(0o600);
     expect(readMasterKeys(own())).toEqual(first);
@@ -90,7 +90,7 @@ describe('a file of our own', () => {
     expect(refusal(() => readMasterKeys(own()))).toContain(`chmod 600 ${own().path}`);
   });
 
-  test('takes a new key before the old ones, which still open', () => {
+  test('takes a new key before the old ones, which still decrypt', () => {
     const before = readMasterKeys(own());
     const sealed = new MasterSealer(before).seal(Buffer.from('secret'), []);
     const after = addOwnKey(own().path);
@@ -100,33 +100,33 @@ describe('a file of our own', () => {
     expect(statSync(own().path).mode & 0o777).toBe(0o600);
   });
 
-  test('takes no more keys than are read again', () => {
+  test('refuses more keys than can be read again', () => {
     for (let count = readMasterKeys(own()).length; count < 16; count++) addOwnKey(own().path);
-    expect(refusal(() => addOwnKey(own().path))).toContain('Take away those');
+    expect(refusal(() => addOwnKey(own().path))).toContain('Remove those');
     expect(readMasterKeys(own())).toHaveLength(16);
   });
 
-  test('tells who opens it what it is', () => {
+  test('says in a comment what it is for', () => {
     readMasterKeys(own());
     expect(readFileSync(own().path, 'utf8')).toContain('Keep a copy');
   });
 
-  test('that was emptied is refused, not made anew', () => {
+  test('is refused if it is empty, and not replaced', () => {
     writeFileSync(own().path, '', { mode: 0o600 });
     expect(refusal(() => readMasterKeys(own()))).toContain('holds no master key');
   });
 });
 
-describe('a file that is given', () => {
+describe('a file that the operator names', () => {
   const given = (path: string) => ({ kind: 'file', path, source: 'TOLLGATE_MASTER_KEY_FILE' }) as const;
 
-  test('gives its keys, readable to others or not', () => {
+  test('is read even if other users can read it', () => {
     const path = join(folder, 'mounted');
     writeFileSync(path, randomBytes(32).toString('base64'), { mode: 0o444 });
     expect(readMasterKeys(given(path))).toHaveLength(1);
   });
 
-  test('is refused when others may change it, when it is not there and when it is no key file', () => {
+  test('is refused if others may change it, if it is missing and if it is too large', () => {
     const path = join(folder, 'mounted');
     writeFileSync(path, randomBytes(32).toString('base64'));
     chmodSync(path, 0o666);

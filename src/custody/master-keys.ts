@@ -16,25 +16,25 @@ import type { Secret } from '../kit/secret.ts';
 import { LIMITS } from '../limits.ts';
 import { type MasterKeys, masterKey } from './seal.ts';
 
-/** Where the master keys come from; `source` is what people call it. */
+/** Where the master keys come from. `source` is the name shown to people. */
 export type MasterKeySource =
-  /** A file of our own in the data folder, made when it is first needed. */
+  /** The gateway's own file in the data folder, made when it is first needed. */
   | { readonly kind: 'own-file'; readonly path: string; readonly source: string }
   | { readonly kind: 'text'; readonly text: Secret; readonly source: string }
   | { readonly kind: 'file'; readonly path: string; readonly source: string }
-  /** A shell command that prints the keys, as one that asks a vault. */
+  /** A shell command that prints the keys, for example from a vault. */
   | { readonly kind: 'command'; readonly command: string; readonly source: string }
-  /** Hosted mode makes no key of its own: one that is only on the same disk protects nothing there. */
+  /** Hosted mode does not make a key: one that lies on the same disk as the data protects nothing. */
   | { readonly kind: 'none'; readonly source: string };
 
-/** Why there is no master key to work with; says the remedy, never the content. */
+/** Why there is no usable master key. The message says what to do, and never contains a key. */
 export class MasterKeyError extends Error {
   override readonly name = 'MasterKeyError';
 }
 
 const MAKE_ONE = 'make one with "openssl rand -base64 32"';
 
-/** The keys as they are now; a file of our own is made if it is not there. Throws a MasterKeyError. */
+/** Reads the keys. Makes the gateway's own file if it is missing. Throws a MasterKeyError. */
 export function readMasterKeys(from: MasterKeySource): MasterKeys {
   switch (from.kind) {
     case 'own-file':
@@ -47,27 +47,29 @@ export function readMasterKeys(from: MasterKeySource): MasterKeys {
       return parseMasterKeys(runCommand(from.command, from.source), from.source);
     case 'none':
       throw new MasterKeyError(
-        `Hosted mode needs a master key to seal what callers entrust to it: set ${from.source}; ${MAKE_ONE} and keep it safe, since what it sealed cannot be opened without it.`,
+        `Hosted mode needs a master key to encrypt callers' provider keys: set ${from.source}; ${MAKE_ONE} and keep a copy, since nothing can be decrypted without it.`,
       );
   }
 }
 
-/** How many keys there are, for people who look before they start; makes no file. Throws a MasterKeyError. */
+/** Describes the keys, for `doctor` and `config check`. Does not make a file. Throws a MasterKeyError. */
 export function inspectMasterKeys(from: MasterKeySource): string {
   if (from.kind === 'own-file' && !existsSync(from.path))
-    return `${from.path} is not there yet; the first start makes it`;
+    return `${from.path} does not exist yet; the first start makes it`;
   const keys = readMasterKeys(from);
-  return keys.length === 1 ? from.source : `${from.source}, ${keys.length} keys: the first seals`;
+  return keys.length === 1 ? from.source : `${from.source}, ${keys.length} keys; the first one encrypts`;
 }
 
-/** Keys between spaces, commas or line breaks, and notes from # to the end of a line; the first key seals, all open. */
+/** Keys are separated by spaces, commas or line breaks; # starts a comment. The first key encrypts, all decrypt. */
 export function parseMasterKeys(text: string, source: string): MasterKeys {
   const words = text.replace(/#.*$/gm, '').split(/[\s,]+/);
   const keys = words.filter((word) => word !== '').map((word) => masterKey(readKeyBytes(word, source)));
   const [first, ...others] = keys;
   if (first === undefined) throw new MasterKeyError(`${source} holds no master key; ${MAKE_ONE}.`);
   if (keys.length > LIMITS.masterKeysMax) {
-    throw new MasterKeyError(`${source} holds ${keys.length} master keys; at most ${LIMITS.masterKeysMax} are taken.`);
+    throw new MasterKeyError(
+      `${source} holds ${keys.length} master keys; at most ${LIMITS.masterKeysMax} are allowed.`,
+    );
   }
   if (new Set(keys.map(({ id }) => id)).size < keys.length) {
     throw new MasterKeyError(`${source} holds the same master key twice.`);
@@ -94,10 +96,10 @@ function readKeyBytes(word: string, source: string): Buffer {
   return bytes;
 }
 
-/** Of 32 random bytes hardly two are alike: fewer than this differ once in 10^12 keys. */
+/** Random bytes hardly repeat: of 10^12 random keys, one has fewer different bytes than this. */
 const DIFFERENT_BYTES_MIN = 18;
 
-/** What no random key looks like; length alone would let a phrase or a row of zeros pass. */
+/** How a key differs from random bytes. Its length alone does not refuse a phrase or 32 zeros. */
 function weaknessOf(bytes: Buffer): string | null {
   if (new Set(bytes).size < DIFFERENT_BYTES_MIN) return 'its bytes repeat';
   const steps = bytes.map((byte, at) => byte - bytes[(at + 1) % bytes.length]!);
@@ -111,12 +113,12 @@ function readOwnFile(path: string): MasterKeys {
   return parseMasterKeys(readBounded(path, path), path);
 }
 
-/** A new key before those the file already holds: it seals from now on, and what they sealed still opens. */
+/** Adds a new first key to the file. It encrypts from now on; the others still decrypt. */
 export function addOwnKey(path: string): MasterKeys {
   const old = readOwnFile(path);
   if (old.length >= LIMITS.masterKeysMax) {
     throw new MasterKeyError(
-      `${path} holds ${old.length} master keys already. Take away those that "tollgate seal status" shows without rows.`,
+      `${path} holds ${old.length} master keys already. Remove those that "tollgate seal status" shows without rows.`,
     );
   }
   writeOwnFile(
@@ -130,7 +132,7 @@ const OWN_FILE_NOTE =
   '# Tollgate seals what callers entrust to it under the first of these keys; all of them open.\n' +
   '# Keep a copy apart from the books: what a key sealed cannot be opened without it.\n';
 
-/** Durable before anything is sealed under it, and never seen half written. */
+/** The file is on disk before a key of it is used, and is never seen half written. */
 function writeOwnFile(path: string, others: readonly string[]): void {
   const keys = [randomBytes(32).toString('base64'), ...others];
   const draft = `${path}.new`;
@@ -155,7 +157,7 @@ function syncFolder(path: string): void {
   }
 }
 
-/** Secrets are often mounted readable to all inside their container, but nobody else should be able to change one. */
+/** Containers often mount secrets readable for everyone, so only write access of others is refused. */
 function readGivenFile(path: string, source: string): string {
   refuseOpenFile(path, 0o022, 'write', `chmod go-w ${path}`, source);
   return readBounded(path, `${source} names a file that`);
@@ -163,11 +165,11 @@ function readGivenFile(path: string, source: string): string {
 
 function refuseOpenFile(path: string, bits: number, may: string, remedy: string, source = path): void {
   const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0;
-  // Elsewhere a mode says nothing about who may do what.
+  // On Windows the mode says nothing about permissions.
   if (process.platform === 'win32' || (mode & bits) === 0) return;
   const open = (mode & 0o777).toString(8).padStart(3, '0');
   throw new MasterKeyError(
-    `${source}: other users may ${may} the master key in ${path} (mode ${open}). Close it with "${remedy}".`,
+    `${source}: other users may ${may} the master key in ${path} (mode ${open}). Run "${remedy}".`,
   );
 }
 
@@ -182,7 +184,7 @@ function readBounded(path: string, subject: string): string {
   throw new MasterKeyError(`${subject} is too large to hold master keys.`);
 }
 
-/** What the command says on its error output goes to ours; its output is the keys and nothing else. */
+/** The command's standard output is the keys; its standard error goes to ours. */
 function runCommand(command: string, source: string): string {
   try {
     return execFileSync('/bin/sh', ['-c', command], {

@@ -1,16 +1,16 @@
 import type { HostWire } from '../canonical/wire-names.ts';
 
-/** A provider whose keys are taken into custody is a row of data: everything that code would ask its name for. */
+/** A provider whose keys callers may store. Code reads these fields and never compares the provider's name. */
 export interface ProviderRow {
-  /** As it stands in `/v1/keys/{provider}`, and before the slash of `cloud/<deployment>`. */
+  /** The name in `/v1/keys/{provider}`, and before the slash in `cloud/<deployment>`. */
   readonly slug: string;
-  /** How the path of every resource's URL ends. */
+  /** How the path of every `base_url` ends. */
   readonly basePathEnd: string;
-  /** The header that carries the key, alone. */
+  /** The header that holds the key, without a scheme. */
   readonly keyHeader: string;
-  /** Asked for to verify a key; costs nothing. */
+  /** The path of the request that verifies a key; it costs nothing. */
   readonly verifyPath: string;
-  /** Wires on which its deployments can be called. */
+  /** The wires of its deployments. */
   readonly wires: readonly HostWire[];
 }
 

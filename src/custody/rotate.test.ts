@@ -36,7 +36,7 @@ async function openAll(sealer: MasterSealer): Promise<(string | null)[]> {
 }
 
 describe('rotation', () => {
-  test('brings every row under the first key, page by page, each once', async () => {
+  test('re-encrypts every row once under the first key, page by page', async () => {
     const count = LIMITS.sealRotationRows + 7;
     await fill(count, new MasterSealer([OLD]));
     const sealer = new MasterSealer([NEW, OLD]);
@@ -48,7 +48,7 @@ describe('rotation', () => {
     expect(opened).toEqual(Array.from({ length: count }, (_, at) => `key ${at + 1}`));
   });
 
-  test('broken off and begun again, passes over what is done', async () => {
+  test('skips finished rows when it is interrupted and started again', async () => {
     await fill(3, new MasterSealer([OLD]));
     const sealer = new MasterSealer([NEW, OLD]);
     await rotatePage(store, sealer, 2n);
@@ -56,7 +56,7 @@ describe('rotation', () => {
     expect(await rotatePage(store, sealer, null)).toMatchObject({ rewrapped: 0, upToDate: 3, unreadable: 0 });
   });
 
-  test('leaves a row alone that its owner replaced or removed meanwhile', async () => {
+  test('does not touch a row that its owner replaced or removed meanwhile', async () => {
     await fill(2, new MasterSealer([OLD]));
     const sealer = new MasterSealer([NEW, OLD]);
     const fresh = { ...rowOf(1n, sealer), id: 9n, sealed: rowOf(9n, sealer, 1n).sealed };
@@ -73,7 +73,7 @@ describe('rotation', () => {
     expect(await store.providerKeysAfter(null, 10)).toMatchObject([{ id: 9n, sealed: fresh.sealed }]);
   });
 
-  test('counts what cannot be opened, and leaves it as it is', async () => {
+  test('counts rows that cannot be decrypted, and leaves them unchanged', async () => {
     await fill(1, new MasterSealer([LOST]));
     const current = new MasterSealer([NEW]);
     await store.createAccount({ id: 5n, name: 'five', kind: 'prepaid', createdMs: 1 });
@@ -84,7 +84,7 @@ describe('rotation', () => {
   });
 });
 
-test('the status counts rows by master key and names what cannot be opened', async () => {
+test('the status counts rows by master key and lists those that cannot be decrypted', async () => {
   await fill(2, new MasterSealer([OLD]));
   const sealer = new MasterSealer([NEW, OLD]);
   await store.putProviderKey(rowOf(3n, sealer, 1n));
@@ -105,7 +105,7 @@ describe('a sealed row', () => {
     ['provider', { provider: 'other' }],
     ['origin', { baseUrl: 'https://evil.example/openai/v1' }],
     ['path', { baseUrl: 'https://resource.example/other/openai/v1' }],
-  ])('copied to another %s does not open', (_, moved) => {
+  ])('cannot be decrypted when it is copied to another %s', (_, moved) => {
     expect(sealer.open(row.sealed, placeOf(row))).not.toBeNull();
     expect(sealedUnder(row.sealed)).toBe(NEW.id);
     expect(sealer.open(row.sealed, placeOf({ ...row, ...moved }))).toBeNull();

@@ -3,23 +3,23 @@ import type { ProviderKeyRow } from '../store/store.ts';
 import { type ProviderKeyStore, placeOf } from './custody.ts';
 import { type MasterSealer, sealedUnder } from './seal.ts';
 
-/** What became of the rows of one page; every row is counted once. */
+/** The result for one page of rows. Every row is counted once. */
 export interface RotationPage {
   readonly examined: number;
   readonly rewrapped: number;
-  /** Under the first master key already. */
+  /** Already encrypted under the first master key. */
   readonly upToDate: number;
-  /** Replaced or removed by their owner while we looked: what replaced them is under the first key. */
+  /** Replaced or removed by their owner meanwhile. A replacement is under the first key. */
   readonly changedMeanwhile: number;
-  /** Left as they are: no known master key opens them where they stand. */
+  /** Left unchanged: no known master key decrypts them. */
   readonly unreadable: number;
   /** Where the next page begins; null after the last. */
   readonly next: bigint | null;
 }
 
 /**
- * Brings a page of rows under the first master key. Each row changes only if it is still what was read, so it may run
- * while keys are stored and used; rows that are done are passed over, so it may be broken off and begun again.
+ * Re-encrypts a page of rows under the first master key. A row is changed only if it is still as it was read, so this may
+ * run while keys are stored and used. Finished rows are skipped, so it may be interrupted and started again.
  */
 export async function rotatePage(
   store: Pick<ProviderKeyStore, 'providerKeysAfter' | 'resealProviderKey'>,
@@ -41,19 +41,19 @@ export async function rotatePage(
   return { ...counts, next: rows.length < LIMITS.sealRotationRows ? null : rows.at(-1)!.id };
 }
 
-/** Whose key it is that cannot be opened. */
+/** The owner of a key that cannot be decrypted. */
 export type UnreadableKey = Pick<ProviderKeyRow, 'accountId' | 'provider'>;
 
 export interface SealStatus {
   readonly rows: number;
-  /** Rows under each master key by its id, known or not; what is no seal at all is under "". */
+  /** Number of rows by the id of their master key, known or unknown; "" for rows of an unknown format. */
   readonly byKey: ReadonlyMap<string, number>;
   readonly unreadableRows: number;
-  /** The first of them. */
+  /** The first few of them. */
   readonly unreadable: readonly UnreadableKey[];
 }
 
-/** Looks through all rows, page by page. */
+/** Reads all rows, page by page. */
 export async function sealStatus(
   store: Pick<ProviderKeyStore, 'providerKeysAfter'>,
   sealer: MasterSealer,

@@ -11,7 +11,7 @@ const bytes = fc.uint8Array({ maxLength: 300 });
 const places = fc.array(fc.string({ unit: 'grapheme' }), { maxLength: 6 });
 
 describe('a seal', () => {
-  test('opens to what was sealed, in the place it was sealed for', () => {
+  test('decrypts to the original with the same associated values', () => {
     fc.assert(
       fc.property(bytes, places, (plain, place) => {
         const sealer = new MasterSealer([NEW]);
@@ -22,7 +22,7 @@ describe('a seal', () => {
     );
   });
 
-  test('does not open once any bit of it is another', () => {
+  test('does not decrypt if any bit of it changed', () => {
     const sealer = new MasterSealer([NEW, OLD]);
     const sealed = sealer.seal(Buffer.from('a secret of some length'), PLACE);
     for (let bit = 0; bit < sealed.length * 8; bit++) {
@@ -32,7 +32,7 @@ describe('a seal', () => {
     }
   });
 
-  test('does not open when it is cut or lengthened', () => {
+  test('does not decrypt if it was cut or extended', () => {
     const sealer = new MasterSealer([NEW]);
     const sealed = sealer.seal(Buffer.from('secret'), PLACE);
     for (let length = 0; length < sealed.length; length++) {
@@ -41,7 +41,7 @@ describe('a seal', () => {
     expect(sealer.open(Buffer.concat([sealed, Buffer.of(0)]), PLACE)).toBeNull();
   });
 
-  test('does not open in any other place', () => {
+  test('does not decrypt with other associated values', () => {
     const sealer = new MasterSealer([NEW]);
     fc.assert(
       fc.property(bytes, places, places, (plain, place, other) => {
@@ -51,7 +51,7 @@ describe('a seal', () => {
     );
   });
 
-  test('tells places apart that only read alike', () => {
+  test('does not decrypt with associated values that only look the same when joined', () => {
     const sealer = new MasterSealer([NEW]);
     const sealed = sealer.seal(Buffer.from('secret'), ['ab', 'c']);
     for (const other of [['a', 'bc'], ['abc'], ['ab', 'c', ''], ['', 'ab', 'c'], ['ab\0c'], []]) {
@@ -65,7 +65,7 @@ describe('a seal', () => {
     expect(new Set(seals).size).toBe(50);
   });
 
-  test('says nothing of what it holds', () => {
+  test('does not show its content', () => {
     const sealed = Buffer.from(new MasterSealer([NEW]).seal(Buffer.from('sk-canary-in-a-cage'), PLACE));
     expect(sealed.includes('canary')).toBe(false);
     expect(sealed.includes('resource.example')).toBe(false);
@@ -73,7 +73,7 @@ describe('a seal', () => {
 });
 
 describe('a change of master keys', () => {
-  test('leaves old seals readable while the old key is known, and no longer', () => {
+  test('leaves old seals readable only while the old key is known', () => {
     const sealed = new MasterSealer([OLD]).seal(Buffer.from('secret'), PLACE);
     expect(sealedUnder(sealed)).toBe(OLD.id);
     const sealer = new MasterSealer([NEW, OLD]);
@@ -83,7 +83,7 @@ describe('a change of master keys', () => {
     expect(sealer.open(sealed, PLACE)).toBeNull();
   });
 
-  test('moves a seal to the new key without touching what it holds', () => {
+  test('moves a seal to the new key without changing its content', () => {
     const sealed = new MasterSealer([OLD]).seal(Buffer.from('secret'), PLACE);
     const moved = new MasterSealer([NEW, OLD]).rewrap(sealed, PLACE)!;
     expect(sealedUnder(moved)).toBe(NEW.id);
@@ -93,14 +93,14 @@ describe('a change of master keys', () => {
     expect(new MasterSealer([NEW]).rewrap(sealed, PLACE)).toBeNull();
   });
 
-  test('a key is known by an id that tells nothing of it', () => {
+  test('a key has an id that reveals nothing about it', () => {
     expect(OLD.id).toMatch(/^[0-9a-f]{16}$/);
     expect(OLD.id).not.toBe(NEW.id);
     expect(Buffer.from(OLD.bytes).toString('hex')).not.toContain(OLD.id);
     expect(() => masterKey(randomBytes(16))).toThrow('32 bytes');
   });
 
-  test('a version nobody knows is not opened', () => {
+  test('an unknown version is not decrypted', () => {
     const sealer = new MasterSealer([NEW]);
     const sealed = sealer.seal(Buffer.from('secret'), PLACE);
     sealed[0] = 2;

@@ -1,22 +1,22 @@
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
 
-/** What must be the same at opening as it was at sealing, in order; none of it is secret, none of it is kept. */
+/** Must be the same, in the same order, when decrypting as when encrypting. It is not secret, and not stored here. */
 export type Associated = readonly string[];
 
-/** Closes bytes so that only this gateway opens them again, and only in the place they were sealed for. */
+/** Encrypts bytes so that only this gateway can decrypt them, and only with the same associated values. */
 export interface Sealer {
   seal(plain: Uint8Array, associated: Associated): Uint8Array;
-  /** Null when it cannot be opened, for whatever reason: tampered with, moved elsewhere, or under an unknown key. */
+  /** Null if it cannot be decrypted: it was changed, belongs to another row, or is under an unknown key. */
   open(sealed: Uint8Array, associated: Associated): Uint8Array | null;
 }
 
-/** 32 random bytes, and the name by which sealed rows refer to them. */
+/** 32 random bytes, and the id by which encrypted rows refer to them. */
 export interface MasterKey {
   readonly id: string;
   readonly bytes: Uint8Array;
 }
 
-/** At least one: the first seals, all of them open. */
+/** At least one. The first encrypts, all decrypt. */
 export type MasterKeys = readonly [MasterKey, ...MasterKey[]];
 
 const VERSION = 1;
@@ -29,7 +29,7 @@ const TAG_BYTES = 16;
 
 /**
  * version 1 | master key id 8 | salt 24 | wrapped data key 32 + 16 | nonce 12 | ciphertext n | tag 16
- * The head, up to and with the wrapped key, is all that changing the master key replaces.
+ * A new master key replaces only the head, which ends with the wrapped data key.
  */
 const KEY_ID_AT = 1;
 const SALT_AT = KEY_ID_AT + KEY_ID_BYTES;
@@ -45,7 +45,7 @@ export function masterKey(bytes: Uint8Array): MasterKey {
   return { id, bytes };
 }
 
-/** AES-256-GCM with a data key per seal, wrapped under a master key that can be changed while seals are in use. */
+/** AES-256-GCM with a data key for every row. The data key is encrypted under a master key, which can be changed. */
 export class MasterSealer implements Sealer {
   #keys: MasterKeys;
 
@@ -53,7 +53,7 @@ export class MasterSealer implements Sealer {
     this.#keys = keys;
   }
 
-  /** From now on the first of these seals, and only these open. */
+  /** From now on the first of these encrypts, and only these decrypt. */
   useKeys(keys: MasterKeys): void {
     this.#keys = keys;
   }
@@ -80,7 +80,7 @@ export class MasterSealer implements Sealer {
     return decrypt(dataKey, sealed.subarray(NONCE_AT, TEXT_AT), bound, sealed.subarray(TEXT_AT));
   }
 
-  /** The same seal under the first master key; null when it cannot be opened. */
+  /** The same content under the first master key; null if it cannot be decrypted. */
   rewrap(sealed: Uint8Array, associated: Associated): Uint8Array | null {
     const bound = encode(associated);
     const dataKey = this.open(sealed, associated) === null ? null : this.#unwrap(sealed, bound);
@@ -97,16 +97,16 @@ export class MasterSealer implements Sealer {
   }
 }
 
-/** The id of the master key a seal is under; null for what is no seal of a version we know. */
+/** The id of the master key that was used; null for an unknown format. */
 export function sealedUnder(sealed: Uint8Array): string | null {
   if (sealed.length < SEAL_OVERHEAD_BYTES || sealed[0] !== VERSION) return null;
   return Buffer.from(sealed.subarray(KEY_ID_AT, SALT_AT)).toString('hex');
 }
 
-/** A wrapping key serves once, since its salt is random: its nonce need not be. */
+/** Every wrapping key is used once, because its salt is random. So its nonce may be constant. */
 const NO_NONCE = Buffer.alloc(NONCE_BYTES);
 
-/** The master key itself encrypts nothing, so no number of rows wears it out. */
+/** The master key only derives wrapping keys, so the number of rows is not limited by how often AES-GCM may use one key. */
 function wrap(master: MasterKey, dataKey: Buffer, bound: Buffer): Buffer {
   const salt = randomBytes(SALT_BYTES);
   const head = Buffer.concat([Buffer.of(VERSION), Buffer.from(master.id, 'hex'), salt]);
@@ -136,7 +136,7 @@ function decrypt(key: Uint8Array, nonce: Uint8Array, bound: Uint8Array, sealed: 
   }
 }
 
-/** Each part with its length before it: no two lists of parts have the same bytes. */
+/** Each part follows its length, so no two lists have the same bytes. */
 function encode(associated: Associated): Buffer {
   return Buffer.concat(
     associated.flatMap((part) => {

@@ -7,20 +7,20 @@ import type { Secret } from '../kit/secret.ts';
 import { LIMITS } from '../limits.ts';
 import type { ProviderRow } from './providers.ts';
 
-/** A resource's URL in the one spelling that is stored, and vetted. */
+/** A resource's checked URL, and the spelling of it that is stored. */
 export interface ResourceUrl {
   readonly baseUrl: string;
   readonly url: VettedUrl;
 }
 
-/** Throws what is wrong with the URL, by the guard's rules or the provider's own. */
+/** Checks a URL by the rules of the address guard and of the provider. Throws what is wrong with it. */
 export async function readResourceUrl(
   egress: Pick<GuardedEgress, 'vet' | 'recall'>,
   provider: ProviderRow,
   text: string,
 ): Promise<ResourceUrl> {
   try {
-    // A slash at the end is not worth a refusal, and must not make a second spelling.
+    // A trailing slash is accepted, but not stored.
     const { origin, path } = egress.recall(text.replace(/\/$/, ''));
     if (!path.endsWith(provider.basePathEnd) || path.includes('?')) throw wrongPath(provider);
     const baseUrl = origin + path;
@@ -30,7 +30,7 @@ export async function readResourceUrl(
   }
 }
 
-/** Asks the resource for something free with the key; throws unless it is answered. */
+/** Sends a free request with the key. Throws unless the provider accepts it. */
 export async function verifyKey(
   egress: Pick<GuardedEgress, 'request'>,
   provider: ProviderRow,
@@ -58,40 +58,37 @@ function faultOf(provider: ProviderRow, { status, body }: GuardedAnswer): Gatewa
     return notStored(provider, `has nothing at this URL: it answered ${asked} with 404. Check \`base_url\`.`);
   }
   if (status < 200 || status >= 300) {
-    return notStored(
-      provider,
-      `answered ${asked} with ${status}, so it is not known whether the key works. Try again.`,
-    );
+    return notStored(provider, `answered ${asked} with ${status}, so the key could not be verified. Try again.`);
   }
   const list = tryParseJson(body.toString('utf8'));
   if (typeof list === 'object' && list !== null) return null;
-  return notStored(provider, `answered ${asked} with something that is no list of models. Check \`base_url\`.`);
+  return notStored(provider, `answered ${asked} with something other than a list of models. Check \`base_url\`.`);
 }
 
-/** Neither good nor bad is known of a key whose resource did not answer in time. */
+/** After a time-out nothing is known about the key, so the message says so. */
 function noAnswer(provider: ProviderRow, error: unknown): GatewayError {
   if (error instanceof EgressFailure && error.fault === 'timeout') {
-    return notStored(provider, 'did not answer in time: this is inconclusive, the key may be good or bad. Try again.');
+    return notStored(provider, 'did not answer in time: this is inconclusive, the key may be valid or not. Try again.');
   }
   return notStored(provider, describeFailure(error));
 }
 
-/** Why a resource was not asked or did not answer; anything else is a fault in this program, and passes. */
+/** Why a resource could not be called. Any other error is a bug in this program and is thrown on. */
 export function describeFailure(error: unknown): string {
   if (error instanceof ForbiddenUrl) return `cannot be called at this URL: ${error.message}`;
-  if (error instanceof EgressFailure) return `could not be asked: ${error.message}`;
+  if (error instanceof EgressFailure) return `could not be called: ${error.message}`;
   throw error;
 }
 
 function wrongPath(provider: ProviderRow): GatewayError {
-  return notStored(provider, `has no resource there: \`base_url\` must end in ${provider.basePathEnd}.`);
+  return notStored(provider, `has no resource at this URL: \`base_url\` must end in ${provider.basePathEnd}.`);
 }
 
 function notStored(provider: ProviderRow, what: string, param = 'base_url'): GatewayError {
   return providerFailed(provider, `${what} Nothing was stored.`, param);
 }
 
-/** Every failure of a stored key, or of one that is to be stored, names the provider. */
+/** An error about a key that is stored or being stored. It names the provider. */
 export function providerFailed({ slug }: ProviderRow, what: string, param: string | null = null): GatewayError {
   return new GatewayError('provider_key_failed', { message: `The provider "${slug}" ${what}`, param });
 }

@@ -60,7 +60,7 @@ describe('forbidden addresses', () => {
     }
   });
 
-  it('are those of the blocks and no others', () => {
+  it('are exactly those of the listed blocks', () => {
     for (const family of [4, 6] as const) {
       // Half of them in what is given out, or nearly all IPv6 addresses would be reserved ones.
       const given = family === 4 ? { min: 0n, max: 0xdfff_ffffn } : { min: 0x2n << 124n, max: (0x4n << 124n) - 1n };
@@ -74,7 +74,7 @@ describe('forbidden addresses', () => {
     }
   });
 
-  it('are all outside 2000::/3, whoever may get them one day', () => {
+  it('include everything outside 2000::/3, also what is not allocated yet', () => {
     const outside = fc.oneof(
       fc.bigInt({ min: 0n, max: (0x2n << 124n) - 1n }),
       fc.bigInt({ min: 0x4n << 124n, max: (1n << 128n) - 1n }),
@@ -86,7 +86,7 @@ describe('forbidden addresses', () => {
     );
   });
 
-  it('are all that carry an IPv4 address, even a public one', () => {
+  it('include IPv6 addresses that carry an IPv4 address, even a public one', () => {
     fc.assert(
       fc.property(fc.ipV4(), (address) => {
         const [a = 0, b = 0, c = 0, d = 0] = address.split('.').map(Number);
@@ -106,12 +106,12 @@ describe('forbidden addresses', () => {
     );
   });
 
-  it('are all that cannot be read', () => {
+  it('include everything that is not a readable address', () => {
     const odd = ['', 'localhost', '127.1', '0x7f.0.0.1', '1.2.3.4:80', '[::1]', '2606:2800::1%eth0', ' 93.184.216.34'];
     for (const text of odd) expect(whatForbids(text)).not.toBeNull();
   });
 
-  it('are told by what they are', () => {
+  it('are reported with their kind', () => {
     expect(whatForbids('10.0.0.1')).toContain('private');
     expect(whatForbids('169.254.169.254')).toContain('metadata');
     expect(whatForbids('168.63.129.16')).toContain('metadata');
@@ -124,7 +124,7 @@ describe('forbidden addresses', () => {
 });
 
 describe('addresses', () => {
-  it('are the same however they are spelled', () => {
+  it('are compared by value, not by spelling', () => {
     fc.assert(
       fc.property(fc.ipV6(), (address) => {
         const canonical = new URL(`http://[${address}]/`).hostname.slice(1, -1);
@@ -136,7 +136,7 @@ describe('addresses', () => {
     expect(sameAddress('0.0.0.1', '::1')).toBe(false);
   });
 
-  it('of loopback are its block and ::1, nothing that merely carries them', () => {
+  it('count as loopback in 127.0.0.0/8 and as ::1, but not if they only carry such an address', () => {
     for (const address of ['127.0.0.1', '127.255.255.255', '::1', '0:0:0:0:0:0:0:1']) {
       expect(isLoopback(address)).toBe(true);
     }

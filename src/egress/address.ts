@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 
-/** Why an address is none that the whole internet reaches; words that end the sentence "it is …". */
+/** What kind of non-public address it is. Completes the sentence "The URL leads to …". */
 export type AddressKind = string;
 
 interface Block {
@@ -22,8 +22,8 @@ const RESERVED = 'a reserved address';
 const CARRIES_IPV4 = 'an IPv6 address that carries an IPv4 address';
 
 /**
- * Nobody's server stands in these: the IANA registry of special-purpose IPv4 addresses, whole blocks even where single
- * addresses in them are reachable, multicast, and the one metadata service that stands at a public address.
+ * IPv4 blocks without public servers: the IANA registry of special-purpose addresses (whole blocks, even if single
+ * addresses in them are reachable), multicast, and the one cloud metadata service that has a public address.
  */
 export const FORBIDDEN_IPV4: readonly (readonly [block: string, kind: AddressKind])[] = [
   ['0.0.0.0/8', UNSPECIFIED],
@@ -47,7 +47,7 @@ export const FORBIDDEN_IPV4: readonly (readonly [block: string, kind: AddressKin
   ['240.0.0.0/4', RESERVED],
 ];
 
-/** Of IPv6 only 2000::/3 is given out to anyone: the rest falls to the second half of this list, read from its top. */
+/** The first block that matches counts. Only 2000::/3 is allocated, so the last rows cover everything else. */
 export const FORBIDDEN_IPV6: readonly (readonly [block: string, kind: AddressKind])[] = [
   ['2001::/32', `${CARRIES_IPV4} (Teredo)`],
   ['2001::/23', PROTOCOLS],
@@ -73,11 +73,11 @@ export const FORBIDDEN_IPV6: readonly (readonly [block: string, kind: AddressKin
 
 const BLOCKS: readonly Block[] = [...FORBIDDEN_IPV4, ...FORBIDDEN_IPV6].map(([block, kind]) => readBlock(block, kind));
 
-/** What forbids an address, or null if it is public; whatever cannot be read is forbidden. */
+/** Why an address is forbidden, or null if it is public. An unreadable address is forbidden. */
 export function whatForbids(address: string): AddressKind | null {
   const family = isIP(address);
-  if (family === 0) return 'no address';
-  if (address.includes('%')) return 'an address with a zone, which means something on one machine only';
+  if (family === 0) return 'something that is not an address';
+  if (address.includes('%')) return 'an address with a zone, which is valid on one machine only';
   const bits = addressBits(address);
   const found = BLOCKS.find((block) => block.family === family && block.first <= bits && bits <= block.last);
   return found?.kind ?? null;
@@ -87,7 +87,7 @@ export function isLoopback(address: string): boolean {
   return whatForbids(address) === LOOPBACK;
 }
 
-/** One address, however it is spelled. */
+/** Compares addresses, not their spelling. */
 export function sameAddress(one: string, other: string): boolean {
   if (isIP(one) !== isIP(other) || isIP(one) === 0) return one === other;
   return addressBits(one) === addressBits(other);
@@ -101,7 +101,7 @@ function readBlock(block: string, kind: AddressKind): Block {
   return { family, first, last, kind };
 }
 
-/** The address as a number; only for what `isIP` takes for an address. */
+/** The address as a number. Only for text that `isIP` accepts. */
 function addressBits(address: string): bigint {
   const withoutZone = address.split('%', 1)[0]!;
   return isIP(withoutZone) === 4 ? joinBits(withoutZone.split('.').map(Number), 8n) : ipv6Bits(withoutZone);
@@ -115,7 +115,7 @@ function ipv6Bits(address: string): bigint {
   return joinBits([...before, ...between, ...after], 16n);
 }
 
-/** Groups of 16 bits; the last two may be spelled as an IPv4 address. */
+/** Groups of 16 bits. The last two may be written as an IPv4 address. */
 function ipv6Groups(text: string): number[] {
   if (text === '') return [];
   return text.split(':').flatMap((group) => {

@@ -11,7 +11,7 @@ interface WholeAnswer {
 
 type Send = (receiver: AnswerReceiver) => RequestControl;
 
-/** One answer as a whole, or what kept it: the time, its size, the host. */
+/** Reads a whole answer. Throws if it takes too long, is too large, or breaks off. */
 export async function gatherAnswer(
   send: Send,
   clock: Clock,
@@ -68,7 +68,8 @@ class Gathering implements AnswerReceiver {
   }
 
   failed(error: Error): void {
-    const told = error instanceof ForbiddenUrl || error instanceof EgressFailure;
-    this.#whole.reject(told ? error : new EgressFailure('broken', 'The host broke off its answer.', error));
+    const isForCaller = error instanceof ForbiddenUrl || error instanceof EgressFailure;
+    const failure = isForCaller ? error : new EgressFailure('broken', 'The host broke off its answer.', error);
+    this.#whole.reject(failure);
   }
 }

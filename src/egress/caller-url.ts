@@ -4,35 +4,35 @@ import { isLoopback } from './address.ts';
 import { ForbiddenUrl } from './forbidden-url.ts';
 
 export interface UrlRules {
-  /** Local mode: http and https to `localhost` or a loopback address, at any port. */
+  /** In local mode: allows http and https to `localhost` and loopback addresses, at any port. */
   readonly allowLoopback: boolean;
-  /** Where else https may be spoken: a caller must not knock at other doors from our address. */
+  /** Ports allowed for https elsewhere, so that callers cannot scan other ports from our address. */
   readonly ports: readonly number[];
-  /** Names under which this gateway itself is reached. */
+  /** Names of this gateway itself. */
   readonly ownNames: readonly string[];
 }
 
-/** A URL that may be called as far as it can be read; its addresses are judged at every dial. */
+/** A URL whose text was checked. Its addresses are checked at every connection. */
 export interface VettedUrl {
-  /** Scheme, host and port as a pool of connections is named. */
+  /** Scheme, host and port; names the connection pool. */
   readonly origin: string;
   readonly secure: boolean;
-  /** The name or address to connect to, an IPv6 address without its brackets. */
+  /** The name or address to connect to; an IPv6 address without brackets. */
   readonly host: string;
   readonly port: number;
-  /** Path and query, as they go into a request. */
+  /** Path and query. */
   readonly path: string;
-  /** The host itself says that it means this machine; only then may it, and only in local mode. */
+  /** The host is `localhost` or a loopback address, which is allowed in local mode only. */
   readonly loopback: boolean;
 }
 
-/** Names that mean something inside one network only; `localhost` has a rule of its own. */
+/** Names that have a meaning inside one network only. In local mode `localhost` is allowed before this is checked. */
 const INNER_SUFFIXES = /(^|\.)(localhost|local|internal|intranet|private|lan|home|corp|arpa|onion|invalid|alt)$/;
 const LABEL = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 const NAME_CHARS_MAX = 253;
 const LOCAL_NAME = 'localhost';
 
-/** Judges all of a URL that can be judged without asking for its addresses; throws `ForbiddenUrl`. */
+/** Checks everything about a URL except its addresses. Throws `ForbiddenUrl`. */
 export function readCallerUrl(text: string, rules: UrlRules): VettedUrl {
   refuseDisguises(text);
   const url = parse(text);
@@ -43,7 +43,7 @@ export function readCallerUrl(text: string, rules: UrlRules): VettedUrl {
   const port = Number(url.port) || (url.protocol === 'https:' ? 443 : 80);
   if (loopback && rules.allowLoopback) return vettedUrl(url, host, port, true);
   if (url.protocol !== 'https:') throw notHttps(rules);
-  // An address is judged with those that names resolve to.
+  // Address literals are checked later, together with the addresses of names.
   if (isIP(host) === 0) refuseName(host, rules.ownNames);
   if (!rules.ports.includes(port)) {
     throw new ForbiddenUrl('port', `The URL's port is ${port}; it must be one of ${rules.ports.join(', ')}.`);
@@ -51,7 +51,7 @@ export function readCallerUrl(text: string, rules: UrlRules): VettedUrl {
   return vettedUrl(url, host, port, false);
 }
 
-/** Said by the host itself; a name that merely resolves to loopback does not count. */
+/** True for `localhost` and loopback addresses. A name that only resolves to loopback does not count. */
 export function meansThisMachine(host: string): boolean {
   return host === LOCAL_NAME || (isIP(host) !== 0 && isLoopback(host));
 }
@@ -61,7 +61,7 @@ function vettedUrl(url: URL, host: string, port: number, loopback: boolean): Vet
   return { origin: url.origin, secure, host, port, path: url.pathname + url.search, loopback };
 }
 
-/** A parser would repair these in silence, and two parsers differently. */
+/** Refuses text that URL parsers silently correct, each in its own way. */
 function refuseDisguises(text: string): void {
   if (text.length > LIMITS.urlCharsMax) {
     throw new ForbiddenUrl('malformed', `The URL is longer than ${LIMITS.urlCharsMax} characters.`);
@@ -69,10 +69,10 @@ function refuseDisguises(text: string): void {
   if (!/^[!-~]*$/.test(text)) {
     throw new ForbiddenUrl(
       'malformed',
-      'The URL holds spaces, control characters or letters beyond ASCII; write a foreign host name in its xn-- form.',
+      'The URL contains spaces, control characters or non-ASCII characters; write an international host name in its xn-- form.',
     );
   }
-  if (text.includes('\\')) throw new ForbiddenUrl('malformed', 'The URL holds a backslash; write "/".');
+  if (text.includes('\\')) throw new ForbiddenUrl('malformed', 'The URL contains a backslash; use "/".');
   if (/^https?:/i.test(text) && !/^https?:\/\/[^/?#]/i.test(text)) {
     throw new ForbiddenUrl('malformed', 'The URL must begin with https:// and a host.');
   }
@@ -82,23 +82,23 @@ function parse(text: string): URL {
   try {
     return new URL(text);
   } catch {
-    throw new ForbiddenUrl('malformed', 'This is no URL; it must look like https://host/path.');
+    throw new ForbiddenUrl('malformed', 'Not a URL; it must look like https://host/path.');
   }
 }
 
 function notHttps({ allowLoopback }: UrlRules): ForbiddenUrl {
-  const but = allowLoopback ? ' (http:// only to this machine itself)' : '';
-  return new ForbiddenUrl('scheme', `The URL must begin with https://${but}.`);
+  const exception = allowLoopback ? ' (http:// is allowed to this machine only)' : '';
+  return new ForbiddenUrl('scheme', `The URL must begin with https://${exception}.`);
 }
 
-/** Looks at what was written too: a parser forgets an empty user name and an empty fragment. */
+/** Checks the text too, because the parser drops an empty user name and an empty fragment. */
 function refuseExtras(text: string, url: URL): void {
   const authority = /^[^:]*:\/\/([^/?#]*)/.exec(text)?.[1] ?? '';
   if (authority.includes('@') || url.username !== '' || url.password !== '') {
-    throw new ForbiddenUrl('credentials', 'The URL holds a user name or password before its host; leave them out.');
+    throw new ForbiddenUrl('credentials', 'The URL contains a user name or password; remove it.');
   }
-  if (text.includes('#')) throw new ForbiddenUrl('fragment', 'The URL holds a fragment ("#…"); leave it out.');
-  if (url.port === '0') throw new ForbiddenUrl('port', "The URL's port is 0, which nothing listens at.");
+  if (text.includes('#')) throw new ForbiddenUrl('fragment', 'The URL contains a fragment ("#…"); remove it.');
+  if (url.port === '0') throw new ForbiddenUrl('port', "The URL's port is 0, which is not a valid port.");
 }
 
 function hostOf(url: URL): string {
@@ -106,12 +106,12 @@ function hostOf(url: URL): string {
 }
 
 function refuseName(name: string, ownNames: readonly string[]): void {
-  if (name.endsWith('.')) throw badName('ends in a dot; write it without');
+  if (name.endsWith('.')) throw badName('ends in a dot; remove the dot');
   if (name.length > NAME_CHARS_MAX || !name.split('.').every((label) => LABEL.test(label))) {
-    throw badName('is none: its parts are 1 to 63 letters, digits and dashes');
+    throw badName('is invalid: each part must have 1 to 63 letters, digits and dashes');
   }
-  if (INNER_SUFFIXES.test(name)) throw badName('means something inside one network only; give a public one');
-  if (!name.includes('.')) throw badName('has only one part; give it in full');
+  if (INNER_SUFFIXES.test(name)) throw badName('is valid inside one network only; use a public name');
+  if (!name.includes('.')) throw badName('has only one part; use the full name');
   if (ownNames.includes(name)) throw new ForbiddenUrl('own_listener', 'The URL leads to this gateway itself.');
 }
 

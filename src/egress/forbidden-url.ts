@@ -10,7 +10,7 @@ export type ForbiddenReason =
   | 'address'
   | 'own_listener';
 
-/** A URL we do not call; the message is for the caller who gave it: what is wrong, and what would do. */
+/** A URL that is not called. The message is for the caller: what is wrong, and what to use instead. */
 export class ForbiddenUrl extends Error {
   readonly reason: ForbiddenReason;
 
@@ -21,10 +21,10 @@ export class ForbiddenUrl extends Error {
   }
 }
 
-/** What became of a request to a URL that was let pass. */
+/** How a request to an allowed URL failed. */
 export type EgressFault = 'unreachable' | 'certificate' | 'timeout' | 'redirect' | 'too_large' | 'broken';
 
-/** An answer that did not come, or is not taken; the message is fit for the caller whose URL it is. */
+/** An answer that did not arrive or was refused. The message is safe to show to the caller. */
 export class EgressFailure extends Error {
   readonly fault: EgressFault;
 

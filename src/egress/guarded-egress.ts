@@ -12,31 +12,31 @@ import { EgressFailure, ForbiddenUrl } from './forbidden-url.ts';
 import { type Dial, type DialTarget, pinnedConnector } from './pinned-connector.ts';
 import { createResolver, type Resolve } from './resolve.ts';
 
-/** Where this gateway itself can be met. */
-export interface OwnDoors {
-  /** Ports that this process listens at, of whatever it serves. */
+/** The addresses of this gateway itself. */
+export interface OwnListeners {
+  /** All ports on which this process listens. */
   ports(): readonly number[];
-  /** Names under which callers reach it. */
+  /** Names by which callers reach it. */
   readonly names: readonly string[];
 }
 
 export interface GuardTerms {
   readonly clock: Clock;
-  /** Local mode: resources on this machine itself may be called, over http too. */
+  /** In local mode: resources on this machine may be called, also over http. */
   readonly allowLoopback: boolean;
-  readonly own: OwnDoors;
+  readonly own: OwnListeners;
   readonly resolve?: Resolve;
   readonly dial?: Dial;
   /** Addresses of this machine. */
   readonly ownAddresses?: () => readonly string[];
-  /** Ports https may be spoken at. */
+  /** Ports allowed for https. */
   readonly ports?: readonly number[];
   readonly certificateAuthorities?: string;
 }
 
 export interface GuardedRequest {
   readonly method?: 'GET' | 'POST';
-  /** Path and query; without one, those of the URL. */
+  /** Path and query; by default those of the URL. */
   readonly path?: string;
   readonly headers?: Record<string, string>;
   readonly body?: Buffer;
@@ -53,13 +53,13 @@ export interface GuardedAnswer {
   readonly body: Buffer;
 }
 
-/** What https is usually spoken at: enough for every provider, too little to look around with. */
+/** The usual ports of https: enough for every provider, too few to scan with. */
 const USUAL_PORTS = [443, 8443];
 const LOCAL_ADDRESSES = ['127.0.0.1', '::1'];
 
 /**
- * The one way out to URLs that callers give. What a URL says is judged once; where it leads is judged at every dial, and
- * only the addresses that were judged are dialed, whatever the name resolves to a moment later.
+ * Sends requests to URLs that callers give; nothing else may. The text of a URL is checked once. Its addresses are checked
+ * at every connection, and only checked addresses are connected to, even if the name resolves differently a moment later.
  */
 export class GuardedEgress {
   readonly #rules: UrlRules;
@@ -89,19 +89,19 @@ export class GuardedEgress {
     });
   }
 
-  /** For a URL that someone gives now: all of it is judged, its addresses too. Throws `ForbiddenUrl`. */
+  /** For a new URL: checks its text and its addresses. Throws `ForbiddenUrl`. */
   async vet(text: string): Promise<VettedUrl> {
     const url = this.recall(text);
     await this.#findTargets(url.host, url.port);
     return url;
   }
 
-  /** For a URL that was vetted when it was given: its addresses are judged when it is dialed. Throws `ForbiddenUrl`. */
+  /** For a stored URL: checks its text. Its addresses are checked when it is connected to. Throws `ForbiddenUrl`. */
   recall(text: string): VettedUrl {
     return readCallerUrl(text, this.#rules);
   }
 
-  /** Asks and waits for the whole answer, within bounds. Throws `ForbiddenUrl` or `EgressFailure`. */
+  /** Sends a request and reads the whole answer, within limits. Throws `ForbiddenUrl` or `EgressFailure`. */
   request(url: VettedUrl, request: GuardedRequest, bounds: AnswerBounds = {}): Promise<GuardedAnswer> {
     return gatherAnswer(
       (receiver) => this.send(url, request, receiver),
@@ -111,7 +111,7 @@ export class GuardedEgress {
     );
   }
 
-  /** For a relay, which brings its own bounds; a redirect, like anything forbidden, arrives as `failed`. */
+  /** For a relay, which has limits of its own. Redirects and forbidden addresses are reported by `failed`. */
   send(url: VettedUrl, request: GuardedRequest, receiver: AnswerReceiver): RequestControl {
     const outgoing = {
       origin: url.origin,
@@ -138,7 +138,7 @@ export class GuardedEgress {
       throw new ForbiddenUrl('address', `The URL's host name has more than ${LIMITS.callerUrlAddressesMax} addresses.`);
     }
     const local = this.#rules.allowLoopback && meansThisMachine(host);
-    for (const address of addresses) this.#judge(address, port, local);
+    for (const address of addresses) this.#refuseAddress(address, port, local);
     return addresses.map((address) => ({ address, port }));
   }
 
@@ -159,28 +159,29 @@ export class GuardedEgress {
     }
   }
 
-  #judge(address: string, port: number, local: boolean): void {
+  #refuseAddress(address: string, port: number, local: boolean): void {
     if (local) {
-      if (this.#terms.own.ports().includes(port)) throw leadsHome();
+      if (this.#terms.own.ports().includes(port)) throw leadsToGateway();
       return;
     }
     const kind = whatForbids(address);
-    // The address itself stays untold: our name servers may know more than the caller's.
-    if (kind !== null) throw new ForbiddenUrl('address', `The URL leads to ${kind}; it must lead to public ones only.`);
-    if (this.#ownAddresses().some((own) => sameAddress(own, address))) throw leadsHome();
+    // The message does not name the address: our name servers may know names that the caller should not learn about.
+    if (kind !== null)
+      throw new ForbiddenUrl('address', `The URL leads to ${kind}; every address of its host must be public.`);
+    if (this.#ownAddresses().some((own) => sameAddress(own, address))) throw leadsToGateway();
   }
 }
 
-function leadsHome(): ForbiddenUrl {
+function leadsToGateway(): ForbiddenUrl {
   return new ForbiddenUrl('own_listener', 'The URL leads to this gateway itself.');
 }
 
-/** Everything on a machine's own addresses is behind its doors, whichever port. */
+/** All addresses of this machine. None of its ports may be called. */
 function interfaceAddresses(): readonly string[] {
   return Object.values(networkInterfaces()).flatMap((list) => (list ?? []).map(({ address }) => address));
 }
 
-/** A redirect is an answer that is refused: its target was judged by nobody. */
+/** Refuses redirects, because their target was not checked. */
 class UnredirectedAnswer implements AnswerReceiver {
   readonly #receiver: AnswerReceiver;
   control: RequestControl | null = null;

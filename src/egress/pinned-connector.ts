@@ -5,27 +5,27 @@ import type { Clock } from '../kit/clock.ts';
 import { LIMITS } from '../limits.ts';
 import { EgressFailure } from './forbidden-url.ts';
 
-/** One address that was judged, and where to knock at it. */
+/** A checked address and its port. */
 export interface DialTarget {
   readonly address: string;
   readonly port: number;
 }
 
-/** Begins to connect; must look up nothing. */
+/** Starts to connect. It must not look up names. */
 export type Dial = (target: DialTarget) => Socket;
 
 export interface ConnectorTerms {
-  /** All addresses a host stands for now, each of them judged; throws if any is forbidden. */
+  /** All current addresses of a host, each of them checked. Throws if any is forbidden. */
   readonly findTargets: (host: string, port: number) => Promise<readonly DialTarget[]>;
   readonly dial: Dial;
   readonly clock: Clock;
-  /** Authorities to trust besides the usual ones are for tests: they name all there are. */
+  /** For tests: trusted instead of the usual authorities. */
   readonly certificateAuthorities: string | undefined;
 }
 
 /**
- * Opens connections for a pool: the host is looked up once, its addresses are judged, and exactly those are dialed. A
- * certificate is still asked of the host by its name, so a name cannot be pointed elsewhere between look and dial.
+ * Opens connections for a pool. It looks the host up once, checks the addresses, and connects to exactly those, so a name
+ * cannot be pointed elsewhere in between. TLS still verifies the certificate against the host's name.
  */
 export function pinnedConnector(terms: ConnectorTerms): buildConnector.connector {
   return ({ hostname, port, protocol }, callback) => {
@@ -54,13 +54,13 @@ async function openConnection(terms: ConnectorTerms, { host, port, secure }: Goa
       failure = error;
     }
   }
-  throw inWords(failure);
+  throw explainFailure(failure);
 }
 
 function withTls({ certificateAuthorities }: ConnectorTerms, socket: Socket, host: string): Socket {
   return startTls({
     socket,
-    // The name that the certificate must be for; an address is none that may be asked for by name.
+    // The name that the certificate must match. SNI (`servername`) does not allow addresses.
     host,
     servername: isIP(host) === 0 ? host : '',
     ALPNProtocols: ['http/1.1'],
@@ -71,7 +71,7 @@ function withTls({ certificateAuthorities }: ConnectorTerms, socket: Socket, hos
 function opened({ clock }: ConnectorTerms, socket: Socket, event: 'connect' | 'secureConnect'): Promise<Socket> {
   const { promise, resolve, reject } = Promise.withResolvers<Socket>();
   const timer = clock.after(LIMITS.callerUrlConnectMs, () => {
-    socket.destroy(new EgressFailure('timeout', 'The host did not take the connection in time.'));
+    socket.destroy(new EgressFailure('timeout', 'The host did not accept the connection in time.'));
   });
   const fail = (error: Error): void => {
     timer.cancel();
@@ -80,7 +80,7 @@ function opened({ clock }: ConnectorTerms, socket: Socket, event: 'connect' | 's
   };
   const onClose = (): void => fail(new EgressFailure('unreachable', 'The host closed the connection at once.'));
   socket.setNoDelay(true);
-  // Stays for good: under TLS nobody else listens to this socket, and an error unheard ends the process.
+  // Never removed: under TLS nobody else listens to this socket, and an unhandled error would end the process.
   socket.on('error', fail);
   socket.once('close', onClose);
   socket.once(event, () => {
@@ -91,16 +91,12 @@ function opened({ clock }: ConnectorTerms, socket: Socket, event: 'connect' | 's
   return promise;
 }
 
-/** A caller learns what is wrong with the certificate, but nothing about our network. */
-function inWords(failure: unknown): EgressFailure {
+/** Tells the caller what is wrong with the certificate, but nothing about our network. */
+function explainFailure(failure: unknown): EgressFailure {
   if (failure instanceof EgressFailure) return failure;
   const code = failure instanceof Error && 'code' in failure ? String(failure.code) : '';
   if (/CERT|TLS|SSL|SIGNATURE|ISSUER|VERIFY/.test(code)) {
-    return new EgressFailure(
-      'certificate',
-      `The host has no certificate that is trusted for its name (${code}).`,
-      failure,
-    );
+    return new EgressFailure('certificate', `The host has no trusted certificate for its name (${code}).`, failure);
   }
   return new EgressFailure('unreachable', 'The host cannot be reached.', failure);
 }

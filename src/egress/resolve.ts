@@ -1,17 +1,17 @@
 import { Resolver } from 'node:dns/promises';
 import { LIMITS } from '../limits.ts';
 
-/** All addresses of a name, in the order they should be tried; empty if there are none. */
+/** All addresses of a name, in the order to try them. */
 export type Resolve = (name: string) => Promise<readonly string[]>;
 
-/** Which name servers to ask, as `address` or `address:port`; without any, the machine's own. */
+/** Name servers, as `address` or `address:port`; by default those of the machine. */
 export interface ResolverTerms {
   readonly servers?: readonly string[];
 }
 
 /**
- * Asks name servers, never the machine's table of hosts: what stands there is inside. And never through `getaddrinfo`:
- * it has four threads, and names that answer slowly would make every other lookup of this process wait.
+ * Asks name servers. It does not read the machine's hosts file, which lists internal machines, and does not use
+ * `getaddrinfo`, which has four threads: slow names would delay every other lookup of this process.
  */
 export function createResolver({ servers }: ResolverTerms = {}): Resolve {
   const resolver = new Resolver({ timeout: LIMITS.callerUrlLookupTryMs, tries: LIMITS.callerUrlLookupTries });

@@ -50,7 +50,7 @@ describe.each(IMPLEMENTATIONS)('the %s client', (_name, open) => {
   });
 
   describe('one request', () => {
-    it('does not wait for more than one read gave', async () => {
+    it('receives each read at once, without waiting for the next', async () => {
       await start();
       const notes = new Notes();
       host.answer = (socket) => {
@@ -65,7 +65,7 @@ describe.each(IMPLEMENTATIONS)('the %s client', (_name, open) => {
       expect(notes.seen).toEqual(['head 200', 'one', 'two', 'end']);
     });
 
-    it('fails at once where nobody listens', async () => {
+    it('fails at once if nothing listens at the address', async () => {
       await start();
       host.server.close();
       expect((await answered())[0]).toMatch(/^failed: .*ECONNREFUSED/);
@@ -74,7 +74,7 @@ describe.each(IMPLEMENTATIONS)('the %s client', (_name, open) => {
   });
 
   describe('a connection', () => {
-    it('is used again, one request at a time', async () => {
+    it('is reused, for one request at a time', async () => {
       await start();
       for (let call = 0; call < 3; call++) expect(await answered()).toContain('end');
       expect([host.sockets.length, host.requests.length, connections.openConnections]).toEqual([1, 3, 1]);
@@ -88,7 +88,7 @@ describe.each(IMPLEMENTATIONS)('the %s client', (_name, open) => {
       ['the answer is an error', OK.replace('200 OK', '500 Internal Server Error')],
       ['the answer is a refusal', OK.replace('200 OK', '429 Too Many Requests')],
       ['the answer is a redirect', OK.replace('200 OK', '302 Found')],
-    ])('is not used again when %s', async (_why, text) => {
+    ])('is not reused when %s', async (_why, text) => {
       await start();
       host.answer = (socket) => socket.write(text);
       await answered();
@@ -96,7 +96,7 @@ describe.each(IMPLEMENTATIONS)('the %s client', (_name, open) => {
       expect(host.sockets.length).toBe(2);
     });
 
-    it('is not used again when the host speaks unasked', async () => {
+    it('is not reused after the host sent unsolicited bytes', async () => {
       await start();
       await answered();
       host.sockets[0]!.write('HTTP/1.1 408 Request Timeout\r\ncontent-length: 0\r\n\r\n');
@@ -104,7 +104,7 @@ describe.each(IMPLEMENTATIONS)('the %s client', (_name, open) => {
       expect(await answered()).toEqual(['head 200', 'ok', 'end']);
     });
 
-    it('is not used again when bytes wait on it that nobody has read', async () => {
+    it('is not reused when unread bytes wait on it', async () => {
       await start();
       await answered();
       host.sockets[0]!.write(OK.replace('ok', 'no'));
@@ -197,20 +197,20 @@ describe.each(IMPLEMENTATIONS)('the %s client', (_name, open) => {
       return cert;
     }
 
-    it('is spoken to when its certificate is trusted and its own', async () => {
+    it('is called if its certificate is trusted and for its name', async () => {
       setDefaultCACertificates([...usual, await startTls('localhost')]);
       expect(await answered()).toEqual(['head 200', 'ok', 'end']);
       expect(await answered()).toEqual(['head 200', 'ok', 'end']);
       expect(host.requests.length).toBe(2);
     });
 
-    it('gets no byte of a request when its certificate is not trusted', async () => {
+    it('gets no byte of a request if its certificate is not trusted', async () => {
       await startTls('localhost');
       expect((await answered())[0]).toMatch(/^failed: .*self-signed/);
       expect(host.requests).toEqual([]);
     });
 
-    it("gets no byte of a request when its certificate is another's", async () => {
+    it('gets no byte of a request if its certificate is for another name', async () => {
       setDefaultCACertificates([...usual, await startTls('other.example')]);
       expect((await answered())[0]).toMatch(/^failed: .*other\.example/s);
       expect(host.requests).toEqual([]);

@@ -9,7 +9,7 @@ export interface ConnectionCount {
 
 /** A request that wants to know its connection. */
 interface ConnectionUser {
-  goesOn?(connection: KeptConnection): void;
+  takenBy?(connection: KeptConnection): void;
 }
 
 /** The one connection of an undici `Client`, which opens a new one when the last has closed. */
@@ -40,7 +40,7 @@ class TrackedClient extends Client {
   }
 
   override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
-    (handler as ConnectionUser).goesOn?.(this.#connection);
+    (handler as ConnectionUser).takenBy?.(this.#connection);
     return super.dispatch(options, handler);
   }
 }

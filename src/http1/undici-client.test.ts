@@ -21,14 +21,14 @@ describe('UndiciClient', () => {
     return egress.send({ origin: listening.origin, path: '/', headers: {}, body: Buffer.from('{}') }, notes);
   }
 
-  it('hands over as one what came with one read, before the end', async () => {
+  it('passes on the chunks of one read together, before the end', async () => {
     const notes = new Notes();
     await ask(notes, (socket) => socket.write(CHUNKED + chunk('one ') + chunk('two ') + chunk('three') + LAST_CHUNK));
     await notes.over.promise;
     expect(notes.seen).toEqual(['head 200', 'one |two |three', 'end']);
   });
 
-  it('does not wait for more than one read gave', async () => {
+  it('passes on each read at once, without waiting for the next', async () => {
     const notes = new Notes();
     let more: () => void = () => {};
     notes.onData = () => more();
@@ -43,14 +43,14 @@ describe('UndiciClient', () => {
     expect(notes.seen).toEqual(['head 200', 'one', 'two', 'end']);
   });
 
-  it('hands over what came before a connection broke', async () => {
+  it('passes on what arrived before the connection broke', async () => {
     const notes = new Notes();
     await ask(notes, (socket) => socket.end(CHUNKED + chunk('one') + chunk('two')));
     await notes.over.promise;
     expect(notes.seen).toEqual(['head 200', 'one|two', 'failed: other side closed']);
   });
 
-  it('says nothing more to who cancelled, not even the end that came with the same read', async () => {
+  it('passes on nothing after a cancel, not even the end that came with the same read', async () => {
     const notes = new Notes();
     const request = await ask(notes, (socket) => socket.write(CHUNKED + chunk('one') + chunk('two') + LAST_CHUNK));
     await new Promise<void>((resolve) => {
@@ -63,8 +63,8 @@ describe('UndiciClient', () => {
   });
 });
 
-describe('UndiciClient with a bound on its origins', () => {
-  it('lets an origin go for a new one, but not what that has under way', async () => {
+describe('UndiciClient with a limit on its origins', () => {
+  it('closes the pool of an origin to make room for another, but lets its requests finish', async () => {
     let answerFirst: () => void = () => {};
     const first = await listen((socket) => {
       answerFirst = () => socket.end(`${CHUNKED}${chunk('late')}${LAST_CHUNK}`);

@@ -165,7 +165,7 @@ class UpstreamExchange implements Dispatcher.DispatchHandler, RequestControl {
   }
 
   /** Called with the connection that was chosen, before the request starts on it. */
-  goesOn(connection: KeptConnection): void {
+  takenBy(connection: KeptConnection): void {
     this.#connection = connection;
   }
 

@@ -36,8 +36,6 @@ export const NOT_CLEAN_YET: readonly string[] = [
   'src/catalog',
   'src/cli',
   'src/config',
-  'src/custody',
-  'src/egress',
   'src/gateway',
   'src/hosts',
   'src/http',

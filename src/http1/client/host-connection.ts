@@ -10,20 +10,20 @@ import { hasUnreadInput } from './unread-input.ts';
 
 const CONNECT_TIMEOUT = 'ERR_HOST_CONNECT_TIMEOUT';
 
-/** Where connections of one pool lead, and what they tell it. */
+/** What a connection needs from its pool, and reports to it. */
 export interface ConnectionTerms {
   readonly url: URL;
   readonly clock: Clock;
-  /** What a host gave for the next handshake; kept by the pool, for all its connections. */
+  /** The host's latest TLS session, which makes the next handshake shorter. */
   session: Buffer | undefined;
-  /** Free for the next request. */
+  /** The connection can take the next request. */
   free(connection: HostConnection): void;
   gone(connection: HostConnection): void;
   /** This connection is gone; its request may be sent once more, on a new one. */
   resend(connection: HostConnection, exchange: HostExchange): void;
 }
 
-/** A request under way, from the moment it was asked for. */
+/** One request, from `send` until its answer has ended. */
 export class HostExchange implements RequestControl {
   readonly bytes: Buffer;
   readonly receiver: AnswerReceiver;
@@ -38,7 +38,7 @@ export class HostExchange implements RequestControl {
     this.receiver = receiver;
   }
 
-  goesOn(connection: HostConnection): void {
+  takenBy(connection: HostConnection): void {
     this.#connection = connection;
     if (this.#paused) connection.pause();
   }
@@ -72,7 +72,7 @@ export class HostExchange implements RequestControl {
   }
 }
 
-/** One connection to a host: a request at a time, in plain HTTP/1.1. */
+/** One connection to a host. It carries one HTTP/1.1 request at a time. */
 export class HostConnection {
   readonly #terms: ConnectionTerms;
   readonly #socket: Socket;
@@ -91,7 +91,7 @@ export class HostConnection {
   #connecting: Timer | null;
   #error: Error | null = null;
   #closed = false;
-  /** When the host may close it, by the monotonic clock; known once it has answered. */
+  /** When the connection must no longer be reused, by the monotonic clock; set after its first answer. */
   expiresMs = Number.POSITIVE_INFINITY;
 
   constructor(terms: ConnectionTerms) {
@@ -124,7 +124,7 @@ export class HostConnection {
     this.#exchange = exchange;
     this.#answer = new Http1Answer(LIMITS.hostHeaderBytesMax, this.#onHead);
     this.#sent = false;
-    exchange.goesOn(this);
+    exchange.takenBy(this);
     this.#socket.write(exchange.bytes, this.#onWritten);
   }
 
@@ -136,7 +136,7 @@ export class HostConnection {
     this.#socket.resume();
   }
 
-  /** Ends at once; whoever used it is told, unless it was they who asked. */
+  /** Closes the connection now. A request in flight fails, unless it was cancelled. */
   drop(): void {
     this.#socket.destroy();
   }
@@ -149,7 +149,7 @@ export class HostConnection {
   #read(bytes: Buffer): void {
     const exchange = this.#exchange;
     const answer = this.#answer;
-    // A host that speaks unasked cannot be told from one that answers the next request too early.
+    // Unsolicited bytes: the next request would take them for its answer.
     if (exchange === null || answer === null) {
       this.drop();
       return;
@@ -202,14 +202,14 @@ export class HostConnection {
   }
 }
 
-/** With a code like those of the system, by which others tell that the host never heard of the request. */
+/** Has a code, as the system's errors have, so that callers know that the host never got the request. */
 function notConnected(message: string): Error {
   return Object.assign(new Error(message), { code: CONNECT_TIMEOUT });
 }
 
 interface SocketListener {
   ready(): void;
-  /** The bytes are the listener's from then on. */
+  /** The listener may keep the bytes. */
   read(bytes: Buffer): void;
 }
 

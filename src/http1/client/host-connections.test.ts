@@ -37,7 +37,7 @@ afterEach(async () => {
 });
 
 describe('one request', () => {
-  it('goes out whole, in one piece', async () => {
+  it('is written in one piece, head and body', async () => {
     await start();
     expect(await answered()).toEqual(['head 200', 'ok', 'end']);
     const address = host.origin.slice('http://'.length);
@@ -46,7 +46,7 @@ describe('one request', () => {
     ]);
   });
 
-  it('is never made with a header that would become two', async () => {
+  it('fails if a header value contains a line break', async () => {
     await start();
     const headers = { 'x-a': 'b\r\nx-c: d' };
     const notes = new Notes();
@@ -55,13 +55,13 @@ describe('one request', () => {
     expect(connections.openConnections).toBe(0);
   });
 
-  it('gets as one what came with one read, before the end', async () => {
+  it('receives the chunks of one read together, before the end', async () => {
     await start();
     host.answer = (socket) => socket.write(CHUNKED + chunk('one ') + chunk('two ') + chunk('three') + LAST_CHUNK);
     expect(await answered()).toEqual(['head 200', 'one two three', 'end']);
   });
 
-  it('gets what came before the connection broke', async () => {
+  it('receives what arrived before the connection broke', async () => {
     await start();
     host.answer = (socket) => socket.end(CHUNKED + chunk('one') + chunk('two'));
     expect(await answered()).toEqual([
@@ -71,7 +71,7 @@ describe('one request', () => {
     ]);
   });
 
-  it('fails where the answer departs from HTTP, and the connection with it', async () => {
+  it('fails if the answer is malformed, and its connection is closed', async () => {
     await start();
     host.answer = (socket) => socket.write(`${CHUNKED}${chunk('one')}nonsense`);
     const seen = await answered();
@@ -80,7 +80,7 @@ describe('one request', () => {
     await host.deserted();
   });
 
-  it('hears nothing more once cancelled, not even the end that came with the same read', async () => {
+  it('receives nothing more once it is cancelled, not even the end that came with the same read', async () => {
     await start();
     const notes = new Notes();
     host.answer = (socket) => socket.write(CHUNKED + chunk('one') + LAST_CHUNK);
@@ -91,7 +91,7 @@ describe('one request', () => {
     expect(notes.seen).toEqual(['head 200', 'one']);
   });
 
-  it('is read no further while paused', async () => {
+  it('reads no more of the answer while it is paused', async () => {
     await start();
     const notes = new Notes();
     const piece = 'x'.repeat(1 << 20);
@@ -128,7 +128,7 @@ describe('a connection', () => {
       OK.replace('\r\n', '\r\nkeep-alive: timeout=5\r\n'),
       5_000 - LIMITS.hostKeepAliveMarginMs,
     ],
-  ])('is given up after %s', async (_what, text, keptMs) => {
+  ])('is not reused after %s', async (_what, text, keptMs) => {
     const clock = new ManualClock();
     await start({ clock });
     host.answer = (socket) => socket.write(text);
@@ -141,7 +141,7 @@ describe('a connection', () => {
     expect(host.sockets.length).toBe(2);
   });
 
-  it('does not stay open for nobody', async () => {
+  it('is closed when it has been idle for too long', async () => {
     const clock = new ManualClock();
     await start({ clock });
     await answered();
@@ -150,7 +150,7 @@ describe('a connection', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('that does not come about in time fails its request', async () => {
+  it('fails its request if it cannot be opened in time', async () => {
     const clock = new ManualClock();
     await start({ clock });
     host.origin = host.origin.replace('http:', 'https:');
@@ -158,7 +158,7 @@ describe('a connection', () => {
     expect(await answered()).toEqual(['failed: No connection to the host within 10 seconds.']);
   });
 
-  it('is waited for where no more may be opened, by those that still want it', async () => {
+  it('is passed to the next waiting request that was not cancelled, where no more may be opened', async () => {
     await start({ connectionsMax: 1 });
     const held = Promise.withResolvers<Socket>();
     host.answer = held.resolve;
@@ -174,7 +174,7 @@ describe('a connection', () => {
     expect([host.sockets.length, host.requests.length]).toEqual([1, 2]);
   });
 
-  it('that breaks makes room for who waits', async () => {
+  it('makes room for a waiting request when it breaks', async () => {
     await start({ connectionsMax: 1 });
     host.answer = (socket) => {
       host.answer = (again) => again.write(OK);
@@ -187,7 +187,7 @@ describe('a connection', () => {
     expect([first.seen[0], second.seen.at(-1)]).toEqual([expect.stringMatching(/^failed/), 'end']);
   });
 
-  it('that closes before the whole request has left has it sent again, but not told as sent twice', async () => {
+  it('has its request sent again if it closes before the whole request has left, without calling it sent twice', async () => {
     await start();
     await answered();
     const [socket] = host.sockets;

@@ -6,26 +6,25 @@ import { requestBytes } from './request.ts';
 
 export interface ConnectionsOptions {
   readonly clock?: Clock;
-  /** To one host; what is asked beyond them waits. */
+  /** Per host. Further requests wait. */
   readonly connectionsMax?: number;
 }
 
 /**
- * The connections to the operator's own hosts, kept open between calls. Written for this one use, because a general
- * client costs a busy gateway a fifth of its CPU: one request at a time on a connection, whole bodies out, pieces in.
+ * Our own client for the operator's hosts. It keeps connections open between calls, sends one request at a time on each,
+ * and writes every request in one piece. A general client costs a busy gateway a fifth of its CPU.
  */
 export class HostConnections implements Sender {
   readonly #clock: Clock;
   readonly #connectionsMax: number;
   readonly #pools = new Map<string, HostPool>();
 
-  /** Sockets live by the machine's own time, whatever time calls are told. */
+  /** Sockets follow the real clock by default, even where calls run on a test clock. */
   constructor({ clock = systemClock, connectionsMax = LIMITS.hostConnectionsMax }: ConnectionsOptions = {}) {
     this.#clock = clock;
     this.#connectionsMax = connectionsMax;
   }
 
-  /** Callers bring their own time limits; only the connecting has one here. */
   send(request: OutgoingRequest, receiver: AnswerReceiver): RequestControl {
     try {
       const exchange = new HostExchange(requestBytes(request), receiver);
@@ -59,7 +58,7 @@ export class HostConnections implements Sender {
   }
 }
 
-/** The hand on a request that no host can be sent, as one with a header that is none. */
+/** Controls a request that could not be sent, for example because of an invalid header. */
 const NEVER_SENT: RequestControl = { pause: () => {}, resume: () => {}, cancel: () => {} };
 
 function stopping(): Error {
@@ -72,7 +71,7 @@ class HostPool implements ConnectionTerms {
   session: Buffer | undefined;
   readonly #connectionsMax: number;
   readonly #all = new Set<HostConnection>();
-  /** The one used last is used next, so that those not needed grow old. */
+  /** The last one used is reused first, so that the others expire. */
   #idle: HostConnection[] = [];
   readonly #waiting: HostExchange[] = [];
   #sweep: Timer | null = null;
@@ -149,7 +148,7 @@ class HostPool implements ConnectionTerms {
     return connection;
   }
 
-  /** Who was cancelled while waiting is passed over. */
+  /** Skips requests that were cancelled while they waited. */
   #nextWaiting(): HostExchange | undefined {
     for (;;) {
       const next = this.#waiting.shift();

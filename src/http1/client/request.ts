@@ -2,10 +2,10 @@ import { inOnePiece } from '../../kit/one-piece.ts';
 import type { OutgoingRequest } from '../client.ts';
 import { headerLines } from '../headers.ts';
 
-/** What is sent to a host with every call is one and the same object, and written once. */
+/** A host's headers are the same object for every call, so their text is made once. */
 const LINES_OF = new WeakMap<OutgoingRequest['headers'], string>();
 
-/** Head and body in one piece, so that they leave in one write. */
+/** Head and body in one buffer, so that they leave in one write. */
 export function requestBytes({ origin, method = 'POST', path, headers, body }: OutgoingRequest): Buffer {
   const start = `${method} ${path} HTTP/1.1\r\nhost: ${origin.slice(origin.indexOf('//') + 2)}\r\nconnection: keep-alive\r\n`;
   const length = body === null ? '' : `content-length: ${body.length}\r\n`;

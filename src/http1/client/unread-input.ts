@@ -4,15 +4,15 @@ import type { Socket } from 'node:net';
 const ONE_BYTE = Buffer.allocUnsafeSlow(1);
 
 /**
- * True if the kernel holds bytes of this socket, or its end, that the event loop has not delivered yet. The byte it finds
- * is lost, so the connection must be dropped then. Node has no call for this, so it reads from the descriptor; where there
- * is none, as on Windows, the answer is no.
+ * True if the kernel holds bytes or the end of this connection that Node has not read yet. It reads one byte from the
+ * file descriptor, because Node has no call for this. That byte is lost, so the caller must drop the connection. On
+ * Windows there is no descriptor, and the result is always false.
  */
 export function hasUnreadInput(socket: Socket): boolean {
   const fd = descriptorOf(socket);
   if (fd < 0) return false;
   const { stackTraceLimit } = Error;
-  // "Nothing there" is thrown as an error, and its stack is half of the cost.
+  // If nothing waits, the read throws EAGAIN. Making a stack trace would be half of the cost.
   Error.stackTraceLimit = 0;
   try {
     readSync(fd, ONE_BYTE, 0, 1, null);
