@@ -76,7 +76,7 @@ export const LIMITS = {
   /** After this the server itself gives up a sign of life that waits for a lock: before who sent it stops listening. */
   postgresPulseMs: 2_500,
   /** A process says so often that it lives, stops admitting after its own silence, and is declared dead after this one. */
-  instanceBeatMs: 1_000,
+  instanceHeartbeatMs: 1_000,
   instanceSilentMs: 3_000,
   instanceDeadMs: 5_000,
   /** How many bursts of a key may be owed, when several processes each let one in before they heard of the others'. */

@@ -36,11 +36,11 @@ describe('a PostgreSQL that answers, but in which somebody holds a lock for long
 
   it('is not lost for a beat that waits, and nothing of ours goes on waiting there', async () => {
     await other.query('BEGIN; LOCK TABLE instance IN ACCESS EXCLUSIVE MODE');
-    await expect(store.beat(1n)).rejects.toBeInstanceOf(StoreUnavailable);
+    await expect(store.heartbeat(1n)).rejects.toBeInstanceOf(StoreUnavailable);
     expect(await waiting()).toEqual([]);
     expect(await store.health()).toMatchObject({ ok: true, mayAdmit: true });
     await other.query('COMMIT');
-    expect(await store.beat(1n)).toBe(true);
+    expect(await store.heartbeat(1n)).toBe(true);
   });
 
   it('is asked again, on the same connection, what became of a commit', async () => {

@@ -103,7 +103,7 @@ describe('a PostgreSQL that goes away', () => {
     }
     expect(proxy.attempts - before).toBeLessThan(20);
     expect(await store.health()).toMatchObject({ ok: false, mayAdmit: false });
-    await expect(store.beat(1n)).rejects.toBeInstanceOf(StoreUnavailable);
+    await expect(store.heartbeat(1n)).rejects.toBeInstanceOf(StoreUnavailable);
     proxy.plugIn();
     await until(isUp, 'the store to be up again');
     expect(await kinds(aHold(2n, 50n), aSettle(1n, 70n))).toEqual(['held', 'settled']);

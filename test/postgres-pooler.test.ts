@@ -42,7 +42,7 @@ describe('a store behind a transaction pooler', () => {
       const [store, id] = [at % 2 === 0 ? one : two, BigInt(at + 1)];
       const [held] = await store.apply([aHold(id, 100n, { epoch: at % 2 === 0 ? 1n : epoch })]);
       expect(held).toEqual({ kind: 'held' });
-      await Promise.all([store.findReceipt(id, 1n), store.beat(epoch), store.health()]);
+      await Promise.all([store.findReceipt(id, 1n), store.heartbeat(epoch), store.health()]);
       expect(await store.apply([aSettle(id, 60n)])).toEqual([{ kind: 'settled' }]);
     });
     await Promise.all(work);
@@ -60,12 +60,12 @@ describe('a store behind a transaction pooler', () => {
     const blocker = new pg.Client({ connectionString: url });
     await blocker.connect();
     await blocker.query('BEGIN; LOCK TABLE instance IN ACCESS EXCLUSIVE MODE');
-    await expect(store.beat(1n)).rejects.toBeInstanceOf(StoreUnavailable);
+    await expect(store.heartbeat(1n)).rejects.toBeInstanceOf(StoreUnavailable);
     expect(await store.health()).toMatchObject({ ok: true });
     expect(await store.apply([aCredit(1n, 1_000n)])).toEqual([{ kind: 'credited', balanceNanousd: 1_000n }]);
     await blocker.query('COMMIT');
     await blocker.end();
-    expect(await store.beat(1n)).toBe(true);
+    expect(await store.heartbeat(1n)).toBe(true);
     const pooled = new pg.Client({ connectionString: pooler.url });
     await pooled.connect();
     expect((await pooled.query('SHOW lock_timeout')).rows).toEqual([{ lock_timeout: '0' }]);

@@ -83,10 +83,10 @@ describe('several processes on one PostgreSQL', () => {
     await one.store.apply([aHold(1n, 100n, { epoch: one.life.epoch })]);
     await silence(one.life.epoch, LIMITS.instanceDeadMs + 100);
     await heardFor(two.life.epoch, LIMITS.instanceDeadMs + 100);
-    expect(await two.store.beat(two.life.epoch)).toBe(true);
+    expect(await two.store.heartbeat(two.life.epoch)).toBe(true);
     expect(await two.store.reap()).toEqual({ voided: 1, stuck: null });
     expect(await two.store.reap()).toEqual({ voided: 0, stuck: null });
-    expect(await one.store.beat(one.life.epoch)).toBe(false);
+    expect(await one.store.heartbeat(one.life.epoch)).toBe(false);
     expect(await kinds(one.store, aHold(2n, 1n, { epoch: one.life.epoch }), aSettle(1n, 100n))).toEqual([
       'stale_epoch',
       'settle_found_void',
@@ -110,7 +110,7 @@ describe('several processes on one PostgreSQL', () => {
     expect(two.life.voidedHolds).toBe(2);
     expect(await kinds(two.store, aHold(5n, 1_000n, { epoch: two.life.epoch }))).toEqual(['held']);
     await heardFor(two.life.epoch, LIMITS.instanceDeadMs + 100);
-    await two.store.beat(two.life.epoch);
+    await two.store.heartbeat(two.life.epoch);
     const stuck = expect.stringMatching(/^2 holds of dead processes cannot be voided: call 1, /);
     expect(await two.store.reap()).toEqual({ voided: 0, stuck });
     await runSql(url, 'UPDATE balance SET held = 200 WHERE account_id = 2');
@@ -129,7 +129,7 @@ describe('several processes on one PostgreSQL', () => {
     const letGo = await block(url, 'SELECT 1 FROM balance FOR UPDATE');
     const again = await hasty.beginInstance();
     expect(again.voidedHolds).toBe(0);
-    expect([await hasty.beat(before.epoch), await hasty.beat(again.epoch)]).toEqual([false, true]);
+    expect([await hasty.heartbeat(before.epoch), await hasty.heartbeat(again.epoch)]).toEqual([false, true]);
     await letGo();
     await until(
       async () => (await two.store.findReceipt(2n, 1n))?.state === 'voided',
@@ -142,15 +142,15 @@ describe('several processes on one PostgreSQL', () => {
     const [one, two] = [await begin(), await begin()];
     await one.store.apply([aHold(1n, 100n, { epoch: one.life.epoch })]);
     await silence(one.life.epoch, LIMITS.instanceDeadMs + 100);
-    await two.store.beat(two.life.epoch);
+    await two.store.heartbeat(two.life.epoch);
     expect(await two.store.reap()).toEqual({ voided: 0, stuck: null });
-    expect(await one.store.beat(one.life.epoch)).toBe(true);
+    expect(await one.store.heartbeat(one.life.epoch)).toBe(true);
     // A database that was away has heard nobody: whoever is heard first again may not judge the others.
     await heardFor(two.life.epoch, 10 * LIMITS.instanceDeadMs);
     await silence(two.life.epoch, LIMITS.instanceDeadMs + 100);
     await silence(one.life.epoch, LIMITS.instanceDeadMs + 100);
     expect(await two.store.reap()).toEqual({ voided: 0, stuck: null });
-    await two.store.beat(two.life.epoch);
+    await two.store.heartbeat(two.life.epoch);
     expect(await two.store.reap()).toEqual({ voided: 0, stuck: null });
     expect(await kinds(one.store, aSettle(1n, 100n))).toEqual(['settled']);
   });
@@ -159,7 +159,7 @@ describe('several processes on one PostgreSQL', () => {
     const [one, two] = [await begin(), await begin()];
     await silence(one.life.epoch, LIMITS.instanceDeadMs + 100);
     await heardFor(two.life.epoch, LIMITS.instanceDeadMs + 100);
-    await two.store.beat(two.life.epoch);
+    await two.store.heartbeat(two.life.epoch);
     // The account is locked by a third hand, so that the hold has passed its life's row but cannot go on.
     const letGo = await block(url, 'SELECT 1 FROM balance WHERE account_id = 1 FOR UPDATE');
     const hold = kinds(one.store, aHold(1n, 100n, { epoch: one.life.epoch }));

@@ -80,9 +80,9 @@ export function timeContract(subject: StoreSubject): void {
 
   describe('instances', () => {
     it('go on until another was begun in their place', async () => {
-      expect(await subject.store.beat(1n)).toBe(true);
+      expect(await subject.store.heartbeat(1n)).toBe(true);
       const { epoch } = await subject.store.beginInstance();
-      expect([await subject.store.beat(1n), await subject.store.beat(epoch)]).toEqual([false, true]);
+      expect([await subject.store.heartbeat(1n), await subject.store.heartbeat(epoch)]).toEqual([false, true]);
     });
 
     it('void the open holds of the lives before them, and fence those lives off', async () => {

@@ -6,10 +6,10 @@ import { readStore } from '../src/config/store.ts';
 import { systemClock } from '../src/kit/clock.ts';
 import { LIMITS } from '../src/limits.ts';
 import { copyStore } from '../src/main/copy-store.ts';
-import { BOOK_TABLES, type BooksTarget, copyBooks, keyOf } from '../src/store/copy.ts';
-import { openPostgresTarget } from '../src/store/postgres/books-target.ts';
+import { type CopyTarget, copyLedger, keyOf, LEDGER_TABLES } from '../src/store/copy.ts';
+import { openPostgresTarget } from '../src/store/postgres/copy-target.ts';
 import { openPostgresStore } from '../src/store/postgres/postgres-store.ts';
-import { openSqliteSource } from '../src/store/sqlite/books-source.ts';
+import { openSqliteSource } from '../src/store/sqlite/copy-source.ts';
 import { openToRead } from '../src/store/sqlite/database.ts';
 import { lockFolder } from '../src/store/sqlite/lock.ts';
 import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts';
@@ -41,9 +41,9 @@ describe('copying books from SQLite to PostgreSQL', () => {
     const target = await openPostgresTarget({ url, clock: systemClock });
     const source = await openSqliteSource({ folder, clock: systemClock });
     let left = pages;
-    const failing: BooksTarget = Object.create(target, {
+    const failing: CopyTarget = Object.create(target, {
       write: {
-        value: async (...page: Parameters<BooksTarget['write']>) => {
+        value: async (...page: Parameters<CopyTarget['write']>) => {
           left -= 1;
           if (left === 0 && moment === 'before') throw new Error('broken off');
           await target.write(...page);
@@ -55,7 +55,7 @@ describe('copying books from SQLite to PostgreSQL', () => {
       Object.defineProperty(failing, name, { value: target[name].bind(target) });
     }
     try {
-      await copyBooks(source, failing, silent);
+      await copyLedger(source, failing, silent);
       return 'whole';
     } catch (error) {
       expect(String(error)).toContain('broken off');
@@ -77,7 +77,7 @@ describe('copying books from SQLite to PostgreSQL', () => {
     database.close();
     const there = await runSql(url, 'SELECT tablename AS name FROM pg_tables WHERE schemaname = current_schema()');
     const known = (names: readonly unknown[]) => names.filter((name) => !String(name).startsWith('sqlite_')).sort();
-    const copied = BOOK_TABLES.map(({ name }) => name);
+    const copied = LEDGER_TABLES.map(({ name }) => name);
     expect(known(here)).toEqual([...copied, ...NO_BOOKS].sort());
     // Rates that replicas share are of the moment.
     expect(known(there.rows.map(({ name }) => name)).filter((name) => name !== 'request_count')).toEqual(
@@ -152,7 +152,7 @@ describe('copying books from SQLite to PostgreSQL', () => {
       endings.push(await breakOff(1, attempt % 2 === 0 ? 'before' : 'after'));
     }
     // Closings are the one table that these books leave empty.
-    expect(endings).toHaveLength(2 * (BOOK_TABLES.length - 1) + 1);
+    expect(endings).toHaveLength(2 * (LEDGER_TABLES.length - 1) + 1);
     const store = await openPostgresStore({ url, clock: systemClock });
     expect(await store.verify()).toMatchObject({ receipts: 61, violations: [] });
     await store.beginInstance();
@@ -170,7 +170,7 @@ describe('copying books from SQLite to PostgreSQL', () => {
     }
     await store.close();
     const source = await openSqliteSource({ folder, clock: systemClock });
-    const table = BOOK_TABLES.find(({ name }) => name === 'idempotency_key')!;
+    const table = LEDGER_TABLES.find(({ name }) => name === 'idempotency_key')!;
     const first = source.page(table, null);
     expect(first.length).toBe(Math.floor(LIMITS.copyPageBytes / (kept.length + 1_000)));
     expect(source.page(table, keyOf(table, first.at(-1)!))).toHaveLength(10 - first.length);
@@ -186,7 +186,7 @@ describe('copying books from SQLite to PostgreSQL', () => {
       await openPostgresTarget({ url, clock: systemClock }),
     ];
     for (const target of targets) await target.begin(source.mark, source.columns);
-    const [table] = BOOK_TABLES;
+    const [table] = LEDGER_TABLES;
     const rows = source.page(table!, null);
     const written = await Promise.allSettled(targets.map((target) => target.write(table!, rows, null)));
     const refused = written.flatMap((one) => (one.status === 'rejected' ? [String(one.reason)] : []));
@@ -289,7 +289,7 @@ describe('copying books from SQLite to PostgreSQL', () => {
       await setState(...args);
       await runSql(url, damage);
     };
-    const report = await copyBooks(source, target, silent);
+    const report = await copyLedger(source, target, silent);
     await source.close();
     await target.close();
     expect(report).toMatchObject({ faults: expect.arrayContaining([expect.stringContaining(words)]) });

@@ -1,5 +1,5 @@
 import { systemClock } from '../../src/kit/clock.ts';
-import { Life } from '../../src/ledger/life.ts';
+import { Heartbeat } from '../../src/ledger/heartbeat.ts';
 import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts';
 import type { LedgerOperation, LedgerOutcome, Store } from '../../src/store/store.ts';
 import { Random } from '../../test/random.ts';
@@ -15,7 +15,7 @@ const OPEN_MAX = 400;
 class Worker {
   readonly #terms: WorkerTerms;
   readonly #store: Store;
-  readonly #life: Life;
+  readonly #heartbeat: Heartbeat;
   readonly #random: Random;
   readonly #open: { readonly id: bigint; readonly amount: bigint }[] = [];
   readonly #ended: bigint[] = [];
@@ -24,10 +24,10 @@ class Worker {
   /** What each account's balance must have changed by, as far as this process knows. */
   readonly #balances = new Map<bigint, bigint>();
 
-  constructor(terms: WorkerTerms, store: Store, life: Life) {
+  constructor(terms: WorkerTerms, store: Store, heartbeat: Heartbeat) {
     this.#terms = terms;
     this.#store = store;
-    this.#life = life;
+    this.#heartbeat = heartbeat;
     this.#random = new Random(terms.seed);
   }
 
@@ -67,7 +67,12 @@ class Worker {
     const accountId = BigInt(this.#random.between(1, ACCOUNTS));
     const keyId = keyOf(accountId, this.#random.below(keysOf(accountId)));
     const amount = BigInt(this.#random.between(0, 3_000));
-    return aHold(this.#life.ids.next(), amount, { accountId, keyId, epoch: this.#life.epoch, createdMs: Date.now() });
+    return aHold(this.#heartbeat.ids.next(), amount, {
+      accountId,
+      keyId,
+      epoch: this.#heartbeat.epoch,
+      createdMs: Date.now(),
+    });
   }
 
   #end(): LedgerOperation {
@@ -85,7 +90,7 @@ class Worker {
   }
 
   #credit(): LedgerOperation {
-    const id = this.#life.ids.next();
+    const id = this.#heartbeat.ids.next();
     const amount = BigInt(this.#random.between(-2_000, 40_000)) || 1n;
     const reference = this.#random.chance(0.1) ? 'shared' : String(id);
     return aCredit(id, amount, { accountId: BigInt(this.#random.between(1, ACCOUNTS)), reference });
@@ -119,9 +124,9 @@ function voidOf(id: bigint): LedgerOperation {
 
 async function main(terms: WorkerTerms): Promise<void> {
   const store = await openPostgresStore({ url: terms.url, clock: systemClock });
-  const life = await Life.begin({ store, clock: systemClock, onEvent: () => undefined });
-  const report = await new Worker(terms, store, life).run();
-  life.stop();
+  const heartbeat = await Heartbeat.begin({ store, clock: systemClock, onEvent: () => undefined });
+  const report = await new Worker(terms, store, heartbeat).run();
+  heartbeat.stop();
   await store.close();
   process.send!(report);
   process.disconnect();

@@ -7,8 +7,8 @@ function mutant(name: string, file: string, find: string, replace: string, ...te
 const COPIED = 'test/store-copy.test.ts';
 const KEPT = 'test/store-backup.test.ts';
 const COPY = 'src/store/copy.ts';
-const SOURCE = 'src/store/sqlite/books-source.ts';
-const TARGET = 'src/store/postgres/books-target.ts';
+const SOURCE = 'src/store/sqlite/copy-source.ts';
+const TARGET = 'src/store/postgres/copy-target.ts';
 const RESTORE = 'src/store/sqlite/restore.ts';
 
 /** Faults by which books would be lost, doubled or mixed up on their way to another place. */
@@ -54,7 +54,7 @@ export const MOVING_MUTANTS: readonly Mutant[] = [
   mutant(
     "a copy of one's books upon a copy of others",
     TARGET,
-    'if (copy.booksId !== mark.booksId) throw new CopyRefused(OTHER_COPY);',
+    'if (copy.ledgerId !== mark.ledgerId) throw new CopyRefused(OTHER_COPY);',
     '',
     COPIED,
   ),

@@ -39,7 +39,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'a rollback that remembers what was held',
     changes: [
       {
-        file: 'src/store/sqlite/books.ts',
+        file: 'src/store/sqlite/row-cache.ts',
         find: '    this.#heldAtFirst = null;\n',
         replace: '',
       },

@@ -17,7 +17,7 @@ export interface Audit {
 }
 
 /** By then the reaper has come and gone, on a machine however busy. */
-const HOLDS_MS_MAX = LIMITS.instanceDeadMs + 3 * LIMITS.instanceBeatMs + 15_000;
+const HOLDS_MS_MAX = LIMITS.instanceDeadMs + 3 * LIMITS.instanceHeartbeatMs + 15_000;
 const PAGE_ROWS = 1000;
 const PAGES_MAX = 100;
 

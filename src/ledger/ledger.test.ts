@@ -164,7 +164,7 @@ describe('the ledger', () => {
 
   it('turns a failed operation into a defect, not into money', async () => {
     await ledger.hold(request(1n, 400n));
-    await expect(ledger.hold(request(1n, 1n))).rejects.toThrow(/taken/);
+    await expect(ledger.hold(request(1n, 1n))).rejects.toThrow(/already in use/);
     await expect(ledger.credit({ ...aCredit(1n, 5n), reference: 'other' })).rejects.toThrow(LedgerDefect);
   });
 

@@ -19,7 +19,7 @@ import {
   type VerifyProgress,
   type VerifyReport,
 } from '../store/store.ts';
-import type { LedgerLife } from './life.ts';
+import type { LedgerInstance } from './heartbeat.ts';
 
 export type { HoldRefusal, VerifyProgress, VerifyReport } from '../store/store.ts';
 export { StoreRefused, StoreUnavailable } from '../store/store.ts';
@@ -63,7 +63,7 @@ export interface LedgerOptions {
   /** Of this process, for as long as it runs. */
   readonly epoch: bigint;
   /** Where several processes share the store, this one's life decides its epoch, and whether it may admit. */
-  readonly life?: LedgerLife;
+  readonly instance?: LedgerInstance;
   /** Commits under way at once. */
   readonly batchesInFlight?: number;
 }
@@ -75,7 +75,7 @@ export interface LedgerOptions {
 export class Ledger {
   readonly #store: Store;
   readonly #clock: Clock;
-  readonly #life: LedgerLife;
+  readonly #instance: LedgerInstance;
   readonly #batcher: Batcher<LedgerOperation, LedgerOutcome>;
   readonly #openHolds = new Map<bigint, bigint>();
   /** Holds whose settlement failed: they are given back as soon as the store takes it. */
@@ -85,10 +85,10 @@ export class Ledger {
   #notAdmitting: string | null = null;
   #healthTimer: Timer | null = null;
 
-  constructor({ store, clock, epoch, life, batchesInFlight = LIMITS.ledgerBatchesInFlightMax }: LedgerOptions) {
+  constructor({ store, clock, epoch, instance, batchesInFlight = LIMITS.ledgerBatchesInFlightMax }: LedgerOptions) {
     this.#store = store;
     this.#clock = clock;
-    this.#life = life ?? { epoch, whyNotAdmitting: null };
+    this.#instance = instance ?? { epoch, whyNotAdmitting: null };
     this.#batcher = new Batcher<LedgerOperation, LedgerOutcome>({
       run: (operations) => store.apply(operations).catch(placesOf),
       batchMax: LIMITS.ledgerBatchMax,
@@ -111,7 +111,7 @@ export class Ledger {
 
   /** Durable when it resolves; refused holds leave no trace. */
   async hold(request: HoldRequest): Promise<HoldResult> {
-    const { epoch } = this.#life;
+    const { epoch } = this.#instance;
     if (this.whyNotAdmitting !== null) throw new StoreUnavailable(this.whyNotAdmitting);
     if (this.depth >= LIMITS.ledgerHoldQueueMax) throw new StoreUnavailable('Too many calls wait for the ledger.');
     if (!isAmount(request.amountNanousd)) return OUT_OF_RANGE;
@@ -126,12 +126,13 @@ export class Ledger {
 
   /** Why new calls are refused now, in one sentence; null while they are not. */
   get whyNotAdmitting(): string | null {
-    return this.#life.whyNotAdmitting ?? this.#notAdmitting;
+    return this.#instance.whyNotAdmitting ?? this.#notAdmitting;
   }
 
   /** A hold that was long under way may have been voided by others since: no host is called on it. */
   #refuseIfTakenForDead(id: bigint, epoch: bigint): void {
-    const why = this.#life.whyNotAdmitting ?? (epoch === this.#life.epoch ? null : 'This process was taken for dead.');
+    const why =
+      this.#instance.whyNotAdmitting ?? (epoch === this.#instance.epoch ? null : 'This process was taken for dead.');
     if (why === null) return;
     this.#abandon(id);
     throw new StoreUnavailable(why);
@@ -142,7 +143,7 @@ export class Ledger {
     const outcome = await this.#batcher.submit({
       ...IMPASSABLE,
       ...request,
-      epoch: this.#life.epoch,
+      epoch: this.#instance.epoch,
       createdMs: this.#clock.nowMs(),
     });
     return outcome.kind === 'idempotent' ? outcome : null;

@@ -5,8 +5,8 @@ import type { Config } from '../config/config.ts';
 import { openAll } from '../kit/cleanup.ts';
 import type { Clock } from '../kit/clock.ts';
 import { IdSource } from '../kit/ids.ts';
+import { Heartbeat, type InstanceEvent } from '../ledger/heartbeat.ts';
 import { Ledger } from '../ledger/ledger.ts';
-import { Life, type LifeEvent } from '../ledger/life.ts';
 import { LIMITS } from '../limits.ts';
 import type { BackUp } from '../store/backup.ts';
 import { backUp } from '../store/sqlite/backup.ts';
@@ -61,7 +61,7 @@ export interface BooksTerms {
   readonly threads?: boolean;
   onFatal(error: Error): void;
   /** Reports what happens to this process's registration in a shared store. */
-  onLife?(event: LifeEvent): void;
+  onInstanceEvent?(event: InstanceEvent): void;
 }
 
 export function openBooks(terms: BooksTerms): Promise<Books> {
@@ -82,9 +82,9 @@ function openFolder(terms: BooksTerms): Promise<Books> {
     if (moved !== null && mayHaveMoved !== true) throw new FolderMoved(moved);
     const store = await openSqliteStore({ folder, clock, threads, onFatal });
     cleanup.add(() => store.close());
-    const instance = moved === null ? await store.beginInstance() : NO_LIFE;
+    const instance = moved === null ? await store.beginInstance() : NO_INSTANCE;
     const { epoch } = instance;
-    const ledger = new Ledger({ store, clock, epoch, life: { epoch, whyNotAdmitting: moved } });
+    const ledger = new Ledger({ store, clock, epoch, instance: { epoch, whyNotAdmitting: moved } });
     cleanup.add(() => ledger.close());
     await ledger.watchHealth();
     return {
@@ -102,25 +102,31 @@ function openFolder(terms: BooksTerms): Promise<Books> {
 }
 
 /** Read-only access must not register an instance: that would count as a change of the ledger. */
-const NO_LIFE: Instance = { epoch: 0n, number: 0, voidedHolds: 0 };
+const NO_INSTANCE: Instance = { epoch: 0n, number: 0, voidedHolds: 0 };
 
 /** Opens a database that several processes share, each registered separately. */
-async function openShared({ clock, onLife = () => undefined }: BooksTerms, url: string): Promise<Books> {
+async function openShared({ clock, onInstanceEvent = () => undefined }: BooksTerms, url: string): Promise<Books> {
   // Loaded on demand, because most commands do not need it and start faster without it.
   const { openPostgresStore } = await import('../store/postgres/postgres-store.ts');
   return openAll(async (cleanup) => {
     const store = await openPostgresStore({ url, clock });
     cleanup.add(() => store.close());
-    const life = await Life.begin({ store, clock, onEvent: onLife });
-    cleanup.add(() => life.stop());
-    const { epoch, voidedHolds } = life.instance;
-    const ledger = new Ledger({ store, clock, epoch, life, batchesInFlight: LIMITS.postgresLedgerLines });
+    const heartbeat = await Heartbeat.begin({ store, clock, onEvent: onInstanceEvent });
+    cleanup.add(() => heartbeat.stop());
+    const { epoch, voidedHolds } = heartbeat.instance;
+    const ledger = new Ledger({
+      store,
+      clock,
+      epoch,
+      instance: heartbeat,
+      batchesInFlight: LIMITS.postgresLedgerLines,
+    });
     cleanup.add(() => ledger.close());
     await ledger.watchHealth();
     return {
       store,
       ledger,
-      ids: life.ids,
+      ids: heartbeat.ids,
       voidedHolds,
       moved: null,
       backUp: null,

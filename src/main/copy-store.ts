@@ -2,9 +2,9 @@ import type { CopyTerms, Refused } from '../cli/composition.ts';
 import { readStore } from '../config/store.ts';
 import type { Clock } from '../kit/clock.ts';
 import { type CopiedView, type CopyView, copyView } from '../operator/store.ts';
-import { CopyRefused, copyBooks } from '../store/copy.ts';
-import { openPostgresTarget } from '../store/postgres/books-target.ts';
-import { hasBooks, openSqliteSource } from '../store/sqlite/books-source.ts';
+import { CopyRefused, copyLedger } from '../store/copy.ts';
+import { openPostgresTarget } from '../store/postgres/copy-target.ts';
+import { hasLedger, openSqliteSource } from '../store/sqlite/copy-source.ts';
 import { lockFolder } from '../store/sqlite/lock.ts';
 import { markMoved, whyMoved } from '../store/sqlite/moved.ts';
 import { FolderHeld } from './books.ts';
@@ -14,7 +14,7 @@ export async function copyStore(
   { from, to, progress }: CopyTerms,
   clock: Clock,
 ): Promise<CopyView | CopiedView | Refused> {
-  if (!hasBooks(from)) return { refused: `There is no ledger in ${from}.`, unreachable: true };
+  if (!hasLedger(from)) return { refused: `There is no ledger in ${from}.`, unreachable: true };
   const holder = { pid: process.pid, url: null, socketPath: null, startedMs: clock.nowMs() };
   const lock = lockFolder(from, holder);
   if ('heldBy' in lock) return { refused: new FolderHeld(from, lock.heldBy).message, unreachable: true };
@@ -25,7 +25,7 @@ export async function copyStore(
     const source = await openSqliteSource({ folder: from, clock });
     opened.push(source);
     const leave = (): void => markMoved(from, readStore(to)?.name ?? 'PostgreSQL', clock.nowMs());
-    return copyView(await copyBooks(source, target, progress, { moved: whyMoved(from), leave }));
+    return copyView(await copyLedger(source, target, progress, { moved: whyMoved(from), leave }));
   } catch (error) {
     if (error instanceof CopyRefused) return { refused: error.message };
     throw error;

@@ -32,7 +32,7 @@ import { keepYoungObjectsYoung } from './heap.ts';
 import { tellHostEvent } from './host-events.ts';
 import { HostSenders } from './host-senders.ts';
 import { HTTP_SERVERS } from './http-servers.ts';
-import { tellLifeEvent } from './life-events.ts';
+import { logInstanceEvent } from './instance-events.ts';
 import { catalogFor, rememberPrices } from './prices.ts';
 import { routeTable } from './routes.ts';
 import { shareRequests } from './share-requests.ts';
@@ -74,7 +74,7 @@ export async function startGateway(terms: StartTerms): Promise<Running> {
       clock,
       socketPath,
       onFatal: terms.onFatal,
-      onLife: (event) => tellLifeEvent(event, terms.log),
+      onInstanceEvent: (event) => logInstanceEvent(event, terms.log),
     });
     cleanup.add(books.close);
     return serveBooks(terms, books, socketPath, cleanup);

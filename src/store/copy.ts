@@ -9,7 +9,7 @@ import type { VerifyProgress, VerifyReport } from './store.ts';
 export type Cell = bigint | string | Uint8Array | null;
 export type Row = readonly Cell[];
 
-export interface BookTable {
+export interface LedgerTable {
   readonly name: string;
   /** Rows are read and written in its order. */
   readonly key: readonly string[];
@@ -18,7 +18,7 @@ export interface BookTable {
 }
 
 /** In an order in which they can be filled. A test holds the list to the tables that there are. */
-export const BOOK_TABLES: readonly BookTable[] = [
+export const LEDGER_TABLES: readonly LedgerTable[] = [
   { name: 'account', key: ['id'], sums: [] },
   { name: 'balance', key: ['account_id'], sums: ['balance', 'held', 'spent'] },
   { name: 'api_key', key: ['id'], sums: [] },
@@ -33,28 +33,28 @@ export const BOOK_TABLES: readonly BookTable[] = [
 ];
 
 /** Which books, and in which state: any process that works on them raises the epoch. */
-export interface BooksMark {
-  readonly booksId: bigint;
+export interface LedgerMark {
+  readonly ledgerId: bigint;
   readonly epoch: bigint;
 }
 
 /** What stands beside the tables. */
-export interface BooksState {
+export interface LedgerState {
   readonly todayMs: bigint;
   readonly closedUpTo: bigint;
 }
 
-export type ColumnsOf = (table: BookTable) => readonly string[];
+export type ColumnsOf = (table: LedgerTable) => readonly string[];
 
 /** Books that nobody works on, without open holds. */
-export interface BooksSource {
-  readonly mark: BooksMark;
-  readonly state: BooksState;
+export interface CopySource {
+  readonly mark: LedgerMark;
+  readonly state: LedgerState;
   /** The key's columns first. */
   readonly columns: ColumnsOf;
-  count(table: BookTable): number;
+  count(table: LedgerTable): number;
   /** The next rows after that key, at most `LIMITS.copyPageRows` and, but for a first large one, `LIMITS.copyPageBytes`. */
-  page(table: BookTable, after: Row | null): Row[];
+  page(table: LedgerTable, after: Row | null): Row[];
   verify(progress: (done: VerifyProgress) => void): Promise<VerifyReport>;
 }
 
@@ -75,19 +75,19 @@ export interface Leaving {
 const STAYING: Leaving = { moved: null, leave: () => undefined };
 
 /** Where the books go; until `finish` nobody can serve from it. */
-export interface BooksTarget {
+export interface CopyTarget {
   /** Throws a CopyRefused where there are other books, or where books that have moved would go a second time. */
-  begin(mark: BooksMark, columns: ColumnsOf, moved?: string | null): Promise<CopyStart | typeof COPIED_BEFORE>;
+  begin(mark: LedgerMark, columns: ColumnsOf, moved?: string | null): Promise<CopyStart | typeof COPIED_BEFORE>;
   /** The key of the last row that has arrived. */
-  lastKey(table: BookTable): Promise<Row | null>;
-  count(table: BookTable): Promise<number>;
+  lastKey(table: LedgerTable): Promise<Row | null>;
+  count(table: LedgerTable): Promise<number>;
   /** In one commit; the rows follow on that key. */
-  write(table: BookTable, rows: readonly Row[], after: Row | null): Promise<void>;
+  write(table: LedgerTable, rows: readonly Row[], after: Row | null): Promise<void>;
   /** The rows after one key up to another; null is the beginning, or the end. */
-  read(table: BookTable, after: Row | null, upTo: Row | null): Promise<Row[]>;
+  read(table: LedgerTable, after: Row | null, upTo: Row | null): Promise<Row[]>;
   /** As they can be stored here: some texts of one engine are none of another's. */
-  asStored(table: BookTable, rows: readonly Row[]): readonly Row[];
-  setState(state: BooksState, mark: BooksMark): Promise<void>;
+  asStored(table: LedgerTable, rows: readonly Row[]): readonly Row[];
+  setState(state: LedgerState, mark: LedgerMark): Promise<void>;
   verify(progress: (done: VerifyProgress) => void): Promise<VerifyReport>;
   finish(): Promise<void>;
 }
@@ -127,9 +127,9 @@ type Tell = (progress: CopyProgress) => void;
  * Copies, reads everything back, recomputes the books on both sides, and only then lets the copy be used. The books are
  * left before that, so that whatever breaks off in between, nobody can ever work on both.
  */
-export async function copyBooks(
-  source: BooksSource,
-  target: BooksTarget,
+export async function copyLedger(
+  source: CopySource,
+  target: CopyTarget,
   tell: Tell,
   { moved, leave }: Leaving = STAYING,
 ): Promise<CopyReport | typeof COPIED_BEFORE> {
@@ -138,20 +138,20 @@ export async function copyBooks(
     leave();
     return COPIED_BEFORE;
   }
-  const rowsFound = await sum(BOOK_TABLES.map((table) => target.count(table)));
-  const total = BOOK_TABLES.reduce((rows, table) => rows + source.count(table), 0);
+  const rowsFound = await sum(LEDGER_TABLES.map((table) => target.count(table)));
+  const total = LEDGER_TABLES.reduce((rows, table) => rows + source.count(table), 0);
   let done = rowsFound;
   const told = (phase: CopyProgress['phase']) => (rows: number) => {
     done += rows;
     tell({ phase, done, total });
   };
-  for (const table of BOOK_TABLES) await copyTable(source, target, table, told('copying'));
+  for (const table of LEDGER_TABLES) await copyTable(source, target, table, told('copying'));
   const rowsCopied = done - rowsFound;
   await target.setState(source.state, source.mark);
   done = 0;
   const faults = new Faults();
   const tables: TableTally[] = [];
-  for (const table of BOOK_TABLES) tables.push(await compareTable(source, target, table, faults, told('comparing')));
+  for (const table of LEDGER_TABLES) tables.push(await compareTable(source, target, table, faults, told('comparing')));
   const verified = await verifyBoth(source, target, faults, tell);
   if (faults.list.length === 0) {
     leave();
@@ -161,9 +161,9 @@ export async function copyBooks(
 }
 
 async function copyTable(
-  source: BooksSource,
-  target: BooksTarget,
-  table: BookTable,
+  source: CopySource,
+  target: CopyTarget,
+  table: LedgerTable,
   copied: (rows: number) => void,
 ): Promise<void> {
   let after = await target.lastKey(table);
@@ -177,9 +177,9 @@ async function copyTable(
 }
 
 async function compareTable(
-  source: BooksSource,
-  target: BooksTarget,
-  table: BookTable,
+  source: CopySource,
+  target: CopyTarget,
+  table: LedgerTable,
   faults: Faults,
   compared: (rows: number) => void,
 ): Promise<TableTally> {
@@ -202,8 +202,8 @@ async function compareTable(
 }
 
 async function verifyBoth(
-  source: BooksSource,
-  target: BooksTarget,
+  source: CopySource,
+  target: CopyTarget,
   faults: Faults,
   tell: Tell,
 ): Promise<Pick<CopyReport, 'source' | 'target'>> {
@@ -231,12 +231,12 @@ class Faults {
 
 /** Rows and amounts of one table, as one side has them. */
 class Tally {
-  readonly #table: BookTable;
+  readonly #table: LedgerTable;
   readonly #at: readonly number[];
   readonly #sums: bigint[];
   #rows = 0;
 
-  constructor(table: BookTable, columns: readonly string[]) {
+  constructor(table: LedgerTable, columns: readonly string[]) {
     this.#table = table;
     this.#at = table.sums.map((column) => columns.indexOf(column));
     this.#sums = table.sums.map(() => 0n);
@@ -267,7 +267,7 @@ class Tally {
   }
 }
 
-export function keyOf(table: BookTable, row: Row): Row {
+export function keyOf(table: LedgerTable, row: Row): Row {
   return row.slice(0, table.key.length);
 }
 
@@ -287,7 +287,7 @@ function isSame(cell: Cell, copy: Cell): boolean {
 }
 
 /** Only the numbers: other parts of a key may be a caller's own words. */
-function describeKey(table: BookTable, row: Row): string {
+function describeKey(table: LedgerTable, row: Row): string {
   const numbers = keyOf(table, row).filter((cell) => typeof cell === 'bigint');
   return `${table.key.slice(0, numbers.length).join(', ')} ${numbers.join(', ')}`;
 }

@@ -21,7 +21,7 @@ export interface Store {
    * Says that this life goes on; false once others have declared it dead, or another was begun in its place: its holds
    * are void, and it must begin anew.
    */
-  beat(epoch: bigint): Promise<boolean>;
+  heartbeat(epoch: bigint): Promise<boolean>;
   /** Declares dead who has been silent for `LIMITS.instanceDeadMs`, and voids their open holds. */
   reap(): Promise<Reaping>;
   /**

@@ -2,8 +2,8 @@ import type { Receipt } from '../../canonical/receipt.ts';
 import type { Clock } from '../../kit/clock.ts';
 import { LIMITS } from '../../limits.ts';
 import { isOver } from '../idempotency.ts';
-import { MemoryOperations } from '../rules/operations.ts';
-import { byId, MemoryRows, pageOf, windowNameOf } from '../rules/rows.ts';
+import { MoneyRules } from '../rules/money-rules.ts';
+import { windowNameOf } from '../rules/rows.ts';
 import {
   type Account,
   DIED_REASON,
@@ -24,16 +24,17 @@ import {
   type VerifyReport,
 } from '../store.ts';
 import { startOfDayMs, windowSpan } from '../windows.ts';
+import { byId, MemoryRows, pageOf } from './memory-rows.ts';
 
-/** The store in plain maps: the model that every engine is compared with. It forgets all when the process ends. */
+/** A store in plain maps, for tests. Everything is lost when the process ends. */
 export class MemoryStore implements Store {
   readonly #clock: Clock;
   readonly #rows = new MemoryRows();
-  readonly #operations: MemoryOperations;
+  readonly #operations: MoneyRules;
 
   constructor(clock: Clock) {
     this.#clock = clock;
-    this.#operations = new MemoryOperations(this.#rows, clock);
+    this.#operations = new MoneyRules(this.#rows, clock);
   }
 
   async apply(operations: readonly LedgerOperation[]): Promise<LedgerOutcome[]> {
@@ -56,7 +57,7 @@ export class MemoryStore implements Store {
     return { number: Number(this.#rows.epoch % 1024n), epoch: this.#rows.epoch, voidedHolds: open.length };
   }
 
-  async beat(epoch: bigint): Promise<boolean> {
+  async heartbeat(epoch: bigint): Promise<boolean> {
     return epoch === this.#rows.epoch;
   }
 

@@ -1,6 +1,6 @@
 import { LIMITS } from '../../limits.ts';
 import { fitsInt64 } from '../int64.ts';
-import { MemoryOperations } from '../rules/operations.ts';
+import { MoneyRules } from '../rules/money-rules.ts';
 import { type LedgerOperation, type LedgerOutcome, PartlyApplied, StoreUnavailable } from '../store.ts';
 import { startOfDayMs } from '../windows.ts';
 import { BatchRows, sameWindows, Touched } from './batch-rows.ts';
@@ -127,7 +127,7 @@ export class BatchRunner {
     const nowMs = this.#nowMs();
     const isNewDay = await this.#lockAndRead(line, rows, nowMs);
     const writes = new BatchWrites(rows, nameId, nowMs);
-    const verbs = new MemoryOperations(rows, { nowMs: () => nowMs });
+    const verbs = new MoneyRules(rows, { nowMs: () => nowMs });
     const outcomes = operations.map((operation) => decide(verbs, writes, operation));
     return { outcomes, writes, rows, statements: writes.statements(isNewDay ? rows.todayMs : null) };
   }
@@ -177,7 +177,7 @@ function failed(message: string): LedgerOutcome {
   return { kind: 'operation_failed', message };
 }
 
-function decide(verbs: MemoryOperations, writes: BatchWrites, operation: LedgerOperation): LedgerOutcome {
+function decide(verbs: MoneyRules, writes: BatchWrites, operation: LedgerOperation): LedgerOutcome {
   try {
     const outcome = verbs.apply(operation);
     writes.note(operation, outcome);

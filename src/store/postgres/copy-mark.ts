@@ -1,23 +1,23 @@
-import type { BooksMark } from '../copy.ts';
+import type { LedgerMark } from '../copy.ts';
 import { StoreRefused } from '../store.ts';
 import type { RunSql } from './connections.ts';
 
 /** The copy that is under way, or the one that was finished here; null where there is none. */
-export async function readCopy(sql: RunSql, which: 'copy' | 'copied' = 'copy'): Promise<BooksMark | null> {
+export async function readCopy(sql: RunSql, which: 'copy' | 'copied' = 'copy'): Promise<LedgerMark | null> {
   const names = [`${which}_books_id`, `${which}_epoch`];
   const rows = await sql<{ name: string; value: bigint }>('SELECT name, value FROM meta WHERE name = ANY($1::text[])', [
     names,
   ]);
   const meta = new Map(rows.map(({ name, value }) => [name, value]));
-  const [booksId, epoch] = names.map((name) => meta.get(name));
-  return booksId === undefined || epoch === undefined ? null : { booksId, epoch };
+  const [ledgerId, epoch] = names.map((name) => meta.get(name));
+  return ledgerId === undefined || epoch === undefined ? null : { ledgerId, epoch };
 }
 
-export async function writeCopy(sql: RunSql, { booksId, epoch }: BooksMark): Promise<void> {
+export async function writeCopy(sql: RunSql, { ledgerId, epoch }: LedgerMark): Promise<void> {
   await sql(
     `INSERT INTO meta VALUES ('copy_books_id', $1), ('copy_epoch', $2)
      ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
-    [booksId, epoch],
+    [ledgerId, epoch],
   );
 }
 

@@ -72,7 +72,7 @@ export class Instances {
    * False once that life was declared dead. After a silence of its own it must be heard for a while before it may judge
    * others: what kept it silent may keep them silent a little longer.
    */
-  async beat(epoch: bigint): Promise<boolean> {
+  async heartbeat(epoch: bigint): Promise<boolean> {
     const answer = await this.#time.learn(async () => {
       const [row] = await this.#connections.pulse<{ now_ms: bigint }>(
         `UPDATE instance SET beat_at = clock_timestamp(),

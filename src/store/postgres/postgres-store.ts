@@ -98,8 +98,8 @@ class PostgresStore implements Store {
     return this.#instances.begin();
   }
 
-  beat(epoch: bigint): Promise<boolean> {
-    return this.#instances.beat(epoch);
+  heartbeat(epoch: bigint): Promise<boolean> {
+    return this.#instances.heartbeat(epoch);
   }
 
   reap(): Promise<Reaping> {

@@ -1,8 +1,8 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { LedgerOutcome } from '../store.ts';
 import { type BatchBuffer, BatchBufferReader } from './batch-buffer.ts';
-import type { Books } from './books.ts';
 import type { Operations } from './operations.ts';
+import type { RowCache } from './row-cache.ts';
 
 /** The disk or the file can no longer be trusted: nothing may be answered after this, the process should end. */
 export class StoreBroken extends Error {
@@ -12,16 +12,16 @@ export class StoreBroken extends Error {
 /** Runs a batch in one commit; an operation that throws is set aside without harm to its neighbours. */
 export class BatchRunner {
   readonly #database: DatabaseSync;
-  readonly #books: Books;
+  readonly #cache: RowCache;
   readonly #operations: Operations;
   readonly #begin: StatementSync;
   readonly #commit: StatementSync;
   readonly #dataVersion: StatementSync;
   #seenDataVersion: unknown;
 
-  constructor(database: DatabaseSync, books: Books, operations: Operations) {
+  constructor(database: DatabaseSync, cache: RowCache, operations: Operations) {
     this.#database = database;
-    this.#books = books;
+    this.#cache = cache;
     this.#operations = operations;
     this.#begin = database.prepare('BEGIN IMMEDIATE');
     this.#commit = database.prepare('COMMIT');
@@ -31,11 +31,11 @@ export class BatchRunner {
   run(buffer: BatchBuffer, nowMs: number): LedgerOutcome[] {
     this.#beginAt(nowMs);
     try {
-      this.#books.moveWindowsTo(nowMs);
+      this.#cache.moveWindowsTo(nowMs);
       const reader = new BatchBufferReader(buffer);
       const outcomes: LedgerOutcome[] = [];
       while (outcomes.length < reader.operations) outcomes.push(this.#operations.applyNext(reader));
-      this.#books.flush();
+      this.#cache.flush();
       this.#commitNow();
       return outcomes;
     } catch (error) {
@@ -49,7 +49,7 @@ export class BatchRunner {
     this.#beginAt(nowMs);
     try {
       const result = run();
-      this.#books.flush();
+      this.#cache.flush();
       this.#commitNow();
       return result;
     } catch (error) {
@@ -62,7 +62,7 @@ export class BatchRunner {
   #runOneByOne(buffer: BatchBuffer, nowMs: number): LedgerOutcome[] {
     this.#beginAt(nowMs);
     try {
-      this.#books.moveWindowsTo(nowMs);
+      this.#cache.moveWindowsTo(nowMs);
       const reader = new BatchBufferReader(buffer);
       const outcomes: LedgerOutcome[] = [];
       while (outcomes.length < reader.operations) outcomes.push(this.#applyAlone(reader, nowMs));
@@ -78,14 +78,14 @@ export class BatchRunner {
     this.#database.exec('SAVEPOINT operation');
     try {
       const outcome = this.#operations.applyNext(reader);
-      this.#books.flush();
+      this.#cache.flush();
       this.#database.exec('RELEASE operation');
       return outcome;
     } catch (error) {
       if (isBroken(error)) throw error;
       this.#database.exec('ROLLBACK TO operation; RELEASE operation');
-      this.#books.undo();
-      this.#books.moveWindowsTo(nowMs);
+      this.#cache.undo();
+      this.#cache.moveWindowsTo(nowMs);
       return { kind: 'operation_failed', message: String(error) };
     }
   }
@@ -93,10 +93,10 @@ export class BatchRunner {
   #beginAt(nowMs: number): void {
     this.#begin.run();
     const version = this.#dataVersion.get()?.data_version;
-    if (version !== this.#seenDataVersion) this.#books.forget();
+    if (version !== this.#seenDataVersion) this.#cache.forget();
     this.#seenDataVersion = version;
-    this.#books.trim();
-    this.#books.nowMs = BigInt(nowMs);
+    this.#cache.trim();
+    this.#cache.nowMs = BigInt(nowMs);
   }
 
   #commitNow(): void {
@@ -110,7 +110,7 @@ export class BatchRunner {
   #rollBack(error: unknown): void {
     if (isBroken(error)) throw new StoreBroken(String(error), { cause: error });
     if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
-    this.#books.forget();
+    this.#cache.forget();
   }
 }
 

@@ -8,9 +8,9 @@ import { ManualClock } from '../../kit/clock.ts';
 import { MIGRATIONS } from '../migrations/index.ts';
 import type { LedgerOperation, Store } from '../store.ts';
 import { fillBatchBuffer } from './batch-buffer.ts';
-import { Books } from './books.ts';
 import { createFiles, databaseFile } from './database.ts';
 import { migrate } from './migrate.ts';
+import { RowCache } from './row-cache.ts';
 import { openSqliteStore } from './sqlite-store.ts';
 import { type WriterVerbs, writerVerbs } from './writer-verbs.ts';
 
@@ -109,13 +109,13 @@ describe('what is held, as a writer counts it', () => {
   });
 
   it('is never taken off where it was not counted', () => {
-    const books = new Books(database);
-    const call = books.call(1n)!;
+    const cache = new RowCache(database);
+    const call = cache.call(1n)!;
     call.window!.held = 299n;
-    expect(() => books.endHold(call, 0n)).toThrow('Call 1 was not held.');
-    books.forget();
-    books.balance(1n)!.held = 299n;
-    expect(() => books.endHold(books.call(1n)!, 0n)).toThrow('Call 1 was not held.');
+    expect(() => cache.endHold(call, 0n)).toThrow('Call 1 was not held.');
+    cache.forget();
+    cache.balance(1n)!.held = 299n;
+    expect(() => cache.endHold(cache.call(1n)!, 0n)).toThrow('Call 1 was not held.');
   });
 });
 
@@ -146,45 +146,45 @@ describe('what is held, in a file', () => {
     database.close();
   }
 
-  const heldIn = async (books: Store) => [
-    (await books.findAccount(1n))?.heldNanousd,
-    (await books.findAccount('account-1'))?.heldNanousd,
-    ...(await books.listAccounts({ limit: 9, after: null })).map((account) => account.heldNanousd),
-    (await books.keyWindow(7n))?.heldNanousd,
+  const heldIn = async (opened: Store) => [
+    (await opened.findAccount(1n))?.heldNanousd,
+    (await opened.findAccount('account-1'))?.heldNanousd,
+    ...(await opened.listAccounts({ limit: 9, after: null })).map((account) => account.heldNanousd),
+    (await opened.keyWindow(7n))?.heldNanousd,
   ];
 
   it('is told after a restart, before the calls of the last life are voided and after', async () => {
-    let books = await reopen();
-    await prepare(books);
-    await books.createAccount({ id: 2n, name: 'b', kind: 'prepaid', createdMs: NOON_MS });
-    await books.createKey(aKey(7n, 1n));
-    await books.apply([aCredit(1n, 1_000n), aHold(1n, 60n, { keyId: 7n }), aHold(2n, 5n), aHold(3n, 30n)]);
-    await books.apply([aSettle(3n, 10n)]);
+    let opened = await reopen();
+    await prepare(opened);
+    await opened.createAccount({ id: 2n, name: 'b', kind: 'prepaid', createdMs: NOON_MS });
+    await opened.createKey(aKey(7n, 1n));
+    await opened.apply([aCredit(1n, 1_000n), aHold(1n, 60n, { keyId: 7n }), aHold(2n, 5n), aHold(3n, 30n)]);
+    await opened.apply([aSettle(3n, 10n)]);
     for (const _ of ['this life', 'the next']) {
-      expect(await heldIn(books)).toEqual([65n, 65n, 65n, 0n, 60n]);
-      expect(await books.verify()).toMatchObject({ openHolds: 2, violations: [] });
-      books = await reopen();
+      expect(await heldIn(opened)).toEqual([65n, 65n, 65n, 0n, 60n]);
+      expect(await opened.verify()).toMatchObject({ openHolds: 2, violations: [] });
+      opened = await reopen();
     }
-    expect((await books.beginInstance()).voidedHolds).toBe(2);
-    expect(await heldIn(books)).toEqual([0n, 0n, 0n, 0n, 0n]);
-    expect(await books.verify()).toMatchObject({ openHolds: 0, violations: [] });
+    expect((await opened.beginInstance()).voidedHolds).toBe(2);
+    expect(await heldIn(opened)).toEqual([0n, 0n, 0n, 0n, 0n]);
+    expect(await opened.verify()).toMatchObject({ openHolds: 0, violations: [] });
   });
 
   it('is told by verify where a writer has lost count of it', async () => {
-    const books = await reopen();
-    await prepare(books);
-    await books.createKey(aKey(7n, 1n));
-    await books.apply([aCredit(1n, 1_000n)]);
+    const opened = await reopen();
+    await prepare(opened);
+    await opened.createKey(aKey(7n, 1n));
+    await opened.apply([aCredit(1n, 1_000n)]);
     run((database) => {
       database.exec('CREATE TRIGGER more AFTER INSERT ON call BEGIN UPDATE call SET held = held + 1; END');
     });
-    await books.apply([aHold(1n, 60n, { keyId: 7n })]);
-    expect((await books.verify()).violations).toEqual([
+    await opened.apply([aHold(1n, 60n, { keyId: 7n })]);
+    expect((await opened.verify()).violations).toEqual([
       'Account 1: the writer holds 60, the open calls make 61.',
       'Key 7, window 0: the writer holds 60, the open calls make 61.',
     ]);
-    expect((await books.verify()).violations).toEqual([]);
-    expect(await books.apply([aHold(2n, 940n), aHold(3n, 939n)])).toMatchObject([
+    expect((await opened.verify()).violations).toEqual([]);
+    expect(await opened.apply([aHold(2n, 940n), aHold(3n, 939n)])).toMatchObject([
       { kind: 'hold_refused', availableNanousd: 939n },
       { kind: 'held' },
     ]);
@@ -214,18 +214,16 @@ describe('what is held, in a file', () => {
 
   it('is the same when books of the schema before are opened, open holds and all', async () => {
     makeOlderBooks();
-    const books = await reopen();
-    expect(await heldIn(books)).toEqual([60n, 60n, 60n, 0n, 60n]);
-    expect(await books.apply([aHold(3n, 31n, { keyId: 7n }), aHold(4n, 931n), aHold(5n, 30n, { keyId: 7n })])).toEqual([
-      refused('key_cap', 30n),
-      refused('balance', 930n),
-      { kind: 'held' },
-    ]);
-    expect(await books.findAccount(2n)).toMatchObject({ balanceNanousd: -5n, spentNanousd: 5n });
-    expect(await books.verify()).toMatchObject({ openHolds: 2, receipts: 2, violations: [] });
-    expect((await books.beginInstance()).voidedHolds).toBe(2);
-    expect(await books.findAccount(1n)).toMatchObject({ balanceNanousd: 990n, heldNanousd: 0n, spentNanousd: 10n });
-    expect(await books.verify()).toMatchObject({ openHolds: 0, violations: [] });
+    const opened = await reopen();
+    expect(await heldIn(opened)).toEqual([60n, 60n, 60n, 0n, 60n]);
+    expect(await opened.apply([aHold(3n, 31n, { keyId: 7n }), aHold(4n, 931n), aHold(5n, 30n, { keyId: 7n })])).toEqual(
+      [refused('key_cap', 30n), refused('balance', 930n), { kind: 'held' }],
+    );
+    expect(await opened.findAccount(2n)).toMatchObject({ balanceNanousd: -5n, spentNanousd: 5n });
+    expect(await opened.verify()).toMatchObject({ openHolds: 2, receipts: 2, violations: [] });
+    expect((await opened.beginInstance()).voidedHolds).toBe(2);
+    expect(await opened.findAccount(1n)).toMatchObject({ balanceNanousd: 990n, heldNanousd: 0n, spentNanousd: 10n });
+    expect(await opened.verify()).toMatchObject({ openHolds: 0, violations: [] });
   });
 
   it('leaves the rules that a row can keep by itself', async () => {

@@ -19,16 +19,16 @@ import {
   UNWRITABLE,
   VOID,
 } from './batch-buffer.ts';
-import type { Books, CallRow, KeyRule } from './books.ts';
 import { compileCells } from './compile-fields.ts';
 import { IdempotencyKeys, type OwnKey } from './idempotency-keys.ts';
+import type { CallRow, KeyRule, RowCache } from './row-cache.ts';
 
 /**
  * The money's four verbs. Each is a ladder of named refusals in documented order and then writes: below the blank
  * line nothing is refused any more. What throws is a defect, never an outcome.
  */
 export class Operations {
-  readonly #books: Books;
+  readonly #cache: RowCache;
   readonly #idempotencyKeys: IdempotencyKeys;
   readonly #nameKey: StatementSync;
   readonly #settleCall: StatementSync;
@@ -36,8 +36,8 @@ export class Operations {
   readonly #findCredit: StatementSync;
   readonly #insertCredit: StatementSync;
 
-  constructor(database: DatabaseSync, books: Books) {
-    this.#books = books;
+  constructor(database: DatabaseSync, cache: RowCache) {
+    this.#cache = cache;
     this.#idempotencyKeys = new IdempotencyKeys(database);
     this.#nameKey = database.prepare('UPDATE call SET idempotency_key = ? WHERE id = ?');
     const settled = ['ended_ms', ...columnNames(SETTLEMENT_FIELDS)].map((column) => `${column} = ?`);
@@ -76,17 +76,17 @@ export class Operations {
 
   #hold(hold: StoredHold, mark: IdempotencyMark | null): LedgerOutcome {
     const { id, amountNanousd: amount, ceilingNanousd: ceiling, accountId, keyId } = hold;
-    const books = this.#books;
+    const cache = this.#cache;
     if (amount < 0n || !isAmount(amount)) return holdRefused('out_of_range');
-    if (hold.epoch !== books.epoch) return holdRefused('stale_epoch');
-    const balance = books.balance(accountId);
+    if (hold.epoch !== cache.epoch) return holdRefused('stale_epoch');
+    const balance = cache.balance(accountId);
     if (balance === null) return holdRefused('no_account');
-    const key = keyId === null ? null : books.key(keyId);
-    if (keyId !== null && !isActive(key, accountId, books.nowMs)) return holdRefused('key_inactive');
-    const repeat = mark === null ? null : this.#idempotencyKeys.repeatOf(accountId, mark, books.nowMs);
+    const key = keyId === null ? null : cache.key(keyId);
+    if (keyId !== null && !isActive(key, accountId, cache.nowMs)) return holdRefused('key_inactive');
+    const repeat = mark === null ? null : this.#idempotencyKeys.repeatOf(accountId, mark, cache.nowMs);
     if (repeat !== null) return repeat;
     if (ceiling !== null && amount > ceiling) return holdRefused('cost_ceiling', ceiling);
-    const window = key === null ? null : books.currentWindow(key);
+    const window = key === null ? null : cache.currentWindow(key);
     if (window !== null && key !== null && key.cap !== null) {
       const left = key.cap - window.spent - window.held;
       if (amount > left) return holdRefused('key_cap', left > 0n ? left : 0n);
@@ -99,23 +99,23 @@ export class Operations {
     const cells = this.#cellsOf(hold, window === null ? null : window.windowId);
     const idempotencyKey = mark === null ? null : mark.key;
     const state = CALL_STATE.of.open;
-    books.addOpen({ id, state, balance, window, held: amount, cost: 0n, idempotencyKey }, cells);
+    cache.addOpen({ id, state, balance, window, held: amount, cost: 0n, idempotencyKey }, cells);
     if (mark !== null) this.#takeKey(hold, mark);
     return HELD;
   }
 
   #takeKey({ id, accountId }: StoredHold, mark: IdempotencyMark): void {
-    this.#books.writeNewCalls();
+    this.#cache.writeNewCalls();
     this.#nameKey.run(mark.key, id);
-    this.#idempotencyKeys.take(accountId, mark, id, this.#books.nowMs);
+    this.#idempotencyKeys.take(accountId, mark, id, this.#cache.nowMs);
   }
 
   #cellsOf(hold: StoredHold, windowId: bigint | null): SQLInputValue[] {
-    const books = this.#books;
-    if (hold.id <= books.closedUpTo) throw new Error(`The books are closed beyond the id ${hold.id}.`);
-    if (!books.hasPrice(hold.priceId)) throw new Error(`There is no price list ${hold.priceId}.`);
+    const cache = this.#cache;
+    if (hold.id <= cache.closedUpTo) throw new Error(`The books are closed beyond the id ${hold.id}.`);
+    if (!cache.hasPrice(hold.priceId)) throw new Error(`There is no price list ${hold.priceId}.`);
     const cells = [CALL_STATE.of.open, windowId, hold.epoch, hold.amountNanousd, hold.priceId];
-    addCallCells(cells, hold, books);
+    addCallCells(cells, hold, cache);
     return cells;
   }
 
@@ -123,7 +123,7 @@ export class Operations {
     const { costNanousd: cost, components } = settlement;
     if (cost < 0n) return settleRefused('negative');
     if (components !== null && !sumsTo(components, cost)) return settleRefused('components_wrong');
-    const call = this.#books.call(id);
+    const call = this.#cache.call(id);
     if (call === null) return settleRefused('no_hold');
     if (call.state === CALL_STATE.of.voided) return { kind: 'settle_found_void' };
     if (call.state === CALL_STATE.of.settled) return { kind: 'settle_repeated', costNanousd: call.cost };
@@ -132,36 +132,36 @@ export class Operations {
     this.#writeSettled(id, endedMs, settlement);
     const own = ownKey(call);
     if (own !== null) this.#idempotencyKeys.settle(own, cost, isAnswered(settlement), kept);
-    this.#books.endHold(call, cost);
+    this.#cache.endHold(call, cost);
     return SETTLED;
   }
 
   #writeSettled(id: bigint, endedMs: number, settlement: StoredSettlement): void {
-    this.#books.writeNewCalls();
+    this.#cache.writeNewCalls();
     const cells: SQLInputValue[] = [endedMs];
-    addSettlementCells(cells, settlement, this.#books);
+    addSettlementCells(cells, settlement, this.#cache);
     cells.push(id);
     const { changes } = this.#settleCall.run(...cells);
     if (changes !== 1n) throw new Error(`Call ${id} was not open.`);
   }
 
   void(id: bigint, reason: string): LedgerOutcome {
-    const call = this.#books.call(id);
+    const call = this.#cache.call(id);
     if (call === null || call.state !== CALL_STATE.of.open) return { kind: 'void_not_open' };
 
-    this.#books.writeNewCalls();
-    const { changes } = this.#voidCall.run(this.#books.nowMs, reason, id);
+    this.#cache.writeNewCalls();
+    const { changes } = this.#voidCall.run(this.#cache.nowMs, reason, id);
     if (changes !== 1n) throw new Error(`Call ${id} was not open.`);
     const own = ownKey(call);
     if (own !== null) this.#idempotencyKeys.lose(own);
-    this.#books.endHold(call, 0n);
+    this.#cache.endHold(call, 0n);
     return { kind: 'voided' };
   }
 
   #credit({ id, accountId, amountNanousd: amount, reference, note, createdMs }: StoredCredit): LedgerOutcome {
     if (amount === 0n) return creditRefused('zero');
     if (!isAmount(amount)) return creditRefused('out_of_range');
-    const row = this.#books.balance(accountId);
+    const row = this.#cache.balance(accountId);
     if (row === null) return creditRefused('no_account');
     const before = this.#findCredit.get(accountId, reference)?.amount;
     if (before === amount) return { kind: 'credit_repeated', balanceNanousd: row.balance };
@@ -172,7 +172,7 @@ export class Operations {
 
     this.#insertCredit.run(id, accountId, reference, amount, note, createdMs);
     row.balance = balance;
-    this.#books.touchBalance(row);
+    this.#cache.touchBalance(row);
     return { kind: 'credited', balanceNanousd: balance };
   }
 }

@@ -116,7 +116,7 @@ class SqliteStore implements Store {
   }
 
   /** One process has the folder, for as long as it lives. */
-  async beat(epoch: bigint): Promise<boolean> {
+  async heartbeat(epoch: bigint): Promise<boolean> {
     return epoch === this.#epoch;
   }
 

@@ -3,15 +3,15 @@ import type { KeyChange, LedgerOutcome, NewAccount, NewKey, ProviderKeyRow } fro
 import { createAccount } from './accounts.ts';
 import { BatchRunner } from './batch.ts';
 import type { BatchBuffer } from './batch-buffer.ts';
-import { Books } from './books.ts';
 import { closeSlice, forgetSlice } from './closing.ts';
 import { openToWrite } from './database.ts';
 import { sweepSlice } from './idempotency-keys.ts';
+import { beginEpoch, registerPrices, voidSlice } from './instances.ts';
 import { createKey, updateKey } from './keys.ts';
 import type { Served } from './link.ts';
 import { Operations } from './operations.ts';
 import { deleteProviderKey, putProviderKey, resealProviderKey } from './provider-keys.ts';
-import { beginEpoch, registerPrices, voidSlice } from './recovery.ts';
+import { RowCache } from './row-cache.ts';
 
 export type WriterVerbs = ReturnType<typeof writerVerbs>;
 
@@ -22,23 +22,23 @@ export function openWriter(folder: string): Served<WriterVerbs> {
 
 /** Everything that changes the store, for the one connection that may. */
 export function writerVerbs(database: DatabaseSync) {
-  const books = new Books(database);
-  const operations = new Operations(database, books);
-  const runner = new BatchRunner(database, books, operations);
+  const cache = new RowCache(database);
+  const operations = new Operations(database, cache);
+  const runner = new BatchRunner(database, cache, operations);
   return {
     ping: (): void => undefined,
     apply: (buffer: BatchBuffer, nowMs: number): LeanOutcome[] => runner.run(buffer, nowMs).map(leanOutcome),
-    beginEpoch: (nowMs: number): bigint => runner.transaction(nowMs, () => beginEpoch(database, books)),
-    voidSlice: (nowMs: number): number => runner.transaction(nowMs, () => voidSlice(database, books, operations)),
+    beginEpoch: (nowMs: number): bigint => runner.transaction(nowMs, () => beginEpoch(database, cache)),
+    voidSlice: (nowMs: number): number => runner.transaction(nowMs, () => voidSlice(database, cache, operations)),
     registerPrices: (nowMs: number, version: string, pricesJson: string): number =>
       runner.transaction(nowMs, () => registerPrices(database, version, pricesJson)),
     closeSlice: (nowMs: number): number =>
       runner.transaction(nowMs, () => {
         const closed = closeSlice(database, nowMs);
-        books.forget();
+        cache.forget();
         return closed;
       }),
-    heldDrift: (nowMs: number): string[] => runner.transaction(nowMs, () => books.heldDrift()),
+    heldDrift: (nowMs: number): string[] => runner.transaction(nowMs, () => cache.heldDrift()),
     forgetSlice: (nowMs: number, beforeMs: number): number =>
       runner.transaction(nowMs, () => forgetSlice(database, beforeMs)),
     sweepSlice: (nowMs: number): number => runner.transaction(nowMs, () => sweepSlice(database, nowMs)),
@@ -49,7 +49,7 @@ export function writerVerbs(database: DatabaseSync) {
     createAccount: (account: NewAccount) => createAccount(database, account),
     createKey: (key: NewKey) => createKey(database, key),
     updateKey: (id: bigint, change: KeyChange) => {
-      books.forgetKey(id);
+      cache.forgetKey(id);
       return updateKey(database, id, change);
     },
   };

@@ -18,10 +18,10 @@ type Key = LedgerRows['keys'] extends ReadonlyMap<bigint, infer Row> ? Row : nev
 type Call = LedgerRows['calls'] extends Map<bigint, infer Row> ? Row : never;
 
 /**
- * The money's four verbs, as plainly as they can be said, over rows in memory. What throws is a defect, never an
- * outcome, and has changed nothing.
+ * The four operations on money, over rows in memory: PostgreSQL reads the rows of a batch, runs these rules and writes what
+ * changed; the memory driver runs them on its own rows. An exception is a defect, never an outcome, and has changed nothing.
  */
-export class MemoryOperations {
+export class MoneyRules {
   readonly #rows: LedgerRows;
   readonly #clock: Pick<Clock, 'nowMs'>;
 
@@ -67,8 +67,8 @@ export class MemoryOperations {
 
     const priceVersion = this.#rows.prices[hold.priceId - 1]?.version;
     if (priceVersion === undefined) throw new Error(`There is no price list ${hold.priceId}.`);
-    if (this.#rows.calls.has(hold.id)) throw new Error(`The id ${hold.id} is taken.`);
-    if (hold.id <= this.#rows.closedUpTo) throw new Error(`The books are closed beyond the id ${hold.id}.`);
+    if (this.#rows.calls.has(hold.id)) throw new Error(`The id ${hold.id} is already in use.`);
+    if (hold.id <= this.#rows.closedUpTo) throw new Error(`The id ${hold.id} is below the closed part of the ledger.`);
     account.heldNanousd += amount;
     spend.heldNanousd += amount;
     if (windowName !== null) this.#rows.windows.set(windowName, spend);
@@ -165,7 +165,7 @@ export class MemoryOperations {
       return { kind: 'credit_refused', reason: 'out_of_range' };
     }
 
-    if (this.#rows.credits.has(credit.id)) throw new Error(`The id ${credit.id} is taken.`);
+    if (this.#rows.credits.has(credit.id)) throw new Error(`The id ${credit.id} is already in use.`);
     this.#rows.credits.set(credit.id, credit);
     account.balanceNanousd = balance;
     return { kind: 'credited', balanceNanousd: balance };

@@ -1,9 +1,9 @@
 import { errorFields, type Log } from '../kit/log.ts';
-import type { LifeEvent } from '../ledger/life.ts';
+import type { InstanceEvent } from '../ledger/heartbeat.ts';
 
 /** Logs what happens to this process's registration in a shared store. */
-export function tellLifeEvent(event: LifeEvent, log: Log): void {
-  if (event.kind === 'reborn') {
+export function logInstanceEvent(event: InstanceEvent, log: Log): void {
+  if (event.kind === 'reregistered') {
     const { epoch, number } = event.instance;
     const said =
       'This process did not respond and was declared dead, and its holds were released. It continues under a new registration.';
@@ -11,6 +11,6 @@ export function tellLifeEvent(event: LifeEvent, log: Log): void {
   } else if (event.kind === 'reaped') log.warn({ holds: event.holds }, 'Holds of dead processes released.');
   else if (event.kind === 'stuck')
     log.error({ reason: event.reason }, 'Holds of dead processes cannot be released: run "tollgate ledger verify".');
-  else if (event.what === 'beat') log.warn(errorFields(event.error), 'Heartbeat to the store failed.');
+  else if (event.what === 'heartbeat') log.warn(errorFields(event.error), 'Heartbeat to the store failed.');
   else log.warn(errorFields(event.error), 'Releasing the holds of dead processes failed.');
 }

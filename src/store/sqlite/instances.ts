@@ -2,22 +2,22 @@ import type { DatabaseSync } from 'node:sqlite';
 import { LIMITS } from '../../limits.ts';
 import { CALL_STATE } from '../codes.ts';
 import { DIED_REASON } from '../store.ts';
-import type { Books } from './books.ts';
 import type { Operations } from './operations.ts';
+import type { RowCache } from './row-cache.ts';
 
 /** From here on, holds of every earlier life are refused; their open ones are voided next. */
-export function beginEpoch(database: DatabaseSync, books: Books): bigint {
-  const epoch = books.epoch + 1n;
-  database.prepare('INSERT INTO instance VALUES (?, ?)').run(epoch, books.nowMs);
-  books.epoch = epoch;
+export function beginEpoch(database: DatabaseSync, cache: RowCache): bigint {
+  const epoch = cache.epoch + 1n;
+  database.prepare('INSERT INTO instance VALUES (?, ?)').run(epoch, cache.nowMs);
+  cache.epoch = epoch;
   return epoch;
 }
 
 /** One step: voids some open holds of earlier lives and says how many. */
-export function voidSlice(database: DatabaseSync, books: Books, operations: Operations): number {
+export function voidSlice(database: DatabaseSync, cache: RowCache, operations: Operations): number {
   const orphans = database
     .prepare(`SELECT id FROM call WHERE state = ${CALL_STATE.of.open} AND epoch < ? LIMIT ?`)
-    .all(books.epoch, BigInt(LIMITS.storeWriteSliceRows));
+    .all(cache.epoch, BigInt(LIMITS.storeWriteSliceRows));
   for (const { id } of orphans) operations.void(id as bigint, DIED_REASON);
   return orphans.length;
 }

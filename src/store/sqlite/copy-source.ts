@@ -5,17 +5,17 @@ import { type Cleanup, openAll } from '../../kit/cleanup.ts';
 import type { Clock } from '../../kit/clock.ts';
 import { LIMITS } from '../../limits.ts';
 import { CALL_STATE } from '../codes.ts';
-import type { BooksSource, BookTable, Cell, Row } from '../copy.ts';
+import type { Cell, CopySource, LedgerTable, Row } from '../copy.ts';
 import type { VerifyProgress } from '../store.ts';
 import { databaseFile, openToRead, openToWrite } from './database.ts';
 import { HELD_OF_ACCOUNT, HELD_OF_WINDOW } from './held.ts';
 import { readMeta, writeMeta } from './meta.ts';
 import { openSqliteStore } from './sqlite-store.ts';
 
-export type SqliteSource = BooksSource & { close(): Promise<void> };
+export type SqliteSource = CopySource & { close(): Promise<void> };
 
 /** Whether there are books at all: opening what is not there would make it. */
-export function hasBooks(folder: string): boolean {
+export function hasLedger(folder: string): boolean {
   return existsSync(databaseFile(folder));
 }
 
@@ -32,9 +32,9 @@ async function openSource(folder: string, clock: Clock, cleanup: Cleanup): Promi
   cleanup.add(() => database.close());
   // Only where it is needed: a new epoch says that the books have been used, and a copy would begin anew.
   if (hasOpenHolds(database)) await store.beginInstance();
-  const { booksId, epoch } = readMark(database);
+  const { ledgerId, epoch } = readMark(database);
   return {
-    mark: { booksId, epoch },
+    mark: { ledgerId, epoch },
     state: { todayMs: readMeta(database, 'today_ms'), closedUpTo: readMeta(database, 'closed_up_to') },
     columns: (table) => columnsOf(database, table),
     count: ({ name }) => Number(database.prepare(`SELECT count(*) AS rows FROM ${name}`).get()?.rows),
@@ -59,9 +59,9 @@ function hasOpenHolds(database: DatabaseSync): boolean {
   return database.prepare(`SELECT 1 FROM call WHERE state = ${CALL_STATE.of.open} LIMIT 1`).get() !== undefined;
 }
 
-function readMark(database: DatabaseSync): { booksId: bigint; epoch: bigint } {
+function readMark(database: DatabaseSync): { ledgerId: bigint; epoch: bigint } {
   const row = database.prepare('SELECT coalesce(max(epoch), 0) AS epoch FROM instance').get();
-  return { booksId: readMeta(database, 'books_id'), epoch: row?.epoch as bigint };
+  return { ledgerId: readMeta(database, 'books_id'), epoch: row?.epoch as bigint };
 }
 
 /** Columns of the other engine that are no columns here, but can be told. */
@@ -71,13 +71,13 @@ const TOLD: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 };
 
 /** As the schema has them, so that a column which a later step adds is never forgotten. */
-function columnsOf(database: DatabaseSync, { name, key }: BookTable): readonly string[] {
+function columnsOf(database: DatabaseSync, { name, key }: LedgerTable): readonly string[] {
   const rows = database.prepare('SELECT name FROM pragma_table_info(?) ORDER BY cid').all(name);
   const rest = rows.map((row) => row.name as string).filter((column) => !key.includes(column));
   return [...key, ...rest, ...Object.keys(TOLD[name] ?? {})];
 }
 
-function readPage(database: DatabaseSync, table: BookTable, after: Row | null): Row[] {
+function readPage(database: DatabaseSync, table: LedgerTable, after: Row | null): Row[] {
   const keys = table.key.join(', ');
   const beyond = after === null ? '' : `WHERE (${keys}) > (${after.map(() => '?').join(', ')})`;
   const cells = columnsOf(database, table).map((column) => TOLD[table.name]?.[column] ?? column);

@@ -1,16 +1,16 @@
 import type { Clock } from '../../kit/clock.ts';
 import { LIMITS } from '../../limits.ts';
 import {
-  BOOK_TABLES,
-  type BooksMark,
-  type BooksState,
-  type BooksTarget,
-  type BookTable,
   type Cell,
   COPIED_BEFORE,
   type ColumnsOf,
   CopyRefused,
   type CopyStart,
+  type CopyTarget,
+  LEDGER_TABLES,
+  type LedgerMark,
+  type LedgerState,
+  type LedgerTable,
   type Row,
 } from '../copy.ts';
 import type { Store, VerifyProgress, VerifyReport } from '../store.ts';
@@ -20,7 +20,7 @@ import { takeLock } from './locks.ts';
 import { openPostgresStore } from './postgres-store.ts';
 import { bytes, numbers, storable, texts } from './values.ts';
 
-export type PostgresTarget = BooksTarget & { close(): Promise<void> };
+export type PostgresTarget = CopyTarget & { close(): Promise<void> };
 
 /** Opens a database that books are to be copied into, making or bringing up to date its tables. */
 export async function openPostgresTarget({ url, clock }: { url: string; clock: Clock }): Promise<PostgresTarget> {
@@ -56,11 +56,11 @@ class Target implements PostgresTarget {
   }
 
   async begin(
-    mark: BooksMark,
+    mark: LedgerMark,
     columns: ColumnsOf,
     moved: string | null = null,
   ): Promise<CopyStart | typeof COPIED_BEFORE> {
-    for (const table of BOOK_TABLES) this.#columns.set(table.name, await this.#columnsLike(table, columns(table)));
+    for (const table of LEDGER_TABLES) this.#columns.set(table.name, await this.#columnsLike(table, columns(table)));
     return this.#connections.transaction(async (sql) => {
       // Nobody begins a life here meanwhile, and no life begins while a copy is not finished.
       await takeLock(sql, 'instances');
@@ -73,25 +73,25 @@ class Target implements PostgresTarget {
         await writeCopy(sql, mark);
         return 'begun';
       }
-      if (copy.booksId !== mark.booksId) throw new CopyRefused(OTHER_COPY);
+      if (copy.ledgerId !== mark.ledgerId) throw new CopyRefused(OTHER_COPY);
       if (copy.epoch === mark.epoch) return 'resumed';
       if (moved !== null) throw new CopyRefused(moved);
-      await sql(`TRUNCATE ${BOOK_TABLES.map(({ name }) => name).join(', ')}, instance`);
+      await sql(`TRUNCATE ${LEDGER_TABLES.map(({ name }) => name).join(', ')}, instance`);
       await writeCopy(sql, mark);
       return 'begun_anew';
     });
   }
 
-  lastKey(table: BookTable): Promise<Row | null> {
+  lastKey(table: LedgerTable): Promise<Row | null> {
     return this.#connections.transaction((sql) => readLastKey(sql, table));
   }
 
-  async count({ name }: BookTable): Promise<number> {
+  async count({ name }: LedgerTable): Promise<number> {
     const [row] = await this.#connections.query<{ rows: bigint }>(`SELECT count(*) AS rows FROM ${name}`);
     return Number(row!.rows);
   }
 
-  async write(table: BookTable, rows: readonly Row[], after: Row | null): Promise<void> {
+  async write(table: LedgerTable, rows: readonly Row[], after: Row | null): Promise<void> {
     const { names, kinds } = this.#columns.get(table.name)!;
     const arrays = kinds.map((kind, at) =>
       arrayOf(
@@ -108,7 +108,7 @@ class Target implements PostgresTarget {
     });
   }
 
-  async read(table: BookTable, after: Row | null, upTo: Row | null): Promise<Row[]> {
+  async read(table: LedgerTable, after: Row | null, upTo: Row | null): Promise<Row[]> {
     const { names } = this.#columns.get(table.name)!;
     const key = `(${table.key.join(', ')})`;
     const values = [...(after ?? []), ...(upTo ?? [])];
@@ -128,7 +128,7 @@ class Target implements PostgresTarget {
     return rows.map((row) => names.map((name) => row[name]!));
   }
 
-  asStored({ name, key }: BookTable, rows: readonly Row[]): readonly Row[] {
+  asStored({ name, key }: LedgerTable, rows: readonly Row[]): readonly Row[] {
     const isDictionary = name === 'name';
     return rows.map((row) => {
       const isFit = row.every((cell) => typeof cell !== 'string' || isStorable(cell, isDictionary));
@@ -139,7 +139,7 @@ class Target implements PostgresTarget {
     });
   }
 
-  async setState({ todayMs, closedUpTo }: BooksState, { epoch }: BooksMark): Promise<void> {
+  async setState({ todayMs, closedUpTo }: LedgerState, { epoch }: LedgerMark): Promise<void> {
     await this.#connections.transaction(async (sql) => {
       await sql("UPDATE meta SET value = $1 WHERE name = 'today_ms'", [todayMs]);
       await sql("UPDATE meta SET value = $1 WHERE name = 'closed_up_to'", [closedUpTo]);
@@ -159,7 +159,7 @@ class Target implements PostgresTarget {
   }
 
   async finish(): Promise<void> {
-    for (const { name } of BOOK_TABLES) await this.#connections.query(`ANALYZE ${name}`);
+    for (const { name } of LEDGER_TABLES) await this.#connections.query(`ANALYZE ${name}`);
     await this.#connections.transaction(finishCopy);
   }
 
@@ -169,7 +169,7 @@ class Target implements PostgresTarget {
   }
 
   /** The same columns, or the engines have grown apart. */
-  async #columnsLike({ name }: BookTable, names: readonly string[]): Promise<Columns> {
+  async #columnsLike({ name }: LedgerTable, names: readonly string[]): Promise<Columns> {
     const rows = await this.#connections.query<{ column: string; type: string }>(
       `SELECT attname AS column, format_type(atttypid, NULL) AS type FROM pg_attribute
        WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped`,
@@ -187,12 +187,12 @@ class Target implements PostgresTarget {
 const OTHER_COPY =
   'The database holds an unfinished copy of other books. Copy into a database of its own, or drop this one and make it anew.';
 
-function isSameMark(one: BooksMark | null, other: BooksMark): boolean {
-  return one !== null && one.booksId === other.booksId && one.epoch === other.epoch;
+function isSameMark(one: LedgerMark | null, other: LedgerMark): boolean {
+  return one !== null && one.ledgerId === other.ledgerId && one.epoch === other.epoch;
 }
 
 async function refuseBooks(sql: RunSql): Promise<void> {
-  for (const { name } of BOOK_TABLES) {
+  for (const { name } of LEDGER_TABLES) {
     const [row] = await sql(`SELECT 1 FROM ${name} LIMIT 1`);
     if (row === undefined) continue;
     throw new CopyRefused('The database has books in it already. Copy into a database of its own.');
@@ -204,7 +204,7 @@ async function refuseBooks(sql: RunSql): Promise<void> {
   if (life !== undefined) throw new CopyRefused('A server works on this database. Stop it first.');
 }
 
-async function readLastKey(sql: RunSql, { name, key }: BookTable): Promise<Row | null> {
+async function readLastKey(sql: RunSql, { name, key }: LedgerTable): Promise<Row | null> {
   const order = key.map((column) => `${column} DESC`).join(', ');
   const [row] = await sql<Record<string, Cell>>(`SELECT ${key.join(', ')} FROM ${name} ORDER BY ${order} LIMIT 1`);
   return row === undefined ? null : key.map((column) => row[column]!);

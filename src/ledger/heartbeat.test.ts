@@ -3,15 +3,15 @@ import { aCredit, aHold, aSettle, NOON_MS, prepare } from '../../test/store-fixt
 import { ManualClock } from '../kit/clock.ts';
 import { LIMITS } from '../limits.ts';
 import { MemoryStore } from '../store/memory/memory-store.ts';
+import { Heartbeat, type InstanceEvent } from './heartbeat.ts';
 import { type HoldRequest, Ledger, StoreUnavailable } from './ledger.ts';
-import { Life, type LifeEvent } from './life.ts';
 
-describe('a life among others', () => {
+describe('the heartbeat of a process that shares its store', () => {
   let clock: ManualClock;
   let store: MemoryStore;
-  let life: Life;
-  let events: LifeEvent[];
-  /** What the store says to the next beats; the last answer goes on. */
+  let heartbeat: Heartbeat;
+  let events: InstanceEvent[];
+  /** The store's answers to the next heartbeats; the last one repeats. */
   let answers: (boolean | Error)[];
   let beats: number;
   let reaps: number;
@@ -27,13 +27,13 @@ describe('a life among others', () => {
     beats = 0;
     reaps = 0;
     stuck = null;
-    life = await Life.begin({
+    heartbeat = await Heartbeat.begin({
       clock,
       store: {
         beginInstance: () => store.beginInstance(),
-        beat: async (epoch) => {
+        heartbeat: async (epoch) => {
           beats += 1;
-          if (!(await store.beat(epoch))) return false;
+          if (!(await store.heartbeat(epoch))) return false;
           const answer = answers.length > 1 ? answers.shift()! : answers[0]!;
           if (answer instanceof Error) throw answer;
           return answer;
@@ -47,10 +47,10 @@ describe('a life among others', () => {
     });
   });
 
-  /** Lets so many beats fall due, each with time for its answer. */
+  /** Lets this many heartbeats fall due, each with time for its answer. */
   async function pass(count: number): Promise<void> {
     for (let beat = 0; beat < count; beat++) {
-      clock.advance(LIMITS.instanceBeatMs);
+      clock.advance(LIMITS.instanceHeartbeatMs);
       for (let turn = 0; turn < 10; turn++) await Promise.resolve();
     }
   }
@@ -60,13 +60,13 @@ describe('a life among others', () => {
     return rest;
   }
 
-  it('is told every second, and clears up after others each time it was heard', async () => {
+  it('is sent every second, and voids the holds of dead instances each time it succeeds', async () => {
     await pass(4);
     expect([beats, reaps, events]).toEqual([4, 4, []]);
-    expect(life.whyNotAdmitting).toBeNull();
+    expect(heartbeat.whyNotAdmitting).toBeNull();
   });
 
-  it('tells once what it cannot clear up, and again once the reason is another', async () => {
+  it('reports once why holds cannot be voided, and again when the reason changes', async () => {
     stuck = 'one hold is stuck';
     await pass(3);
     stuck = null;
@@ -79,46 +79,46 @@ describe('a life among others', () => {
     ]);
   });
 
-  it('goes on under a new epoch although a life was begun behind its back', async () => {
+  it('registers again under a new epoch if another instance replaced it', async () => {
     const { epoch } = await store.beginInstance();
     await pass(1);
-    expect([life.epoch, events.map((event) => event.kind)]).toEqual([epoch + 1n, ['reborn']]);
-    const ledger = new Ledger({ store, clock, epoch: life.epoch, life });
+    expect([heartbeat.epoch, events.map((event) => event.kind)]).toEqual([epoch + 1n, ['reregistered']]);
+    const ledger = new Ledger({ store, clock, epoch: heartbeat.epoch, instance: heartbeat });
     expect(await ledger.hold(request(1n))).toEqual({ kind: 'held' });
   });
 
-  it('admits nobody once it was not heard in time, and again as soon as it is', async () => {
+  it('stops admission when heartbeats fail for too long, and resumes it with the next one that succeeds', async () => {
     answers = [new StoreUnavailable('away')];
-    await pass(LIMITS.instanceSilentMs / LIMITS.instanceBeatMs);
-    expect(life.whyNotAdmitting).toBeNull();
+    await pass(LIMITS.instanceSilentMs / LIMITS.instanceHeartbeatMs);
+    expect(heartbeat.whyNotAdmitting).toBeNull();
     await pass(1);
-    expect(LIMITS.instanceSilentMs + LIMITS.instanceBeatMs).toBeLessThan(LIMITS.instanceDeadMs);
-    expect(life.whyNotAdmitting).toContain('could not tell');
-    const ledger = new Ledger({ store, clock, epoch: life.epoch, life });
+    expect(LIMITS.instanceSilentMs + LIMITS.instanceHeartbeatMs).toBeLessThan(LIMITS.instanceDeadMs);
+    expect(heartbeat.whyNotAdmitting).toContain('heartbeat');
+    const ledger = new Ledger({ store, clock, epoch: heartbeat.epoch, instance: heartbeat });
     await expect(ledger.hold(request(1n))).rejects.toBeInstanceOf(StoreUnavailable);
     expect(reaps).toBe(0);
     answers = [true];
     await pass(1);
-    expect(life.whyNotAdmitting).toBeNull();
+    expect(heartbeat.whyNotAdmitting).toBeNull();
     expect(await ledger.hold(request(1n))).toEqual({ kind: 'held' });
     expect(events.map((event) => event.kind)).toEqual(['failed', 'failed', 'failed', 'failed']);
   });
 
-  it('goes on under a new epoch and number when it was taken for dead, and charges nothing for the calls before', async () => {
-    const ledger = new Ledger({ store, clock, epoch: life.epoch, life });
+  it('registers again under a new epoch and number after it was declared dead, and charges nothing for earlier calls', async () => {
+    const ledger = new Ledger({ store, clock, epoch: heartbeat.epoch, instance: heartbeat });
     await ledger.hold(request(1n));
-    const [epoch, id] = [life.epoch, life.ids.next()];
+    const [epoch, id] = [heartbeat.epoch, heartbeat.ids.next()];
     answers = [false, true];
     await pass(1);
-    expect(life.epoch).toBe(epoch + 1n);
-    expect(events).toEqual([{ kind: 'reborn', instance: life.instance }]);
-    expect((life.ids.next() >> 12n) & 1023n).toBe(BigInt(life.instance.number));
-    expect((id >> 12n) & 1023n).not.toBe(BigInt(life.instance.number));
+    expect(heartbeat.epoch).toBe(epoch + 1n);
+    expect(events).toEqual([{ kind: 'reregistered', instance: heartbeat.instance }]);
+    expect((heartbeat.ids.next() >> 12n) & 1023n).toBe(BigInt(heartbeat.instance.number));
+    expect((id >> 12n) & 1023n).not.toBe(BigInt(heartbeat.instance.number));
     expect((await ledger.settle(1n, aSettle(1n, 50n).settlement)).kind).toBe('found_void');
     expect(await ledger.hold(request(2n))).toEqual({ kind: 'held' });
   });
 
-  it('lets no call go to a host on a hold that came too late', async () => {
+  it('refuses a hold that was confirmed after admission had stopped', async () => {
     let proceed: () => void = () => undefined;
     const slow = Object.assign(Object.create(store), {
       apply: async (operations: Parameters<MemoryStore['apply']>[0]) => {
@@ -130,7 +130,7 @@ describe('a life among others', () => {
         return outcomes;
       },
     });
-    const ledger = new Ledger({ store: slow, clock, epoch: life.epoch, life });
+    const ledger = new Ledger({ store: slow, clock, epoch: heartbeat.epoch, instance: heartbeat });
     const hold = ledger.hold(request(1n));
     await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
     answers = [new StoreUnavailable('away')];

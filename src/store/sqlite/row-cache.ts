@@ -62,7 +62,7 @@ const NEW_CALL_COLUMNS = ['state', 'window_id', 'epoch', 'held', 'price_id', ...
  * because this connection is the only one that writes. Whoever rolls back must `forget`. What is held stands in no
  * row: it is added up from the open calls once, and counted on here.
  */
-export class Books {
+export class RowCache {
   readonly #database: DatabaseSync;
   readonly #balances = new Map<bigint, BalanceRow>();
   readonly #keys = new Map<bigint, KeyRule>();

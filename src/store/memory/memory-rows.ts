@@ -1,0 +1,36 @@
+import type { Receipt } from '../../canonical/receipt.ts';
+import { LIMITS } from '../../limits.ts';
+import type { IdempotencyRow } from '../idempotency.ts';
+import type { Call, LedgerRows, Mutable, Spend } from '../rules/rows.ts';
+import type { Account, CreditOperation, KeyRow, Page, ProviderKeyRow } from '../store.ts';
+
+/** Everything that the memory driver stores. */
+export class MemoryRows implements LedgerRows {
+  readonly accounts = new Map<bigint, Mutable<Account>>();
+  readonly keys = new Map<bigint, KeyRow>();
+  readonly windows = new Map<string, Spend>();
+  readonly calls = new Map<bigint, Call>();
+  readonly forgotten: Receipt[] = [];
+  readonly credits = new Map<bigint, CreditOperation>();
+  readonly prices: { version: string; pricesJson: string }[] = [];
+  readonly providerKeys = new Map<bigint, ProviderKeyRow>();
+  readonly idempotencyKeys = new Map<string, IdempotencyRow>();
+  readonly epochs = new Set<bigint>();
+  epoch = 0n;
+  keyVersion = 0n;
+  closedUpTo = 0n;
+  todayMs = 0;
+
+  receipts(): Receipt[] {
+    return [...this.calls.values()].map((call) => call.receipt).sort(byId);
+  }
+}
+
+export function byId(a: { readonly id: bigint }, b: { readonly id: bigint }): number {
+  return a.id < b.id ? -1 : 1;
+}
+
+export function pageOf<Row extends { readonly id: bigint }>(rows: readonly Row[], page: Page): Row[] {
+  const rest = page.after === null ? rows : rows.filter((row) => row.id > page.after!);
+  return rest.slice(0, Math.min(page.limit, LIMITS.storePageRowsMax));
+}
