@@ -63,7 +63,7 @@ function textOf(path: string): string {
 }
 
 test('there is a recipe for everything that is added again and again', () => {
-  const things = ['host', 'wire', 'translated field', 'error', 'command', 'migration', 'metric'];
+  const things = ['host', 'wire', 'translated field', 'receipt field', 'error', 'command', 'migration', 'metric'];
   expect(RECIPES.map(({ title }) => title).toSorted()).toEqual(
     things.map((thing) => `Add ${/^[aeiou]/.test(thing) ? 'an' : 'a'} ${thing}`).toSorted(),
   );

@@ -4,7 +4,7 @@ import { CEILING_HEADER } from './read-call.ts';
 
 const MONEY_LIMIT = `send \`${CEILING_HEADER}\` to limit what one call may cost, and give the key a spend cap`;
 const NO_PINNING = 'the host is chosen by price and health and cannot be pinned; leave it out';
-const ONE_MODEL = 'one model is admitted per request; chain fallbacks as separate calls on your side';
+const ONE_MODEL = 'a request names one model; make fallbacks separate calls';
 const NO_SCANNING = 'nothing is moderated or scanned here; call your own before this request';
 
 /** Headers by which other gateways are asked for what is not done here: who sends one would believe that it was. */

@@ -11,7 +11,7 @@ export interface Refusal {
 
 export type Refusals = Readonly<Record<string, Refusal>>;
 
-export const ONE_MODEL = 'one model is admitted per request; chain fallbacks as separate calls on your side';
+export const ONE_MODEL = 'a request names one model; make fallbacks separate calls';
 export const NO_REWRITING = 'prompts are never rewritten; shorten the prompt yourself';
 export const NOTHING_STORED = 'nothing is stored between calls; send the whole conversation';
 const OWN_SEARCH = 'server-side search has no price here; search yourself and send the results';
