@@ -5,6 +5,7 @@ import { priceCounts } from './catalog-price.ts';
 import { type Harness, startHarness } from './harness.ts';
 import { holdUp } from './ledger-gate.ts';
 import { StreamClient } from './stream-client.ts';
+import { TRANSPORTS } from './transports.ts';
 import { manyTurns, until } from './until.ts';
 
 /** A client may hang up at any moment; the money follows what had happened by then. */
@@ -15,13 +16,15 @@ const REQUEST_LINE = 'POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\nc
 /** Forty tokens, by the simulator's own count. */
 const ANSWER = { words: 40, tokensPerChunk: 1 };
 
-describe.each(['drain', 'cancel'] as const)('from a host to %s', (onClientGone) => {
+const HOSTS = TRANSPORTS.flatMap((transport) => [['drain', transport] as const, ['cancel', transport] as const]);
+
+describe.each(HOSTS)('from a host to %s, over the %s transport', (onClientGone, transport) => {
   let clock: ManualClock;
   let harness: Harness;
 
   beforeAll(async () => {
     clock = new ManualClock(Date.UTC(2026, 10, 15));
-    harness = await startHarness({ clock, row: { onClientGone } });
+    harness = await startHarness({ clock, transport, row: { onClientGone } });
   });
   beforeEach(() => harness.sim.reset());
   afterEach(async () => {

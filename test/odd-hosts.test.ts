@@ -2,19 +2,11 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import type { SimScript } from '../src/sim/sim.ts';
 import { type Harness, simHost, startHarness } from './harness.ts';
 import { callRaw } from './raw-client.ts';
+import { TRANSPORTS } from './transports.ts';
 
 /** Whatever a host answers, a caller gets an answer or an error of ours, and the receipt says the same. */
 
 const ASK = { model: 'sim-gpt', messages: [{ role: 'user', content: 'hello' }] };
-
-let harness: Harness;
-
-beforeAll(async () => {
-  harness = await startHarness();
-});
-beforeEach(() => harness.sim.reset());
-afterEach(() => harness.expectCleanBooks());
-afterAll(() => harness.stop());
 
 const raw = (body: string | Buffer, contentType = 'application/json'): SimScript => ({
   raw: { contentType, base64: Buffer.from(body).toString('base64') },
@@ -70,29 +62,6 @@ const ANSWERS: readonly [string, SimScript, 200 | 502][] = [
   ['no content', { status: 204 }, 502],
 ];
 
-describe('a whole answer', () => {
-  test.each(ANSWERS)('%s', async (_, script, status) => {
-    harness.sim.script(script);
-    const answer = await callRaw(`${harness.url}/v1/chat/completions`, ASK);
-    expect([answer.status, answer.ended]).toEqual([status, 'complete']);
-    const receipt = await harness.receipt(String(answer.headers['x-gateway-request-id']));
-    expect(receipt.cost_nanousd).toBe(Number(answer.headers['x-gateway-cost-nanousd']));
-    const body = JSON.parse(answer.text) as {
-      model?: string;
-      usage?: { cost_nanousd?: number };
-      error?: { code: string };
-    };
-    if (status === 200) {
-      expect(body.model).toBe('sim-gpt');
-      expect(body.usage?.cost_nanousd).toBe(receipt.cost_nanousd);
-      expect(receipt).toMatchObject({ ended: 'complete', http_status: 200 });
-    } else {
-      expect(body.error?.code).toBe('host_failed');
-      expect(receipt).toMatchObject({ ended: 'failed', http_status: 502, cost_nanousd: 0 });
-    }
-  });
-});
-
 const sse = (...events: string[]): SimScript =>
   raw(events.map((event) => `data: ${event}\n\n`).join(''), 'text/event-stream');
 const chunk = (delta: string, finish = 'null', more = '') =>
@@ -140,44 +109,78 @@ const STREAMS: readonly [string, SimScript, 'done' | 'error' | 502][] = [
   ['a frame larger than any may be', sse(WORD, chunk(`{"content":"${'x'.repeat(9 * 1024 * 1024)}"}`), FINISH), 'error'],
 ];
 
-describe('a stream from an odd host', () => {
-  let streaming: Harness;
+describe.each(TRANSPORTS)('over the %s transport', (transport) => {
+  let harness: Harness;
+
   beforeAll(async () => {
-    streaming = await startHarness();
+    harness = await startHarness({ transport });
   });
-  afterEach(() => streaming.expectCleanBooks());
-  afterAll(() => streaming.stop());
+  beforeEach(() => harness.sim.reset());
+  afterEach(() => harness.expectCleanBooks());
+  afterAll(() => harness.stop());
 
-  test.each(STREAMS)('%s', async (_, script, ends) => {
-    streaming.sim.reset();
-    streaming.sim.script(script);
-    const answer = await callRaw(`${streaming.url}/v1/chat/completions`, { ...ASK, stream: true });
-    const receipt = await streaming.receipt(String(answer.headers['x-gateway-request-id']));
-    expect([answer.status, answer.ended]).toEqual([ends === 502 ? 502 : 200, 'complete']);
-    const events = answer.text.split(/\n\n|\r\r/).slice(0, -1);
-    if (ends === 'done') {
-      expect(events.at(-1)).toBe('data: [DONE]');
-      expect(events.filter((event) => event === 'data: [DONE]')).toHaveLength(1);
-      expect(answer.text.match(/"finish_reason":"/g)).toHaveLength(1);
-      expect(receipt.ended).toBe('complete');
-      return;
-    }
-    expect(answer.text).not.toContain('[DONE]');
-    const { error } = JSON.parse(ends === 502 ? answer.text : events.at(-1)!.slice('data: '.length));
-    expect(error).toMatchObject({ type: 'upstream_error', code: 'host_failed' });
-    expect(receipt.ended).toBe(ends === 502 ? 'failed' : 'upstream_error');
-    expect(receipt.cost_nanousd === 0).toBe(ends === 502);
+  describe('a whole answer', () => {
+    test.each(ANSWERS)('%s', async (_, script, status) => {
+      harness.sim.script(script);
+      const answer = await callRaw(`${harness.url}/v1/chat/completions`, ASK);
+      expect([answer.status, answer.ended]).toEqual([status, 'complete']);
+      const receipt = await harness.receipt(String(answer.headers['x-gateway-request-id']));
+      expect(receipt.cost_nanousd).toBe(Number(answer.headers['x-gateway-cost-nanousd']));
+      const body = JSON.parse(answer.text) as {
+        model?: string;
+        usage?: { cost_nanousd?: number };
+        error?: { code: string };
+      };
+      if (status === 200) {
+        expect(body.model).toBe('sim-gpt');
+        expect(body.usage?.cost_nanousd).toBe(receipt.cost_nanousd);
+        expect(receipt).toMatchObject({ ended: 'complete', http_status: 200 });
+      } else {
+        expect(body.error?.code).toBe('host_failed');
+        expect(receipt).toMatchObject({ ended: 'failed', http_status: 502, cost_nanousd: 0 });
+      }
+    });
   });
-});
 
-describe('a host that is not there', () => {
-  test.each([false, true])('fails at once and costs nothing, stream: %s', async (stream) => {
-    const absent = await startHarness({ hosts: () => [simHost({ url: 'http://127.0.0.1:1' })] });
-    const answer = await callRaw(`${absent.url}/v1/chat/completions`, { ...ASK, stream });
-    expect([answer.status, JSON.parse(answer.text).error.code]).toEqual([502, 'host_failed']);
-    expect(answer.text).not.toContain('127.0.0.1');
-    expect(await absent.newestReceipt()).toMatchObject({ ended: 'failed', costNanousd: 0n, attempts: 1 });
-    await absent.expectCleanBooks();
-    await absent.stop();
+  describe('a stream from an odd host', () => {
+    let streaming: Harness;
+    beforeAll(async () => {
+      streaming = await startHarness({ transport });
+    });
+    afterEach(() => streaming.expectCleanBooks());
+    afterAll(() => streaming.stop());
+
+    test.each(STREAMS)('%s', async (_, script, ends) => {
+      streaming.sim.reset();
+      streaming.sim.script(script);
+      const answer = await callRaw(`${streaming.url}/v1/chat/completions`, { ...ASK, stream: true });
+      const receipt = await streaming.receipt(String(answer.headers['x-gateway-request-id']));
+      expect([answer.status, answer.ended]).toEqual([ends === 502 ? 502 : 200, 'complete']);
+      const events = answer.text.split(/\n\n|\r\r/).slice(0, -1);
+      if (ends === 'done') {
+        expect(events.at(-1)).toBe('data: [DONE]');
+        expect(events.filter((event) => event === 'data: [DONE]')).toHaveLength(1);
+        expect(answer.text.match(/"finish_reason":"/g)).toHaveLength(1);
+        expect(receipt.ended).toBe('complete');
+        return;
+      }
+      expect(answer.text).not.toContain('[DONE]');
+      const { error } = JSON.parse(ends === 502 ? answer.text : events.at(-1)!.slice('data: '.length));
+      expect(error).toMatchObject({ type: 'upstream_error', code: 'host_failed' });
+      expect(receipt.ended).toBe(ends === 502 ? 'failed' : 'upstream_error');
+      expect(receipt.cost_nanousd === 0).toBe(ends === 502);
+    });
+  });
+
+  describe('a host that is not there', () => {
+    test.each([false, true])('fails at once and costs nothing, stream: %s', async (stream) => {
+      const absent = await startHarness({ transport, hosts: () => [simHost({ url: 'http://127.0.0.1:1' })] });
+      const answer = await callRaw(`${absent.url}/v1/chat/completions`, { ...ASK, stream });
+      expect([answer.status, JSON.parse(answer.text).error.code]).toEqual([502, 'host_failed']);
+      expect(answer.text).not.toContain('127.0.0.1');
+      expect(await absent.newestReceipt()).toMatchObject({ ended: 'failed', costNanousd: 0n, attempts: 1 });
+      await absent.expectCleanBooks();
+      await absent.stop();
+    });
   });
 });

@@ -4,6 +4,7 @@ import { LIMITS } from '../src/limits.ts';
 import type { SimCall } from '../src/sim/sim.ts';
 import { type Harness, startHarness } from './harness.ts';
 import { StreamClient } from './stream-client.ts';
+import { TRANSPORTS } from './transports.ts';
 import { manyTurns, until } from './until.ts';
 
 /** How fast bytes go through, and what happens when one side is faster than the other. */
@@ -15,13 +16,15 @@ const BUFFERED_BYTES_MAX = 48 * 1024 * 1024;
 const HUGE_ASK = { ...ASK, n: 8, max_tokens: 16_384 };
 const HUGE_ANSWER = { words: 20_000, tokensPerChunk: 1 };
 
-describe.each(['drain', 'cancel'] as const)('from a host to %s when the client is gone', (onClientGone) => {
+const HOSTS = TRANSPORTS.flatMap((transport) => [['drain', transport] as const, ['cancel', transport] as const]);
+
+describe.each(HOSTS)('from a host to %s when the client is gone, over the %s transport', (onClientGone, transport) => {
   let clock: ManualClock;
   let harness: Harness;
 
   beforeAll(async () => {
     clock = new ManualClock(Date.UTC(2026, 10, 15));
-    harness = await startHarness({ clock, row: { onClientGone } });
+    harness = await startHarness({ clock, transport, row: { onClientGone } });
   });
   beforeEach(() => harness.sim.reset());
   afterEach(async () => {

@@ -191,7 +191,7 @@ describe('a bad file is refused by the path of the bad field', () => {
     ],
     ['bad origin', { origins: ['https://app.example/'] }, 'origins[0]: must be an origin'],
     ['not JSON', '{"listen": {port: 1}}', 'expected a key in double quotes but found p at line 1, column 13'],
-    ['same field twice', '{"data": "a", "data": "b"}', 'data stands twice'],
+    ['same field twice', '{"data": "a", "data": "b"}', 'data appears twice'],
   ])('%s', (_, content, expected) => {
     const file = write(content);
     const message = problems(() => load());
