@@ -25,7 +25,7 @@ const USAGE = {
 };
 const BILL: Bill = { usage: USAGE, costNanousd: 1n, costUsd: 1e-9, components: null };
 
-function open(client: Client, { wire, slots }: AnyRecording, memory: FrameMemory | null): StreamRelay {
+function open(client: Client, { wire, slots }: AnyRecording, memory: Memory): StreamRelay {
   const terms = {
     catalogModel: 'any',
     requestId: 'req_cut',
@@ -35,8 +35,9 @@ function open(client: Client, { wire, slots }: AnyRecording, memory: FrameMemory
     request: { model: 'any', input: 'Hello', messages: [] },
     quirks: slots,
     outputLimit: 4096,
+    parseEveryFrame: memory === 'off',
   };
-  if (client === wire) return WIRES[wire].relay.stream!.mend(memory === null ? terms : { ...terms, memory });
+  if (client === wire) return WIRES[wire].relay.stream!.mend(typeof memory === 'string' ? terms : { ...terms, memory });
   return new TranslatedStream(WIRES[client].hub!.client!, WIRES[wire].hub!.upstream!, terms, slots);
 }
 
@@ -50,9 +51,10 @@ function renamed(body: Buffer): Buffer {
   return id === undefined ? body : Buffer.from(text.replace(new RegExp(`"${id}\\w"`, 'g'), `"${id}_"`), 'latin1');
 }
 
-type Memory = FrameMemory | null;
+/** Shared with the streams before, the stream's own only, or every frame is parsed. */
+type Memory = FrameMemory | 'own' | 'off';
 
-function relay(client: Client, recording: AnyRecording, pieces: readonly Buffer[], memory: Memory = null): string {
+function relay(client: Client, recording: AnyRecording, pieces: readonly Buffer[], memory: Memory): string {
   const stream = open(client, recording, memory);
   const framer = new SseFramer(LIMITS.sseFrameBytesMax);
   const written: string[] = [];
@@ -74,7 +76,10 @@ function relay(client: Client, recording: AnyRecording, pieces: readonly Buffer[
 }
 
 function main(): number {
-  const { values } = parseArgs({ options: { stride: { type: 'string', default: '1' } } });
+  const { values } = parseArgs({
+    options: { stride: { type: 'string', default: '1' }, 'no-frame-memory': { type: 'boolean', default: false } },
+  });
+  const isOff = values['no-frame-memory'];
   const stride = Number(values.stride);
   const { recordings, hasCorpus } = allRecordings();
   if (!hasCorpus) process.stdout.write('../shared/corpus is not here: only the project’s own recordings are cut.\n');
@@ -84,12 +89,13 @@ function main(): number {
   for (const recording of recordings.filter(({ mode, answers }) => mode === 'stream' && answers === 1)) {
     for (const client of CLIENTS) {
       const bodies = [recording.body, renamed(recording.body)];
-      const wholes = bodies.map((body) => relay(client, recording, [body]));
+      const wholes = bodies.map((body) => relay(client, recording, [body], isOff ? 'off' : 'own'));
       const memory = new FrameMemory();
       for (let at = 1; at < recording.body.length; at += stride) {
         const body = bodies[cuts % 2]!;
         const whole = wholes[cuts++ % 2]!;
-        if (relay(client, recording, [body.subarray(0, at), body.subarray(at)], memory) === whole) continue;
+        if (relay(client, recording, [body.subarray(0, at), body.subarray(at)], isOff ? 'off' : memory) === whole)
+          continue;
         faults++;
         process.stdout.write(
           `${recording.wire} ${recording.id} for a client of ${client}: differs when cut at ${at}\n`,

@@ -14,6 +14,7 @@ async function main(): Promise<number> {
       seed: { type: 'string', default: '1' },
       from: { type: 'string', default: '0' },
       'in-flight': { type: 'string', default: '8' },
+      'no-frame-memory': { type: 'boolean', default: false },
     },
   });
   const startedMs = Date.now();
@@ -23,6 +24,7 @@ async function main(): Promise<number> {
     seed: readCount(values.seed, '--seed'),
     from: readCount(values.from, '--from'),
     inFlight: readCount(values['in-flight'], '--in-flight'),
+    frameMemory: !values['no-frame-memory'],
     onProgress: (done) => process.stderr.write(`${done} streams\n`),
   });
   process.stdout.write(write(report, Number(values.seed), Date.now() - startedMs));

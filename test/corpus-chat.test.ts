@@ -27,16 +27,25 @@ const own = ownRecordings();
 if (corpus === null) {
   test.skip('recorded hosts: ../shared/corpus is not here, so only the project’s own recordings are read', () => {});
 }
-describe('the project’s own recordings', () => readAll(own));
-describe.skipIf(corpus === null)('recorded hosts', () => readAll(corpus ?? []));
+describe('the project’s own recordings', () => readAll(own, true));
+describe.skipIf(corpus === null)('recorded hosts', () => readAll(corpus ?? [], true));
+describe('with frame_memory off, recorded streams', () => {
+  readAll(
+    [...own, ...(corpus ?? [])].filter(({ mode }) => mode === 'stream'),
+    false,
+  );
+});
 
-function readAll(recordings: readonly Recording[]): void {
+function readAll(recordings: readonly Recording[], frameMemory: boolean): void {
   const slotNames = [...new Set(recordings.map(({ slots }) => slots.readUsage))];
   for (const readUsage of slotNames) {
     describe(readUsage === undefined ? 'hosts that count as the wire does' : `hosts that count by ${readUsage}`, () => {
       let harness: Harness;
       beforeAll(async () => {
-        harness = await startHarness({ row: { slots: readUsage === undefined ? {} : { readUsage } } });
+        harness = await startHarness({
+          row: { slots: readUsage === undefined ? {} : { readUsage } },
+          config: { frameMemory },
+        });
       });
       afterAll(async () => {
         await harness.expectCleanBooks();

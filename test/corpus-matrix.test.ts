@@ -109,13 +109,20 @@ if (!hasCorpus)
 
 const slots = [...new Set(recordings.map((recording) => recording.slots.readUsage))];
 
-describe.each(slots)('hosts that count by %s', (readUsage) => {
+/** Same-wire chat streams are the only ones here that the frame memory touches. */
+const RUNS = slots.flatMap((readUsage) => [
+  { readUsage, frameMemory: true, clients: Object.keys(CLIENTS), modes: ['stream', 'buffered'] },
+  { readUsage, frameMemory: false, clients: ['chat'], modes: ['stream'] },
+]);
+
+describe.each(RUNS)('hosts that count by $readUsage, frame memory $frameMemory', (run) => {
+  const { readUsage, frameMemory, clients, modes } = run;
   let harness: Harness;
 
   beforeAll(async () => {
     harness = await startHarness({
       row: { slots: readUsage === undefined ? {} : { readUsage } },
-      config: { models: MODELS as never },
+      config: { models: MODELS as never, frameMemory },
     });
   });
 
@@ -124,8 +131,10 @@ describe.each(slots)('hosts that count by %s', (readUsage) => {
     await harness.stop();
   });
 
-  const served = recordings.filter((recording) => recording.slots.readUsage === readUsage && recording.answers === 1);
-  describe.each(Object.keys(CLIENTS))('and a client of %s', (client) => {
+  const served = recordings.filter(
+    ({ slots: { readUsage: rule }, answers, mode }) => rule === readUsage && answers === 1 && modes.includes(mode),
+  );
+  describe.each(clients)('and a client of %s', (client) => {
     test.each(served.map((recording) => [`${recording.wire} ${recording.id}`, recording] as const))(
       '%s',
       async (_id, recording) => {

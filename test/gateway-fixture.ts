@@ -154,6 +154,7 @@ export class GatewayFixture {
       countTokens: { count: async () => (counted === null ? null : { tokens: counted }) },
       observe: (record) => void this.records.push(record),
       limits: LIMITS_OF_CALLS,
+      frameMemory: true,
       shutdown: new Shutdown(),
       slots: new CallSlots(options.slots ?? { calls: null, streams: null }),
       prices: () => ({ catalog, priceId }),

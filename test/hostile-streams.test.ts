@@ -17,11 +17,14 @@ const STREAMS = 270;
 const SILENT = 30;
 const MB = 1024 * 1024;
 
-describe(`300 hostile streams, seed ${SEED}`, () => {
+describe.each([
+  ['on', true],
+  ['off', false],
+] as const)(`300 hostile streams, seed ${SEED}, frame memory %s,`, (_name, frameMemory) => {
   let report: StreamsReport;
 
   test('break nothing but themselves', async () => {
-    report = await streamsCampaign({ seed: SEED, count: STREAMS, silent: SILENT });
+    report = await streamsCampaign({ seed: SEED, count: STREAMS, silent: SILENT, frameMemory });
     expect(report.faults).toEqual([]);
     expect(report.cases).toBe(STREAMS + SILENT);
   }, 120_000);

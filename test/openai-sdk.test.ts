@@ -2,7 +2,7 @@ import OpenAI, { APIError } from 'openai';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { countsOf, priceCounts, readComponents } from './catalog-price.ts';
 import { type Harness, startHarness } from './harness.ts';
-import { TRANSPORTS } from './transports.ts';
+import { RELAY_SETTINGS } from './transports.ts';
 
 let harness: Harness;
 let client: OpenAI;
@@ -37,9 +37,9 @@ async function failureOf(call: Promise<unknown>): Promise<APIError> {
   return error;
 }
 
-describe.each(TRANSPORTS)('over the %s transport', (transport) => {
+describe.each(RELAY_SETTINGS)('over the $transport transport, frame memory $frameMemory', (settings) => {
   beforeAll(async () => {
-    harness = await startHarness({ transport });
+    harness = await startHarness({ transport: settings.transport, config: { frameMemory: settings.frameMemory } });
     client = harness.openai('unused');
   });
   beforeEach(() => harness.sim.reset());
@@ -341,7 +341,9 @@ describe.each(TRANSPORTS)('over the %s transport', (transport) => {
   });
 
   describe('a ceiling', () => {
-    const withCeiling = (nanousd: bigint | number) => ({ headers: { 'x-gateway-max-cost-nanousd': String(nanousd) } });
+    const withCeiling = (nanousd: bigint | number) => ({
+      headers: { 'x-gateway-max-cost-nanousd': String(nanousd) },
+    });
 
     test.each([
       ['plain', {}],

@@ -2,6 +2,12 @@ import { TRANSPORTS, type Transport } from '../src/config/config.ts';
 
 export { TRANSPORTS, type Transport };
 
+/** Each transport, and once with every frame parsed. */
+export const RELAY_SETTINGS: readonly { readonly transport: Transport; readonly frameMemory: boolean }[] = [
+  ...TRANSPORTS.map((transport) => ({ transport, frameMemory: true })),
+  { transport: 'own', frameMemory: false },
+];
+
 /** What a transport answers where it cannot answer as the other does. */
 interface Difference {
   readonly status: number;

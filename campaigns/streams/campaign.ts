@@ -19,6 +19,8 @@ export interface StreamsTerms {
   /** The number of the first, to make one of them happen again. */
   readonly from?: number;
   readonly inFlight?: number;
+  /** False: the gateway parses every frame. */
+  readonly frameMemory?: boolean;
   onProgress?(done: number): void;
 }
 
@@ -176,7 +178,7 @@ export async function streamsCampaign(terms: StreamsTerms): Promise<StreamsRepor
   const run = new Run(terms);
   const first = terms.from ?? 0;
   const warm = Math.min(first + WARM_UP, first + terms.count);
-  const world = await openWorld();
+  const world = await openWorld(terms.frameMemory ?? true);
   let heapGrowthBytes = 0;
   try {
     await run.runAll(world, first, warm);
@@ -196,7 +198,7 @@ export async function streamsCampaign(terms: StreamsTerms): Promise<StreamsRepor
 
 async function runSilent(run: Run): Promise<void> {
   const clock = new ManualClock(Date.UTC(2026, 10, 15));
-  const world = await openWorld(clock);
+  const world = await openWorld(run.terms.frameMemory ?? true, clock);
   try {
     await run.runSilences(world, clock);
   } finally {

@@ -106,11 +106,11 @@ function modelRow(wire: HostWire): ModelRow {
 }
 
 /** A real gateway before a host that means harm, with a model for every wire. */
-export async function openWorld(clock?: Clock): Promise<World> {
+export async function openWorld(frameMemory: boolean, clock?: Clock): Promise<World> {
   const host = await HostileHost.start();
   const harness = await startHarness({
     ...(clock !== undefined && { clock }),
-    config: { models: HOST_WIRES.map(modelRow) },
+    config: { models: HOST_WIRES.map(modelRow), frameMemory },
     hosts: () => HOST_WIRES.map((wire) => simHost(host, { name: modelName(wire), wires: [wire], simulated: false })),
   });
   return {

@@ -71,6 +71,7 @@ describe('defaults and precedence', () => {
       origins: 'https://app.example',
       logLevel: 'debug',
       transport: 'node',
+      frameMemory: 'false',
       sim: 'false',
     };
     const env = Object.fromEntries(SETTINGS.map((setting) => [setting.variable, values[setting.flag]]));
@@ -85,6 +86,7 @@ describe('defaults and precedence', () => {
       origins: ['https://app.example'],
       logLevel: 'debug',
       transport: 'node',
+      frameMemory: false,
       simulatedHost: false,
       hosts: [],
     });
@@ -334,7 +336,7 @@ test('docs/config.md names every setting that needs no file, and every limit wit
     expect(page).toMatch(new RegExp(`^\\| \`${name}\` \\| ${limit} \\|`, 'm'));
   }
   for (const setting of SETTINGS) {
-    const isOnByDefault = setting.flag === 'sim' || setting.flag === 'localHosts';
+    const isOnByDefault = ['sim', 'localHosts', 'frameMemory'].includes(setting.flag);
     const flag = flagName(setting.flag).replace('--', isOnByDefault ? '--no-' : '--');
     expect(page).toContain(`| \`${flag}\` | \`${setting.variable}\` |`);
   }

@@ -74,6 +74,8 @@ export interface Config {
   readonly health: HealthSettings;
   readonly loadLimits: ConfigLoadLimits;
   readonly retention: { readonly receiptsDays: number | null };
+  /** False: every frame of a stream is parsed, also those that repeat an earlier one. */
+  readonly frameMemory: boolean;
   readonly simulatedHost: boolean;
   /** Hosts that can be called; without keys if provider keys were not read. */
   readonly hosts: readonly ConfiguredHost[];
@@ -141,6 +143,7 @@ function assemble(
     health: readHealth(draft.health),
     loadLimits: readLoadLimits(draft.load_limits),
     retention: { receiptsDays: draft.retention.receipts_days },
+    frameMemory: draft.frame_memory,
     simulatedHost: draft.simulated_host,
     hosts: hosts.configured,
     guessedHosts: hosts.guessed,
@@ -262,6 +265,7 @@ export const SETTINGS: readonly Setting[] = [
   setting('origins', 'TOLLGATE_ORIGINS', list.pipe(originsSchema), (draft, origins) => (draft.origins = origins)),
   setting('logLevel', 'TOLLGATE_LOG_LEVEL', logLevelSchema, (draft, level) => (draft.log_level = level)),
   setting('transport', 'TOLLGATE_TRANSPORT', transportSchema, (draft, transport) => (draft.transport = transport)),
+  setting('frameMemory', 'TOLLGATE_FRAME_MEMORY', yesOrNo, (draft, wanted) => (draft.frame_memory = wanted)),
   setting('sim', 'TOLLGATE_SIM', yesOrNo, (draft, simulated) => (draft.simulated_host = simulated)),
   setting('localHosts', 'TOLLGATE_LOCAL_HOSTS', yesOrNo, (draft, wanted) => (draft.local_hosts = wanted)),
 ];

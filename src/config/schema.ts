@@ -93,6 +93,10 @@ export const configFileSchema = z
     load_limits: loadLimitsSchema.prefault({}),
     health: healthSchema.prefault({}),
     retention: retentionSchema.prefault({}),
+    frame_memory: z
+      .boolean()
+      .default(true)
+      .describe('Relay stream frames that repeat an earlier one without parsing them; false parses every frame.'),
     simulated_host: z.boolean().default(true).describe('Offer the simulated models.'),
     local_hosts: z
       .boolean()

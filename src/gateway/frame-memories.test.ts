@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type Harness, startHarness } from '../../test/harness.ts';
 import type { Candidate } from '../hosts/directory.ts';
 import { FrameMemory } from '../wires/frames/frame-memory.ts';
+import { RepeatedFrames } from '../wires/frames/repeated-frames.ts';
 import { frameMemoryOf } from './frame-memories.ts';
 
 test('keeps one memory for each candidate with reasoning and one without, shared with no other candidate', () => {
@@ -12,6 +13,18 @@ test('keeps one memory for each candidate with reasoning and one without, shared
   const memories = ways.map((way) => frameMemoryOf(...way));
   expect(new Set(memories).size).toBe(4);
   expect(ways.map((way) => frameMemoryOf(...way))).toEqual(memories);
+});
+
+test('with frame_memory off, no call uses or teaches a memory, and no frame is passed by its bytes', async () => {
+  const harness = await startHarness({ config: { frameMemory: false } });
+  const used = vi.spyOn(FrameMemory.prototype, 'noteUse');
+  const taught = vi.spyOn(FrameMemory.prototype, 'mayLearn');
+  const found = vi.spyOn(RepeatedFrames.prototype, 'find');
+  const body = { model: 'sim-gpt', stream: true, messages: [{ role: 'user', content: 'Hello' }], sim: { words: 20 } };
+  for (let call = 0; call < 2; call++) expect(await (await harness.post(body)).text()).toContain('[DONE]');
+  expect([used, taught, found].map(({ mock }) => mock.calls.length)).toEqual([0, 0, 0]);
+  vi.restoreAllMocks();
+  await harness.stop();
 });
 
 describe('calls of one model', () => {

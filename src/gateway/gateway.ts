@@ -33,6 +33,8 @@ export interface Gateway {
   /** Callers' own keys with providers. */
   readonly custody: Custody;
   readonly limits: CallLimits;
+  /** False: every frame of a stream is parsed, also those that repeat an earlier one. */
+  readonly frameMemory: boolean;
   readonly shutdown: Shutdown;
   readonly slots: CallSlots;
   readonly countTokens: Pick<TokenCounter, 'count'>;

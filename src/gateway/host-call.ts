@@ -35,6 +35,8 @@ export interface CallContext {
   readonly peek: Peek;
   readonly admission: Admission;
   readonly createdS: number;
+  /** False: every frame of a stream is parsed, also those that repeat an earlier one. */
+  readonly frameMemory: boolean;
 }
 
 /**
@@ -119,7 +121,10 @@ function sameWire(context: CallContext, candidate: Candidate): HostCall {
         reducesVectors,
         quirks: slots,
       }),
-    openStream: () => relay.stream!.mend({ ...terms, memory: frameMemoryOf(candidate, terms.hideReasoning) }),
+    openStream: () => {
+      const memory = context.frameMemory ? frameMemoryOf(candidate, terms.hideReasoning) : null;
+      return relay.stream!.mend(memory === null ? terms : { ...terms, memory });
+    },
     spliceResponse: (body) => relay.spliceResponse(body, terms),
     answerAsStream: (body) => relay.stream?.answerAsStream(body) ?? null,
     readError: (status, body) => relay.readError(status, body),
@@ -168,7 +173,10 @@ function translated(
   };
 }
 
-function relayTerms({ call, text, peek, admission, createdS }: CallContext, { host }: Candidate): RelayTerms {
+function relayTerms(
+  { call, text, peek, admission, createdS, frameMemory }: CallContext,
+  { host }: Candidate,
+): RelayTerms {
   return {
     catalogModel: admission.model.id,
     requestId: call.requestId,
@@ -177,5 +185,6 @@ function relayTerms({ call, text, peek, admission, createdS }: CallContext, { ho
     hideReasoning: peek.reasoning?.hideTrace ?? false,
     request: text.value,
     quirks: host.row.slots,
+    parseEveryFrame: !frameMemory,
   };
 }

@@ -52,11 +52,12 @@ export function understand(gateway: Gateway, call: Call, record: ExchangeRecord)
   const named = resolve(prices.catalog, call.caller, peek.model, (model) => servesRoute(model, peek.needs));
   if (named.kind === 'model') record.effectiveModel = named.model.id;
   const createdS = Math.floor(gateway.clock.nowMs() / 1000);
+  const { frameMemory } = gateway;
   const choosing =
     named.kind === 'unknown'
-      ? admitDeployment(gateway.custody, { call, text, peek, createdS }, named.refusal, record)
+      ? admitDeployment(gateway.custody, { call, text, peek, createdS, frameMemory }, named.refusal, record)
       : admitResolved(named, peek, counterFor(gateway, call, text), (admission) => {
-          const context = { call, text, peek, admission, createdS };
+          const context = { call, text, peek, admission, createdS, frameMemory };
           return prepareHostCalls(context, hostsFor(gateway, context));
         });
   const admitted = ({ admission, ways }: Chosen<HostCall[]>): Admitted => {

@@ -181,6 +181,7 @@ function buildCore(
     countTokens,
     observe,
     limits: config.limits,
+    frameMemory: config.frameMemory,
     shutdown,
     slots: new CallSlots(config.rateLimit, (what) => metrics.turnedAway(what)),
     prices: () => inForce.prices,

@@ -73,8 +73,10 @@ export interface RelayTerms {
   /** The caller's request, for wires whose answers depend on it or repeat it. */
   readonly request: unknown;
   readonly quirks: HostQuirks;
-  /** What earlier streams taught of this host's frames, for the same model, relayed alike; absent: nothing. */
+  /** What earlier streams taught about this host's frames, for the same model and terms; absent: nothing. */
   readonly memory?: FrameMemory;
+  /** Parses also the frames that repeat an earlier one of the same stream; the setting `frame_memory: false`. */
+  readonly parseEveryFrame?: boolean;
 }
 
 export interface RelayHalf {

@@ -10,6 +10,7 @@ export const SERVER_OPTIONS = [
   ['--operations-port <port>', 'port of health and metrics in hosted mode (9464), on loopback'],
   ['--log-level <level>', 'debug, info, warn, error or silent (info)'],
   ['--transport <name>', 'HTTP code to use: own or node (own)'],
+  ['--no-frame-memory', 'parse every frame of a stream, also those that repeat an earlier one'],
   ['--no-sim', 'do not offer the simulated models'],
   ['--no-local-hosts', 'do not look for model servers on the usual ports of this machine'],
 ] as const;

@@ -35,7 +35,7 @@ export function deploymentCall(context: CallContext, deployment: Deployment): Ho
   };
 }
 
-function relayTerms({ call, text, peek, createdS }: CallContext, name: string): RelayTerms {
+function relayTerms({ call, text, peek, createdS, frameMemory }: CallContext, name: string): RelayTerms {
   return {
     catalogModel: name,
     requestId: call.requestId,
@@ -44,6 +44,7 @@ function relayTerms({ call, text, peek, createdS }: CallContext, name: string): 
     hideReasoning: false,
     request: text.value,
     quirks: {},
+    parseEveryFrame: !frameMemory,
   };
 }
 

@@ -54,7 +54,7 @@ class MendedStream extends StreamState implements StreamRelay {
     const isRight = !changed && chunk.model === catalogModel && isPlain(frame);
     chunk.model = catalogModel;
     const written = isRight ? null : `data: ${JSON.stringify(chunk)}\n\n`;
-    if (hasBegun) this.known.forget();
+    if (hasBegun) this.known?.forget();
     if (!toldUsage) {
       if (begunBefore === 0 && !isSaid) this.learnOpening(frame, written);
       else if (!hasBegun && bytes > 0) this.#learn(frame, written, choices);

@@ -24,7 +24,8 @@ export class StreamState {
   relayedBytes = 0;
   terminal = false;
   error: HostError | null = null;
-  protected readonly known = new RepeatedFrames(wordsOf);
+  /** Null: every frame is parsed. */
+  protected readonly known: RepeatedFrames | null;
   readonly #usageRule: UsageRule;
   #id: string | null = null;
   #createdS: number | null = null;
@@ -39,6 +40,7 @@ export class StreamState {
 
   constructor(terms: RelayTerms) {
     this.terms = terms;
+    this.known = terms.parseEveryFrame === true ? null : new RepeatedFrames(wordsOf);
     this.#usageRule = usageRule(terms.quirks);
   }
 
@@ -53,9 +55,9 @@ export class StreamState {
   }
 
   repeated(bytes: Buffer, from: number): PassedFrames | null {
-    if (this.terminal) return null;
+    if (this.terminal || this.known === null) return null;
     const run = this.known.find(bytes, from);
-    if (run === null) return this.terms.memory === undefined ? null : this.#remembered(bytes, from);
+    if (run === null) return this.terms.memory === undefined ? null : this.#remembered(this.known, bytes, from);
     this.noteWords(run.wordBytes);
     return run;
   }
@@ -76,7 +78,7 @@ export class StreamState {
 
   /** Learns from a frame with words, for this stream and for later ones. */
   protected learn(frame: SseFrame, written: string | null, delta: Members): void {
-    const shape = this.known.learn(frame.raw, written, delta);
+    const shape = this.known?.learn(frame.raw, written, delta) ?? null;
     if (shape === null || !this.isOpen) return;
     const identity = this.#identityToLearn(frame, true);
     if (identity !== null) this.terms.memory!.learnWords(shape, identity);
@@ -164,8 +166,8 @@ export class StreamState {
     return choices.length === 1 && choices[0]!.index === 0 && choices[0]!.calls.length === 0;
   }
 
-  #remembered(bytes: Buffer, from: number): PassedFrames | null {
-    if (this.isOpen) return this.#recall(bytes, from);
+  #remembered(known: RepeatedFrames, bytes: Buffer, from: number): PassedFrames | null {
+    if (this.isOpen) return this.#recall(known, bytes, from);
     return this.#id === null ? this.#beginAsOthers(bytes, from) : null;
   }
 
@@ -179,9 +181,9 @@ export class StreamState {
     return opening.passed;
   }
 
-  #recall(bytes: Buffer, from: number): PassedFrames | null {
+  #recall(known: RepeatedFrames, bytes: Buffer, from: number): PassedFrames | null {
     if (this.#recollection === undefined) this.#recollection = this.#recollect();
-    const run = this.#recollection?.words(this.known, bytes, from) ?? null;
+    const run = this.#recollection?.words(known, bytes, from) ?? null;
     if (run !== null) {
       this.noteWords(run.wordBytes);
       return run;

@@ -45,7 +45,7 @@ class MendedStream extends StreamState implements StreamRelay {
     changed = this.#mendChunk(chunk, choices) || changed;
     if (changed && !hasBegun && choices.every(isHollow)) return null;
     const written = !changed && isPlain(frame) ? null : `data: ${JSON.stringify(chunk)}\n\n`;
-    if (hasBegun) this.known.forget();
+    if (hasBegun) this.known?.forget();
     else if (!toldUsage) this.#learn(frame, written, choices);
     return written ?? frame.raw;
   }
@@ -53,7 +53,7 @@ class MendedStream extends StreamState implements StreamRelay {
   /** Only what a later frame cannot change may be repeated for it: neither a beginning nor an end. */
   #learn({ raw }: SseFrame, written: string | null, choices: readonly Members[]): void {
     const choice = choices[0]!;
-    if (choices.length === 1 && choice.finish_reason === null) this.known.learn(raw, written, choice);
+    if (choices.length === 1 && choice.finish_reason === null) this.known?.learn(raw, written, choice);
   }
 
   /** Once per answer, and null until then. */

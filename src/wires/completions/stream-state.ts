@@ -17,7 +17,8 @@ export class StreamState {
   relayedBytes = 0;
   terminal = false;
   error: HostError | null = null;
-  protected readonly known = new RepeatedFrames(wordsOf);
+  /** Null: every frame is parsed. */
+  protected readonly known: RepeatedFrames | null;
   readonly #usageRule: UsageRule;
   /** Answers by their index, in the order the host first spoke of them. */
   readonly #begun = new Set<number>();
@@ -32,6 +33,7 @@ export class StreamState {
 
   constructor(terms: RelayTerms) {
     this.terms = terms;
+    this.known = terms.parseEveryFrame === true ? null : new RepeatedFrames(wordsOf);
     this.#usageRule = usageRule(terms.quirks);
   }
 
@@ -46,7 +48,7 @@ export class StreamState {
   }
 
   repeated(bytes: Buffer, from: number): PassedFrames | null {
-    const run = this.terminal ? null : this.known.find(bytes, from);
+    const run = this.terminal ? null : (this.known?.find(bytes, from) ?? null);
     if (run !== null) this.noteWords(run.wordBytes);
     return run;
   }

@@ -227,7 +227,7 @@ function escapesWithin(raw: Buffer, start: number, end: number): number {
 }
 
 function shapeOf(raw: Buffer, written: string | null, { names, text }: Words): Shape | null {
-  if (!isWholeByItself(raw)) return null;
+  if (!isWholeByItself(raw) || isPaddedTwice(raw)) return null;
   // As JSON is written; a host may spell its words otherwise, and then they are not found.
   const spelled = JSON.stringify(text);
   const members = names.map((name) => Buffer.from(`"${name}":${spelled}`));
@@ -295,6 +295,12 @@ function placesOf(bytes: Buffer, members: readonly Buffer[], wordsLength: number
     }
   }
   return places.length > 1 ? places.sort((left, right) => left - right) : places;
+}
+
+/** Then nobody can tell which of the two a repaired frame kept. */
+function isPaddedTwice(raw: Buffer): boolean {
+  const at = raw.indexOf(PADDING);
+  return at !== -1 && raw.indexOf(PADDING, at + 1) !== -1;
 }
 
 export function paddingIn(bytes: Buffer, from: number): { start: number; end: number } | null {

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { BILL, chunk, delta, feedPieces, RELAY_TERMS } from '../../../test/chat-wire.ts';
-import { FrameMemory } from '../frames/frame-memory.ts';
-import type { RelayTerms, StreamRelay } from '../wire.ts';
-import { mendStream } from './mend.ts';
+import { mendStream } from '../chat/mend.ts';
+import type { StreamRelay } from '../wire.ts';
+import { FrameMemory } from './frame-memory.ts';
 
 type Fields = Record<string, unknown>;
 
@@ -196,13 +196,11 @@ function textOf({ frame, how, words, padding }: Told, own: Identity, lineEnd: st
   return said.replaceAll('\n', lineEnd) + lineEnd + lineEnd;
 }
 
-const RELAYS: readonly [string, (terms: RelayTerms) => StreamRelay, boolean][] = [
-  ['mended', mendStream, false],
-  ['mended, without a trace,', mendStream, true],
-];
-
-describe.each(RELAYS)('%s streams of one host', (_name, open, hideReasoning) => {
-  test('come to the same, whatever earlier ones taught', () => {
+describe.each([
+  ['with reasoning', false],
+  ['without reasoning', true],
+])('streams of one host, %s,', (_name, hideReasoning) => {
+  test('come to the same with the frame memory as when every frame is parsed', () => {
     const runs = 2000;
     let helped = 0;
     fc.assert(
@@ -210,7 +208,9 @@ describe.each(RELAYS)('%s streams of one host', (_name, open, hideReasoning) => 
         const memory = new FrameMemory();
         const terms = { ...RELAY_TERMS, hideReasoning };
         for (const pieces of streams) {
-          expect(relayed(open({ ...terms, memory }), pieces)).toEqual(relayed(open(terms), pieces));
+          const parsed = relayed(mendStream({ ...terms, parseEveryFrame: true }), pieces);
+          expect(relayed(mendStream({ ...terms, memory }), pieces)).toEqual(parsed);
+          expect(relayed(mendStream(terms), pieces)).toEqual(parsed);
         }
         if (memory.used > 0) helped++;
       }),

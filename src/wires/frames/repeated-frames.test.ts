@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { LIMITS } from '../../limits.ts';
-import { RepeatedFrames } from '../frames/repeated-frames.ts';
-import { wordsOf } from './delta-text.ts';
+import { wordsOf } from '../chat/delta-text.ts';
+import { RepeatedFrames } from './repeated-frames.ts';
 
 const frame = (words: string, more = '') => Buffer.from(`data: {"n":1,"delta":{"content":"${words}"}${more}}\n\n`);
 const padded = (words: string, padding: string) => frame(words, `,"obfuscation":"${padding}"`);
@@ -153,6 +153,12 @@ describe('nothing is learned from', () => {
     const twice = (words: string) => `data: {"content":"${words}","x":{"content":"one"}}\n\n`;
     const frames = taught(Buffer.from(twice('one')), twice('one'), { content: 'one' });
     expect(frames.find(Buffer.from(twice('two')), 0)).toBeNull();
+  });
+
+  test('a frame with padding in two places, since a repaired frame may keep either of them', () => {
+    const raw = (inner: string) => frame('one', `,"provider":{"obfuscation":"${inner}"},"obfuscation":"xy"`);
+    const written = padded('one', 'xy').toString();
+    expect(taught(raw('xy'), written, { content: 'one' }).find(raw('leaked'), 0)).toBeNull();
   });
 
   test('a frame that was written without its words', () => {

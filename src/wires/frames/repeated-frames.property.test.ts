@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { BILL, chunk, delta, feedPieces, RELAY_TERMS } from '../../../test/chat-wire.ts';
 import type { UsageReading } from '../../canonical/usage.ts';
+import { mendStream } from '../chat/mend.ts';
 import { completions } from '../completions/index.ts';
 import type { RelayTerms, StreamRelay } from '../wire.ts';
-import { mendStream } from './mend.ts';
 
 interface Relayed {
   readonly sent: string;
@@ -18,12 +18,6 @@ function relayed(relay: StreamRelay, pieces: readonly Buffer[]): Relayed {
   const sent = feedPieces(relay, pieces);
   const { relayedBytes, usage, terminal } = relay;
   return { sent, closing: relay.closing(BILL), relayedBytes, usage, terminal };
-}
-
-/** The same relay, for whom every frame is new. */
-function readingAll(relay: StreamRelay): StreamRelay {
-  Object.defineProperty(relay, 'repeated', { value: undefined });
-  return relay;
 }
 
 function cut(bytes: Buffer, cuts: readonly number[]): Buffer[] {
@@ -117,11 +111,11 @@ describe.each(RELAYS)('a stream of %s', (_name, open, shapes, ends) => {
     );
   });
 
-  test('says the same as if every frame were read, whatever its line ends', () => {
+  test('says the same as if every frame were parsed, whatever its line ends', () => {
     const lineEnd = fc.constantFrom('\n', '\r\n', '\r');
     fc.assert(
       fc.property(streams(shapes, ends, lineEnd), cuts, terms, (frames, places, asked) => {
-        const { sent, ...read } = relayed(readingAll(open(asked)), frames);
+        const { sent, ...read } = relayed(open({ ...asked, parseEveryFrame: true }), frames);
         const { sent: sentInRuns, ...inRuns } = relayed(open(asked), cut(Buffer.concat(frames), places));
         expect(inRuns).toEqual(read);
         expect(chunksOf(sentInRuns)).toEqual(chunksOf(sent));

@@ -179,6 +179,20 @@ describe.each(RELAYS)('%s streams of one host', (_name, open, more) => {
   });
 });
 
+describe('parsing every frame', () => {
+  test('leaves no frame of a stream to its bytes, and sends and counts the same', () => {
+    const words = ['one', 'two', 'three', 'four'].map((content) => said(content));
+    const text = streamOf(1, opening, ...words, stopped, usageFrame);
+    const parsed = relayed(mendStream, null, text, { parseEveryFrame: true });
+    const quick = relayed(mendStream, null, text);
+    expect(parsed.read).toHaveLength(8);
+    expect(quick.read.length).toBeLessThan(8);
+    expect(parsed.sent).toBe(quick.sent);
+    expect(parsed.relay.usage).toEqual(quick.relay.usage);
+    expect(parsed.relay.relayedBytes).toBe(quick.relay.relayedBytes);
+  });
+});
+
 describe('a memory of frames', () => {
   test('keeps a few of them, however many kinds a host has', () => {
     const memory = new FrameMemory();
@@ -200,20 +214,6 @@ describe('a memory of frames', () => {
     const frames = [said('x', more), said('x', padded), { ...stopped, ...more }];
     relayed(mendStream, memory, streamOf(1, { ...opening, ...more }, ...frames));
     expect([memory.openings, memory.words, memory.ends]).toEqual([[], [], []]);
-  });
-
-  test('learns less from a host that never repeats itself, and gives it another chance', () => {
-    const memory = new FrameMemory();
-    const asked = Array.from({ length: 1000 }, () => memory.mayLearn());
-    const learned = asked.filter((may) => may).length;
-    expect(learned).toBeLessThan(50);
-    expect(asked.slice(500)).toContain(true);
-  });
-
-  test('goes on learning from a host whose frames were often known', () => {
-    const memory = new FrameMemory();
-    for (let use = 0; use < 1000; use++) memory.noteUse();
-    expect(Array.from({ length: 50 }, () => memory.mayLearn())).not.toContain(false);
   });
 
   test('keeps one of two frames that are alike', () => {
