@@ -26,7 +26,8 @@ export async function startPassThrough(upstreamPort: number): Promise<Contender>
 
 export async function startTollgate(terms: TollgateTerms, nodeFlags: readonly string[] = []): Promise<Contender> {
   const { child, hello } = await Child.ready<TollgateHello>(MEASURED_CORE, 'tollgate.ts', terms, nodeFlags);
-  return { name: 'Tollgate', child, port: hello.port, model: CATALOG_MODEL, headers: {} };
+  const name = terms.transport === 'own' ? 'Tollgate' : `Tollgate, ${terms.transport} transport`;
+  return { name, child, port: hello.port, model: CATALOG_MODEL, headers: {} };
 }
 
 /** The published package, outside this project's dependencies; null where it cannot be installed. */

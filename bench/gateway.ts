@@ -1,7 +1,8 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { loadavg, release } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { TRANSPORTS, type Transport } from '../src/config/config.ts';
 import { Child, canPin, OTHER_CORE } from './child.ts';
 import { type Contender, startNginx, startPassThrough, startPortkey, startTollgate } from './contenders.ts';
 import { fillStore } from './fill-store.ts';
@@ -37,28 +38,46 @@ const TIMES_PORTKEY = 6;
 async function main(folder: string): Promise<void> {
   say(`machine    ${JSON.stringify({ kernel: release(), ...describeMachine(folder) })}`);
   say(`store      ${rows} settled calls, ${values.accounts} accounts with a key each`);
-  const accounts = fillStore({ folder, calls: rows, accounts: Number(values.accounts) });
+  const first = storeFolder(folder, 'own');
+  mkdirSync(first);
+  const accounts = fillStore({ folder: first, calls: rows, accounts: Number(values.accounts) });
+  cpSync(first, storeFolder(folder, 'node'), { recursive: true });
   const keys = accounts.map(({ secret }) => secret);
   const { around, contenders } = await startAll(folder, keys);
-  const tollgate = contenders.find(({ name }) => name.startsWith('Tollgate'))!.child;
-  const before = await tollgate.ask<BooksReport>('verify', BOOKS_MS_MAX);
+  const gateways: Gateway[] = [];
+  for (const contender of contenders.filter(isTollgate)) {
+    const before = await contender.child.ask<BooksReport>('verify', BOOKS_MS_MAX);
+    gateways.push({ contender, before, answered: SHAPES.length });
+  }
   for (const contender of contenders) {
     for (const shape of SHAPES) await checkAnswer(contender, shape, keys[0]!, STREAM_CHUNKS);
   }
-  let answered = contenders.filter(({ child }) => child === tollgate).length * SHAPES.length;
   for (const contender of contenders) {
     for (const shape of SHAPES) {
       const warm = await warmUp(around, contender, shape, warmUpCalls);
-      if (contender.child === tollgate) answered += warm;
+      for (const gateway of gateways) if (gateway.contender === contender) gateway.answered += warm;
     }
   }
   say(`load       ${load()} after the warm-up`);
   const measured = await runRounds(around, contenders, rounds);
   say(`load       ${load()} after the last round`);
   for (const shape of SHAPES) say(`\n${shape}\n${renderTable(measured.filter((row) => row.shape === shape))}`);
-  const after = await tollgate.ask<BooksReport>('verify', BOOKS_MS_MAX);
-  answered += answeredBy(tollgate, measured);
-  report(before, after, answered, measured);
+  for (const { contender, before, answered } of gateways) {
+    const after = await contender.child.ask<BooksReport>('verify', BOOKS_MS_MAX);
+    report(contender.name, before, after, answered + answeredBy(contender.child, measured));
+  }
+  for (const shape of SHAPES) compareWithPortkey(shape, measured);
+}
+
+/** A contender whose receipts are counted. */
+interface Gateway {
+  readonly contender: Contender;
+  readonly before: BooksReport;
+  answered: number;
+}
+
+function isTollgate({ name }: { readonly name: string }): boolean {
+  return name.startsWith('Tollgate');
 }
 
 async function startAll(folder: string, keys: readonly string[]) {
@@ -80,12 +99,25 @@ async function startAll(folder: string, keys: readonly string[]) {
   const contenders = [
     direct,
     await startPassThrough(upstreamPort),
-    await startTollgate({ folder, upstreamPort }),
+    ...(await startTollgates(folder, upstreamPort)),
     ...(portkey === null ? [] : [portkey]),
     ...(nginx === null ? [] : [nginx]),
-  ].filter(({ name }) => name.includes('Tollgate') || name.includes(values.only));
+  ].filter(({ name }) => name.startsWith('Tollgate') || name.includes(values.only));
   const around: Surroundings = { upstream: upstream.child, load, keys, connections };
   return { around, contenders };
+}
+
+/** One for each transport, with stores of their own that are filled alike. */
+async function startTollgates(folder: string, upstreamPort: number): Promise<Contender[]> {
+  const contenders: Contender[] = [];
+  for (const transport of TRANSPORTS) {
+    contenders.push(await startTollgate({ folder: storeFolder(folder, transport), upstreamPort, transport }));
+  }
+  return contenders;
+}
+
+function storeFolder(folder: string, transport: Transport): string {
+  return join(folder, transport);
 }
 
 /** Interleaved, so that whatever else the machine does falls on all alike. */
@@ -104,20 +136,21 @@ function answeredBy(child: Child, measured: readonly Row[]): number {
     .reduce((sum, { answered }) => sum + answered, 0);
 }
 
-function report(before: BooksReport, after: BooksReport, answered: number, measured: readonly Row[]): void {
+function report(name: string, before: BooksReport, after: BooksReport, answered: number): void {
   const receipts = after.receipts - before.receipts;
   const isExact = receipts === answered && after.openHolds === 0 && after.violations.length === 0;
-  say(`\nreceipts   ${receipts} new in the store, ${answered} calls answered: ${isExact ? 'equal' : 'DIFFERENT'}`);
+  say(
+    `\n${name}\nreceipts   ${receipts} new in the store, ${answered} calls answered: ${isExact ? 'equal' : 'DIFFERENT'}`,
+  );
   say(`books      ${after.receipts} receipts, ${after.openHolds} open holds, ${after.violations.length} violations`);
   if (!isExact) process.exitCode = 1;
-  for (const shape of SHAPES) compareWithPortkey(shape, measured);
 }
 
 function compareWithPortkey(shape: Shape, measured: readonly Row[]): void {
   const ofShape = measured.filter((row) => row.shape === shape);
   const portkey = ofShape.find(({ name }) => name.includes('portkey'));
   if (portkey === undefined) return;
-  for (const row of ofShape.filter(({ name }) => name.startsWith('Tollgate'))) {
+  for (const row of ofShape.filter(isTollgate)) {
     const times = ratio(row, portkey, ({ perSecond }) => perSecond);
     const cpu = ratio(portkey, row, ({ cpuMicros }) => cpuMicros);
     const verdict = times >= TIMES_PORTKEY ? 'reached' : 'MISSED';

@@ -42,7 +42,7 @@ async function profileShape(folder: string, shape: Shape): Promise<void> {
   const load = await startLoad();
   const profiles = join(folder, 'profiles');
   const flags = ['--cpu-prof', `--cpu-prof-dir=${profiles}`, '--cpu-prof-interval=500'];
-  const tollgate = await startTollgate({ folder, upstreamPort: hello.port }, flags);
+  const tollgate = await startTollgate({ folder, upstreamPort: hello.port, transport: 'own' }, flags);
   const around = { upstream, load, keys, connections: 64 };
   await measure(around, tollgate, shape, WARM_UP_SECONDS);
   const startMicros = monotonicMicros();

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { ModelRow } from '../src/catalog/schema.ts';
-import { type Config, loadConfig } from '../src/config/config.ts';
+import { type Config, loadConfig, type Transport } from '../src/config/config.ts';
 import type { ConfiguredHost, HostRow } from '../src/hosts/host.ts';
 import { HOST_ROWS } from '../src/hosts/rows.ts';
 import { systemClock } from '../src/kit/clock.ts';
@@ -14,6 +14,7 @@ import { CATALOG_MODEL, UPSTREAM_MODEL } from './traffic.ts';
 export interface TollgateTerms {
   readonly folder: string;
   readonly upstreamPort: number;
+  readonly transport: Transport;
 }
 
 export interface TollgateHello {
@@ -26,7 +27,7 @@ export interface BooksReport {
   readonly violations: readonly string[];
 }
 
-const { folder, upstreamPort } = readTerms<TollgateTerms>();
+const { folder, upstreamPort, transport } = readTerms<TollgateTerms>();
 
 const running = await startGateway({
   config: hostedConfig(),
@@ -42,7 +43,7 @@ const running = await startGateway({
 await running.books.store.closeBooks(null);
 
 function hostedConfig(): Config {
-  const flags = { data: folder, port: '0', operationsPort: '0', hosted: true, sim: false };
+  const flags = { data: folder, port: '0', operationsPort: '0', hosted: true, sim: false, transport };
   // The limits are held, and out of reach.
   const rateLimit = { requestsPerSecond: 1_000_000, burst: 1_000_000, calls: null, streams: 1_000_000 };
   return {
