@@ -89,7 +89,7 @@ describe.each(HOSTS)('from a host to %s, over the %s transport', (onClientGone, 
     }
   });
 
-  test('in the middle of a stream, the host is heard out for its own count, or cut and estimated', async () => {
+  test('in the middle of a stream, the host is read to the end for its counts, or cut and estimated', async () => {
     harness.sim.script({ ...ANSWER, gate: 'chunk' });
     const client = new StreamClient(harness.url, STREAM_ASK);
     await harness.sim.waitForGate('chunk', 1);

@@ -63,7 +63,7 @@ describe('usage', () => {
     expect(usageOf([opening, ...words, DONE])).toEqual(reported);
   });
 
-  test('that is repeated counts by its last word', () => {
+  test('that is repeated counts by its last value', () => {
     const totals = [1, 2, 3].map((tokens) =>
       chunk([delta({ content: 'x' })], { usage: { ...USAGE, completion_tokens: tokens, total_tokens: undefined } }),
     );

@@ -94,7 +94,7 @@ describe('the identity of chunks', () => {
     for (const { id, created } of chunksIn(text)) expect([id, created]).toEqual(['chatcmpl-1', 1_790_000_000]);
   });
 
-  test('a chunk without choices that is no usage stays here', () => {
+  test('a chunk that has neither choices nor usage is not passed on', () => {
     const filter = { choices: [], created: 0, id: '', model: '', object: '', prompt_filter_results: [{}] };
     expect(sentOf([filter])).toBe('');
     relayed([filter, opening, said('x'), stopped, DONE]);
