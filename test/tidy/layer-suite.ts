@@ -4,7 +4,8 @@ import { describe, expect, test } from 'vitest';
 import { missingFiles, unnamedFolders, withLayerTable } from './architecture-page.ts';
 import { circlesIn, type Imports, importsOf } from './imports.ts';
 import { LAYERS, layerOf, refusalOfImport } from './layers.ts';
-import { PRODUCT, pathsUnder, ROOT, readText } from './source-files.ts';
+import { pathsUnder, ROOT } from './paths.ts';
+import { PRODUCT, readText } from './source-files.ts';
 
 const PATHS = PRODUCT.map(({ path }) => path);
 const IMPORTS: ReadonlyMap<string, Imports> = new Map(PRODUCT.map((file) => [file.path, importsOf(file, PATHS)]));

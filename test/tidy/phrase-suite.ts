@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { pathsUnder } from './paths.ts';
 import { areaOf, type Finding, NOT_CLEAN_YET, phrasesIn } from './phrases.ts';
-import { ALL, pathsUnder, readText } from './source-files.ts';
+import { ALL, readText } from './source-files.ts';
 
 const PAGES = [
   'README.md',

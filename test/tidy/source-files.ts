@@ -1,8 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join, relative, resolve } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { type Comment, type Program, parseSync } from 'oxc-parser';
-
-export const ROOT = resolve(import.meta.dirname, '../..');
+import { pathsUnder, ROOT } from './paths.ts';
 
 /** A TypeScript file, parsed when its tree is first needed. */
 export interface SourceFile {
@@ -30,12 +29,6 @@ export function sourceFile(path: string, text: string): SourceFile {
       return parse().comments;
     },
   };
-}
-
-/** Every path under a folder, files and folders, from the root of the repository. */
-export function pathsUnder(folder: string): string[] {
-  const entries = readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true });
-  return entries.map((entry) => relative(ROOT, join(entry.parentPath, entry.name))).toSorted();
 }
 
 export function readText(path: string): string {
