@@ -260,6 +260,8 @@ export const LIMITS = {
   socketPathBytesMax: 100,
   /** How long after its start a server first closes its books. */
   bookkeepingFirstMs: 60_000,
+  /** How soon maintenance that failed is tried again. */
+  bookkeepingRetryMs: 300_000,
   /** Longest list of betas a caller of the messages wire may name. */
   betaHeaderCharactersMax: 2_000,
   /** Answers of one completions call: its prompts times the answers each asks for. */
@@ -272,6 +274,8 @@ export const LIMITS = {
   /** Master keys known at once, and how long the command that gives them may take. */
   masterKeysMax: 16,
   masterKeyCommandMs: 10_000,
+  /** How long a host may take to answer `tollgate doctor`, which checks its key. */
+  hostKeyCheckMs: 5_000,
   /** How long a provider may take to answer for a key that is to be stored. */
   keyVerificationMs: 10_000,
   /** Rows sealed anew in one step, and how many of those that cannot be opened are named. */

@@ -53,7 +53,7 @@ const RUNS: readonly (readonly string[])[] = [
 const RUNS_WITH_KEYS: readonly (readonly string[])[] = [
   ['models'],
   ['keys', 'mint', '--account', 'ada', '--models', 'sim-gpt'],
-  ['doctor', '--port', '0'],
+  ['doctor', '--offline', '--port', '0'],
   ['config', 'check'],
 ];
 
@@ -104,7 +104,7 @@ async function tollgate(args: readonly string[]): Promise<CliRun> {
   const out: string[] = [];
   const err: string[] = [];
   const terminal = { writeOut: (text: string) => void out.push(text), writeErr: (text: string) => void err.push(text) };
-  const code = await runCli(args, env, compose({ terminal, cwd: folder, clock: systemClock }));
+  const code = await runCli(args, env, compose({ program: 'tollgate', terminal, cwd: folder, clock: systemClock }));
   return { code, out: out.join(''), err: err.join('') };
 }
 

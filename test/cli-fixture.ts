@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { buildCatalog } from '../src/catalog/catalog.ts';
 import { loadSimulatedFile } from '../src/catalog/load.ts';
 import type { Composition, FolderHeld, OpenServices } from '../src/cli/composition.ts';
+import type { Finding } from '../src/cli/finding.ts';
 import { runCli } from '../src/cli/run.ts';
 import type { Config, Environment } from '../src/config/config.ts';
 import { MasterKeyring } from '../src/custody/keyring.ts';
@@ -31,7 +32,10 @@ export class CliFixture {
   readonly keyFile = join(this.folder, 'master.key');
   readonly clock = new ManualClock(NOW_MS);
   readonly store = new MemoryStore(this.clock);
+  program = 'tollgate';
   readonly served: Config[] = [];
+  /** What `doctor` finds out about host keys. */
+  keyFindings: Finding[] = [];
   /** Emits `request` for everything that is asked of a server that does not answer. */
   readonly askedMeanwhile = new EventEmitter();
   /** How often books were opened, and closed again. */
@@ -82,7 +86,9 @@ export class CliFixture {
       examineDatabase: async ({ name }) => [{ check: 'server', status: 'ok', detail: name, remedy: null }],
       migrateDatabase: async () => ['1 ledger'],
       lookForHosts: async (config) => config,
+      examineKeys: async () => this.keyFindings,
       catalogFor: (config) => catalogFor(config, config.hosts),
+      program: this.program,
       terminal: { writeOut: (text) => void out.push(text), writeErr: (text) => void err.push(text) },
       cwd: this.folder,
       clock: this.#commandClock,

@@ -228,7 +228,8 @@ describe('the balance', () => {
     expect([response.status, response.headers.get('x-should-retry')]).toEqual([402, 'false']);
     const { error } = (await response.json()) as { error: { message: string; type: string; code: string } };
     expect(error).toMatchObject({ type: 'insufficient_allowance', code: 'insufficient_quota' });
-    expect(error.message).toContain('1000');
+    expect(error.message).toMatch(/^This call could cost up to \$0\.\d+ \(\d+ nanodollars\)/);
+    expect(error.message).toContain('the balance leaves $0.000001 (1000 nanodollars).');
   });
 });
 

@@ -1,4 +1,5 @@
 import { ratesFor } from '../money/cost.ts';
+import { formatUsd } from '../money/nanousd.ts';
 import type { Price, Rates } from '../money/price.ts';
 
 /** One rate at which a host costs more than callers pay, in nanodollars per million tokens. */
@@ -39,4 +40,11 @@ function dearerRate(host: Rates, caller: Rates): Omit<Loss, 'aboveInputTokens'> 
     if (hostRate > callerRate) return { rate, hostRate, callerRate };
   }
   return null;
+}
+
+/** Both rates, in dollars first, to follow the name of the host. */
+export function describeLoss({ rate, aboveInputTokens, hostRate, callerRate }: Loss, model: string): string {
+  const size = aboveInputTokens === 0 ? '' : ` above ${aboveInputTokens} input tokens`;
+  const dollars = `charges $${formatUsd(hostRate)} for ${rate}${size}, callers of ${model} pay $${formatUsd(callerRate)}`;
+  return `${dollars} (${hostRate} and ${callerRate} nanodollars per million tokens)`;
 }

@@ -7,6 +7,7 @@ import { formatRecord } from './table.ts';
 
 export interface BannerFacts {
   readonly config: Config;
+  readonly program: string;
   readonly catalog: Pick<Catalog, 'list' | 'find' | 'unpriced'>;
   readonly url: string;
   /** The address of health and metrics, when they have a listener of their own. */
@@ -64,7 +65,7 @@ function describeTrial(facts: BannerFacts): string {
   const body = JSON.stringify({ model: model.id, messages: [{ role: 'user', content: 'Hello' }] });
   const call = `curl -i ${facts.url}/v1/chat/completions${key} -H 'content-type: application/json' -d '${body}'`;
   const { hosted, store } = facts.config;
-  const steps = hosted ? [...mintingSteps(facts.config), call] : [call];
+  const steps = hosted ? [...mintingSteps(facts), call] : [call];
   const where = hosted && store !== null ? `, in a shell where TOLLGATE_STORE is set to ${store.name}` : '';
   return `Try it${note}${where}:\n\n${steps.map((step) => `  ${step}\n`).join('')}`;
 }
@@ -73,7 +74,7 @@ function describeTrial(facts: BannerFacts): string {
  * Commands that can be copied as they are. They name the data folder, because another shell may have another default.
  * They do not name a database: its URL may contain a password.
  */
-function mintingSteps({ program, dataFolder, store }: Config): string[] {
+function mintingSteps({ program, config: { dataFolder, store } }: BannerFacts): string[] {
   const books = store === null ? ` --data ${shellWord(dataFolder)}` : '';
   return [
     `${program} accounts create ada${books}`,

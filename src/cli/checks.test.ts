@@ -51,7 +51,7 @@ describe('the port', () => {
   afterEach(() => new Promise((resolve) => other.close(resolve)));
 
   test('taken by a stranger is a failure, taken by the server that has the books is as it should be', async () => {
-    const listen = { host: '127.0.0.1', port, operationsPort: 0 };
+    const listen = { host: '127.0.0.1', port, operationsHost: '127.0.0.1', operationsPort: 0 };
     expect(await checkPort(listen, null)).toMatchObject({ status: 'failure', remedy: 'choose another with --port' });
     const server = { pid: 7, url: `http://127.0.0.1:${port}`, socketPath: null, startedMs: 0 };
     expect(await checkPort(listen, server)).toMatchObject({
@@ -99,6 +99,15 @@ describe('doctor', () => {
     const { out } = await cli.run(['doctor', '--port', '0', '--json'], { OPENAI_API_KEY: 'hunter2' });
     expect(out).toContain('OPENAI_API_KEY');
     expect(out).not.toContain('hunter2');
+  });
+
+  test('reports host keys, and leaves them alone with --offline', async () => {
+    cli.keyFindings = [{ check: 'key of groq', status: 'failure', detail: 'rejected', remedy: 'set GROQ_API_KEY' }];
+    const { code, out, err } = await doctor();
+    expect([code, out]).toEqual([1, expect.stringMatching(/^key of groq +failure +rejected/m)]);
+    expect(err).toContain('key of groq: set GROQ_API_KEY');
+    const offline = await cli.run(['doctor', '--port', '0', '--offline']);
+    expect([offline.code, offline.out]).toEqual([0, expect.not.stringContaining('key of')]);
   });
 
   test('finds a store that admits nothing, a balance that cannot be, and no host at all', async () => {

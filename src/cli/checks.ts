@@ -3,12 +3,14 @@ import { createServer } from 'node:net';
 import { dirname } from 'node:path';
 import type { Config } from '../config/config.ts';
 import { inspectMasterKeys, MasterKeyError } from '../custody/master-keys.ts';
+import { shellWord } from '../kit/shell-words.ts';
 import { LIMITS } from '../limits.ts';
 import type { AccountView } from '../operator/view.ts';
 import type { Composition, Holder } from './composition.ts';
 import { describeHosts, describeMissingKeys } from './describe-hosts.ts';
 import { asFailure } from './failure.ts';
 import type { Finding } from './finding.ts';
+import { describeOpenFolder } from './folder-mode.ts';
 import { type Operator, withOperator } from './reach-operator.ts';
 
 const ok = (check: string, detail: string): Finding => ({ check, status: 'ok', detail, remedy: null });
@@ -54,8 +56,10 @@ export function checkDataFolder(folder: string): Finding {
   } catch {
     return failure('data folder', `${folder} is not writable`, 'run as its owner, or choose another with --data');
   }
+  const open = describeOpenFolder(folder);
+  if (open !== null) return failure('data folder', open.problem, open.remedy);
   if ((mode & 0o077) === 0) return ok('data folder', folder);
-  return warning('data folder', `other users can open ${folder}`, `chmod 700 ${folder}`);
+  return warning('data folder', `other users can open ${folder}`, `chmod 700 ${shellWord(folder)}`);
 }
 
 const GIB = 1024 ** 3;

@@ -41,8 +41,12 @@ export interface Composition {
   migrateDatabase(place: NonNullable<Config['store']>): Promise<string[]>;
   /** The same config with the local hosts that answered, and their models. */
   lookForHosts(config: Config): Promise<Config>;
+  /** Asks hosts that have a key, by a call that costs nothing, whether they accept it. */
+  examineKeys(hosts: Config['hosts']): Promise<Finding[]>;
   /** The models that a server with this config would serve. */
   catalogFor(config: Config): Catalog;
+  /** How the user started this program, like `npx tollgate`. */
+  readonly program: string;
   readonly terminal: Terminal;
   readonly cwd: string;
   readonly clock: Clock;

@@ -337,10 +337,10 @@ describe('serve', () => {
     writeFileSync(join(cli.folder, 'tollgate.config.json'), '{"log_level":"warn"}');
     await cli.run(['serve', '--port', '9', '--no-sim', '--allowed-hosts', 'a,b'], { TOLLGATE_HOSTED: 'true' });
     expect(cli.served).toMatchObject([
-      { listen: { port: 9 }, simulatedHost: false, allowedHosts: ['a', 'b'], hosted: true, logLevel: 'warn' },
+      { listen: { port: 9 }, hosts: [], allowedHosts: ['a', 'b'], hosted: true, logLevel: 'warn' },
     ]);
     await cli.run(['serve'], { TOLLGATE_SIM: 'false' });
-    expect(cli.served[1]?.simulatedHost).toBe(false);
+    expect(cli.served[1]?.hosts).toEqual([]);
   });
 
   test('does not begin with settings that are wrong', async () => {

@@ -42,7 +42,7 @@ export async function runCli(argv: readonly string[], env: Environment, composit
     } catch (error) {
       const failure = asFailure(error);
       exitCode = failure.exitCode;
-      session.say(describeFailure(failure, session.json));
+      session.say(describeFailure(failure, session));
     }
   };
   try {
@@ -79,7 +79,7 @@ function withOutput(command: Command, composition: Composition): Command {
   return command;
 }
 
-function describeFailure({ message, hint, exitCode }: CliFailure, json: boolean): string {
-  if (json) return JSON.stringify({ error: { message, hint, exit_code: exitCode } });
-  return hint === null ? message : `${message}\nTry: ${hint}`;
+function describeFailure({ message, hint, exitCode }: CliFailure, session: Session): string {
+  if (!session.json) return hint === null ? message : `${message}\nTry: ${hint}`;
+  return JSON.stringify({ error: { message, hint: hint && session.asTyped(hint), exit_code: exitCode } });
 }

@@ -1,9 +1,13 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { type Config, type Environment, loadConfig } from '../config/config.ts';
+import { shellWord } from '../kit/shell-words.ts';
 import type { Progress, VerbInput, VerbName } from '../operator/operator.ts';
 import type { Composition } from './composition.ts';
 import { type VerbAnswer, withOperator } from './reach-operator.ts';
+
+/** A command in a message: at its start, in quotes, or after a colon, up to the quote, the bracket or the line's end. */
+const COMMAND = /(^|"|: )tollgate ([^"\n)]+)/gm;
 
 /** One command as it runs: its flags, its output, and its access to the ledger. */
 export class Session {
@@ -34,9 +38,27 @@ export class Session {
     this.composition.terminal.writeOut(text.endsWith('\n') ? text : `${text}\n`);
   }
 
-  /** Writes a message to stderr. */
+  /** Writes a message to stderr, with commands as the user would type them. */
   say(text: string): void {
-    this.composition.terminal.writeErr(text.endsWith('\n') ? text : `${text}\n`);
+    const typed = this.asTyped(text);
+    this.composition.terminal.writeErr(typed.endsWith('\n') ? typed : `${typed}\n`);
+  }
+
+  /** Replaces commands in a text, like `tollgate keys list`, by what the user would type to run them on the same data. */
+  asTyped(text: string): string {
+    const { program } = this.composition;
+    return text.replace(COMMAND, (_, before: string, words: string) => `${before}${program} ${words}${this.#place()}`);
+  }
+
+  /** The flags that name data and config, as they were typed. A database's URL may contain a password. */
+  #place(): string {
+    const { data, config, store } = this.#flags;
+    const given = [
+      typeof data === 'string' ? ` --data ${shellWord(data)}` : '',
+      typeof store === 'string' ? ' --store URL' : '',
+      typeof config === 'string' ? ` --config ${shellWord(config)}` : '',
+    ];
+    return given.join('');
   }
 
   /** Runs one verb, in the running server or in this process. */

@@ -43,7 +43,7 @@ describe('defaults and precedence', () => {
   test('nothing said means local mode on the loopback port, with the limits the documents promise', () => {
     const config = load();
     expect(config.file).toBeNull();
-    expect(config.listen).toEqual({ host: '127.0.0.1', port: 8080, operationsPort: 9464 });
+    expect(config.listen).toEqual({ host: '127.0.0.1', port: 8080, operationsHost: '127.0.0.1', operationsPort: 9464 });
     expect(config.hosted).toBe(false);
     expect(config.dataFolder).toBe('/home/ada/.local/share/tollgate');
     expect(config.limits).toMatchObject({ firstFrameMs: 300_000, idleMs: 120_000, bufferedMs: 300_000 });
@@ -64,6 +64,7 @@ describe('defaults and precedence', () => {
     const values: Record<string, string> = {
       port: '7',
       host: 'localhost',
+      operationsHost: '10.0.0.9',
       operationsPort: '8',
       data: 'books',
       hosted: 'true',
@@ -79,7 +80,7 @@ describe('defaults and precedence', () => {
     const byVariable = load({ env });
     expect(byVariable).toEqual(load({ argvFlags }));
     expect(byVariable).toMatchObject({
-      listen: { host: 'localhost', port: 7, operationsPort: 8 },
+      listen: { host: 'localhost', port: 7, operationsHost: '10.0.0.9', operationsPort: 8 },
       dataFolder: join(cwd, 'books'),
       hosted: true,
       allowedHosts: ['a.example', 'b.example'],
@@ -87,7 +88,6 @@ describe('defaults and precedence', () => {
       logLevel: 'debug',
       transport: 'node',
       frameMemory: false,
-      simulatedHost: false,
       hosts: [],
     });
   });
@@ -283,9 +283,9 @@ describe('hosts and their keys', () => {
       ],
     });
     const hosts = load({ env: { B_KEY: 'from-env' } }).hosts;
-    expect(hosts.map((host) => host.key?.reveal() ?? null)).toEqual([null, 'in-file', 'from-env']);
-    expect(hosts[1]?.row.auth).toEqual({ header: 'api-key', scheme: null });
-    expect(hosts[1]?.local).toBe(false);
+    expect(hosts.map((host) => host.key?.reveal() ?? null)).toEqual(['in-file', 'from-env', null]);
+    expect(hosts[0]?.row.auth).toEqual({ header: 'api-key', scheme: null });
+    expect(hosts[0]?.local).toBe(false);
     expect(problems(() => load({ env: {} }))).toContain('hosts[1].key_env: names B_KEY, which is not set');
   });
 

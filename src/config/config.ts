@@ -50,12 +50,19 @@ export interface ConfigLimits {
   readonly shutdownMs: number;
   readonly requestHeadMs: number;
   readonly requestMs: number;
+  /** Concurrent calls to one host. */
+  readonly callsPerHost: number;
 }
 
 export interface Config {
   /** The file that was read; null when there was none. */
   readonly file: string | null;
-  readonly listen: { readonly host: string; readonly port: number; readonly operationsPort: number };
+  readonly listen: {
+    readonly host: string;
+    readonly port: number;
+    readonly operationsHost: string;
+    readonly operationsPort: number;
+  };
   /** Absolute. */
   readonly dataFolder: string;
   /** Null if the ledger is in the data folder. */
@@ -76,7 +83,6 @@ export interface Config {
   readonly retention: { readonly receiptsDays: number | null };
   /** False: every frame of a stream is parsed, also those that repeat an earlier one. */
   readonly frameMemory: boolean;
-  readonly simulatedHost: boolean;
   /** Hosts that can be called; without keys if provider keys were not read. */
   readonly hosts: readonly ConfiguredHost[];
   /** Local model servers that may run on their usual ports; probed at start. */
@@ -86,8 +92,6 @@ export interface Config {
   readonly models: readonly ModelRow[];
   readonly prices: ReadonlyMap<string, PriceRow>;
   readonly defaultModel: string | null;
-  /** How to start this program again, for hints that can be copied. */
-  readonly program: string;
 }
 
 export interface ConfigSources {
@@ -129,7 +133,12 @@ function assemble(
   const dataFolder = draft.data ?? defaultDataFolder(env);
   return {
     file,
-    listen: { host: draft.listen.host, port: draft.listen.port, operationsPort: draft.listen.operations_port },
+    listen: {
+      host: draft.listen.host,
+      port: draft.listen.port,
+      operationsHost: draft.listen.operations_host,
+      operationsPort: draft.listen.operations_port,
+    },
     dataFolder,
     store: readStore(draft.store),
     hosted,
@@ -144,15 +153,12 @@ function assemble(
     loadLimits: readLoadLimits(draft.load_limits),
     retention: { receiptsDays: draft.retention.receipts_days },
     frameMemory: draft.frame_memory,
-    simulatedHost: draft.simulated_host,
     hosts: hosts.configured,
     guessedHosts: hosts.guessed,
     hostsWithoutKey: hosts.withoutKey,
     models: draft.models,
     prices: new Map(Object.entries(draft.prices)),
     defaultModel: draft.default_model ?? null,
-    // A clone is run by npm, which provides the right Node; an installed program has a name of its own.
-    program: env.npm_package_name === 'tollgate' ? 'npm run -s tollgate --' : 'tollgate',
   };
 }
 
@@ -168,6 +174,7 @@ function readLimits(limits: ConfigFile['limits']): ConfigLimits {
     shutdownMs: limits.shutdown_ms,
     requestHeadMs: limits.request_head_ms,
     requestMs: limits.request_ms,
+    callsPerHost: limits.calls_per_host,
   };
 }
 
@@ -248,6 +255,12 @@ export const SETTINGS: readonly Setting[] = [
   setting('port', 'TOLLGATE_PORT', wholeNumber.pipe(portSchema), (draft, port) => (draft.listen.port = port)),
   setting('host', 'TOLLGATE_HOST', addressSchema, (draft, host) => (draft.listen.host = host)),
   setting(
+    'operationsHost',
+    'TOLLGATE_OPERATIONS_HOST',
+    addressSchema,
+    (draft, host) => (draft.listen.operations_host = host),
+  ),
+  setting(
     'operationsPort',
     'TOLLGATE_OPERATIONS_PORT',
     wholeNumber.pipe(portSchema),
@@ -307,7 +320,7 @@ function selectHosts(
 ): HostSelection {
   const selection = configureHosts(draft.hosts, {
     env: sources.env,
-    simulated: draft.simulated_host,
+    simulated: draft.simulated_host ?? (draft.hosted ? 'without-real-hosts' : true),
     readKeys: sources.providerKeys !== 'leave',
     guess: draft.local_hosts && !draft.hosted ? { ownPort: draft.listen.port } : null,
   });

@@ -98,7 +98,7 @@ describe('servers of one’s own', () => {
     expect(hostOf(config, 'llamacpp')?.row.baseUrl).toBe('http://localhost:9090/v1');
     expect(names(config.guessedHosts)).toEqual(['vllm', 'lmstudio']);
     const hosted = load({ hosted: true }, { ...env, TOLLGATE_MASTER_KEY: 'A'.repeat(43) });
-    expect(names(hosted.hosts)).toEqual(['ollama', 'llamacpp', 'sim']);
+    expect(names(hosted.hosts)).toEqual(['ollama', 'llamacpp']);
   });
 
   test('are hosts when the file names them, at their usual address or another', () => {
@@ -149,7 +149,8 @@ describe('a host that costs more than callers pay', () => {
   const OWN = { name: 'own', base_url: 'https://own.example/v1' };
   const served = (more: object) => ({ ...OWN, models: [{ id: 'm', price: { input: 6, output: 9 }, ...more }] });
   const prices = { m: { input: 5, output: 9 } };
-  const told = '"own" charges 6 for input, callers of m pay 5 (nanodollars per million tokens)';
+  const told =
+    '"own" charges $0.000000006 for input, callers of m pay $0.000000005 (6 and 5 nanodollars per million tokens)';
 
   test('is refused by its path, with both prices', () => {
     expect(problems({ hosts: [served({})], prices })).toContain(`hosts[0].models[0].price: ${told}`);
@@ -175,13 +176,36 @@ describe('a host that costs more than callers pay', () => {
     const file = { prices: { 'gpt-oss-120b': { input: 1, output: 1 } } };
     expect(problems(file)).toBe('');
     const known = problems(file, { GROQ_API_KEY: 'k' });
-    expect(known).toMatch(/prices\.gpt-oss-120b: "groq" charges \d+ for input, callers of gpt-oss-120b pay 1 /);
+    expect(known).toMatch(
+      /prices\.gpt-oss-120b: "groq" charges \$[\d.]+ for input, callers of gpt-oss-120b pay \$0.000000001 /,
+    );
     expect(problems({ ...file, hosts: [{ name: 'groq', allow_loss: true }] }, { GROQ_API_KEY: 'k' })).toBe('');
   });
 
   test('free models of one’s own machine may not cost anything either', () => {
     const near = { ...served({}), base_url: 'http://localhost:1/v1' };
-    expect(problems({ hosts: [near] })).toContain('"own" charges 6 for input, callers of m pay 0');
+    expect(problems({ hosts: [near] })).toContain('"own" charges $0.000000006 for input, callers of m pay $0.00');
+  });
+});
+
+describe('the simulated host in hosted mode', () => {
+  const key = { OPENAI_API_KEY: 'k' };
+  const own = { name: 'own', base_url: 'https://own.example/v1' };
+
+  test('is offered while there is no real host, and no longer once there is one', () => {
+    expect(names(load({ hosted: true }).hosts)).toEqual(['sim']);
+    expect(names(load({ hosted: true }, key).hosts)).toEqual(['openai']);
+    expect(names(load({ hosted: true, hosts: [own] }).hosts)).toEqual(['own']);
+  });
+
+  test('is offered beside real hosts if the operator asks for it', () => {
+    expect(names(load({ hosted: true, simulated_host: true }, key).hosts)).toEqual(['openai', 'sim']);
+    expect(names(load({ hosted: true }, { ...key, TOLLGATE_SIM: 'true' }).hosts)).toEqual(['openai', 'sim']);
+    expect(names(load({ hosted: true }, key, { argvFlags: { sim: true } }).hosts)).toEqual(['openai', 'sim']);
+  });
+
+  test('is offered beside real hosts in local mode', () => {
+    expect(names(load({}, key).hosts)).toEqual(['openai', 'sim']);
   });
 });
 

@@ -1,5 +1,5 @@
 import { loadCatalogFile } from '../catalog/load.ts';
-import { findLoss, type Loss } from '../catalog/loss.ts';
+import { describeLoss, findLoss, type Loss } from '../catalog/loss.ts';
 import { readPrice } from '../catalog/rows.ts';
 import type { ModelRow, PriceRow } from '../catalog/schema.ts';
 import type { ConfiguredHost } from '../hosts/host.ts';
@@ -29,10 +29,8 @@ export function lossProblems(
   });
 }
 
-function describe({ host, model }: Offer, { rate, aboveInputTokens, hostRate, callerRate }: Loss): string {
-  const size = aboveInputTokens === 0 ? '' : ` above ${aboveInputTokens} input tokens`;
-  const prices = `"${host}" charges ${hostRate} for ${rate}${size}, callers of ${model} pay ${callerRate}`;
-  return `${prices} (nanodollars per million tokens); set a higher price, or "allow_loss": true`;
+function describe({ host, model }: Offer, loss: Loss): string {
+  return `"${host}" ${describeLoss(loss, model)}; set a higher price, or "allow_loss": true`;
 }
 
 /** Prices that models of the file give for their hosts. */

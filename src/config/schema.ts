@@ -37,6 +37,9 @@ function milliseconds(usual: number, meaning: string) {
 const listenSchema = z.strictObject({
   host: addressSchema.default('127.0.0.1').describe('Address to listen on; any address but loopback needs "hosted".'),
   port: portSchema.default(8080).describe('Port to listen on; 0 picks any free port.'),
+  operations_host: addressSchema
+    .default('127.0.0.1')
+    .describe('Address of health and metrics in hosted mode; they need no key, so expose it to trusted networks only.'),
   operations_port: portSchema.default(9464).describe('Port of health and metrics in hosted mode.'),
 });
 
@@ -50,6 +53,12 @@ const limitsSchema = z.strictObject({
   drain_ms: milliseconds(60_000, 'How long a host may finish its response after the client has disconnected.'),
   shutdown_ms: milliseconds(30_000, 'How long running calls may continue after the stop signal.'),
   request_head_ms: milliseconds(30_000, "How long a client may take to send a request's headers."),
+  calls_per_host: z
+    .int()
+    .min(1)
+    .max(65_535)
+    .default(LIMITS.hostConnectionsMax)
+    .describe('Concurrent calls to one host; further calls wait.'),
   request_ms: milliseconds(120_000, 'How long a client may take to send a whole request.'),
 });
 
@@ -97,7 +106,12 @@ export const configFileSchema = z
       .boolean()
       .default(true)
       .describe('Relay stream frames that repeat an earlier one without parsing them; false parses every frame.'),
-    simulated_host: z.boolean().default(true).describe('Offer the simulated models.'),
+    simulated_host: z
+      .boolean()
+      .optional()
+      .describe(
+        'Offer the simulated models; by default always in local mode, in hosted mode only without a real host.',
+      ),
     local_hosts: z
       .boolean()
       .default(true)

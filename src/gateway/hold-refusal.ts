@@ -1,5 +1,6 @@
 import { invalidKey } from '../accounts/authenticate.ts';
 import { GatewayError } from '../canonical/errors.ts';
+import { describeAmount } from '../money/nanousd.ts';
 import { largestOutputLimit } from '../money/worst-case.ts';
 import type { HoldRefusal } from '../store/store.ts';
 import type { Peek } from '../wires/peek.ts';
@@ -17,21 +18,22 @@ export function refusalOfHold(
   admission: Admission,
   peek: Peek,
 ): GatewayError {
-  const worst = `This call could cost up to ${admission.worstNanousd} nanodollars`;
+  const worst = `This call could cost up to ${describeAmount(admission.worstNanousd)}`;
+  const available = describeAmount(availableNanousd ?? 0n);
   const remedy = remedyFor(reason, admission, peek, availableNanousd ?? 0n);
   switch (reason) {
     case 'cost_ceiling':
       return new GatewayError('cost_ceiling_exceeded', {
         param: CEILING_HEADER,
-        message: `${worst}, more than its ceiling of ${availableNanousd}. ${remedy}`,
+        message: `${worst}, more than its ceiling of ${available}. ${remedy}`,
       });
     case 'key_cap':
       return new GatewayError('key_spend_cap_exceeded', {
-        message: `${worst}; this key's spend cap leaves ${availableNanousd}. ${remedy}`,
+        message: `${worst}; this key's spend cap leaves ${available}. ${remedy}`,
       });
     case 'balance':
       return new GatewayError('insufficient_allowance', {
-        message: `${worst}; the balance leaves ${availableNanousd}. ${remedy}`,
+        message: `${worst}; the balance leaves ${available}. ${remedy}`,
       });
     case 'out_of_range':
       return new GatewayError('invalid_value', {

@@ -24,7 +24,8 @@ export interface HostSelection {
 
 export interface HostOptions {
   readonly env: Environment;
-  readonly simulated: boolean;
+  /** Whether the simulated host is offered. */
+  readonly simulated: boolean | 'without-real-hosts';
   readonly readKeys: boolean;
   /** Whether servers on usual ports are to be looked for, and the port that is our own. */
   readonly guess: { readonly ownPort: number } | null;
@@ -39,6 +40,7 @@ export function configureHosts(entries: readonly HostEntry[], options: HostOptio
     if (entryOf(entry.name) !== at) selection.refuse(at, 'name', 'stands twice; a host has one entry');
     else if (!isBuiltIn(entry.name)) selection.addOwn(entry, at);
   });
+  selection.addSimulated(HOST_ROWS);
   return selection;
 }
 
@@ -67,7 +69,6 @@ class Selection implements HostSelection {
     const entry = entries[at];
     if (builtIn.simulated) {
       if (entry !== undefined) this.refuse(at, 'name', 'is the name of the simulated host, which cannot be changed');
-      else if (this.#options.simulated) this.#add(builtIn, undefined, null);
       return;
     }
     const row = this.#withAddress(entry === undefined ? builtIn : readHostEntry(entry, builtIn), entry);
@@ -75,6 +76,13 @@ class Selection implements HostSelection {
     if (row.baseUrl !== '' && (found !== null || row.local !== undefined)) this.#add(row, entry, found);
     else if (row.local === undefined) this.withoutKey.push(row);
     else this.#guess(row);
+  }
+
+  /** Last, because it may depend on whether there is a real host. */
+  addSimulated(rows: readonly HostRow[]): void {
+    const { simulated } = this.#options;
+    if (simulated === false || (simulated === 'without-real-hosts' && this.configured.length > 0)) return;
+    for (const row of rows) if (row.simulated) this.#add(row, undefined, null);
   }
 
   addOwn(entry: HostEntry, at: number): void {

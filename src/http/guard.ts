@@ -1,9 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { isIP } from 'node:net';
 import { GatewayError } from '../canonical/errors.ts';
 
 export interface GuardTerms {
   /** Local mode trusts the loopback interface, so a web page in the user's browser must not be able to borrow it. */
   readonly local: boolean;
+  /** Accepts a Host header that is an IP address: a rebinding DNS name cannot send one. */
+  readonly allowsAddresses?: boolean;
   readonly allowedHosts: readonly string[];
   readonly allowedOrigins: readonly string[];
 }
@@ -15,7 +18,8 @@ export function checkOrigin(headers: IncomingHttpHeaders, terms: GuardTerms): Ga
   const origin = headers.origin;
   if (terms.local) {
     const host = hostName(headers.host ?? '');
-    if (!LOOPBACK_NAMES.has(host) && !terms.allowedHosts.includes(host)) return forbiddenHost(host);
+    const isAddress = terms.allowsAddresses === true && isIP(host.replace(/^\[|\]$/g, '')) !== 0;
+    if (!isAddress && !LOOPBACK_NAMES.has(host) && !terms.allowedHosts.includes(host)) return forbiddenHost(host);
     if (origin !== undefined && !isOwnOrigin(origin, terms) && !terms.allowedOrigins.includes(origin)) {
       return forbiddenOrigin();
     }

@@ -24,9 +24,12 @@ export interface OperationsTerms {
   readonly answers: OperationsAnswers;
 }
 
-/** The operator's own loopback port, for who calls this machine by one of its names: no page of a browser may read it. */
+/**
+ * The operator's own port for health and metrics. Requests name it by an address or an allowed host name, so that no page
+ * in a browser can read it under a name of its own.
+ */
 export function buildOperations({ createHttpServer, allowedHosts, patience, answers }: OperationsTerms): HttpServer {
-  const guard = { local: true, allowedHosts, allowedOrigins: [] };
+  const guard = { local: true, allowsAddresses: true, allowedHosts, allowedOrigins: [] };
   const answer = (request: InboundRequest, response: OutboundResponse): void => {
     const refused = checkHead(request) ?? checkOrigin(request.headers, guard);
     const path = pathOf(request.url);

@@ -14,20 +14,23 @@ export interface BookkeepingTerms {
 
 /** Maintenance while the server runs: closes the ledger once a day, deletes old idempotency keys every hour. */
 export function keepBooks({ config, clock, log }: BookkeepingTerms, store: Store): { stop(): void } {
+  const close = async (): Promise<void> => {
+    const { receiptsDays } = config.retention;
+    const { closed, forgotten } = await store.closeBooks(
+      receiptsDays === null ? null : clock.nowMs() - receiptsDays * DAY_MS,
+    );
+    log.info({ closed, forgotten }, 'Ledger closed.');
+  };
+  const sweep = async (): Promise<void> => {
+    log.debug({ swept: await store.sweepIdempotencyKeys() }, 'Expired idempotency keys deleted.');
+  };
+  const failed = (error: unknown, what: string): void =>
+    log.error({ ...errorFields(error), retry_ms: LIMITS.bookkeepingRetryMs }, what);
   const timers = [
-    repeat(clock, DAY_MS, () => {
-      const { receiptsDays } = config.retention;
-      store
-        .closeBooks(receiptsDays === null ? null : clock.nowMs() - receiptsDays * DAY_MS)
-        .then(({ closed, forgotten }) => log.info({ closed, forgotten }, 'Ledger closed.'))
-        .catch((error: unknown) => log.error(errorFields(error), 'Closing the ledger failed.'));
-    }),
-    repeat(clock, LIMITS.idempotencySweepMs, () => {
-      store
-        .sweepIdempotencyKeys()
-        .then((swept) => log.debug({ swept }, 'Expired idempotency keys deleted.'))
-        .catch((error: unknown) => log.error(errorFields(error), 'Deleting expired idempotency keys failed.'));
-    }),
+    repeat(clock, DAY_MS, close, (error) => failed(error, 'Closing the ledger failed; it is tried again.')),
+    repeat(clock, LIMITS.idempotencySweepMs, sweep, (error) =>
+      failed(error, 'Deleting expired idempotency keys failed; it is tried again.'),
+    ),
   ];
   return {
     stop: () => {
@@ -36,12 +39,26 @@ export function keepBooks({ config, clock, log }: BookkeepingTerms, store: Store
   };
 }
 
-/** Runs soon after the start, because a process may not live as long as the period. */
-function repeat(clock: Clock, periodMs: number, run: () => void): Timer {
+/** Runs soon after the start, because a process may not live as long as the period, and soon again after a failure. */
+function repeat(clock: Clock, periodMs: number, run: () => Promise<void>, onFailure: (error: unknown) => void): Timer {
+  let isCancelled = false;
   let timer = clock.after(LIMITS.bookkeepingFirstMs, again, { unref: true });
   function again(): void {
-    timer = clock.after(periodMs, again, { unref: true });
-    run();
+    run().then(
+      () => later(periodMs),
+      (error: unknown) => {
+        onFailure(error);
+        later(LIMITS.bookkeepingRetryMs);
+      },
+    );
   }
-  return { cancel: () => timer.cancel() };
+  function later(ms: number): void {
+    if (!isCancelled) timer = clock.after(ms, again, { unref: true });
+  }
+  return {
+    cancel: () => {
+      isCancelled = true;
+      timer.cancel();
+    },
+  };
 }

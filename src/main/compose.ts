@@ -9,18 +9,19 @@ import { withLocalHosts } from './local-hosts.ts';
 import { catalogFor } from './prices.ts';
 
 export interface ComposeTerms {
+  readonly program: string;
   readonly terminal: Terminal;
   readonly cwd: string;
   readonly clock: Clock;
 }
 
 /** Everything that commands need, built from the real store, network and clock. */
-export function compose({ terminal, cwd, clock }: ComposeTerms): Composition {
+export function compose({ program, terminal, cwd, clock }: ComposeTerms): Composition {
   return {
     // The server's packages are loaded on demand, because other commands start faster without them.
     serve: async (config, options) => {
       const { serve } = await import('./serve.ts');
-      return serve({ ...options, config, clock, terminal });
+      return serve({ ...options, config, program, clock, terminal });
     },
     openServices: (config) => openServices(config, clock),
     copyStore: async (terms) => (await import('./copy-store.ts')).copyStore(terms, clock),
@@ -28,7 +29,9 @@ export function compose({ terminal, cwd, clock }: ComposeTerms): Composition {
     examineDatabase: async (place) => (await import('./examine-store.ts')).examinePostgres(place, clock),
     migrateDatabase: async (place) => (await import('./examine-store.ts')).migrateDatabase(place),
     lookForHosts: (config) => withLocalHosts(config, clock, null),
+    examineKeys: async (hosts) => (await import('./examine-keys.ts')).examineKeys(hosts, clock),
     catalogFor: (config) => catalogFor(config, config.hosts),
+    program,
     terminal,
     cwd,
     clock,

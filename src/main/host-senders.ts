@@ -12,12 +12,18 @@ interface KeepingSender extends Sender {
 
 /** The connections to the operator's hosts: over the configured transport, or through proxies, always with undici. */
 export class HostSenders {
+  /** To one host. */
+  readonly #connectionsMax: number;
   readonly #direct: KeepingSender;
   /** By the proxy's URL. They stay until the end, though a reload may have left one without hosts. */
   readonly #proxied = new Map<string, KeepingSender>();
 
-  constructor(transport: Transport) {
-    this.#direct = transport === 'own' ? new HostConnections() : new UndiciClient({ resends: true });
+  constructor(transport: Transport, connectionsMax: number) {
+    this.#connectionsMax = connectionsMax;
+    this.#direct =
+      transport === 'own'
+        ? new HostConnections({ connectionsMax })
+        : new UndiciClient({ resends: true, connectionsMax });
   }
 
   senderFor({ proxy }: Pick<ConfiguredHost, 'proxy'>): Sender {
@@ -25,7 +31,11 @@ export class HostSenders {
     const url = proxy.url.reveal();
     let sender = this.#proxied.get(url);
     if (sender === undefined) {
-      sender = new UndiciClient({ resends: true, proxy: { url, name: proxy.name } });
+      sender = new UndiciClient({
+        resends: true,
+        connectionsMax: this.#connectionsMax,
+        proxy: { url, name: proxy.name },
+      });
       this.#proxied.set(url, sender);
     }
     return sender;

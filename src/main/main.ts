@@ -1,3 +1,4 @@
+import { programName } from '../cli/program-name.ts';
 import { runCli } from '../cli/run.ts';
 import { processEnvironment } from '../config/config.ts';
 import { systemClock } from '../kit/clock.ts';
@@ -10,5 +11,8 @@ export function main(argv: readonly string[]): Promise<number> {
     writeErr: (text: string) => void process.stderr.write(text),
     isLive: process.stderr.isTTY === true,
   };
-  return runCli(argv, processEnvironment(), compose({ terminal, cwd: process.cwd(), clock: systemClock }));
+  const env = processEnvironment();
+  const cwd = process.cwd();
+  const program = programName({ env, script: process.argv[1] ?? null, cwd });
+  return runCli(argv, env, compose({ program, terminal, cwd, clock: systemClock }));
 }

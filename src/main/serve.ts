@@ -1,6 +1,7 @@
 import { banner } from '../cli/banner.ts';
 import type { Composition } from '../cli/composition.ts';
 import { EXIT } from '../cli/exit-codes.ts';
+import { describeOpenFolder } from '../cli/folder-mode.ts';
 import { type Config, ConfigError, describeProblem } from '../config/config.ts';
 import { MasterKeyError } from '../custody/master-keys.ts';
 import type { ConfiguredHost } from '../hosts/host.ts';
@@ -14,6 +15,7 @@ import { type Running, startGateway } from './start.ts';
 
 export interface ServeTerms {
   readonly config: Config;
+  readonly program: string;
   readonly json: boolean;
   readonly clock: Clock;
   readonly terminal: Composition['terminal'];
@@ -26,6 +28,11 @@ const STDOUT = 1;
 /** Serves until a signal stops it; resolves to the exit code. */
 export async function serve(terms: ServeTerms): Promise<number> {
   const { clock, terminal } = terms;
+  const open = describeOpenFolder(terms.config.dataFolder);
+  if (open !== null) {
+    terminal.writeErr(`${open.problem}, and with it to the ledger. Run: ${open.remedy}\n`);
+    return EXIT.usage;
+  }
   const log = createLog({ level: terms.config.logLevel, destination: STDOUT });
   const isSimulated = terms.config.hosts.some(({ row }) => row.simulated);
   // The simulator takes longer to start than local hosts take to answer, so do both at once.
@@ -47,7 +54,7 @@ export async function serve(terms: ServeTerms): Promise<number> {
     return explainFailure(error, config, terminal);
   }
   terminal.writeErr(
-    banner({ config, catalog: running.catalog, url: running.url, operationsUrl: running.operationsUrl }),
+    banner({ ...terms, config, catalog: running.catalog, url: running.url, operationsUrl: running.operationsUrl }),
   );
   if (terms.json) terminal.writeOut(`${JSON.stringify({ url: running.url, operations_url: running.operationsUrl })}\n`);
   if (running.voidedHolds > 0) log.warn({ holds: running.voidedHolds }, 'Holds of an earlier process released.');
@@ -60,9 +67,11 @@ export async function serve(terms: ServeTerms): Promise<number> {
 }
 
 function withAddresses(hosts: readonly ConfiguredHost[], simulator: Simulator | null): ConfiguredHost[] {
-  return hosts.map((host) =>
-    host.row.simulated && simulator !== null ? { ...host, row: { ...host.row, baseUrl: `${simulator.url}/v1` } } : host,
-  );
+  return hosts.flatMap((host) => {
+    if (!host.row.simulated) return [host];
+    // A reload may offer the simulated host although its process was not started.
+    return simulator === null ? [] : [{ ...host, row: { ...host.row, baseUrl: `${simulator.url}/v1` } }];
+  });
 }
 
 /** An invalid config is logged, and the old one stays in effect. */

@@ -57,9 +57,22 @@ function start(listen: Config['listen']) {
   });
 }
 
+test('health and metrics listen on the address that is set, and answer who calls them by it', async () => {
+  const running = await start({ host: '127.0.0.1', port: 0, operationsHost: '127.0.0.2', operationsPort: 0 });
+  try {
+    expect(new URL(running.operationsUrl!).hostname).toBe('127.0.0.2');
+    const answer = await fetch(`${running.operationsUrl}/metrics`);
+    expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining('tollgate_')]);
+  } finally {
+    await running.stop();
+  }
+});
+
 test('a gateway whose second port is taken gives up the first, and the data folder', async () => {
   const port = await freePort();
-  await expect(start({ host: '127.0.0.1', port, operationsPort: portOf(taken) })).rejects.toThrow('EADDRINUSE');
+  await expect(
+    start({ host: '127.0.0.1', port, operationsHost: '127.0.0.1', operationsPort: portOf(taken) }),
+  ).rejects.toThrow('EADDRINUSE');
   await close(await listen(port));
   const lock = lockFolder(folder, { pid: 1, url: null, socketPath: null, startedMs: 0 });
   expect(lock).toHaveProperty('release');

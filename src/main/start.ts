@@ -94,7 +94,7 @@ async function serveBooks(
   cleanup: Cleanup,
 ): Promise<Running> {
   const { config, clock } = terms;
-  const egress = new HostSenders(config.transport);
+  const egress = new HostSenders(config.transport, config.limits.callsPerHost);
   cleanup.add(() => egress.close());
   const senderFor = (host: ConfiguredHost) => egress.senderFor(host);
   const health = new HostsHealth(config.health, clock, (event) => tellHostEvent(event, terms.log, core.metrics.hosts));
@@ -246,9 +246,9 @@ async function openListeners(
   return openAll(async (cleanup) => {
     // All are closed together, in an order of their own: closing one that does not listen yet does nothing.
     cleanup.add(close);
-    const { host, port, operationsPort } = config.listen;
+    const { host, port, operationsHost, operationsPort } = config.listen;
     const url = await server.listen({ host, port });
-    const operationsUrl = (await operations?.listen({ host: '127.0.0.1', port: operationsPort })) ?? null;
+    const operationsUrl = (await operations?.listen({ host: operationsHost, port: operationsPort })) ?? null;
     if (socketPath !== null) control = await openControlSocket(socketPath, verbsOf(terms, books, core, gate, url));
     return { url, operationsUrl, close };
   });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { formatUsd, INT64_MAX, parseNanousd, parseUsd, usdNumber } from './nanousd.ts';
+import { describeAmount, formatUsd, INT64_MAX, parseNanousd, parseUsd, usdNumber } from './nanousd.ts';
 
 describe('an amount in a header', () => {
   it('is decimal digits within int64', () => {
@@ -78,4 +78,16 @@ it('a number of dollars is the nearest to the exact amount, zero included', () =
       expect(usdNumber(BigInt(nanousd))).toBe(nanousd / 1e9);
     }),
   );
+});
+
+it.each([
+  [524_560_003n, '$0.52456 (524560003 nanodollars)'],
+  [22_350n, '$0.00002235 (22350 nanodollars)'],
+  [999_999_999n, '$1.00 (999999999 nanodollars)'],
+  [12_345_678_900_000n, '$12345.68 (12345678900000 nanodollars)'],
+  [5_250_000_000n, '$5.25 (5250000000 nanodollars)'],
+  [0n, '$0.00 (0 nanodollars)'],
+  [-1_500_000_000n, '-$1.50 (-1500000000 nanodollars)'],
+])('describes %d nanodollars for people, dollars first', (nanousd, text) => {
+  expect(describeAmount(nanousd)).toBe(text);
 });

@@ -29,6 +29,18 @@ export function formatUsd(nanousd: bigint): string {
   return `${sign}${amount / NANOUSD_PER_USD}.${decimals}`;
 }
 
+const SIGNIFICANT_DIGITS = 5;
+const NANOUSD_PER_CENT = 10_000_000n;
+
+/** An amount for people: dollars to five digits, but never coarser than a cent, then the exact nanodollars. */
+export function describeAmount(nanousd: bigint): string {
+  const digits = String(nanousd < 0n ? -nanousd : nanousd).length;
+  const step = 10n ** BigInt(Math.max(0, digits - SIGNIFICANT_DIGITS));
+  const coarsest = step < NANOUSD_PER_CENT ? step : NANOUSD_PER_CENT;
+  const half = nanousd < 0n ? -coarsest / 2n : coarsest / 2n;
+  return `$${formatUsd(((nanousd + half) / coarsest) * coarsest)} (${nanousd} nanodollars)`.replace('$-', '-$');
+}
+
 /** For the one field that callers expect as a number of dollars: the nearest one to the exact amount. */
 export function usdNumber(nanousd: bigint): number {
   const whole = Number(nanousd);

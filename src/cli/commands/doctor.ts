@@ -11,10 +11,10 @@ import { SERVER_OPTIONS } from './serve.ts';
 export const doctorCommand: CommandSpec = {
   name: 'doctor',
   summary: 'check the installation for problems; exits with 1 if something would keep Tollgate from working',
-  options: SERVER_OPTIONS,
+  options: [['--offline', 'do not call hosts to check their keys'], ...SERVER_OPTIONS],
   examples: ['tollgate doctor', 'tollgate doctor --data ./data --json'],
-  async run(session) {
-    const findings = await examine(session);
+  async run(session, _args, options) {
+    const findings = await examine(session, options.offline === true);
     const ok = findings.every(({ status }) => status !== 'failure');
     session.show({ text: JSON.stringify({ object: 'doctor', ok, checks: findings }), result: findings }, (rows) =>
       formatTable(FINDING_COLUMNS, rows),
@@ -24,11 +24,11 @@ export const doctorCommand: CommandSpec = {
   },
 };
 
-async function examine(session: Session): Promise<Finding[]> {
+async function examine(session: Session, isOffline: boolean): Promise<Finding[]> {
   const node = checkNode(process.versions.node);
   const settings = readSettings(session);
   if (!(settings instanceof ConfigError))
-    return [node, describeSettings(settings), ...(await examineWith(session, settings))];
+    return [node, describeSettings(settings), ...(await examineWith(session, settings, isOffline))];
   const detail = settings.message.replaceAll('\n', '; ');
   return [node, { check: 'config', status: 'failure', detail, remedy: 'fix it, then run "tollgate config check"' }];
 }
@@ -46,7 +46,7 @@ function describeSettings(config: Config): Finding {
   return { check: 'config', status: 'ok', detail: config.file ?? 'no config file; using defaults', remedy: null };
 }
 
-async function examineWith(session: Session, config: Config): Promise<Finding[]> {
+async function examineWith(session: Session, config: Config, isOffline: boolean): Promise<Finding[]> {
   const books = await checkBooks(session.composition, config);
   const place =
     config.store === null
@@ -57,6 +57,7 @@ async function examineWith(session: Session, config: Config): Promise<Finding[]>
     checkMasterKey(config),
     ...books.findings,
     checkHosts(await session.composition.lookForHosts(config)),
+    ...(isOffline ? [] : await session.composition.examineKeys(config.hosts)),
     await checkPort(config.listen, books.server),
   ];
 }

@@ -7,10 +7,12 @@ export const SERVER_OPTIONS = [
   ['--hosted', 'serve other people: every call needs a key'],
   ['--allowed-hosts <names>', 'Host headers to accept besides localhost, separated by commas'],
   ['--origins <origins>', 'web origins that may call, separated by commas'],
-  ['--operations-port <port>', 'port of health and metrics in hosted mode (9464), on loopback'],
+  ['--operations-host <address>', 'address of health and metrics in hosted mode (127.0.0.1)'],
+  ['--operations-port <port>', 'port of health and metrics in hosted mode (9464)'],
   ['--log-level <level>', 'debug, info, warn, error or silent (info)'],
   ['--transport <name>', 'HTTP code to use: own or node (own)'],
   ['--no-frame-memory', 'parse every frame of a stream, also those that repeat an earlier one'],
+  ['--sim', 'offer the simulated models in hosted mode although there is a real host'],
   ['--no-sim', 'do not offer the simulated models'],
   ['--no-local-hosts', 'do not look for model servers on the usual ports of this machine'],
 ] as const;

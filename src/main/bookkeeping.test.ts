@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest';
+import { ManualClock } from '../kit/clock.ts';
+import { createLog } from '../kit/log.ts';
+import { LIMITS } from '../limits.ts';
+import { MemoryStore } from '../store/memory/memory-store.ts';
+import { keepBooks } from './bookkeeping.ts';
+
+const DAY_MS = 86_400_000;
+
+/** Closings of the ledger, of which the first ones fail. */
+function start(failures: number) {
+  const clock = new ManualClock(Date.UTC(2026, 10, 15));
+  const log: Record<string, unknown>[] = [];
+  const store = new MemoryStore(clock);
+  const closings: number[] = [];
+  store.closeBooks = async () => {
+    closings.push(clock.monotonicMs());
+    if (closings.length <= failures) throw new Error('The disk is full.');
+    return { closed: 0, forgotten: 0 };
+  };
+  const keeper = keepBooks(
+    {
+      config: { retention: { receiptsDays: null } },
+      clock,
+      log: createLog({ level: 'info', destination: { write: (line) => void log.push(JSON.parse(line)) } }),
+    },
+    store,
+  );
+  /** Lets a closing end, which takes some promises, before time goes on. */
+  const advance = async (ms: number): Promise<void> => {
+    clock.advance(ms);
+    for (let turn = 0; turn < 10; turn++) await Promise.resolve();
+  };
+  return { clock, closings, log, keeper, advance };
+}
+
+test('the ledger is closed soon after the start, and then once a day', async () => {
+  const { closings, advance } = start(0);
+  await advance(LIMITS.bookkeepingFirstMs);
+  await advance(DAY_MS - 1);
+  expect(closings).toEqual([LIMITS.bookkeepingFirstMs]);
+  await advance(1);
+  expect(closings).toHaveLength(2);
+});
+
+test('a closing that failed is tried again within minutes, and logged, until it succeeds', async () => {
+  const { closings, log, advance } = start(2);
+  await advance(LIMITS.bookkeepingFirstMs);
+  await advance(LIMITS.bookkeepingRetryMs);
+  await advance(LIMITS.bookkeepingRetryMs);
+  await advance(LIMITS.bookkeepingRetryMs);
+  const first = LIMITS.bookkeepingFirstMs;
+  expect(closings).toEqual([first, first + LIMITS.bookkeepingRetryMs, first + 2 * LIMITS.bookkeepingRetryMs]);
+  expect(LIMITS.bookkeepingRetryMs).toBeLessThanOrEqual(10 * 60_000);
+  expect(log.map(({ level, msg }) => [level, msg])).toEqual([
+    ['error', 'Closing the ledger failed; it is tried again.'],
+    ['error', 'Closing the ledger failed; it is tried again.'],
+    ['info', 'Ledger closed.'],
+  ]);
+});
+
+test('nothing is tried again once it was stopped, not even by a closing under way', async () => {
+  const { clock, keeper, advance } = start(1);
+  clock.advance(LIMITS.bookkeepingFirstMs);
+  keeper.stop();
+  await advance(0);
+  expect(clock.pendingTimers).toBe(0);
+});
