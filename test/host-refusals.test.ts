@@ -70,7 +70,7 @@ describe('keys that hosts refuse', () => {
     world.script('northern', { status: 400, errorBody });
     for (let calls = 0; calls < 2; calls++) expect(await world.served()).toBe('eastern');
     expect(world.sims.northern.received()).toBe(2);
-    expect(world.told(/spoke of our account/)).toMatchObject([{ host: 'northern' }, { host: 'northern' }]);
+    expect(world.told(/rejected our account/)).toMatchObject([{ host: 'northern' }, { host: 'northern' }]);
   });
 
   test('when none is left callers see 502, then 503, never what hosts said; a reload tries again', async () => {

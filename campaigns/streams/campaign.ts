@@ -40,7 +40,7 @@ const FAULTS_KEPT = 200;
 const WARM_UP = 100;
 
 /** What is logged when something happened that no line of code was meant for. */
-const SURPRISES = /unexpectedly|nobody foresaw|cannot keep its promises/;
+const SURPRISES = /unexpectedly|cannot keep its promises/;
 
 class Run {
   readonly terms: StreamsTerms;

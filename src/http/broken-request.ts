@@ -3,7 +3,7 @@ import { errorEnvelope, GatewayError } from '../canonical/errors.ts';
 import { errorLines } from '../gateway/refuse.ts';
 import type { Breakage } from '../http1/server.ts';
 
-/** The whole answer to such bytes, in the common envelope; no wire is known, and no request has an id. */
+/** The complete response to bytes that did not become a request: the common error envelope, without a request id. */
 export function answerBroken(why: Breakage): string {
   const error = errorOf(why);
   const body = JSON.stringify(errorEnvelope(error));
@@ -14,14 +14,16 @@ export function answerBroken(why: Breakage): string {
 function errorOf(why: Breakage): GatewayError {
   switch (why) {
     case 'unreadable':
-      return new GatewayError('bad_request', { message: 'This is no HTTP request that can be read.' });
+      return new GatewayError('bad_request', { message: 'Malformed HTTP request.' });
     case 'head_too_long':
       return new GatewayError('request_head_too_large', {
-        message: 'The headers are too long. Send fewer or shorter.',
+        message: 'The headers are too long. Send fewer or shorter ones.',
       });
     case 'too_slow':
       return new GatewayError('request_timeout', { message: 'The request took too long to arrive.' });
     case 'tunnel':
-      return new GatewayError('method_not_allowed', { message: 'This is no proxy: CONNECT is not answered.' });
+      return new GatewayError('method_not_allowed', {
+        message: 'CONNECT is not supported: this server is not a proxy.',
+      });
   }
 }

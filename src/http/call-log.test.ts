@@ -53,7 +53,7 @@ const anyRecord: fc.Arbitrary<ExchangeRecord> = fc.record({
   totalMs: ms,
 });
 
-test('a call makes a line of JSON that says all of it, whatever its texts hold', () => {
+test('writes every field of a call as one line of valid JSON, whatever characters they hold', () => {
   fc.assert(
     fc.property(anyRecord, (record) => {
       const lines: string[] = [];

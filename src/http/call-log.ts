@@ -4,7 +4,7 @@ import { formatId } from '../kit/ids.ts';
 import { type Log, quoted, WrittenFields } from '../kit/log.ts';
 import { inOnePiece } from '../kit/one-piece.ts';
 
-/** One line a request: who, what, how it ended and what it cost; no word of the prompt or the answer, no secret. */
+/** Writes one line per call: who, what, how it ended and what it cost. Never prompt text, response text or a secret. */
 export function logCall(log: Log, record: ExchangeRecord): void {
   const fields = new WrittenFields(membersOf(record));
   if (record.status >= 500 || record.lossReason !== null) log.warn(fields, 'call');
@@ -12,7 +12,7 @@ export function logCall(log: Log, record: ExchangeRecord): void {
   if (record.fault !== null || record.tries !== null || record.lossReason !== null) raiseAlarm(log, record);
 }
 
-/** Written by hand: for so many members JSON.stringify takes longer, and every call pays for it. */
+/** Built by hand, because JSON.stringify takes longer and every call pays for it. */
 function membersOf(record: ExchangeRecord): string {
   const { usage, tries, fault, lossReason } = record;
   const mishaps =
@@ -25,15 +25,15 @@ function membersOf(record: ExchangeRecord): string {
       : `,"fresh_tokens":${usage.freshTokens},"cache_read_tokens":${usage.cacheReadTokens}` +
         `,"cache_write_tokens":${usage.cacheWriteTokens + usage.cacheWrite1hTokens},"output_tokens":${usage.outputTokens}`;
   return (
-    `"request_id":"${record.requestId}",${payerOf(record.caller)},${usual.textOf(record)}${mishaps}${tokens}` +
+    `"request_id":"${record.requestId}",${payerOf(record.caller)},${shared.textOf(record)}${mishaps}${tokens}` +
     `,"cost_nanousd":${Number(record.costNanousd)},"held_nanousd":${Number(record.heldNanousd)}` +
     `,"held_after_ms":${msText(record.heldAfterMs)},"answered_after_ms":${msText(record.answeredAfterMs)}` +
     `,"settled_after_ms":${msText(record.settledAfterMs)},"total_ms":${msText(record.totalMs)}`
   );
 }
 
-/** What most calls have in common with the one before: the texts of the last one are kept. */
-class UsualText {
+/** Most calls share these fields with the call before, so the text of the last one is kept. */
+class SharedText {
   #last: ExchangeRecord | null = null;
   #text = '';
 
@@ -44,7 +44,7 @@ class UsualText {
   }
 }
 
-const usual = new UsualText();
+const shared = new SharedText();
 
 function areAlike(one: ExchangeRecord, other: ExchangeRecord): boolean {
   return (
@@ -71,7 +71,7 @@ function whatHappened(record: ExchangeRecord): string {
   );
 }
 
-/** Who pays, as it is written for every call of a key; the row of a key stays the same object while it is in memory. */
+/** The account and key of a call as log text, by the key's row, which stays the same object while it is in memory. */
 const PAYERS = new WeakMap<NonNullable<Caller['key']>, string>();
 
 function payerOf(caller: Caller): string {
@@ -89,7 +89,7 @@ function payerText({ accountId, keyId }: Caller): string {
   return `"account":"${formatId('acct_', accountId)}","key":${key}`;
 }
 
-/** With two decimals at most; whole numbers are written quicker than fractions. */
+/** At most two decimals. Formatting a whole number is faster than formatting a fraction. */
 function msText(ms: number | null): string {
   if (ms === null) return 'null';
   const hundredths = Math.round(ms * 100);
@@ -99,17 +99,20 @@ function msText(ms: number | null): string {
 
 const FRACTIONS = Array.from({ length: 100 }, (_, hundredths) => String(hundredths / 100).slice(1));
 
-/** What somebody must mend and is told of nowhere else: hosts that speak of our account in a 400, counts that nobody can bill. */
+/** Logs an error for faults that need the operator: a 400 that is about our account, token counts that cannot be billed. */
 function raiseAlarm(log: Log, { requestId, host, fault, tries, lossReason }: ExchangeRecord): void {
   const fields = { request_id: requestId, host, fault: fault ?? undefined };
   for (const attempt of tries ?? [{ host, outcome: fault }]) {
     if (!attempt.outcome?.startsWith('credentials 400')) continue;
-    log.error({ ...fields, host: attempt.host }, 'A host spoke of our account with it: check key and credit.');
+    log.error(
+      { ...fields, host: attempt.host },
+      'A host rejected our account in a 400 response. Check its key and credit.',
+    );
   }
-  if (lossReason === 'host_usage_unusable') log.error(fields, 'A host sent token counts that nobody can bill.');
+  if (lossReason === 'host_usage_unusable') log.error(fields, 'A host sent token counts that cannot be billed.');
 }
 
-/** A request that was no call, or never became one. */
+/** A request that did not become a call. */
 export interface RequestRecord {
   readonly requestId: string;
   readonly method: string;

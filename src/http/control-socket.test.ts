@@ -16,7 +16,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-test('the socket is closed to others from the moment it is there, whatever the process makes otherwise', async () => {
+test('creates the socket without access for other users, whatever the umask of the process', async () => {
   const path = join(folder, 'control.sock');
   const opening = openControlSocket(path, () => Promise.resolve({ status: 200, body: '{}' }));
   // Nothing has been awaited: the socket has only just been made.
@@ -27,7 +27,7 @@ test('the socket is closed to others from the moment it is there, whatever the p
   await new Promise((closed) => server.close(closed));
 });
 
-test('a socket that cannot be made leaves the mask as it was', async () => {
+test('restores the umask when the socket cannot be created', async () => {
   const nowhere = join(folder, 'missing', 'control.sock');
   await expect(openControlSocket(nowhere, () => Promise.resolve({ status: 200, body: '' }))).rejects.toThrow();
   expect(process.umask()).toBe(0);

@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { LIMITS } from '../limits.ts';
 
-/** What one operator verb answers: a status and JSON text. */
+/** The response to one operator verb: a status and JSON text. */
 export interface VerbAnswer {
   readonly status: number;
   readonly body: string;
@@ -10,7 +10,7 @@ export interface VerbAnswer {
 
 export type RunVerb = (verb: string, inputJson: string) => Promise<VerbAnswer>;
 
-/** The operator's own door: a socket in the data folder, so that only who may read the books may use it. */
+/** Listens for operator commands on a socket in the data folder, so that only users who may read the data can send them. */
 export async function openControlSocket(path: string, runVerb: RunVerb): Promise<Server> {
   rmSync(path, { force: true });
   const server = createServer((request, response) => {
@@ -18,7 +18,7 @@ export async function openControlSocket(path: string, runVerb: RunVerb): Promise
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    // The file appears within this call; made closed, it is never open to others, not even for a moment.
+    // The file appears within this call. With this mask it is never accessible to other users, not even briefly.
     const before = process.umask(0o177);
     try {
       server.listen(path, resolve);
@@ -45,7 +45,7 @@ async function readAll(request: IncomingMessage): Promise<string> {
   let bytes = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    if (bytes > LIMITS.operatorRequestBytesMax) throw new Error('The verb is larger than any verb.');
+    if (bytes > LIMITS.operatorRequestBytesMax) throw new Error('The operator request is too large.');
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');

@@ -10,14 +10,14 @@ const EXPOSED = [
   'idempotency-replayed',
 ].join(', ');
 
-/** Headers for a page whose origin the operator has listed; none for anyone else. */
+/** CORS headers for an origin that the operator has listed, none for any other. */
 export function corsHeaders(headers: IncomingHttpHeaders, origins: readonly string[]): Record<string, string> {
   const { origin } = headers;
   if (origin === undefined || !origins.includes(origin)) return {};
   return { 'access-control-allow-origin': origin, 'access-control-expose-headers': EXPOSED, vary: 'origin' };
 }
 
-/** The browser's question before the request; allowed only for listed origins. */
+/** The response headers of a preflight request; null unless the origin is listed. */
 export function preflightHeaders(
   headers: IncomingHttpHeaders,
   origins: readonly string[],

@@ -2,15 +2,15 @@ import type { InboundRequest, OutboundResponse } from '../http1/server.ts';
 import { LIMITS } from '../limits.ts';
 
 /**
- * Whether the client still sends what nobody will read, on a connection that ends with this answer. To close it at once
- * would throw away whatever the client has not read yet, this answer too.
+ * True if the client is still sending a body on a connection that ends with this response. Closing at once would reset
+ * the connection, and the client could lose the response.
  */
-export function isStillSent({ complete, headers }: InboundRequest, { closes }: OutboundResponse): boolean {
+export function isStillSending({ complete, headers }: InboundRequest, { closes }: OutboundResponse): boolean {
   return closes && !complete && headers.expect === undefined;
 }
 
-/** Reads and forgets the rest of a body, up to a limit. */
-export function forgetRest(request: InboundRequest, done: () => void): void {
+/** Reads and drops the rest of a body, up to a limit. */
+export function discardRest(request: InboundRequest, done: () => void): void {
   let bytes = 0;
   let isDone = false;
   const finish = (): void => {

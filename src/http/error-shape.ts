@@ -2,18 +2,18 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Call } from '../gateway/call.ts';
 import { PREFIXES, type Route } from './routes.ts';
 
-/** The wire whose clients ask at a route, for the shape of its errors; null where any client may. */
+/** The wire that decides the shape of a route's errors; null if the route belongs to no wire. */
 export function wireOf(route: Route, headers: IncomingHttpHeaders): Call['wire'] | null {
   return 'wire' in route ? route.wire : (route.wireOf?.(headers) ?? null);
 }
 
-interface Asked {
+interface RequestedPath {
   readonly url?: string | undefined;
   readonly headers: IncomingHttpHeaders;
 }
 
-/** The same for a path that nothing answers, or not by this method: that of the route it is, or lies beneath. */
-export function wireAt({ url = '', headers }: Asked, routes: readonly Route[]): Call['wire'] | null {
+/** The same for a path or method without a route: the wire of the route at this path or above it. */
+export function wireAt({ url = '', headers }: RequestedPath, routes: readonly Route[]): Call['wire'] | null {
   const path = url.split('?', 1)[0]!;
   for (const prefix of PREFIXES) {
     if (!path.startsWith(`${prefix}/`)) continue;

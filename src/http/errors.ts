@@ -1,7 +1,7 @@
 import { GatewayError } from '../canonical/errors.ts';
 import { PREFIXES, type Route, refusedRoute } from './routes.ts';
 
-/** Why nothing answers here, and where to go instead. */
+/** The error for a path or method without a route: why, and what to use instead. */
 export function errorOfUnknownRoute(
   { method, url }: { readonly method: string; readonly url: string },
   routes: readonly Route[],
@@ -19,15 +19,15 @@ export function errorOfUnknownRoute(
   const methods = methodsAt({ url }, routes);
   if (methods.length > 0) {
     return new GatewayError('method_not_allowed', {
-      message: `${method} is not answered here; send ${methods.join(' or ')}.`,
+      message: `${method} is not allowed here; send ${methods.join(' or ')}.`,
     });
   }
   return new GatewayError('unknown_url', {
-    message: `There is no ${method} ${path.slice(0, 200)} here. See /v1/models, /v1/chat/completions.`,
+    message: `Unknown URL: ${method} ${path.slice(0, 200)}. See /v1/models, /v1/chat/completions.`,
   });
 }
 
-/** The methods that this path would answer to. */
+/** The methods that have a route at this path. */
 export function methodsAt({ url = '' }: { readonly url?: string | undefined }, routes: readonly Route[]): string[] {
   const path = url.split('?', 1)[0]!;
   return routes.filter((route) => reaches(route, path)).map((route) => route.method);

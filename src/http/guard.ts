@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import { GatewayError } from '../canonical/errors.ts';
 
 export interface GuardTerms {
-  /** Local mode trusts the loopback interface, so a web page in the user's browser must not be able to borrow it. */
+  /** Local mode trusts the loopback interface, so web pages in the user's browser must be kept out. */
   readonly local: boolean;
   /** Accepts a Host header that is an IP address: a rebinding DNS name cannot send one. */
   readonly allowsAddresses?: boolean;
@@ -13,7 +13,7 @@ export interface GuardTerms {
 
 const LOOPBACK_NAMES = new Set(['localhost', '127.0.0.1', '[::1]']);
 
-/** Refuses what a rebinding DNS name or a foreign page in the user's browser would send. */
+/** Refuses requests from a DNS rebinding attack or from a foreign page in the user's browser. */
 export function checkOrigin(headers: IncomingHttpHeaders, terms: GuardTerms): GatewayError | null {
   const origin = headers.origin;
   if (terms.local) {
@@ -33,7 +33,7 @@ function isOwnOrigin(origin: string, terms: GuardTerms): boolean {
   return LOOPBACK_NAMES.has(host) || terms.allowedHosts.includes(host);
 }
 
-/** The name without its port; an IPv6 address keeps its brackets. */
+/** The host without its port. An IPv6 address keeps its brackets. */
 function hostName(host: string): string {
   const bracket = host.indexOf(']');
   const colon = host.lastIndexOf(':');

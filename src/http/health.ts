@@ -2,14 +2,14 @@ import type { Metrics } from './metrics.ts';
 import type { OperationsAnswer } from './operations.ts';
 
 export interface HealthSources {
-  /** How the ledger's store is, and whether it lets calls in. */
+  /** The health of the store, and whether it admits calls. */
   health(): Promise<{ readonly ok: boolean; readonly mayAdmit: boolean; readonly reason: string | null }>;
   draining(): boolean;
 }
 
 type Answering = readonly [path: string, answer: () => OperationsAnswer | Promise<OperationsAnswer>];
 
-/** Alive: the process answers. Ready: it would admit a call now. */
+/** `/livez`: the process responds. `/readyz`: it would admit a call now. */
 export function healthAnswers(sources: HealthSources): Answering[] {
   return [
     ['/livez', () => json(200, { status: 'ok' })],

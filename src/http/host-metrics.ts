@@ -1,7 +1,7 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { ExchangeRecord } from '../gateway/exchange-record.ts';
 
-/** How a host is at the moment it is asked. */
+/** The current state of a host. */
 export interface HostReading {
   readonly host: string;
   readonly state: string;
@@ -10,7 +10,7 @@ export interface HostReading {
 
 const STATES: readonly string[] = ['well', 'limited', 'ejected', 'key_refused', 'probing'];
 
-/** What is measured of each host; there are as many as the operator configured. */
+/** Metrics per host. The label is bounded by the configured hosts. */
 export class HostMetrics {
   readonly #ejections: Counter<'host' | 'cause'>;
   readonly #returns: Counter<'host'>;

@@ -6,7 +6,7 @@ import { Secret } from '../kit/secret.ts';
 import { LIMITS } from '../limits.ts';
 import type { PlainAnswer, PlainRequest, Route } from './routes.ts';
 
-/** Callers' own keys with providers: given once, told never again. */
+/** Routes for callers' own provider keys. A stored key is never returned. */
 export function keyRoutes(custody: Custody): Route[] {
   return [
     { method: 'GET', path: '/keys', access: 'key', answer: (request) => listKeys(custody, request) },
@@ -51,7 +51,7 @@ function keyView({ provider, lastFour, baseUrl, status, verifiedMs, createdMs }:
   };
 }
 
-/** No message repeats what was sent: it may be a key in the wrong field. */
+/** Error messages never repeat the input: it may be a key in the wrong field. */
 function readKeyBody(body: Buffer): { key: Secret; baseUrl: string } {
   const { value } = readBody(body);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
@@ -78,12 +78,12 @@ function refuseOtherFields(fields: Record<string, unknown>): void {
       message: "`deployments` is retired: names are not stored. Leave it out, and send a deployment's name as `model`.",
     });
   }
-  const stranger = Object.keys(fields).find((name) => name !== 'api_key' && name !== 'base_url');
-  if (stranger === undefined) return;
-  const isName = /^[\w-]{1,64}$/.test(stranger);
+  const unknownField = Object.keys(fields).find((name) => name !== 'api_key' && name !== 'base_url');
+  if (unknownField === undefined) return;
+  const isName = /^[\w-]{1,64}$/.test(unknownField);
   throw new GatewayError('unsupported_parameter', {
-    param: isName ? stranger : null,
-    message: `${isName ? `\`${stranger}\`` : 'A field'} is not known here: a key is stored with \`api_key\` and \`base_url\`.`,
+    param: isName ? unknownField : null,
+    message: `${isName ? `\`${unknownField}\`` : 'A field'} is unknown. Send only \`api_key\` and \`base_url\`.`,
   });
 }
 

@@ -4,7 +4,7 @@ import { LargeBodies } from './large-bodies.ts';
 
 const { largeBodiesBytesMax: ALL, largeBodiesBytesPerKeyMax: ONE } = LIMITS;
 
-test('one key has its share and no more, whoever else is there', () => {
+test('limits one key to its share of the room', () => {
   const bodies = new LargeBodies();
   const free = bodies.take(1n, ONE);
   expect(free).not.toBeNull();
@@ -14,7 +14,7 @@ test('one key has its share and no more, whoever else is there', () => {
   expect(bodies.take(1n, ONE)).not.toBeNull();
 });
 
-test('all together have no more than there is; what is given back is there again', () => {
+test('limits all keys together to the room there is, and reuses room that was released', () => {
   const bodies = new LargeBodies();
   const keys = Array.from({ length: ALL / ONE }, (_, at) => bodies.take(BigInt(at), ONE));
   expect(keys).not.toContain(null);

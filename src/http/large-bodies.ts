@@ -1,15 +1,15 @@
 import { LIMITS } from '../limits.ts';
 
 /**
- * Room for the large bodies of calls under way. Each is in memory several times over until its call has ended, and one
- * key may send a hundred at once: too fast for anyone who looks at the memory now and then. No key has all of the room,
- * or it could keep everyone else from it by sending slowly.
+ * Bounds the memory of large bodies. Each is in memory several times until its call has ended, and one key may send a
+ * hundred at once, faster than the periodic check of memory notices. One key may use only part of the room, or it could
+ * block all others by sending slowly.
  */
 export class LargeBodies {
   #bytes = 0;
   readonly #byKey = new Map<bigint, number>();
 
-  /** The way to give the room back, to be used once; null where there is none. Who has no key is alone here. */
+  /** Returns the function that releases the room, to be called once; null if there is no room. Local calls have no key. */
   take(keyId: bigint | null, bytes: number): (() => void) | null {
     const ofKey = keyId === null ? 0 : (this.#byKey.get(keyId) ?? 0);
     if (ofKey + bytes > LIMITS.largeBodiesBytesPerKeyMax && keyId !== null) return null;

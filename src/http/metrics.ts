@@ -3,7 +3,7 @@ import type { ExchangeRecord } from '../gateway/exchange-record.ts';
 import { HostMetrics, type HostReading } from './host-metrics.ts';
 import { CounterTally, HistogramTally } from './tally.ts';
 
-/** What the gauges read at the moment they are asked. */
+/** What the gauges read when they are scraped. */
 export interface MetricSources {
   callsUnderWay(): number;
   ledgerDepth(): number;
@@ -16,10 +16,10 @@ export interface MetricSources {
 const CALL_SECONDS = [0.005, 0.02, 0.1, 0.5, 1, 2, 5, 10, 30, 60, 300];
 const HOLD_SECONDS = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.05, 0.2, 1];
 
-/** What is counted of one model, found together. */
+/** The counters of one model, found with one look-up. */
 type ModelCounts = Record<'cost' | 'fresh' | 'cacheRead' | 'cacheWrite' | 'output', { count: number }>;
 
-/** Prometheus metrics; labels are bounded sets, never a caller's text. */
+/** Prometheus metrics. Labels are bounded sets, never text from a caller. */
 export class Metrics {
   readonly hosts: HostMetrics;
   readonly #registry = new Registry();
@@ -110,7 +110,7 @@ export class Metrics {
     this.#turnedAway.inc({ reason });
   }
 
-  /** In the text format Prometheus scrapes. */
+  /** All metrics in Prometheus' text format. */
   text(): Promise<string> {
     return this.#registry.metrics();
   }

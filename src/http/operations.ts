@@ -7,14 +7,14 @@ import { checkOrigin } from './guard.ts';
 import { checkHead } from './request-head.ts';
 import { pathOf } from './router.ts';
 
-/** What machines ask that watch over this one; these answers are no part of the callers' interface. */
+/** A response of health or metrics, which are not part of the callers' API. */
 export interface OperationsAnswer {
   readonly status: number;
   readonly type: string;
   readonly body: string;
 }
 
-/** By path; each is asked by GET and costs nothing. */
+/** By path, for GET. */
 export type OperationsAnswers = ReadonlyMap<string, () => OperationsAnswer | Promise<OperationsAnswer>>;
 
 export interface OperationsTerms {
@@ -35,7 +35,7 @@ export function buildOperations({ createHttpServer, allowedHosts, patience, answ
     const path = pathOf(request.url);
     const found = request.method === 'GET' ? answers.get(path) : undefined;
     if (refused !== null) sendPlainError(response, refused);
-    else if (found === undefined) sendPlainError(response, unknownHere(request.method, path));
+    else if (found === undefined) sendPlainError(response, unknownUrl(request.method, path));
     else void sendOperations(response, found);
   };
   return createHttpServer({ patience, answer, answerBroken });
@@ -61,8 +61,8 @@ function sendPlainError(response: OutboundResponse, error: GatewayError): void {
   response.end(body);
 }
 
-function unknownHere(method: string, path: string): GatewayError {
+function unknownUrl(method: string, path: string): GatewayError {
   return new GatewayError('unknown_url', {
-    message: `There is no ${method} ${path.slice(0, 200)} here; there are /livez, /readyz and /metrics.`,
+    message: `Unknown URL: ${method} ${path.slice(0, 200)}. Available are /livez, /readyz and /metrics.`,
   });
 }

@@ -16,11 +16,11 @@ import type { PlainAnswer, PlainRequest, Route } from './routes.ts';
 export interface PlainServices {
   readonly ledger: Pick<Ledger, 'balance' | 'findReceipt'>;
   prices(): PricedCatalog;
-  /** The vendor's wire whose clients read the list of models too, and its refusal of versions it does not know. */
+  /** The messages wire, whose clients read the list of models too, and its check of the version header. */
   readonly messages: { readonly wire: Call['wire']; checkVersion(headers: IncomingHttpHeaders): void };
 }
 
-/** The routes that answer from our own books and cost nothing. */
+/** Routes that need no host and cost nothing. */
 export function plainRoutes(services: PlainServices): Route[] {
   const wireOf = (headers: IncomingHttpHeaders) => (speaksMessages(headers) ? services.messages.wire : null);
   return [
@@ -36,7 +36,7 @@ function ok(value: unknown): PlainAnswer {
   return { status: 200, body: stringifyJson(value) };
 }
 
-/** The whole list is long, the same for most who ask, and given to anyone: it is written once. */
+/** The full list is long and the same for most callers, so it is serialised once per catalog. */
 const WHOLE_LISTS = new WeakMap<Catalog, string>();
 
 function wholeList(catalog: Catalog): PlainAnswer {
@@ -57,14 +57,14 @@ function models(services: PlainServices, request: PlainRequest): PlainAnswer {
   return allowed === null ? wholeList(catalog) : ok(modelList(catalog, allowed));
 }
 
-/** Ids with slashes may arrive escaped or not; both reach here as one parameter. */
+/** Slashes in an id may arrive escaped or not; the parameter is the same. */
 function model(services: PlainServices, request: PlainRequest): PlainAnswer {
   services.messages.checkVersion(request.headers);
   const found = resolveModel(services.prices().catalog, request.caller!, request.param);
   return ok(speaksMessages(request.headers) ? messagesModelEntry(found) : modelEntry(found));
 }
 
-/** Two vendors' clients ask at the same path; theirs is the one that names a version. */
+/** Two vendors' clients use the same path. Those of the messages wire send a version header. */
 function speaksMessages(headers: IncomingHttpHeaders): boolean {
   return headers['anthropic-version'] !== undefined || headers['messages-version'] !== undefined;
 }
@@ -81,14 +81,14 @@ async function balance({ ledger }: PlainServices, { caller }: PlainRequest): Pro
   return ok(balanceView(found, key));
 }
 
-/** An id grants nothing: another account's receipt does not exist. */
+/** Receipts of other accounts are not found, even with their id. */
 async function receipt({ ledger }: PlainServices, { caller, param }: PlainRequest): Promise<PlainAnswer> {
   const id = parseId('req_', param);
   const found = id === null ? null : await ledger.findReceipt(id, caller!.accountId);
   if (found === null) {
     throw new GatewayError('receipt_not_found', {
       param: 'request_id',
-      message: 'There is no receipt with this id. The x-gateway-request-id header of a billed answer names one.',
+      message: 'There is no receipt with this id. Use the x-gateway-request-id header of a billed response.',
     });
   }
   return ok(receiptView(found, { operator: false }));

@@ -6,16 +6,16 @@ import { LIMITS } from '../limits.ts';
 const NO_BODY = Buffer.alloc(0);
 const JSON_TYPE = /^application\/json[ \t]*(?:;.*)?$/i;
 
-/** How a body is taken in. */
+/** How to read a body. */
 export interface BodyTerms {
   readonly bytesMax: number;
-  /** Who waits for leave to send it gets that only now. */
+  /** Sends `100 Continue` to a client that waits for it. */
   giveLeave(): void;
-  /** Asked once for a large body, before it is taken in; false where there is no room for so many bytes. */
+  /** Called once for a large body, before it is read; returns false if there is no room for it. */
   makeRoom(bytes: number): boolean;
 }
 
-/** Reads a body whole, as the bytes it is; what is no JSON by its own word, or too long, is not taken in. */
+/** Reads a whole body as bytes. A body that is too long or not declared as JSON is refused unread. */
 export function readRequestBody(
   request: InboundRequest,
   terms: BodyTerms,
@@ -57,7 +57,7 @@ function collect(
     bytes += piece.length;
     if (bytes > bytesMax) finish(tooLarge(bytesMax));
     else if (!hasRoom && bytes > LIMITS.largeBodyBytes && !isOver) {
-      // It did not say how long it is, so it may become as long as any.
+      // Without a length it may become as long as the limit allows.
       hasRoom = makeRoom(bytesMax);
       if (hasRoom) pieces.push(piece);
       else finish(overloaded());
@@ -79,9 +79,11 @@ function notJson(): GatewayError {
 }
 
 function tooLarge(bytesMax: number): GatewayError {
-  return new GatewayError('request_too_large', { message: `The body is larger than ${bytesMax} bytes. Send less.` });
+  return new GatewayError('request_too_large', {
+    message: `The body is larger than ${bytesMax} bytes. Send a smaller one.`,
+  });
 }
 
 function unreadable(): GatewayError {
-  return new GatewayError('bad_request', { message: 'The request broke off before its body had arrived.' });
+  return new GatewayError('bad_request', { message: 'The connection closed before the whole body had arrived.' });
 }

@@ -12,15 +12,15 @@ export type RequestHead = Pick<
 >;
 
 /**
- * Refuses what two readers could take for different requests: a proxy before us must never have let through something
- * else than we answer. One pass over the target and the headers as they came; null for every head in good order.
+ * Refuses a head that a proxy in front of us could have read as a different request. One pass over the target and the raw
+ * headers; null if the head is valid.
  */
 export function checkHead(request: RequestHead): GatewayError | null {
   if (request.httpVersionMajor !== 1 || request.httpVersionMinor > 1) return badRequest('Use HTTP/1.1.');
   return checkTarget(request.url) ?? checkHeaders(request);
 }
 
-/** Headers that decide how a request is read, whose it is or which call it is: each may stand once. */
+/** Headers that decide how a request is read, who sent it or which call it is. Each may appear only once. */
 const SINGLE = [
   'host',
   'expect',
@@ -33,7 +33,7 @@ const SINGLE = [
   'transfer-encoding',
 ] as const;
 const BIT_OF_NAME: ReadonlyMap<string, number> = new Map(SINGLE.map((name, at) => [name, 1 << at]));
-/** By which most other headers are passed over without being read. */
+/** Lets the loop skip most other headers by their length alone. */
 const LENGTHS: ReadonlySet<number> = new Set(SINGLE.map(({ length }) => length));
 
 const HOST = bitOf('host');
@@ -71,23 +71,23 @@ function checkSpecial({ headers, httpVersionMinor }: RequestHead): GatewayError 
   if (headers.expect !== undefined && headers.expect.toLowerCase() !== '100-continue') {
     return new GatewayError('expectation_failed', {
       param: 'expect',
-      message: '`expect` must be `100-continue`; nothing else can be expected here.',
+      message: '`expect` must be `100-continue`; no other expectation is supported.',
     });
   }
-  // Some clients offer the newer HTTP with every call, and are content with this one.
+  // Some clients offer HTTP/2 with every request and accept HTTP/1.1.
   if (headers.upgrade !== undefined && headers.upgrade.toLowerCase() !== 'h2c') {
-    return invalidHeader('upgrade', 'asks for a protocol that is not spoken here; answers stream over plain HTTP');
+    return invalidHeader('upgrade', 'asks for an unsupported protocol; responses stream over plain HTTP');
   }
   return null;
 }
 
-/** What is said about the body, once it is known who asks: bodies are read as they come, never unpacked. */
+/** Checked after authentication. Bodies are never decompressed. */
 export function checkBodyHead(headers: IncomingHttpHeaders): GatewayError | null {
   const encoding = headers['content-encoding'];
   if (encoding === undefined || encoding.toLowerCase() === 'identity') return null;
   return new GatewayError('unsupported_media_type', {
     param: 'content-encoding',
-    message: `A body in the content encoding ${JSON.stringify(encoding.slice(0, 50))} is not read; send it without \`content-encoding\`.`,
+    message: `The content encoding ${JSON.stringify(encoding.slice(0, 50))} is not supported; send the body without \`content-encoding\`.`,
   });
 }
 
@@ -100,11 +100,11 @@ function invalidHeader(param: string, fault: string): GatewayError {
 }
 
 function sentTwice(name: string): GatewayError {
-  return invalidHeader(name, 'stands twice; send it once');
+  return invalidHeader(name, 'was sent twice; send it once');
 }
 
 function noHost(): GatewayError {
-  return invalidHeader('host', 'is missing; say which host you mean to call');
+  return invalidHeader('host', 'is missing; send the name of the host');
 }
 
 function invalidHost(): GatewayError {
@@ -117,6 +117,6 @@ function twoLengths(): GatewayError {
 
 function tooManyHeaders(): GatewayError {
   return new GatewayError('request_head_too_large', {
-    message: `There are more than ${LIMITS.requestHeadersMax} headers. Send fewer.`,
+    message: `The request has more than ${LIMITS.requestHeadersMax} headers. Send fewer.`,
   });
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { checkTarget } from './request-target.ts';
 
-describe('a path that can only be read one way passes', () => {
+describe('accepts a path that can be read in only one way', () => {
   test.each([
     '/',
     '/v1/chat/completions',
@@ -21,7 +21,7 @@ describe('a path that can only be read one way passes', () => {
   ])('%s', (target) => expect(checkTarget(target)).toBeNull());
 });
 
-describe('a path that another reader could take for a different one is refused', () => {
+describe('refuses a path that another reader could take for a different one', () => {
   test.each([
     ['an absolute form', 'http://evil.example/v1/models', 'begins with a slash'],
     ['an authority', 'evil.example:443', 'begins with a slash'],
@@ -49,7 +49,7 @@ describe('a path that another reader could take for a different one is refused',
     ['a fragment', '/v1/models#top', '#'],
     ['letters no address has', '/v1/models/é', 'escaping'],
     ['letters no address has in its query', '/v1/models?a=\xff', 'query'],
-    ['an escape that is none', '/v1/models/%zz', 'hexadecimal'],
+    ['an invalid escape', '/v1/models/%zz', 'hexadecimal'],
     ['half an escape', '/v1/models/%2', 'hexadecimal'],
     ['an escape that breaks off', '/v1/models/%', 'hexadecimal'],
   ])('%s', (_, target, words) => {
@@ -59,7 +59,7 @@ describe('a path that another reader could take for a different one is refused',
   });
 });
 
-test('what passes means the same to a reader who resolves and decodes it', () => {
+test('accepts only targets that a URL parser reads as the same path', () => {
   const piece = fc.constantFrom(
     '/',
     '//',

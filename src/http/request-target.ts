@@ -8,12 +8,12 @@ const HASH = 0x23;
 const BACKSLASH = 0x5c;
 const DELETE = 0x7f;
 
-/** The only paths whose last part may hold a slash of its own: ids of models have them. */
+/** The only paths with an escaped slash: some model ids contain one. */
 const MODEL_PATH = /^(?:\/api)?(?:\/v1)?\/models\//;
 
 /**
- * A path that a proxy before us could read as another one is refused, not tidied up: who allows or bills by path must
- * mean the path we answer. A query is no path: it only has to be in ASCII.
+ * Refuses, rather than normalises, a path that a proxy in front of us could read as a different one: a proxy that allows
+ * requests by path must mean the path we serve. The query only has to be ASCII.
  */
 export function checkTarget(target: string): GatewayError | null {
   if (target.charCodeAt(0) !== SLASH) return badTarget('must be a path that begins with a slash');
@@ -49,7 +49,7 @@ function isDots(target: string, start: number, end: number): boolean {
   return target.charCodeAt(start) === DOT && target.charCodeAt(end - 1) === DOT;
 }
 
-/** The byte that `%41` stands for; -1 if these are no two hexadecimal digits. */
+/** The byte that an escape such as `%41` stands for; -1 if two hexadecimal digits do not follow. */
 function escapedByte(target: string, percent: number): number {
   const high = hexDigit(target.charCodeAt(percent + 1));
   const low = hexDigit(target.charCodeAt(percent + 2));
@@ -63,11 +63,11 @@ function hexDigit(code: number): number {
 }
 
 function faultOfEscape(byte: number, target: string): string | null {
-  if (byte === -1) return 'has a % that two hexadecimal digits must follow';
+  if (byte === -1) return 'has a % without two hexadecimal digits after it';
   if (byte < 0x20 || byte === DELETE) return 'must not have an escaped control character';
   if (byte === DOT) return 'must not have an escaped dot; write "."';
   if (byte === BACKSLASH) return 'must not have an escaped backslash';
-  if (byte === SLASH && !MODEL_PATH.test(target)) return 'must not have an escaped slash but in the id of a model';
+  if (byte === SLASH && !MODEL_PATH.test(target)) return 'must not have an escaped slash outside a model id';
   return null;
 }
 

@@ -6,13 +6,13 @@ import { LIMITS } from '../limits.ts';
 
 export interface SinkTerms {
   readonly clock: Clock;
-  /** How long a client may read nothing of what waits for it. */
+  /** How long a client may read nothing while bytes are pending. */
   readonly stallMs: number;
-  /** True once the process was told to stop: no connection is kept. */
+  /** True once the process is stopping: connections are closed after their response. */
   draining(): boolean;
 }
 
-/** The client as a real response. Its close, not the request's, says that nobody listens any more. */
+/** The client of a call, over an HTTP response. The close of the response, not of the request, means that the client is gone. */
 export class ResponseSink implements ClientSink {
   readonly #response: OutboundResponse;
   readonly #terms: SinkTerms;
@@ -21,7 +21,7 @@ export class ResponseSink implements ClientSink {
   #onGone: (() => void) | null = null;
   #onDrain: (() => void) | null = null;
   #stall: SilenceLimit | null = null;
-  /** What is left of a large answer. */
+  /** The rest of a large response. */
   #rest: Buffer | null = null;
 
   constructor(response: OutboundResponse, terms: SinkTerms) {
@@ -70,7 +70,7 @@ export class ResponseSink implements ClientSink {
     this.#response.destroy();
   }
 
-  /** A large answer waits here and not in the socket, where nobody could see whether the client reads. */
+  /** Keeps a large response here instead of in the socket, so that a client that does not read is noticed. */
   #endInPieces(bytes: Buffer): void {
     this.#rest = bytes;
     for (;;) {
@@ -85,7 +85,7 @@ export class ResponseSink implements ClientSink {
     }
   }
 
-  /** The exchange is over, but the connection and what waits in it must not be there for ever. */
+  /** The call is over, but its pending bytes must not stay in memory for a client that never reads them. */
   #watchReader(): void {
     const { clock, stallMs } = this.#terms;
     this.#stall = new SilenceLimit(clock, stallMs, () => {

@@ -1,17 +1,17 @@
 import { PREFIXES, type Route } from './routes.ts';
 
-/** A row of the route table that a request leads to. */
+/** The route of a request. */
 export interface Found {
   readonly route: Route;
-  /** As it stands in the table, with its prefix: what a log may say of a path. */
+  /** The path of the route with its prefix; logs have it instead of the requested path. */
   readonly pattern: string;
-  /** The rest of the path where the row ends in a star, as it was written. */
+  /** The rest of the path, as it was sent, if the route ends in a star. */
   readonly param: string;
 }
 
-/** Finds the row for a method and a path: most by one look-up, those that end in a star by their beginning. */
+/** Finds the route of a method and a path: most by look-up, those that end in a star by prefix. */
 export class Router {
-  /** By method, then by path: one key of both would be made for every request. */
+  /** By method, then by path: a combined key would have to be built for every request. */
   readonly #exact = new Map<string, Map<string, Found>>();
   readonly #open: Found[] = [];
 

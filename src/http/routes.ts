@@ -4,13 +4,13 @@ import type { Call } from '../gateway/call.ts';
 import type { ClientSink } from '../gateway/client-sink.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 
-/** What an answer that is no model's words needs to know. */
+/** A request to a route that is not a call. */
 export interface PlainRequest {
   /** Null on public routes. */
   readonly caller: Caller | null;
   readonly headers: IncomingHttpHeaders;
   readonly param: string;
-  /** Empty where none was sent. */
+  /** Empty if none was sent. */
   readonly body: Buffer;
 }
 
@@ -22,35 +22,35 @@ export interface PlainAnswer {
 
 export type PlainHandler = (request: PlainRequest) => PlainAnswer | Promise<PlainAnswer>;
 
-/** A row of the one route table: everything the server answers, and who may ask. */
+/** One route: a method, a path, and whether it needs a key. */
 export type Route = {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** Without prefix; a trailing `/*` takes the rest of the path as the parameter. */
+  /** Without prefix. A trailing `/*` makes the rest of the path the parameter. */
   readonly path: string;
   /** `public` routes need no key in any mode. */
   readonly access: 'key' | 'public';
 } & (CallRoute | PlainRoute);
 
-/** A route that is answered from our own books. */
+/** A route that needs no host. */
 export interface PlainRoute {
   readonly answer: PlainHandler;
-  /** Whose clients ask, where more than one wire's may; errors come in its shape. Absent or null: the common one. */
+  /** The wire whose shape errors have, for a path that several wires share. Absent or null: the common shape. */
   wireOf?(headers: IncomingHttpHeaders): Call['wire'] | null;
 }
 
-/** A route that takes a call of a wire; errors come in that wire's own shape. */
+/** A route for calls of one wire. Errors have that wire's shape. */
 export interface CallRoute {
   readonly wire: Call['wire'];
-  /** What is done with the call: most are exchanges. */
+  /** Runs the call; for most routes this is the exchange. */
   readonly run: (gateway: Gateway, call: Call, sink: ClientSink) => Promise<void>;
 }
 
-/** Prefixes under which every route is reachable: SDKs differ in what they add to a base URL. */
+/** Every route exists under each of these prefixes, because SDKs differ in what they add to a base URL. */
 export const PREFIXES = ['/v1', '', '/api/v1'] as const;
 
 /**
- * Routes of other services that this one refuses by name, with the nearest equivalent; a path that ends in a slash
- * stands only for what lies below it.
+ * Routes of other services, refused by name with the nearest equivalent. A path that ends in a slash matches only paths
+ * below it.
  */
 export const REFUSED_ROUTES: readonly { readonly path: string; readonly instead: string }[] = [
   { path: '/images', instead: 'Images are not generated here.' },

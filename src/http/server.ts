@@ -11,7 +11,7 @@ import { LIMITS } from '../limits.ts';
 import { answerBroken } from './broken-request.ts';
 import { logRequest } from './call-log.ts';
 import { corsHeaders, preflightHeaders } from './cors.ts';
-import { forgetRest, isStillSent } from './discard-body.ts';
+import { discardRest, isStillSending } from './discard-body.ts';
 import { wireAt, wireOf } from './error-shape.ts';
 import { errorOfUnknownRoute, methodsAt } from './errors.ts';
 import { checkOrigin, type GuardTerms } from './guard.ts';
@@ -27,15 +27,15 @@ export interface ServerTerms {
   readonly createHttpServer: CreateHttpServer;
   readonly gateway: Gateway;
   readonly routes: readonly Route[];
-  /** Answered to anyone who may reach this port. */
+  /** Served without a key. */
   readonly operations: OperationsAnswers;
   authenticate(rawHeaders: readonly string[]): Caller | GatewayError | Promise<Caller | GatewayError>;
-  /** Refuses a caller who asks too often, and calls while there are too many; null lets in. */
+  /** Refuses a caller over its rate limit, and calls while the process is overloaded; null admits. */
   turnAway(caller: Caller, isCall: boolean): GatewayError | null;
   readonly guard: GuardTerms;
   readonly patience: Patience;
   readonly log: Log;
-  /** True once the process was told to stop: connections are no longer kept. */
+  /** True once the process is stopping: connections are closed after their response. */
   draining(): boolean;
 }
 
@@ -46,7 +46,7 @@ export function buildServer(terms: ServerTerms): HttpServer {
   return terms.createHttpServer({ patience: terms.patience, answer, answerBroken });
 }
 
-/** A request, and what was found out about it so far. */
+/** A request and what is known about it so far. */
 interface PendingRequest {
   readonly request: InboundRequest;
   readonly response: OutboundResponse;
@@ -55,11 +55,11 @@ interface PendingRequest {
   readonly startedMs: number;
   found: Found | null;
   caller: Caller | null;
-  /** Gives back the room of a large body. */
+  /** Releases the room of a large body. */
   freeBody: (() => void) | null;
 }
 
-/** The one router. Every request gets its id first, then passes the guard and the one authentication, then its body is read. */
+/** Takes each request through id, checks, routing, authentication and body, in this order. */
 class RequestHandler {
   readonly #terms: ServerTerms;
   readonly #router: Router;
@@ -107,7 +107,7 @@ class RequestHandler {
     else this.#answerUnlisted(pending, method, path);
   }
 
-  /** Who may not ask learns nothing, not even which paths there are. */
+  /** Authenticates first, so that a caller without a key cannot learn which paths exist. */
   #answerUnlisted(pending: PendingRequest, method: string, path: string): void {
     const operation = method === 'GET' ? this.#terms.operations.get(path) : undefined;
     if (operation !== undefined)
@@ -130,7 +130,7 @@ class RequestHandler {
     }
   }
 
-  /** Known by now is who asks; whether they may ask now, and whether what they will send can be read. */
+  /** Checks the caller's limits and the headers of the body. */
   #admit(pending: PendingRequest, caller: Caller, isCall: boolean): void {
     pending.caller = caller;
     const refused = this.#terms.turnAway(caller, isCall) ?? checkBodyHead(pending.request.headers);
@@ -163,7 +163,7 @@ class RequestHandler {
       if (!(body instanceof GatewayError)) this.#run(pending, found, body);
       else {
         pending.freeBody?.();
-        // What is still on its way of this body is not waited for.
+        // The rest of the body is not read.
         pending.response.closes = true;
         this.#refuse(pending, body);
       }
@@ -175,7 +175,7 @@ class RequestHandler {
     else void this.#answer(pending, found.route.answer, found.param, body);
   }
 
-  /** A billed call: from here on the response belongs to the exchange. */
+  /** A billed call. From here on the response belongs to the exchange. */
   async #call(pending: PendingRequest, { wire, run }: CallRoute, route: string, body: Buffer): Promise<void> {
     const { gateway, log } = this.#terms;
     const { id, requestId, startedMs, request } = pending;
@@ -185,7 +185,7 @@ class RequestHandler {
     try {
       await run(gateway, call, sink);
     } catch (error) {
-      log.error({ request_id: requestId, ...errorFields(error) }, 'A call failed in a way nobody foresaw.');
+      log.error({ request_id: requestId, ...errorFields(error) }, 'A call failed unexpectedly.');
       sink.destroy();
     } finally {
       gateway.shutdown.callEnds();
@@ -206,12 +206,12 @@ class RequestHandler {
     this.#send(pending, given.status, given.body === null ? '' : JSON_LINE, given.body ?? '');
   }
 
-  /** Refused before any wire understood the request: in the shape the route's clients read, and with the promise that it cost nothing. */
+  /** Sends an error in the shape that the route's clients read, with headers that say it cost nothing. */
   #refuse(pending: PendingRequest, cause: unknown): void {
     const { log, routes } = this.#terms;
     const { request, requestId } = pending;
     const error = asGatewayError(cause);
-    // Who waits for leave to send a body, and gets none, has nothing more to say here.
+    // A client that waits for `100 Continue` and gets an error will not send its body.
     if (request.headers.expect !== undefined && !request.complete) pending.response.closes = true;
     if (error.kind === 'internal_error')
       log.error({ request_id: requestId, ...errorFields(cause) }, 'A request failed unexpectedly.');
@@ -224,15 +224,15 @@ class RequestHandler {
     this.#send(pending, written.status, errorLines(error) + FREE_LINES, written.body);
   }
 
-  /** Calls write the same ids themselves. */
+  /** Adds the ids that calls write themselves. */
   #send(pending: PendingRequest, status: number, lines: string, body: string): void {
     const { request, response, requestId } = pending;
     response.head(status, identityLines(requestId, null, null) + lines, Buffer.byteLength(body));
     const sink = new ResponseSink(response, this.#sinkTerms);
-    if (!isStillSent(request, response)) sink.end(body);
+    if (!isStillSending(request, response)) sink.end(body);
     else {
       sink.write(body);
-      forgetRest(request, () => sink.end());
+      discardRest(request, () => sink.end());
     }
   }
 
@@ -240,7 +240,7 @@ class RequestHandler {
     logRequest(this.#terms.log, {
       requestId: pending.requestId,
       method: pending.request.method,
-      // The pattern, never the path: callers put all sorts of things into paths.
+      // The pattern, never the path: a path may hold a caller's text.
       route: pending.found?.pattern ?? null,
       keyId: pending.caller?.keyId ?? null,
       status,
@@ -253,7 +253,7 @@ class RequestHandler {
 const NO_BODY = Buffer.alloc(0);
 const JSON_LINE = 'content-type: application/json; charset=utf-8\r\n';
 
-/** Adds the headers a listed page needs; true if the request was the browser's preflight and is answered. */
+/** Adds CORS headers for a listed origin; true if the request was a preflight and is answered. */
 function answeredCors(
   { method, headers }: InboundRequest,
   response: OutboundResponse,
@@ -273,6 +273,6 @@ function unescaped(param: string): string {
   try {
     return decodeURIComponent(param);
   } catch {
-    throw new GatewayError('bad_request', { message: 'The address of this request cannot be read.' });
+    throw new GatewayError('bad_request', { message: 'The path has an invalid percent escape.' });
   }
 }

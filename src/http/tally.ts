@@ -1,8 +1,8 @@
 import { Counter, type Histogram, type Registry } from 'prom-client';
 
 /**
- * Counters and histograms that are added to with every call and read once in a while: plain numbers, which the library
- * for metrics reads when it is asked. Its own take apart and put together all labels with every addition.
+ * Counters and histograms as plain numbers that prom-client reads when it is scraped. Its own counters build a key from
+ * all labels with every addition, and every call makes several.
  */
 export interface TallyTerms {
   readonly name: string;
@@ -19,8 +19,8 @@ interface Labelled<Value> {
 }
 
 /**
- * What belongs to one set of label values, found by these values in the order of their names. One map leads to the
- * next: the values are texts that have been looked up before, and a text made of all of them would be new every time.
+ * Values by their labels, in the order of the label names. Nested maps, because a combined key would be a new string for
+ * every look-up, which has to be hashed again.
  */
 class Series<Value> {
   readonly #labelNames: readonly string[];
@@ -48,7 +48,7 @@ class Series<Value> {
     return value;
   }
 
-  /** In the order in which they came up. */
+  /** In the order in which they were added. */
   get all(): readonly Labelled<Value>[] {
     return this.#all;
   }
@@ -76,14 +76,14 @@ export class CounterTally {
     this.#series.at(first, second, third).count += by;
   }
 
-  /** For who adds to the same one again and again. */
+  /** The counter itself, for callers that add to it often. */
   at(first?: string, second?: string, third?: string): { count: number } {
     return this.#series.at(first, second, third);
   }
 }
 
 interface Observed {
-  /** How many fell into each bucket and no smaller one; the last is beyond all bounds. */
+  /** Observations per bucket, not cumulative; the last bucket has no bound. */
   readonly counts: number[];
   sum: number;
 }
@@ -108,7 +108,7 @@ export class HistogramTally {
     observed.sum += value;
   }
 
-  /** As the text format wants them: buckets that hold all smaller ones, the sum and the count. */
+  /** Cumulative buckets, sum and count, as the text format has them. */
   #values(name: string) {
     return this.#series.all.flatMap(({ labels, value: { counts, sum } }) => {
       let upTo = 0;

@@ -104,11 +104,11 @@ class NodeConnection {
   readonly #reader: ReaderProgress;
   readonly #waiting: Received[] = [];
   #current: Current | null = null;
-  /** Answered before its body had arrived. */
+  /** A request that was answered before its whole body had arrived. */
   #unfinished: NodeRequest | null = null;
-  /** What the client had sent when the current request began. */
+  /** How many bytes the client had sent when the current request began. */
   #bytesBefore = 0;
-  /** Broken bytes follow the waiting requests: the connection ends when these are answered. */
+  /** Malformed bytes follow the waiting requests: the connection ends when these are answered. */
   #endsAfterAnswers = false;
   #isPausing = false;
   #isEnding = false;
@@ -147,7 +147,7 @@ class NodeConnection {
     if (this.#socket.bytesRead === 0) this.#end();
   }
 
-  /** Reports bytes that are no request; if they follow requests in good order, those are answered and nothing is said. */
+  /** Sends an error for bytes that are not a request. If they follow valid requests, those are answered instead. */
   breakOff(why: Breakage): void {
     if (this.#isEnding) return;
     const last = this.#waiting.at(-1);
@@ -190,7 +190,7 @@ class NodeConnection {
     else this.#next();
   }
 
-  /** What was written still leaves. */
+  /** Closes the socket once everything written has been sent. */
   #end(): void {
     this.#isEnding = true;
     this.#waiting.length = 0;

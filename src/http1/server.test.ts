@@ -108,7 +108,7 @@ function written({ body, isChunked }: { body: string; isChunked: boolean }, isLa
 }
 
 describe.each(SERVERS)('requests to the %s server', (_, create) => {
-  test('mean the same however they are cut, and are answered in their order', async () => {
+  test('mean the same however they are split into packets, and are answered in order', async () => {
     const { say } = await serve(create);
     const body = fc.stringMatching(/^[\x20-\x7e\r\n]{0,60}$/);
     const requests = fc.array(fc.record({ body, isChunked: fc.boolean() }), { minLength: 1, maxLength: 4 });
@@ -125,14 +125,14 @@ describe.each(SERVERS)('requests to the %s server', (_, create) => {
     );
   });
 
-  test('are given up at their first fault, also when they come byte by byte', async () => {
+  test('are refused at their first malformed byte, also when they arrive byte by byte', async () => {
     const { say } = await serve(create);
     const good = await say([...'GET /slow HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n']);
     expect(good.endsWith('GET\n/slow\n')).toBe(true);
     expect(await say([...'GET /slow HTTP/1.1\r\nhost: x\ny: z\r\n'])).toMatch(/^HTTP\/1\.1 400 /);
   });
 
-  test('have headers that can be read by lower-case names, joined where they repeat', async () => {
+  test('have headers by lower-case name, with repeated values joined', async () => {
     let seen: InboundRequest | null = null;
     const { say } = await serve(create, (request, response) => {
       seen = request;
@@ -152,7 +152,7 @@ describe.each(SERVERS)('requests to the %s server', (_, create) => {
     expect(seen!.rawHeaders.slice(0, 4)).toEqual(['Host', 'x', 'X-A', '1']);
   });
 
-  test('whose body breaks before an answer has begun get the words for that, and their reader hears of it', async () => {
+  test('with a malformed body get a 400, and their reader learns that it failed', async () => {
     let pieces = 0;
     let failures = 0;
     const { dial, say } = await serve(create, (request) => {
@@ -168,13 +168,13 @@ describe.each(SERVERS)('requests to the %s server', (_, create) => {
     expect(statusesOf(await say([`${begun}zz\r\n`]))).toEqual(['400']);
   });
 
-  test('behind broken ones are not answered, and good ones before them are', async () => {
+  test('behind a malformed one are not answered, and those before it are', async () => {
     const { say } = await serve(create);
     expect(statusesOf(await say([`${GET}${GET}no request\r\n\r\n${LAST}`]))).toEqual(['200', '200']);
     expect(statusesOf(await say([`no request\r\n\r\n${LAST}`]))).toEqual(['400']);
   });
 
-  test('are begun only when the one before is answered', async () => {
+  test('begin only when the one before is answered', async () => {
     const begun: OutboundResponse[] = [];
     const { say } = await serve(create, (_, response) => void begun.push(response));
     const text = say([GET + GET + LAST]);
@@ -204,14 +204,14 @@ describe.each(SERVERS)('requests to the %s server', (_, create) => {
     expect(statusesOf(await say(['CONNECT x:1 HTTP/1.1\r\nhost: x:1\r\n\r\n']))).toEqual(['405']);
   });
 
-  test('answered before their body has come leave the connection in order', async () => {
+  test('answered before their body has arrived leave the connection usable', async () => {
     const { say } = await serve(create, (_, response) => answerWhole(response, ''));
     const body = 'x'.repeat(100_000);
     const head = `POST /x ${HEAD}content-length: ${body.length}\r\n\r\n`;
     expect(statusesOf(await say([head, body.slice(0, 10), body.slice(10), LAST]))).toEqual(['200', '200']);
   });
 
-  test('whose unread body is beyond every bound lose the connection', async () => {
+  test('with an unread body beyond the limit lose the connection', async () => {
     const { dial, server } = await serve(create, (_, response) => answerWhole(response, ''));
     const socket = dial();
     const piece = Buffer.alloc(1024 * 1024);
@@ -264,7 +264,7 @@ describe.each(SERVERS)('a response of the %s server', (_, create) => {
     expect((await text).endsWith('0\r\n\r\n')).toBe(false);
   });
 
-  test('may end the connection, as it says', async () => {
+  test('can end the connection, and says so in its headers', async () => {
     const { say } = await serve(create, (_, response) => {
       response.closes = true;
       answerWhole(response, 'bye');
@@ -295,7 +295,7 @@ describe.each(SERVERS)('a response of the %s server', (_, create) => {
     expect(closes).toBe(1);
   });
 
-  test('says when its client reads too slowly, and when it has caught up', async () => {
+  test('reports a client that reads too slowly, and when it has caught up', async () => {
     let drains = 0;
     let response: OutboundResponse | null = null;
     const { dial } = await serve(create, (_, given) => {
@@ -316,7 +316,7 @@ describe.each(SERVERS)('a response of the %s server', (_, create) => {
     await until(() => drains === 1 && response!.pendingBytes === 0, 'the client has caught up');
   });
 
-  test('to a client that reads nothing is not kept, whatever that client does', async () => {
+  test('to a client that reads nothing is cut', async () => {
     const large = Buffer.alloc(16 * 1024 * 1024);
     const patience = { requestHeadMs: 20, requestMs: 60_000, stallMs: 40 };
     const answer: Answer = (_, response) => {
@@ -336,7 +336,7 @@ describe.each(SERVERS)('a response of the %s server', (_, create) => {
 });
 
 describe.each(SERVERS)('closing the %s server', (_, create) => {
-  test('ends connections that are idle, and those that have never said anything', async () => {
+  test('ends idle connections and those that never sent anything', async () => {
     const { dial, server } = await serve(create);
     const [idle, silent] = [dial(), dial()];
     idle.write(GET);
@@ -348,7 +348,7 @@ describe.each(SERVERS)('closing the %s server', (_, create) => {
     silent.destroy();
   });
 
-  test('lets the response under way come to its end', async () => {
+  test('lets a running response finish', async () => {
     let response: OutboundResponse | null = null;
     const { say, server } = await serve(create, (_, given) => {
       response = given;

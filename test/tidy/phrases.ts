@@ -36,8 +36,6 @@ export const NOT_CLEAN_YET: readonly string[] = [
   'src/config',
   'src/gateway',
   'src/hosts',
-  'src/http',
-  'src/http1',
   'src/ledger',
   'src/limits.ts',
   'src/money',

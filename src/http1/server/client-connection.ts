@@ -11,11 +11,11 @@ import { OwnResponse } from './response.ts';
 
 export interface ConnectionTerms {
   readonly patience: Patience;
-  /** How often it is looked at, so how much later than this something may have begun. */
+  /** How often connections are checked: a time may have begun up to this much later than the check that saw it. */
   readonly checkMs: number;
   readonly clock: Clock;
   readonly answer: Answer;
-  /** The whole response to bytes that never became a request. */
+  /** The complete response to bytes that did not become a request. */
   answerBroken(why: Breakage): string;
   gone(connection: ClientConnection): void;
 }
@@ -26,24 +26,24 @@ const LF = 10;
 const NOTHING = Buffer.alloc(0);
 
 /**
- * One client's connection, in HTTP/1.1 read by the letter. Requests are taken one after the other: the next one is not
- * looked at before the one in hand is answered, but the client is listened to all the while, because it may hang up.
+ * One client's connection. Requests are answered one after the other: the next one is not parsed before the current one
+ * is answered. The socket is read all the while, because the client may hang up.
  */
 export class ClientConnection {
   readonly #socket: Socket;
   readonly #terms: ConnectionTerms;
-  /** What has come and was not read: a head that has begun, or what stands behind the request in hand. */
+  /** Received but not parsed: the beginning of a head, or what follows the current request. */
   #unread: Buffer = NOTHING;
-  /** How much of it is known to be the beginning of a head. */
+  /** How many of these bytes were checked to be the beginning of a head. */
   #checkedBytes = 0;
   #request: OwnRequest | null = null;
   #body: Http1Body | null = null;
   #response: OwnResponse | null = null;
-  /** When the head of the request in hand began, or the client had nothing more to say. */
+  /** When the head of the current request began, or when the connection became idle. */
   #sinceMs: number;
   #isIdle = false;
   #isReading = false;
-  /** What is unread came while another request was being answered. */
+  /** The unread bytes arrived while another request was being answered. */
   #isBehind = false;
   #isEnding = false;
   #skippedBytes = 0;
@@ -60,7 +60,7 @@ export class ClientConnection {
     socket.on('close', () => this.#closed());
   }
 
-  /** Cuts who takes too long, in words where there are any to say. */
+  /** Ends the connection of a client that takes too long, with a 408 if it was sending a request. */
   checkPatience(nowMs: number): void {
     const { requestHeadMs, requestMs, stallMs } = this.#terms.patience;
     const waitedMs = nowMs - this.#sinceMs;
@@ -73,7 +73,7 @@ export class ClientConnection {
     }
   }
 
-  /** Nothing of a request has come: nobody minds if it ends. */
+  /** Ends the connection unless part of a request has arrived. */
   endIfIdle(): void {
     if (this.#request === null && this.#unread.length === 0) this.#end();
   }
@@ -99,7 +99,7 @@ export class ClientConnection {
     if (this.#unread.length > LIMITS.unreadRequestBytesMax) this.#socket.pause();
   }
 
-  /** A loop, not a recursion: many small requests may come in one piece, and each may be answered at once. */
+  /** A loop, not a recursion: one read may hold many small requests, and each may be answered at once. */
   #readOn(): void {
     if (this.#isReading) return;
     this.#isReading = true;
@@ -107,7 +107,7 @@ export class ClientConnection {
     this.#isReading = false;
   }
 
-  /** True if there was a whole head. */
+  /** Returns true if there was a whole head. */
   #readHead(): boolean {
     const start = emptyLines(this.#unread);
     if (start > 0) this.#unread = this.#unread.subarray(start);
@@ -125,7 +125,7 @@ export class ClientConnection {
     return end !== -1 && !isTooLong;
   }
 
-  /** Each byte is looked at once, however slowly they come. */
+  /** Checks each byte once, however slowly they arrive. */
   #mayBecomeHead(bytes: Buffer): boolean {
     const checked = this.#checkedBytes;
     this.#checkedBytes = bytes.length;
@@ -185,7 +185,7 @@ export class ClientConnection {
     if (this.#response === null) this.#next();
   }
 
-  /** The rest of a body that was refused. */
+  /** Drops the rest of a body whose request was already answered. */
   #skip(piece: Buffer): void {
     this.#skippedBytes += piece.length;
     if (this.#skippedBytes > LIMITS.forgottenBodyBytesMax) this.#socket.destroy();
@@ -197,7 +197,7 @@ export class ClientConnection {
     if (this.#socket.destroyed || response === null) return;
     if (response.closes || this.#isEnding) this.#end();
     else if (this.#request?.complete === true) this.#next();
-    else this.#request?.read(FORGETFUL);
+    else this.#request?.read(DISCARD);
   }
 
   #next(): void {
@@ -209,7 +209,7 @@ export class ClientConnection {
     if (this.#unread.length > 0) this.#readOn();
   }
 
-  /** What is being written still leaves. */
+  /** Closes the socket once everything written has been sent. */
   #end(): void {
     this.#isEnding = true;
     this.#request = null;
@@ -217,14 +217,14 @@ export class ClientConnection {
   }
 
   /**
-   * What came is no request, or no longer becomes one: it is told so, and shown the door. If it stands behind a request
-   * in good order, it is shown the door alone: two answers could be confused.
+   * Handles bytes that are not a request, or a request that cannot be completed: sends an error response and closes. After
+   * an answered request it only closes, because the client could take the error for a second answer to that one.
    */
   #breakOff(why: Breakage): void {
     const request = this.#request;
     const response = this.#response;
-    const isTold = response === null ? request === null && !this.#isBehind : !response.headSent;
-    if (isTold && this.#socket.writable) this.#socket.write(this.#terms.answerBroken(why));
+    const sendsError = response === null ? request === null && !this.#isBehind : !response.headSent;
+    if (sendsError && this.#socket.writable) this.#socket.write(this.#terms.answerBroken(why));
     this.#response = null;
     this.#end();
     response?.close();
@@ -239,9 +239,9 @@ export class ClientConnection {
   }
 }
 
-const FORGETFUL = { data: () => {}, end: () => {}, failed: () => {} };
+const DISCARD = { data: () => {}, end: () => {}, failed: () => {} };
 
-/** Some clients end a body with a line more than they announced; it is nobody's request. */
+/** Some clients send an empty line after a body that its length does not count. */
 function emptyLines(bytes: Buffer): number {
   let at = 0;
   while (at < bytes.length && (bytes[at] === CR || bytes[at] === LF)) at++;

@@ -2,13 +2,12 @@ import { LIMITS } from '../../limits.ts';
 import type { BodyReader, InboundRequest } from '../server.ts';
 import type { RequestLines } from './request-lines.ts';
 
-/** What of a request's connection its reader may govern. */
+/** Pauses and resumes the connection that a body arrives on. */
 export interface BodySource {
   pause(): void;
   resume(): void;
 }
 
-/** A request whose head has come; its body may still be on its way. */
 export class OwnRequest implements InboundRequest {
   readonly method: string;
   readonly url: string;
@@ -18,7 +17,7 @@ export class OwnRequest implements InboundRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly #source: BodySource;
   #reader: BodyReader | null = null;
-  /** What came before anyone read. */
+  /** Pieces that arrived before there was a reader. */
   #unread: Buffer[] = [];
   #unreadBytes = 0;
   #isComplete = false;
@@ -34,12 +33,11 @@ export class OwnRequest implements InboundRequest {
     this.#source = source;
   }
 
-  /** All of it has come. */
   get complete(): boolean {
     return this.#isComplete;
   }
 
-  /** The body, where all of it came before anyone asked, as most do; it is the asker's from then on. */
+  /** Most bodies arrive with their head, so this is the usual way to get one. */
   takeWhole(): Buffer | null {
     if (!this.#isComplete || this.#reader !== null) return null;
     const pieces = this.#unread;
@@ -47,7 +45,6 @@ export class OwnRequest implements InboundRequest {
     return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
   }
 
-  /** Gives what has come and what will; a later reader takes the place of an earlier one. */
   read(reader: BodyReader): void {
     const unread = this.#unread;
     this.#reader = reader;
@@ -58,7 +55,7 @@ export class OwnRequest implements InboundRequest {
     else this.#source.resume();
   }
 
-  /** For the connection: a piece of the body has come. What nobody reads is kept up to a bound, and then not taken in. */
+  /** Called by the connection. Without a reader, pieces are kept up to a limit; then the connection is paused. */
   take(piece: Buffer): void {
     if (this.#reader !== null) {
       this.#reader.data(piece);
@@ -74,7 +71,7 @@ export class OwnRequest implements InboundRequest {
     this.#reader?.end();
   }
 
-  /** It will never be whole. */
+  /** The rest of the body will never arrive. */
   breakOff(): void {
     if (this.#isComplete || this.#isBroken) return;
     this.#isBroken = true;

@@ -12,32 +12,30 @@ const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n';
 const LAST_CHUNK = '0\r\n\r\n';
 const NOTHING = Buffer.alloc(0);
 
-/** What an answer must know of the request that it answers. */
+/** What a response has to know of its request and connection. */
 export interface ResponseTerms {
   readonly socket: Socket;
   readonly clock: Clock;
-  /** The client asked for a head alone. */
+  /** The request was a HEAD. */
   readonly headOnly: boolean;
-  /** It speaks the older HTTP, which knows no chunks and whose connections end with the answer. */
+  /** The client speaks HTTP/1.0: no chunks, and the connection ends with the response. */
   readonly isOld: boolean;
-  /** Runs once, when the last byte has left, or was given up. */
+  /** Called once, when the last byte has left or the response was abandoned. */
   answered(): void;
 }
 
-/** One answer on a connection: a head, then its body in one piece or in chunks, each in as few writes as can be. */
+/** Sends the head together with the first bytes of the body, and each chunk with its framing, in one write. */
 export class OwnResponse implements OutboundResponse {
   readonly #terms: ResponseTerms;
-  /** Header lines that stand in this answer whatever its head is. */
   #lines = '';
-  /** Written, and waiting for the first bytes of the body. */
+  /** The head, until the first bytes of the body are sent with it. */
   #head = '';
   #isChunked = false;
+  /** This response has no body, whatever is written. */
   #isBare: boolean;
   #isOver = false;
   headSent = false;
-  /** The connection ends with this answer. */
   closes: boolean;
-  /** The answer has left, or the connection has ended before it had; null once told. */
   onClose: (() => void) | null = null;
   onDrain: (() => void) | null = null;
 
@@ -47,30 +45,25 @@ export class OwnResponse implements OutboundResponse {
     this.closes = closes || terms.isOld;
   }
 
-  /** The client cannot be reached any more. */
   get destroyed(): boolean {
     return this.#isOver || this.#terms.socket.destroyed;
   }
 
-  /** Bytes that the client has not taken yet. */
   get pendingBytes(): number {
     return this.#terms.socket.writableLength;
   }
 
-  /** Whatever the head will be, these stand in it. */
   addLines(lines: string): void {
     this.#lines += lines;
   }
 
-  /** Leave to send the body that was announced. */
   giveLeave(): void {
-    // The older HTTP knows no answer before the answer.
+    // HTTP/1.0 has no interim responses.
     if (!this.#terms.isOld) this.#terms.socket.write(CONTINUE, 'latin1');
   }
 
-  /** Header lines as they are sent; `length` is the body's, null while nobody knows it. */
   head(status: number, lines: string, length: number | null): void {
-    if (this.headSent) throw new Error('An answer has one head.');
+    if (this.headSent) throw new Error('The head of this response was already sent.');
     const { clock, isOld } = this.#terms;
     this.#isBare ||= status === 204 || status === 304;
     this.#isChunked = !this.#isBare && length === null && !isOld;
@@ -80,7 +73,6 @@ export class OwnResponse implements OutboundResponse {
     this.headSent = true;
   }
 
-  /** False when the client reads slower than we write. */
   write(bytes: Buffer | string): boolean {
     return this.#send(bytes, false);
   }
@@ -92,12 +84,11 @@ export class OwnResponse implements OutboundResponse {
     else socket.write(NOTHING, () => this.close());
   }
 
-  /** Breaks the connection, so that nobody takes what came for the whole. */
   destroy(): void {
     this.#terms.socket.destroy();
   }
 
-  /** The end of it, one way or the other. */
+  /** The response is over, sent or not. */
   close(): void {
     if (this.#isOver) return;
     this.#isOver = true;
@@ -127,7 +118,7 @@ export class OwnResponse implements OutboundResponse {
   }
 }
 
-/** One write costs more than copying so little. */
+/** Joins small pieces: copying them costs less than a second write. */
 function joined(before: string, body: Buffer | string, length: number, after: string): Buffer {
   const bytes = Buffer.allocUnsafe(before.length + length + after.length);
   bytes.write(before, 0, 'latin1');
@@ -140,7 +131,7 @@ function joined(before: string, body: Buffer | string, length: number, after: st
 let dateS = 0;
 let date = '';
 
-/** Written once a second, for everyone. */
+/** Formatted once a second, for all responses. */
 function dateLine(clock: Clock): string {
   const nowS = Math.floor(clock.nowMs() / 1000);
   if (nowS !== dateS) {
