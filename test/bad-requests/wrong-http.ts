@@ -116,7 +116,6 @@ const FOREIGN_HOSTS = [
   '127.0.0.2',
   '0.0.0.0',
   '[::2]',
-  'localhost@evil.example',
   'xn--localhost',
 ];
 
