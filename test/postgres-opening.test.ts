@@ -63,7 +63,7 @@ describe('a URL that leads nowhere', () => {
   it.each([
     ['a certificate that is not there', '?sslrootcert=/nope', 'ENOENT'],
     ['a certificate that is none', `?sslcert=${file}&sslkey=${file}`, 'PEM'],
-    ['a port that is none', '?port=99999', 'a port is a number from 1 to 65535'],
+    ['a port that is none', '?port=99999', 'the port must be a number from 1 to 65535'],
     ['a name that cannot be read', '%E0%A4%A', 'malformed'],
   ])('is refused before anybody is asked, without the URL: %s', async (_, rest, words) => {
     const url = `postgres://ada:hunter2@127.0.0.1:1/books${rest}`;
@@ -147,7 +147,7 @@ describe('migrations on PostgreSQL', () => {
     await (await open(url)).close();
     await runSql(url, "UPDATE meta SET value = 99 WHERE name = 'schema'");
     expect(await refusalOf(open(url))).toBe(
-      `This database was written by a newer Tollgate (schema 99, this program knows ${MIGRATIONS.length}): start that version instead.`,
+      `This database was written by a newer version of Tollgate (schema 99; this version supports ${MIGRATIONS.length}). Start that version instead.`,
     );
   });
 });

@@ -6,7 +6,7 @@ import { type Harness, startHarness } from './harness.ts';
 import { StreamClient } from './stream-client.ts';
 import { manyTurns, until } from './until.ts';
 
-/** The books cannot be written for a while, just when a call has ended: its last word waits, up to the call's limit. */
+/** The ledger cannot be written when a call ends: the end of the response waits, up to the call's time limit. */
 
 const ASK = { model: 'sim-gpt', messages: [{ role: 'user', content: 'hello' }], max_tokens: 100 };
 const BUFFERED_MS = 60_000;
@@ -14,7 +14,7 @@ const BUFFERED_MS = 60_000;
 let clock: ManualClock;
 let harness: Harness;
 let apply: Store['apply'];
-/** Settlements that were refused an answer. */
+/** Settlements without a reply. */
 let turnedAway: number;
 
 beforeEach(async () => {
@@ -29,7 +29,7 @@ beforeEach(async () => {
 });
 afterEach(() => harness.stop());
 
-/** From now on settlements do not get through, or (`mute`) are done without a word. */
+/** From now on settlements fail, or (`mute`) are applied without a reply. */
 function goAway(how: 'away' | 'mute'): void {
   const store = harness.running.books.store as { apply: Store['apply'] };
   store.apply = async (operations) => {
@@ -53,8 +53,8 @@ async function tryAgain(times: number): Promise<void> {
   }
 }
 
-describe.each(['away', 'mute'] as const)('a store that is %s', (how) => {
-  test('delays the answer until the settlement is durable', async () => {
+describe.each(['away', 'mute'] as const)('a store that is %s for a while', (how) => {
+  test('delays the response until the settlement is on disk', async () => {
     goAway(how);
     let answered = false;
     const asked = harness.post(ASK).then((response) => {
@@ -74,7 +74,7 @@ describe.each(['away', 'mute'] as const)('a store that is %s', (how) => {
     await harness.expectCleanBooks();
   });
 
-  test("delays a stream's end, and not its words", async () => {
+  test('delays the end of a stream, but not its content', async () => {
     goAway(how);
     const client = new StreamClient(harness.url, { ...ASK, stream: true });
     await until(() => turnedAway > 0, 'a settlement was turned away');
@@ -90,8 +90,8 @@ describe.each(['away', 'mute'] as const)('a store that is %s', (how) => {
   });
 });
 
-describe('a store that stays away', () => {
-  test('fails the call at its limit; no cost is named, and the hold is given back later', async () => {
+describe('a store that stays unavailable', () => {
+  test('fails the call at its time limit without a cost, and the hold is voided later', async () => {
     goAway('away');
     const asked = harness.post(ASK);
     await until(() => turnedAway > 0, 'a settlement was turned away');
@@ -110,7 +110,7 @@ describe('a store that stays away', () => {
     await harness.expectCleanBooks();
   });
 
-  test('does not hold up the end of the process', async () => {
+  test('does not delay the shutdown', async () => {
     goAway('away');
     const asked = harness.post(ASK).catch(() => null);
     await until(() => turnedAway > 0, 'a settlement was turned away');

@@ -26,7 +26,7 @@ import { ALL_RECEIPTS, aCredit } from './store-fixtures.ts';
 const clock = systemClock;
 const silent = () => undefined;
 
-describe('a backup of books in use', () => {
+describe('a backup of a ledger in use', () => {
   let home: string;
   let harness: Harness;
 
@@ -42,7 +42,7 @@ describe('a backup of books in use', () => {
 
   const chat = (sim: object = {}): Promise<Response> =>
     harness.post({ model: 'sim-gpt-mini', messages: [{ role: 'user', content: 'Hello' }], sim });
-  /** The id of a call that its client has seen the end of. */
+  /** The id of a call whose client has seen its end. */
   const answered = async (): Promise<string> => {
     const response = await chat();
     await response.text();
@@ -58,7 +58,7 @@ describe('a backup of books in use', () => {
     return startHarness({ folder });
   };
 
-  it('holds every receipt that was acknowledged before it began, with calls under way all the while', async () => {
+  it('contains every receipt that was acknowledged before it began, while calls continue', async () => {
     const seen: string[] = [];
     let isOver = false;
     const clients = Array.from({ length: 8 }, async () => {
@@ -89,7 +89,7 @@ describe('a backup of books in use', () => {
     await again.stop();
   });
 
-  it('is for the owner alone, leaves no draft behind, and never replaces a file', async () => {
+  it('is readable by the owner only, leaves no draft behind, and never replaces a file', async () => {
     await answered();
     const file = join(home, 'books.sqlite');
     await harness.running.books.backUp!(file);
@@ -126,7 +126,7 @@ describe('restoring a backup', () => {
     await store.close();
   };
 
-  it('brings back all of it', async () => {
+  it('restores everything', async () => {
     const into = join(home, 'new');
     expect(await restore(false, into)).toMatchObject({
       folder: into,
@@ -143,7 +143,7 @@ describe('restoring a backup', () => {
     await after.close();
   });
 
-  it('refuses a folder with books in it, and with --force keeps them aside, whole', async () => {
+  it('refuses a folder with a ledger, and with --force moves that aside, complete', async () => {
     await creditMore();
     writeFileSync(join(folder, 'master.key'), 'kept');
     expect(await restore()).toEqual({ refused: expect.stringContaining('--force') });
@@ -163,10 +163,10 @@ describe('restoring a backup', () => {
     await before.close();
   });
 
-  it('keeps with the old books what only their log has', async () => {
+  it('keeps what only the log of the old ledger contains', async () => {
     const database = new DatabaseSync(join(folder, 'tollgate.sqlite'));
     database.exec("INSERT INTO name (id, text) VALUES (1000, 'in the log')");
-    // As a process that is killed leaves it: the log is there, and nobody has folded it in.
+    // As a killed process leaves it: the log is still separate.
     const killed = join(home, 'killed');
     cpSync(folder, killed, { recursive: true });
     database.close();
@@ -178,7 +178,7 @@ describe('restoring a backup', () => {
     kept.close();
   });
 
-  it('sets aside books that are too broken to be opened, log and all', async () => {
+  it('moves a ledger aside that cannot be opened, with its log', async () => {
     writeFileSync(join(folder, 'tollgate.sqlite'), 'worn away');
     writeFileSync(join(folder, 'tollgate.sqlite-wal'), 'this too');
     const done = await restore(true);
@@ -191,14 +191,14 @@ describe('restoring a backup', () => {
     await store.close();
   });
 
-  it('refuses a folder that a server works on', async () => {
+  it('refuses a folder that a server has open', async () => {
     const lock = lockFolder(folder, { pid: 4711, url: null, socketPath: null, startedMs: 0 });
     expect(await restore(true)).toEqual({ refused: expect.stringContaining('4711'), unreachable: true });
     if ('release' in lock) lock.release();
   });
 
   it.each([
-    ['what is not there', (to: string) => rmSync(to), 'no file'],
+    ['what is not there', (to: string) => rmSync(to), 'does not exist'],
     [
       'what is no database',
       (to: string) => writeFileSync(to, 'a letter to a friend, of some length and no structure'),
@@ -206,17 +206,13 @@ describe('restoring a backup', () => {
     ],
     ['half a backup', (to: string) => halve(to), 'damaged'],
     ['a backup with a page that lies', (to: string) => emptyIndex(to), 'damaged'],
-    ['the database of another program', (to: string) => otherProgram(to), 'no books of Tollgate'],
+    ['the database of another program', (to: string) => otherProgram(to), 'not a Tollgate ledger'],
     [
       'books of a newer program',
       (to: string) => sql(to, "UPDATE meta SET value = 99 WHERE name = 'schema'"),
-      'newer Tollgate',
+      'newer version of Tollgate',
     ],
-    [
-      'books that do not balance',
-      (to: string) => sql(to, 'UPDATE balance SET balance = balance + 1'),
-      'do not balance',
-    ],
+    ['books that do not balance', (to: string) => sql(to, 'UPDATE balance SET balance = balance + 1'), 'inconsistent'],
   ])('refuses %s, and leaves everything as it was', async (_, spoil, words) => {
     spoil(file);
     const before = readdirSync(folder).filter((name) => name !== 'lock.sqlite');
@@ -239,7 +235,7 @@ function otherProgram(file: string): void {
   sql(file, 'CREATE TABLE song (title TEXT)');
 }
 
-/** Says of an index that it is empty; nothing that is summed up is read from it. */
+/** Empties an index from which no sum is read. */
 function emptyIndex(file: string): void {
   const database = new DatabaseSync(file);
   const [index] = database.prepare("SELECT rootpage FROM sqlite_schema WHERE name = 'api_key_by_version'").all();

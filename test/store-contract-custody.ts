@@ -17,19 +17,19 @@ function aProviderKey(id: bigint, over: Partial<ProviderKeyRow> = {}): ProviderK
   };
 }
 
-/** Buffers and plain byte arrays hold the same bytes. */
+/** Buffers and plain byte arrays contain the same bytes. */
 function plain(row: ProviderKeyRow | null): unknown {
   return row === null ? null : { ...row, sealed: [...row.sealed] };
 }
 
-/** Providers' keys in custody. */
+/** Provider keys in custody. */
 export function custodyContract(subject: StoreSubject): void {
   describe('provider keys', () => {
     beforeEach(async () => {
       await subject.store.createAccount(anAccount(2n));
     });
 
-    it('are kept as they were put, and found by account and provider alone', async () => {
+    it('are stored unchanged, and found by account and provider only', async () => {
       await subject.store.putProviderKey(aProviderKey(5n));
       await subject.reopen();
       expect(plain(await subject.store.findProviderKey(1n, 'cloud'))).toEqual(plain(aProviderKey(5n)));
@@ -39,7 +39,7 @@ export function custodyContract(subject: StoreSubject): void {
       await expect(subject.store.putProviderKey(aProviderKey(6n, { accountId: 9n }))).rejects.toThrow();
     });
 
-    it('take the place of the one before, and keep the day of the first', async () => {
+    it('replace the previous one, and keep the creation time of the first', async () => {
       await subject.store.putProviderKey(aProviderKey(5n));
       await subject.store.putProviderKey(aProviderKey(7n, { lastFour: '7777' }));
       await subject.store.putProviderKey(aProviderKey(8n, { accountId: 2n }));
@@ -71,7 +71,7 @@ export function custodyContract(subject: StoreSubject): void {
       expect(await subject.store.findProviderKey(1n, 'cloud')).toBeNull();
     });
 
-    it('are sealed anew only over the seal that was seen', async () => {
+    it('are re-encrypted only if they have not changed meanwhile', async () => {
       await subject.store.putProviderKey(aProviderKey(5n));
       const [before, after] = [aProviderKey(5n).sealed, Uint8Array.of(1, 2)];
       expect(await subject.store.resealProviderKey(5n, Uint8Array.of(9), after)).toBe(false);

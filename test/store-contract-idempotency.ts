@@ -8,20 +8,20 @@ import type { StoreSubject } from './store-subject.ts';
 
 const ANSWER = Uint8Array.of(1, 0, 255);
 
-/** A hold under the key `k` for the body `b`, unless told otherwise. */
+/** A hold with the key `k` for the body `b`, unless given otherwise. */
 function keyedHold(id: bigint, over: Partial<HoldOperation> & { key?: string; body?: string } = {}): HoldOperation {
   const { key = 'k', body = 'b', ...rest } = over;
   return aHold(id, 100n, { idempotency: { key, bodySha256: createHash('sha256').update(body).digest() }, ...rest });
 }
 
-/** Calls of which a caller says that they are one. */
+/** Calls that the caller declares to be the same. */
 export function idempotencyContract(subject: StoreSubject): void {
   describe('idempotency keys', () => {
     beforeEach(async () => {
       await subject.store.apply([aCredit(1n, 1_000n)]);
     });
 
-    /** The outcomes of one batch: a repeat with its state, its call and what was kept, anything else in a word. */
+    /** The outcomes of one batch: a repeat with its state, call and stored response, anything else as one word. */
     async function told(...operations: LedgerOperation[]): Promise<unknown[]> {
       const outcomes = await subject.store.apply(operations);
       return outcomes.map((outcome) => {
@@ -30,7 +30,7 @@ export function idempotencyContract(subject: StoreSubject): void {
       });
     }
 
-    it('let one call through, and tell the others that it is running', async () => {
+    it('admit one call, and report to the others that it is running', async () => {
       expect(await told(keyedHold(1n), keyedHold(2n), keyedHold(3n, { key: 'other' }))).toEqual([
         'held',
         ['running', 1n, null],
@@ -42,7 +42,7 @@ export function idempotencyContract(subject: StoreSubject): void {
       expect(await subject.store.findReceipt(2n, 1n)).toBeNull();
     });
 
-    it('give the answer again that was kept, or the fact alone', async () => {
+    it('replay the stored response, or report that the call finished', async () => {
       await told(keyedHold(1n), keyedHold(2n, { key: 'fact' }));
       expect(await told(aSettle(1n, 10n, {}, ANSWER), aSettle(2n, 10n), keyedHold(3n))).toEqual([
         'settled',
@@ -84,7 +84,7 @@ export function idempotencyContract(subject: StoreSubject): void {
       expect((await subject.store.verify()).violations).toEqual([]);
     });
 
-    it('answer before ceiling and balance, and after a key that may not call', async () => {
+    it('are checked before ceiling and balance, and after an inactive API key', async () => {
       await told(keyedHold(1n), aHold(2n, 900n), aSettle(1n, 100n, {}, ANSWER));
       expect(
         await told(
@@ -96,7 +96,7 @@ export function idempotencyContract(subject: StoreSubject): void {
       ).toEqual([['finished', 1n, [...ANSWER]], ['finished', 1n, [...ANSWER]], 'key_inactive', 'balance']);
     });
 
-    it('are free again when a call came to nothing and cost nothing, and only then', async () => {
+    it('are free again only if a call had no response and no cost', async () => {
       const failed = { ended: 'failed', httpStatus: 502 } as const;
       await told(keyedHold(1n), keyedHold(2n, { key: 'free' }), keyedHold(3n, { key: 'cost' }));
       await told(aSettle(1n, 0n, failed), aSettle(2n, 0n), aSettle(3n, 1n, { ended: 'client_gone' }));
@@ -112,14 +112,14 @@ export function idempotencyContract(subject: StoreSubject): void {
       expect((await subject.store.verify()).violations).toEqual([]);
     });
 
-    it('keep what the first settlement said', async () => {
+    it('keep the first settlement', async () => {
       await told(keyedHold(1n));
       await told(aSettle(1n, 10n, {}, ANSWER));
       await told(aSettle(1n, 0n, { ended: 'failed' }), aSettle(1n, 10n, {}, Uint8Array.of(9)));
       expect(await told(keyedHold(2n))).toEqual([['finished', 1n, [...ANSWER]]]);
     });
 
-    it('stand for an unknown outcome once their call was voided', async () => {
+    it('report an unknown outcome once their call was voided', async () => {
       await told(keyedHold(1n), keyedHold(2n, { key: 'told' }), { kind: 'void', id: 2n, reason: 'told to' });
       await told(aSettle(2n, 10n, {}, ANSWER));
       await subject.reopen();
@@ -130,7 +130,7 @@ export function idempotencyContract(subject: StoreSubject): void {
       expect((await subject.store.verify()).violations).toEqual([]);
     });
 
-    it('are free when their time is over, unless their call is still running', async () => {
+    it('are free when they expire, unless their call is still running', async () => {
       await told(keyedHold(1n), keyedHold(2n, { key: 'open' }), keyedHold(3n, { key: 'void' }));
       await told(aSettle(1n, 10n, {}, ANSWER), { kind: 'void', id: 3n, reason: 'told to' });
       subject.clock.setNowMs(NOON_MS + LIMITS.idempotencyKeyMs - 1);
@@ -150,7 +150,7 @@ export function idempotencyContract(subject: StoreSubject): void {
       expect((await subject.store.verify()).violations).toEqual([]);
     });
 
-    it('outlive a receipt that is forgotten', async () => {
+    it('outlive a deleted receipt', async () => {
       await told(keyedHold(1n), aSettle(1n, 10n, {}, ANSWER));
       subject.clock.advance(LIMITS.closingAgeMs);
       expect(await subject.store.closeBooks(NOON_MS + 1)).toEqual({ closed: 1, forgotten: 1 });

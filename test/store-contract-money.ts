@@ -5,10 +5,10 @@ import { CAP_WINDOWS } from '../src/store/store.ts';
 import { aCredit, aHold, aKey, anAccount, aSettle, NOON_MS } from './store-fixtures.ts';
 import type { StoreSubject } from './store-subject.ts';
 
-/** The four money verbs. */
+/** The four operations on money. */
 export function moneyContract(subject: StoreSubject): void {
   describe('apply', () => {
-    it('answers each operation in its place and nothing for nothing', async () => {
+    it('returns the outcomes in order, and none for an empty batch', async () => {
       expect(await subject.store.apply([])).toEqual([]);
       expect(
         await subject.kinds(aCredit(1n, 100n), aHold(1n, 60n), aHold(2n, 60n), aSettle(1n, 10n), aHold(3n, 60n)),
@@ -34,7 +34,7 @@ export function moneyContract(subject: StoreSubject): void {
       expect((await subject.store.verify()).violations).toEqual([]);
     });
 
-    it('takes names and texts that are no well-formed text, and harms no neighbour', async () => {
+    it('stores names and texts that are not well-formed, without affecting other operations', async () => {
       const halves = ['\ud800/model', 'model\udc00', `${'x'.repeat(LIMITS.storedNameCharsMax - 1)}\u{1f600}`];
       const odd = [...halves, 'zero \0 in it'].flatMap((text, at) => {
         const id = BigInt(10 * at + 10);
@@ -73,7 +73,7 @@ export function moneyContract(subject: StoreSubject): void {
       await subject.store.createKey(aKey(7n, 1n, { capNanousd: 500n }));
     });
 
-    it('refuses in the documented order, and says what there is', async () => {
+    it('refuses in the documented order, and returns the available amount', async () => {
       await subject.store.createAccount(anAccount(2n));
       const refusal = async (over: Parameters<typeof aHold>[2], amount = 600n) =>
         (await subject.store.apply([aHold(9n, amount, { keyId: 7n, ceilingNanousd: 400n, ...over })]))[0];
@@ -95,7 +95,7 @@ export function moneyContract(subject: StoreSubject): void {
       expect(await subject.balance()).toEqual([1_000n, 0n, 0n]);
     });
 
-    it('passes exactly at ceiling, cap and balance', async () => {
+    it('passes at exactly the ceiling, the cap and the balance', async () => {
       const exact = aHold(1n, 500n, { keyId: 7n, ceilingNanousd: 500n });
       expect(await subject.kinds(exact, aHold(2n, 500n), aHold(3n, 0n), aHold(4n, 1n))).toEqual([
         'held',
@@ -106,7 +106,7 @@ export function moneyContract(subject: StoreSubject): void {
       expect(await subject.balance()).toEqual([1_000n, 1_000n, 0n]);
     });
 
-    it('never says less than nothing is left of a cap that was lowered', async () => {
+    it('never returns a negative rest for a cap that was lowered', async () => {
       await subject.store.apply([aHold(1n, 300n, { keyId: 7n })]);
       await subject.store.updateKey(7n, { capNanousd: 100n });
       expect(await subject.store.apply([aHold(2n, 1n, { keyId: 7n })])).toEqual([
@@ -114,7 +114,7 @@ export function moneyContract(subject: StoreSubject): void {
       ]);
     });
 
-    it('counts every call in one window of its key, however often that changes while calls come and go', async () => {
+    it('counts every call in one window of its key, even if the window changes meanwhile', async () => {
       await subject.store.apply([aCredit(2n, 1_000n)]);
       await subject.store.updateKey(7n, { capNanousd: null });
       const calls = Array.from({ length: 60 }, async (_, at) => {
@@ -148,13 +148,13 @@ export function moneyContract(subject: StoreSubject): void {
       expect(await subject.kinds(aHold(3n, 1n, { keyId: 8n }))).toEqual(['key_inactive']);
     });
 
-    it('lets an unlimited account fall below zero, and counts', async () => {
+    it('lets the balance of an unlimited account fall below zero', async () => {
       await subject.store.createAccount(anAccount(2n, { kind: 'unlimited' }));
       expect(await subject.kinds(aHold(1n, 700n, { accountId: 2n }), aSettle(1n, 600n))).toEqual(['held', 'settled']);
       expect(await subject.balance(2n)).toEqual([-600n, 0n, 600n]);
     });
 
-    it('refuses sums beyond 64 bits before they are made', async () => {
+    it('refuses holds whose sums would exceed 64 bits', async () => {
       await subject.store.createAccount(anAccount(2n, { kind: 'unlimited' }));
       const near = INT64_MAX - 10n;
       const hold = (id: bigint, amount: bigint) => aHold(id, amount, { accountId: 2n });
@@ -182,7 +182,7 @@ export function moneyContract(subject: StoreSubject): void {
       expect(await subject.balance()).toEqual([1_000n, 0n, 0n]);
     });
 
-    it('stays between nothing and the hold, with components that make up the cost', async () => {
+    it('requires a cost between zero and the hold, with components that add up to it', async () => {
       const components = { freshNanousd: 1n, cacheWriteNanousd: 2n, cacheReadNanousd: 3n, outputNanousd: 4n };
       expect(
         await subject.kinds(
@@ -198,14 +198,14 @@ export function moneyContract(subject: StoreSubject): void {
       expect((await subject.store.findReceipt(1n, 1n))?.components).toEqual(components);
     });
 
-    it('takes all of the hold and none of it', async () => {
+    it('can charge all of the hold or nothing', async () => {
       await subject.store.apply([aHold(2n, 600n), aSettle(1n, 400n), aSettle(2n, 0n)]);
       expect(await subject.balance()).toEqual([600n, 0n, 400n]);
     });
   });
 
   describe('void', () => {
-    it('gives the hold back and notes the loss, once', async () => {
+    it('releases the hold and records the loss, once', async () => {
       await subject.store.apply([aCredit(1n, 1_000n), aHold(1n, 400n)]);
       subject.clock.advance(5_000);
       const operation = { kind: 'void', id: 1n, reason: 'Its owner is gone.' } as const;
@@ -255,7 +255,7 @@ export function moneyContract(subject: StoreSubject): void {
       expect((await subject.store.verify()).violations).toEqual([]);
     });
 
-    it('refuses what is no credit', async () => {
+    it('refuses invalid credits', async () => {
       expect(
         await subject.kinds(
           aCredit(1n, 0n),

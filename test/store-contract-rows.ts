@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ALL_RECEIPTS, aCredit, aHold, aKey, anAccount, FIRST_PAGE, NOON_MS } from './store-fixtures.ts';
 import type { StoreSubject } from './store-subject.ts';
 
-/** What can be made, changed and read. */
+/** Rows that can be created, changed and read. */
 export function rowsContract(subject: StoreSubject): void {
   describe('receipts', () => {
     const usage = {
@@ -14,7 +14,7 @@ export function rowsContract(subject: StoreSubject): void {
       reasoningTokens: 9,
     };
 
-    it('tell all that was said at hold and at settle', async () => {
+    it('contain every field of the hold and the settlement', async () => {
       await subject.store.createKey(aKey(7n, 1n));
       const components = { freshNanousd: 1n, cacheWriteNanousd: 2n, cacheReadNanousd: 3n, outputNanousd: 4n };
       const open = aHold(1n, 400n, { keyId: 7n, stream: true, labels: { user: 'ü', '': '{}' }, chain: 'c;2' });
@@ -96,7 +96,7 @@ export function rowsContract(subject: StoreSubject): void {
   });
 
   describe('accounts', () => {
-    it('are found by id and by name, and have a name of their own', async () => {
+    it('are found by id and by name, and have unique names', async () => {
       expect(await subject.store.createAccount(anAccount(5n, { name: 'account-1' }))).toBe('name_taken');
       expect(await subject.store.createAccount(anAccount(5n, { name: 'five', kind: 'unlimited' }))).toBe('created');
       await expect(subject.store.createAccount(anAccount(5n, { name: 'six' }))).rejects.toThrow();
@@ -119,7 +119,7 @@ export function rowsContract(subject: StoreSubject): void {
   });
 
   describe('keys', () => {
-    it('are kept as they were made, and belong to an account', async () => {
+    it('are stored unchanged, and belong to an account', async () => {
       const key = aKey(7n, 1n, { capNanousd: 5n, capWindow: 'week', expiresMs: NOON_MS + 9, models: ['a', 'ü/b'] });
       expect(await subject.store.createKey(aKey(8n, 9n))).toBe('no_account');
       expect(await subject.store.createKey(key)).toBe('created');
@@ -131,7 +131,7 @@ export function rowsContract(subject: StoreSubject): void {
       expect(await subject.store.findKeyByHash('ff')).toBeNull();
     });
 
-    it('change in what is named and nothing else, each change with the next version', async () => {
+    it('change only in the given members, each change with the next version', async () => {
       await subject.store.createKey(aKey(7n, 1n, { models: ['a'], expiresMs: NOON_MS }));
       await subject.store.createKey(aKey(8n, 1n));
       expect(await subject.store.updateKey(9n, { name: 'x' })).toBeNull();
@@ -148,7 +148,7 @@ export function rowsContract(subject: StoreSubject): void {
       expect(renamed).toEqual({ ...aKey(8n, 1n, { name: 'new' }), revokedMs: NOON_MS + 1, version: 4n });
     });
 
-    it('are told to caches in the order of their last change', async () => {
+    it('are listed for caches in the order of their last change', async () => {
       expect(await subject.store.keysChangedSince(null)).toEqual({ version: 0n, keys: [] });
       await subject.store.createKey(aKey(7n, 1n));
       await subject.store.createKey(aKey(8n, 1n));

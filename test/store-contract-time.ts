@@ -4,14 +4,14 @@ import { DIED_REASON } from '../src/store/store.ts';
 import { aCredit, aHold, aKey, aSettle, NOON_MS } from './store-fixtures.ts';
 import type { StoreSubject } from './store-subject.ts';
 
-/** What depends on the clock and on the life of the process. */
+/** What depends on the clock and on restarts of the process. */
 export function timeContract(subject: StoreSubject): void {
   describe('key windows', () => {
     const DAY_MS = 86_400_000;
     const spend = async (id: bigint, amount: bigint, cost: bigint) =>
       subject.kinds(aHold(id, amount, { keyId: 7n }), aSettle(id, cost));
 
-    it('count by UTC day, week from Monday, month, or for ever', async () => {
+    it('count by UTC day, week from Monday, month, or lifetime', async () => {
       await subject.store.apply([aCredit(1n, 1_000n)]);
       const at = (month: number, day: number) => Date.UTC(2026, month, day);
       const spans = {
@@ -35,7 +35,7 @@ export function timeContract(subject: StoreSubject): void {
       expect(await subject.store.keyWindow(99n)).toBeNull();
     });
 
-    it('open afresh when their time comes, while late settlements go to the window of their hold', async () => {
+    it('start at zero when their time comes, while late settlements go to the window of their hold', async () => {
       await subject.store.apply([aCredit(1n, 1_000n)]);
       await subject.store.createKey(aKey(7n, 1n, { capNanousd: 100n, capWindow: 'day' }));
       expect(await spend(1n, 100n, 30n)).toEqual(['held', 'settled']);
@@ -50,7 +50,7 @@ export function timeContract(subject: StoreSubject): void {
       expect((await subject.store.verify()).violations).toEqual([]);
     });
 
-    it('never move back with the clock, also across a restart', async () => {
+    it('never move back with the clock, even across a restart', async () => {
       await subject.store.apply([aCredit(1n, 1_000n)]);
       await subject.store.createKey(aKey(7n, 1n, { capNanousd: 100n, capWindow: 'day' }));
       subject.clock.advance(DAY_MS);
@@ -62,7 +62,7 @@ export function timeContract(subject: StoreSubject): void {
       expect(await subject.store.keyWindow(7n)).toMatchObject({ startMs: Date.UTC(2026, 2, 16), spentNanousd: 100n });
     });
 
-    it('start afresh when the kind of window changes, and go on when it changes back', async () => {
+    it('start at zero when the kind of window changes, and continue when it changes back', async () => {
       await subject.store.apply([aCredit(1n, 1_000n)]);
       await subject.store.createKey(aKey(7n, 1n, { capNanousd: 100n, capWindow: 'day' }));
       subject.clock.setNowMs(Date.UTC(2026, 5, 1, 8));
@@ -79,13 +79,13 @@ export function timeContract(subject: StoreSubject): void {
   });
 
   describe('instances', () => {
-    it('go on until another was begun in their place', async () => {
+    it('stay registered until another one replaces them', async () => {
       expect(await subject.store.heartbeat(1n)).toBe(true);
       const { epoch } = await subject.store.beginInstance();
       expect([await subject.store.heartbeat(1n), await subject.store.heartbeat(epoch)]).toEqual([false, true]);
     });
 
-    it('void the open holds of the lives before them, and fence those lives off', async () => {
+    it('void the open holds of earlier epochs, and refuse new ones from those', async () => {
       await subject.store.createKey(aKey(7n, 1n, { capNanousd: 900n }));
       await subject.store.apply([
         aCredit(1n, 1_000n),
@@ -113,13 +113,13 @@ export function timeContract(subject: StoreSubject): void {
       expect((await subject.store.verify()).lossNanousd).toBe(400n);
     });
 
-    it('have a number that ids can carry', async () => {
-      for (let life = 2; life <= 5; life++) expect((await subject.store.beginInstance()).number).toBe(life);
+    it('have a number that fits into ids', async () => {
+      for (let start = 2; start <= 5; start++) expect((await subject.store.beginInstance()).number).toBe(start);
     });
   });
 
   describe('verify', () => {
-    it('counts what there is and finds nothing wrong', async () => {
+    it('counts the rows and finds no violation', async () => {
       await subject.store.createKey(aKey(7n, 1n));
       await subject.store.apply([
         aCredit(1n, 1_000n),
@@ -153,7 +153,7 @@ export function timeContract(subject: StoreSubject): void {
       }
     });
 
-    it('covers what can no longer change, and no more', async () => {
+    it('covers exactly the calls that can no longer change', async () => {
       expect(await subject.store.closeBooks(null)).toEqual({ closed: 0, forgotten: 0 });
       subject.clock.advance(LIMITS.closingAgeMs - 60_000);
       expect(await subject.store.closeBooks(null)).toEqual({ closed: 3, forgotten: 0 });
@@ -174,7 +174,7 @@ export function timeContract(subject: StoreSubject): void {
       expect(await subject.store.verify()).toMatchObject({ receipts: 5, violations: [] });
     });
 
-    it('lets closed receipts be forgotten while the books still balance', async () => {
+    it('lets closed receipts be deleted while verification still succeeds', async () => {
       subject.clock.advance(LIMITS.closingAgeMs);
       expect(await subject.store.closeBooks(NOON_MS + 60_000)).toEqual({ closed: 3, forgotten: 1 });
       expect(await subject.store.findReceipt(1n, null)).toBeNull();
@@ -187,7 +187,7 @@ export function timeContract(subject: StoreSubject): void {
       expect(await subject.store.verify()).toMatchObject({ receipts: 4, violations: [] });
     });
 
-    it('lets no hold in below', async () => {
+    it('refuses holds with an id in the closed part', async () => {
       subject.clock.advance(LIMITS.closingAgeMs);
       await subject.store.closeBooks(NOON_MS * 2);
       expect(await subject.kinds(aHold(2n, 1n), aHold(4n, 1n))).toEqual(['operation_failed', 'held']);

@@ -7,7 +7,7 @@ import { timeContract } from './store-contract-time.ts';
 import type { OpenStore } from './store-fixtures.ts';
 import { StoreSubject } from './store-subject.ts';
 
-/** What every engine of the store owes; the model keeps it too, so that the model is not believed blindly. */
+/** The contract of every engine, and of the memory driver that the engines are compared with elsewhere. */
 export function storeContract(name: string, open: OpenStore): void {
   describe(`store contract: ${name}`, () => {
     const subject = new StoreSubject(open);
@@ -17,7 +17,7 @@ export function storeContract(name: string, open: OpenStore): void {
     idempotencyContract(subject);
     custodyContract(subject);
 
-    it('says that it is well', async () => {
+    it('reports that it is healthy', async () => {
       expect(await subject.store.health()).toEqual({ ok: true, reason: null, mayAdmit: true });
     });
   });

@@ -16,12 +16,12 @@ import { markMoved, whyMoved } from '../src/store/sqlite/moved.ts';
 import { makeBooksWithAPast } from './books-with-a-past.ts';
 import { freshSchema, runSql } from './postgres.ts';
 
-/** After a copy there are two of the same books: the old ones are marked, and from then on only read. */
+/** After a copy there are two equal ledgers: the old one is marked and can then only be read. */
 
 const BIN = resolve(import.meta.dirname, '..', 'bin', 'tollgate.js');
 const silent = () => undefined;
 
-describe('a folder whose books were copied', () => {
+describe('a folder whose ledger was copied', () => {
   let home: string;
   let folder: string;
   let mark: string;
@@ -45,7 +45,7 @@ describe('a folder whose books were copied', () => {
   const open = () =>
     openBooks({ config: { dataFolder: folder, store: null }, clock: systemClock, socketPath: null, onFatal: silent });
 
-  /** The command as people type it. */
+  /** The command as typed. */
   const tollgate = (...args: string[]) =>
     new Promise<{ code: unknown; out: string; err: string }>((done) => {
       const env = { PATH: process.env.PATH ?? '', HOME: home, TOLLGATE_DATA: folder };
@@ -54,12 +54,12 @@ describe('a folder whose books were copied', () => {
       );
     });
 
-  it('is refused to whoever would work on it, in one sentence that says where they went and how to go back', async () => {
+  it('is refused for use, with its new place and the way back', async () => {
     expect(await tollgate('store', 'copy', '--to', url)).toMatchObject({
       code: EXIT.ok,
       err: expect.stringContaining('The old folder is marked'),
     });
-    const sentence = `The books of ${folder} have moved to ${place}: work on them there, by TOLLGATE_STORE or --store; to go back on purpose, stop all processes that work on them there and delete ${mark}.\n`;
+    const sentence = `The ledger in ${folder} has moved to ${place}. Use it there, with TOLLGATE_STORE or --store. To return to this folder, stop all processes that use the new place and delete ${mark}.\n`;
     const refused = { code: EXIT.moved, out: '', err: sentence };
     expect(await tollgate('serve', '--port', '0', '--no-local-hosts')).toEqual(refused);
     expect(await tollgate('accounts', 'credit', 'alice', '5')).toEqual(refused);
@@ -67,7 +67,7 @@ describe('a folder whose books were copied', () => {
     expect(statSync(mark).mode & 0o077).toBe(0);
   }, 60_000);
 
-  it('is read as before, and reading does not count as use', async () => {
+  it('can still be read, and reading does not count as use', async () => {
     await copy();
     const reads = [
       ['accounts', 'list'],
@@ -76,7 +76,7 @@ describe('a folder whose books were copied', () => {
       ['store', 'backup', join(home, 'backup.sqlite')],
     ];
     for (const args of reads) expect(await tollgate(...args), args.join(' ')).toMatchObject({ code: EXIT.ok });
-    expect(await tollgate('doctor')).toMatchObject({ code: EXIT.no, out: expect.stringContaining('have moved to') });
+    expect(await tollgate('doctor')).toMatchObject({ code: EXIT.no, out: expect.stringContaining('has moved to') });
     expect(await tollgate('store', 'copy', '--to', url)).toEqual({
       code: EXIT.ok,
       out: '',
@@ -84,25 +84,25 @@ describe('a folder whose books were copied', () => {
     });
   }, 60_000);
 
-  it('goes to no second place, and takes no backup in', async () => {
+  it('can neither be copied elsewhere nor receive a backup', async () => {
     await copy();
     expect(await copyTo(await freshSchema())).toEqual({ refused: expect.stringContaining(`moved to ${place}`) });
     const terms = { file: join(home, 'any.sqlite'), folder, force: true, progress: silent };
-    expect(await restoreStore(terms, systemClock)).toEqual({ refused: expect.stringContaining('have moved') });
+    expect(await restoreStore(terms, systemClock)).toEqual({ refused: expect.stringContaining('has moved') });
   });
 
-  it('can be worked on again once the mark was deleted, and is then no longer what was copied', async () => {
+  it('can be used again once the mark was deleted, and then differs from the copy', async () => {
     await copy();
     await expect(open()).rejects.toThrow(FolderMoved);
     rmSync(mark);
     await (await open()).close();
-    expect(await copy()).toEqual({ refused: expect.stringContaining('books in it already') });
+    expect(await copy()).toEqual({ refused: expect.stringContaining('already contains a ledger') });
     expect(existsSync(mark)).toBe(false);
     expect(await copyTo(await freshSchema())).toMatchObject({ ok: true, start: 'begun' });
     expect(existsSync(mark)).toBe(true);
   });
 
-  it('is marked before the copy can be used, so that whatever breaks off nobody works on both', async () => {
+  it('is marked before the copy can be used, so that an interruption never leaves two usable ledgers', async () => {
     const target = await openPostgresTarget({ url, clock: systemClock });
     const source = await openSqliteSource({ folder, clock: systemClock });
     target.finish = () => Promise.reject(new Error('broken off'));
@@ -133,7 +133,7 @@ describe('a folder whose books were copied', () => {
     expect(whyMoved(folder)).toBeNull();
   });
 
-  it('is refused too if nobody can read what the mark says', () => {
+  it('is refused even if the mark is unreadable', () => {
     writeFileSync(mark, '{');
     expect(whyMoved(folder)).toContain('moved to another place');
   });

@@ -20,10 +20,10 @@ import { freshSchema, runSql } from './postgres.ts';
 import { ALL_RECEIPTS, aCredit, aHold, anAccount, aSettle, FIRST_PAGE, prepare } from './store-fixtures.ts';
 
 const silent = () => undefined;
-/** Lives and marks: each engine keeps its own, and a copy takes over what matters of them. */
+/** Instances and meta rows: each engine has its own, and a copy takes over only what matters. */
 const NO_BOOKS = ['instance', 'meta'];
 
-describe('copying books from SQLite to PostgreSQL', () => {
+describe('copying a ledger from SQLite to PostgreSQL', () => {
   let folder: string;
   let url: string;
 
@@ -36,7 +36,7 @@ describe('copying books from SQLite to PostgreSQL', () => {
 
   const copy = () => copyStore({ from: folder, to: url, progress: silent }, systemClock);
 
-  /** One attempt that is broken off with its so manieth page: before that is written, or after. */
+  /** One attempt that is interrupted at the given page, before or after it is written. */
   const breakOff = async (pages: number, moment: 'before' | 'after'): Promise<'broken' | 'whole'> => {
     const target = await openPostgresTarget({ url, clock: systemClock });
     const source = await openSqliteSource({ folder, clock: systemClock });
@@ -66,7 +66,7 @@ describe('copying books from SQLite to PostgreSQL', () => {
     }
   };
 
-  it('knows every table there is, in both engines', async () => {
+  it('knows every table of both engines', async () => {
     await makeBooksWithAPast({ folder, calls: 1 });
     await (await openPostgresStore({ url, clock: systemClock })).close();
     const database = openToRead(folder);
@@ -79,13 +79,13 @@ describe('copying books from SQLite to PostgreSQL', () => {
     const known = (names: readonly unknown[]) => names.filter((name) => !String(name).startsWith('sqlite_')).sort();
     const copied = LEDGER_TABLES.map(({ name }) => name);
     expect(known(here)).toEqual([...copied, ...NO_BOOKS].sort());
-    // Rates that replicas share are of the moment.
+    // Request counts are shared between processes and not copied.
     expect(known(there.rows.map(({ name }) => name)).filter((name) => name !== 'request_count')).toEqual(
       [...copied, ...NO_BOOKS].sort(),
     );
   });
 
-  it('carries everything over, so that both stores answer alike', async () => {
+  it('copies everything, so that both stores return the same', async () => {
     await makeBooksWithAPast({ folder, calls: 600 });
     expect(await copy()).toMatchObject({ ok: true, start: 'begun', rows_found: 0, faults: [] });
     const sqlite = await openSqliteStore({ folder, clock: systemClock, threads: false });
@@ -115,7 +115,7 @@ describe('copying books from SQLite to PostgreSQL', () => {
     await postgres.close();
   });
 
-  it('leaves books that can be worked with at once, where they left off', async () => {
+  it('leaves a ledger that can be used at once', async () => {
     await makeBooksWithAPast({ folder, calls: 50 });
     await copy();
     const store = await openPostgresStore({ url, clock: systemClock });
@@ -145,13 +145,13 @@ describe('copying books from SQLite to PostgreSQL', () => {
     await store.close();
   });
 
-  it('goes on after being broken off at every page, before and after its commit, and doubles nothing', async () => {
+  it('resumes after an interruption at any page, before or after its commit, without duplicates', async () => {
     await makeBooksWithAPast({ folder, calls: 60 });
     const endings: string[] = [];
     for (let attempt = 0; attempt < 40 && endings.at(-1) !== 'whole'; attempt++) {
       endings.push(await breakOff(1, attempt % 2 === 0 ? 'before' : 'after'));
     }
-    // Closings are the one table that these books leave empty.
+    // `closing` is the only empty table of this ledger.
     expect(endings).toHaveLength(2 * (LEDGER_TABLES.length - 1) + 1);
     const store = await openPostgresStore({ url, clock: systemClock });
     expect(await store.verify()).toMatchObject({ receipts: 61, violations: [] });
@@ -159,7 +159,7 @@ describe('copying books from SQLite to PostgreSQL', () => {
     await store.close();
   });
 
-  it('takes no more at once than fits, however large the answers that are kept', async () => {
+  it('limits the size of a page, however large the stored responses are', async () => {
     const store = await openSqliteStore({ folder, clock: systemClock, threads: false });
     await prepare(store);
     await store.apply([aCredit(1n, 1_000n)]);
@@ -178,7 +178,7 @@ describe('copying books from SQLite to PostgreSQL', () => {
     expect(await copy()).toMatchObject({ ok: true, tables: { idempotency_key: 10 } });
   });
 
-  it('lets one process at a time copy, whatever two of them believe', async () => {
+  it('lets only one process copy at a time', async () => {
     await makeBooksWithAPast({ folder, calls: 20 });
     const source = await openSqliteSource({ folder, clock: systemClock });
     const targets = [
@@ -190,12 +190,12 @@ describe('copying books from SQLite to PostgreSQL', () => {
     const rows = source.page(table!, null);
     const written = await Promise.allSettled(targets.map((target) => target.write(table!, rows, null)));
     const refused = written.flatMap((one) => (one.status === 'rejected' ? [String(one.reason)] : []));
-    expect(refused).toEqual([expect.stringContaining('Another process copies')]);
+    expect(refused).toEqual([expect.stringContaining('Another process is copying')]);
     expect(await targets[0]!.count(table!)).toBe(rows.length);
     for (const opened of [source, ...targets]) await opened.close();
   });
 
-  it('serves the same callers afterwards: their keys, money, receipts, and answers that are given again', async () => {
+  it('serves the same callers afterwards: keys, money, receipts and stored responses', async () => {
     const before = await startHarness({ hosted: true, folder });
     const hello = { model: 'sim-gpt', messages: [{ role: 'user', content: 'Hello' }], max_tokens: 20 };
     const { secret, accountId } = await before.mint({ capNanousd: 900_000_000n, capWindow: 'month' });
@@ -220,7 +220,7 @@ describe('copying books from SQLite to PostgreSQL', () => {
     await after.stop();
   });
 
-  it('begins anew if the books were used after it was broken off', async () => {
+  it('starts again if the source was used after an interruption', async () => {
     await makeBooksWithAPast({ folder, calls: 60 });
     expect(await breakOff(9, 'after')).toBe('broken');
     const store = await openSqliteStore({ folder, clock: systemClock, threads: false });
@@ -230,7 +230,7 @@ describe('copying books from SQLite to PostgreSQL', () => {
     expect(await copy()).toMatchObject({ ok: true, start: 'begun_anew', rows_found: 0 });
   });
 
-  it('is not served from before it is finished', async () => {
+  it('cannot be served from before it is finished', async () => {
     await makeBooksWithAPast({ folder, calls: 20 });
     await breakOff(5, 'after');
     const store = await openPostgresStore({ url, clock: systemClock });
@@ -240,7 +240,7 @@ describe('copying books from SQLite to PostgreSQL', () => {
     await store.close();
   });
 
-  it('refuses a folder that a process has open, and one without books', async () => {
+  it('refuses a folder that a process has open, and one without a ledger', async () => {
     await makeBooksWithAPast({ folder, calls: 5 });
     const lock = lockFolder(folder, { pid: 4711, url: 'http://127.0.0.1:8080', socketPath: null, startedMs: 0 });
     expect(await copy()).toEqual({ refused: expect.stringContaining('process 4711'), unreachable: true });
@@ -252,26 +252,26 @@ describe('copying books from SQLite to PostgreSQL', () => {
     expect((await runSql(url, "SELECT to_regclass('account') AS there")).rows).toEqual([{ there: null }]);
   });
 
-  it('refuses a database with other books in it, and one that a server works on', async () => {
+  it('refuses a database with another ledger, and one that a server uses', async () => {
     await makeBooksWithAPast({ folder, calls: 5 });
     const store = await openPostgresStore({ url, clock: systemClock });
     await store.beginInstance();
-    expect(await copy()).toEqual({ refused: expect.stringContaining('server works') });
+    expect(await copy()).toEqual({ refused: expect.stringContaining('A server is using') });
     await store.createAccount(anAccount(1n));
-    expect(await copy()).toEqual({ refused: expect.stringContaining('books in it already') });
+    expect(await copy()).toEqual({ refused: expect.stringContaining('already contains a ledger') });
     await store.close();
   });
 
-  it('refuses a database with an unfinished copy of other books, and one that has the whole copy of them', async () => {
+  it('refuses a database with an unfinished copy of another ledger, and one with a finished copy', async () => {
     await makeBooksWithAPast({ folder, calls: 5 });
     await breakOff(3, 'after');
     const other = join(folder, '..', 'other');
     await makeBooksWithAPast({ folder: other, calls: 5 });
     const refused = await copyStore({ from: other, to: url, progress: silent }, systemClock);
-    expect(refused).toEqual({ refused: expect.stringContaining('other books') });
+    expect(refused).toEqual({ refused: expect.stringContaining('another ledger') });
     expect(await copy()).toMatchObject({ ok: true });
     const late = await copyStore({ from: other, to: url, progress: silent }, systemClock);
-    expect(late).toEqual({ refused: expect.stringContaining('books in it already') });
+    expect(late).toEqual({ refused: expect.stringContaining('already contains a ledger') });
   });
 
   it.each([

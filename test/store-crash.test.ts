@@ -30,7 +30,7 @@ describe('a store whose process is killed', () => {
     rmSync(folder, { recursive: true });
   });
 
-  /** Runs the process until it has said so many lines, kills it, and gives all that it said. */
+  /** Runs the process until it has printed this many lines, kills it, and returns all lines. */
   async function runAndKill(lines: number): Promise<string[]> {
     const script = join(import.meta.dirname, 'store-crash.ts');
     const child = spawn(process.execPath, [script, folder], { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -44,7 +44,7 @@ describe('a store whose process is killed', () => {
     return said;
   }
 
-  it('keeps whatever was said to be durable, and its books balance', async () => {
+  it('keeps everything that was confirmed, and passes verification', async () => {
     for (let kill = 1; kill <= KILLS; kill++) {
       const said = await runAndKill(97 * kill);
       store = await openSqliteStore({ folder, clock: systemClock, threads: false });

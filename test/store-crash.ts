@@ -4,7 +4,7 @@ import { Ledger } from '../src/ledger/ledger.ts';
 import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts';
 import { aHold, aSettle } from './store-fixtures.ts';
 
-/** A process that holds and settles until it is killed, and says each thing as soon as it was told that it is durable. */
+/** A process that holds and settles until it is killed, and prints each operation once it is confirmed. */
 const [folder] = process.argv.slice(2);
 const store = await openSqliteStore({ folder: folder!, clock: systemClock });
 const { epoch, number } = await store.beginInstance();

@@ -15,7 +15,7 @@ export const openMemory: OpenStore = async (clock) => {
 
 /** As the server runs it. */
 export const openSqlite: OpenStore = (clock) => openSqliteIn(clock, true);
-/** As a command runs it; many small tests are quicker so. */
+/** As a command runs it, which is faster for small tests. */
 export const openSqliteInline: OpenStore = (clock) => openSqliteIn(clock, false);
 
 async function openSqliteIn(clock: ManualClock, threads: boolean): Promise<StoreUnderTest> {

@@ -11,7 +11,7 @@ import type {
   Store,
 } from '../src/store/store.ts';
 
-/** A store an engine's suite works on; `reopen` is what a restart of the process would see. */
+/** A store under test; `reopen` opens it again as after a restart of the process. */
 export interface StoreUnderTest {
   readonly store: Store;
   reopen(): Promise<Store>;
@@ -47,7 +47,7 @@ export function aKey(id: bigint, accountId: bigint, over: Partial<NewKey> = {}):
   };
 }
 
-/** By account 1 without a key, in the first life of the process, at the first price list. */
+/** A hold of account 1 without a key, in the first epoch, with the first price list. */
 export function aHold(id: bigint, amountNanousd: bigint, over: Partial<HoldOperation> = {}): HoldOperation {
   return {
     kind: 'hold',
@@ -105,7 +105,7 @@ export function aCredit(id: bigint, amountNanousd: bigint, over: Partial<CreditO
   };
 }
 
-/** Account 1, one price list, the first life begun. */
+/** Creates account 1 and a price list, and registers the first instance. */
 export async function prepare(store: Store, account: Partial<NewAccount> = {}): Promise<void> {
   await store.createAccount(anAccount(1n, account));
   await store.registerPrices('prices-1', '{"model":1}');

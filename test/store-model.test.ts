@@ -24,7 +24,7 @@ import {
   type StoreUnderTest,
 } from './store-fixtures.ts';
 
-/** Few accounts, keys and ids, so that operations meet; account 4 and key 4 never exist. */
+/** Few accounts, keys and ids, so that operations collide; account 4 and key 4 never exist. */
 const anyAccount = fc.bigInt(1n, 4n);
 const anyKey = fc.option(fc.bigInt(1n, 4n));
 const anyId = fc.bigInt(1n, 25n);
@@ -64,7 +64,7 @@ const anyUsage = fc.record({
   reasoningTokens: anyCount,
 });
 
-/** Components that usually make up the cost. */
+/** Components that usually add up to the cost. */
 const anyCost = fc.oneof(
   fc.tuple(anyAmount).map(([cost]) => ({ cost, components: null })),
   fc
@@ -173,7 +173,7 @@ const anyStep = fc.oneof(
 
 type Apply = { step: 'apply'; operations: readonly (LedgerOperation & { isStale?: boolean })[] };
 type UpdateKey = { step: 'updateKey'; id: bigint; change: Parameters<Store['updateKey']>[1] };
-/** A batch and a change of a key, of which neither waits for the other. */
+/** A batch and a change of a key that run at the same time. */
 type AtOnce = Omit<Apply, 'step'> & Omit<UpdateKey, 'step'> & { step: 'atOnce' };
 
 type Step =
@@ -190,7 +190,7 @@ type Step =
   | { step: 'reseal'; id: bigint; before: Uint8Array }
   | { step: 'reopen' };
 
-/** One engine walking through the steps. */
+/** One engine going through the steps. */
 class Walker {
   readonly clock = new ManualClock(NOON_MS);
   #subject: StoreUnderTest | null = null;
@@ -253,7 +253,7 @@ class Walker {
   }
 }
 
-/** Each engine says in its own words why an operation failed. */
+/** Each engine has its own messages for failed operations. */
 function withoutMessage(outcome: LedgerOutcome): unknown {
   if (outcome.kind === 'idempotent') return { ...outcome, kept: outcome.kept === null ? null : [...outcome.kept] };
   return outcome.kind === 'operation_failed' ? { kind: outcome.kind } : outcome;
@@ -281,7 +281,7 @@ function partsOf({ operations, id, change }: AtOnce): [Apply, UpdateKey] {
   ];
 }
 
-/** The model after these steps, with what each of them gave. */
+/** The memory driver after these steps, with the result of each. */
 async function modelAfter(steps: readonly Step[]): Promise<{ model: Walker; gave: unknown[] }> {
   const model = new Walker();
   await model.begin(openMemory);
@@ -291,8 +291,8 @@ async function modelAfter(steps: readonly Step[]): Promise<{ model: Walker; gave
 }
 
 /**
- * What happened at once must be what would have happened one after the other: the key changed before the batch or after it
- * or, as a batch that cannot be written as a whole is applied in parts, between two of its operations.
+ * Concurrent steps must equal some sequence: the key changed before or after the batch or, since a batch that cannot be
+ * written as a whole is applied in parts, between two of its operations.
  */
 async function orderThatExplains(before: readonly Step[], step: AtOnce, found: unknown): Promise<readonly Step[]> {
   const { operations } = step;
@@ -341,8 +341,8 @@ async function walkTogether(open: OpenStore, steps: readonly Step[]): Promise<vo
 const anyWalk = fc.array(anyStep, { minLength: 5, maxLength: 30 });
 const RUNS = Number(process.env.TOLLGATE_MODEL_RUNS ?? 100);
 
-describe('the SQLite store and the model', () => {
-  it('give the same outcomes and the same state after every step, whatever comes', async () => {
+describe('the SQLite store and the memory driver', () => {
+  it('return the same outcomes and the same state after every random step', async () => {
     const property = fc.asyncProperty(anyWalk, (steps) => walkTogether(openSqliteInline, steps));
     await fc.assert(property, { numRuns: RUNS });
   }, 600_000);
@@ -353,8 +353,8 @@ describe('the SQLite store and the model', () => {
   }, 120_000);
 });
 
-describe('the PostgreSQL store and the model', () => {
-  it('give the same outcomes and the same state after every step, whatever comes', async () => {
+describe('the PostgreSQL store and the memory driver', () => {
+  it('return the same outcomes and the same state after every random step', async () => {
     const property = fc.asyncProperty(anyWalk, (steps) => walkTogether(openPostgres, steps));
     await fc.assert(property, { numRuns: Math.ceil(RUNS / 8) });
   }, 600_000);

@@ -3,7 +3,7 @@ import { ManualClock } from '../src/kit/clock.ts';
 import type { LedgerOperation, Store } from '../src/store/store.ts';
 import { NOON_MS, type OpenStore, prepare, type StoreUnderTest } from './store-fixtures.ts';
 
-/** The store a test works on: fresh for each test, prepared with account 1, a price list and a first life. */
+/** The store of a test: created for each test, with account 1, a price list and a first instance. */
 export class StoreSubject {
   clock = new ManualClock(NOON_MS);
   #underTest: StoreUnderTest | null = null;

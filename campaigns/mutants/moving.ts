@@ -50,7 +50,7 @@ export const MOVING_MUTANTS: readonly Mutant[] = [
     '',
     COPIED,
   ),
-  mutant('other books under a copy', TARGET, '        await refuseBooks(sql);\n', '', COPIED),
+  mutant('other books under a copy', TARGET, '        await refuseLedger(sql);\n', '', COPIED),
   mutant(
     "a copy of one's books upon a copy of others",
     TARGET,

@@ -139,7 +139,7 @@ export const MUTANTS: readonly Mutant[] = [
     changes: [
       {
         file: 'src/ledger/ledger.ts',
-        find: '      if (this.#isHurried || leftMs <= 0) throw failure;',
+        find: '      if (this.#isClosing || leftMs <= 0) throw failure;',
         replace: "      if (failure !== null) return { kind: 'settled' };",
       },
     ],

@@ -81,8 +81,8 @@ describe('tollgate store copy', () => {
   });
 
   test.each([
-    ['a copy that differs', { ...COPY, ok: false, faults: ['call: the row id 7 is not the same.'] }, 1, 'row id 7'],
-    ['other books in the database', { refused: 'The database has books in it already.' }, 1, 'already'],
+    ['a copy that differs', { ...COPY, ok: false, faults: ['call: the row id 7 differs.'] }, 1, 'row id 7'],
+    ['other books in the database', { refused: 'The database already contains a ledger.' }, 1, 'already'],
     ['a folder that is in use', { refused: 'in use by process 5', unreachable: true }, 3, 'process 5'],
   ])('ends with a code of its own for %s', async (_, answer, code, words) => {
     const run1 = await run(['--to', URL_WITH_PASSWORD], { answer });
@@ -118,5 +118,5 @@ describe('tollgate store copy', () => {
 });
 
 test('a URL of which a file is missing is wrong, and no fault of ours', () => {
-  expect(asFailure(new StoreMisnamed('The URL of the store cannot be used.'))).toMatchObject({ exitCode: 2 });
+  expect(asFailure(new StoreMisnamed('The URL of the store is invalid.'))).toMatchObject({ exitCode: 2 });
 });

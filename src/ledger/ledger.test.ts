@@ -10,7 +10,7 @@ describe('the ledger', () => {
   let clock: ManualClock;
   let store: MemoryStore;
   let ledger: Ledger;
-  /** What each commit was asked to do. */
+  /** The operations of each commit. */
   let batches: string[][];
 
   beforeEach(async () => {
@@ -22,7 +22,7 @@ describe('the ledger', () => {
     await ledger.credit(aCredit(1n, 1_000n));
   });
 
-  /** The memory store with some verbs replaced. */
+  /** The memory store with some methods replaced. */
   function ledgerOver(over: Partial<Store>): Ledger {
     const watched: Store = Object.assign(Object.create(store), {
       apply: (operations: readonly LedgerOperation[]) => {
@@ -60,7 +60,7 @@ describe('the ledger', () => {
     expect(ledger.openHolds).toBe(0);
   });
 
-  it('passes refusals on as results', async () => {
+  it('returns refusals as results', async () => {
     const refused = { kind: 'hold_refused', reason: 'balance', availableNanousd: 1_000n };
     expect(await ledger.hold(request(1n, 1_001n))).toEqual(refused);
     expect(ledger.openHolds).toBe(0);
@@ -72,7 +72,7 @@ describe('the ledger', () => {
     expect(batches).toEqual([]);
   });
 
-  it('sends together what comes together, settlements first', async () => {
+  it('puts simultaneous operations into one batch, settlements first', async () => {
     await Promise.all([ledger.hold(request(1n, 10n)), ledger.hold(request(2n, 10n))]);
     batches = [];
     await Promise.all([
@@ -84,7 +84,7 @@ describe('the ledger', () => {
     expect(batches).toEqual([['settle 1', 'settle 2', 'hold 3', 'hold 4']]);
   });
 
-  it('releases a hold whole, with what is known about the end', async () => {
+  it('releases the whole hold and stores how the call ended', async () => {
     await ledger.hold(request(1n, 400n));
     await ledger.release(1n, {
       ended: 'timeout',
@@ -103,7 +103,7 @@ describe('the ledger', () => {
     });
   });
 
-  it('says that nothing was charged when the hold had been voided meanwhile', async () => {
+  it('reports no charge if the hold had been voided', async () => {
     await ledger.hold(request(1n, 400n));
     await store.apply([{ kind: 'void', id: 1n, reason: 'reaped' }]);
     const result = await ledger.settle(1n, settlement(150n));
@@ -113,7 +113,7 @@ describe('the ledger', () => {
     });
   });
 
-  it('never lets a cost leave the hold', async () => {
+  it('refuses a cost outside the hold', async () => {
     await ledger.hold(request(1n, 400n));
     batches = [];
     await expect(ledger.settle(2n, settlement(0n))).rejects.toThrow(LedgerDefect);
@@ -123,7 +123,7 @@ describe('the ledger', () => {
     expect(ledger.openHolds).toBe(0);
   });
 
-  it.each([401n, -1n])('gives a hold back whose call is said to cost %s, which is not within it', async (cost) => {
+  it.each([401n, -1n])('voids a hold whose cost of %s is outside it', async (cost) => {
     await ledger.hold(request(1n, 400n));
     await expect(ledger.settle(1n, settlement(cost))).rejects.toThrow(LedgerDefect);
     await ledger.close();
@@ -131,7 +131,7 @@ describe('the ledger', () => {
     expect(await store.findReceipt(1n, 1n)).toMatchObject({ state: 'voided', costNanousd: 0n, lossNanousd: 400n });
   });
 
-  it('gives a hold back whose settlement the store cannot write', async () => {
+  it('voids a hold whose settlement the store cannot write', async () => {
     const broken = ledgerOver({
       apply: async (operations) => {
         const isSettle = operations.some(({ kind }) => kind === 'settle');
@@ -144,7 +144,7 @@ describe('the ledger', () => {
     expect((await store.findReceipt(1n, 1n))?.state).toBe('voided');
   });
 
-  it('hands the kept answer over with the settlement', async () => {
+  it('passes the stored response on with the settlement', async () => {
     const idempotency = { key: 'k', bodySha256: new Uint8Array(32) };
     await ledger.hold(request(1n, 400n, { idempotency }));
     expect(await ledger.hold(request(2n, 400n, { idempotency }))).toMatchObject({ state: 'running', callId: 1n });
@@ -153,7 +153,7 @@ describe('the ledger', () => {
     expect(ledger.openHolds).toBe(0);
   });
 
-  it('finds whose a key is without holding anything, whatever the money', async () => {
+  it('finds the call that has an idempotency key without holding money', async () => {
     const idempotency = { key: 'k', bodySha256: new Uint8Array(32) };
     const ask = { id: 9n, accountId: 1n, keyId: null, idempotency };
     expect(await ledger.findRepeat(ask)).toBeNull();
@@ -162,16 +162,16 @@ describe('the ledger', () => {
     expect([ledger.openHolds, await store.findReceipt(9n, null)]).toEqual([1, null]);
   });
 
-  it('turns a failed operation into a defect, not into money', async () => {
+  it('throws a defect for a failed operation', async () => {
     await ledger.hold(request(1n, 400n));
     await expect(ledger.hold(request(1n, 1n))).rejects.toThrow(/already in use/);
     await expect(ledger.credit({ ...aCredit(1n, 5n), reference: 'other' })).rejects.toThrow(LedgerDefect);
   });
 
-  describe('when the store is away', () => {
+  describe('when the store is unavailable', () => {
     let isAway: boolean;
     let shaky: Ledger;
-    /** Done by the store, but nobody was told. */
+    /** The store applied it, but its reply was lost. */
     let isMute: boolean;
 
     beforeEach(async () => {
@@ -192,13 +192,13 @@ describe('the ledger', () => {
     };
     const waitUntilMs = 60_000;
 
-    it('holds nothing', async () => {
+    it('refuses holds', async () => {
       isAway = true;
       await expect(shaky.hold(request(2n, 1n))).rejects.toThrow(StoreUnavailable);
       expect(shaky.openHolds).toBe(1);
     });
 
-    it('waits with a settlement until it is back', async () => {
+    it('retries a settlement until the store is available again', async () => {
       isAway = true;
       const settled = shaky.settle(3n, settlement(40n), { waitUntilMs });
       for (let tries = 0; tries < 5; tries++) {
@@ -213,7 +213,7 @@ describe('the ledger', () => {
       expect([shaky.openHolds, clock.pendingTimers]).toEqual([0, 0]);
     });
 
-    it('asks again instead of guessing what it had done', async () => {
+    it('asks the store again instead of guessing an unknown outcome', async () => {
       isMute = true;
       const settled = shaky.settle(3n, settlement(40n), { waitUntilMs });
       await turns();
@@ -223,7 +223,7 @@ describe('the ledger', () => {
       expect(await store.findAccount(1n)).toMatchObject({ balanceNanousd: 960n, heldNanousd: 0n, spentNanousd: 40n });
     });
 
-    it('takes a hold that was voided meanwhile for what it is', async () => {
+    it('reports no charge if the hold was voided while the store was unavailable', async () => {
       isAway = true;
       const settled = shaky.settle(3n, settlement(40n), { waitUntilMs });
       await store.apply([{ kind: 'void', id: 3n, reason: 'reaped' }]);
@@ -233,7 +233,7 @@ describe('the ledger', () => {
       expect((await settled).kind).toBe('found_void');
     });
 
-    it('gives up at the limit of the call, and gives the hold back when it can', async () => {
+    it('gives up at the time limit of the call, and voids the hold later', async () => {
       await shaky.watchHealth();
       isAway = true;
       const settled = shaky.settle(3n, settlement(40n), { waitUntilMs: 2 * LIMITS.settleRetryMs });
@@ -252,7 +252,7 @@ describe('the ledger', () => {
       await shaky.close();
     });
 
-    it('does not wait when the process is about to end', async () => {
+    it('does not wait when the process is about to exit', async () => {
       isAway = true;
       const settled = shaky.settle(3n, settlement(40n), { waitUntilMs });
       settled.catch(() => undefined);
@@ -263,7 +263,7 @@ describe('the ledger', () => {
     });
   });
 
-  it('refuses new holds when too much waits, but still settles', async () => {
+  it('refuses new holds when too many operations are waiting, but still settles', async () => {
     let letGo = () => {};
     const gate = new Promise<void>((resolve) => {
       letGo = resolve;
@@ -283,7 +283,7 @@ describe('the ledger', () => {
     await Promise.all(rest);
   });
 
-  it('stops admitting on a store that says so, and settles on', async () => {
+  it('stops admission when the store says so, and continues to settle', async () => {
     let mayAdmit = true;
     const health = async () => ({ ok: true, reason: 'The disk is nearly full.', mayAdmit });
     const careful = ledgerOver({ health });
@@ -302,7 +302,7 @@ describe('the ledger', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('tells an account and its key what they have', async () => {
+  it('returns the balance of an account and the window of its key', async () => {
     await store.createKey(aKey(7n, 1n, { capWindow: 'day' }));
     await ledger.hold(request(1n, 400n, { keyId: 7n }));
     expect(await ledger.balance(1n, 7n)).toMatchObject({

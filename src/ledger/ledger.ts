@@ -29,20 +29,20 @@ export type HoldResult = Extract<LedgerOutcome, { kind: 'held' | 'hold_refused' 
 export type Repeat = Extract<LedgerOutcome, { kind: 'idempotent' }>;
 export type CreditResult = Extract<LedgerOutcome, { kind: 'credited' | 'credit_repeated' | 'credit_refused' }>;
 
-/** `settlement` is what stands in the books: the one asked for, or none at all where the hold had been voided. */
+/** `settlement` is the one that was stored: the one asked for, or one without a charge if the hold had been voided. */
 export interface SettleResult {
   readonly kind: 'settled' | 'found_void';
   readonly settlement: Settlement;
 }
 
 export interface SettleTerms {
-  /** The sealed answer to give again under the hold's idempotency key. */
+  /** The encrypted response to replay under the hold's idempotency key. */
   readonly kept?: Uint8Array | null;
-  /** The monotonic time up to which a store that is away is asked again; without it, a settlement fails at once. */
+  /** The monotonic time until which an unavailable store is retried; without it, a settlement fails at once. */
   readonly waitUntilMs?: number;
 }
 
-/** How a call ended that costs nothing. */
+/** The ending of a call that costs nothing. */
 export type Release = Pick<Settlement, 'ended' | 'httpStatus'> &
   Partial<Pick<Settlement, 'host' | 'attempts' | 'lossNanousd' | 'lossReason'>>;
 
@@ -52,7 +52,7 @@ export interface Balance {
   readonly keyWindow: KeyWindow | null;
 }
 
-/** A rule of the books was about to be broken; never the caller's fault. */
+/** A ledger rule was about to be broken; never the caller's fault. */
 export class LedgerDefect extends Error {
   override readonly name = 'LedgerDefect';
 }
@@ -60,17 +60,17 @@ export class LedgerDefect extends Error {
 export interface LedgerOptions {
   readonly store: Store;
   readonly clock: Clock;
-  /** Of this process, for as long as it runs. */
+  /** This process's epoch while it runs. */
   readonly epoch: bigint;
-  /** Where several processes share the store, this one's life decides its epoch, and whether it may admit. */
+  /** With a shared store: this process's registration, which decides its epoch and whether it may admit calls. */
   readonly instance?: LedgerInstance;
-  /** Commits under way at once. */
+  /** The most commits that may run at once. */
   readonly batchesInFlight?: number;
 }
 
 /**
- * The money's one door. Operations gather while the last commit runs and share the next one; settlements go first.
- * It fails closed: who cannot be told "held" for certain is told StoreUnavailable.
+ * The only way to move money. Operations wait while the previous commit runs and share the next one; settlements go
+ * first. It fails closed: without a confirmed hold the caller gets StoreUnavailable.
  */
 export class Ledger {
   readonly #store: Store;
@@ -78,10 +78,10 @@ export class Ledger {
   readonly #instance: LedgerInstance;
   readonly #batcher: Batcher<LedgerOperation, LedgerOutcome>;
   readonly #openHolds = new Map<bigint, bigint>();
-  /** Holds whose settlement failed: they are given back as soon as the store takes it. */
+  /** Holds whose settlement failed; they are voided as soon as the store is available. */
   readonly #abandoned = new Set<bigint>();
-  readonly #waiting = new Set<() => void>();
-  #isHurried = false;
+  readonly #pauses = new Set<() => void>();
+  #isClosing = false;
   #notAdmitting: string | null = null;
   #healthTimer: Timer | null = null;
 
@@ -99,7 +99,7 @@ export class Ledger {
     });
   }
 
-  /** Operations that wait for a commit. */
+  /** Operations that are waiting for a commit. */
   get depth(): number {
     return this.#batcher.depth;
   }
@@ -109,39 +109,41 @@ export class Ledger {
     return this.#openHolds.size + this.#abandoned.size;
   }
 
-  /** Durable when it resolves; refused holds leave no trace. */
+  /** The hold is on disk when this resolves. A refused hold leaves nothing behind. */
   async hold(request: HoldRequest): Promise<HoldResult> {
     const { epoch } = this.#instance;
     if (this.whyNotAdmitting !== null) throw new StoreUnavailable(this.whyNotAdmitting);
-    if (this.depth >= LIMITS.ledgerHoldQueueMax) throw new StoreUnavailable('Too many calls wait for the ledger.');
+    if (this.depth >= LIMITS.ledgerHoldQueueMax)
+      throw new StoreUnavailable('Too many calls are waiting for the ledger.');
     if (!isAmount(request.amountNanousd)) return OUT_OF_RANGE;
     const createdMs = this.#clock.nowMs();
     const outcome = await this.#batcher.submit({ ...request, kind: 'hold', epoch, createdMs });
     if (outcome.kind === 'hold_refused' || outcome.kind === 'idempotent') return outcome;
     if (outcome.kind !== 'held') throw defect(request.id, outcome);
     this.#openHolds.set(request.id, request.amountNanousd);
-    this.#refuseIfTakenForDead(request.id, epoch);
+    this.#refuseIfDeclaredDead(request.id, epoch);
     return outcome;
   }
 
-  /** Why new calls are refused now, in one sentence; null while they are not. */
+  /** Why new calls are refused, in one sentence; null while they are admitted. */
   get whyNotAdmitting(): string | null {
     return this.#instance.whyNotAdmitting ?? this.#notAdmitting;
   }
 
-  /** A hold that was long under way may have been voided by others since: no host is called on it. */
-  #refuseIfTakenForDead(id: bigint, epoch: bigint): void {
+  /** If the hold took long, other processes may have voided it meanwhile; then no host may be called. */
+  #refuseIfDeclaredDead(id: bigint, epoch: bigint): void {
     const why =
-      this.#instance.whyNotAdmitting ?? (epoch === this.#instance.epoch ? null : 'This process was taken for dead.');
+      this.#instance.whyNotAdmitting ??
+      (epoch === this.#instance.epoch ? null : 'Other processes declared this one dead.');
     if (why === null) return;
     this.#abandon(id);
     throw new StoreUnavailable(why);
   }
 
-  /** The call whose the idempotency key is; null while it is free. Asked by a hold that no money can pass. */
+  /** The call that uses the idempotency key; null if the key is free. It asks with a hold that is always refused. */
   async findRepeat(request: Pick<HoldRequest, 'id' | 'accountId' | 'keyId' | 'idempotency'>): Promise<Repeat | null> {
     const outcome = await this.#batcher.submit({
-      ...IMPASSABLE,
+      ...ALWAYS_REFUSED,
       ...request,
       epoch: this.#instance.epoch,
       createdMs: this.#clock.nowMs(),
@@ -150,8 +152,8 @@ export class Ledger {
   }
 
   /**
-   * Ends a hold of this process, once; durable when it resolves. A store that is away is waited for, and what it did not
-   * say is asked again, never guessed. Who fails for good has charged nothing: the hold is given back.
+   * Ends a hold of this process exactly once; the settlement is on disk when this resolves. An unavailable store is
+   * retried until it confirms the outcome. If that fails for good, nothing is charged and the hold is voided.
    */
   async settle(
     id: bigint,
@@ -177,12 +179,12 @@ export class Ledger {
     }
   }
 
-  /** Asks again until the store answers: what it had done before it went away, it now calls repeated. */
+  /** Retries until the store answers; `settle_repeated` means that an earlier attempt had succeeded. */
   async #ask(operation: SettleOperation, waitUntilMs: number, firstFailure: unknown): Promise<LedgerOutcome> {
     let failure = firstFailure;
     for (;;) {
       const leftMs = waitUntilMs - this.#clock.monotonicMs();
-      if (this.#isHurried || leftMs <= 0) throw failure;
+      if (this.#isClosing || leftMs <= 0) throw failure;
       await this.#pause(Math.min(leftMs, LIMITS.settleRetryMs));
       try {
         const outcome = await this.#batcher.submit(operation);
@@ -194,7 +196,7 @@ export class Ledger {
     }
   }
 
-  /** Gives the whole hold back: the call ended in a way that costs nothing. */
+  /** Ends the hold at no cost. */
   release(id: bigint, release: Release): Promise<SettleResult> {
     return this.settle(id, { ...NOTHING_SETTLED, ...release });
   }
@@ -213,7 +215,7 @@ export class Ledger {
     return { account, keyWindow: keyId === null ? null : await this.#store.keyWindow(keyId) };
   }
 
-  /** An id grants nothing: the account must match, unless the operator asks (null). */
+  /** Finds only receipts of this account; null, for the operator, finds any. */
   findReceipt(id: bigint, accountId: bigint | null): Promise<Receipt | null> {
     return this.#store.findReceipt(id, accountId);
   }
@@ -226,22 +228,22 @@ export class Ledger {
     return this.#store.verify(progress);
   }
 
-  /** Asks the store how it is, now and from now on: on a nearly full disk admission stops and settling does not. */
+  /** Checks the store's health now and periodically. On a nearly full disk admission stops while settling continues. */
   async watchHealth(): Promise<void> {
     const health = await this.#store.health().catch((error: unknown) => ({ mayAdmit: false, reason: String(error) }));
-    this.#notAdmitting = health.mayAdmit ? null : (health.reason ?? 'The store does not admit calls.');
-    this.#giveBack();
+    this.#notAdmitting = health.mayAdmit ? null : (health.reason ?? 'The store does not allow new calls.');
+    this.#voidAbandoned();
     const againMs = health.mayAdmit ? LIMITS.storeHealthMs : LIMITS.storeIllnessMs;
     this.#healthTimer = this.#clock.after(againMs, () => void this.watchHealth(), { unref: true });
   }
 
-  /** From now on nobody waits for a store that is away: the process is about to end. */
+  /** Stops all retries, because the process is about to exit. */
   hurry(): void {
-    this.#isHurried = true;
-    for (const wake of [...this.#waiting]) wake();
+    this.#isClosing = true;
+    for (const wake of [...this.#pauses]) wake();
   }
 
-  /** Waits for everything submitted; the store is closed by who opened it. */
+  /** Waits for all submitted operations. The caller closes the store. */
   async close(): Promise<void> {
     this.hurry();
     this.#healthTimer?.cancel();
@@ -252,22 +254,22 @@ export class Ledger {
     return new Promise((resolve) => {
       const wake = (): void => {
         timer.cancel();
-        this.#waiting.delete(wake);
+        this.#pauses.delete(wake);
         resolve();
       };
       const timer = this.#clock.after(ms, wake);
-      this.#waiting.add(wake);
+      this.#pauses.add(wake);
     });
   }
 
   #abandon(id: bigint): void {
     if (!this.#openHolds.delete(id)) return;
     this.#abandoned.add(id);
-    this.#giveBack();
+    this.#voidAbandoned();
   }
 
-  /** Tries now; what fails is tried again whenever the store's health is asked for, and else by the next life. */
-  #giveBack(): void {
+  /** Tries now. Failures are retried at each health check, and finally by the next start. */
+  #voidAbandoned(): void {
     for (const id of this.#abandoned) {
       const voided = this.#batcher.submit({ kind: 'void', id, reason: UNSETTLED_REASON });
       voided.then(
@@ -279,21 +281,21 @@ export class Ledger {
 
   #assertWithinHold(id: bigint, costNanousd: bigint): void {
     const held = this.#openHolds.get(id);
-    if (held === undefined) throw new LedgerDefect(`Call ${id} has no open hold here.`);
+    if (held === undefined) throw new LedgerDefect(`Call ${id} has no open hold in this process.`);
     if (costNanousd < 0n || costNanousd > held) {
-      throw new LedgerDefect(`Call ${id} costs ${costNanousd}, which is not between 0 and its hold of ${held}.`);
+      throw new LedgerDefect(`Call ${id}: the cost of ${costNanousd} is not between 0 and the hold of ${held}.`);
     }
   }
 }
 
-/** Who holds money must hear of it, though the store went away before the rest of the batch. */
+/** Operations that were committed before the store became unavailable keep their outcomes. */
 function placesOf(error: unknown): PartlyApplied['places'] {
   if (error instanceof PartlyApplied) return error.places;
   throw error;
 }
 
-/** Refused for its ceiling, if it comes that far: an idempotency key is looked at before. */
-const IMPASSABLE = {
+/** Always refused by its ceiling, but idempotency keys are checked before that. */
+const ALWAYS_REFUSED = {
   kind: 'hold',
   amountNanousd: 0n,
   ceilingNanousd: -1n,
@@ -307,10 +309,10 @@ const IMPASSABLE = {
 
 const OUT_OF_RANGE: HoldResult = { kind: 'hold_refused', reason: 'out_of_range', availableNanousd: null };
 
-/** Why a hold was given back though its call had ended. */
+/** Why a hold was voided although its call had ended. */
 const UNSETTLED_REASON = 'The call could not be settled.';
 
-/** What the client is told when the books had already given its hold back. */
+/** The settlement reported to the client if the hold had already been voided. */
 function uncharged(settlement: Settlement): Settlement {
   const { ended, httpStatus, host, attempts, tries } = settlement;
   return { ...NOTHING_SETTLED, ended, httpStatus, host, attempts, tries, lossReason: 'The hold had been voided.' };

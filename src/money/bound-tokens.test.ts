@@ -40,12 +40,12 @@ describe('the bound on input tokens', () => {
     expect(boundInputTokens(long, MODEL, 3)).toBe(3_000_000);
   });
 
-  it('is the window where an image has no bound of its own', () => {
+  it('is the context window if an image has no bound of its own', () => {
     expect(boundInputTokens({ ...EMPTY, images: 1 }, { ...MODEL, imageTokensMax: null })).toBe(1_000_000);
     expect(boundInputTokens(EMPTY, { ...MODEL, imageTokensMax: null })).toBe(FRAME);
   });
 
-  it('counts exact tokens instead of bytes once the text was counted, and all the rest as before', () => {
+  it('uses exact tokens instead of bytes once the text was counted, and leaves the rest unchanged', () => {
     const counted = withCountedText({ ...EMPTY, textBytes: 4_000, toolBytes: 10, tokenIds: 5 }, 900);
     expect(boundInputTokens(counted, MODEL)).toBe(FRAME + 900 + 60 + 5);
   });
@@ -65,23 +65,23 @@ describe('the bound on input tokens', () => {
 });
 
 describe('the bound on output tokens', () => {
-  it('is the limit for every choice, with the reasoning that lies outside it', () => {
+  it('is the limit of every choice plus the reasoning outside it', () => {
     expect(boundOutputTokens(4_096, { choices: 1 })).toBe(4_096);
     expect(boundOutputTokens(100, { choices: 3 })).toBe(300);
     expect(boundOutputTokens(100, { choices: 3, reasoningOutsideLimit: 50 })).toBe(450);
   });
 
-  it('refuses to be a number that cannot be counted', () => {
+  it('throws if the bound is not a safe integer', () => {
     expect(() => boundOutputTokens(Number.MAX_SAFE_INTEGER, { choices: 2 })).toThrow(RangeError);
   });
 });
 
 describe('the estimate', () => {
-  it('is a token for every four bytes, begun ones included, and none for nothing', () => {
+  it('is one token per four bytes, rounded up, and zero for no bytes', () => {
     expect([0, 1, 4, 5].map(estimateTokens)).toEqual([0, 1, 1, 2]);
   });
 
-  it('of an input takes text and tools together, token ids as they are, images at their usual size', () => {
+  it('of an input adds text and tools, token ids one by one, and images at their usual size', () => {
     expect(estimateInputTokens({ ...EMPTY, textBytes: 6, toolBytes: 6, tokenIds: 2, messages: 9 })).toBe(5);
     expect(estimateInputTokens({ ...EMPTY, images: 2 })).toBe(1_530);
   });

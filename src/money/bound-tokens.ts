@@ -2,7 +2,7 @@ import type { PromptSize } from '../canonical/prompt-size.ts';
 import { LIMITS } from '../limits.ts';
 
 export interface InputLimits {
-  /** The most tokens one prompt can have: a host refuses what is longer. */
+  /** The most tokens a prompt can have; hosts refuse longer ones. */
   readonly contextWindow: number;
   readonly imageTokensMax: number | null;
 }
@@ -20,12 +20,12 @@ export function boundInputTokens(size: PromptSize, model: InputLimits, prompts =
   return Math.min(window, bound);
 }
 
-/** The same prompt with its text counted by the model's own tokenizer: exact tokens take the place of bytes. */
+/** The same prompt with its text counted by the model's own tokenizer instead of bounded by its bytes. */
 export function withCountedText(size: PromptSize, textTokens: number): PromptSize {
   return { ...size, textBytes: 0, tokenIds: size.tokenIds + textTokens };
 }
 
-/** What hosts write around the caller's words. */
+/** What hosts add to the caller's text. */
 function framingTokens(size: PromptSize): number {
   return (
     LIMITS.promptFramingTokens +
@@ -36,16 +36,19 @@ function framingTokens(size: PromptSize): number {
 }
 
 export interface OutputShape {
-  /** Answers the host is asked for: max(n, best_of) times the prompts. */
+  /** Choices that the host is asked for: max(n, best_of) times the prompts. */
   readonly choices: number;
-  /** The most reasoning the host may bill beside the limit, per answer; 0 where reasoning counts towards it. */
+  /**
+   * The most reasoning tokens that the host may bill beyond the limit, per choice; 0 if reasoning counts towards the
+   * limit.
+   */
   readonly reasoningOutsideLimit?: number;
 }
 
-/** The most output tokens a host can bill under the limit that is really sent to it. */
+/** The most output tokens that a host can bill under the limit that is sent to it. */
 export function boundOutputTokens(outputLimit: number, { choices, reasoningOutsideLimit = 0 }: OutputShape): number {
   const bound = (outputLimit + reasoningOutsideLimit) * choices;
   if (!Number.isSafeInteger(bound))
-    throw new RangeError(`No bound can be counted for ${choices} × ${outputLimit} tokens.`);
+    throw new RangeError(`The output bound of ${choices} × ${outputLimit} tokens is not a safe integer.`);
   return bound;
 }

@@ -51,7 +51,7 @@ describe('the price of a usage', () => {
     expect(cost({ ...tiny, outputNanousdPerMillion: 1n }, { cacheWriteTokens: 1, outputTokens: 1 })).toBe(2n);
   });
 
-  it('takes the input rate where a cache rate is null, and no money where it is zero', () => {
+  it('uses the input rate if a cache rate is null, and charges nothing if it is zero', () => {
     const counts = { cacheReadTokens: 10, cacheWriteTokens: 10, cacheWrite1hTokens: 10 };
     const none = {
       cacheReadNanousdPerMillion: null,
@@ -67,7 +67,7 @@ describe('the price of a usage', () => {
     expect(cost(PRICE, { outputTokens: 9, reasoningTokens: 9 })).toBe(cost(PRICE, { outputTokens: 9 }));
   });
 
-  it('lets the whole input side choose the tier, for the whole request', () => {
+  it('chooses the tier of the whole request by its whole input', () => {
     const tiered: Price = {
       ...PRICE,
       tiers: [
@@ -95,7 +95,7 @@ describe('the price of a usage', () => {
     });
   });
 
-  it('takes the highest of the tiers that the input lies above', () => {
+  it('uses the highest tier whose threshold the input exceeds', () => {
     const tier = (aboveInputTokens: number, outputNanousdPerMillion: bigint) => ({
       ...PRICE,
       aboveInputTokens,
@@ -107,7 +107,7 @@ describe('the price of a usage', () => {
     expect([100, 101, 200, 201].map(output)).toEqual([600n, 2n, 2n, 3n]);
   });
 
-  it('is exact where a float would not be', () => {
+  it('is exact for amounts that a float would round', () => {
     const dear = { ...PRICE, outputNanousdPerMillion: 999_999_999_999_999n };
     expect(cost(dear, { outputTokens: Number.MAX_SAFE_INTEGER })).toBe(9_007_199_254_740_981_992_800_746n);
   });
@@ -158,7 +158,7 @@ describe('for every price and usage, the cost', () => {
     );
   });
 
-  it('is zero exactly where nothing that costs was used', () => {
+  it('is zero exactly if nothing with a price was used', () => {
     fc.assert(
       fc.property(price, (priced) => {
         expect(costOf(priced, ZERO_USAGE).costNanousd).toBe(0n);

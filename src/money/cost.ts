@@ -7,7 +7,7 @@ export interface Cost {
   readonly costNanousd: bigint;
 }
 
-/** Each component is rounded up once, in integers; their sum is the cost, so nothing is rounded after it. */
+/** Rounds each component up once, in integers. Their sum is the cost, so nothing is rounded afterwards. */
 export function costOf(price: Price, usage: Usage): Cost {
   const rates = ratesFor(price, inputTokens(usage));
   const inputRate = rates.inputNanousdPerMillion;
@@ -23,12 +23,12 @@ export function costOf(price: Price, usage: Usage): Cost {
   return { components, costNanousd: sumOf(components) };
 }
 
-/** One row prices the whole request: the highest tier that its input side, cached or not, lies above. */
+/** One tier prices the whole request: the highest one whose threshold the input, cached or not, exceeds. */
 export function ratesFor(price: Price, inputSideTokens: number): Rates {
   return price.tiers.findLast((tier) => inputSideTokens > tier.aboveInputTokens) ?? price;
 }
 
-/** Divides tokens times rate by the million that rates are quoted for, rounding up. */
+/** Tokens times rate, divided by the million that rates refer to, rounded up. */
 export function perMillion(tokensTimesRate: bigint): bigint {
   return (tokensTimesRate + 999_999n) / 1_000_000n;
 }

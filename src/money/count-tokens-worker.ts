@@ -11,7 +11,7 @@ export interface CountRequest {
 
 export interface CountAnswer {
   readonly id: number;
-  /** Null where no exact count was possible. */
+  /** Null if no exact count was possible. */
   readonly tokens: number | null;
 }
 
@@ -20,7 +20,7 @@ const ENCODINGS = {
   cl100k_base: { pieces: CL100K_TOKEN_SPLIT_REGEX, load: () => import('gpt-tokenizer/encoding/cl100k_base') },
 };
 
-/** Hosts read such names in a caller's text as plain text, and so does the count. */
+/** Hosts treat such names in a caller's text as plain text, and so does the count. */
 const SPECIAL_TOKENS_ARE_TEXT = { disallowedSpecial: new Set<string>() };
 
 parentPort?.on('message', (request: CountRequest) => {
@@ -41,7 +41,7 @@ async function countAll({ encoding, texts }: CountRequest): Promise<number | nul
   return texts.reduce((sum, text) => sum + countTokens(text, SPECIAL_TOKENS_ARE_TEXT), 0);
 }
 
-/** Merging a piece takes time with the square of its length; a long one would block the thread for seconds. */
+/** Merging takes time quadratic in the length of a piece; a long one would block the thread for seconds. */
 function hasShortPieces(text: string, pieces: RegExp): boolean {
   for (const [piece] of text.matchAll(pieces)) {
     if (piece.length > LIMITS.tokenCountPieceCharsMax) return false;

@@ -20,24 +20,24 @@ it('knows both encodings', async () => {
   expect(await counter.count('cl100k_base', ['안녕하세요'])).toEqual({ tokens: 5 });
 });
 
-it('takes the names of special tokens for plain text', async () => {
+it('counts the names of special tokens as plain text', async () => {
   const counted = await counter.count('o200k_base', ['<|endoftext|>']);
   expect(counted?.tokens).toBeGreaterThan(1);
 });
 
-it('does not know the count of a text with a piece too long to merge', async () => {
+it('returns null for a text with a piece that is too long to merge', async () => {
   const piece = LIMITS.tokenCountPieceCharsMax;
   expect(await counter.count('o200k_base', ['fine', 'a'.repeat(piece + 1)])).toBeNull();
   expect(await counter.count('o200k_base', ['fine', 'a'.repeat(piece)])).not.toBeNull();
 });
 
-it('does not take more text than its limit, in sum, and says so without a thread', async () => {
+it('returns null for more text than the limit, without starting a thread', async () => {
   const half = 'word '.repeat(LIMITS.tokenCountCharsMax / 10);
   expect(await counter.count('o200k_base', [half, half, '.'])).toBeNull();
   expect(clock.pendingTimers).toBe(0);
 });
 
-it('answers "unknown" when time is up, and counts again afterwards with a new thread', async () => {
+it('returns null at the timeout, and counts again with a new thread', async () => {
   const late = counter.count('o200k_base', ['late']);
   const alsoLate = counter.count('o200k_base', ['also late']);
   clock.advance(LIMITS.tokenCountMs);
@@ -45,19 +45,19 @@ it('answers "unknown" when time is up, and counts again afterwards with a new th
   expect(await counter.count('o200k_base', ['Hello'])).toEqual({ tokens: 1 });
 });
 
-it('answers "unknown" at once when too many wait, and the waiting ones in full', async () => {
+it('returns null at once when too many are waiting, and still counts those', async () => {
   const waiting = Array.from({ length: LIMITS.tokenCountsPendingMax }, () => counter.count('o200k_base', ['Hello']));
   expect(await counter.count('o200k_base', ['Hello'])).toBeNull();
   expect(await Promise.all(waiting)).toEqual(waiting.map(() => ({ tokens: 1 })));
 });
 
-it('answers "unknown" to whoever waits when it is closed', async () => {
+it('returns null for waiting counts when it is closed', async () => {
   const waiting = counter.count('o200k_base', ['Hello']);
   await counter.close();
   expect(await waiting).toBeNull();
 });
 
-it('lets its thread go when idle, leaves no timer behind, and starts anew', async () => {
+it('ends its thread when idle, leaves no timer behind, and starts again', async () => {
   expect(await counter.count('o200k_base', ['Hello'])).toEqual({ tokens: 1 });
   expect(clock.pendingTimers).toBe(1);
   clock.advance(LIMITS.tokenCounterIdleMs);

@@ -10,8 +10,8 @@ export interface CountedTokens {
 }
 
 /**
- * Exact counts, for the few requests that the byte bound alone would refuse. The tokenizer lives in a thread that
- * starts on first use and is ended when it takes too long, because a hostile text could keep it busy for minutes.
+ * Exact counts, for the few requests that the byte bound alone would refuse. The tokenizer runs in a thread that starts
+ * on first use and is terminated when it takes too long: a hostile text could keep it busy for minutes.
  */
 export class TokenCounter {
   readonly #clock: Clock;
@@ -24,7 +24,7 @@ export class TokenCounter {
     this.#clock = clock;
   }
 
-  /** Null means unknown: too much text, a piece too long to count exactly, out of time, or too many waiting. */
+  /** Null means unknown: too much text, a piece too long to count exactly, a timeout, or too many waiting requests. */
   count(encoding: Encoding, texts: readonly string[]): Promise<CountedTokens | null> {
     if (this.#pending.size >= LIMITS.tokenCountsPendingMax || !isCountable(texts)) return Promise.resolve(null);
     const { promise, resolve } = Promise.withResolvers<CountedTokens | null>();
@@ -40,7 +40,7 @@ export class TokenCounter {
     return promise;
   }
 
-  /** Ends the thread; whoever waits is told "unknown", and the next count starts a new one. */
+  /** Terminates the thread. Waiting counts resolve to unknown, and the next count starts a new thread. */
   async close(): Promise<void> {
     const worker = this.#worker;
     this.#worker = null;

@@ -1,10 +1,10 @@
 import type { PromptSize } from '../canonical/prompt-size.ts';
 
 const BYTES_PER_TOKEN = 4;
-/** One picture of about a megapixel, as most vendors count it. */
+/** An image of about one megapixel, as most vendors count it. */
 const TOKENS_PER_IMAGE = 765;
 
-/** A fair guess where the host gave no count. For charges, never for holds: it may be too low. */
+/** An estimate for when the host gave no count. For charges, never for holds: it may be too low. */
 export function estimateTokens(bytes: number): number {
   return Math.ceil(bytes / BYTES_PER_TOKEN);
 }

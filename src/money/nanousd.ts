@@ -1,15 +1,17 @@
-/** The largest amount a ledger column holds. */
+/** The largest amount that a ledger column can hold. */
 export const INT64_MAX = 2n ** 63n - 1n;
 
 const NANOUSD_PER_USD = 1_000_000_000n;
 const USD_DECIMALS = 9;
 
-/** An amount as a header carries it: decimal digits and nothing else, within int64; null for anything other. */
+/** An amount from a header: only decimal digits, within int64. Null for anything else. */
 export function parseNanousd(text: string): bigint | null {
   return /^[0-9]{1,19}$/.test(text) ? withinInt64(BigInt(text)) : null;
 }
 
-/** Dollars as a person types them: `5`, `5.25`, `$5`, `-0.000000001`. Null for anything other, also for a tenth decimal. */
+/**
+ * Dollars as a person types them: `5`, `5.25`, `$5`, `-0.000000001`. Null for anything else, such as a tenth decimal.
+ */
 export function parseUsd(text: string): bigint | null {
   const match = /^(-?)\$?([0-9]{1,10})(?:\.([0-9]{1,9}))?$/.exec(text);
   if (match === null) return null;
@@ -18,7 +20,7 @@ export function parseUsd(text: string): bigint | null {
   return nanousd !== null && sign === '-' ? -nanousd : nanousd;
 }
 
-/** Exact decimal dollars, with at least the two decimals of cents; `parseUsd` reads them back. */
+/** Exact decimal dollars with at least two decimals; `parseUsd` reads them back. */
 export function formatUsd(nanousd: bigint): string {
   const sign = nanousd < 0n ? '-' : '';
   const amount = nanousd < 0n ? -nanousd : nanousd;
@@ -32,7 +34,7 @@ export function formatUsd(nanousd: bigint): string {
 const SIGNIFICANT_DIGITS = 5;
 const NANOUSD_PER_CENT = 10_000_000n;
 
-/** An amount for people: dollars to five digits, but never coarser than a cent, then the exact nanodollars. */
+/** An amount for people: dollars rounded to five digits, and at most to a cent, then the exact nanodollars. */
 export function describeAmount(nanousd: bigint): string {
   const digits = String(nanousd < 0n ? -nanousd : nanousd).length;
   const step = 10n ** BigInt(Math.max(0, digits - SIGNIFICANT_DIGITS));
@@ -41,10 +43,10 @@ export function describeAmount(nanousd: bigint): string {
   return `$${formatUsd(((nanousd + half) / coarsest) * coarsest)} (${nanousd} nanodollars)`.replace('$-', '-$');
 }
 
-/** For the one field that callers expect as a number of dollars: the nearest one to the exact amount. */
+/** For the one field that callers expect as a number of dollars: the number nearest to the exact amount. */
 export function usdNumber(nanousd: bigint): number {
   const whole = Number(nanousd);
-  // A division of exact numbers gives the nearest one as well, and sooner than writing and reading decimals.
+  // Dividing two exact numbers also gives the nearest one, and is faster than formatting and parsing decimals.
   return Number.isSafeInteger(whole) ? whole / Number(NANOUSD_PER_USD) : Number(formatUsd(nanousd));
 }
 

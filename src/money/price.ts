@@ -7,7 +7,7 @@ export interface Rates {
   cacheWrite1hNanousdPerMillion: bigint | null;
 }
 
-/** The rates of a whole request whose input side is larger than `aboveInputTokens`. */
+/** The rates of a whole request whose input exceeds `aboveInputTokens`. */
 export interface PriceTier extends Rates {
   aboveInputTokens: number;
 }
@@ -17,7 +17,7 @@ export interface Price extends Rates {
   tiers: readonly PriceTier[];
 }
 
-/** Explicitly free, which is not the same as not priced. */
+/** Explicitly free, which differs from having no price. */
 export const FREE: Price = {
   inputNanousdPerMillion: 0n,
   outputNanousdPerMillion: 0n,

@@ -23,7 +23,7 @@ const FREE: Price = {
 };
 
 describe('the worst case', () => {
-  it('puts the whole input into the dearest bucket, the whole limit into output, and adds the split roundings', () => {
+  it('prices the whole input at the highest rate and the whole limit as output, and adds the rounding of each component', () => {
     expect(worstCase({ price: PRICE, inputBound: 1_000, outputBound: 100 })).toEqual({
       worstNanousd: 1_250_003n + 400_000n,
       inputNanousd: 1_250_003n,
@@ -31,7 +31,7 @@ describe('the worst case', () => {
     });
   });
 
-  it('takes the dearest tier that the bound can reach, also a lower one that is dearer', () => {
+  it('uses the most expensive tier within the bound, even if it is a lower one', () => {
     const cheaperAbove = { ...PRICE, aboveInputTokens: 500, outputNanousdPerMillion: 1n };
     const dearerAbove = { ...PRICE, aboveInputTokens: 500, outputNanousdPerMillion: 8_000_000_000n };
     const worst = (tier: Price['tiers'][number], inputBound: number) =>
@@ -70,7 +70,7 @@ describe('the worst case', () => {
     );
   });
 
-  it('holds where it is tightest: single tokens, each rounded up in a component of its own', () => {
+  it('covers single tokens that are each rounded up in their own component', () => {
     const tiny = {
       ...PRICE,
       inputNanousdPerMillion: 1n,
@@ -111,7 +111,7 @@ describe('the largest output limit that fits', () => {
     expect(largestOutputLimit({ ...input, choices: 1, reasoningOutsideLimit: 60 })).toBe(40);
   });
 
-  it('is null where not even one token fits, also where the input alone is too dear', () => {
+  it('is null if not even one token fits, or if the input alone costs too much', () => {
     const input = { price: PRICE, inputBound: 1_000, choices: 1 };
     expect(largestOutputLimit({ ...input, availableNanousd: 1_250_003n + 3_999n })).toBeNull();
     expect(largestOutputLimit({ ...input, availableNanousd: 1_000n })).toBeNull();
@@ -120,7 +120,7 @@ describe('the largest output limit that fits', () => {
     expect(largestOutputLimit({ ...input, price: freeOutput, availableNanousd: 1_250_002n })).toBeNull();
   });
 
-  it('has no end for free output', () => {
+  it('is unlimited for free output', () => {
     const free = { ...FREE, outputNanousdPerMillion: 0n };
     expect(largestOutputLimit({ price: free, inputBound: 9, choices: 2, availableNanousd: 0n })).toBe(
       Math.floor(Number.MAX_SAFE_INTEGER / 2),

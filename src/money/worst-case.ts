@@ -3,11 +3,11 @@ import { perMillion } from './cost.ts';
 import { INT64_MAX } from './nanousd.ts';
 import type { Price, Rates } from './price.ts';
 
-/** The input side may be billed as several components, each rounded up by itself. */
+/** The input may be billed as several components, each rounded up separately. */
 const SPLIT_ROUNDING_NANOUSD = 3n;
 
 export interface WorstCase {
-  /** The two parts below, summed: no usage within the bounds costs more. */
+  /** The sum of the two parts below: no usage within the bounds costs more. */
   readonly worstNanousd: bigint;
   readonly inputNanousd: bigint;
   readonly outputNanousd: bigint;
@@ -19,7 +19,7 @@ export interface WorstCaseInput {
   readonly outputBound: number;
 }
 
-/** What a hold must cover. Exact, so it may leave int64: the ledger refuses that, nothing is cut off here. */
+/** The amount that a hold must cover. It is exact and may exceed int64; the ledger refuses that. */
 export function worstCase({ price, inputBound, outputBound }: WorstCaseInput): WorstCase {
   if (price.tiers.length === 0) return worstAt(price, inputBound, outputBound);
   return reachableRates(price, inputBound)
@@ -33,7 +33,9 @@ export interface LargestOutputLimitInput extends OutputShape {
   readonly availableNanousd: bigint;
 }
 
-/** The inverse of the worst case: the largest output limit that the money covers, null if not even one token fits. */
+/**
+ * The inverse of the worst case: the largest output limit that the money covers, or null if not even one token fits.
+ */
 export function largestOutputLimit({
   price,
   inputBound,
@@ -48,7 +50,7 @@ export function largestOutputLimit({
   return limit < 1 ? null : limit;
 }
 
-/** The input side is known only as a bound, so every tier below it may be the one that prices the request. */
+/** The input is known only as a bound, so any tier up to it may be the one that prices the request. */
 function reachableRates(price: Price, inputBound: number): Rates[] {
   return [price, ...price.tiers.filter((tier) => inputBound > tier.aboveInputTokens)];
 }
@@ -59,23 +61,23 @@ function worstAt(rates: Rates, inputBound: number, outputBound: number): WorstCa
   return { worstNanousd: inputNanousd + outputNanousd, inputNanousd, outputNanousd };
 }
 
-/** A free input side stays free: where every component is zero, none is rounded up. */
+/** Free input stays free: if every component is zero, nothing is rounded up. */
 function inputNanousdAt(rates: Rates, inputBound: number): bigint {
   const nanousd = perMillion(BigInt(inputBound) * dearestInputRate(rates));
   return nanousd === 0n ? 0n : nanousd + SPLIT_ROUNDING_NANOUSD;
 }
 
-/** Which bucket the host will put the input into is unknown; an absent cache rate is the input rate. */
+/** It is unknown how the host will classify the input; a missing cache rate is the input rate. */
 function dearestInputRate(rates: Rates): bigint {
-  const read = dearer(rates.inputNanousdPerMillion, rates.cacheReadNanousdPerMillion);
-  return dearer(dearer(read, rates.cacheWriteNanousdPerMillion), rates.cacheWrite1hNanousdPerMillion);
+  const read = higherRate(rates.inputNanousdPerMillion, rates.cacheReadNanousdPerMillion);
+  return higherRate(higherRate(read, rates.cacheWriteNanousdPerMillion), rates.cacheWrite1hNanousdPerMillion);
 }
 
-function dearer(rate: bigint, other: bigint | null): bigint {
+function higherRate(rate: bigint, other: bigint | null): bigint {
   return other !== null && other > rate ? other : rate;
 }
 
-/** ceil(x / million) <= budget means x <= budget × million, so the division may round down. */
+/** ceil(x / million) <= budget is the same as x <= budget × million, so the division may round down. */
 function outputLimitAt(
   rates: Rates,
   budgetNanousd: bigint,

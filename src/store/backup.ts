@@ -1,24 +1,24 @@
 import type { VerifyProgress, VerifyReport } from './store.ts';
 
-/** One file that holds the books as they were at one moment. */
+/** A single file that contains the ledger as of one moment. */
 export interface BackupReport {
   readonly file: string;
   readonly bytes: number;
-  /** The books recomputed from that very file. */
+  /** The result of verifying that file. */
   readonly books: VerifyReport;
 }
 
 export interface RestoreReport {
   readonly folder: string;
-  /** Where the books that were there before are kept; null where there were none. */
+  /** Where the previous data was moved; null if there was none. */
   readonly keptIn: string | null;
   readonly books: VerifyReport;
 }
 
-/** Makes such a file while the books are in use. */
+/** Writes a backup while the ledger is in use. */
 export type BackUp = (file: string, progress?: (done: VerifyProgress) => void) => Promise<BackupReport>;
 
-/** Nothing was written or replaced, for this reason. */
+/** The backup or restore was refused for this reason, and nothing was changed. */
 export class BackupRefused extends Error {
   override readonly name = 'BackupRefused';
 }

@@ -2,7 +2,7 @@ import type { Ended, ReceiptState, UsageSource } from '../canonical/receipt.ts';
 import type { AccountKind, CapWindow, IdempotencyState } from './store.ts';
 import { type WindowSpan, windowSpan } from './windows.ts';
 
-/** Words that are stored as numbers. A number, once released, keeps its meaning for ever. */
+/** Words that are stored as numbers. A released number never changes its meaning. */
 export const ACCOUNT_KIND = codes<AccountKind>({ prepaid: 1n, unlimited: 2n });
 export const CAP_WINDOW = codes<CapWindow>({ lifetime: 0n, day: 1n, week: 2n, month: 3n });
 export const CALL_STATE = codes<ReceiptState>({ open: 1n, settled: 2n, voided: 3n });
@@ -30,7 +30,8 @@ function codes<Word extends string>(of: Record<Word, bigint>): Codes<Word> {
     of,
     word: (code) => {
       const word = words.get(code);
-      if (word === undefined) throw new Error(`The store holds the code ${code}, which this program does not know.`);
+      if (word === undefined)
+        throw new Error(`The database contains the code ${code}, which this version does not know.`);
       return word;
     },
   };
@@ -38,7 +39,9 @@ function codes<Word extends string>(of: Record<Word, bigint>): Codes<Word> {
 
 const DAY_MS = 86_400_000;
 
-/** A window's row number under its key: first day times four, plus the kind; a month and its first day differ. */
+/**
+ * A window's number within its key: the first day times four, plus the kind, so that a month and its first day differ.
+ */
 export function windowId(window: CapWindow, ms: number): bigint {
   return BigInt(windowSpan(window, ms).startMs / DAY_MS) * 4n + CAP_WINDOW.of[window];
 }

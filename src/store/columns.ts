@@ -2,7 +2,7 @@ import { parseJson } from '../json/json.ts';
 import { ACCOUNT_KIND, CAP_WINDOW } from './codes.ts';
 import type { Account, KeyChange, KeyRow, ProviderKeyRow } from './store.ts';
 
-/** Rows as both engines give them back, every whole number a bigint so that none is ever rounded, and what they say. */
+/** Rows as both engines return them, with every integer a bigint so that none is ever rounded. */
 export type Cell = bigint | string | null;
 
 export interface AccountColumns {
@@ -27,7 +27,7 @@ export function accountOf(row: AccountColumns): Account {
   };
 }
 
-/** The columns that may change, for the members that are there. */
+/** The columns to change, for the members that are present. */
 export function keyCells(
   change: Omit<KeyChange, 'revokedMs'> & { readonly revokedMs?: number | null },
 ): Record<string, Cell> {

@@ -2,22 +2,21 @@ import { LIMITS } from '../limits.ts';
 import type { VerifyProgress, VerifyReport } from './store.ts';
 
 /**
- * Books on their way from one engine to another, as rows: both engines tell the same tables with the same columns, and
- * ids are kept. A row begins with its key; what has arrived is the progress, so that a copy that was broken off goes on
- * after the last key that is there.
+ * Copies a ledger from one engine to another, row by row. Both engines have the same tables with the same columns, and
+ * ids are kept. A row begins with its key. An interrupted copy resumes after the last key in the target.
  */
 export type Cell = bigint | string | Uint8Array | null;
 export type Row = readonly Cell[];
 
 export interface LedgerTable {
   readonly name: string;
-  /** Rows are read and written in its order. */
+  /** Rows are read and written in the order of this key. */
   readonly key: readonly string[];
-  /** Amounts that are added up on both sides. */
+  /** Amounts whose sums are compared. */
   readonly sums: readonly string[];
 }
 
-/** In an order in which they can be filled. A test holds the list to the tables that there are. */
+/** In an order in which they can be filled. A test compares the list with the actual tables. */
 export const LEDGER_TABLES: readonly LedgerTable[] = [
   { name: 'account', key: ['id'], sums: [] },
   { name: 'balance', key: ['account_id'], sums: ['balance', 'held', 'spent'] },
@@ -32,13 +31,13 @@ export const LEDGER_TABLES: readonly LedgerTable[] = [
   { name: 'idempotency_key', key: ['account_id', 'key'], sums: [] },
 ];
 
-/** Which books, and in which state: any process that works on them raises the epoch. */
+/** Identifies a ledger and its state: every process that opens it for writing raises the epoch. */
 export interface LedgerMark {
   readonly ledgerId: bigint;
   readonly epoch: bigint;
 }
 
-/** What stands beside the tables. */
+/** State that is stored outside these tables. */
 export interface LedgerState {
   readonly todayMs: bigint;
   readonly closedUpTo: bigint;
@@ -46,53 +45,56 @@ export interface LedgerState {
 
 export type ColumnsOf = (table: LedgerTable) => readonly string[];
 
-/** Books that nobody works on, without open holds. */
+/** A ledger that no process has open, without open holds. */
 export interface CopySource {
   readonly mark: LedgerMark;
   readonly state: LedgerState;
-  /** The key's columns first. */
+  /** The columns of a table, those of its key first. */
   readonly columns: ColumnsOf;
   count(table: LedgerTable): number;
-  /** The next rows after that key, at most `LIMITS.copyPageRows` and, but for a first large one, `LIMITS.copyPageBytes`. */
+  /**
+   * The next rows after that key: at most `LIMITS.copyPageRows`, and at most `LIMITS.copyPageBytes` unless the first
+   * row alone is larger.
+   */
   page(table: LedgerTable, after: Row | null): Row[];
   verify(progress: (done: VerifyProgress) => void): Promise<VerifyReport>;
 }
 
-/** A copy is begun, gone on with, or begun anew because the books have been used since it was broken off. */
+/** The copy starts, resumes, or starts again because the source was used after an interruption. */
 export type CopyStart = 'begun' | 'resumed' | 'begun_anew';
 
-/** These very books have been copied here and not been used since. */
+/** This ledger was copied here before and has not been used since. */
 export const COPIED_BEFORE = 'copied_before';
 
-/** Books live in one place: those that were copied are left. */
+/** A ledger is served from one place only: after a copy, the source is marked as moved. */
 export interface Leaving {
-  /** Why these may go nowhere else; null for books that have not moved. */
+  /** Why this ledger may not be copied elsewhere; null if it has not moved. */
   readonly moved: string | null;
-  /** From now on nobody works on them; that is durable when it returns. */
+  /** Marks the source as moved, so that no process opens it for writing. The mark is on disk when this returns. */
   leave(): void;
 }
 
-const STAYING: Leaving = { moved: null, leave: () => undefined };
+const UNMARKED: Leaving = { moved: null, leave: () => undefined };
 
-/** Where the books go; until `finish` nobody can serve from it. */
+/** The target of a copy. No process can serve from it before `finish`. */
 export interface CopyTarget {
-  /** Throws a CopyRefused where there are other books, or where books that have moved would go a second time. */
+  /** Throws CopyRefused if the target holds another ledger, or if the source has already moved elsewhere. */
   begin(mark: LedgerMark, columns: ColumnsOf, moved?: string | null): Promise<CopyStart | typeof COPIED_BEFORE>;
-  /** The key of the last row that has arrived. */
+  /** The key of the last row in the target. */
   lastKey(table: LedgerTable): Promise<Row | null>;
   count(table: LedgerTable): Promise<number>;
-  /** In one commit; the rows follow on that key. */
+  /** Writes the rows after that key, in one commit. */
   write(table: LedgerTable, rows: readonly Row[], after: Row | null): Promise<void>;
-  /** The rows after one key up to another; null is the beginning, or the end. */
+  /** Rows after one key up to and including another; null means the beginning or the end. */
   read(table: LedgerTable, after: Row | null, upTo: Row | null): Promise<Row[]>;
-  /** As they can be stored here: some texts of one engine are none of another's. */
+  /** The rows as this engine can store them: it cannot store every text of the other engine. */
   asStored(table: LedgerTable, rows: readonly Row[]): readonly Row[];
   setState(state: LedgerState, mark: LedgerMark): Promise<void>;
   verify(progress: (done: VerifyProgress) => void): Promise<VerifyReport>;
   finish(): Promise<void>;
 }
 
-/** Nothing was copied, for this reason. */
+/** The copy was refused for this reason, and nothing was copied. */
 export class CopyRefused extends Error {
   override readonly name = 'CopyRefused';
 }
@@ -111,27 +113,27 @@ export interface TableTally {
 
 export interface CopyReport {
   readonly start: CopyStart;
-  /** Rows that an earlier attempt had brought over. */
+  /** Rows that an earlier attempt had copied. */
   readonly rowsFound: number;
   readonly rowsCopied: number;
   readonly tables: readonly TableTally[];
   readonly source: VerifyReport;
   readonly target: VerifyReport;
-  /** Everything in which the two sides differ or are wrong by themselves; empty means that the copy may be used. */
+  /** All differences and errors that were found. The copy may be used only if this is empty. */
   readonly faults: readonly string[];
 }
 
-type Tell = (progress: CopyProgress) => void;
+type Report = (progress: CopyProgress) => void;
 
 /**
- * Copies, reads everything back, recomputes the books on both sides, and only then lets the copy be used. The books are
- * left before that, so that whatever breaks off in between, nobody can ever work on both.
+ * Copies, reads everything back, verifies both sides, and only then releases the copy. The source is marked as moved
+ * before that, so that an interruption can never leave two usable ledgers.
  */
 export async function copyLedger(
   source: CopySource,
   target: CopyTarget,
-  tell: Tell,
-  { moved, leave }: Leaving = STAYING,
+  report: Report,
+  { moved, leave }: Leaving = UNMARKED,
 ): Promise<CopyReport | typeof COPIED_BEFORE> {
   const start = await target.begin(source.mark, source.columns, moved);
   if (start === COPIED_BEFORE) {
@@ -141,18 +143,19 @@ export async function copyLedger(
   const rowsFound = await sum(LEDGER_TABLES.map((table) => target.count(table)));
   const total = LEDGER_TABLES.reduce((rows, table) => rows + source.count(table), 0);
   let done = rowsFound;
-  const told = (phase: CopyProgress['phase']) => (rows: number) => {
+  const reporting = (phase: CopyProgress['phase']) => (rows: number) => {
     done += rows;
-    tell({ phase, done, total });
+    report({ phase, done, total });
   };
-  for (const table of LEDGER_TABLES) await copyTable(source, target, table, told('copying'));
+  for (const table of LEDGER_TABLES) await copyTable(source, target, table, reporting('copying'));
   const rowsCopied = done - rowsFound;
   await target.setState(source.state, source.mark);
   done = 0;
   const faults = new Faults();
   const tables: TableTally[] = [];
-  for (const table of LEDGER_TABLES) tables.push(await compareTable(source, target, table, faults, told('comparing')));
-  const verified = await verifyBoth(source, target, faults, tell);
+  for (const table of LEDGER_TABLES)
+    tables.push(await compareTable(source, target, table, faults, reporting('comparing')));
+  const verified = await verifyBoth(source, target, faults, report);
   if (faults.list.length === 0) {
     leave();
     await target.finish();
@@ -192,7 +195,7 @@ async function compareTable(
     ours.add(rows);
     theirs.add(copies);
     const differs = firstDifference(rows, copies);
-    if (differs !== null) faults.add(`${table.name}: the row ${describeKey(table, differs)} is not the same.`);
+    if (differs !== null) faults.add(`${table.name}: the row ${describeKey(table, differs)} differs.`);
     if (upTo === null) break;
     after = upTo;
     compared(rows.length);
@@ -205,22 +208,22 @@ async function verifyBoth(
   source: CopySource,
   target: CopyTarget,
   faults: Faults,
-  tell: Tell,
+  report: Report,
 ): Promise<Pick<CopyReport, 'source' | 'target'>> {
   const half = (from: number) => (progress: VerifyProgress) =>
-    tell({ phase: 'verifying', done: from * progress.rowsTotal + progress.rowsRead, total: 2 * progress.rowsTotal });
+    report({ phase: 'verifying', done: from * progress.rowsTotal + progress.rowsRead, total: 2 * progress.rowsTotal });
   const [before, after] = [await source.verify(half(0)), await target.verify(half(1))];
-  for (const violation of before.violations) faults.add(`The books that were copied: ${violation}`);
+  for (const violation of before.violations) faults.add(`The source: ${violation}`);
   for (const violation of after.violations) faults.add(`The copy: ${violation}`);
   const { violations: _, ...counts } = before;
   for (const [name, value] of Object.entries(counts)) {
     const copied = after[name as keyof typeof counts];
-    if (copied !== value) faults.add(`Verifying counts ${value} ${name} in the books and ${copied} in the copy.`);
+    if (copied !== value) faults.add(`Verification counts ${value} ${name} in the source and ${copied} in the copy.`);
   }
   return { source: before, target: after };
 }
 
-/** What is wrong, as far as it helps to know. */
+/** The first differences; more would not help. */
 class Faults {
   readonly list: string[] = [];
 
@@ -229,7 +232,7 @@ class Faults {
   }
 }
 
-/** Rows and amounts of one table, as one side has them. */
+/** Row count and sums of one table on one side. */
 class Tally {
   readonly #table: LedgerTable;
   readonly #at: readonly number[];
@@ -260,9 +263,10 @@ class Tally {
     const { name, sums } = this.#table;
     const differ = sums.flatMap((column, sum) => {
       const [ours, theirs] = [this.#sums[sum]!, other.#sums[sum]!];
-      return ours === theirs ? [] : [`${name}: ${column} adds up to ${ours} in the books and ${theirs} in the copy.`];
+      return ours === theirs ? [] : [`${name}: ${column} adds up to ${ours} in the source and ${theirs} in the copy.`];
     });
-    if (this.#rows !== other.#rows) differ.unshift(`${name}: ${this.#rows} rows, and ${other.#rows} in the copy.`);
+    if (this.#rows !== other.#rows)
+      differ.unshift(`${name}: ${this.#rows} rows in the source and ${other.#rows} in the copy.`);
     return differ;
   }
 }
@@ -286,7 +290,7 @@ function isSame(cell: Cell, copy: Cell): boolean {
   return cell === copy;
 }
 
-/** Only the numbers: other parts of a key may be a caller's own words. */
+/** Only the numbers, because other parts of a key may be a caller's own text. */
 function describeKey(table: LedgerTable, row: Row): string {
   const numbers = keyOf(table, row).filter((cell) => typeof cell === 'bigint');
   return `${table.key.slice(0, numbers.length).join(', ')} ${numbers.join(', ')}`;

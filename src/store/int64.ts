@@ -1,6 +1,6 @@
 import { INT64_MAX } from '../money/nanousd.ts';
 
-/** What a 64-bit column holds; every stored amount and every sum of amounts stays inside. */
+/** The range of a 64-bit column; every stored amount and every sum of amounts stays within it. */
 export { INT64_MAX };
 export const INT64_MIN = -(2n ** 63n);
 
@@ -8,7 +8,7 @@ export function fitsInt64(value: bigint): boolean {
   return BigInt.asIntN(64, value) === value;
 }
 
-/** One amount stays strictly inside the bounds: the bounds themselves stand for "too large to write down". */
+/** A single amount stays strictly inside the bounds, because the bounds stand for amounts that are too large. */
 export function isAmount(value: bigint): boolean {
   return value > -INT64_MAX && value < INT64_MAX;
 }

@@ -1,6 +1,6 @@
 import { type CALL_FIELDS, type Fields, nullable, required, type ValuesOf } from '../canonical/receipt.ts';
 
-/** What operations say beyond the receipt's own fields: what the money rules need, by name. */
+/** Fields of operations that are not fields of the receipt: what the money rules need. */
 export const HOLD_TERMS = {
   epoch: required('int64'),
   amountNanousd: required('amount'),

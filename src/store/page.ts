@@ -6,7 +6,7 @@ export function limitOf(page: Page): bigint {
   return BigInt(Math.min(page.limit, LIMITS.storePageRowsMax));
 }
 
-/** For listings in ascending order of ids. */
+/** For listings by ascending id. */
 export function afterOf(page: Page): bigint {
   return page.after ?? INT64_MIN;
 }

@@ -2,34 +2,36 @@ import type { Receipt, Settlement, ValuesOf } from '../canonical/receipt.ts';
 import type { CREDIT_FIELDS, HeldCall, HOLD_TERMS, SETTLE_TERMS, VOID_FIELDS } from './operation-fields.ts';
 
 /**
- * The store: domain verbs over one engine. No transaction handle leaves a driver; money moves only through
- * `apply`, in batches, each operation with an outcome of its own. Ids are time-ordered integers made by the caller.
+ * The store's interface, which each engine implements. No transaction handle leaves an engine. Money moves only through
+ * `apply`, in batches, and each operation has its own outcome. Callers create the ids, which are integers ordered by
+ * time.
  */
 export interface Store {
   /**
-   * Applies the operations in order, durably, all in one commit; a refusal is an outcome, never an exception. Where one
-   * of them cannot be written the others may take several commits, and if the store goes away between two: `PartlyApplied`.
+   * Applies the operations in order, in one commit, which is on disk when this resolves. A refusal is an outcome, never
+   * an exception. If one operation cannot be written, the others may take several commits; if the store becomes
+   * unavailable between two of them, this throws `PartlyApplied`.
    */
   apply(operations: readonly LedgerOperation[]): Promise<LedgerOutcome[]>;
 
   /**
-   * Starts a new life of this process: a fresh epoch, and the open holds of its earlier lives voided in their callers'
-   * favour. Where several processes share the store, others that live keep their holds.
+   * Registers this process under a new epoch and voids the open holds of its earlier epochs, at no cost to the callers.
+   * With a shared store, other live processes keep their holds.
    */
   beginInstance(): Promise<Instance>;
   /**
-   * Says that this life goes on; false once others have declared it dead, or another was begun in its place: its holds
-   * are void, and it must begin anew.
+   * Renews the registration. False if other processes declared this one dead or another one replaced it: its holds are
+   * void, and it must register again.
    */
   heartbeat(epoch: bigint): Promise<boolean>;
-  /** Declares dead who has been silent for `LIMITS.instanceDeadMs`, and voids their open holds. */
+  /** Declares instances dead that were silent for `LIMITS.instanceDeadMs`, and voids their open holds. */
   reap(): Promise<Reaping>;
   /**
-   * Says how many requests of each key this life has let in since it last said so, and gives what other lives have: a
-   * limit that is one for all of them is kept by each with what it was told.
+   * Reports how many requests of each key this process admitted since the last report, and returns those of other
+   * processes, so that each can enforce a rate limit that applies to all of them together.
    */
   shareRequests(taken: ReadonlyMap<bigint, number>): Promise<ReadonlyMap<bigint, number>>;
-  /** Remembers a price list for ever under its version and gives the number that holds refer to it by. */
+  /** Stores a price list under its version, permanently, and returns the number that holds refer to it by. */
   registerPrices(version: string, pricesJson: string): Promise<number>;
 
   createAccount(account: NewAccount): Promise<'created' | 'name_taken'>;
@@ -42,56 +44,60 @@ export interface Store {
   findKey(id: bigint): Promise<KeyRow | null>;
   listKeys(accountId: bigint | null, page: Page): Promise<KeyRow[]>;
   /**
-   * Keys changed after that version, oldest change first, for caches that poll: at most `LIMITS.storePageRowsMax`,
-   * so a full answer wants another call at once. Null asks where an empty cache begins: the present version, no keys.
+   * Keys changed after that version, oldest change first, for caches that poll: at most `LIMITS.storePageRowsMax`, so a
+   * full page calls for another request at once. Null, for an empty cache, returns the current version and no keys.
    */
   keysChangedSince(version: bigint | null): Promise<{ version: bigint; keys: KeyRow[] }>;
-  /** What the key has spent and holds in its current window, by the store's clock. */
+  /** The key's spent and held amounts in its current window, by the store's clock. */
   keyWindow(keyId: bigint): Promise<KeyWindow | null>;
 
   /**
-   * Replaces the account's row of that provider, id and all (the seal is bound to the id); only the day the first one
-   * was made stays.
+   * Replaces the account's key for that provider, including its id, which the encryption is bound to. Only the first
+   * key's creation time stays.
    */
   putProviderKey(row: ProviderKeyRow): Promise<void>;
   findProviderKey(accountId: bigint, provider: string): Promise<ProviderKeyRow | null>;
-  /** By provider, at most `LIMITS.storePageRowsMax`. */
+  /** Ordered by provider, at most `LIMITS.storePageRowsMax`. */
   listProviderKeys(accountId: bigint): Promise<ProviderKeyRow[]>;
   deleteProviderKey(accountId: bigint, provider: string): Promise<boolean>;
-  /** Of all accounts, by id: for who must seal every row anew. */
+  /** Of all accounts, ordered by id: for re-encrypting every row. */
   providerKeysAfter(id: bigint | null, limit: number): Promise<ProviderKeyRow[]>;
-  /** False, and nothing done, if the row is gone or no longer sealed as it was. */
+  /** False, without a change, if the row is gone or was encrypted again meanwhile. */
   resealProviderKey(id: bigint, before: Uint8Array, after: Uint8Array): Promise<boolean>;
 
-  /** An id grants nothing: the account must match, unless the operator asks (null). */
+  /** Finds only receipts of this account; null, for the operator, finds any. */
   findReceipt(id: bigint, accountId: bigint | null): Promise<Receipt | null>;
   listReceipts(filter: ReceiptFilter, page: Page): Promise<Receipt[]>;
 
-  /** Recomputes the identities from the rows, slice by slice, without holding up the writer. */
+  /** Recomputes balances and sums from the rows, slice by slice, without blocking the writer. */
   verify(progress?: (done: VerifyProgress) => void): Promise<VerifyReport>;
   /**
-   * Adds calls, in the order of their ids up to the first that is open or younger than an hour, to their account's
-   * monthly closing entry; then forgets closed receipts created before the given time. No hold may enter closed books.
+   * Adds calls to their account's monthly closing entry, by ascending id up to the first one that is open or younger
+   * than an hour; then deletes closed receipts created before the given time. No hold may have an id in the closed
+   * part.
    */
   closeBooks(forgetBeforeMs: number | null): Promise<{ closed: number; forgotten: number }>;
 
-  /** Forgets the idempotency keys whose time is over, slice by slice, with the answers kept for them; says how many. */
+  /** Deletes expired idempotency keys and their stored responses, slice by slice, and returns how many. */
   sweepIdempotencyKeys(): Promise<number>;
 
-  /** Cheap proof that the store answers and may be written to (disk space included). */
+  /** A cheap check that the store answers and can be written to, disk space included. */
   health(): Promise<StoreHealth>;
   close(): Promise<void>;
 }
 
-/** Why a hold of an earlier life of the process was given back. */
+/** Why a hold of an earlier start of the process was voided. */
 export const DIED_REASON = 'The process died before the call was settled.';
 
-/** The store cannot be reached or may not be trusted any more; whoever asks for money gets a refusal, not a guess. */
+/** The store cannot be reached or can no longer be trusted, so operations on money are refused. */
 export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable';
 }
 
-/** The store went away when some of a batch was durable: each operation's outcome in its place, or why it has none. */
+/**
+ * The store became unavailable after part of a batch was on disk. Each operation has its outcome, or the reason why it
+ * has none.
+ */
 export class PartlyApplied extends StoreUnavailable {
   readonly places: readonly (LedgerOutcome | StoreUnavailable)[];
 
@@ -101,28 +107,31 @@ export class PartlyApplied extends StoreUnavailable {
   }
 }
 
-/** This program must not use that store, for a reason of one sentence; trying again changes nothing. */
+/** This program must not use that store, for a reason of one sentence. Retrying does not help. */
 export class StoreRefused extends Error {
   override readonly name = 'StoreRefused';
 }
 
-/** Nothing could be reached by what the store was called, whoever tries; the URL itself is not in the words. */
+/** The store's address is wrong: retrying does not help. The message does not contain the URL. */
 export class StoreMisnamed extends Error {
   override readonly name = 'StoreMisnamed';
 }
 
 export interface Instance {
-  /** 0..1023, part of every id this process makes; never the same for two lives running at once. */
+  /** 0 to 1023, part of every id that this process creates; no two running processes have the same. */
   readonly number: number;
   readonly epoch: bigint;
-  /** Holds of earlier lives that were found open and voided; those that cannot be, or not in time, keep no life from beginning. */
+  /**
+   * Open holds of earlier starts that were voided. Holds that cannot be voided, or not in time, do not prevent the
+   * start.
+   */
   readonly voidedHolds: number;
 }
 
 export interface Reaping {
-  /** So many open holds of the dead. */
+  /** How many open holds of dead instances were voided. */
   readonly voided: number;
-  /** Why others of them cannot be voided, in one sentence; they are tried again each time. */
+  /** Why others cannot be voided, in one sentence; they are retried each time. */
   readonly stuck: string | null;
 }
 
@@ -134,37 +143,37 @@ export interface HoldOperation extends HeldCall, ValuesOf<typeof HOLD_TERMS> {
 }
 
 /**
- * A caller's promise that all requests under this key of the account are one. The first hold takes the key; from then
- * on every other hold with it is answered `idempotent`, until a settlement frees it or its time is over
- * (`store/idempotency.ts` has the rules).
+ * Marks requests that the caller declares to be the same. The first hold takes the key; any other hold with it gets the
+ * outcome `idempotent`, until a settlement frees the key or it expires (see `store/idempotency.ts`).
  */
 export interface IdempotencyMark {
   readonly key: string;
-  /** SHA-256 of what must be the same for the requests to be one. */
+  /** SHA-256 of everything that must be equal in requests with the same key. */
   readonly bodySha256: Uint8Array;
 }
 
 export interface SettleOperation extends ValuesOf<typeof SETTLE_TERMS> {
   readonly kind: 'settle';
   readonly settlement: Settlement;
-  /** The answer to give again under the hold's idempotency key, sealed; null keeps only the fact. */
+  /** The encrypted response to replay under the hold's idempotency key; null stores only that the call finished. */
   readonly kept: Uint8Array | null;
 }
 
-/** Gives a hold back uncharged because its owner died. */
+/** Ends a hold at no cost because its process died. */
 export interface VoidOperation extends ValuesOf<typeof VOID_FIELDS> {
   readonly kind: 'void';
 }
 
-/** Money in (positive) or out (negative, never more than is available); the reference makes a retry harmless. */
+/** Money added (positive) or removed (negative, at most what is available). The reference makes retries safe. */
 export interface CreditOperation extends ValuesOf<typeof CREDIT_FIELDS> {
   readonly kind: 'credit';
 }
 
 /**
- * In the order of the checks. `out_of_range` comes first for an amount that is no amount, and last for one that would
- * carry a sum beyond 64 bits. A key is inactive when it is unknown, of another account, revoked or expired. An
- * idempotency key that is taken answers after `key_inactive`: what was paid for is given again on an empty account too.
+ * In the order of the checks. `out_of_range` comes first for an invalid amount, and last for one that would carry a sum
+ * beyond 64 bits. A key is inactive if it is unknown, revoked, expired or of another account. An idempotency key is
+ * checked after `key_inactive` and before the money, so that a response that was paid for is replayed even to an empty
+ * account.
  */
 export type HoldRefusal =
   | 'out_of_range'
@@ -175,17 +184,17 @@ export type HoldRefusal =
   | 'key_cap'
   | 'balance';
 
-/** In the order of the checks; a voided or settled hold answers before `exceeds_hold`. */
+/** In the order of the checks; a voided or settled hold has its own outcome before `exceeds_hold`. */
 export type SettleRefusal = 'negative' | 'components_wrong' | 'no_hold' | 'exceeds_hold';
 
-/** In the order of the checks; a reference seen before answers before `exceeds_available`. */
+/** In the order of the checks; a known reference has its own outcome before `exceeds_available`. */
 export type CreditRefusal = 'zero' | 'out_of_range' | 'no_account' | 'reference_differs' | 'exceeds_available';
 
 export type LedgerOutcome =
   | { readonly kind: 'held' }
-  /** `availableNanousd`: what the failing check would have allowed; null where that is no amount. */
+  /** `availableNanousd` is what the failed check would have allowed; null if that is not an amount. */
   | { readonly kind: 'hold_refused'; readonly reason: HoldRefusal; readonly availableNanousd: bigint | null }
-  /** The hold's idempotency key is another call's, `callId`; nothing was held. */
+  /** Another call, `callId`, has the hold's idempotency key. Nothing was held. */
   | {
       readonly kind: 'idempotent';
       readonly state: IdempotencyState | 'mismatch';
@@ -193,9 +202,9 @@ export type LedgerOutcome =
       readonly kept: Uint8Array | null;
     }
   | { readonly kind: 'settled' }
-  /** The hold had been voided meanwhile: nothing is charged. */
+  /** The hold had been voided, so nothing is charged. */
   | { readonly kind: 'settle_found_void' }
-  /** Settled before: the first settlement stands. */
+  /** Already settled; the first settlement stands. */
   | { readonly kind: 'settle_repeated'; readonly costNanousd: bigint }
   | { readonly kind: 'settle_refused'; readonly reason: SettleRefusal }
   | { readonly kind: 'voided' }
@@ -206,10 +215,13 @@ export type LedgerOutcome =
       readonly kind: 'credit_refused';
       readonly reason: CreditRefusal;
     }
-  /** The operation broke a rule that no caller may break (an id used twice, say); its neighbours were not touched. */
+  /** The operation broke an internal rule, such as using an id twice. Other operations are not affected. */
   | { readonly kind: 'operation_failed'; readonly message: string };
 
-/** Of the call that has the key: under way; ended, and charged or answered; voided, so that nobody knows its answer. */
+/**
+ * State of the call that has the key: running; finished, that is charged or answered; or voided, so that its outcome is
+ * unknown.
+ */
 export type IdempotencyState = 'running' | 'finished' | 'unknown';
 
 export type AccountKind = 'prepaid' | 'unlimited';
@@ -224,7 +236,7 @@ export interface NewAccount {
 export interface Account extends NewAccount {
   readonly balanceNanousd: bigint;
   readonly heldNanousd: bigint;
-  /** Sum of everything ever charged. */
+  /** Everything ever charged. */
   readonly spentNanousd: bigint;
 }
 
@@ -241,7 +253,7 @@ export interface NewKey {
   readonly capNanousd: bigint | null;
   readonly capWindow: CapWindow;
   readonly expiresMs: number | null;
-  /** Model ids the key may use; null is all of them. */
+  /** Model ids that the key may use; null allows all. */
   readonly models: readonly string[] | null;
   readonly createdMs: number;
 }
@@ -251,7 +263,7 @@ export interface KeyRow extends NewKey {
   readonly version: bigint;
 }
 
-/** Absent members stay as they are; a new cap window starts counting afresh in its own row. */
+/** Absent members do not change. A new cap window starts at zero in its own row. */
 export interface KeyChange {
   readonly name?: string;
   readonly capNanousd?: bigint | null;
@@ -261,7 +273,7 @@ export interface KeyChange {
   readonly revokedMs?: number;
 }
 
-/** A provider's key that its owner gave into custody; one per account and provider. */
+/** A provider key in custody; one per account and provider. */
 export interface ProviderKeyRow {
   readonly id: bigint;
   readonly accountId: bigint;
@@ -284,7 +296,7 @@ export interface KeyWindow {
 
 export interface Page {
   readonly limit: number;
-  /** Rows after this id in the listing's order. */
+  /** Return rows after this id, in the order of the listing. */
   readonly after: bigint | null;
 }
 
@@ -307,13 +319,13 @@ export interface VerifyReport {
   readonly credits: number;
   readonly openHolds: number;
   readonly lossNanousd: bigint;
-  /** One sentence per violated identity, naming the row; empty means the books are exact. */
+  /** One sentence per violation, naming the row; empty if the ledger is consistent. */
   readonly violations: readonly string[];
 }
 
 export interface StoreHealth {
   readonly ok: boolean;
   readonly reason: string | null;
-  /** False when admission must stop though settling may go on (disk nearly full). */
+  /** False if admission must stop while settling may continue, as on a nearly full disk. */
   readonly mayAdmit: boolean;
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { startOfDayMs, startOfMonthMs, windowSpan } from './windows.ts';
 
-/** The platform's own calendar, as the second opinion. */
+/** The platform's calendar, as an independent check. */
 function byDate(ms: number) {
   const at = new Date(ms);
   const [year, month, date] = [at.getUTCFullYear(), at.getUTCMonth(), at.getUTCDate()];

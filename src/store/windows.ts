@@ -14,7 +14,7 @@ export function startOfDayMs(ms: number): number {
   return Math.floor(ms / DAY_MS) * DAY_MS;
 }
 
-/** The window of that kind which contains the moment. */
+/** The window of that kind that contains the given time. */
 export function windowSpan(window: CapWindow, ms: number): WindowSpan {
   const day = Math.floor(ms / DAY_MS);
   if (window === 'lifetime') return { startMs: 0, resetsMs: null };
@@ -27,7 +27,7 @@ export function windowSpan(window: CapWindow, ms: number): WindowSpan {
   return days(firstDayOfMonth(month), firstDayOfMonth(month + 1));
 }
 
-/** Start of the month that contains the moment; closing entries are kept by it. */
+/** Start of the month that contains the given time; closing entries are stored by month. */
 export function startOfMonthMs(ms: number): number {
   return windowSpan('month', ms).startMs;
 }
@@ -36,7 +36,7 @@ function days(first: number, next: number): WindowSpan {
   return { startMs: first * DAY_MS, resetsMs: next * DAY_MS };
 }
 
-/** Months since year 0, by the civil calendar counted in years that begin in March (leap days then come last). */
+/** Months since year 0, counted in years that begin in March, so that a leap day comes last. */
 function monthOfDay(day: number): number {
   const shifted = day + 719_468;
   const era = Math.floor(shifted / 146_097);

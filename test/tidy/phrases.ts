@@ -36,11 +36,8 @@ export const NOT_CLEAN_YET: readonly string[] = [
   'src/config',
   'src/gateway',
   'src/hosts',
-  'src/ledger',
   'src/limits.ts',
-  'src/money',
   'src/sim',
-  'src/store',
   'src/wires',
 ];
 

@@ -72,13 +72,14 @@ export class MemoryStore implements Store {
   async registerPrices(version: string, pricesJson: string): Promise<number> {
     const index = this.#rows.prices.findIndex((list) => list.version === version);
     if (index === -1) return this.#rows.prices.push({ version, pricesJson });
-    if (this.#rows.prices[index]?.pricesJson !== pricesJson) throw new Error(`Price list ${version} has other prices.`);
+    if (this.#rows.prices[index]?.pricesJson !== pricesJson)
+      throw new Error(`Price list ${version} is already registered with other prices.`);
     return index + 1;
   }
 
   async createAccount(account: NewAccount): Promise<'created' | 'name_taken'> {
     if ([...this.#rows.accounts.values()].some((other) => other.name === account.name)) return 'name_taken';
-    if (this.#rows.accounts.has(account.id)) throw new Error(`The id ${account.id} is taken.`);
+    if (this.#rows.accounts.has(account.id)) throw new Error(`The id ${account.id} is already in use.`);
     this.#rows.accounts.set(account.id, { ...account, balanceNanousd: 0n, heldNanousd: 0n, spentNanousd: 0n });
     return 'created';
   }
@@ -97,7 +98,7 @@ export class MemoryStore implements Store {
     const taken = [...this.#rows.keys.values()].some(
       (other) => other.id === key.id || other.sha256Hex === key.sha256Hex,
     );
-    if (taken) throw new Error(`The key ${key.id} or its hash is taken.`);
+    if (taken) throw new Error(`The key ${key.id} or its hash is already in use.`);
     this.#rows.keys.set(key.id, { ...key, revokedMs: null, version: ++this.#rows.keyVersion });
     return 'created';
   }
@@ -141,7 +142,8 @@ export class MemoryStore implements Store {
   async putProviderKey(row: ProviderKeyRow): Promise<void> {
     if (!this.#rows.accounts.has(row.accountId)) throw new Error(`There is no account ${row.accountId}.`);
     const before = await this.findProviderKey(row.accountId, row.provider);
-    if (before?.id !== row.id && this.#rows.providerKeys.has(row.id)) throw new Error(`The id ${row.id} is taken.`);
+    if (before?.id !== row.id && this.#rows.providerKeys.has(row.id))
+      throw new Error(`The id ${row.id} is already in use.`);
     if (before !== null) this.#rows.providerKeys.delete(before.id);
     this.#rows.providerKeys.set(row.id, { ...row, createdMs: before?.createdMs ?? row.createdMs });
   }
@@ -190,7 +192,7 @@ export class MemoryStore implements Store {
     return pageOf(matching.reverse(), { limit: page.limit, after: null }).map((receipt) => ({ ...receipt }));
   }
 
-  /** Recomputes nothing that the maps could get wrong by themselves: the engines' own sums are checked against it. */
+  /** Recomputes the sums of each account from its receipts and credits. */
   async verify(): Promise<VerifyReport> {
     const receipts = [...this.#rows.forgotten, ...this.#rows.receipts()];
     const open = receipts.filter((receipt) => receipt.state === 'open');

@@ -1,9 +1,9 @@
 import type { Migration } from './migration.ts';
 
 /**
- * Rows are lean because every commit writes whole pages: amounts are nanodollars, ids are ordered integers, words
- * that repeat are numbers (`name`, and the codes of store/codes.ts). Balances stand apart from the accounts'
- * descriptions, so that the pages each commit writes are dense.
+ * Rows are small because every commit writes whole pages: amounts are nanodollars, ids are ordered integers, repeated
+ * words are numbers (`name`, and the codes in store/codes.ts). Balances are separate from the other account data, so
+ * that each commit writes few pages.
  */
 const sqlite = `
 CREATE TABLE account (
@@ -128,8 +128,8 @@ CREATE TABLE instance (
 `;
 
 /**
- * The same tables. What every commit changes keeps half of its pages free, so that new versions of a row stay on its page
- * and no index is touched. `instance`: state 1 lives, 2 is fenced while its holds are voided, 3 is buried.
+ * The same tables. Tables that every commit updates keep half of each page free, so that new row versions stay on the
+ * same page and no index changes. The state of an `instance`: 1 alive, 2 fenced while its holds are voided, 3 ended.
  */
 const postgres = `
 CREATE TABLE account (

@@ -1,8 +1,9 @@
 import type { Migration } from './migration.ts';
 
 /**
- * A key of a call is the call's own text; the row under it, which other calls look for, lives a day. `state` as in
- * store/codes.ts. The kept answer stands last, so that looking at the rest of a row never reads it.
+ * A call stores its idempotency key as text; the row in `idempotency_key`, which other calls look up, exists for a day.
+ * `state` is coded as in store/codes.ts. The stored response is the last column, so that reading the others never reads
+ * it.
  */
 const sqlite = `
 CREATE TABLE provider_key (

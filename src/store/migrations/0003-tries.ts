@@ -1,6 +1,6 @@
 import type { Migration } from './migration.ts';
 
-/** The attempts of a call that needed more than one, as a JSON list; few calls do. */
+/** The attempts of a call that needed more than one, as a JSON list. */
 export const tries: Migration = {
   number: 3,
   name: 'tries',

@@ -1,8 +1,8 @@
 import type { Migration } from './migration.ts';
 
 /**
- * How many requests of a key each life has let in, for those that share a store. It is worth nothing after a crash, and so
- * is not logged; one process needs no such table.
+ * How many requests of a key each process admitted, for processes that share a store. The table is unlogged because it
+ * has no value after a crash. SQLite has one process and needs none.
  */
 export const requests: Migration = {
   number: 4,

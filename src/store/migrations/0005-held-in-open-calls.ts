@@ -1,9 +1,9 @@
 import type { Migration } from './migration.ts';
 
 /**
- * What an account or a key's window holds is the sum of its open calls, which stand in `call` anyway. One writer keeps the
- * sums in memory and a hold writes its call alone; the index of open calls carries what others need to add them up, in the
- * order in which calls come. Processes that share a store need the sums in the rows.
+ * The held amount of an account or key window is the sum of its open calls, which are rows of `call` already. SQLite's
+ * only writer keeps the sums in memory, so a hold writes only its call; the index of open calls contains the columns
+ * for adding them up. Processes that share a database need the sums in the rows.
  */
 export const heldInOpenCalls: Migration = {
   number: 5,

@@ -1,4 +1,4 @@
-/** One step of the schema, forward only; a released step never changes. */
+/** One forward step of the schema; a released step never changes. */
 export interface Migration {
   readonly number: number;
   readonly name: string;

@@ -52,7 +52,9 @@ export class Accounts {
         [version],
       );
       if (known !== undefined && known.prices !== pricesJson) {
-        throw new Error(`The price list ${version} is registered with other prices, and price lists never change.`);
+        throw new Error(
+          `The price list ${version} is already registered with other prices, and price lists never change.`,
+        );
       }
       const [row] =
         known === undefined

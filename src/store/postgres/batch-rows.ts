@@ -7,12 +7,15 @@ import type { OpenHold, OpenHoldLookup } from './open-hold.ts';
 import type { Answer, Statement } from './pipeline.ts';
 import { numbers, texts } from './values.ts';
 
-/** What a batch touches, as far as its operations or our memory say so; another call names its account in its row. */
+/**
+ * The rows that a batch touches, as far as the operations or this process's open holds say. The account of any other
+ * call is read from its row.
+ */
 export class Touched {
   readonly epochs = new Set<bigint>();
   readonly accounts = new Set<bigint>();
   readonly keys = new Set<bigint>();
-  /** Calls that end here: those that we hold ourselves, and those that have to be read. */
+  /** Calls that end in this batch: `own` are this process's open holds, `ended` have to be read. */
   readonly own = new Map<bigint, OpenHold>();
   readonly ended = new Set<bigint>();
   readonly marks: { readonly accountId: bigint; readonly key: string }[] = [];
@@ -49,7 +52,7 @@ type Key = LedgerRows['keys'] extends ReadonlyMap<bigint, infer Value> ? Value :
 type Call = LedgerRows['calls'] extends Map<bigint, infer Value> ? Value : never;
 type Credit = LedgerRows['credits'] extends Map<bigint, infer Value> ? Value : never;
 
-/** The rows of one batch, locked and read in the one order that all batches of all replicas keep to. */
+/** The rows of one batch, locked and read in the same order by all processes. */
 export class BatchRows implements LedgerRows {
   readonly #touched: Touched;
   readonly epochs = new Set<bigint>();
@@ -70,15 +73,15 @@ export class BatchRows implements LedgerRows {
   }
 
   /**
-   * Lives first, then accounts by id: whoever holds an account's lock is alone with its keys, windows, calls, credits
-   * and idempotency keys, which are read after it and so as they are now.
+   * Instances first, then accounts by id. The lock on an account also protects its keys, windows, calls, credits and
+   * idempotency keys, which are read after it and so are current.
    */
   reads(windowsAtMs: number): Read[] {
     const { epochs, accounts, keys, own, ended, marks, credits } = this.#touched;
     const reads: Read[] = [];
     const read = (text: string, values: readonly unknown[], load: Read['load']) =>
       reads.push({ statement: { text, values }, load });
-    if (epochs.size > 0) read(LOCK_LIVES, [numbers([...epochs])], (rows) => this.#loadLives(rows));
+    if (epochs.size > 0) read(LOCK_INSTANCES, [numbers([...epochs])], (rows) => this.#loadInstances(rows));
     if (ended.size === 0) read(LOCK_ACCOUNTS, [numbers([...accounts])], (rows) => this.#loadAccounts(rows));
     else read(LOCK_ALL_ACCOUNTS, [numbers([...accounts]), numbers([...ended])], (rows) => this.#loadAccounts(rows));
     read(READ_META, [], (rows) => this.#loadMeta(rows));
@@ -97,7 +100,7 @@ export class BatchRows implements LedgerRows {
     return reads;
   }
 
-  /** The windows in which these keys count at that time, and those in which these calls were counted. */
+  /** Reads the windows of these keys at that time, and the windows of these calls. */
   windowRead(atMs: number): Read {
     const { keys, own, ended } = this.#touched;
     const counted = [...own.values()].filter(({ windowName }) => windowName !== null);
@@ -121,7 +124,7 @@ export class BatchRows implements LedgerRows {
     return { statement: { text, values }, load: (rows) => this.#loadWindows(rows) };
   }
 
-  #loadLives(rows: Rows<[epoch: bigint]>): void {
+  #loadInstances(rows: Rows<[epoch: bigint]>): void {
     for (const [epoch] of rows) this.epochs.add(epoch);
   }
 
@@ -175,7 +178,7 @@ export class BatchRows implements LedgerRows {
   }
 }
 
-/** A question, and what is done with its answer. */
+/** A query, and what to do with its rows. */
 export interface Read {
   readonly statement: Statement;
   load(rows: Answer['rows']): void;
@@ -183,7 +186,7 @@ export interface Read {
 
 type Rows<Columns extends readonly unknown[]> = readonly (readonly [...Columns])[];
 
-/** As it was when this process took it; should it have ended since, writing it finds no open row and fails. */
+/** The call as it was when this process took the hold. If it has ended since, the write finds no open row and fails. */
 function ownCall(id: bigint, { accountId, heldNanousd, idempotencyKey, windowName }: OpenHold): Call {
   return { receipt: { id, accountId, state: 'open', heldNanousd, costNanousd: 0n, idempotencyKey }, windowName };
 }
@@ -197,26 +200,29 @@ function nameOfWindow(keyId: bigint, id: bigint): string {
   return windowNameOf(keyId, window, startMs);
 }
 
-/** By the code of the window's kind. */
+/** By the code of the cap window. */
 function currentWindows(atMs: number): bigint[] {
   const ids: bigint[] = [];
   for (const window of CAP_WINDOWS) ids[Number(CAP_WINDOW.of[window])] = windowId(window, atMs);
   return ids;
 }
 
-/** Whether the windows read for one time are those of the other. */
+/** Whether both times have the same windows. */
 export function sameWindows(oneMs: number, otherMs: number): boolean {
   return startOfDayMs(oneMs) === startOfDayMs(otherMs);
 }
 
-/** The number of the window that has this name. */
+/** The window's key and number, from its name. */
 export function windowIdOf(name: string): { readonly keyId: bigint; readonly id: bigint } {
   const [keyId, window, startMs] = name.split(' ') as [string, CapWindow, string];
   return { keyId: BigInt(keyId), id: windowId(window, Number(startMs)) };
 }
 
-/** Whoever declares a life dead asks for the whole row and so waits for its batches; beats do not mind. */
-const LOCK_LIVES =
+/**
+ * Declaring an instance dead locks the whole row and so waits for its batches; heartbeats do not conflict with this
+ * lock.
+ */
+const LOCK_INSTANCES =
   'SELECT epoch FROM instance WHERE epoch = ANY($1::int8[]) AND state = 1 ORDER BY epoch FOR KEY SHARE';
 
 const LOCK_ACCOUNTS = `

@@ -16,10 +16,10 @@ import type { NameId } from './dictionary.ts';
 import type { Statement } from './pipeline.ts';
 import { bytes, numbers, storable, texts } from './values.ts';
 
-/** An amount row as it was read, to find out whether it has to be written. */
+/** Amounts as they were read, to find the rows that have to be written. */
 type Before = ReadonlyMap<unknown, readonly bigint[]>;
 
-/** What an idempotency key has become in this batch; one that a hold took in it is written whole. */
+/** The change of an idempotency key in this batch; a key that a hold took is written whole. */
 interface MarkChange {
   readonly accountId: bigint;
   readonly key: string;
@@ -29,7 +29,7 @@ interface MarkChange {
   readonly end: { readonly state: IdempotencyState; readonly kept: Uint8Array | null } | null;
 }
 
-/** Turns the outcomes of a batch into statements: every row that changed is written once. */
+/** Turns the outcomes of a batch into statements that write each changed row once. */
 export class BatchWrites {
   readonly #rows: BatchRows;
   readonly #nameId: NameId;
@@ -42,7 +42,7 @@ export class BatchWrites {
   readonly credits: CreditOperation[] = [];
   readonly #marks = new Map<string, MarkChange>();
 
-  /** Made before the operations change the rows. */
+  /** Create it before the operations change the rows. */
   constructor(rows: BatchRows, nameId: NameId, nowMs: number) {
     this.#rows = rows;
     this.#nameId = nameId;
@@ -90,7 +90,7 @@ export class BatchWrites {
     this.#marks.set(name, { ...change, taken });
   }
 
-  /** In an order in which each finds what it needs: a call may be held and settled in one batch. */
+  /** In an order that lets a call be held and settled in the same batch. */
   statements(todayMs: number | null): Statement[] {
     return [
       this.#insertCalls(),
@@ -100,7 +100,7 @@ export class BatchWrites {
       ...this.#writeMarks(),
       this.#writeBalances(),
       ...this.#writeWindows(),
-      todayMs === null ? null : { text: MOVE_TODAY, values: [todayMs] },
+      todayMs === null ? null : { text: SET_TODAY, values: [todayMs] },
     ].filter((statement) => statement !== null);
   }
 
@@ -222,10 +222,10 @@ function transpose(rows: readonly (readonly bigint[])[]): string[] {
 
 const { open, settled, voided } = CALL_STATE.of;
 
-/** Said so that the index of open calls is no way to find them: it also holds all that have ended since the last vacuum. */
+/** Written so that the index of open calls is not used: it also contains calls that ended since the last vacuum. */
 const IS_OPEN = `call.state + 0 = ${open}`;
 
-/** Fails unless the change before it met exactly the rows it was meant for; the commit behind it then fails too. */
+/** Fails, and with it the commit, unless the change affected exactly the expected rows. */
 const guarded = (change: string, expected: string) =>
   `WITH changed AS (${change} RETURNING 1) SELECT 1 / (count(*) = ${expected}::int8)::int FROM changed`;
 
@@ -282,13 +282,13 @@ const WRITE_BALANCES = guarded(
   '$5',
 );
 
-/** Fails where there is a row already: one that was not read must never be written over. */
+/** Fails if the row exists: a row that was not read must never be overwritten. */
 const BEGIN_WINDOWS = `
   INSERT INTO key_window (key_id, window_id, held, spent)
   SELECT * FROM unnest($1::int8[], $2::int4[], $3::int8[], $4::int8[]) ORDER BY 1, 2`;
 
-/** Written so, and not as an update, because it locks them in their order. */
+/** An upsert instead of an update, because it locks the rows in their order. */
 const WRITE_WINDOWS = `${BEGIN_WINDOWS}
   ON CONFLICT (key_id, window_id) DO UPDATE SET held = excluded.held, spent = excluded.spent`;
 
-const MOVE_TODAY = "UPDATE meta SET value = $1::int8 WHERE name = 'today_ms' AND value < $1::int8";
+const SET_TODAY = "UPDATE meta SET value = $1::int8 WHERE name = 'today_ms' AND value < $1::int8";

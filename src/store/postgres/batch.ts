@@ -18,13 +18,13 @@ const BEGIN: Statement = { text: BEGIN_BRIEF };
 const COMMIT: Statement = { text: 'COMMIT' };
 const ROLLBACK: Statement = { text: 'ROLLBACK' };
 
-/** Why a hold was given back of which its owner never heard. */
-const DOUBT_REASON = 'The database went away before it was known whether the hold stands.';
+/** Why a hold was voided whose owner never got a confirmation. */
+const UNCONFIRMED_REASON = 'The database became unavailable before the hold was confirmed.';
 
-/** What became of an operation, or why nobody knows. */
+/** The outcome of an operation, or why it is unknown. */
 type Place = LedgerOutcome | StoreUnavailable;
 
-/** A batch that waits for its commit. */
+/** A batch that is ready to commit. */
 interface Decided {
   readonly statements: Statement[];
   readonly outcomes: LedgerOutcome[];
@@ -33,15 +33,15 @@ interface Decided {
 }
 
 /**
- * Applies batches in two round trips: the first locks and reads every row that the operations touch, then they are
- * decided here, one after the other, and the second writes what changed and commits.
+ * Applies batches in two round trips. The first locks and reads every row that the operations touch; the operations are
+ * then decided here, one after the other; the second writes the changes and commits.
  */
 export class BatchRunner {
   readonly #connections: Connections;
   readonly #dictionary: Dictionary;
   readonly #nowMs: () => number;
   readonly #openHolds = new OpenHolds();
-  /** The latest day that any batch was seen to be applied on; the row in the database decides. */
+  /** The latest day on which this process saw a batch applied; the row in the database decides. */
   #todayMs = 0;
 
   constructor(connections: Connections, dictionary: Dictionary, nowMs: () => number) {
@@ -61,21 +61,21 @@ export class BatchRunner {
     return places as LedgerOutcome[];
   }
 
-  /** Throws where none of them was applied. */
+  /** Throws if no operation was applied. */
   async #runWritable(operations: readonly LedgerOperation[]): Promise<Place[]> {
     try {
-      return await this.#runTogether(operations, await this.#learned(operations));
+      return await this.#runTogether(operations, await this.#loadNames(operations));
     } catch (error) {
       if (!isPoison(error)) throw asUnavailable(error);
       if (operations.length === 1) return [failed(String(error))];
     }
-    // One of them cannot be written: halves find out which, and the others keep their order.
+    // One operation cannot be written: splitting in halves finds it, and the others keep their order.
     const middle = operations.length >> 1;
     const first = await this.#runWritable(operations.slice(0, middle));
     return first.concat(await this.#runRest(first, operations.slice(middle)));
   }
 
-  /** What came before stands: whoever held money in it must be told so, though the store has gone away since. */
+  /** The first half stands: its operations keep their outcomes even if the store has become unavailable since. */
   async #runRest(before: readonly Place[], operations: readonly LedgerOperation[]): Promise<Place[]> {
     const away = before.find((place) => place instanceof StoreUnavailable);
     if (away !== undefined) return operations.map(() => away);
@@ -86,9 +86,9 @@ export class BatchRunner {
     }
   }
 
-  async #learned(operations: readonly LedgerOperation[]): Promise<NameId> {
+  async #loadNames(operations: readonly LedgerOperation[]): Promise<NameId> {
     try {
-      return await this.#dictionary.learn(operations);
+      return await this.#dictionary.load(operations);
     } catch (error) {
       throw blamed(error);
     }
@@ -117,22 +117,22 @@ export class BatchRunner {
       });
     } catch (error) {
       if (decided === null || !(error instanceof ConnectionLost)) throw error;
-      return this.#findOut(decided, error);
+      return this.#findOutcome(decided, error);
     }
   }
 
-  /** Leaves the transaction open, for the writes. */
+  /** Leaves the transaction open for the writes. */
   async #decide(line: PipelinedConnection, operations: readonly LedgerOperation[], nameId: NameId): Promise<Decided> {
     const rows = new BatchRows(new Touched(operations, this.#openHolds), this.#dictionary.prices);
     const nowMs = this.#nowMs();
     const isNewDay = await this.#lockAndRead(line, rows, nowMs);
     const writes = new BatchWrites(rows, nameId, nowMs);
-    const verbs = new MoneyRules(rows, { nowMs: () => nowMs });
-    const outcomes = operations.map((operation) => decide(verbs, writes, operation));
+    const rules = new MoneyRules(rows, { nowMs: () => nowMs });
+    const outcomes = operations.map((operation) => decide(rules, writes, operation));
     return { outcomes, writes, rows, statements: writes.statements(isNewDay ? rows.todayMs : null) };
   }
 
-  /** Whether this batch begins a new day. */
+  /** Returns whether this batch begins a new day. */
   async #lockAndRead(line: PipelinedConnection, rows: BatchRows, nowMs: number): Promise<boolean> {
     const assumedMs = Math.max(this.#todayMs, nowMs);
     const reads = rows.reads(assumedMs);
@@ -153,23 +153,23 @@ export class BatchRunner {
   }
 
   /**
-   * The answer to the commit never came: the rows say what became of it. Whoever asked is told what they say or, if the
-   * database stays away, that nothing is known; holds that then prove to be durable are given back.
+   * The reply to the commit was lost, so the rows are read to find out whether it succeeded. If the database stays
+   * unavailable the outcome is unknown; holds that later turn out to be on disk are voided.
    */
-  async #findOut({ outcomes, writes, rows }: Decided, lost: ConnectionLost): Promise<LedgerOutcome[]> {
+  async #findOutcome({ outcomes, writes, rows }: Decided, lost: ConnectionLost): Promise<LedgerOutcome[]> {
     const marker = commitMarkerOf(writes, rows);
     if (marker === null) return outcomes;
     const finding = isDurable(this.#connections, marker);
     const found = await this.#connections.within(LIMITS.postgresDoubtMs, finding);
     if (found === true) return outcomes;
     if (found === null)
-      void finding.then((durable) => (durable ? this.#giveBack(writes) : undefined)).catch(() => undefined);
+      void finding.then((durable) => (durable ? this.#voidUnconfirmed(writes) : undefined)).catch(() => undefined);
     throw lost;
   }
 
-  /** Nobody waits for these holds any more. What fails here is left to the reaper of a later life. */
-  async #giveBack({ holds }: BatchWrites): Promise<void> {
-    if (holds.length > 0) await this.run(holds.map(({ id }) => ({ kind: 'void', id, reason: DOUBT_REASON })));
+  /** Voids holds that no caller waits for. Failures are left to the next `reap`. */
+  async #voidUnconfirmed({ holds }: BatchWrites): Promise<void> {
+    if (holds.length > 0) await this.run(holds.map(({ id }) => ({ kind: 'void', id, reason: UNCONFIRMED_REASON })));
   }
 }
 
@@ -177,9 +177,9 @@ function failed(message: string): LedgerOutcome {
   return { kind: 'operation_failed', message };
 }
 
-function decide(verbs: MoneyRules, writes: BatchWrites, operation: LedgerOperation): LedgerOutcome {
+function decide(rules: MoneyRules, writes: BatchWrites, operation: LedgerOperation): LedgerOutcome {
   try {
-    const outcome = verbs.apply(operation);
+    const outcome = rules.apply(operation);
     writes.note(operation, outcome);
     return outcome;
   } catch (error) {
@@ -187,7 +187,7 @@ function decide(verbs: MoneyRules, writes: BatchWrites, operation: LedgerOperati
   }
 }
 
-/** Whatever goes wrong must not leave the transaction open. */
+/** Rolls back on any error, so that no transaction stays open. */
 async function rolledBack<Result>(line: PipelinedConnection, work: Promise<Result>): Promise<Result> {
   try {
     return await work;
@@ -197,7 +197,7 @@ async function rolledBack<Result>(line: PipelinedConnection, work: Promise<Resul
   }
 }
 
-/** Numbers that no column holds, and texts that must stay exactly what they are but cannot. */
+/** Numbers that do not fit a column, and texts that must be stored exactly but cannot be. */
 function whyUnwritable(operation: LedgerOperation): string | null {
   const ids = [operation.id];
   if (operation.kind === 'hold') ids.push(operation.epoch, operation.accountId, operation.keyId ?? 0n);
@@ -207,5 +207,5 @@ function whyUnwritable(operation: LedgerOperation): string | null {
   const exact =
     operation.kind === 'credit' ? operation.reference : operation.kind === 'hold' && operation.idempotency?.key;
   if (typeof exact !== 'string' || isStorable(exact)) return null;
-  return 'A reference or key holds a zero character or half of a surrogate pair.';
+  return 'A reference or key contains a null character or an unpaired surrogate.';
 }

@@ -2,7 +2,7 @@ import { LIMITS } from '../../limits.ts';
 import type { Connections } from './connections.ts';
 import { nextSettledSlice } from './slices.ts';
 
-/** One step: moves the end of the closed books over the next calls that can no longer change, and says how many. */
+/** One step: closes the next calls that can no longer change, and returns how many. */
 export function closeSlice(connections: Connections, nowMs: number): Promise<number> {
   return connections.transaction(async (sql) => {
     const [closed] = await sql<{ value: bigint }>("SELECT value FROM meta WHERE name = 'closed_up_to' FOR UPDATE");
@@ -36,7 +36,7 @@ export function closeSlice(connections: Connections, nowMs: number): Promise<num
   });
 }
 
-/** One step: forgets the oldest closed receipts created before that time, and says how many. */
+/** One step: deletes the oldest closed receipts created before that time, and returns how many. */
 export async function forgetSlice(connections: Connections, beforeMs: number): Promise<number> {
   const gone = await connections.query(
     `DELETE FROM call WHERE created_ms < $1 AND id IN (
@@ -47,7 +47,7 @@ export async function forgetSlice(connections: Connections, beforeMs: number): P
   return gone.length;
 }
 
-/** One step: forgets some idempotency keys whose time is over, and says how many. */
+/** One step: deletes some expired idempotency keys, and returns how many. */
 export async function sweepSlice(connections: Connections, nowMs: number): Promise<number> {
   const gone = await connections.query(
     `DELETE FROM idempotency_key WHERE (account_id, key) IN (

@@ -11,7 +11,7 @@ export interface ColumnArray<Row = never> {
   array(rows: readonly Row[], nameId: NameId): string;
 }
 
-/** The columns of these fields, in the order of `columnNames`, put together once. */
+/** The columns of these fields, in the order of `columnNames`. */
 export function columnArrays<All extends Fields>(fields: All): ColumnArray<Partial<ValuesOf<All>>>[] {
   type Row = Partial<ValuesOf<All>>;
   return layoutOf(fields).flatMap(({ name, kind, members, columns }) =>

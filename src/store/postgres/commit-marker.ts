@@ -8,7 +8,9 @@ import { BEGIN_BRIEF } from './locks.ts';
 import type { Answer, Statement } from './pipeline.ts';
 import { numbers } from './values.ts';
 
-/** Rows that only this batch can have written: as a batch is one commit, they speak for all of them. */
+/**
+ * Rows that only this batch can have written. Since a batch is one commit, they show whether all of it was committed.
+ */
 export interface CommitMarker {
   readonly accountId: bigint;
   readonly statement: Statement;
@@ -16,7 +18,7 @@ export interface CommitMarker {
 
 const { settled, voided } = CALL_STATE.of;
 
-/** Null if the batch changed nothing that matters. */
+/** Null if the batch wrote nothing that matters. */
 export function commitMarkerOf({ holds, settles, voids, credits }: BatchWrites, rows: BatchRows): CommitMarker | null {
   const credit = credits[0];
   if (credit !== undefined) {
@@ -34,7 +36,7 @@ export function commitMarkerOf({ holds, settles, voids, credits }: BatchWrites, 
   return { accountId: rows.calls.get(ended.id)!.receipt.accountId, statement };
 }
 
-/** No hold's id was looked up before: one that was taken must not pass for this batch's. */
+/** A hold's id was not looked up before, so a call with the same id must not be mistaken for this batch's. */
 function allOf(holds: BatchWrites['holds']): Statement {
   const column = (pick: (hold: HoldOperation) => bigint | number) => numbers(holds.map(pick));
   const columns = [column(({ id }) => id), column(({ epoch }) => epoch), column(({ createdMs }) => createdMs)];
@@ -46,9 +48,9 @@ function allOf(holds: BatchWrites['holds']): Statement {
 }
 
 /**
- * Waits until the database answers, and then for the account's lock, which the lost transaction held: once we have it,
- * that transaction is over, and what its rows say is final. The server bounds the wait for it, and it is asked for again.
- * Nothing is ever repeated in doubt.
+ * Waits until the database answers, then for the lock on the account, which the lost transaction held. Once we have it,
+ * that transaction has ended and its rows are final. The server limits each wait for the lock, and we retry. Nothing is
+ * applied again while its outcome is unknown.
  */
 export async function isDurable(connections: Connections, marker: CommitMarker): Promise<boolean> {
   for (;;) {
@@ -66,7 +68,7 @@ export async function isDurable(connections: Connections, marker: CommitMarker):
     } catch (error) {
       if (connections.closed) throw new StoreUnavailable('The store was closed before its last commit was confirmed.');
       if (error instanceof ConnectionLost) continue;
-      // What no column can hold was not written either.
+      // A value that no column can hold was not written.
       if (isPoison(error)) return false;
       if (sqlState(error) === null) throw error;
       await connections.pause();

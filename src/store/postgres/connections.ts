@@ -14,16 +14,16 @@ interface Waiter {
 }
 
 /**
- * Every way to the database: a few lines for the ledger, a pool for everything else, so that reading never stands behind
- * commits. Once it cannot be reached, all work is refused at once, and one attempt at a time, further and further apart,
- * finds out when it is back: a database that comes up again is not met by a storm.
+ * All connections to the database: a few for the ledger and a pool for everything else, so that reads never wait behind
+ * commits. While the database is unreachable all work is refused at once, and a single reconnect attempt runs at
+ * growing intervals, so that a recovering database is not flooded.
  */
 export class Connections {
   readonly #url: string;
   readonly #clock: Clock;
   readonly #linesMax: number;
   #pool: pg.Pool;
-  /** A connection for signs of life alone, which must not stand behind anything. */
+  /** A connection for heartbeats only, so that they never wait behind other work. */
   #pulse: pg.Pool;
   readonly #idle: PipelinedConnection[] = [];
   readonly #waiting: Waiter[] = [];
@@ -41,7 +41,7 @@ export class Connections {
     this.#pulse = this.#newPool(1, LIMITS.instanceSilentMs);
   }
 
-  /** Why nothing can be asked of the database now; null while it can. */
+  /** Why the database cannot be used now; null if it can. */
   get down(): StoreUnavailable | null {
     return this.#closed ? new StoreUnavailable('The store is closed.') : this.#down;
   }
@@ -50,12 +50,12 @@ export class Connections {
     return this.#closed;
   }
 
-  /** Lets the database be for a moment before it is asked the same again. */
+  /** Pauses briefly before the same query is sent again. */
   pause(): Promise<void> {
     return new Promise((resolve) => void this.#clock.after(LIMITS.postgresRetryFirstMs, resolve));
   }
 
-  /** What the work comes to, or null if it takes longer. */
+  /** The result of the work, or null if it takes longer. */
   within<Result>(ms: number, work: Promise<Result>): Promise<Result | null> {
     return new Promise((resolve, reject) => {
       const timer = this.#clock.after(ms, () => resolve(null));
@@ -63,21 +63,21 @@ export class Connections {
     });
   }
 
-  /** Resolves when the database answers again, or when there is nothing more to wait for. */
+  /** Resolves when the database answers again, or when waiting is pointless. */
   whenUp(): Promise<void> {
     if (this.#down === null || this.#closed) return Promise.resolve();
     return new Promise((resolve) => this.#upWaiters.push(resolve));
   }
 
-  /** One statement, for itself. */
+  /** Runs one statement in its own transaction. */
   query<Row>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
     return this.#withClient(this.#pool, (sql) => sql<Row>(text, values));
   }
 
   /**
-   * A sign of life, without values. The server bounds its wait, or the backends of those given up here would go on
-   * waiting there; several statements sent as one are one transaction, which a pooler does not tear apart and which
-   * leaves nothing behind if it fails. Who gets no answer in spite of that has lost the server, not a lock.
+   * Sends a heartbeat, without parameters. The server limits its wait for locks; otherwise abandoned backends would
+   * keep waiting. Several statements in one message are one transaction, which a pooler does not split and which leaves
+   * nothing behind if it fails. If there is still no reply, the server is lost, not just a lock.
    */
   async pulse<Row>(text: string): Promise<Row[]> {
     const bounded = `SET LOCAL lock_timeout = ${LIMITS.postgresPulseMs};
@@ -85,7 +85,7 @@ export class Connections {
     return this.#withClient(this.#pulse, (sql) => sql<Row>(bounded));
   }
 
-  /** All or nothing. */
+  /** Runs in one transaction. */
   transaction<Result>(run: (sql: RunSql) => Promise<Result>, begin = 'BEGIN'): Promise<Result> {
     return this.#withClient(this.#pool, async (sql) => {
       await sql(begin);
@@ -100,7 +100,7 @@ export class Connections {
     });
   }
 
-  /** A line for as long as it is used; a line that was lost on the way is not used again. */
+  /** Uses one of the ledger's connections; a connection that is lost meanwhile is not reused. */
   async withLine<Result>(use: (line: PipelinedConnection) => Promise<Result>): Promise<Result> {
     const line = await this.#takeLine();
     try {
@@ -120,7 +120,7 @@ export class Connections {
     for (const resolve of this.#upWaiters.splice(0)) resolve();
     this.#refuseWaiters(new StoreUnavailable('The store is closed.'));
     const ending = [...this.#idle.splice(0), this.#pool, this.#pulse].map((each) => each.end());
-    // Whoever still waits for an answer that does not come is not waited for.
+    // Do not wait for queries whose reply never comes.
     await this.within(LIMITS.postgresConnectMs, Promise.all(ending));
   }
 
@@ -131,7 +131,7 @@ export class Connections {
       idleTimeoutMillis: LIMITS.postgresIdleMs,
       query_timeout: answerMs,
     });
-    // A connection that ends is replaced when next needed; who was using it hears of it by the answer that never came.
+    // A lost connection is replaced on next use; its current user sees the failure of its own query.
     pool.on('error', () => undefined);
     pool.on('connect', (client) => client.on('error', () => undefined));
     return pool;
@@ -185,7 +185,7 @@ export class Connections {
     else waiter.resolve(line);
   }
 
-  /** A place became free without a line to hand on. */
+  /** A connection ended and may be replaced. */
   #serveWaiter(): void {
     const waiter = this.#waiting.shift();
     if (waiter !== undefined) this.#takeLine().then(waiter.resolve, waiter.reject);
@@ -231,12 +231,12 @@ export class Connections {
   }
 }
 
-/** Of several statements in one text, what the last one gave. */
+/** The result of the last of several statements. */
 function lastRows<Row>(answer: pg.QueryResult | pg.QueryResult[]): Row[] {
   return (Array.isArray(answer) ? answer.at(-1)! : answer).rows;
 }
 
-/** To wait in vain for one of the pool's connections says nothing about the database, only that much is asked of it. */
+/** A timeout while waiting for a pool connection does not mean that the database is unreachable. */
 function connected(pool: pg.Pool): Promise<pg.PoolClient> {
   return asked(pool.connect()).catch((error: ConnectionLost) => {
     const isQueue = pool.totalCount >= pool.options.max;

@@ -2,7 +2,7 @@ import type { LedgerMark } from '../copy.ts';
 import { StoreRefused } from '../store.ts';
 import type { RunSql } from './connections.ts';
 
-/** The copy that is under way, or the one that was finished here; null where there is none. */
+/** The copy in progress, or the one that was finished here; null if there is none. */
 export async function readCopy(sql: RunSql, which: 'copy' | 'copied' = 'copy'): Promise<LedgerMark | null> {
   const names = [`${which}_books_id`, `${which}_epoch`];
   const rows = await sql<{ name: string; value: bigint }>('SELECT name, value FROM meta WHERE name = ANY($1::text[])', [
@@ -21,16 +21,16 @@ export async function writeCopy(sql: RunSql, { ledgerId, epoch }: LedgerMark): P
   );
 }
 
-/** Which books came here stays known, so that who copies them again is told. */
+/** Keeps the id of the copied ledger, so that copying it again is recognised. */
 export async function finishCopy(sql: RunSql): Promise<void> {
   await sql("DELETE FROM meta WHERE name IN ('copied_books_id', 'copied_epoch')");
   await sql("UPDATE meta SET name = replace(name, 'copy_', 'copied_') WHERE name IN ('copy_books_id', 'copy_epoch')");
 }
 
-/** Nobody may serve from a part of the books. Asked by who has the lock of the instances. */
+/** Refuses to serve from an unfinished copy. The caller holds the lock of the instances. */
 export async function refuseUnfinished(sql: RunSql): Promise<void> {
   if ((await readCopy(sql)) === null) return;
   throw new StoreRefused(
-    'The database holds a copy of books that is not finished: run "tollgate store copy" again, with the same books.',
+    'The database contains a copy that is not finished. Run "tollgate store copy" again with the same source.',
   );
 }

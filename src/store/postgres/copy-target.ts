@@ -22,7 +22,7 @@ import { bytes, numbers, storable, texts } from './values.ts';
 
 export type PostgresTarget = CopyTarget & { close(): Promise<void> };
 
-/** Opens a database that books are to be copied into, making or bringing up to date its tables. */
+/** Opens a database as the target of a copy, creating or migrating its tables. */
 export async function openPostgresTarget({ url, clock }: { url: string; clock: Clock }): Promise<PostgresTarget> {
   const store = await openPostgresStore({ url, clock });
   return new Target(store, new Connections(url, clock, 1));
@@ -30,7 +30,7 @@ export async function openPostgresTarget({ url, clock }: { url: string; clock: C
 
 type Kind = 'int8' | 'text' | 'bytea';
 
-/** How a type of the catalog travels. */
+/** How each column type is sent. */
 const KINDS: Readonly<Record<string, Kind>> = {
   smallint: 'int8',
   integer: 'int8',
@@ -62,14 +62,14 @@ class Target implements PostgresTarget {
   ): Promise<CopyStart | typeof COPIED_BEFORE> {
     for (const table of LEDGER_TABLES) this.#columns.set(table.name, await this.#columnsLike(table, columns(table)));
     return this.#connections.transaction(async (sql) => {
-      // Nobody begins a life here meanwhile, and no life begins while a copy is not finished.
+      // No process registers meanwhile, and none can while a copy is unfinished.
       await takeLock(sql, 'instances');
       await takeLock(sql, 'copy');
       const copy = await readCopy(sql);
       if (copy === null) {
         if (isSameMark(await readCopy(sql, 'copied'), mark)) return COPIED_BEFORE;
         if (moved !== null) throw new CopyRefused(moved);
-        await refuseBooks(sql);
+        await refuseLedger(sql);
         await writeCopy(sql, mark);
         return 'begun';
       }
@@ -103,7 +103,8 @@ class Target implements PostgresTarget {
     await this.#connections.transaction(async (sql) => {
       await takeLock(sql, 'copy');
       const last = await readLastKey(sql, table);
-      if (!isSameKey(last, after)) throw new CopyRefused(`Another process copies into this database: ${table.name}.`);
+      if (!isSameKey(last, after))
+        throw new CopyRefused(`Another process is copying into this database (table ${table.name}).`);
       await sql(`INSERT INTO ${table.name} (${names.join(', ')}) SELECT * FROM unnest(${places.join(', ')})`, arrays);
     });
   }
@@ -119,7 +120,7 @@ class Target implements PostgresTarget {
       ...(upTo === null ? [] : [`${key} <= (${places(upTo.length, (after?.length ?? 0) + 1)})`]),
     ];
     const where = bounds.length === 0 ? '' : `WHERE ${bounds.join(' AND ')}`;
-    // Where there should be nothing more, one row is enough to know.
+    // At the end there should be no more rows; one is enough to know.
     const limit = upTo === null ? 1 : LIMITS.copyPageRows + 1;
     const rows = await this.#connections.query<Record<string, Cell>>(
       `SELECT ${names.join(', ')} FROM ${table.name} ${where} ORDER BY ${table.key.join(', ')} LIMIT ${limit}`,
@@ -144,7 +145,7 @@ class Target implements PostgresTarget {
       await sql("UPDATE meta SET value = $1 WHERE name = 'today_ms'", [todayMs]);
       await sql("UPDATE meta SET value = $1 WHERE name = 'closed_up_to'", [closedUpTo]);
       await sql("SELECT setval(pg_get_serial_sequence('name', 'id'), coalesce(max(id), 0) + 1, false) FROM name");
-      // The lives of the books go on counting: an epoch of theirs never comes again.
+      // Epochs continue from those of the source, so that none is ever used twice.
       await sql(
         `INSERT INTO instance (epoch, number, state, started_at, beat_at, beating_since)
          SELECT $1::int8, 0, 3, clock_timestamp(), clock_timestamp(), clock_timestamp() WHERE $1::int8 > 0
@@ -168,7 +169,7 @@ class Target implements PostgresTarget {
     await this.#store.close();
   }
 
-  /** The same columns, or the engines have grown apart. */
+  /** Checks that both engines have the same columns. */
   async #columnsLike({ name }: LedgerTable, names: readonly string[]): Promise<Columns> {
     const rows = await this.#connections.query<{ column: string; type: string }>(
       `SELECT attname AS column, format_type(atttypid, NULL) AS type FROM pg_attribute
@@ -185,23 +186,23 @@ class Target implements PostgresTarget {
 }
 
 const OTHER_COPY =
-  'The database holds an unfinished copy of other books. Copy into a database of its own, or drop this one and make it anew.';
+  'The database contains an unfinished copy of another ledger. Copy into an empty database, or drop and recreate this one.';
 
 function isSameMark(one: LedgerMark | null, other: LedgerMark): boolean {
   return one !== null && one.ledgerId === other.ledgerId && one.epoch === other.epoch;
 }
 
-async function refuseBooks(sql: RunSql): Promise<void> {
+async function refuseLedger(sql: RunSql): Promise<void> {
   for (const { name } of LEDGER_TABLES) {
     const [row] = await sql(`SELECT 1 FROM ${name} LIMIT 1`);
     if (row === undefined) continue;
-    throw new CopyRefused('The database has books in it already. Copy into a database of its own.');
+    throw new CopyRefused('The database already contains a ledger. Copy into an empty database.');
   }
-  const [life] = await sql(
+  const [live] = await sql(
     "SELECT 1 FROM instance WHERE state = 1 AND beat_at > clock_timestamp() - $1::int8 * interval '1 millisecond'",
     [LIMITS.instanceDeadMs],
   );
-  if (life !== undefined) throw new CopyRefused('A server works on this database. Stop it first.');
+  if (live !== undefined) throw new CopyRefused('A server is using this database. Stop it first.');
 }
 
 async function readLastKey(sql: RunSql, { name, key }: LedgerTable): Promise<Row | null> {
@@ -224,7 +225,7 @@ function isStorable(text: string, isDictionary: boolean): boolean {
   return !text.includes('\0') && !(isDictionary && text.length > LIMITS.storedNameCharsMax);
 }
 
-/** A name that must change keeps apart from every other by its number: two of them may be alike in what is left. */
+/** A changed name gets its number appended, because two names may be equal after the change. */
 function stored(text: string, [id]: Row, isDictionary: boolean): string {
   if (!isDictionary) return storable(text);
   const mark = ` (${id})`;

@@ -3,7 +3,7 @@ import { aHold } from '../../../test/store-fixtures.ts';
 import { LIMITS } from '../../limits.ts';
 import { Dictionary } from './dictionary.ts';
 
-/** A database that has every name, under a number of its own. */
+/** A database that has every name. */
 class Names {
   readonly #ids = new Map<string, bigint>();
 
@@ -24,12 +24,12 @@ describe('a dictionary that has grown too large', () => {
   const holdsWith = (count: number, prefix: string) =>
     Array.from({ length: count }, (_, at) => aHold(BigInt(at + 1), 1n, { requestedModel: `${prefix}${at}` }));
 
-  it('forgets, but neither what it is asked for nor what others under way have learned', async () => {
+  it('drops old names, but not those that a running batch has loaded', async () => {
     const dictionary = new Dictionary(new Names());
-    const early = await dictionary.learn(holdsWith(LIMITS.storeCachedRowsMax - 10, 'a'));
-    const late = await dictionary.learn([...holdsWith(2, 'a'), ...holdsWith(20, 'b')]);
+    const early = await dictionary.load(holdsWith(LIMITS.storeCachedRowsMax - 10, 'a'));
+    const late = await dictionary.load([...holdsWith(2, 'a'), ...holdsWith(20, 'b')]);
     expect([early('a0'), early('a1')]).toEqual([late('a0'), late('a1')]);
     expect(late('b19')).toBeGreaterThan(late('b0'));
-    expect(() => late('a7')).toThrow('was not learned');
+    expect(() => late('a7')).toThrow('was not loaded');
   });
 });

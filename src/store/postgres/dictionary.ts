@@ -4,26 +4,26 @@ import type { LedgerOperation } from '../store.ts';
 import type { Connections } from './connections.ts';
 import { numbers, storable, texts } from './values.ts';
 
-/** The number of a name that the operations use which were learned. */
+/** The number of a name; only for names of the operations that were loaded. */
 export type NameId = (text: string) => bigint;
 
 /**
- * Names and price lists never change once they are there, so they are learned outside the money's transactions and
- * remembered: no batch holds a lock on a name while it holds one on an account.
+ * Names and price lists never change, so they are loaded outside the money transactions and cached: no batch holds a
+ * lock on a name together with one on an account.
  */
 export class Dictionary {
   readonly #connections: Pick<Connections, 'query'>;
-  /** Another one takes its place when it has grown too large: who has learned from the old one goes on with it. */
+  /** Replaced when it has grown too large; callers that loaded from the old map continue with it. */
   #names = new Map<string, bigint>();
-  /** Price lists by their number less one, as far as they are known. */
+  /** Known price lists by number, from zero: the list with the id 1 is the first. */
   readonly prices: ({ readonly version: string } | undefined)[] = [];
 
   constructor(connections: Pick<Connections, 'query'>) {
     this.#connections = connections;
   }
 
-  /** Learns, and if need be writes down, what these operations refer to. */
-  async learn(operations: readonly LedgerOperation[]): Promise<NameId> {
+  /** Loads, and creates if necessary, the names and price lists that these operations refer to. */
+  async load(operations: readonly LedgerOperation[]): Promise<NameId> {
     const names = new Set<string>();
     const priceIds = new Set<number>();
     for (const operation of operations) {
@@ -35,12 +35,12 @@ export class Dictionary {
     if (this.#names.size + names.size > LIMITS.storeCachedRowsMax) this.#names = new Map();
     const known = this.#names;
     const missing = [...names].filter((name) => !known.has(name));
-    if (missing.length > 0) await this.#learnNames(missing.sort(), known);
-    if (priceIds.size > 0) await this.#learnPrices([...priceIds]);
+    if (missing.length > 0) await this.#loadNames(missing.sort(), known);
+    if (priceIds.size > 0) await this.#loadPrices([...priceIds]);
     return (text) => idIn(known, text);
   }
 
-  async #learnNames(names: readonly string[], known: Map<string, bigint>): Promise<void> {
+  async #loadNames(names: readonly string[], known: Map<string, bigint>): Promise<void> {
     const wanted = texts(names);
     type Row = { readonly id: bigint; readonly text: string };
     const find = 'SELECT id, text FROM name WHERE text = ANY($1::text[])';
@@ -57,7 +57,7 @@ export class Dictionary {
     for (const { id, text } of rows) known.set(text, id);
   }
 
-  async #learnPrices(ids: readonly number[]): Promise<void> {
+  async #loadPrices(ids: readonly number[]): Promise<void> {
     const rows = await this.#connections.query<{ readonly id: bigint; readonly version: string }>(
       'SELECT id, version FROM price_list WHERE id = ANY($1::int4[])',
       [numbers(ids.filter((id) => Number.isInteger(id) && id < 2 ** 31))],
@@ -90,11 +90,11 @@ function addNames<Field extends string>(
 
 function idIn(names: ReadonlyMap<string, bigint>, text: string): bigint {
   const id = names.get(nameOf(text));
-  if (id === undefined) throw new Error(`The name ${text} was not learned.`);
+  if (id === undefined) throw new Error(`The name ${text} was not loaded.`);
   return id;
 }
 
-/** As it stands in the index. */
+/** The text as it is stored in the index. */
 function nameOf(text: string): string {
   return storable(text.length > LIMITS.storedNameCharsMax ? text.slice(0, LIMITS.storedNameCharsMax) : text);
 }

@@ -7,15 +7,15 @@ import { checkUrl } from './pipeline.ts';
 import { whyUnsafe } from './settings.ts';
 import { NOW_MS } from './time.ts';
 
-/** What there is to know about a database before it is trusted with books. */
+/** What to check about a database before it is used for a ledger. */
 export interface PostgresFacts {
   readonly version: string;
-  /** Why it cannot be trusted with money, in one sentence; null if it can. */
+  /** Why it is not safe for money, in one sentence; null if it is. */
   readonly unsafe: string | null;
-  /** The step its tables stand at, null if there are none; and the last one this program knows. */
+  /** The last migration applied, null if there are no tables; and the last one that this version knows. */
   readonly schema: number | null;
   readonly schemaKnown: number;
-  /** Processes that were heard lately, and that were not. */
+  /** Processes with a recent heartbeat, and those without. */
   readonly living: number;
   readonly silent: number;
   readonly roundTripMs: number;
@@ -23,7 +23,7 @@ export interface PostgresFacts {
   readonly aheadMs: number;
 }
 
-/** Changes nothing. Throws a StoreUnavailable where nobody answers. */
+/** Read-only. Throws StoreUnavailable if the database does not answer. */
 export async function inspectPostgres(url: string, clock: Clock): Promise<PostgresFacts> {
   checkUrl(url);
   const connections = new Connections(url, clock, 1);
@@ -49,7 +49,7 @@ export async function inspectPostgres(url: string, clock: Clock): Promise<Postgr
   }
 }
 
-/** Brings the tables up to date; gives the names of the steps that were taken. */
+/** Applies the missing migrations and returns their names. */
 export async function migratePostgres(url: string): Promise<string[]> {
   checkUrl(url);
   return (await migrate(url)).map(({ number, name }) => `${number} ${name}`);
@@ -57,7 +57,7 @@ export async function migratePostgres(url: string): Promise<string[]> {
 
 const PROBES = 5;
 
-/** The quickest of some questions tells most about the way, and about the other's clock. */
+/** The fastest of several queries measures the round trip and the clock difference best. */
 async function compareClocks(
   connections: Connections,
   clock: Clock,
@@ -73,7 +73,7 @@ async function compareClocks(
   return best;
 }
 
-/** Those that said farewell are not missed. */
+/** Instances that shut down properly do not count as missing. */
 function readLives(connections: Connections): Promise<{ heard: boolean }[]> {
   return connections.query(
     `SELECT beat_at >= clock_timestamp() - $1::int8 * interval '1 millisecond' AS heard FROM instance

@@ -7,20 +7,21 @@ import { refuseUnfinished } from './copy-mark.ts';
 import { takeLock, tryLock, underLock } from './locks.ts';
 import { type DatabaseTime, NOW_MS } from './time.ts';
 
-/** Of an instance's row: it lives; it is fenced, so that no hold of its enters any more; all its holds have ended. */
-const LIVES = 1;
+/** States of an instance: alive; fenced, so that it can take no more holds; ended, with all its holds. */
+const ALIVE = 1;
 const FENCED = 2;
 const BURIED = 3;
 
 const NUMBERS = 1024;
 
-/** So many milliseconds before now, on the database's clock. */
+/** This many milliseconds ago, on the database's clock. */
 const ago = (ms: number) => `clock_timestamp() - ${ms} * interval '1 millisecond'`;
 const DEAD = ago(LIMITS.instanceDeadMs);
 
 /**
- * The lives of replicas. Each beats on the database's clock; one that is silent too long is fenced first, which waits for
- * its batches under way, and then its open holds are voided in their callers' favour.
+ * Registration of processes that share the database. Each sends heartbeats, timed by the database's clock. One that is
+ * silent too long is fenced first, which waits for its running batches; then its open holds are voided at no cost to
+ * the callers.
  */
 export class Instances {
   readonly #connections: Connections;
@@ -34,12 +35,14 @@ export class Instances {
     this.#time = time;
   }
 
-  /** Of this life; null before it has begun. */
+  /** This process's epoch; null before it registers. */
   get epoch(): bigint | null {
     return this.#epoch;
   }
 
-  /** This process's earlier life ends here, and so do those that said farewell; the silent are left to the reaper. */
+  /**
+   * Ends the previous registration of this process and those that shut down properly; silent ones are left to `reap`.
+   */
   async begin(): Promise<Instance> {
     const before = this.#epoch;
     const { epoch, number } = await this.#connections.transaction(async (sql) => {
@@ -50,7 +53,7 @@ export class Instances {
       const number = await freeNumber(sql, row!.epoch);
       await sql(
         `INSERT INTO instance (epoch, number, state, started_at, beat_at, beating_since)
-         VALUES ($1, $2, ${LIVES}, clock_timestamp(), clock_timestamp(), clock_timestamp())`,
+         VALUES ($1, $2, ${ALIVE}, clock_timestamp(), clock_timestamp(), clock_timestamp())`,
         [row!.epoch, number],
       );
       return { epoch: row!.epoch, number };
@@ -59,7 +62,7 @@ export class Instances {
     return { epoch, number, voidedHolds: await this.#clearUp() };
   }
 
-  /** What fails here, or takes too long for a life that has begun and must beat, is left to the reaper. */
+  /** Failures, and work that would delay the first heartbeat, are left to `reap`. */
   async #clearUp(): Promise<number> {
     const voided = this.#voidFenced().then(
       (reaping) => reaping.voided,
@@ -69,15 +72,15 @@ export class Instances {
   }
 
   /**
-   * False once that life was declared dead. After a silence of its own it must be heard for a while before it may judge
-   * others: what kept it silent may keep them silent a little longer.
+   * False if the instance was declared dead. After a silence of its own, it must send heartbeats for a while before it
+   * may declare others dead: the same cause may keep them silent a little longer.
    */
   async heartbeat(epoch: bigint): Promise<boolean> {
     const answer = await this.#time.learn(async () => {
       const [row] = await this.#connections.pulse<{ now_ms: bigint }>(
         `UPDATE instance SET beat_at = clock_timestamp(),
            beating_since = CASE WHEN beat_at < ${ago(LIMITS.instanceSilentMs)} THEN clock_timestamp() ELSE beating_since END
-         WHERE epoch = ${epoch} AND state = ${LIVES} RETURNING ${NOW_MS}`,
+         WHERE epoch = ${epoch} AND state = ${ALIVE} RETURNING ${NOW_MS}`,
       );
       return row;
     });
@@ -85,8 +88,8 @@ export class Instances {
   }
 
   /**
-   * Declares dead who has been silent too long and voids their open holds. One process at a time does it,
-   * and only after it has itself been heard for as long: when the database was away, nobody could be heard.
+   * Declares instances dead that were silent too long, and voids their open holds. One process at a time does this, and
+   * only if its own heartbeats succeeded for as long: while the database was unavailable, no heartbeat could succeed.
    */
   reap(): Promise<Reaping> {
     let isOurs = false;
@@ -99,18 +102,18 @@ export class Instances {
     });
   }
 
-  /** Says farewell: nobody needs to wait for this life to be declared dead. */
+  /** Marks this instance as shut down, so that others need not wait for it to be declared dead. */
   async leave(): Promise<void> {
     if (this.#epoch === null || this.#connections.down !== null) return;
-    const leave = `UPDATE instance SET beat_at = '-infinity' WHERE epoch = $1 AND state = ${LIVES}`;
+    const leave = `UPDATE instance SET beat_at = '-infinity' WHERE epoch = $1 AND state = ${ALIVE}`;
     await this.#connections.query(leave, [this.#epoch]).catch(() => undefined);
   }
 
-  /** Whether anyone is fenced now; false also while we may not judge. */
+  /** Whether any instance is fenced; false also while this process may not declare others dead. */
   #fenceSilent(): Promise<boolean> {
     return this.#connections.transaction(async (sql) => {
       const [own] = await sql(
-        `SELECT 1 FROM instance WHERE epoch = $1 AND state = ${LIVES} AND beat_at >= ${DEAD} AND beating_since < ${DEAD}`,
+        `SELECT 1 FROM instance WHERE epoch = $1 AND state = ${ALIVE} AND beat_at >= ${DEAD} AND beating_since < ${DEAD}`,
         [this.#epoch],
       );
       if (own === undefined) return false;
@@ -120,7 +123,7 @@ export class Instances {
     });
   }
 
-  /** A hold that cannot be voided keeps its life from being buried, and nothing else. */
+  /** A hold that cannot be voided only keeps its instance in the fenced state. */
   async #voidFenced(): Promise<Reaping> {
     let voided = 0;
     let stuck = 0;
@@ -148,10 +151,10 @@ export class Instances {
 
 const NOBODY: Reaping = { voided: 0, stuck: null };
 
-/** The whole row is asked for, which no batch with a hold of that life under way lets us have. */
+/** Locks the whole row, which waits for running batches of that instance. */
 async function fence(sql: RunSql, condition: string, values: readonly unknown[] = []): Promise<void> {
   const dead = await sql<{ epoch: bigint }>(
-    `SELECT epoch FROM instance WHERE state = ${LIVES} AND (${condition}) ORDER BY epoch FOR UPDATE`,
+    `SELECT epoch FROM instance WHERE state = ${ALIVE} AND (${condition}) ORDER BY epoch FOR UPDATE`,
     values,
   );
   if (dead.length === 0) return;
@@ -159,14 +162,14 @@ async function fence(sql: RunSql, condition: string, values: readonly unknown[] 
   await sql(fenced, [dead.map(({ epoch }) => epoch)]);
 }
 
-/** The epoch's own, unless a life is still using it. */
+/** The epoch's own number, unless a live instance uses it. */
 async function freeNumber(sql: RunSql, epoch: bigint): Promise<number> {
   const [row] = await sql<{ number: bigint }>(
     `SELECT n AS number FROM generate_series(0, ${NUMBERS - 1}) AS n
-     WHERE NOT EXISTS (SELECT 1 FROM instance WHERE number = n AND state = ${LIVES})
+     WHERE NOT EXISTS (SELECT 1 FROM instance WHERE number = n AND state = ${ALIVE})
      ORDER BY (n - $1 + ${NUMBERS}) % ${NUMBERS} LIMIT 1`,
     [Number(epoch % BigInt(NUMBERS))],
   );
-  if (row === undefined) throw new Error(`${NUMBERS} replicas run on this database, and no more can.`);
+  if (row === undefined) throw new Error(`${NUMBERS} processes are using this database, which is the maximum.`);
   return Number(row.number);
 }

@@ -7,7 +7,7 @@ import type { KeyChange, KeyRow, KeyWindow, NewKey, Page } from '../store.ts';
 import type { Connections } from './connections.ts';
 import { BEGIN_BRIEF, takeLock } from './locks.ts';
 
-/** Changes take turns, so that their versions are seen in order: a cache that saw one has missed none before it. */
+/** Changes are serialized, so that versions become visible in order and a polling cache misses none. */
 const NEXT_VERSION = '(SELECT coalesce(max(version), 0) + 1 FROM api_key)';
 
 /** A key never changes its account. */
@@ -45,7 +45,7 @@ export class Keys {
     });
   }
 
-  /** Under the account's lock: a batch reads a key and then its window, and both must be of the same moment. */
+  /** Under the account's lock: a batch reads a key and then its window, and both must be from the same moment. */
   update(id: bigint, change: KeyChange): Promise<KeyRow | null> {
     const cells = keyCells(change);
     const changes = Object.keys(cells).map((column, at) => `${column} = $${at + 2}, `);

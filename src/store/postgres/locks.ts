@@ -2,24 +2,25 @@ import { LIMITS } from '../../limits.ts';
 import type { Connections, RunSql } from './connections.ts';
 
 /**
- * How a transaction begins that locks accounts. Nobody waits for it longer than this, whatever becomes of us: a process
- * that is stopped in the middle loses it, so that the accounts it locked are free again. Its locks are asked for in one
- * order, which is what keeps two of them from waiting for each other: lives by epoch, accounts by id, the lock of the
- * `keys`, windows by key. Whoever has the lock of the `keys` asks for nothing that another holds who waits for it.
+ * Begins a transaction that locks accounts. It has a time limit on the server, so that a stopped process loses its
+ * locks. Locks are taken in a fixed order, which prevents deadlocks: instances by epoch, accounts by id, the lock
+ * `keys`, windows by key. A transaction that has the lock `keys` takes no lock that comes before it.
  */
 export const BEGIN_BRIEF = `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE;
   SET LOCAL lock_timeout = ${LIMITS.postgresLockMs};
   SET LOCAL statement_timeout = ${LIMITS.postgresStatementMs};
   SET LOCAL idle_in_transaction_session_timeout = ${LIMITS.postgresSilenceMs}`;
 
-/** Work that only one process at a time may do, by the second number of an advisory lock; the first is our own. */
+/**
+ * Work that only one process at a time may do: the second number of an advisory lock. The first number is Tollgate's.
+ */
 export const LOCK = { schema: 1, keys: 2, prices: 3, instances: 4, reaper: 5, bookkeeping: 6, copy: 7 } as const;
 type LockName = keyof typeof LOCK;
 
 /** "toll" in four bytes. */
 const NAMESPACE = 0x74_6f_6c_6c;
 
-/** Waits for its turn; the lock ends with the transaction. */
+/** Waits for the lock, which ends with the transaction. */
 export async function takeLock(sql: RunSql, name: LockName): Promise<void> {
   await sql('SELECT pg_advisory_xact_lock($1::int4, $2::int4)', [NAMESPACE, LOCK[name]]);
 }
@@ -28,7 +29,7 @@ export async function takeSharedLock(sql: RunSql, name: LockName): Promise<void>
   await sql('SELECT pg_advisory_xact_lock_shared($1::int4, $2::int4)', [NAMESPACE, LOCK[name]]);
 }
 
-/** Null if another process has it. */
+/** Null if another process holds the lock. */
 export async function tryLock(sql: RunSql, name: LockName): Promise<boolean> {
   const [row] = await sql<{ free: boolean }>('SELECT pg_try_advisory_xact_lock($1::int4, $2::int4) AS free', [
     NAMESPACE,
@@ -37,7 +38,7 @@ export async function tryLock(sql: RunSql, name: LockName): Promise<boolean> {
   return row!.free;
 }
 
-/** Holds a lock while longer work runs in transactions of its own. */
+/** Holds a lock while longer work runs in separate transactions. */
 export function underLock<Result>(
   connections: Connections,
   take: (sql: RunSql) => Promise<unknown>,

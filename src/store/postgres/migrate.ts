@@ -7,7 +7,7 @@ import { asked, asUnavailable, sqlState } from './faults.ts';
 import { takeLock } from './locks.ts';
 import { clientConfig } from './pipeline.ts';
 
-/** Brings the schema to the latest step this program knows, all in one transaction; says which steps were taken. */
+/** Applies the missing migrations in one transaction, and returns their names. */
 export function migrate(url: string, migrations: readonly Migration[] = MIGRATIONS): Promise<readonly Migration[]> {
   return inPatience(url, async (sql) => {
     await takeLock(sql, 'schema');
@@ -22,10 +22,10 @@ export function migrate(url: string, migrations: readonly Migration[] = MIGRATIO
   });
 }
 
-/** One transaction on a connection of its own, without a limit on its time: a step may rewrite all that there is. */
+/** Runs one transaction on its own connection, without a time limit: a migration may rewrite whole tables. */
 async function inPatience<Result>(url: string, run: (sql: RunSql) => Promise<Result>): Promise<Result> {
   const client = new pg.Client(clientConfig(url));
-  // Whoever waits for an answer hears of the loss by that.
+  // The pending query reports the loss.
   client.on('error', () => undefined);
   const sql: RunSql = async (text, values = []) => (await asked(client.query(text, [...values]))).rows;
   try {
@@ -40,12 +40,12 @@ async function inPatience<Result>(url: string, run: (sql: RunSql) => Promise<Res
   } catch (error) {
     throw sqlState(error) === null ? error : asUnavailable(error);
   } finally {
-    // Its end rolls back what was not committed.
+    // Closing the connection rolls back an open transaction.
     await client.end().catch(() => undefined);
   }
 }
 
-/** The step the database stands at; null where there are no books yet. */
+/** The last migration applied; null if there is no ledger yet. */
 export async function schemaOf(connections: Connections): Promise<number | null> {
   const [found] = await connections.query<{ there: boolean }>("SELECT to_regclass('meta') IS NOT NULL AS there");
   return found!.there ? connections.transaction(readSchema) : null;
@@ -60,6 +60,6 @@ function pendingSteps(current: number, migrations: readonly Migration[]): readon
   const latest = migrations.length;
   if (current <= latest) return migrations.slice(current);
   throw new StoreRefused(
-    `This database was written by a newer Tollgate (schema ${current}, this program knows ${latest}): start that version instead.`,
+    `This database was written by a newer version of Tollgate (schema ${current}; this version supports ${latest}). Start that version instead.`,
   );
 }

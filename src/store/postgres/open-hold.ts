@@ -1,4 +1,4 @@
-/** What ending a hold needs to know of it; none of this ever changes. */
+/** What is needed to end a hold; it never changes. */
 export interface OpenHold {
   readonly accountId: bigint;
   readonly heldNanousd: bigint;
@@ -6,7 +6,7 @@ export interface OpenHold {
   readonly idempotencyKey: string | null;
 }
 
-/** Finds the holds that this process took itself. */
+/** Finds holds that this process took. */
 export interface OpenHoldLookup {
   find(id: bigint): OpenHold | null;
 }

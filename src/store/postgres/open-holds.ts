@@ -4,7 +4,7 @@ import type { BatchRows } from './batch-rows.ts';
 import type { BatchWrites } from './batch-writes.ts';
 import type { OpenHold, OpenHoldLookup } from './open-hold.ts';
 
-/** Holds that this process took: their end needs no reading, only the proof, in writing, that they were still open. */
+/** Open holds of this process. Ending one needs no read: the write checks that it was still open. */
 export class OpenHolds implements OpenHoldLookup {
   readonly #holds = new Map<bigint, OpenHold>();
 
@@ -12,7 +12,7 @@ export class OpenHolds implements OpenHoldLookup {
     return this.#holds.get(id) ?? null;
   }
 
-  /** After the commit. What was taken first goes first, if there are too many. */
+  /** Call after the commit. If there are too many, the oldest are dropped. */
   note({ holds, settles, voids }: BatchWrites, rows: BatchRows): void {
     for (const { id, accountId, amountNanousd: heldNanousd, idempotency } of holds) {
       const windowName = rows.calls.get(id)!.windowName;
@@ -26,7 +26,7 @@ export class OpenHolds implements OpenHoldLookup {
     }
   }
 
-  /** Whether there was anything to forget: what memory said about these calls may have been wrong. */
+  /** Drops these calls because they may be wrong; returns whether any was cached. */
   forgetAll(operations: readonly LedgerOperation[]): boolean {
     const known = operations.filter(({ kind, id }) => kind !== 'hold' && this.#holds.delete(id));
     return known.length > 0;

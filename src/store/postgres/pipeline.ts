@@ -7,7 +7,7 @@ import { TYPES } from './values.ts';
 
 export interface Statement {
   readonly text: string;
-  /** None at all sends the text as it is; it may then hold several statements. */
+  /** Without values the text is sent as it is and may contain several statements. */
   readonly values?: readonly unknown[];
 }
 
@@ -30,23 +30,23 @@ export function clientConfig(url: string): pg.ClientConfig {
 const PORT_MAX = 65_535;
 
 /**
- * Reads the URL and the files that it names once, before anybody waits for an answer: what is wrong with them is the
- * operator's to mend. Later they are read with every new connection, and a file that is just being replaced is no fault.
+ * Reads the URL and the files that it names once at start, to report mistakes to the operator. Later they are read
+ * again for every connection, when a file that is just being replaced is not an error.
  */
 export function checkUrl(url: string): void {
   try {
     const { port, ssl } = new pg.Client({ connectionString: url }) as { port: number; ssl: unknown };
-    if (!(port > 0 && port <= PORT_MAX)) throw new Error(`a port is a number from 1 to ${PORT_MAX}`);
+    if (!(port > 0 && port <= PORT_MAX)) throw new Error(`the port must be a number from 1 to ${PORT_MAX}`);
     if (typeof ssl === 'object' && ssl !== null) createSecureContext(ssl as SecureContextOptions);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    throw new StoreMisnamed(`The URL of the store cannot be used: ${why}.`, { cause: error });
+    throw new StoreMisnamed(`The URL of the store is invalid: ${why}.`, { cause: error });
   }
 }
 
 /**
- * One connection of the ledger's own. Statements are sent together and answered in turn, so that many cost one round
- * trip; none of them has a name or leaves anything behind in the session, so that a pooler may stand between.
+ * One connection of the ledger. Statements are sent together and answered in order, so that many cost one round trip.
+ * None is named or leaves anything in the session, so that a pooler may sit in between.
  */
 export class PipelinedConnection {
   readonly #client: pg.Client;
@@ -74,7 +74,9 @@ export class PipelinedConnection {
     return this.#lost;
   }
 
-  /** Sends all at once. If one fails, so do those after it in the same transaction; the first failure is the reason. */
+  /**
+   * Sends all at once. If one fails, those after it in the same transaction fail too; the first failure is reported.
+   */
   async together(statements: readonly Statement[]): Promise<Answer[]> {
     const sent = statements.map(({ text, values }) =>
       asked(this.#client.query({ text, rowMode: 'array', ...(values === undefined ? {} : { values: [...values] }) })),

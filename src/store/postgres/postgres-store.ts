@@ -42,13 +42,13 @@ import { Verification } from './verification.ts';
 export interface PostgresStoreOptions {
   readonly url: string;
   readonly clock: Clock;
-  /** Connections of the ledger's own, and so batches at once. */
+  /** The ledger's own connections, and so the most batches at once. */
   readonly lines?: number;
-  /** False takes the time from the clock instead of the database: for tests that decide what time it is. */
+  /** False takes the time from the clock instead of the database, for tests. */
   readonly databaseTime?: boolean;
 }
 
-/** Opens the books in that database, making or bringing up to date their tables; any number of processes may have them. */
+/** Opens the ledger in that database, creating or migrating its tables. Several processes may open it at once. */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
   const { url, clock, databaseTime = true, lines = LIMITS.postgresLedgerLines } = options;
   checkUrl(url);
@@ -186,7 +186,7 @@ class PostgresStore implements Store {
     return this.#receipts.list(filter, page);
   }
 
-  /** Verifying and closing take turns, in every process: closing moves the ground on which verifying stands. */
+  /** Verifying and closing exclude each other across all processes, because closing changes what verifying reads. */
   verify(progress: (done: VerifyProgress) => void = () => undefined): Promise<VerifyReport> {
     const connections = this.#connections;
     const run = () => new Verification(connections, this.#time.nowMs()).run(progress);
@@ -229,7 +229,7 @@ class PostgresStore implements Store {
   }
 }
 
-/** Repeats a step until it finds nothing left to do; gives the sum. */
+/** Repeats a step until nothing is left to do, and returns the sum. */
 async function untilDone(step: () => Promise<number>): Promise<number> {
   let total = 0;
   for (;;) {

@@ -55,7 +55,7 @@ export class ProviderKeys {
     return gone.length === 1;
   }
 
-  /** Compare and swap: who seals anew must not undo what the owner stored meanwhile. */
+  /** Compare and swap: re-encrypting must not undo a change that the owner made meanwhile. */
   async reseal(id: bigint, before: Uint8Array, after: Uint8Array): Promise<boolean> {
     const changed = await this.#connections.query(
       'UPDATE provider_key SET sealed = $3 WHERE id = $1 AND sealed = $2 RETURNING 1',

@@ -19,7 +19,7 @@ export class Receipts {
     return receiptOf(row);
   }
 
-  /** Reads backwards from the newest id: an index by account would cost every hold and every settlement. */
+  /** Reads backwards from the newest id: an index by account would slow down every hold and settlement. */
   async list({ accountId, keyId, sinceMs }: ReceiptFilter, page: Page): Promise<Receipt[]> {
     const rows = await this.#connections.query<ReceiptColumns>(
       `${RECEIPT_SELECT}

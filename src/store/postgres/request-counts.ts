@@ -9,14 +9,14 @@ interface CountRow {
   readonly epoch: bigint;
   readonly key_id: bigint;
   readonly total: bigint;
-  /** Whether it was begun after the time that was asked for. */
+  /** Whether the row was created after the given time. */
   readonly is_new: boolean;
 }
 
-/** A little is read twice, since a row may be seen later than its time says; sums make that harmless. */
+/** Overlap of two reads, because a row may become visible later than its time says. Reading a sum twice is harmless. */
 const OVERLAP_MS = 2_000;
 
-/** Adds what was let in here, and reads what changed elsewhere in the last `$5` milliseconds. */
+/** Adds the requests admitted here, and reads sums that changed elsewhere in the last `$5` milliseconds. */
 const EXCHANGE = `
   WITH mine AS (
     INSERT INTO request_count (epoch, key_id, total, first_at, changed_at)
@@ -26,14 +26,14 @@ const EXCHANGE = `
   SELECT epoch, key_id, total, first_at > to_timestamp($4::float8) AS is_new FROM request_count
   WHERE epoch <> $1 AND changed_at > clock_timestamp() - $5::int8 * interval '1 millisecond'`;
 
-/** How many requests of each key the lives on one database have let in, told to each other as sums. */
+/** Shares how many requests of each key the processes on one database admitted, as running sums. */
 export class RequestCounts {
   readonly #connections: Connections;
   readonly #epoch: () => bigint | null;
   readonly #clock: Clock;
-  /** The sums of others as they were last seen, by life and key. */
+  /** Last known sums of other processes, by epoch and key. */
   readonly #seen = new Map<string, bigint>();
-  /** In the database's seconds; what was let in before we came is none of our business. */
+  /** In seconds of the database's clock; requests admitted before this process started do not count. */
   #beganS: number | null = null;
   #exchangedMs = 0;
   #exchanges = 0;
@@ -68,14 +68,14 @@ export class RequestCounts {
       const name = `${epoch} ${keyId}`;
       const before = this.#seen.get(name) ?? (isNew ? 0n : total);
       this.#seen.set(name, total);
-      // A sum that shrank was begun anew.
+      // A smaller sum means that the row was created again.
       const more = Number(total < before ? total : total - before);
       if (more > 0) counts.set(keyId, (counts.get(keyId) ?? 0) + more);
     }
     return counts;
   }
 
-  /** Sums that nobody adds to any more are forgotten, there and here. */
+  /** Deletes sums that no longer change, in the database and here. */
   async #sweep(): Promise<void> {
     await this.#connections.query(
       "DELETE FROM request_count WHERE changed_at < clock_timestamp() - $1::int8 * interval '1 millisecond'",

@@ -9,7 +9,9 @@ export interface Slice {
   readonly rows: number;
 }
 
-/** The next calls that can no longer change: none open, none so young that a hold may still come in below it. */
+/**
+ * The next calls that can no longer change: none is open, and none is so recent that a hold may still get a lower id.
+ */
 export function nextSettledSlice(sql: RunSql, after: bigint, nowMs: number, rowsMax: number): Promise<Slice> {
   const youngestMs = nowMs - LIMITS.closingAgeMs;
   return sliceOf(

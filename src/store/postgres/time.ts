@@ -1,8 +1,8 @@
 import type { Clock } from '../../kit/clock.ts';
 
 /**
- * The database's time, which all replicas share: windows turn, keys expire and books close by it. It is learned with every
- * beat and carried on between two by a clock that never steps.
+ * The database's time, which all processes share: windows, key expiry and closing depend on it. It is read with every
+ * heartbeat and extrapolated in between with a monotonic clock.
  */
 export class DatabaseTime {
   readonly #clock: Clock;
@@ -10,7 +10,7 @@ export class DatabaseTime {
   #atMs = 0;
   #learnedMs = 0;
 
-  /** One that does not follow the database is for tests, which decide what time it is. */
+  /** A clock that does not follow the database is for tests. */
   constructor(clock: Clock, follows: boolean) {
     this.#clock = clock;
     this.#follows = follows;
@@ -21,7 +21,7 @@ export class DatabaseTime {
     return Math.floor(this.#atMs + this.#clock.monotonicMs() - this.#learnedMs);
   }
 
-  /** Asks what time it is there; the answer's way here is not counted, so we never run ahead. */
+  /** Reads the database's time. The reply's travel time is not added, so this clock never runs ahead. */
   async learn<Answer extends { readonly now_ms: bigint }>(
     ask: () => Promise<Answer | undefined>,
   ): Promise<Answer | undefined> {
@@ -33,5 +33,5 @@ export class DatabaseTime {
   }
 }
 
-/** The database's clock in milliseconds, as a column of that name. */
+/** The database's clock in milliseconds, as the column `now_ms`. */
 export const NOW_MS = '(extract(epoch FROM clock_timestamp()) * 1000)::int8 AS now_ms';

@@ -1,8 +1,8 @@
 import pg from 'pg';
 
 /**
- * Whole numbers of every width come back as bigint, so that none is ever rounded and rows read as those of the other
- * engine do; sums, which PostgreSQL makes `numeric`, are whole here too.
+ * Integers of every width are returned as bigint, so that none is ever rounded and rows equal those of SQLite. So are
+ * sums, which PostgreSQL returns as `numeric`.
  */
 const WHOLE_NUMBERS = new Set<number>([pg.types.builtins.INT2, pg.types.builtins.INT4, pg.types.builtins.INT8]);
 
@@ -13,7 +13,7 @@ export const TYPES: pg.CustomTypesConfig = {
       : pg.types.getTypeParser(oid, format as 'text'),
 };
 
-/** Arrays travel as PostgreSQL's own text of them, which is quicker made here than by the client library. */
+/** Arrays are sent in PostgreSQL's text format, which is faster to build here than in the client library. */
 export function numbers(values: readonly (bigint | number | null)[]): string {
   let text = '{';
   for (const value of values) text += text === '{' ? (value ?? 'NULL') : `,${value ?? 'NULL'}`;
@@ -31,15 +31,15 @@ export function bytes(values: readonly (Uint8Array | null)[]): string {
 }
 
 /**
- * PostgreSQL's texts hold neither a zero character nor half of a surrogate pair: what people and hosts say is kept
- * without them, and looked for as it is kept.
+ * PostgreSQL's texts cannot contain null characters or unpaired surrogates. Free texts are stored, and looked up,
+ * without them.
  */
 export function storable(text: string): string {
   const wellFormed = text.toWellFormed();
   return wellFormed.includes('\0') ? wellFormed.replaceAll('\0', '\uFFFD') : wellFormed;
 }
 
-/** Whether it comes back from the database as it was. */
+/** Whether the text comes back from the database unchanged. */
 export function isStorable(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0');
 }

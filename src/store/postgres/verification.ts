@@ -5,12 +5,12 @@ import type { Connections, RunSql } from './connections.ts';
 import { nextSettledSlice, nextSlice, type Slice } from './slices.ts';
 
 const { open, settled, voided } = CALL_STATE.of;
-/** A report that names more rows than this helps nobody. */
+/** Naming more rows than this would not help. */
 const VIOLATIONS_MAX = 100;
 const ONE_MOMENT = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
 
-/** What a row must look like in each state. */
-const SANE = `CASE state
+/** The condition that a row must meet in each state. */
+const VALID = `CASE state
   WHEN ${open} THEN ended IS NULL AND ended_ms IS NULL AND cost = 0
   WHEN ${settled} THEN ended IS NOT NULL AND ended_ms IS NOT NULL AND http_status IS NOT NULL
     AND cost >= 0 AND cost <= held AND loss >= 0
@@ -27,9 +27,9 @@ interface Sums {
 type Columns = Readonly<Record<string, bigint>>;
 
 /**
- * Recomputes every sum from its entries. Calls that can no longer change are summed slice by slice, each slice a short
- * read of its own; the rest, the balances and the credits are read as of one moment, in the last step. The books must
- * not be closed meanwhile.
+ * Recomputes every sum from its entries. Calls that can no longer change are summed slice by slice, each in a short
+ * read; the rest, the balances and the credits are read as of one moment, in the last step. Nothing may be closed
+ * meanwhile.
  */
 export class Verification {
   readonly #connections: Connections;
@@ -98,11 +98,11 @@ export class Verification {
     const span = [after, upTo];
     await this.#addCalls(sql, span);
     await this.#addWindows(sql, span);
-    const insane = await sql<Columns>(
-      `SELECT id FROM call WHERE id > $1 AND id <= $2 AND (${SANE}) IS NOT TRUE ORDER BY id LIMIT ${VIOLATIONS_MAX}`,
+    const invalid = await sql<Columns>(
+      `SELECT id FROM call WHERE id > $1 AND id <= $2 AND (${VALID}) IS NOT TRUE ORDER BY id LIMIT ${VIOLATIONS_MAX}`,
       span,
     );
-    for (const { id } of insane) this.#violate(`Call ${id} contradicts its own state.`);
+    for (const { id } of invalid) this.#violate(`Call ${id}: its columns do not match its state.`);
     this.#after = upTo;
     this.#rowsRead += rows;
   }
@@ -158,9 +158,9 @@ export class Verification {
       this.#compare(`Account ${row.id}: held`, row.held!, sums.held);
       this.#compare(`Account ${row.id}: spent`, row.spent!, sums.spent);
       const isOverdrawn = row.kind !== unlimited && row.balance! < row.held!;
-      if (isOverdrawn) this.#violate(`Account ${row.id}: holds ${row.held} on a balance of ${row.balance}.`);
+      if (isOverdrawn) this.#violate(`Account ${row.id}: ${row.held} held with a balance of ${row.balance}.`);
     }
-    for (const id of this.#accounts.keys()) this.#violate(`Calls name the account ${id}, which does not exist.`);
+    for (const id of this.#accounts.keys()) this.#violate(`Account ${id} does not exist, but calls refer to it.`);
     return rows.length;
   }
 
@@ -173,10 +173,10 @@ export class Verification {
       this.#compare(`Key ${row.key_id}, window ${row.window_id}: spent`, row.spent!, row.closed! + sums.spent);
       this.#compare(`Key ${row.key_id}, window ${row.window_id}: held`, row.held!, sums.held);
     }
-    for (const name of this.#windows.keys()) this.#violate(`Calls name the key window ${name}, which does not exist.`);
+    for (const name of this.#windows.keys()) this.#violate(`Key window ${name} does not exist, but calls refer to it.`);
   }
 
-  /** A key and its call say the same; a call that was forgotten says nothing any more. */
+  /** An idempotency key and its call must agree, unless the call was deleted. */
   async #compareIdempotencyKeys(sql: RunSql): Promise<void> {
     const { running, finished, unknown } = IDEMPOTENCY_STATE.of;
     const wrong = await sql<Columns>(
@@ -188,18 +188,18 @@ export class Verification {
            WHEN ${unknown} THEN call.state = ${voided} END END) IS NOT TRUE LIMIT ${VIOLATIONS_MAX}`,
     );
     for (const row of wrong)
-      this.#violate(`Account ${row.account_id}: an idempotency key contradicts its call ${row.call_id}.`);
+      this.#violate(`Account ${row.account_id}: an idempotency key does not match its call ${row.call_id}.`);
     const bare = await sql<Columns>(
       `SELECT id FROM call WHERE state = ${open} AND idempotency_key IS NOT NULL AND NOT EXISTS (
          SELECT 1 FROM idempotency_key AS entry
          WHERE entry.account_id = call.account_id AND entry.key = call.idempotency_key AND entry.call_id = call.id)
        LIMIT ${VIOLATIONS_MAX}`,
     );
-    for (const { id } of bare) this.#violate(`Call ${id} is open, but its idempotency key is not its own.`);
+    for (const { id } of bare) this.#violate(`Call ${id} is open, but its idempotency key belongs to another call.`);
   }
 
   #compare(what: string, stored: bigint, computed: bigint): void {
-    if (stored !== computed) this.#violate(`${what} is ${stored}, its entries make ${computed}.`);
+    if (stored !== computed) this.#violate(`${what} is ${stored}, but its entries add up to ${computed}.`);
   }
 
   #violate(sentence: string): void {

@@ -22,7 +22,7 @@ export function createAccount(database: DatabaseSync, account: NewAccount): 'cre
 const COLUMNS = 'id, name, account.kind AS kind, created_ms, balance, spent';
 const FROM_ACCOUNTS = 'FROM account JOIN balance ON balance.account_id = account.id';
 const ONE = `SELECT ${COLUMNS}, ${HELD_OF_ACCOUNT} AS held ${FROM_ACCOUNTS}`;
-/** The open calls are gone over once, and not once for each account. */
+/** Adds up the open calls once, not once per account. */
 const MANY = `SELECT ${COLUMNS}, coalesce(held, 0) AS held ${FROM_ACCOUNTS}
   LEFT JOIN (SELECT account_id, sum(held) AS held ${FROM_OPEN_CALLS} GROUP BY account_id) AS open
     ON open.account_id = account.id`;

@@ -6,7 +6,7 @@ import { Verification } from './verification.ts';
 
 export type BackupVerbs = ReturnType<typeof backupVerbs>;
 
-/** Copying and proving the copy take long and must wait for nobody: they have a thread of their own. */
+/** Copying and checking the copy take long and must not block others, so they run in their own thread. */
 export function serveBackup(): Served<BackupVerbs> {
   const open: DatabaseSync[] = [];
   return {
@@ -20,7 +20,7 @@ export function serveBackup(): Served<BackupVerbs> {
 function backupVerbs(keep: (database: DatabaseSync) => void) {
   let verification: Verification | null = null;
   return {
-    /** All in one reading, which writers do not wait for and which sees none of what they do meanwhile. */
+    /** Copies in a single read transaction: writers do not wait for it, and it does not see their changes. */
     copy: (folder: string, file: string): void => {
       const database = openToRead(folder);
       keep(database);
@@ -35,7 +35,7 @@ function backupVerbs(keep: (database: DatabaseSync) => void) {
       return whyDamaged(database);
     },
     step: (): { progress: VerifyProgress; report: VerifyReport | null } => {
-      if (verification === null) throw new Error('No file was opened.');
+      if (verification === null) throw new Error('No backup file is open.');
       const report = verification.step();
       return { progress: verification.progress, report };
     },

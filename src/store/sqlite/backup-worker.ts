@@ -1,5 +1,5 @@
 import { serveBackup } from './backup-verbs.ts';
 import { serve } from './thread.ts';
 
-/** Entry of the thread that makes a backup. */
+/** Entry point of the backup thread. */
 serve(serveBackup());

@@ -11,25 +11,25 @@ import { Thread } from './thread.ts';
 
 export interface BackupTerms {
   readonly folder: string;
-  /** An absolute path where nothing stands yet. */
+  /** An absolute path where no file exists yet. */
   readonly file: string;
   readonly clock: Clock;
   progress?(done: VerifyProgress): void;
 }
 
 /**
- * The books as they are now, in one file: every receipt that was durable before is in it, and its books balance. It has
- * its name only when it was read back, verified and is on the disk.
+ * Writes the ledger as it is now into one file, with every receipt that was on disk before. The file gets its name only
+ * after it was read back, verified and flushed to disk.
  */
 export async function backUp({ folder, file, clock, progress }: BackupTerms): Promise<BackupReport> {
-  if (existsSync(file)) throw new BackupRefused(`There is a file ${file} already: choose another name.`);
+  if (existsSync(file)) throw new BackupRefused(`The file ${file} already exists. Choose another name.`);
   const draft = `${file}.${randomBytes(4).toString('hex')}.part`;
   createDraft(draft, folder);
   const thread = new Thread<BackupVerbs>('backup-worker', null, () => undefined);
   try {
     await thread.call('copy', folder, draft);
     const damage = await thread.call('open', draft, clock.nowMs());
-    if (damage !== null) throw new BackupRefused(`The copy is damaged, and was thrown away: ${damage}`);
+    if (damage !== null) throw new BackupRefused(`The backup was damaged and has been deleted: ${damage}`);
     const books = await verified(thread, progress);
     await thread.end();
     syncPath(draft);
@@ -53,14 +53,14 @@ async function verified(
   }
 }
 
-/** For the owner alone, as the books are; and not so large that calls would be refused for want of room. */
+/** Readable by the owner only, like the ledger. It must leave enough disk space for calls to be admitted. */
 function createDraft(draft: string, folder: string): void {
   try {
     const { bavail, bsize } = statfsSync(dirname(draft));
     const needed = bytesOf(databaseFile(folder)) + bytesOf(`${databaseFile(folder)}-wal`);
     if (bavail * bsize < needed + LIMITS.diskFreeBytesMin) {
       throw new BackupRefused(
-        `There is too little room in ${dirname(draft)}: ${needed} bytes are needed, and a reserve.`,
+        `Not enough disk space in ${dirname(draft)}: the backup needs ${needed} bytes and a reserve.`,
       );
     }
     closeSync(openSync(draft, 'wx', 0o600));
@@ -68,7 +68,7 @@ function createDraft(draft: string, folder: string): void {
     if (error instanceof BackupRefused) throw error;
     const code = (error as NodeJS.ErrnoException).code ?? String(error);
     throw new BackupRefused(
-      `${draft} cannot be written (${code}). A running server writes it itself: choose a folder that it may write to.`,
+      `Cannot write ${draft} (${code}). If a server is running, it writes the backup: choose a folder that it can write to.`,
     );
   }
 }
@@ -77,7 +77,7 @@ function bytesOf(file: string): number {
   return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 }
 
-/** A file, or the folder that names it. */
+/** Flushes a file, or the folder that contains it. */
 export function syncPath(path: string): void {
   const descriptor = openSync(path, 'r');
   try {

@@ -23,8 +23,8 @@ function nextCredit(buffer: BatchBufferReader) {
   return readCredit(buffer);
 }
 
-describe('the buffer', () => {
-  it('gives back every word and text as it was written', () => {
+describe('the batch buffer', () => {
+  it('returns every word and text as it was written', () => {
     const anyCredit = fc.record({
       id: anyInt64,
       accountId: anyInt64,
@@ -47,7 +47,7 @@ describe('the buffer', () => {
     );
   });
 
-  it('keeps amounts beyond 64 bits at the bound, where they compare alike', () => {
+  it('clamps amounts beyond 64 bits to the bound, which compares the same way', () => {
     for (const [amount, word] of [
       [2n ** 80n, INT64_MAX],
       [-(2n ** 80n), -INT64_MAX],
@@ -57,13 +57,13 @@ describe('the buffer', () => {
     }
   });
 
-  it('puts a note in the place of what does not fit, and goes on', () => {
+  it('replaces an operation that does not fit by the reason, and continues', () => {
     const reader = new BatchBufferReader(fillBatchBuffer([aHold(INT64_MIN, 1n), aHold(7n, 1n)]));
     expect([reader.integer(), reader.text()]).toEqual([UNWRITABLE, expect.stringContaining('64 bits')]);
     expect([reader.integer(), readHold(reader).id]).toEqual([HOLD, 7n]);
   });
 
-  it('gives back the fields of a hold, and null for one that was left out', () => {
+  it('returns the fields of a hold, and null for one that was left out', () => {
     const { labels: _, ...unlabelled } = aHold(7n, 5n, { keyId: 3n, stream: true });
     const reader = new BatchBufferReader(fillBatchBuffer([unlabelled, aHold(8n, 6n, { labels: { user: 'u' } })]));
     const { kind, idempotency, ...fields } = unlabelled;
@@ -71,7 +71,7 @@ describe('the buffer', () => {
     expect([reader.integer(), readHold(reader)]).toMatchObject([HOLD, { id: 8n, labels: '{"user":"u"}' }]);
   });
 
-  it('gives back a settlement with and without its groups', () => {
+  it('returns a settlement with and without usage and components', () => {
     const usage = { ...ZERO_USAGE, freshTokens: 1, reasoningTokens: 6 };
     const components = { freshNanousd: 1n, cacheWriteNanousd: 2n, cacheReadNanousd: 3n, outputNanousd: 4n };
     const buffer = fillBatchBuffer([aSettle(7n, 10n, { usage, components }), aSettle(8n, 0n)]);

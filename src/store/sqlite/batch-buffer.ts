@@ -23,7 +23,7 @@ export const VOID = 3;
 export const CREDIT = 4;
 /** An operation that could not be encoded; its text says why. */
 export const UNWRITABLE = 5;
-/** The first two with more in front, so that calls without an idempotency key carry nothing for it. */
+/** The first two, preceded by the data of an idempotency key; calls without a key carry none. */
 export const KEYED_HOLD = 6;
 export const KEPT_SETTLE = 7;
 
@@ -41,7 +41,7 @@ const OPERATION_WORDS_MAX =
     columnNames(CREDIT_FIELDS).length,
   );
 
-/** Where buffers are written before they are cut to their length; one is written at a time. */
+/** Scratch space in which a buffer is written before it is copied at its final length; one is written at a time. */
 let room = new BigInt64Array(0);
 
 function roomFor(operations: number): BigInt64Array {
@@ -124,7 +124,7 @@ class BatchBufferWriter implements WordWriter {
     this.#words[this.#end++] = word;
   }
 
-  /** The money rules refuse an amount beyond 64 bits by comparing it; the bound itself compares alike. */
+  /** The money rules refuse an amount beyond 64 bits by comparing it, and the bound compares the same way. */
   amount(word: bigint): void {
     this.#words[this.#end++] = word > INT64_MAX ? INT64_MAX : word < -INT64_MAX ? -INT64_MAX : word;
   }

@@ -36,7 +36,7 @@ describe('a batch', () => {
     return null;
   };
 
-  it('breaks the store when the disk is full, instead of blaming an operation', () => {
+  it('fails the store when the disk is full, instead of one operation', () => {
     apply(aCredit(1n, 1_000_000n));
     const pages = database.prepare('PRAGMA page_count').get()?.page_count;
     database.exec(`PRAGMA max_page_count = ${pages}`);
@@ -46,7 +46,7 @@ describe('a batch', () => {
     expect(thrownBy(() => apply(...many))).toBeInstanceOf(StoreBroken);
   });
 
-  it('breaks the store when its commit fails', () => {
+  it('fails the store when a commit fails', () => {
     database.exec(`
       PRAGMA foreign_keys = ON;
       CREATE TABLE parent (id INTEGER PRIMARY KEY);
@@ -56,7 +56,7 @@ describe('a batch', () => {
     expect(thrownBy(() => database.exec('SELECT * FROM nothing'))).not.toSatisfy(isBroken);
   });
 
-  it('keeps the good operations around one that throws, in one commit', () => {
+  it('applies the other operations around one that throws, in one commit', () => {
     database.exec(`
       CREATE TRIGGER poison AFTER INSERT ON credit WHEN NEW.reference = 'poison'
       BEGIN INSERT INTO credit VALUES (NEW.id + 100, NEW.account_id, 'x', 1, NULL, 0); SELECT RAISE(ABORT, 'poison'); END;`);
@@ -77,7 +77,7 @@ describe('a batch', () => {
     expect(database.isTransaction).toBe(false);
   });
 
-  it('adds up what is held no oftener for many operations that throw before they change anything', () => {
+  it('does not add up the open calls again for operations that throw before they change anything', () => {
     apply(aCredit(1n, 1_000n), aHold(1n, 10n));
     const prepare = vi.spyOn(database, 'prepare');
     const priceless = Array.from({ length: 50 }, (_, at) => aHold(BigInt(at + 100), 1n, { priceId: 99 }));
@@ -88,7 +88,7 @@ describe('a batch', () => {
     expect(verbs.heldDrift(NOON_MS)).toEqual([]);
   });
 
-  it('has written a hold before anything else in the batch needs its row, and refuses its id to another', () => {
+  it('writes a hold before the batch needs its row, and refuses a second hold with its id', () => {
     const many = Array.from({ length: 20 }, (_, index) => aHold(BigInt(index + 10), 1n));
     expect(apply(aCredit(1n, 100n), ...many, aSettle(29n, 1n), aSettle(29n, 1n), aHold(30n, 1n))).toEqual([
       { kind: 'credited', balanceNanousd: 100n },
@@ -107,7 +107,7 @@ describe('a batch', () => {
     expect(rows('call')).toBe(23);
   });
 
-  it('sets an operation aside that cannot be written down', () => {
+  it('fails an operation alone that cannot be encoded', () => {
     const absurd = aHold(2n ** 80n, 1n);
     expect(apply(aCredit(1n, 10n), absurd, aHold(2n, 1n, { createdMs: 0.5 }), aHold(3n, 10n))).toEqual([
       { kind: 'credited', balanceNanousd: 10n },

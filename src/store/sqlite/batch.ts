@@ -4,12 +4,12 @@ import { type BatchBuffer, BatchBufferReader } from './batch-buffer.ts';
 import type { Operations } from './operations.ts';
 import type { RowCache } from './row-cache.ts';
 
-/** The disk or the file can no longer be trusted: nothing may be answered after this, the process should end. */
+/** The disk or the file can no longer be trusted. Nothing may be answered after this; the process should exit. */
 export class StoreBroken extends Error {
   override readonly name = 'StoreBroken';
 }
 
-/** Runs a batch in one commit; an operation that throws is set aside without harm to its neighbours. */
+/** Runs a batch in one commit. An operation that throws fails alone. */
 export class BatchRunner {
   readonly #database: DatabaseSync;
   readonly #cache: RowCache;
@@ -44,7 +44,7 @@ export class BatchRunner {
     return this.#runOneByOne(buffer, nowMs);
   }
 
-  /** For the writer's other work on the same rows: all or nothing. */
+  /** Runs the writer's other work on the same rows in one transaction. */
   transaction<Result>(nowMs: number, run: () => Result): Result {
     this.#beginAt(nowMs);
     try {
@@ -58,7 +58,7 @@ export class BatchRunner {
     }
   }
 
-  /** The slow way after a defect: each operation under its own savepoint, still one commit. */
+  /** The slow path after a defect: each operation in its own savepoint, still in one commit. */
   #runOneByOne(buffer: BatchBuffer, nowMs: number): LedgerOutcome[] {
     this.#beginAt(nowMs);
     try {
@@ -114,7 +114,7 @@ export class BatchRunner {
   }
 }
 
-/** SQLite's result codes after which the file, the disk or the memory is in doubt. */
+/** SQLite result codes after which the file, the disk or the memory may be faulty. */
 const BROKEN_CODES = new Set([7, 8, 10, 11, 13, 14, 26]);
 
 export function isBroken(error: unknown): boolean {

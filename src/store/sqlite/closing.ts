@@ -3,7 +3,7 @@ import { LIMITS } from '../../limits.ts';
 import { readMeta, writeMeta } from './meta.ts';
 import { nextSettledSlice } from './slices.ts';
 
-/** One step: moves the end of the closed books over the next calls that can no longer change, and says how many. */
+/** One step: closes the next calls that can no longer change, and returns how many. */
 export function closeSlice(database: DatabaseSync, nowMs: number): number {
   const slice = nextSettledSlice(database, readMeta(database, 'closed_up_to'), nowMs, LIMITS.storeWriteSliceRows);
   if (slice.rows === 0) return 0;
@@ -27,7 +27,7 @@ export function closeSlice(database: DatabaseSync, nowMs: number): number {
   return slice.rows;
 }
 
-/** One step: forgets the oldest closed receipts created before that time, and says how many. */
+/** One step: deletes the oldest closed receipts created before that time, and returns how many. */
 export function forgetSlice(database: DatabaseSync, beforeMs: number): number {
   const { changes } = database
     .prepare(`

@@ -3,9 +3,9 @@ import type { Fields } from '../../canonical/receipt.ts';
 import { type FieldLayout, layoutOf, type StoredFields, type Word } from '../field-kinds.ts';
 
 /**
- * What runs for every call is compiled from the list of fields once, at start, into code without loops: each access to a
- * property then has an inline cache of its own. A loop over the list took three times as long. Nothing but the names in
- * the list becomes part of the code.
+ * Compiles a function from the list of fields, once at start, into code without loops, so that each property access has
+ * its own inline cache: a loop over the list took three times as long per call. Only names from the list become part of
+ * the code.
  */
 function compile<Run>(parameters: string, body: string, layouts: readonly FieldLayout[]): Run {
   const conversions = layouts.map((_, at) => `const toStored${at} = layouts[${at}].kind.toStored;`);
@@ -14,10 +14,10 @@ function compile<Run>(parameters: string, body: string, layouts: readonly FieldL
   return new Function('layouts', source)(layouts) as Run;
 }
 
-/** Takes a value apart into words; each word is written by the method that is named after it. */
+/** Each word is written by the method of its name. */
 export type WordWriter = { [One in Word]: (value: never) => void } & { nullWord(): void; nullNumber(): void };
 
-/** Writes these fields of an operation. A null is one word, also for a group. */
+/** Compiles a function that writes these fields of an operation. A null is one word, even for a group. */
 export function compileWriter<Writer extends WordWriter, Values>(
   fields: Fields,
 ): (writer: Writer, operation: Values) => void {
@@ -47,7 +47,7 @@ export interface WordReader {
   nullableText(): string | null;
 }
 
-/** Reads these fields as `compileWriter` wrote them. */
+/** Compiles a function that reads what `compileWriter` wrote. */
 export function compileReader<All extends Fields>(fields: All): (reader: WordReader) => StoredFields<All> {
   const layouts = layoutOf(fields);
   const values = layouts.map(({ name, nullable, kind, members }) => {
@@ -72,7 +72,7 @@ interface NameIds {
   nameId(text: string): number;
 }
 
-/** Appends the cells of these fields, in the order of `columnNames`. */
+/** Compiles a function that appends the cells of these fields, in the order of `columnNames`. */
 export function compileCells<All extends Fields>(
   fields: All,
 ): (cells: SQLInputValue[], stored: StoredFields<All>, names: NameIds) => void {

@@ -14,12 +14,12 @@ import { openSqliteStore } from './sqlite-store.ts';
 
 export type SqliteSource = CopySource & { close(): Promise<void> };
 
-/** Whether there are books at all: opening what is not there would make it. */
+/** Whether the folder contains a ledger; opening a missing one would create it. */
 export function hasLedger(folder: string): boolean {
   return existsSync(databaseFile(folder));
 }
 
-/** Opens books to be copied; the caller holds the folder's lock. Holds that a dead server left open are given back. */
+/** Opens a ledger for copying. The caller holds the folder's lock. Open holds of a dead server are voided. */
 export function openSqliteSource({ folder, clock }: { folder: string; clock: Clock }): Promise<SqliteSource> {
   return openAll((cleanup) => openSource(folder, clock, cleanup));
 }
@@ -27,10 +27,10 @@ export function openSqliteSource({ folder, clock }: { folder: string; clock: Clo
 async function openSource(folder: string, clock: Clock, cleanup: Cleanup): Promise<SqliteSource> {
   const store = await openSqliteStore({ folder, clock, threads: false });
   cleanup.add(() => store.close());
-  nameBooks(folder);
+  identifyLedger(folder);
   const database = openToRead(folder);
   cleanup.add(() => database.close());
-  // Only where it is needed: a new epoch says that the books have been used, and a copy would begin anew.
+  // Only if needed: a new epoch means that the ledger was used, and an interrupted copy would start again.
   if (hasOpenHolds(database)) await store.beginInstance();
   const { ledgerId, epoch } = readMark(database);
   return {
@@ -44,8 +44,8 @@ async function openSource(folder: string, clock: Clock, cleanup: Cleanup): Promi
   };
 }
 
-/** Gives the books a number of their own, once; a copy carries it until it is finished. */
-function nameBooks(folder: string): void {
+/** Gives the ledger its own id, once; a copy carries it until it is finished. */
+function identifyLedger(folder: string): void {
   const database = openToWrite(folder);
   try {
     if (readMeta(database, 'books_id') !== 0n) return;
@@ -64,23 +64,23 @@ function readMark(database: DatabaseSync): { ledgerId: bigint; epoch: bigint } {
   return { ledgerId: readMeta(database, 'books_id'), epoch: row?.epoch as bigint };
 }
 
-/** Columns of the other engine that are no columns here, but can be told. */
-const TOLD: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+/** Columns of the other engine that this one computes. */
+const COMPUTED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   balance: { held: HELD_OF_ACCOUNT },
   key_window: { held: HELD_OF_WINDOW },
 };
 
-/** As the schema has them, so that a column which a later step adds is never forgotten. */
+/** Read from the schema, so that columns of later migrations are always included. */
 function columnsOf(database: DatabaseSync, { name, key }: LedgerTable): readonly string[] {
   const rows = database.prepare('SELECT name FROM pragma_table_info(?) ORDER BY cid').all(name);
   const rest = rows.map((row) => row.name as string).filter((column) => !key.includes(column));
-  return [...key, ...rest, ...Object.keys(TOLD[name] ?? {})];
+  return [...key, ...rest, ...Object.keys(COMPUTED[name] ?? {})];
 }
 
 function readPage(database: DatabaseSync, table: LedgerTable, after: Row | null): Row[] {
   const keys = table.key.join(', ');
   const beyond = after === null ? '' : `WHERE (${keys}) > (${after.map(() => '?').join(', ')})`;
-  const cells = columnsOf(database, table).map((column) => TOLD[table.name]?.[column] ?? column);
+  const cells = columnsOf(database, table).map((column) => COMPUTED[table.name]?.[column] ?? column);
   const statement = database.prepare(
     `SELECT ${cells.join(', ')} FROM ${table.name} ${beyond} ORDER BY ${keys} LIMIT ?`,
   );

@@ -3,14 +3,14 @@ import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { LIMITS } from '../../limits.ts';
 
-/** Kilobytes of pages each connection keeps; the hot part of a large store is a few megabytes. */
+/** Page cache of each connection in kilobytes; the active part of a large ledger is a few megabytes. */
 const CACHE_KIB = 16_384;
 
 export function databaseFile(folder: string): string {
   return join(folder, 'tollgate.sqlite');
 }
 
-/** Makes folder and file for the owner alone; SQLite gives its side files the permissions of the main one. */
+/** Creates the folder and the file, readable by the owner only; SQLite gives its side files the same permissions. */
 export function createFiles(folder: string): void {
   const file = databaseFile(folder);
   const firstCreated = mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -19,7 +19,7 @@ export function createFiles(folder: string): void {
   if (firstCreated !== undefined) syncFolder(dirname(firstCreated));
 }
 
-/** A file that exists is not opened: closing it again would drop every lock this process has on it. */
+/** Does not open an existing file: closing it again would drop every lock of this process on it. */
 export function createFile(file: string): void {
   try {
     closeSync(openSync(file, 'wx', 0o600));
@@ -28,14 +28,14 @@ export function createFile(file: string): void {
   }
 }
 
-/** A new file is only as durable as the folder entry that names it. */
+/** A new file survives a crash only if its folder entry was flushed too. */
 function syncFolder(folder: string): void {
   const descriptor = openSync(folder, 'r');
   fsyncSync(descriptor);
   closeSync(descriptor);
 }
 
-/** Every commit is on the disk before it returns (FULL), and readers never wait for it (WAL). */
+/** Every commit is on disk before it returns (FULL), and readers never wait for it (WAL). */
 export function openToWrite(folder: string): DatabaseSync {
   const database = new DatabaseSync(databaseFile(folder), { timeout: LIMITS.storeBusyMs, readBigInts: true });
   database.exec(`
@@ -59,7 +59,7 @@ export function openToRead(folder: string): DatabaseSync {
   return database;
 }
 
-/** All or nothing; for everything but the money's own batches, which have their own way to survive a bad operation. */
+/** Runs in one transaction. Batches of money operations have their own way to survive a failing operation. */
 export function inTransaction<Result>(database: DatabaseSync, run: () => Result): Result {
   database.exec('BEGIN IMMEDIATE');
   try {

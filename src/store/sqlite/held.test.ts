@@ -20,11 +20,11 @@ const refused = (reason: 'balance' | 'key_cap', availableNanousd: bigint) => ({
   availableNanousd,
 });
 
-describe('what is held, as a writer counts it', () => {
+describe('held amounts in the cache of the writer', () => {
   let database: DatabaseSync;
   let verbs: WriterVerbs;
 
-  /** Account 1 has a thousand; its key 7 may spend 500 of them. */
+  /** Account 1 has 1,000; its key 7 may spend 500 of it. */
   beforeEach(() => {
     database = new DatabaseSync(':memory:', { readBigInts: true });
     migrate(database);
@@ -37,7 +37,7 @@ describe('what is held, as a writer counts it', () => {
   });
 
   const apply = (...operations: LedgerOperation[]) => verbs.apply(fillBatchBuffer(operations), NOON_MS);
-  /** What is left of the key's cap and of the balance. */
+  /** The rest of the key's cap and of the balance. */
   const left = () => apply(aHold(90n, 501n, { keyId: 7n }), aHold(91n, 1_001n));
   const rowsChangedBy = (run: () => unknown) => {
     const total = () => database.prepare('SELECT total_changes() AS rows').get()!.rows as bigint;
@@ -50,16 +50,16 @@ describe('what is held, as a writer counts it', () => {
       CREATE TRIGGER poison AFTER ${operation} ON call WHEN NEW.id = ${id}
       BEGIN SELECT RAISE(ABORT, 'poison'); END;`);
 
-  it('is written with the calls alone', () => {
+  it('are written only with the calls', () => {
     expect(rowsChangedBy(() => apply(aHold(3n, 10n, { keyId: 7n }), aHold(4n, 10n), aHold(5n, 10n)))).toBe(3);
-    // The call; where it costs something, the balance and the key's window too.
+    // Only the call; with a cost, also the balance and the key's window.
     expect(rowsChangedBy(() => apply(aSettle(3n, 7n, { host: null })))).toBe(3);
     expect(rowsChangedBy(() => apply(aSettle(4n, 0n, { host: null })))).toBe(1);
     expect(rowsChangedBy(() => apply({ kind: 'void', id: 5n, reason: 'gone' }))).toBe(1);
     expect(left()).toEqual([refused('key_cap', 193n), refused('balance', 643n)]);
   });
 
-  it('makes the row of a window with its first hold', () => {
+  it('create the row of a window with its first hold', () => {
     verbs.createKey(aKey(8n, 1n));
     const rows = () => database.prepare('SELECT * FROM key_window WHERE key_id = 8').all();
     apply(aHold(3n, 2_000n, { keyId: 8n }));
@@ -69,7 +69,7 @@ describe('what is held, as a writer counts it', () => {
     expect(rowsChangedBy(() => apply(aHold(5n, 10n, { keyId: 8n })))).toBe(1);
   });
 
-  it('is added up anew by the next writer, with which calls end as with the first', () => {
+  it('are added up again by the next writer', () => {
     verbs = writerVerbs(database);
     expect(left()).toEqual([refused('key_cap', 200n), refused('balance', 650n)]);
     expect(apply(aCredit(2n, -651n), aCredit(3n, -650n))).toEqual([
@@ -82,7 +82,7 @@ describe('what is held, as a writer counts it', () => {
     expect(verbs.heldDrift(NOON_MS)).toEqual([]);
   });
 
-  it('is right after a batch of which an operation could not be written', () => {
+  it('are right after a batch with an operation that could not be written', () => {
     poison('INSERT', 4);
     const hold = (id: bigint) => aHold(id, 10n, { keyId: 7n });
     expect(apply(hold(3n), hold(4n), aSettle(2n, 20n), hold(5n))).toEqual([
@@ -95,31 +95,31 @@ describe('what is held, as a writer counts it', () => {
     expect(verbs.heldDrift(NOON_MS)).toEqual([]);
   });
 
-  it('is right after an end that could not be written', () => {
+  it('are right after a settlement that could not be written', () => {
     poison('UPDATE', 1);
     expect(apply(aSettle(2n, 20n), aSettle(1n, 20n))).toMatchObject([1, { kind: 'operation_failed' }]);
     expect(left()).toEqual([refused('key_cap', 200n), refused('balance', 680n)]);
     expect(verbs.heldDrift(NOON_MS)).toEqual([]);
   });
 
-  it('is right after other work of the writer was rolled back', () => {
+  it('are right after other work of the writer was rolled back', () => {
     apply(aHold(3n, 10n, { keyId: 7n }));
     expect(() => verbs.registerPrices(NOON_MS, 'p', '{"other":1}')).toThrow('never change');
     expect(left()).toEqual([refused('key_cap', 190n), refused('balance', 640n)]);
   });
 
-  it('is never taken off where it was not counted', () => {
+  it('are never reduced for a hold that was not counted', () => {
     const cache = new RowCache(database);
     const call = cache.call(1n)!;
     call.window!.held = 299n;
-    expect(() => cache.endHold(call, 0n)).toThrow('Call 1 was not held.');
+    expect(() => cache.endHold(call, 0n)).toThrow('Call 1 has no hold in the cache.');
     cache.forget();
     cache.balance(1n)!.held = 299n;
-    expect(() => cache.endHold(cache.call(1n)!, 0n)).toThrow('Call 1 was not held.');
+    expect(() => cache.endHold(cache.call(1n)!, 0n)).toThrow('Call 1 has no hold in the cache.');
   });
 });
 
-describe('what is held, in a file', () => {
+describe('held amounts of a data folder', () => {
   let folder: string;
   let store: Store | null;
   const clock = new ManualClock(NOON_MS);
@@ -153,14 +153,14 @@ describe('what is held, in a file', () => {
     (await opened.keyWindow(7n))?.heldNanousd,
   ];
 
-  it('is told after a restart, before the calls of the last life are voided and after', async () => {
+  it('are right after a restart, before and after old holds are voided', async () => {
     let opened = await reopen();
     await prepare(opened);
     await opened.createAccount({ id: 2n, name: 'b', kind: 'prepaid', createdMs: NOON_MS });
     await opened.createKey(aKey(7n, 1n));
     await opened.apply([aCredit(1n, 1_000n), aHold(1n, 60n, { keyId: 7n }), aHold(2n, 5n), aHold(3n, 30n)]);
     await opened.apply([aSettle(3n, 10n)]);
-    for (const _ of ['this life', 'the next']) {
+    for (const _ of ['first', 'restarted']) {
       expect(await heldIn(opened)).toEqual([65n, 65n, 65n, 0n, 60n]);
       expect(await opened.verify()).toMatchObject({ openHolds: 2, violations: [] });
       opened = await reopen();
@@ -170,7 +170,7 @@ describe('what is held, in a file', () => {
     expect(await opened.verify()).toMatchObject({ openHolds: 0, violations: [] });
   });
 
-  it('is told by verify where a writer has lost count of it', async () => {
+  it('that differ from the open calls are found by verify', async () => {
     const opened = await reopen();
     await prepare(opened);
     await opened.createKey(aKey(7n, 1n));
@@ -180,8 +180,8 @@ describe('what is held, in a file', () => {
     });
     await opened.apply([aHold(1n, 60n, { keyId: 7n })]);
     expect((await opened.verify()).violations).toEqual([
-      'Account 1: the writer holds 60, the open calls make 61.',
-      'Key 7, window 0: the writer holds 60, the open calls make 61.',
+      'Account 1: the writer counts 60 held, the open calls add up to 61.',
+      'Key 7, window 0: the writer counts 60 held, the open calls add up to 61.',
     ]);
     expect((await opened.verify()).violations).toEqual([]);
     expect(await opened.apply([aHold(2n, 940n), aHold(3n, 939n)])).toMatchObject([
@@ -190,8 +190,8 @@ describe('what is held, in a file', () => {
     ]);
   });
 
-  /** As a server of the schema before left them when it died: a receipt, and an open hold of 60. */
-  function makeOlderBooks(): void {
+  /** A folder as a server of the previous schema left it when it died: one receipt, and an open hold of 60. */
+  function makeOlderFolder(): void {
     createFiles(folder);
     run((database) => {
       migrate(database, MIGRATIONS.slice(0, 4));
@@ -212,8 +212,8 @@ describe('what is held, in a file', () => {
     });
   }
 
-  it('is the same when books of the schema before are opened, open holds and all', async () => {
-    makeOlderBooks();
+  it('are the same after migrating a folder of the previous schema with open holds', async () => {
+    makeOlderFolder();
     const opened = await reopen();
     expect(await heldIn(opened)).toEqual([60n, 60n, 60n, 0n, 60n]);
     expect(await opened.apply([aHold(3n, 31n, { keyId: 7n }), aHold(4n, 931n), aHold(5n, 30n, { keyId: 7n })])).toEqual(
@@ -226,8 +226,8 @@ describe('what is held, in a file', () => {
     expect(await opened.verify()).toMatchObject({ openHolds: 0, violations: [] });
   });
 
-  it('leaves the rules that a row can keep by itself', async () => {
-    makeOlderBooks();
+  it('leave the constraints of single rows in place', async () => {
+    makeOlderFolder();
     await reopen();
     const wrong = [
       'UPDATE balance SET balance = -1 WHERE account_id = 1',

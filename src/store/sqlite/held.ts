@@ -7,14 +7,14 @@ import { CALL_STATE } from '../codes.ts';
  */
 export const FROM_OPEN_CALLS = `FROM call WHERE state = ${CALL_STATE.of.open}`;
 
-/** For a statement that names the account's row. */
+/** For a statement that selects from `balance`. */
 export const HELD_OF_ACCOUNT = `(SELECT coalesce(sum(held), 0) ${FROM_OPEN_CALLS} AND call.account_id = balance.account_id)`;
 
-/** For a statement that names the window's row. */
+/** For a statement that selects from `key_window`. */
 export const HELD_OF_WINDOW = `(SELECT coalesce(sum(held), 0) ${FROM_OPEN_CALLS}
   AND call.key_id = key_window.key_id AND call.window_id = key_window.window_id)`;
 
-/** All that is held at one moment. */
+/** All held amounts at one moment. */
 export class HeldSums {
   readonly #accounts = new Map<bigint, bigint>();
   readonly #windows = new Map<string, bigint>();

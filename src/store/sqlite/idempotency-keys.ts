@@ -6,7 +6,7 @@ import type { IdempotencyMark, LedgerOutcome } from '../store.ts';
 
 const { running, finished, unknown } = IDEMPOTENCY_STATE.of;
 
-/** The keys under which callers' requests are one; they change with their call, in the same commit. */
+/** Idempotency keys; they change in the same commit as their call. */
 export class IdempotencyKeys {
   readonly #find: StatementSync;
   readonly #take: StatementSync;
@@ -23,7 +23,7 @@ export class IdempotencyKeys {
     this.#lose = database.prepare(`UPDATE idempotency_key SET state = ${unknown} WHERE ${own}`);
   }
 
-  /** The answer to a hold whose key is another call's; null if it is free. */
+  /** The outcome for a hold whose key belongs to another call; null if the key is free. */
   repeatOf(accountId: bigint, mark: IdempotencyMark, nowMs: bigint): LedgerOutcome | null {
     const columns = this.#find.get(accountId, mark.key) as unknown as IdempotencyColumns | undefined;
     if (columns === undefined) return null;
@@ -37,7 +37,7 @@ export class IdempotencyKeys {
     return isOver(row, Number(nowMs)) ? null : repeatOf(row, mark);
   }
 
-  /** In the place of one whose time is over, if there is one. */
+  /** Replaces an expired one. */
   take(accountId: bigint, mark: IdempotencyMark, callId: bigint, nowMs: bigint): void {
     this.#take.run(accountId, mark.key, callId, mark.bodySha256, nowMs);
   }
@@ -53,7 +53,6 @@ export class IdempotencyKeys {
   }
 }
 
-/** A call's key. */
 export interface OwnKey {
   readonly accountId: bigint;
   readonly key: string;
@@ -68,7 +67,7 @@ interface IdempotencyColumns {
   readonly kept: Uint8Array | null;
 }
 
-/** One step: forgets some keys whose time is over and says how many. */
+/** One step: deletes some expired keys and returns how many. */
 export function sweepSlice(database: DatabaseSync, nowMs: number): number {
   const { changes } = database
     .prepare(`

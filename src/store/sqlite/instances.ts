@@ -5,7 +5,7 @@ import { DIED_REASON } from '../store.ts';
 import type { Operations } from './operations.ts';
 import type { RowCache } from './row-cache.ts';
 
-/** From here on, holds of every earlier life are refused; their open ones are voided next. */
+/** After this, holds of earlier epochs are refused; the open ones are voided next. */
 export function beginEpoch(database: DatabaseSync, cache: RowCache): bigint {
   const epoch = cache.epoch + 1n;
   database.prepare('INSERT INTO instance VALUES (?, ?)').run(epoch, cache.nowMs);
@@ -13,7 +13,7 @@ export function beginEpoch(database: DatabaseSync, cache: RowCache): bigint {
   return epoch;
 }
 
-/** One step: voids some open holds of earlier lives and says how many. */
+/** One step: voids some open holds of earlier epochs and returns how many. */
 export function voidSlice(database: DatabaseSync, cache: RowCache, operations: Operations): number {
   const orphans = database
     .prepare(`SELECT id FROM call WHERE state = ${CALL_STATE.of.open} AND epoch < ? LIMIT ?`)
@@ -25,7 +25,7 @@ export function voidSlice(database: DatabaseSync, cache: RowCache, operations: O
 export function registerPrices(database: DatabaseSync, version: string, pricesJson: string): number {
   const known = database.prepare('SELECT id, prices FROM price_list WHERE version = ?').get(version);
   if (known !== undefined && known.prices !== pricesJson) {
-    throw new Error(`The price list ${version} is registered with other prices, and price lists never change.`);
+    throw new Error(`The price list ${version} is already registered with other prices, and price lists never change.`);
   }
   const row =
     known ??

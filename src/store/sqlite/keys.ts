@@ -8,7 +8,7 @@ import type { KeyChange, KeyRow, KeyWindow, NewKey, Page } from '../store.ts';
 import { inTransaction } from './database.ts';
 import { HELD_OF_WINDOW } from './held.ts';
 
-/** Every change of any key takes the next number, so that a cache can ask what it has not seen. */
+/** Every change of any key takes the next version number, so that a cache can ask for changes. */
 const NEXT_VERSION = '(SELECT coalesce(max(version), 0) + 1 FROM api_key)';
 
 export function createKey(database: DatabaseSync, key: NewKey): 'created' | 'no_account' {

@@ -1,7 +1,7 @@
 import { StoreUnavailable } from '../store.ts';
 import { isBroken } from './batch.ts';
 
-/** Verbs one side performs for another; arguments and results are plain data. */
+/** Functions that one side runs for another; arguments and results are plain data. */
 export type AnyVerbs = { [name: string]: (...args: never[]) => unknown };
 
 export interface Served<Verbs extends AnyVerbs> {
@@ -9,19 +9,19 @@ export interface Served<Verbs extends AnyVerbs> {
   end(): void;
 }
 
-/** The asking side of some verbs, wherever they are performed. */
+/** The calling side of such functions, wherever they run. */
 export interface Link<Verbs extends AnyVerbs> {
-  /** Why nothing works any more; null while all is well. */
+  /** Why the other side no longer works; null while it does. */
   readonly broken: StoreUnavailable | null;
   call<Verb extends keyof Verbs & string>(
     verb: Verb,
     ...args: Parameters<Verbs[Verb]>
   ): Promise<ReturnType<Verbs[Verb]>>;
-  /** Finishes what was asked, then ends. */
+  /** Finishes pending calls, then ends. */
   end(): Promise<void>;
 }
 
-/** Performs the verbs on the spot: right for a command that does one thing and ends, and for many small tests. */
+/** Runs the functions in this thread: for commands that do one thing and exit, and for small tests. */
 export class InlineLink<Verbs extends AnyVerbs> implements Link<Verbs> {
   readonly #served: Served<Verbs>;
   readonly #onBroken: (error: StoreUnavailable) => void;

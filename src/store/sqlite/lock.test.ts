@@ -8,7 +8,7 @@ import { type FolderLock, type Holder, lockFolder } from './lock.ts';
 
 const ME: Holder = { pid: process.pid, url: 'http://127.0.0.1:8080', socketPath: '/run/x.sock', startedMs: 5 };
 
-/** A process that takes the lock, refers to it no more, says so, and stays until it is killed. */
+/** A process that takes the lock, drops its reference to it, reports that, and runs until it is killed. */
 const HOLD_FOREVER = `
   const { lockFolder } = await import(process.argv[1]);
   const take = () => lockFolder(process.argv[2], { pid: process.pid, url: 'http://other', socketPath: null, startedMs: 7 });
@@ -62,14 +62,14 @@ describe('lockFolder', () => {
     return lock;
   }
 
-  it('gives the lock to one, and tells the second who holds it', () => {
+  it('gives the lock to one caller, and tells the second who holds it', () => {
     const lock = taken();
     expect(lockFolder(folder, { ...ME, pid: 1 })).toEqual({ heldBy: ME });
     lock.release();
     taken().release();
   });
 
-  it('keeps another process out, and does not change a byte for it', async () => {
+  it('keeps another process out, which changes nothing', async () => {
     const lock = taken();
     const before = readdirSync(folder).map((name) => [name, statSync(join(folder, name)).mtimeMs]);
     expect((await otherProcess()).said).toBe('refused');
@@ -77,14 +77,14 @@ describe('lockFolder', () => {
     lock.release();
   });
 
-  it('is not lost to others when its own process asks for it again', async () => {
+  it('stays held when its own process asks for it again', async () => {
     const lock = taken();
     expect(lockFolder(folder, ME)).toEqual({ heldBy: ME });
     expect((await otherProcess()).said).toBe('refused');
     lock.release();
   });
 
-  it('ends with its process, even when that is killed', async () => {
+  it('ends with its process, even if that is killed', async () => {
     const { child, said } = await otherProcess();
     expect(said).toBe('locked');
     expect(lockFolder(folder, ME)).toMatchObject({ heldBy: { pid: child.pid, url: 'http://other' } });
@@ -94,19 +94,19 @@ describe('lockFolder', () => {
     lock.release();
   });
 
-  it('knows of no holder once it was released', () => {
+  it('reports no holder after it was released', () => {
     taken().release();
     expect(readdirSync(folder)).toEqual(['lock.sqlite']);
   });
 
-  it('makes folder and files for their owner alone', () => {
+  it('creates folder and files readable by the owner only', () => {
     const lock = taken();
     expect(statSync(folder).mode & 0o777).toBe(0o700);
     for (const name of readdirSync(folder)) expect(statSync(join(folder, name)).mode & 0o777).toBe(0o600);
     lock.release();
   });
 
-  it('says that somebody holds it even if it cannot say who', () => {
+  it('reports that it is held even if the holder is unknown', () => {
     const lock = taken();
     rmSync(join(folder, 'holder.json'));
     expect(lockFolder(folder, ME)).toEqual({ heldBy: null });

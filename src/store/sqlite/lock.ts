@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { tryParseJson } from '../../json/json.ts';
 import { createFile } from './database.ts';
 
-/** Who works on a data folder, and how to reach it. */
+/** The process that has a data folder open, and how to reach it. */
 export interface Holder {
   readonly pid: number;
   readonly url: string | null;
@@ -13,19 +13,20 @@ export interface Holder {
 }
 
 export interface FolderLock {
-  /** Says anew who holds the folder, once more is known. */
+  /** Updates the description of the holder once more is known. */
   describe(holder: Holder): void;
   release(): void;
 }
 
 const SQLITE_BUSY = 5;
 
-/** A lock to which nobody refers any more would be closed by the garbage collector, and so given away. */
+/** Keeps a reference to the lock; otherwise the garbage collector would close and so release it. */
 const HELD = new Set<DatabaseSync>();
 
 /**
- * One process per data folder. The lock is the operating system's, on a file of its own, and ends with the process
- * however it ends; `holder.json` only tells others whom to ask. Who does not get the lock has touched nothing else.
+ * Allows one process per data folder. The operating system holds the lock, on a separate file, and releases it when the
+ * process ends in any way; `holder.json` only tells others whom to ask. A process that does not get the lock has
+ * changed nothing.
  */
 export function lockFolder(folder: string, holder: Holder): FolderLock | { heldBy: Holder | null } {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -45,7 +46,7 @@ export function lockFolder(folder: string, holder: Holder): FolderLock | { heldB
   };
 }
 
-/** An exclusive transaction on an empty database that is never ended: it writes nothing and leaves no journal. */
+/** An exclusive transaction on an empty database that never ends: it writes nothing and leaves no journal. */
 function takeLock(file: string): DatabaseSync | null {
   createFile(file);
   const database = new DatabaseSync(file, { timeout: 0 });

@@ -1,8 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite';
 
 /**
- * `schema`: steps taken. `today_ms`: the latest day any batch was applied on, since windows never move back.
- * `closed_up_to`: the last call id that closed books cover. `books_id`: tells these books from others, once that matters.
+ * `schema`: migrations that were applied. `today_ms`: the latest day on which any batch was applied, since windows
+ * never move back. `closed_up_to`: the last call id in the closed part. `books_id`: the ledger's own id, set before its
+ * first copy.
  */
 export type MetaName = 'schema' | 'today_ms' | 'closed_up_to' | 'books_id';
 

@@ -22,7 +22,7 @@ describe('migrations', () => {
     expect(MIGRATIONS.map((migration) => migration.number)).toEqual(MIGRATIONS.map((_, index) => index + 1));
   });
 
-  it('run once each, in order, from where the file stands', () => {
+  it('run once each, in order, starting after the last one applied', () => {
     const first = step(1, 'CREATE TABLE a (x)');
     migrate(database, [first]);
     migrate(database, [first]);
@@ -31,7 +31,7 @@ describe('migrations', () => {
     expect(readMeta(database, 'schema')).toBe(3n);
   });
 
-  it('leave nothing of a step that fails', () => {
+  it('leave nothing behind of a step that fails', () => {
     const broken = step(2, 'CREATE TABLE half (x); CREATE TABLE nonsense (');
     expect(() => migrate(database, [step(1, 'CREATE TABLE a (x)'), broken])).toThrow();
     expect(tables()).toEqual(['a', 'meta']);
@@ -40,7 +40,7 @@ describe('migrations', () => {
 
   it('never go back', () => {
     migrate(database, [step(1, 'CREATE TABLE a (x)'), step(2, 'CREATE TABLE b (x)')]);
-    expect(() => migrate(database, [step(1, 'CREATE TABLE a (x)')])).toThrow('newer Tollgate');
+    expect(() => migrate(database, [step(1, 'CREATE TABLE a (x)')])).toThrow('newer version of Tollgate');
     expect(tables()).toEqual(['a', 'b', 'meta']);
   });
 });

@@ -5,14 +5,14 @@ import { StoreRefused } from '../store.ts';
 import { inTransaction } from './database.ts';
 import { readMeta, writeMeta } from './meta.ts';
 
-/** Brings the schema to the latest step this program knows, each step in a transaction of its own. */
+/** Applies the missing migrations, each in its own transaction. */
 export function migrate(database: DatabaseSync, migrations: readonly Migration[] = MIGRATIONS): void {
   database.exec('CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT');
   const latest = migrations.length;
   const current = Number(readMeta(database, 'schema'));
   if (current > latest) {
     throw new StoreRefused(
-      `This data folder was written by a newer Tollgate (schema ${current}, this program knows ${latest}): start that version instead.`,
+      `This data folder was written by a newer version of Tollgate (schema ${current}; this version supports ${latest}). Start that version instead.`,
     );
   }
   for (const migration of migrations.slice(current)) {

@@ -7,7 +7,7 @@ function movedFile(folder: string): string {
   return join(folder, 'moved.json');
 }
 
-/** Says of a folder that its books are kept elsewhere now; the place is named for people, without a password. */
+/** Marks a folder whose ledger has moved. The new place is named without a password. */
 export function markMoved(folder: string, to: string, nowMs: number): void {
   const file = movedFile(folder);
   const draft = `${file}.new`;
@@ -17,17 +17,17 @@ export function markMoved(folder: string, to: string, nowMs: number): void {
   syncPath(folder);
 }
 
-/** Why nobody may work on the books of that folder, and what to do; null where they have not moved. */
+/** Why the ledger in that folder may not be used, and what to do; null if it has not moved. */
 export function whyMoved(folder: string): string | null {
   const file = movedFile(folder);
   if (!existsSync(file)) return null;
   return (
-    `The books of ${folder} have moved to ${readPlace(file)}: work on them there, by TOLLGATE_STORE or --store; ` +
-    `to go back on purpose, stop all processes that work on them there and delete ${file}.`
+    `The ledger in ${folder} has moved to ${readPlace(file)}. Use it there, with TOLLGATE_STORE or --store. ` +
+    `To return to this folder, stop all processes that use the new place and delete ${file}.`
   );
 }
 
-/** A mark that cannot be read is still one. */
+/** An unreadable mark still counts. */
 function readPlace(file: string): string {
   const mark = tryParseJson(readFileSync(file, 'utf8'));
   const isRead = typeof mark === 'object' && mark !== null && 'to' in mark && typeof mark.to === 'string';

@@ -24,8 +24,8 @@ import { IdempotencyKeys, type OwnKey } from './idempotency-keys.ts';
 import type { CallRow, KeyRule, RowCache } from './row-cache.ts';
 
 /**
- * The money's four verbs. Each is a ladder of named refusals in documented order and then writes: below the blank
- * line nothing is refused any more. What throws is a defect, never an outcome.
+ * The four operations on money. Each is a list of named refusals in documented order, then a blank line, then writes:
+ * after the blank line nothing is refused. An exception is a defect, never an outcome.
  */
 export class Operations {
   readonly #cache: RowCache;
@@ -71,7 +71,7 @@ export class Operations {
       return this.#settle(readSettle(buffer), readSettlement(buffer), kept);
     }
     if (kind === UNWRITABLE) return { kind: 'operation_failed', message: buffer.text() };
-    throw new Error(`No operation has the number ${kind}.`);
+    throw new Error(`Unknown operation ${kind} in the batch buffer.`);
   }
 
   #hold(hold: StoredHold, mark: IdempotencyMark | null): LedgerOutcome {
@@ -112,7 +112,7 @@ export class Operations {
 
   #cellsOf(hold: StoredHold, windowId: bigint | null): SQLInputValue[] {
     const cache = this.#cache;
-    if (hold.id <= cache.closedUpTo) throw new Error(`The books are closed beyond the id ${hold.id}.`);
+    if (hold.id <= cache.closedUpTo) throw new Error(`The id ${hold.id} is below the closed part of the ledger.`);
     if (!cache.hasPrice(hold.priceId)) throw new Error(`There is no price list ${hold.priceId}.`);
     const cells = [CALL_STATE.of.open, windowId, hold.epoch, hold.amountNanousd, hold.priceId];
     addCallCells(cells, hold, cache);

@@ -32,7 +32,7 @@ export function deleteProviderKey(database: DatabaseSync, accountId: bigint, pro
   return remove.run(accountId, provider).changes === 1n;
 }
 
-/** Compare and swap: who seals anew must not undo what the owner stored meanwhile. */
+/** Compare and swap: re-encrypting must not undo a change that the owner made meanwhile. */
 export function resealProviderKey(database: DatabaseSync, id: bigint, before: Uint8Array, after: Uint8Array): boolean {
   const reseal = database.prepare('UPDATE provider_key SET sealed = ? WHERE id = ? AND sealed = ?');
   return reseal.run(after, id, before).changes === 1n;

@@ -20,7 +20,9 @@ export class ReceiptReader {
     return receiptOf(row);
   }
 
-  /** Reads backwards from the newest id; a filter of a rarely used account may read far, so this is a thread's work. */
+  /**
+   * Reads backwards from the newest id. Receipts of a rarely used account may be far back, so this runs in a thread.
+   */
   list(filter: ReceiptFilter, page: Page): Receipt[] {
     const conditions = ['call.id < ?'];
     const values: SQLInputValue[] = [page.after ?? INT64_MAX];

@@ -24,23 +24,25 @@ import { Verification } from './verification.ts';
 export interface RestoreTerms {
   readonly file: string;
   readonly folder: string;
-  /** What is in the folder is set aside; without it, only a folder without anything of value is taken. */
+  /** Moves existing data aside; without it, the folder must be empty. */
   readonly force: boolean;
   readonly clock: Clock;
   progress(done: VerifyProgress): void;
 }
 
-/** What a folder may hold and yet be empty: locks, and the keys that backups do not contain. */
+/** Files that a folder may contain and still count as empty: locks, and the keys that backups do not contain. */
 const NO_BOOKS = /^(lock\.sqlite(-journal)?|holder\.json(\.new)?|control\.sock|master\.key)$/;
 const DRAFT = 'restoring.sqlite';
 
-/** Puts a backup into a folder whose lock the caller has; nothing there changes before the backup has proved itself. */
+/**
+ * Restores a backup into a folder whose lock the caller holds. Nothing changes there before the backup was verified.
+ */
 export function restoreBooks({ file, folder, force, clock, progress }: RestoreTerms): RestoreReport {
   const draft = join(folder, DRAFT);
   const others = readdirSync(folder).filter((name) => !NO_BOOKS.test(name) && name !== DRAFT);
   if (others.length > 0 && !force) {
     throw new BackupRefused(
-      `${folder} is not empty (${others.slice(0, 3).join(', ')}). With --force the books in it are kept aside and replaced.`,
+      `${folder} is not empty (${others.slice(0, 3).join(', ')}). Use --force to move its ledger aside and replace it.`,
     );
   }
   takeFile(file, draft);
@@ -56,11 +58,11 @@ export function restoreBooks({ file, folder, force, clock, progress }: RestoreTe
 }
 
 function takeFile(file: string, draft: string): void {
-  if (!existsSync(file)) throw new BackupRefused(`There is no file ${file}.`);
-  // Books in use have a log beside them: the file alone is not all of them.
+  if (!existsSync(file)) throw new BackupRefused(`The file ${file} does not exist.`);
+  // A database in use has a log beside it, so the file alone is incomplete.
   if ((statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0) {
     throw new BackupRefused(
-      `${basename(file)} belongs to books in use: make a backup of them with "tollgate store backup".`,
+      `${basename(file)} is a database in use. Make a backup of it with "tollgate store backup".`,
     );
   }
   rmSync(draft, { force: true });
@@ -68,7 +70,7 @@ function takeFile(file: string, draft: string): void {
   chmodSync(draft, 0o600);
 }
 
-/** Brought up to date, whole, and balancing; or thrown away. */
+/** Migrates and verifies the draft, or deletes it. */
 function prove(draft: string, nowMs: number, progress: (done: VerifyProgress) => void): VerifyReport {
   const database = new DatabaseSync(draft, { readBigInts: true });
   try {
@@ -76,7 +78,7 @@ function prove(draft: string, nowMs: number, progress: (done: VerifyProgress) =>
     migrate(database);
     const books = verify(new Verification(database, nowMs), progress);
     const [violation] = books.violations;
-    if (violation !== undefined) throw new BackupRefused(`The books in it do not balance: ${violation}`);
+    if (violation !== undefined) throw new BackupRefused(`The ledger in the file is inconsistent: ${violation}`);
     return books;
   } catch (error) {
     if (error instanceof StoreRefused) throw new BackupRefused(error.message);
@@ -96,8 +98,8 @@ function refuseStranger(database: DatabaseSync): void {
   } catch (error) {
     damage = error instanceof Error ? error.message : String(error);
   }
-  if (damage !== null) throw new BackupRefused(`The file is damaged, or no backup at all: ${damage}`);
-  if (!isOurs) throw new BackupRefused('The file holds no books of Tollgate.');
+  if (damage !== null) throw new BackupRefused(`The file is damaged or is not a backup: ${damage}`);
+  if (!isOurs) throw new BackupRefused('The file is not a Tollgate ledger.');
 }
 
 function verify(verification: Verification, progress: (done: VerifyProgress) => void): VerifyReport {
@@ -108,7 +110,10 @@ function verify(verification: Verification, progress: (done: VerifyProgress) => 
   }
 }
 
-/** The old books get a folder of their own, from which a server can be started; they keep their place until replaced. */
+/**
+ * The previous ledger gets a folder of its own, from which a server can be started; it stays in place until it is
+ * replaced.
+ */
 function keepAside(folder: string, nowMs: number): string {
   const stamp = new Date(nowMs).toISOString().replace(/[:.]/g, '-');
   const aside = join(folder, `before-restore-${stamp}`);
@@ -123,14 +128,14 @@ function keepAside(folder: string, nowMs: number): string {
   return aside;
 }
 
-/** A log that stayed behind would be read into the books that come: it is folded into those it belongs to. */
+/** Folds the write-ahead log into its own database: a leftover log would be applied to the restored one. */
 function foldLog(folder: string): void {
   try {
     const database = openToWrite(folder);
     database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
     database.close();
   } catch {
-    // Books too broken to be opened are kept as they are, log and all.
+    // A database that cannot be opened is kept as it is, with its log.
   }
 }
 

@@ -14,7 +14,7 @@ export interface BalanceRow {
   readonly kind: bigint;
   readonly unlimited: boolean;
   balance: bigint;
-  /** The sum of its open calls; written nowhere. */
+  /** The sum of its open calls; not stored. */
   held: bigint;
   spent: bigint;
   dirty: boolean;
@@ -25,14 +25,14 @@ export interface WindowRow {
   readonly windowId: bigint;
   readonly closed: bigint;
   spent: bigint;
-  /** The sum of its open calls; written nowhere. */
+  /** The sum of its open calls; not stored. */
   held: bigint;
-  /** False until its first hold has written the row. */
+  /** False until its first hold creates the row. */
   stored: boolean;
   dirty: boolean;
 }
 
-/** What a hold asks of its key, and the window it last counted in. */
+/** What a hold checks of its key, and the key's last window. */
 export interface KeyRule {
   readonly id: bigint;
   readonly accountId: bigint;
@@ -43,7 +43,7 @@ export interface KeyRule {
   window: WindowRow | null;
 }
 
-/** What ending a call's hold needs. */
+/** What is needed to end a hold. */
 export interface CallRow {
   readonly id: bigint;
   readonly state: bigint;
@@ -58,9 +58,9 @@ export interface CallRow {
 const NEW_CALL_COLUMNS = ['state', 'window_id', 'epoch', 'held', 'price_id', ...columnNames(CALL_FIELDS)];
 
 /**
- * The rows a batch of operations works on. They are read once and written once per batch; between batches they stay,
- * because this connection is the only one that writes. Whoever rolls back must `forget`. What is held stands in no
- * row: it is added up from the open calls once, and counted on here.
+ * The rows that batches of operations work on. They are read once and written once per batch, and stay cached between
+ * batches because this connection is the only writer. After a rollback, call `forget`. Held amounts are not stored:
+ * they are added up from the open calls once and maintained here.
  */
 export class RowCache {
   readonly #database: DatabaseSync;
@@ -72,7 +72,7 @@ export class RowCache {
   readonly #prices = new Set<number>();
   readonly #dirtyBalances: BalanceRow[] = [];
   readonly #dirtyWindows: WindowRow[] = [];
-  /** Cells of calls that no statement has written yet. */
+  /** Cells of calls that were not written yet. */
   readonly #newCalls: SQLInputValue[] = [];
   readonly #readBalance: StatementSync;
   readonly #writeBalances: RowWriter;
@@ -84,13 +84,13 @@ export class RowCache {
   readonly #readName: StatementSync;
   readonly #addName: StatementSync;
   readonly #readPrice: StatementSync;
-  /** What was held when the first row was read since everything was forgotten; null before. */
+  /** Held amounts when the first row was read after `forget`; null before that. */
   #heldAtFirst: HeldSums | null = null;
-  /** By the code of the cap's window, for the batch's day. */
+  /** Window ids of the batch's day, by the code of the cap window. */
   #windowIds: readonly bigint[] = [];
   #todayMs = -1;
   #todayChanged = false;
-  /** What is remembered is more than what was last written, or less. */
+  /** Whether the cache differs from what was last written. */
   #isAhead = false;
   nowMs = 0n;
   epoch = 0n;
@@ -118,7 +118,7 @@ export class RowCache {
     this.forget();
   }
 
-  /** A batch's windows are those of the latest day on which any batch was applied: they never move back. */
+  /** Moves the windows to the given day. They never move back to an earlier one. */
   moveWindowsTo(nowMs: number): void {
     const today = startOfDayMs(nowMs);
     if (today <= this.#todayMs) return;
@@ -186,7 +186,9 @@ export class RowCache {
     return loaded;
   }
 
-  /** What a row that is read now starts from: nothing has been held or ended on it yet, or it would have been read. */
+  /**
+   * The held amounts that a newly read row starts from. Its holds cannot have changed since: that would have cached it.
+   */
   #heldBefore(): HeldSums {
     this.#heldAtFirst ??= new HeldSums(this.#database);
     return this.#heldAtFirst;
@@ -202,15 +204,15 @@ export class RowCache {
     if (row === undefined) return null;
     const [state, accountId, keyId, windowId, held, cost, idempotencyKey] = row;
     const balance = this.balance(accountId);
-    if (balance === null) throw new Error(`Call ${id} belongs to no account.`);
+    if (balance === null) throw new Error(`Call ${id} has no account.`);
     const window = keyId === null || windowId === null ? null : this.#window(keyId, windowId);
     return { id, state, balance, window, held, cost, idempotencyKey };
   }
 
   /**
-   * Its cells (`NEW_CALL_COLUMNS`) are written with those of other calls, when something needs the row or the batch
-   * ends. An open hold is remembered until it ends: its end then needs no reading. No other row changes, but that the first
-   * hold in a window makes the window's.
+   * Adds an open call. Its cells (`NEW_CALL_COLUMNS`) are written together with those of other calls, when a statement
+   * needs the row or the batch ends. An open call stays cached, so ending it needs no read. No other row changes,
+   * except that the first hold in a window creates the window's row.
    */
   addOpen(call: CallRow, cells: readonly SQLInputValue[]): void {
     this.#isAhead = true;
@@ -223,20 +225,21 @@ export class RowCache {
     if (!window.stored) this.#touchWindow(window);
   }
 
-  /** To be called before a statement touches a call's row. */
+  /** Call this before a statement that reads or updates a call. */
   writeNewCalls(): void {
     if (this.#newCalls.length === 0) return;
     this.#insertCalls.write(this.#newCalls);
     this.#newCalls.length = 0;
   }
 
-  /** Takes the hold off its account and its key's window, and charges what the call cost. */
+  /** Removes the hold from its account and key window, and charges the cost. */
   endHold(call: CallRow, cost: bigint): void {
     const { balance, window } = call;
     this.#isAhead = true;
     balance.held -= call.held;
     if (window !== null) window.held -= call.held;
-    if (balance.held < 0n || (window !== null && window.held < 0n)) throw new Error(`Call ${call.id} was not held.`);
+    if (balance.held < 0n || (window !== null && window.held < 0n))
+      throw new Error(`Call ${call.id} has no hold in the cache.`);
     if (cost !== 0n) this.#charge(balance, window, cost);
     this.#openCalls.delete(call.id);
   }
@@ -263,7 +266,7 @@ export class RowCache {
     this.#dirtyWindows.push(row);
   }
 
-  /** The number that stands for a text which many rows share. */
+  /** The number of a text that many rows share. */
   nameId(text: string): number {
     return this.#names.get(text) ?? this.#loadName(text);
   }
@@ -280,7 +283,7 @@ export class RowCache {
     return this.#prices.has(id);
   }
 
-  /** Writes what the operations changed; the commit follows. */
+  /** Writes all changes; the commit follows. */
   flush(): void {
     this.writeNewCalls();
     const balances: bigint[] = [];
@@ -304,14 +307,15 @@ export class RowCache {
   }
 
   /**
-   * Everything that is held here but not by open calls in the file, a sentence each; call it between batches. Who has lost
-   * count begins anew.
+   * Compares the cached held amounts with the open calls in the file, and returns one sentence per difference. If there
+   * is one, the cache starts again. Call it between batches.
    */
   heldDrift(): string[] {
     const held = new HeldSums(this.#database);
     const drift: string[] = [];
     const compare = (what: string, counted: bigint, computed: bigint) => {
-      if (counted !== computed) drift.push(`${what}: the writer holds ${counted}, the open calls make ${computed}.`);
+      if (counted !== computed)
+        drift.push(`${what}: the writer counts ${counted} held, the open calls add up to ${computed}.`);
     };
     for (const row of this.#balances.values()) {
       compare(`Account ${row.accountId}`, row.held, held.ofAccount(row.accountId));
@@ -323,18 +327,20 @@ export class RowCache {
     return drift;
   }
 
-  /** Keeps memory bounded; call it between batches. */
+  /** Limits the cache's memory; call it between batches. */
   trim(): void {
     const maps = [this.#balances, this.#keys, this.#windows, this.#openCalls, this.#names];
     if (maps.some((map) => map.size > LIMITS.storeCachedRowsMax)) this.forget();
   }
 
-  /** After what came since the last writing was rolled back: an operation that failed before it changed anything costs nothing. */
+  /**
+   * Call after rolling back what followed the last write. If the failed operation had changed nothing, the cache stays.
+   */
   undo(): void {
     if (this.#isAhead) this.forget();
   }
 
-  /** Drops everything remembered, and with it what a rolled back batch believed. */
+  /** Empties the cache, including changes of a batch that was rolled back. */
   forget(): void {
     for (const map of [this.#balances, this.#keys, this.#windows, this.#openCalls, this.#names]) map.clear();
     this.#prices.clear();

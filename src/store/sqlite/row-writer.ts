@@ -1,6 +1,6 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 
-/** Rows one statement writes at a time, the most first: calling SQLite costs more than the small row it then writes. */
+/** Rows per statement, largest first: a call to SQLite costs more than the small row that it writes. */
 const GROUPS = [16, 4, 1];
 
 interface GroupStatement {
@@ -8,11 +8,11 @@ interface GroupStatement {
   readonly cells: number;
 }
 
-/** Writes whole rows into a table, many rows to a statement. */
+/** Writes whole rows into a table, many per statement. */
 export class RowWriter {
   readonly #groups: readonly GroupStatement[];
 
-  /** `verb` says what becomes of a row that stands under the same primary key. */
+  /** `verb` decides what happens to a row with the same primary key. */
   constructor(database: DatabaseSync, verb: 'INSERT' | 'REPLACE', table: string, columns: readonly string[]) {
     const row = `(${columns.map(() => '?').join(', ')})`;
     this.#groups = GROUPS.map((rows) => ({
@@ -23,7 +23,7 @@ export class RowWriter {
     }));
   }
 
-  /** `written` are the rows' cells, one row after another. */
+  /** `written` holds the cells of the rows, one row after another. */
   write(written: readonly SQLInputValue[]): void {
     let at = 0;
     for (const { statement, cells } of this.#groups) {

@@ -14,7 +14,7 @@ export function openScanner(folder: string): Served<ScannerVerbs> {
   return { verbs: scannerVerbs(database), end: () => database.close() };
 }
 
-/** Reading that may take long, for a thread of its own. */
+/** Long reads, for a thread of their own. */
 export function scannerVerbs(database: DatabaseSync) {
   const accounts = new AccountReader(database);
   const keys = new KeyReader(database);
@@ -28,7 +28,7 @@ export function scannerVerbs(database: DatabaseSync) {
       verification = new Verification(database, nowMs);
     },
     stepVerify: (): { progress: VerifyProgress; report: VerifyReport | null } => {
-      if (verification === null) throw new Error('No verification was begun.');
+      if (verification === null) throw new Error('No verification is running.');
       const report = verification.step();
       return { progress: verification.progress, report };
     },

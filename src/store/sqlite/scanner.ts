@@ -2,5 +2,5 @@ import { workerData } from 'node:worker_threads';
 import { openScanner } from './scanner-verbs.ts';
 import { serve } from './thread.ts';
 
-/** Entry of the thread that reads at length. */
+/** Entry point of the thread for long reads. */
 serve(openScanner(workerData as string));

@@ -9,7 +9,9 @@ export interface Slice {
   readonly rows: number;
 }
 
-/** The next calls that can no longer change: none open, none so young that a hold may still come in below it. */
+/**
+ * The next calls that can no longer change: none is open, and none is so recent that a hold may still get a lower id.
+ */
 export function nextSettledSlice(database: DatabaseSync, after: bigint, nowMs: number, rowsMax: number): Slice {
   const rows = database
     .prepare('SELECT id, state, created_ms FROM call WHERE id > ? ORDER BY id LIMIT ?')

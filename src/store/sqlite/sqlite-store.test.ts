@@ -33,20 +33,20 @@ describe('the SQLite store', () => {
     return store;
   }
 
-  /** Somebody else's hand in the file. */
+  /** Changes the file over another connection. */
   function meddle(sql: string): void {
     const database = new DatabaseSync(databaseFile(folder));
     database.exec(sql);
     database.close();
   }
 
-  /** A commit that fails for real: the row that each call's trigger adds breaks a constraint looked at only then. */
+  /** A commit that really fails: each call's trigger adds a row that violates a deferred constraint. */
   const BREAK_COMMITS = `
     CREATE TABLE parent (id INTEGER PRIMARY KEY);
     CREATE TABLE child (id INTEGER REFERENCES parent (id) DEFERRABLE INITIALLY DEFERRED);
     CREATE TRIGGER break_commit AFTER INSERT ON call BEGIN INSERT INTO child VALUES (1); END;`;
 
-  it('makes its folder and files for their owner alone', async () => {
+  it('creates its folder and files readable by the owner only', async () => {
     const store = await open();
     await prepare(store);
     expect(statSync(folder).mode & 0o777).toBe(0o700);
@@ -54,7 +54,7 @@ describe('the SQLite store', () => {
     for (const name of readdirSync(folder)) expect(statSync(join(folder, name)).mode & 0o777).toBe(0o600);
   });
 
-  it('leaves one file behind when it is closed, and answers nothing after', async () => {
+  it('leaves one file behind when it is closed, and refuses all calls after that', async () => {
     const store = await open({ threads: true });
     await prepare(store);
     await store.close();
@@ -64,14 +64,14 @@ describe('the SQLite store', () => {
     await expect(store.listAccounts({ limit: 1, after: null })).rejects.toThrow(StoreUnavailable);
   });
 
-  it('refuses, in one sentence, a folder that a newer program has written', async () => {
+  it('refuses a folder written by a newer version, in one sentence', async () => {
     await (await open()).close();
     meddle("UPDATE meta SET value = 99 WHERE name = 'schema'");
-    await expect(open()).rejects.toThrow(/newer Tollgate \(schema 99, this program knows \d+\)/);
+    await expect(open()).rejects.toThrow(/newer version of Tollgate \(schema 99; this version supports \d+\)/);
   });
 
   for (const threads of [false, true]) {
-    it(`tells everybody when a commit fails, and never works again${threads ? ', across threads' : ''}`, async () => {
+    it(`fails all pending calls when a commit fails, and never works again${threads ? ', across threads' : ''}`, async () => {
       const fatal: Error[] = [];
       const store = await open({ threads, onFatal: (error) => fatal.push(error) });
       await prepare(store);
@@ -86,7 +86,7 @@ describe('the SQLite store', () => {
     });
   }
 
-  it('sees what another hand wrote between two batches', async () => {
+  it('sees changes that another connection made between two batches', async () => {
     const store = await open();
     await prepare(store);
     await store.apply([aCredit(1n, 1_000n), aHold(1n, 10n)]);
@@ -96,7 +96,7 @@ describe('the SQLite store', () => {
     ]);
   });
 
-  it('finds its way when it remembers more rows than it may', async () => {
+  it('works when it has more rows than the cache may hold', async () => {
     const store = await open();
     await prepare(store);
     await store.apply([aCredit(1n, 10_000_000n)]);
@@ -120,7 +120,7 @@ describe('the SQLite store', () => {
     expect(await store.verify()).toMatchObject({ openHolds: 0, violations: [] });
   });
 
-  it('verifies, closes and forgets in slices', async () => {
+  it('verifies, closes and deletes in slices', async () => {
     const store = await open();
     await prepare(store);
     await store.createKey(aKey(7n, 1n));
@@ -141,23 +141,32 @@ describe('the SQLite store', () => {
     const FRAUDS: Record<string, [sql: string, finding: RegExp]> = {
       'a balance that was raised': ['UPDATE balance SET balance = balance + 1', /Account 1: balance is 951, .* 950/],
       'a spend that was lowered': ['UPDATE balance SET spent = spent - 1', /Account 1: spent is 49, .* 50/],
-      'a hold that nobody can pay': ['UPDATE call SET held = 951 WHERE id = 2', /1: holds 951 on a balance of 950/],
+      'a hold that nobody can pay': ['UPDATE call SET held = 951 WHERE id = 2', /Account 1: 951 held with a balance of 950/],
       'a key that spent less': ['UPDATE key_window SET spent = spent - 1', /Key 7, window 0: spent is 49, .* 50/],
-      'a key window that is gone': ['DELETE FROM key_window', /key window 7\/0, which does not exist/],
+      'a key window that is gone': ['DELETE FROM key_window', /Key window 7\/0 does not exist/],
       'a receipt that is gone': ['DELETE FROM call WHERE id = 1', /Account 1: spent is 50, .* 0/],
-      'a receipt that costs less': ['UPDATE call SET cost = 49 WHERE id = 1', /Call 1 contradicts its own state/],
-      'a hold settled by hand': ['UPDATE call SET state = 2 WHERE id = 2', /Call 2 contradicts its own state/],
-      'a settlement opened by hand': ['UPDATE call SET state = 1 WHERE id = 1', /Call 1 contradicts its own state/],
-      'a state nobody knows': ['UPDATE call SET state = 9 WHERE id = 1', /Call 1 contradicts its own state/],
+      'a receipt that costs less': [
+        'UPDATE call SET cost = 49 WHERE id = 1',
+        /Call 1: its columns do not match its state/,
+      ],
+      'a hold settled by hand': [
+        'UPDATE call SET state = 2 WHERE id = 2',
+        /Call 2: its columns do not match its state/,
+      ],
+      'a settlement opened by hand': [
+        'UPDATE call SET state = 1 WHERE id = 1',
+        /Call 1: its columns do not match its state/,
+      ],
+      'a state nobody knows': ['UPDATE call SET state = 9 WHERE id = 1', /Call 1: its columns do not match its state/],
       'a call without its window': [
         'UPDATE call SET window_id = NULL WHERE id = 1',
-        /Call 1 contradicts its own state/,
+        /Call 1: its columns do not match its state/,
       ],
       'a credit that is gone': ['DELETE FROM credit', /Account 1: balance is 950, .* -50/],
       'an idempotency key set free': ['DELETE FROM idempotency_key', /Call 2 is open, but its idempotency key/],
-      'an idempotency key finished by hand': ['UPDATE idempotency_key SET state = 2', /key contradicts its call 2/],
-      'an idempotency key of no call': ['UPDATE idempotency_key SET call_id = 9', /key contradicts its call 9/],
-      'a call of nobody': ['UPDATE call SET account_id = 5 WHERE id = 1', /the account 5, which does not exist/],
+      'an idempotency key finished by hand': ['UPDATE idempotency_key SET state = 2', /key does not match its call 2/],
+      'an idempotency key of no call': ['UPDATE idempotency_key SET call_id = 9', /key does not match its call 9/],
+      'a call of nobody': ['UPDATE call SET account_id = 5 WHERE id = 1', /Account 5 does not exist/],
     };
 
     for (const [title, [sql, finding]] of Object.entries(FRAUDS)) {
@@ -180,7 +189,7 @@ describe('the SQLite store', () => {
       });
     }
 
-    it('what was taken from closed books', async () => {
+    it('rows that were deleted from the closed part', async () => {
       const store = await open();
       await prepare(store);
       await store.createKey(aKey(7n, 1n));
@@ -189,9 +198,9 @@ describe('the SQLite store', () => {
       await store.closeBooks(NOON_MS + 1);
       meddle('UPDATE closing SET spent = 40; UPDATE key_window SET closed = 30');
       expect((await store.verify()).violations).toEqual([
-        'Account 1: balance is 950, its entries make 960.',
-        'Account 1: spent is 50, its entries make 40.',
-        'Key 7, window 0: spent is 50, its entries make 30.',
+        'Account 1: balance is 950, but its entries add up to 960.',
+        'Account 1: spent is 50, but its entries add up to 40.',
+        'Key 7, window 0: spent is 50, but its entries add up to 30.',
       ]);
     });
   });

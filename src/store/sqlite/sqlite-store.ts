@@ -39,13 +39,13 @@ import { fullOutcome, openWriter, type WriterVerbs } from './writer-verbs.ts';
 export interface SqliteStoreOptions {
   readonly folder: string;
   readonly clock: Clock;
-  /** False does all work on this thread: a command that does one thing and ends is quicker so. */
+  /** False does all work in this thread, which is faster for a command that does one thing and exits. */
   readonly threads?: boolean;
-  /** The disk or a thread failed: what was promised is kept, nothing more can be; the process should end. */
+  /** The disk or a thread failed. Commits so far are safe, but no more are possible; the process should exit. */
   readonly onFatal?: (error: Error) => void;
 }
 
-/** Opens or makes the store in that folder; the caller holds the folder's lock. */
+/** Opens or creates the store in that folder. The caller holds the folder's lock. */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
   createFiles(options.folder);
   const database = openToWrite(options.folder);
@@ -64,7 +64,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   }
 }
 
-/** Writes in one thread, long reads in another, short reads here: none of them waits for another. */
+/** Writes in one thread, long reads in another, short reads in this one, so that none waits for another. */
 class SqliteStore implements Store {
   readonly #folder: string;
   readonly #clock: Clock;
@@ -75,9 +75,9 @@ class SqliteStore implements Store {
   readonly #keys: KeyReader;
   readonly #receipts: ReceiptReader;
   readonly #providerKeys: ProviderKeyReader;
-  /** Started when it is first needed. */
+  /** Started on first use. */
   #scanner: Link<ScannerVerbs> | null = null;
-  /** Verifying and closing take turns: closing moves the ground on which verifying stands. */
+  /** Verifying and closing exclude each other, because closing changes what verifying reads. */
   #bookkeeping: Promise<unknown> = Promise.resolve();
   #epoch = 0n;
   #closed = false;
@@ -115,7 +115,7 @@ class SqliteStore implements Store {
     return { number: Number(epoch % 1024n), epoch, voidedHolds };
   }
 
-  /** One process has the folder, for as long as it lives. */
+  /** One process has the folder while it runs. */
   async heartbeat(epoch: bigint): Promise<boolean> {
     return epoch === this.#epoch;
   }
@@ -206,7 +206,7 @@ class SqliteStore implements Store {
 
   verify(progress?: (done: VerifyProgress) => void): Promise<VerifyReport> {
     return this.#inTurn(async () => {
-      // What the writer has counted decides who may call, and stands in no row that could be read.
+      // The writer's cached sums decide which calls are admitted and are in no row that could be read.
       const drift = await this.#writer.call('heldDrift', this.#clock.nowMs());
       await this.#scan('beginVerify', this.#clock.nowMs());
       for (;;) {
@@ -240,7 +240,9 @@ class SqliteStore implements Store {
     return { ok: true, reason: 'The disk is nearly full.', mayAdmit: false };
   }
 
-  /** Readers first: the last connection to leave folds the write-ahead log into the file, and only a writer can. */
+  /**
+   * Closes readers first: the last connection folds the write-ahead log into the file, and only a writer can do that.
+   */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
@@ -266,7 +268,7 @@ function withMore(report: VerifyReport, violations: readonly string[]): VerifyRe
   return { ...report, violations: [...violations, ...report.violations].slice(0, VIOLATIONS_MAX) };
 }
 
-/** Repeats a step until it finds nothing left to do; gives the sum. */
+/** Repeats a step until nothing is left to do, and returns the sum. */
 async function untilDone(step: () => Promise<number>): Promise<number> {
   let total = 0;
   for (;;) {

@@ -10,7 +10,7 @@ type Reply = { result: unknown } | { error: string } | { broken: string };
 /** The serving side, called once by a thread's entry file. */
 export function serve({ verbs, end }: Served<AnyVerbs>): void {
   const port = parentPort;
-  if (port === null) throw new Error('This file is the entry of a thread, not of a program.');
+  if (port === null) throw new Error('This file is the entry point of a thread and cannot be run directly.');
   port.on('message', ({ verb, args }: Request) => {
     if (verb === 'end') {
       end();
@@ -35,19 +35,19 @@ interface Waiting {
   reject(error: Error): void;
 }
 
-/** The asking side. When the thread breaks or ends by itself, everybody who waits is told, and so is the owner. */
+/** The calling side. If the thread fails or exits, all pending calls and the owner learn of it. */
 export class Thread<Verbs extends AnyVerbs> implements Link<Verbs> {
   readonly #worker: Worker;
   /**
-   * In the order they asked, which is the order they are answered in. Not in a Map: one that changes with every batch
-   * leaves its old tables behind, and these keep alive the calls of the batch until the rare full collection.
+   * Pending calls in order, which is also the order of the replies. Not a Map: a Map that changes with every batch
+   * leaves old tables behind, which keep the batch's calls alive until a rare full garbage collection.
    */
   readonly #waiting: Waiting[] = [];
   readonly #onBroken: (error: StoreUnavailable) => void;
   #broken: StoreUnavailable | null = null;
   #ending = false;
 
-  /** `entry` is a file beside this one, without its ending. */
+  /** `entry` is a file in this folder, without its extension. */
   constructor(entry: string, workerData: unknown, onBroken: (error: StoreUnavailable) => void) {
     this.#worker = startThread(import.meta.url, entry, { workerData });
     this.#onBroken = onBroken;

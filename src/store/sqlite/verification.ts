@@ -6,11 +6,11 @@ import { readMeta } from './meta.ts';
 import { nextSettledSlice, nextSlice, type Slice } from './slices.ts';
 
 const { open, settled, voided } = CALL_STATE.of;
-/** A report that names more rows than this helps nobody. */
+/** Naming more rows than this would not help. */
 export const VIOLATIONS_MAX = 100;
 
-/** What a row must look like in each state, as an expression that is 1 when it does. */
-const SANE = `CASE state
+/** The condition that a row must meet in each state; 1 if it does. */
+const VALID = `CASE state
   WHEN ${open} THEN ended IS NULL AND ended_ms IS NULL AND cost = 0
   WHEN ${settled} THEN ended IS NOT NULL AND ended_ms IS NOT NULL AND http_status IS NOT NULL
     AND cost >= 0 AND cost <= held AND loss >= 0
@@ -25,14 +25,14 @@ interface Sums {
 }
 
 /**
- * Recomputes every sum from its entries. Calls that can no longer change are summed slice by slice, each slice a
- * short read of its own; the rest, the balances and the credits are read as of one moment, in the last step.
+ * Recomputes every sum from its entries. Calls that can no longer change are summed slice by slice, each in a short
+ * read; the rest, the balances and the credits are read as of one moment, in the last step.
  */
 export class Verification {
   readonly #database: DatabaseSync;
   readonly #nowMs: number;
   readonly #accounts = new Map<bigint, Sums>();
-  /** What was spent in each. */
+  /** Spent amounts per window. */
   readonly #windows = new Map<string, bigint>();
   readonly #violations: string[] = [];
   readonly #rowsTotal: number;
@@ -91,10 +91,10 @@ export class Verification {
   #add(slice: Slice): void {
     this.#addCalls(slice);
     this.#addWindows(slice);
-    const insane = this.#database
-      .prepare(`SELECT id FROM call WHERE id > ? AND id <= ? AND (${SANE}) IS NOT 1 LIMIT ${VIOLATIONS_MAX}`)
+    const invalid = this.#database
+      .prepare(`SELECT id FROM call WHERE id > ? AND id <= ? AND (${VALID}) IS NOT 1 LIMIT ${VIOLATIONS_MAX}`)
       .all(slice.after, slice.upTo);
-    for (const { id } of insane) this.#violate(`Call ${id} contradicts its own state.`);
+    for (const { id } of invalid) this.#violate(`Call ${id}: its columns do not match its state.`);
     this.#after = slice.upTo;
     this.#rowsRead += slice.rows;
   }
@@ -152,9 +152,9 @@ export class Verification {
       this.#compare(`Account ${row.id}: balance`, row.balance!, row.credited! - sums.spent);
       this.#compare(`Account ${row.id}: spent`, row.spent!, sums.spent);
       const overdrawn = row.unlimited === 0n && row.balance! < sums.held;
-      if (overdrawn) this.#violate(`Account ${row.id}: holds ${sums.held} on a balance of ${row.balance}.`);
+      if (overdrawn) this.#violate(`Account ${row.id}: ${sums.held} held with a balance of ${row.balance}.`);
     }
-    for (const id of this.#accounts.keys()) this.#violate(`Calls name the account ${id}, which does not exist.`);
+    for (const id of this.#accounts.keys()) this.#violate(`Account ${id} does not exist, but calls refer to it.`);
     return accounts;
   }
 
@@ -166,10 +166,10 @@ export class Verification {
       this.#windows.delete(name);
       this.#compare(`Key ${row.key_id}, window ${row.window_id}: spent`, row.spent!, row.closed! + spent);
     }
-    for (const name of this.#windows.keys()) this.#violate(`Calls name the key window ${name}, which does not exist.`);
+    for (const name of this.#windows.keys()) this.#violate(`Key window ${name} does not exist, but calls refer to it.`);
   }
 
-  /** A key and its call say the same; a call that was forgotten says nothing any more. */
+  /** An idempotency key and its call must agree, unless the call was deleted. */
   #compareIdempotencyKeys(): void {
     const { running, finished, unknown } = IDEMPOTENCY_STATE.of;
     const wrong = this.#database
@@ -181,7 +181,7 @@ export class Verification {
             WHEN ${unknown} THEN call.state = ${voided} END)) IS NOT 1 LIMIT ${VIOLATIONS_MAX}`)
       .all(readMeta(this.#database, 'closed_up_to'));
     for (const row of wrong)
-      this.#violate(`Account ${row.account_id}: an idempotency key contradicts its call ${row.call_id}.`);
+      this.#violate(`Account ${row.account_id}: an idempotency key does not match its call ${row.call_id}.`);
     const bare = this.#database
       .prepare(`
         SELECT id FROM call WHERE state = ${open} AND idempotency_key IS NOT NULL AND NOT EXISTS (
@@ -189,11 +189,11 @@ export class Verification {
           WHERE entry.account_id = call.account_id AND entry.key = call.idempotency_key AND entry.call_id = call.id)
         LIMIT ${VIOLATIONS_MAX}`)
       .all();
-    for (const { id } of bare) this.#violate(`Call ${id} is open, but its idempotency key is not its own.`);
+    for (const { id } of bare) this.#violate(`Call ${id} is open, but its idempotency key belongs to another call.`);
   }
 
   #compare(what: string, stored: bigint, computed: bigint): void {
-    if (stored !== computed) this.#violate(`${what} is ${stored}, its entries make ${computed}.`);
+    if (stored !== computed) this.#violate(`${what} is ${stored}, but its entries add up to ${computed}.`);
   }
 
   #violate(sentence: string): void {

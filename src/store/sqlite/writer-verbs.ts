@@ -20,7 +20,7 @@ export function openWriter(folder: string): Served<WriterVerbs> {
   return { verbs: writerVerbs(database), end: () => database.close() };
 }
 
-/** Everything that changes the store, for the one connection that may. */
+/** All functions that change the store, for its only writing connection. */
 export function writerVerbs(database: DatabaseSync) {
   const cache = new RowCache(database);
   const operations = new Operations(database, cache);
@@ -55,7 +55,7 @@ export function writerVerbs(database: DatabaseSync) {
   };
 }
 
-/** The usual outcomes travel as small numbers. */
+/** Common outcomes are passed as small numbers. */
 export type LeanOutcome = number | LedgerOutcome;
 const USUAL: readonly LedgerOutcome[] = [{ kind: 'held' }, { kind: 'settled' }, { kind: 'voided' }];
 

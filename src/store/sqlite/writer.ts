@@ -2,5 +2,5 @@ import { workerData } from 'node:worker_threads';
 import { serve } from './thread.ts';
 import { openWriter } from './writer-verbs.ts';
 
-/** Entry of the thread that writes. */
+/** Entry point of the writer thread. */
 serve(openWriter(workerData as string));
