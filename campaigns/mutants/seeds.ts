@@ -53,11 +53,11 @@ export const MUTANTS: readonly Mutant[] = [
         file: 'src/gateway/exchange.ts',
         find: '    settled = (await gateway.ledger.settle(call.id, settlement, terms)).settlement;',
         replace:
-          '    giveLastWord(admitted, served, settlement, sink);\n    settled = (await gateway.ledger.settle(call.id, settlement, terms)).settlement;',
+          '    finishResponse(admitted, served, settlement, sink);\n    settled = (await gateway.ledger.settle(call.id, settlement, terms)).settlement;',
       },
       {
         file: 'src/gateway/exchange.ts',
-        find: '  giveLastWord(admitted, served, settled, sink);\n',
+        find: '  finishResponse(admitted, served, settled, sink);\n',
         replace: '',
       },
     ],

@@ -28,7 +28,7 @@ describe('what a call needs of its model', () => {
     expect(refusalBy(() => checkNeeds(model(capability, 'images'), [TEXT]))).toEqual({
       code: 'wrong_wire',
       param: 'model',
-      message: `ferry is no model for completions or chat. Send it to ${route}, or name another model.`,
+      message: `ferry is not a model for completions or chat. Send it to ${route}, or name another model.`,
     });
   });
 

@@ -8,10 +8,10 @@ import { estimateInputTokens } from '../money/estimate-tokens.ts';
 import { worstCase } from '../money/worst-case.ts';
 import type { CapabilityNeed, Peek } from '../wires/peek.ts';
 
-/** Counts a prompt's text exactly, or says null when it cannot. */
+/** Counts the tokens of a prompt's text exactly; null if that is not possible. */
 export type TextCounter = (encoding: NonNullable<CatalogModel['tokenizer']>) => Promise<{ tokens: number } | null>;
 
-/** One model, one output limit, one worst case: what the hold and the host's request are made from. */
+/** The admitted model with its output limit and worst case. The hold and the host's request are built from it. */
 export interface Admission {
   readonly model: CatalogModel;
   readonly outputLimit: number;
@@ -24,7 +24,10 @@ export interface Admission {
   readonly worstNanousd: bigint;
 }
 
-/** Checks what was asked of the model, in the documented order; throws the first refusal. Only a count takes a while. */
+/**
+ * Checks the request against the model, in the documented order, and throws the first refusal. Only token counting is
+ * asynchronous.
+ */
 export function admit(model: CatalogModel, peek: Peek, count: TextCounter): Admission | Promise<Admission> {
   checkNeeds(model, peek.needs);
   checkDimensions(model, peek);
@@ -36,7 +39,7 @@ export function admit(model: CatalogModel, peek: Peek, count: TextCounter): Admi
   return count(tokenizer).then((counted) => boundsFor(peek, sizeWithinWindow(model, peek, counted), chosen));
 }
 
-/** The same admission with the text counted by the model's tokenizer, when the byte bound alone was too dear. */
+/** The same admission with the text counted by the model's tokenizer, for when the bound by bytes costs too much. */
 export async function admitByCount(admission: Admission, peek: Peek, count: TextCounter): Promise<Admission | null> {
   const { model } = admission;
   if (model.tokenizer === null || admission.size !== peek.size) return null;
@@ -68,7 +71,7 @@ function boundsFor(peek: Peek, size: PromptSize, { model, outputLimit, reasoning
   };
 }
 
-/** Whether the model is of the route at all, whatever else the request asks of it. */
+/** Whether the model serves this route at all, apart from what else the request needs. */
 export function servesRoute(model: CatalogModel, needs: Peek['needs']): boolean {
   return needs.every((need) => need.param !== 'model' || meets(model, need));
 }
@@ -85,7 +88,7 @@ export function checkNeeds(model: CatalogModel, needs: Peek['needs']): void {
     if (param === 'model') {
       throw new GatewayError('wrong_wire', {
         param,
-        message: `${model.id} is no model for ${capability}. Send it to ${routesOf(model)}, or name another model.`,
+        message: `${model.id} is not a model for ${capability}. Send it to ${routesOf(model)}, or name another model.`,
       });
     }
     throw new GatewayError('missing_capability', {
@@ -99,7 +102,7 @@ function routesOf({ caps }: CatalogModel): string {
   return [...caps].flatMap((capability) => ROUTE_OF_CAPABILITY[capability] ?? []).join(' or ');
 }
 
-/** Only vectors trained for it can be cut; where the host cannot, we do. */
+/** Only Matryoshka embeddings can be shortened. If the host cannot do it, we do. */
 function checkDimensions({ id, embedding }: CatalogModel, { dimensions }: Peek): void {
   if (dimensions === undefined || dimensions === null || embedding === null) return;
   const { dimensions: whole, matryoshka } = embedding;
@@ -121,7 +124,7 @@ function outputLimitOf(model: CatalogModel, peek: Peek): number {
   });
 }
 
-/** The word this model is sent; null where it has no choice of effort or the caller made none. */
+/** The reasoning effort to send; null if the model has no effort setting or the caller set none. */
 function effortFor(model: CatalogModel, peek: Peek, outputLimit: number): string | null {
   const ask = peek.reasoning;
   if (ask === null) return null;
@@ -134,7 +137,7 @@ function mayExceedWindow(model: CatalogModel, { size, prompts = 1 }: Peek): bool
   return size.textBytes > model.contextWindow && prompts <= 1;
 }
 
-/** Only an exact count may refuse for the window; where there is none, the host decides. */
+/** A request is refused for the context window only by an exact count. Without one, the host decides. */
 function sizeWithinWindow(
   model: CatalogModel,
   { size, promptParam = 'messages' }: Peek,

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Caller } from '../accounts/authenticate.ts';
 import type { Wire } from '../wires/wire.ts';
 
-/** One request as http hands it over: authenticated, bounded, not yet understood. */
+/** One request from the HTTP layer: authenticated and bounded in size, but not parsed. */
 export interface Call {
   readonly id: bigint;
   readonly requestId: string;

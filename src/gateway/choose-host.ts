@@ -5,7 +5,7 @@ import { worstCase } from '../money/worst-case.ts';
 import type { Gateway } from './gateway.ts';
 import { type CallContext, noHost } from './host-call.ts';
 
-/** The hosts to ask for this call, in order; the usual model has one host, and then there is nothing to weigh. */
+/** The hosts to try for this call, in order. Most models have one host, which needs no comparison. */
 export function hostsFor({ hosts, clock }: Gateway, context: CallContext): readonly Candidate[] {
   const candidates = hosts().candidates(context.admission.model);
   if (candidates.length === 1 && candidates[0]!.health?.untroubled !== false) return candidates;
@@ -15,7 +15,7 @@ export function hostsFor({ hosts, clock }: Gateway, context: CallContext): reado
   return chosen;
 }
 
-/** When the first of these hosts may be asked again. */
+/** How long until the first of these hosts may be tried again. */
 function soonestMs(candidates: readonly Candidate[], nowMs: number): number {
   const waitsMs = candidates.map(({ health }) => health?.closedForMs(nowMs) ?? 0);
   return waitsMs.length === 0 ? 0 : Math.min(...waitsMs);
@@ -29,13 +29,16 @@ function traitsOf(context: CallContext): CallTraits {
   };
 }
 
-/** Hosts keep prompts apart by account, and know them by how they begin or by the key the caller gave for that. */
+/**
+ * Identifies the prompt cache that a call would hit: by account, and by the caller's cache key or the start of the
+ * prompt.
+ */
 export function affinityOf({ call, text, peek }: Pick<CallContext, 'call' | 'text' | 'peek'>): number {
   const account = hashText(String(call.caller.accountId));
   const cacheKey = peek.labels?.prompt_cache_key;
   if (cacheKey !== undefined) return hashText(cacheKey, account);
   for (const field of call.wire.client.promptFields ?? [peek.promptParam ?? 'messages']) {
-    // Of a list the first entry: the later ones grow from call to call of one conversation.
+    // Use only the first entry of a list: a conversation appends entries from call to call.
     const span = text.locate([field, 0]) ?? text.locate([field]);
     if (span === null) continue;
     return hashBytes(text.bytes, span.start, Math.min(span.end, span.start + LIMITS.promptHeadBytesMax), account);

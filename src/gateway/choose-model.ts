@@ -4,7 +4,7 @@ import type { Peek } from '../wires/peek.ts';
 import { type Admission, admit, type TextCounter } from './admit.ts';
 import type { Resolution } from './resolve.ts';
 
-/** What a model must survive beyond admission: ways to its hosts that can carry the request. */
+/** Finds the calls to an admitted model's hosts; throws if no host can carry the request. */
 export type FindWays<Ways> = (admission: Admission) => Ways;
 
 export interface Chosen<Ways> {
@@ -12,7 +12,7 @@ export interface Chosen<Ways> {
   readonly ways: Ways;
 }
 
-/** Admits the model that was named, or the one that the service chooses; the usual call waits for nothing here. */
+/** Admits the named model, or the one that the gateway chooses. A named model is usually admitted synchronously. */
 export function admitResolved<Ways>(
   resolution: Exclude<Resolution, { kind: 'unknown' }>,
   peek: Peek,
@@ -26,8 +26,8 @@ export function admitResolved<Ways>(
 }
 
 /**
- * The cheapest model, by its worst case, that can serve this call: on this route, with the capabilities it needs, in a
- * window that holds it. What fits a ceiling at all then fits it with this model; equals are taken in order of their ids.
+ * Chooses the cheapest model, by worst case, that serves this route, has the needed capabilities and a large enough
+ * context window. If any model fits the cost ceiling, this one does. Ties are broken by id.
  */
 async function chooseModel<Ways>(
   among: readonly CatalogModel[],
@@ -74,7 +74,7 @@ function refusedInto<Result>(refusals: GatewayError[], run: () => Result): Resul
   }
 }
 
-/** Where nobody can count, the estimate decides: the choice is ours, so it should not lead to a host's refusal. */
+/** Uses the estimate, since not every model can count tokens: a model that we choose should not refuse the prompt. */
 function fitsWindow({ model, inputEstimateTokens, outputLimit }: Admission): boolean {
   return inputEstimateTokens + outputLimit <= model.contextWindow;
 }
@@ -84,7 +84,7 @@ function byWorstCase(a: Admission, b: Admission): number {
   return a.model.id < b.model.id ? -1 : 1;
 }
 
-/** Many models share a tokenizer, and counting is dear. */
+/** Counts once per tokenizer: many models share one, and counting is slow. */
 function countedOnce(count: TextCounter): TextCounter {
   const counts = new Map<string, ReturnType<TextCounter>>();
   return (encoding) => {
@@ -101,17 +101,17 @@ function tooSmall(model: CatalogModel, { promptParam = 'messages' }: Peek): Gate
   });
 }
 
-/** A refusal about the request itself says more than that no model was found. */
+/** Prefers a refusal about the request itself: it says more than that no model was found. */
 function nothingFits(peek: Peek, refusals: readonly GatewayError[]): GatewayError {
-  const told = refusals.find(({ kind }) => kind !== 'wrong_wire');
-  if (told === undefined) {
+  const refusal = refusals.find(({ kind }) => kind !== 'wrong_wire');
+  if (refusal === undefined) {
     return new GatewayError('model_not_found', {
       param: 'model',
-      message: `No model that this key may use serves this route, so ${JSON.stringify(peek.model)} has nothing to choose from. GET /v1/models lists what there is.`,
+      message: `No model that this key may use serves this route, so ${JSON.stringify(peek.model)} has nothing to choose from. GET /v1/models lists the available models.`,
     });
   }
-  return new GatewayError(told.kind, {
-    param: told.param,
-    message: `No model that this key may use can serve this request. ${told.message}`,
+  return new GatewayError(refusal.kind, {
+    param: refusal.param,
+    message: `No model that this key may use can serve this request. ${refusal.message}`,
   });
 }

@@ -1,24 +1,24 @@
-/** An answer in one piece, as it goes to the client. */
+/** A complete response, ready to send to the client. */
 export interface WholeAnswer {
   readonly status: number;
-  /** Header lines, without the length. */
+  /** Header lines, without Content-Length. */
   readonly lines: string;
   readonly body: Buffer;
 }
 
-/** The client's end of a call, as the gateway sees it; http gives it over a real response. */
+/** The client's side of a call. The HTTP layer implements it over a real response. */
 export interface ClientSink {
-  /** The connection is closed, or was given up. */
+  /** The connection is closed or was abandoned. */
   readonly gone: boolean;
   readonly headSent: boolean;
-  /** Runs when the connection closes before the answer was finished; at once if that has happened. */
+  /** Runs if the connection closes before the response is finished; immediately if it already has. */
   onGone(listener: () => void): void;
   onDrain(listener: () => void): void;
-  /** Header lines as they are sent; `length` is the body's, null while nobody knows it. */
+  /** Takes header lines as they are sent; `length` is the body's length, or null if unknown. */
   head(status: number, lines: string, length: number | null): void;
-  /** False when the client reads slower than we write: wait for drain. */
+  /** Returns false if the client reads more slowly than we write: wait for drain. */
   write(bytes: Buffer | string): boolean;
   end(bytes?: Buffer | string): void;
-  /** Breaks the connection, so that no client takes what it got for the whole. */
+  /** Destroys the connection, so that the client cannot mistake a partial response for a complete one. */
   destroy(): void;
 }

@@ -21,7 +21,7 @@ import { attemptTerms } from './serve.ts';
 
 const NOTHING: Bill = { usage: ZERO_USAGE, costNanousd: 0n, costUsd: 0, components: null };
 
-/** Lets the model's own host count a prompt. That costs nothing, so nothing is held and no receipt is written. */
+/** Has the model's host count a prompt. Counting is free, so there is no hold and no receipt. */
 export async function countPrompt(gateway: Gateway, call: Call, sink: ClientSink): Promise<void> {
   const record = openRecord(call);
   try {
@@ -31,7 +31,7 @@ export async function countPrompt(gateway: Gateway, call: Call, sink: ClientSink
     const model = modelToCount(gateway, call, peek);
     record.effectiveModel = model.id;
     checkNeeds(model, peek.needs);
-    const hostCall = countingPassage(text, peek.hostHeaders, counterOf(gateway, model));
+    const hostCall = countingHostCall(text, peek.hostHeaders, counterOf(gateway, model));
     record.host = hostCall.candidate.host.row.name;
     const lines = identityLines(call.requestId, peek.model, model.id);
     const result = await relayBuffered(attemptTerms(gateway, call, hostCall, sink, lines));
@@ -46,7 +46,7 @@ export async function countPrompt(gateway: Gateway, call: Call, sink: ClientSink
   gateway.observe(record);
 }
 
-/** A choice left to us falls on the model whose prompts cost least, among those that this route is for. */
+/** For "auto" or "default", chooses the model with the lowest input price among those that serve this route. */
 function modelToCount(
   gateway: Gateway,
   { caller }: Call,
@@ -59,7 +59,7 @@ function modelToCount(
   if (cheapest !== undefined) return cheapest;
   throw new GatewayError('model_not_found', {
     param: 'model',
-    message: 'No model that this key may use counts prompts. GET /v1/models lists what there is.',
+    message: 'No model that this key may use counts prompts. GET /v1/models lists the available models.',
   });
 }
 
@@ -75,11 +75,11 @@ function counterOf(gateway: Gateway, model: CatalogModel): Candidate {
   if (candidate !== undefined) return candidate;
   throw new GatewayError('unsupported_feature', {
     param: 'model',
-    message: `No host of ${model.id} counts prompts; the usage of an answer tells its tokens.`,
+    message: `No host of ${model.id} counts prompts. Send the request itself: the usage of its response has the count.`,
   });
 }
 
-function countingPassage(
+function countingHostCall(
   text: JsonText,
   hostHeaders: Readonly<Record<string, string>>,
   candidate: Candidate,

@@ -3,7 +3,7 @@ import type { Ended, HostTry, UsageSource } from '../canonical/receipt.ts';
 import type { Usage } from '../canonical/usage.ts';
 import type { Call } from './call.ts';
 
-/** All that is told about one call when it is over: the log line, the metrics and the trace read this and nothing else. */
+/** Everything that is reported about a finished call. The log line, the metrics and the trace read only this. */
 export interface ExchangeRecord {
   readonly requestId: string;
   readonly route: string;
@@ -11,18 +11,21 @@ export interface ExchangeRecord {
   readonly startedMs: number;
   requestedModel: string | null;
   effectiveModel: string | null;
-  /** The provider whose deployment was called, with the caller's own key; its name is the caller's text. */
+  /**
+   * The provider, if the caller's own deployment was called. The deployment's name is the caller's text and is not
+   * recorded.
+   */
   deploymentOf: string | null;
   stream: boolean;
   host: string | null;
   attempts: number;
-  /** Each attempt, where there was more than one. */
+  /** Every attempt, if there was more than one. */
   tries: readonly HostTry[] | null;
   status: number;
-  /** `replayed`: answered again under its idempotency key, and not charged again. */
+  /** `replayed`: the stored response was sent again under its idempotency key, without a second charge. */
   ended: Ended | 'refused' | 'replayed';
   errorCode: string | null;
-  /** What went wrong at the host or in here, for the operator; never a host's own words. */
+  /** What went wrong at the host or in the gateway, for the operator. It never quotes the host. */
   fault: string | null;
   usageSource: UsageSource;
   usage: Usage | null;
@@ -30,7 +33,7 @@ export interface ExchangeRecord {
   heldNanousd: bigint;
   lossNanousd: bigint;
   lossReason: string | null;
-  /** Milliseconds, each from the start of the call. */
+  /** In milliseconds from the start of the call. */
   heldAfterMs: number | null;
   answeredAfterMs: number | null;
   settledAfterMs: number | null;

@@ -16,18 +16,18 @@ import { receiptLines } from './receipt-headers.ts';
 import { refuse } from './refuse.ts';
 import type { AttemptResult } from './relay/attempt.ts';
 import { noteOverrun, type Served, serve } from './serve.ts';
-import { type Admitted, countedCloser, understand } from './understand.ts';
+import { type Admitted, understand, withExactCount } from './understand.ts';
 
 /**
- * The life of a request: understand it, admit it, hold the worst case, let a host answer, settle what it cost, and only
- * then give the client the last word. The hold taken here ends here, exactly once.
+ * The life of a request: understand and admit it, hold its worst case, have a host answer it, settle the cost, and only
+ * then finish the response. The hold taken here is ended here, exactly once.
  */
 export async function exchange(gateway: Gateway, call: Call, sink: ClientSink): Promise<void> {
   const record = openRecord(call);
   try {
     const understood = understandOrRepeat(gateway, call, record);
     const admitted = understood instanceof Promise ? await understood : understood;
-    if ('body' in admitted) giveAgain(admitted, record, sink);
+    if ('body' in admitted) sendStored(admitted, record, sink);
     else await exchangeInSlot(gateway, admitted, sink);
   } catch (error) {
     refuse(call, record, sink, error);
@@ -36,7 +36,7 @@ export async function exchange(gateway: Gateway, call: Call, sink: ClientSink): 
   gateway.observe(record);
 }
 
-/** What is refused now may have been answered before, under the same idempotency key. */
+/** A request that is refused now may have been answered before under the same idempotency key. */
 function understandOrRepeat(
   gateway: Gateway,
   call: Call,
@@ -52,32 +52,32 @@ function understandOrRepeat(
 }
 
 /**
- * A call takes one of its key's slots, for as long as its host may still speak, and holds its worst case over ceiling, key
- * cap and balance, all or none. Where it was made before, under the same idempotency key, its answer comes instead.
+ * Takes one of the key's slots until the host has finished, and holds the worst case against ceiling, key cap and
+ * balance, all or nothing. If the call was made before under the same idempotency key, sends its stored response.
  */
 async function exchangeInSlot(gateway: Gateway, admitted: Admitted, sink: ClientSink): Promise<void> {
   const { call, peek, record } = admitted;
   const { keyId } = call.caller;
   gateway.slots.take(keyId, peek.stream);
   try {
-    const first = heldAs(gateway, admitted, await gateway.ledger.hold(holdOf(admitted)));
-    const held = first instanceof GatewayError ? await holdCloser(gateway, admitted, first) : first;
-    if ('body' in held) giveAgain(held, record, sink);
+    const first = readHoldResult(gateway, admitted, await gateway.ledger.hold(holdOf(admitted)));
+    const held = first instanceof GatewayError ? await holdByExactCount(gateway, admitted, first) : first;
+    if ('body' in held) sendStored(held, record, sink);
     else await serveUnderHold(gateway, held, sink);
   } finally {
     gateway.slots.free(keyId, peek.stream);
   }
 }
 
-/** Bytes may have been too coarse a bound: counts once, and tries again where that is less. */
-async function holdCloser(
+/** The bound by bytes may be too high: counts the tokens, and tries again if the worst case is lower. */
+async function holdByExactCount(
   gateway: Gateway,
   admitted: Admitted,
   refusal: GatewayError,
 ): Promise<Admitted | WholeAnswer> {
-  const closer = await countedCloser(gateway, admitted);
-  if (closer === null) throw refusal;
-  const held = heldAs(gateway, closer, await gateway.ledger.hold(holdOf(closer)));
+  const counted = await withExactCount(gateway, admitted);
+  if (counted === null) throw refusal;
+  const held = readHoldResult(gateway, counted, await gateway.ledger.hold(holdOf(counted)));
   if (held instanceof GatewayError) throw held;
   return held;
 }
@@ -101,11 +101,11 @@ function holdOf(admitted: Admitted): HoldRequest {
   };
 }
 
-/** A call that holds its worst case, an answer that was given before, or a refusal. */
+/** A call with its hold, a stored response, or a refusal. */
 type Held = Admitted | WholeAnswer | GatewayError;
 
-/** The refusal is a value, since a closer count may still turn it; what an idempotency key refuses is thrown. */
-function heldAs(gateway: Gateway, admitted: Admitted, result: HoldResult): Held {
+/** A refused hold is returned, since an exact count may still succeed. A refusal by the idempotency key is thrown. */
+function readHoldResult(gateway: Gateway, admitted: Admitted, result: HoldResult): Held {
   const { call, peek, admission, idempotency, record } = admitted;
   if (result.kind === 'hold_refused') return refusalOfHold(result, admission, peek);
   if (result.kind === 'idempotent') return answerAgain(gateway.sealer, call, idempotency!, result);
@@ -114,7 +114,7 @@ function heldAs(gateway: Gateway, admitted: Admitted, result: HoldResult): Held 
   return admitted;
 }
 
-function giveAgain({ status, lines, body }: WholeAnswer, record: ExchangeRecord, sink: ClientSink): void {
+function sendStored({ status, lines, body }: WholeAnswer, record: ExchangeRecord, sink: ClientSink): void {
   record.status = status;
   record.ended = 'replayed';
   if (sink.gone) return;
@@ -122,7 +122,7 @@ function giveAgain({ status, lines, body }: WholeAnswer, record: ExchangeRecord,
   sink.end(body);
 }
 
-/** From here on there is a hold: whatever happens, it is settled or released below, and awaited. */
+/** From here on there is a hold. Whatever happens, it is settled or released below. */
 async function serveUnderHold(gateway: Gateway, admitted: Admitted, sink: ClientSink): Promise<void> {
   const { call, record } = admitted;
   let served: Served | null = null;
@@ -148,7 +148,7 @@ async function serveUnderHold(gateway: Gateway, admitted: Admitted, sink: Client
   }
   noteSettlement(record, served, settled);
   if (settlement.lossReason === 'host_reported_more_than_bound') noteOverrun(gateway, admitted, served);
-  giveLastWord(admitted, served, settled, sink);
+  finishResponse(admitted, served, settled, sink);
 }
 
 function settlementFor({ admission, peek }: Admitted, served: Outcome): Settlement {
@@ -163,7 +163,7 @@ function settlementFor({ admission, peek }: Admitted, served: Outcome): Settleme
   });
 }
 
-/** A store that is away is waited for as long as the call itself may take. */
+/** An unreachable store is retried for as long as the call itself may take. */
 function settleTerms(
   gateway: Gateway,
   { call, peek, idempotency }: Admitted,
@@ -181,8 +181,10 @@ function billOf({ usage, costNanousd, components }: Settlement): Bill {
   return { usage: usage ?? ZERO_USAGE, costNanousd, costUsd: usdNumber(costNanousd), components };
 }
 
-/** The terminal frame, the buffered answer or the error: nothing of it left before the settlement was durable. */
-function giveLastWord(admitted: Admitted, served: AttemptResult, settlement: Settlement, sink: ClientSink): void {
+/**
+ * Sends the terminal frame, the buffered response or the error. None of it is sent before the settlement is durable.
+ */
+function finishResponse(admitted: Admitted, served: AttemptResult, settlement: Settlement, sink: ClientSink): void {
   const { call, record } = admitted;
   if (served.error !== null && !sink.headSent) {
     refuse(call, record, sink, served.error, settlement);

@@ -13,24 +13,24 @@ import type { CallSlots } from './guards/call-slots.ts';
 import type { KeptBudget } from './guards/kept-budget.ts';
 import type { Shutdown } from './guards/shutdown.ts';
 
-/** The prices in force: a catalog, and the number under which the store remembers its price list. */
+/** The current prices: a catalog, and the store's id of its price list. */
 export interface PricedCatalog {
   readonly catalog: Catalog;
   readonly priceId: number;
 }
 
-/** The services a call passes through, built once by main. */
+/** The services that a call needs, built once by main. */
 export interface Gateway {
   readonly clock: Clock;
   readonly ids: IdSource;
-  /** Each read once per call, so that a reload never changes a call under way. */
+  /** Prices and hosts are read once per call, so that a reload does not change a running call. */
   prices(): PricedCatalog;
   hosts(): HostDirectory;
   readonly health: HostsHealth;
   readonly ledger: Ledger;
   readonly sealer: Sealer;
   readonly keptBudget: KeptBudget;
-  /** Callers' own keys with providers. */
+  /** Callers' own provider keys. */
   readonly custody: Custody;
   readonly limits: CallLimits;
   /** False: every frame of a stream is parsed, also those that repeat an earlier one. */
@@ -38,6 +38,6 @@ export interface Gateway {
   readonly shutdown: Shutdown;
   readonly slots: CallSlots;
   readonly countTokens: Pick<TokenCounter, 'count'>;
-  /** Told once per call, after its last byte. */
+  /** Called once per call, after its last byte. */
   observe(record: ExchangeRecord): void;
 }

@@ -12,7 +12,7 @@ interface RefusedHold {
   readonly availableNanousd: bigint | null;
 }
 
-/** Says what the call could cost, what there is, and the largest output limit that would have fitted. */
+/** States what the call could cost, what is available, and the largest output limit that would fit. */
 export function refusalOfHold(
   { reason, availableNanousd }: RefusedHold,
   admission: Admission,
@@ -51,7 +51,7 @@ export function refusalOfHold(
   }
 }
 
-/** What each refusal could be answered with, besides asking for less. */
+/** The remedy for each refusal, besides a lower output limit. */
 const RAISE: Readonly<Record<string, string>> = {
   cost_ceiling: 'raise the ceiling',
   key_cap: "raise the key's cap or wait for its next window",

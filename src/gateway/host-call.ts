@@ -12,36 +12,36 @@ import type { Call } from './call.ts';
 import { frameMemoryOf } from './frame-memories.ts';
 import { TranslatedStream, translateAnswer } from './translate.ts';
 
-/** One way from the caller's wire to a host and back: the bytes that go, and how what comes is understood. */
+/** One possible call to a host: the bytes to send, and how to read the response. */
 export interface HostCall {
   readonly candidate: Candidate;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Made when it is needed: a second host is seldom asked. */
+  /** Built only when needed: a second host is seldom called. */
   body(): Buffer;
   openStream(): StreamRelay;
   spliceResponse(body: Buffer): BufferedAnswer;
-  /** A whole answer where a stream was asked for, as frames of the host's wire. */
+  /** Turns a complete response into stream frames of the host's wire, for a host that did not stream. */
   answerAsStream(body: Buffer): Buffer | null;
   readError(status: number, body: Buffer): HostError;
-  /** What the caller is told when the connection fails; absent: that a host failed, and nothing about it. */
+  /** The caller's error for a failed connection; if absent, a general one that says nothing about the host. */
   explain?(failure: Error): GatewayError;
 }
 
-/** What every hostCall of one call is made from. */
+/** What all host calls of one request are built from. */
 export interface CallContext {
   readonly call: Call;
   readonly text: JsonText;
   readonly peek: Peek;
   readonly admission: Admission;
   readonly createdS: number;
-  /** False: every frame of a stream is parsed, also those that repeat an earlier one. */
+  /** If false, every frame of a stream is parsed, even one that repeats an earlier frame. */
   readonly frameMemory: boolean;
 }
 
 /**
- * The ways to the model's hosts, in the order they should be tried. A request that no host's wire can carry is refused
- * here, by the name of the field, before any money is held.
+ * Prepares a call to each of the model's hosts, in the order to try them. If no host's wire can carry the request, it is
+ * refused here with the name of the field, before any money is held.
  */
 export function prepareHostCalls(context: CallContext, candidates: readonly Candidate[]): HostCall[] {
   let refusal: GatewayError | null = null;
@@ -65,7 +65,10 @@ export function prepareHostCalls(context: CallContext, candidates: readonly Cand
   throw refusal ?? noHost();
 }
 
-/** The same wire, or another spelling of it; a wire that needs a capability of the model is not spoken without it. */
+/**
+ * Whether the host takes the caller's wire, or the wire that it is a variant of, and the model has the capability it
+ * needs.
+ */
 function speaksOurs({ call, admission }: CallContext, { wires }: Candidate): boolean {
   const { name, spells, needs } = call.wire;
   if (needs !== undefined && !admission.model.caps.has(needs)) return false;
@@ -73,7 +76,7 @@ function speaksOurs({ call, admission }: CallContext, { wires }: Candidate): boo
   return wires.some((wire) => wire === spoken);
 }
 
-/** `afterMs` says when the next host of the model may be asked again, where that is known. */
+/** `afterMs` is the time until a host of the model may be tried again, if known. */
 export function noHost(afterMs = 0): GatewayError {
   return new GatewayError('no_healthy_host', {
     message: 'No host of this model can be called right now.',
@@ -81,7 +84,7 @@ export function noHost(afterMs = 0): GatewayError {
   });
 }
 
-/** The two wires that meet, and what each contributes. */
+/** The host's wire, and the halves that translate between it and the caller's. */
 interface HubHalves {
   readonly wire: Wire;
   readonly client: HubClient;
@@ -133,12 +136,14 @@ function sameWire(context: CallContext, candidate: Candidate): HostCall {
 
 const NO_HEADERS = {};
 
-/** The wire's own object where nothing is added to it: those that see it again need not write it again. */
+/**
+ * Returns the wire's own object if nothing is added, so that the sender can recognise it and reuse its encoded form.
+ */
 function headersOf(wires: HostCall['headers'] = NO_HEADERS, callers?: HostCall['headers']): HostCall['headers'] {
   return callers === undefined ? wires : { ...wires, ...callers };
 }
 
-/** Through the common language, both ways. */
+/** Translates request and response through the canonical form. */
 function translated(
   context: CallContext,
   candidate: Candidate,

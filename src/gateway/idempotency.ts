@@ -15,7 +15,10 @@ export const IDEMPOTENCY_HEADER = 'idempotency-key';
 
 const PRINTABLE = /^[\x20-\x7e]+$/;
 
-/** The caller's word that requests under this key are one: the same body, to the same route. Null without the header. */
+/**
+ * Reads the idempotency key, with a hash of route and body to detect reuse for another request. Null without the
+ * header.
+ */
 export function readIdempotencyMark({ headers, route, body }: Call): IdempotencyMark | null {
   const key = headers[IDEMPOTENCY_HEADER];
   if (key === undefined) return null;
@@ -28,18 +31,21 @@ export function readIdempotencyMark({ headers, route, body }: Call): Idempotency
   return { key, bodySha256: createHash('sha256').update(`${route}\n`).update(body).digest() };
 }
 
-/** What a seal is bound to: an answer opens for its account, its key and its call alone. */
+/** A sealed response can be opened only for the same account, idempotency key and call. */
 function placeOf({ caller }: Call, { key }: IdempotencyMark, callId: bigint): string[] {
   return ['idempotency', String(caller.accountId), key, String(callId)];
 }
 
-/** As it is kept, whichever way a head is handed about meanwhile. */
+/** The stored form of a response head, independent of how a head looks in memory. */
 interface KeptHead {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The answer as the store keeps it; null where it is too large, or one too many: then the key keeps only the fact. */
+/**
+ * The response as it is stored; null if it is too large or the budget is used up. Then only the fact of the call is
+ * stored.
+ */
 export function keepAnswer(
   { sealer, keptBudget }: Pick<Gateway, 'sealer' | 'keptBudget'>,
   call: Call,
@@ -49,13 +55,13 @@ export function keepAnswer(
   if (body.length > LIMITS.idempotencyAnswerBytesMax) return null;
   if (!keptBudget.take(call.caller.accountId, body.length)) return null;
   const said = readHeaderLines(lines, 0);
-  if (said === null) throw new Error('An answer to be kept has a header that is none.');
+  if (said === null) throw new Error('Stored answer has an invalid header.');
   const headers = { ...said, 'content-length': String(body.length) };
   const head = Buffer.from(`${JSON.stringify({ status, headers } satisfies KeptHead)}\n`);
   return sealer.seal(Buffer.concat([head, body]), placeOf(call, mark, call.id));
 }
 
-/** What the call that has the key was answered; throws why there is nothing to give again. */
+/** The stored response of the call that used this key first; throws if there is none to send. */
 export function answerAgain(sealer: Sealer, call: Call, mark: IdempotencyMark, repeat: Repeat): WholeAnswer {
   if (repeat.state !== 'finished') throw refusalOfRepeat(repeat.state);
   const plain = repeat.kept === null ? null : sealer.open(repeat.kept, placeOf(call, mark, repeat.callId));
@@ -63,11 +69,13 @@ export function answerAgain(sealer: Sealer, call: Call, mark: IdempotencyMark, r
   const receipt = formatId('req_', repeat.callId);
   throw new GatewayError('idempotency_finished', {
     param: IDEMPOTENCY_HEADER,
-    message: `The call with this key is finished, and its answer was not kept, as those of streams and large ones are not; GET /v1/receipts/${receipt} says how it ended and what it cost. Use a new key to call again.`,
+    message: `The call with this key is finished, but its response was not stored: streams and large responses are not. GET /v1/receipts/${receipt} says how it ended and what it cost. Use a new key to call again.`,
   });
 }
 
-/** A call that cannot be served now, for no fault of its own, may have been answered before: then it gets that answer. */
+/**
+ * For a call that fails with a 5xx error: returns the response stored under its idempotency key, or throws the error.
+ */
 export async function answerInstead({ ledger, sealer }: Gateway, call: Call, refusal: unknown): Promise<WholeAnswer> {
   if (!(refusal instanceof GatewayError) || refusal.status < 500) throw refusal;
   const idempotency = readIdempotencyMark(call);
@@ -78,7 +86,7 @@ export async function answerInstead({ ledger, sealer }: Gateway, call: Call, ref
   return answerAgain(sealer, call, idempotency, repeat);
 }
 
-/** The head stands on a line of its own, before the body. */
+/** The stored form is the head as one line of JSON, then the body. */
 function readKept(plain: Uint8Array): WholeAnswer {
   const headEnd = plain.indexOf(0x0a);
   const { status, headers } = tryParseJson(Buffer.from(plain.subarray(0, headEnd)).toString()) as KeptHead;
@@ -93,7 +101,7 @@ function refusalOfRepeat(state: Exclude<Repeat['state'], 'finished'>): GatewayEr
     case 'running':
       return new GatewayError('idempotency_in_progress', {
         param,
-        message: 'The call with this key is still running; nothing more was charged. Ask again shortly.',
+        message: 'The call with this key is still running; nothing more was charged. Try again shortly.',
         retryAfterS: 1,
       });
     case 'mismatch':
@@ -106,7 +114,7 @@ function refusalOfRepeat(state: Exclude<Repeat['state'], 'finished'>): GatewayEr
       return new GatewayError('idempotency_outcome_unknown', {
         param,
         message:
-          'The call with this key was broken off, and its outcome is unknown; nothing was charged. Use a new key to call again.',
+          'The call with this key was interrupted, and its outcome is unknown; nothing was charged. Use a new key to call again.',
       });
   }
 }

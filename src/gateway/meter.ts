@@ -7,7 +7,7 @@ import { estimateTokens } from '../money/estimate-tokens.ts';
 import type { Price } from '../money/price.ts';
 import type { Outcome } from './outcome.ts';
 
-/** What happened, and what was agreed when the hold was taken: the price, the bounds, the amount. */
+/** The outcome of a call, with the price, bounds and amount of its hold. */
 export interface MeterInput {
   readonly outcome: Outcome;
   readonly stream: boolean;
@@ -15,20 +15,20 @@ export interface MeterInput {
   readonly heldNanousd: bigint;
   readonly inputBound: number;
   readonly outputBound: number;
-  /** A fair guess at the input, for hosts that give no count. */
+  /** An estimate of the input, for hosts that report no usage. */
   readonly inputEstimateTokens: number;
 }
 
 /** Why the operator may have to pay a host more than the caller was charged. */
 export const LOSS_REASONS = [
   'host_reported_more_than_bound',
-  /** The host's counts were no counts: its bill is unknown, and an alarm is due. */
+  /** The host reported invalid counts, so its bill is unknown. Worth an alert. */
   'host_usage_unusable',
-  /** The caller got nothing and pays nothing, but a host may have worked. */
+  /** The caller got nothing and pays nothing, but a host may bill its work. */
   'host_may_bill_uncharged_work',
-  /** One host's answer was charged, but another had been asked before it and may have worked too. */
+  /** One host's response was charged, but another host that failed before it may bill too. */
   'host_may_bill_failed_attempt',
-  /** A kept connection closed before the answer and the request was sent again: the host may have worked twice. */
+  /** A reused connection closed before the response and the request was sent again: the host may bill both. */
   'host_may_bill_repeated_request',
 ] as const;
 export type LossReason = (typeof LOSS_REASONS)[number];
@@ -45,7 +45,7 @@ const ZERO_COMPONENTS: CostComponents = {
   outputNanousd: 0n,
 };
 
-/** Hosts answer so instead of working, and bill nothing for it. */
+/** Errors that a host sends instead of doing work. It does not bill them. */
 const HOST_DID_NOT_WORK: ReadonlySet<ErrorName> = new Set([
   'host_refused_request',
   'host_context_length_exceeded',
@@ -53,13 +53,13 @@ const HOST_DID_NOT_WORK: ReadonlySet<ErrorName> = new Set([
   'overloaded',
 ]);
 
-/** Turns what a relay saw into what the caller pays, by the table of docs/endings.md; never more than the hold. */
+/** Computes what the caller pays for an outcome, by the table in docs/endings.md. Never more than the hold. */
 export function meter(input: MeterInput): Settlement {
   const { ended, httpStatus, host, attempts, tries = null } = input.outcome;
   const reading = withUsableCounts(input.outcome.usage);
   const charge = isCharged(input) ? withEarlierWork(input, chargeFor(input, reading)) : chargeNothing(input, reading);
   const { usageSource, usage, components, costNanousd, lossNanousd, lossReason } = charge;
-  // Named one by one: copying an object into another takes longer, and every call pays for it.
+  // Written out member by member: spreading is slower, and this runs for every call.
   return {
     ended,
     httpStatus,
@@ -105,7 +105,10 @@ function chargeFor(input: MeterInput, reading: UsageReading): Charge {
   return { usageSource, usage, components, costNanousd, lossNanousd, lossReason };
 }
 
-/** The caller pays for one answer; what hosts may bill for earlier or repeated requests is lost, up to the hold for each. */
+/**
+ * The caller pays for one response. What hosts may bill for earlier or repeated requests is a loss, up to the hold for
+ * each.
+ */
 function withEarlierWork({ outcome, heldNanousd }: MeterInput, charge: Charge): Charge {
   const { billableTries = 0, repeats = 0 } = outcome;
   const earlierNanousd = heldNanousd * BigInt(billableTries + repeats);
@@ -115,7 +118,7 @@ function withEarlierWork({ outcome, heldNanousd }: MeterInput, charge: Charge): 
   return { ...charge, ...lossOf(lossReason, charge.lossNanousd + earlierNanousd) };
 }
 
-/** Estimates stay within the bounds of the hold: only a host's own counts can be more than was agreed. */
+/** Estimates stay within the bounds of the hold. Only a host's own counts can exceed them. */
 function billedUsage(input: MeterInput, reading: UsageReading): Usage {
   if (reading.state === 'reported') return reading.usage;
   const outputTokens = Math.min(estimateTokens(input.outcome.relayedBytes), input.outputBound);
@@ -135,12 +138,12 @@ function chargeNothing(input: MeterInput, reading: UsageReading): Charge {
   return { usageSource: 'none', usage: null, components: ZERO_COMPONENTS, costNanousd: 0n, ...loss };
 }
 
-/** A host that refused to work, or was never reached, bills nothing. */
+/** A host that refused the request, or was never reached, bills nothing. */
 export function hostMayBill({ error, turnedAway }: Pick<Outcome, 'error' | 'turnedAway'>): boolean {
   return turnedAway !== true && !(error !== null && HOST_DID_NOT_WORK.has(error.kind));
 }
 
-/** Every attempt can cost up to the hold; only of the last one may the host's own count be known. */
+/** Every attempt can cost up to the hold. Only the last one may have a count from the host. */
 function unchargedWork(input: MeterInput, reading: UsageReading): Loss {
   const { outcome, heldNanousd } = input;
   const lastMayBill = outcome.attempts > 0 && hostMayBill(outcome);
@@ -165,13 +168,13 @@ function hasDefect(reading: UsageReading): boolean {
   return reading.state === 'missing' && reading.defect !== undefined;
 }
 
-/** The last gate before money: counts that nobody can bill are no counts, whoever let them through. */
+/** The last check before billing: usage with invalid counts is treated as missing. */
 function withUsableCounts(reading: UsageReading): UsageReading {
   if (reading.state === 'missing' || areCounts(reading.usage)) return reading;
   return { state: 'missing', defect: 'counts that are not whole numbers from zero up' };
 }
 
-/** Named one by one: a list of them would be made for every call. */
+/** Written out: an array would be allocated for every call. */
 function areCounts(usage: Usage): boolean {
   return (
     isCount(usage.freshTokens) &&

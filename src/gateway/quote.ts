@@ -13,17 +13,17 @@ import { refusalOfHold } from './hold-refusal.ts';
 import { readBody } from './read-call.ts';
 import { FREE_LINES } from './receipt-headers.ts';
 import { identityLines, refuse } from './refuse.ts';
-import { type Admitted, countedCloser, understand } from './understand.ts';
+import { type Admitted, understand, withExactCount } from './understand.ts';
 
-/** A billed route, by any of the spellings that callers may give of its path. */
+/** A billed route. The map of routes has an entry for every accepted form of its path. */
 export interface QuotableRoute {
   readonly route: string;
   readonly wire: Wire;
 }
 
 /**
- * What a call could cost at most, and whether the money is there: the same reading, admission and worst case as the
- * call itself goes through, and then no hold. Its refusals are the call's own.
+ * Answers what a call could cost at most and whether the money is available. It runs the same checks as the call, with
+ * the same errors, but takes no hold.
  */
 export async function quote(
   gateway: Gateway,
@@ -36,7 +36,7 @@ export async function quote(
   try {
     asked = callToQuote(call, readBody(call.body), routes);
     const admitted = await understand(gateway, asked, record);
-    giveQuote(await closestQuote(gateway, admitted), call, record, sink);
+    sendQuote(await lowestQuote(gateway, admitted), call, record, sink);
   } catch (error) {
     refuse(asked, record, sink, error);
   }
@@ -44,23 +44,23 @@ export async function quote(
   gateway.observe(record);
 }
 
-/** As the call does it: where the bound made of bytes is too dear, the text is counted. */
-async function closestQuote(gateway: Gateway, admitted: Admitted): Promise<Quote> {
+/** Counts the tokens if the bound by bytes does not fit, as the call does. */
+async function lowestQuote(gateway: Gateway, admitted: Admitted): Promise<Quote> {
   const answer = await quoteOf(gateway, admitted);
-  const closer = isTooDear(answer) ? await countedCloser(gateway, admitted) : null;
-  return closer === null ? answer : quoteOf(gateway, closer);
+  const counted = exceedsMoney(answer) ? await withExactCount(gateway, admitted) : null;
+  return counted === null ? answer : quoteOf(gateway, counted);
 }
 
 const MEMBERS = ['path', 'body'];
 
-/** The call that is asked about, with its body byte for byte: bounds are made of bytes. */
+/** The call to quote. Its body is kept byte for byte, because the bounds depend on its bytes. */
 function callToQuote(call: Call, text: JsonText, routes: ReadonlyMap<string, QuotableRoute>): Call {
   const value = typeof text.value === 'object' && text.value !== null ? (text.value as Record<string, unknown>) : {};
-  const stranger = Object.keys(value).find((name) => !MEMBERS.includes(name));
-  if (stranger !== undefined) {
+  const unknown = Object.keys(value).find((name) => !MEMBERS.includes(name));
+  if (unknown !== undefined) {
     throw new GatewayError('unsupported_parameter', {
-      param: stranger,
-      message: `\`${stranger.slice(0, 100)}\` is not known here: a quote takes \`path\` and \`body\`.`,
+      param: unknown,
+      message: `\`${unknown.slice(0, 100)}\` is not known: a quote takes \`path\` and \`body\`.`,
     });
   }
   for (const param of MEMBERS) {
@@ -120,11 +120,11 @@ function fitsMoney({ unlimited, available_nanousd, key }: BalanceView, worstNano
   };
 }
 
-function isTooDear({ fits }: Quote): boolean {
+function exceedsMoney({ fits }: Quote): boolean {
   return !(fits.ceiling && fits.cap && fits.balance);
 }
 
-function giveQuote(answer: Quote, call: Call, record: ExchangeRecord, sink: ClientSink): void {
+function sendQuote(answer: Quote, call: Call, record: ExchangeRecord, sink: ClientSink): void {
   record.status = 200;
   record.ended = 'complete';
   if (sink.gone) return;

@@ -12,7 +12,7 @@ const BODY_LIMITS = {
   keyBytesMax: LIMITS.jsonKeyBytesMax,
 };
 
-/** A body that two readers could understand differently is refused: one model could be priced and another run. */
+/** Refuses a body that two parsers could read differently: one model could be priced and another run. */
 export function readBody(body: Buffer): JsonText {
   try {
     return scanJson(body, BODY_LIMITS);
@@ -23,7 +23,7 @@ export function readBody(body: Buffer): JsonText {
   }
 }
 
-/** The model a body names, for the headers of a refusal; whether it may is for the wire to say. */
+/** The model that a body names, for the headers of a refusal. The wire validates it later. */
 export function readModelName({ value }: JsonText): string | null {
   const model = typeof value === 'object' && value !== null && 'model' in value ? value.model : null;
   return typeof model === 'string' && model.length <= LIMITS.modelIdCharsMax ? model : null;

@@ -5,7 +5,7 @@ export interface SettledCost {
   readonly components: CostComponents | null;
 }
 
-/** The cost headers of a buffered answer; without components their header is absent, which means unknown, never zero. */
+/** The cost headers of a buffered response. If the components are unknown, their header is absent. */
 export function receiptLines({ costNanousd, components }: SettledCost): string {
   const cost = `x-gateway-cost-nanousd: ${costNanousd}\r\n`;
   if (components === null) return cost;
@@ -13,5 +13,5 @@ export function receiptLines({ costNanousd, components }: SettledCost): string {
   return `${cost}x-gateway-cost-components-nanousd: fresh=${freshNanousd},cache_write=${cacheWriteNanousd},cache_read=${cacheReadNanousd},output=${outputNanousd}\r\n`;
 }
 
-/** Of what nobody is ever charged for. */
+/** For requests that are always free. */
 export const FREE_LINES = receiptLines({ costNanousd: 0n, components: null });

@@ -7,7 +7,7 @@ import type { ClientSink } from './client-sink.ts';
 import type { ExchangeRecord } from './exchange-record.ts';
 import { receiptLines, type SettledCost } from './receipt-headers.ts';
 
-/** Header lines with the ids every answer carries, refusals too, and the models as far as they are known. */
+/** Header lines with the request id and the models, if known. Every response has them, errors too. */
 export function identityLines(requestId: string, requested: string | null, effective: string | null): string {
   const ids = `x-gateway-request-id: ${requestId}\r\nrequest-id: ${requestId}\r\nx-request-id: ${requestId}\r\n`;
   return ids + modelLine('requested', requested) + modelLine('effective', effective);
@@ -17,12 +17,12 @@ function modelLine(which: string, model: string | null): string {
   return model !== null && isHeaderText(model) ? `x-gateway-${which}-model: ${model}\r\n` : '';
 }
 
-/** A model's name comes from the caller's JSON or the operator's config and may hold what no header can. */
+/** A model's name comes from JSON and may contain characters that are not allowed in a header. */
 function isHeaderText(text: string): boolean {
   return /^[\x20-\x7e]+$/.test(text);
 }
 
-/** Header lines that tell a client how to take an error. */
+/** Header lines that tell a client how to handle an error. */
 export function errorLines(error: GatewayError): string {
   let lines = 'content-type: application/json; charset=utf-8\r\n';
   if (error.mustNotRetry) lines += MUST_NOT_RETRY;
@@ -34,8 +34,8 @@ export function errorLines(error: GatewayError): string {
 const MUST_NOT_RETRY = 'x-should-retry: false\r\n';
 
 /**
- * Answers with an error instead of a model's words. Without a settlement nothing was charged, and the answer says so;
- * null means that nobody knows, and the answer says nothing.
+ * Sends an error. By default it says that nothing was charged. If `settlement` is null, the cost is unknown, and the
+ * error says nothing about it.
  */
 export function refuse(
   call: Call,
@@ -68,12 +68,12 @@ export function refuse(
 
 const NOTHING_CHARGED: SettledCost = { costNanousd: 0n, components: null };
 
-/** What is no error of ours is a fault in this program: the caller learns that it happened, the log learns what. */
+/** Any other error is a defect in the gateway: the caller gets a general message, and the log gets the details. */
 export function asGatewayError(cause: unknown, charged = false): GatewayError {
   if (cause instanceof GatewayError) return cause;
   if (cause instanceof StoreUnavailable) {
     const message = charged
-      ? 'The call has ended, but the ledger could not be written in time, so its answer is not given. The receipt will say whether anything was charged.'
+      ? 'The call has ended, but the ledger could not be written in time, so the response is withheld. The receipt will show whether anything was charged.'
       : 'The ledger cannot be written right now, so no call is admitted; nothing was charged. Try again.';
     return new GatewayError('store_unavailable', { message, retryAfterS: 1 });
   }

@@ -3,15 +3,15 @@ import { GatewayError } from '../canonical/errors.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { CatalogModel } from '../catalog/model.ts';
 
-/** What the name in a request leads to. The catalog is asked first: a deployment of the same name stands behind it. */
+/** What a model name in a request stands for. The catalog comes before deployments of the same name. */
 export type Resolution =
   | { readonly kind: 'model'; readonly model: CatalogModel }
-  /** The caller leaves the choice to the service: of these, which may be none. */
+  /** The caller leaves the choice to the gateway, among these models. The list may be empty. */
   | { readonly kind: 'choice'; readonly among: readonly CatalogModel[] }
-  /** No name of the catalog, so perhaps a deployment of the caller's own; the refusal is for when it is none. */
+  /** Not in the catalog, so perhaps the caller's own deployment; `refusal` is for when there is none. */
   | { readonly kind: 'unknown'; readonly refusal: GatewayError };
 
-/** Throws for a name that the catalog knows but this caller cannot have. `serves` says whether a model is of this route. */
+/** Throws for a name in the catalog that this caller may not use. `serves` tells whether a model serves this route. */
 export function resolve(
   catalog: Catalog,
   caller: Caller,
@@ -30,7 +30,7 @@ export function resolve(
   return { kind: 'unknown', refusal: notServed(requested) };
 }
 
-/** The one model a name leads to, for routes where nothing is chosen and no deployment is called. */
+/** The one model that a name stands for, on routes without automatic choice and without deployments. */
 export function resolveModel(catalog: Catalog, caller: Caller, requested: string): CatalogModel {
   const resolution = resolve(catalog, caller, requested);
   if (resolution.kind === 'model') return resolution.model;
@@ -45,14 +45,14 @@ function choiceFor(catalog: Catalog, caller: Caller): Resolution {
   return { kind: 'choice', among: catalog.choices().filter((model) => mayUse(caller, model)) };
 }
 
-/** The operator's word, on routes of that model and for keys that may use it; everywhere else the choice is open. */
+/** The operator's default model, if it serves this route and the key may use it; else the gateway chooses. */
 function defaultFor(catalog: Catalog, caller: Caller, serves: (model: CatalogModel) => boolean): Resolution {
   const model = catalog.defaultModel();
   if (model === null || !mayUse(caller, model) || !serves(model)) return choiceFor(catalog, caller);
   return { kind: 'model', model };
 }
 
-/** Spellings by which another gateway's users choose a host or a plugin through the model's name. */
+/** Suffixes with which users of another gateway choose a host or a plugin. */
 const HOST_SUFFIX = /:(online|nitro|floor|free|exacto)$/;
 
 function refuseSuffix(requested: string): void {

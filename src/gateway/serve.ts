@@ -21,17 +21,17 @@ import { relayBuffered } from './relay/buffered.ts';
 import { relayStreamed } from './relay/streamed.ts';
 import type { Admitted } from './understand.ts';
 
-/** What serving a call came to: the last attempt, and how it was reached. */
+/** The result of serving a call: its last attempt, and how many there were. */
 export type Served = AttemptResult & Outcome;
 
-/** One attempt that is over. */
+/** One finished attempt. */
 interface Tried extends HostTry {
   readonly result: AttemptResult;
 }
 
 /**
- * Asks the model's hosts in their order until one answers. Another is asked only while nothing has left for the
- * client: the second freely, the third within the budget of such retries, and never more.
+ * Tries the model's hosts in order until one answers. Another host is tried only while nothing was sent to the client:
+ * the second always, the third within the retry budget, and never more.
  */
 export async function serve(gateway: Gateway, admitted: Admitted, sink: ClientSink): Promise<Served> {
   if (sink.gone) return { ...NEVER_ASKED, host: null, attempts: 0 };
@@ -48,7 +48,7 @@ export async function serve(gateway: Gateway, admitted: Admitted, sink: ClientSi
   }
 }
 
-/** The next host that is still well; the last one whatever became of it since it was chosen. */
+/** The next host that is still usable. The last one is tried in any case. */
 function takeNext(waiting: HostCall[], { clock }: Gateway): HostCall | null {
   if (waiting.length < 2) return waiting.pop() ?? null;
   const nowMs = clock.monotonicMs();
@@ -61,7 +61,7 @@ function mayRetry({ health }: Gateway, attempts: number): boolean {
   return attempts === 1 || health.retries.spend();
 }
 
-/** What the call came to is what its last attempt came to, and how often we tried. */
+/** The result of the last attempt, with the number of attempts. */
 function servedBy(tried: readonly Tried[]): Served {
   const last = tried.at(-1);
   if (last === undefined) return { ...NEVER_ASKED, ...failure('failed', noHost()), host: null, attempts: 0 };
@@ -78,7 +78,7 @@ function servedBy(tried: readonly Tried[]): Served {
   };
 }
 
-/** Only if every host said so is the call told that hosts are at their rate limit. */
+/** Whether hosts failed for different reasons: the caller gets a rate-limit error only if every host sent one. */
 function isMixedFailure(tried: readonly Tried[]): boolean {
   const isLimit = ({ result }: Tried): boolean => result.error?.kind === 'rate_limit_exceeded';
   return tried.at(-1)!.result.retryable && isLimit(tried.at(-1)!) && !tried.every(isLimit);
@@ -88,7 +88,7 @@ function failure(ended: AttemptResult['ended'], error: NonNullable<AttemptResult
   return { ended, httpStatus: error.status, error };
 }
 
-/** The client left while its hold was being taken, or no host is left: none is asked. */
+/** The client left during the hold, or no host is left: no host is called. */
 const NEVER_ASKED: AttemptResult = {
   ended: 'client_gone',
   httpStatus: CLIENT_GONE_STATUS,
@@ -126,7 +126,7 @@ function attempt(gateway: Gateway, admitted: Admitted, hostCall: HostCall, sink:
   return (peek.stream ? relayStreamed(terms) : relayBuffered(terms)).then(ends, fails);
 }
 
-/** Whether another host of the model could take over; asked only when one is about to be ejected. */
+/** Whether another host of the model could take over. Called only when a host is about to be ejected. */
 function hasSpare({ hosts, clock }: Gateway, { admission }: Admitted, candidate: Candidate): boolean {
   const nowMs = clock.monotonicMs();
   return hosts()
@@ -134,7 +134,10 @@ function hasSpare({ hosts, clock }: Gateway, { admission }: Admitted, candidate:
     .some((other) => other.host !== candidate.host && isUsable(other, nowMs));
 }
 
-/** A host that counts more than the call could use costs the operator the difference; one that goes on so is set aside. */
+/**
+ * A host that reports more tokens than the call could use costs the operator the difference. If it repeats, it is
+ * ejected.
+ */
 export function noteOverrun(gateway: Gateway, admitted: Admitted, { host }: Served): void {
   const candidate = admitted.hostCalls.find((hostCall) => hostCall.candidate.host.row.name === host)?.candidate;
   if (candidate === undefined) return;

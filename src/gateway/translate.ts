@@ -38,7 +38,7 @@ export class TranslatedStream implements StreamRelay {
     return this.#finished || this.error !== null;
   }
 
-  /** Asked when the host has ended its body: the reader says whether the answer was whole. */
+  /** Read when the host has ended its body: the reader knows whether the response was complete. */
   get mayEndHere(): boolean {
     if (!this.terminal) this.#reader.end();
     return this.#finished;
@@ -53,7 +53,7 @@ export class TranslatedStream implements StreamRelay {
     return written;
   }
 
-  /** What the last events wrote waits for the settlement with the rest. */
+  /** The output of the last events is withheld until the settlement. */
   closing(bill: Bill): string {
     return this.#written + this.#writer.closing(bill);
   }
@@ -70,7 +70,7 @@ export class TranslatedStream implements StreamRelay {
     this.#written += this.#writer.event(event);
   }
 
-  /** A trace the caller does not want is left out whole. */
+  /** Leaves reasoning blocks out entirely if the caller does not want them. */
   #isHidden(event: CanonicalEvent): boolean {
     if (!this.#hideReasoning) return false;
     if (event.kind === 'block-start') this.#hidden = event.block.kind === 'reasoning';
@@ -80,7 +80,7 @@ export class TranslatedStream implements StreamRelay {
   }
 }
 
-/** Everything the model made counts: its words, the names of what it calls, the seals of its thoughts. */
+/** Counts all of the model's output: text, names of tool calls, reasoning signatures. */
 function modelBytes(event: CanonicalEvent): number {
   if (event.kind === 'block-delta') return Buffer.byteLength(event.text);
   if (event.kind === 'block-start') return event.block.kind === 'tool-call' ? Buffer.byteLength(event.block.name) : 0;
@@ -88,7 +88,7 @@ function modelBytes(event: CanonicalEvent): number {
   return 0;
 }
 
-/** A whole answer of one wire as the answer of another. */
+/** Translates a complete response from one wire to another. */
 export function translateAnswer(
   body: Buffer,
   client: HubClient,
@@ -99,7 +99,7 @@ export function translateAnswer(
   const fold = new AnswerFold();
   upstream.readResponse(body, quirks, inOrder(fold.event));
   const whole = fold.answer();
-  if (whole === null) throw new HostAnswerBroken('The host answered with something that has no end.');
+  if (whole === null) throw new HostAnswerBroken('The response of the host is incomplete.');
   const blocks = terms.hideReasoning ? whole.blocks.filter(({ head }) => head.kind !== 'reasoning') : whole.blocks;
   const relayedBytes = blocks.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
   return {

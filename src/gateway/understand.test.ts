@@ -3,7 +3,7 @@ import { ask, type Body, GatewayFixture } from '../../test/gateway-fixture.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import type { KeyRow } from '../store/store.ts';
 import { openRecord } from './exchange-record.ts';
-import { type Admitted, countedCloser, understand } from './understand.ts';
+import { type Admitted, understand, withExactCount } from './understand.ts';
 
 let fixture: GatewayFixture;
 
@@ -111,17 +111,17 @@ describe('understand refuses', () => {
   });
 });
 
-describe('a closer count', () => {
+describe('an exact count', () => {
   test('lowers the worst case where the tokenizer finds fewer tokens than bytes', async () => {
     fixture = await GatewayFixture.open({ counted: 100 });
     const admitted = await understood(ask({ messages: [{ role: 'user', content: 'word '.repeat(100) }] }));
-    const closer = await countedCloser(fixture.gateway, admitted);
-    expect(closer!.admission.worstNanousd).toBeLessThan(admitted.admission.worstNanousd);
-    expect(closer!.admission.inputBound).toBeGreaterThanOrEqual(100);
+    const counted = await withExactCount(fixture.gateway, admitted);
+    expect(counted!.admission.worstNanousd).toBeLessThan(admitted.admission.worstNanousd);
+    expect(counted!.admission.inputBound).toBeGreaterThanOrEqual(100);
   });
 
   test('is null where the model has no tokenizer, or the tokenizer cannot count', async () => {
-    expect(await countedCloser(fixture.gateway, await understood())).toBeNull();
-    expect(await countedCloser(fixture.gateway, await understood(ask({ model: 'raft' })))).toBeNull();
+    expect(await withExactCount(fixture.gateway, await understood())).toBeNull();
+    expect(await withExactCount(fixture.gateway, await understood(ask({ model: 'raft' })))).toBeNull();
   });
 });

@@ -16,13 +16,13 @@ import { readIdempotencyMark } from './idempotency.ts';
 import { readBody, readCeiling, readModelName } from './read-call.ts';
 import { resolve } from './resolve.ts';
 
-/** A call with everything that was found out about it on the way in. */
+/** A call with the results of all checks before the hold. */
 export interface Admitted {
   readonly call: Call;
   readonly text: JsonText;
   readonly peek: Peek;
   readonly admission: Admission;
-  /** The ways to the model's hosts; at least one. */
+  /** The calls to the model's hosts, at least one, in the order to try them. */
   readonly hostCalls: readonly HostCall[];
   readonly prices: PricedCatalog;
   readonly ceilingNanousd: bigint | null;
@@ -33,8 +33,8 @@ export interface Admitted {
 }
 
 /**
- * Reads the body once, names the model, checks it, and knows the worst case; nothing has cost anything yet. Only a count
- * or a caller's own deployment takes a while: who need not wait for them does not.
+ * Parses the body once, resolves the model, checks the request and computes the worst case. Nothing is charged yet. It
+ * returns a promise only for token counts and for callers' own deployments; other calls do not wait.
  */
 export function understand(gateway: Gateway, call: Call, record: ExchangeRecord): Admitted | Promise<Admitted> {
   const text = readBody(call.body);
@@ -72,8 +72,8 @@ function counterFor(gateway: Gateway, call: Call, text: JsonText): TextCounter {
   return (encoding) => gateway.countTokens.count(encoding, call.wire.client.texts(text.value));
 }
 
-/** For a call that the bound made of bytes was too dear for: the same on an exact count, if that is less; else null. */
-export async function countedCloser(gateway: Gateway, admitted: Admitted): Promise<Admitted | null> {
+/** For a call whose bound by bytes did not fit: the same call with an exact count; null if that is not lower. */
+export async function withExactCount(gateway: Gateway, admitted: Admitted): Promise<Admitted | null> {
   const { call, text, peek, admission } = admitted;
   const counted = await admitByCount(admission, peek, counterFor(gateway, call, text));
   if (counted === null || counted.worstNanousd >= admission.worstNanousd) return null;

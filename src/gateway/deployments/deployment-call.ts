@@ -9,7 +9,7 @@ import type { CallContext, HostCall } from '../host-call.ts';
 import { VerbatimStream, withoutDefect } from './deployment-stream.ts';
 import type { Deployment } from './deployment-target.ts';
 
-/** The way to a caller's own deployment: the caller's bytes go as they are, and the provider's come back so. */
+/** The call to a caller's own deployment. Request and response bytes pass through unchanged. */
 export function deploymentCall(context: CallContext, deployment: Deployment): HostCall {
   const { call, text, peek } = context;
   const { name, resource } = deployment;
@@ -68,7 +68,10 @@ function candidateOf({ name, resource }: Deployment): Candidate {
   };
 }
 
-/** The provider in the place of a host: in receipts it is the host; a caller who hangs up no longer wants to pay it. */
+/**
+ * Describes the provider as a host, for receipts. It is cancelled when the caller disconnects, since the caller pays
+ * for it.
+ */
 function rowOf({ slug, wires }: Deployment['resource']['provider']): HostRow {
   return {
     name: slug,
@@ -85,7 +88,7 @@ function rowOf({ slug, wires }: Deployment['resource']['provider']): HostRow {
   };
 }
 
-/** The provider's bytes; only in its usage our own cost is said, which is nothing. */
+/** Keeps the provider's bytes and only adds our cost, which is zero, to the usage. */
 function spliceResponse({ call }: CallContext, terms: RelayTerms, body: Buffer): BufferedAnswer {
   const text = parseObject(body);
   const seen = tryReading(() => call.wire.relay.spliceResponse(body, terms));
@@ -101,7 +104,7 @@ function spliceResponse({ call }: CallContext, terms: RelayTerms, body: Buffer):
   };
 }
 
-/** Answers that the wire's own rules would not take are the provider's to give, as long as they are JSON. */
+/** A response that breaks the wire's rules is still passed on, as long as it is JSON. */
 function tryReading(read: () => BufferedAnswer): BufferedAnswer | null {
   try {
     return read();
@@ -116,14 +119,14 @@ function parseObject(body: Buffer): JsonText {
     const text = readJson(body);
     if (isObject(text.value)) return text;
   } catch {
-    // Told below, like everything that is no answer.
+    // Reported below, like every other invalid response.
   }
-  throw new HostAnswerBroken('The provider answered with something that is no JSON object.');
+  throw new HostAnswerBroken('The provider sent a response that is not a JSON object.');
 }
 
 /**
- * The provider's own error, as it is; but for a key that it refuses, which is the stored row's failure. Of the kind that
- * no other host is asked for, and nobody's alarm; what it says is between it and the caller, and not for our log.
+ * Passes the provider's own error on unchanged, except for a refused key, which is reported as a failure of the stored
+ * key. The kind `request` prevents a retry and an alarm. The error's text is left out of our log.
  */
 function callersOwn(error: HostError, status: number, body: Buffer | null, { resource }: Deployment): HostError {
   const forCaller = errorForCaller(error.message, status, body, resource);
@@ -138,20 +141,20 @@ function errorForCaller(
 ): GatewayError {
   if (status === 401 || status === 403) {
     return new GatewayError('provider_key_failed', {
-      message: `The provider "${provider.slug}" refused the stored key (${status}). Store a good one with PUT /v1/keys/${provider.slug}.`,
+      message: `The provider "${provider.slug}" refused the stored key (${status}). Store a valid key with PUT /v1/keys/${provider.slug}.`,
     });
   }
   const said = hideKey(message) || `The provider "${provider.slug}" answered with status ${status}.`;
   const own = body === null ? null : jsonText(body);
   return new GatewayError('host_refused_request', {
     message: said,
-    // What lies beyond is no status that a client could know.
+    // Clients do not know statuses above 599.
     status: status > 599 ? 502 : status,
     ...(own === null ? {} : { body: hideKey(own) }),
   });
 }
 
-/** An error page for people is not passed on to programs. */
+/** An HTML error page is not passed on. */
 function jsonText(body: Buffer): string | null {
   if (body.length > LIMITS.hostErrorBytesMax) return null;
   const text = body.toString('utf8');

@@ -6,19 +6,19 @@ import type { PassedFrames } from '../../wires/frames/passed-frames.ts';
 import type { HostError, StreamRelay } from '../../wires/wire.ts';
 
 export interface VerbatimTerms {
-  /** The wire's own reader of such streams; what it would write is not asked for. */
+  /** The wire's reader for such streams. Only what it reads is used, not what it writes. */
   readonly reader: StreamRelay;
-  /** What the caller is told of an error inside the stream. */
+  /** Turns an error inside the stream into the one that the caller gets. */
   asCallersOwn(error: HostError): HostError;
-  /** An error of ours, where the provider has said none. */
+  /** Writes an error of ours, if the provider sent none. */
   writeError(error: GatewayError): string;
-  /** A provider may quote the key it was called with. */
+  /** Removes the provider's key from its text: providers sometimes quote it. */
   hideKey(text: string): string;
 }
 
 /**
- * The stream of a caller's own deployment: every frame as the provider wrote it. It is read only to know its usage and
- * its end, for the last frame waits, like any host's, until the call is settled.
+ * The stream of a caller's own deployment: every frame as the provider wrote it. It is parsed only to find its usage and
+ * its end, because the last frame is withheld until the call is settled.
  */
 export class VerbatimStream implements StreamRelay {
   readonly #terms: VerbatimTerms;
@@ -37,7 +37,7 @@ export class VerbatimStream implements StreamRelay {
   frame(frame: SseFrame): Buffer | null {
     const { reader } = this.#terms;
     reader.frame(frame);
-    // Nothing is said by a comment, and the client's head should not leave for it.
+    // A comment has no content, and must not cause the client's response head to be sent.
     if (frame.data === null) return null;
     if (!reader.terminal) return frame.raw;
     this.#saidError ||= reader.error !== null && isObject(tryParseJson(frame.data));
@@ -66,7 +66,7 @@ export class VerbatimStream implements StreamRelay {
     return this.#terms.reader.mayEndHere;
   }
 
-  /** Where the provider ended without a terminator, none is made up for it. */
+  /** If the provider sent no terminator, none is added. */
   closing(): string {
     return this.#terms.hideKey(Buffer.concat(this.#lastWords).toString('utf8'));
   }
@@ -77,7 +77,7 @@ export class VerbatimStream implements StreamRelay {
   }
 }
 
-/** What the provider counts is between it and the caller: counts that are none are no alarm of ours. */
+/** The caller pays the provider, so invalid counts raise no alarm here. */
 export function withoutDefect(reading: UsageReading): UsageReading {
   return reading.state === 'missing' ? MISSING_USAGE : reading;
 }

@@ -17,11 +17,11 @@ import type { Deployment } from './deployment-target.ts';
 interface Asked {
   readonly provider: ProviderRow;
   readonly name: string;
-  /** Spelled `cloud/<name>`, so that nothing else can be meant. */
+  /** Written as `cloud/<name>`, which can only mean a deployment. */
   readonly isExplicit: boolean;
 }
 
-/** Takes a name that the catalog does not know for a deployment of the caller's own; the refusal is for when it is none. */
+/** Treats a name that is not in the catalog as the caller's own deployment; throws `refusal` if the caller has none. */
 export async function admitDeployment(
   custody: Pick<Custody, 'open'>,
   context: Omit<CallContext, 'admission'>,
@@ -52,14 +52,14 @@ async function findDeployment(
 
 function readName(requested: string): Asked | null {
   const slash = requested.indexOf('/');
-  // Of several providers the first would have the bare names; there is one.
+  // A name without a provider means the first provider; there is only one so far.
   if (slash === -1) return { provider: PROVIDER_ROWS[0]!, name: requested, isExplicit: false };
   const provider = PROVIDER_ROWS.find(({ slug }) => slug === requested.slice(0, slash));
   const name = requested.slice(slash + 1);
   return provider === undefined || name === '' ? null : { provider, name, isExplicit: true };
 }
 
-/** A key that is restricted to models may use a deployment only if its list names it, in either spelling. */
+/** A key with a list of models may use a deployment only if the list names it, in either form. */
 function mayCall({ key }: Caller, { provider, name }: Asked): boolean {
   const models = key?.models ?? null;
   return models === null || models.includes(name) || models.includes(`${provider.slug}/${name}`);
@@ -95,7 +95,7 @@ function admissionOf({ name, resource }: Deployment, peek: Peek): Admission {
   };
 }
 
-/** What is known of a deployment as a model: its name, and that it is free here. */
+/** The deployment as a catalog model: only its name is known, and it is free here. */
 function modelOf(name: string, { slug }: ProviderRow): CatalogModel {
   return {
     id: name,

@@ -1,14 +1,14 @@
 import { GatewayError } from '../../canonical/errors.ts';
 
-/** Null where a key may have any number. */
+/** Null means no limit. */
 export interface SlotsPerKey {
   readonly calls: number | null;
   readonly streams: number | null;
 }
 
 /**
- * How many calls each key has under way, and how many of them are streams: hosts have so many connections, and one key
- * must not take them all. A drained stream counts until its host has been heard out. Who has no key has no limit.
+ * Limits how many calls and streams each key may run at once, so that one key cannot take all connections to a host. A
+ * stream whose client is gone counts until its host has finished. Calls without a key are not limited.
  */
 export class CallSlots {
   readonly #perKey: SlotsPerKey;
@@ -20,7 +20,7 @@ export class CallSlots {
     this.#onRefused = onRefused;
   }
 
-  /** Throws when the key has no slot left; what was taken must be freed. */
+  /** Throws if the key has no slot left. Every slot that was taken must be freed. */
   take(keyId: bigint | null, isStream: boolean): void {
     if (keyId === null) return;
     const { calls, streams } = this.#perKey;
@@ -43,7 +43,7 @@ export class CallSlots {
     if (taken.calls === 0) this.#underWay.delete(keyId);
   }
 
-  /** Keys with a call under way. */
+  /** The number of keys with a running call. */
   get keys(): number {
     return this.#underWay.size;
   }
@@ -52,7 +52,7 @@ export class CallSlots {
     this.#onRefused(what);
     return new GatewayError('rate_limit_exceeded', {
       param: what === 'streams' ? 'stream' : null,
-      message: `This key has ${most} ${what} under way, and no more may run at once. Let one end, then try again.`,
+      message: `This key already runs ${most} ${what}, its limit. Wait for one to end, then try again.`,
       retryAfterS: 1,
     });
   }

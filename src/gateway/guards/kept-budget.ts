@@ -9,15 +9,15 @@ export interface KeptBudgetTerms {
 }
 
 /**
- * How many bytes of answers are kept at a time, for one account and for all: large answers can be cheap to ask for, and
- * the disk is everybody's. Bytes come back over the time for which an answer is kept.
+ * Limits the bytes of stored responses, per account and in total: a large response can be cheap to request, and all
+ * accounts share the disk. The budget refills over the time for which a response is stored.
  */
 export class KeptBudget {
   readonly #clock: Clock;
   readonly #bytesMax: number;
   readonly #bytesPerAccountMax: number;
   readonly #accountsMax: number;
-  /** When an account's budget will be whole again; one that is whole is not remembered. */
+  /** When each account's budget will be full again. Full budgets are not listed. */
   readonly #wholeAtMs = new Map<bigint, number>();
   #allWholeAtMs = 0;
 
@@ -28,7 +28,7 @@ export class KeptBudget {
     this.#accountsMax = terms.accountsMax ?? LIMITS.idempotencyKeptAccountsMax;
   }
 
-  /** False, and nothing taken, where these bytes are more than is left. */
+  /** Returns false and takes nothing if fewer bytes are left. */
   take(accountId: bigint, bytes: number): boolean {
     const nowMs = this.#clock.monotonicMs();
     const wholeAtMs = later(this.#wholeAtMs.get(accountId) ?? 0, nowMs, bytes / this.#bytesPerAccountMax);
@@ -43,12 +43,12 @@ export class KeptBudget {
   #makeRoom(nowMs: number): void {
     if (this.#wholeAtMs.size < this.#accountsMax) return;
     for (const [accountId, wholeAtMs] of this.#wholeAtMs) if (wholeAtMs <= nowMs) this.#wholeAtMs.delete(accountId);
-    // Who is forgotten may take anew; what all may take still holds.
+    // Forgotten accounts start with a full budget; the total still limits them.
     if (this.#wholeAtMs.size >= this.#accountsMax) this.#wholeAtMs.clear();
   }
 }
 
-/** The time until which a budget is not whole, after this share of it was taken; null if so much is not left. */
+/** When a budget will be full again after this share is taken; null if less than that is left. */
 function later(wholeAtMs: number, nowMs: number, share: number): number | null {
   const afterMs = Math.max(wholeAtMs, nowMs) + share * LIMITS.idempotencyKeyMs;
   return afterMs - nowMs > LIMITS.idempotencyKeyMs ? null : afterMs;

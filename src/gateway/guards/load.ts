@@ -2,9 +2,9 @@ import { GatewayError } from '../../canonical/errors.ts';
 import type { Clock, Timer } from '../../kit/clock.ts';
 import { LIMITS } from '../../limits.ts';
 
-/** What is measured of the process, each at the moment it is asked. */
+/** Measurements of the process, each taken when it is called. */
 export interface LoadGauges {
-  /** How late the event loop ran, on the mean, since this was last asked. */
+  /** The mean delay of the event loop since the last call. */
   eventLoopLagMs(): number;
   /** Used share of the heap, from 0 to 1. */
   heapShare(): number;
@@ -13,7 +13,7 @@ export interface LoadGauges {
   ledgerDepth(): number;
 }
 
-/** Beyond any of these no call is let in; null means that nobody watches it. */
+/** Above any of these, calls are refused. Null means no limit. */
 export interface LoadLimits {
   readonly eventLoopLagMs: number | null;
   readonly heapShare: number | null;
@@ -28,19 +28,19 @@ export interface LoadWatchTerms {
   readonly gauges: LoadGauges;
   readonly limits: LoadLimits;
   readonly clock: Clock;
-  /** Told when calls begin to be turned away for another reason than before, or for none any more. */
+  /** Called when the reason for refusing calls changes; null if calls are accepted again. */
   onChange(reason: LoadReason | null): void;
 }
 
-/** Turns calls away while there are more than the process can serve well, before anything was spent on them. */
+/** Refuses calls while the process is overloaded, before any work is done for them. */
 export class LoadWatch {
   readonly #terms: LoadWatchTerms;
   #timer: Timer | null = null;
   #wasLate = false;
   #lagMs = 0;
-  /** What only a look now and then can tell. */
-  #strained: LoadReason | null = null;
-  #told: LoadReason | null = null;
+  /** The reason found by the last periodic measurement. */
+  #measuredReason: LoadReason | null = null;
+  #lastReason: LoadReason | null = null;
 
   constructor(terms: LoadWatchTerms) {
     this.#terms = terms;
@@ -51,14 +51,14 @@ export class LoadWatch {
     this.#timer?.cancel();
   }
 
-  /** As last measured. */
+  /** The last measured event-loop delay. */
   get lagMs(): number {
     return this.#lagMs;
   }
 
-  /** Why the next call must be turned away; null lets it in. */
+  /** Why the next call must be refused; null if it is accepted. */
   reason(): LoadReason | null {
-    if (this.#strained !== null) return this.#strained;
+    if (this.#measuredReason !== null) return this.#measuredReason;
     const { gauges, limits } = this.#terms;
     if (isBeyond(gauges.callsUnderWay(), limits.callsUnderWay)) return 'calls';
     return isBeyond(gauges.ledgerDepth(), limits.ledgerDepth) ? 'ledger' : null;
@@ -69,10 +69,10 @@ export class LoadWatch {
   }
 
   #look(): void {
-    this.#strained = this.#measure();
+    this.#measuredReason = this.#measure();
     const reason = this.reason();
-    if (reason !== this.#told) this.#terms.onChange(reason);
-    this.#told = reason;
+    if (reason !== this.#lastReason) this.#terms.onChange(reason);
+    this.#lastReason = reason;
     this.#lookLater();
   }
 
@@ -80,7 +80,7 @@ export class LoadWatch {
     const { gauges, limits } = this.#terms;
     this.#lagMs = gauges.eventLoopLagMs();
     const isLate = isBeyond(this.#lagMs, limits.eventLoopLagMs);
-    // One pause, as of a collection, is over when it is seen; two in a row are load.
+    // A single delay may be a garbage collection; two in a row are load.
     const staysLate = isLate && this.#wasLate;
     this.#wasLate = isLate;
     if (staysLate) return 'event_loop';
@@ -95,7 +95,7 @@ function isBeyond(value: number, most: number | null): boolean {
 
 export function overloaded(): GatewayError {
   return new GatewayError('overloaded', {
-    message: 'The gateway has more calls than it can serve; this one was not begun and costs nothing. Try again.',
+    message: 'The gateway has more calls than it can serve; this call was not started and costs nothing. Try again.',
     retryAfterS: 1,
   });
 }

@@ -2,34 +2,34 @@ import { GatewayError } from '../../canonical/errors.ts';
 import type { Clock } from '../../kit/clock.ts';
 import { LIMITS } from '../../limits.ts';
 
-/** How often one key may ask; null where it may as often as it likes. */
+/** The request rate that one key may have. */
 export interface RateLimit {
   readonly requestsPerSecond: number;
-  /** How many may come at once, after a time of rest. */
+  /** How many requests may come at once after a pause. */
   readonly burst: number;
 }
 
-/** Requests by key. */
+/** Number of requests by key id. */
 export type TakenByKey = ReadonlyMap<bigint, number>;
 
-/** Lets each key ask so often, and no oftener; several gateways over one store may share the count. */
+/** Limits the request rate of each key. Several gateways on one store can share their counts. */
 export interface RateLimiter {
-  /** False if the key has used up what it may ask for now. */
+  /** Returns false if the key is at its limit. */
   take(keyId: bigint): boolean;
-  /** Hands over what was let in here since the last time, and counts what `exchange` says the others let in. */
+  /** Reports the requests accepted here since the last call, and counts those that the other gateways accepted. */
   share(exchange: (taken: TakenByKey) => Promise<TakenByKey>): Promise<void>;
 }
 
-/** One number says how full a bucket is: when it will be full again. */
+/** A bucket stores when it will be full again instead of how many tokens it has. */
 interface Bucket {
   fullAtMs: number;
   takenSinceShared: number;
 }
 
-/** Token buckets; a key that was idle long enough is forgotten, which is the same as a full bucket. */
+/** Token buckets. A key without a bucket has a full one. */
 export class TokenBuckets implements RateLimiter {
   readonly #clock: Clock;
-  /** Time that one token takes to come back, and that all of them take. */
+  /** How long one token, and all of them, take to refill. */
   readonly #tokenMs: number;
   readonly #burstMs: number;
   readonly #keysMax: number;
@@ -61,7 +61,7 @@ export class TokenBuckets implements RateLimiter {
     for (const [keyId, count] of await exchange(taken)) this.#takenElsewhere(keyId, count);
   }
 
-  /** What others let in may overdraw a bucket, but never for longer than it takes to fill some. */
+  /** Requests accepted by other gateways may overdraw a bucket, but only up to a limit. */
   #takenElsewhere(keyId: bigint, count: number): void {
     const nowMs = this.#clock.monotonicMs();
     const bucket = this.#bucketOf(keyId, nowMs);
@@ -72,7 +72,7 @@ export class TokenBuckets implements RateLimiter {
   #bucketOf(keyId: bigint, nowMs: number): Bucket {
     const known = this.#buckets.get(keyId);
     if (known !== undefined) return known;
-    // What was put in first goes first.
+    // Forget the key that was added first.
     if (this.#buckets.size >= this.#keysMax) this.#buckets.delete(this.#buckets.keys().next().value!);
     const bucket = { fullAtMs: nowMs, takenSinceShared: 0 };
     this.#buckets.set(keyId, bucket);
@@ -80,7 +80,7 @@ export class TokenBuckets implements RateLimiter {
   }
 }
 
-/** A token that is there but for the rounding of its time is there. */
+/** Tolerance for rounding, so that a token that is due now counts as available. */
 const ROUNDING_MS = 1e-6;
 
 export function tooManyRequests({ requestsPerSecond, burst }: RateLimit): GatewayError {

@@ -1,20 +1,20 @@
 /**
- * Not in a Set: one that changes with every call leaves its old tables behind, and while these wait for the rare full
- * collection they keep alive whatever the calls held. That cost a quarter of the CPU under load.
+ * Kept in an array, not in a Set: a Set that changes with every call leaves old tables behind, which keep the calls' data
+ * alive until the next full garbage collection. That cost a quarter of the CPU under load.
  */
 interface Listener {
   readonly run: () => void;
   at: number;
 }
 
-/** Knows how many calls are under way, and tells them when the process will not wait for them any longer. */
+/** Counts running calls, and notifies them when the process stops waiting for them. */
 export class Shutdown {
   readonly #listeners: Listener[] = [];
   readonly #idleWaiters: (() => void)[] = [];
   #callsUnderWay = 0;
   #due = false;
 
-  /** Gives the function that forgets the listener again. */
+  /** Returns a function that removes the listener. */
   onDue(run: () => void): () => void {
     if (this.#due) {
       run();
@@ -25,7 +25,7 @@ export class Shutdown {
     return () => this.#forget(listener);
   }
 
-  /** The last one takes the place of the forgotten one. */
+  /** Moves the last listener into the place of the removed one. */
   #forget(listener: Listener): void {
     if (this.#listeners[listener.at] !== listener) return;
     const last = this.#listeners.pop()!;
@@ -42,13 +42,13 @@ export class Shutdown {
     this.#callsUnderWay++;
   }
 
-  /** Its money is settled and its last word handed over. */
+  /** Call this when the call is settled and its response is finished. */
   callEnds(): void {
     this.#callsUnderWay--;
     if (this.#callsUnderWay === 0) for (const resolve of this.#idleWaiters.splice(0)) resolve();
   }
 
-  /** Resolves when no call is under way. */
+  /** Resolves when no call is running. */
   idle(): Promise<void> {
     if (this.#callsUnderWay === 0) return Promise.resolve();
     return new Promise((resolve) => this.#idleWaiters.push(resolve));

@@ -1,6 +1,8 @@
 import type { Clock, Timer } from '../../kit/clock.ts';
 
-/** A limit on silence: touched with every byte, set anew only when it falls due, so that a byte costs no timer. */
+/**
+ * Calls back if nothing arrives for a while. The timer is set again only when it fires, so that a byte costs no timer.
+ */
 export class SilenceLimit {
   readonly #clock: Clock;
   readonly #limitMs: number;

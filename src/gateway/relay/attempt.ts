@@ -12,7 +12,7 @@ import type { Shutdown } from '../guards/shutdown.ts';
 import type { HostCall } from '../host-call.ts';
 import type { Outcome } from '../outcome.ts';
 
-/** Everything one try at one host needs to know. */
+/** The inputs of one attempt at one host. */
 export interface AttemptTerms {
   readonly hostCall: HostCall;
   /** The caller's own wire: its errors and keep-alives. */
@@ -20,11 +20,11 @@ export interface AttemptTerms {
   readonly requestId: string;
   /** Sends the request to the host of this attempt. */
   send(receiver: AnswerReceiver): RequestControl;
-  /** Takes our key for this host out of whatever the host says. */
+  /** Removes our key for this host from the host's text. */
   hideKey(text: string): string;
   readonly onClientGone: 'drain' | 'cancel';
   readonly sink: ClientSink;
-  /** Header lines that stand in every answer to this call. */
+  /** Header lines of every response to this call. */
   readonly lines: string;
   readonly limits: CallLimits;
   readonly clock: Clock;
@@ -33,31 +33,31 @@ export interface AttemptTerms {
 
 type Seen = Omit<Outcome, 'host' | 'attempts'>;
 
-/** What one try came to. `deliver` sends what was withheld until the money was settled. */
+/** The result of one attempt. `deliver` sends what was withheld until the settlement. */
 export interface AttemptResult extends Seen {
-  /** Nothing reached the client and another host may do better. */
+  /** Nothing was sent to the client, and another host may succeed. */
   readonly retryable: boolean;
   /** What went wrong at the host, for the operator's log. */
   readonly hostFault: string | null;
-  /** What this try tells about the host's health. */
+  /** What this attempt says about the host's health. */
   readonly sign: HostSign;
   deliver(bill: Bill, costLines: string): void;
-  /** The same in one piece, where it is one, whether or not a client is left to take it. */
+  /** The complete response, if it is buffered, even if the client is gone. */
   whole?(bill: Bill, costLines: string): WholeAnswer;
 }
 
-/** The status of a call whose client had gone, as other servers log it; no client ever sees it. */
+/** The status that is logged for a call whose client left, as other servers do. No client sees it. */
 export const CLIENT_GONE_STATUS = 499;
 
-/** A failure of the host, in our own words: the host's may quote the prompt, or our key. */
+/** A failure of the host, in our own words: the host's may contain the prompt or our key. */
 export interface HostFault {
   readonly words: string;
-  /** It refused our key or was not there at all. */
+  /** The host refused our key or could not be reached. */
   readonly turnedAway?: boolean;
-  /** Another host may do better. */
+  /** Another host may succeed. */
   readonly retryable: boolean;
   readonly sign: HostSign;
-  /** What the caller is told of it, where the hostCall has words of its own. */
+  /** The caller's error, if the host call defines one. */
   readonly forCaller?: GatewayError | null;
 }
 
@@ -65,13 +65,15 @@ export const HOST_WELL: HostSign = { kind: 'well', firstByteMs: null };
 export const HOST_FAILED: HostSign = { kind: 'failed' };
 export const NOTHING_LEARNED: HostSign = { kind: 'nothing' };
 
-/** A host's error as the caller is told of it, and as the operator is. */
+/** A host's error as the caller sees it, and as the operator sees it. */
 export interface HostFailure {
   readonly error: GatewayError;
   readonly fault: HostFault;
 }
 
-/** Reads a host's error. Hosts echo keys and account ids in any field, so every string is redacted before it is used. */
+/**
+ * Reads a host's error. Hosts echo keys and account ids in any field, so every string is redacted before it is used.
+ */
 export function readHostFailure(
   said: HostError,
   terms: AttemptTerms,
@@ -106,7 +108,7 @@ function signOf({ kind, status, code }: HostError, model: string, retryAfterMs: 
   return status === 401 ? { kind: 'key_refused', status } : { kind: 'refused', status };
 }
 
-/** What a host at its rate limit says of its time; other statuses are not asked. */
+/** How long a host at its rate limit asks us to wait; null for any other status. */
 export function retryAfterMsOf(status: number, headers: IncomingHttpHeaders, clock: Clock): number | null {
   return status === 429 ? readRetryAfterMs(headers, clock.nowMs()) : null;
 }
@@ -117,14 +119,14 @@ const NEVER_CONNECTED = new Set([
   'ENETUNREACH',
   'ENOTFOUND',
   'EAI_AGAIN',
-  // Of connections to our own hosts, and to a caller's.
+  // From the two HTTP clients.
   'ERR_HOST_CONNECT_TIMEOUT',
   'UND_ERR_CONNECT_TIMEOUT',
-  // Of connections through a proxy.
+  // From connections through a proxy.
   'ERR_HOST_UNREACHED',
 ]);
 
-/** The connection failed; where there never was one, the host cannot have worked. */
+/** A failed connection. If it was never established, the host cannot have done any work. */
 export function connectionFault(error: Error, { hostCall, hideKey }: AttemptTerms): HostFault {
   const { code } = error as NodeJS.ErrnoException;
   const turnedAway = code !== undefined && NEVER_CONNECTED.has(code);
@@ -137,9 +139,9 @@ export function repeatsOf(control: RequestControl | null): number {
   return control?.sentTwice === true ? 1 : 0;
 }
 
-const BROKEN_OFF = 'The model broke off in the middle of its answer; what had arrived is charged.';
+const CUT_OFF = 'The host stopped in the middle of the response; the part that arrived is charged.';
 
-/** What a caller is told about a host's error: its words only where they are about the caller's own request. */
+/** The caller's error for a host's error. It quotes the host only if the error is about the caller's own request. */
 function errorForCaller(error: HostError, contentLeft: boolean): GatewayError {
   if (error.forCaller !== undefined) return error.forCaller;
   const { message, param, code } = error;
@@ -154,7 +156,7 @@ function errorForCaller(error: HostError, contentLeft: boolean): GatewayError {
       });
     case 'rate':
       return new GatewayError('rate_limit_exceeded', {
-        message: contentLeft ? BROKEN_OFF : 'Every host of this model is at its rate limit; try again shortly.',
+        message: contentLeft ? CUT_OFF : 'Every host of this model is at its rate limit; try again shortly.',
         retryAfterS: 1,
       });
     default:
@@ -162,24 +164,24 @@ function errorForCaller(error: HostError, contentLeft: boolean): GatewayError {
   }
 }
 
-/** By which hosts say that there are too many calls; the second is one vendor's own. */
+/** Statuses that mean too many calls. 529 is used by one vendor only. */
 const OVERLOADED: ReadonlySet<number> = new Set([503, 529]);
 
 function hostOverloaded(contentLeft: boolean): GatewayError {
   const message = contentLeft
-    ? BROKEN_OFF
-    : 'The hosts of this model have more calls than they can serve; nothing was charged. Try again shortly.';
+    ? CUT_OFF
+    : 'The hosts of this model are overloaded; nothing was charged. Try again shortly.';
   return new GatewayError('overloaded', { message, retryAfterS: 1 });
 }
 
 export function hostFailed(contentLeft: boolean): GatewayError {
   const message = contentLeft
-    ? BROKEN_OFF
-    : 'The model could not be reached or gave no answer; nothing was charged. Try again.';
+    ? CUT_OFF
+    : 'The model could not be reached or did not respond; nothing was charged. Try again.';
   return new GatewayError('host_failed', { message });
 }
 
-/** A host must not compress: frames would have to wait in its compressor, and lengths would lie. */
+/** Whether the body is compressed. We ask hosts not to: compression delays frames, and lengths would not match. */
 export function isEncoded(headers: IncomingHttpHeaders): boolean {
   const encoding = headers['content-encoding'];
   return encoding !== undefined && encoding !== 'identity';

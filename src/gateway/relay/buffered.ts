@@ -24,7 +24,7 @@ import {
   retryAfterMsOf,
 } from './attempt.ts';
 
-/** Waits for the host's whole answer; the client gets its head only when the money is settled. */
+/** Waits for the host's complete response. The client gets nothing before the settlement. */
 export function relayBuffered(terms: AttemptTerms): Promise<AttemptResult> {
   return new Promise((resolve) => new BufferedRelay(terms, resolve).start());
 }
@@ -59,7 +59,7 @@ class BufferedRelay implements AnswerReceiver {
   head(status: number, headers: IncomingHttpHeaders): void {
     this.#status = status;
     this.#retryAfterMs = retryAfterMsOf(status, headers, this.#terms.clock);
-    if (isEncoded(headers)) this.#breakOff('The host compressed its answer though it was told not to.');
+    if (isEncoded(headers)) this.#breakOff('The host compressed its response although we asked it not to.');
   }
 
   data(chunks: readonly Buffer[]): void {
@@ -67,7 +67,7 @@ class BufferedRelay implements AnswerReceiver {
       this.#bytes += chunk.length;
       this.#chunks.push(chunk);
     }
-    if (this.#bytes > LIMITS.responseBodyBytesMax) this.#breakOff('The host sent more than an answer may hold.');
+    if (this.#bytes > LIMITS.responseBodyBytesMax) this.#breakOff('The response of the host exceeds the size limit.');
   }
 
   end(): void {
@@ -133,7 +133,7 @@ class BufferedRelay implements AnswerReceiver {
     this.#finish(this.#nothing('failed', fault.forCaller ?? hostFailed(false), this.#unlessBegun(fault)));
   }
 
-  /** After a 2xx head the host has begun to bill, so another host must not be asked as well. */
+  /** After a 2xx head the host has started to bill, so no other host may be tried. */
   #unlessBegun(fault: HostFault): HostFault {
     return this.#status >= 200 && this.#status < 300 ? { ...fault, retryable: false } : fault;
   }
@@ -152,7 +152,10 @@ class BufferedRelay implements AnswerReceiver {
     this.#finish(this.#nothing('shutdown', new GatewayError('shutting_down', { message, retryAfterS: 1 }), null));
   }
 
-  /** The host goes on generating and billing: hear it out for its own usage, unless its row says it can be stopped. */
+  /**
+   * The host keeps generating and billing. Read it to the end for its usage, unless its row says that it can be
+   * cancelled.
+   */
   #clientGone(): void {
     if (this.#over || this.#drainLimit !== null) return;
     if (this.#terms.onClientGone === 'cancel') this.#cutOff();

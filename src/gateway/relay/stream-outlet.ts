@@ -7,11 +7,11 @@ const STREAM_LINES =
 interface OutletListener {
   pause(): void;
   resume(): void;
-  /** The client closed, or read nothing for so long that it counts as gone. */
+  /** The client closed the connection, or read nothing for too long. */
   lost(how: 'client_gone' | 'stalled'): void;
 }
 
-/** The client's side of a stream: its head, its pace, its disappearance. */
+/** The client's side of a stream: response head, back-pressure, disconnection. */
 export class StreamOutlet {
   readonly #terms: AttemptTerms;
   readonly #listener: OutletListener;
@@ -23,7 +23,7 @@ export class StreamOutlet {
     this.#listener = listener;
   }
 
-  /** True while the client has more to read than we may send. */
+  /** True while the client has not read what was written, and we wait for drain. */
   get waiting(): boolean {
     return this.#stall !== null;
   }
@@ -34,8 +34,8 @@ export class StreamOutlet {
     sink.onDrain(() => this.#drained());
   }
 
-  /** With something that means nothing. */
-  fillSilence(): void {
+  /** Sends a comment that keeps the connection alive. */
+  sendKeepAlive(): void {
     if (!this.waiting) this.write([this.#terms.client.keepAlive]);
   }
 
@@ -52,7 +52,7 @@ export class StreamOutlet {
     this.#terms.sink.end(bytes);
   }
 
-  /** Stops waiting for the client; what is still to be sent comes with `end`. */
+  /** Stops waiting for the client. The rest is sent by `end`. */
   rest(): void {
     this.#resting = true;
     this.#stall?.cancel();
@@ -87,7 +87,10 @@ function joined(pieces: readonly (Buffer | string)[]): Buffer | string {
   return together(pieces) ?? copied(pieces);
 }
 
-/** What stands together already, as what a host sent in one read does unless something was taken out of it or changed. */
+/**
+ * The pieces as one buffer without a copy, if they are adjacent: so they are unless a frame of the read was changed or
+ * left out.
+ */
 function together(pieces: readonly (Buffer | string)[]): Buffer | null {
   const first = pieces[0]!;
   if (typeof first === 'string') return null;

@@ -9,7 +9,7 @@ function watched(limits = LIMITS) {
   const told: string[] = [];
   const times: StreamTimes = new StreamTimes(clock, limits, {
     hostSilent: (limitMs) => told.push(`${clock.monotonicMs()}: host silent for ${limitMs}`),
-    clientUnfed: () => told.push(`${clock.monotonicMs()}: client unfed`),
+    clientIdle: () => told.push(`${clock.monotonicMs()}: client unfed`),
     ranTooLong: () => {
       told.push(`${clock.monotonicMs()}: too long`);
       times.stop();
@@ -21,7 +21,7 @@ function watched(limits = LIMITS) {
 describe('a stream', () => {
   test('has one timer, and none when it is over', () => {
     const { clock, times } = watched();
-    times.clientFed();
+    times.clientWritten();
     times.contentBegan();
     expect(clock.pendingTimers).toBe(1);
     clock.advance(100);
@@ -54,9 +54,9 @@ describe('a stream', () => {
   test('keeps its client company only while there is one that has got something', () => {
     const { clock, told, times } = watched();
     clock.advance(40);
-    times.clientFed();
+    times.clientWritten();
     clock.advance(14);
-    times.clientFed();
+    times.clientWritten();
     clock.advance(31);
     expect(told).toEqual(['69: client unfed', '84: client unfed']);
     times.clientLost();

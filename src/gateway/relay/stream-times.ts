@@ -4,16 +4,16 @@ import type { CallLimits } from '../call-limits.ts';
 type StreamLimits = Pick<CallLimits, 'firstFrameMs' | 'idleMs' | 'streamMs' | 'keepAliveMs'>;
 
 export interface StreamTimesListener {
-  /** The host has sent nothing for so long; told again after as long again. */
+  /** The host has sent nothing for `limitMs`. Called again after each further `limitMs`. */
   hostSilent(limitMs: number): void;
-  /** The client was sent nothing for so long that it may take the connection for dead. */
-  clientUnfed(): void;
+  /** Nothing was sent to the client for so long that it may consider the connection dead. */
+  clientIdle(): void;
   ranTooLong(): void;
 }
 
 /**
- * How long a stream and its silences may last, by one timer: who speaks is noted with every read, and looked at only when
- * the shortest of the limits may have passed. Most streams have ended by then.
+ * Enforces the time limits of a stream with one timer. Every read only notes the time. The limits are checked when the
+ * shortest of them may have passed; most streams have ended by then.
  */
 export class StreamTimes {
   readonly startedMs: number;
@@ -23,7 +23,7 @@ export class StreamTimes {
   readonly #shortestMs: number;
   #hostMs: number;
   #hostLimitMs: number;
-  /** When the client was last sent something; null while it is not to be kept company. */
+  /** When something was last sent to the client; null while it needs no keep-alives. */
   #clientMs: number | null = null;
   #timer: Timer | null;
 
@@ -43,13 +43,13 @@ export class StreamTimes {
     this.#hostMs = this.#clock.monotonicMs();
   }
 
-  /** The first frame may take minutes, the next must not: the shorter limit begins with the first content. */
+  /** The first frame may take minutes, later ones may not: the shorter limit starts with the first content. */
   contentBegan(): void {
     this.#hostLimitMs = this.#limits.idleMs;
   }
 
-  /** From now on the client's silences are filled, until it is lost. */
-  clientFed(): void {
+  /** From now on the client gets keep-alives, until it is lost. */
+  clientWritten(): void {
     this.#clientMs = this.#clock.monotonicMs();
   }
 
@@ -62,7 +62,7 @@ export class StreamTimes {
     this.#timer = null;
   }
 
-  /** What has fallen due is told; the timer is set for what does next, but never beyond the shortest limit. */
+  /** Reports every limit that has passed, and sets the timer for the next one, at most the shortest limit away. */
   #look(): void {
     const nowMs = this.#clock.monotonicMs();
     const { streamMs, keepAliveMs } = this.#limits;
@@ -74,7 +74,7 @@ export class StreamTimes {
     if (this.#timer === null) return;
     if (this.#clientMs !== null && nowMs >= this.#clientMs + keepAliveMs) {
       this.#clientMs = nowMs;
-      this.#listener.clientUnfed();
+      this.#listener.clientIdle();
     }
     if (this.#timer !== null) this.#timer = this.#clock.after(this.#nextMs() - nowMs, () => this.#look());
   }

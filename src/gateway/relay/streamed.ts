@@ -25,7 +25,7 @@ import {
 import { StreamOutlet } from './stream-outlet.ts';
 import { StreamTimes } from './stream-times.ts';
 
-/** Passes a host's stream on, frame by frame; the last frames wait until the money is settled. */
+/** Relays a host's stream frame by frame. The last frames are withheld until the settlement. */
 export function relayStreamed(terms: AttemptTerms): Promise<AttemptResult> {
   return new Promise((resolve) => new StreamedRelay(terms, resolve).start());
 }
@@ -36,7 +36,7 @@ class StreamedRelay implements AnswerReceiver {
   readonly #stream: StreamRelay;
   readonly #framer = new SseFramer(LIMITS.sseFrameBytesMax);
   readonly #outlet: StreamOutlet;
-  /** What one read of the host gives the client; sent in one write. */
+  /** What one read from the host produces for the client; sent in one write. */
   readonly #outgoing: (Buffer | string)[] = [];
   readonly #onFrame = (frame: SseFrame): void => this.#frame(frame);
   readonly #onBeginning = (bytes: Buffer, from: number): number => this.#repeated(bytes, from);
@@ -44,7 +44,7 @@ class StreamedRelay implements AnswerReceiver {
   #status = 0;
   #firstByteMs: number | null = null;
   #retryAfterMs: number | null = null;
-  /** The whole body of an answer that is no event stream: an error, or a host that cannot stream. */
+  /** The body of a response that is not an event stream: an error, or a host that did not stream. */
   #body: Buffer[] | null = null;
   #bodyBytes = 0;
   readonly #times: StreamTimes;
@@ -52,7 +52,7 @@ class StreamedRelay implements AnswerReceiver {
   #linger: Timer | null = null;
   #forgetShutdown: () => void = () => {};
   #clientEnded: 'client_gone' | 'stalled' | null = null;
-  /** What had been relayed when the client was lost; only that can be estimated against it. */
+  /** Bytes relayed before the client was lost. Only these may be charged by estimate. */
   #relayedAtLoss = 0;
   #cutShort = false;
   #over = false;
@@ -68,7 +68,7 @@ class StreamedRelay implements AnswerReceiver {
     });
     this.#times = new StreamTimes(terms.clock, terms.limits, {
       hostSilent: (limitMs) => this.#silent(limitMs),
-      clientUnfed: () => this.#outlet.fillSilence(),
+      clientIdle: () => this.#outlet.sendKeepAlive(),
       ranTooLong: () => this.#ranTooLong(),
     });
   }
@@ -77,7 +77,7 @@ class StreamedRelay implements AnswerReceiver {
     this.#forgetShutdown = this.#terms.shutdown.onDue(() => this.#shutDown());
     if (this.#over) return;
     this.#control = this.#terms.send(this);
-    // A request that cannot even be made has failed by now.
+    // A request that could not be sent has failed by now.
     if (!this.#over) this.#outlet.watch();
   }
 
@@ -87,10 +87,10 @@ class StreamedRelay implements AnswerReceiver {
     this.#status = status;
     this.#firstByteMs = clock.monotonicMs() - this.#times.startedMs;
     this.#retryAfterMs = retryAfterMsOf(status, headers, clock);
-    if (isEncoded(headers)) this.#breakOff('The host compressed its stream though it was told not to.');
+    if (isEncoded(headers)) this.#breakOff('The host compressed its stream although we asked it not to.');
     else if (status < 200 || status >= 300 || !isEventStream(headers)) this.#body = [];
-    // From the host's own 200 on, silence is filled.
-    else this.#times.clientFed();
+    // Keep-alives start with the host's own 200.
+    else this.#times.clientWritten();
   }
 
   data(chunks: readonly Buffer[]): void {
@@ -121,10 +121,11 @@ class StreamedRelay implements AnswerReceiver {
       this.#bodyBytes += chunk.length;
       body.push(chunk);
     }
-    if (this.#bodyBytes > LIMITS.responseBodyBytesMax) this.#breakOff('The host sent more than an answer may hold.');
+    if (this.#bodyBytes > LIMITS.responseBodyBytesMax)
+      this.#breakOff('The response of the host exceeds the size limit.');
   }
 
-  /** An error before the stream, or a whole answer where a stream was asked for: it goes on as one chunk. */
+  /** Handles an error before the stream, or a complete response where a stream was requested. */
   #readWhole(body: Buffer): void {
     if (this.#status < 200 || this.#status >= 300) {
       this.#hostFailed(this.#terms.hostCall.readError(this.#status, body));
@@ -132,7 +133,7 @@ class StreamedRelay implements AnswerReceiver {
     }
     const frames = this.#terms.hostCall.answerAsStream(body);
     if (frames === null) {
-      this.#breakOff('The host answered with something that is neither a stream nor an answer.');
+      this.#breakOff('The host sent neither an event stream nor a valid response.');
       return;
     }
     this.#body = null;
@@ -142,7 +143,7 @@ class StreamedRelay implements AnswerReceiver {
 
   #pass(chunks: readonly Buffer[]): void {
     try {
-      // In one piece, because frames that repeat are known best where they touch.
+      // In one piece, because repeated frames are recognised best if they are adjacent.
       const bytes = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
       this.#framer.push(bytes, this.#onFrame, this.#onBeginning);
     } catch (error) {
@@ -151,9 +152,9 @@ class StreamedRelay implements AnswerReceiver {
       return;
     }
     this.#flush();
-    if (this.#stream.terminal) this.#hostSaidLastWord();
+    if (this.#stream.terminal) this.#hostFinished();
     else if (this.#stream.relayedBytes > LIMITS.streamWordBytesMax)
-      this.#breakOff('The host says more than a model can.');
+      this.#breakOff('The stream of the host exceeds the limit on text.');
     else if (this.#stream.relayedBytes > 0) this.#times.contentBegan();
   }
 
@@ -173,7 +174,7 @@ class StreamedRelay implements AnswerReceiver {
     if (this.#outgoing.length === 0) return;
     if (this.#clientEnded === null) {
       this.#outlet.write(this.#outgoing);
-      this.#times.clientFed();
+      this.#times.clientWritten();
     }
     this.#outgoing.length = 0;
   }
@@ -181,11 +182,11 @@ class StreamedRelay implements AnswerReceiver {
   #endOfStream(): void {
     this.#framer.end(this.#onFrame);
     this.#flush();
-    if (this.#stream.terminal || this.#stream.mayEndHere) this.#hostSaidLastWord();
-    else this.#breakOff('The host ended its stream in the middle of the answer.');
+    if (this.#stream.terminal || this.#stream.mayEndHere) this.#hostFinished();
+    else this.#breakOff('The host ended its stream in the middle of the response.');
   }
 
-  #hostSaidLastWord(): void {
+  #hostFinished(): void {
     const error = this.#stream.error;
     if (error !== null) {
       this.#hostFailed(error);
@@ -195,7 +196,7 @@ class StreamedRelay implements AnswerReceiver {
     this.#finish(this.#result(this.#clientEnded ?? 'complete', null, null));
   }
 
-  /** The host may close in its own time, so that the connection can be used again, but not keep it for ever. */
+  /** Gives the host some time to end the response, so that the connection can be reused, and cancels it after that. */
   #letGo(): void {
     const control = this.#control;
     if (control?.arrived === true) return;
@@ -220,13 +221,13 @@ class StreamedRelay implements AnswerReceiver {
     this.#finish(this.#result('upstream_error', error, fault));
   }
 
-  /** The host's silence begins anew: it was not the host who was silent. */
+  /** Restarts the host's idle limit, since the pause was ours. */
   #resume(): void {
     this.#times.hostSpoke();
     this.#control?.resume();
   }
 
-  /** A host we have paused ourselves is not silent; the client's own limit is running then. */
+  /** A host that we paused is not idle. The client's own limit applies then. */
   #silent(limitMs: number): void {
     if (this.#outlet.waiting) return;
     const silence = `nothing for ${limitMs / 1000} seconds`;
@@ -244,11 +245,13 @@ class StreamedRelay implements AnswerReceiver {
 
   #shutDown(): void {
     this.#control?.cancel();
-    const message = 'The gateway is shutting down and broke off this stream. Try again.';
+    const message = 'The gateway is shutting down and ended this stream. Try again.';
     this.#finish(this.#result('shutdown', new GatewayError('shutting_down', { message, retryAfterS: 1 }), null));
   }
 
-  /** Before any content the host is stopped and nothing is owed; after it, the host is heard out for its own usage. */
+  /**
+   * Before any content the host is cancelled and nothing is charged. After that it is read to its end for its usage.
+   */
   #clientLost(how: 'client_gone' | 'stalled'): void {
     if (this.#over || this.#clientEnded !== null) return;
     this.#clientEnded = how;
@@ -273,7 +276,7 @@ class StreamedRelay implements AnswerReceiver {
     const relayedBytes = this.#clientEnded === null ? this.#stream.relayedBytes : this.#relayedAtLoss;
     const contentLeft = relayedBytes > 0;
     const untouched = !this.#terms.sink.headSent && this.#clientEnded === null;
-    // Once a head has left, even one without content, the failure is one in the stream.
+    // Once the response head was sent, even without content, the failure is reported inside the stream.
     const isFailure = ended === 'upstream_error' && !contentLeft && untouched;
     return {
       ended: this.#clientEnded ?? (isFailure ? 'failed' : ended),
@@ -292,7 +295,7 @@ class StreamedRelay implements AnswerReceiver {
     };
   }
 
-  /** Without a fault, the host has either said its last word or was not heard out. */
+  /** Without a fault, the host has either finished or was cancelled. */
   #signOfEnd(error: GatewayError | null): HostSign {
     if (error !== null || this.#cutShort) return NOTHING_LEARNED;
     return { kind: 'well', firstByteMs: this.#firstByteMs };
