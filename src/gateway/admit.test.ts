@@ -15,7 +15,7 @@ const TOOLS: CapabilityNeed = { capability: 'tools', param: 'tools' };
 
 describe('what a call needs of its model', () => {
   test.each<[Capability[]]>([[['chat']], [['completions']], [['completions', 'chat']]])(
-    'any one of several will do: %j',
+    'accepts any one of several capabilities: %j',
     (caps) => {
       expect(() => checkNeeds(model(...caps), [TEXT])).not.toThrow();
     },
@@ -24,7 +24,7 @@ describe('what a call needs of its model', () => {
   test.each<[Capability, string]>([
     ['embeddings', '/v1/embeddings'],
     ['decisions', '/v1/systemone'],
-  ])('a model for %s is refused by name, with the route that it is for', (capability, route) => {
+  ])('refuses a model for %s and names its route', (capability, route) => {
     expect(refusalBy(() => checkNeeds(model(capability, 'images'), [TEXT]))).toEqual({
       code: 'wrong_wire',
       param: 'model',
@@ -32,12 +32,12 @@ describe('what a call needs of its model', () => {
     });
   });
 
-  test('the routes that are named exist', () => {
+  test('names only routes that exist', () => {
     const routes = routeTable({} as Gateway).map(({ path }) => `/v1${path}`);
     expect(routes).toEqual(expect.arrayContaining(Object.values(ROUTE_OF_CAPABILITY)));
   });
 
-  test('a capability that a field needs is named with the field', () => {
+  test('names the missing capability with the field that needs it', () => {
     expect(() => checkNeeds(model('chat', 'tools'), [TEXT, TOOLS])).not.toThrow();
     expect(refusalBy(() => checkNeeds(model('chat'), [TEXT, TOOLS]))).toMatchObject({
       code: 'missing_capability',

@@ -331,7 +331,7 @@ describe('the slots of a key', () => {
   });
 });
 
-/** Lets the ledger run until somebody waits for the clock. */
+/** Lets the ledger run until a timer is set for that time. */
 function untilTimer(ms: number): Promise<void> {
   return turnsUntil(() => fixture.clock.fallsDueIn(ms));
 }

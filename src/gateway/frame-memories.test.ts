@@ -34,12 +34,12 @@ describe('calls of one model', () => {
   });
   afterAll(() => harness.stop());
 
-  test('help each other with what the frames of their host look like', async () => {
+  test('share what they learned about the frames of their host', async () => {
     const used = vi.spyOn(FrameMemory.prototype, 'noteUse');
     const ask = { model: 'sim-gpt', stream: true, messages: [{ role: 'user', content: 'Hello' }], sim: { words: 20 } };
     const texts: string[] = [];
     for (let call = 0; call < 3; call++) texts.push(await (await harness.post(ask)).text());
-    // The first of them teaches; the others know the words and the end.
+    // The first call fills the memory; the others find text and end frames in it.
     expect(used).toHaveBeenCalledTimes(4);
     const ids = texts.map((text) => new Set(text.match(/"id":"[^"]+"/g)));
     expect(ids.map(({ size }) => size)).toEqual([1, 1, 1]);

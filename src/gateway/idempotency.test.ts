@@ -27,11 +27,11 @@ const finished = (kept: Uint8Array | null, callId = 5n): Repeat => ({
   kept,
 });
 
-describe('a kept answer', () => {
+describe('a stored response', () => {
   const call = aCall();
   const answer = { status: 200, lines: 'x-gateway-cost-nanousd: 7\r\n', body: Buffer.from('{"a":1}\n{}') };
 
-  test('comes back as it was, with a mark that it is a repetition', () => {
+  test('is sent again unchanged, with a header that marks it as a replay', () => {
     const anyAnswer = fc.record({
       status: fc.integer({ min: 100, max: 599 }),
       headers: fc.dictionary(
@@ -49,13 +49,13 @@ describe('a kept answer', () => {
     );
   });
 
-  test('is kept up to its limit, and beyond it only the fact', () => {
+  test('is stored up to the size limit; above it only the fact of the call is stored', () => {
     const sized = (bytes: number) => keepAnswer(keeper, call, markOf(call), { ...answer, body: Buffer.alloc(bytes) });
     expect(sized(LIMITS.idempotencyAnswerBytesMax)).not.toBeNull();
     expect(sized(LIMITS.idempotencyAnswerBytesMax + 1)).toBeNull();
   });
 
-  test('is not kept where its account has too many', () => {
+  test('is not stored if the budget of its account is used up', () => {
     const keptBudget = new KeptBudget({ clock: new ManualClock(), bytesPerAccountMax: 2 * answer.body.length });
     const keep = () => keepAnswer({ sealer, keptBudget }, call, markOf(call), answer) !== null;
     expect([keep(), keep(), keep()]).toEqual([true, true, false]);
@@ -70,7 +70,7 @@ describe('a kept answer', () => {
     expect(() => answerAgain(sealer, other, markOf(other), finished(kept, callId))).toThrow('is finished');
   });
 
-  test('that cannot be opened any more leaves the fact', () => {
+  test('that can no longer be opened leads to an error that names the receipt', () => {
     const kept = keepAnswer(
       { ...keeper, sealer: new MasterSealer([masterKey(randomBytes(32))]) },
       call,
@@ -81,10 +81,10 @@ describe('a kept answer', () => {
   });
 });
 
-describe('requests are one', () => {
+describe('requests are the same', () => {
   const digest = (over: Partial<Call>) => Buffer.from(markOf(aCall(over)).bodySha256).toString('hex');
 
-  test('by body and route, and nothing else', () => {
+  test('if body and route are equal, whatever else differs', () => {
     const same = digest({});
     expect(digest({ id: 9n, headers: { 'idempotency-key': 'k', 'x-other': '1' } })).toBe(same);
     expect(digest({ body: Buffer.from('{ }') })).not.toBe(same);
@@ -92,7 +92,7 @@ describe('requests are one', () => {
     expect(digest({ route: '/v1/x\n', body: Buffer.from('{}') })).not.toBe(same);
   });
 
-  test('only where a key was sent', () => {
+  test('only if a key was sent', () => {
     expect(readIdempotencyMark(aCall({ headers: {} }))).toBeNull();
   });
 });

@@ -12,7 +12,7 @@ import { worstCase } from '../money/worst-case.ts';
 import { type MeterInput, meter } from './meter.ts';
 import type { Outcome } from './outcome.ts';
 
-/** 10 nanodollars for a token of input, 1 for a cached one, 100 for one of output: costs can be read off the counts. */
+/** 10 nanodollars per input token, 1 per cached token, 100 per output token, so that costs are easy to read. */
 const PRICE: Price = {
   inputNanousdPerMillion: 10_000_000n,
   outputNanousdPerMillion: 100_000_000n,
@@ -77,7 +77,7 @@ const SITUATIONS: Record<string, Situation> = {
 
 interface CountsCase {
   readonly reading: UsageReading;
-  /** What it costs where the page charges usage: 80 bytes were relayed, 70 tokens of input are the estimate. */
+  /** The cost if the page charges usage: 80 bytes were relayed, and 70 input tokens are the estimate. */
   readonly costNanousd: bigint;
   readonly usage: Partial<Usage>;
   readonly lossNanousd: bigint;
@@ -123,19 +123,19 @@ const matrix = endings.flatMap((ending) =>
   rules.map((rule) => ({ name: `${ending.ended} ${ending.situation}`, ending, rule })),
 );
 
-describe('the page of endings', () => {
-  it('has a row for every ending, and each row a case here, and the other way round', () => {
+describe('docs/endings.md', () => {
+  it('has a row for every ending, and every row has a case here', () => {
     expect(new Set(readEndings().map((row) => row.ended))).toEqual(new Set(ENDINGS));
     expect(endings.map((row) => `${row.ended} ${row.situation}`).sort()).toEqual(Object.keys(SITUATIONS).sort());
     expect(rules.map((rule) => rule.counts).sort()).toEqual(Object.keys(COUNTS).sort());
   });
 
-  it('leaves only death to the store, which voids the hold', () => {
+  it('leaves only a died process to the store, which voids the hold', () => {
     const voided = readEndings().filter((row) => row.charge === 'void');
     expect(voided).toEqual([{ ended: 'died', situation: 'any', charge: 'void' }]);
   });
 
-  it.each(matrix)('$name, counts $rule.counts: charges as it says', ({ name, ending, rule }) => {
+  it.each(matrix)('$name, counts $rule.counts: charges what the page says', ({ name, ending, rule }) => {
     const { stream = true, ...outcome } = SITUATIONS[name]!;
     const counts = COUNTS[rule.counts]!;
     const ended = ending.ended as Outcome['ended'];
@@ -167,7 +167,7 @@ function sumOf({ components }: Settlement): bigint | null {
   return components === null ? null : Object.values(components).reduce<bigint>((sum, part) => sum + part, 0n);
 }
 
-describe('what the operator may lose where nothing is charged', () => {
+describe('the loss of a call that is not charged', () => {
   const failed: Partial<Outcome> = { ...BEFORE_CONTENT, ended: 'failed' };
   const loss = (outcome: Partial<Outcome>) => {
     const { lossNanousd, lossReason } = settle({ ...failed, ...outcome });
@@ -180,7 +180,7 @@ describe('what the operator may lose where nothing is charged', () => {
     expect(loss({ attempts: 3, error: error('host_timeout') })).toEqual([3n * HELD, 'host_may_bill_uncharged_work']);
   });
 
-  it('is what the last host reported, where it did', () => {
+  it('is what the last host reported, if it did', () => {
     expect(loss({ usage: reported({ freshTokens: 5 }) })).toEqual([50n, 'host_may_bill_uncharged_work']);
     expect(loss({ usage: reported({ freshTokens: 5 }), attempts: 2 })).toEqual([
       HELD + 50n,
@@ -189,7 +189,7 @@ describe('what the operator may lose where nothing is charged', () => {
     expect(loss({ usage: reported({}) })).toEqual([0n, null]);
   });
 
-  it('is nothing where no host was asked, or each one refused to work', () => {
+  it('is zero if no host was called, or every host refused the request', () => {
     expect(loss({ attempts: 0, host: null })).toEqual([0n, null]);
     for (const kind of [
       'host_refused_request',
@@ -201,21 +201,21 @@ describe('what the operator may lose where nothing is charged', () => {
     }
   });
 
-  it('keeps the alarm about unusable counts', () => {
+  it('keeps the reason for unusable counts', () => {
     expect(loss({ usage: { state: 'missing', defect: 'x' } })).toEqual([HELD, 'host_usage_unusable']);
   });
 
-  it('stays within what the ledger can write down', () => {
+  it('stays within the largest amount that the ledger can store', () => {
     expect(settle({ ...failed, attempts: 5 }, { heldNanousd: INT64_MAX }).lossNanousd).toBe(
       BigInt(LIMITS.lossNanousdMax),
     );
   });
 });
 
-describe('what a failed attempt may cost the operator where another was charged', () => {
+describe('the loss of failed attempts before a charged one', () => {
   const answer: Partial<Outcome> = { usage: reported({ freshTokens: 5 }), attempts: 3 };
 
-  it('is up to the hold for each that may have worked, and nothing of it is charged', () => {
+  it('is up to the hold for each attempt that a host may bill, and the caller pays nothing of it', () => {
     expect(settle({ ...answer, billableTries: 2 })).toMatchObject({
       costNanousd: 50n,
       lossNanousd: 2n * HELD,
@@ -224,14 +224,14 @@ describe('what a failed attempt may cost the operator where another was charged'
     expect(settle({ ...answer, billableTries: 0 })).toMatchObject({ lossNanousd: 0n, lossReason: null });
   });
 
-  it('adds to a loss that the answer itself brought', () => {
+  it('is added to a loss of the charged attempt itself', () => {
     expect(settle({ usage: reported({ outputTokens: 1_000 }), attempts: 2, billableTries: 1 })).toMatchObject({
       lossNanousd: 100_000n - HELD + HELD,
       lossReason: 'host_reported_more_than_bound',
     });
   });
 
-  it('is told also where the last host only turned the call away', () => {
+  it('is recorded even if the last host refused the request', () => {
     const refused = { ...BEFORE_CONTENT, ended: 'failed' as const, attempts: 2, turnedAway: true };
     expect(settle({ ...refused, billableTries: 1 })).toMatchObject({
       lossNanousd: HELD,
@@ -241,10 +241,10 @@ describe('what a failed attempt may cost the operator where another was charged'
   });
 });
 
-describe('what a request that was sent twice may cost the operator', () => {
+describe('the loss of a request that was sent twice', () => {
   const answer: Partial<Outcome> = { usage: reported({ freshTokens: 5 }), repeats: 1 };
 
-  it('is up to the hold, and the caller pays for one answer', () => {
+  it('is up to the hold, and the caller pays for one response', () => {
     expect(settle(answer)).toMatchObject({
       costNanousd: 50n,
       lossNanousd: HELD,
@@ -252,14 +252,14 @@ describe('what a request that was sent twice may cost the operator', () => {
     });
   });
 
-  it('adds to what a failed attempt may cost, under that reason', () => {
+  it('is added to the loss of a failed attempt, under that reason', () => {
     expect(settle({ ...answer, attempts: 2, billableTries: 1 })).toMatchObject({
       lossNanousd: 2n * HELD,
       lossReason: 'host_may_bill_failed_attempt',
     });
   });
 
-  it('remains where the host refused the second request, and adds to it where the host may bill that too', () => {
+  it('remains if the host refused the second request, and is doubled if the host may bill that too', () => {
     const failed = { ...BEFORE_CONTENT, ended: 'failed' as const, repeats: 1 };
     expect(settle({ ...failed, turnedAway: true })).toMatchObject({
       lossNanousd: HELD,
@@ -297,7 +297,7 @@ describe('the meter', () => {
     },
   );
 
-  it('charges a stream that was heard out, even if none of it had left', () => {
+  it('charges a stream that was read to its end, even if nothing of it was sent', () => {
     const left = settle({
       ...BEFORE_CONTENT,
       ended: 'client_gone',
@@ -307,7 +307,7 @@ describe('the meter', () => {
     expect(left).toMatchObject({ costNanousd: 100n, usageSource: 'drained' });
   });
 
-  it('charges nothing at a price of nothing, and still shows the usage', () => {
+  it('charges nothing at a price of zero, and still records the usage', () => {
     const free = { ...PRICE, inputNanousdPerMillion: 0n, outputNanousdPerMillion: 0n, cacheReadNanousdPerMillion: 0n };
     const settlement = settle({ usage: reported({ outputTokens: 9_999 }) }, { price: free, heldNanousd: 0n });
     expect(settlement).toMatchObject({ costNanousd: 0n, usageSource: 'reported', lossReason: null });
@@ -341,7 +341,7 @@ const agreed = fc
   .map((input) => ({ ...input, heldNanousd: worstCase(input).worstNanousd }));
 
 describe('for every outcome, the meter', () => {
-  it('charges between nothing and the hold, in components that sum to it, or none', () => {
+  it('charges between zero and the hold, with components that add up to the charge, or without', () => {
     fc.assert(
       fc.property(agreed, outcome, (input, happened) => {
         const settlement = meter({ ...input, outcome: happened });
@@ -356,7 +356,7 @@ describe('for every outcome, the meter', () => {
     );
   });
 
-  it('charges any hold that is too small in full and no more, so that a ceiling is never exceeded', () => {
+  it('charges at most the hold, so that a ceiling is never exceeded', () => {
     fc.assert(
       fc.property(agreed, outcome, fc.bigInt({ min: 0n, max: 10_000n }), (input, happened, heldNanousd) => {
         expect(meter({ ...input, heldNanousd, outcome: happened }).costNanousd).toBeLessThanOrEqual(heldNanousd);
@@ -377,7 +377,7 @@ describe('for every outcome, the meter', () => {
     );
   });
 
-  it('shows usage exactly where it charges for it, and a stalled client as one that is gone', () => {
+  it('records usage exactly if it charges for it, and treats a stalled client like one that left', () => {
     fc.assert(
       fc.property(agreed, outcome, (input, happened) => {
         const settlement = meter({ ...input, outcome: happened });

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { StoreUnavailable } from '../store/store.ts';
 import { asGatewayError } from './refuse.ts';
 
-test('a fault of our own says what it cost as far as that is known', () => {
+test('an internal error says what was charged, if that is known', () => {
   const fault = new TypeError('x is not a function');
   expect(asGatewayError(fault)).toMatchObject({
     kind: 'internal_error',

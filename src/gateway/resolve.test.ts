@@ -41,18 +41,18 @@ function idsOf(resolution: ReturnType<typeof resolve>): string[] {
 }
 
 describe('a name', () => {
-  test.each(['gpt', 'gpt-2025', 'openai/gpt', 'a/b/gpt-2025'])('%s leads to one model', (name) => {
+  test.each(['gpt', 'gpt-2025', 'openai/gpt', 'a/b/gpt-2025'])('%s resolves to one model', (name) => {
     expect(idsOf(resolve(catalog(), LOCAL, name))).toEqual(['gpt']);
     expect(resolveModel(catalog(), LOCAL, name).id).toBe('gpt');
   });
 
-  test.each(['nobody', 'cloud/nobody', 'elsewhere', 'gp'])('%s is left to whoever has deployments', (name) => {
+  test.each(['nobody', 'cloud/nobody', 'elsewhere', 'gp'])('%s may be a deployment of the caller', (name) => {
     const resolution = resolve(catalog(), LOCAL, name);
     expect(resolution).toMatchObject({ kind: 'unknown', refusal: { code: 'model_not_found', param: 'model' } });
     expect(refusalBy(() => resolveModel(catalog(), LOCAL, name)).code).toBe('model_not_found');
   });
 
-  test('of the catalog is nobody’s deployment, though the key may not use it or it has no price', () => {
+  test('of the catalog is never a deployment, even if the key may not use it or it has no price', () => {
     expect(refusalBy(() => resolve(catalog(), caller(['vectors']), 'gpt')).code).toBe('model_not_found');
     expect(refusalBy(() => resolve(catalog(), caller(['vectors']), 'cloud/gpt')).code).toBe('model_not_found');
     expect(refusalBy(() => resolve(catalog(), LOCAL, 'unpriced')).message).toContain('not priced');
@@ -63,7 +63,7 @@ describe('a name', () => {
     expect(idsOf(resolve(catalog(), LOCAL, 'local:free'))).toEqual(['local:free']);
   });
 
-  test('that was forbidden is told as one that does not exist', () => {
+  test('that the key may not use gets the same error as one that does not exist', () => {
     const forbidden = refusalBy(() => resolveModel(catalog(), caller(['vectors']), 'gpt'));
     const unknown = refusalBy(() => resolveModel(catalog(), caller(['vectors']), 'tpg'));
     expect(forbidden.message.replace('gpt', 'tpg')).toBe(unknown.message);
@@ -71,7 +71,7 @@ describe('a name', () => {
 });
 
 describe('auto', () => {
-  test('with a vendor before it is a name like any other, but its refusal tells how to write it', () => {
+  test('with a vendor before it is an ordinary name, and its refusal says how to write it', () => {
     const resolution = resolve(catalog(), LOCAL, 'aggregator/auto');
     const message = expect.stringContaining('Send "auto" alone');
     expect(resolution).toMatchObject({ kind: 'unknown', refusal: { code: 'model_not_found', message } });
@@ -82,25 +82,25 @@ describe('auto', () => {
     expect(idsOf(resolve(catalog(), caller(['vectors', 'pretended', 'gone']), 'auto'))).toEqual(['vectors']);
   });
 
-  test('falls on simulated models only where there is no other host, whether or not that one serves anything', () => {
+  test('chooses simulated models only if no other host is configured, even one that serves nothing', () => {
     const simulatedOnly = catalog({ hosts: new Set(['sim']) });
     expect(idsOf(resolve(simulatedOnly, LOCAL, 'auto'))).toEqual(['pretended']);
     const realButIdle = catalog({ hosts: new Set(['sim', 'idle']) });
     expect(idsOf(resolve(realButIdle, LOCAL, 'auto'))).toEqual([]);
   });
 
-  test('names no model by itself', () => {
+  test('does not name a model', () => {
     expect(refusalBy(() => resolveModel(catalog(), LOCAL, 'auto')).message).toContain('for every call');
   });
 });
 
 describe('default', () => {
-  test('is what the operator says, by any of its names', () => {
+  test('is the model that the operator set, by any of its names', () => {
     for (const name of ['gpt', 'gpt-2025', 'openai/gpt'])
       expect(resolveModel(catalog({ defaultModel: name }), LOCAL, 'default').id).toBe('gpt');
   });
 
-  test('may be a simulated model: that is the operator’s choice and not ours', () => {
+  test('may be a simulated model, since the operator chose it', () => {
     expect(idsOf(resolve(catalog({ defaultModel: 'pretended' }), LOCAL, 'default'))).toEqual(['pretended']);
   });
 
@@ -116,7 +116,7 @@ describe('default', () => {
     { why: 'what was said is not served', defaultModel: 'elsewhere' },
     { why: 'the key may not use it', defaultModel: 'gpt', who: caller(['vectors']) },
     { why: 'it is not for this route', defaultModel: 'gpt', serves: false },
-  ])('is a choice as auto where $why', ({ defaultModel, who = LOCAL, serves = true }) => {
+  ])('chooses like auto if $why', ({ defaultModel, who = LOCAL, serves = true }) => {
     const terms = { defaultModel };
     const chosen = resolve(catalog(terms), who, 'default', () => serves);
     expect(chosen).toEqual(resolve(catalog(terms), who, 'auto'));

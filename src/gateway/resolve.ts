@@ -82,5 +82,7 @@ function notPriced(requested: string): GatewayError {
 }
 
 function chosenPerCall(requested: string): GatewayError {
-  return notFound(`${JSON.stringify(requested)} is a choice made anew for every call. ${WHERE_LISTED}`);
+  return notFound(
+    `${JSON.stringify(requested)} is chosen again for every call, so it cannot be used here. ${WHERE_LISTED}`,
+  );
 }

@@ -34,7 +34,6 @@ export const NOT_CLEAN_YET: readonly string[] = [
   'src/catalog',
   'src/cli',
   'src/config',
-  'src/gateway',
   'src/hosts',
   'src/limits.ts',
   'src/sim',

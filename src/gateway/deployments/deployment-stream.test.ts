@@ -23,7 +23,7 @@ function open(): VerbatimStream {
   });
 }
 
-/** What leaves at once for each frame of the text. */
+/** What is passed on immediately for each frame of the text. */
 function feed(stream: VerbatimStream, text: string): (string | null)[] {
   const left: (string | null)[] = [];
   const framer = new SseFramer(10_000);
@@ -39,7 +39,7 @@ const DONE = 'data: [DONE]\n\n';
 const FAILED = new GatewayError('host_failed', { message: 'failed' });
 
 describe('a provider’s stream', () => {
-  test('leaves as it came, but for its end, which waits', () => {
+  test('is passed on unchanged, except for its end, which is withheld', () => {
     const stream = open();
     expect(feed(stream, WORDS + FINISH + USAGE + DONE)).toEqual([WORDS, FINISH, USAGE, null]);
     expect([stream.terminal, stream.error, stream.closing()]).toEqual([true, null, DONE]);
@@ -47,7 +47,7 @@ describe('a provider’s stream', () => {
     expect(stream.relayedBytes).toBe(2);
   });
 
-  test('leaves as it came where its frames repeat, and is counted', () => {
+  test('is passed on unchanged if its frames repeat, and its bytes are counted', () => {
     const stream = open();
     feed(stream, FIRST + WORDS);
     const next = Buffer.from(WORDS.replace('Hi', 'Ho') + WORDS.replace('Hi', ' hum') + FINISH);
@@ -59,11 +59,11 @@ describe('a provider’s stream', () => {
     expect(stream.relayedBytes).toBe(1 + 2 + 2 + 4);
   });
 
-  test('says nothing for comments, so that no head leaves for them', () => {
+  test('drops comments, so that they do not cause a response head', () => {
     expect(feed(open(), ': ping\n\n')).toEqual([null]);
   });
 
-  test('ends without a terminator where its provider gave none, and only if every answer was finished', () => {
+  test('ends without a terminator if the provider sent none and every choice was finished', () => {
     const stream = open();
     feed(stream, WORDS);
     expect(stream.mayEndHere).toBe(false);
@@ -71,7 +71,7 @@ describe('a provider’s stream', () => {
     expect([stream.mayEndHere, stream.closing()]).toEqual([true, '']);
   });
 
-  test('fails in its provider’s own words, without the key they quote', () => {
+  test('fails with the provider’s own error, without the key in it', () => {
     const stream = open();
     const error = 'data: {"error":{"message":"the-key is bad","code":"c"}}\n\n';
     expect(feed(stream, WORDS + error)).toEqual([WORDS, null]);
@@ -79,7 +79,7 @@ describe('a provider’s stream', () => {
     expect(stream.failure(FAILED)).toBe(error.replace('the-key', '[key]'));
   });
 
-  test('fails in ours where its provider said nothing, or nothing that can be read', () => {
+  test('fails with our error if the provider sent none, or an unreadable one', () => {
     const broken = open();
     feed(broken, WORDS);
     expect(broken.failure(FAILED)).toBe('data: ours failed\n\n');
@@ -88,7 +88,7 @@ describe('a provider’s stream', () => {
     expect([garbled.terminal, garbled.failure(FAILED)]).toEqual([true, 'data: ours failed\n\n']);
   });
 
-  test('counts that are none are no alarm', () => {
+  test('invalid counts raise no alarm', () => {
     const stream = open();
     feed(stream, `${WORDS}data: {"choices":[],"usage":{"prompt_tokens":-1,"completion_tokens":1}}\n\n${DONE}`);
     expect(stream.usage).toEqual({ state: 'missing' });

@@ -11,7 +11,7 @@ function refusal(take: () => void): GatewayError {
   throw new Error('It was not refused.');
 }
 
-test('a key has so many slots for streams, each free again when its stream has ended', () => {
+test('limits the streams of a key, and frees a slot when its stream ends', () => {
   const refused: string[] = [];
   const slots = new CallSlots({ calls: null, streams: 2 }, (what) => refused.push(what));
   slots.take(1n, true);
@@ -27,7 +27,7 @@ test('a key has so many slots for streams, each free again when its stream has e
   refusal(() => slots.take(1n, true));
 });
 
-test('a key has so many slots for calls, streams among them', () => {
+test('limits the calls of a key, streams included', () => {
   const refused: string[] = [];
   const slots = new CallSlots({ calls: 2, streams: 64 }, (what) => refused.push(what));
   slots.take(1n, true);
@@ -40,14 +40,14 @@ test('a key has so many slots for calls, streams among them', () => {
   slots.take(1n, false);
 });
 
-test('nothing is remembered of who has no call', () => {
+test('remembers no key without a running call', () => {
   const slots = new CallSlots({ calls: 64, streams: 64 });
   for (let key = 0n; key < 100n; key++) slots.take(key, key % 2n === 0n);
   for (let key = 0n; key < 100n; key++) slots.free(key, key % 2n === 0n);
   expect(slots.keys).toBe(0);
 });
 
-test('who has no key, or no limit, is never refused', () => {
+test('never refuses a call without a key or without a limit', () => {
   const slots = new CallSlots({ calls: 1, streams: 1 });
   slots.take(null, true);
   slots.take(null, true);

@@ -19,7 +19,7 @@ const NONE: LoadLimits = {
 };
 
 let clock: ManualClock;
-let told: (LoadReason | null)[];
+let reported: (LoadReason | null)[];
 const now = { lagMs: 0, heapShare: 0, residentBytes: 0, calls: 0, depth: 0 };
 
 function watch(limits: LoadLimits = LIMIT): LoadWatch {
@@ -33,7 +33,7 @@ function watch(limits: LoadLimits = LIMIT): LoadWatch {
     },
     limits,
     clock,
-    onChange: (reason) => told.push(reason),
+    onChange: (reason) => reported.push(reason),
   });
 }
 
@@ -43,12 +43,12 @@ function look(): void {
 
 beforeEach(() => {
   clock = new ManualClock();
-  told = [];
+  reported = [];
   Object.assign(now, { lagMs: 0, heapShare: 0, residentBytes: 0, calls: 0, depth: 0 });
 });
 
-describe('calls are turned away', () => {
-  test('while the event loop stays late, not for one pause', () => {
+describe('calls are refused', () => {
+  test('while the event loop stays late, but not for a single pause', () => {
     const load = watch();
     now.lagMs = 501;
     look();
@@ -63,10 +63,10 @@ describe('calls are turned away', () => {
     now.lagMs = 500;
     look();
     expect(load.reason()).toBeNull();
-    expect(told).toEqual(['event_loop', null]);
+    expect(reported).toEqual(['event_loop', null]);
   });
 
-  test('while memory is short, of either kind', () => {
+  test('while the heap or the memory of the process is above its limit', () => {
     const load = watch();
     now.heapShare = 0.91;
     look();
@@ -78,10 +78,10 @@ describe('calls are turned away', () => {
     now.residentBytes = 1000;
     look();
     expect(load.reason()).toBeNull();
-    expect(told).toEqual(['heap', 'memory', null]);
+    expect(reported).toEqual(['heap', 'memory', null]);
   });
 
-  test('while too many are under way or wait for the ledger, from one moment to the next', () => {
+  test('while too many calls run or wait for the ledger, without waiting for a measurement', () => {
     const load = watch();
     now.calls = 11;
     expect(load.reason()).toBe('calls');
@@ -92,24 +92,24 @@ describe('calls are turned away', () => {
     expect(load.reason()).toBeNull();
   });
 
-  test('for nothing that nobody watches', () => {
+  test('for no measurement without a limit', () => {
     const load = watch(NONE);
     Object.assign(now, { lagMs: 1e9, heapShare: 1, residentBytes: 1e15, calls: 1e9, depth: 1e9 });
     look();
     look();
     expect(load.reason()).toBeNull();
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
   });
 });
 
-test('a watch that was stopped sets no timer any more', () => {
+test('a stopped watch sets no more timers', () => {
   const load = watch();
   look();
   load.stop();
   expect(clock.pendingTimers).toBe(0);
 });
 
-test('the refusal says that it cost nothing, and when to come back', () => {
+test('the refusal says that nothing was charged, and when to retry', () => {
   expect(overloaded()).toMatchObject({ status: 503, code: 'overloaded', type: 'upstream_error', retryAfterS: 1 });
   expect(overloaded().mustNotRetry).toBe(false);
 });

@@ -11,7 +11,7 @@ function taken(buckets: TokenBuckets, keyId: bigint, tries: number): number {
 }
 
 describe('a key', () => {
-  test('may ask as often as the burst says at once, then at the rate', () => {
+  test('may send a burst at once, and then requests at its rate', () => {
     const clock = new ManualClock();
     const buckets = new TokenBuckets(LIMIT, clock);
     expect(taken(buckets, 1n, 150)).toBe(100);
@@ -23,7 +23,7 @@ describe('a key', () => {
     expect(taken(buckets, 1n, 200)).toBe(50);
   });
 
-  test('that rests gets its burst back, and never more', () => {
+  test('gets its burst back after a pause, and never more', () => {
     const clock = new ManualClock();
     const buckets = new TokenBuckets(LIMIT, clock);
     taken(buckets, 1n, 100);
@@ -31,13 +31,13 @@ describe('a key', () => {
     expect(taken(buckets, 1n, 300)).toBe(100);
   });
 
-  test('takes nothing from another', () => {
+  test('does not affect another key', () => {
     const buckets = new TokenBuckets(LIMIT, new ManualClock());
     taken(buckets, 1n, 150);
     expect(taken(buckets, 2n, 150)).toBe(100);
   });
 
-  test('pays nothing for what it was refused', () => {
+  test('loses no tokens for refused requests', () => {
     const clock = new ManualClock();
     const buckets = new TokenBuckets(LIMIT, clock);
     taken(buckets, 1n, 10_000);
@@ -45,7 +45,7 @@ describe('a key', () => {
     expect(taken(buckets, 1n, 10)).toBe(5);
   });
 
-  test('never gets more than its burst and its rate, however it asks', () => {
+  test('never gets more than its burst and its rate, however its requests are spaced', () => {
     const gaps = fc.array(fc.integer({ min: 0, max: 400 }), { minLength: 1, maxLength: 60 });
     const limits = fc.record({
       requestsPerSecond: fc.integer({ min: 1, max: 100 }),
@@ -68,7 +68,7 @@ describe('a key', () => {
   });
 });
 
-test('only so many keys are remembered; who is forgotten begins anew', () => {
+test('remembers a limited number of keys; a forgotten key starts with a full bucket', () => {
   const buckets = new TokenBuckets(LIMIT, new ManualClock(), 2);
   taken(buckets, 1n, 100);
   taken(buckets, 2n, 100);
@@ -78,7 +78,7 @@ test('only so many keys are remembered; who is forgotten begins anew', () => {
 });
 
 describe('several gateways', () => {
-  test('hand over what each let in, once, and count what the others did', async () => {
+  test('report the requests they accepted once, and count those of the others', async () => {
     const clock = new ManualClock();
     const [here, there] = [new TokenBuckets(LIMIT, clock), new TokenBuckets(LIMIT, clock)];
     taken(here, 1n, 60);
@@ -103,7 +103,7 @@ describe('several gateways', () => {
     });
   });
 
-  test('cannot shut a key out for longer than some buckets take to fill', async () => {
+  test('cannot block a key for longer than the limit on its debt', async () => {
     const clock = new ManualClock();
     const buckets = new TokenBuckets(LIMIT, clock);
     await buckets.share(() => Promise.resolve(new Map([[1n, 1_000_000]])));

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { Shutdown } from './shutdown.ts';
 
 describe('Shutdown', () => {
-  it('tells exactly those that were not forgotten, whatever the order', () => {
+  it('notifies exactly the listeners that were not removed, in any order', () => {
     const turns = fc.array(fc.oneof(fc.constant('add' as const), fc.nat(20)), { maxLength: 60 });
     fc.assert(
       fc.property(turns, (steps) => {
@@ -17,7 +17,7 @@ describe('Shutdown', () => {
             expected.add(own);
             forget.push(shutdown.onDue(() => told.push(own)));
           } else {
-            // Also one that was forgotten before: that must do nothing.
+            // Removing a listener twice must do nothing.
             forget[step]?.();
             expected.delete(step);
           }
@@ -28,7 +28,7 @@ describe('Shutdown', () => {
     );
   });
 
-  it('lets those who are told forget themselves on the way', () => {
+  it('lets listeners remove themselves while they are notified', () => {
     const shutdown = new Shutdown();
     const told: string[] = [];
     for (const name of ['a', 'b', 'c']) {
@@ -41,7 +41,7 @@ describe('Shutdown', () => {
     expect(told).toEqual(['a', 'b', 'c']);
   });
 
-  it('tells at once who comes too late', () => {
+  it('notifies a late listener immediately', () => {
     const shutdown = new Shutdown();
     shutdown.cutShort();
     let told = 0;

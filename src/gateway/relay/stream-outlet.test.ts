@@ -3,7 +3,7 @@ import { ManualClock } from '../../kit/clock.ts';
 import type { AttemptTerms } from './attempt.ts';
 import { StreamOutlet } from './stream-outlet.ts';
 
-/** What one write of these pieces gives the client. */
+/** What the client gets for one write of these pieces. */
 function written(pieces: readonly (Buffer | string)[]): Buffer | string {
   const writes: (Buffer | string)[] = [];
   const sink = { headSent: true, write: (bytes: Buffer | string) => writes.push(bytes) > 0 };
@@ -15,7 +15,7 @@ function written(pieces: readonly (Buffer | string)[]): Buffer | string {
 
 const read = Buffer.from('one two six');
 
-test('pieces that stand together leave as they stand, without being copied', () => {
+test('adjacent pieces are written as one buffer without a copy', () => {
   const bytes = written([read.subarray(0, 4), read.subarray(4, 8), read.subarray(8)]) as Buffer;
   expect(bytes.toString()).toBe('one two six');
   expect([bytes.buffer, bytes.byteOffset]).toEqual([read.buffer, read.byteOffset]);
@@ -29,6 +29,6 @@ test.each([
   ['of a read and of ours', [read.subarray(0, 4), 'ü', read.subarray(4, 8)], 'one ütwo '],
   ['of ours and of a read', ['ü ', read.subarray(0, 4)], 'ü one '],
   ['of ours', ['ü', ' ', 'b'], 'ü b'],
-])('pieces %s leave joined', (_name, pieces, text) => {
+])('pieces %s are joined', (_name, pieces, text) => {
   expect(written(pieces).toString()).toBe(text);
 });

@@ -19,7 +19,7 @@ function watched(limits = LIMITS) {
 }
 
 describe('a stream', () => {
-  test('has one timer, and none when it is over', () => {
+  test('has one timer, and none after its end', () => {
     const { clock, times } = watched();
     times.clientWritten();
     times.contentBegan();
@@ -30,7 +30,7 @@ describe('a stream', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  test('that is silent from the start is told of at its first limit, and again after as long', () => {
+  test('that stays silent is reported at the limit for the first frame, and again after the same time', () => {
     const { clock, told } = watched();
     clock.advance(119);
     expect(told).toEqual([]);
@@ -38,7 +38,7 @@ describe('a stream', () => {
     expect(told).toEqual(['120: host silent for 120', '240: host silent for 120']);
   });
 
-  test('that has begun is told of at the shorter limit after its last word, wherever that falls', () => {
+  test('that has started is reported at the idle limit after its last read', () => {
     const { clock, told, times } = watched();
     clock.advance(47);
     times.hostSpoke();
@@ -51,7 +51,7 @@ describe('a stream', () => {
     expect(told).toEqual(['166: host silent for 60']);
   });
 
-  test('keeps its client company only while there is one that has got something', () => {
+  test('sends keep-alives only to a client that was sent something and is still there', () => {
     const { clock, told, times } = watched();
     clock.advance(40);
     times.clientWritten();
@@ -64,7 +64,7 @@ describe('a stream', () => {
     expect(told).toHaveLength(2);
   });
 
-  test('ends at its longest time, whoever speaks', () => {
+  test('ends at its maximum duration, even while data arrives', () => {
     const { clock, told, times } = watched();
     for (let at = 0; at < 110; at++) {
       times.hostSpoke();
@@ -74,7 +74,7 @@ describe('a stream', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  test('holds a limit that is shorter than the time to the next look', () => {
+  test('keeps a limit that is shorter than the time to the next check', () => {
     const { clock, told, times } = watched({ ...LIMITS, keepAliveMs: 500, idleMs: 30 });
     clock.advance(100);
     times.hostSpoke();
