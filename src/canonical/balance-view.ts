@@ -1,7 +1,7 @@
 import { formatId } from '../kit/ids.ts';
 import { KEY_PREFIX } from './id-prefixes.ts';
 
-/** What an account owns and a key may spend, as the ledger knows it. */
+/** The account's money and the key's spending window, as the ledger has them. */
 export interface BalanceFacts {
   readonly account: {
     readonly kind: 'prepaid' | 'unlimited';
@@ -34,7 +34,7 @@ export interface BalanceView {
   readonly held_nanousd: bigint;
   readonly available_nanousd: bigint;
   readonly spent_nanousd: bigint;
-  /** Null for whoever asks without a key. */
+  /** Null if the caller has no key. */
   readonly key: KeyBalanceView | null;
 }
 
@@ -45,11 +45,11 @@ export interface KeyBalanceView {
   readonly held_nanousd: bigint;
   readonly remaining_nanousd: bigint | null;
   readonly window: CapWindow;
-  /** Seconds since 1970; null for a cap that never starts afresh. */
+  /** Seconds since 1970; null for a cap that never resets. */
   readonly resets_at: number | null;
 }
 
-/** What is left of the credit. An unlimited account may owe, and then nothing is left of it: its calls pass all the same. */
+/** The unheld part of the balance, at least zero: an unlimited account may owe money, and its calls are still served. */
 function available({ balanceNanousd, heldNanousd }: BalanceFacts['account']): bigint {
   const left = balanceNanousd - heldNanousd;
   return left > 0n ? left : 0n;
@@ -81,7 +81,7 @@ function keyBalanceView(key: KeyFacts, window: KeyWindowFacts): KeyBalanceView {
   };
 }
 
-/** A cap may be set below what was already spent: then nothing remains, not less than nothing. */
+/** At least zero: a cap may be set below what was already spent. */
 function remaining(capNanousd: bigint, window: KeyWindowFacts): bigint {
   const left = capNanousd - window.spentNanousd - window.heldNanousd;
   return left > 0n ? left : 0n;

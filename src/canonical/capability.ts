@@ -1,4 +1,4 @@
-/** What a model can do, in the words of the catalog. */
+/** What a model can do, by the names the catalog uses. */
 export const CAPABILITIES = [
   'chat',
   'tools',
@@ -13,7 +13,7 @@ export const CAPABILITIES = [
 ] as const;
 export type Capability = (typeof CAPABILITIES)[number];
 
-/** Where models with a capability are called; the other capabilities are asked for by a field, not by a route. */
+/** The route that each capability is called on; the other capabilities are asked for by a field of the request. */
 export const ROUTE_OF_CAPABILITY: Partial<Record<Capability, string>> = {
   chat: '/v1/chat/completions',
   messages: '/v1/messages',

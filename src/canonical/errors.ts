@@ -7,7 +7,7 @@ interface ErrorRow {
 const invalid = (status: number, code: string): ErrorRow => ({ status, type: 'invalid_request_error', code });
 const upstream = (status: number, code: string): ErrorRow => ({ status, type: 'upstream_error', code });
 
-/** Every error of the product; the name is ours, the rest is what callers see. */
+/** Every error that callers can get. The name is internal; callers see status, type and code. */
 export const ERROR_TABLE = {
   invalid_request_body: invalid(400, 'invalid_request_body'),
   invalid_value: invalid(400, 'invalid_value'),
@@ -31,7 +31,7 @@ export const ERROR_TABLE = {
   unknown_url: invalid(404, 'unknown_url'),
   receipt_not_found: invalid(404, 'receipt_not_found'),
   provider_key_not_found: invalid(404, 'provider_key_not_found'),
-  /** Four answers to a request whose idempotency key another has: wait, look at the receipt, use a new key. */
+  /** The idempotency key is already used: wait for the other request, read its receipt, or use a new key. */
   idempotency_in_progress: invalid(409, 'idempotency_in_progress'),
   idempotency_finished: invalid(409, 'idempotency_finished'),
   idempotency_outcome_unknown: invalid(409, 'idempotency_outcome_unknown'),
@@ -43,9 +43,9 @@ export const ERROR_TABLE = {
   expectation_failed: invalid(417, 'expectation_failed'),
   request_head_too_large: invalid(431, 'request_head_too_large'),
   host_context_length_exceeded: upstream(422, 'context_length_exceeded'),
-  /** A caller's own key with a provider cannot be used: refused, unreachable, or sealed beyond opening. */
+  /** The caller's stored provider key cannot be used: the provider refused it or is unreachable, or it cannot be decrypted. */
   provider_key_failed: upstream(422, 'provider_key_failed'),
-  /** The host's own refusal of the request: its words and code in our envelope. */
+  /** The host refused the request; its message and code are put into our envelope. */
   host_refused_request: upstream(400, 'host_refused_request'),
   rate_limit_exceeded: { status: 429, type: 'rate_limit_error', code: 'rate_limit_exceeded' },
   internal_error: { status: 500, type: 'api_error', code: 'internal_error' },
@@ -62,7 +62,7 @@ export type ErrorName = keyof typeof ERROR_TABLE;
 export interface ErrorDetail {
   readonly message: string;
   readonly param?: string | null;
-  /** Replaces the table's code, for a host's own code in our envelope. */
+  /** Replaces the code of the table, for a code that the host sent. */
   readonly code?: string | null;
   /** Seconds after which a retry makes sense. */
   readonly retryAfterS?: number;
@@ -72,10 +72,10 @@ export interface ErrorDetail {
 }
 
 const RETRYABLE_4XX = new Set([408, 409, 429]);
-/** Would be retryable by their status, but the same answer would come again, or the same work be paid twice. */
+/** Not to be retried in spite of their status: the result would be the same, or the work would be paid for twice. */
 const FINAL: ReadonlySet<ErrorName> = new Set(['host_timeout', 'idempotency_finished', 'idempotency_outcome_unknown']);
 
-/** The one error that travels to callers: a row of the table, a message that names the remedy, the field at fault. */
+/** The only error that is sent to callers: a row of the table, a message with the remedy, and the field at fault. */
 export class GatewayError extends Error {
   readonly kind: ErrorName;
   readonly status: number;
@@ -83,7 +83,7 @@ export class GatewayError extends Error {
   readonly code: string | null;
   readonly param: string | null;
   readonly retryAfterS: number | null;
-  /** Goes out in place of our envelope. */
+  /** Sent instead of our envelope. */
   readonly body: string | null;
 
   constructor(kind: ErrorName, detail: ErrorDetail) {
@@ -99,13 +99,13 @@ export class GatewayError extends Error {
     this.body = detail.body ?? null;
   }
 
-  /** Both official SDKs obey this: repeating what was refused, or what may have been charged, only costs. */
+  /** Both official SDKs obey this. Retrying a refused request, or one that may have been charged, only costs money. */
   get mustNotRetry(): boolean {
     return (this.status < 500 && !RETRYABLE_4XX.has(this.status)) || FINAL.has(this.kind);
   }
 }
 
-/** The envelope of every wire but the messages one; all four keys stand always. */
+/** The error body of every wire except messages; it always has all four keys. */
 export function errorEnvelope(error: GatewayError): { error: Record<string, string | null> } {
   return { error: { message: error.message, type: error.type, code: error.code, param: error.param } };
 }

@@ -1,11 +1,11 @@
 import type { CanonicalEvent, EventSink } from './events.ts';
 
-/** A reader broke the rules of the common language: a fault of ours, never the caller's. */
+/** A stream reader emitted events in the wrong order. This is a bug of ours, never the caller's fault. */
 export class EventOrderViolation extends Error {
   override readonly name = 'EventOrderViolation';
 }
 
-/** Passes events on as long as they come in order: start, blocks one at a time, finish; usage anywhere, error once. */
+/** Passes events on and throws if one is out of order: start, blocks one at a time, finish; usage anywhere, error once. */
 export function inOrder(sink: EventSink): EventSink {
   let state: 'before' | 'between' | 'inside' | 'finished' | 'failed' = 'before';
   const next = (event: CanonicalEvent): typeof state | null => {
@@ -28,7 +28,7 @@ export function inOrder(sink: EventSink): EventSink {
   };
   return (event) => {
     const following = next(event);
-    if (following === null) throw new EventOrderViolation(`The event ${event.kind} may not come ${state}.`);
+    if (following === null) throw new EventOrderViolation(`Event "${event.kind}" is not allowed in state "${state}".`);
     state = following;
     sink(event);
   };

@@ -2,7 +2,7 @@ import type { HostError } from './host-error.ts';
 import type { OpaqueReasoning } from './request.ts';
 import type { UsageReading } from './usage.ts';
 
-/** Why an answer ended, in words every wire has. */
+/** Why a response ended; every wire has a word for each. */
 export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter';
 
 export type BlockHead =
@@ -12,8 +12,8 @@ export type BlockHead =
   | { readonly kind: 'tool-call'; readonly id: string; readonly name: string };
 
 /**
- * An answer in the common language, seven events: `start`, then blocks one after another, never two open at once, with
- * `usage` anywhere, and last `finish`, or `error` at any point. A whole JSON answer is the fold of the same events.
+ * A response in the common language, as seven events: `start`, then blocks, one open at a time, with `usage` anywhere,
+ * then `finish`; `error` may come at any point. A buffered response is the fold of the same events.
  */
 export type CanonicalEvent =
   | { readonly kind: 'start'; readonly id: string | null; readonly createdS: number | null }
@@ -24,18 +24,18 @@ export type CanonicalEvent =
   | FinishEvent
   | { readonly kind: 'error'; readonly error: HostError };
 
-/** The host's last word: nothing but `usage` may follow. */
+/** The end of the response: only `usage` may follow. */
 export interface FinishEvent {
   readonly kind: 'finish';
   readonly reason: FinishReason;
-  /** The host's own word for it. */
+  /** The host's own finish reason. */
   readonly raw: string | null;
   readonly stopSequence: string | null;
 }
 
 export type EventSink = (event: CanonicalEvent) => void;
 
-/** A whole answer, as the fold of its events. */
+/** A buffered response: the fold of its events. */
 export interface CanonicalAnswer {
   readonly id: string | null;
   readonly createdS: number | null;

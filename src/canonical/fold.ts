@@ -2,7 +2,7 @@ import type { AnswerBlock, CanonicalAnswer, CanonicalEvent, EventSink, FinishEve
 import type { HostError } from './host-error.ts';
 import { MISSING_USAGE, type UsageReading } from './usage.ts';
 
-/** Gathers events into a whole answer. */
+/** Collects events into a buffered response. */
 export class AnswerFold {
   #id: string | null = null;
   #createdS: number | null = null;
@@ -42,7 +42,7 @@ export class AnswerFold {
     }
   };
 
-  /** Null unless the answer came to its end. */
+  /** Null if the response did not finish. */
   answer(): CanonicalAnswer | null {
     if (this.#finish === null) return null;
     return {
@@ -55,7 +55,7 @@ export class AnswerFold {
   }
 }
 
-/** The inverse: a whole answer as the events that make it. */
+/** The inverse: emits the events that fold into this response. */
 export function unfold(answer: CanonicalAnswer, emit: EventSink): void {
   emit({ kind: 'start', id: answer.id, createdS: answer.createdS });
   for (const { head, text, opaque } of answer.blocks) {

@@ -1,12 +1,12 @@
-/** What a request's input weighs, measured by its wire without any tokenizer; `money/bound-tokens` turns it into a bound. */
+/** The size of a request's input, measured by its wire without a tokenizer; `money/bound-tokens` turns it into a token bound. */
 export interface PromptSize {
   /** UTF-8 bytes of all text the model reads. */
   readonly textBytes: number;
-  /** UTF-8 bytes of tool schemas, tool calls and their arguments: hosts re-escape these, so they weigh more. */
+  /** UTF-8 bytes of tool schemas, tool calls and their arguments; they count for more, because hosts escape them again. */
   readonly toolBytes: number;
   readonly messages: number;
   readonly tools: number;
   readonly images: number;
-  /** Tokens the caller sent as ready-made token ids (completions and embeddings wires). */
+  /** Tokens that the caller sent as token ids (completions and embeddings wires). */
   readonly tokenIds: number;
 }

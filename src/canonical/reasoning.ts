@@ -1,10 +1,10 @@
-/** The one vocabulary of reasoning effort, weakest first. */
+/** All levels of reasoning effort, lowest first. */
 export const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
 export type Effort = (typeof EFFORTS)[number];
 
-/** What the caller asked for, whichever of the spellings it used. */
+/** What the caller asked for, in whichever fields. */
 export interface ReasoningAsk {
-  /** Null when only a budget or nothing but `exclude` was given. */
+  /** Null if the caller gave only a budget or only `exclude`. */
   readonly effort: Effort | null;
   readonly budgetTokens: number | null;
   readonly hideTrace: boolean;
@@ -15,7 +15,7 @@ export function isEffort(value: unknown): value is Effort {
   return (EFFORTS as readonly unknown[]).includes(value);
 }
 
-/** The nearest level a model has; of two equally near ones the lower, since the higher costs more. */
+/** The nearest level that the model has; of two equally near levels the lower, since the higher costs more. */
 export function nearestEffort(asked: Effort, offered: readonly string[]): Effort | null {
   const rank = EFFORTS.indexOf(asked);
   let best: Effort | null = null;
@@ -30,7 +30,7 @@ function distance(effort: Effort, rank: number): number {
   return Math.abs(EFFORTS.indexOf(effort) - rank);
 }
 
-/** A thinking budget as an effort word, by its share of the output limit. */
+/** A thinking budget as an effort level, by its share of the output limit. */
 export function effortOfBudget(budgetTokens: number, outputLimit: number): Effort {
   const share = budgetTokens / outputLimit;
   if (share < 0.15) return 'minimal';

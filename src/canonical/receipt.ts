@@ -25,7 +25,7 @@ export interface CostComponents {
   readonly outputNanousd: bigint;
 }
 
-/** One host that was asked for a call: what came of it, and after how long. */
+/** One attempt at a host: its result and its duration. */
 export interface HostTry {
   readonly host: string;
   readonly outcome: string;

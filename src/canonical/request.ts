@@ -1,8 +1,8 @@
 import type { Effort } from './reasoning.ts';
 
 /**
- * A request in the common language, which different wires meet in. It holds only what at least two wires can say;
- * what a wire cannot put into it, or take out of it, is refused by name.
+ * A request in the common language between wires. It has only what at least two wires can express; a field that cannot
+ * be translated is refused by name.
  */
 export interface CanonicalRequest {
   readonly messages: readonly CanonicalMessage[];
@@ -17,7 +17,7 @@ export interface CanonicalRequest {
 
 export type Role = 'system' | 'user' | 'assistant';
 
-/** Tool results stand in user messages, in the order of the calls they answer. */
+/** Tool results are in user messages, in the order of their calls. */
 export interface CanonicalMessage {
   readonly role: Role;
   readonly blocks: readonly Block[];
@@ -25,7 +25,7 @@ export interface CanonicalMessage {
 
 export type Block = TextBlock | RefusalBlock | ImageBlock | ReasoningBlock | ToolCallBlock | ToolResultBlock;
 
-/** A mark that everything up to here may be kept in the host's prompt cache. */
+/** Marks that the host may cache the prompt up to here. */
 export interface CacheMark {
   readonly lifetime: '5m' | '1h' | null;
 }
@@ -50,7 +50,7 @@ export interface ImageBlock {
   readonly cache?: CacheMark;
 }
 
-/** A trace the model wrote. Its opaque part goes back byte for byte, and only to the vendor that made it. */
+/** Reasoning text of the model. Its opaque part goes back byte for byte, and only to the vendor that made it. */
 export interface ReasoningBlock {
   readonly kind: 'reasoning';
   readonly text: string;
@@ -58,12 +58,12 @@ export interface ReasoningBlock {
 }
 
 export interface OpaqueReasoning {
-  /** Whose it is, as the wire that read it names it; see the wire's own constant. */
+  /** The vendor that made it, by the name in the wire's own constant. */
   readonly vendor: string;
   /** A signature over the text, a whole redacted block, or encrypted content. */
   readonly form: 'signature' | 'redacted' | 'encrypted';
   readonly data: string;
-  /** The item's own id, where the vendor wants it back. */
+  /** The item's id, if the vendor wants it back. */
   readonly id?: string;
 }
 
@@ -71,7 +71,7 @@ export interface ToolCallBlock {
   readonly kind: 'tool-call';
   readonly id: string;
   readonly name: string;
-  /** JSON text as the model wrote it; empty means no arguments. */
+  /** The JSON text that the model wrote; empty means no arguments. */
   readonly argumentsJson: string;
 }
 
@@ -86,7 +86,7 @@ export interface ToolResultBlock {
 export interface CanonicalTool {
   readonly name: string;
   readonly description: string | null;
-  /** The JSON schema of the arguments, as the caller wrote it. */
+  /** The JSON schema of the arguments, as the caller sent it. */
   readonly schema: Readonly<Record<string, unknown>>;
   readonly strict: boolean | null;
   readonly cache?: CacheMark;
@@ -117,7 +117,7 @@ export type AnswerFormat =
       readonly strict: boolean | null;
     };
 
-/** What the caller asked for, with the effort already mapped to a level the model has. */
+/** What the caller asked for; the effort is already a level that the model has. */
 export interface CanonicalReasoning {
   readonly effort: Effort | null;
   readonly budgetTokens: number | null;

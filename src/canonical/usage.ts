@@ -1,8 +1,8 @@
-/** Token counts in disjoint buckets; only `reasoningTokens` is a part of another one (output). */
+/** Token counts in disjoint buckets, except that `reasoningTokens` is part of `outputTokens`. */
 export interface Usage {
   readonly freshTokens: number;
   readonly cacheReadTokens: number;
-  /** Written to a cache with the usual lifetime; the one-hour bucket stands apart, it has its own price. */
+  /** Written to a cache with the default lifetime; the one-hour bucket is separate because it has its own price. */
   readonly cacheWriteTokens: number;
   readonly cacheWrite1hTokens: number;
   readonly outputTokens: number;
@@ -10,8 +10,8 @@ export interface Usage {
 }
 
 /**
- * What is known about a call's usage. Reported comes from the wire's final position, partial from anywhere
- * earlier; zero reported is zero; missing is never zero. `defect` says that the host sent counts nobody can bill.
+ * What is known about a call's usage. `reported` was read at the end of the response, `partial` before it. A reported
+ * zero is zero; `missing` is never zero. `defect` says why the host's counts cannot be billed.
  */
 export type UsageReading =
   | { readonly state: 'reported'; readonly usage: Usage }
@@ -29,7 +29,7 @@ export const ZERO_USAGE: Usage = {
   reasoningTokens: 0,
 };
 
-/** Everything on the input side, whichever bucket it fell into. */
+/** All input tokens, whatever their bucket. */
 export function inputTokens(usage: Usage): number {
   return usage.freshTokens + usage.cacheReadTokens + usage.cacheWriteTokens + usage.cacheWrite1hTokens;
 }

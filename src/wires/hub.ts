@@ -7,44 +7,44 @@ import type { Bill } from './bill.ts';
 import type { Peek } from './peek.ts';
 import type { HostQuirks } from './quirks.ts';
 
-/** How a client's wire takes part in translation: it reads its caller's request and writes the answer. */
+/** Translation on the caller's side: reads the request and writes the response. */
 export interface HubClient {
-  /** Throws `unsupported_parameter` naming the field that the common language cannot carry. */
+  /** Throws `unsupported_parameter` with the name of a field that cannot be translated. */
   readRequest(text: JsonText, peek: Peek): CanonicalRequest;
-  /** The wire has no place for a trace, so none counts as told. */
+  /** The wire has no place for reasoning text, so none of it counts as sent. */
   readonly tellsNoTraces?: true;
   writeStream(terms: WriteTerms): StreamWriter;
   writeResponse(answer: CanonicalAnswer, bill: Bill, terms: WriteTerms): Buffer;
 }
 
-/** What the client's answer needs besides the events. */
+/** What the client's response needs besides the events. */
 export interface WriteTerms {
   readonly catalogModel: string;
   readonly requestId: string;
   readonly createdS: number;
   readonly wantsUsageFrame: boolean;
   readonly hideReasoning: boolean;
-  /** The caller's request, for wires whose answers repeat it. */
+  /** The caller's request, for wires that repeat it in their responses. */
   readonly request: unknown;
   readonly outputLimit: number;
 }
 
-/** Turns events into frames of the client's wire. The order of events has been asserted before they come here. */
+/** Turns events into frames of the client's wire. The order of events was checked before. */
 export interface StreamWriter {
   /** The frames of one event, or '' when it adds none. */
   event(event: CanonicalEvent): string;
-  /** What closes the stream once it is settled: usage where the wire has it, the terminator, the receipt. */
+  /** The end of the stream after settlement: usage if the wire has it, the terminator, the receipt. */
   closing(bill: Bill): string;
-  /** The error that ends the stream, where that depends on what was sent before. */
+  /** The frames of the error that ends the stream, if they depend on what was sent before. */
   failure?(error: GatewayError): string;
 }
 
-/** How a host's wire takes part: it is sent the canonical request and its answer is read. */
+/** Translation on the host's side: writes the request and reads the response. */
 export interface HubUpstream {
-  /** Throws `unsupported_parameter` naming what this wire cannot say. */
+  /** Throws `unsupported_parameter` with the name of a field that this wire lacks. */
   writeRequest(request: CanonicalRequest, terms: HubRequestTerms): Buffer;
   readStream(quirks: HostQuirks, emit: EventSink): StreamReader;
-  /** Emits the whole answer as events; throws HostAnswerBroken. */
+  /** Emits a buffered response as events; throws HostAnswerBroken. */
   readResponse(body: Buffer, quirks: HostQuirks, emit: EventSink): void;
 }
 
@@ -53,16 +53,16 @@ export interface HubRequestTerms {
   readonly stream: boolean;
   readonly outputLimit: number;
   readonly outputLimitField: string;
-  /** The effort word for this model, already the nearest it has; null sends none. */
+  /** The effort level to send, already one that the model has; null sends none. */
   readonly reasoningEffort: string | null;
-  /** Whether the model takes a thinking budget or only an effort word; see the catalog. */
+  /** Whether the model takes a thinking budget or an effort level; see the catalog. */
   readonly thinking: 'budget' | 'effort' | null;
   readonly quirks?: HostQuirks;
 }
 
-/** One host stream being read into events; after `finish` or `error` it emits nothing more. */
+/** Reads one host stream into events; emits nothing after `finish` or `error`. */
 export interface StreamReader {
   frame(frame: SseFrame): void;
-  /** The host ended its body in good order: emits what was still open, and `finish` if the answer was whole. */
+  /** The host ended its body normally: emits what is still open, and `finish` if the response is complete. */
   end(): void;
 }

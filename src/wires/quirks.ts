@@ -1,12 +1,12 @@
-/** How a host row departs from the wire's rules; what each word means stands in the wire's own folder. */
+/** How a host differs from its wire's rules, from its row; each wire's folder implements the values. */
 export interface HostQuirks {
   readonly readUsage?: string | undefined;
-  /** Fields that the host is not sent, and fields that it always is. */
+  /** Fields that are never sent to the host, and fields that always are. */
   readonly omits?: readonly string[];
   readonly adds?: Readonly<Record<string, string | number | boolean>>;
   readonly developerAsSystem?: boolean;
-  /** The one name by which the host takes traces of earlier turns; absent: as they were written. */
+  /** The field in which the host takes the reasoning of earlier turns; absent: as the caller wrote it. */
   readonly traces?: 'reasoning' | 'reasoning_content' | 'none';
-  /** Whose sealed reasoning the host makes and takes back; absent: its wire's own vendor's, `any`: every vendor's. */
+  /** The vendor whose encrypted reasoning the host makes and takes back; absent: its wire's vendor; `any`: every vendor. */
   readonly seals?: string;
 }

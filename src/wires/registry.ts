@@ -8,7 +8,7 @@ import { responses } from './responses/index.ts';
 import { systemone } from './systemone/index.ts';
 import type { Wire } from './wire.ts';
 
-/** Every wire, by the name that host rows and routes use. */
+/** Every wire, by the name used in host rows and routes. */
 export const WIRES: Readonly<Record<WireName, Wire>> = {
   chat,
   messages,

@@ -16,32 +16,32 @@ import type { HostQuirks } from './quirks.ts';
 export type { HostError, HostErrorKind } from '../canonical/host-error.ts';
 
 /**
- * A wire is a folder and a line in the registry. Its client half reads what callers send and writes what they get;
- * its relay half passes the same wire through and repairs what hosts get wrong, frame by frame.
+ * A wire is a folder and a line in the registry. Its client half reads requests and writes errors. Its relay half serves
+ * callers from hosts of the same wire and repairs what hosts get wrong. Its hub halves translate to and from other wires.
  */
 export interface Wire {
   readonly name: WireName;
   readonly client: ClientHalf;
   readonly relay: RelayHalf;
-  /** How the wire takes part in translation: as the caller's, as a host's, or not at all. */
+  /** Its part in translation: on the caller's side, on the host's side, on both or on none. */
   readonly hub?: { readonly client?: HubClient; readonly upstream?: HubUpstream };
-  /** A host's wire whose requests and answers this one writes and reads itself, being another spelling of it. */
+  /** The wire of the hosts, if this one is another form of it and its relay half converts between the two. */
   readonly spells?: HostWire;
-  /** A capability without which a model's host does not speak this wire for it. */
+  /** The capability that a model needs for its hosts to be called on this wire. */
   readonly needs?: Capability;
 }
 
 export interface ClientHalf {
-  /** Reads everything admission needs, once; throws a GatewayError naming the field for what is wrong or refused. */
+  /** Reads everything that admission needs, once; throws a GatewayError that names a wrong or refused field. */
   peek(text: JsonText, headers: IncomingHttpHeaders): Peek;
-  /** All text a tokenizer would read, for the rare exact count. */
+  /** All text of the prompt, for an exact token count; rarely needed. */
   texts(body: unknown): string[];
-  /** Where a prompt begins, the first of these fields that is there; absent: the one field that holds it. */
+  /** Fields that may begin the prompt, in order; absent: the prompt is in one field. */
   readonly promptFields?: readonly string[];
   writeError(error: GatewayError, requestId: string): WrittenError;
-  /** The same error inside a stream whose head has left. */
+  /** The same error inside a stream, after its head was sent. */
   writeStreamError(error: GatewayError, requestId: string): string;
-  /** Bytes that keep a silent stream alive without meaning anything. */
+  /** Bytes that keep a silent stream alive; clients ignore them. */
   readonly keepAlive: string;
 }
 
@@ -50,16 +50,16 @@ export interface WrittenError {
   readonly body: string;
 }
 
-/** What the request that leaves must say; everything else in it stays as the caller wrote it. */
+/** What must be set in the request to the host; everything else stays as the caller wrote it. */
 export interface UpstreamTerms {
   readonly hostModel: string;
   readonly outputLimit: number;
   readonly outputLimitField: string;
-  /** Label fields the host may see. */
+  /** Label fields that the host may see. */
   readonly forwards: readonly string[];
-  /** The effort word to send; null leaves the field out. */
+  /** The effort level to send; null leaves the field out. */
   readonly reasoningEffort: string | null;
-  /** The host cuts vectors to the wanted length itself. */
+  /** The host can shorten vectors to the requested length. */
   readonly reducesVectors: boolean;
   readonly quirks?: HostQuirks;
 }
@@ -70,21 +70,21 @@ export interface RelayTerms {
   readonly createdS: number;
   readonly wantsUsageFrame: boolean;
   readonly hideReasoning: boolean;
-  /** The caller's request, for wires whose answers depend on it or repeat it. */
+  /** The caller's request, for wires whose responses depend on it or repeat it. */
   readonly request: unknown;
   readonly quirks: HostQuirks;
   /** What earlier streams taught about this host's frames, for the same model and terms; absent: nothing. */
   readonly memory?: FrameMemory;
-  /** Parses also the frames that repeat an earlier one of the same stream; the setting `frame_memory: false`. */
+  /** Parses every frame, even one that repeats an earlier frame; the setting `frame_memory: false`. */
   readonly parseEveryFrame?: boolean;
 }
 
 export interface RelayHalf {
   readonly path: string;
-  /** What every request on this wire carries to a host, as a version. */
+  /** Headers of every request to a host of this wire, such as a version. */
   readonly headers?: Readonly<Record<string, string>>;
   spliceRequest(text: JsonText, peek: Peek, terms: UpstreamTerms): Buffer;
-  /** Throws HostAnswerBroken when the body is no answer of this wire. */
+  /** Throws HostAnswerBroken if the body is not a response of this wire. */
   spliceResponse(body: Buffer, terms: RelayTerms): BufferedAnswer;
   readError(status: number, body: Buffer): HostError;
   /** Absent on wires that never stream. */
@@ -93,39 +93,39 @@ export interface RelayHalf {
 
 export interface StreamHalf {
   mend(terms: RelayTerms): StreamRelay;
-  /** A whole answer given where a stream was asked for, as frames of the stream; null if it is no answer. */
+  /** The frames of a buffered response that came instead of a stream; null if it is not a response. */
   answerAsStream(body: Buffer): Buffer | null;
 }
 
-/** One stream on its way through; fed whole frames, it returns what goes on to the client and remembers what it saw. */
+/** Relays one stream: takes whole frames, returns what goes to the client, and keeps track of usage and ending. */
 export interface StreamRelay {
-  /** Frames known by their bytes, as many as stand here one after another; null if what begins here must be read. */
+  /** The run of repeated frames that starts here, relayed without parsing; null if the frame here must be parsed. */
   repeated?(bytes: Buffer, from: number): PassedFrames | null;
-  /** Bytes to send now, or null when the frame is withheld. */
+  /** What to send now; null if the frame is withheld. */
   frame(frame: SseFrame): Buffer | string | null;
   readonly usage: UsageReading;
   readonly relayedBytes: number;
-  /** The host has said its last word: a terminator or an error. */
+  /** The host has sent a terminator or an error. */
   readonly terminal: boolean;
   readonly error: HostError | null;
-  /** True when the stream may end here in good order though no terminator came. */
+  /** True if the stream is complete even without a terminator. */
   readonly mayEndHere: boolean;
-  /** What closes the stream for the client: missing finish reasons, the usage frame if asked, the terminator. */
+  /** The end of the client's stream: missing finish reasons, the usage frame if requested, the terminator. */
   closing(bill: Bill): string;
-  /** The error that ends this stream, where the wire's way of saying it depends on what was sent before. */
+  /** The frames of the error that ends this stream, if they depend on what was sent before. */
   failure?(error: GatewayError): string;
 }
 
 export interface BufferedAnswer {
   readonly usage: UsageReading;
   readonly relayedBytes: number;
-  /** The client's body, with the billed usage and its cost written in; may be asked for more than once. */
+  /** The client's body with the billed usage and its cost; may be called more than once. */
   write(bill: Bill): Buffer;
 }
 
 export class HostAnswerBroken extends Error {
   override readonly name = 'HostAnswerBroken';
-  /** The host's own error, where that stood in the answer's place. */
+  /** The error that the host sent instead of a response. */
   readonly hostError: HostError | null;
 
   constructor(message: string, hostError: HostError | null = null) {

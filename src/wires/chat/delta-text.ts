@@ -3,7 +3,7 @@ import type { Words } from '../frames/repeated-frames.ts';
 
 const WORD_MEMBERS = [['content'], ['refusal'], ['reasoning', 'reasoning_content']];
 
-/** The words of a delta that has them in one place only. */
+/** The text of a delta; null unless it is in one member only. */
 export function wordsOf(delta: Members): Words | null {
   const spoken = WORD_MEMBERS.filter(([name]) => isText(delta[name!]));
   const calls = Array.isArray(delta.tool_calls) ? delta.tool_calls : [];

@@ -3,12 +3,12 @@ import type { OpaqueReasoning } from '../../canonical/request.ts';
 import { type Members, objectsIn } from '../fields/members.ts';
 import { readOpaque } from './reasoning-details.ts';
 
-/** A host went back to a tool call it had left for another: the common language has no word for that. */
+/** The host mixed the fragments of two tool calls; the common language cannot express that. */
 export class CallsInterleaved extends Error {
   override readonly name = 'CallsInterleaved';
 }
 
-/** Turns mended deltas into blocks, one open at a time: a block ends where the next kind of words begins. */
+/** Turns repaired deltas into blocks, one open at a time: a block ends where another kind of content begins. */
 export class DeltaEmitter {
   readonly #emit: EventSink;
   #open: 'text' | 'refusal' | 'reasoning' | number | null = null;
@@ -55,7 +55,7 @@ export class DeltaEmitter {
     const index = call.index as number;
     const called = call.function as Members | undefined;
     if (this.#open !== index) {
-      if (typeof call.id !== 'string') throw new CallsInterleaved('The host mixed the pieces of two tool calls.');
+      if (typeof call.id !== 'string') throw new CallsInterleaved('The host mixed the fragments of two tool calls.');
       this.#close();
       this.#open = index;
       this.#emit({ kind: 'block-start', block: { kind: 'tool-call', id: call.id, name: String(called?.name ?? '') } });
@@ -73,7 +73,7 @@ export class DeltaEmitter {
   }
 }
 
-/** The wire's word for an ending, in the common language; a word nobody knows is taken for a plain stop. */
+/** The finish reason in the common language; an unknown one becomes `stop`. */
 export function finishReasonOf(reason: unknown): FinishReason {
   if (reason === 'length' || reason === 'tool_calls' || reason === 'content_filter') return reason;
   return reason === 'function_call' ? 'tool_calls' : 'stop';

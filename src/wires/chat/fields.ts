@@ -15,7 +15,7 @@ import { REFUSED_EVERYWHERE, type Refusals, refuseUnlessHarmless } from '../fiel
 import { unsupported } from '../fields/request-errors.ts';
 
 const anInteger: FieldCheck = { says: 'an integer', holds: Number.isSafeInteger };
-/** Fields this wire knows, with the type they must have; what reads them closer does so elsewhere. */
+/** Known fields of this wire and their types; their values are checked elsewhere. */
 const FIELD_CHECKS: Readonly<Record<string, FieldCheck>> = {
   model: anything,
   messages: anything,
@@ -62,10 +62,10 @@ const REFUSED_FIELDS: Refusals = {
   best_of: { remedy: 'hidden answers have no price here; ask for `n`', harmless: (value) => value === 1 },
 };
 
-/** Harmless values of these are still the host's to see. */
+/** Harmless values of these fields are sent to the host. */
 const FORWARDED_WHEN_HARMLESS = new Set(['store', 'prompt']);
 
-/** Fields that only ask this gateway for something and mean nothing to a host. */
+/** Fields that only this gateway reads; they are not sent to hosts. */
 export const GATEWAY_FIELDS: ReadonlySet<string> = new Set([
   'usage',
   'reasoning',
@@ -73,7 +73,7 @@ export const GATEWAY_FIELDS: ReadonlySet<string> = new Set([
   ...Object.keys(REFUSED_FIELDS).filter((name) => !FORWARDED_WHEN_HARMLESS.has(name)),
 ]);
 
-/** Checks every field of a body; returns the names of those this wire knows nothing about. */
+/** Checks every field of a body; returns the names of unknown fields. */
 export function checkFields(body: Members): string[] {
   const unknown: string[] = [];
   for (const name of Object.keys(body)) {

@@ -1,7 +1,7 @@
-/** The words of this wire. */
+/** The finish reasons of this wire. */
 const REASONS = new Set(['stop', 'length', 'tool_calls', 'content_filter', 'function_call']);
 
-/** What hosts of other descent say on this wire, in lower case. */
+/** Finish reasons that other hosts send on this wire, in lower case. */
 const SYNONYMS: Readonly<Record<string, string>> = {
   eos: 'stop',
   eos_token: 'stop',
@@ -21,21 +21,21 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   spii: 'content_filter',
 };
 
-/** The reason in this wire's words, null where there is none; a stop after tool calls is a call for tools. */
+/** The finish reason of this wire, or null; `stop` after tool calls becomes `tool_calls`. */
 export function mendFinishReason(reason: unknown, hasCalls: boolean): string | null {
   if (typeof reason !== 'string' || reason === '') return null;
   const word = REASONS.has(reason) ? reason : translate(reason);
   return word === 'stop' && hasCalls ? 'tool_calls' : word;
 }
 
-/** A word nobody knows is passed on: to call it a stop would be a guess. */
+/** An unknown reason is passed on; replacing it would be a guess. */
 function translate(reason: string): string {
   const lower = reason.toLowerCase();
   if (REASONS.has(lower)) return lower;
   return Object.hasOwn(SYNONYMS, lower) ? SYNONYMS[lower]! : reason;
 }
 
-/** The host's way of saying that it broke off, where a reason to end should be. */
+/** Finish reasons by which hosts report a failure. */
 export function isFailure(reason: unknown): boolean {
   return reason === 'error';
 }

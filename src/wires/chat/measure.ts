@@ -5,7 +5,7 @@ import { mustBe, unsupported } from '../fields/request-errors.ts';
 
 const SCHEMA_FIELDS = ['tools', 'functions', 'response_format', 'tool_choice', 'function_call'];
 
-/** Weighs everything a host may read of a body; `unknownFields` are those this wire knows nothing about. */
+/** Measures everything in a body that a host may read; `unknownFields` are fields that this wire does not know. */
 export function measureBody(text: JsonText, body: Members, unknownFields: readonly string[]): PromptMeasure {
   const measure = new PromptMeasure();
   visitMessages(body.messages as unknown[], measure);
@@ -15,14 +15,14 @@ export function measureBody(text: JsonText, body: Members, unknownFields: readon
   return measure;
 }
 
-/** Tools by their newer and by their older name. */
+/** Tools, under the current and the older field name. */
 export function countTools(body: Members): number {
   return objectsIn(body.tools).length + (Array.isArray(body.functions) ? body.functions.length : 0);
 }
 
 const ROLES = ['system', 'developer', 'user', 'assistant', 'tool', 'function'];
 
-/** Walks all messages; throws for what no host could read, or what has no price. */
+/** Walks all messages; throws for content that no host can read or that has no price. */
 export function visitMessages(messages: readonly unknown[], visitor: PromptVisitor): void {
   for (let index = 0; index < messages.length; index++) {
     const message = messages[index];
@@ -96,7 +96,7 @@ function visitPart(part: unknown, path: string, visitor: PromptVisitor): void {
   visitRest(part, PART_MEMBERS[part.type], visitor);
 }
 
-/** Members that were weighed, or that no model reads. */
+/** Members that are already measured, or that no model reads. */
 const PART_MEMBERS = {
   text: new Set(['type', 'text', 'cache_control']),
   refusal: new Set(['type', 'refusal', 'cache_control']),
@@ -112,7 +112,7 @@ function refusedPart(type: unknown, path: string) {
   return unsupported(path, `\`${path}\` ${named} has no price here; send "text" or "image_url" parts.`);
 }
 
-/** Any other kind of data would be a document, whose pages the price of an image does not cover. */
+/** Other data would be a document, and the price of an image does not cover its pages. */
 const IMAGE_ADDRESS = /^(?:https?:\/\/|data:image\/)/i;
 
 function visitImage(image: unknown, path: string, visitor: PromptVisitor): void {
@@ -147,7 +147,7 @@ function visitCalled(called: unknown, path: string, visitor: PromptVisitor): voi
   visitRest(called, CALLED_MEMBERS, visitor);
 }
 
-/** Opaque reasoning goes back as its vendor gave it. */
+/** Opaque reasoning, which goes back to its vendor unchanged. */
 function visitDetails(details: unknown, path: string, visitor: PromptVisitor): void {
   if (!Array.isArray(details) || !details.every(isObject)) throw mustBe(path, 'a list of objects');
   visitUnknown(details, visitor);

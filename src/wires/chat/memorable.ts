@@ -4,16 +4,15 @@ import { isObject, isText, type Members } from '../fields/members.ts';
 import type { StreamIdentity } from '../frames/frame-pattern.ts';
 import { isNothing } from './mend-choice.ts';
 
-/** Members whose text is neither the model's nor the caller's. */
+/** Members whose text comes from the host, not from the model or the caller. */
 const OF_CHUNK = new Set(['id', 'object', 'model', 'service_tier', 'system_fingerprint', 'provider', 'obfuscation']);
 const OF_CHOICE = new Set(['finish_reason', 'native_finish_reason']);
 const OF_DELTA = new Set(['role']);
 const SPOKEN = ['content', 'refusal', 'reasoning', 'reasoning_content'];
 
 /**
- * Whether a frame may serve other streams: once its words are cut out, where it has any, there is nothing in it that
- * anybody said, and its identity is the stream's. It is spelled as we would spell it, so each member stands there once
- * and at the place where it is looked for.
+ * Whether other streams may learn from a frame: without its text it contains nothing that a model or a caller wrote, and
+ * it has the identity of its stream. It must be spelled as `JSON.stringify` does, so each member occurs once.
  */
 export function isMemorable({ raw, data }: SseFrame, identity: StreamIdentity, hasWords: boolean): boolean {
   const chunk = data === null ? undefined : tryParseJson(data);
@@ -40,7 +39,7 @@ function onlyObjectIn(list: unknown): Members | null {
   return Array.isArray(list) && list.length === 1 && isObject(list[0]) ? list[0] : null;
 }
 
-/** Of the host's own members a text is nothing, but not what stands deeper; `apart` is looked at by itself. */
+/** Whether the members hold no text except in the host's own ones; nested values are refused, and `apart` is checked separately. */
 function saysNothing(members: Members, hostsOwn: ReadonlySet<string>, apart: string | undefined): boolean {
   return Object.entries(members).every(
     ([name, value]) => name === apart || isSilent(value) || (typeof value === 'string' && hostsOwn.has(name)),

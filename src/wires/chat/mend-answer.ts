@@ -5,12 +5,12 @@ import { mendText } from './mend-text.ts';
 import { completeCall } from './mend-tool-calls.ts';
 import { HOST_MEMBERS } from './quirks.ts';
 
-/** A choice of a whole answer. */
+/** A choice of a buffered response. */
 export interface AnswerChoice extends Members {
   readonly message: Members;
 }
 
-/** Puts a whole answer right, in place; true if anything changed. */
+/** Repairs a buffered response in place; true if anything changed. */
 export function mendAnswer(answer: Members, choices: readonly AnswerChoice[], terms: RelayTerms): boolean {
   let changed = removeMembers(answer, HOST_MEMBERS);
   if (typeof answer.id !== 'string' || answer.id === '') changed = put(answer, 'id', `chatcmpl-${terms.requestId}`);

@@ -3,7 +3,7 @@ import { mendFinishReason } from './finish-reason.ts';
 import { mendText } from './mend-text.ts';
 import { type MintId, mendToolCalls, type ToolCallState } from './mend-tool-calls.ts';
 
-/** What one answer of the stream has shown so far. */
+/** What the stream has sent of one choice so far. */
 export interface ChoiceState {
   readonly index: number;
   roleSent: boolean;
@@ -15,7 +15,7 @@ export function newChoice(index: number): ChoiceState {
   return { index, roleSent: false, finished: false, calls: [] };
 }
 
-/** Puts one choice of a chunk right, in place; true if anything changed. */
+/** Repairs one choice of a chunk in place; true if anything changed. */
 export function mendChoice(choice: Members, state: ChoiceState, hideTrace: boolean, mintId: MintId): boolean {
   let changed = false;
   if (choice.index !== state.index) {
@@ -30,7 +30,7 @@ export function mendChoice(choice: Members, state: ChoiceState, hideTrace: boole
   return mendFinish(choice, state) || changed;
 }
 
-/** A stream has deltas; a message beside them repeats what was said, unless nothing was said yet. */
+/** Some hosts send a `message` beside the deltas; it is used only if no text came before. */
 function mendShape(choice: Members, state: ChoiceState): boolean {
   const { delta, message } = choice;
   if (message === undefined && isObject(delta)) return false;
@@ -48,7 +48,7 @@ function mendRole(delta: Members, state: ChoiceState): boolean {
   return true;
 }
 
-/** Once per choice, and null until then. */
+/** Sent once per choice; null before. */
 function mendFinish(choice: Members, state: ChoiceState): boolean {
   const said = choice.finish_reason;
   if (said === null) return false;
@@ -58,7 +58,7 @@ function mendFinish(choice: Members, state: ChoiceState): boolean {
   return reason !== said;
 }
 
-/** A choice that tells the client nothing: what is left of a frame after its usage or its second finish was taken out. */
+/** A choice without content, such as a frame whose usage or second finish reason was removed. */
 export function isHollow({ delta, finish_reason, logprobs }: Members): boolean {
   if (finish_reason !== null || !isNothing(logprobs)) return false;
   const members = delta as Members;

@@ -2,7 +2,7 @@ import { isObject, isText, type Members, removeMembers } from '../fields/members
 
 const TRACE_MEMBERS = ['reasoning', 'reasoning_content', 'reasoning_details'];
 
-/** Puts the words of a delta or message right: plain strings, a trace under both its names or under none. */
+/** Repairs the text of a delta or message: plain strings, and reasoning under both names or under none. */
 export function mendText(holder: Members, hideTrace: boolean): boolean {
   let changed = false;
   if (Array.isArray(holder.content)) changed = splitContent(holder, holder.content);
@@ -18,7 +18,7 @@ function isTextOrNothing(value: unknown): boolean {
   return typeof value === 'string' || value === null || value === undefined;
 }
 
-/** Content as a list of parts becomes text and reasoning, the two strings clients look for. */
+/** Turns content parts into the two strings that clients read: text and reasoning. */
 function splitContent(holder: Members, parts: readonly unknown[]): true {
   let text = '';
   let reasoning = '';
@@ -38,7 +38,7 @@ function textOf(value: unknown): string {
   return value.map((part) => (isObject(part) && typeof part.text === 'string' ? part.text : '')).join('');
 }
 
-/** A trace stands under both names, since clients look for either; one that is not wanted leaves no trace at all. */
+/** Puts reasoning under both names, since clients read either one; removes it if it is not wanted. */
 export function mendTrace(holder: Members, hide: boolean): boolean {
   if (hide) return removeMembers(holder, TRACE_MEMBERS);
   const { reasoning, reasoning_content: content } = holder;
@@ -62,7 +62,7 @@ function traceOf(details: unknown): string | null {
   return trace;
 }
 
-/** UTF-8 bytes of what the model itself wrote in this delta or message; a trace under two names counts once. */
+/** UTF-8 bytes that the model wrote in this delta or message; reasoning under two names counts once. */
 export function modelBytes(holder: Members): number {
   const trace = typeof holder.reasoning === 'string' ? holder.reasoning : holder.reasoning_content;
   let bytes = byteLength(holder.content) + byteLength(holder.refusal) + byteLength(trace);

@@ -147,7 +147,7 @@ describe('tool calls of hosts that', () => {
     expect(gathered({ index: 0, id: 'a' })).toEqual([['a', '', '']]);
   });
 
-  test('send something that is no call', () => {
+  test('send something other than a call', () => {
     const text = feed(
       mendStream(RELAY_TERMS),
       sse(

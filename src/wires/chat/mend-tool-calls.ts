@@ -2,19 +2,19 @@ import { tryParseJson } from '../../json/json.ts';
 import { LIMITS } from '../../limits.ts';
 import { isObject, type Members, objectsIn, removeMembers } from '../fields/members.ts';
 
-/** A tool call of the stream; its place in the list is the index the client knows it by. */
+/** A tool call of the stream; its position in the list is the index that the client gets. */
 export interface ToolCallState {
-  /** The index the host gave it: often 0 for every call, or counted from 1, or none. */
+  /** The host's index; some hosts send 0 for every call, count from 1, or send none. */
   readonly hostIndex: number | null;
   readonly id: string;
   name: string;
-  /** Its first fragment was already all of it. */
+  /** The first fragment was already complete. */
   readonly isWhole: boolean;
 }
 
 export type MintId = (position: number) => string;
 
-/** Gives every call one index, and its identity in its first fragment only. */
+/** Gives every call one index, and its id and name in its first fragment only. */
 export function mendToolCalls(delta: Members, known: ToolCallState[], mintId: MintId): boolean {
   const calls = delta.tool_calls;
   if (calls === undefined || calls === null) return false;
@@ -37,7 +37,7 @@ function mendFragment(call: Members, known: ToolCallState[], mintId: MintId): bo
   return (state === undefined ? beginCall(call, hostIndex, known, mintId) : continueCall(call, state)) || changed;
 }
 
-/** Which call a fragment belongs to, by its id, else by its index, else to the last one. */
+/** The call that a fragment belongs to: by its id, else by its index, else the last one. */
 function positionOf(call: Members, known: readonly ToolCallState[]): number {
   const id = textOf(call.id);
   const sameId = id === '' ? -1 : known.findIndex((one) => one.id === id);
@@ -47,7 +47,7 @@ function positionOf(call: Members, known: readonly ToolCallState[]): number {
   return last === -1 || beginsAnother(call, id, known[last]!) ? known.length : last;
 }
 
-/** Under an index that was seen, a name begins another call unless it only repeats what is being told. */
+/** Under a known index, a name begins another call, unless it only repeats the current one. */
 function beginsAnother(call: Members, id: string, before: ToolCallState): boolean {
   const name = nameOf(call);
   if (name === '' || before.name === '') return false;
@@ -56,7 +56,7 @@ function beginsAnother(call: Members, id: string, before: ToolCallState): boolea
 
 function beginCall(call: Members, hostIndex: number | null, known: ToolCallState[], mintId: MintId): boolean {
   if (known.length >= LIMITS.toolCallsPerAnswerMax) {
-    throw new RangeError('the host sent more tool calls than an answer may hold');
+    throw new RangeError('the host sent too many tool calls');
   }
   const id = textOf(call.id) || mintId(known.length);
   const changed = completeCall(call, id);
@@ -64,7 +64,7 @@ function beginCall(call: Members, hostIndex: number | null, known: ToolCallState
   return changed;
 }
 
-/** A call needs an id, a type, a name and arguments, in a stream from its first fragment on. */
+/** A call needs an id, a type, a name and arguments; in a stream, in its first fragment. */
 export function completeCall(call: Members, id: string): boolean {
   let changed = mendArguments(call);
   const kind = isObject(call.custom) && call.type !== 'function' ? 'custom' : 'function';
@@ -95,7 +95,7 @@ function continueCall(call: Members, state: ToolCallState): boolean {
   return changed;
 }
 
-/** Arguments are a JSON string on this wire; some hosts hand over the object itself. */
+/** Arguments are a JSON string on this wire; some hosts send the object. */
 function mendArguments(call: Members): boolean {
   const called = call.function;
   if (!isObject(called) || typeof called.arguments === 'string' || called.arguments === undefined) return false;

@@ -33,7 +33,7 @@ describe('usage', () => {
       [opening, said('x'), stopped, chunk([delta({})], { usage: USAGE }), DONE],
       reported,
     ],
-    ['with the last words', [opening, chunk([delta({ content: 'x' }, 'stop')], { usage: USAGE }), DONE], reported],
+    ['with the last text', [opening, chunk([delta({ content: 'x' }, 'stop')], { usage: USAGE }), DONE], reported],
     ['before the finish reason', [opening, said('x'), frame, stopped, DONE], reported],
     ['without any finish reason', [opening, said('x'), frame, DONE], reported],
     [
@@ -41,9 +41,9 @@ describe('usage', () => {
       [opening, said('x'), chunk([delta({}, 'stop')], { x_groq: { usage: USAGE } }), DONE],
       reported,
     ],
-    ['before the last words', [opening, frame, said('x'), stopped, DONE], partial],
+    ['before the last text', [opening, frame, said('x'), stopped, DONE], partial],
     [
-      'before the last words, many of them',
+      'before the last text, many times',
       [opening, frame, ...'abcdefgh'.split('').map(said), stopped, DONE],
       partial,
     ],
@@ -58,7 +58,7 @@ describe('usage', () => {
     expect(usageOf(events)).toEqual(reading);
   });
 
-  test('that never changes is still the last word', () => {
+  test('that never changes is still the final one', () => {
     const words = ['a', ' b', ' c', ' d'].map((content) => chunk([delta({ content })], { usage: USAGE }));
     expect(usageOf([opening, ...words, DONE])).toEqual(reported);
   });

@@ -8,7 +8,7 @@ import { modelBytes } from './mend-text.ts';
 import { HOST_MEMBERS } from './quirks.ts';
 import { StreamState } from './stream-state.ts';
 
-/** Puts every frame right; one that needed nothing goes on as the bytes that came. Never throws, whatever a host sends. */
+/** Repairs every frame; a frame that needs no repair is passed on as the bytes that came. Never throws. */
 class MendedStream extends StreamState implements StreamRelay {
   frame(frame: SseFrame): Buffer | string | null {
     if (this.terminal) return null;
@@ -24,12 +24,12 @@ class MendedStream extends StreamState implements StreamRelay {
     if (data === '') return null;
     if (data === '[DONE]') return this.noteEnd();
     const chunk = tryParseJson(data);
-    if (!isObject(chunk)) return this.fail('the host sent a frame that is no JSON object');
+    if (!isObject(chunk)) return this.fail('the host sent a frame that is not a JSON object');
     if (chunk.error) return this.fail(chunk.error, chunk);
     if (frame.event === 'error') return this.fail(chunk, chunk);
     const choices = objectsIn(chunk.choices);
     const broken = choices.find((choice) => isFailure(choice.finish_reason));
-    if (broken !== undefined) return this.fail(broken.error ?? 'the host broke off its answer', chunk);
+    if (broken !== undefined) return this.fail(broken.error ?? 'the host aborted its response', chunk);
     if (choices.length > 0) return this.#mend(chunk, choices, frame);
     this.noteUsage(chunk);
     return null;
@@ -68,7 +68,7 @@ class MendedStream extends StreamState implements StreamRelay {
     return mendChoice(choice, state, this.terms.hideReasoning, (position) => this.#mintId(state, position));
   }
 
-  /** Ids of the calls of other answers must differ too. */
+  /** Ids must differ between the choices too. */
   #mintId({ index }: ChoiceState, position: number): string {
     return `call_${this.terms.requestId}_${index === 0 ? '' : `${index}_`}${position}`;
   }
@@ -83,7 +83,7 @@ class MendedStream extends StreamState implements StreamRelay {
     return this.#mendNulls(chunk) || changed;
   }
 
-  /** Usage never rides on a choice frame, and what is null there is left out: an aggregator's client takes no null. */
+  /** A frame with choices never has usage. Null members are removed, because clients of aggregators reject them. */
   #mendNulls(chunk: Members): boolean {
     const isUnnamed = chunk.system_fingerprint === null;
     if (isUnnamed) chunk.system_fingerprint = undefined;
@@ -92,7 +92,7 @@ class MendedStream extends StreamState implements StreamRelay {
     return true;
   }
 
-  /** Only what a later frame cannot change may be repeated for it: neither a beginning nor an end. */
+  /** Learns only frames that neither begin nor end a choice: those depend on what came before. */
   #learn(frame: SseFrame, written: string | null, choices: readonly Members[]): void {
     const choice = choices[0]!;
     if (choices.length === 1 && choice.finish_reason === null) this.learn(frame, written, choice.delta as Members);
@@ -102,7 +102,7 @@ class MendedStream extends StreamState implements StreamRelay {
 const OPENING = Buffer.from('data: ');
 const CLOSING = Buffer.from('\n\n');
 
-/** A single data line as we would write it, nothing beside it: what the client may get as it is. */
+/** Whether the frame is a single data line, so that it can be passed on unchanged. */
 function isPlain({ raw, data }: SseFrame): boolean {
   if (raw.length !== OPENING.length + Buffer.byteLength(data ?? '') + CLOSING.length) return false;
   return raw.indexOf(OPENING) === 0 && raw.lastIndexOf(CLOSING) === raw.length - CLOSING.length;

@@ -3,10 +3,10 @@ import { isObject, isText, type Members, objectsIn } from '../fields/members.ts'
 import type { HostQuirks } from '../quirks.ts';
 import { readOpaque } from './reasoning-details.ts';
 
-/** Where a turn's trace may stand; the last holds what only its own maker can read. */
+/** Members that hold a turn's reasoning; the last one holds opaque data for its vendor. */
 const TRACE_MEMBERS = ['reasoning', 'reasoning_content', 'reasoning_details'] as const;
 
-/** Spells messages as this host knows them: a role it has, and traces of earlier turns where it looks for them. */
+/** Rewrites messages for this host: roles that it knows, and earlier reasoning in the field that it reads. */
 export function editMessages(body: Members, edit: JsonEdit, quirks: HostQuirks): void {
   const { developerAsSystem, traces } = quirks;
   objectsIn(body.messages).forEach((message, at) => {
@@ -16,7 +16,7 @@ export function editMessages(body: Members, edit: JsonEdit, quirks: HostQuirks):
   });
 }
 
-/** What is tagged with a vendor goes back to that vendor's hosts; of what bears no tag, the host itself is the maker. */
+/** Details with a vendor's tag go back to that vendor's hosts only; details without a tag came from this host. */
 function keepSealsFrom(
   message: Members,
   path: readonly (string | number)[],
@@ -46,7 +46,7 @@ function editTrace(
   }
 }
 
-/** The same for a message that we write ourselves. */
+/** The same for a message that this gateway builds. */
 export function withTraceFor(message: Members, { traces }: HostQuirks): Members {
   if (traces === undefined || message.reasoning_content === undefined) return message;
   const { reasoning_content: trace, ...rest } = message;

@@ -50,7 +50,7 @@ function readMessages(body: Members): readonly unknown[] {
   return messages;
 }
 
-/** Both fields are read, so that a wrong one is told even where the other counts. */
+/** Checks both fields, so that a wrong one is reported even if the other one is used. */
 function readOutputLimit(body: Members): Peek['outputLimit'] {
   const newer = readLimit(body, 'max_completion_tokens');
   const older = readLimit(body, 'max_tokens');
@@ -86,7 +86,7 @@ function needsOf(body: Members, firstImage: string | null, reasoning: ReasoningA
   return needs;
 }
 
-/** Everything that weighs as text, for the rare exact count; the same walk finds both. */
+/** All text of the prompt, for an exact token count; the same walk as for its size. */
 export function texts(body: unknown): string[] {
   const collector = new PromptTexts();
   if (!isObject(body) || !Array.isArray(body.messages)) return collector.found;

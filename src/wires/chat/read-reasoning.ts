@@ -5,7 +5,7 @@ import { readReasoning as readSpellings } from '../fields/read-reasoning.ts';
 
 const MEMBERS = ['effort', 'max_tokens', 'enabled', 'exclude'];
 
-/** Reads the spellings of one wish. The object itself never goes on to a host here, so nothing in it may be unknown. */
+/** Reads every field that asks for reasoning. The `reasoning` object is not sent to hosts, so unknown members are refused. */
 export function readReasoning(body: Members): ReasoningAsk | null {
   const { reasoning } = body;
   const unknown = isObject(reasoning)

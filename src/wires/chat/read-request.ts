@@ -18,7 +18,7 @@ import { readSampling } from '../fields/sampling.ts';
 import type { Peek } from '../peek.ts';
 import { readReasoningDetails } from './reasoning-details.ts';
 
-/** Fields that the common language carries, or that were dealt with on the way in. */
+/** Fields that can be translated, or that were handled before. */
 const CARRIED = new Set(
   `model messages stream stream_options max_tokens max_completion_tokens temperature top_p top_k frequency_penalty
    presence_penalty seed stop tools tool_choice parallel_tool_calls response_format reasoning reasoning_effort
@@ -26,10 +26,10 @@ const CARRIED = new Set(
    models truncation`.split(/\s+/),
 );
 
-/** Values of other fields that ask for nothing. */
+/** Values of other fields that have no effect. */
 const ASKS_NOTHING = new Set<unknown>([undefined, null, false, '']);
 
-/** The caller's request in the common language; the wire's own checks have passed. */
+/** The caller's request in the common language; its fields were checked before. */
 export function readRequest(text: JsonText, peek: Peek): CanonicalRequest {
   const body = text.value as Members;
   for (const name of Object.keys(body)) {
@@ -51,13 +51,13 @@ function isDefault(name: string, value: unknown): boolean {
   return (name === 'n' && value === 1) || (Array.isArray(value) && value.length === 0);
 }
 
-/** Tool messages that follow each other answer one turn, so they become one user message. */
+/** Consecutive tool messages belong to one turn, so they become one user message. */
 function readMessages(messages: readonly Members[]): CanonicalMessage[] {
   const read: CanonicalMessage[] = [];
   let results: ToolResultBlock[] | null = null;
   messages.forEach((message, index) => {
     const path = `messages[${index}]`;
-    // The name of a tool's result repeats that of its call, which is carried.
+    // The name in a tool result repeats the name of its call, which is translated.
     if (message.role !== 'tool' && !ASKS_NOTHING.has(message.name)) throw untranslatable(`${path}.name`);
     if (message.role === 'tool') {
       if (results === null) {
@@ -87,7 +87,7 @@ function readMessage(message: Members, path: string): CanonicalMessage {
   }
 }
 
-/** A turn of the model as it must stand again: what it thought, what it said, what it called. */
+/** An assistant turn in its original order: reasoning, text, tool calls. */
 function readAssistant(message: Members, path: string): Block[] {
   if (!isAbsent(message.function_call)) throw untranslatable(`${path}.function_call`, 'send `tool_calls`');
   const blocks: Block[] = [...readReasoningDetails(message), ...readParts(message.content, `${path}.content`)];

@@ -11,13 +11,13 @@ import { DeltaEmitter, finishReasonOf } from './emit-delta.ts';
 import { mendChoice, newChoice } from './mend-choice.ts';
 import { findUsage } from './quirks.ts';
 
-/** A whole answer is the stream of one delta. */
+/** Reads a buffered response as a stream of one delta. */
 export function readResponse(body: Buffer, quirks: HostQuirks, emit: EventSink): void {
   const answer = tryParseJson(body.toString('utf8'));
   const choice = isObject(answer) ? objectsIn(answer.choices)[0] : undefined;
   if (!isObject(answer) || choice === undefined || !isObject(choice.message)) {
     const error = isObject(answer) && answer.error ? readErrorMember(answer.error) : null;
-    throw new HostAnswerBroken('The host answered with something that is no chat completion.', error);
+    throw new HostAnswerBroken("The host's response is not a chat completion.", error);
   }
   const { id, created } = answer;
   emit({

@@ -10,7 +10,7 @@ import { isFailure } from './finish-reason.ts';
 import { mendChoice } from './mend-choice.ts';
 import { StreamState } from './stream-state.ts';
 
-/** A host's chat stream as events: each chunk is put right as for a client of this wire, then told in common words. */
+/** Reads a host's chat stream into events: each chunk is repaired as for a client of this wire, then translated. */
 class ChatStreamReader extends StreamState implements StreamReader {
   readonly #emit: EventSink;
   readonly #deltas: DeltaEmitter;
@@ -48,12 +48,12 @@ class ChatStreamReader extends StreamState implements StreamReader {
     const data = frame.data?.trim() ?? '';
     if (data === '') return;
     if (data === '[DONE]') {
-      if (this.choices.length === 0) this.#broken('the host ended its stream without an answer');
+      if (this.choices.length === 0) this.#broken('the host ended its stream without a response');
       else this.#finish();
       return;
     }
     const chunk = tryParseJson(data);
-    if (!isObject(chunk)) this.#broken('the host sent a frame that is no JSON object');
+    if (!isObject(chunk)) this.#broken('the host sent a frame that is not a JSON object');
     else if (chunk.error || frame.event === 'error') this.#broken(chunk.error ?? chunk, chunk);
     else this.#chunk(chunk);
   }
@@ -62,7 +62,7 @@ class ChatStreamReader extends StreamState implements StreamReader {
     const choice = objectsIn(chunk.choices)[0];
     if (choice !== undefined) {
       if (isFailure(choice.finish_reason)) {
-        this.#broken(choice.error ?? 'the host broke off its answer', chunk);
+        this.#broken(choice.error ?? 'the host aborted its response', chunk);
         return;
       }
       this.#choice(chunk, choice);

@@ -2,8 +2,8 @@ import type { OpaqueReasoning, ReasoningBlock } from '../../canonical/request.ts
 import { type Members, objectsIn } from '../fields/members.ts';
 
 /**
- * How a trace and its opaque part travel on this wire: `reasoning_details[]`, both ways, each detail tagged with the
- * vendor in `format`. Fragments with the same index make up one block, as streams deliver them.
+ * Reasoning text and its opaque part are in `reasoning_details[]`, in requests and responses; `format` names the vendor.
+ * Fragments with the same index make up one block.
  */
 export function readReasoningDetails(message: Members): ReasoningBlock[] {
   const details = objectsIn(message.reasoning_details);
@@ -25,7 +25,7 @@ function blocksOf(details: readonly Members[]): ReasoningBlock[] {
   return [...blocks.values()].map((block) => ({ kind: 'reasoning', ...block }));
 }
 
-/** The opaque part a detail carries, if it does. */
+/** The opaque part of a detail, or null. */
 export function readOpaque(detail: Members): OpaqueReasoning | null {
   const vendor = typeof detail.format === 'string' ? detail.format : 'unknown';
   const id = typeof detail.id === 'string' ? { id: detail.id } : {};
@@ -36,19 +36,19 @@ export function readOpaque(detail: Members): OpaqueReasoning | null {
   return { vendor, form: detail.redacted === true ? 'redacted' : 'encrypted', data: detail.data, ...id };
 }
 
-/** The detail of a piece of trace. */
+/** The detail for a fragment of reasoning text. */
 export function textDetail(text: string, index: number): Members {
   return { type: 'reasoning.text', text, index };
 }
 
-/** The detail that carries a block's opaque part; the client sends it back as it got it. */
+/** The detail for a block's opaque part; the client sends it back unchanged. */
 export function opaqueDetail({ vendor, form, data, id }: OpaqueReasoning, index: number): Members {
   const tag = { format: vendor, index, ...(id === undefined ? {} : { id }) };
   if (form === 'signature') return { type: 'reasoning.text', signature: data, ...tag };
   return { type: 'reasoning.encrypted', data, ...(form === 'redacted' ? { redacted: true } : {}), ...tag };
 }
 
-/** Of a host that speaks this wire itself, only what it made itself may go back to it. */
+/** Opaque data may go back only to a host of the vendor that made it. */
 export function writeReasoning(block: ReasoningBlock): Members {
   return block.opaque !== null || block.text === '' ? {} : { reasoning_content: block.text };
 }

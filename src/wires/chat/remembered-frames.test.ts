@@ -247,7 +247,7 @@ describe('a memory of frames', () => {
     ['arguments', around(chunk([delta({ tool_calls: [{ index: 0, function: { arguments: SECRET } }] })]))],
     ['members nobody knows', around(said('x', { echo: SECRET }), { ...stopped, citations: [SECRET] })],
     [
-      'something that is no choice',
+      'something other than a choice',
       around(chunk([SECRET, delta({ content: 'x' })]), chunk([SECRET, delta({}, 'stop')])),
     ],
     ['words said twice', around(said('x')).replace('{"content":"x"}', `${hidden},"delta":{"content":"x"}`)],

@@ -8,7 +8,7 @@ import { GATEWAY_FIELDS } from './fields.ts';
 import { editMessages } from './message-quirks.ts';
 
 const LIMIT_FIELDS: readonly string[] = ['max_completion_tokens', 'max_tokens'];
-/** The fields that not every host gets; all others go on as they are. */
+/** Fields that some hosts do not get; all others are sent unchanged. */
 const CHOSEN_FIELDS: ReadonlySet<string> = new Set([
   ...GATEWAY_FIELDS,
   ...LABEL_FIELDS,
@@ -17,7 +17,7 @@ const CHOSEN_FIELDS: ReadonlySet<string> = new Set([
 ]);
 const PLAIN_INTEGER = /^\d+$/;
 
-/** The caller's own bytes with the few members replaced that must differ for this host. */
+/** The caller's own bytes, with only the fields replaced that must differ for this host. */
 export function spliceRequest(text: JsonText, peek: Peek, terms: UpstreamTerms): Buffer {
   const body = text.value as Members;
   const edit = text.edit();
@@ -41,14 +41,14 @@ function isWithheld(name: string, { outputLimitField, forwards, reasoningEffort 
   return name === 'reasoning_effort' && reasoningEffort === null;
 }
 
-/** The limit must be a plain JSON integer: `1e3` and `100.0` are read as other numbers by some hosts. */
+/** The limit must be a plain JSON integer: some hosts misread `1e3` and `100.0`. */
 function saysLimit(text: JsonText, body: Members, { outputLimitField, outputLimit }: UpstreamTerms): boolean {
   if (body[outputLimitField] !== outputLimit) return false;
   const span = text.locate([outputLimitField])!;
   return PLAIN_INTEGER.test(text.bytes.toString('latin1', span.start, span.end));
 }
 
-/** Metering needs the usage frame whether or not the caller does. */
+/** Metering needs the usage frame, even if the caller does not. */
 function askForUsage(body: Members, edit: JsonEdit): void {
   const options = body.stream_options;
   if (!isObject(options)) edit.set(['stream_options'], '{"include_usage":true}');

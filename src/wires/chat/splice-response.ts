@@ -9,7 +9,7 @@ import { type AnswerChoice, mendAnswer } from './mend-answer.ts';
 import { modelBytes } from './mend-text.ts';
 import { findUsage } from './quirks.ts';
 
-/** Reads a whole answer; what it writes are the host's own bytes with `model` and `usage` replaced, unless more was wrong. */
+/** Reads a buffered response and writes the host's own bytes with `model` and `usage` replaced; rebuilds it if it needs repair. */
 export function spliceResponse(body: Buffer, terms: RelayTerms): BufferedAnswer {
   const text = parse(body);
   const answer = text.value;
@@ -19,7 +19,7 @@ export function spliceResponse(body: Buffer, terms: RelayTerms): BufferedAnswer 
   if (failed !== undefined) throw brokenAnswer(failed);
   const rawUsage = findUsage(answer);
   const changed = mendAnswer(answer, choices, terms);
-  // A member that an aggregator's client cannot do without, though its value may be nothing.
+  // Clients of aggregators require this member, even if it is null.
   const isUnnamed = answer.system_fingerprint === undefined;
   const splice = changed ? spliceInto(answer, terms) : spliceBytes(text, terms, isUnnamed);
   return {
@@ -33,7 +33,7 @@ function parse(body: Buffer): JsonText {
   try {
     return readJson(body);
   } catch {
-    throw new HostAnswerBroken('The host answered with something that is no JSON.');
+    throw new HostAnswerBroken("The host's response is not valid JSON.");
   }
 }
 
@@ -41,14 +41,14 @@ function hasMessage(choice: unknown): choice is AnswerChoice {
   return isObject(choice) && isObject(choice.message);
 }
 
-/** Some hosts say with 200 that they failed. */
+/** Some hosts report an error with status 200. */
 function brokenAnswer(answer: unknown): HostAnswerBroken {
   const error = isObject(answer) ? answer.error : null;
   const hostError = error ? readErrorMember(error) : null;
-  return new HostAnswerBroken('The host answered with something that is no chat completion.', hostError);
+  return new HostAnswerBroken("The host's response is not a chat completion.", hostError);
 }
 
-/** What is left to do once the bill is known; all that could fail was done before anything was billed. */
+/** The last step, once the bill is known. Everything that can fail was done before anything was billed. */
 type Splice = (usage: string) => Buffer;
 
 function spliceInto(answer: Members, { catalogModel }: RelayTerms): Splice {
@@ -64,7 +64,7 @@ function spliceBytes(text: JsonText, { catalogModel }: RelayTerms, isUnnamed: bo
   };
 }
 
-/** A host that cannot stream hands over its answer, or its error, as one chunk of the same shape. */
+/** Some hosts cannot stream and send one JSON body: it becomes one chunk, or one error frame. */
 export function answerAsStream(body: Buffer): Buffer | null {
   const answer = tryParseJson(body.toString('utf8'));
   if (!isObject(answer)) return null;

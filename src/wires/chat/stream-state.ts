@@ -16,25 +16,25 @@ import { isMemorable } from './memorable.ts';
 import { type ChoiceState, newChoice } from './mend-choice.ts';
 import { findUsage } from './quirks.ts';
 
-/** What both relays of this wire remember of a stream, and how they close it. */
+/** The state of one stream: identity, usage, ending; and how the stream is closed. */
 export class StreamState {
   readonly terms: RelayTerms;
-  /** In the order the host first spoke of them. */
+  /** In the order of their first frames. */
   readonly choices: ChoiceState[] = [];
   relayedBytes = 0;
   terminal = false;
   error: HostError | null = null;
-  /** Null: every frame is parsed. */
+  /** Null if every frame is parsed. */
   protected readonly known: RepeatedFrames | null;
   readonly #usageRule: UsageRule;
   #id: string | null = null;
   #createdS: number | null = null;
   #rawUsage: unknown = null;
   #reading: UsageReading = MISSING_USAGE;
-  /** The model has written nothing since that usage. */
+  /** No text came after that usage. */
   #isUsageLast = false;
   #isUsageInError = false;
-  /** Both made when first asked for; null where there is no memory, or the id has an odd spelling. */
+  /** Both are created on first use; null if there is no memory, or the id needs escapes. */
   #identity: StreamIdentity | null | undefined;
   #recollection: Recollection | null | undefined;
 
@@ -49,7 +49,7 @@ export class StreamState {
     return reading.state !== 'reported' || this.#isUsageFinal() ? reading : { state: 'partial', usage: reading.usage };
   }
 
-  /** True when every answer of the stream was finished, though no terminator came. */
+  /** True if every choice has finished, even if no terminator came. */
   get mayEndHere(): boolean {
     return this.choices.length > 0 && this.choices.every((choice) => choice.finished);
   }
@@ -71,12 +71,12 @@ export class StreamState {
     return `${text}data: [DONE]\n\n`;
   }
 
-  /** One answer has begun, has no tool calls and did not end: here equal frames mean the same in every stream. */
+  /** There is one choice, without tool calls and not finished. In this state equal frames mean the same in every stream. */
   protected get isOpen(): boolean {
     return this.#hasPlainAnswer() && !this.choices[0]!.finished;
   }
 
-  /** Learns from a frame with words, for this stream and for later ones. */
+  /** Learns from a frame with text, for this stream and for later ones. */
   protected learn(frame: SseFrame, written: string | null, delta: Members): void {
     const shape = this.known?.learn(frame.raw, written, delta) ?? null;
     if (shape === null || !this.isOpen) return;
@@ -84,28 +84,28 @@ export class StreamState {
     if (identity !== null) this.terms.memory!.learnWords(shape, identity);
   }
 
-  /** Learns for later streams from the frame that began this one, and said nothing. */
+  /** Learns for later streams from a first frame without text. */
   protected learnOpening(frame: SseFrame, written: string | null): void {
     if (!this.isOpen) return;
     const identity = this.#identityToLearn(frame, false);
     if (identity !== null) this.terms.memory!.learnOpening(frame.raw, written, identity);
   }
 
-  /** Learns for later streams from a frame that said nothing and left the only answer finished. */
+  /** Learns for later streams from a frame without text that finished the only choice. */
   protected learnEnd(frame: SseFrame, written: string | null): void {
     if (this.isOpen || !this.#hasPlainAnswer()) return;
     const identity = this.#identityToLearn(frame, false);
     if (identity !== null) this.terms.memory!.learnEnd(frame.raw, written, identity);
   }
 
-  /** How much the stream has begun: its answers and their tool calls. */
+  /** How many choices and tool calls have begun. */
   protected get begun(): number {
     let begun = 0;
     for (const { calls } of this.choices) begun += 1 + calls.length;
     return begun;
   }
 
-  /** What was seen of a choice before; an index nobody can use counts as the first. */
+  /** The state of a choice; an unusable index counts as 0. */
   protected choiceAt(said: unknown): ChoiceState {
     const first = this.choices[0];
     const index = isChoiceIndex(said) ? said : 0;
@@ -117,7 +117,7 @@ export class StreamState {
     return choice;
   }
 
-  /** One id and one creation time for all chunks, the first that can be used: some hosts change them, or begin without. */
+  /** Gives all chunks the first usable id and creation time; some hosts change them or leave them out. */
   protected mendIdentity(chunk: Members): boolean {
     this.#id ??= isUsableId(chunk.id) ? chunk.id : this.#ownId();
     this.#createdS ??= isUsableTime(chunk.created) ? chunk.created : this.terms.createdS;
@@ -130,7 +130,7 @@ export class StreamState {
     return true;
   }
 
-  /** Takes note of what a chunk says of usage; the last word counts, since hosts that repeat it send running totals. */
+  /** Records the usage in a chunk. The last one counts: hosts that repeat usage send running totals. */
   protected noteUsage(chunk: Members): boolean {
     const raw = findUsage(chunk);
     if (isAbsent(raw)) return false;
@@ -140,20 +140,20 @@ export class StreamState {
     return true;
   }
 
-  /** Words of the model that went on to the client; usage told before them does not count them. */
+  /** Records text that was sent to the client; usage that came before does not include it. */
   protected noteWords(bytes: number): void {
     this.relayedBytes += bytes;
     this.#isUsageLast = false;
   }
 
-  /** The terminator came; without any answer before it, it ends nothing. */
+  /** The terminator came. Without any choice before it, the stream has failed. */
   protected noteEnd(): null {
     this.terminal = true;
-    if (this.choices.length === 0) this.fail('the host ended its stream without an answer');
+    if (this.choices.length === 0) this.fail('the host ended its stream without a response');
     return null;
   }
 
-  /** The host broke off, in its own words or in ours. */
+  /** The host sent an error, or the stream is broken. */
   protected fail(error: unknown, chunk: Members = {}): null {
     this.#isUsageInError = this.noteUsage(chunk);
     this.error = readErrorMember(error);
@@ -205,7 +205,7 @@ export class StreamState {
     return isMemorable(frame, identity, hasWords) ? identity : null;
   }
 
-  /** Asked once an answer has begun, and then there are both. */
+  /** Called only after a choice has begun, so both values are set. */
   #ownIdentity(): StreamIdentity | null {
     if (this.#identity === undefined) this.#identity = identityOf(this.#id!, this.#createdS!);
     return this.#identity;
@@ -228,7 +228,7 @@ export class StreamState {
     return `chatcmpl-${this.terms.requestId}`;
   }
 
-  /** A host that forgot the finish reason leaves the client's SDK without an end to the answer. */
+  /** SDKs need a finish reason for every choice, so a missing one is added. */
   #finishText({ index, calls }: ChoiceState): string {
     const reason = calls.length > 0 ? 'tool_calls' : 'stop';
     return this.#chunkText(`[{"index":${index},"delta":{},"logprobs":null,"finish_reason":"${reason}"}]`, '');

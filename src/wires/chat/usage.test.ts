@@ -96,7 +96,7 @@ describe('counts nobody can bill', () => {
   });
 
   test.each([-1, 0.5, '12', null, Number.NaN, 2 ** 53, Number.POSITIVE_INFINITY, true, [1]])('%j', (count) => {
-    const defect = { state: 'missing', defect: expect.stringContaining('no count') };
+    const defect = { state: 'missing', defect: expect.stringContaining('not a valid count') };
     expect(read({ ...raw(3, 2), prompt_tokens: count })).toEqual(defect);
     expect(read({ ...raw(3, 2), completion_tokens: count })).toEqual(defect);
     if (count === null) return;

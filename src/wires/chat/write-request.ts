@@ -17,7 +17,7 @@ import type { HubRequestTerms } from '../hub.ts';
 import { withTraceFor } from './message-quirks.ts';
 import { writeReasoning } from './reasoning-details.ts';
 
-/** The common request as this wire says it, for a host that speaks it. */
+/** Writes a request of the common language for a host of this wire. */
 export function writeRequest(request: CanonicalRequest, terms: HubRequestTerms): Buffer {
   const { sampling } = request;
   if (sampling.topK !== null) throw untranslatable('top_k');
@@ -48,7 +48,7 @@ function given(name: string, value: unknown): Members {
   return value === null ? {} : { [name]: value };
 }
 
-/** One message of the common language may be several here: each tool result is a message of its own. */
+/** One message may become several: each tool result is a message of its own here. */
 function writeMessage({ role, blocks }: CanonicalMessage): Members[] {
   if (role === 'assistant') return [writeAssistant(blocks)];
   const results = blocks.filter((block): block is ToolResultBlock => block.kind === 'tool-result').map(writeToolResult);
@@ -97,7 +97,7 @@ function writePart(part: TextBlock | ImageBlock): Members {
   return { type: 'image_url', image_url: { url: writeImageUrl(part), ...detail } };
 }
 
-/** Hosts of this wire take tool results as text; a picture in one cannot be carried. */
+/** Hosts of this wire take tool results as text only, without images. */
 function writeToolResult({ callId, content }: ToolResultBlock): Members {
   if (content.some((part) => part.kind === 'image')) {
     throw untranslatable('messages', 'tool results must be text for this model');

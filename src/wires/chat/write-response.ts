@@ -6,7 +6,7 @@ import type { WriteTerms } from '../hub.ts';
 import { writePromptUsage } from '../usage/prompt-usage.ts';
 import { opaqueDetail, textDetail } from './reasoning-details.ts';
 
-/** A whole answer as a chat completion. */
+/** Writes a response of the common language as a chat completion. */
 export function writeResponse(answer: CanonicalAnswer, bill: Bill, terms: WriteTerms): Buffer {
   const usage = { ...writePromptUsage(bill.usage, null), cost: bill.costUsd, cost_nanousd: bill.costNanousd };
   const completion = {
@@ -39,7 +39,7 @@ function messageOf(blocks: readonly AnswerBlock[]): Members {
   };
 }
 
-/** Absent when the model emitted none. */
+/** Absent if there are none. */
 function traceOf(blocks: readonly AnswerBlock[]): Members {
   const traces = blocks.filter(({ head }) => head.kind === 'reasoning');
   if (traces.length === 0) return {};
@@ -51,7 +51,7 @@ function traceOf(blocks: readonly AnswerBlock[]): Members {
   };
 }
 
-/** What was signed stands with its signature: clients of aggregators throw unsigned words away. */
+/** Signed reasoning is in the same detail as its signature: clients of aggregators drop unsigned reasoning. */
 function detailsOf({ text, opaque }: AnswerBlock, index: number): Members[] {
   const words = text === '' ? [] : [textDetail(text, index)];
   if (opaque === null) return words;

@@ -4,7 +4,7 @@ import type { StreamWriter, WriteTerms } from '../hub.ts';
 import { writePromptUsage } from '../usage/prompt-usage.ts';
 import { opaqueDetail, textDetail } from './reasoning-details.ts';
 
-/** Events as chunks of this wire: one choice, the role first, both names of a trace, tool calls by index. */
+/** Writes events as chunks of this wire: one choice, the role first, reasoning under both names, tool calls by index. */
 class ChatStreamWriter implements StreamWriter {
   readonly #terms: WriteTerms;
   #head = '';

@@ -19,7 +19,7 @@ const fewLogprobs: FieldCheck = {
   holds: (value) => Number.isInteger(value) && (value as number) >= 0 && (value as number) <= LOGPROBS_MAX,
 };
 
-/** Fields this wire knows, with the type they must have; what reads them closer does so elsewhere. */
+/** Known fields of this wire and their types; their values are checked elsewhere. */
 const KNOWN_FIELDS: Readonly<Record<string, FieldCheck>> = {
   model: anything,
   prompt: anything,
@@ -61,7 +61,7 @@ const REFUSED_FIELDS: Refusals = {
   n_predict: { remedy: OTHER_LIMIT },
 };
 
-/** Fields that only ask this gateway for something and mean nothing to a host. */
+/** Fields that only this gateway reads; they are not sent to hosts. */
 const GATEWAY_FIELDS: ReadonlySet<string> = new Set([
   'usage',
   'reasoning',
@@ -69,13 +69,13 @@ const GATEWAY_FIELDS: ReadonlySet<string> = new Set([
   ...Object.keys(REFUSED_FIELDS).filter((name) => !Object.hasOwn(KNOWN_FIELDS, name)),
 ]);
 
-/** Fields a host is not sent: what only this gateway reads, and labels its row does not ask for. */
+/** Fields that are not sent to a host: those that only this gateway reads, and labels that the host's row does not forward. */
 export function isWithheld(name: string, forwards: readonly string[]): boolean {
   if (LABEL_FIELDS.includes(name)) return !forwards.includes(name);
   return GATEWAY_FIELDS.has(name);
 }
 
-/** Checks every field of a body; returns the names of those this wire knows nothing about. */
+/** Checks every field of a body; returns the names of unknown fields. */
 export function checkFields(body: Members): string[] {
   const unknown: string[] = [];
   for (const name of Object.keys(body)) {

@@ -1,9 +1,9 @@
 import type { FinishReason } from '../../canonical/events.ts';
 
-/** The words of this wire. */
+/** The finish reasons of this wire. */
 const REASONS = new Set(['stop', 'length', 'content_filter']);
 
-/** What engines behind this wire say instead. */
+/** Finish reasons that other engines send. */
 const SYNONYMS: Readonly<Record<string, string>> = {
   eos: 'stop',
   eos_token: 'stop',
@@ -14,7 +14,7 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   safety: 'content_filter',
 };
 
-/** The reason in this wire's words, null where there is none; a word nobody knows is passed on rather than guessed at. */
+/** The finish reason of this wire, or null; an unknown one is passed on. */
 export function mendFinishReason(reason: unknown): string | null {
   if (typeof reason !== 'string' || reason === '') return null;
   if (REASONS.has(reason)) return reason;
@@ -23,12 +23,12 @@ export function mendFinishReason(reason: unknown): string | null {
   return Object.hasOwn(SYNONYMS, lower) ? SYNONYMS[lower]! : reason;
 }
 
-/** The host's way of saying that it broke off, where a reason to end should be. */
+/** Finish reasons by which hosts report a failure. */
 export function isFailure(reason: unknown): boolean {
   return reason === 'error';
 }
 
-/** Why an answer ended, for a wire that knows no calls of tools. */
+/** The finish reason of the common language; this wire has no tool calls. */
 export function writeFinishReason(reason: FinishReason): string {
   return reason === 'tool_calls' ? 'stop' : reason;
 }

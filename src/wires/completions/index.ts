@@ -9,7 +9,7 @@ import { answerAsStream, spliceResponse } from './splice-response.ts';
 import { writeResponse } from './write-response.ts';
 import { writeStream } from './write-stream.ts';
 
-/** A text to go on with. Few models are asked on this wire itself; every chat model is reached by translation. */
+/** Text completion. Few hosts speak this wire; chat models are reached by translation. */
 export const completions: Wire = {
   name: 'completions',
   needs: 'completions',

@@ -3,7 +3,7 @@ import type { Words } from '../frames/repeated-frames.ts';
 
 const TRACE_MEMBERS = ['reasoning', 'reasoning_content', 'reasoning_details'];
 
-/** Puts the members right that every choice has, whole or in pieces; true if anything changed. */
+/** Repairs the members that every choice has, streamed or buffered; true if anything changed. */
 export function mendChoice(choice: Members, index: number, hideTrace: boolean): boolean {
   let changed = hideTrace && removeMembers(choice, TRACE_MEMBERS);
   if (choice.index !== index) changed = put(choice, 'index', index);
@@ -16,7 +16,7 @@ export function wordsOf({ text }: Members): Words | null {
   return isText(text) ? { names: ['text'], text } : null;
 }
 
-/** A choice that tells the client nothing: what is left of a frame after its usage or its second finish was taken out. */
+/** A choice without content, such as a frame whose usage or second finish reason was removed. */
 export function isHollow({ text, logprobs, finish_reason: reason }: Members): boolean {
   return text === '' && reason === null && isAbsent(logprobs);
 }

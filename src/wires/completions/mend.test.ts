@@ -62,7 +62,7 @@ describe('every stream', () => {
     expect(texts).toMatchObject([[{ text: ' yes' }], [{ text: '', finish_reason: 'stop' }], []]);
   });
 
-  test('writes anew what came with more than its data', () => {
+  test('rewrites a frame that has more than its data line', () => {
     const chunk = {
       id: 'c',
       object: 'text_completion',
@@ -99,7 +99,7 @@ describe('usage', () => {
   const words = (text: string, more: object = {}) => ({ choices: [{ text, index: 0, finish_reason: null }], ...more });
   const usage = { prompt_tokens: 4, completion_tokens: 2, total_tokens: 6 };
 
-  test('before the last word is only partial', () => {
+  test('before the last text is only partial', () => {
     const relay = mendStream(RELAY_TERMS);
     feed(relay, sse(words('a', { usage }), words('b')));
     expect(relay.usage.state).toBe('partial');
@@ -110,7 +110,7 @@ describe('usage', () => {
   test('that never came is missing; counts nobody can bill say why', () => {
     expect(relayed(sse(words('a'), '[DONE]')).relay.usage).toEqual({ state: 'missing' });
     const broken = relayed(sse(words('a'), { choices: [], usage: { ...usage, completion_tokens: -1 } }, '[DONE]'));
-    expect(broken.relay.usage).toEqual({ state: 'missing', defect: "the host's output tokens are no count" });
+    expect(broken.relay.usage).toEqual({ state: 'missing', defect: "the host's output tokens are not a valid count" });
   });
 
   test('has its cached part apart', () => {
@@ -130,7 +130,7 @@ describe('a host that breaks off', () => {
   });
 
   test.each([
-    ['a frame that is no JSON', 'data: {"choices":[\n\n'],
+    ['a frame that is not JSON', 'data: {"choices":[\n\n'],
     ['a named error', 'event: error\ndata: {"message":"gone"}\n\n'],
     ['an answer that ends in an error', sse({ choices: [{ text: '', index: 0, finish_reason: 'error' }] })],
     ['an end without an answer', sse('[DONE]')],

@@ -7,7 +7,7 @@ import { isFailure, mendFinishReason } from './finish-reason.ts';
 import { isHollow, mendChoice, put } from './mend-choice.ts';
 import { StreamState } from './stream-state.ts';
 
-/** Puts every frame right; one that needed nothing goes on as the bytes that came. Never throws, whatever a host sends. */
+/** Repairs every frame; a frame that needs no repair is passed on as the bytes that came. Never throws. */
 class MendedStream extends StreamState implements StreamRelay {
   frame(frame: SseFrame): Buffer | string | null {
     return this.terminal ? null : this.#read(frame);
@@ -18,12 +18,12 @@ class MendedStream extends StreamState implements StreamRelay {
     if (data === '') return null;
     if (data === '[DONE]') return this.noteEnd();
     const chunk = tryParseJson(data);
-    if (!isObject(chunk)) return this.fail('the host sent a frame that is no JSON object');
+    if (!isObject(chunk)) return this.fail('the host sent a frame that is not a JSON object');
     if (chunk.error) return this.fail(chunk.error, chunk);
     if (frame.event === 'error') return this.fail(chunk, chunk);
     const choices = objectsIn(chunk.choices);
     const broken = choices.find((choice) => isFailure(choice.finish_reason));
-    if (broken !== undefined) return this.fail(broken.error ?? 'the host broke off its answer', chunk);
+    if (broken !== undefined) return this.fail(broken.error ?? 'the host aborted its response', chunk);
     if (choices.length > 0) return this.#mend(chunk, choices, frame);
     this.noteUsage(chunk);
     return null;
@@ -50,13 +50,13 @@ class MendedStream extends StreamState implements StreamRelay {
     return written ?? frame.raw;
   }
 
-  /** Only what a later frame cannot change may be repeated for it: neither a beginning nor an end. */
+  /** Learns only frames that neither begin nor end a choice: those depend on what came before. */
   #learn({ raw }: SseFrame, written: string | null, choices: readonly Members[]): void {
     const choice = choices[0]!;
     if (choices.length === 1 && choice.finish_reason === null) this.known?.learn(raw, written, choice);
   }
 
-  /** Once per answer, and null until then. */
+  /** Sent once per choice; null before. */
   #mendFinish(choice: Members, index: number): boolean {
     const said = choice.finish_reason;
     if (said === null) return false;
@@ -71,7 +71,7 @@ class MendedStream extends StreamState implements StreamRelay {
     changed = removeMembers(chunk, HOST_MEMBERS) || changed;
     if (choices.length !== (chunk.choices as unknown[]).length) changed = put(chunk, 'choices', choices);
     if (chunk.model !== catalogModel) changed = put(chunk, 'model', catalogModel);
-    // Usage never rides on a frame with words; `null` stands there only for a client that asked for the usage frame.
+    // A frame with choices has no usage; clients that asked for the usage frame expect `null` here.
     const usage = wantsUsageFrame ? null : undefined;
     return chunk.usage === usage ? changed : put(chunk, 'usage', usage);
   }
@@ -79,7 +79,7 @@ class MendedStream extends StreamState implements StreamRelay {
 
 const PLAIN_FRAME_BYTES = 'data: \n\n'.length;
 
-/** A single data line, nothing beside it: what the client may get as it is. */
+/** Whether the frame is a single data line, so that it can be passed on unchanged. */
 function isPlain({ raw, data }: SseFrame): boolean {
   return raw.length === Buffer.byteLength(data ?? '') + PLAIN_FRAME_BYTES;
 }

@@ -197,7 +197,7 @@ describe('fields', () => {
     expect(peekAt({ ...nothing, echo: false, suffix: null, logprobs: null, best_of: null }).answers).toBe(1);
   });
 
-  test('a body that is no object says what belongs there', () => {
+  test('a body that is not an object gets an error that names the fields', () => {
     expect(refusalBy(() => peek(jsonText('[]')))).toMatchObject({ code: 'invalid_request_body' });
     expect(refusalBy(() => peek(jsonText('{"prompt":"x"}')))).toMatchObject({ param: 'model' });
   });

@@ -47,8 +47,7 @@ function readPrompts(body: Members): readonly TextInput[] {
   return readTextInputs(body.prompt, 'prompt', LIMITS.completionAnswersMax);
 }
 
-/** No token at all may be asked for: with `echo` that scores the prompt itself. */
-/** Nothing is to be written only where the prompt itself is asked back: some hosts take a bare 0 for no limit at all. */
+/** A limit of 0 is allowed only with `echo`, which returns the prompt: some hosts take 0 alone for no limit. */
 function readLimit({ max_tokens: tokens, echo }: Members): Peek['outputLimit'] {
   if (isAbsent(tokens)) return null;
   if (!isCount(tokens)) throw mustBe('max_tokens', 'an integer from 0 up');
@@ -56,13 +55,13 @@ function readLimit({ max_tokens: tokens, echo }: Members): Peek['outputLimit'] {
   return { tokens, field: 'max_tokens' };
 }
 
-/** How many answers are written for each prompt: the hidden ones of `best_of` cost like those that are shown. */
+/** How many choices are generated for each prompt; the hidden ones of `best_of` cost as much as the visible ones. */
 function readAnswersEach(body: Members, prompts: number): number {
   const n = readNumber(body, 'n') ?? 1;
   const bestOf = readNumber(body, 'best_of') ?? n;
   if (bestOf < n) throw mustBe('best_of', `at least \`n\`, which is ${n}`);
   if (bestOf > n && body.stream === true) {
-    throw mustBe('best_of', 'left out of a stream, since the best are known only at the end');
+    throw mustBe('best_of', 'left out if `stream` is true, since the best ones are known only at the end');
   }
   if (bestOf * prompts <= LIMITS.completionAnswersMax) return bestOf;
   const field = bestOf > n ? 'best_of' : 'n';
@@ -76,7 +75,7 @@ function readNumber(body: Members, field: 'n' | 'best_of'): number | null {
   throw mustBe(field, `an integer from 1 to ${LIMITS.answersPerCallMax}`);
 }
 
-/** A model of this wire is asked in it, a chat model by translation; no other can answer. */
+/** Needs a model of this wire, or a chat model, which is reached by translation. */
 function needsOf(reasoning: ReasoningAsk | null): CapabilityNeed[] {
   const needs: CapabilityNeed[] = [{ capability: ['completions', 'chat'], param: 'model' }];
   if (reasoning !== null && asksToReason(reasoning)) needs.push({ capability: 'reasoning', param: reasoning.param });
@@ -95,14 +94,14 @@ function measure(text: JsonText, prompts: readonly TextInput[], shared: readonly
   };
 }
 
-/** What every prompt is read with: the text it leads to, and fields that only the host knows the meaning of. */
+/** What the host reads with every prompt: the suffix, and unknown fields. */
 function sharedTexts(body: Members, unknownFields: readonly string[]): string[] {
   const shared = new PromptTexts();
   for (const name of ['suffix', ...unknownFields]) visitUnknown(body[name], shared);
   return shared.found;
 }
 
-/** Everything that weighs as text, for the rare exact count. */
+/** All text of the prompt, for an exact token count. */
 export function texts(body: unknown): string[] {
   if (!isObject(body)) return [];
   const shared = sharedTexts(body, checkFields(body));

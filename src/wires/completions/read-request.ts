@@ -7,13 +7,13 @@ import { readSampling } from '../fields/sampling.ts';
 import type { Peek } from '../peek.ts';
 import { isWithheld } from './fields.ts';
 
-/** Read below, or said to this gateway and to nobody behind it. */
+/** Fields that are read below, or that only this gateway reads. */
 const CARRIED = new Set([
   ...['model', 'prompt', 'max_tokens', 'stream', 'stream_options', 'stop', 'response_format', 'reasoning_effort'],
   ...['temperature', 'top_p', 'top_k', 'frequency_penalty', 'presence_penalty', 'seed'],
 ]);
 
-/** A prompt for a chat model: one message of the user's. What only an engine of this wire can do is refused by name. */
+/** A prompt for a chat model becomes one user message. Fields that only hosts of this wire support are refused by name. */
 export function readRequest(text: JsonText, peek: Peek): CanonicalRequest {
   const body = text.value as Members;
   for (const name of Object.keys(body)) {
@@ -38,7 +38,7 @@ function asksSomething(name: string, value: unknown): boolean {
   return !(isObject(value) && Object.keys(value).length === 0);
 }
 
-/** A list of one string is that string: some clients send nothing else. */
+/** A list of one string counts as that string: some clients always send lists. */
 function readPrompt(prompt: unknown): string {
   const only = Array.isArray(prompt) && prompt.length === 1 ? prompt[0] : prompt;
   if (typeof only === 'string' && only !== '') return only;

@@ -7,7 +7,7 @@ import { isWithheld } from './fields.ts';
 
 const PLAIN_INTEGER = /^\d+$/;
 
-/** The caller's own bytes with the few members replaced that must differ for this host. */
+/** The caller's own bytes, with only the fields replaced that must differ for this host. */
 export function spliceRequest(text: JsonText, peek: Peek, terms: UpstreamTerms): Buffer {
   const body = text.value as Members;
   const edit = text.edit();
@@ -21,7 +21,7 @@ export function spliceRequest(text: JsonText, peek: Peek, terms: UpstreamTerms):
   return edit.apply();
 }
 
-/** The limit must be a plain JSON integer: `1e3` and `100.0` are read as other numbers by some hosts. */
+/** The limit must be a plain JSON integer: some hosts misread `1e3` and `100.0`. */
 function saysLimit(text: JsonText, body: Members, outputLimit: number): boolean {
   if (body.max_tokens !== outputLimit) return false;
   const span = text.locate(['max_tokens'])!;
@@ -33,7 +33,7 @@ function writeEffort(body: Members, { reasoningEffort }: UpstreamTerms, edit: Js
   else if (body.reasoning_effort !== reasoningEffort) edit.set(['reasoning_effort'], JSON.stringify(reasoningEffort));
 }
 
-/** Metering needs the usage frame whether or not the caller does. */
+/** Metering needs the usage frame, even if the caller does not. */
 function askForUsage(body: Members, edit: JsonEdit): void {
   const options = body.stream_options;
   if (!isObject(options)) edit.set(['stream_options'], '{"include_usage":true}');

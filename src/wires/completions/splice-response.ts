@@ -8,12 +8,12 @@ import { type BufferedAnswer, HostAnswerBroken, type RelayTerms } from '../wire.
 import { isFailure, mendFinishReason } from './finish-reason.ts';
 import { mendChoice, put } from './mend-choice.ts';
 
-/** A choice of a whole answer. */
+/** A choice of a buffered response. */
 interface AnswerChoice extends Members {
   readonly text: string;
 }
 
-/** Reads a whole answer; what it writes are the host's own bytes with `model` and `usage` replaced, unless more was wrong. */
+/** Reads a buffered response and writes the host's own bytes with `model` and `usage` replaced; rebuilds it if it needs repair. */
 export function spliceResponse(body: Buffer, terms: RelayTerms): BufferedAnswer {
   const text = parse(body);
   const answer = text.value;
@@ -34,7 +34,7 @@ function parse(body: Buffer): JsonText {
   try {
     return readJson(body);
   } catch {
-    throw new HostAnswerBroken('The host answered with something that is no JSON.');
+    throw new HostAnswerBroken("The host's response is not valid JSON.");
   }
 }
 
@@ -46,14 +46,14 @@ function hasText(choice: unknown): choice is AnswerChoice {
   return isObject(choice) && typeof choice.text === 'string';
 }
 
-/** Some hosts say with 200 that they failed. */
+/** Some hosts report an error with status 200. */
 function brokenAnswer(answer: unknown): HostAnswerBroken {
   const error = isObject(answer) ? answer.error : null;
   const hostError = error ? readErrorMember(error) : null;
-  return new HostAnswerBroken('The host answered with something that is no completion.', hostError);
+  return new HostAnswerBroken("The host's response is not a completion.", hostError);
 }
 
-/** Puts a whole answer right, in place; true if anything changed. */
+/** Repairs a buffered response in place; true if anything changed. */
 function mendAnswer(answer: Members, choices: readonly AnswerChoice[], terms: RelayTerms): boolean {
   let changed = removeMembers(answer, HOST_MEMBERS);
   if (!isText(answer.id)) changed = put(answer, 'id', `cmpl-${terms.requestId}`);
@@ -69,7 +69,7 @@ function mendAnswer(answer: Members, choices: readonly AnswerChoice[], terms: Re
   return changed;
 }
 
-/** What is left to do once the bill is known; all that could fail was done before anything was billed. */
+/** The last step, once the bill is known. Everything that can fail was done before anything was billed. */
 type Splice = (usage: string) => Buffer;
 
 function spliceInto(answer: Members, { catalogModel }: RelayTerms): Splice {
@@ -79,12 +79,12 @@ function spliceInto(answer: Members, { catalogModel }: RelayTerms): Splice {
 
 function spliceBytes(text: JsonText, { catalogModel }: RelayTerms): Splice {
   const model = JSON.stringify(catalogModel);
-  // Walks the text now, while a fault in it can still be told.
+  // Walks the text now, while an error in it can still be reported.
   text.locate(['model']);
   return (usage) => text.edit().set(['model'], model).set(['usage'], usage).apply();
 }
 
-/** A host that cannot stream hands over its answer, or its error, as one chunk of the same shape. */
+/** Some hosts cannot stream and send one JSON body: it becomes one chunk, or one error frame. */
 export function answerAsStream(body: Buffer): Buffer | null {
   const answer = tryParseJson(body.toString('utf8'));
   if (!isObject(answer)) return null;

@@ -11,23 +11,23 @@ import { readPromptUsage, writePromptUsage } from '../usage/prompt-usage.ts';
 import type { HostError, RelayTerms } from '../wire.ts';
 import { wordsOf } from './mend-choice.ts';
 
-/** What both relays of this wire remember of a stream, and how they close it. */
+/** The state of one stream: identity, usage, ending; and how the stream is closed. */
 export class StreamState {
   protected readonly terms: RelayTerms;
   relayedBytes = 0;
   terminal = false;
   error: HostError | null = null;
-  /** Null: every frame is parsed. */
+  /** Null if every frame is parsed. */
   protected readonly known: RepeatedFrames | null;
   readonly #usageRule: UsageRule;
-  /** Answers by their index, in the order the host first spoke of them. */
+  /** Indexes of choices, in the order of their first frames. */
   readonly #begun = new Set<number>();
   readonly #finished = new Set<number>();
   #id: string | null = null;
   #createdS: number | null = null;
   #rawUsage: unknown = null;
   #reading: UsageReading = MISSING_USAGE;
-  /** The model has written nothing since that usage. */
+  /** No text came after that usage. */
   #isUsageLast = false;
   #isUsageInError = false;
 
@@ -42,7 +42,7 @@ export class StreamState {
     return reading.state !== 'reported' || this.#isUsageFinal() ? reading : { state: 'partial', usage: reading.usage };
   }
 
-  /** True when every answer that was asked for is finished, though no terminator came. */
+  /** True if every requested choice has finished, even if no terminator came. */
   get mayEndHere(): boolean {
     return this.#finished.size === this.#begun.size && this.#finished.size >= answersIn(this.terms.request);
   }
@@ -62,7 +62,7 @@ export class StreamState {
     return `${text}data: [DONE]\n\n`;
   }
 
-  /** Notes that an answer has begun; an index nobody can use counts as the first. True if it is new. */
+  /** Records that a choice has begun; an unusable index counts as 0. */
   protected begin(said: unknown): { index: number; isNew: boolean } {
     const index = isAnswerIndex(said) ? said : 0;
     const isNew = !this.#begun.has(index);
@@ -70,14 +70,14 @@ export class StreamState {
     return { index, isNew };
   }
 
-  /** Notes that an answer has ended; false if it had before. */
+  /** Records that a choice has finished; false if it had finished before. */
   protected finish(index: number): boolean {
     if (this.#finished.has(index)) return false;
     this.#finished.add(index);
     return true;
   }
 
-  /** One id and one creation time for all chunks, the first that can be used. */
+  /** Gives all chunks the first usable id and creation time. */
   protected mendIdentity(chunk: Members): boolean {
     this.#id ??= isText(chunk.id) ? chunk.id : this.#ownId();
     this.#createdS ??= isTime(chunk.created) ? chunk.created : this.terms.createdS;
@@ -89,7 +89,7 @@ export class StreamState {
     return true;
   }
 
-  /** Takes note of what a chunk says of usage; the last word counts, since hosts that repeat it send running totals. */
+  /** Records the usage in a chunk. The last one counts: hosts that repeat usage send running totals. */
   protected noteUsage(chunk: Members): boolean {
     const raw = chunk.usage;
     if (isAbsent(raw)) return false;
@@ -99,21 +99,21 @@ export class StreamState {
     return true;
   }
 
-  /** Words of the model that went on to the client; usage told before them does not count them. */
+  /** Records text that was sent to the client; usage that came before does not include it. */
   protected noteWords(bytes: number): void {
     if (bytes === 0) return;
     this.relayedBytes += bytes;
     this.#isUsageLast = false;
   }
 
-  /** The terminator came; without any answer before it, it ends nothing. */
+  /** The terminator came. Without any choice before it, the stream has failed. */
   protected noteEnd(): null {
     this.terminal = true;
-    if (this.#begun.size === 0) this.fail('the host ended its stream without an answer');
+    if (this.#begun.size === 0) this.fail('the host ended its stream without a response');
     return null;
   }
 
-  /** The host broke off, in its own words or in ours. */
+  /** The host sent an error, or the stream is broken. */
   protected fail(error: unknown, chunk: Members = {}): null {
     this.#isUsageInError = this.noteUsage(chunk);
     this.error = readErrorMember(error);
@@ -137,14 +137,14 @@ export class StreamState {
     return `cmpl-${this.terms.requestId}`;
   }
 
-  /** A host that forgot the finish reason leaves the client without an end to the answer. */
+  /** Clients need a finish reason for every choice, so a missing one is added. */
   #finishText(index: number): string {
     const usage = this.terms.wantsUsageFrame ? ',"usage":null' : '';
     return this.#chunkText(`[{"text":"","index":${index},"logprobs":null,"finish_reason":"stop"}]`, usage);
   }
 }
 
-/** How many answers a request will be shown; engines may give one prompt after the other. */
+/** How many choices the request asks for; engines may send them prompt by prompt. */
 function answersIn(request: unknown): number {
   const { prompt, n } = isObject(request) ? request : {};
   return countTextInputs(prompt) * (isCount(n) ? n : 1);

@@ -5,7 +5,7 @@ import { promptUsageText } from '../usage/prompt-usage.ts';
 import { writeFinishReason } from './finish-reason.ts';
 import { isSpoken } from './write-stream.ts';
 
-/** A whole answer as a completion. */
+/** Writes a response of the common language as a completion. */
 export function writeResponse(answer: CanonicalAnswer, bill: Bill, terms: WriteTerms): Buffer {
   const spoken = answer.blocks.filter(({ head }) => isSpoken(head));
   const text = spoken.map((block) => block.text).join('');

@@ -4,12 +4,12 @@ import type { StreamWriter, WriteTerms } from '../hub.ts';
 import { writePromptUsage } from '../usage/prompt-usage.ts';
 import { writeFinishReason } from './finish-reason.ts';
 
-/** Blocks whose words are the answer; a trace has no place on this wire. */
+/** Blocks whose text is sent; this wire has no place for reasoning. */
 export function isSpoken({ kind }: BlockHead): boolean {
   return kind === 'text' || kind === 'refusal';
 }
 
-/** Events as chunks of this wire: one answer, its words, its end. */
+/** Writes events as chunks of this wire: one choice, its text, its end. */
 class CompletionStreamWriter implements StreamWriter {
   readonly #terms: WriteTerms;
   readonly #tail: string;

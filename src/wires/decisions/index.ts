@@ -5,7 +5,7 @@ import { peek } from './peek.ts';
 import { spliceRequest } from './splice-request.ts';
 import { spliceResponse } from './splice-response.ts';
 
-/** The newer spelling of typed decisions, from the same core: lists where the older one has objects by name. */
+/** The newer form of typed decisions: lists where `systemone` has objects by name. Hosts are called on `systemone`. */
 export const decisions: Wire = {
   name: 'decisions',
   spells: 'systemone',

@@ -2,7 +2,7 @@ import { LIMITS } from '../../limits.ts';
 import { isAbsent, isObject } from '../fields/members.ts';
 import { mustBe, unsupported } from '../fields/request-errors.ts';
 
-/** Instructions as the older spelling takes them: a text, or a list of texts and structures. */
+/** Instructions in the form of `systemone`: a text, or a list of texts and structures. */
 export function readInstructions(instructions: unknown, path: string): unknown {
   if (isAbsent(instructions) || typeof instructions === 'string') return instructions ?? null;
   if (!Array.isArray(instructions) || instructions.length === 0) throw mustBe(path, 'a string or a list of parts');
@@ -17,18 +17,18 @@ function readPart(part: unknown, path: string): unknown {
   throw mustBe(path, 'an `input_text` with a `text` or an `input_json` with `data`');
 }
 
-/** Kinds of part that are no text; what decides reads text only, and would take their bytes for it. */
+/** Types of parts that are not text; the model reads text only and would take their bytes for text. */
 const PICTURES: readonly unknown[] = ['input_image', 'input_file', 'input_audio'];
 
-/** Looks through everything the questions are about, however it is nested. */
+/** Searches the whole input, at every depth. */
 export function refusePictures(value: unknown, path: string): void {
   const found = findPicture(value);
   if (found === null) return;
   const param = `${path}${found}`.slice(0, LIMITS.nameCharsMax);
-  throw unsupported(param, `\`${param}\` is no text and has no price here; send text.`);
+  throw unsupported(param, `\`${param}\` is not text and has no price here; send text.`);
 }
 
-/** The way to the first of them, or null. */
+/** The path to the first such part, or null. */
 function findPicture(value: unknown): string | null {
   if (Array.isArray(value)) {
     for (let index = 0; index < value.length; index++) {

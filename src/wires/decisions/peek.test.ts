@@ -116,7 +116,7 @@ describe('what is refused', () => {
     expect(asking(QUESTION, { type: 'predicate' }, QUESTION)).toMatchObject({ param: 'questions[2].name' });
   });
 
-  test('a body that is no object', () => {
+  test('a body that is not an object', () => {
     expect(refusalBy(() => peek(jsonText('null')))).toMatchObject({ code: 'invalid_request_body' });
   });
 });

@@ -32,7 +32,7 @@ function checkInput(input: unknown): void {
 
 const CARRIED = new Set(['model', 'input', 'questions', 'stream', ...LABEL_FIELDS]);
 
-/** The request is written anew in the older spelling: what it has no word for would be lost. */
+/** The request is rewritten for `systemone`, so a field that it lacks would be lost. */
 function refuseUncarried(body: Members): void {
   for (const name of Object.keys(body)) {
     if (!CARRIED.has(name) && !isRefusable(name) && !isAbsent(body[name])) throw untranslatable(name);

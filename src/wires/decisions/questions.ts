@@ -3,14 +3,14 @@ import { isAbsent, isObject, type Members } from '../fields/members.ts';
 import { missing, mustBe, untranslatable } from '../fields/request-errors.ts';
 import { readInstructions } from './instructions.ts';
 
-/** A question of this spelling, checked. */
+/** A checked question of this wire. */
 export interface Question {
-  /** Null where the caller gave none. */
+  /** Null if the caller gave none. */
   readonly name: string | null;
-  /** The name it goes by in the older spelling, which has no question without one. */
+  /** Its name on `systemone`, where every question needs one. */
   readonly key: string;
   readonly type: 'predicate' | 'choice' | 'score';
-  /** The same question as the older spelling asks it. */
+  /** The same question in the form of `systemone`. */
   readonly older: Members;
   /** The values of a choice or the labels of a scale, in order; empty for a predicate. */
   readonly outcomes: readonly (string | boolean)[];
@@ -73,7 +73,7 @@ function readQuestion(question: Members, path: string): Asked {
   }
 }
 
-/** The older spelling has no place for them. */
+/** `systemone` has no place for other members. */
 function refuseOthers(question: Members, path: string, own: readonly string[]): void {
   for (const name of Object.keys(question)) {
     if (['type', 'name', 'instructions', ...own].includes(name) || isAbsent(question[name])) continue;
@@ -81,7 +81,7 @@ function refuseOthers(question: Members, path: string, own: readonly string[]): 
   }
 }
 
-/** Labels of the older spelling are strings, so a truth value and the word for it would be one and the same. */
+/** Labels of `systemone` are strings, so `true` and "true" would be the same label. */
 function readChoices(choices: unknown, path: string): { outcomes: (string | boolean)[]; criteria: Members } {
   const options = readOptions(choices, path, LIMITS.decisionLabelsMax, 'choices');
   const outcomes: (string | boolean)[] = [];
@@ -97,7 +97,7 @@ function readChoices(choices: unknown, path: string): { outcomes: (string | bool
   return { outcomes, criteria: Object.fromEntries(described) };
 }
 
-/** A level's label stands before its description, as the older spelling knows only one text a level. */
+/** Puts the label before the description: `systemone` has one text per level. */
 function readLevels(levels: unknown, path: string): { outcomes: string[]; criteria: string[] } {
   const outcomes: string[] = [];
   const criteria = readOptions(levels, path, LIMITS.decisionLevelsMax, 'levels').map((level, index) => {

@@ -5,7 +5,7 @@ import type { Peek } from '../peek.ts';
 import type { UpstreamTerms } from '../wire.ts';
 import { readQuestions } from './questions.ts';
 
-/** The same questions in the older spelling, which hosts speak; what they are about goes on as it was written. */
+/** Rewrites the questions for `systemone`, the wire of the hosts; the input is sent as the caller wrote it. */
 export function spliceRequest(text: JsonText, _peek: Peek, { hostModel, forwards }: UpstreamTerms): Buffer {
   const body = text.value as Members;
   const questions = Object.fromEntries(readQuestions(body.questions).map(({ key, older }) => [key, older]));

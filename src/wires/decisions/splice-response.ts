@@ -5,7 +5,7 @@ import { withCost } from '../usage/prompt-usage.ts';
 import type { BufferedAnswer, RelayTerms } from '../wire.ts';
 import { type Question, readQuestions } from './questions.ts';
 
-/** The older spelling's answers, told in the order and the words of the questions. */
+/** Converts the answers of `systemone` to the order and the names of the questions. */
 export function spliceResponse(body: Buffer, { request, catalogModel, quirks }: RelayTerms): BufferedAnswer {
   const questions = readQuestions((request as Members).questions);
   const keys = questions.map(({ key }) => key);
@@ -41,13 +41,13 @@ function numberIn(answer: Members, name: string): number {
   return value;
 }
 
-/** An outcome the host does not speak of has no share. */
+/** An outcome that the host left out has probability 0. */
 function shareOf(shares: Members, outcome: string): number {
   const share = shares[outcome];
   return typeof share === 'number' ? share : 0;
 }
 
-/** Every count stands there, as this spelling's clients expect. */
+/** Clients of this wire expect every count. */
 function writeUsage(usage: Usage): Members {
   const input = inputTokens(usage);
   return {

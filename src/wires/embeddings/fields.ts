@@ -13,7 +13,7 @@ const aFormat: FieldCheck = {
   holds: (value) => value === 'float' || value === 'base64',
 };
 
-/** Fields this wire knows, with the type they must have; what reads them closer does so elsewhere. */
+/** Known fields of this wire and their types; their values are checked elsewhere. */
 const KNOWN_FIELDS: Readonly<Record<string, FieldCheck>> = {
   model: anything,
   input: anything,
@@ -28,18 +28,18 @@ const KNOWN_FIELDS: Readonly<Record<string, FieldCheck>> = {
   user: aString,
 };
 
-/** On this wire a prompt is no entry of a registry, but an instruction some hosts read before each input. */
+/** `prompt` is not refused on this wire: here it is an instruction that some hosts put before each input. */
 const { prompt: _, ...REFUSED_FIELDS } = { ...REFUSED_EVERYWHERE, ...OTHER_PRICES };
 
-/** Fields a host is not sent: what only this gateway reads, and labels its row does not ask for. */
+/** Fields that are not sent to a host: those that only this gateway reads, and labels that the host's row does not forward. */
 export function isWithheld(name: string, forwards: readonly string[]): boolean {
   if (LABEL_FIELDS.includes(name)) return !forwards.includes(name);
-  // Some hosts cut what is too long unless they are told not to, so that word is theirs to hear.
+  // Some hosts truncate long inputs unless this field forbids it, so it is forwarded.
   if (name === 'truncation') return false;
   return name === 'stream' || name === 'usage' || Object.hasOwn(REFUSED_FIELDS, name);
 }
 
-/** Checks every field of a body; returns the names of those this wire knows nothing about. */
+/** Checks every field of a body; returns the names of unknown fields. */
 export function checkFields(body: Members): string[] {
   const unknown: string[] = [];
   for (const name of Object.keys(body)) {

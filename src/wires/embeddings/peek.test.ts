@@ -76,7 +76,7 @@ describe('what is refused', () => {
     expect(refusal(more)).toMatchObject({ param, code });
   });
 
-  test('a body that is no object', () => {
+  test('a body that is not an object', () => {
     expect(refusalBy(() => peek(jsonText('"x"')))).toMatchObject({ code: 'invalid_request_body' });
   });
 });

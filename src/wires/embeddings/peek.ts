@@ -54,14 +54,14 @@ function readInputs({ input }: Members): readonly TextInput[] {
   throw mustBe(Array.isArray(input) ? `input[${empty}]` : 'input', 'a string that is not empty');
 }
 
-/** Fields that only the host knows the meaning of: it may read every input with them, as with an instruction. */
+/** Unknown fields: the host may read each input together with them, like an instruction. */
 function sharedTexts(body: Members, unknownFields: readonly string[]): string[] {
   const shared = new PromptTexts();
   for (const name of unknownFields) visitUnknown(body[name], shared);
   return shared.found;
 }
 
-/** Everything that weighs as text, for the rare exact count. */
+/** All text of the prompt, for an exact token count. */
 export function texts(body: unknown): string[] {
   if (!isObject(body)) return [];
   const shared = sharedTexts(body, checkFields(body));

@@ -5,7 +5,7 @@ import type { Peek } from '../peek.ts';
 import type { UpstreamTerms } from '../wire.ts';
 import { isWithheld } from './fields.ts';
 
-/** The caller's bytes; a host that cannot reduce vectors is not asked to. */
+/** The caller's own bytes; `dimensions` is left out for hosts that cannot shorten vectors. */
 export function spliceRequest(
   text: JsonText,
   peek: Peek,

@@ -114,7 +114,7 @@ describe('what is no answer', () => {
     ['no JSON', '<html>'],
     ['an empty list', listOf()],
     ['no list', { data: { embedding: [1] } }],
-    ['a vector that is none', listOf(row('###', 0))],
+    ['an invalid vector', listOf(row('###', 0))],
     ['a number that is missing', listOf(row([1, null], 0))],
     ['more vectors than inputs', listOf(row([1], 0), row([2], 1))],
   ])('%s', (_, answer) => {
@@ -125,14 +125,14 @@ describe('what is no answer', () => {
     ['fewer vectors than inputs', listOf(row([1], 0))],
     ['one number twice', listOf(row([1], 0), row([2], 0))],
     ['a number beyond the list', listOf(row([1], 0), row([2], 2))],
-    ['a number that is none', listOf(row([1], 0), row([2], 'x'))],
+    ['an invalid index', listOf(row([1], 0), row([2], 'x'))],
   ])('%s', (_, answer) => {
     expect(broken(answer, { input: ['a', 'b'] })).toBeInstanceOf(HostAnswerBroken);
   });
 
   test('one number twice and one not at all', () => {
     const answer = listOf(row([1], 0), row([2], 2), row([3], 2));
-    expect(broken(answer, { input: ['a', 'b', 'c'] }).message).toContain('which is which');
+    expect(broken(answer, { input: ['a', 'b', 'c'] }).message).toContain('invalid or repeated indexes');
   });
 
   test('is the host’s error where one stands in its place', () => {
@@ -159,13 +159,13 @@ describe('usage', () => {
     [{ prompt_tokens: 0, total_tokens: 0 }, reported(0)],
     [undefined, { state: 'missing' }],
     [null, { state: 'missing' }],
-    [{}, { state: 'missing', defect: "the host's prompt tokens are no count" }],
-    ['7', { state: 'missing', defect: "the host's prompt tokens are no count" }],
+    [{}, { state: 'missing', defect: "the host's prompt tokens are not a valid count" }],
+    ['7', { state: 'missing', defect: "the host's prompt tokens are not a valid count" }],
     [
       { prompt_tokens: -1, total_tokens: 3 },
-      { state: 'missing', defect: "the host's prompt tokens are no count" },
+      { state: 'missing', defect: "the host's prompt tokens are not a valid count" },
     ],
-    [{ prompt_tokens: 1.5 }, { state: 'missing', defect: "the host's prompt tokens are no count" }],
+    [{ prompt_tokens: 1.5 }, { state: 'missing', defect: "the host's prompt tokens are not a valid count" }],
   ])('%j', (raw, reading) => {
     expect(readUsage(raw)).toEqual(reading);
   });

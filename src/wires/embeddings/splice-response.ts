@@ -9,20 +9,20 @@ import { withCost } from '../usage/prompt-usage.ts';
 import { type BufferedAnswer, HostAnswerBroken, type RelayTerms } from '../wire.ts';
 import { encodeVector, readVector, reduceVector } from './vectors.ts';
 
-/** What the caller asked for; the host may have given something else. */
+/** What the caller asked for; the host may have sent something else. */
 interface Wanted {
   readonly base64: boolean;
   readonly dimensions: number | null;
 }
 
-/** The host's bytes with `model` and `usage` replaced, unless its vectors must be recoded, cut or put in order. */
+/** The host's own bytes with `model` and `usage` replaced; rebuilt if vectors must be recoded, shortened or reordered. */
 export function spliceResponse(body: Buffer, terms: RelayTerms): BufferedAnswer {
   const text = parse(body);
   const answer = text.value as Members;
   const request = isObject(terms.request) ? terms.request : {};
   const rows = inOrder(objectsIn(answer.data));
   if (rows.length !== countTextInputs(request.input))
-    throw new HostAnswerBroken('The host sent another number of vectors than asked.');
+    throw new HostAnswerBroken('The host sent a different number of vectors than requested.');
   const wanted = wantedBy(request);
   const embeddings = rows.map((row) => convert(row.embedding, wanted));
   const isAsWanted =
@@ -42,7 +42,7 @@ export function spliceResponse(body: Buffer, terms: RelayTerms): BufferedAnswer 
 }
 
 function parse(body: Buffer): JsonText {
-  const broken = 'The host answered with something that is no list of embeddings.';
+  const broken = "The host's response is not a list of embeddings.";
   let text: JsonText;
   try {
     text = readJson(body);
@@ -54,13 +54,13 @@ function parse(body: Buffer): JsonText {
   throw new HostAnswerBroken(broken, error ? readErrorMember(error) : null);
 }
 
-/** In the order of the inputs; a host that numbers none of its rows has them in that order. */
+/** Sorts rows by their index; rows without any index are already in the order of the inputs. */
 function inOrder(rows: readonly Members[]): readonly Members[] {
   if (rows.every(({ index }) => isAbsent(index))) return rows;
   const ordered: Members[] = [];
   for (const row of rows) {
     if (!isCount(row.index) || row.index >= rows.length || ordered[row.index] !== undefined) {
-      throw new HostAnswerBroken('The host numbered its vectors so that nobody can tell which is which.');
+      throw new HostAnswerBroken('The host sent vectors with invalid or repeated indexes.');
     }
     ordered[row.index] = row;
   }
@@ -71,12 +71,12 @@ function wantedBy({ encoding_format: format, dimensions }: Members): Wanted {
   return { base64: format === 'base64', dimensions: isAbsent(dimensions) ? null : (dimensions as number) };
 }
 
-/** The vector as it came when nothing is to be done, so that its bytes can pass. */
+/** Returns the vector itself if nothing has to change, so that its bytes can be kept. */
 function convert(embedding: unknown, { base64, dimensions }: Wanted): unknown {
   const vector = readVector(embedding);
-  if (vector === null) throw new HostAnswerBroken('The host sent an embedding that is no vector.');
+  if (vector === null) throw new HostAnswerBroken('The host sent an embedding that is not a vector.');
   if (dimensions !== null && vector.length < dimensions) {
-    throw new HostAnswerBroken('The host sent a vector that is shorter than the caller asked for.');
+    throw new HostAnswerBroken('The host sent a vector that is shorter than requested.');
   }
   const reduced = dimensions !== null && vector.length > dimensions ? reduceVector(vector, dimensions) : vector;
   if (reduced === vector && base64 === (typeof embedding === 'string')) return embedding;
@@ -87,17 +87,17 @@ function isRow({ object, index, embedding }: Members, at: number, wanted: unknow
   return object === 'embedding' && index === at && embedding === wanted;
 }
 
-/** The whole list but for its usage, which is known only once it is billed. */
+/** The list without its usage, which is known only after billing. */
 function listText(embeddings: readonly unknown[], model: string): string {
   const data = embeddings.map((embedding, index) => ({ object: 'embedding', index, embedding }));
   return `{"object":"list","data":${JSON.stringify(data)},"model":${model},"usage":`;
 }
 
-/** Input only; one vendor gives nothing but the total. */
+/** Only input is counted; one vendor sends only the total. */
 export function readUsage(raw: unknown): UsageReading {
   if (isAbsent(raw)) return MISSING_USAGE;
   const tokens = isObject(raw) ? (raw.prompt_tokens ?? raw.total_tokens) : null;
-  if (!isCount(tokens)) return { state: 'missing', defect: "the host's prompt tokens are no count" };
+  if (!isCount(tokens)) return { state: 'missing', defect: "the host's prompt tokens are not a valid count" };
   return { state: 'reported', usage: { ...ZERO_USAGE, freshTokens: tokens } };
 }
 

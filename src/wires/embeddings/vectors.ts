@@ -1,7 +1,7 @@
-/** A vector as JSON gives it, or as it was decoded. */
+/** A vector: numbers from JSON, or decoded floats. */
 export type Vector = readonly number[] | Float32Array;
 
-/** Base64 of little-endian 32-bit floats, as this wire writes vectors in the short form; null if it is none. */
+/** Decodes base64 of little-endian 32-bit floats, the compact form of this wire; null if it is invalid. */
 export function decodeVector(base64: string): Float32Array | null {
   const bytes = Buffer.from(base64, 'base64');
   if (bytes.length === 0 || bytes.length % 4 !== 0 || !isWholly(bytes, base64)) return null;
@@ -10,7 +10,7 @@ export function decodeVector(base64: string): Float32Array | null {
   return vector;
 }
 
-/** The decoder passes over what is no base64; a text with such letters in it is no vector. */
+/** Node's decoder skips invalid characters, so they are checked here. */
 function isWholly(bytes: Buffer, base64: string): boolean {
   return base64.length === Math.ceil(bytes.length / 3) * 4;
 }
@@ -21,7 +21,7 @@ export function encodeVector(vector: Vector): string {
   return bytes.toString('base64');
 }
 
-/** The first dimensions of a Matryoshka-trained vector, brought back to unit length. */
+/** The first dimensions of a Matryoshka-trained vector, normalised to unit length. */
 export function reduceVector(vector: Vector, dimensions: number): number[] {
   const cut = Array.from(vector.slice(0, dimensions));
   let squares = 0;
@@ -30,7 +30,7 @@ export function reduceVector(vector: Vector, dimensions: number): number[] {
   return norm === 0 ? cut : cut.map((value) => value / norm);
 }
 
-/** A vector in either form; null for anything else, as where a number is missing or beyond what JSON can say. */
+/** Reads a vector in either form; null if a number is missing or not finite. */
 export function readVector(embedding: unknown): Vector | null {
   const values = typeof embedding === 'string' ? decodeVector(embedding) : embedding;
   if (values instanceof Float32Array) return values.every(Number.isFinite) ? values : null;

@@ -1,7 +1,7 @@
 import { errorEnvelope, type GatewayError } from '../../canonical/errors.ts';
 import type { WrittenError } from '../wire.ts';
 
-/** Errors as every wire but the messages one writes them. */
+/** Errors of every wire except messages. */
 export function writeError(error: GatewayError): WrittenError {
   return { status: error.status, body: JSON.stringify(errorEnvelope(error)) };
 }
@@ -10,5 +10,5 @@ export function writeStreamError(error: GatewayError): string {
   return `data: ${JSON.stringify(errorEnvelope(error))}\n\n`;
 }
 
-/** A comment, which every reader of event streams passes over. */
+/** A comment; every SSE client ignores it. */
 export const COMMENT = ': keep-alive\n\n';

@@ -3,7 +3,7 @@ import { tryParseJson } from '../../json/json.ts';
 import { LIMITS } from '../../limits.ts';
 import { isObject, type Members, objectsIn } from '../fields/members.ts';
 
-/** What a host said, out of whichever shape it said it in. */
+/** The parts of a host's error, whatever its shape. */
 interface Said {
   readonly message: string;
   readonly code: string | null;
@@ -11,22 +11,22 @@ interface Said {
   readonly param: string | null;
 }
 
-/** A host's error answer, understood; the shapes differ more than what they say. */
+/** Reads and classifies the error body of a host. */
 export function readHostError(status: number, body: Buffer): HostError {
   const text = body.toString('utf8', 0, LIMITS.hostErrorBytesMax);
   const error = understand(status, describe(tryParseJson(text)));
-  // A guard before the host, which reads prompts too, answers with a page for people: it knows nothing of our key.
+  // A firewall in front of the host answers with an HTML page. This is not about our key.
   return status === 403 && PAGE.test(text) ? { ...error, kind: 'unavailable' } : error;
 }
 
 const PAGE = /^\s*</;
 
-/** An error inside a stream: it has no status but the one its wire gives it. */
+/** Reads an error inside a stream; its wire supplies the status. */
 export function readInBandHostError(status: number, error: unknown): HostError {
   return understand(status, describe({ error }));
 }
 
-/** An error where an answer should be; its status, if it has one, is among its members. */
+/** Reads an error that came instead of a response; its status may be one of its members. */
 export function readErrorMember(error: unknown): HostError {
   return readInBandHostError(statusIn(error), error);
 }
@@ -40,7 +40,7 @@ function statusIn(error: unknown): number {
   return error.type === 'rate_limit_error' ? 429 : 500;
 }
 
-/** Hosts wrap an error in a list, an object or nothing; what they call its parts differs less. */
+/** Finds the error object: hosts wrap it in a list, in an object or not at all. */
 function describe(answer: unknown): Said {
   const body = Array.isArray(answer) ? answer[0] : answer;
   if (!isObject(body)) return saidBy({ message: body });
@@ -56,7 +56,7 @@ function words(value: unknown): string {
   return withoutAccountIds(plainWords(value)).slice(0, LIMITS.hostErrorCharactersMax);
 }
 
-/** Validators answer with lists of faults; only where each lies and what it is belongs in a sentence. */
+/** Validators send lists of faults; the message gets the place and the text of each. */
 function plainWords(value: unknown): string {
   if (typeof value === 'string') return value;
   const detail = isObject(value) ? (value.detail ?? value.message) : value;
@@ -65,14 +65,14 @@ function plainWords(value: unknown): string {
 
 function faultWords({ loc, msg }: Members): string {
   const place = Array.isArray(loc) ? `${loc.filter(isName).join('.')}: ` : '';
-  return place + (typeof msg === 'string' ? msg : 'is wrong');
+  return place + (typeof msg === 'string' ? msg : 'is invalid');
 }
 
 function isName(value: unknown): boolean {
   return typeof value === 'string' || typeof value === 'number';
 }
 
-/** Keys and ids of our accounts with hosts, should one stand in a sentence about the caller's request. */
+/** Keys and ids of our accounts with hosts, which a host's message may quote. */
 const ACCOUNT_ID = /\b(?:sk|org|proj|wrkspc)[-_](?=[\w*-]*[\d*])[\w*-]{6,}/g;
 
 function withoutAccountIds(text: string): string {
@@ -89,25 +89,25 @@ function understand(status: number, said: Said): HostError {
   return { kind: kindOf(status, said), status, message, code, param };
 }
 
-/** Over-window has no common code among hosts, so it is known by its words. */
+/** Hosts have no common code for a prompt that exceeds the window, so the message is matched. */
 const OVER_WINDOW =
   /context[_ ](?:length|window|limit)|too_many_prompt_tokens|(?:prompt|input) is too long|maximum prompt length|(?:input|prompt) tokens? (?:count )?(?:\([^)]*\) )?exceeds?/i;
-/** Some hosts answer 400 for a key they do not know or an account that cannot pay: that is ours to mend. */
+/** Some hosts send 400 for an unknown key or an unpaid account; that is the operator's problem, not the caller's. */
 const OUR_ACCOUNT =
   /api[ _-]?key|unauthori[sz]ed|authenticat|subscription key|credit balance|billing|insufficient[ _](?:quota|balance|funds)|your (?:account|organi[sz]ation|plan)/i;
-/** A request may be too large for the minute, not for the model. */
+/** The request exceeds a rate limit, not the model's window. */
 const RATE = /rate[_ ]?limit|tokens per minute|requests per minute|too many requests/i;
 
-/** Some hosts answer 403 for what a prompt says; that is no fault of our key. */
+/** Some hosts send 403 for the content of a prompt; that is not about our key. */
 const OF_CONTENT = /moderat|flagged|content[ _-]?(?:policy|filter|management)/i;
 
-/** Some answer 404 for what a request names besides its model. Only how it begins is read: the rest quotes the caller. */
+/** Some hosts send 404 for an item that the request names. Only the start is matched: the rest may quote the caller. */
 const OF_ITEM = /^(?:the |previous )?(?:item|response|file|image|conversation|container|document)s?\b/i;
 
-/** What stands in quotes may be the caller's words, and they must not pass for the host's; from the first to the last. */
+/** Text in quotes may be the caller's and must not be matched; from the first quote to the last. */
 const QUOTED = /(?<![a-z])["'`].*["'`](?![a-z])/gis;
 
-/** What the prompt stands in, on one wire or another; an error about any other field is about that field. */
+/** Fields that hold the prompt; an error with another `param` is about that field only. */
 const PROMPT_FIELDS: ReadonlySet<string> = new Set(['messages', 'input', 'prompt', 'state']);
 
 function kindOf(status: number, { message, code, type, param }: Said): HostErrorKind {

@@ -1,7 +1,7 @@
 import type { CacheMark } from '../../canonical/request.ts';
 import { isObject } from './members.ts';
 
-/** `{type:"ephemeral", ttl?}` as several wires write it, ready to be spread into a block. */
+/** Reads `{type:"ephemeral", ttl?}`; the result is spread into a block. */
 export function readCacheMark(control: unknown): { cache?: CacheMark } {
   if (!isObject(control)) return {};
   return { cache: { lifetime: control.ttl === '1h' || control.ttl === '5m' ? control.ttl : null } };

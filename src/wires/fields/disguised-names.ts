@@ -3,7 +3,7 @@ import { isObject, type Members } from './members.ts';
 import { REFUSED_EVERYWHERE } from './refused-fields.ts';
 import { disguised } from './request-errors.ts';
 
-/** Names that decide what runs, how much it may write and what is told of it, on any wire. */
+/** Top-level fields of any wire that decide which model runs, its output limit or what is billed. */
 const DECIDING = new Set([
   ...Object.keys(REFUSED_EVERYWHERE),
   ...['model', 'messages', 'input', 'prompt', 'system', 'instructions', 'state', 'questions'],
@@ -12,7 +12,7 @@ const DECIDING = new Set([
   ...['reasoning', 'reasoning_effort', 'output_config', 'response_format', 'service_tier', 'modalities'],
 ]);
 
-/** Names that decide, inside a message, a tool or an option, what is read and what it costs. */
+/** Fields inside messages, tools and options that decide what the model reads and what it costs. */
 const DECIDING_INSIDE = new Set([
   ...['type', 'role', 'content', 'text', 'refusal', 'name', 'id', 'data', 'url', 'detail', 'media_type'],
   ...['reasoning', 'reasoning_content', 'reasoning_details', 'thinking', 'signature', 'encrypted_content', 'summary'],
@@ -22,7 +22,7 @@ const DECIDING_INSIDE = new Set([
   ...['effort', 'mode', 'budget_tokens', 'max_tokens', 'enabled', 'exclude', 'include_usage', 'ttl', 'tools'],
 ]);
 
-/** Members whose own members are the wire's and not the caller's data; what is not here is never looked into. */
+/** Members whose own members belong to the wire. All others are the caller's data and are not searched. */
 const STRUCTURAL = new Set([
   ...['messages', 'system', 'tools', 'functions', 'stream_options', 'thinking', 'reasoning', 'output_config', 'text'],
   ...['response_format', 'output_format', 'json_schema', 'format', 'tool_choice', 'prompt_cache_options'],
@@ -40,8 +40,8 @@ const STRUCTURAL = new Set([
 ]);
 
 /**
- * Some hosts read names without regard to case, and would take `Model` for `model`: one model would be priced and
- * another run. A name that only looks different is refused, wherever the name is the wire's own.
+ * Refuses fields that differ from a wire's field only in case. Some hosts ignore case and would read `Model` as `model`:
+ * one model would be priced and another one run.
  */
 export function refuseDisguised(body: unknown): void {
   if (!isObject(body)) return;
@@ -50,7 +50,7 @@ export function refuseDisguised(body: unknown): void {
   lookInside(body, path);
 }
 
-/** The steps to where we are; one list, since nearly every request only passes through. */
+/** The path to the current value; one shared list, since nearly every request passes. */
 type Path = (string | number)[];
 
 function lookInside(object: Members, path: Path): void {
@@ -63,7 +63,7 @@ function lookInside(object: Members, path: Path): void {
   }
 }
 
-/** A list of items is the wire's; the input of a tool is the caller's own. */
+/** A list under `input` or `output` holds items of the wire; an object there is the caller's data. */
 function isStructural(name: string, value: unknown): boolean {
   return STRUCTURAL.has(name) || ((name === 'input' || name === 'output') && Array.isArray(value));
 }
@@ -85,7 +85,7 @@ function look(value: unknown, path: Path): void {
 function checkNames(object: Members, deciding: ReadonlySet<string>, path: Path): void {
   for (const name of Object.keys(object)) {
     if (deciding.has(name)) continue;
-    // Up and down again, since a long s and a Kelvin sign have a plain letter only on the other side.
+    // Upper case first, then lower: this also folds the long s and the Kelvin sign.
     const folded = name.toUpperCase().toLowerCase();
     if (folded === name || !deciding.has(folded)) continue;
     const place = path.length === 0 ? '' : `${formatPath(path)}.`;

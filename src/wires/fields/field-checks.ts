@@ -1,7 +1,7 @@
 import { isObject } from './members.ts';
 import { mustBe } from './request-errors.ts';
 
-/** Only the type is checked; which values a model takes is for its host to say. */
+/** Checks only the type; the host checks the value. */
 export interface FieldCheck {
   readonly says: string;
   readonly holds: (value: unknown) => boolean;
@@ -22,7 +22,7 @@ export const aStringOrStrings: FieldCheck = {
   holds: (value) =>
     typeof value === 'string' || (Array.isArray(value) && value.every((one) => typeof one === 'string')),
 };
-/** Read closer elsewhere, or left to the host. */
+/** Checked elsewhere, or by the host. */
 export const anything: FieldCheck = { says: 'anything', holds: () => true };
 
 export function checkField(param: string, value: unknown, check: FieldCheck): void {

@@ -1,11 +1,11 @@
 import type { OpaqueReasoning } from '../../canonical/request.ts';
 import { tryParseJson } from '../../json/json.ts';
 
-/** Marks a wrapping of ours; no vendor's own signature or encrypted text begins so. */
+/** The prefix of wrapped data; no vendor's signature or encrypted text begins with it. */
 const MARK = 'tollgate.reasoning.';
 const FORMS: readonly unknown[] = ['signature', 'redacted', 'encrypted'] satisfies OpaqueReasoning['form'][];
 
-/** Wraps what one vendor made for a client whose wire has only the place of another vendor's. */
+/** Wraps opaque reasoning of one vendor for the field of another vendor's wire. */
 export function sealForeign({ vendor, form, data, id }: OpaqueReasoning): string {
   const parts = id === undefined ? [vendor, form, data] : [vendor, form, data, id];
   return MARK + Buffer.from(JSON.stringify(parts)).toString('base64url');
@@ -15,7 +15,7 @@ export function isSealedForeign(text: unknown): boolean {
   return typeof text === 'string' && text.startsWith(MARK);
 }
 
-/** The inverse; null for what is no wrapping of ours. */
+/** The inverse; null if the text is not wrapped. */
 export function openForeign(text: string): OpaqueReasoning | null {
   if (!isSealedForeign(text)) return null;
   const parts = tryParseJson(Buffer.from(text.slice(MARK.length), 'base64url').toString());

@@ -1,7 +1,7 @@
 import type { JsonEdit } from '../../json/json.ts';
 import type { HostQuirks } from '../quirks.ts';
 
-/** Leaves out and puts in what this host's row says, in the caller's own text. */
+/** Removes and adds fields as the host's row says, in the caller's own bytes. */
 export function editHostFields(edit: JsonEdit, { omits = [], adds = {} }: HostQuirks): void {
   for (const name of omits) edit.remove([name]);
   for (const [name, value] of Object.entries(adds)) edit.set([name], JSON.stringify(value));
@@ -11,5 +11,5 @@ export function isOmitted(name: string, { omits = [] }: HostQuirks): boolean {
   return omits.includes(name);
 }
 
-/** What every wire does where a host's row says nothing. */
+/** For hosts whose row has no quirks. */
 export const NO_QUIRKS: HostQuirks = {};

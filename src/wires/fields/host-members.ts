@@ -1,9 +1,9 @@
 import { isObject, type Members } from './members.ts';
 
-/** Members of an answer by which a host that is itself a gateway would name the host behind it. */
+/** Members by which a host that is a gateway would reveal the host behind it. */
 export const HOST_MEMBERS: readonly string[] = ['provider'];
 
-/** Whether a member of a host's usage speaks of the host's own bill. */
+/** Whether a member of a host's usage is about the host's own bill. */
 function isOfHostBill(name: string): boolean {
   return name.includes('cost') || name === 'is_byok';
 }
@@ -13,7 +13,7 @@ export function tellsHostBill(usage: Readonly<Members>): boolean {
   return false;
 }
 
-/** A copy of a host's usage that says nothing of what the host was paid. */
+/** A copy of a host's usage without the host's own bill. */
 export function withoutHostBill(usage: unknown): Members {
   const kept: Members = {};
   if (!isObject(usage)) return kept;

@@ -1,7 +1,7 @@
 import { LIMITS } from '../../limits.ts';
 import { isObject, type Members } from './members.ts';
 
-/** Fields that say who the caller's user is; they become labels of the receipt. */
+/** Fields that identify the caller's user; they become labels of the receipt. */
 export const LABEL_FIELDS: readonly string[] = [
   'user',
   'safety_identifier',

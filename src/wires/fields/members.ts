@@ -1,21 +1,21 @@
-/** An object of a stranger's JSON. */
+/** An object of untrusted JSON. */
 export type Members = Record<string, unknown>;
 
 export function isObject(value: unknown): value is Members {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Null counts as absent wherever a caller may leave a field out. */
+/** Null counts as absent. */
 export function isAbsent(value: unknown): value is null | undefined {
   return value === undefined || value === null;
 }
 
-/** A whole number from zero up that can be counted with. */
+/** A safe integer of at least zero. */
 export function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
-/** A string that says something. */
+/** A string that is not empty. */
 export function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== '';
 }
@@ -24,7 +24,7 @@ export function objectsIn(value: unknown): Members[] {
   return Array.isArray(value) ? value.filter(isObject) : [];
 }
 
-/** Takes members out; undefined is not written, and spares the object the slow shape that `delete` would give it. */
+/** Removes members by setting them to undefined, which JSON leaves out; `delete` would make the object slow. */
 export function removeMembers(holder: Members, names: readonly string[]): boolean {
   let removed = false;
   for (const name of names) {

@@ -1,15 +1,15 @@
 import type { PromptSize } from '../../canonical/prompt-size.ts';
 import type { Members } from './members.ts';
 
-/** What a prompt's walk finds; every text passes through here, so that weighing and counting never disagree. */
+/** Receives everything that a walk over a prompt finds, so that sizes and exact counts never disagree. */
 export interface PromptVisitor {
   text(text: string): void;
   toolText(text: string): void;
-  /** The path of the image, for the message that refuses it. */
+  /** The path is for the error that refuses the image. */
   image(path: string): void;
 }
 
-/** A prompt's weight in bytes while it is being added up. */
+/** Adds up the size of a prompt. */
 export class PromptMeasure implements PromptVisitor {
   #textBytes = 0;
   #toolBytes = 0;
@@ -29,7 +29,7 @@ export class PromptMeasure implements PromptVisitor {
     this.firstImage ??= path;
   }
 
-  /** Schemas weigh as they stand in the body: writing them anew only to weigh them would cost a second pass. */
+  /** Schemas count with their bytes in the body: serialising them again would cost a second pass. */
   schemaBytes(bytes: number): void {
     this.#toolBytes += bytes;
   }
@@ -46,18 +46,18 @@ export class PromptMeasure implements PromptVisitor {
   }
 }
 
-/** A host may put into the prompt what we know nothing about, so it weighs whatever is written there. */
+/** A host may put unknown members into the prompt, so all their bytes count. */
 export function visitUnknown(value: unknown, visitor: PromptVisitor): void {
   if (typeof value === 'string') visitor.text(value);
   else if (typeof value === 'object' && value !== null) visitor.text(JSON.stringify(value));
 }
 
-/** The members of a part that its wire knows nothing about; the known ones were weighed, or no model reads them. */
+/** Counts the unknown members of a part; the known ones are already measured, or no model reads them. */
 export function visitRest(holder: Members, known: ReadonlySet<string>, visitor: PromptVisitor): void {
   for (const name of Object.keys(holder)) if (!known.has(name)) visitUnknown(holder[name], visitor);
 }
 
-/** Gathers the texts instead of weighing them, for the rare exact count. */
+/** Collects the texts instead of their sizes, for an exact token count. */
 export class PromptTexts implements PromptVisitor {
   readonly found: string[] = [];
 

@@ -2,7 +2,7 @@ import { EFFORTS, type Effort, isEffort, type ReasoningAsk } from '../../canonic
 import { isAbsent, isObject, type Members } from './members.ts';
 import { invalidValue, mustBe } from './request-errors.ts';
 
-/** What each spelling says by itself; null where it says nothing. */
+/** The value of each field; null if it is absent. */
 interface Spellings {
   /** `reasoning_effort` */
   readonly word: Effort | null;
@@ -15,10 +15,10 @@ interface Spellings {
   readonly include: boolean | null;
 }
 
-/** Members of `reasoning` that only this gateway understands. */
+/** Members of `reasoning` that only this gateway reads. */
 export const OWN_REASONING_MEMBERS: readonly string[] = ['max_tokens', 'enabled', 'exclude'];
 
-/** Reads the spellings of one wish, which may all stand there as long as they agree; null where none says anything. */
+/** Reads every field that asks for reasoning; several may be given if they agree. Null if none is. */
 export function readReasoning(body: Members): ReasoningAsk | null {
   const said = readSpellings(body);
   if (saysNothing(said)) return null;
@@ -36,12 +36,12 @@ function saysNothing({ word, effort, budgetTokens, enabled, exclude, include }: 
   return enabled === null && exclude === null && include === null;
 }
 
-/** To hide a trace, or to switch thinking off, asks nothing of a model. */
+/** Hiding reasoning, or switching it off, needs no capability. */
 export function asksToReason({ effort, budgetTokens }: ReasoningAsk): boolean {
   return budgetTokens !== null || (effort !== null && effort !== 'none');
 }
 
-/** Switching thinking on without a word about how much means the middle. */
+/** Switching reasoning on without an effort means medium effort. */
 function effortOf({ word, effort, budgetTokens, enabled }: Spellings): Effort | null {
   const named = word ?? effort;
   if (named !== null || enabled === null) return named;
@@ -49,7 +49,7 @@ function effortOf({ word, effort, budgetTokens, enabled }: Spellings): Effort | 
   return budgetTokens === null ? 'medium' : null;
 }
 
-/** Each pair that cannot both be meant, and the field to blame. */
+/** Each pair of fields that contradict each other, and the field to report. */
 function refuseContradictions({ word, effort, budgetTokens, enabled, exclude, include }: Spellings): void {
   if (word !== null && effort !== null && word !== effort) {
     throw contradiction('reasoning_effort', '`reasoning_effort` and `reasoning.effort`');

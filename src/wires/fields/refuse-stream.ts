@@ -1,7 +1,7 @@
 import { GatewayError } from '../../canonical/errors.ts';
 import { isAbsent, type Members } from './members.ts';
 
-/** For wires whose answers come whole or not at all. */
+/** For wires that do not stream. */
 export function refuseStream({ stream }: Members, wire: string): void {
   if (isAbsent(stream) || stream === false) return;
   throw new GatewayError('unsupported_parameter', {

@@ -1,11 +1,11 @@
 import { isObject, type Members } from './members.ts';
 import { unsupported } from './request-errors.ts';
 
-/** Why a field is refused, and what asks for nothing and is let through beside null and the empty values. */
+/** Why a field is refused, and which values are allowed besides null and empty ones because they have no effect. */
 export interface Refusal {
   readonly remedy: string;
   readonly harmless?: (value: unknown, body: Members) => boolean;
-  /** An empty object switches it on. */
+  /** An empty object already has an effect. */
   readonly emptyAsks?: true;
 }
 
@@ -18,7 +18,7 @@ const OWN_SEARCH = 'server-side search has no price here; search yourself and se
 const OTHER_LIMIT = "a second limit could undo the first; use the wire's own";
 const NO_REGISTRY = 'there is no prompt registry; send the prompt itself';
 
-/** Fields that would change the price, the model or the prompt, or that need a service we do not run, on any wire. */
+/** Fields that are refused on every wire: they would change the price, the model or the prompt, or need a service that does not exist here. */
 export const REFUSED_EVERYWHERE: Refusals = {
   provider: { remedy: 'the host is chosen by price and health and cannot be pinned; leave it out' },
   models: {
@@ -65,7 +65,7 @@ export const REFUSED_EVERYWHERE: Refusals = {
 const isUsualTier = (value: unknown): boolean => value === 'auto' || value === 'default';
 const isTextOnly = (value: unknown): boolean => Array.isArray(value) && value.every((one) => one === 'text');
 
-/** Fields whose other values have another price, for wires that know them not: there they ask for nothing else. */
+/** Fields whose other values would have another price, for wires that do not have these fields. */
 export const OTHER_PRICES: Refusals = {
   service_tier: {
     remedy: 'tiers other than "auto" and "default" have no price here; leave it out',

@@ -2,7 +2,7 @@ import type { AnswerFormat } from '../../canonical/request.ts';
 import { isAbsent, isObject } from './members.ts';
 import { untranslatable } from './request-errors.ts';
 
-/** `response_format` as several wires take it, in the common language. */
+/** Reads `response_format`, a field of several wires, into the common language. */
 export function readResponseFormat(format: unknown): AnswerFormat | null {
   if (isAbsent(format)) return null;
   const type = isObject(format) ? format.type : undefined;

@@ -1,7 +1,7 @@
 import type { Sampling } from '../../canonical/request.ts';
 import type { Members } from './members.ts';
 
-/** How words are drawn, under the names that several wires share. */
+/** Reads the sampling fields that several wires share. */
 export function readSampling(body: Members): Sampling {
   const number = (name: string): number | null => (typeof body[name] === 'number' ? body[name] : null);
   const { stop } = body;

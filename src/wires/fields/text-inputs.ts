@@ -1,6 +1,6 @@
 import { mustBe } from './request-errors.ts';
 
-/** One text to work on, as words or as the ids of its tokens. */
+/** One input: a text, or a list of token ids. */
 export type TextInput = string | readonly number[];
 
 /** A string, a list of strings, one list of token ids, or a list of such lists; a bare list of ids is one input. */
@@ -19,12 +19,12 @@ function isTokens(value: unknown): value is readonly number[] {
   return Array.isArray(value) && value.length > 0 && value.every((one) => Number.isSafeInteger(one) && one >= 0);
 }
 
-/** How many inputs stand there, known to be some. */
+/** The number of inputs in a checked value. */
 export function countTextInputs(value: unknown): number {
   return Array.isArray(value) && typeof value[0] !== 'number' ? value.length : 1;
 }
 
-/** What the inputs weigh: bytes where they are words, ids where they are counted already. */
+/** The size of the inputs: bytes of texts, and token ids. */
 export function weighTextInputs(inputs: readonly TextInput[]): { textBytes: number; tokenIds: number } {
   let textBytes = 0;
   let tokenIds = 0;

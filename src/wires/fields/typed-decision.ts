@@ -16,12 +16,12 @@ import { mustBe } from './request-errors.ts';
 
 const REFUSED_FIELDS: Refusals = { ...REFUSED_EVERYWHERE, ...OTHER_PRICES };
 
-/** Fields that are refused if they ask for something, and mean nothing to a host if they do not. */
+/** Fields that are refused unless their value has no effect. */
 export function isRefusable(name: string): boolean {
   return Object.hasOwn(REFUSED_FIELDS, name);
 }
 
-/** What both spellings of a typed decision share: input is billed by what is sent, output is free. */
+/** The part of peek that both decision wires share. Input is billed, output is free. */
 export function decisionPeek(model: string, body: Members, bytes: number): Peek {
   for (const name of Object.keys(body)) {
     if (isRefusable(name)) refuseUnlessHarmless(REFUSED_FIELDS, body, name);
@@ -35,38 +35,38 @@ export function decisionPeek(model: string, body: Members, bytes: number): Peek 
     defaultOutputLimit: 0,
     answers: 1,
     needs: [{ capability: 'decisions', param: 'model' }],
-    // Questions are written out for the model, names and criteria alike, so the whole body weighs as schema.
+    // The model reads the names and criteria of all questions, so the whole body counts as schema.
     size: { textBytes: 0, toolBytes: bytes, messages: 1, tools: 0, images: 0, tokenIds: 0 },
     labels: readLabels(body),
     reasoning: null,
   };
 }
 
-/** State, instructions and criteria are text or structure; a bare number or truth value says nothing by itself. */
+/** State, instructions and criteria must be text or structure, not a bare number or boolean. */
 export function checkEntry(entry: unknown, path: string): void {
   if (typeof entry === 'number' || typeof entry === 'boolean') {
     throw mustBe(path, 'a string, an object, a list or null');
   }
 }
 
-/** A host's answer to the questions of these names, or the error that says it is none. */
+/** Reads a host's response; throws HostAnswerBroken unless it answers every question. */
 export function readDecision(body: Buffer, names: readonly string[]): JsonText {
   let text: JsonText | null = null;
   try {
     text = readJson(body);
   } catch {
-    // Said below, as for any other answer that is none.
+    // Reported below, like any other invalid response.
   }
   const answer = text !== null && isObject(text.value) ? text.value : {};
   if (text === null || !isObject(answer.answers) || isObject(answer.error)) {
     const error = answer.error ? readErrorMember(answer.error) : null;
-    throw new HostAnswerBroken('The host answered with something that has no answers.', error);
+    throw new HostAnswerBroken("The host's response has no `answers`.", error);
   }
   for (const name of names) if (ownObject(answer.answers, name) === null) throw unanswered();
   return text;
 }
 
-/** An answer, or the probabilities in one: names are the caller's, and some are also those of every object's methods. */
+/** Reads an own member only: names come from the caller and may be those of inherited methods. */
 export function ownObject(holder: Members, name: string): Members | null {
   const value = Object.hasOwn(holder, name) ? holder[name] : null;
   return isObject(value) ? value : null;
@@ -76,7 +76,7 @@ export function unanswered(): HostAnswerBroken {
   return new HostAnswerBroken('The host left a question unanswered.');
 }
 
-/** Output is free, but counted; only the input is billed. */
+/** Output is counted but free; only input is billed. */
 export function readDecisionUsage(raw: unknown, quirks: HostQuirks): UsageReading {
   if (isAbsent(raw)) return MISSING_USAGE;
   if (!isObject(raw)) return { state: 'missing', defect: 'usage is not an object' };
@@ -92,7 +92,7 @@ export function readDecisionUsage(raw: unknown, quirks: HostQuirks): UsageReadin
   return readCounts(counts, usageRule(quirks));
 }
 
-/** The billed counts in the place of the host's, and what they cost. */
+/** The host's usage with the billed counts and their cost. */
 export function decisionUsageText(bill: Bill, raw: unknown): string {
   const { usage } = bill;
   const counts = { input_tokens: inputTokens(usage), output_tokens: usage.outputTokens };

@@ -15,8 +15,8 @@ import type { PassedFrames } from './passed-frames.ts';
 import type { RepeatedFrames, RepeatedRun, Shape } from './repeated-frames.ts';
 
 /**
- * What the streams of one host, for one model and on the same terms, taught about its frames; the next streams need not
- * learn it again. Neither words nor identities are kept, and never more than a few patterns.
+ * Patterns of a host's frames, shared by the streams of one model on the same terms, so that each stream need not learn
+ * them again. Keeps a few patterns, and no text, id or time of any stream.
  */
 export class FrameMemory {
   readonly #words: WordsPattern[] = [];
@@ -38,12 +38,12 @@ export class FrameMemory {
     return this.#ends;
   }
 
-  /** How often a stream could use what another had taught. */
+  /** How often a stream used a pattern of another stream. */
   get used(): number {
     return this.#used;
   }
 
-  /** Asked before each lesson, which costs more than a frame: a host that never repeats itself gets few of them. */
+  /** Called before learning, which costs more than parsing a frame: a host that never repeats itself is rarely learned from. */
   mayLearn(): boolean {
     const isFruitless = this.#learned >= FRUITLESS_MAX && this.#used < this.#learned * WORTH;
     if (isFruitless && ++this.#declined % SECOND_CHANCE !== 0) return false;
@@ -65,7 +65,7 @@ export class FrameMemory {
     learnBare(this.#ends, raw, written, identity);
   }
 
-  /** The frame that stands here, if others began their answers with it, and whose stream it begins. */
+  /** The known first frame that starts here, and the identity in it. */
   opening(bytes: Buffer, from: number): Opening | null {
     for (const pattern of this.#openings) {
       const identity = identityAt(pattern, bytes, from);
@@ -87,7 +87,7 @@ export interface Opening {
   readonly passed: PassedFrames;
 }
 
-/** After the first lessons each further one must have been repaid by as many uses; else there is one now and then. */
+/** After the first attempts, each further one needs this many uses; otherwise learning is allowed now and then. */
 const FRUITLESS_MAX = 16;
 const WORTH = 16;
 const SECOND_CHANCE = 128;
@@ -102,7 +102,7 @@ function learnBare(known: BarePattern[], raw: Buffer, written: string | null, id
   if (pattern !== null) keep(known, pattern, (other) => other.raw.bytes.equals(pattern.raw.bytes));
 }
 
-/** The newest are kept; the same is not kept twice. */
+/** Keeps the newest patterns, each once. */
 function keep<Pattern>(patterns: Pattern[], pattern: Pattern, isSame: (known: Pattern) => boolean): void {
   const same = patterns.findIndex(isSame);
   if (same !== -1) patterns.splice(same, 1);
@@ -110,7 +110,7 @@ function keep<Pattern>(patterns: Pattern[], pattern: Pattern, isSame: (known: Pa
   patterns.push(pattern);
 }
 
-/** What one stream takes from the memory, filled with its own identity. */
+/** One stream's use of the memory, with its own identity. */
 export class Recollection {
   readonly #memory: FrameMemory;
   readonly #identity: StreamIdentity;
@@ -123,7 +123,7 @@ export class Recollection {
     this.#identity = identity;
   }
 
-  /** The run that begins here, if it has a shape that other streams had; the stream knows it from here on. */
+  /** The run that starts here, if it matches a pattern; from then on the stream knows the shape itself. */
   words(known: RepeatedFrames, bytes: Buffer, from: number): RepeatedRun | null {
     if (this.#wordsInVain >= IN_VAIN_MAX) return null;
     for (const pattern of this.#memory.words) {
@@ -139,7 +139,7 @@ export class Recollection {
     return null;
   }
 
-  /** The frame that stands here, if others ended their answers with it. */
+  /** The known last frame that starts here. */
   end(bytes: Buffer, from: number): PassedFrames | null {
     if (this.#endsInVain >= IN_VAIN_MAX) return null;
     for (const pattern of this.#memory.ends) {
@@ -155,5 +155,5 @@ export class Recollection {
   }
 }
 
-/** Frames that look like known ones and are others cost more than they save. */
+/** Stops after this many false matches, which cost more than they save. */
 const IN_VAIN_MAX = 8;

@@ -2,39 +2,39 @@ import { LIMITS } from '../../limits.ts';
 import type { PassedFrames } from './passed-frames.ts';
 import { insideEnd, isAt, isPlainText, paddingIn, type Shape, type WrittenShape } from './repeated-frames.ts';
 
-/** What every frame of a stream has of its own beside the words, as JSON spells it. */
+/** The id and creation time that all frames of a stream share, as JSON text. */
 export interface StreamIdentity {
   readonly id: string;
   readonly created: string;
 }
 
 const QUOTE = 0x22;
-/** Ids that JSON spells in one way only; hosts use no others. */
+/** Ids that JSON can spell in one way only. */
 const PLAIN_ID = /^[\w.:/@=+~-]+$/;
-/** A time that every reader takes for the same number. */
+/** A time without leading zero, sign, fraction or exponent. */
 const PLAIN_TIME = /^[1-9]\d{0,14}$/;
 
 export function identityOf(id: string, createdS: number): StreamIdentity | null {
   return PLAIN_ID.test(id) ? { id, created: String(createdS) } : null;
 }
 
-/** Frames of one host that differ in their words and in the stream they belong to; neither is kept. */
+/** A frame with text, without its text, padding, id and time. */
 export interface WordsPattern extends Pattern {
-  /** The end of a frame and its beginning, in this order. */
+  /** The end of the frame followed by its beginning. */
   readonly seam: Template;
   readonly afterLength: number;
-  /** From the words to the padding; null where there is none. */
+  /** The bytes between text and padding; null if there is no padding. */
   readonly between: Buffer | null;
-  /** The parts of what is written, one after another, and where each but the last ends; null: as it came. */
+  /** The parts of the output in one buffer, and the end of each but the last; null if the frame is passed on unchanged. */
   readonly written: { readonly template: Template; readonly ends: readonly number[] } | null;
 }
 
-/** A frame without words, by which hosts begin or end an answer; without its padding, which stood at the place given. */
+/** A first or last frame, which has no text; kept without its padding, id and time. */
 export interface BarePattern extends Pattern {
   readonly raw: Template;
   readonly paddingAt: number;
   readonly isPadded: boolean;
-  /** Null: as it came. */
+  /** Null if the frame is passed on unchanged. */
   readonly written: { readonly template: Template; readonly paddingAt: number } | null;
 }
 
@@ -44,20 +44,20 @@ interface Pattern {
   readonly sign: Sign;
 }
 
-/** A stretch that is the same in every stream, by which a frame is known at a glance. */
+/** Bytes that are the same in every stream, for a quick check. */
 interface Sign {
   readonly at: number;
   readonly bytes: Buffer;
 }
 
-/** Bytes with places for an identity. */
+/** Bytes with places for an id and a time. */
 interface Template {
   readonly bytes: Buffer;
   readonly idAt: number;
   readonly createdAt: number;
 }
 
-/** Null unless the identity stands once in what came, and once in what was written. */
+/** Null unless the id and the time occur once in the frame, and once in the output. */
 export function wordsPattern(shape: Shape, identity: StreamIdentity): WordsPattern | null {
   const seam = templateOf([shape.seam], identity);
   const written = shape.written === null ? null : writtenTemplate(shape.written, identity);
@@ -96,13 +96,13 @@ function withoutPadding(bytes: Buffer, identity: StreamIdentity) {
   return template === null ? null : { template, paddingAt, isPadded: padding !== null };
 }
 
-/** Whether a frame of this stream begins here that may be such a one, with words in it. */
+/** Quick check whether a frame of this pattern and stream may start here, with text in it. */
 export function maySpeakAt(pattern: WordsPattern, identity: StreamIdentity, bytes: Buffer, from: number): boolean {
   const words = from + pattern.seam.bytes.length - pattern.afterLength;
   return words < bytes.length && bytes[words] !== QUOTE && mayBeAt(pattern, identity, bytes, from);
 }
 
-/** Whether a frame of this stream begins here that may be such a one. */
+/** Quick check whether a frame of this pattern and stream may start here. */
 export function mayBeAt(
   { idLength, createdLength, sign }: Pattern,
   identity: StreamIdentity,
@@ -116,7 +116,7 @@ export function mayBeAt(
   );
 }
 
-/** The shape that such frames have in the stream of this identity. */
+/** The shape of this pattern with the identity of a stream. */
 export function shapeFor({ seam, afterLength, between, written }: WordsPattern, identity: StreamIdentity): Shape {
   const filled = fill(seam, identity);
   return {
@@ -139,7 +139,7 @@ function writtenFor({ template, ends }: NonNullable<WordsPattern['written']>, id
   return { aroundWords, afterPadding: filled.subarray(start), length: filled.length };
 }
 
-/** The identity that a frame here has if it is this one, and plain; whether it is, `bareAt` finds out. */
+/** The identity in the frame here, if the quick check passes and it is plain; `bareAt` must still compare the frame. */
 export function identityAt({ raw, sign, ...lengths }: BarePattern, bytes: Buffer, from: number): StreamIdentity | null {
   if (!isAt(bytes, from + sign.at, sign.bytes)) return null;
   const idAt = from + raw.idAt;
@@ -149,7 +149,7 @@ export function identityAt({ raw, sign, ...lengths }: BarePattern, bytes: Buffer
   return PLAIN_ID.test(id) && PLAIN_TIME.test(created) ? { id, created } : null;
 }
 
-/** The whole frame that stands here, if it is this one. */
+/** The frame here, if it matches the pattern. */
 export function bareAt(
   pattern: BarePattern,
   identity: StreamIdentity,
@@ -193,7 +193,7 @@ function templateOf(parts: readonly Buffer[], identity: StreamIdentity): Templat
   return template;
 }
 
-/** Not in memory that is shared with the words of others. */
+/** A copy in its own memory: a slice would keep the text of its chunk alive. */
 function ownCopy(parts: readonly Buffer[]): Buffer {
   const copy = Buffer.alloc(parts.reduce((sum, part) => sum + part.length, 0));
   let at = 0;
@@ -204,7 +204,7 @@ function ownCopy(parts: readonly Buffer[]): Buffer {
   return copy;
 }
 
-/** Where a value begins that stands there once; -1 otherwise. */
+/** The position of a value that occurs once; -1 otherwise. */
 function placeOf(bytes: Buffer, name: string, value: string, end: string): number {
   const member = name + value + end;
   const at = bytes.indexOf(member);
@@ -218,7 +218,7 @@ function fill(template: Template, identity: StreamIdentity): Buffer {
   return filled;
 }
 
-/** By hand, because the texts are short and plain. */
+/** Copied in a loop, because both texts are short and ASCII. */
 function put({ idAt, createdAt }: Template, bytes: Buffer, { id, created }: StreamIdentity): void {
   for (let at = 0; at < id.length; at++) bytes[idAt + at] = id.charCodeAt(at);
   for (let at = 0; at < created.length; at++) bytes[createdAt + at] = created.charCodeAt(at);
@@ -228,7 +228,7 @@ function lengthsOf({ id, created }: StreamIdentity) {
   return { idLength: id.length, createdLength: created.length };
 }
 
-/** The longest stretch between two places without a byte of the identity; told from the first of them. */
+/** The longest range between two positions without a byte of id or time, relative to the first. */
 function signOf({ bytes, idAt, createdAt }: Template, identity: StreamIdentity, from: number, to: number): Sign {
   const { idLength, createdLength } = lengthsOf(identity);
   const holes = [

@@ -1,7 +1,7 @@
-/** Frames that went on without being read. */
+/** Frames that were relayed without parsing. */
 export interface PassedFrames {
-  /** Where what follows them begins. */
+  /** Where the next frame begins. */
   readonly end: number;
-  /** What goes to the client. */
+  /** The bytes for the client. */
   readonly bytes: Buffer;
 }

@@ -66,7 +66,7 @@ describe('a frame is read by the parser when', () => {
     ['it has other members', frame('two', ',"more":1')],
     ['it breaks off', frame('two').subarray(0, -3)],
     ['its words end it too soon', frame('two","evil":"x')],
-    ['it has an escape that is no short one', frame('\\u0041')],
+    ['it has a long escape', frame('\\u0041')],
     ['it has a wrong escape', frame('\\x')],
     ['it has a control character', frame('a\tb')],
     ['it is shorter than what is around the words', Buffer.from('data: {}\n\n')],

@@ -3,8 +3,8 @@ import { LIMITS } from '../../limits.ts';
 import type { Members } from '../fields/members.ts';
 
 /**
- * Nearly all frames of a stream differ from an earlier one only in the model's words. What was made of that one is then
- * made of this one too, without parsing it: both are kept as the bytes around the words.
+ * Nearly all frames of a stream differ from an earlier frame only in the model's text. For these, the output of the
+ * earlier frame is used again with the new text, without parsing. A shape keeps the bytes around the text.
  */
 export class RepeatedFrames {
   readonly #wordsOf: WordsOf;
@@ -16,7 +16,7 @@ export class RepeatedFrames {
     this.#wordsOf = wordsOf;
   }
 
-  /** As many of them as stand here one after another, alike; null if what begins here is for the parser. */
+  /** The run of frames of one known shape that starts here; null if the frame here must be parsed. */
   find(bytes: Buffer, from: number): RepeatedRun | null {
     for (const shape of this.#shapes) {
       const holes = holesIn(bytes, from, shape);
@@ -27,7 +27,7 @@ export class RepeatedFrames {
     return null;
   }
 
-  /** Learns from a frame and what was written for it, where null means that it went on as it came. */
+  /** Learns from a frame and the output for it; null means that it was passed on unchanged. */
   learn(raw: Buffer, written: string | null, holder: Members): Shape | null {
     if (this.#learned >= FRUITLESS_MAX && this.#found < this.#learned * WORTH) return null;
     this.#learned++;
@@ -37,7 +37,7 @@ export class RepeatedFrames {
     return shape;
   }
 
-  /** Takes over a shape learned elsewhere, if what begins here has it. */
+  /** Takes over a shape that another stream learned, if the frame here has it. */
   adopt(shape: Shape, bytes: Buffer, from: number): RepeatedRun | null {
     const holes = holesIn(bytes, from, shape);
     if (holes.length === 0) return null;
@@ -46,7 +46,7 @@ export class RepeatedFrames {
     return runOf(shape, bytes, from, holes);
   }
 
-  /** From here on, equal frames may no longer mean the same. */
+  /** Called when equal frames may no longer mean the same. */
   forget(): void {
     this.#shapes = [];
   }
@@ -57,56 +57,56 @@ export class RepeatedFrames {
   }
 }
 
-/** Finds the words in what a wire keeps them in; null unless they stand in one place only. */
+/** Finds the text of a frame; null unless it is in one place only. */
 export type WordsOf = (holder: Members) => Words | null;
 
-/** The words of one frame, and the members that may hold them: a trace has two names. */
+/** The text of one frame, and the members that may hold it; reasoning has two names. */
 export interface Words {
   readonly names: readonly string[];
   readonly text: string;
 }
 
-/** Whole frames, one after another. */
+/** A run of whole frames. */
 export interface RepeatedRun {
-  /** Where what follows them begins. */
+  /** Where the next frame begins. */
   readonly end: number;
-  /** UTF-8 bytes of their words, escapes undone. */
+  /** UTF-8 bytes of their text, without JSON escapes. */
   readonly wordBytes: number;
-  /** What goes to the client. */
+  /** The bytes for the client. */
   readonly bytes: Buffer;
 }
 
-/** How many shapes are kept; a stream rarely has more than one for its trace and one for its text. */
+/** How many shapes are kept; a stream rarely has more than one for reasoning and one for text. */
 const SHAPES_MAX = 4;
-/** A host whose frames are never alike is not learned from for ever. */
+/** Stops learning if the frames of a host never repeat. */
 const FRUITLESS_MAX = 8;
 const WORTH = 4;
 
-/** A frame cut where its words are, and where the padding is that some hosts add against eavesdroppers. */
+/** A frame without its text and its padding; some hosts add random padding to hide the length of the text. */
 export interface Shape {
   readonly before: Buffer;
-  /** From the words to the padding; null where there is none. */
+  /** The bytes between text and padding; null if there is no padding. */
   readonly between: Buffer | null;
   readonly after: Buffer;
-  /** What stands between two such frames: the end of one, the beginning of the next. */
+  /** `after` and `before` in one buffer: the bytes between the texts of two consecutive frames. */
   readonly seam: Buffer;
-  /** Null where the frame goes on as it came. */
+  /** Null if the frame is passed on unchanged. */
   readonly written: WrittenShape | null;
 }
 
 export interface WrittenShape {
-  /** The words stand between each two of these. */
+  /** The text goes between each two of these. */
   readonly aroundWords: readonly Buffer[];
-  /** What follows the padding. */
+  /** The bytes after the padding. */
   readonly afterPadding: Buffer;
-  /** All of it, without words and padding. */
+  /** Length of all parts, without text and padding. */
   readonly length: number;
 }
 
 const PADDING = Buffer.from('"obfuscation":"');
 const NOTHING = Buffer.alloc(0);
 
-/** Where the words and the padding of a frame lie; without padding its place is empty. */
+/** Positions of the text and the padding of a frame; without padding its range is empty. */
 interface Holes {
   readonly words: number;
   readonly wordsEnd: number;
@@ -114,7 +114,7 @@ interface Holes {
   readonly paddingEnd: number;
 }
 
-/** The holes of every frame of the run that begins here; none if no such frame does. */
+/** Positions for every frame of the run that starts here; empty if no such frame starts here. */
 function holesIn(bytes: Buffer, from: number, shape: Shape): Holes[] {
   const run: Holes[] = [];
   let start = from;
@@ -159,7 +159,7 @@ function write(shape: WrittenShape, bytes: Buffer, run: readonly Holes[]): Buffe
   return written;
 }
 
-/** Returns how far it came. */
+/** Returns the position after the frame. */
 function writeFrame(shape: WrittenShape, bytes: Buffer, holes: Holes, written: Buffer, from: number): number {
   const { aroundWords, afterPadding } = shape;
   const { words, wordsEnd, padding, paddingEnd } = holes;
@@ -179,13 +179,13 @@ function writeFrame(shape: WrittenShape, bytes: Buffer, holes: Holes, written: B
   return at + afterPadding.length;
 }
 
-/** A view is made for it because comparing whole ones is several times faster than comparing ranges. */
+/** Compares through a view: `equals` on whole buffers is several times faster than comparing ranges. */
 export function isAt(bytes: Buffer, start: number, part: Buffer): boolean {
   const end = start + part.length;
   return end <= bytes.length && bytes.subarray(start, end).equals(part);
 }
 
-/** By hand where they are few, as words are: calling for it would cost more. */
+/** Copies short ranges in a loop: a native call would cost more. */
 function copy(from: Buffer, start: number, end: number, to: Buffer, at: number): void {
   if (end - start > 32) from.copy(to, at, start, end);
   else for (let index = start; index < end; index++) to[at + index - start] = from[index]!;
@@ -198,7 +198,7 @@ const SPACE = 0x20;
 const ASCII_MAX = 0x7f;
 const SHORT_ESCAPES = new Set(Buffer.from('"\\/bfnrt'));
 
-/** Where a string that begins here ends, or where it has something only the parser should judge. */
+/** The end of the JSON string that starts here, or the position of something that only the parser handles. */
 export function insideEnd(raw: Buffer, start: number): number {
   let at = start;
   for (; at < raw.length; at++) {
@@ -209,13 +209,13 @@ export function insideEnd(raw: Buffer, start: number): number {
   return at;
 }
 
-/** Half a character belongs to the parser too, which knows what to put in its place. */
+/** Invalid UTF-8 is left to the parser, which replaces it. */
 export function isPlainText(raw: Buffer, start: number, end: number): boolean {
   for (let at = start; at < end; at++) if (raw[at]! > ASCII_MAX) return isUtf8(raw.subarray(start, end));
   return true;
 }
 
-/** Every escape that is let through is two bytes for one. */
+/** Each escape that passes here is two bytes for one. */
 function escapesWithin(raw: Buffer, start: number, end: number): number {
   let escapes = 0;
   for (let at = start; at < end; at++) {
@@ -228,7 +228,7 @@ function escapesWithin(raw: Buffer, start: number, end: number): number {
 
 function shapeOf(raw: Buffer, written: string | null, { names, text }: Words): Shape | null {
   if (!isWholeByItself(raw) || isPaddedTwice(raw)) return null;
-  // As JSON is written; a host may spell its words otherwise, and then they are not found.
+  // The usual JSON spelling; if a host escapes its text differently, it is not found and not learned.
   const spelled = JSON.stringify(text);
   const members = names.map((name) => Buffer.from(`"${name}":${spelled}`));
   const wordsLength = members[0]!.length - names[0]!.length - '"":""'.length;
@@ -250,7 +250,7 @@ function shapeOf(raw: Buffer, written: string | null, { names, text }: Words): S
   };
 }
 
-/** The end of a frame and its beginning, in this order. */
+/** The end of the frame followed by its beginning, in one buffer. */
 function seamOf(raw: Buffer, beforeLength: number, afterLength: number): Buffer {
   const seam = Buffer.allocUnsafe(afterLength + beforeLength);
   raw.copy(seam, 0, raw.length - afterLength);
@@ -258,7 +258,7 @@ function seamOf(raw: Buffer, beforeLength: number, afterLength: number): Buffer 
   return seam;
 }
 
-/** Neither begun by the line end of the frame before it, nor with a line end that the next byte may be part of. */
+/** False if the frame starts with a line end of the frame before it, or ends in a CR that an LF may follow. */
 function isWholeByItself(raw: Buffer): boolean {
   return raw[0] !== LF && raw[raw.length - 1] === LF;
 }
@@ -286,7 +286,7 @@ function writtenShape(
   return { aroundWords, afterPadding, length };
 }
 
-/** Where the words of these members stand, in order. */
+/** Positions of the text in these members, in order. */
 function placesOf(bytes: Buffer, members: readonly Buffer[], wordsLength: number): number[] {
   const places: number[] = [];
   for (const member of members) {
@@ -297,7 +297,7 @@ function placesOf(bytes: Buffer, members: readonly Buffer[], wordsLength: number
   return places.length > 1 ? places.sort((left, right) => left - right) : places;
 }
 
-/** Then nobody can tell which of the two a repaired frame kept. */
+/** With two paddings it is unknown which one a repaired frame kept. */
 function isPaddedTwice(raw: Buffer): boolean {
   const at = raw.indexOf(PADDING);
   return at !== -1 && raw.indexOf(PADDING, at + 1) !== -1;

@@ -2,7 +2,7 @@ import { tryParseJson } from '../../json/json.ts';
 import { isObject, type Members, objectsIn } from '../fields/members.ts';
 import { blockDelta, blockStart, blockStop, frameText, inputDelta, MESSAGE_STOP, signatureDelta } from './frames.ts';
 
-/** A host that cannot stream hands over its whole answer; these are the frames it would have sent. */
+/** Some hosts cannot stream and send one JSON body: these are the frames it would have been. */
 export function answerAsStream(body: Buffer): Buffer | null {
   const answer = tryParseJson(body.toString('utf8'));
   if (!isObject(answer)) return null;
@@ -21,7 +21,7 @@ export function answerAsStream(body: Buffer): Buffer | null {
   );
 }
 
-/** The parts of a block that a stream tells in deltas, taken out of its head. */
+/** Splits a block into its head and the deltas of a stream. */
 function blockFrames(block: Members, index: number): string {
   const { head, deltas } = split(block, index);
   return blockStart(index, JSON.stringify(head)) + deltas + blockStop(index);

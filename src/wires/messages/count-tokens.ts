@@ -11,14 +11,14 @@ import { needsOf, readBody, readModel } from './peek.ts';
 import { readThinking } from './read-thinking.ts';
 import { readHostHeaders } from './vendor.ts';
 
-/** What is known of a request to count a prompt; counting costs nothing and holds nothing. */
+/** The parts of a token count request that routing needs; counting is free and takes no hold. */
 export interface CountPeek {
   readonly model: string;
   readonly needs: readonly CapabilityNeed[];
   readonly hostHeaders: Readonly<Record<string, string>>;
 }
 
-/** What a prompt consists of; the rest says how to answer, and the vendor refuses it here too. */
+/** The fields of a prompt. All others are refused here, as the vendor does. */
 const COUNTED = new Set([
   ...['model', 'messages', 'system', 'tools', 'tool_choice', 'thinking', 'output_config', 'output_format'],
   ...['cache_control', 'speed'],
@@ -42,7 +42,7 @@ function notCounted(param: string): GatewayError {
   return new GatewayError('unsupported_parameter', { param, message });
 }
 
-/** The caller's own bytes, with the model's name as the host knows it. */
+/** The caller's own bytes, with the host's name of the model. */
 function spliceRequest(text: JsonText, hostModel: string): Buffer {
   const edit = text.edit();
   if ((text.value as Members).model !== hostModel) edit.set(['model'], JSON.stringify(hostModel));
@@ -52,12 +52,12 @@ function spliceRequest(text: JsonText, hostModel: string): Buffer {
 function spliceResponse(body: Buffer): number {
   const answer = tryParseJson(body.toString('utf8'));
   if (isObject(answer) && isCount(answer.input_tokens)) return answer.input_tokens;
-  throw new HostAnswerBroken('The host answered with something that is no count of tokens.');
+  throw new HostAnswerBroken("The host's response is not a token count.");
 }
 
 function writeResponse(inputTokens: number): string {
   return JSON.stringify({ input_tokens: inputTokens });
 }
 
-/** The route that counts a prompt as the host would bill it, before it is sent. */
+/** The route that counts the tokens of a prompt at the host. */
 export const countTokens = { path: '/messages/count_tokens', peek, spliceRequest, spliceResponse, writeResponse };

@@ -5,7 +5,7 @@ const CLOSE_BRACE = 0x7d;
 const LF = 0x0a;
 const SHORT_ESCAPES = new Set(Buffer.from('"\\/bfnrt'));
 
-/** Which member of which delta holds the words of a block. */
+/** The delta type of each block type, and the member with its text. */
 const WORDS: Readonly<Record<string, readonly [type: string, member: string]>> = {
   text: ['text_delta', 'text'],
   thinking: ['thinking_delta', 'thinking'],
@@ -13,8 +13,8 @@ const WORDS: Readonly<Record<string, readonly [type: string, member: string]>> =
 };
 
 /**
- * A delta of one block as the vendor spells it, which is nearly every frame of a stream: where its bytes are those, its
- * words are found without parsing it. Whatever is spelled otherwise is left to the parser.
+ * The bytes around the text of a delta, as the vendor writes it. Nearly every frame of a stream has them, and then its
+ * text is found without parsing. Any other spelling is left to the parser.
  */
 export class DeltaShape {
   readonly #before: Buffer;
@@ -32,17 +32,17 @@ export class DeltaShape {
     return this.#findEnd(raw, before.length) && endsFrame(raw, this.#end + 1);
   }
 
-  /** UTF-8 bytes of the words of the frame that matched last, their escapes undone. */
+  /** UTF-8 bytes of the text of the last match, without JSON escapes. */
   get wordBytes(): number {
     return this.#end - this.#before.length - this.#escapes;
   }
 
-  /** Its words as JSON, quotes and all. */
+  /** Its text as JSON, with the quotes. */
   wordsJson(raw: Buffer): string {
     return raw.toString('utf8', this.#before.length - 1, this.#end + 1);
   }
 
-  /** Stops at what only the parser should judge. */
+  /** Stops at anything that only the parser handles. */
   #findEnd(raw: Buffer, start: number): boolean {
     this.#escapes = 0;
     for (let at = start; at < raw.length; at++) {
@@ -60,7 +60,7 @@ export class DeltaShape {
   }
 }
 
-/** Two braces, and between them the blanks this vendor pads its frames with. */
+/** Two braces, with the spaces between them that this vendor adds as padding. */
 function endsFrame(raw: Buffer, start: number): boolean {
   if (raw[start] !== CLOSE_BRACE) return false;
   let at = start + 1;
@@ -68,7 +68,7 @@ function endsFrame(raw: Buffer, start: number): boolean {
   return raw[at] === CLOSE_BRACE && raw[at + 1] === LF && raw[at + 2] === LF && at + 3 === raw.length;
 }
 
-/** Null for blocks whose words nobody counts. */
+/** Null for blocks whose text is not counted. */
 export function deltaShape(index: unknown, blockType: unknown): DeltaShape | null {
   if (typeof index !== 'number' || typeof blockType !== 'string' || !Object.hasOwn(WORDS, blockType)) return null;
   const [type, member] = WORDS[blockType]!;

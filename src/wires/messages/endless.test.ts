@@ -25,7 +25,7 @@ test('a stream that ends without having begun has failed', () => {
   for (const text of [STOP, ENDING + STOP]) {
     const relay = mendStream(TERMS);
     feed(relay, Buffer.from(text), 1_000);
-    expect([relay.terminal, relay.error?.message]).toEqual([true, 'the host ended its stream without an answer']);
+    expect([relay.terminal, relay.error?.message]).toEqual([true, 'the host ended its stream without a response']);
   }
   const relay = mendStream(TERMS);
   feed(relay, Buffer.from(ENDING), 1_000);

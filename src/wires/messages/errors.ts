@@ -4,7 +4,7 @@ import { isObject } from '../fields/members.ts';
 import type { HostError, WrittenError } from '../wire.ts';
 import { frameText } from './frames.ts';
 
-/** The vendor's word for each status; both directions read this table. */
+/** The vendor's error type for each status; used for reading and writing. */
 const TYPE_OF_STATUS: Readonly<Record<number, string>> = {
   400: 'invalid_request_error',
   401: 'authentication_error',
@@ -23,7 +23,7 @@ const STATUS_OF_TYPE: Readonly<Record<string, number>> = Object.fromEntries(
   Object.entries(TYPE_OF_STATUS).map(([status, type]) => [type, Number(status)]),
 );
 
-/** This wire's clients know an overloaded service by a status of its own. */
+/** Clients of this wire expect 529 for an overloaded service. */
 const OVERLOADED = 529;
 
 export function writeError(error: GatewayError, requestId: string): WrittenError {
@@ -48,7 +48,7 @@ export function readError(status: number, body: Buffer): HostError {
   return readHostError(status, body);
 }
 
-/** An error where a frame or an answer should be: its type stands for the status it would have had. */
+/** Reads an error in a frame or a response; its type gives the status. */
 export function readInBandError(error: unknown): HostError {
   const type = isObject(error) ? String(error.type) : '';
   const status = Object.hasOwn(STATUS_OF_TYPE, type) ? STATUS_OF_TYPE[type]! : 500;

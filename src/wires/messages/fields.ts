@@ -27,7 +27,7 @@ const strings: FieldCheck = {
   holds: (value) => Array.isArray(value) && value.every((one) => typeof one === 'string'),
 };
 
-/** Fields this wire knows, with the type they must have. */
+/** Known fields of this wire and their types. */
 const KNOWN_FIELDS: Readonly<Record<string, FieldCheck>> = {
   model: anything,
   messages: anything,
@@ -55,7 +55,7 @@ const KNOWN_FIELDS: Readonly<Record<string, FieldCheck>> = {
   user: aString,
 };
 
-/** Fields whose other values have another price. */
+/** Fields that are allowed with these values only; others would have another price. */
 const PRICED_VALUES: Readonly<Record<string, readonly string[]>> = {
   service_tier: ['auto', 'standard_only'],
   speed: ['standard'],
@@ -84,7 +84,7 @@ const REFUSED_FIELDS: Refusals = {
   max_new_tokens: { remedy: OTHER_LIMIT },
 };
 
-/** Checks every field of a body; returns the names of those this wire knows nothing about. */
+/** Checks every field of a body; returns the names of unknown fields. */
 export function checkFields(body: Members): string[] {
   const unknown: string[] = [];
   for (const name of Object.keys(body)) {
@@ -105,7 +105,7 @@ function checkKnown(name: string, value: unknown): void {
   throw unsupported(name, `\`${name}\` other than ${named} has no price here; leave it out.`);
 }
 
-/** Fields a host is not sent: what only this gateway reads, and labels its row does not ask for. */
+/** Fields that are not sent to a host: those that only this gateway reads, and labels that the host's row does not forward. */
 export function isWithheld(name: string, forwards: readonly string[]): boolean {
   if (LABEL_FIELDS.includes(name)) return !forwards.includes(name);
   return Object.hasOwn(REFUSED_FIELDS, name) && !Object.hasOwn(KNOWN_FIELDS, name);

@@ -1,4 +1,4 @@
-/** Frames of this wire: the name of the event stands before its data, or clients skip the frame. */
+/** Writes a frame of this wire; clients skip frames without an event name. */
 export function frameText(event: string, data: string): string {
   return `event: ${event}\ndata: ${data}\n\n`;
 }

@@ -4,7 +4,7 @@ import { missing, mustBe, unsupported } from '../fields/request-errors.ts';
 
 const ROLES = ['user', 'assistant', 'system'];
 
-/** Walks everything a model would read; throws for what no host could read, or what has no price. */
+/** Walks everything that the model reads; throws for content that no host can read or that has no price. */
 export function visitPrompt(body: Members, visitor: PromptVisitor): void {
   if (!isAbsent(body.system)) visitContent(body.system, 'system', TEXT_ONLY, visitor);
   const messages = readMessages(body);
@@ -18,7 +18,7 @@ export function readMessages(body: Members): readonly unknown[] {
   return messages;
 }
 
-/** Which version allows a system message here is for the host to say. */
+/** System messages are allowed here by some versions only; the host checks that. */
 function visitMessage(message: unknown, path: string, visitor: PromptVisitor): void {
   if (!isObject(message)) throw mustBe(path, 'an object with a role and content');
   if (!ROLES.includes(message.role as string)) throw mustBe(`${path}.role`, `one of ${ROLES.join(', ')}`);
@@ -57,7 +57,7 @@ const visitText: BlockVisit = (block, path, visitor) => {
   visitRest(block, TEXT_MEMBERS, visitor);
 };
 
-/** The trace and its proof both weigh: where the trace is left out, the proof holds it. */
+/** Both reasoning and signature count: if the reasoning is left out, the signature contains it. */
 const visitThinking: BlockVisit = (block, path, visitor) => {
   visitor.text(readString(block.thinking, `${path}.thinking`));
   if (!isAbsent(block.signature)) visitor.text(readString(block.signature, `${path}.signature`));
@@ -83,7 +83,7 @@ const visitToolResult: BlockVisit = (block, path, visitor) => {
   visitRest(block, TOOL_RESULT_MEMBERS, visitor);
 };
 
-/** Text with a source, found by the caller's own search. */
+/** A search result of the caller: text with its source. */
 const visitSearchResult: BlockVisit = (block, path, visitor) => {
   visitor.text(readString(block.source, `${path}.source`));
   visitor.text(readString(block.title, `${path}.title`));
@@ -91,7 +91,7 @@ const visitSearchResult: BlockVisit = (block, path, visitor) => {
   visitRest(block, SEARCH_RESULT_MEMBERS, visitor);
 };
 
-/** Bytes of an inline image do not count: what it costs, the catalog says. */
+/** The bytes of an inline image do not count: the catalog has the price of an image. */
 const visitImage: BlockVisit = (block, path, visitor) => {
   const source = block.source;
   if (!isObject(source)) throw mustBe(`${path}.source`, 'an object with a type');
@@ -120,7 +120,7 @@ function readImageAddress(source: Members, path: string): void {
 
 const TEXT_ONLY: BlockTable = { text: visitText };
 const IN_TOOL_RESULTS: BlockTable = { text: visitText, image: visitImage, search_result: visitSearchResult };
-/** Every block that has a price; what is not here is refused by name. */
+/** Every block type that has a price; others are refused by name. */
 const IN_MESSAGES: BlockTable = {
   ...IN_TOOL_RESULTS,
   tool_use: visitToolUse,
@@ -129,7 +129,7 @@ const IN_MESSAGES: BlockTable = {
   redacted_thinking: visitRedactedThinking,
 };
 
-/** Members that were weighed, or that no model reads. */
+/** Members that are already measured, or that no model reads. */
 const MESSAGE_MEMBERS = new Set(['role', 'content']);
 const TEXT_MEMBERS = new Set(['type', 'text', 'cache_control']);
 const TOOL_USE_MEMBERS = new Set(['type', 'id', 'name', 'input', 'cache_control']);
@@ -145,7 +145,7 @@ function readString(value: unknown, path: string): string {
   return value;
 }
 
-/** Tools the caller runs itself; a vendor's own types run on its servers, or bring prompts of their own. */
+/** Only tools that the caller runs: other types run on the vendor's servers or add prompts. */
 export function checkTools(tools: readonly unknown[]): void {
   for (let index = 0; index < tools.length; index++) {
     const tool = tools[index];

@@ -1,14 +1,14 @@
 import { tryParseJson } from '../../json/json.ts';
 import { isAbsent, isObject, type Members } from '../fields/members.ts';
 
-/** What a host wrote into a block's head though it belongs into its deltas. */
+/** Content that a host put into the head of a block instead of its deltas. */
 export interface MendedHead {
   readonly changed: boolean;
-  /** The input of a tool call that came whole. */
+  /** The complete input of a tool call. */
   readonly inputJson: string;
 }
 
-/** Puts the head of a block right, in place. */
+/** Repairs the head of a block in place. */
 export function mendBlockHead(block: Members, mintId: () => string): MendedHead {
   switch (block.type) {
     case 'text':
@@ -32,7 +32,7 @@ function mendToolUseHead(block: Members, mintId: () => string): MendedHead {
   return { changed: true, inputJson };
 }
 
-/** Clients gather the input from deltas alone, so one that came whole becomes a delta. */
+/** Clients read the input from deltas only, so a complete input becomes a delta. */
 function wholeInput(input: unknown): string {
   if (typeof input === 'string') return input;
   return isObject(input) && Object.keys(input).length > 0 ? JSON.stringify(input) : '';
@@ -50,7 +50,7 @@ function fill(holder: Members, name: string, value: string): boolean {
   return true;
 }
 
-/** Puts a block of a whole answer right, in place; true if anything changed. */
+/** Repairs a block of a buffered response in place; true if anything changed. */
 export function mendWholeBlock(block: Members, mintId: () => string): boolean {
   if (block.type !== 'tool_use') return mendBlockHead(block, mintId).changed;
   const minted = mendToolId(block, mintId);
@@ -62,7 +62,7 @@ export function mendWholeBlock(block: Members, mintId: () => string): boolean {
   return true;
 }
 
-/** UTF-8 bytes of what the model itself wrote in a block; a signature is the host's, not the model's. */
+/** UTF-8 bytes that the model wrote in a block; a signature is not the model's text. */
 export function blockBytes(block: Members): number {
   const input = wholeInput(block.input);
   return (

@@ -160,7 +160,7 @@ test('going back to a block that has ended fails the stream: nothing is lost in 
   expect(mended(START, orphan).relay.error).toMatchObject({ kind: 'unavailable' });
 });
 
-test('a frame that is no JSON fails the stream', () => {
+test('a frame that is not JSON fails the stream', () => {
   expect(mended(START, 'event: content_block_delta\ndata: {"type":\n\n').relay.error).toMatchObject({
     kind: 'unavailable',
   });

@@ -8,7 +8,7 @@ import { blockBytes, deltaBytes, mendBlockHead } from './mend-block.ts';
 import { isReceipt } from './receipt.ts';
 import { StreamState } from './stream-state.ts';
 
-/** Parses every frame and puts it right; a frame that needed nothing goes on as the bytes that came. */
+/** Repairs every frame; a frame that needs no repair is passed on as the bytes that came. */
 class MendedStream extends StreamState implements StreamRelay {
   #lastHostIndex = -1;
   readonly #mintId = (): string => `toolu_${this.terms.requestId}_${this.nextIndex}`;
@@ -50,13 +50,13 @@ class MendedStream extends StreamState implements StreamRelay {
     }
   }
 
-  /** What an event is stands twice in a frame, and clients look in both places. */
+  /** The event type is in the frame twice, and clients read both: one that is missing is taken from the other. */
   #untyped(event: Members, type: string | null): Buffer | string | null {
     if (type !== null && isEventName(type)) return this.#read(new SseFrame(Buffer.from(rewritten({ ...event, type }))));
     return isObject(event.error) ? this.fail(event.error) : null;
   }
 
-  /** Some hosts end as another wire does. */
+  /** Some hosts end the stream with `[DONE]`, as on the chat wire. */
   #notJson(data: string): null {
     if (data !== '[DONE]') return this.fail({ message: 'the host sent a frame that is not JSON' });
     this.terminal = this.mayEndHere;
@@ -83,7 +83,7 @@ class MendedStream extends StreamState implements StreamRelay {
     let before = '';
     if (this.open === null || (event.index !== this.open.hostIndex && event.index !== undefined)) {
       const opened = this.#openFor(event.index, delta);
-      if (opened === null) return this.fail({ message: 'the host went back to a block that had ended' });
+      if (opened === null) return this.fail({ message: 'the host sent a delta for a block that had ended' });
       before = opened;
     }
     const block = this.open!;
@@ -97,7 +97,7 @@ class MendedStream extends StreamState implements StreamRelay {
     return joined(before, own, '');
   }
 
-  /** A block that some host forgot to open; what cannot be opened afterwards is lost, and so is the stream. */
+  /** Opens a block that the host did not open; null if that is not possible, and then the stream fails. */
   #openFor(hostIndex: unknown, delta: Members): string | null {
     if (typeof hostIndex === 'number' && hostIndex <= this.#lastHostIndex) return null;
     const head = headFor(delta.type);
@@ -109,7 +109,7 @@ class MendedStream extends StreamState implements StreamRelay {
     return before + blockStart(index, head);
   }
 
-  /** A second end of the same block says nothing. */
+  /** A second end of the same block is ignored. */
   #blockStop(event: Members, frame: SseFrame): Buffer | string | null {
     const block = this.open;
     if (block === null || (event.index !== undefined && event.index !== block.hostIndex)) return null;
@@ -129,12 +129,12 @@ class MendedStream extends StreamState implements StreamRelay {
   }
 }
 
-/** A name with a line break in it would be a frame of the host's own making. */
+/** A name with a line break could forge a frame. */
 function isEventName(type: string): boolean {
   return /^[\w.-]{1,64}$/.test(type);
 }
 
-/** The bytes that came, unless the event's name was missing: a client would skip the frame. */
+/** The bytes that came, unless the event name was missing: clients would skip the frame. */
 function asItCame(type: string, frame: SseFrame): Buffer | string {
   return frame.event === type ? frame.raw : encodeSse({ event: type, data: frame.data! });
 }

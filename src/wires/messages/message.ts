@@ -2,7 +2,7 @@ import type { Members } from '../fields/members.ts';
 import { frameText } from './frames.ts';
 import { writeOpeningUsage } from './usage.ts';
 
-/** Every member the vendor's types name, as it stands before anything is known; hosts may leave some out. */
+/** Every member of the vendor's types with its initial value; hosts leave some out. */
 export const EMPTY_MESSAGE: Members = {
   id: '',
   type: 'message',
@@ -20,7 +20,7 @@ export function ownMessageId(requestId: string): string {
   return `msg_${requestId}`;
 }
 
-/** The first frame of a stream: the message with everything but its content, to which clients append. */
+/** The message of a stream's first frame: everything but the content, which clients append. */
 export function messageStart(event: Members, host: Members, id: string, model: string): string {
   const identity = { id, type: 'message', role: 'assistant', model, content: [] };
   const message = { ...EMPTY_MESSAGE, ...host, ...identity, usage: writeOpeningUsage(host.usage) };

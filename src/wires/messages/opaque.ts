@@ -2,7 +2,7 @@ import type { OpaqueReasoning } from '../../canonical/request.ts';
 import { isSealedForeign, openForeign, sealForeign } from '../fields/foreign-reasoning.ts';
 import { VENDOR } from './vendor.ts';
 
-/** What a host of this wire signed; null where it signed nothing. */
+/** The signature or redacted data of a block; null if it has none. */
 export function signedOpaque(signature: string): OpaqueReasoning | null {
   return signature === '' ? null : { vendor: VENDOR, form: 'signature', data: signature };
 }
@@ -11,7 +11,7 @@ export function redactedOpaque(data: string): OpaqueReasoning {
   return { vendor: VENDOR, form: 'redacted', data };
 }
 
-/** Aggregators know redacted blocks as encrypted ones. */
+/** Aggregators call redacted blocks encrypted. */
 export function isOwnRedacted({ vendor, form }: OpaqueReasoning): boolean {
   return vendor === VENDOR && form !== 'signature';
 }
@@ -20,12 +20,12 @@ export function isOwnSignature({ vendor, form }: OpaqueReasoning): boolean {
   return vendor === VENDOR && form === 'signature';
 }
 
-/** Reasoning of another vendor travels in the signature too: of all a thinking block holds, clients send that back as it was. */
+/** Opaque reasoning of another vendor goes into the signature too: clients send that member back unchanged. */
 export function writeSignature(opaque: OpaqueReasoning): string {
   return isOwnSignature(opaque) ? opaque.data : sealForeign(opaque);
 }
 
-/** What a caller sends back; null where nothing was signed, or where a seal of ours holds nothing of ours. */
+/** Opaque reasoning that a caller sends back; null if there is none, or if its wrapper is invalid. */
 export function readSignature(signature: string): OpaqueReasoning | null {
   return isSealedForeign(signature) ? openForeign(signature) : signedOpaque(signature);
 }

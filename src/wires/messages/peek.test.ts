@@ -260,7 +260,7 @@ describe('refused', () => {
     expect(refused(body)).toEqual({ code: 'unsupported_feature', param });
   });
 
-  test('a body that is no object', () => {
+  test('a body that is not an object', () => {
     expect(refused([])).toEqual({ code: 'invalid_request_body', param: null });
   });
 });

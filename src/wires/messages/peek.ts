@@ -26,7 +26,7 @@ export function peek(text: JsonText, headers: IncomingHttpHeaders): Peek {
     stream: body.stream === true,
     wantsUsageFrame: wantsReceipt(headers),
     outputLimit,
-    // Never used: this wire always names its limit.
+    // Never used: this wire requires an output limit.
     defaultOutputLimit: outputLimit.tokens,
     answers: 1,
     needs: needsOf(body, measure.firstImage),
@@ -60,7 +60,7 @@ function readOutputLimit(body: Members): { tokens: number; field: string } {
   return { tokens, field: 'max_tokens' };
 }
 
-/** Fields that hold schemas, or name tools. */
+/** Fields with schemas or tool names. */
 const SCHEMA_FIELDS = ['tools', 'tool_choice', 'output_config', 'output_format'];
 
 function weigh(text: JsonText, body: Members, unknownFields: readonly string[]): PromptMeasure {
@@ -76,7 +76,7 @@ function messageCount(body: Members): number {
   return (body.messages as unknown[]).length + (isAbsent(body.system) ? 0 : 1);
 }
 
-/** Named by `model`, the first need refuses every model that is not of this wire's vendor. */
+/** Needs a model of this wire or a chat model; the error names `model`. */
 export function needsOf(body: Members, firstImage: string | null): CapabilityNeed[] {
   const needs: CapabilityNeed[] = [{ capability: 'messages', param: 'model' }];
   if (Array.isArray(body.tools) && body.tools.length > 0) needs.push({ capability: 'tools', param: 'tools' });
@@ -85,7 +85,7 @@ export function needsOf(body: Members, firstImage: string | null): CapabilityNee
   return needs;
 }
 
-/** Everything that weighs as text; the same walk finds both. */
+/** All text of the prompt, for an exact token count; the same walk as for its size. */
 export function texts(body: unknown): string[] {
   const collector = new PromptTexts();
   if (!isObject(body) || !Array.isArray(body.messages)) return collector.found;

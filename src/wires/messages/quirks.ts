@@ -1,2 +1,2 @@
-/** Members by which messages would name the host, its account or its own request id. */
+/** Members that would reveal the host, its account or its request id. */
 export const HOST_MEMBERS: readonly string[] = ['provider', 'gateway'];

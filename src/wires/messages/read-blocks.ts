@@ -6,7 +6,7 @@ import { isAbsent, isObject, type Members } from '../fields/members.ts';
 import { untranslatable } from '../fields/request-errors.ts';
 import { readSignature, redactedOpaque } from './opaque.ts';
 
-/** The blocks of a message whose shape has been checked before. */
+/** Reads the blocks of a message; their shape was checked before. */
 export function readContent(content: unknown, path: JsonPath, text: JsonText): Block[] {
   if (typeof content === 'string') return content === '' ? [] : [{ kind: 'text', text: content }];
   return (content as Members[]).map((block, index) => readBlock(block, [...path, index], text));
@@ -38,7 +38,7 @@ function readBlock(block: Members, path: JsonPath, text: JsonText): Block {
   }
 }
 
-/** The model's arguments as they were written: a number of many digits would not survive being read. */
+/** The arguments as written: parsing would change long numbers. */
 function textAt(text: JsonText, path: JsonPath): string {
   const { start, end } = text.locate(path)!;
   return text.bytes.toString('utf8', start, end);
@@ -66,7 +66,7 @@ function readResultContent(content: unknown, path: JsonPath): (TextBlock | Image
   return (content as Members[]).map((block, index) => readShown(block, [...path, index]));
 }
 
-/** What stands in messages and in tool results alike. */
+/** Blocks that messages and tool results both may have. */
 function readShown(block: Members, path: JsonPath): TextBlock | ImageBlock {
   const mark = readCacheMark(block.cache_control);
   if (block.type === 'text') {
@@ -83,7 +83,7 @@ function readSource({ type, url, media_type: mediaType, data }: Members): ImageB
   return { kind: 'inline', mediaType: mediaType as string, base64: data as string };
 }
 
-/** Citations, tool families and the like have no word in the common language; empty ones say nothing. */
+/** Refuses other members, such as citations: they cannot be translated. Empty values are ignored. */
 export function refuseMembers(holder: Members, path: string, known: readonly string[]): void {
   for (const name of Object.keys(holder)) {
     const value = holder[name];

@@ -16,7 +16,7 @@ import type { Peek } from '../peek.ts';
 import { isWithheld } from './fields.ts';
 import { readContent, refuseMembers } from './read-blocks.ts';
 
-/** Reads a peeked request into the common language; what has no word in it is refused by name. */
+/** Reads a request into the common language; a field that cannot be translated is refused by name. */
 export function readRequest(text: JsonText, peek: Peek): CanonicalRequest {
   const body = text.value as Members;
   refuseUncarried(body);
@@ -40,7 +40,7 @@ export function readRequest(text: JsonText, peek: Peek): CanonicalRequest {
   };
 }
 
-/** Read above, or said to this gateway and to nobody behind it; a mark on the whole is a hint that hosts may do without. */
+/** Fields that are read above, or that only this gateway reads; a top-level cache mark is only a hint. */
 const CARRIED = new Set([
   ...['model', 'messages', 'system', 'max_tokens', 'stream', 'tools', 'tool_choice', 'stop_sequences'],
   ...['temperature', 'top_p', 'top_k', 'thinking', 'output_config', 'output_format', 'cache_control'],
@@ -68,7 +68,7 @@ function readMessages(text: JsonText, body: Members): CanonicalMessage[] {
   return messages;
 }
 
-/** How a tool's input arrives is no matter of the request; how it may be called is. */
+/** Members of a tool that are translated or can be dropped. */
 const TOOL_MEMBERS = [
   'type',
   'name',
@@ -115,7 +115,7 @@ function readChosen({ type, name }: Members): ToolChoice {
   throw mustBe('tool_choice.type', 'one of auto, any, tool, none, and name a tool if it is "tool"');
 }
 
-/** This wire's formats have no name and are always kept to. */
+/** Formats of this wire have no name and are always strict. */
 function readAnswerFormat(body: Members): AnswerFormat | null {
   const config = isObject(body.output_config) ? body.output_config : {};
   const format = isAbsent(config.format) ? body.output_format : config.format;

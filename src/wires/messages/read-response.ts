@@ -8,8 +8,8 @@ import { parseMessage } from './splice-response.ts';
 import { readStopReason } from './stop-reason.ts';
 import { readUsage } from './usage.ts';
 
-/** A whole message as the events it would have streamed. */
-export function readResponse(body: Buffer, _manners: HostQuirks, emit: EventSink): void {
+/** Reads a buffered message into events. */
+export function readResponse(body: Buffer, _quirks: HostQuirks, emit: EventSink): void {
   const { text, message } = parseMessage(body);
   emit({ kind: 'start', id: typeof message.id === 'string' ? message.id : null, createdS: null });
   let toolsSeen = false;
@@ -35,7 +35,7 @@ function emitBlock(block: Members, index: number, text: JsonText, emit: EventSin
   emit({ kind: 'block-end', opaque });
 }
 
-/** The arguments as they were written: a number of many digits would not survive being read. */
+/** The arguments as written: parsing would change long numbers. */
 function inputText({ input }: Members, index: number, text: JsonText): string {
   if (!isObject(input)) return typeof input === 'string' ? input : '';
   const { start, end } = text.locate(['content', index, 'input'])!;

@@ -13,15 +13,15 @@ import { mergeUsage, readUsage } from './usage.ts';
 
 type Reading = 'nothing' | 'block' | 'skipped block';
 
-/** Reads a host's frames into events. Blocks that no other wire has, as those of a vendor's own tools, are left out. */
+/** Reads a host's frames into events. Blocks that no other wire has, such as those of the vendor's own tools, are dropped. */
 class MessageReader implements StreamReader {
   readonly #emit: EventSink;
   #started = false;
   #over = false;
   #inside: Reading = 'nothing';
-  /** The host's number of the block it began last. */
+  /** The host's index of the last block. */
   #index: unknown = null;
-  /** How the deltas of the open block look when they need no parsing. */
+  /** The shape of the open block's deltas, which need no parsing. */
   #shape: DeltaShape | null = null;
   #signature = '';
   #redacted: string | null = null;
@@ -69,7 +69,7 @@ class MessageReader implements StreamReader {
         break;
       case 'message_stop':
         if (this.#started) this.#finish(this.#stopReason ?? 'end_turn');
-        else this.#fail({ message: 'the host ended its stream without an answer' });
+        else this.#fail({ message: 'the host ended its stream without a response' });
         break;
       default:
         if (event.type === 'error' || isObject(event.error)) this.#fail(event.error ?? event);
@@ -123,15 +123,15 @@ class MessageReader implements StreamReader {
   #sign(piece: string): void {
     this.#signature += piece;
     if (this.#signature.length > LIMITS.sseFrameBytesMax)
-      this.#fail({ message: 'the host sent a signature without end' });
+      this.#fail({ message: 'the host sent a signature that is too long' });
   }
 
-  /** A block that some host forgot to open; one that has ended cannot be gone back to. */
+  /** Opens a block that the host did not open; a block that has ended cannot be reopened. */
   #openFor(deltaType: unknown, index: unknown): void {
     const head = headOfDelta(deltaType);
     const isPast = typeof index === 'number' && typeof this.#index === 'number' && index <= this.#index;
     if (head === null || isPast) {
-      this.#fail({ message: 'the host sent a part of a block that it had not begun' });
+      this.#fail({ message: 'the host sent a delta for a block that is not open' });
       return;
     }
     this.#start(null);
@@ -203,12 +203,12 @@ export function readHead(block: Members): BlockHead | null {
   }
 }
 
-/** What a host wrote into a block's head though it belongs into its deltas. */
+/** Content that a host put into the head of a block instead of its deltas. */
 function wholeText({ type, text, thinking, input }: Members): unknown {
   if (type !== 'tool_use') return text ?? thinking;
   return isObject(input) && Object.keys(input).length > 0 ? JSON.stringify(input) : '';
 }
 
-export function readStream(_manners: HostQuirks, emit: EventSink): StreamReader {
+export function readStream(_quirks: HostQuirks, emit: EventSink): StreamReader {
   return new MessageReader(emit);
 }

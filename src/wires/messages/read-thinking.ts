@@ -3,10 +3,10 @@ import { isAbsent, isCount, isObject, type Members } from '../fields/members.ts'
 import { mustBe } from '../fields/request-errors.ts';
 
 const KINDS = ['enabled', 'adaptive', 'between_tools', 'disabled'];
-/** What the vendor takes where an adaptive request names no effort. */
+/** The vendor's default effort for adaptive thinking. */
 const ADAPTIVE_EFFORT: Effort = 'high';
 
-/** What a request asks of the model's reasoning: a budget, a word, or to leave it. */
+/** What the request asks for: a budget, an effort, no thinking, or null for the default. */
 export function readThinking(body: Members): ReasoningAsk | null {
   const effort = readEffort(body.output_config);
   const thinking = isObject(body.thinking) ? body.thinking : null;
@@ -22,7 +22,7 @@ export function readThinking(body: Members): ReasoningAsk | null {
   return { effort: effort ?? ADAPTIVE_EFFORT, budgetTokens: null, hideTrace, param: 'thinking' };
 }
 
-/** Only `thinking` needs a model that can; an effort alone is also for models that merely write more or less. */
+/** Only `thinking` needs the reasoning capability; an effort alone also works on other models. */
 export function needsReasoning(body: Members): boolean {
   return isObject(body.thinking) && body.thinking.type !== 'disabled';
 }
@@ -34,7 +34,7 @@ function readEffort(config: unknown): Effort | null {
   throw mustBe('output_config.effort', 'one of low, medium, high, xhigh, max');
 }
 
-/** A budget beyond the limit would let the model write more than was held for. */
+/** A budget above the limit would allow more output than the hold covers. */
 function readBudget({ budget_tokens: budget }: Members, limit: unknown): number {
   if (!isCount(budget) || budget === 0) throw mustBe('thinking.budget_tokens', 'a positive integer');
   if (isCount(limit) && budget >= limit)

@@ -8,12 +8,12 @@ import { writeUsage } from './usage.ts';
 const RECEIPT_EVENT = 'gateway_receipt';
 const RECEIPT_HEADER = 'x-gateway-receipt-event';
 
-/** A host that is such a gateway itself must not be able to speak for this one. */
+/** A receipt event from a host, which must not be passed on as ours. */
 export function isReceipt(type: string): boolean {
   return type === RECEIPT_EVENT;
 }
 
-/** Some clients take an event they do not know for an error; such a caller may do without the receipt's. */
+/** Some clients treat unknown events as errors, so a caller can switch the receipt event off. */
 export function wantsReceipt(headers: IncomingHttpHeaders): boolean {
   const asked = headers[RECEIPT_HEADER];
   if (asked === undefined) return true;
@@ -27,11 +27,11 @@ export function wantsReceipt(headers: IncomingHttpHeaders): boolean {
 interface ReceiptTerms {
   readonly requestId: string;
   readonly catalogModel: string;
-  /** On this wire the receipt is the frame that tells the usage billed. */
+  /** Whether the caller wants the receipt event, which is the usage frame of this wire. */
   readonly wantsUsageFrame: boolean;
 }
 
-/** The last frame of a stream: what it cost, which no header could say when the stream began. */
+/** The last frame of a stream: its cost, which was unknown when the headers were sent. */
 export function receiptFrame({ usage, costNanousd, components }: Bill, terms: ReceiptTerms): string {
   if (!terms.wantsUsageFrame) return '';
   const receipt = {

@@ -8,7 +8,7 @@ import { isWithheld } from './fields.ts';
 
 const PLAIN_INTEGER = /^\d+$/;
 
-/** The caller's own bytes with the few members replaced that must differ for this host; signatures are never touched. */
+/** The caller's own bytes, with only the fields replaced that must differ for this host; signatures never change. */
 export function spliceRequest(text: JsonText, peek: Peek, terms: UpstreamTerms): Buffer {
   const body = text.value as Members;
   const edit = text.edit();
@@ -20,14 +20,14 @@ export function spliceRequest(text: JsonText, peek: Peek, terms: UpstreamTerms):
   return edit.apply();
 }
 
-/** The limit must be a plain JSON integer: `1e3` and `100.0` are read as other numbers by some hosts. */
+/** The limit must be a plain JSON integer: some hosts misread `1e3` and `100.0`. */
 function saysLimit(text: JsonText, body: Members, outputLimit: number): boolean {
   if (body.max_tokens !== outputLimit) return false;
   const span = text.locate(['max_tokens'])!;
   return PLAIN_INTEGER.test(text.bytes.toString('latin1', span.start, span.end));
 }
 
-/** Reasoning of another vendor's model, from an earlier turn of the conversation: no host of this wire may see it. */
+/** Removes reasoning of other vendors' models from earlier turns: hosts of this wire must not see it. */
 function foreignReasoning(messages: readonly unknown[]): (string | number)[][] {
   const found: (string | number)[][] = [];
   messages.forEach((message, at) => {

@@ -78,7 +78,7 @@ test('what a host left out is filled in, and its own bill is taken out', () => {
   expect(message).not.toHaveProperty('provider');
 });
 
-test('no usage is missing, not zero; counts that are none are a defect', () => {
+test('absent usage is missing, not zero; invalid counts are a defect', () => {
   const usageOf = (usage: unknown) => spliceResponse(Buffer.from(JSON.stringify({ content: [], usage })), TERMS).usage;
   expect(usageOf(undefined)).toEqual({ state: 'missing' });
   expect(usageOf({ input_tokens: 0, output_tokens: 0 })).toEqual({ state: 'reported', usage: ZERO_USAGE });

@@ -7,7 +7,7 @@ import { ownMessageId } from './message.ts';
 import { HOST_MEMBERS } from './quirks.ts';
 import { readUsage, writeBilledUsage } from './usage.ts';
 
-/** Reads a whole answer; what it writes are the host's own bytes with `model` and `usage` replaced, unless more was wrong. */
+/** Reads a buffered response and writes the host's own bytes with `model` and `usage` replaced; rebuilds it if it needs repair. */
 export function spliceResponse(body: Buffer, terms: RelayTerms): BufferedAnswer {
   const { text, message } = parseMessage(body);
   const rawUsage = message.usage;
@@ -24,25 +24,25 @@ export interface ParsedMessage {
   readonly message: Members;
 }
 
-/** Throws when the body is no message of this wire; some hosts say with 200 that they failed. */
+/** Throws if the body is not a message of this wire; some hosts report an error with status 200. */
 export function parseMessage(body: Buffer): ParsedMessage {
   const text = parse(body);
   const message = text.value;
   const error = isObject(message) && isObject(message.error) ? message.error : null;
   if (isObject(message) && Array.isArray(message.content) && error === null) return { text, message };
   const hostError = error === null ? null : readInBandError(error);
-  throw new HostAnswerBroken('The host answered with something that is no message.', hostError);
+  throw new HostAnswerBroken("The host's response is not a message.", hostError);
 }
 
 function parse(body: Buffer): JsonText {
   try {
     return readJson(body);
   } catch {
-    throw new HostAnswerBroken('The host answered with something that is no JSON.');
+    throw new HostAnswerBroken("The host's response is not valid JSON.");
   }
 }
 
-/** What is left to do once the bill is known; all that could fail was done before anything was billed. */
+/** The last step, once the bill is known. Everything that can fail was done before anything was billed. */
 type Splice = (usage: string) => Buffer;
 
 function spliceInto(message: Members, { catalogModel }: RelayTerms): Splice {
@@ -74,7 +74,7 @@ function mendMessage(message: Members, { requestId }: RelayTerms): boolean {
   return changed;
 }
 
-/** What a host that forgot to say why it stopped must have meant. */
+/** The likely stop reason, if the host sent none. */
 export function likelyStopReason(blocks: readonly Members[]): string {
   return blocks.some(({ type }) => type === 'tool_use') ? 'tool_use' : 'end_turn';
 }

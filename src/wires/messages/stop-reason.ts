@@ -10,20 +10,20 @@ const FINISH_OF_STOP: Readonly<Record<string, FinishReason>> = {
   refusal: 'content_filter',
 };
 
-/** A stop after tool calls is a call for tools, whatever the host named it. */
+/** A stop after tool calls means `tool_calls`, whatever the host sent. */
 export function readStopReason(raw: string, sawTools: boolean): FinishReason {
   const reason = Object.hasOwn(FINISH_OF_STOP, raw) ? FINISH_OF_STOP[raw]! : 'stop';
   return reason === 'stop' && sawTools ? 'tool_calls' : reason;
 }
 
-/** How an answer ended, in this wire's words: the end of a message, streamed or whole. */
+/** The members of a message that say how it ended, streamed or buffered. */
 export interface Ending {
   readonly stop_reason: string;
   readonly stop_sequence: string | null;
   readonly stop_details: { type: 'refusal'; category: null; explanation: null } | null;
 }
 
-/** Other wires let a model refuse in words of its own and then stop; here that is a reason to stop. */
+/** On other wires a refusal is text followed by `stop`; here it is a stop reason. */
 export function writeEnding({ reason, stopSequence }: FinishEvent, refused: boolean): Ending {
   if (reason === 'content_filter' || (refused && reason === 'stop')) {
     const details = { type: 'refusal', category: null, explanation: null } as const;

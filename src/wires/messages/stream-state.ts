@@ -11,19 +11,19 @@ import { HOST_MEMBERS } from './quirks.ts';
 import { receiptFrame } from './receipt.ts';
 import { mergeUsage, readUsage, writeFinalUsage } from './usage.ts';
 
-/** The block the client has open; blocks never overlap, and their numbers have no gaps. */
+/** The block that is open for the client; blocks never overlap, and their indexes have no gaps. */
 export interface OpenBlock {
   readonly index: number;
   readonly hostIndex: unknown;
-  /** Clients take the last piece of a signature for the whole, so it waits here until the block ends. */
+  /** Clients take the last signature delta for the whole signature, so it is collected until the block ends. */
   signature: string | null;
-  /** How its deltas look when they may pass as they came. */
+  /** The shape of deltas that can be passed on unchanged. */
   readonly shape: DeltaShape | null;
 }
 
 /**
- * What both relays of this wire remember of a stream, and how they close it. The last frames but one are withheld with
- * the last: the usage they carry must be the billed one, and that is known only once the stream is settled.
+ * The state of one stream, and how it is closed. The frames with the final usage are withheld until the stream is
+ * settled: they must carry the billed usage.
  */
 export class StreamState {
   readonly terms: RelayTerms;
@@ -44,7 +44,7 @@ export class StreamState {
     this.terms = terms;
   }
 
-  /** The beginning counts the input; its output count is only a first guess. */
+  /** The first frame has the input counts; its output count is preliminary. */
   start(event: Members): string {
     this.started = true;
     const host: Members = isObject(event.message) ? { ...event.message } : {};
@@ -67,19 +67,19 @@ export class StreamState {
     return this.started && typeof this.#ending.stop_reason === 'string';
   }
 
-  /** The host's last word; what never began cannot end. */
+  /** The last frame of the host; fails if the message never began. */
   stop(): null {
-    if (!this.started) return this.fail({ message: 'the host ended its stream without an answer' });
+    if (!this.started) return this.fail({ message: 'the host ended its stream without a response' });
     this.terminal = true;
     return null;
   }
 
-  /** Pieces of a signature leave as one frame, so together they may be no more. */
+  /** A signature is sent as one frame, so its size is limited like a frame. */
   sign({ signature }: Members): void {
     const block = this.open!;
     block.signature = (block.signature ?? '') + String(signature ?? '');
     if (block.signature.length > LIMITS.sseFrameBytesMax)
-      this.fail({ message: 'the host sent a signature without end' });
+      this.fail({ message: 'the host sent a signature that is too long' });
   }
 
   get usage(): UsageReading {

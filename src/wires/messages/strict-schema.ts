@@ -1,17 +1,17 @@
 import { isObject, type Members } from '../fields/members.ts';
 
-/** Formats of strings that the vendor's hosts hold an answer to. */
+/** String formats that the vendor's hosts support. */
 const FORMATS: readonly unknown[] = [
   ...['date-time', 'time', 'date', 'duration', 'email', 'hostname', 'uri', 'ipv4', 'ipv6', 'uuid'],
 ];
-/** Keywords that go on as they stand. */
+/** Keywords that are kept unchanged. */
 const PLAIN = ['type', 'description', 'title', 'default', 'required', '$ref'];
 const MAPS = ['properties', '$defs', 'definitions'];
 const LISTS = ['anyOf', 'allOf'];
 
 /**
- * A JSON schema without the keywords that hosts of this wire refuse. What is taken out is told in the description, so
- * that the model still reads it: the vendor's own SDK does the same.
+ * A JSON schema without the keywords that hosts of this wire refuse. The removed ones are added to the description, so
+ * that the model still reads them, as the vendor's own SDK does.
  */
 export function strictSchema(schema: Members): Members {
   const strict: Members = {};
@@ -27,14 +27,14 @@ export function strictSchema(schema: Members): Members {
   return strict;
 }
 
-/** Where a schema was written, and that it is open, a model need not be told. */
+/** Keywords that are dropped without a note. */
 const SILENT = ['$schema', '$id', 'additionalProperties'];
 
 function before(description: unknown): string {
   return typeof description === 'string' && description !== '' ? `${description}\n\n` : '';
 }
 
-/** What stays of a keyword, or undefined where hosts do not know it. */
+/** The supported form of a keyword; undefined if hosts do not support it. */
 function keep(name: string, value: unknown): unknown {
   if (PLAIN.includes(name)) return value;
   if (name === 'items') return isObject(value) ? strictSchema(value) : undefined;

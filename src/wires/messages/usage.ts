@@ -3,9 +3,8 @@ import type { Bill } from '../bill.ts';
 import { isAbsent, isCount, isObject, type Members } from '../fields/members.ts';
 
 /**
- * Counts of this wire are disjoint as they stand: input tokens leave out what was read from or written to a cache.
- * Without an output count, as at the start of a stream, the reading is partial. What a vendor's server-side loops add
- * beside these totals is not here, because what starts them is refused.
+ * Counts of this wire are already disjoint: input tokens do not include cache reads and writes. Without an output count,
+ * as at the start of a stream, the reading is partial. Counts of server-side tools never occur: those tools are refused.
  */
 export function readUsage(raw: unknown): UsageReading {
   if (isAbsent(raw)) return MISSING_USAGE;
@@ -57,14 +56,14 @@ function usageOf(counts: Counts): Usage {
   };
 }
 
-/** Later counts replace earlier ones, member by member: they are running totals, and null says nothing. */
+/** Later counts replace earlier ones, member by member: they are running totals. Null is ignored. */
 export function mergeUsage(known: Members, later: Members): Members {
   const merged = { ...known };
   for (const name of Object.keys(later)) if (later[name] !== null) merged[name] = later[name];
   return merged;
 }
 
-/** Members of a host's usage that speak of the host's own bill. */
+/** Members of a host's usage about the host's own bill. */
 const HOST_BILL = /^(cost|is_byok$)/;
 
 export function withoutHostBill(raw: unknown): Members {
@@ -73,8 +72,8 @@ export function withoutHostBill(raw: unknown): Members {
 }
 
 /**
- * The usage object of a whole message: what was billed, in the host's own frame of details, so that pricing it from
- * the catalog gives the cost. Every member the vendor's types name is there, null where nothing is known.
+ * The usage of a buffered message: the billed counts in the shape of the host's usage, so that pricing them from the
+ * catalog gives the cost. It has every member of the vendor's types; unknown ones are null.
  */
 export function writeUsage(billed: Usage, raw: unknown): Members {
   const host = withoutHostBill(raw);
@@ -87,12 +86,12 @@ export function writeUsage(billed: Usage, raw: unknown): Members {
   };
 }
 
-/** Usage at the beginning of a stream: what the host knows by then, and never its bill. */
+/** The usage of a stream's first frame: the host's counts so far, without its bill. */
 export function writeOpeningUsage(raw: unknown): Members {
   return { ...NOTHING_COUNTED, ...UNKNOWN_DETAILS, ...withoutHostBill(raw) };
 }
 
-/** Usage at the end of a stream has fewer members; the rest stood in its beginning. */
+/** The usage at the end of a stream has fewer members; the first frame had the others. */
 export function writeFinalUsage(billed: Usage, raw: Members): Members {
   const creation = writeCacheCreation(billed, raw.cache_creation);
   return {
@@ -104,13 +103,13 @@ export function writeFinalUsage(billed: Usage, raw: Members): Members {
   };
 }
 
-/** The amount as the exact integer it is, never through a floating-point number. */
+/** The exact amount as digits; a float would lose precision. */
 export function writeBilledUsage(bill: Bill, raw: unknown): string {
   const usage = JSON.stringify({ ...writeUsage(bill.usage, raw), cost: bill.costUsd });
   return `${usage.slice(0, -1)},"cost_nanousd":${bill.costNanousd}}`;
 }
 
-/** The members a host may leave out, and the vendor's own types do not. */
+/** Members that are required by the vendor's types, though hosts leave them out. */
 const UNKNOWN_DETAILS: Members = {
   cache_creation: null,
   inference_geo: null,

@@ -2,28 +2,28 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError } from '../../canonical/errors.ts';
 import { LIMITS } from '../../limits.ts';
 
-/** The tag of this wire's own signatures and redacted blocks, as aggregators spell it; only they go to its hosts. */
+/** The name that aggregators use for signatures and redacted blocks of this wire's vendor; only these go to its hosts. */
 export const VENDOR = 'anthropic-claude-v1';
 
 export const VERSIONS: readonly string[] = ['2023-06-01', '2026-10-21'];
-/** The elder version: absent means it, and requests we write ourselves name it, since it still takes sampling. */
+/** The older version. It is the default, and translated requests use it, since it still accepts sampling fields. */
 const FIRST_VERSION = VERSIONS[0]!;
 
 const VERSION_HEADER = 'anthropic-version';
-/** The vendor's spelling, and the one that names no vendor. */
+/** The vendor's header name, and a neutral one. */
 const VERSION_SPELLINGS = [VERSION_HEADER, 'messages-version'];
 const BETA_HEADER = 'anthropic-beta';
 
 export const FIRST_VERSION_HEADERS: Readonly<Record<string, string>> = { [VERSION_HEADER]: FIRST_VERSION };
 
-/** The caller's version and betas, as a host of this wire is to see them. */
+/** The caller's version and betas, as headers for a host of this wire. */
 export function readHostHeaders(headers: IncomingHttpHeaders): Record<string, string> {
   const version = readVersion(headers);
   const betas = readBetas(headers[BETA_HEADER]);
   return betas === '' ? { [VERSION_HEADER]: version } : { [VERSION_HEADER]: version, [BETA_HEADER]: betas };
 }
 
-/** The version a caller names; throws, naming those there are, for any other. */
+/** Reads the version header; throws for an unknown version and names the known ones. */
 export function readVersion(headers: IncomingHttpHeaders): string {
   let version: string | null = null;
   for (const name of VERSION_SPELLINGS) {
@@ -40,11 +40,11 @@ export function readVersion(headers: IncomingHttpHeaders): string {
   return version ?? FIRST_VERSION;
 }
 
-/** A larger window than the catalog's would go beyond what the hold pays; where it is the model's own, nothing is lost. */
+/** Betas that enlarge the context window are refused, because the hold does not cover a larger window. */
 const WIDER_WINDOW = /^context-1m-/;
 const HEADER_TEXT = /^[\x20-\x7e]*$/;
 
-/** Unknown betas are the host's to judge. */
+/** Unknown betas are passed on; the host checks them. */
 function readBetas(value: string | string[] | undefined): string {
   const text = String(value ?? '');
   if (text.length > LIMITS.betaHeaderCharactersMax || !HEADER_TEXT.test(text)) {

@@ -12,7 +12,7 @@ import { writeCacheMark } from '../fields/cache-mark.ts';
 import { isObject, type Members } from '../fields/members.ts';
 import { isOwnRedacted, isOwnSignature } from './opaque.ts';
 
-/** A block as JSON text; null for what hosts of this wire refuse or must not see: empty text, unsigned or foreign traces. */
+/** A block as JSON; null for blocks that are left out: empty text, and reasoning without a signature of this vendor. */
 export function writeBlock(block: Block): string | null {
   switch (block.kind) {
     case 'text':
@@ -49,7 +49,7 @@ function writeReasoning({ text, opaque }: ReasoningBlock): string | null {
   return JSON.stringify({ type: 'thinking', thinking: text, signature: opaque.data });
 }
 
-/** The input stands as the model wrote it: a number of many digits would not survive being read. */
+/** The input as the model wrote it: parsing would change long numbers. */
 function writeToolCall({ id, name, argumentsJson }: ToolCallBlock): string {
   const head = JSON.stringify({ type: 'tool_use', id: toolId(id), name });
   return `${head.slice(0, -1)},"input":${inputJson(id, argumentsJson)}}`;
@@ -72,7 +72,7 @@ function writeToolResult({ callId, content, isError, cache }: ToolResultBlock): 
   return blocks.length === 0 ? head : `${head.slice(0, -1)},"content":[${blocks.join(',')}]}`;
 }
 
-/** Other vendors' ids may hold characters that this one's hosts refuse; calls and results change alike. */
+/** Ids of other vendors may have characters that these hosts refuse; calls and results are changed the same way. */
 function toolId(id: string): string {
   return id.replace(/[^\w-]/g, '_');
 }

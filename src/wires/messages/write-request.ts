@@ -13,7 +13,7 @@ import { strictSchema } from './strict-schema.ts';
 import { writeBlock } from './write-blocks.ts';
 import { type Thinking, writeThinking } from './write-thinking.ts';
 
-/** A request of the common language as a host of this wire wants it. */
+/** Writes a request of the common language for a host of this wire. */
 export function writeRequest(request: CanonicalRequest, terms: HubRequestTerms): Buffer {
   const thinking = writeThinking(request.reasoning, terms);
   const { system, messages } = writeMessages(request.messages);
@@ -32,14 +32,14 @@ export function writeRequest(request: CanonicalRequest, terms: HubRequestTerms):
   );
 }
 
-/** What one side says until the other answers; a user's turn begins with the results of the tools that were called. */
+/** The blocks of one turn; a user turn begins with the tool results. */
 interface Turn {
   readonly role: 'user' | 'assistant';
   readonly results: string[];
   readonly blocks: string[];
 }
 
-/** Blocks are never merged, only messages: a cache mark stays on the block it stood on. */
+/** Merges messages but never blocks, so a cache mark stays on its block. */
 function writeMessages(given: readonly CanonicalMessage[]): { system: string[]; messages: string[] } {
   const system: string[] = [];
   const turns: Turn[] = [];
@@ -91,7 +91,7 @@ function writeToolChoice({ toolChoice, parallelToolCalls }: CanonicalRequest): M
   return { type: CHOICES[toolChoice.kind], ...single };
 }
 
-/** A format without a schema has no word here; a model that is asked for JSON in the prompt writes it all the same. */
+/** This wire has no JSON format without a schema; the prompt must ask for JSON. */
 function writeOutputConfig({ effort }: Thinking, format: AnswerFormat | null): Members | undefined {
   const schema = format?.kind === 'schema' ? strictSchema(format.schema) : null;
   if (effort === null && schema === null) return undefined;
@@ -101,10 +101,10 @@ function writeOutputConfig({ effort }: Thinking, format: AnswerFormat | null): M
   };
 }
 
-/** Below this share of the likeliest tokens, hosts refuse to think. */
+/** Hosts refuse thinking with a lower `top_p`. */
 const THINKING_TOP_P_MIN = 0.95;
 
-/** What is the default anyway is not said, since newer models refuse to hear it; thinking leaves little to choose. */
+/** Default values are left out, since newer models refuse the fields; thinking restricts them further. */
 function writeSampling({ temperature, topP, topK, stop, ...others }: Sampling, { thinking }: Thinking): Members {
   refuseSampling(others);
   const thinks = thinking !== null && thinking.type !== 'disabled';
@@ -127,6 +127,6 @@ function refuseSampling({
 }
 
 function checkStop(sequence: string): string {
-  if (sequence.trim() === '') throw mustBe('stop', 'something else than white space alone, for this model');
+  if (sequence.trim() === '') throw mustBe('stop', 'more than white space for this model');
   return sequence;
 }

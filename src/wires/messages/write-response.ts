@@ -8,7 +8,7 @@ import { isOwnRedacted, writeSignature } from './opaque.ts';
 import { writeEnding } from './stop-reason.ts';
 import { writeBilledUsage } from './usage.ts';
 
-/** A whole answer as a message with every member the vendor's types name. */
+/** Writes a response of the common language as a message with every member of the vendor's types. */
 export function writeResponse(answer: CanonicalAnswer, bill: Bill, terms: WriteTerms): Buffer {
   const refused = answer.blocks.some(({ head }) => head.kind === 'refusal');
   const { content: _, ...message } = EMPTY_MESSAGE;
@@ -44,7 +44,7 @@ function writeBlock({ head, text, opaque }: AnswerBlock): string {
   }
 }
 
-/** Arguments cut off by the output limit are given as the text they are: nothing is made up to complete them. */
+/** Arguments that the output limit cut off are passed on as text; they are not completed. */
 function inputJson(argumentsJson: string): string {
   if (argumentsJson === '') return '{}';
   return isObject(tryParseJson(argumentsJson)) ? argumentsJson : JSON.stringify(argumentsJson);

@@ -12,14 +12,14 @@ import { writeFinalUsage } from './usage.ts';
 const TEXT_HEAD = '{"type":"text","text":"","citations":null}';
 const THINKING_HEAD = '{"type":"thinking","thinking":"","signature":""}';
 
-/** Turns events into the frames of a message. */
+/** Writes events as the frames of a message. */
 class MessageWriter implements StreamWriter {
   readonly #terms: WriteTerms;
   #index = -1;
   #head: BlockHead = { kind: 'text' };
-  /** Whether a trace was redacted is known at its end, so its block opens with its first words or then. */
+  /** Whether reasoning is redacted is known only at its end, so its block opens with its first text or at the end. */
   #opened = false;
-  /** What stands before and after the text of a delta of the open block. */
+  /** The bytes before and after the text of a delta of the open block. */
   #deltaOpening = '';
   #refused = false;
   #finish: FinishEvent = { kind: 'finish', reason: 'stop', raw: null, stopSequence: null };
@@ -81,7 +81,7 @@ class MessageWriter implements StreamWriter {
   }
 }
 
-/** A refusal is text here; that it was one, the stop reason says. */
+/** A refusal is text here; the stop reason marks it. */
 function headJson(head: BlockHead): string {
   switch (head.kind) {
     case 'text':
@@ -96,7 +96,7 @@ function headJson(head: BlockHead): string {
   }
 }
 
-/** The frame of a delta up to its text, made once for a block: this is what a stream mostly consists of. */
+/** The frame of a delta up to its text, built once per block: most frames are deltas. */
 function deltaOpening(index: number, { kind }: BlockHead): string {
   const [type, member] = DELTAS[kind];
   return blockDelta(index, `{"type":"${type}","${member}":`).slice(0, -'}\n\n'.length);

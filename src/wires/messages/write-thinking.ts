@@ -4,7 +4,7 @@ import type { CanonicalReasoning } from '../../canonical/request.ts';
 import type { Members } from '../fields/members.ts';
 import type { HubRequestTerms } from '../hub.ts';
 
-/** What a request says about thinking: how, and with which effort. */
+/** The thinking fields of a request. */
 export interface Thinking {
   readonly thinking: Members | null;
   readonly effort: string | null;
@@ -13,10 +13,10 @@ export interface Thinking {
 const SAYS_NOTHING: Thinking = { thinking: null, effort: null };
 const OFF: Thinking = { thinking: { type: 'disabled' }, effort: null };
 
-/** The least a host of this wire takes for a budget. */
+/** The smallest budget that hosts of this wire accept. */
 const BUDGET_MIN = 1024;
 
-/** Which part of the output limit each effort may think away. */
+/** The share of the output limit that each effort may use for thinking. */
 const SHARE_OF_LIMIT: Readonly<Record<Exclude<Effort, 'none'>, number>> = {
   minimal: 0.1,
   low: 0.2,
@@ -35,7 +35,7 @@ export function writeThinking(asked: CanonicalReasoning | null, terms: HubReques
   return budget === null ? SAYS_NOTHING : { thinking: withBudget(budget, terms.outputLimit), effort: null };
 }
 
-/** Newer models leave the trace out unless it is asked for. */
+/** Newer models leave the reasoning text out unless it is requested. */
 function adaptive(effort: Exclude<Effort, 'none'>): Thinking {
   return {
     thinking: { type: 'adaptive', display: 'summarized' },
@@ -47,13 +47,13 @@ function budgetOf(effort: Exclude<Effort, 'none'>, outputLimit: number): number 
   return Math.floor(outputLimit * SHARE_OF_LIMIT[effort]);
 }
 
-/** Thinking counts towards the limit, so a limit that leaves no room for the answer cannot be kept. */
+/** Thinking counts towards the output limit, so the limit must leave room for the response. */
 function withBudget(asked: number, outputLimit: number): Members {
   const budget = Math.max(asked, BUDGET_MIN);
   if (budget < outputLimit) return { type: 'enabled', budget_tokens: budget };
   throw new GatewayError('invalid_value', {
     param: 'max_tokens',
-    message: `This model thinks within its output limit, at least ${BUDGET_MIN} tokens: the limit is ${outputLimit} and must be at least ${budget + 1} to think for ${budget} tokens. Raise it, or ask for less reasoning.`,
+    message: `Reasoning counts towards this model's output limit and takes at least ${BUDGET_MIN} tokens. The limit is ${outputLimit}, but must be at least ${budget + 1} for ${budget} tokens of reasoning. Raise it, or ask for less reasoning.`,
   });
 }
 

@@ -1,7 +1,7 @@
 import { isText, type Members, objectsIn } from '../fields/members.ts';
 import { callKindOf, type PartKind } from './item-kinds.ts';
 
-/** How ids of each kind of item begin; what the vendor may yet invent gets a neutral one. */
+/** The id prefix of each item type; unknown types get a neutral one. */
 const ID_PREFIXES: Readonly<Record<string, string>> = {
   message: 'msg',
   reasoning: 'rs',
@@ -13,7 +13,7 @@ export function mintItemId(type: unknown, stem: string, index: number): string {
   return `${ID_PREFIXES[type as string] ?? 'item'}_${stem}_${index}`;
 }
 
-/** Sets members that differ; true if one did. */
+/** Sets members that differ; true if any did. */
 export function setMembers(holder: Members, members: Members): boolean {
   let changed = false;
   for (const name of Object.keys(members)) {
@@ -24,7 +24,7 @@ export function setMembers(holder: Members, members: Members): boolean {
   return changed;
 }
 
-/** Adds what must stand in a part and does not. */
+/** Adds the missing members of a part. */
 export function completePart(part: Members): boolean {
   if (part.type !== 'output_text') return false;
   return setMembers(part, {
@@ -39,7 +39,7 @@ export function partOf(kind: PartKind, words: string): Members {
   return kind.hasLogprobs ? { ...part, annotations: [], logprobs: [] } : part;
 }
 
-/** What must stand in an item beside its identity, whether it is only begun or finished. */
+/** Adds the missing members of an item, whether it has begun or finished. */
 export function completeItem(item: Members, status: string): boolean {
   let changed = false;
   for (const part of objectsIn(item.content)) changed = completePart(part) || changed;
@@ -54,13 +54,13 @@ function messageBody(item: Members): Members {
   return { role: 'assistant', content: Array.isArray(item.content) ? item.content : [] };
 }
 
-/** Arguments are a JSON string on this wire; some hosts hand over the object itself. */
+/** Arguments are a JSON string on this wire; some hosts send the object. */
 function wordsOf(value: unknown): string {
   if (typeof value === 'string') return value;
   return value === undefined || value === null ? '' : JSON.stringify(value);
 }
 
-/** An item as it begins: nothing of what it will say is in it yet. */
+/** The item as it begins, without its content. */
 export function emptyItem(item: Members): boolean {
   let changed = completeItem(item, 'in_progress');
   const call = callKindOf(item.type);
@@ -74,7 +74,7 @@ export function emptyItem(item: Members): boolean {
   return changed;
 }
 
-/** A call whose id is missing could not be answered. */
+/** Without a call id the caller could not send the result. */
 export function identifyItem(item: Members, stem: string, index: number): boolean {
   let changed = false;
   if (!isText(item.id)) changed = setMembers(item, { id: mintItemId(item.type, stem, index) });
@@ -82,7 +82,7 @@ export function identifyItem(item: Members, stem: string, index: number): boolea
   return setMembers(item, { call_id: `call_${stem}_${index}` });
 }
 
-/** The trace is taken out of a reasoning item; what only its vendor can read stays, or the next turn would lack it. */
+/** Removes the text of a reasoning item; the encrypted part stays, because the next turn needs it. */
 export function hideTrace(item: Members): boolean {
   if (item.type !== 'reasoning') return false;
   const hidden = Array.isArray(item.summary) && item.summary.length > 0 ? setMembers(item, { summary: [] }) : false;

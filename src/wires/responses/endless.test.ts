@@ -45,8 +45,8 @@ test('more items than an answer may hold break it', () => {
   }
   expect(relay.error).toBeNull();
   relay.frame(frame(added(LIMITS.outputItemsMax)));
-  expect(relay.error?.message).toContain('more items');
-  expect(() => reader.frame(frame(added(LIMITS.outputItemsMax)))).toThrow(/more items/);
+  expect(relay.error?.message).toContain('too many output items');
+  expect(() => reader.frame(frame(added(LIMITS.outputItemsMax)))).toThrow(/too many output items/);
 });
 
 test('more parts than an item may hold break it', () => {
@@ -60,8 +60,8 @@ test('more parts than an item may hold break it', () => {
   };
   for (let part = 0; part < LIMITS.outputItemsMax; part++) say(part);
   expect(relay.error).toBeNull();
-  expect(() => say(LIMITS.outputItemsMax)).toThrow(/more parts/);
-  expect(relay.error?.message).toContain('more parts');
+  expect(() => say(LIMITS.outputItemsMax)).toThrow(/too many parts/);
+  expect(relay.error?.message).toContain('too many parts');
 });
 
 test('words that wait for their turn are bounded', () => {
@@ -70,7 +70,7 @@ test('words that wait for their turn are bounded', () => {
   reader.frame(frame(added(1)));
   const piece = 'x'.repeat(LIMITS.streamWordBytesMax / 4);
   for (let times = 0; times < 4; times++) reader.frame(frame(words(1, 0, piece)));
-  expect(() => reader.frame(frame(words(1, 0, 'x')))).toThrow(/more than a model/);
+  expect(() => reader.frame(frame(words(1, 0, 'x')))).toThrow(/too long/);
 });
 
 test('items that are kept for the end are bounded together', () => {
@@ -79,5 +79,5 @@ test('items that are kept for the end are bounded together', () => {
   for (let index = 0; index < 9 && relay.error === null; index++) {
     relay.frame(frame({ ...added(index), item: { id: `m${index}`, type: 'message', content: [], junk } }));
   }
-  expect(relay.error?.message).toContain('more than an answer may hold');
+  expect(relay.error?.message).toContain('too large');
 });

@@ -5,17 +5,17 @@ import type { HostError } from '../wire.ts';
 import { EventNumbers } from './event-numbers.ts';
 import { responseId, responseObject } from './response-object.ts';
 
-/** For a stream nobody knows anything of but its id; one that is still at hand writes its own failure. */
+/** For a stream of which only the request id is known; an open stream writes its own failure. */
 export function writeStreamError(error: GatewayError, requestId: string): string {
   return writeFailure(error, new EventNumbers(), responseObject({ id: responseId(requestId) }));
 }
 
-/** An error, then the response that failed: some clients look for the one and some for the other. */
+/** An error event, then the failed response: clients read either one. */
 export function writeFailure(error: GatewayError, numbers: EventNumbers, response: Record<string, unknown>): string {
   const { message, code, param } = error;
   const failed = { ...response, status: 'failed', error: { code, message }, usage: null };
   return (
-    // The published schema has the members of the error flat, the vendor itself nests them: clients read either.
+    // The published schema has these members at the top level, the vendor's service nests them; clients read either.
     numbers.write('error', { code, message, param, ...errorEnvelope(error) }) +
     numbers.write('response.failed', { response: failed })
   );
@@ -23,14 +23,14 @@ export function writeFailure(error: GatewayError, numbers: EventNumbers, respons
 
 export const readError = readHostError;
 
-/** An error event, a failed response's error, or whatever else a host puts into its stream. */
+/** Reads an error event, the error of a failed response, or any other error in a stream. */
 export function readStreamError(error: unknown): HostError {
   const said = isObject(error) && isObject(error.error) ? error.error : error;
   return readInBandHostError(inBandStatus(said), said);
 }
 
 const RATE_CODE = /rate_limit|slow_down/;
-/** Codes of failed responses that are about what the caller sent. */
+/** Codes of failed responses that are about the caller's request. */
 const REQUEST_CODE = /^(?:invalid_|context_length|image_|empty_image|unsupported_image|failed_to_download|.*_policy)/;
 const ACCOUNT_CODE = /insufficient_quota|billing/;
 

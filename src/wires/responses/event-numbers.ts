@@ -1,6 +1,6 @@
 import type { Members } from '../fields/members.ts';
 
-/** Numbers the events of one stream without a gap, whoever wrote them. */
+/** Numbers the events of one stream without gaps. */
 export class EventNumbers {
   next = 0;
 
@@ -9,7 +9,7 @@ export class EventNumbers {
   }
 }
 
-/** Every frame is named after the type of its event. */
+/** The frame's event name is the type of its data. */
 export function eventText(type: string, json: string): string {
   return `event: ${type}\ndata: ${json}\n\n`;
 }

@@ -15,7 +15,7 @@ import { isAbsent, isObject, type Members } from '../fields/members.ts';
 import { OTHER_PRICES, REFUSED_EVERYWHERE, type Refusals, refuseUnlessHarmless } from '../fields/refused-fields.ts';
 import { mustBe, unsupported } from '../fields/request-errors.ts';
 
-/** Fields this wire knows, with the type they must have; what reads them closer does so elsewhere. */
+/** Known fields of this wire and their types; their values are checked elsewhere. */
 const KNOWN_FIELDS: Readonly<Record<string, FieldCheck>> = {
   model: anything,
   input: anything,
@@ -63,7 +63,7 @@ const REFUSED_FIELDS: Refusals = {
   best_of: { remedy: ONE_ANSWER, harmless: (value) => value === 1 },
 };
 
-/** Refused fields that are this wire's own: a value that asks for nothing is the host's to see, as the caller wrote it. */
+/** Refused fields of this wire; values without effect are sent to the host as the caller wrote them. */
 const OWN_REFUSED_FIELDS = [
   'background',
   'context_management',
@@ -74,7 +74,7 @@ const OWN_REFUSED_FIELDS = [
   'truncation',
 ];
 
-/** Fields that only ask this gateway for something and mean nothing to a host. */
+/** Fields that only this gateway reads; they are not sent to hosts. */
 const GATEWAY_FIELDS: ReadonlySet<string> = new Set([
   'usage',
   'reasoning_effort',
@@ -82,13 +82,13 @@ const GATEWAY_FIELDS: ReadonlySet<string> = new Set([
   ...Object.keys(REFUSED_FIELDS).filter((name) => name !== 'store' && !OWN_REFUSED_FIELDS.includes(name)),
 ]);
 
-/** Fields a host is not sent: what only this gateway reads, and labels its row does not ask for. */
+/** Fields that are not sent to a host: those that only this gateway reads, and labels that the host's row does not forward. */
 export function isWithheld(name: string, forwards: readonly string[]): boolean {
   if (LABEL_FIELDS.includes(name)) return !forwards.includes(name);
   return GATEWAY_FIELDS.has(name);
 }
 
-/** An empty text asks for nothing, but a host would look for what has that name. */
+/** An empty id has no effect here, but a host would look for an object with that id. */
 export function isEmptyAsk(name: string, value: unknown): boolean {
   return value === '' && OWN_REFUSED_FIELDS.includes(name);
 }
@@ -97,7 +97,7 @@ export function isRefusedField(name: string): boolean {
   return Object.hasOwn(REFUSED_FIELDS, name);
 }
 
-/** Checks every field of a body; returns the names of those this wire knows nothing about. */
+/** Checks every field of a body; returns the names of unknown fields. */
 export function checkFields(body: Members): string[] {
   const unknown: string[] = [];
   for (const name of Object.keys(body)) {
@@ -112,7 +112,7 @@ export function checkFields(body: Members): string[] {
   return unknown;
 }
 
-/** Values by which a call would cost more than the catalog says. */
+/** Refuses values that would make a call cost more than the catalog says. */
 function refuseOtherPrices({ service_tier: tier, prompt_cache_options: cache, reasoning }: Members): void {
   if (!isAbsent(tier) && tier !== '' && tier !== 'auto' && tier !== 'default') {
     throw unsupported('service_tier', '`service_tier` other than "auto" or "default" has no price here; leave it out.');
@@ -123,14 +123,14 @@ function refuseOtherPrices({ service_tier: tier, prompt_cache_options: cache, re
   }
 }
 
-/** The usual lifetime has a price; a longer one, and caching without an answer, have none. */
+/** Only the default cache lifetime has a price; longer ones and prewarming do not. */
 export function checkCacheOptions(options: Members, path: string): void {
   const { ttl, prewarm, comparison_response_id: compared } = options;
   if (!isAbsent(ttl) && ttl !== '30m') {
     throw unsupported(`${path}.ttl`, `\`${path}.ttl\` other than "30m" has no price here; leave it out.`);
   }
   if (prewarm === true) {
-    throw unsupported(`${path}.prewarm`, `\`${path}.prewarm\` is not supported: every call gives an answer.`);
+    throw unsupported(`${path}.prewarm`, `\`${path}.prewarm\` is not supported: every call must produce a response.`);
   }
   if (!isAbsent(compared)) {
     throw unsupported(
@@ -141,7 +141,7 @@ export function checkCacheOptions(options: Members, path: string): void {
 }
 
 export const ENCRYPTED_REASONING = 'reasoning.encrypted_content';
-/** Costs nothing and needs nothing but the model; the rest of the vendor's list needs its own tools or its storage. */
+/** Values of `include` that only need the model; the others need the vendor's tools or storage. */
 export const LOGPROBS = 'message.output_text.logprobs';
 
 function checkInclude(include: unknown): void {
@@ -151,6 +151,9 @@ function checkInclude(include: unknown): void {
     if (typeof name !== 'string') throw mustBe(path, 'a string');
     if (name === ENCRYPTED_REASONING || name === LOGPROBS) return;
     const named = JSON.stringify(name.slice(0, 60));
-    throw unsupported(path, `\`${path}\` ${named} needs server-side tools or storage, which are not here.`);
+    throw unsupported(
+      path,
+      `\`${path}\` ${named} needs server-side tools or storage, which this gateway does not have.`,
+    );
   });
 }

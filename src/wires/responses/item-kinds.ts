@@ -1,17 +1,17 @@
-/** Where the words of a part stand, and the events that tell of them. */
+/** Where the text of a part is, and the events that carry it. */
 export interface PartKind {
   readonly type: string;
   readonly itemType: 'message' | 'reasoning';
-  /** The member that holds the words. */
+  /** The member with the text. */
   readonly words: 'text' | 'refusal';
-  /** The list of its item that the part stands in. */
+  /** The list of the item that holds the part. */
   readonly list: 'content' | 'summary';
   readonly indexName: 'content_index' | 'summary_index';
   readonly added: string;
   readonly delta: string;
   readonly wordsDone: string;
   readonly done: string;
-  /** What the part's events carry beside their words, as long as nobody asked for more. */
+  /** Required members of the part's events besides the text. */
   readonly hasLogprobs: boolean;
 }
 
@@ -42,7 +42,7 @@ export const REFUSAL: PartKind = {
   wordsDone: 'response.refusal.done',
 };
 
-/** A trace as the model wrote it. */
+/** Raw reasoning text. */
 export const REASONING_TEXT: PartKind = {
   ...CONTENT,
   type: 'reasoning_text',
@@ -71,7 +71,7 @@ export function partKindOf(type: unknown): PartKind | undefined {
   return PART_KINDS.find((kind) => kind.type === type);
 }
 
-/** Items whose words are one string of their own, without parts. */
+/** Items whose text is a string member, without parts. */
 export interface CallKind {
   readonly type: string;
   readonly words: 'arguments' | 'input';
@@ -99,7 +99,7 @@ export function callKindOf(type: unknown): CallKind | undefined {
   return CALL_KINDS.find((kind) => kind.type === type);
 }
 
-/** What an event does to the items of an answer, by its type; another name of the same event leads to the same entry. */
+/** What each event type does to the items of a response; other names of an event share its entry. */
 export type EventRole =
   | { readonly act: 'begin' | 'end' | 'fail' | 'item-added' | 'item-done' | 'part-added' | 'part-done' | 'beside' }
   | { readonly act: 'words' | 'words-done'; readonly part: PartKind; readonly type: string }
@@ -128,11 +128,11 @@ for (const call of CALL_KINDS) {
   EVENT_ROLES.set(call.delta, { act: 'words', call, type: call.delta });
   EVENT_ROLES.set(call.wordsDone, { act: 'words-done', call, type: call.wordsDone });
 }
-// The open specification's names for a raw trace, which the vendor's SDK does not know.
+// Names of the open specification for raw reasoning text; the vendor's SDK does not know them.
 EVENT_ROLES.set('response.reasoning.delta', EVENT_ROLES.get(REASONING_TEXT.delta)!);
 EVENT_ROLES.set('response.reasoning.done', EVENT_ROLES.get(REASONING_TEXT.wordsDone)!);
 
-/** Undefined for events that no client of a call without server-side tools needs; the vendor's SDK throws at names it does not know. */
+/** Undefined for events that clients do not need; they are dropped, because the vendor's SDK throws on unknown names. */
 export function eventRole(type: unknown): EventRole | undefined {
   return typeof type === 'string' ? EVENT_ROLES.get(type) : undefined;
 }

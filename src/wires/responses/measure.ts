@@ -4,7 +4,7 @@ import { NOTHING_STORED } from '../fields/refused-fields.ts';
 import { missing, mustBe, unsupported } from '../fields/request-errors.ts';
 import { checkCacheOptions } from './fields.ts';
 
-/** Walks the whole input; throws for what no host could read, or what has no price. Returns how many items there are. */
+/** Walks the whole input; throws for content that no host can read or that has no price. Returns the number of items. */
 export function visitInput(input: unknown, visitor: PromptVisitor): number {
   if (isAbsent(input)) throw missing('input', '`input` is missing; send a string or a list of items.');
   if (typeof input === 'string') {
@@ -16,18 +16,18 @@ export function visitInput(input: unknown, visitor: PromptVisitor): number {
   return input.length;
 }
 
-/** How each member of an item weighs; members in none of the lists weigh whatever is written there. */
+/** How each member of an item is measured; all bytes of other members count. */
 interface ItemKind {
   readonly text?: readonly string[];
   readonly toolText?: readonly string[];
   readonly lists?: Readonly<Record<string, PartTable>>;
-  /** Members that never reach a prompt. */
+  /** Members that are not part of the prompt. */
   readonly free: readonly string[];
 }
 
 type PartTable = Readonly<Record<string, (part: Members, path: string, visitor: PromptVisitor) => void>>;
 
-/** What a message, or the output of a tool, may consist of. */
+/** Part types of messages and tool outputs. */
 const CONTENT_PARTS: PartTable = {
   input_text: (part, path, visitor) => visitor.text(readString(part.text, `${path}.text`)),
   output_text: (part, path, visitor) => visitor.text(readString(part.text, `${path}.text`)),
@@ -112,7 +112,7 @@ function visitMember(kind: ItemKind, name: string, value: unknown, path: string,
   else visitUnknown(value, visitor);
 }
 
-/** Content is a string where the parts are of several kinds, and otherwise always a list. */
+/** A message's content may be a string; the other lists must be lists. */
 function visitContent(content: unknown, path: string, table: PartTable, visitor: PromptVisitor): void {
   if (typeof content === 'string' && table === CONTENT_PARTS) {
     visitor.text(content);
@@ -136,7 +136,7 @@ function visitPart(part: unknown, path: string, table: PartTable, visitor: Promp
   visitRest(part, PART_MEMBERS[type] ?? TEXT_MEMBERS, visitor);
 }
 
-/** Members that were weighed, or that no model reads; a picture's own bytes do not count. */
+/** Members that are already measured, or that no model reads; the bytes of an image do not count. */
 const TEXT_MEMBERS = new Set(['type', 'text', 'prompt_cache_breakpoint']);
 const PART_MEMBERS: Readonly<Record<string, ReadonlySet<string>>> = {
   output_text: new Set([...TEXT_MEMBERS, 'logprobs']),
@@ -149,7 +149,7 @@ function refusedPart(type: string, path: string, table: PartTable): Error {
   return unsupported(path, `\`${path}\` ${named} has no price here; send ${Object.keys(table).join(', ')} parts.`);
 }
 
-/** Any other kind of data would be a document, whose pages the price of an image does not cover. */
+/** Other data would be a document, and the price of an image does not cover its pages. */
 const IMAGE_ADDRESS = /^(?:https?:\/\/|data:image\/)/i;
 
 function visitImage(part: Members, path: string, visitor: PromptVisitor): void {
@@ -170,7 +170,7 @@ function readString(value: unknown, path: string): string {
 
 const OWN_TOOLS = ['function', 'custom'];
 
-/** Tools must be the caller's own to run; returns how many there are. */
+/** Checks that the caller runs all tools; returns their number. */
 export function checkTools(tools: unknown): number {
   if (!Array.isArray(tools)) return 0;
   tools.forEach((tool, index) => {

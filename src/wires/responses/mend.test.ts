@@ -221,13 +221,13 @@ describe('what hosts get wrong', () => {
 });
 
 describe('how a stream ends', () => {
-  test('in good order without a last event, when all items are finished', () => {
+  test('cleanly without a last event, when all items are finished', () => {
     const { relay, text } = mended('no-last-event');
     expect(relay).toMatchObject({ terminal: false, mayEndHere: true, usage: { state: 'missing' } });
     expect(last(text)).toMatchObject({ type: 'response.completed', response: { status: 'completed' } });
   });
 
-  test('never in good order in the middle of an item, or with nothing but reasoning', () => {
+  test('never cleanly in the middle of an item, or with nothing but reasoning', () => {
     expect(mended('cut').relay).toMatchObject({ terminal: false, mayEndHere: false, error: null });
     const events = eventsIn(fixture('reasoning-parallel-tools').toString()).map(({ data }) => data);
     const thought = events.slice(0, events.findIndex(({ type }) => type === 'response.output_item.done') + 1);

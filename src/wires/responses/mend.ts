@@ -14,14 +14,14 @@ import { idStem } from './response-object.ts';
 import { StreamState } from './stream-state.ts';
 
 /**
- * Puts every event right: its name and number, the identity of its item, the members that must stand in it; and adds the
- * events a client cannot do without. One that needed nothing goes on as the bytes that came. Never throws.
+ * Repairs every event: its name and number, the identity of its item, missing members; and adds missing events that
+ * clients need. An event that needs no repair is passed on as the bytes that came. Never throws.
  */
 class MendedStream extends StreamState implements StreamRelay {
   readonly #items: OutputItems;
-  /** Events that the client needs before the one being read. */
+  /** Events that must be sent before the current one. */
   #before = '';
-  /** How much of the host's own text stands in items that are kept for the last event. */
+  /** Characters of the items that are kept for the last event. */
   #keptChars = 0;
 
   constructor(terms: RelayTerms) {
@@ -51,7 +51,8 @@ class MendedStream extends StreamState implements StreamRelay {
     if (data === null) return null;
     if (data.startsWith('[DONE]')) return this.#done();
     const event = tryParseJson(data);
-    if (!isObject(event)) return data.trim() === '' ? null : this.fail('the host sent an event that is no JSON object');
+    if (!isObject(event))
+      return data.trim() === '' ? null : this.fail('the host sent an event that is not a JSON object');
     const type = event.type ?? plain?.name ?? frame.event;
     const role = eventRole(type);
     if (role === undefined) return isAbsent(event.error) ? null : this.fail(event);
@@ -69,13 +70,13 @@ class MendedStream extends StreamState implements StreamRelay {
 
   #done(): null {
     if (!this.#items.all.some(({ type }) => type !== 'reasoning')) {
-      return this.fail('the host ended its stream without an answer');
+      return this.fail('the host ended its stream without a response');
     }
     this.terminal = true;
     return null;
   }
 
-  /** What the last event tells of items, and no event before it, is content like any other and does not wait. */
+  /** Items that only the last event has are content: their events are sent at once. */
   #end(event: Members): string | null {
     const told = isObject(event.response) ? objectsIn(event.response.output) : [];
     const opening = told.length > 0 ? this.takeOpening() : '';
@@ -85,7 +86,7 @@ class MendedStream extends StreamState implements StreamRelay {
     return text === '' ? null : text;
   }
 
-  /** The last event's word about an item stands in the client's last event too. */
+  /** Uses the last event's version of an item in the client's last event. */
   #finish(finished: Members, index: number): string {
     const item = this.#items.find(finished.id, index);
     this.#mendFinished(finished, item);
@@ -96,7 +97,7 @@ class MendedStream extends StreamState implements StreamRelay {
     return this.#items.writeRest(item, finished) + this.#items.writeDone(item, finished);
   }
 
-  /** What the host left unfinished ends for the client with what was told of it. */
+  /** Ends items that the host left unfinished, with the content that was sent. */
   #finishOpenItems(): string {
     let text = '';
     for (const item of this.#items.all) {
@@ -111,12 +112,12 @@ class MendedStream extends StreamState implements StreamRelay {
     return this.#items.all.map((item) => itemSoFar(item, 'incomplete'));
   }
 
-  /** What the client was told of, in the order it was told, whatever the host left out or added at the end. */
+  /** The items that were sent to the client, in that order, whatever the host's last event has. */
   protected override endedOutput(): unknown[] {
     return this.#items.all.map((item) => item.lastTold ?? itemSoFar(item, this.endedStatus));
   }
 
-  /** Completes a finished item and gives it the identity it began with. */
+  /** Completes a finished item; it keeps the id it began with. */
   #mendFinished(finished: Members, item: Item | undefined): boolean {
     const isWrapped = wrapSeal(finished, this.terms.quirks);
     const isHidden = this.terms.hideReasoning && hideTrace(finished);
@@ -125,7 +126,7 @@ class MendedStream extends StreamState implements StreamRelay {
     return isWrapped || isHidden || isCompleted || isRenamed;
   }
 
-  /** `raw` is the frame as it may go on if nothing in it is wrong. */
+  /** `raw` is the frame to pass on if nothing is wrong with it. */
   #tell(event: Members, role: EventRole, raw: Buffer | null, data: string): Buffer | string | null {
     if (role.act === 'item-added' || role.act === 'item-done') this.#keep(data);
     const opening = this.takeOpening();
@@ -143,8 +144,7 @@ class MendedStream extends StreamState implements StreamRelay {
 
   #keep({ length }: string): void {
     this.#keptChars += length;
-    if (this.#keptChars > LIMITS.responseBodyBytesMax)
-      throw new RangeError('the host sent more than an answer may hold');
+    if (this.#keptChars > LIMITS.responseBodyBytesMax) throw new RangeError("the host's response is too large");
   }
 
   #number(event: Members, type: string): boolean {
@@ -185,7 +185,7 @@ class MendedStream extends StreamState implements StreamRelay {
     return kind?.itemType === item.type ? this.#mendPart(event, role, kind!, item) : 'withheld';
   }
 
-  /** An item whose beginning the host forgot; a call cannot begin without its name, so it waits for its end. */
+  /** Begins an item that the host did not begin; a call needs its name first, so it waits for its end. */
   #begin(role: EventRole, kind: PartKind | undefined, event: Members): Item | undefined {
     if ('call' in role || kind === undefined) return undefined;
     const { item } = this.#items.add({ type: kind.itemType, id: event.item_id }, event.output_index);
@@ -261,7 +261,7 @@ class MendedStream extends StreamState implements StreamRelay {
   }
 }
 
-/** What became of an event: it is as it should be, it was put right, or the client does not get it. */
+/** The result for an event: unchanged, repaired, or withheld from the client. */
 type Mended = 'right' | 'changed' | 'withheld';
 
 function mendPlaceInItem(event: Members, { act }: EventRole, { kind, index }: Part): boolean {
@@ -272,7 +272,7 @@ function mendPlaceInItem(event: Members, { act }: EventRole, { kind, index }: Pa
   return true;
 }
 
-/** What a call is named is the model's own word, and may be all that a client wants to know. */
+/** The name of a call is text of the model and counts as content. */
 function nameBytes({ name }: Members): number {
   return typeof name === 'string' ? Buffer.byteLength(name) : 0;
 }

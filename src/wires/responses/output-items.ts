@@ -4,7 +4,7 @@ import { emptyItem, identifyItem, partOf } from './complete-item.ts';
 import type { EventNumbers } from './event-numbers.ts';
 import { type CallKind, callKindOf, type PartKind, partKindOf } from './item-kinds.ts';
 
-/** A part of an item as far as the client was told. */
+/** What the client has received of a part. */
 export interface Part {
   readonly kind: PartKind;
   readonly index: number;
@@ -13,7 +13,7 @@ export interface Part {
   isDone: boolean;
 }
 
-/** An item as far as the client was told; its identity is what it was when it was added. */
+/** What the client has received of an item; it keeps the identity it was added with. */
 export interface Item extends HostNames {
   readonly index: number;
   readonly id: string;
@@ -21,21 +21,21 @@ export interface Item extends HostNames {
   readonly begun: Members;
   readonly content: Part[];
   readonly summary: Part[];
-  /** Arguments of a call. */
+  /** Arguments of the call. */
   words: string;
   areWordsDone: boolean;
   finished: Members | null;
-  /** The item in the host's last event. */
+  /** The item of the host's last event. */
   lastTold: Members | null;
 }
 
-/** How a host's events speak of an item. */
+/** How an event refers to its item. */
 export interface HostNames {
   readonly hostIndex: unknown;
   readonly hostId: unknown;
 }
 
-/** Events name their item twice; of hosts that change ids on the way, or repeat indices, one of the two can be trusted. */
+/** Events refer to their item by id and by index. Some hosts change ids or repeat indexes, so either may be wrong. */
 export function findItem<T extends HostNames>(items: readonly T[], id: unknown, index: unknown): T | undefined {
   const last = items.at(-1);
   if (last !== undefined && last.hostId === id && isText(id)) return last;
@@ -43,12 +43,12 @@ export function findItem<T extends HostNames>(items: readonly T[], id: unknown, 
   return byId ?? (index === undefined ? undefined : items.findLast((item) => item.hostIndex === index));
 }
 
-/** The items of one answer, and the events that must still be written for a client to know all of an item. */
+/** The items of one response; writes the events that a client still needs for an item. */
 export class OutputItems {
   readonly all: Item[] = [];
   readonly #numbers: EventNumbers;
   readonly #idStem: string;
-  /** Bytes of the model's words that no event of the host had told. */
+  /** Bytes of text that no event of the host had carried. */
   wordBytes = 0;
 
   constructor(numbers: EventNumbers, idStem: string) {
@@ -60,10 +60,10 @@ export class OutputItems {
     return findItem(this.all, id, index);
   }
 
-  /** Takes note of an item the client is about to be told of; what is wrong with it is put right in place. */
+  /** Records an item before it is sent to the client, and repairs it in place. */
   add(item: Members, hostIndex: unknown): { item: Item; changed: boolean } {
     const index = this.all.length;
-    if (index >= LIMITS.outputItemsMax) throw new RangeError('the host sent more items than an answer may hold');
+    if (index >= LIMITS.outputItemsMax) throw new RangeError('the host sent too many output items');
     const hostId = item.id;
     if (this.all.some(({ id }) => id === hostId)) item.id = undefined;
     const isIdentified = identifyItem(item, this.#idStem, index);
@@ -90,7 +90,7 @@ export class OutputItems {
     return this.#numbers.write('response.output_item.added', { output_index: index, item: begun });
   }
 
-  /** The part at a place, or a new one behind the last; `written` tells the client of it. */
+  /** The part at an index, or a new one at the end; `written` is the event that adds it. */
   part(item: Item, kind: PartKind, at: unknown): { part: Part; written: string } {
     const known = item[kind.list][at as number];
     if (known?.kind === kind) return { part: known, written: '' };
@@ -100,13 +100,13 @@ export class OutputItems {
 
   newPart(item: Item, kind: PartKind): Part {
     const list = item[kind.list];
-    if (list.length >= LIMITS.outputItemsMax) throw new RangeError('the host sent more parts than an item may hold');
+    if (list.length >= LIMITS.outputItemsMax) throw new RangeError('the host sent too many parts in one item');
     const part = { kind, index: list.length, words: '', areWordsDone: false, isDone: false };
     list.push(part);
     return part;
   }
 
-  /** Everything the client has not been told of a finished item, up to the event that ends it. */
+  /** The events that the client still needs for a finished item, including its end. */
   writeRest(item: Item, finished: Members): string {
     let text = '';
     const call = callKindOf(item.type);
@@ -125,7 +125,7 @@ export class OutputItems {
     return this.#numbers.write('response.output_item.done', { output_index: item.index, item: finished });
   }
 
-  /** An item nobody has heard of yet, from its beginning to its end. */
+  /** All events of an item that was not sent before. */
   writeWhole(finished: Members, hostIndex: unknown): string {
     const { item } = this.add({ ...finished }, hostIndex);
     const whole = { ...finished, ...identityOf(item) };
@@ -179,12 +179,12 @@ function logprobsOf({ hasLogprobs }: PartKind): Members {
   return hasLogprobs ? { logprobs: [] } : {};
 }
 
-/** What may not change between an item's beginning and its end. */
+/** Members that must not change while an item is open. */
 export function identityOf({ begun, id, type }: Item): Members {
   return callKindOf(type) === undefined ? { id } : { id, call_id: begun.call_id };
 }
 
-/** An item that was never finished, as far as it came. */
+/** An unfinished item, with the content that was sent. */
 export function itemSoFar(item: Item, status: string): Members {
   if (item.finished !== null) return item.finished;
   const call = callKindOf(item.type);
@@ -197,7 +197,7 @@ export function itemSoFar(item: Item, status: string): Members {
   };
 }
 
-/** True when there is something beside reasoning, and all of it is finished. */
+/** True if there is an item besides reasoning, and all items are finished. */
 export function isWholeAnswer(items: readonly Item[]): boolean {
   return items.some(({ type }) => type !== 'reasoning') && items.every(({ finished }) => finished !== null);
 }

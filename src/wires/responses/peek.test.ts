@@ -133,7 +133,7 @@ const REFUSED: readonly [string, unknown, string][] = [
   ['another tier', { ...ASK, service_tier: 'priority' }, 'service_tier'],
   ['several answers', { ...ASK, n: 2 }, 'n'],
   ['another wire’s limit', { ...ASK, max_tokens: 5 }, 'max_tokens'],
-  ['a dearer mode', { ...ASK, reasoning: { mode: 'pro' } }, 'reasoning.mode'],
+  ['a mode that costs more', { ...ASK, reasoning: { mode: 'pro' } }, 'reasoning.mode'],
   ['a longer cache', { ...ASK, prompt_cache_options: { ttl: '12h' } }, 'prompt_cache_options.ttl'],
   ['a cache without an answer', { ...ASK, prompt_cache_options: { prewarm: true } }, 'prompt_cache_options.prewarm'],
   ['results of server-side tools', { ...ASK, include: ['web_search_call.results'] }, 'include[0]'],
@@ -199,12 +199,12 @@ describe('what is refused', () => {
       'input[0].content[0].image_url',
     ],
     [
-      'encrypted reasoning that is no text',
+      'encrypted reasoning other than text',
       ITEM({ type: 'reasoning', summary: [], encrypted_content: 7 }),
       'invalid_value',
       'input[0].encrypted_content',
     ],
-    ['a limit that is no number', { ...ASK, max_output_tokens: '5' }, 'invalid_value', 'max_output_tokens'],
+    ['a limit other than a number', { ...ASK, max_output_tokens: '5' }, 'invalid_value', 'max_output_tokens'],
     ['a limit of nothing', { ...ASK, max_output_tokens: 0 }, 'invalid_value', 'max_output_tokens'],
     [
       'a tool as on the chat wire',

@@ -32,7 +32,7 @@ export function peek(text: JsonText): Peek {
   return {
     model,
     stream: body.stream === true,
-    // The last event carries usage whether or not it is asked for; the option is only checked.
+    // The last event always has usage; the option is only checked.
     wantsUsageFrame: readWantsUsage(body),
     promptParam: 'input',
     limitParam: 'max_output_tokens',
@@ -46,7 +46,7 @@ export function peek(text: JsonText): Peek {
   };
 }
 
-/** Fields whose JSON a host writes into the prompt. */
+/** Fields that hosts put into the prompt as JSON. */
 const SCHEMA_FIELDS = ['tools', 'tool_choice', 'text', 'response_format'];
 
 function visitPrompt(body: Members, unknownFields: readonly string[], visitor: PromptVisitor): number {
@@ -72,7 +72,7 @@ function needsOf(tools: number, firstImage: string | null, reasoning: ReasoningA
   return needs;
 }
 
-/** Everything that weighs as text, for the rare exact count; the same walk finds both. */
+/** All text of the prompt, for an exact token count; the same walk as for its size. */
 export function texts(body: unknown): string[] {
   const collector = new PromptTexts();
   if (isObject(body)) visitPrompt(body, checkFields(body), collector);

@@ -10,7 +10,7 @@ const CR = 0x0d;
 const NAME = Buffer.from('event: ');
 const DATA = Buffer.from('data: ');
 
-/** A frame of a name and one data line with nothing beside them, as hosts of this wire send nearly all; null for any other. */
+/** The parts of a frame with one event line and one data line, the usual form on this wire; null for any other frame. */
 export function readPlainFrame({ raw }: SseFrame): PlainFrame | null {
   const nameEnd = raw.indexOf(LF, NAME.length);
   const dataStart = nameEnd + 1 + DATA.length;

@@ -13,17 +13,17 @@ import { untranslatable } from '../fields/request-errors.ts';
 import { itemType } from './measure.ts';
 import { readOpaque } from './reasoning-vendor.ts';
 
-/** A message being put together from items that belong to it. */
+/** A message that is being built from its items. */
 interface Gathering {
   readonly role: Role;
   readonly blocks: Block[];
-  /** Results of one turn's calls stand together; what the user says next is another message. */
+  /** The message holds tool results; the user's next text is another message. */
   readonly hasResults: boolean;
 }
 
 /**
- * Items as messages. Whatever the assistant did in a row, reasoning, words and calls, is one message of its own, and so
- * are the results of its calls.
+ * Reads items into messages. Consecutive reasoning, text and calls of the assistant form one message, and so do
+ * consecutive tool results.
  */
 export function readItems(input: string | readonly unknown[]): CanonicalMessage[] {
   if (typeof input === 'string') return [{ role: 'user', blocks: [{ kind: 'text', text: input }] }];
@@ -103,14 +103,14 @@ function readResult(item: Members, path: string): ToolResultBlock {
   return { kind: 'tool-result', callId: item.call_id as string, content, isError: false };
 }
 
-/** A trace and its opaque part; an item with neither says nothing. */
+/** Reasoning text and its opaque part; an item with neither is dropped. */
 export function readReasoningItem(item: Members): ReasoningBlock[] {
   const text = traceOf(item);
   const opaque = readOpaque(item);
   return text === '' && opaque === null ? [] : [{ kind: 'reasoning', text, opaque }];
 }
 
-/** Parts of a summary are paragraphs; without a summary the raw trace stands for it. */
+/** Joins the parts of the summary as paragraphs; without a summary the raw reasoning is used. */
 function traceOf(item: Members): string {
   const summary = objectsIn(item.summary);
   const parts = summary.length > 0 ? summary : objectsIn(item.content);

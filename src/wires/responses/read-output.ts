@@ -9,21 +9,21 @@ import { readOpaque } from './reasoning-vendor.ts';
 
 type Kind = PartKind | CallKind;
 
-/** Reads what a host says of one item into events, which wait until it is this item's turn. */
+/** Reads one output item into events; they wait until the items before it have ended. */
 export class ItemReader implements HostNames {
   readonly type: unknown;
   readonly hostId: unknown;
   readonly hostIndex: unknown;
-  /** Whose seals the host makes. */
+  /** The vendor of the host's encrypted reasoning. */
   readonly #vendor: string;
   #item: Members;
   #waiting: CanonicalEvent[] | null = [];
   #waitingChars = 0;
   #emit: EventSink = (event) => this.#wait(event);
-  /** The part whose words are being told, and all that have been. */
+  /** The current part, and all parts with text so far. */
   #open: string | null = null;
   readonly #said = new Set<string>();
-  /** A trace may come as a summary and as it was thought; the first that is told stands for both. */
+  /** Reasoning may come as a summary and as raw text; only the first kind is used. */
   #traceKind: Kind | null = null;
   isFinished = false;
 
@@ -35,7 +35,7 @@ export class ItemReader implements HostNames {
     this.hostIndex = hostIndex;
   }
 
-  /** From now on what this item says is heard at once. */
+  /** Emits the waiting events; from now on events are emitted at once. */
   tell(emit: EventSink): void {
     const waiting = this.#waiting ?? [];
     this.#emit = emit;
@@ -43,19 +43,19 @@ export class ItemReader implements HostNames {
     for (const event of waiting) emit(event);
   }
 
-  /** Words of a part, as they come or, where none had come, all at once. */
+  /** The text of a part: deltas, or the whole text if no delta came. */
   say(kind: Kind, index: unknown, words: string, isWhole: boolean): void {
     const part = `${kind.type} ${index ?? 0}`;
     if (this.isFinished || (isWhole && this.#said.has(part)) || !this.#mayTell(kind)) return;
     if (this.#open !== part) this.#openPart(kind, part);
     this.#said.add(part);
-    if (this.#said.size > LIMITS.outputItemsMax) throw new RangeError('the host sent more parts than an item may hold');
+    if (this.#said.size > LIMITS.outputItemsMax) throw new RangeError('the host sent too many parts in one item');
     this.#emit({ kind: 'block-delta', text: words });
   }
 
   #wait(event: CanonicalEvent): void {
     if (event.kind === 'block-delta') this.#waitingChars += event.text.length;
-    if (this.#waitingChars > LIMITS.streamWordBytesMax) throw new RangeError('the host says more than a model can');
+    if (this.#waitingChars > LIMITS.streamWordBytesMax) throw new RangeError("the host's response is too long");
     this.#waiting?.push(event);
   }
 
@@ -85,7 +85,7 @@ export class ItemReader implements HostNames {
   }
 
   #mayTell(kind: Kind): boolean {
-    // A call cannot begin without its name, so it waits for it.
+    // A call cannot begin without its name.
     if (this.type === 'function_call') return kind === FUNCTION_CALL && isText(this.#item.name);
     if (this.type === 'message') return kind === OUTPUT_TEXT || kind === REFUSAL;
     if (this.type !== 'reasoning') return false;
@@ -93,7 +93,7 @@ export class ItemReader implements HostNames {
     return this.#traceKind === kind;
   }
 
-  /** Parts of a message are blocks of their own, parts of a trace are its paragraphs. */
+  /** Each part of a message is a block; parts of reasoning are paragraphs of one block. */
   #openPart(kind: Kind, part: string): void {
     if (this.type === 'reasoning' && this.#open !== null) {
       this.#open = part;

@@ -14,7 +14,7 @@ import type { Peek } from '../peek.ts';
 import { isRefusedField, LOGPROBS } from './fields.ts';
 import { readItems } from './read-items.ts';
 
-/** The caller's request in the common language; peeking has checked its shape. */
+/** The caller's request in the common language; its shape was checked before. */
 export function readRequest(text: JsonText, peek: Peek): CanonicalRequest {
   const body = text.value as Members;
   refuseUncarried(body);
@@ -40,7 +40,7 @@ export function readRequest(text: JsonText, peek: Peek): CanonicalRequest {
   };
 }
 
-/** Fields the common language carries, or that ask nothing of a host. */
+/** Fields that can be translated, or that hosts do not need. */
 const CARRIED: ReadonlySet<string> = new Set([
   ...LABEL_FIELDS,
   'frequency_penalty',
@@ -72,7 +72,7 @@ const CARRIED: ReadonlySet<string> = new Set([
 
 function refuseUncarried(body: Members): void {
   for (const name of Object.keys(body)) {
-    // What peeking let through of the refused fields asks for nothing.
+    // Refused fields that passed the check have values without effect.
     if (body[name] !== null && !CARRIED.has(name) && !isRefusedField(name)) throw untranslatable(name);
   }
   if (!isAbsent(body.top_logprobs) && body.top_logprobs !== 0) throw untranslatable('top_logprobs');
@@ -83,7 +83,7 @@ function refuseUncarried(body: Members): void {
   if (!isAbsent(verbosity) && verbosity !== 'medium') throw untranslatable('text.verbosity');
 }
 
-/** Instructions stand before everything else. */
+/** Instructions come before everything else. */
 function readMessages({ instructions, input }: Members): CanonicalMessage[] {
   const messages = readItems(input as string | readonly unknown[]);
   if (typeof instructions !== 'string' || instructions === '') return messages;
@@ -97,7 +97,7 @@ function readTools(tools: unknown): CanonicalTool[] {
       name: tool.name as string,
       description: typeof tool.description === 'string' ? tool.description : null,
       schema: isObject(tool.parameters) ? tool.parameters : { type: 'object', properties: {} },
-      // Hosts of other wires take a schema for strict only if it says so, and then refuse what is not: no word stays no word.
+      // Other wires are strict only on request and then refuse some schemas, so a missing `strict` stays missing.
       strict: typeof tool.strict === 'boolean' ? tool.strict : null,
     };
   });
@@ -113,7 +113,7 @@ function readToolChoice(choice: unknown): ToolChoice | null {
   throw mustBe('tool_choice', '"auto", "none", "required" or a tool');
 }
 
-/** To allow some of the tools is to offer only those. */
+/** `allowed_tools` is translated by offering only those tools. */
 function readAllowed(choice: unknown): { choice: ToolChoice; names: readonly unknown[] } | null {
   if (!isObject(choice) || choice.type !== 'allowed_tools') return null;
   const { mode } = choice;
@@ -121,7 +121,7 @@ function readAllowed(choice: unknown): { choice: ToolChoice; names: readonly unk
   return { choice: { kind: mode }, names: objectsIn(choice.tools).map(({ name }) => name) };
 }
 
-/** This wire's own place for a format, or the one that callers of other wires know. */
+/** The output format in `text.format`, or in `response_format` as on other wires. */
 function readFormat({ text, response_format: other }: Members): AnswerFormat | null {
   const format = isObject(text) ? text.format : null;
   if (!isObject(format)) return readResponseFormat(other);

@@ -3,7 +3,7 @@ import type { HostQuirks } from '../quirks.ts';
 import { ResponseReader } from './read-stream.ts';
 import { parseAnswer } from './splice-response.ts';
 
-/** A whole answer as the events its stream would have told. */
+/** Reads a buffered response into events. */
 export function readResponse(body: Buffer, quirks: HostQuirks, emit: EventSink): void {
   new ResponseReader(quirks, emit).answer(parseAnswer(body));
 }

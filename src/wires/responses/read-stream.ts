@@ -15,15 +15,15 @@ import { sealVendor } from './reasoning-vendor.ts';
 import { readUsage } from './usage.ts';
 
 /**
- * Reads a host's events, by their type alone. Items are told one after another even where a host mixes them: while one
- * is open, what is said of the next ones waits.
+ * Reads a host's events into common events. A host may interleave items, but here they are emitted one after another:
+ * while one is open, the events of the next ones wait.
  */
 export class ResponseReader implements StreamReader {
   readonly #emit: EventSink;
   readonly #usageRule: UsageRule;
   readonly #vendor: string;
   readonly #items: ItemReader[] = [];
-  /** How many items have been told to their end. */
+  /** How many items have been emitted completely. */
   #told = 0;
   #started = false;
   #over = false;
@@ -40,7 +40,7 @@ export class ResponseReader implements StreamReader {
     if (data === null || data.startsWith('[DONE]')) return;
     const event = tryParseJson(data);
     if (!isObject(event)) {
-      if (data.trim() !== '') this.#fail('the host sent an event that is no JSON object');
+      if (data.trim() !== '') this.#fail('the host sent an event that is not a JSON object');
       return;
     }
     const role = eventRole(event.type ?? frame.event);
@@ -48,14 +48,14 @@ export class ResponseReader implements StreamReader {
     else if (!isAbsent(event.error)) this.#fail(event);
   }
 
-  /** Without the last event an answer is whole when there is one beside the reasoning and nothing of it is open. */
+  /** Without a last event, the response is complete if it has an item besides reasoning and all items are finished. */
   end(): void {
     if (this.#over) return;
     const isWhole = this.#items.some(({ type }) => type !== 'reasoning') && this.#told === this.#items.length;
     if (isWhole) this.#finish(null, null);
   }
 
-  /** The whole answer at once, as a buffered one comes. */
+  /** Reads a buffered response. */
   answer(response: Members): void {
     this.#begin(response);
     this.#end(response);
@@ -108,7 +108,7 @@ export class ResponseReader implements StreamReader {
     if (isText(words)) item.say(kind, index, words, role.act === 'words-done');
   }
 
-  /** The item an event speaks of; one that was never announced begins here. */
+  /** The item of an event; it begins here if it was never added. */
   #itemFor(event: Members, type: unknown = null): ItemReader {
     this.#begin({});
     const item = isObject(event.item) ? event.item : { type, id: event.item_id };
@@ -118,15 +118,14 @@ export class ResponseReader implements StreamReader {
   }
 
   #add(item: Members, hostIndex: unknown): ItemReader {
-    if (this.#items.length >= LIMITS.outputItemsMax)
-      throw new RangeError('the host sent more items than an answer may hold');
+    if (this.#items.length >= LIMITS.outputItemsMax) throw new RangeError('the host sent too many output items');
     const added = new ItemReader(item, hostIndex, this.#vendor);
     this.#items.push(added);
     if (this.#told === this.#items.length - 1) added.tell(this.#emit);
     return added;
   }
 
-  /** Lets the items speak whose turn has come. */
+  /** Emits the events of the next items whose predecessors have ended. */
   #tellNext(): void {
     while (this.#items[this.#told]?.isFinished) this.#items[++this.#told]?.tell(this.#emit);
   }

@@ -3,17 +3,17 @@ import { isSealedForeign, openForeign, sealForeign } from '../fields/foreign-rea
 import { isText, type Members } from '../fields/members.ts';
 import type { HostQuirks } from '../quirks.ts';
 
-/** Whose encrypted reasoning this wire's hosts make. */
+/** The vendor of this wire's encrypted reasoning. */
 export const RESPONSES_VENDOR = 'responses';
 
-/** Whose seals a host makes and takes back. */
+/** The vendor whose encrypted reasoning a host makes and takes back. */
 export function sealVendor({ seals }: HostQuirks): string {
   return seals === undefined || seals === 'any' ? RESPONSES_VENDOR : seals;
 }
 
 /**
- * What a host of another vendor than the wire's own sealed leaves for clients of the same wire in a wrapping with its
- * name: a seal as it came could go back to any host of this wire.
+ * Wraps encrypted reasoning of another vendor than the wire's own with that vendor's name, for clients of this wire.
+ * Unwrapped, it could be sent back to any host of this wire.
  */
 export function wrapSeal(item: Members, quirks: HostQuirks): boolean {
   const vendor = sealVendor(quirks);
@@ -22,14 +22,14 @@ export function wrapSeal(item: Members, quirks: HostQuirks): boolean {
   return true;
 }
 
-/** The seal that a host of this vendor is given back; null for one it did not make. */
+/** The encrypted reasoning for a host of this vendor; null if another vendor made it. */
 export function unwrapSeal(data: string, vendor: string): string | null {
   if (!isSealedForeign(data)) return vendor === RESPONSES_VENDOR ? data : null;
   const foreign = openForeign(data);
   return foreign?.vendor === vendor && foreign.form === 'encrypted' ? foreign.data : null;
 }
 
-/** The opaque part of a reasoning item; what another vendor made comes back in the wrapping we gave it. */
+/** The opaque part of a reasoning item, unwrapped if another vendor made it. */
 export function readOpaque(item: Members, vendor = RESPONSES_VENDOR): OpaqueReasoning | null {
   const data = item.encrypted_content;
   if (!isText(data)) return null;
@@ -39,12 +39,12 @@ export function readOpaque(item: Members, vendor = RESPONSES_VENDOR): OpaqueReas
   return isText(item.id) ? { ...opaque, id: item.id } : opaque;
 }
 
-/** What a client of this wire is given to send back. */
+/** The encrypted content that a client of this wire gets and sends back. */
 export function writeOpaque(opaque: OpaqueReasoning): string {
   return isOwn(opaque) ? opaque.data : sealForeign(opaque);
 }
 
-/** Only what a vendor's own hosts encrypted may go back to one of them. */
+/** Encrypted reasoning may go back only to hosts of the vendor that made it. */
 export function isOwn(opaque: OpaqueReasoning, vendor = RESPONSES_VENDOR): boolean {
   return opaque.vendor === vendor && opaque.form === 'encrypted';
 }

@@ -2,7 +2,7 @@ import type { FinishEvent } from '../../canonical/events.ts';
 import { isAbsent, isObject, type Members, objectsIn } from '../fields/members.ts';
 import type { WriteTerms } from '../hub.ts';
 
-/** Every field of a response and what it says when nothing was asked: clients read them without looking whether they stand there. */
+/** Every field of a response with its default; clients read them without checking that they exist. */
 const UNASKED: Members = {
   id: '',
   object: 'response',
@@ -45,7 +45,7 @@ export function responseObject(members: Members): Members {
   return { ...UNASKED, ...members };
 }
 
-/** Adds the fields a host left out, in place; true if there were any. */
+/** Adds missing fields in place; true if there were any. */
 export function completeResponse(response: Members): boolean {
   let changed = false;
   for (const name of FIELDS) {
@@ -56,7 +56,7 @@ export function completeResponse(response: Members): boolean {
   return changed;
 }
 
-/** The part of a request's id that its answer's ids are made from. */
+/** The part of the request id that is used in ids of the response. */
 export function idStem(requestId: string): string {
   return requestId.startsWith('req_') ? requestId.slice(4) : requestId;
 }
@@ -65,7 +65,7 @@ export function responseId(requestId: string): string {
   return `resp_${idStem(requestId)}`;
 }
 
-/** The response to a request at its beginning, before the model has said anything. */
+/** The response object at the start of a stream. */
 export function begunResponse({ requestId, createdS, catalogModel, outputLimit, request }: WriteTerms): Members {
   return responseObject({
     id: responseId(requestId),
@@ -76,14 +76,14 @@ export function begunResponse({ requestId, createdS, catalogModel, outputLimit, 
   });
 }
 
-/** How an answer that ended for this reason says so. */
+/** The response members for a finish reason. */
 export function endingOf({ reason }: FinishEvent): Members {
   if (reason === 'length') return { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } };
   if (reason === 'content_filter') return { status: 'incomplete', incomplete_details: { reason: 'content_filter' } };
   return { status: 'completed' };
 }
 
-/** Fields of a response that repeat what was asked as it was asked. */
+/** Fields of a response that repeat the request unchanged. */
 const REPEATED = [
   'frequency_penalty',
   'instructions',
@@ -100,7 +100,7 @@ const REPEATED = [
   'user',
 ];
 
-/** What an answer says about the request it answers. */
+/** The fields of a response that repeat its request. */
 function echoOf(request: unknown): Members {
   if (!isObject(request)) return {};
   const echo: Members = {};
@@ -112,7 +112,7 @@ function echoOf(request: unknown): Members {
   return echo;
 }
 
-/** Labels a host was not shown are the caller's all the same. */
+/** Repeats the caller's labels, even those that were not sent to the host. */
 export function echoLabels(request: unknown): Members {
   const echo: Members = {};
   if (!isObject(request)) return echo;

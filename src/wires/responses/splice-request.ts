@@ -9,7 +9,7 @@ import { sealVendor, unwrapSeal } from './reasoning-vendor.ts';
 
 const PLAIN_INTEGER = /^\d+$/;
 
-/** The caller's own bytes with the few members replaced that must differ for this host. */
+/** The caller's own bytes, with only the fields replaced that must differ for this host. */
 export function spliceRequest(text: JsonText, peek: Peek, terms: UpstreamTerms): Buffer {
   const body = text.value as Members;
   const edit = text.edit();
@@ -26,14 +26,14 @@ export function spliceRequest(text: JsonText, peek: Peek, terms: UpstreamTerms):
   return edit.apply();
 }
 
-/** The limit must be a plain JSON integer: `1e3` and `100.0` are read as other numbers by some hosts. */
+/** The limit must be a plain JSON integer: some hosts misread `1e3` and `100.0`. */
 function saysLimit(text: JsonText, body: Members, { outputLimit }: UpstreamTerms): boolean {
   if (body.max_output_tokens !== outputLimit) return false;
   const span = text.locate(['max_output_tokens'])!;
   return PLAIN_INTEGER.test(text.bytes.toString('latin1', span.start, span.end));
 }
 
-/** Our own members are taken out of `reasoning`, and the effort in it is one the model has. */
+/** Removes this gateway's own members from `reasoning` and sets an effort that the model has. */
 function editReasoning({ reasoning }: Members, effort: string | null, edit: JsonEdit): void {
   if (!isObject(reasoning)) {
     if (effort !== null) edit.set(['reasoning'], JSON.stringify({ effort }));
@@ -48,14 +48,14 @@ function editReasoning({ reasoning }: Members, effort: string | null, edit: Json
   if (effort !== null && reasoning.effort !== effort) edit.set(['reasoning', 'effort'], JSON.stringify(effort));
 }
 
-/** Usage always comes with the last event of this wire, so hosts know no option that asks for it. */
+/** Usage always comes with the last event of this wire; hosts do not know the option. */
 function editStreamOptions({ stream_options: options }: Members, edit: JsonEdit): void {
   if (!isObject(options) || options.include_usage === undefined) return;
   if (Object.keys(options).length === 1) edit.remove(['stream_options']);
   else edit.remove(['stream_options', 'include_usage']);
 }
 
-/** Reasoning of another vendor's model, sent along from an earlier turn, is none of this host's business. */
+/** Removes reasoning of other vendors' models from earlier turns. */
 function giveBackSeals({ input }: Members, edit: JsonEdit, vendor: string): void {
   if (!Array.isArray(input)) return;
   input.forEach((item, index) => {

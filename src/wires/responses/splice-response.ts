@@ -13,7 +13,7 @@ import { wrapSeal } from './reasoning-vendor.ts';
 import { completeResponse, echoLabels, idStem, responseId } from './response-object.ts';
 import { billedUsageText, readUsage } from './usage.ts';
 
-/** Reads a whole answer; what it writes are the host's own bytes with `model` and `usage` replaced, unless more was wrong. */
+/** Reads a buffered response and writes the host's own bytes with `model` and `usage` replaced; rebuilds it if it needs repair. */
 export function spliceResponse(body: Buffer, terms: RelayTerms): BufferedAnswer {
   const answer = parseAnswer(body);
   const rawUsage = answer.usage;
@@ -25,16 +25,16 @@ export function spliceResponse(body: Buffer, terms: RelayTerms): BufferedAnswer 
   };
 }
 
-/** The parsed body of an answer that came to an end; throws HostAnswerBroken for any other. */
+/** Parses a finished response; throws HostAnswerBroken for anything else. */
 export function parseAnswer(body: Buffer): Members {
   const answer = tryParseJson(body.toString('utf8'));
-  if (!isObject(answer)) throw new HostAnswerBroken('The host answered with something that is no response.');
+  if (!isObject(answer)) throw new HostAnswerBroken("The host's response is not a JSON object.");
   if (!isAbsent(answer.error)) {
-    throw new HostAnswerBroken('The host answered with a failed response.', readStreamError(answer.error));
+    throw new HostAnswerBroken('The host sent a failed response.', readStreamError(answer.error));
   }
   const hasEnded = isAbsent(answer.status) || answer.status === 'completed' || answer.status === 'incomplete';
   if (!Array.isArray(answer.output) || !hasEnded) {
-    throw new HostAnswerBroken('The host answered with something that is no finished response.');
+    throw new HostAnswerBroken("The host's response is not a finished response.");
   }
   return answer;
 }
@@ -71,7 +71,7 @@ function mendAnswer(answer: Members, { requestId, createdS, hideReasoning, reque
   return completeResponse(answer) || changed;
 }
 
-/** UTF-8 bytes of what the model itself wrote in this item. */
+/** UTF-8 bytes that the model wrote in this item. */
 function wordBytes(item: Members): number {
   const call = callKindOf(item.type);
   let bytes = call === undefined ? 0 : Buffer.byteLength(String(item[call.words] ?? ''));
@@ -82,7 +82,7 @@ function wordBytes(item: Members): number {
   return bytes;
 }
 
-/** A host that cannot stream hands over its answer whole; the events that would have told it are written here. */
+/** Some hosts cannot stream and send one JSON body: these are the events it would have been. */
 export function answerAsStream(body: Buffer): Buffer | null {
   const answer = tryParseJson(body.toString('utf8'));
   if (!isObject(answer) || !Array.isArray(answer.output)) return null;

@@ -10,21 +10,21 @@ import { UNWANTED_MEMBERS } from './quirks.ts';
 import { completeResponse, echoLabels, responseId, responseObject } from './response-object.ts';
 import { readUsage, writeUsage } from './usage.ts';
 
-/** What both relays of this wire remember of a stream, and how they open and close it. */
+/** The state of one stream, and how it is opened and closed. */
 export class StreamState {
   readonly terms: RelayTerms;
   protected readonly numbers = new EventNumbers();
   relayedBytes = 0;
   terminal = false;
   error: HostError | null = null;
-  /** The response as it was last told of, put right. */
+  /** The latest response object, repaired. */
   protected response: Members | null = null;
   readonly #usageRule: UsageRule;
-  /** The first events wait for one that says something: until then a failure can be an HTTP error and another host asked. */
+  /** The first events wait for content: until then a failure can be an HTTP error, or another host can be tried. */
   #opening = '';
   #hasOpened = false;
   #isInProgress = false;
-  /** The event that ended the stream; it waits until the money is settled. */
+  /** The event that ended the stream; it waits until the call is settled. */
   #end: Members | null = null;
   #rawUsage: unknown = null;
   #reading: UsageReading = MISSING_USAGE;
@@ -51,21 +51,21 @@ export class StreamState {
     return opening + this.numbers.write(`response.${response.status}`, { ...this.#end, ...ended(response) });
   }
 
-  /** What the client is told instead of an end when the stream broke off. */
+  /** The frames that end the client's stream after a failure. */
   failure(error: GatewayError): string {
     const opening = this.takeOpening();
     return opening + writeFailure(error, this.numbers, { ...this.#known(), output: this.output() });
   }
 
-  /** The items of the answer, as far as they are known. */
+  /** The items of the response so far. */
   protected output(): unknown[] {
     return [];
   }
 
-  /** An event that opens the stream, or only repeats that it goes on. */
+  /** An event that opens the stream, or repeats that it is in progress. */
   protected open(type: string, event: Members): string | null {
     if (this.response !== null && type === 'response.created') return null;
-    // Told again before anything else was, it would only wait with the rest.
+    // A repeated event before any content is dropped.
     if (this.#isInProgress && !this.#hasOpened) return null;
     const isLate = this.response === null && type !== 'response.created';
     this.response = this.mendResponse(isObject(event.response) ? event.response : this.#known());
@@ -78,7 +78,7 @@ export class StreamState {
     return null;
   }
 
-  /** What waited to be sent before the first event that says something; what the host forgot of it is added. */
+  /** The events that waited for the first content; missing ones are added. */
   protected takeOpening(): string {
     if (this.#hasOpened) return '';
     this.#hasOpened = true;
@@ -87,7 +87,7 @@ export class StreamState {
     return this.#isInProgress ? created : created + this.#writeOpening('in_progress');
   }
 
-  /** The host's last word. */
+  /** The last event of the host. */
   protected end(event: Members): null {
     const response = isObject(event.response) ? event.response : {};
     this.#noteUsage(response, true);
@@ -96,7 +96,7 @@ export class StreamState {
     return null;
   }
 
-  /** The host broke off, in its own words or in ours. */
+  /** The host sent an error, or the stream is broken. */
   protected fail(error: unknown, response: unknown = null): null {
     if (isObject(response)) this.#noteUsage(response, true);
     this.error = readStreamError(error);
@@ -104,7 +104,7 @@ export class StreamState {
     return null;
   }
 
-  /** One id and the catalog's name of the model in every response; nothing that tells of the host's own account. */
+  /** Gives every response object one id and the catalog's model name, and removes members of the host's own. */
   protected mendResponse(response: Members): Members {
     removeMembers(response, UNWANTED_MEMBERS);
     response.id = this.response?.id ?? (isText(response.id) ? response.id : responseId(this.terms.requestId));
@@ -115,7 +115,7 @@ export class StreamState {
     return Object.assign(response, echoLabels(this.terms.request));
   }
 
-  /** A host that ended in good order without saying so has completed its answer. */
+  /** A host that ended normally without a last event has completed its response. */
   protected get endedStatus(): 'completed' | 'incomplete' {
     const { type, response } = this.#end ?? {};
     const status = isObject(response) ? response.status : null;

@@ -22,7 +22,7 @@ export function readUsage(raw: unknown, rule: UsageRule): UsageReading {
   return readCounts(counts, rule);
 }
 
-/** What was billed, beside whatever else the host tells of its counts, but never with a host's cost. */
+/** The billed counts together with other members of the host's usage, without the host's cost. */
 export function writeUsage(billed: Usage, raw: unknown): Members {
   const written = withoutHostBill(raw);
   const input = inputTokens(billed);
@@ -41,7 +41,7 @@ export function writeUsage(billed: Usage, raw: unknown): Members {
   return written;
 }
 
-/** The usage of a buffered answer, with its cost; the exact integer is written as digits, never through a float. */
+/** The usage of a buffered response with its cost; the integer is written as digits, since a float would lose precision. */
 export function billedUsageText(bill: Bill, raw: unknown): string {
   const usage = JSON.stringify({ ...writeUsage(bill.usage, raw), cost: bill.costUsd });
   return `${usage.slice(0, -1)},"cost_nanousd":${bill.costNanousd}}`;

@@ -10,7 +10,7 @@ import { writeImageUrl } from '../fields/image-url.ts';
 import type { Members } from '../fields/members.ts';
 import { isOwn, RESPONSES_VENDOR } from './reasoning-vendor.ts';
 
-/** Messages as items of this wire for a host that can open this vendor's seals; one message may be several items. */
+/** Writes messages as items for a host of this vendor; one message may become several items. */
 export function writeItems(messages: readonly CanonicalMessage[], vendor = RESPONSES_VENDOR): Members[] {
   return messages.flatMap(({ role, blocks }) =>
     role === 'assistant' ? writeTurn(blocks, vendor) : writeMessage(role, blocks),
@@ -19,7 +19,7 @@ export function writeItems(messages: readonly CanonicalMessage[], vendor = RESPO
 
 type Said = TextBlock | RefusalBlock | ImageBlock;
 
-/** Neighbouring words and images share one message; everything else is an item of its own. */
+/** Adjacent text and images share one message; every other block is an item. */
 function writeMessage(role: 'system' | 'user', blocks: readonly Block[]): Members[] {
   return inRuns(blocks).map((run) =>
     Array.isArray(run) ? { role, content: writeContent(run) } : writeResult(run as ToolResultBlock),
@@ -28,7 +28,7 @@ function writeMessage(role: 'system' | 'user', blocks: readonly Block[]): Member
 
 function writeTurn(blocks: readonly Block[], vendor: string): Members[] {
   const lastDeed = blocks.findLastIndex(({ kind }) => kind !== 'reasoning');
-  // Reasoning that led to nothing is refused by hosts of this wire.
+  // Hosts of this wire refuse reasoning that nothing follows.
   return inRuns(blocks.slice(0, lastDeed + 1)).flatMap((run) =>
     Array.isArray(run) ? [{ role: 'assistant', content: run.map(writeOutput) }] : writeDeed(run, vendor),
   );
@@ -49,7 +49,7 @@ function isSaid(block: Block): block is Said {
   return block.kind === 'text' || block.kind === 'refusal' || block.kind === 'image';
 }
 
-/** Calls, and the reasoning that a host of this wire can read: the trace of another model means nothing to it. */
+/** Calls, and encrypted reasoning of this host's vendor; reasoning text of other models is dropped. */
 function writeDeed(block: Block, vendor: string): Members[] {
   if (block.kind === 'tool-call') {
     const { id, name, argumentsJson } = block;
@@ -80,7 +80,7 @@ function writeImage(image: ImageBlock): Members {
   return { type: 'input_image', image_url: writeImageUrl(image), ...(detail !== null && { detail }) };
 }
 
-/** That a tool failed is told by its words alone: this wire has no flag for it. */
+/** This wire has no flag for a failed tool, so only the text says it. */
 function writeResult({ callId, content }: ToolResultBlock): Members {
   const output = content.length === 0 ? '' : writeContent(content);
   return { type: 'function_call_output', call_id: callId, output };

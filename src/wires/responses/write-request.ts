@@ -14,7 +14,7 @@ import { ENCRYPTED_REASONING } from './fields.ts';
 import { sealVendor } from './reasoning-vendor.ts';
 import { writeItems } from './write-items.ts';
 
-/** A request in the common language as a host of this wire takes it; nothing is left for the host to remember. */
+/** Writes a request of the common language for a host of this wire; the host stores nothing. */
 export function writeRequest(request: CanonicalRequest, terms: HubRequestTerms): Buffer {
   const { messages, tools, toolChoice, parallelToolCalls, sampling, answerFormat } = request;
   refuseUnsayable(sampling);
@@ -37,16 +37,16 @@ export function writeRequest(request: CanonicalRequest, terms: HubRequestTerms):
   return Buffer.from(JSON.stringify(body));
 }
 
-/** What this wire has no word for, by the name its caller knows; a value that changes nothing is let go. */
+/** Refuses sampling fields that this wire lacks; values without effect are dropped. */
 function refuseUnsayable({ stop, topK, frequencyPenalty, presencePenalty, seed }: Sampling): void {
-  if (stop.length > 0) throw untranslatable('stop', 'cut the answer yourself');
+  if (stop.length > 0) throw untranslatable('stop', 'cut the response yourself');
   if (topK !== null) throw untranslatable('top_k');
   if (frequencyPenalty !== null && frequencyPenalty !== 0) throw untranslatable('frequency_penalty');
   if (presencePenalty !== null && presencePenalty !== 0) throw untranslatable('presence_penalty');
   if (seed !== null) throw untranslatable('seed');
 }
 
-/** A first system message of a single text is what this wire calls instructions; later ones keep their place. */
+/** A first system message of one text becomes `instructions`; later ones keep their place. */
 function splitInstructions(messages: readonly CanonicalMessage[]): {
   instructions: string | null;
   rest: readonly CanonicalMessage[];
@@ -57,7 +57,7 @@ function splitInstructions(messages: readonly CanonicalMessage[]): {
   return { instructions: only.text, rest: messages.slice(1) };
 }
 
-/** Without a word hosts of this wire take a schema for strict, hosts of the others do not. */
+/** Hosts of this wire treat a schema as strict by default, unlike other wires. */
 function writeTool({ name, description, schema, strict }: CanonicalTool): Members {
   return {
     type: 'function',
@@ -85,7 +85,7 @@ function writeFormat(format: AnswerFormat): Members {
   };
 }
 
-/** Models that do not reason refuse to be asked for its encrypted form, so only those that do are asked. */
+/** Asks for encrypted reasoning only if the model reasons: other models refuse the field. */
 function writeReasoning({ reasoningEffort: effort, thinking }: HubRequestTerms): Members {
   if (effort === null && thinking === null) return {};
   const include = { include: [ENCRYPTED_REASONING] };

@@ -5,7 +5,7 @@ import type { WriteTerms } from '../hub.ts';
 import { billedUsageText } from './usage.ts';
 import { ResponseWriter } from './write-stream.ts';
 
-/** A whole answer is the response that the last event of its stream would carry, and its cost. */
+/** Writes a buffered response: the response object of the last stream event, with its cost. */
 export function writeResponse(answer: CanonicalAnswer, bill: Bill, terms: WriteTerms): Buffer {
   const writer = new ResponseWriter(terms);
   unfold(answer, (event) => writer.event(event));

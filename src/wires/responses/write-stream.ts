@@ -12,23 +12,23 @@ import { writeOpaque } from './reasoning-vendor.ts';
 import { begunResponse, endingOf, idStem } from './response-object.ts';
 import { writeUsage } from './usage.ts';
 
-/** Where the words of the open block go: how their events are written, and what was said so far. */
+/** The open block: how its events are written, and its text so far. */
 interface Words {
   readonly kind: PartKind | typeof FUNCTION_CALL;
   readonly index: number;
-  /** An event of these words up to the words themselves, and from there to its number: only those two differ. */
+  /** The event before and after its text, up to its number: only text and number change. */
   readonly beforeDelta: string;
   readonly afterDelta: string;
   text: string;
 }
 
-/** Writes events as a stream of this wire, and gathers the response that the last event carries. */
+/** Writes events as a stream of this wire, and builds the response object for the last event. */
 export class ResponseWriter implements StreamWriter {
   readonly #begun: Members;
   readonly #idStem: string;
   readonly #numbers = new EventNumbers();
   readonly #output: Members[] = [];
-  /** The last item of the output while it may still grow; its end waits for what comes next, which tells how it ended. */
+  /** The last item while it may still grow; its end is written when the next event shows how it ended. */
   #item: Members | null = null;
   #words: Words | null = null;
   #ending: Members = { status: 'completed' };
@@ -50,7 +50,7 @@ export class ResponseWriter implements StreamWriter {
       case 'finish':
         return this.#open() + this.#finish(event);
       default:
-        // Until the model says something a failure can still be an HTTP error, so the opening waits.
+        // The first events wait for content: until then a failure can be an HTTP error.
         return '';
     }
   }
@@ -60,12 +60,12 @@ export class ResponseWriter implements StreamWriter {
     return this.#numbers.write(`response.${this.#ending.status}`, { response });
   }
 
-  /** What the client is told instead of an end when the stream broke off. */
+  /** The frames that end the client's stream after a failure. */
   failure(error: GatewayError): string {
     return this.#open() + writeFailure(error, this.#numbers, { ...this.#begun, output: this.#output });
   }
 
-  /** The answer as far as it came, without its usage. */
+  /** The response so far, without usage. */
   response(): Members {
     return { ...this.#begun, ...this.#ending, output: this.#output };
   }
@@ -100,7 +100,7 @@ export class ResponseWriter implements StreamWriter {
     }
   }
 
-  /** Words that follow words are another part of the same message. */
+  /** Text after text is another part of the same message. */
   #startPart(kind: PartKind): string {
     const added = this.#item?.type === 'message' ? '' : this.#addItem('message', MESSAGE);
     return added + this.#addPart(kind);
@@ -138,7 +138,7 @@ export class ResponseWriter implements StreamWriter {
   }
 
   #say(text: string): string {
-    // A trace without a word has no summary, so its part begins with the first.
+    // Reasoning without text has no summary, so the part begins with its first text.
     const added = this.#words === null ? this.#addPart(SUMMARY_TEXT) : '';
     const words = this.#words!;
     words.text += text;
@@ -147,7 +147,7 @@ export class ResponseWriter implements StreamWriter {
 
   #endBlock(opaque: OpaqueReasoning | null): string {
     const item = this.#item!;
-    // Clients parse arguments, and nothing is no JSON.
+    // Clients parse the arguments, and an empty string is not JSON.
     const nothing = this.#words?.kind === FUNCTION_CALL && this.#words.text === '' ? this.#say('{}') : '';
     const words = this.#words;
     this.#words = null;

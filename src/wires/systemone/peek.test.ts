@@ -111,7 +111,7 @@ describe('what is refused', () => {
     expect(param!.length).toBeLessThan(300);
   });
 
-  test('a body that is no object', () => {
+  test('a body that is not an object', () => {
     expect(refusalBy(() => peek(jsonText('[]')))).toMatchObject({ code: 'invalid_request_body' });
   });
 });

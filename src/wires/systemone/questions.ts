@@ -3,10 +3,10 @@ import { isAbsent, isObject, type Members } from '../fields/members.ts';
 import { missing, mustBe, unsupported } from '../fields/request-errors.ts';
 import { checkEntry } from '../fields/typed-decision.ts';
 
-/** The three kinds of typed question: yes or no with a probability, one of several labels, a level on a scale. */
+/** The three types of question: yes or no with a probability, one of several labels, a level on a scale. */
 const KINDS = ['noul', 'choice', 'score'] as const;
 
-/** Checks the questions by name; what is wrong is named as `questions.<name>…`. */
+/** Checks all questions; errors name the path `questions.<name>…`. */
 export function checkQuestions(questions: unknown): void {
   if (isAbsent(questions)) throw missing('questions', '`questions` is missing; ask at least one.');
   if (!isObject(questions)) throw mustBe('questions', 'an object of questions by name');
@@ -54,7 +54,7 @@ function checkScore(criteria: unknown, path: string): void {
   for (const [index, level] of criteria.entries()) checkEntry(level, `${path}[${index}]`);
 }
 
-/** A caller's own name in a path; a message need not hold a page of it. */
+/** Shortens a caller's name for a path in an error message. */
 function shortened(name: string): string {
   return name.slice(0, LIMITS.nameCharsMax);
 }

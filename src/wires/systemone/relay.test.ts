@@ -111,10 +111,10 @@ describe('usage', () => {
   test.each([
     [undefined, { state: 'missing' }],
     ['7', { state: 'missing', defect: 'usage is not an object' }],
-    [{}, { state: 'missing', defect: "the host's input tokens are no count" }],
+    [{}, { state: 'missing', defect: "the host's input tokens are not a valid count" }],
     [
       { input_tokens: 9, output_tokens: -1 },
-      { state: 'missing', defect: "the host's output tokens are no count" },
+      { state: 'missing', defect: "the host's output tokens are not a valid count" },
     ],
   ])('%j', (usage, reading) => {
     expect(read({ ...HOST_ANSWER, usage }).usage).toEqual(reading);

@@ -6,7 +6,7 @@ import { isRefusable } from '../fields/typed-decision.ts';
 import type { Peek } from '../peek.ts';
 import type { UpstreamTerms } from '../wire.ts';
 
-/** The caller's own bytes with the few members replaced that must differ for this host. */
+/** The caller's own bytes, with only the fields replaced that must differ for this host. */
 export function spliceRequest(text: JsonText, peek: Peek, { hostModel, forwards, quirks }: UpstreamTerms): Buffer {
   const edit = text.edit();
   for (const name of Object.keys(text.value as Members)) if (isWithheld(name, forwards)) edit.remove([name]);

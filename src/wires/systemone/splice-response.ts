@@ -3,7 +3,7 @@ import { isObject, type Members } from '../fields/members.ts';
 import { decisionUsageText, readDecision, readDecisionUsage } from '../fields/typed-decision.ts';
 import type { BufferedAnswer, RelayTerms } from '../wire.ts';
 
-/** The host's answer with the bill written in; `model` stays the id of the version that answered, as the host said it. */
+/** The host's own bytes with the bill; `model` stays the version id that the host sent. */
 export function spliceResponse(body: Buffer, { request, catalogModel, quirks }: RelayTerms): BufferedAnswer {
   const text = readDecision(body, namesIn(request));
   const { usage, model } = text.value as Members;

@@ -55,7 +55,7 @@ describe('counts become disjoint buckets', () => {
 describe('counts nobody can bill are missing, and say why', () => {
   test.each([-1, 1.5, '7', null, undefined, Number.NaN, 2 ** 53])('%s', (input) => {
     const reading = readCounts({ ...COUNTS, input }, usageRule({}));
-    expect(reading).toEqual({ state: 'missing', defect: "the host's input tokens are no count" });
+    expect(reading).toEqual({ state: 'missing', defect: "the host's input tokens are not a valid count" });
   });
 
   test('a missing total is no defect', () => {

@@ -2,7 +2,7 @@ import type { Usage, UsageReading } from '../../canonical/usage.ts';
 import { isCount } from '../fields/members.ts';
 import type { HostQuirks } from '../quirks.ts';
 
-/** Counts as a host gives them on wires whose input includes the cache and whose output includes the reasoning. */
+/** A host's counts on wires whose input count includes the cache and whose output count includes reasoning. */
 export interface InclusiveCounts {
   readonly input: number;
   readonly output: number;
@@ -12,13 +12,13 @@ export interface InclusiveCounts {
   readonly reasoning: number;
 }
 
-/** How a host's counts become disjoint buckets; the wire's own rule unless the host row names another. */
+/** Turns a host's counts into disjoint buckets; a host row may name another rule than its wire's. */
 export type UsageRule = (counts: InclusiveCounts) => Usage;
 
-/** The parts lie inside their wholes, unless the counts themselves prove otherwise. */
+/** The cache is part of the input, unless the counts prove otherwise. */
 const standardUsage: UsageRule = ({ input, output, total, cached, cacheWrite, reasoning }) => {
   const isCacheOutside = cached + cacheWrite > input;
-  // What the total has beyond its parts is thinking that was billed to us: told, or told nowhere else.
+  // Tokens in the total beyond input and output are reasoning that the host bills.
   const hidden = isCacheOutside ? 0 : Math.max(0, (total ?? 0) - input - output);
   const outputTokens = output + hidden;
   return {
@@ -31,10 +31,10 @@ const standardUsage: UsageRule = ({ input, output, total, cached, cacheWrite, re
   };
 };
 
-/** What a host row may name when its host counts otherwise. */
+/** Rules that a host row may name. */
 const USAGE_RULES: Readonly<Record<string, UsageRule>> = {
   standard: standardUsage,
-  /** The input count leaves out what was read from the cache. */
+  /** The input count does not include tokens read from the cache. */
   cached_outside_prompt: (counts) => standardUsage({ ...counts, input: counts.input + counts.cached }),
 };
 
@@ -44,13 +44,13 @@ export function usageRule({ readUsage }: HostQuirks): UsageRule {
 
 type HostCounts = Readonly<Record<keyof InclusiveCounts, unknown>>;
 
-/** Counts nobody can bill are missing, and say why. */
+/** Invalid counts give `missing`, with the reason. */
 export function readCounts(counts: HostCounts, rule: UsageRule): UsageReading {
   if (areCounts(counts)) return { state: 'reported', usage: rule(counts) };
   const wrong = Object.entries(counts).find(
     ([name, count]) => !isCount(count) && !(name === 'total' && count === null),
   );
-  return { state: 'missing', defect: `the host's ${wrong![0]} tokens are no count` };
+  return { state: 'missing', defect: `the host's ${wrong![0]} tokens are not a valid count` };
 }
 
 function areCounts(counts: HostCounts): counts is InclusiveCounts {

@@ -37,10 +37,10 @@ describe('reading', () => {
     [undefined, { state: 'missing' }],
     [null, { state: 'missing' }],
     [7, { state: 'missing', defect: 'usage is not an object' }],
-    [{ prompt_tokens: 9 }, { state: 'missing', defect: "the host's output tokens are no count" }],
+    [{ prompt_tokens: 9 }, { state: 'missing', defect: "the host's output tokens are not a valid count" }],
     [
       { prompt_tokens: 1e300, completion_tokens: 1 },
-      { state: 'missing', defect: "the host's input tokens are no count" },
+      { state: 'missing', defect: "the host's input tokens are not a valid count" },
     ],
   ])('%j is no usage', (raw, reading) => {
     expect(readPromptUsage(raw, STANDARD)).toEqual(reading);

@@ -4,7 +4,7 @@ import { tellsHostBill, withoutHostBill } from '../fields/host-members.ts';
 import { isAbsent, isObject, type Members } from '../fields/members.ts';
 import { readCounts, type UsageRule } from './inclusive-usage.ts';
 
-/** Usage where it is told as `prompt_tokens` and `completion_tokens`. */
+/** Reads usage with the names `prompt_tokens` and `completion_tokens`. */
 export function readPromptUsage(raw: unknown, rule: UsageRule): UsageReading {
   if (isAbsent(raw)) return MISSING_USAGE;
   if (!isObject(raw)) return { state: 'missing', defect: 'usage is not an object' };
@@ -23,7 +23,7 @@ export function readPromptUsage(raw: unknown, rule: UsageRule): UsageReading {
 
 const NO_DETAILS: Members = {};
 
-/** What was billed, in the host's own frame of details, so that pricing it from the catalog gives the cost. */
+/** The billed counts in the shape of the host's usage, so that pricing them from the catalog gives the cost. */
 export function writePromptUsage(billed: Usage, raw: unknown): Readonly<Members> {
   if (isObject(raw) && isAsBilled(billed, raw)) return raw;
   const written = withoutHostBill(raw);
@@ -38,7 +38,7 @@ export function writePromptUsage(billed: Usage, raw: unknown): Readonly<Members>
   return written;
 }
 
-/** As nearly always: the host's own words can be given on. */
+/** The usual case: the host's usage can be passed on unchanged. */
 function isAsBilled(billed: Usage, raw: Members): boolean {
   const prompt = inputTokens(billed);
   const { prompt_tokens, completion_tokens, total_tokens, prompt_tokens_details, completion_tokens_details } = raw;
@@ -52,7 +52,7 @@ function isAsBilled(billed: Usage, raw: Members): boolean {
   );
 }
 
-/** Usage reports only what exists: a zero that the host left out is not missed. */
+/** A zero count may be left out. */
 function tells(details: unknown, name: string, count: number): boolean {
   const told = isObject(details) ? details[name] : undefined;
   return told === count || (count === 0 && told === undefined);
@@ -63,12 +63,12 @@ function writeDetail(written: Members, group: string, name: string, count: numbe
   written[group] = { ...(isObject(written[group]) ? written[group] : null), [name]: count };
 }
 
-/** The usage of a whole answer, with its cost. */
+/** The usage of a buffered response, with its cost. */
 export function promptUsageText(bill: Bill, raw: unknown): string {
   return withCost(writePromptUsage(bill.usage, raw), bill);
 }
 
-/** A usage object, which is not empty, with what it cost; the exact integer is written as digits, never through a floating-point number. */
+/** Adds the cost to a usage object, which must not be empty; the integer is written as digits, since a float would lose precision. */
 export function withCost(usage: Readonly<Members>, { costUsd, costNanousd }: Bill): string {
   return `${JSON.stringify(usage).slice(0, -1)},"cost":${costUsd},"cost_nanousd":${costNanousd}}`;
 }

@@ -1,7 +1,7 @@
 import { isAbsent, isObject, type Members } from '../fields/members.ts';
 import { mustBe } from '../fields/request-errors.ts';
 
-/** Whether the caller wants a usage frame: by the wires' own option, or by the aggregators' spelling. */
+/** Whether the caller wants a usage frame, by `stream_options` or by the `usage` field of aggregators. */
 export function readWantsUsage(body: Members): boolean {
   const { stream_options: options, usage } = body;
   if (isObject(options)) {
