@@ -10,6 +10,7 @@ export class SentRequest implements RequestControl {
   readonly #receiver: AnswerReceiver;
   paused = false;
   cancelled = false;
+  unreached = false;
 
   constructor({ origin, path, headers, body }: OutgoingRequest, receiver: AnswerReceiver) {
     this.host = new URL(origin).hostname;
@@ -44,6 +45,7 @@ export class SentRequest implements RequestControl {
   }
 
   fail(code: string): void {
+    this.unreached = code === 'ECONNREFUSED';
     this.#receiver.failed(Object.assign(new Error(code), { code }));
   }
 

@@ -1,3 +1,4 @@
+import { createServer } from 'node:net';
 import { createServer as createTlsServer, getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterEach, describe, expect, it } from 'vitest';
 import { certify } from '../../test/egress/certificate.ts';
@@ -35,12 +36,17 @@ describe.each(IMPLEMENTATIONS)('the %s client', (_name, open) => {
   }
 
   async function answered(): Promise<string[]> {
-    const notes = new Notes();
-    ask(notes);
-    await notes.over.promise;
+    const { seen } = await ended();
     // Undici takes a connection for busy until the next turn of the event loop.
     await new Promise(setImmediate);
-    return notes.seen;
+    return seen;
+  }
+
+  async function ended(): Promise<{ seen: string[]; control: RequestControl }> {
+    const notes = new Notes();
+    const control = ask(notes);
+    await notes.over.promise;
+    return { seen: notes.seen, control };
   }
 
   afterEach(async () => {
@@ -177,11 +183,20 @@ describe.each(IMPLEMENTATIONS)('the %s client', (_name, open) => {
     });
   });
 
-  it('fails a request whose new connection closes before any answer', async () => {
+  it('fails a request whose new connection closes before any answer, and does not call the host unreached', async () => {
     await start();
     host.answer = (socket) => socket.destroy();
-    expect((await answered())[0]).toMatch(/^failed/);
-    expect(host.requests.length).toBe(1);
+    const { seen, control } = await ended();
+    expect(seen[0]).toMatch(/^failed/);
+    expect([host.requests.length, control.unreached]).toEqual([1, false]);
+  });
+
+  it('calls a host unreached that refuses the connection', async () => {
+    await start();
+    host.server.close();
+    const { seen, control } = await ended();
+    expect(seen[0]).toMatch(/^failed: .*ECONNREFUSED/);
+    expect(control.unreached).toBe(true);
   });
 
   describe('a host behind TLS', () => {
@@ -204,16 +219,36 @@ describe.each(IMPLEMENTATIONS)('the %s client', (_name, open) => {
       expect([host.sockets.length, host.requests.length]).toEqual([1, 2]);
     });
 
-    it('gets no byte of a request if its certificate is not trusted', async () => {
+    it('counts as reached if it closes the connection after the handshake', async () => {
+      setDefaultCACertificates([...usual, await startTls('localhost')]);
+      host.answer = (socket) => socket.destroy();
+      expect((await ended()).control.unreached).toBe(false);
+    });
+
+    it('counts as unreached if it closes the connection during the handshake', async () => {
+      host = new Host();
+      host.server = createServer((socket) => {
+        host.sockets.push(socket);
+        socket.on('error', () => {});
+        socket.once('data', () => socket.destroy());
+      });
+      await host.listen('https', 'localhost');
+      connections = open();
+      expect((await ended()).control.unreached).toBe(true);
+    });
+
+    it('gets no byte of a request if its certificate is not trusted, and counts as unreached', async () => {
       await startTls('localhost');
-      expect((await answered())[0]).toMatch(/^failed: .*self-signed/);
-      expect(host.requests).toEqual([]);
+      const { seen, control } = await ended();
+      expect(seen[0]).toMatch(/^failed: .*self-signed/);
+      expect([host.requests, control.unreached]).toEqual([[], true]);
     });
 
     it('gets no byte of a request if its certificate is for another name', async () => {
       setDefaultCACertificates([...usual, await startTls('other.example')]);
-      expect((await answered())[0]).toMatch(/^failed: .*other\.example/s);
-      expect(host.requests).toEqual([]);
+      const { seen, control } = await ended();
+      expect(seen[0]).toMatch(/^failed: .*other\.example/s);
+      expect([host.requests, control.unreached]).toEqual([[], true]);
     });
   });
 });

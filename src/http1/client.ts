@@ -29,6 +29,11 @@ export interface RequestControl {
    * host may have run it twice.
    */
   readonly sentTwice?: boolean;
+  /**
+   * The request failed before a connection was ready (refused, timed out, not trusted under TLS), so no byte of it
+   * reached the host.
+   */
+  readonly unreached?: boolean;
   pause(): void;
   resume(): void;
   cancel(): void;

@@ -117,8 +117,6 @@ export class UndiciClient implements Sender {
   }
 }
 
-/** No request was sent to the host. */
-const HOST_UNREACHED = 'ERR_HOST_UNREACHED';
 /** Undici's code when a proxy answers a request in absolute form with 407. */
 const PROXY_REFUSED = 'UND_ERR_INVALID_ARG';
 
@@ -140,6 +138,7 @@ class UpstreamExchange implements Dispatcher.DispatchHandler, RequestControl {
   #cancelled = false;
   #over = false;
   sentTwice = false;
+  unreached = false;
 
   constructor(receiver: AnswerReceiver, resend: () => boolean, proxyName: string | null) {
     this.#receiver = receiver;
@@ -209,15 +208,10 @@ class UpstreamExchange implements Dispatcher.DispatchHandler, RequestControl {
     this.handOver();
     if (this.#over || this.#wasStale()) return;
     this.#over = true;
-    this.#receiver.failed(this.#proxyName === null ? error : this.#proxyError(error, this.#proxyName));
-  }
-
-  /** Names the proxy, and says by its code if no request can have reached the host. */
-  #proxyError(error: Error, proxyName: string): Error {
     const { code } = error as NodeJS.ErrnoException;
-    const message = `Through the proxy ${proxyName}: ${error.message}`;
-    const unreached = this.#controller === null || code === PROXY_REFUSED;
-    return Object.assign(new Error(message), { code: unreached ? HOST_UNREACHED : code });
+    // Undici hands the controller over once it has a connection on which to write the request.
+    this.unreached = this.#controller === null || (this.#proxyName !== null && code === PROXY_REFUSED);
+    this.#receiver.failed(this.#proxyName === null ? error : throughProxy(error, this.#proxyName));
   }
 
   /** True if the request is on its way again: the host had closed the kept connection. */
@@ -242,6 +236,11 @@ class UpstreamExchange implements Dispatcher.DispatchHandler, RequestControl {
 
 function handOver(exchange: UpstreamExchange): void {
   exchange.handOver();
+}
+
+function throughProxy(error: Error, proxyName: string): Error {
+  const { code } = error as NodeJS.ErrnoException;
+  return Object.assign(new Error(`Through the proxy ${proxyName}: ${error.message}`), { code });
 }
 
 function cancelled(): Error {

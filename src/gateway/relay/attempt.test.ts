@@ -1,9 +1,12 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { prepareAttempt } from '../../../test/attempt-fixture.ts';
 import { ask, HOST_KEY } from '../../../test/gateway-fixture.ts';
+import type { RequestControl } from '../../hosts/directory.ts';
 import { ManualClock } from '../../kit/clock.ts';
 import type { HostError } from '../../wires/wire.ts';
 import { type AttemptTerms, connectionFault, isEncoded, readHostFailure, retryAfterMsOf } from './attempt.ts';
+
+const CONTROL: RequestControl = { pause: () => {}, resume: () => {}, cancel: () => {} };
 
 let terms: AttemptTerms;
 
@@ -83,14 +86,15 @@ describe("a host's error", () => {
 
 describe('a connection', () => {
   test('that fails may be retried, and says so without our key', () => {
-    const fault = connectionFault(new Error(`read ${HOST_KEY}`), terms);
+    const fault = connectionFault(new Error(`read ${HOST_KEY}`), terms, CONTROL);
     expect(fault).toMatchObject({ words: 'read [key]', retryable: true, sign: { kind: 'failed' } });
   });
 
   test('that was never made is told from one that broke', () => {
-    const never = connectionFault(Object.assign(new Error('x'), { code: 'ECONNREFUSED' }), terms);
-    const broke = connectionFault(Object.assign(new Error('x'), { code: 'ECONNRESET' }), terms);
-    expect(never).not.toEqual(broke);
+    const turnedAway = (control: RequestControl | null) => connectionFault(new Error('x'), terms, control).turnedAway;
+    expect(turnedAway({ ...CONTROL, unreached: true })).toBe(true);
+    expect(turnedAway(null)).toBe(true);
+    expect(turnedAway(CONTROL)).toBe(false);
   });
 });
 

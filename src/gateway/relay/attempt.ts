@@ -113,23 +113,16 @@ export function retryAfterMsOf(status: number, headers: IncomingHttpHeaders, clo
   return status === 429 ? readRetryAfterMs(headers, clock.nowMs()) : null;
 }
 
-const NEVER_CONNECTED = new Set([
-  'ECONNREFUSED',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  // From the two HTTP clients.
-  'ERR_HOST_CONNECT_TIMEOUT',
-  'UND_ERR_CONNECT_TIMEOUT',
-  // From connections through a proxy.
-  'ERR_HOST_UNREACHED',
-]);
-
-/** A failed connection. If it was never established, the host cannot have done any work. */
-export function connectionFault(error: Error, { hostCall, hideKey }: AttemptTerms): HostFault {
-  const { code } = error as NodeJS.ErrnoException;
-  const turnedAway = code !== undefined && NEVER_CONNECTED.has(code);
+/**
+ * The connection failed. If the request did not reach the host, the host did not work and bills nothing. Without a control
+ * the request could not even be written.
+ */
+export function connectionFault(
+  error: Error,
+  { hostCall, hideKey }: AttemptTerms,
+  control: RequestControl | null,
+): HostFault {
+  const turnedAway = control === null || control.unreached === true;
   const forCaller = hostCall.explain?.(error) ?? null;
   return { words: hideKey(error.message), retryable: true, turnedAway, sign: HOST_FAILED, forCaller };
 }

@@ -84,7 +84,7 @@ class BufferedRelay implements AnswerReceiver {
   }
 
   failed(error: Error): void {
-    this.#giveUp(connectionFault(error, this.#terms));
+    this.#giveUp(connectionFault(error, this.#terms, this.#control));
   }
 
   #answered(answer: BufferedAnswer): void {

@@ -113,7 +113,7 @@ class StreamedRelay implements AnswerReceiver {
 
   failed(error: Error): void {
     this.#linger?.cancel();
-    if (!this.#over) this.#giveUp(connectionFault(error, this.#terms));
+    if (!this.#over) this.#giveUp(connectionFault(error, this.#terms, this.#control));
   }
 
   #collect(body: Buffer[], chunks: readonly Buffer[]): void {

@@ -8,8 +8,6 @@ import { sharedReads } from '../shared-reads.ts';
 import { Http1Answer } from './answer.ts';
 import { hasUnreadInput } from './unread-input.ts';
 
-const CONNECT_TIMEOUT = 'ERR_HOST_CONNECT_TIMEOUT';
-
 /** What a connection needs from its pool, and reports to it. */
 export interface ConnectionTerms {
   readonly url: URL;
@@ -32,6 +30,7 @@ export class HostExchange implements RequestControl {
   over = false;
   arrived = false;
   sentTwice = false;
+  unreached = false;
 
   constructor(bytes: Buffer, receiver: AnswerReceiver) {
     this.bytes = bytes;
@@ -101,7 +100,7 @@ export class HostConnection {
       read: (bytes) => this.#read(bytes),
     });
     this.#connecting = terms.clock.after(LIMITS.hostConnectMs, () =>
-      this.#break(notConnected(`No connection to the host within ${LIMITS.hostConnectMs / 1000} seconds.`)),
+      this.#break(new Error(`No connection to the host within ${LIMITS.hostConnectMs / 1000} seconds.`)),
     );
     this.#socket.setNoDelay(true);
     this.#socket.setKeepAlive(true, LIMITS.hostProbeMs);
@@ -192,6 +191,7 @@ export class HostConnection {
     }
     this.#terms.gone(this);
     if (exchange === null) return;
+    exchange.unreached = this.#connecting !== null;
     if (this.#error === null && this.#answer?.endsHere() === true) exchange.end();
     else exchange.fail(this.#error ?? new Error('The host closed the connection before its answer was whole.'));
   }
@@ -200,11 +200,6 @@ export class HostConnection {
   #wasStale(exchange: HostExchange): boolean {
     return this.#reused && !exchange.over && this.#answer?.begun === false;
   }
-}
-
-/** Has a code, as the system's errors have, so that callers know that the host never got the request. */
-function notConnected(message: string): Error {
-  return Object.assign(new Error(message), { code: CONNECT_TIMEOUT });
 }
 
 interface SocketListener {
