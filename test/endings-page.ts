@@ -6,6 +6,8 @@ export interface EndingRow {
   readonly ended: string;
   readonly situation: string;
   readonly charge: string;
+  /** `none`, `usage` (by the second table), or `hold`. */
+  readonly loss: string;
 }
 
 export interface UsageRow {
@@ -18,7 +20,9 @@ export interface UsageRow {
 
 /** One row per ending and situation: what is charged. */
 export function readEndings(): EndingRow[] {
-  return tableUnder('## Endings').map(([ended = '', situation = '', charge = '']) => ({ ended, situation, charge }));
+  return tableUnder('## Endings').map(([ended = '', situation = '', charge = '', loss = '']) => {
+    return { ended, situation, charge, loss };
+  });
 }
 
 /** One row per thing a host can say about its counts: what `usage` then means. */

@@ -6,11 +6,13 @@ import type { Receipt } from '../src/canonical/receipt.ts';
 import { ManualClock } from '../src/kit/clock.ts';
 import { parseId } from '../src/kit/ids.ts';
 import { type PublicPricing, priceCounts, type TokenCounts } from './catalog-price.ts';
+import { CLIENT_GONE } from './client-gone-scenarios.ts';
 import {
   ANSWER_TOKENS,
   ASK,
   type Counts,
   type Driven,
+  INFLATION,
   OUTPUT_LIMIT,
   PROMPT_TOKENS,
   SCENARIOS,
@@ -63,7 +65,9 @@ describe.each(['drain', 'cancel'] as const)('from a host to %s', (onClientGone) 
   });
   afterAll(() => harness.stop());
 
-  const mine = [...SCENARIOS, ...STALLED].filter((scenario) => (scenario.onClientGone ?? 'drain') === onClientGone);
+  const mine = [...SCENARIOS, ...CLIENT_GONE, ...STALLED].filter(
+    (scenario) => (scenario.onClientGone ?? 'drain') === onClientGone,
+  );
   describe.each(mine.map((each) => [each.row, each.mode, each.host, each] as const))(
     '%s, %s, host %s',
     (...[, , , scenario]) => {
@@ -101,6 +105,7 @@ function expectAsThePageSays(
   expect(receipt.costNanousd).toBeLessThanOrEqual(receipt.heldNanousd);
   if (row.charge === 'nothing') {
     expect(receipt).toMatchObject({ usageSource: 'none', usage: null, costNanousd: 0n });
+    expect(lossOf(receipt)).toEqual(lossUncharged(row.loss, receipt.heldNanousd, scenario, counts, pricing));
     return;
   }
   const known = scenario.known?.[counts] ?? counts;
@@ -114,9 +119,43 @@ function expectAsThePageSays(
     components: receipt.components === null ? 'null' : 'given',
     loss: receipt.lossReason ?? 'none',
   }).toEqual({ source, cost, components: rule.components, loss: rule.loss });
+  expect(row.loss).toBe('usage');
+  expect(receipt.lossNanousd).toBe(lossBeyond(rule.charge, known, receipt, scenario, pricing));
   if (receipt.components !== null) {
     expect(Object.values(receipt.components).reduce((sum, one) => sum + one, 0n)).toBe(receipt.costNanousd);
   }
+}
+
+const lossOf = ({ lossNanousd, lossReason }: Receipt) => ({ lossNanousd, lossReason });
+
+/** The loss where nothing is charged: the hold of one host, unless it refused to work or had counted by then. */
+function lossUncharged(loss: string, held: bigint, scenario: Scenario, counts: Counts, pricing: PublicPricing) {
+  const known = scenario.counted === undefined ? 'missing' : (scenario.known?.[counts] ?? counts);
+  if (loss === 'none' || scenario.refused === true || known === 'zero') return { lossNanousd: 0n, lossReason: null };
+  if (known === 'unusable') return { lossNanousd: held, lossReason: 'host_usage_unusable' };
+  const lossReason = 'host_may_bill_uncharged_work';
+  if (known !== 'reported' && known !== 'too_much') return { lossNanousd: held, lossReason };
+  const factor = known === 'too_much' ? INFLATION : 1;
+  const told = { cacheRead: 0, cacheWrite: 0, fresh: PROMPT_TOKENS * factor, output: scenario.counted! * factor };
+  return { lossNanousd: priceCounts(pricing, told).total, lossReason };
+}
+
+/** The loss beyond a charge. */
+function lossBeyond(
+  charge: string,
+  known: Counts,
+  { heldNanousd, costNanousd }: Receipt,
+  scenario: Scenario,
+  pricing: PublicPricing,
+): bigint {
+  const output = scenario.counted ?? ANSWER_TOKENS;
+  if (charge === 'counts') return 0n;
+  if (charge === 'estimate') return heldNanousd - costNanousd;
+  const most =
+    known === 'partial'
+      ? { fresh: PROMPT_TOKENS, output: OUTPUT_LIMIT }
+      : { fresh: PROMPT_TOKENS * INFLATION, output: output * INFLATION };
+  return priceCounts(pricing, { cacheRead: 0, cacheWrite: 0, ...most }).total - costNanousd;
 }
 
 function billedCounts(charge: string, known: Counts, scenario: Scenario, seen: string): TokenCounts {
@@ -187,9 +226,14 @@ describe('when the gateway dies', () => {
       );
       for (const receipt of receipts) {
         expect(receipt).toMatchObject({ state: 'voided', ended: 'died', costNanousd: 0n, usageSource: 'none' });
+        expect(receipt.lossNanousd).toBe(receipt.heldNanousd);
       }
       expect(receipts.map(({ stream }) => stream).toSorted()).toEqual([false, true]);
-      expect(ENDINGS.find((row) => row.ended === 'died')).toMatchObject({ situation: 'any', charge: 'void' });
+      expect(ENDINGS.find((row) => row.ended === 'died')).toMatchObject({
+        situation: 'any',
+        charge: 'void',
+        loss: 'hold',
+      });
     });
     harness.sim.release('head');
     harness.sim.release('chunk', 100);
@@ -210,7 +254,7 @@ async function inNextLife(folder: string, clock: ManualClock, look: (next: Harne
 }
 
 describe('the page', () => {
-  const all = [...SCENARIOS, ...STALLED, ...WHEN_STOPPED, ...WHEN_IT_DIES];
+  const all = [...SCENARIOS, ...CLIENT_GONE, ...STALLED, ...WHEN_STOPPED, ...WHEN_IT_DIES];
   const cases = new Set(all.map(({ row, mode }) => `${row}, ${mode}`));
 
   test('has a case for every row in every mode that can come to it', () => {

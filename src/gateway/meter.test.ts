@@ -1,57 +1,20 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readEndings, readUsageRules, type UsageRow } from '../../test/endings-page.ts';
+import { type EndingRow, readEndings, readUsageRules, type UsageRow } from '../../test/endings-page.ts';
+import { BEFORE_CONTENT, HELD, OUTCOME, PRICE, partial, reported, settle } from '../../test/meter-fixture.ts';
 import { anyTokens, anyUsage, price, tokens, usageWithin } from '../../test/money-arbitraries.ts';
 import { ERROR_TABLE, type ErrorName, GatewayError } from '../canonical/errors.ts';
 import { ENDINGS, type Settlement } from '../canonical/receipt.ts';
 import { MISSING_USAGE, type Usage, type UsageReading, ZERO_USAGE } from '../canonical/usage.ts';
 import { LIMITS } from '../limits.ts';
-import { INT64_MAX } from '../money/nanousd.ts';
-import type { Price } from '../money/price.ts';
 import { worstCase } from '../money/worst-case.ts';
-import { type MeterInput, meter } from './meter.ts';
+import { meter } from './meter.ts';
 import type { Outcome } from './outcome.ts';
-
-/** 10 nanodollars per input token, 1 per cached token, 100 per output token, so that costs are easy to read. */
-const PRICE: Price = {
-  inputNanousdPerMillion: 10_000_000n,
-  outputNanousdPerMillion: 100_000_000n,
-  cacheReadNanousdPerMillion: 1_000_000n,
-  cacheWriteNanousdPerMillion: null,
-  cacheWrite1hNanousdPerMillion: null,
-  tiers: [],
-};
-const HELD = 10n * 500n + 3n + 100n * 200n;
-const INPUT: Omit<MeterInput, 'outcome'> = {
-  stream: true,
-  price: PRICE,
-  heldNanousd: HELD,
-  inputBound: 500,
-  outputBound: 200,
-  inputEstimateTokens: 70,
-};
-const OUTCOME: Outcome = {
-  ended: 'complete',
-  httpStatus: 200,
-  usage: MISSING_USAGE,
-  drained: false,
-  contentLeft: true,
-  relayedBytes: 80,
-  host: 'some-host',
-  attempts: 1,
-  error: null,
-};
-
-const reported = (usage: Partial<Usage>): UsageReading => ({ state: 'reported', usage: { ...ZERO_USAGE, ...usage } });
-const partial = (usage: Partial<Usage>): UsageReading => ({ state: 'partial', usage: { ...ZERO_USAGE, ...usage } });
-const settle = (outcome: Partial<Outcome>, input: Partial<MeterInput> = {}): Settlement =>
-  meter({ ...INPUT, ...input, outcome: { ...OUTCOME, ...outcome } });
 
 interface Situation extends Partial<Outcome> {
   readonly stream?: boolean;
 }
 
-const BEFORE_CONTENT: Situation = { contentLeft: false, relayedBytes: 0 };
 const STREAM_DRAINED: Situation = { drained: true };
 
 /** How the relay reports each row of the page. */
@@ -95,13 +58,13 @@ const COUNTS: Record<string, CountsCase> = {
     reading: partial({ freshTokens: 40, outputTokens: 3 }),
     costNanousd: 400n + 100n * 20n,
     usage: { freshTokens: 40, outputTokens: 20 },
-    lossNanousd: 0n,
+    lossNanousd: 100n * (200n - 20n),
   },
   missing: {
     reading: MISSING_USAGE,
     costNanousd: 700n + 100n * 20n,
     usage: { freshTokens: 70, outputTokens: 20 },
-    lossNanousd: 0n,
+    lossNanousd: HELD - 2_700n,
   },
   unusable: {
     reading: { state: 'missing', defect: 'prompt_tokens is -1' },
@@ -132,7 +95,7 @@ describe('docs/endings.md', () => {
 
   it('leaves only a died process to the store, which voids the hold', () => {
     const voided = readEndings().filter((row) => row.charge === 'void');
-    expect(voided).toEqual([{ ended: 'died', situation: 'any', charge: 'void' }]);
+    expect(voided).toEqual([{ ended: 'died', situation: 'any', charge: 'void', loss: 'hold' }]);
   });
 
   it.each(matrix)('$name, counts $rule.counts: charges what the page says', ({ name, ending, rule }) => {
@@ -141,7 +104,7 @@ describe('docs/endings.md', () => {
     const ended = ending.ended as Outcome['ended'];
     const settlement = settle({ ...outcome, ended, usage: counts.reading }, { stream });
     if (ending.charge === 'usage') expectUsage(settlement, rule, counts, outcome.drained ?? false);
-    else expectNothing(settlement, ending.charge);
+    else expectNothing(settlement, ending);
     expect(settlement).toMatchObject({ ended, httpStatus: outcome.httpStatus ?? 200 });
   });
 });
@@ -157,8 +120,9 @@ function expectUsage(settlement: Settlement, rule: UsageRow, counts: CountsCase,
   expect(settlement.components === null).toBe(rule.components === 'null');
 }
 
-function expectNothing(settlement: Settlement, charge: string): void {
+function expectNothing(settlement: Settlement, { charge, loss }: EndingRow): void {
   expect(charge).toBe('nothing');
+  if (loss === 'none') expect(settlement).toMatchObject({ lossNanousd: 0n, lossReason: null });
   expect(settlement).toMatchObject({ costNanousd: 0n, usage: null, usageSource: 'none' });
   expect(sumOf(settlement)).toBe(0n);
 }
@@ -166,108 +130,6 @@ function expectNothing(settlement: Settlement, charge: string): void {
 function sumOf({ components }: Settlement): bigint | null {
   return components === null ? null : Object.values(components).reduce<bigint>((sum, part) => sum + part, 0n);
 }
-
-describe('the loss of a call that is not charged', () => {
-  const failed: Partial<Outcome> = { ...BEFORE_CONTENT, ended: 'failed' };
-  const loss = (outcome: Partial<Outcome>) => {
-    const { lossNanousd, lossReason } = settle({ ...failed, ...outcome });
-    return [lossNanousd, lossReason];
-  };
-  const error = (kind: ErrorName) => new GatewayError(kind, { message: 'The host said so.' });
-
-  it('is up to the hold for every attempt', () => {
-    expect(loss({})).toEqual([HELD, 'host_may_bill_uncharged_work']);
-    expect(loss({ attempts: 3, error: error('host_timeout') })).toEqual([3n * HELD, 'host_may_bill_uncharged_work']);
-  });
-
-  it('is what the last host reported, if it did', () => {
-    expect(loss({ usage: reported({ freshTokens: 5 }) })).toEqual([50n, 'host_may_bill_uncharged_work']);
-    expect(loss({ usage: reported({ freshTokens: 5 }), attempts: 2 })).toEqual([
-      HELD + 50n,
-      'host_may_bill_uncharged_work',
-    ]);
-    expect(loss({ usage: reported({}) })).toEqual([0n, null]);
-  });
-
-  it('is zero if no host was called, or every host refused the request', () => {
-    expect(loss({ attempts: 0, host: null })).toEqual([0n, null]);
-    for (const kind of [
-      'host_refused_request',
-      'host_context_length_exceeded',
-      'rate_limit_exceeded',
-      'overloaded',
-    ] as const) {
-      expect(loss({ error: error(kind) })).toEqual([0n, null]);
-    }
-  });
-
-  it('keeps the reason for unusable counts', () => {
-    expect(loss({ usage: { state: 'missing', defect: 'x' } })).toEqual([HELD, 'host_usage_unusable']);
-  });
-
-  it('stays within the largest amount that the ledger can store', () => {
-    expect(settle({ ...failed, attempts: 5 }, { heldNanousd: INT64_MAX }).lossNanousd).toBe(
-      BigInt(LIMITS.lossNanousdMax),
-    );
-  });
-});
-
-describe('the loss of failed attempts before a charged one', () => {
-  const answer: Partial<Outcome> = { usage: reported({ freshTokens: 5 }), attempts: 3 };
-
-  it('is up to the hold for each attempt that a host may bill, and the caller pays nothing of it', () => {
-    expect(settle({ ...answer, billableTries: 2 })).toMatchObject({
-      costNanousd: 50n,
-      lossNanousd: 2n * HELD,
-      lossReason: 'host_may_bill_failed_attempt',
-    });
-    expect(settle({ ...answer, billableTries: 0 })).toMatchObject({ lossNanousd: 0n, lossReason: null });
-  });
-
-  it('is added to a loss of the charged attempt itself', () => {
-    expect(settle({ usage: reported({ outputTokens: 1_000 }), attempts: 2, billableTries: 1 })).toMatchObject({
-      lossNanousd: 100_000n - HELD + HELD,
-      lossReason: 'host_reported_more_than_bound',
-    });
-  });
-
-  it('is recorded even if the last host refused the request', () => {
-    const refused = { ...BEFORE_CONTENT, ended: 'failed' as const, attempts: 2, turnedAway: true };
-    expect(settle({ ...refused, billableTries: 1 })).toMatchObject({
-      lossNanousd: HELD,
-      lossReason: 'host_may_bill_uncharged_work',
-    });
-    expect(settle({ ...refused, billableTries: 0 })).toMatchObject({ lossNanousd: 0n, lossReason: null });
-  });
-});
-
-describe('the loss of a request that was sent twice', () => {
-  const answer: Partial<Outcome> = { usage: reported({ freshTokens: 5 }), repeats: 1 };
-
-  it('is up to the hold, and the caller pays for one response', () => {
-    expect(settle(answer)).toMatchObject({
-      costNanousd: 50n,
-      lossNanousd: HELD,
-      lossReason: 'host_may_bill_repeated_request',
-    });
-  });
-
-  it('is added to the loss of a failed attempt, under that reason', () => {
-    expect(settle({ ...answer, attempts: 2, billableTries: 1 })).toMatchObject({
-      lossNanousd: 2n * HELD,
-      lossReason: 'host_may_bill_failed_attempt',
-    });
-  });
-
-  it('remains if the host refused the second request, and is doubled if the host may bill that too', () => {
-    const failed = { ...BEFORE_CONTENT, ended: 'failed' as const, repeats: 1 };
-    expect(settle({ ...failed, turnedAway: true })).toMatchObject({
-      lossNanousd: HELD,
-      lossReason: 'host_may_bill_repeated_request',
-    });
-    expect(settle(failed)).toMatchObject({ lossNanousd: 2n * HELD, lossReason: 'host_may_bill_uncharged_work' });
-  });
-});
 
 describe('the meter', () => {
   it('never estimates more than the caller could have been sent or have sent', () => {

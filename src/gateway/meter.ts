@@ -24,6 +24,8 @@ export const LOSS_REASONS = [
   'host_reported_more_than_bound',
   /** The host reported invalid counts, so its bill is unknown. Worth an alert. */
   'host_usage_unusable',
+  /** The host gave no final counts, so the charge is an estimate and its bill may be higher. */
+  'host_may_bill_more_than_estimate',
   /** The caller got nothing and pays nothing, but a host may bill its work. */
   'host_may_bill_uncharged_work',
   /** One host's response was charged, but another host that failed before it may bill too. */
@@ -100,9 +102,24 @@ function chargeFor(input: MeterInput, reading: UsageReading): Charge {
     const loss = lossOf('host_reported_more_than_bound', costNanousd - heldNanousd);
     return { ...loss, usageSource, usage, components: null, costNanousd: heldNanousd };
   }
-  const loss = hasDefect(reading) ? lossOf('host_usage_unusable', heldNanousd - costNanousd) : NO_LOSS;
-  const { lossNanousd, lossReason } = loss;
+  const { lossNanousd, lossReason } = lossOfEstimate(input, reading, usage, costNanousd);
   return { usageSource, usage, components, costNanousd, lossNanousd, lossReason };
+}
+
+/** What the host may bill beyond a charge that is not its own final count. */
+function lossOfEstimate(input: MeterInput, reading: UsageReading, usage: Usage, costNanousd: bigint): Loss {
+  if (reading.state === 'reported') return NO_LOSS;
+  const nanousd = worstOf(input, reading, usage) - costNanousd;
+  if (hasDefect(reading)) return lossOf('host_usage_unusable', nanousd);
+  return nanousd > 0n ? lossOf('host_may_bill_more_than_estimate', nanousd) : NO_LOSS;
+}
+
+/** An early count of the input stands, but the output may have gone on to its limit. */
+function worstOf({ price, heldNanousd, outputBound }: MeterInput, reading: UsageReading, usage: Usage): bigint {
+  if (reading.state !== 'partial') return heldNanousd;
+  const outputTokens = Math.max(usage.outputTokens, outputBound);
+  const { costNanousd } = costOf(price, { ...usage, outputTokens });
+  return costNanousd < heldNanousd ? costNanousd : heldNanousd;
 }
 
 /**
