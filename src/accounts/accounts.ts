@@ -5,7 +5,7 @@ import type { Secret } from '../kit/secret.ts';
 import type { Account, AccountKind, CapWindow, CreditOperation, KeyRow, Store } from '../store/store.ts';
 import { mintSecret } from './keys.ts';
 
-/** The account of callers without a key in local mode; its name is nobody else's. */
+/** The account of callers without a key in local mode; no other account may have this name. */
 export const LOCAL_ACCOUNT_NAME = 'local';
 
 export interface AccountServices {
@@ -22,7 +22,7 @@ export async function createAccount(
   return insertAccount(services, account);
 }
 
-/** Made at the first start in local mode: its spend is recorded, never refused. */
+/** Created at the first start in local mode. Its spend is recorded, never refused. */
 export async function ensureLocalAccount(services: AccountServices): Promise<Account> {
   const existing = await services.store.findAccount(LOCAL_ACCOUNT_NAME);
   if (existing !== null) return existing;
@@ -41,7 +41,7 @@ async function insertAccount(
   return outcome === 'created' ? { ...account, balanceNanousd: 0n, heldNanousd: 0n, spentNanousd: 0n } : outcome;
 }
 
-/** By id as people see it (`acct_…`), or by name. */
+/** By id (`acct_…`) or by name. */
 export function findAccount(store: Store, idOrName: string): Promise<Account | null> {
   return store.findAccount(parseId(ACCOUNT_PREFIX, idOrName) ?? idOrName);
 }
@@ -49,12 +49,12 @@ export function findAccount(store: Store, idOrName: string): Promise<Account | n
 export interface CreditRequest {
   readonly accountId: bigint;
   readonly amountNanousd: bigint;
-  /** The same reference credits once, however often it is sent; null makes one up. */
+  /** The same reference is credited once, however often it is sent; null generates one. */
   readonly reference: string | null;
   readonly note: string | null;
 }
 
-/** Money moves in the ledger alone; this only says how much, to whom and why. */
+/** Credits an account through the ledger, which alone moves money. */
 export async function creditAccount<Outcome>(
   { clock, ids }: AccountServices,
   credit: (credit: Omit<CreditOperation, 'kind'>) => Promise<Outcome>,
@@ -75,7 +75,7 @@ export interface KeyRequest {
   readonly models: readonly string[] | null;
 }
 
-/** The secret leaves here once; the store keeps its hash. */
+/** Returns the secret once; the store keeps only its hash. */
 export async function mintKey(
   { store, clock, ids }: AccountServices,
   request: KeyRequest,

@@ -2,7 +2,7 @@ import { GatewayError } from '../canonical/errors.ts';
 import type { KeyRow } from '../store/store.ts';
 import { looksLikeKey } from './keys.ts';
 
-/** Who a request is billed to; without a key only in local mode. */
+/** Who pays for a request. Without a key only in local mode. */
 export interface Caller {
   readonly accountId: bigint;
   readonly keyId: bigint | null;
@@ -11,13 +11,13 @@ export interface Caller {
 
 export interface Gate {
   readonly directory: { find(secret: string): KeyRow | null | Promise<KeyRow | null> };
-  /** The account of callers without a key; null where every caller needs one. */
+  /** The account of callers without a key; null if every caller needs one. */
   readonly localAccountId: bigint | null;
 }
 
 /**
- * The one authentication. Takes the headers as they came, in pairs, because only these show a header that was sent
- * twice. A refusal is a value; the directory's StoreUnavailable passes through.
+ * The only authentication. Takes raw headers, in pairs, because only these show a header that was sent twice. Returns
+ * refusals; throws only the directory's StoreUnavailable.
  */
 export function authenticate(
   rawHeaders: readonly string[],
@@ -30,8 +30,8 @@ export function authenticate(
 }
 
 /**
- * Local mode: whatever looks like a gateway key must be a valid one, or revoking a key would lift its cap. Keys of other
- * services, which clients send by habit, are ignored.
+ * Local mode. Anything that looks like a gateway key must be valid, or revoking a key would lift its cap. Keys of other
+ * services, which clients often send, are ignored.
  */
 function authenticateLocal(
   credentials: readonly Credential[],
@@ -58,7 +58,7 @@ function callerOf(key: KeyRow): Caller {
   return { accountId: key.accountId, keyId: key.id, key };
 }
 
-/** One and the same for every reason, so that nobody learns which it was. */
+/** The same error for every reason, so that it reveals nothing about keys. */
 export function invalidKey(): GatewayError {
   return new GatewayError('invalid_api_key', {
     message: 'No valid API key was sent. Send one gateway key as "Authorization: Bearer <key>" or in x-api-key.',
@@ -67,12 +67,12 @@ export function invalidKey(): GatewayError {
 
 interface Credential {
   readonly carrier: string;
-  /** Null where the header holds no credential of the right form. */
+  /** Null if the header does not contain a credential. */
   readonly secret: string | null;
 }
 
 const CARRIERS = ['authorization', 'x-api-key', 'api-key'];
-/** No two are of one length, so that most headers are passed over by theirs. */
+/** All have different lengths, so most headers are skipped by their length alone. */
 const CARRIER_OF_LENGTH: readonly (string | undefined)[] = Array.from({ length: 14 }, (_, length) =>
   CARRIERS.find((carrier) => carrier.length === length),
 );
@@ -93,7 +93,7 @@ function readSecret(carrier: string, value: string): string | null {
   return /^bearer +(\S+)$/i.exec(value)?.[1] ?? null;
 }
 
-/** The same key in several carriers is one key; a carrier sent twice, or two different keys, are none. */
+/** The same key in several headers is one key. A header sent twice, or two different keys, are invalid. */
 function theOneSecret(credentials: readonly Credential[]): string | null {
   const [first] = credentials;
   if (first === undefined || first.secret === null) return null;

@@ -6,19 +6,19 @@ import { checksumFits, hashSecret, hasKeyShape } from './keys.ts';
 type KeyStore = Pick<Store, 'findKeyByHash' | 'keysChangedSince'>;
 
 /**
- * Keys in memory, by their hash. Changes are polled, so that a revocation counts within two seconds whoever made it;
- * when the store cannot be asked for that long, the directory refuses to answer rather than trust what it remembers.
+ * Keys in memory, by their hash. Changes are polled, so that every revocation takes effect within two seconds. If the
+ * store does not answer for that long, the directory throws instead of trusting its cache.
  */
 export class KeyDirectory {
   readonly #store: KeyStore;
   readonly #clock: Clock;
   readonly #rows = new Map<string, KeyRow>();
-  /** Hashes nobody has, each until when that may be believed. */
+  /** Unknown hashes, each with the time until which that is believed. */
   readonly #misses = new Map<string, number>();
   readonly #lookups = new Map<string, Promise<KeyRow | null>>();
-  /** Every change up to here is known; null until the store was first asked. */
+  /** Every change up to this version is known; null before the first poll. */
   #version: bigint | null = null;
-  /** When the last poll that succeeded began. */
+  /** When the last successful poll began. */
   #freshAtMs = Number.NEGATIVE_INFINITY;
   #running: Promise<void> = Promise.resolve();
   #queued: Promise<void> | null = null;
@@ -40,13 +40,13 @@ export class KeyDirectory {
     this.#timer?.cancel();
   }
 
-  /** The active key of this secret; at once if it is remembered. Throws StoreUnavailable rather than guess. */
+  /** The active key of this secret, without a promise if it is cached. Throws StoreUnavailable if it cannot know. */
   find(secret: string): KeyRow | null | Promise<KeyRow | null> {
     if (this.#isFresh()) return this.#findFresh(secret);
     return hasKeyShape(secret) ? this.#findAfterRefresh(secret) : null;
   }
 
-  /** Learns every change made before this call; polls that wait for their turn are one and the same. */
+  /** Learns every change made before this call. Polls that are waiting for their turn are merged. */
   refresh(): Promise<void> {
     if (this.#queued !== null) return this.#queued;
     const queued = this.#running.then(() => {
@@ -66,12 +66,12 @@ export class KeyDirectory {
     const hash = hashSecret(secret);
     const row = this.#rows.get(hash);
     if (row !== undefined) return this.#ifActive(row);
-    // Only what is not remembered must look like a key: a remembered one did.
+    // A cached key had the right shape, so only others are checked.
     if (!hasKeyShape(secret) || this.#isKnownMiss(hash) || !checksumFits(secret)) return null;
     return this.#lookUp(hash);
   }
 
-  /** A poll may merely be late, as after a pause of the whole process; so it gets one chance before the refusal. */
+  /** The poll may only be late, for example after the process was paused, so try once more before refusing. */
   async #findAfterRefresh(secret: string): Promise<KeyRow | null> {
     await this.#withinLimit(this.refresh());
     return this.#findFresh(secret);
@@ -112,7 +112,7 @@ export class KeyDirectory {
     const row = await this.#store.findKeyByHash(hash).catch((cause: unknown) => {
       throw new StoreUnavailable('The key cannot be looked up now.', { cause });
     });
-    // A poll that ended meanwhile may have carried a later state of this very row, and would not carry it again.
+    // A poll that ended meanwhile may have seen a newer state of this row, and will not report it again.
     if (this.#version === versionBefore) this.#remember(hash, row);
     return row;
   }
@@ -147,7 +147,7 @@ export class KeyDirectory {
   }
 }
 
-/** What was put in first goes first. */
+/** Removes the oldest entry if the map is full. */
 function setBounded<Value>(map: Map<string, Value>, name: string, value: Value, sizeMax: number): void {
   if (map.size >= sizeMax && !map.has(name)) map.delete(map.keys().next().value!);
   map.set(name, value);

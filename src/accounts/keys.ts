@@ -2,16 +2,16 @@ import { hash } from 'node:crypto';
 import { checksum6, randomBase62 } from '../kit/ids.ts';
 import { Secret } from '../kit/secret.ts';
 
-/** How every gateway key begins, whatever its kind. */
+/** The start of every gateway key. */
 const FAMILY = 'tg_';
 const PREFIX = `${FAMILY}live_`;
 const RANDOM_CHARACTERS = 32;
 const CHECKSUM_CHARACTERS = 6;
 const SHAPE = new RegExp(`^${PREFIX}[0-9A-Za-z]{${RANDOM_CHARACTERS + CHECKSUM_CHARACTERS}}$`);
-/** Enough to tell keys apart in a list, too little to help anyone guess the rest. */
+/** Enough to tell keys apart in a list, too few to help guess the rest. */
 const SHOWN_CHARACTERS = 4;
 
-/** A new key; the secret is shown once and kept nowhere, the other members are what is stored. */
+/** A new key. The secret is shown once and not stored; the other members are stored. */
 export interface MintedKey {
   readonly secret: Secret;
   readonly sha256Hex: string;
@@ -35,12 +35,12 @@ export function looksLikeKey(text: string): boolean {
   return text.startsWith(FAMILY);
 }
 
-/** Cheap, and says nothing about the checksum. */
+/** Cheap: does not verify the checksum. */
 export function hasKeyShape(text: string): boolean {
   return SHAPE.test(text);
 }
 
-/** False for a mistyped key: nobody needs to look it up. */
+/** False for a mistyped key, which needs no lookup. */
 export function checksumFits(shaped: string): boolean {
   return checksum6(shaped.slice(0, -CHECKSUM_CHARACTERS)) === shaped.slice(-CHECKSUM_CHARACTERS);
 }
@@ -49,7 +49,7 @@ export function hashSecret(secret: string): string {
   return hash('sha256', secret);
 }
 
-/** How a key is named in lists: `tg_live_ab12…wxyz`. */
+/** How a key is shown in lists: `tg_live_ab12…wxyz`. */
 export function describeKey(key: { readonly prefix: string; readonly lastFour: string }): string {
   return `${key.prefix}…${key.lastFour}`;
 }

@@ -11,15 +11,15 @@ const NOT_PRICED: Resolution = { refused: 'not_priced' };
 
 export interface CatalogSource {
   rows: readonly ModelRow[];
-  /** The hosts that can be called; a model that none of them serves is not in the catalog. */
+  /** The hosts that can be called. Models that none of them serves are not in the catalog. */
   hosts: ReadonlySet<string>;
-  /** Hosts on the operator's own machine: what only they serve is free unless it is priced. */
+  /** Hosts on the operator's own machine: models that only they serve are free unless they are priced. */
   localHosts?: ReadonlySet<string>;
-  /** Hosts that only pretend; what they alone serve is never chosen once there is any other host. */
+  /** Simulated hosts. Their models are never chosen automatically if there is any other host. */
   simulatedHosts?: ReadonlySet<string>;
   /** What "default" means: a name as callers write it. */
   defaultModel?: string | null;
-  /** Version of the file the rows came from; its date stands in the price version. */
+  /** Version of the file with the rows; its date is part of the price version. */
   version: string;
 }
 
@@ -29,17 +29,17 @@ interface CatalogTerms {
   defaultName: string | null;
 }
 
-/** The models that can be asked for now, at the prices now in force. Never changes; a reload builds another. */
+/** The models that can be called, with their prices. Immutable: a reload builds a new catalog. */
 export class Catalog {
-  /** Stands in every receipt: it differs whenever a price differs. */
+  /** Part of every receipt; changes whenever a price changes. */
   readonly priceVersion: string;
-  /** What that version means, for whoever reads a receipt years later. */
+  /** The prices of that version, for anyone who reads a receipt later. */
   readonly pricesJson: string;
-  /** Ids of models that some host serves, but that nobody gave a price; sorted. */
+  /** Ids of models that a host serves but that have no price, sorted. */
   readonly unpriced: readonly string[];
   readonly #models: readonly CatalogModel[];
   readonly #byId: ReadonlyMap<string, CatalogModel>;
-  /** Every id and alias; what is known but has no price is here as a refusal. */
+  /** Every id and alias; a model without a price maps to a refusal. */
   readonly #byName: ReadonlyMap<string, Resolution>;
   readonly #choices: readonly CatalogModel[];
   readonly #defaultName: string | null;
@@ -64,12 +64,12 @@ export class Catalog {
     return this.#models;
   }
 
-  /** The models the service may choose itself when a caller leaves the choice to it, sorted by id. */
+  /** The models that `auto` may choose from, sorted by id. */
   choices(): readonly CatalogModel[] {
     return this.#choices;
   }
 
-  /** What the operator chose for callers who leave the choice to the service; null where that is nothing served now. */
+  /** The operator's default model; null if it is not set or not served. */
   defaultModel(): CatalogModel | null {
     const resolved = this.#defaultName === null ? NOT_FOUND : this.resolve(this.#defaultName);
     return 'model' in resolved ? resolved.model : null;
@@ -79,7 +79,7 @@ export class Catalog {
     return this.#byId.get(id);
   }
 
-  /** By id or alias, in full and then by the last path segment; never by prefix, which would price one model as another. */
+  /** By id or alias, in full and then by the last path segment. Never by prefix, which could bill the wrong model. */
   resolve(requested: string): Resolution {
     const whole = this.#byName.get(requested);
     if (whole !== undefined) return whole;
@@ -110,7 +110,7 @@ export function buildCatalog(source: CatalogSource): Catalog {
   });
 }
 
-/** Nobody with a real host may be given a made-up answer by a choice that was not the caller's. */
+/** With a real host, a simulated model is never chosen automatically. */
 function choiceRule({ hosts, simulatedHosts = new Set() }: CatalogSource): (model: CatalogModel) => boolean {
   const hasRealHost = [...hosts].some((host) => !simulatedHosts.has(host));
   return (model) => !hasRealHost || model.hosts.some(({ host }) => !simulatedHosts.has(host));

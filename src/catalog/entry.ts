@@ -1,7 +1,7 @@
 import type { Price, Rates } from '../money/price.ts';
 import type { CatalogModel } from './model.ts';
 
-/** The public form of a rate list: exact integers, and dollars per token as decimals for clients of aggregators. */
+/** Public form of a price: exact integers, and dollars per token as decimals for clients of aggregators. */
 export interface RatesEntry {
   input: number;
   output: number;
@@ -35,7 +35,7 @@ export interface ModelEntry {
   reasoning_efforts?: readonly string[];
   embedding?: { dimensions: number | null; matryoshka: boolean };
   pricing: PricingEntry;
-  /** What clients of aggregators ask of every entry. */
+  /** Fields that clients of aggregators expect in every entry. */
   canonical_slug: string;
   links: { details: string };
   top_provider: { context_length: number; max_completion_tokens: number; is_moderated: false };
@@ -48,12 +48,12 @@ export interface ModelList {
   object: 'list';
   data: ModelEntry[];
   price_version: string;
-  /** There is one page. */
+  /** There is only one page. */
   total_count: number;
   links: { next: null };
 }
 
-/** The list as the vendor of the messages wire spells it, with our keys beside its own. */
+/** The list in the format of the messages wire's vendor, with our fields added. */
 export interface MessagesModelList {
   data: (Omit<ModelEntry, 'object'> & { type: 'model'; display_name: string; created_at: string })[];
   has_more: false;
@@ -61,7 +61,7 @@ export interface MessagesModelList {
   last_id: string | null;
 }
 
-/** Null means no restriction; a key's list may name models that are not served now. */
+/** Null means no restriction. A key's list may contain models that are not served now. */
 export type AllowedIds = ReadonlySet<string> | null;
 
 interface Listing {
@@ -127,7 +127,7 @@ function architectureOf({ caps }: CatalogModel): ModelEntry['architecture'] {
   return { modality: `${input.join('+')}->${output.join('+')}`, input_modalities: input, output_modalities: output };
 }
 
-/** Dollars per token from nanodollars per million tokens: fifteen places, shifted as text so that nothing is rounded. */
+/** Dollars per token from nanodollars per million tokens: 15 decimals, shifted as text to avoid rounding. */
 export function usdPerToken(nanousdPerMillion: bigint): string {
   const places = 15;
   const digits = nanousdPerMillion.toString().padStart(places + 1, '0');

@@ -57,7 +57,7 @@ describe('the catalog file', () => {
     }
   });
 
-  test('never makes reading from the cache dearer than reading afresh, nor a later tier cheaper', () => {
+  test('never charges more for cached input than for fresh input, nor less in a higher tier', () => {
     for (const { id, price } of file.models) {
       const steps = price === undefined ? [] : [price, ...(price.tiers ?? [])];
       for (const [at, rates] of steps.entries()) {
@@ -179,7 +179,7 @@ describe('the simulated models', () => {
     });
   });
 
-  test('reach a dearer tier above 200,000 input tokens', () => {
+  test('reach a higher tier above 200,000 input tokens', () => {
     const row = simulated.models.find(({ id }) => id === 'sim-gpt');
     expect(row?.price?.tiers).toMatchObject([{ above_input_tokens: 200_000 }]);
     expect(row?.context_window).toBeGreaterThan(200_000);

@@ -4,7 +4,7 @@ import { hashPrices } from './price-version.ts';
 import { CatalogError, readPrice } from './rows.ts';
 import type { CatalogFile, ModelRow } from './schema.ts';
 
-/** The models that come with the product: real ones, each with the source and date of its price. */
+/** The built-in models, each with the source and date of its price. */
 export function loadCatalogFile(): CatalogFile {
   return load('catalog.json');
 }
@@ -18,13 +18,13 @@ function load(name: string): CatalogFile {
   return readCatalogFile(`data/${name}`, readFileSync(new URL(`../../data/${name}`, import.meta.url), 'utf8'));
 }
 
-/** The file is ours and was held against the schema when it was made; loading the schema here would cost more than all else. */
+/** The file was validated when it was generated; loading the schema here would dominate the start time. */
 export function readCatalogFile(name: string, text: string): CatalogFile {
   const file = parseJson(text) as CatalogFile;
   if (!file.version.endsWith(`-${hashRowPrices(file.models)}`)) {
     throw new CatalogError(
       `${name} holds other prices than its version ${file.version} says. ` +
-        'Put your own prices into the config file, or make the file anew with "npm run catalog:build".',
+        'Put your own prices into the config file, or generate the file again with "npm run catalog:build".',
     );
   }
   return file;

@@ -13,7 +13,7 @@ describe('a host that costs more than callers pay', () => {
   test.each<[string, PriceRow, PriceRow, object | null]>([
     ['not the same price', CALLER, CALLER, null],
     ['not a cheaper one', { input: 9, output: 20, cache_read: 0 }, CALLER, null],
-    ['one dearer rate', { ...CALLER, output: 21 }, CALLER, { rate: 'output', hostRate: 21n, callerRate: 20n }],
+    ['one higher rate', { ...CALLER, output: 21 }, CALLER, { rate: 'output', hostRate: 21n, callerRate: 20n }],
     ['a cache that costs as much as reading afresh', { input: 10, output: 20 }, CALLER, { rate: 'cache_read' }],
     [
       'a tier that callers do not have',

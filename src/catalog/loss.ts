@@ -2,24 +2,24 @@ import { ratesFor } from '../money/cost.ts';
 import { formatUsd } from '../money/nanousd.ts';
 import type { Price, Rates } from '../money/price.ts';
 
-/** One rate at which a host costs more than callers pay, in nanodollars per million tokens. */
+/** A rate at which a host costs more than callers pay, in nanodollars per million tokens. */
 export interface Loss {
-  /** As the price rows call it. */
+  /** The name of the rate, as in price rows. */
   readonly rate: string;
-  /** The size of request from which on it is so; 0 for any. */
+  /** The request size above which this applies; 0 for any size. */
   readonly aboveInputTokens: number;
   readonly hostRate: bigint;
   readonly callerRate: bigint;
 }
 
-/** The first rate of a host's price that is dearer than what callers pay, at any size of request; null if none is. */
+/** The first rate of a host's price that is higher than what callers pay, at any request size; null if there is none. */
 export function findLoss(host: Price, caller: Price): Loss | null {
   const thresholds = [...host.tiers, ...caller.tiers].map((tier) => tier.aboveInputTokens).sort((a, b) => a - b);
-  const always = dearerRate(ratesFor(host, 0), ratesFor(caller, 0));
+  const always = higherRate(ratesFor(host, 0), ratesFor(caller, 0));
   if (always !== null) return { ...always, aboveInputTokens: 0 };
   for (const aboveInputTokens of thresholds) {
-    const dearer = dearerRate(ratesFor(host, aboveInputTokens + 1), ratesFor(caller, aboveInputTokens + 1));
-    if (dearer !== null) return { ...dearer, aboveInputTokens };
+    const higher = higherRate(ratesFor(host, aboveInputTokens + 1), ratesFor(caller, aboveInputTokens + 1));
+    if (higher !== null) return { ...higher, aboveInputTokens };
   }
   return null;
 }
@@ -32,8 +32,8 @@ const RATES: readonly (readonly [name: string, read: (rates: Rates) => bigint | 
   ['cache_write_1h', (rates) => rates.cacheWrite1hNanousdPerMillion],
 ];
 
-/** A cache rate that nobody named is the input rate, on either side. */
-function dearerRate(host: Rates, caller: Rates): Omit<Loss, 'aboveInputTokens'> | null {
+/** A missing cache rate means the input rate. */
+function higherRate(host: Rates, caller: Rates): Omit<Loss, 'aboveInputTokens'> | null {
   for (const [rate, read] of RATES) {
     const hostRate = read(host) ?? host.inputNanousdPerMillion;
     const callerRate = read(caller) ?? caller.inputNanousdPerMillion;
@@ -42,7 +42,7 @@ function dearerRate(host: Rates, caller: Rates): Omit<Loss, 'aboveInputTokens'> 
   return null;
 }
 
-/** Both rates, in dollars first, to follow the name of the host. */
+/** Both rates, dollars first. Follows the name of the host. */
 export function describeLoss({ rate, aboveInputTokens, hostRate, callerRate }: Loss, model: string): string {
   const size = aboveInputTokens === 0 ? '' : ` above ${aboveInputTokens} input tokens`;
   const dollars = `charges $${formatUsd(hostRate)} for ${rate}${size}, callers of ${model} pay $${formatUsd(callerRate)}`;

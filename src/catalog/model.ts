@@ -6,21 +6,21 @@ import type { Price } from '../money/price.ts';
 export const TOKENIZERS = ['o200k_base', 'cl100k_base'] as const;
 export type Tokenizer = (typeof TOKENIZERS)[number];
 
-/** How a model of the messages wire is told how much to think: tokens it may spend, or a word. */
+/** How a model of the messages wire takes its reasoning effort: as a token budget, or as a word. */
 export const THINKING_CONTROLS = ['budget', 'effort'] as const;
 export type ThinkingControl = (typeof THINKING_CONTROLS)[number];
 
-/** Where a host serves a model, and the name the host knows it by. */
+/** A host that serves a model, and its name for it. */
 export interface HostedModel {
   host: string;
   model: string;
-  /** The wire on which this host serves this model; absent: the host's own. */
+  /** The wire for this model; absent: the host's first. */
   wire?: HostWire;
-  /** What this host charges us; absent where nobody said, and then it counts as the catalog's price. */
+  /** What this host charges; absent: the catalog's price. */
   price?: Price;
 }
 
-/** One model that can be asked for and billed. */
+/** A model that can be called and billed. */
 export interface CatalogModel {
   id: string;
   name: string;
@@ -29,17 +29,17 @@ export interface CatalogModel {
   aliases: readonly string[];
   caps: ReadonlySet<Capability>;
   contextWindow: number;
-  /** 0 for a model that writes no tokens, as an embedding model. */
+  /** 0 for a model without output tokens, like an embedding model. */
   maxOutputTokens: number;
-  /** null: its tokens cannot be counted exactly, only bounded. */
+  /** Null: tokens can only be bounded, not counted exactly. */
   tokenizer: Tokenizer | null;
-  /** The most input tokens one image can count as; null where the model sees none. */
+  /** Most input tokens of one image; null if the model accepts no images. */
   imageTokensMax: number | null;
-  /** Empty where the model has no choice of effort. */
+  /** Empty if the model has no choice of effort. */
   reasoningEfforts: readonly Effort[];
-  /** Absent where the model is not of the messages wire, or does not think. */
+  /** Absent if the model is not of the messages wire, or does not reason. */
   thinking?: ThinkingControl;
-  /** The model refuses temperature and its kin. */
+  /** The model rejects temperature and similar parameters. */
   fixedSampling: boolean;
   embedding: { dimensions: number | null; matryoshka: boolean } | null;
   price: Price;

@@ -31,8 +31,8 @@ test('one nanodollar more on any rate gives another hash', () => {
     fc.property(list, field, ([first, ...others], name) => {
       if (first === undefined) return;
       const [id, price] = first;
-      const dearer = { ...price, [name]: (price[name] ?? price.inputNanousdPerMillion) + 1n };
-      expect(hashPrices([[id, dearer], ...others])).not.toBe(hashPrices([first, ...others]));
+      const higher = { ...price, [name]: (price[name] ?? price.inputNanousdPerMillion) + 1n };
+      expect(hashPrices([[id, higher], ...others])).not.toBe(hashPrices([first, ...others]));
     }),
   );
 });
@@ -72,8 +72,8 @@ test('a price list has one text: another order or spelling gives the same, anoth
         cacheReadNanousdPerMillion: one.cacheReadNanousdPerMillion ?? one.inputNanousdPerMillion,
       };
       expect(writePriceList('2026-11-15', [[id, explicit], ...others])).toEqual(kept);
-      const dearer = { ...one, outputNanousdPerMillion: one.outputNanousdPerMillion + 1n };
-      expect(writePriceList('2026-11-15', [[id, dearer], ...others]).version).not.toBe(kept.version);
+      const higher = { ...one, outputNanousdPerMillion: one.outputNanousdPerMillion + 1n };
+      expect(writePriceList('2026-11-15', [[id, higher], ...others]).version).not.toBe(kept.version);
       expect(JSON.parse(kept.json)[id].output).toBe(Number(one.outputNanousdPerMillion));
     }),
   );

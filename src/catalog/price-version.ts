@@ -3,15 +3,15 @@ import type { Price, Rates } from '../money/price.ts';
 
 const HASH_HEX_CHARS = 10;
 
-/** A price list as it is kept for good, and the version that stands for exactly that text. */
+/** A price list as it is stored, and the version that identifies this text. */
 export interface PriceList {
   readonly version: string;
   readonly json: string;
 }
 
 /**
- * Every price in force, whoever serves the model now: a key that comes or goes changes no price, so the same version
- * must go on meaning the same text. Written in one way only, since a list once kept is never written again.
+ * Every price, whether or not a host serves the model now: adding or removing a key changes no price, so the version must
+ * keep identifying the same text. There is one way to write a list, because a stored list is never rewritten.
  */
 export function writePriceList(date: string, prices: Iterable<readonly [id: string, price: Price]>): PriceList {
   const rows = [...prices].sort(([a], [b]) => (a < b ? -1 : 1)).map(([id, price]) => [id, plainPrice(price)] as const);
@@ -24,7 +24,7 @@ function plainPrice(price: Price): object {
   return { ...plainRates(price), ...(tiers.length > 0 && { tiers }) };
 }
 
-/** A null cache rate is written as the input rate that it means; no rate is too large for a JSON number. */
+/** A null cache rate is written as the input rate. Every rate fits into a JSON number. */
 function plainRates(rates: Rates): object {
   const input = rates.inputNanousdPerMillion;
   return {
@@ -40,7 +40,7 @@ function shortHash(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, HASH_HEX_CHARS);
 }
 
-/** Two price lists have the same hash exactly when they charge the same for every model; order and spelling do not count. */
+/** Two price lists have the same hash exactly if they charge the same for every model, whatever their order and spelling. */
 export function hashPrices(prices: Iterable<readonly [id: string, price: Price]>): string {
   const lines = Array.from(prices, ([id, price]) => `${id} ${writePrice(price)}\n`).sort();
   return shortHash(lines.join(''));
@@ -51,7 +51,7 @@ function writePrice(price: Price): string {
   return [writeRates(price), ...tiers].join(' ');
 }
 
-/** A null cache rate is written as the input rate that it means. */
+/** A null cache rate is written as the input rate. */
 function writeRates(rates: Rates): string {
   const input = rates.inputNanousdPerMillion;
   const cache = [

@@ -3,12 +3,12 @@ import type { Price, Rates } from '../money/price.ts';
 import type { CatalogModel, HostedModel } from './model.ts';
 import type { ModelRow, PriceRow } from './schema.ts';
 
-/** A catalog that must not be served: two models of one name, or a price for a model nobody knows. */
+/** An invalid catalog: a name of two models, or a price for an unknown model. */
 export class CatalogError extends Error {
   override readonly name = 'CatalogError';
 }
 
-/** What an operator said comes first: a row replaces the one of the same id and takes its names from all others. */
+/** The operator's rows win: each replaces the row with its id, and takes its aliases away from all others. */
 export function mergeRows(rows: readonly ModelRow[], own: readonly ModelRow[]): ModelRow[] {
   const ownIds = new Set(own.map((row) => row.id));
   const ownNames = new Set(own.flatMap((row) => namesOf(row)));
@@ -29,7 +29,7 @@ export function overridePrices(rows: readonly ModelRow[], prices: ReadonlyMap<st
   });
 }
 
-/** The first name that two models claim, as a sentence; undefined when every name leads to one model. */
+/** The first name that two models share, as a sentence; undefined if there is none. */
 export function findNameClash(rows: readonly ModelRow[]): string | undefined {
   const owners = new Map<string, string>();
   for (const row of rows) {

@@ -6,8 +6,8 @@ import { LIMITS } from '../limits.ts';
 import { THINKING_CONTROLS, TOKENIZERS } from './model.ts';
 
 /**
- * A model as it stands in `data/catalog.json` and under `models` in the config file.
- * The catalog file spells out every field; an operator may leave out what has an obvious meaning when absent.
+ * A model as in `data/catalog.json` and under `models` in the config file. The catalog file contains every field; an
+ * operator may leave out fields that have an obvious default.
  */
 export const modelIdSchema = z
   .string()
@@ -28,7 +28,7 @@ const ratesShape = {
 
 const tierSchema = z.strictObject({ above_input_tokens: z.int().positive(), ...ratesShape });
 
-/** Integers: nanodollars per million tokens; a missing or null cache rate is the input rate. */
+/** Integers, in nanodollars per million tokens. A missing or null cache rate means the input rate. */
 export const priceSchema = z.strictObject({
   ...ratesShape,
   tiers: z
@@ -38,7 +38,7 @@ export const priceSchema = z.strictObject({
     .optional(),
 });
 
-/** Where a price was read and when; `also` names a second source that gave or raised some of its figures. */
+/** Source and date of a price; `also` names a second source of some figures. */
 const priceSourceSchema = z.strictObject({
   package: z.string(),
   version: z.string(),
@@ -53,8 +53,8 @@ const hostedModelSchema = z.strictObject({
     .enum(HOST_WIRES)
     .optional()
     .describe("The wire this host wants for this model, where it is another than the host's own."),
-  price: priceSchema.optional().describe('What this host charges you, where that is known.'),
-  allow_loss: z.boolean().optional().describe('The host may cost more than callers pay.'),
+  price: priceSchema.optional().describe('What this host charges you, if known.'),
+  allow_loss: z.boolean().optional().describe('Allow the host to cost more than callers pay.'),
 });
 
 export const modelRowSchema = z

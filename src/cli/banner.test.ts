@@ -47,7 +47,7 @@ test('with a provider key it names the variable, counts, and calls a real model 
   expect(model?.caps.has('chat')).toBe(true);
 });
 
-test('a host found on this machine is named with its address and what it serves; one that serves nothing is told so', () => {
+test('a host found on this machine is named with its address and what it serves; one that serves nothing is named as such', () => {
   const given = facts({ AZURE_OPENAI_API_KEY: KEY, AZURE_OPENAI_ENDPOINT: 'https://r.example', OLLAMA_HOST: 'gpu' });
   const row = {
     id: 'llama',

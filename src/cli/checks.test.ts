@@ -83,7 +83,7 @@ describe('doctor', () => {
       /^config +ok/m,
       /^gateway +ok +not running/m,
       /^store +ok/m,
-      /^ledger +ok +1 accounts/m,
+      /^ledger +ok +1 account,/m,
     ]) {
       expect(out).toMatch(line);
     }

@@ -125,9 +125,9 @@ async function checkStore(operator: Operator): Promise<Finding> {
 async function checkAccounts(operator: Operator): Promise<Finding> {
   const { data, next } = (await operator.run('accounts.list', { limit: LIMITS.storePageRowsMax })).result;
   const broken = data.filter(isImpossible);
-  const seen = `${data.length} accounts${next === null ? '' : ' checked, there are more'}`;
+  const seen = `${data.length === 1 ? '1 account' : `${data.length} accounts`}${next === null ? '' : ' checked, there are more'}`;
   if (broken.length === 0)
-    return ok('ledger', `${seen}; balances are possible. "tollgate ledger verify" checks every entry`);
+    return ok('ledger', `${seen}, balances are consistent; "tollgate ledger verify" checks every entry`);
   return failure(
     'ledger',
     `impossible balance: ${broken.map(({ name }) => name).join(', ')}`,

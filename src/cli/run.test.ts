@@ -87,10 +87,10 @@ describe('exit codes', () => {
     ['an expiry in the past', [...MINT, '--expires', '2020-01-01'], EXIT.usage, '--expires must be in the future'],
     ['an expiry now', [...MINT, '--expires', '0d'], EXIT.usage, '--expires must be in the future'],
     ['an absurd expiry', [...MINT, '--expires', '999999w'], EXIT.usage, '--expires must be within'],
-    ['an expiry that is no date', [...MINT, '--expires', 'NaN'], EXIT.usage, '--expires must be a date like'],
+    ['an expiry that is not a date', [...MINT, '--expires', 'NaN'], EXIT.usage, '--expires must be a date like'],
     ['a negative cap', [...MINT, '--cap', '-1'], EXIT.usage, '--cap must be more than $0'],
     ['a cap of nothing', [...MINT, '--cap', '0'], EXIT.usage, '--cap must be more than $0'],
-    ['a cap that is no number', [...MINT, '--cap', 'NaN'], EXIT.usage, '--cap must be an amount in dollars'],
+    ['a cap that is not a number', [...MINT, '--cap', 'NaN'], EXIT.usage, '--cap must be an amount in dollars'],
     ['an absurd cap', [...MINT, '--cap', '9999999999999'], EXIT.usage, '--cap must be an amount in dollars'],
     [
       'a negative cap in nanodollars',

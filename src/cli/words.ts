@@ -38,7 +38,7 @@ export function readNanousd(text: string, what: string): string {
 export function readCap(nanousd: string, typed: string, flag: string): string {
   if (BigInt(nanousd) > 0n && BigInt(nanousd) <= INT64_MAX) return nanousd;
   const range = `more than $0 and at most $${formatUsd(INT64_MAX)}`;
-  throw usageFailure(`${flag} must be ${range}, not "${typed}".`, 'to stop a key, use "tollgate keys revoke"');
+  throw usageFailure(`${flag} must be ${range}, not "${typed}". To stop a key, revoke it.`);
 }
 
 const UNIT_SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 };

@@ -163,8 +163,8 @@ describe('a bad file is refused by the path of the bad field', () => {
       { hosts: [{ name: 'a', base_url: 'http://x', key: 'k', key_env: 'K' }] },
       'hosts[0].key_env: stands beside',
     ],
-    ['same host twice', { hosts: [{ name: 'openai' }, { name: 'openai' }] }, 'hosts[1].name: stands twice'],
-    ['the simulated host', { hosts: [{ name: 'sim' }] }, 'hosts[0].name: is the name of the simulated host'],
+    ['same host twice', { hosts: [{ name: 'openai' }, { name: 'openai' }] }, 'hosts[1].name: appears twice'],
+    ['the simulated host', { hosts: [{ name: 'sim' }] }, 'hosts[0].name: is the simulated host'],
     [
       'served model',
       { hosts: [{ name: 'a', base_url: 'http://x', models: [{ id: 'm', modle: 'x' }] }] },
@@ -250,7 +250,7 @@ describe('hosts and their keys', () => {
       'OPENAI_API_KEY_FILE names a file that cannot be read (ENOENT)',
     );
     const message = problems(() => load({ env: { OPENAI_API_KEY_FILE: secret } }));
-    expect(message).toMatch(/^OPENAI_API_KEY_FILE gives a key with spaces/);
+    expect(message).toMatch(/^OPENAI_API_KEY_FILE contains a key with spaces/);
     expect(message).not.toContain('hunter2');
     expect(problems(() => load({ env: { OPENAI_API_KEY_FILE: write('\n', 'empty.txt') } }))).toContain('an empty key');
     expect(problems(() => load({ env: { OPENAI_API_KEY: 'a', OPENAI_API_KEY_FILE: secret } }))).toContain('both set');
@@ -324,7 +324,7 @@ test('a file nobody may read is refused with the reason', () => {
   expect(problems(() => load())).toContain('cannot be read (EACCES)');
 });
 
-test('the published schema is the one in force; "npm run config:schema" writes it anew', () => {
+test('the published schema is the one in force; "npm run config:schema" writes it again', () => {
   const published = readFileSync(new URL('../../tollgate.config.schema.json', import.meta.url), 'utf8');
   expect(published).toBe(`${JSON.stringify(configJsonSchema(), null, 2)}\n`);
 });

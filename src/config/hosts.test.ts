@@ -63,7 +63,7 @@ describe('a host whose address differs for everyone', () => {
       'https://file.example/openai/v1',
     );
     const told = problems({}, { ...key, AZURE_OPENAI_ENDPOINT: 'hunter2' });
-    expect(told).toBe('AZURE_OPENAI_ENDPOINT must be an address as "https://resource.example/openai/v1"');
+    expect(told).toBe('AZURE_OPENAI_ENDPOINT must be an address like "https://resource.example/openai/v1"');
   });
 });
 

@@ -116,7 +116,7 @@ describe('a proxy that cannot be used', () => {
   ];
 
   it.each(BAD)('is refused by the name of its variable: %s', (text) => {
-    const refused = /^https_proxy: must be an http or https proxy, as "http:\/\/proxy\.example:3128"/;
+    const refused = /^https_proxy: must be an http or https proxy, like "http:\/\/proxy\.example:3128"/;
     expect(() => load({ https_proxy: text })).toThrow(refused);
     expect(() => load({ https_proxy: text })).not.toThrow(/hidden|socks/);
   });

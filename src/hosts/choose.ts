@@ -1,18 +1,17 @@
 import type { Price } from '../money/price.ts';
 import type { Candidate } from './directory.ts';
 
-/** What the order of hosts depends on besides the hosts. */
+/** What the order of hosts depends on, besides the hosts. */
 export interface CallTraits {
   /** The most this call could cost at a price. */
   costAt(price: Price): bigint;
-  /** A number that calls with the same beginning share, so that they meet the same prompt cache; made only if needed. */
+  /** A hash that calls with the same start of a prompt share, to reach the same prompt cache; computed only if needed. */
   affinity(): number;
 }
 
 /**
- * The hosts that may be asked, in the order to ask them: the cheapest for this call first, and among equal prices the
- * one that has probably seen the prompt before. Those set aside come last, for when all others have failed; one whose
- * key was refused never comes.
+ * The hosts to try, in order: the cheapest for this call first; among equal prices, the one that has probably cached the
+ * prompt. Ejected hosts come last, for when all others have failed. A host whose key was rejected is left out.
  */
 export function chooseHosts(candidates: readonly Candidate[], nowMs: number, traits: CallTraits): Candidate[] {
   const usable: Candidate[] = [];
@@ -24,7 +23,7 @@ export function chooseHosts(candidates: readonly Candidate[], nowMs: number, tra
   return [...inOrder(usable, traits), ...inOrder(aside, traits)];
 }
 
-/** Well, or due for the one call that finds out. */
+/** Healthy, or due for a probe. */
 export function isUsable({ health, hostModel }: Candidate, nowMs: number): boolean {
   if (health === null) return true;
   const availability = health.availability(hostModel, nowMs);
@@ -61,7 +60,7 @@ function inOrder(candidates: readonly Candidate[], traits: CallTraits): readonly
     .map(({ candidate }) => candidate);
 }
 
-/** Asks another for the model: one more hop, and nothing saved. */
+/** A reseller adds a hop and saves nothing. */
 function isReseller({ host }: Candidate): boolean {
   return host.row.reseller === true;
 }
@@ -80,7 +79,7 @@ export function hashText(text: string, basis = HASH_BASIS): number {
   return hashBytes(Buffer.from(text), 0, undefined, basis);
 }
 
-/** Every bit of both changes about half of the result, so that each host is first for its share of prompts. */
+/** Mixes both numbers, so that each host is first for an equal share of prompts. */
 function mix(affinity: number, host: number): number {
   let mixed = affinity ^ Math.imul(host, 0x9e3779b1);
   mixed = Math.imul(mixed ^ (mixed >>> 16), 0x85ebca6b);

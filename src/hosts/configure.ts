@@ -6,18 +6,18 @@ import { HOST_ROWS } from './rows.ts';
 import { type HostEntry, isLoopback, readHostEntry } from './schema.ts';
 
 export interface HostProblem {
-  /** The field of the config file; empty when an environment variable is at fault. */
+  /** The field of the config file; empty if an environment variable is at fault. */
   readonly path: string;
   readonly message: string;
 }
 
 export interface HostSelection {
   readonly configured: readonly ConfiguredHost[];
-  /** Servers that nobody named but that may run on their usual ports of this machine. */
+  /** Local model servers that may run on their usual ports. */
   readonly guessed: readonly ConfiguredHost[];
-  /** Built-in hosts that only lack a key, or an address. */
+  /** Built-in hosts that lack a key or an address. */
   readonly withoutKey: readonly HostRow[];
-  /** Every host a model may name, whether or not it can be called now. */
+  /** Every host that a model may name, even if it cannot be called now. */
   readonly names: ReadonlySet<string>;
   readonly problems: readonly HostProblem[];
 }
@@ -27,17 +27,17 @@ export interface HostOptions {
   /** Whether the simulated host is offered. */
   readonly simulated: boolean | 'without-real-hosts';
   readonly readKeys: boolean;
-  /** Whether servers on usual ports are to be looked for, and the port that is our own. */
+  /** Null: do not look for local servers. Otherwise the port that is our own. */
   readonly guess: { readonly ownPort: number } | null;
 }
 
-/** The built-in hosts as the operator's entries change them, and the operator's own. */
+/** The built-in hosts with the operator's changes, and the operator's own hosts. */
 export function configureHosts(entries: readonly HostEntry[], options: HostOptions): HostSelection {
   const selection = new Selection(options);
   const entryOf = (name: string) => entries.findIndex((entry) => entry.name === name);
   for (const row of HOST_ROWS) selection.addBuiltIn(row, entryOf(row.name), entries);
   entries.forEach((entry, at) => {
-    if (entryOf(entry.name) !== at) selection.refuse(at, 'name', 'stands twice; a host has one entry');
+    if (entryOf(entry.name) !== at) selection.refuse(at, 'name', 'appears twice; each host has one entry');
     else if (!isBuiltIn(entry.name)) selection.addOwn(entry, at);
   });
   selection.addSimulated(HOST_ROWS);
@@ -68,7 +68,7 @@ class Selection implements HostSelection {
     this.names.add(builtIn.name);
     const entry = entries[at];
     if (builtIn.simulated) {
-      if (entry !== undefined) this.refuse(at, 'name', 'is the name of the simulated host, which cannot be changed');
+      if (entry !== undefined) this.refuse(at, 'name', 'is the simulated host, which cannot be changed');
       return;
     }
     const row = this.#withAddress(entry === undefined ? builtIn : readHostEntry(entry, builtIn), entry);
@@ -87,7 +87,7 @@ class Selection implements HostSelection {
 
   addOwn(entry: HostEntry, at: number): void {
     this.names.add(entry.name);
-    if (entry.base_url === undefined) this.refuse(at, 'base_url', 'is missing; where is this host reached?');
+    if (entry.base_url === undefined) this.refuse(at, 'base_url', "is missing; set the host's address");
     const row = readHostEntry(entry, undefined);
     this.#add(row, entry, this.#key(row, entry, at));
   }
@@ -103,7 +103,7 @@ class Selection implements HostSelection {
     this.guessed.push(configuredHost({ ...row, baseUrl: usualAddress(row.address) }, undefined, null));
   }
 
-  /** From the entry, else from a variable; a local server that an entry only names is where such servers usually are. */
+  /** From the entry, else from a variable. A local server without either is expected at its usual address. */
   #withAddress(row: HostRow, entry: HostEntry | undefined): HostRow {
     const { address } = row;
     if (address === undefined || entry?.base_url !== undefined || !this.#options.readKeys) return row;

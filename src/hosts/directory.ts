@@ -8,29 +8,29 @@ import type { HostsHealth } from './hosts-health.ts';
 
 export type { AnswerReceiver, RequestControl } from '../egress/sender.ts';
 
-/** A host ready to be called: its address and its key stay in here. */
+/** A host that can be called, with its address and key. */
 export interface ReadyHost {
   readonly row: HostRow;
   send(path: string, wireHeaders: WireHeaders, body: Buffer, receiver: AnswerReceiver): RequestControl;
-  /** A host may quote the key it was called with; no caller may read it. */
+  /** Replaces the host's key in a text, because a host may quote it in an error. */
   hideKey(text: string): string;
 }
 
-/** Headers that a wire adds to every request, as a version. */
+/** Headers that a wire adds to every request, like a version. */
 export type WireHeaders = Readonly<Record<string, string>>;
 
-/** One host that serves the wanted model: its name for it, the wires it can be asked on, what it charges us. */
+/** A host that serves the requested model: its name for it, its wires, and its price. */
 export interface Candidate {
   readonly host: ReadyHost;
   readonly wires: readonly HostWire[];
   readonly hostModel: string;
-  /** The catalog's own where nobody said otherwise. */
+  /** The catalog's price, unless the config says otherwise. */
   readonly price: Price;
-  /** Null for what is no host of ours, whose health is not our matter. */
+  /** Null for a caller's own deployment, whose health is not tracked. */
   readonly health: HostHealth | null;
 }
 
-/** The hosts this process may call, by name. */
+/** The hosts that this process may call, by name. */
 export class HostDirectory {
   readonly #hosts: ReadonlyMap<string, ReadyHost>;
   readonly #healths: ReadonlyMap<string, HostHealth>;
@@ -41,7 +41,7 @@ export class HostDirectory {
     this.#healths = health.track(hosts.map(({ row, key }) => ({ name: row.name, hasKey: key !== null })));
   }
 
-  /** All hosts of a model, in no order; found once for each model. */
+  /** All hosts of a model, in no order; computed once per model. */
   candidates(model: CatalogModel): readonly Candidate[] {
     let candidates = this.#candidates.get(model);
     if (candidates === undefined) {
@@ -91,12 +91,12 @@ function readyHost({ row, key }: ConfiguredHost, sender: Sender): ReadyHost {
   };
 }
 
-/** A host may quote the key as it is, or encoded as in a URL. */
+/** A host may quote the key as it is, or URL-encoded. */
 function withoutKey(text: string, key: string): string {
   return text.replaceAll(key, '[key]').replaceAll(encodeURIComponent(key), '[key]');
 }
 
-/** Puts a wire's headers beside the host's own; most calls bring the same as the last one, and get the same object. */
+/** Adds a wire's headers to the host's. Most calls have the same ones as the last call and get the same object. */
 function besides(own: WireHeaders): (wires: WireHeaders) => WireHeaders {
   let last: WireHeaders = {};
   let both = own;

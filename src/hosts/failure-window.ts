@@ -1,11 +1,11 @@
 const BUCKETS = 10;
 
-/** How many calls of the last while failed: a ring of counters, so that it never grows and a call costs an addition. */
+/** How many recent calls failed. A ring of counters, so that it does not grow and a call costs one addition. */
 export class FailureWindow {
   readonly #bucketMs: number;
   readonly #calls = new Uint32Array(BUCKETS);
   readonly #failures = new Uint32Array(BUCKETS);
-  /** The number of the newest bucket, counted from the clock's beginning. */
+  /** The number of the newest bucket since the clock started. */
   #newest = 0;
 
   constructor(windowMs: number) {
@@ -18,7 +18,7 @@ export class FailureWindow {
     if (failed) this.#failures[at]!++;
   }
 
-  /** Whether at least that share of at least so many calls failed. */
+  /** Whether at least this share of at least this many calls failed. */
   exceeds(nowMs: number, percent: number, callsMin: number): boolean {
     this.#turnTo(nowMs);
     const calls = sum(this.#calls);
@@ -30,7 +30,7 @@ export class FailureWindow {
     this.#failures.fill(0);
   }
 
-  /** Empties the buckets that time has passed over; the answer is where the newest lies. */
+  /** Clears expired buckets; returns the index of the newest. */
   #turnTo(nowMs: number): number {
     const bucket = Math.floor(nowMs / this.#bucketMs);
     for (let passed = Math.min(bucket - this.#newest, BUCKETS); passed > 0; passed--) {

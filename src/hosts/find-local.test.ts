@@ -92,7 +92,7 @@ test('a server that takes too long is let go at the limit, and nothing waits lon
 });
 
 test.each<[string, RequestListener]>([
-  ['something that is no JSON', (_request, response) => response.end('<html>')],
+  ['something that is not JSON', (_request, response) => response.end('<html>')],
   ['a list of nothing we know', (_request, response) => response.end('{"models":[]}')],
   ['an error', (_request, response) => response.writeHead(404).end('{"data":[]}')],
   ['a redirect', (_request, response) => response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end()],

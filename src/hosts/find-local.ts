@@ -6,15 +6,15 @@ import { LIMITS } from '../limits.ts';
 import type { ConfiguredHost, LocalServer, ServedModel } from './host.ts';
 
 export interface LocalHosts {
-  /** All hosts that can be called: those configured, with what they said they serve, and those found. */
+  /** All hosts that can be called: the configured ones, with the models they listed, and those found. */
   readonly hosts: readonly ConfiguredHost[];
-  /** Names of local hosts that somebody configured but that did not say what they serve. */
+  /** Names of configured local hosts that did not list their models. */
   readonly silent: readonly string[];
 }
 
 /**
- * Asks the operator's own servers what they serve, all at once and briefly. One that was only guessed counts if it
- * answers; one that was configured stays, whether or not it does.
+ * Asks local servers for their models, all at once and with a short timeout. A guessed server counts only if it answers;
+ * a configured one stays either way.
  */
 export async function findLocalHosts(
   configured: readonly ConfiguredHost[],
@@ -36,7 +36,7 @@ export async function findLocalHosts(
   };
 }
 
-/** An operator who listed models has said what the host serves. */
+/** If the operator listed models, the host is not asked. */
 function saysItself({ row, models }: ConfiguredHost): boolean {
   return row.local !== undefined && models.length === 0;
 }
@@ -57,11 +57,11 @@ async function listModels({ row, key, proxy }: ConfiguredHost, clock: Clock): Pr
       headers: { accept: 'application/json', ...(key !== null && { authorization: `Bearer ${key.reveal()}` }) },
     });
     const text = await body.text();
-    // Another Tollgate on that port would offer its dear models as ours, for nothing.
+    // Another Tollgate on that port would offer its paid models for free.
     if (statusCode !== 200 || headers['x-gateway-request-id'] !== undefined) return null;
     return readModels(tryParseJson(text), row.local ?? ANYONE);
   } catch {
-    // Refused, silent, too slow or too long: nobody is there that we could use.
+    // Refused, silent, too slow or too long: not usable.
     return null;
   } finally {
     timer.cancel();
@@ -77,7 +77,7 @@ interface ListedModel {
   readonly [name: string]: unknown;
 }
 
-/** Null for what is no list of models, or not that server's. */
+/** Null if it is not a list of models, or not that server's. */
 function readModels(answer: unknown, { owner }: LocalServer): ServedModel[] | null {
   const data = typeof answer === 'object' && answer !== null && 'data' in answer ? answer.data : null;
   if (!Array.isArray(data)) return null;
@@ -86,7 +86,7 @@ function readModels(answer: unknown, { owner }: LocalServer): ServedModel[] | nu
   return listed.map(readModel);
 }
 
-/** Names that no request could ask for are left out. */
+/** Names that no request could contain are skipped. */
 const MODEL_NAME = /^[^\s/]+(\/[^\s/]+)*$/;
 
 function isListed(model: unknown): model is ListedModel {
@@ -94,7 +94,7 @@ function isListed(model: unknown): model is ListedModel {
   return typeof id === 'string' && id.length <= LIMITS.modelIdCharsMax && MODEL_NAME.test(id);
 }
 
-/** The list says nothing of what a model can do, and models that embed are named so everywhere. */
+/** The list does not say what a model can do, but embedding models have it in their names. */
 const EMBEDS = /embed/i;
 const WINDOW_NAMES = ['max_model_len', 'context_length', 'max_context_length', 'context_window'];
 

@@ -44,7 +44,7 @@ const availability = (model = MODEL) => host.availability(model, clock.monotonic
 const kinds = () => events.map(({ kind }) => kind);
 
 describe('ejection', () => {
-  test('five failures in a row eject, four do not, and a good answer begins the count anew', () => {
+  test('five failures in a row eject, four do not, and a good answer resets the count', () => {
     calls(4, FAILED);
     call(WELL);
     calls(4, FAILED);

@@ -4,27 +4,27 @@ import type { HealthSettings } from './health-settings.ts';
 import type { HostEvent, HostSign } from './host-sign.ts';
 import { RefusalStreak } from './refusal-streak.ts';
 
-/** Whether a host may be asked: by anyone, by one call that finds out, by those who have no other host, or by nobody. */
+/** Who may use a host: any call, one probing call, only calls without another host, or none. */
 export type Availability = 'open' | 'probe' | 'aside' | 'closed';
 
-/** As the operator sees it. */
+/** The state that operators see. */
 export type HostState = 'well' | 'limited' | 'ejected' | 'key_refused' | 'probing';
 
 type EjectionCause = 'failures' | 'failure_rate' | 'overruns';
 
-/** An overrun this long after the last one begins a new count. */
+/** After this long, an overrun starts a new count. */
 const OVERRUN_MEMORY_MS = 600_000;
-/** Weight of the newest call in the average of first bytes. */
+/** Weight of the newest call in the average time to first byte. */
 const NEWEST_WEIGHT = 0.1;
 
 /**
- * What is known of one host's health. It is `well`, or `out` for a while; after that one call, the probe, decides.
- * Whoever asks the host takes a ticket, and what comes of it counts only if nothing was decided meanwhile: fifty calls
- * that fail together are one ejection, and an old stream's good end does not bring an ejected host back.
+ * The health of one host. It is `well`, or `out` for a while; then one call, the probe, decides. Every call takes a
+ * ticket, and its outcome counts only if nothing was decided meanwhile: fifty calls that fail together are one ejection,
+ * and the good end of an old stream does not readmit an ejected host.
  */
 export class HostHealth {
   readonly host: string;
-  /** A host that is called without a key has none that could be refused. */
+  /** A host without a key has none that could be rejected. */
   hasKey = false;
   readonly #settings: HealthSettings;
   readonly #tell: (event: HostEvent) => void;
@@ -42,7 +42,7 @@ export class HostHealth {
   #overruns = 0;
   #lastOverrunMs = Number.NEGATIVE_INFINITY;
   #firstByteMs: number | null = null;
-  /** Models the host says it does not have, and until when that is believed. */
+  /** Models that the host does not know, and until when that is believed. */
   readonly #absentModels = new Map<string, number>();
 
   constructor(host: string, settings: HealthSettings, tell: (event: HostEvent) => void) {
@@ -52,7 +52,7 @@ export class HostHealth {
     this.#window = new FailureWindow(settings.windowMs);
   }
 
-  /** True while there is nothing to consider; all that a model with a single host ever asks. */
+  /** True if the host has no restriction at all: the only question for a model with a single host. */
   get untroubled(): boolean {
     return this.#state === 'well';
   }
@@ -63,7 +63,7 @@ export class HostHealth {
     return this.#keyRefused ? 'closed' : 'aside';
   }
 
-  /** How long until the host may be asked again; zero unless its key was refused. */
+  /** How long until the host may be used again; 0 unless its key was rejected. */
   closedForMs(nowMs: number): number {
     return this.#state === 'out' && this.#keyRefused ? Math.max(0, this.#outUntilMs - nowMs) : 0;
   }
@@ -74,12 +74,12 @@ export class HostHealth {
     return nowMs < this.#limitedUntilMs ? 'limited' : 'well';
   }
 
-  /** How soon streams begin here, on average of late; null before the first. */
+  /** Average time to first byte of recent streams; null before the first. */
   get firstByteMs(): number | null {
     return this.#firstByteMs;
   }
 
-  /** A call is about to ask this host; where its time out is over, that call is the probe. */
+  /** A call is about to use this host. If its ejection is over, this call is the probe. */
   enter(nowMs: number): number {
     if (this.#state === 'out' && nowMs >= this.#outUntilMs) {
       this.#state = 'probing';
@@ -117,12 +117,12 @@ export class HostHealth {
         this.#return(nowMs);
         return;
       case 'nothing':
-        // A probe that found nothing out leaves the question to the next call.
+        // A probe without a result leaves the decision to the next call.
         if (this.#state === 'probing') this.#state = 'out';
     }
   }
 
-  /** The host counted more tokens than the call could have; once may be a slip, again and again costs the operator. */
+  /** The host reported more tokens than the call could use. Once may be a mistake; repeated overruns cost the operator. */
   overran(nowMs: number, hasSpare: () => boolean): void {
     const isNewCount = nowMs - this.#lastOverrunMs > OVERRUN_MEMORY_MS;
     this.#overruns = isNewCount ? 1 : this.#overruns + 1;
@@ -131,7 +131,7 @@ export class HostHealth {
     this.#eject('overruns', nowMs);
   }
 
-  /** A reload may have brought another key or another model: what was refused is tried again. */
+  /** A reload may bring a new key or model, so rejected ones are tried again. */
   forgetRefusals(nowMs: number): void {
     this.#refusals.clear();
     this.#pausedUntilMs = 0;
@@ -162,7 +162,7 @@ export class HostHealth {
 
   #failed(nowMs: number, hasSpare: () => boolean): void {
     if (this.#state === 'probing') this.#eject('failures', nowMs);
-    // A host that is asked though it is out, for want of another, cannot be thrown out again.
+    // A host that is used although it is ejected, because there is no other, is not ejected again.
     if (this.#state !== 'well') return;
     this.#consecutive++;
     this.#window.add(nowMs, true);
@@ -210,12 +210,12 @@ export class HostHealth {
     this.#tell({ kind: 'returned', host: this.host });
   }
 
-  /** The host stays in use, and comes last for a while only if it refuses one account after the other. */
+  /** The host stays in use, and comes last for a while only if it refuses several accounts in a row. */
   #refused(status: number, nowMs: number, accountId: bigint): void {
     const isFirst = this.#refusals.add(accountId);
     const forMs = this.#refusals.isAgainstHost ? this.#refusals.pauseMs(this.#settings.keyAsideMs) : 0;
     if (forMs > 0) this.#pausedUntilMs = nowMs + forMs;
-    // Whoever refuses a request is alive.
+    // A host that refuses a request is alive.
     this.#return(nowMs);
     this.#tell({ kind: 'refused', host: this.host, status, forMs, isNews: isFirst || forMs > 0 });
   }
@@ -224,7 +224,7 @@ export class HostHealth {
     const { limitedMs, limitedMaxMs } = this.#settings;
     const forMs = Math.min(retryAfterMs ?? limitedMs, limitedMaxMs);
     this.#limitedUntilMs = Math.max(this.#limitedUntilMs, nowMs + forMs);
-    // Whoever counts our calls is alive.
+    // A host that limits our rate is alive.
     this.#return(nowMs);
     this.#tell({ kind: 'limited', host: this.host, forMs });
   }

@@ -4,7 +4,7 @@ import type { PriceRow } from '../catalog/schema.ts';
 import type { Secret } from '../kit/secret.ts';
 import type { HostProxy } from './proxy.ts';
 
-/** The fields that identify a caller's user; a host is sent only those its row names. */
+/** Fields that identify a caller's user. A host receives only those that its row names. */
 export const LABEL_FIELDS = ['user', 'metadata', 'safety_identifier', 'prompt_cache_key', 'session_id'] as const;
 export type LabelField = (typeof LABEL_FIELDS)[number];
 
@@ -14,92 +14,92 @@ export interface HostAuth {
   readonly scheme: 'Bearer' | null;
 }
 
-/** Where a host departs from its wire; the wire's own folder holds what each word means. */
+/** Where a host differs from its wire. The folder of the wire defines the values. */
 export interface HostSlots {
-  /** The rule by which its counts are read. */
+  /** The rule for reading its token counts. */
   readonly readUsage?: string;
-  /** Fields of a request that it answers with an error, and does not need. */
+  /** Request fields that the host rejects and does not need. */
   readonly omits?: readonly string[];
-  /** Fields that every request to it carries, because silence means something else to it. */
+  /** Fields that every request to it contains, because its default differs. */
   readonly adds?: Readonly<Record<string, string | number | boolean>>;
-  /** It does not know the role "developer" and is told "system". */
+  /** It does not know the role "developer" and gets "system" instead. */
   readonly developerAsSystem?: boolean;
-  /** The name by which it takes the traces of earlier turns back, or that it takes none; absent: as the caller wrote them. */
+  /** The field in which it accepts reasoning of earlier turns; `none` if it accepts none; absent: unchanged. */
   readonly traces?: 'reasoning' | 'reasoning_content' | 'none';
   /**
-   * Whose sealed reasoning it makes and takes back, where that is not its wire's own vendor: kept apart under this name,
-   * given to no other host. `any`: a reseller, which passes seals on to whoever made them.
+   * Whose encrypted reasoning it produces and accepts, if not its wire's vendor's. Such reasoning is tagged with this name
+   * and goes to no other host. `any`: a reseller, which passes it on to its origin.
    */
   readonly seals?: string;
 }
 
-/** Where a host is found that has no common address: the first of these variables that is set names it. */
+/** For a host without a common address: the first of these variables that is set. */
 export interface HostAddress {
   readonly variables: readonly string[];
-  /** What its address ends in, as `/v1`; added where it is missing. */
+  /** The end of its address, like `/v1`; appended if it is missing. */
   readonly path: string;
-  /** For a bare host name, as people write it for servers of their own; null: a scheme is needed. */
+  /** Default port for a bare host name; null: a scheme is required. */
   readonly port: number | null;
 }
 
-/** A server that people run themselves: it says what it serves, and that is free unless it is priced. */
+/** A server that people run themselves. It lists its models, which are free unless they are priced. */
 export interface LocalServer {
-  /** The loopback port it is looked for in local mode; null: it is never looked for. */
+  /** The loopback port on which local mode looks for it; null: never. */
   readonly port: number | null;
-  /** What it writes into `owned_by` of its models, where the port alone proves nothing. */
+  /** Its `owned_by` value, for a port that other programs use too. */
   readonly owner: string | null;
 }
 
-/** A host is a row of data: everything that code would otherwise ask its name for stands here. */
+/** A host is a row of data, so that code never branches on its name. */
 export interface HostRow {
   readonly name: string;
-  /** Without a slash at the end, as `https://host.example/v1`; empty where `address` has yet to say it. */
+  /** Without a trailing slash, like `https://host.example/v1`; empty until `address` is read. */
   readonly baseUrl: string;
   readonly address?: HostAddress;
   readonly local?: LocalServer;
-  /** Asks others for the model, so among equal prices whoever serves it directly goes first. */
+  /** Buys the model from others, so at equal prices direct hosts come first. */
   readonly reseller?: true;
-  /** The wires it speaks, the one to translate to first. */
+  /** The wires it speaks; requests are translated to the first. */
   readonly wires: readonly HostWire[];
   readonly auth: HostAuth;
-  /** Environment variables that may hold the key, the first one set wins; each also as `<NAME>_FILE`. Empty: no key is needed. */
+  /** Environment variables for the key; the first that is set wins, each also as `<NAME>_FILE`. Empty: no key needed. */
   readonly keyVariables: readonly string[];
-  /** Cuts embeddings to the wanted length itself. */
+  /** Supports `dimensions` for embeddings. */
   readonly reducesVectors: boolean;
   readonly outputLimitField: 'max_tokens' | 'max_completion_tokens';
   readonly forwards: readonly LabelField[];
-  /** A caller hung up: hear the host out for its own usage, or cut it off and estimate. */
+  /** When the caller disconnects: read the host's response to its end for the usage, or cancel it and estimate. */
   readonly onClientGone: 'drain' | 'cancel';
   readonly simulated: boolean;
   readonly slots: HostSlots;
 }
 
-/** What a configured host serves: the catalog's id of a model, and the host's own name for it. */
+/** A model that a configured host serves: the catalog's id, and the host's name for it. */
 export interface ServedModel {
   readonly id: string;
   readonly model: string;
-  /** For a model the catalog does not know. */
+  /** For a model that is not in the catalog. */
   readonly contextWindow: number | null;
   readonly maxOutputTokens: number | null;
   readonly caps?: readonly Capability[];
-  /** The wire on which the host serves it, where that is not its first. */
+  /** The wire for this model, if not the host's first. */
   readonly wire?: HostWire;
-  /** What the host charges for it. */
+  /** What the host charges. */
   readonly price?: PriceRow;
 }
 
-/** A host that can be called: its row, and the key if it needs one. */
+/** A host that can be called: its row, and its key if it needs one. */
 export interface ConfiguredHost {
   readonly row: HostRow;
   readonly key: Secret | null;
-  /** Where the key came from, for people: the variable's name or the config field. */
+  /** Where the key came from: a variable's name or a config field. */
   readonly keySource: string | null;
-  /** On the operator's own machines: what only such hosts serve is free unless it is priced. */
+  /** On the operator's own machine: models that only such hosts serve are free unless they are priced. */
   readonly local: boolean;
-  /** Models the operator listed beside the host; the catalog may know of more. */
+  /** Models that the operator listed for the host; the catalog may have more. */
   readonly models: readonly ServedModel[];
-  /** Models the host itself listed when it was asked; absent: it was not. */
+  /** Models that the host listed itself; absent if it was not asked. */
   readonly found?: readonly ServedModel[];
-  /** Absent: it is reached directly. */
+  /** Absent: called directly. */
   readonly proxy?: HostProxy;
 }

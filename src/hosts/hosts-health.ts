@@ -10,7 +10,7 @@ export interface HostReport {
   readonly firstByteMs: number | null;
 }
 
-/** The health of every host by its name. It outlives reloads: a new config does not make a sick host well. */
+/** The health of every host, by name. It survives reloads: a new config does not heal a host. */
 export class HostsHealth {
   readonly retries: RetryBudget;
   readonly #settings: HealthSettings;
@@ -25,7 +25,7 @@ export class HostsHealth {
     this.retries = new RetryBudget(settings.retryPercent);
   }
 
-  /** Those of exactly these hosts: new ones begin well, the others keep what is known of them but for refusals. */
+  /** Keeps these hosts and forgets the others. New ones start healthy; the rest keep their state, except for refusals. */
   track(hosts: readonly { readonly name: string; readonly hasKey: boolean }[]): ReadonlyMap<string, HostHealth> {
     const nowMs = this.#clock.monotonicMs();
     const names = new Set(hosts.map(({ name }) => name));

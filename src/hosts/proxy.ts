@@ -2,16 +2,16 @@ import type { Secret } from '../kit/secret.ts';
 
 /** The HTTP proxy that requests to a host go through. */
 export interface HostProxy {
-  /** It may hold a user and a password. */
+  /** May contain a user and a password. */
   readonly url: Secret;
-  /** The same without them, for logs and people. */
+  /** The same without them, for messages. */
   readonly name: string;
-  /** The variable or field that gave it. */
+  /** The variable or field it came from. */
   readonly source: string;
 }
 
 export const PROXY_RULE =
-  'must be an http or https proxy, as "http://proxy.example:3128" or "http://user:password@proxy.example:3128"';
+  'must be an http or https proxy, like "http://proxy.example:3128" or "http://user:password@proxy.example:3128"';
 
 /** Null if the text does not name a proxy. Without a scheme it is taken as http, as other tools do. */
 export function parseProxyUrl(text: string): URL | null {

@@ -36,7 +36,7 @@ describe('a server of one’s own', () => {
     'g p u',
   ])('is not at %j, and the message does not repeat it', (text) => {
     expect(() => read(LOCAL, text)).toThrow(AddressUnreadable);
-    expect(() => read(LOCAL, text)).toThrow('FIRST must be an address as "http://localhost:11434/v1"');
+    expect(() => read(LOCAL, text)).toThrow('FIRST must be an address like "http://localhost:11434/v1"');
   });
 
   test('is not at another path', () => {

@@ -2,18 +2,18 @@ import type { HostAddress } from './host.ts';
 import type { Environment } from './read-key.ts';
 
 export interface FoundAddress {
-  /** Without a slash at the end. */
+  /** Without a trailing slash. */
   readonly baseUrl: string;
-  /** The variable that gave it. */
+  /** The variable it came from. */
   readonly source: string;
 }
 
-/** Why a variable names no address; says which, never what it holds. */
+/** An invalid address in a variable. Names the variable, never its value. */
 export class AddressUnreadable extends Error {
   override readonly name = 'AddressUnreadable';
 }
 
-/** The address that the first set variable names; null when none is set. */
+/** The address in the first variable that is set; null if none is. */
 export function readAddress(address: HostAddress, env: Environment): FoundAddress | null {
   for (const source of address.variables) {
     const text = env[source]?.trim();
@@ -22,7 +22,7 @@ export function readAddress(address: HostAddress, env: Environment): FoundAddres
   return null;
 }
 
-/** Where a server is that somebody only named. */
+/** The usual address of a local server. */
 export function usualAddress({ path, port }: HostAddress): string {
   return `http://127.0.0.1:${port}${path}`;
 }
@@ -31,12 +31,12 @@ function readBaseUrl(text: string, { path, port }: HostAddress, source: string):
   const url = URL.parse(withScheme(text, port));
   const isPlain = url !== null && url.username === '' && url.password === '' && url.search === '' && url.hash === '';
   if (!isPlain || url.hostname === '' || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
-    throw new AddressUnreadable(`${source} must be an address as "${exampleOf(path, port)}"`);
+    throw new AddressUnreadable(`${source} must be an address like "${exampleOf(path, port)}"`);
   }
   return dialable(url) + wholePath(url.pathname, path, source);
 }
 
-/** Servers of one's own are often named without a scheme, and then by their usual port. */
+/** Local servers are often named without a scheme, and then by their usual port. */
 function withScheme(text: string, port: number | null): string {
   if (port === null || text.includes('://')) return text;
   const slash = text.indexOf('/');
@@ -46,14 +46,14 @@ function withScheme(text: string, port: number | null): string {
   return `http://${isWithPort ? named : `${named}:${port}`}${slash === -1 ? '' : text.slice(slash)}`;
 }
 
-/** The same variable tells a server where to listen; what listens everywhere is called here. */
+/** The same variable tells a server where to listen; a server that listens on all addresses is called on loopback. */
 function dialable(url: URL): string {
   if (url.hostname === '0.0.0.0') url.hostname = '127.0.0.1';
   if (url.hostname === '[::]') url.hostname = '[::1]';
   return url.origin;
 }
 
-/** The path may be left out, whole or in part; anything else than its beginning is another address. */
+/** The path may be left out, whole or in part; any other path is refused. */
 function wholePath(given: string, path: string, source: string): string {
   const bare = given.replace(/\/+$/, '');
   if (bare.endsWith(path)) return bare;

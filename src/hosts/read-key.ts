@@ -6,16 +6,16 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface FoundKey {
   readonly key: Secret;
-  /** The variable that gave it. */
+  /** The variable it came from. */
   readonly source: string;
 }
 
-/** Why a key that was promised could not be read; names the variable, never the content. */
+/** A key that cannot be read. Names the variable, never its value. */
 export class KeyUnreadable extends Error {
   override readonly name = 'KeyUnreadable';
 }
 
-/** The first of the variables that is set, by itself or as `<NAME>_FILE`; null when none is. */
+/** The first variable that is set, directly or as `<NAME>_FILE`; null if none is. */
 export function readKey(variables: readonly string[], env: Environment): FoundKey | null {
   for (const variable of variables) {
     const found = readVariable(variable, env);
@@ -50,13 +50,13 @@ function readKeyFile(path: string, variable: string): string {
   }
 }
 
-/** A key goes into a header: visible ASCII only, so that a stray line break is found here and not at the first call. */
+/** The key goes into a header, so it must be visible ASCII; this finds a stray line break before the first call. */
 function asHeaderValue(text: string, variable: string): Secret {
   const key = text.trim();
-  if (key === '') throw new KeyUnreadable(`${variable} gives an empty key`);
-  if (key.length > LIMITS.providerKeyCharsMax) throw new KeyUnreadable(`${variable} gives a key that is too long`);
+  if (key === '') throw new KeyUnreadable(`${variable} contains an empty key`);
+  if (key.length > LIMITS.providerKeyCharsMax) throw new KeyUnreadable(`${variable} contains a key that is too long`);
   if (!/^[\x21-\x7e]+$/.test(key)) {
-    throw new KeyUnreadable(`${variable} gives a key with spaces, line breaks or other characters no key has`);
+    throw new KeyUnreadable(`${variable} contains a key with spaces, line breaks or other invalid characters`);
   }
   return new Secret(key);
 }

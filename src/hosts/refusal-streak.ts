@@ -1,14 +1,13 @@
 import { LIMITS } from '../limits.ts';
 
 /**
- * Refusals in a row by a host that may mean us or may mean one request: an aggregator's 402 can be about a single
- * `max_tokens`. They count against the host only when several accounts meet them, so that no account can take a host
- * from the others.
+ * Counts refusals in a row that may be about our account or only about one request: an aggregator's 402 can be caused by a
+ * single `max_tokens`. They count only if several accounts get them, so that no account can pause a host for the others.
  */
 export class RefusalStreak {
   readonly #accounts = new Set<bigint>();
   #refusals = 0;
-  /** How often in succession the streak led to a pause. */
+  /** How many pauses have followed each other. */
   #pauses = 0;
 
   /** True for the first refusal since the host last served anyone. */
@@ -22,7 +21,7 @@ export class RefusalStreak {
     return this.#refusals >= LIMITS.hostRefusalsInARow && this.#accounts.size >= LIMITS.hostRefusalAccounts;
   }
 
-  /** How long the host is paused now; each pause that follows another is twice as long. */
+  /** How long the host is paused now; each pause in a row is twice as long as the one before. */
   pauseMs(maxMs: number): number {
     const pauseMs = Math.min(LIMITS.hostRefusalPauseMs * 2 ** this.#pauses, maxMs);
     this.#pauses++;

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** How long a host wants to be left alone: seconds, a date, or milliseconds in a header some hosts add; null if it did not say. */
+/** Retry-After in milliseconds: from seconds, a date, or the header in milliseconds that some hosts add; null if absent. */
 export function readRetryAfterMs(headers: IncomingHttpHeaders, nowMs: number): number | null {
   const exact = wholeNumber(headers['retry-after-ms']);
   if (exact !== null) return exact;

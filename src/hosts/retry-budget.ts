@@ -3,8 +3,8 @@ import { LIMITS } from '../limits.ts';
 const WHOLE = 100;
 
 /**
- * Second retries are a share of the calls: every first attempt puts that share into a bucket of bounded size, every
- * second retry takes a whole one out. When all hosts fail, retries cannot multiply the load for long.
+ * Limits second retries to a share of all calls. Every first attempt adds that share to a bucket of limited size, every
+ * second retry takes 1 out. So retries cannot multiply the load for long when all hosts fail.
  */
 export class RetryBudget {
   readonly #percent: number;
@@ -18,7 +18,7 @@ export class RetryBudget {
     this.#hundredths = Math.min(this.#hundredths + this.#percent, LIMITS.retriesSavedMax * WHOLE);
   }
 
-  /** Takes one retry, if there is one. */
+  /** Takes one retry if the budget allows it. */
   spend(): boolean {
     if (this.#percent === 0 || this.#hundredths < WHOLE) return false;
     this.#hundredths -= WHOLE;

@@ -3,7 +3,7 @@ import type { HostRow } from './host.ts';
 
 const BEARER = { header: 'authorization', scheme: 'Bearer' } as const;
 
-/** What nobody proved otherwise: the widely known limit, nothing about the caller's users, every frame put right. */
+/** Defaults for a compatible host: the common output limit, no data about the caller's users. */
 const PLAIN = {
   baseUrl: '',
   wires: ['chat'],
@@ -17,9 +17,9 @@ const PLAIN = {
   slots: {},
 } as const satisfies Omit<HostRow, 'name'>;
 
-/** The traces of earlier turns are another model's, or a field it answers with an error. */
+/** Reasoning of earlier turns came from another model, or the host rejects the field. */
 const NO_TRACES = { traces: 'none' } as const;
-/** Most compatible hosts also know no other role for instructions. */
+/** Most compatible hosts also know only the role "system" for instructions. */
 const COMPATIBLE = { ...NO_TRACES, developerAsSystem: true } as const;
 
 const vendors: readonly HostRow[] = [
@@ -43,7 +43,7 @@ const vendors: readonly HostRow[] = [
     keyVariables: ['ANTHROPIC_API_KEY'],
   },
   {
-    // Deployments have names of their own, so the catalog knows none of them: they are listed in the config file.
+    // Deployments have custom names, so the catalog knows none of them: the config file lists them.
     ...PLAIN,
     name: 'azure',
     address: { variables: ['AZURE_OPENAI_BASE_URL', 'AZURE_OPENAI_ENDPOINT'], path: '/openai/v1', port: null },
@@ -63,7 +63,7 @@ const vendors: readonly HostRow[] = [
     slots: COMPATIBLE,
   },
   {
-    // A turn of its thinking models is refused unless it brings its trace back under this name.
+    // Its reasoning models reject a turn without its reasoning under this name.
     ...PLAIN,
     name: 'deepseek',
     baseUrl: 'https://api.deepseek.com',
@@ -71,7 +71,7 @@ const vendors: readonly HostRow[] = [
     slots: { ...COMPATIBLE, traces: 'reasoning_content' },
   },
   {
-    // Refuses every field it does not know, also inside messages; tells its usage unasked.
+    // Rejects every unknown field, also inside messages; reports usage without being asked.
     ...PLAIN,
     name: 'mistral',
     baseUrl: 'https://api.mistral.ai/v1',
@@ -80,7 +80,7 @@ const vendors: readonly HostRow[] = [
     slots: { ...COMPATIBLE, omits: ['stream_options'] },
   },
   {
-    // Its chat wire is deprecated, and there its limit leaves out what the model thinks.
+    // Its chat wire is deprecated, and its output limit there excludes reasoning.
     ...PLAIN,
     name: 'xai',
     baseUrl: 'https://api.x.ai/v1',
@@ -99,7 +99,7 @@ const vendors: readonly HostRow[] = [
     slots: COMPATIBLE,
   },
   {
-    // Cuts long inputs silently unless told not to, and knows only one word for an encoding.
+    // Truncates long inputs silently unless told not to, and supports one encoding only.
     ...PLAIN,
     name: 'voyage',
     baseUrl: 'https://api.voyageai.com/v1',
@@ -116,7 +116,7 @@ const vendors: readonly HostRow[] = [
   },
 ];
 
-/** Hosts of other vendors' models. */
+/** Hosts that serve other vendors' models. */
 const servers: readonly HostRow[] = [
   {
     ...PLAIN,
@@ -168,7 +168,7 @@ const servers: readonly HostRow[] = [
 
 const LOCAL = { ...PLAIN, wires: ['chat', 'embeddings', 'completions'], slots: { developerAsSystem: true } } as const;
 
-/** Servers that people run themselves, on their own machine or on one of their own. */
+/** Servers that people run themselves. */
 const locals: readonly HostRow[] = [
   {
     ...LOCAL,
@@ -177,7 +177,7 @@ const locals: readonly HostRow[] = [
     local: { port: 11_434, owner: null },
   },
   {
-    // The port is many programs' favourite, so its models must say whose they are.
+    // Many programs use this port, so its models must name their owner.
     ...LOCAL,
     name: 'vllm',
     address: { variables: ['VLLM_BASE_URL', 'VLLM_API_BASE'], path: '/v1', port: 8_000 },
@@ -215,5 +215,5 @@ const simulated: HostRow = {
   simulated: true,
 };
 
-/** The hosts Tollgate knows without being told; the config file adds others, or other addresses for these. */
+/** The built-in hosts; the config file adds others or changes these. */
 export const HOST_ROWS: readonly HostRow[] = [...vendors, ...servers, ...locals, simulated];

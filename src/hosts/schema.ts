@@ -12,7 +12,7 @@ const variableName = z
 
 const BASE_URL_RULE = 'must be an http or https address without user, query or fragment, as "https://host.example/v1"';
 
-/** Never one that decides what runs or what it may cost: those are ours to write. */
+/** Fields that decide which model runs or what it costs are excluded: only we write those. */
 const fieldName = z
   .string()
   .min(1)
@@ -27,87 +27,82 @@ const OWN_FIELDS: ReadonlySet<string> = new Set([
 const hostModelName = z.string().min(1).max(LIMITS.modelIdCharsMax);
 
 const servedModelSchema = z.union([
-  modelIdSchema.describe('The id by which both callers and the host know the model.'),
+  modelIdSchema.describe('Model id, for callers and for the host.'),
   z.strictObject({
-    id: modelIdSchema.describe('The id callers use.'),
-    model: hostModelName.optional().describe("The host's own name for it; the id where absent."),
-    context_window: z.int().positive().optional().describe('For a model the catalog does not know.'),
-    max_output_tokens: z.int().positive().optional().describe('For a model the catalog does not know.'),
-    wire: z.enum(HOST_WIRES).optional().describe('The wire on which the host serves it, where that is not its first.'),
-    price: priceSchema.optional().describe('What this host charges you, where that is not what callers pay.'),
-    allow_loss: z.boolean().optional().describe('The host may cost more than callers pay.'),
+    id: modelIdSchema.describe('Model id for callers.'),
+    model: hostModelName.optional().describe("The host's name for the model; by default the id."),
+    context_window: z.int().positive().optional().describe('For a model that is not in the catalog.'),
+    max_output_tokens: z.int().positive().optional().describe('For a model that is not in the catalog.'),
+    wire: z.enum(HOST_WIRES).optional().describe("Wire for this model, if not the host's first."),
+    price: priceSchema.optional().describe('What this host charges you, if not what callers pay.'),
+    allow_loss: z.boolean().optional().describe('Allow the host to cost more than callers pay.'),
   }),
 ]);
 
-/** A host as it stands under `hosts` in the config file; what is left out has the meaning of a plain compatible host. */
+/** An entry under `hosts` in the config file. By default it is a plain compatible host. */
 export const hostEntrySchema = z
   .strictObject({
     name: z
       .string()
       .max(LIMITS.hostNameCharsMax)
       .regex(/^[a-z0-9][a-z0-9_-]*$/, 'must be lower-case letters, digits, - and _')
-      .describe('A name of your own, or the name of a built-in host to change it.'),
+      .describe('A name of your own, or that of a built-in host to change it.'),
     base_url: z.string().max(LIMITS.urlCharsMax).refine(isBaseUrl, BASE_URL_RULE).optional(),
     proxy: z
       .union([z.literal(false), z.string()])
       .refine((proxy) => proxy === false || isProxyUrl(proxy), `${PROXY_RULE}; or false, to reach the host directly`)
       .optional()
-      .describe(
-        'The proxy this host is reached through, or false for none. By default as HTTPS_PROXY and HTTP_PROXY say.',
-      ),
+      .describe('Proxy for this host, or false for none. By default HTTPS_PROXY and HTTP_PROXY apply.'),
     wires: z
       .array(z.enum(HOST_WIRES))
       .min(1)
       .optional()
-      .describe('What the host speaks, the wire to translate to first; by default chat.'),
+      .describe('Wires the host speaks; requests are translated to the first. By default chat.'),
     auth: z
       .enum(['bearer', 'api-key', 'x-api-key'])
       .optional()
-      .describe('How the key is sent: Authorization: Bearer, or alone in the header of that name.'),
+      .describe('How the key is sent: as Authorization: Bearer, or alone in the header of that name.'),
     key: z
       .string()
       .max(LIMITS.providerKeyCharsMax)
       .regex(/^[\x21-\x7e]+$/, 'must be a key: no spaces, no line breaks')
       .optional()
-      .describe('The key itself; better is key_env.'),
+      .describe('The key itself; prefer key_env.'),
     key_env: variableName
       .optional()
-      .describe('The variable that holds the key; with _FILE added, one that names its file.'),
+      .describe('Variable with the key; the same name with _FILE added names a file with the key.'),
     models: z.array(servedModelSchema).max(LIMITS.catalogModelsMax).optional().describe('Models this host serves.'),
     local: z
       .boolean()
       .optional()
       .describe(
-        'On your own machines, so that models without a price are free. By default true for loopback addresses.',
+        'Whether the host is on your own machines, where models without a price are free. By default true for loopback.',
       ),
     read_usage: z
       .enum(['cached_outside_prompt'])
       .optional()
-      .describe('How the host counts, where it counts otherwise than its wire says.'),
-    reduces_vectors: z.boolean().optional().describe('The host takes `dimensions` for embeddings.'),
+      .describe('How the host counts tokens, if not as its wire does.'),
+    reduces_vectors: z.boolean().optional().describe('Whether the host supports `dimensions` for embeddings.'),
     output_limit_field: z.enum(['max_tokens', 'max_completion_tokens']).optional(),
-    forwards: z
-      .array(z.enum(LABEL_FIELDS))
-      .optional()
-      .describe("Fields about the caller's users that the host may see."),
+    forwards: z.array(z.enum(LABEL_FIELDS)).optional().describe("Fields about the caller's users to send to the host."),
     on_client_gone: z.enum(['drain', 'cancel']).optional(),
-    omits: z.array(fieldName).max(LIMITS.hostFieldsMax).optional().describe('Fields the host is not sent.'),
+    omits: z.array(fieldName).max(LIMITS.hostFieldsMax).optional().describe('Fields not to send to the host.'),
     adds: z
       .record(fieldName, z.union([z.string(), z.number(), z.boolean()]))
       .optional()
-      .describe('Fields every request to the host carries.'),
-    developer_as_system: z.boolean().optional().describe('The host knows no role "developer".'),
+      .describe('Fields to add to every request to the host.'),
+    developer_as_system: z.boolean().optional().describe('Send the role "developer" as "system".'),
     traces: z
       .enum(['reasoning', 'reasoning_content', 'none'])
       .optional()
-      .describe('The one name by which the host takes traces of earlier turns back; absent: as they were written.'),
+      .describe('Field in which the host accepts reasoning of earlier turns; by default unchanged.'),
     seals: z
       .string()
       .max(LIMITS.hostNameCharsMax)
       .regex(/^[a-z0-9][a-z0-9_-]*$/, 'must be lower-case letters, digits, - and _')
       .optional()
-      .describe('Whose sealed reasoning it makes, where not its wire’s own vendor; "any" for a reseller.'),
-    allow_loss: z.boolean().optional().describe('This host may cost more than callers pay, for any of its models.'),
+      .describe('Whose encrypted reasoning the host produces, if not its wire’s vendor’s; "any" for a reseller.'),
+    allow_loss: z.boolean().optional().describe('Allow every model of this host to cost more than callers pay.'),
   })
   .refine((entry) => entry.key === undefined || entry.key_env === undefined, {
     path: ['key_env'],
@@ -134,7 +129,7 @@ const PLAIN_HOST: Omit<HostRow, 'name' | 'baseUrl'> = {
   slots: {},
 };
 
-/** The row an entry describes, on top of the built-in row of that name if there is one. */
+/** The row of an entry, based on the built-in row of that name if there is one. */
 export function readHostEntry(entry: HostEntry, builtIn: HostRow | undefined): HostRow {
   const base = builtIn ?? { ...PLAIN_HOST, name: entry.name, baseUrl: '' };
   return {

@@ -5,8 +5,8 @@ import type { ConfiguredHost, ServedModel } from './host.ts';
 type Place = ModelRow['hosts'][number];
 
 /**
- * Adds what operators listed beside their hosts (another host for a known model, or a new model of that host) and then
- * what the hosts themselves listed.
+ * Adds the models that operators listed for their hosts (another host for a known model, or a new model), then the
+ * models that hosts listed themselves.
  */
 export function addServedModels(rows: readonly ModelRow[], hosts: readonly ConfiguredHost[]): ModelRow[] {
   const byId = new Map(rows.map((row) => [row.id, row]));
@@ -18,8 +18,8 @@ export function addServedModels(rows: readonly ModelRow[], hosts: readonly Confi
 }
 
 /**
- * A name that the catalog has already keeps its meaning, whichever keys are set: what a server of one's own calls by it
- * is another build of that model at another price, and is reached with the server's name before it.
+ * A name in the catalog keeps its meaning: a local server's model of that name is a different build at a different price.
+ * Callers reach it with the server's name as prefix.
  */
 function addFound(byId: Map<string, ModelRow>, hosts: readonly ConfiguredHost[]): void {
   const taken = new Set([...byId.values()].flatMap(({ id, aliases = [] }) => [id, ...aliases]));
@@ -39,14 +39,14 @@ function servedBy(row: ModelRow | undefined, served: ServedModel, host: Configur
   return { ...row, hosts: [...row.hosts.filter((other) => other.host !== place.host), { ...before, ...place }] };
 }
 
-/** A model that every host we know serves on one wire wants that wire here too, if this host speaks it. */
+/** If all known hosts serve a model on one wire, this host serves it on that wire too, if it speaks it. */
 function wireElsewhere({ hosts: [first, ...others] }: ModelRow, { row }: ConfiguredHost): Pick<Place, 'wire'> {
   const wire = first?.wire;
   if (wire === undefined || !row.wires.includes(wire) || others.some((other) => other.wire !== wire)) return {};
   return { wire };
 }
 
-/** What a machine of one's own serves costs nothing to buy. */
+/** A local machine charges nothing. */
 function placeOf({ model, price, wire }: ServedModel, { row, local }: ConfiguredHost): Place {
   const charged = price ?? (local ? { input: 0, output: 0 } : undefined);
   return {

@@ -4,7 +4,7 @@ import { exampleOf } from './schema-example.ts';
 import type { SimScript } from './script.ts';
 import { takeTokens } from './tokens.ts';
 
-/** What the simulated model says, before any wire puts it into frames. */
+/** What the simulated model answers, before a wire writes it as frames. */
 export interface Answer {
   readonly choices: readonly Choice[];
   readonly usage: Usage;
@@ -13,14 +13,14 @@ export interface Answer {
 export interface Choice {
   readonly reasoning: string;
   readonly reasoningTokens: number;
-  /** null when the choice is tool calls alone. */
+  /** Null if the choice consists of tool calls only. */
   readonly text: string | null;
-  /** The text says why the model will not answer. */
+  /** The text is a refusal. */
   readonly refused: boolean;
   readonly calls: readonly ToolCall[];
   readonly outputTokens: number;
   readonly finish: Finish;
-  /** The caller's stop that ended the text. */
+  /** The caller's stop sequence that ended the text. */
   readonly stop: string | null;
 }
 
@@ -31,7 +31,7 @@ export interface ToolCall {
 
 export type Finish = 'stop' | 'length' | 'tool_calls';
 
-/** The input side, known before a word is said. */
+/** The input counts, known before the first token of output. */
 export interface AskedUsage extends CachedPrefix {
   readonly promptTokens: number;
 }
@@ -42,7 +42,7 @@ export interface Usage extends AskedUsage {
   readonly reasoningTokens: number;
 }
 
-/** The opening of a tool call (its id and name) is one token, so that a limit can fall before it or after it. */
+/** The start of a tool call (its id and name) is one token, so that a limit can fall before or after it. */
 export const CALL_OPENING_TOKENS = 1;
 
 const QUOTE_UNITS_MAX = 80;
@@ -57,7 +57,7 @@ const REASONING_WORDS: Record<Effort, number> = {
   max: 128,
 };
 
-/** No word is longer than one token, so n words are n tokens. */
+/** Every word is one token, so n words are n tokens. */
 const ANSWER_WORDS = 'this is a made up answer of the mock host one word after another until the count is full'.split(
   ' ',
 );
@@ -65,7 +65,7 @@ const THOUGHT_WORDS = 'the mock host thinks about this step by step and weighs w
   ' ',
 );
 
-/** The same request always gets the same answer; `count` choices, each under the caller's limit and the window's. */
+/** Deterministic: the same request gets the same answer. `count` choices, each within the caller's limit and the window. */
 export function composeAnswer(prompt: Prompt, script: SimScript, count: number, asked: AskedUsage): Answer {
   const room = windowOf(prompt.model) - asked.promptTokens;
   const tokensMax = Math.min(prompt.outputTokensMax ?? room, room);
@@ -131,7 +131,7 @@ function quoteOfAsker(prompt: Prompt): string {
 }
 
 function quote(text: string): string {
-  // Cut first: collapsing the white space of a whole book to quote one line of it would be slow.
+  // Cut first: collapsing the white space of a very long prompt to quote one line of it would be slow.
   const start = text
     .slice(0, QUOTE_UNITS_MAX * 2)
     .replace(/\s+/g, ' ')

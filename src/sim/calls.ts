@@ -8,26 +8,26 @@ export interface SimCall {
   readonly method: string;
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
-  /** Empty until the whole body is here. */
+  /** Empty until the whole body has arrived. */
   body: string;
   bytesReceived: number;
-  /** The whole request is here. */
+  /** The whole request has arrived. */
   received: boolean;
   model: string | null;
   status: number | null;
-  /** Bytes of the response's body handed to the socket. */
+  /** Bytes of the response body written to the socket. */
   bytesWritten: number;
-  /** The socket takes no more: the other side does not read. */
+  /** The socket is full: the client does not read. */
   stalled: boolean;
-  /** The response came to an orderly end and left entirely. */
+  /** The response ended normally and was sent completely. */
   completed: boolean;
-  /** The other side hung up before that. */
+  /** The client disconnected before that. */
   clientClosed: boolean;
 }
 
-/** The calls since the last reset, the oldest forgotten beyond the limits. */
+/** The calls since the last reset; beyond the limits the oldest are forgotten. */
 export class CallLog {
-  /** Always the same array, so that a test may hold on to it. */
+  /** Always the same array, so that a test may keep a reference. */
   readonly calls: SimCall[] = [];
   readonly #callsKept: number;
   #arrived = 0;
@@ -72,7 +72,7 @@ export class CallLog {
     this.#tellWatchers();
   }
 
-  /** Calls back once so many calls were received since the last reset. */
+  /** Calls back once this many calls have arrived since the last reset. */
   whenReceived(count: number, tell: () => void): void {
     this.#watchers.push({ count, tell });
     this.#tellWatchers();
@@ -85,7 +85,7 @@ export class CallLog {
     this.#bytesKept = 0;
   }
 
-  /** A quarter at a time, because taking from the front moves all the others. */
+  /** Removes a quarter at a time, because removing from the front moves all the others. */
   #forgetOldest(): void {
     if (this.calls.length <= this.#callsKept && this.#bytesKept <= LIMITS.simCallBytesKept) return;
     this.calls.splice(0, Math.ceil(this.calls.length / 4));

@@ -3,10 +3,10 @@ import { JsonError, parseJson } from '../json/json.ts';
 import { LIMITS } from '../limits.ts';
 import { readBody } from './read-body.ts';
 import { readScript, ScriptError } from './script.ts';
-import type { ScriptOptions } from './script-book.ts';
+import type { ScriptOptions } from './script-queue.ts';
 import type { Sim } from './sim-handle.ts';
 
-/** What a test in another process asks of the simulator; the same verbs as in process. */
+/** Control calls for a test in another process; the same verbs as in process. */
 type Verb = (sim: Sim, ask: Record<string, unknown>) => unknown;
 
 const VERBS: Record<string, Verb> = {
@@ -44,7 +44,7 @@ export function isControl(request: IncomingMessage): boolean {
   return request.url?.startsWith('/sim/') === true;
 }
 
-/** Names by which this machine calls itself; a web page that bound another to it must not pull the strings. */
+/** Host names of this machine. A web page with a rebound DNS name must not control the simulator. */
 const LOOPBACK = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?$/i;
 
 function isForeign({ headers }: IncomingMessage): boolean {

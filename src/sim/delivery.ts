@@ -1,10 +1,10 @@
 import type { Clock } from '../kit/clock.ts';
 import type { Gates } from './gates.ts';
-import type { Outlet } from './outlet.ts';
 import type { Reply, ReplyHeaders } from './reply.ts';
+import type { ResponseWriter } from './response-writer.ts';
 import type { SimScript } from './script.ts';
 
-/** Faults that act on the bytes of a reply or on when they leave; the other faults have already shaped the reply. */
+/** Faults that change the bytes of a reply or their timing; the other faults have already changed the reply. */
 const DELIVERY_FAULTS: readonly (keyof SimScript)[] = [
   'delayMs',
   'gateHead',
@@ -17,21 +17,21 @@ const DELIVERY_FAULTS: readonly (keyof SimScript)[] = [
   'dribble',
 ];
 
-/** A longer body leaves chunk by chunk, so that a client that does not read holds it up. */
+/** A longer body is written in chunks, so that a client that does not read delays it. */
 const ONE_WRITE_UNITS_MAX = 64 * 1024;
 
-/** Sends the reply: at once if nothing forbids it, else step by step as the script says. */
+/** Sends the reply at once, or step by step as the script says. */
 export function deliver(
   reply: Reply,
   script: SimScript,
-  outlet: Outlet,
+  writer: ResponseWriter,
   gates: Gates,
   clock: Clock,
 ): Promise<void> | undefined {
   const body = DELIVERY_FAULTS.some((fault) => script[fault] !== undefined) ? null : bodyForOneWrite(reply);
-  if (body === null) return new Delivery(script, outlet, gates, clock).run(reply);
+  if (body === null) return new Delivery(script, writer, gates, clock).run(reply);
   const bytes = Buffer.byteLength(body);
-  outlet.sendWhole(reply.status, reply.streamed ? reply.headers : withLength(reply.headers, bytes), body, bytes);
+  writer.sendWhole(reply.status, reply.streamed ? reply.headers : withLength(reply.headers, bytes), body, bytes);
   return undefined;
 }
 
@@ -47,15 +47,15 @@ function withLength(headers: ReplyHeaders, bytes: number): ReplyHeaders {
 
 class Delivery {
   readonly #script: SimScript;
-  readonly #outlet: Outlet;
+  readonly #writer: ResponseWriter;
   readonly #gates: Gates;
   readonly #clock: Clock;
   /** Bytes that do not fill a piece yet. */
   #pending: Buffer = Buffer.alloc(0);
 
-  constructor(script: SimScript, outlet: Outlet, gates: Gates, clock: Clock) {
+  constructor(script: SimScript, writer: ResponseWriter, gates: Gates, clock: Clock) {
     this.#script = script;
-    this.#outlet = outlet;
+    this.#writer = writer;
     this.#gates = gates;
     this.#clock = clock;
   }
@@ -63,14 +63,14 @@ class Delivery {
   async run(reply: Reply): Promise<void> {
     const { hang } = this.#script;
     if (!(await this.#waitBeforeHead()) || hang === 'before-head') return;
-    this.#outlet.writeHead(reply.status, this.#headersOf(reply));
-    this.#outlet.flushHead();
+    this.#writer.writeHead(reply.status, this.#headersOf(reply));
+    this.#writer.flushHead();
     if (hang === 'after-head') return;
     if (!(await this.#sendChunks(reply.chunks))) return;
-    if (await this.#sendPending()) this.#outlet.end();
+    if (await this.#sendPending()) this.#writer.end();
   }
 
-  /** An end before the length that was promised would leave the client waiting, so an early end promises none. */
+  /** If the script ends the body early, no length is announced, or the client would wait for the rest. */
   #headersOf(reply: Reply): ReplyHeaders {
     if (reply.streamed || !Array.isArray(reply.chunks) || this.#script.endAtByte !== undefined) return reply.headers;
     return withLength(reply.headers, bytesOf(reply.chunks));
@@ -107,11 +107,11 @@ class Delivery {
   }
 
   #passGate(name: string): Promise<boolean> {
-    return this.#outlet.waitUntil((done) => this.#gates.wait(name, done));
+    return this.#writer.waitUntil((done) => this.#gates.wait(name, done));
   }
 
   #pause(ms: number): Promise<boolean> {
-    return this.#outlet.waitUntil((done) => {
+    return this.#writer.waitUntil((done) => {
       if (ms > 0) {
         const timer = this.#clock.after(ms, done);
         return () => timer.cancel();
@@ -143,14 +143,14 @@ class Delivery {
     return pending.length === 0 || this.#write(pending);
   }
 
-  /** Writes up to the byte where the script cuts or ends the body; false when nothing more may follow. */
+  /** Writes up to the byte at which the script cuts or ends the body; false if nothing may follow. */
   async #write(bytes: Buffer): Promise<boolean> {
     const { cutAtByte, endAtByte } = this.#script;
-    const room = (cutAtByte ?? endAtByte ?? Number.POSITIVE_INFINITY) - this.#outlet.bytesWritten;
-    if (bytes.length < room) return this.#outlet.write(bytes);
-    if (room > 0) await this.#outlet.write(bytes.subarray(0, room));
-    if (cutAtByte !== undefined) await this.#outlet.cut();
-    else this.#outlet.end();
+    const room = (cutAtByte ?? endAtByte ?? Number.POSITIVE_INFINITY) - this.#writer.bytesWritten;
+    if (bytes.length < room) return this.#writer.write(bytes);
+    if (room > 0) await this.#writer.write(bytes.subarray(0, room));
+    if (cutAtByte !== undefined) await this.#writer.cut();
+    else this.#writer.end();
     return false;
   }
 }

@@ -11,12 +11,12 @@ export function isAbsent(value: unknown): value is undefined | null {
   return value === undefined || value === null;
 }
 
-/** A text as another tokenizer wrote it; a bare list of numbers is one such text, not many. */
+/** Text as tokens of another tokenizer; a plain list of numbers is one such text. */
 export function areTokens(value: unknown): value is number[] {
   return Array.isArray(value) && value.length > 0 && value.every((one) => Number.isSafeInteger(one) && one >= 0);
 }
 
-/** These readers refuse in the words of the chat wire's vendor, which four of the wires share. */
+/** These readers refuse with the messages of the chat wire's vendor, which four of the wires share. */
 export function readModel(model: unknown): string {
   if (typeof model === 'string' && model !== '') return model;
   return refuse('missing_required_parameter', 'model', 'You must provide a model parameter.');

@@ -1,4 +1,4 @@
-/** Tokens spent up to some point of an answer; reasoning is part of the output. */
+/** Tokens used up to some point of an answer; reasoning is part of the output. */
 export interface Spent {
   readonly outputTokens: number;
   readonly reasoningTokens: number;
@@ -6,7 +6,7 @@ export interface Spent {
 
 export const NOTHING_SPENT: Spent = { outputTokens: 0, reasoningTokens: 0 };
 
-/** The frames of one stream, each with the tokens it took, so that usage can be told at any point of it. */
+/** The frames of one stream, each with its tokens, so that usage can be reported at any point. */
 export class FrameList {
   readonly frames: string[] = [];
   readonly #spent: Spent[] = [];

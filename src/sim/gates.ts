@@ -1,5 +1,5 @@
 interface Gate {
-  /** Releases given before anyone waited. */
+  /** Releases given before a response waited. */
   credit: number;
   readonly waiting: Set<() => void>;
 }
@@ -10,12 +10,12 @@ interface CrowdWatcher {
   readonly tell: () => void;
 }
 
-/** Named barriers: a response waits at one until a test lets it pass; first come, first let through. */
+/** Named barriers. A response waits at a gate until a test releases it; first come, first served. */
 export class Gates {
   readonly #gates = new Map<string, Gate>();
   readonly #watchers = new Set<CrowdWatcher>();
 
-  /** Calls `pass` on one release, at once if one was given beforehand; the result gives up waiting. */
+  /** Calls `pass` on one release, at once if one was given before. The returned function gives up waiting. */
   wait(name: string, pass: () => void): () => void {
     const gate = this.#gate(name);
     if (gate.credit > 0) {
@@ -39,13 +39,13 @@ export class Gates {
     }
   }
 
-  /** Calls back once so many responses wait at the gate at the same time. */
+  /** Calls back once this many responses wait at the gate at the same time. */
   whenWaiting(name: string, count: number, tell: () => void): void {
     this.#watchers.add({ name, count, tell });
     this.#tellWatchers();
   }
 
-  /** Forgets releases and whoever waits; the responses themselves are their owner's to end. */
+  /** Forgets releases and waiting responses; their owners end them. */
   clear(): void {
     this.#gates.clear();
   }

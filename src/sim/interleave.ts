@@ -1,4 +1,4 @@
-/** Choices take turns, as the vendor streams them. */
+/** Streams choices in turns, as the vendor does. */
 export function interleave<Step>(choices: readonly Step[][]): readonly Step[] {
   if (choices.length === 1) return choices[0]!;
   const longest = Math.max(...choices.map((steps) => steps.length));

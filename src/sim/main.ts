@@ -2,10 +2,10 @@ import { parseArgs } from 'node:util';
 import { startSim } from './sim.ts';
 import type { Sim } from './sim-handle.ts';
 
-/** A simulator that runs for days on a laptop need not remember as much as one in a test. */
+/** A simulator that runs for days does not need to remember as much as one in a test. */
 const CALLS_KEPT = 1_000;
 
-/** The simulator as a process: one JSON line when it listens; it ends with its parent, or on SIGTERM. */
+/** The simulator as a process. Prints one JSON line once it listens; ends with its parent, or on SIGTERM. */
 async function main(): Promise<void> {
   const { values } = parseArgs({ options: { port: { type: 'string', default: '0' } } });
   const port = Number(values.port);

@@ -3,13 +3,13 @@ import { jsonReply, type Reply } from './reply.ts';
 import { versionIn } from './wires/messages/headers.ts';
 
 const LISTED_MODELS = ['sim-gpt', 'sim-gpt-mini', 'sim-claude', 'sim-responses', 'sim-embed', 'sim-decide'];
-/** A fixed date: the list must not change from one call to the next. */
+/** A fixed date, so that the list stays the same from one call to the next. */
 const CREATED_SECONDS = 1_767_225_600;
 const CREATED = '2026-01-01T00:00:00Z';
 
 const MODELS_PATH = '/v1/models';
 
-/** How one vendor spells its models; three of them list at the same path. */
+/** How one vendor lists its models; three of them use the same path. */
 interface ModelShape {
   readonly describe: (id: string) => object;
   readonly list: (models: readonly object[]) => object;
@@ -34,7 +34,7 @@ const DECISIONS: ModelShape = {
   list: (models) => ({ models }),
 };
 
-/** The list, or any single model by name: the simulator serves whatever it is asked for. */
+/** The list, or any single model by name: the simulator serves every model. */
 export function answerModels(path: string, headers: IncomingHttpHeaders): Reply | null {
   const shape = shapeFor(headers);
   if (path === MODELS_PATH) return jsonReply(200, JSON.stringify(shape.list(LISTED_MODELS.map(shape.describe))));
@@ -43,7 +43,7 @@ export function answerModels(path: string, headers: IncomingHttpHeaders): Reply 
   return jsonReply(200, JSON.stringify(shape.describe(id)));
 }
 
-/** Their clients are told apart by a header that only they send. */
+/** A header that only this vendor's clients send tells them apart. */
 function shapeFor(headers: IncomingHttpHeaders): ModelShape {
   if (versionIn(headers) !== undefined) return MESSAGES;
   return headers['x-typesafe-sdk'] === undefined ? PLAIN : DECISIONS;

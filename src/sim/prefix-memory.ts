@@ -2,7 +2,7 @@ import { LIMITS } from '../limits.ts';
 import type { PromptSegment } from './prompt.ts';
 import { tokenEnd } from './tokens.ts';
 
-/** Shorter prompts are never cached; beyond it a prefix is remembered every so many tokens. */
+/** Shorter prompts are never cached; longer ones are cached at every multiple of this step. */
 export const CACHE_TOKENS_MIN = 1024;
 export const CACHE_STEP_TOKENS = 128;
 
@@ -13,7 +13,7 @@ export interface CachedPrefix {
 
 const NOTHING: CachedPrefix = { cachedTokens: 0, cacheWriteTokens: 0 };
 
-/** Where a caller wants the prompt remembered: after so many of its segments, for an hour or for five minutes. */
+/** A caller's cache breakpoint: after this many segments, for an hour or for five minutes. */
 export interface Breakpoint {
   readonly segments: number;
   readonly forAnHour: boolean;
@@ -24,7 +24,7 @@ export interface MarkedPrefix extends CachedPrefix {
   readonly cacheWrite1hTokens: number;
 }
 
-/** Remembers prompt prefixes per model, as a host's prompt cache does; the least recently used are forgotten first. */
+/** Remembers prompt prefixes per model, as a host's prompt cache does; evicts the least recently used. */
 export class PrefixMemory {
   /** Insertion order is order of use. */
   readonly #prefixes = new Set<number>();
@@ -34,7 +34,7 @@ export class PrefixMemory {
     this.#prefixesMax = prefixesMax;
   }
 
-  /** How much of this prompt was seen before; from now on all of it was. */
+  /** How much of this prompt was seen before; remembers all of it. */
   recall(model: string, segments: readonly PromptSegment[], promptTokens: number): CachedPrefix {
     if (promptTokens < CACHE_TOKENS_MIN) return NOTHING;
     const prefixes = hashPrefixes(model, segments);
@@ -45,7 +45,7 @@ export class PrefixMemory {
     return { cachedTokens, cacheWriteTokens: tokensOfPrefix(prefixes.length) - cachedTokens };
   }
 
-  /** The same where the caller says what to remember: it is written at the breakpoints, and read at any segment's end before the last of them. */
+  /** The same with the caller's breakpoints: writes at each, and reads at the end of any segment before the last one. */
   recallMarked(model: string, segments: readonly PromptSegment[], breakpoints: readonly Breakpoint[]): MarkedPrefix {
     const ends = hashSegmentEnds(model, segments.slice(0, breakpoints.at(-1)?.segments ?? 0));
     const known = ends.findLast((end) => end.tokens >= CACHE_TOKENS_MIN && this.#prefixes.has(end.hash));
@@ -95,7 +95,7 @@ function hashPrefixes(model: string, segments: readonly PromptSegment[]): number
 /** The hash of the prompt up to the end of each segment. */
 function hashSegmentEnds(model: string, segments: readonly PromptSegment[]): { hash: number; tokens: number }[] {
   const hasher = new PrefixHasher();
-  // What one wire remembers the other must not find.
+  // Each wire has a cache of its own.
   const seed = `marked ${model}`;
   hasher.absorb(seed, 0, seed.length);
   return segments.map((segment) => {
@@ -134,7 +134,7 @@ class PrefixHasher {
       high = Math.imul(high ^ code, 0x01000193);
       low = Math.imul((low << 7) ^ (low >>> 9) ^ code, 0x85ebca6b);
     }
-    // A border between pieces, so that "ab"+"c" and "a"+"bc" differ.
+    // A separator between pieces, so that "ab"+"c" and "a"+"bc" differ.
     this.#high = Math.imul(high ^ 0x10000, 0x01000193);
     this.#low = Math.imul(low ^ 0x10000, 0x85ebca6b);
   }

@@ -1,6 +1,6 @@
 import { countTokens } from './tokens.ts';
 
-/** What a caller asked, in the simulator's own words: every wire reads its request into this. */
+/** A request in the simulator's own form; every wire reads its requests into this. */
 export interface Prompt {
   readonly model: string;
   readonly messages: readonly PromptMessage[];
@@ -8,7 +8,7 @@ export interface Prompt {
   readonly toolChoice: ToolChoice;
   readonly parallelTools: boolean;
   readonly effort: Effort;
-  /** null: as much as the window leaves. */
+  /** Null: as much as the window allows. */
   readonly outputTokensMax: number | null;
   readonly stops: readonly string[];
   readonly format: AnswerFormat;
@@ -17,10 +17,10 @@ export interface Prompt {
 export interface PromptMessage {
   readonly role: string;
   readonly text: string;
-  /** Their addresses; an image costs the same whatever is in it. */
+  /** URLs of images; every image costs the same. */
   readonly images: readonly string[];
   readonly toolCalls: readonly PromptToolCall[];
-  /** The call this message is the result of. */
+  /** The tool call that this message answers. */
   readonly toolCallId: string | null;
 }
 
@@ -32,7 +32,7 @@ export interface PromptToolCall {
 
 export interface PromptTool {
   readonly name: string;
-  /** The tool as the model reads it: counted, and hashed for the cache. */
+  /** The tool as the model reads it, for counting and caching. */
   readonly definition: string;
   readonly schema: unknown;
 }
@@ -58,9 +58,9 @@ export function windowOf(model: string): number {
   return model.endsWith('-small') ? SMALL_WINDOW_TOKENS : WINDOW_TOKENS;
 }
 
-/** A stretch of the prompt as the model reads it: counting and caching walk the same list, so they cannot disagree. */
+/** A part of the prompt. Counting and caching use the same list, so they cannot disagree. */
 export interface PromptSegment {
-  /** Tells segments apart without costing tokens: a role, the address of an image. */
+  /** Tells segments apart without costing tokens: a role, or the URL of an image. */
   readonly mark: string;
   readonly fixedTokens: number;
   readonly text: string;

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-/** Gives the whole body, or null as soon as it is too long; nothing when the client goes away first. */
+/** Resolves to the whole body, or to null once it is too long; never resolves if the client disconnects first. */
 export function readBody(
   request: IncomingMessage,
   bytesMax: number,

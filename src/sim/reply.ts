@@ -4,17 +4,17 @@ import type { SimScript } from './script.ts';
 
 export type ReplyHeaders = Record<string, string | string[]>;
 
-/** A response as a wire writes it, before delivery delays it, splits it or cuts it. */
+/** A response as a wire writes it, before delivery delays, splits or cuts it. */
 export interface Reply {
   readonly status: number;
   readonly headers: ReplyHeaders;
-  /** An array when the whole answer is known; a short one then leaves in one write unless a fault says otherwise. */
+  /** An array if the whole answer is known; a short one is sent in one write unless a fault says otherwise. */
   readonly chunks: readonly string[] | readonly [Buffer] | Iterable<string>;
   /** A stream has no content-length. */
   readonly streamed: boolean;
 }
 
-/** An error as vendors describe it; each wire puts it into its own envelope. */
+/** An error as vendors describe it; each wire writes it in its own envelope. */
 export interface Refusal {
   readonly status: number;
   readonly message: string;
@@ -38,15 +38,15 @@ export function refuse(code: string, param: string | null, message: string): nev
   throw new RefusedRequest({ status: 400, message, type: 'invalid_request_error', code, param });
 }
 
-/** What every wire may use of the simulated host. */
+/** What wires may use of the simulated host. */
 export interface SimHost {
   readonly memory: PrefixMemory;
   nowSeconds(): number;
-  /** Unique in this simulator and, by a random part, between simulators. */
+  /** Unique in this simulator and, by a random part, across simulators. */
   mintId(prefix: string): string;
 }
 
-/** A wire is a folder: it reads requests of its path and writes answers and errors in its own shapes. */
+/** A wire: reads requests of its path, and writes answers and errors in its own format. */
 export interface SimWire {
   readonly path: string;
   answer(body: Record<string, unknown>, script: SimScript, host: SimHost, headers: IncomingHttpHeaders): Reply;

@@ -2,11 +2,11 @@ import { LIMITS } from '../limits.ts';
 
 type Schema = Record<string, unknown>;
 
-/** Below this depth only required properties are filled in, below the second nothing is: schemas may contain themselves. */
+/** Below the first depth only required properties are filled in, below the second none: schemas may contain themselves. */
 const OPTIONAL_DEPTH_MAX = 4;
 const DEPTH_MAX = 24;
 
-/** A value that fits the JSON schema, always the same one for the same schema. */
+/** A value that fits the JSON schema; the same one for the same schema. */
 export function exampleOf(schema: unknown): unknown {
   return new ExampleMaker(schema).make(schema, 0);
 }

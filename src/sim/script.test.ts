@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { mergeScripts, readScript, ScriptError } from './script.ts';
-import { ScriptBook } from './script-book.ts';
+import { ScriptQueue } from './script-queue.ts';
 
 describe('a script', () => {
   test.each([
@@ -67,7 +67,7 @@ describe('a script', () => {
 
 describe('the book of scripts', () => {
   test('gives counted scripts in order, then the standing one', () => {
-    const book = new ScriptBook();
+    const book = new ScriptQueue();
     book.add({ status: 200 }, {});
     book.add({ status: 500 }, { times: 2 });
     book.add({ status: 429 }, { times: 1 });
@@ -76,7 +76,7 @@ describe('the book of scripts', () => {
   });
 
   test('keeps the scripts of one model from the calls of another', () => {
-    const book = new ScriptBook();
+    const book = new ScriptQueue();
     book.add({ status: 500 }, { times: 1, model: 'a' });
     book.add({ status: 401 }, { model: 'a' });
     book.add({ status: 404 }, {});

@@ -2,56 +2,56 @@ import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { LIMITS } from '../limits.ts';
 
 /**
- * How one call is to go wrong, or simply to go: told by the `sim` member of a request or by the control calls.
- * A chunk is one server-sent event, the terminator included; a buffered body is one chunk. Bytes are bytes of the body.
+ * How one call behaves or fails; set by the `sim` member of a request or by the control calls. A chunk is one server-sent
+ * event, including the terminator; a buffered body is one chunk. Bytes are bytes of the body.
  */
 export interface SimScript {
-  /** Wait so long, or for one release of this gate, before the head. */
+  /** Wait this long, or for one release of this gate, before the head. */
   delayMs?: number;
   gateHead?: string;
-  /** Wait so long, or for one release of this gate, before each chunk; 0 ms is one turn of the event loop, so chunks leave apart. */
+  /** Wait this long, or for one release of this gate, before each chunk. 0 ms is one turn of the event loop, so chunks are sent separately. */
   chunkDelayMs?: number;
   gate?: string;
-  /** Answer with this status: from 300 on with the vendor's error (or `errorBody`; a string is sent as it is). */
+  /** Answer with this status; from 300 on with the vendor's error, or with `errorBody` (a string is sent as it is). */
   status?: number;
   errorBody?: unknown;
-  /** Added to the response's own, or replacing them. */
+  /** Added to the response's own headers, or replacing them. */
   headers?: Record<string, string | string[]>;
-  /** Stop for ever, the socket open; a number stops after so many chunks. */
+  /** Stop for ever with the socket open; a number stops after this many chunks. */
   hang?: 'before-head' | 'after-head' | number;
-  /** Destroy the socket, or end in good order, after exactly so many bytes. */
+  /** Destroy the socket, or end normally, after exactly this many bytes. */
   cutAtByte?: number;
   endAtByte?: number;
   usage?: UsageFault;
-  /** An error in the stream after so many chunks, then the end without a terminator; a buffered answer is the error itself, with 200. */
+  /** An error in the stream after this many chunks, then the end without a terminator. A buffered answer is the error itself, with status 200. */
   errorAfterChunks?: number;
   errorWithUsage?: boolean;
   /** The stream ends without the wire's terminator: `[DONE]`, `message_stop`, the last event of a response. */
   omitDone?: boolean;
-  /** No finish reason; on the responses wire no item or part is ever said to be done. */
+  /** No finish reason; on the responses wire, no item or part is marked as done. */
   omitFinish?: boolean;
-  /** This finish reason, in the wire's own word, whatever ended the answer; on the responses wire the reason it is incomplete. */
+  /** This finish reason, in the wire's own spelling, whatever ended the answer; on the responses wire, why it is incomplete. */
   finish?: string;
   /** Events without their `event:` lines, as some hosts send them. */
   omitEventNames?: boolean;
-  /** `[DONE]` after a stream whose wire has no such end. */
+  /** `[DONE]` after a stream whose wire has no such terminator. */
   addDone?: boolean;
   /** Lines end in CR LF. */
   crlf?: boolean;
   /** A comment before every nth chunk. */
   commentEvery?: number;
-  /** Write in pieces of so many bytes, cutting events and characters. */
+  /** Write in pieces of this many bytes, which split events and characters. */
   splitBytes?: number;
   /** The same, slowly. */
   dribble?: { bytes: number; everyMs: number };
-  /** The answer: so many words (each one token), this text, or a refusal in these words; all win over tools and formats. */
+  /** The answer: this many words (each one token), this text, or this refusal. All override tools and formats. */
   words?: number;
   text?: string;
   refusal?: string;
-  /** Thoughts come sealed, where the wire can say so. */
+  /** Reasoning is encrypted, if the wire supports it. */
   redactThinking?: boolean;
   tokensPerChunk?: number;
-  /** Goes on until the client leaves, whatever limit it asked for. */
+  /** Continues until the client leaves, whatever limit it asked for. */
   endless?: boolean;
   /** Exactly these bytes. */
   raw?: { contentType: string; base64: string };
@@ -65,13 +65,13 @@ export type UsageFault =
   | 'negative'
   | 'fraction'
   | 'string'
-  /** A partial one on the first chunk with content, then none; nothing in a buffered answer. */
+  /** A partial count on the first chunk with content, then none; nothing in a buffered answer. */
   | 'early-only'
   | { inflate: number };
 
 export const NO_FAULTS: SimScript = Object.freeze({});
 
-/** A script that cannot be meant: an unknown name or a value of the wrong kind. */
+/** An invalid script: an unknown name or a value of the wrong type. */
 export class ScriptError extends Error {
   override readonly name = 'ScriptError';
   readonly code: 'unknown_fault' | 'invalid_fault';
@@ -137,9 +137,9 @@ const CHECKS: { readonly [Fault in keyof Required<SimScript>]: Check } = {
   raw: { fits: isRaw, expected: '{"contentType": string, "base64": string}' },
 };
 
-/** The first means nothing without the second. */
+/** The first has no effect without the second. */
 const NEEDS: readonly FaultPair[] = [['errorWithUsage', 'errorAfterChunks']];
-/** Both at once cannot be meant. */
+/** These exclude each other. */
 const EXCLUDES: readonly FaultPair[] = [
   ['cutAtByte', 'endAtByte'],
   ['splitBytes', 'dribble'],
@@ -152,7 +152,7 @@ const EXCLUDES: readonly FaultPair[] = [
 ];
 type FaultPair = readonly [keyof SimScript, keyof SimScript];
 
-/** Refuses a typo loudly: a fault that is silently ignored would let a test pass for nothing. */
+/** Refuses typos: a fault that is silently ignored would let a test pass without testing anything. */
 export function readScript(value: unknown): SimScript {
   if (!isRecord(value)) throw new ScriptError('invalid_fault', 'sim', 'A script must be an object of faults.');
   for (const [name, given] of Object.entries(value)) checkFault(name, given);
@@ -160,7 +160,7 @@ export function readScript(value: unknown): SimScript {
   return value;
 }
 
-/** The request's own faults win over those of the script, one by one. */
+/** Faults of the request override those of the script, one by one. */
 export function mergeScripts(script: SimScript, own: SimScript): SimScript {
   const merged = { ...script, ...own };
   for (const [one, other] of EXCLUDES) {

@@ -9,13 +9,13 @@ import { Gates } from './gates.ts';
 import { PrefixMemory } from './prefix-memory.ts';
 import type { SimHost } from './reply.ts';
 import { readScript, type SimScript } from './script.ts';
-import { ScriptBook, type ScriptOptions } from './script-book.ts';
+import { type ScriptOptions, ScriptQueue } from './script-queue.ts';
 import type { Sim } from './sim-handle.ts';
 import { Upstream } from './upstream.ts';
 
 export type { SimCall } from './calls.ts';
 export { ScriptError, type SimScript, type UsageFault } from './script.ts';
-export type { ScriptOptions } from './script-book.ts';
+export type { ScriptOptions } from './script-queue.ts';
 
 export interface SimOptions {
   /** 0 or absent: any free port. */
@@ -38,7 +38,7 @@ class RunningSim implements Sim {
   readonly #server: Server;
   readonly #log: CallLog;
   readonly #gates = new Gates();
-  readonly #scripts = new ScriptBook();
+  readonly #scripts = new ScriptQueue();
   readonly #memory = new PrefixMemory();
   readonly #upstream: Upstream;
   #connections = 0;

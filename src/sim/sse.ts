@@ -14,7 +14,7 @@ export function namedFrameOf(name: string, data: string): string {
 
 const EVENT_LINE = /^event: .*\n/;
 
-/** Puts the script's line ends and comments on events; a comment travels with the chunk after it. */
+/** Applies the script's line endings and comments to events; a comment is sent with the chunk after it. */
 export function dressFrames(frames: readonly string[], script: SimScript): readonly string[];
 export function dressFrames(frames: Iterable<string>, script: SimScript): Iterable<string>;
 export function dressFrames(frames: Iterable<string>, script: SimScript): Iterable<string> {

@@ -3,7 +3,7 @@
  * a token is up to eight letters or digits with the one space before them, or any other single character.
  * Letters are a-z, A-Z, 0-9, the underscore and everything beyond ASCII; a surrogate pair is never cut.
  *
- * Two properties the tests hold: a text has never more tokens than UTF-8 bytes, and
+ * Two properties that tests check: a text never has more tokens than UTF-8 bytes, and
  * the first n tokens of a text, taken as a text of their own, are n tokens again.
  */
 const WORD_UNITS_MAX = 8;
@@ -18,7 +18,7 @@ function isPairCutAt(text: string, at: number): boolean {
   return (text.charCodeAt(at - 1) & 0xfc00) === 0xd800 && (text.charCodeAt(at) & 0xfc00) === 0xdc00;
 }
 
-/** Where the token that begins at `start` ends; never looks past the end, where a character code would be NaN and slow. */
+/** Where the token that begins at `start` ends. Never reads past the end, where a character code would be NaN and slow. */
 export function tokenEnd(text: string, start: number): number {
   const { length } = text;
   let at = start;

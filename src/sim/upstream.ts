@@ -7,25 +7,25 @@ import { deliver } from './delivery.ts';
 import { isFields } from './fields.ts';
 import type { Gates } from './gates.ts';
 import { answerModels } from './models.ts';
-import { Outlet } from './outlet.ts';
 import { readBody } from './read-body.ts';
 import { jsonReply, type Refusal, RefusedRequest, type Reply, type SimHost, type SimWire } from './reply.ts';
+import { ResponseWriter } from './response-writer.ts';
 import { mergeScripts, NO_FAULTS, readScript, ScriptError, type SimScript } from './script.ts';
-import type { ScriptBook } from './script-book.ts';
+import type { ScriptQueue } from './script-queue.ts';
 import { plainWire, WIRES } from './wires/index.ts';
 
 export interface UpstreamParts {
   readonly log: CallLog;
   readonly gates: Gates;
-  readonly scripts: ScriptBook;
+  readonly scripts: ScriptQueue;
   readonly host: SimHost;
   readonly clock: Clock;
 }
 
-/** Plays the vendor: every path but the simulator's own control ends up here. */
+/** Plays the vendor: handles every path except the control calls. */
 export class Upstream {
   readonly #parts: UpstreamParts;
-  readonly #outlets = new Set<Outlet>();
+  readonly #writers = new Set<ResponseWriter>();
   #idleWatchers: (() => void)[] = [];
 
   constructor(parts: UpstreamParts) {
@@ -33,7 +33,7 @@ export class Upstream {
   }
 
   get openResponses(): number {
-    return this.#outlets.size;
+    return this.#writers.size;
   }
 
   whenIdle(tell: () => void): void {
@@ -41,43 +41,43 @@ export class Upstream {
     this.#tellIdleWatchers();
   }
 
-  /** Ends every response that is still open, however far it got. */
+  /** Ends every open response at once. */
   severAll(): void {
-    for (const outlet of [...this.#outlets]) {
-      outlet.sever();
-      this.#forget(outlet);
+    for (const writer of [...this.#writers]) {
+      writer.sever();
+      this.#forget(writer);
     }
   }
 
   handle(request: IncomingMessage, response: ServerResponse): void {
     const call = this.#parts.log.open(request);
-    const outlet = new Outlet(response, call, (closed) => this.#forget(closed));
-    this.#outlets.add(outlet);
+    const writer = new ResponseWriter(response, call, (closed) => this.#forget(closed));
+    this.#writers.add(writer);
     const countBytes = (count: number) => {
       call.bytesReceived += count;
     };
-    readBody(request, LIMITS.simRequestBytesMax, countBytes, (body) => this.#answer(call, body, outlet));
+    readBody(request, LIMITS.simRequestBytesMax, countBytes, (body) => this.#answer(call, body, writer));
   }
 
-  #forget(outlet: Outlet): void {
-    this.#outlets.delete(outlet);
+  #forget(writer: ResponseWriter): void {
+    this.#writers.delete(writer);
     this.#tellIdleWatchers();
   }
 
   #tellIdleWatchers(): void {
-    if (this.#outlets.size > 0 || this.#idleWatchers.length === 0) return;
+    if (this.#writers.size > 0 || this.#idleWatchers.length === 0) return;
     const watchers = this.#idleWatchers;
     this.#idleWatchers = [];
     for (const tell of watchers) tell();
   }
 
-  #answer(call: SimCall, body: string | null, outlet: Outlet): void {
+  #answer(call: SimCall, body: string | null, writer: ResponseWriter): void {
     const { log, gates, clock } = this.#parts;
     const parsed = body === null || body === '' ? undefined : tryParseJson(body);
     call.model = modelOf(parsed);
     log.receive(call, body ?? '');
     const { reply, script } = body === null ? this.#refuseLarge(call) : this.#replyTo(call, parsed);
-    deliver(reply, script, outlet, gates, clock)?.catch(() => outlet.sever());
+    deliver(reply, script, writer, gates, clock)?.catch(() => writer.sever());
   }
 
   #refuseLarge(call: SimCall): ScriptedReply {

@@ -1,12 +1,12 @@
 import type { UsageFault } from './script.ts';
 
-/** Writes a count as JSON, spoiled as the fault says. */
+/** Writes a count as JSON, changed as the fault says. */
 export function countWriter(fault: UsageFault | undefined): (tokens: number) => number | string {
   switch (fault) {
     case 'zero':
       return () => 0;
     case 'negative':
-      // Zero has no sign in a count, so everything is moved below it.
+      // A count of zero has no sign, so all counts are moved below zero.
       return (tokens) => -1 - tokens;
     case 'fraction':
       return (tokens) => tokens + 0.5;
@@ -17,14 +17,14 @@ export function countWriter(fault: UsageFault | undefined): (tokens: number) => 
   }
 }
 
-/** No usage where the vendor gives the final one: not at all, or only early in a stream. */
+/** Whether the final usage is missing: not sent at all, or only early in the stream. */
 export function isWithheld(fault: UsageFault | undefined): boolean {
   return fault === 'omit' || fault === 'early-only';
 }
 
 /** Where a stream of chunks carries usage. */
 export interface UsagePlacement {
-  /** What stands on every chunk that carries none: `null` when usage was asked for, nothing at all otherwise. */
+  /** The value on chunks without usage: `null` if usage was requested, otherwise absent. */
   readonly elsewhere: '' | ',"usage":null';
   readonly onEveryChunk: boolean;
   readonly onFirstContent: boolean;

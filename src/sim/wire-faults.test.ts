@@ -215,7 +215,7 @@ describe.each(TALKING)('a stream of $path', (wire) => {
     }
   });
 
-  test('can come with CR LF and comments, without names, and with a last word of another wire', async () => {
+  test('can come with CR LF and comments, without names, and with the terminator of another wire', async () => {
     const whole = (await call(wire, true, {})).text;
     const dressed = (await call(wire, true, { crlf: true, commentEvery: 2 })).text;
     expect(dressed.replaceAll('\r\n', '')).not.toContain('\n');

@@ -17,7 +17,7 @@ export const doctorCommand: CommandSpec = {
     const findings = await examine(session, options.offline === true);
     const ok = findings.every(({ status }) => status !== 'failure');
     session.show({ text: JSON.stringify({ object: 'doctor', ok, checks: findings }), result: findings }, (rows) =>
-      formatTable(FINDING_COLUMNS, rows),
+      session.asTyped(formatTable(FINDING_COLUMNS, rows)),
     );
     for (const { check, remedy } of findings) if (remedy !== null) session.advise(`${check}: ${remedy}`);
     return ok ? EXIT.ok : EXIT.no;

@@ -4,7 +4,7 @@ export function errorJson({ message, type, param, code }: Refusal): string {
   return JSON.stringify({ message, type, param, code });
 }
 
-/** The envelope that all wires but two share. */
+/** The error envelope of all wires but two. */
 export function refusePlainly(refusal: Refusal): Reply {
   const headers = refusal.status === 429 ? { 'retry-after': '1' } : {};
   return jsonReply(refusal.status, `{"error":${errorJson(refusal)}}`, headers);

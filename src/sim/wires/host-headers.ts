@@ -1,6 +1,6 @@
 import type { SimHost } from '../reply.ts';
 
-/** Hosts send headers of their own that a gateway must not hand on, so the simulator does too. */
+/** Headers that hosts send and a gateway must not forward. */
 const VENDOR_HEADERS = {
   'x-organization': 'simulated-org',
   'set-cookie': 'simulated=1; path=/; HttpOnly',

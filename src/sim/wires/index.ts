@@ -21,5 +21,5 @@ const ALL = [
 /** Every wire the simulator speaks, by path. */
 export const WIRES: ReadonlyMap<string, SimWire> = new Map(ALL.map((wire) => [wire.path, wire]));
 
-/** Errors outside any wire, an unknown path for example, take the chat wire's shape. */
+/** Errors outside any wire, like an unknown path, have the chat wire's format. */
 export const plainWire: SimWire = chatWire;

@@ -1,6 +1,6 @@
 import { splitTokens } from '../../tokens.ts';
 
-/** The vendor's log probabilities for a stretch of text, made up but well formed; `null` when they were not asked for. */
+/** Log probabilities for a piece of text: invented but well formed. `null` if they were not requested. */
 export function writeLogprobs(text: string | null, asked: boolean): string {
   if (!asked || text === null) return 'null';
   const content = splitTokens(text, 1).map((token) => writeToken(token.text));

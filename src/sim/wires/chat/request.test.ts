@@ -36,7 +36,7 @@ describe('a malformed request', () => {
     expect(error).toMatchObject({ type: 'invalid_request_error', param });
   });
 
-  test('that is no JSON object is refused', async () => {
+  test('that is not a JSON object is refused', async () => {
     for (const body of ['{', '[]', 'null', '']) {
       expect((await callRaw(`${sim.url}/v1/chat/completions`, body)).status).toBe(400);
     }

@@ -22,7 +22,7 @@ export interface ChatRequest {
 const ROLES = ['system', 'developer', 'user', 'assistant', 'tool'];
 const CHOICES_MAX = 128;
 
-/** Reads what the simulator acts on; members it does not know are let pass, since a gateway may forward anything. */
+/** Reads what the simulator uses. Unknown members are accepted, because a gateway may forward anything. */
 export function readChatRequest(body: Fields): ChatRequest {
   const stream = readFlag(body, 'stream', false);
   return {
@@ -51,7 +51,7 @@ function readPrompt(body: Fields): Prompt {
   };
 }
 
-/** The vendor's newer models take tools on this wire only if they need not think. */
+/** The vendor's newer models accept tools on this wire only without reasoning. */
 function wantsResponses(model: string): boolean {
   return model.includes('responses');
 }

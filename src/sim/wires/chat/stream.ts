@@ -13,7 +13,7 @@ import { writeUsage } from './usage.ts';
 
 const TOKENS_PER_CHUNK = 4;
 
-/** One step of one choice: what its chunk says and how many tokens it took to say it. */
+/** One step of one choice: the content of its chunk and the tokens it used. */
 interface Step {
   readonly index: number;
   readonly delta: string;

@@ -2,7 +2,7 @@ import type { Usage } from '../../answer.ts';
 import type { UsageFault } from '../../script.ts';
 import { countWriter } from '../../usage-fault.ts';
 
-/** The vendor's full usage object as JSON, its counts spoiled as the fault says. */
+/** The vendor's full usage object as JSON, with counts changed as the fault says. */
 export function writeUsage(usage: Usage, fault: UsageFault | undefined): string {
   const count = countWriter(fault);
   const prompt = usage.promptTokens;

@@ -15,7 +15,7 @@ export interface Completions {
   /** In the vendor's order: all answers to the first prompt, then to the second. */
   readonly shown: readonly Completion[];
   readonly promptTokens: number;
-  /** Answers that were written but not shown are paid for all the same. */
+  /** Answers that were generated but not returned are billed too. */
   readonly outputTokens: number;
 }
 

@@ -2,25 +2,25 @@ import { splitTokens } from '../../tokens.ts';
 import type { Completion } from './answers.ts';
 import type { CompletionsRequest } from './request.ts';
 
-/** A stretch of prompt or answer, and where it begins counted from the start of the prompt. */
+/** A piece of prompt or answer, and its offset from the start of the prompt. */
 export interface Stretch {
   readonly text: string;
   readonly offset: number;
 }
 
-/** What a caller reads: the prompt again, if it asked for it, and what was said. */
+/** What the caller gets: the prompt again, if requested, and the answer. */
 export function stretchesOf({ prompt, said }: Completion, { echo }: CompletionsRequest): Stretch[] {
   const answer = { text: said, offset: prompt.text.length };
   return echo ? [{ text: prompt.text, offset: 0 }, answer] : [answer];
 }
 
-/** The vendor's log probabilities, made up but well formed; `null` when they were not asked for. */
+/** Log probabilities: invented but well formed. `null` if they were not requested. */
 export function writeLogprobs(stretches: readonly Stretch[], count: number | null): string {
   if (count === null) return 'null';
   const tokens = stretches.flatMap(tokensOf);
   return JSON.stringify({
     tokens: tokens.map((token) => token.text),
-    // Nothing comes before the first token of a prompt, so nothing makes it likely.
+    // The first token of a prompt has nothing before it, so it has no probability.
     token_logprobs: tokens.map(({ text, offset }) => (offset === 0 ? null : logprobOf(text))),
     top_logprobs: count === 0 ? null : tokens.map(({ text }) => topOf(text, count)),
     text_offset: tokens.map((token) => token.offset),

@@ -14,13 +14,13 @@ import { countTokens } from '../../tokens.ts';
 export interface CompletionsRequest {
   readonly model: string;
   readonly prompts: readonly CompletionPrompt[];
-  /** Answers to each prompt that are shown, and that are written. */
+  /** Answers to each prompt: returned, and generated. */
   readonly choices: number;
   readonly written: number;
   readonly outputTokensMax: number;
   readonly stops: readonly string[];
   readonly echo: boolean;
-  /** Most likely tokens to name beside each; null: none are asked for. */
+  /** Alternatives to report for each token; null: none requested. */
   readonly logprobs: number | null;
   readonly stream: boolean;
   readonly includeUsage: boolean;
@@ -53,7 +53,7 @@ export function readCompletionsRequest(body: Fields): CompletionsRequest {
   };
 }
 
-/** Read like a prompt, so it costs like one. */
+/** Read like a prompt, so billed like one. */
 function readSuffix(suffix: unknown): number {
   if (isAbsent(suffix)) return 0;
   if (typeof suffix === 'string') return countTokens(suffix);
@@ -68,7 +68,7 @@ function readBestOf(body: Fields, choices: number, stream: boolean): number {
   return bestOf;
 }
 
-/** Four shapes, told apart by their first entry: text, a list of texts, tokens, a list of tokens. */
+/** Four forms, told apart by their first entry: text, a list of texts, tokens, a list of tokens. */
 function readPrompts(prompt: unknown): CompletionPrompt[] {
   if (isAbsent(prompt)) return [promptOfText('')];
   if (typeof prompt === 'string') return [promptOfText(prompt)];
@@ -86,7 +86,7 @@ function promptOfText(text: string): CompletionPrompt {
   return { text, tokens: countTokens(text) };
 }
 
-/** The simulator cannot read another tokenizer's tokens, so it names them. */
+/** The simulator cannot decode another tokenizer's tokens, so it lists their numbers. */
 function promptOfTokens(tokens: readonly number[]): CompletionPrompt {
   return { text: tokens.map((token) => `<${token}>`).join(''), tokens: tokens.length };
 }

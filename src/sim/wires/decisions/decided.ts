@@ -2,12 +2,12 @@ import { windowOf } from '../../prompt.ts';
 import { countTokens } from '../../tokens.ts';
 import { estimate, type Likelihood } from './likelihood.ts';
 
-/** A typed question in the simulator's own words; both spellings of the wire read into it. */
+/** A typed question in the simulator's own form; both variants of the wire are read into it. */
 export interface Question {
   readonly name: string | null;
   readonly instructions: unknown;
   readonly kind: 'yes-no' | 'choice' | 'score';
-  /** For a choice its labels; for a score the positions of its levels; for yes or no these two words. */
+  /** The labels of a choice, the positions of the levels of a score, or yes and no. */
   readonly outcomes: readonly string[];
   /** The question as it was asked, for counting. */
   readonly asked: unknown;
@@ -22,7 +22,7 @@ export interface Ask {
 const PREAMBLE_TOKENS = 16;
 const QUESTION_TOKENS = 8;
 
-/** What a question calls itself and how it describes its outcomes change nothing. */
+/** The question's name and descriptions do not affect the answer. */
 export function decide({ model, state }: Ask, { instructions, outcomes }: Question): Likelihood {
   return estimate(JSON.stringify([model, state, instructions]), outcomes);
 }
@@ -33,19 +33,19 @@ export function countInput({ state, questions }: Ask): number {
   return tokens;
 }
 
-/** Every outcome is weighed, so every outcome counts. */
+/** Every outcome is evaluated, so every outcome counts. */
 export function countOutput({ questions }: Ask): number {
   return questions.reduce((sum, { outcomes }) => sum + outcomes.length, 0);
 }
 
-/** The tokens a prompt has too many of; null where it fits. */
+/** How many tokens the prompt is too long; null if it fits. */
 export function tokensOverWindow(ask: Ask): { promptTokens: number; windowTokens: number } | null {
   const promptTokens = countInput(ask);
   const windowTokens = windowOf(ask.model);
   return promptTokens > windowTokens ? { promptTokens, windowTokens } : null;
 }
 
-/** The model that is asked for is a family; the one that answers is a version of it. */
+/** The requested model is a family; the answer names a version of it. */
 export function versionOf(model: string): string {
   return `${model}-1.4.0`;
 }

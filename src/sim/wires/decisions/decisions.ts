@@ -7,7 +7,7 @@ import { errorJson, refusePlainly, usualError } from '../errors.ts';
 import { hostHeaders } from '../host-headers.ts';
 import { type Ask, countInput, countOutput, decide, type Question, tokensOverWindow, versionOf } from './decided.ts';
 
-/** The newer spelling of typed decisions: questions and answers in lists. */
+/** The newer variant of typed decisions, with questions and answers in lists. */
 export const decisionsWire: SimWire = {
   path: '/v1/decisions',
   answer: answerDecisions,

@@ -1,19 +1,19 @@
 import { createHash } from 'node:crypto';
 
-/** How likely each of several outcomes is; the shares add up to 1. */
+/** Probabilities of several outcomes; they add up to 1. */
 export interface Likelihood {
   readonly shares: readonly number[];
-  /** Position of the likeliest. */
+  /** Position of the most likely outcome. */
   readonly best: number;
-  /** 0 where all are equally likely, 1 where one is certain. */
+  /** 0 if all are equally likely, 1 if one is certain. */
   readonly confidence: number;
-  /** The mean position, each weighted with its share. */
+  /** The mean position, weighted by probability. */
   readonly expected: number;
 }
 
 const UNIT = 10_000;
 
-/** Made up, but always the same for the same subject and outcomes. */
+/** Invented, but the same for the same subject and outcomes. */
 export function estimate(subject: string, outcomes: readonly string[]): Likelihood {
   const units = divide(outcomes.map((outcome) => weigh(subject, outcome)));
   const best = units.indexOf(Math.max(...units));
@@ -25,13 +25,13 @@ export function estimate(subject: string, outcomes: readonly string[]): Likeliho
   };
 }
 
-/** A high power sets the likeliest apart from the others. */
+/** A high power separates the most likely outcome from the others. */
 function weigh(subject: string, outcome: string): number {
   const digest = createHash('sha256').update(subject).update('\n').update(outcome).digest();
   return (digest.readUInt32LE(0) / 2 ** 32) ** 4 + 0.01;
 }
 
-/** Whole units in proportion to the weights; what rounding leaves over goes to the largest. */
+/** Whole units in proportion to the weights; the rounding remainder goes to the largest. */
 function divide(weights: readonly number[]): number[] {
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   const units = weights.map((weight) => Math.floor((weight / total) * UNIT));

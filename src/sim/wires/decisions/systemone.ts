@@ -104,7 +104,7 @@ function writeUsage(ask: Ask, fault: UsageFault | undefined): string {
   return `{"input_tokens":${count(countInput(ask))},"output_tokens":${count(countOutput(ask))}}`;
 }
 
-/** The vendor's validator names the place; its other errors have a type. */
+/** The vendor's validation errors name the field; its other errors have a type. */
 function invalid(param: string, message: string, code: string): never {
   throw new RefusedRequest({ status: 422, message, type: 'invalid_request_error', code, param });
 }

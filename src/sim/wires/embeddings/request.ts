@@ -51,7 +51,7 @@ function readInput(entry: unknown): EmbeddingInput {
   );
 }
 
-/** Most hosts cannot reduce, so that a gateway has to; models with `mrl` in their name can. */
+/** Most hosts do not support `dimensions`, so a gateway has to reduce; models with `mrl` in their name do. */
 function readDimensions(dimensions: unknown, model: string): number {
   if (isAbsent(dimensions)) return EMBEDDING_DIMENSIONS;
   if (!model.includes('mrl')) return plainly('This model does not support specifying dimensions.');
@@ -60,7 +60,7 @@ function readDimensions(dimensions: unknown, model: string): number {
   return plainly(`Invalid value for 'dimensions' = ${dimensions}. Must be from 1 to ${EMBEDDING_DIMENSIONS}.`);
 }
 
-/** Some hosts know one encoding only, and give it whatever was asked. */
+/** Some hosts support one encoding only and use it whatever was requested. */
 function readEncoding(format: unknown, model: string): boolean {
   if (!isAbsent(format) && format !== 'float' && format !== 'base64') {
     refuse('invalid_value', 'encoding_format', "Invalid 'encoding_format': expected 'float' or 'base64'.");
@@ -69,7 +69,7 @@ function readEncoding(format: unknown, model: string): boolean {
   return model.includes('base64') || format === 'base64';
 }
 
-/** On this wire the vendor says what is wrong, but not where. */
+/** On this wire the vendor's errors do not name the field. */
 function plainly(message: string): never {
   throw new RefusedRequest({ status: 400, message, type: 'invalid_request_error', code: null, param: null });
 }

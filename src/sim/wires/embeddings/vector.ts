@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 
 export const EMBEDDING_DIMENSIONS = 256;
 
-/** A direction of length 1 that depends on the model and the input alone; with fewer dimensions, its beginning, again of length 1. */
+/** A unit vector that depends only on the model and the input; with fewer dimensions, its start, normalized again. */
 export function embed(model: string, input: string, dimensions: number): Float32Array {
   const random = randomFrom(createHash('sha256').update(model).update('\n').update(input).digest());
   const whole = Array.from({ length: EMBEDDING_DIMENSIONS }, () => random() + random() + random() + random() - 2);
@@ -11,7 +11,7 @@ export function embed(model: string, input: string, dimensions: number): Float32
   return Float32Array.from(kept, (value) => value / length);
 }
 
-/** Numbers from 0 to 1, always the same for the same seed (the splitmix32 generator). */
+/** Numbers from 0 to 1 that depend only on the seed (the splitmix32 generator). */
 function randomFrom(seed: Buffer): () => number {
   let state = seed.readUInt32LE(0);
   const stride = seed.readUInt32LE(4) | 1;
@@ -23,7 +23,7 @@ function randomFrom(seed: Buffer): () => number {
   };
 }
 
-/** Little-endian, whatever this machine is. */
+/** Little-endian on every machine. */
 export function encodeBase64(vector: Float32Array): string {
   const bytes = Buffer.alloc(vector.length * Float32Array.BYTES_PER_ELEMENT);
   for (const [index, value] of vector.entries()) bytes.writeFloatLE(value, index * Float32Array.BYTES_PER_ELEMENT);

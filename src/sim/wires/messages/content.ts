@@ -7,7 +7,7 @@ import { splitTokens } from '../../tokens.ts';
 import type { MessagesRequest } from './request.ts';
 import { redactThought, signThought } from './thinking.ts';
 
-/** One block of the answer: whole for a message, and in pieces for a stream. */
+/** One content block: whole for a message, in pieces for a stream. */
 export interface ContentBlock {
   readonly whole: object;
   readonly opening: object;
@@ -28,7 +28,7 @@ export function composeContent(
 ): ContentBlock[] {
   const blocks: ContentBlock[] = [];
   if (choice.reasoning !== '') blocks.push(thoughtBlock(choice, request, script));
-  // Words of refusal stand beside the stop reason; the content stays empty.
+  // A refusal is in the stop reason; the content stays empty.
   if (choice.text !== null && choice.text !== '' && !choice.refused) blocks.push(textBlock(choice.text));
   for (const call of choice.calls) blocks.push(callBlock(call, host));
   return blocks;
@@ -80,7 +80,7 @@ const NO_ARGUMENTS = '{}';
 function callBlock(call: ToolCall, host: SimHost): ContentBlock {
   const named = { type: 'tool_use', id: host.mintId('toolu_'), name: call.name };
   return {
-    // Arguments that a limit cut short are no JSON, and a whole message has no place for the pieces.
+    // Arguments cut by a limit are not valid JSON, and a whole message has no place for a fragment.
     whole: { ...named, input: tryParseJson(call.arguments) ?? {}, caller: { type: 'direct' } },
     opening: { ...named, input: {}, caller: { type: 'direct' } },
     openingTakes: { outputTokens: CALL_OPENING_TOKENS, reasoningTokens: 0 },

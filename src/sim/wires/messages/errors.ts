@@ -1,6 +1,6 @@
 import { jsonReply, type Refusal, RefusedRequest, type Reply, type SimHost } from '../../reply.ts';
 
-/** The vendor's 400: it names the field in the message, there is no member for it. */
+/** The vendor's 400. It names the field in the message, because it has no member for it. */
 export function reject(message: string): never {
   throw new RefusedRequest({ status: 400, message, type: 'invalid_request_error', code: null, param: null });
 }
@@ -48,7 +48,7 @@ export function refuseMessages({ status, message }: Refusal, host: SimHost): Rep
   return jsonReply(status, errorJson(status, message, `,"request_id":"${requestId}"`), headers);
 }
 
-/** `more` stands after the error: the request's id in a body, usage in a stream that a script wants it in. */
+/** `more` follows the error: the request id in a body, or usage in a stream if the script asks for it. */
 export function errorJson(status: number, message: string, more: string): string {
   const error = JSON.stringify({ type: typeOf(status), message });
   return `{"type":"error","error":${error}${more}}`;

@@ -5,7 +5,7 @@ import { reject } from './errors.ts';
 export const VERSIONS = ['2023-06-01', '2026-10-21'] as const;
 export type MessagesVersion = (typeof VERSIONS)[number];
 
-/** The header that tells this vendor's clients from all others. */
+/** The header that identifies this vendor's clients. */
 export function versionIn(headers: IncomingHttpHeaders): string | undefined {
   return headers['anthropic-version'] as string | undefined;
 }
@@ -17,7 +17,7 @@ export function readVersion(headers: IncomingHttpHeaders): MessagesVersion {
   return known ?? reject(`anthropic-version: "${version}" is not a valid version`);
 }
 
-/** As on the other wires, headers that a gateway must not hand on. */
+/** As on the other wires, headers that a gateway must not forward. */
 const VENDOR_HEADERS = {
   'anthropic-organization-id': '00000000-0000-4000-8000-000000000000',
   'set-cookie': 'simulated=1; path=/; HttpOnly',

@@ -21,7 +21,7 @@ export const messagesWire: SimWire = {
   fail: usualError,
 };
 
-/** Its free companion: how long a prompt is. */
+/** Counts the tokens of a prompt, for free. */
 export const countTokensWire: SimWire = {
   path: '/v1/messages/count_tokens',
   answer: answerCount,

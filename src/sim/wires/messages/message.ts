@@ -7,12 +7,12 @@ import { composeContent } from './content.ts';
 import type { MessagesRequest } from './request.ts';
 import { type AskedTokens, writeUsage } from './usage.ts';
 
-/** Everything a message or its stream is written from. */
+/** Everything needed to write a message or its stream. */
 export interface Spoken {
   readonly request: MessagesRequest;
   readonly asked: AskedTokens;
   readonly choice: Choice;
-  /** The window, not the caller's limit, was in the way of a longer answer. */
+  /** The window, not the caller's limit, ended the answer. */
   readonly windowIsFull: boolean;
 }
 
@@ -29,7 +29,7 @@ export function openMessage(request: MessagesRequest, host: SimHost): string {
   return `{"model":${model},"id":"${host.mintId('msg_')}","type":"message","role":"assistant","content":`;
 }
 
-/** Why the answer ends, in the vendor's three members. */
+/** Why the answer ended, in the vendor's three members. */
 export function stopMembers(spoken: Spoken, script: SimScript): string {
   const { choice } = spoken;
   const reason = script.omitFinish ? null : (script.finish ?? stopReason(spoken));

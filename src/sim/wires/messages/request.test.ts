@@ -58,7 +58,7 @@ describe('a malformed request', () => {
     });
   });
 
-  test('that is no JSON object, or asks for an unknown fault, is refused in that shape too', async () => {
+  test('that is not a JSON object, or asks for an unknown fault, is refused in that shape too', async () => {
     for (const body of ['[]', '{', { ...ASK, sim: { dealyMs: 1 } }]) {
       const answer = await callRaw(`${sim.url}/v1/messages`, body, { headers: OLD });
       expect(answer.status).toBe(400);

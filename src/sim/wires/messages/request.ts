@@ -19,7 +19,7 @@ export function readMessagesRequest(body: Fields, headers: IncomingHttpHeaders):
   return readRequest(body, headers, readOutputLimit(body.max_tokens));
 }
 
-/** Counting wants no limit on the answer, so none is asked for. */
+/** Counting needs no output limit, so none is required. */
 export function readCountedPrompt(body: Fields, headers: IncomingHttpHeaders): Transcript {
   return readRequest(body, headers, Number.MAX_SAFE_INTEGER).transcript;
 }
@@ -39,7 +39,7 @@ function readRequest(body: Fields, headers: IncomingHttpHeaders, outputTokensMax
   const system = readSystem(body.system, transcript);
   const turns = readTurns(body.messages, { transcript, model, version });
   checkTurns(turns, model, thinking);
-  // At the top level it marks whatever comes last.
+  // At the top level it marks the last block.
   transcript.mark(body, 'cache_control');
   transcript.check();
   const prompt: Prompt = {
@@ -106,7 +106,7 @@ function readToolChoice(choice: unknown, tools: readonly PromptTool[]): ToolChoi
 
 const SAMPLING = ['temperature', 'top_p', 'top_k'];
 
-/** Newer models and the newer version take no sampling settings at all, not even the usual ones. */
+/** Newer models, and the newer version, accept no sampling settings at all, not even the defaults. */
 function checkSampling(body: Fields, model: string, version: MessagesVersion, thinking: Thinking): void {
   const given = SAMPLING.find((name) => !isAbsent(body[name]));
   if (given === undefined) return;
@@ -159,7 +159,7 @@ function checkTurns(turns: readonly Turn[], model: string, thinking: Thinking): 
   if (thinking.mustComeBack) checkThoughtsCameBack(turns);
 }
 
-/** Results of tools stand for themselves in the simulator's own words. */
+/** Tool results are messages of their own in the simulator's form. */
 function messagesOf({ role, text, images, calls, results, types }: Turn): PromptMessage[] {
   const onlyResults = results.length > 0 && results.length === types.length;
   return onlyResults ? [...results] : [...results, { ...messageOf(role, text, images), toolCalls: calls }];

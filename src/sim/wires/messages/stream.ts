@@ -12,7 +12,7 @@ import { type AskedTokens, writeFinalUsage, writeUsage } from './usage.ts';
 
 const TOKENS_PER_CHUNK = 4;
 const PADDING_MAX = 16;
-/** What the vendor reports before the first word; nobody should bill it. */
+/** What the vendor reports before the first token; it must not be billed. */
 const FIRST_SPENT: Spent = { outputTokens: 1, reasoningTokens: 0 };
 const PING = namedFrameOf('ping', '{"type": "ping"}');
 
@@ -58,7 +58,7 @@ class EventWriter {
     }
   }
 
-  /** Usage here is what the whole answer took: words of refusal stand in no block, but they were said. */
+  /** Usage of the whole answer: a refusal is in no block, but it was generated. */
   writeEnd(ending: string, spent: Spent): void {
     const usage = writeFinalUsage(this.#asked, spent, this.#script.usage);
     this.#push('message_delta', `"delta":{${ending}}${isWithheld(this.#script.usage) ? '' : `,"usage":${usage}`}`);
@@ -66,7 +66,7 @@ class EventWriter {
     if (this.#script.addDone) this.#list.push('data: [DONE]\n\n');
   }
 
-  /** All frames, or as many as come before the error. */
+  /** All frames, or those before the error. */
   finish(): string[] {
     const { errorAfterChunks, errorWithUsage, usage } = this.#script;
     if (errorAfterChunks !== undefined) {
@@ -83,7 +83,7 @@ class EventWriter {
   }
 }
 
-/** The vendor pads its events with spaces before the last brace, so that their length tells nothing. */
+/** The vendor pads its events with spaces before the last brace, to hide their length. */
 function eventFrame(type: string, members: string, position: number): string {
   const padding = ' '.repeat((position * 5) % PADDING_MAX);
   return namedFrameOf(type, `{"type":"${type}"${members === '' ? '' : ','}${members}${padding}}`);

@@ -1,13 +1,13 @@
 import { type Fields, isAbsent, isFields } from '../../fields.ts';
 import type { Effort } from '../../prompt.ts';
-import { isSealOf, type SealTerms, sealThought } from '../../seals.ts';
+import { isSealOf, type SealTerms, sealThought } from '../../signatures.ts';
 import { reject } from './errors.ts';
 
-/** How much the model thinks, and what of it is shown. */
+/** How much the model reasons, and how much of it is shown. */
 export interface Thinking {
   readonly effort: Effort;
   readonly shown: boolean;
-  /** A turn that called tools must come back beginning with its thoughts. */
+  /** A turn with tool calls must come back with its reasoning first. */
   readonly mustComeBack: boolean;
 }
 
@@ -16,7 +16,7 @@ const NO_THINKING: Thinking = { effort: 'none', shown: false, mustComeBack: fals
 const BUDGET_TOKENS_MIN = 1024;
 const EFFORT_WORDS: readonly unknown[] = ['low', 'medium', 'high', 'xhigh', 'max'] satisfies Effort[];
 
-/** Newer models decide for themselves how long to think, and want to hear of no budget. */
+/** Newer models decide themselves how long to reason and reject a budget. */
 export function isAdaptiveOnly(model: string): boolean {
   return model.includes('adaptive');
 }
@@ -68,7 +68,7 @@ function readBudget(asked: Fields, model: string, outputTokensMax: number): Effo
   return effortOf(budget as number);
 }
 
-/** A larger budget is a longer thought, in steps that tests can count. */
+/** A larger budget gives longer reasoning, in steps that tests can count. */
 function effortOf(budgetTokens: number): Effort {
   if (budgetTokens < 2048) return 'low';
   if (budgetTokens < 8192) return 'medium';
@@ -83,7 +83,7 @@ export function redactThought(model: string, thought: string): string {
   return sealThought(redactionTerms(model), thought);
 }
 
-/** A block that this simulator did not make, or that was changed on the way, is refused as the vendor refuses it. */
+/** Refuses a block that this simulator did not create, or that was changed, as the vendor does. */
 export function checkThinkingBlock(block: Fields, model: string, path: string): void {
   if (block.type === 'redacted_thinking') {
     checkRedacted(block, model, path);

@@ -6,12 +6,12 @@ import { reject } from './errors.ts';
 
 const BREAKPOINTS_MAX = 4;
 
-/** The prompt block by block, in the order the vendor's cache reads it, and where its caller marked it. */
+/** The prompt block by block, in the order of the vendor's cache, with the caller's breakpoints. */
 export class Transcript {
   readonly segments: PromptSegment[] = [];
   readonly breakpoints: Breakpoint[] = [];
 
-  /** Tools, system and turns each cost a little beside their words; `opens` says that such a frame begins here. */
+  /** Tools, system and turns each add a few tokens; `opens` says that such a frame begins here. */
   addText(mark: string, text: string, opens: boolean): void {
     this.segments.push({ mark, fixedTokens: opens ? MESSAGE_TOKENS : 0, text });
   }
@@ -24,7 +24,7 @@ export class Transcript {
     this.segments.push({ mark: address, fixedTokens: IMAGE_TOKENS, text: '' });
   }
 
-  /** Marks the end of what was added last, if the block says so. */
+  /** Sets a breakpoint after the last block, if it asks for one. */
   mark(block: Fields, path: string): void {
     if (isAbsent(block.cache_control)) return;
     this.breakpoints.push({
@@ -33,7 +33,7 @@ export class Transcript {
     });
   }
 
-  /** Checked as a whole, when every block has been read. */
+  /** Checks the whole prompt once every block has been read. */
   check(): void {
     const { length } = this.breakpoints;
     if (length > BREAKPOINTS_MAX) {

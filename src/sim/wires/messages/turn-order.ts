@@ -1,7 +1,7 @@
 import { reject } from './errors.ts';
 import type { Turn } from './turns.ts';
 
-/** Every call has its result in the next turn, and every result its call in the one before; turns of one role count as one. */
+/** Every tool call needs its result in the next turn, and every result its call in the one before. Turns of one role are merged. */
 export function checkToolTurns(turns: readonly Turn[]): void {
   const joined = joinTurns(turns);
   for (const [index, turn] of joined.entries()) {
@@ -24,7 +24,7 @@ export function checkToolTurns(turns: readonly Turn[]): void {
   }
 }
 
-/** With a thinking budget, the turn whose tools are being answered must still begin with its thoughts. */
+/** With a reasoning budget, the turn whose tools are being answered must begin with its reasoning. */
 export function checkThoughtsCameBack(turns: readonly Turn[]): void {
   const asking = turns.findLastIndex((turn) => turn.calls.length > 0);
   const answered = turns.slice(asking + 1).every((turn) => turn.results.length > 0);

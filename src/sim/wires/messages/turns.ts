@@ -5,7 +5,7 @@ import type { MessagesVersion } from './headers.ts';
 import { checkThinkingBlock } from './thinking.ts';
 import type { Transcript } from './transcript.ts';
 
-/** One message of the request, taken apart. */
+/** One message of the request, parsed. */
 export interface Turn {
   readonly path: string;
   readonly role: 'user' | 'assistant' | 'system';
@@ -25,7 +25,7 @@ interface OpenTurn extends Turn {
   results: PromptMessage[];
 }
 
-/** What reading a block may need beside the block. */
+/** What reading a block may need. */
 interface Terms {
   readonly transcript: Transcript;
   readonly model: string;
@@ -108,7 +108,7 @@ function readImage(block: Fields, path: string, turn: OpenTurn, { transcript }: 
   turn.images.push(address);
 }
 
-/** A document of text is read as text, any other looked at like an image. */
+/** A text document is read as text, any other like an image. */
 function readDocument(block: Fields, path: string, turn: OpenTurn, { transcript, version }: Terms): void {
   if (version !== '2023-06-01' && turn.role === 'assistant') {
     reject(`${path}: document blocks are not allowed in assistant messages`);
@@ -163,7 +163,7 @@ function resultBlocks(content: unknown, path: string): unknown[] {
   return isAbsent(content) || content === '' ? [] : blocksOf(content, `${path}.tool_result`);
 }
 
-/** Thoughts of earlier turns are checked and otherwise forgotten, so they cost nothing. */
+/** Reasoning of earlier turns is checked and then dropped, so it costs nothing. */
 function readThought(block: Fields, path: string, turn: OpenTurn, { model }: Terms): void {
   if (turn.role !== 'assistant') reject(`${path}: \`${block.type}\` blocks can only be in \`assistant\` messages`);
   checkThinkingBlock(block, model, path);

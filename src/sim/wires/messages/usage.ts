@@ -3,12 +3,12 @@ import type { MarkedPrefix } from '../../prefix-memory.ts';
 import type { UsageFault } from '../../script.ts';
 import { countWriter } from '../../usage-fault.ts';
 
-/** The input side; what was read from the cache or written to it is part of promptTokens. */
+/** The input counts; cached tokens, read or written, are part of promptTokens. */
 export interface AskedTokens extends MarkedPrefix {
   readonly promptTokens: number;
 }
 
-/** What the first event of a stream, or a buffered message, says of usage. */
+/** Usage in the first event of a stream, or in a buffered message. */
 export function writeUsage(asked: AskedTokens, spent: Spent, fault: UsageFault | undefined): string {
   const count = countWriter(fault);
   const minutes = asked.cacheWriteTokens - asked.cacheWrite1hTokens;
@@ -19,7 +19,7 @@ export function writeUsage(asked: AskedTokens, spent: Spent, fault: UsageFault |
   );
 }
 
-/** What the last event says: totals, not what was added since. */
+/** Usage in the last event: totals, not increments. */
 export function writeFinalUsage(asked: AskedTokens, spent: Spent, fault: UsageFault | undefined): string {
   const count = countWriter(fault);
   return `{${inputMembers(asked, count)},${outputMembers(spent, count)}}`;

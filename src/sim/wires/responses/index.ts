@@ -11,7 +11,7 @@ import { ResponseWriter, writeEndlessResponse, writeResponse } from './response.
 import { writeEndlessEvents, writeEvents } from './stream.ts';
 import { writeUsage } from './usage.ts';
 
-/** The responses wire as its vendor speaks it, but nothing is stored. */
+/** The responses wire as its vendor speaks it, except that nothing is stored. */
 export const responsesWire: SimWire = {
   path: '/v1/responses',
   answer: answerResponses,

@@ -3,13 +3,13 @@ import type { PromptMessage } from '../../prompt.ts';
 import { RefusedRequest, refuse } from '../../reply.ts';
 import { isOwnSeal } from './reasoning.ts';
 
-/** What reading an item may need beside the item. */
+/** What reading an item may need. */
 export interface ItemTerms {
   readonly model: string;
   readonly store: boolean;
 }
 
-/** The conversation as messages; every item is checked as the vendor checks it. */
+/** The conversation as messages; every item is validated as the vendor does. */
 export function readInput(input: unknown, terms: ItemTerms): PromptMessage[] {
   if (isAbsent(input)) return refuse('missing_required_parameter', 'input', "Missing required parameter: 'input'.");
   if (typeof input === 'string') return [messageOf('user', input)];
@@ -28,7 +28,7 @@ export function readInput(input: unknown, terms: ItemTerms): PromptMessage[] {
   return read;
 }
 
-/** null for a reasoning item: it says nothing in the simulator's own words. */
+/** Null for a reasoning item, which adds nothing to the simulator's form. */
 function readItem(
   item: Fields,
   path: string,
@@ -71,7 +71,7 @@ function readMessage(item: Fields, path: string): PromptMessage {
   return { ...messageOf(role as string, text), images };
 }
 
-/** Parts the model wrote, and parts written for it; each stands only in its own messages. */
+/** Parts that the model writes and parts that callers write; each is valid only in its own messages. */
 const OUTPUT_PARTS = ['output_text', 'refusal'];
 const INPUT_PARTS = ['input_text', 'input_image', 'input_file'];
 
@@ -156,7 +156,7 @@ function checkReasoning(item: Fields, path: string, { model, store }: ItemTerms)
   );
 }
 
-/** A thought must be followed by what came of it. */
+/** Reasoning must be followed by the item it belongs to. */
 function checkFollowed(reasoning: Fields, next: unknown): void {
   const fields = isFields(next) ? next : {};
   const type = isFields(next) ? (fields.type ?? 'message') : 'nothing';

@@ -9,10 +9,10 @@ export type OutputItem = ReasoningItem | MessageItem | CallItem;
 export interface ReasoningItem {
   readonly kind: 'reasoning';
   readonly id: string;
-  /** What of the thought is shown. */
+  /** The visible part of the reasoning. */
   readonly summary: string;
   readonly tokens: number;
-  /** null where the caller did not ask for it; each occasion has a seal of its own. */
+  /** Null if the caller did not ask for it; each time it is written, the value differs. */
   readonly seal: ((occasion: Occasion) => string) | null;
 }
 
@@ -40,7 +40,7 @@ export function composeOutput(choice: Choice, request: ResponsesRequest, host: S
   const items: OutputItem[] = [];
   const status = choice.finish === 'length' ? 'incomplete' : 'completed';
   if (choice.reasoning !== '') items.push(reasoningItem(choice, request, host));
-  // A limit that fell among the thoughts leaves no message at all.
+  // A limit reached during reasoning leaves no message at all.
   if (choice.text !== null && (choice.text !== '' || items.length === 0)) {
     const { text, refused } = choice;
     items.push({ kind: 'message', id: host.mintId('msg_'), text, refused, status });
@@ -63,7 +63,7 @@ function reasoningItem(choice: Choice, { prompt, reasoning, sealed }: ResponsesR
   };
 }
 
-/** An item as it is when it is finished. */
+/** An item when it is complete. */
 export function writeItem(item: OutputItem, occasion: Occasion): object {
   switch (item.kind) {
     case 'reasoning':
@@ -75,7 +75,7 @@ export function writeItem(item: OutputItem, occasion: Occasion): object {
   }
 }
 
-/** An item as it is when it begins. */
+/** An item when it begins. */
 export function openItem(item: OutputItem, occasion: Occasion): object {
   const { id } = item;
   switch (item.kind) {

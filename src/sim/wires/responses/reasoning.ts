@@ -1,7 +1,7 @@
 import { type Fields, isAbsent, isFields } from '../../fields.ts';
 import { EFFORTS, type Effort } from '../../prompt.ts';
 import { refuse } from '../../reply.ts';
-import { isSealOf, type SealTerms, sealThought } from '../../seals.ts';
+import { isSealOf, type SealTerms, sealThought } from '../../signatures.ts';
 
 export interface ReasoningAsk {
   readonly effort: Effort | null;
@@ -32,7 +32,7 @@ function readOneOf<Word extends string>(reasoning: Fields, name: string, known: 
   );
 }
 
-/** The vendor seals a thought anew each time it writes it down; every one of the seals is good. */
+/** The vendor encrypts the same reasoning differently each time it is written; every version is valid. */
 export function encryptThought(model: string, thought: string, occasion: string): string {
   return sealThought(termsOf(model), `${occasion} ${thought}`);
 }
@@ -41,7 +41,7 @@ export function isOwnSeal(model: string, sealed: string): boolean {
   return isSealOf(termsOf(model), sealed);
 }
 
-/** The summary may be changed or dropped: only the sealed part is looked at. */
+/** The summary may be changed or dropped: only the encrypted part is checked. */
 function termsOf(model: string): SealTerms {
   return { kind: 'encrypted', model, shown: '' };
 }

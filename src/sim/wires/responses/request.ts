@@ -8,9 +8,9 @@ export interface ResponsesRequest {
   readonly prompt: Prompt;
   readonly stream: boolean;
   readonly reasoning: ReasoningAsk;
-  /** Thoughts are to come sealed, so that the caller can bring them back. */
+  /** Return encrypted reasoning, so that the caller can send it back. */
   readonly sealed: boolean;
-  /** Deltas are padded, unless the caller said no. */
+  /** Deltas are padded unless the caller declines. */
   readonly obfuscated: boolean;
   /** The request as every response repeats it. */
   readonly echo: Fields;
@@ -49,7 +49,7 @@ export function readResponsesRequest(body: Fields): ResponsesRequest {
   };
 }
 
-/** The simulator remembers no response, so nothing of an earlier one can be found. */
+/** The simulator stores no responses, so no earlier one can be found. */
 function refuseState(body: Fields): void {
   const { previous_response_id: previous, conversation } = body;
   if (!isAbsent(previous)) {
@@ -107,7 +107,7 @@ function readTool(tool: unknown, path: string): ReadTool {
   }
   const schema = { type: 'object', ...(isFields(parameters) ? parameters : {}) };
   const definition = JSON.stringify({ name, description, parameters });
-  // Unlike on the chat wire, a tool that does not say is strict.
+  // Unlike on the chat wire, a tool is strict by default.
   const echo = { type, description, name, parameters, strict: strict ?? true };
   return { tool: { name, definition, schema }, echo };
 }

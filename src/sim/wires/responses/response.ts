@@ -8,7 +8,7 @@ import { composeOutput, writeItem } from './output.ts';
 import type { ResponsesRequest } from './request.ts';
 import { writeUsage } from './usage.ts';
 
-/** Where a response stands; the rest of it repeats the request. */
+/** The state of a response; the rest of it repeats the request. */
 export interface Standing {
   readonly status: 'in_progress' | 'completed' | 'incomplete' | 'failed';
   readonly output: readonly object[];
@@ -18,7 +18,7 @@ export interface Standing {
   readonly usage: string;
 }
 
-/** Writes one response as often as it is asked for: the id and the time stay the same. */
+/** Writes one response any number of times, with the same id and time. */
 export class ResponseWriter {
   readonly #request: ResponsesRequest;
   readonly #opening: object;

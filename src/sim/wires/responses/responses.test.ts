@@ -245,7 +245,7 @@ describe('a stream', () => {
     expect(bare.some((event) => 'obfuscation' in event)).toBe(false);
   });
 
-  test('seals one thought anew each time it writes it', async () => {
+  test('encrypts the same reasoning differently each time it writes it', async () => {
     const events = dataOf(await caller.stream(SHAPES[3]));
     const seals = events.flatMap((event) => {
       const items = [event.item as Item | undefined, ...((event.response as Response | undefined)?.output ?? [])];

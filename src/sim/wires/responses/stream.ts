@@ -40,7 +40,7 @@ export function writeEvents(
   return writer.finish();
 }
 
-/** Where a delta belongs, in the vendor's members. */
+/** The position of a delta, in the vendor's members. */
 type Place = Readonly<Record<string, string | number>>;
 
 class EventWriter {
@@ -85,7 +85,7 @@ class EventWriter {
     if (this.#script.addDone) this.#list.push(frameOf('[DONE]'));
   }
 
-  /** All frames, or as many as come before the error. */
+  /** All frames, or those before the error. */
   finish(): string[] {
     const { errorAfterChunks, errorWithUsage, usage } = this.#script;
     if (errorAfterChunks !== undefined) {
@@ -157,7 +157,7 @@ function eventFrame(type: string, rest: string, sequenceNumber: number): string 
   return namedFrameOf(type, `{"type":"${type}",${rest},"sequence_number":${sequenceNumber}}`);
 }
 
-/** A thought that is not shown, and the opening of a call, cost tokens before the first delta. */
+/** Hidden reasoning and the start of a tool call use tokens before the first delta. */
 function openingTakes(item: OutputItem): Spent {
   if (item.kind === 'call') return { outputTokens: CALL_OPENING_TOKENS, reasoningTokens: 0 };
   const hidden = item.kind === 'reasoning' && item.summary === '' ? item.tokens : 0;

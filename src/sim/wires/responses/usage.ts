@@ -3,7 +3,7 @@ import type { Spent } from '../../frame-list.ts';
 import type { UsageFault } from '../../script.ts';
 import { countWriter } from '../../usage-fault.ts';
 
-/** The vendor's usage object as JSON, its counts spoiled as the fault says. */
+/** The vendor's usage object as JSON, with counts changed as the fault says. */
 export function writeUsage(asked: AskedUsage, spent: Spent, fault: UsageFault | undefined): string {
   const count = countWriter(fault);
   const { promptTokens, cachedTokens, cacheWriteTokens } = asked;

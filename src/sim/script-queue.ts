@@ -2,9 +2,9 @@ import { LIMITS } from '../limits.ts';
 import { NO_FAULTS, type SimScript } from './script.ts';
 
 export interface ScriptOptions {
-  /** For so many calls; without it the script stands until it is replaced or withdrawn. */
+  /** For this many calls; without it the script stays until it is replaced or removed. */
   times?: number;
-  /** For calls of this model alone. */
+  /** Only for calls of this model. */
   model?: string;
 }
 
@@ -15,10 +15,10 @@ interface CountedScript {
 }
 
 /**
- * Which script the next call follows: the first counted script that fits it, in the order they were given;
- * then the standing script of its model; then the standing script of all models.
+ * Chooses the script of the next call: the first counted script that fits, in the order they were given; then the
+ * standing script of its model; then the standing script of all models.
  */
-export class ScriptBook {
+export class ScriptQueue {
   #counted: CountedScript[] = [];
   readonly #standing = new Map<string | undefined, SimScript>();
 
@@ -31,7 +31,7 @@ export class ScriptBook {
     if (this.#counted.length + this.#standing.size > LIMITS.simScriptsMax) throw new RangeError('Too many scripts.');
   }
 
-  /** Withdraws every script of the model; without one, every script. */
+  /** Removes every script of the model, or every script if none is named. */
   withdraw(model: string | undefined): void {
     if (model === undefined) {
       this.clear();

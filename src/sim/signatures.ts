@@ -1,22 +1,22 @@
 import { createHash } from 'node:crypto';
 
-/** What a sealed thought may not be separated from. */
+/** What a reasoning signature is bound to. */
 export interface SealTerms {
-  /** Which field the seal stands in, so that one kind cannot pass for another. */
+  /** The field that contains the signature, so that one kind cannot be used as another. */
   readonly kind: string;
   readonly model: string;
-  /** The part of the thought that is shown; changing it breaks the seal. */
+  /** The visible part of the reasoning; changing it invalidates the signature. */
   readonly shown: string;
 }
 
 const DIGEST_BYTES = 16;
 
-/** The opaque value a vendor gives with a thought and wants back untouched: the same for the same thought. */
+/** The opaque value that a vendor returns with reasoning and expects back unchanged; the same for the same reasoning. */
 export function sealThought(terms: SealTerms, thought: string): string {
   return writeSeal(terms, createHash('sha256').update(thought).digest().subarray(0, DIGEST_BYTES));
 }
 
-/** Whether this very value was given for these terms, to the last character. */
+/** Whether this exact value was issued for these terms. */
 export function isSealOf(terms: SealTerms, given: string): boolean {
   return given === writeSeal(terms, Buffer.from(given, 'base64').subarray(0, DIGEST_BYTES));
 }

@@ -2,16 +2,16 @@ import type { ServerResponse } from 'node:http';
 import type { SimCall } from './calls.ts';
 import type { ReplyHeaders } from './reply.ts';
 
-/** The writing end of one response: keeps the call's record true, respects back-pressure, notices when the client goes. */
-export class Outlet {
+/** Writes one response: keeps the call's record up to date, respects back-pressure, notices when the client disconnects. */
+export class ResponseWriter {
   readonly #response: ServerResponse;
   readonly #call: SimCall;
   #closed = false;
   #severed = false;
-  /** Ends the one wait that is under way. */
+  /** Ends the current wait. */
   #abandonWait: (() => void) | null = null;
 
-  constructor(response: ServerResponse, call: SimCall, onClosed: (outlet: Outlet) => void) {
+  constructor(response: ServerResponse, call: SimCall, onClosed: (writer: ResponseWriter) => void) {
     this.#response = response;
     this.#call = call;
     response.once('close', () => {
@@ -31,7 +31,7 @@ export class Outlet {
     return this.#call.bytesWritten;
   }
 
-  /** Head and body in one write: the way of every call without faults. */
+  /** Head and body in one write, for calls without faults. */
   sendWhole(status: number, headers: ReplyHeaders, body: string | Buffer, bytes: number): void {
     this.writeHead(status, headers);
     this.#call.bytesWritten = bytes;
@@ -47,7 +47,7 @@ export class Outlet {
     this.#response.flushHeaders();
   }
 
-  /** Resolves when the socket has room again; false when the client is gone. */
+  /** Resolves when the socket has room again; false if the client is gone. */
   async write(bytes: Buffer): Promise<boolean> {
     if (this.#closed) return false;
     this.#call.bytesWritten += bytes.length;
@@ -65,7 +65,7 @@ export class Outlet {
     if (!this.#closed) this.#response.end();
   }
 
-  /** Destroys the socket once everything written has left, so that the cut falls exactly there. */
+  /** Destroys the socket after everything written has left, so that the cut falls exactly there. */
   async cut(): Promise<void> {
     const { socket } = this.#response;
     await this.waitUntil((done) => {
@@ -75,14 +75,14 @@ export class Outlet {
     this.sever();
   }
 
-  /** Destroys the socket now; not the client's doing. */
+  /** Destroys the socket now; not counted as the client's doing. */
   sever(): void {
     this.#severed = true;
     this.#close();
     this.#response.destroy();
   }
 
-  /** Waits for `begin` to call back; false when the response closed first, after `begin`'s result was called to give up. */
+  /** Waits for `begin` to call back. False if the response closed first; then calls the function that `begin` returned. */
   waitUntil(begin: (done: () => void) => () => void): Promise<boolean> {
     if (this.#closed) return Promise.resolve(false);
     return new Promise((resolve) => {
