@@ -5,6 +5,7 @@ import { healthAnswers, metricsAnswer } from '../src/http/health.ts';
 import { PREFIXES, type Route } from '../src/http/routes.ts';
 import { formatId } from '../src/kit/ids.ts';
 import { routeTable } from '../src/main/routes.ts';
+import { KEY_PERMISSIONS, type KeyPermission } from '../src/store/store.ts';
 import { ACCESS, type AccessRow, OUTSIDE, type Refused, type World } from './authorisation/rows.ts';
 import { type Harness, type MintedKey, startHarness } from './harness.ts';
 import { callRaw, type RawAnswer } from './raw-client.ts';
@@ -16,6 +17,9 @@ const CALL = { model: 'sim-gpt', messages: [{ role: 'user', content: 'hello' }] 
 const CANARY_URL = 'https://resource-of-the-owner.example/openai/v1';
 const CANARY_TAIL = '9f3c';
 
+/** The permissions that a key can be granted. */
+const EVERYTHING = { permissions: KEY_PERMISSIONS };
+
 type Headers = Record<string, string | string[]>;
 
 let hosted: Harness;
@@ -23,6 +27,7 @@ let local: Harness;
 let owner: MintedKey;
 let stranger: MintedKey;
 let restricted: MintedKey;
+let unprivileged: MintedKey;
 let revoked: MintedKey;
 let expired: MintedKey;
 let hostedWorld: World;
@@ -32,12 +37,13 @@ let localAccountId: bigint;
 beforeAll(async () => {
   [hosted, local] = await Promise.all([startHarness({ hosted: true }), startHarness()]);
   [owner, stranger, revoked, expired] = await Promise.all([
-    hosted.mint({ creditNanousd: 10_000_000_000n }),
-    hosted.mint(),
-    hosted.mint(),
-    hosted.mint({ expiresMs: NOW_MS - 1 }),
+    hosted.mint({ ...EVERYTHING, creditNanousd: 10_000_000_000n }),
+    hosted.mint(EVERYTHING),
+    hosted.mint(EVERYTHING),
+    hosted.mint({ ...EVERYTHING, expiresMs: NOW_MS - 1 }),
   ]);
-  restricted = await hosted.mintFor(owner.accountId, { models: ['sim-gpt-mini'] });
+  restricted = await hosted.mintFor(owner.accountId, { ...EVERYTHING, models: ['sim-gpt-mini'] });
+  unprivileged = await hosted.mintFor(owner.accountId);
   await hosted.running.books.store.updateKey(revoked.keyId, { revokedMs: NOW_MS });
   hostedWorld = await makeReceipt(hosted, bearer(owner));
   localWorld = await makeReceipt(local, {});
@@ -101,7 +107,9 @@ const NO_KEY: Refused = { status: 401, code: 'invalid_api_key' };
 test('every route has a row, and every row a route', () => {
   const routes = routeTable(hosted.running.gateway);
   for (const route of routes) {
-    expect([nameOf(route), route.access]).toEqual([nameOf(route), rowOf(route).isPublic ? 'public' : 'key']);
+    const { isPublic, permission } = rowOf(route);
+    const expected = [nameOf(route), isPublic ? 'public' : 'key', permission];
+    expect([nameOf(route), route.access, route.permission]).toEqual(expected);
   }
   expect(Object.keys(ACCESS).toSorted()).toEqual(routes.map(nameOf).toSorted());
 });
@@ -204,6 +212,39 @@ test('a key for other models gets none of these, however it asks', async () => {
     }
   }
   expect(hosted.sim.received()).toBe(received);
+});
+
+function needing(permission: KeyPermission): Route[] {
+  return routeTable(hosted.running.gateway).filter((route) => rowOf(route).permission === permission);
+}
+
+describe('a key without a permission', () => {
+  test('gets what needs none, and is told the command that grants the rest', async () => {
+    for (const route of routeTable(hosted.running.gateway)) {
+      await storeProviderKey(hosted, owner.accountId);
+      const { permission, owner: status } = rowOf(route);
+      for (const prefix of PREFIXES) {
+        const answer = await send(hosted, route, hostedWorld, bearer(unprivileged), prefix);
+        if (permission === undefined) expect([nameOf(route), answer.status]).toEqual([nameOf(route), status]);
+        else {
+          expectRefused(answer, { status: 403, code: 'permission_denied' });
+          const option = permission.replaceAll('_', '-');
+          const command = `tollgate keys update ${formatId('key_', unprivileged.keyId)} --allow ${option}`;
+          expect(answer.text).toContain(command);
+        }
+      }
+    }
+    expect(await hosted.running.books.store.findProviderKey(owner.accountId, 'cloud')).not.toBeNull();
+  });
+
+  test('is refused before its body is looked at', async () => {
+    for (const route of needing('provider_keys')) {
+      const path = `${hosted.url}/v1${route.path.replace('*', 'cloud')}`;
+      const headers = { ...bearer(unprivileged), 'content-type': 'text/plain' };
+      const answer = await callRaw(path, 'no json', { method: route.method, headers });
+      expectRefused(answer, { status: 403, code: 'permission_denied' });
+    }
+  });
 });
 
 describe('on this machine alone', () => {

@@ -5,6 +5,9 @@ import { type Harness, type HarnessOptions, type MintedKey, startHarness } from 
 export const API_KEY = 'own-key-of-the-caller-0123456789-tail';
 export const ASK = { messages: [{ role: 'user', content: 'hello' }] } as const;
 
+/** A key that may store and delete the account's provider keys. */
+export const OWNER = { permissions: ['provider_keys'] } as const;
+
 export interface Refusal {
   readonly message: string;
   readonly type: string;
@@ -27,14 +30,14 @@ export class CustodyFixture {
   static async start(options: HarnessOptions = {}, apiKey = API_KEY): Promise<CustodyFixture> {
     const rateLimit = { requestsPerSecond: 1e6, burst: 1e6, calls: null, streams: 1e6 };
     const harness = await startHarness({ ...options, config: { rateLimit, ...options.config } });
-    return new CustodyFixture(harness, await startResource(apiKey), await harness.mint());
+    return new CustodyFixture(harness, await startResource(apiKey), await harness.mint(OWNER));
   }
 
   /** A caller nobody has seen before, and a resource that remembers nothing. */
   async renew(): Promise<void> {
     this.resource.reset();
     this.harness.sim.reset();
-    this.minted = await this.harness.mint();
+    this.minted = await this.harness.mint(OWNER);
   }
 
   async stop(): Promise<void> {

@@ -1,7 +1,7 @@
 import type OpenAI from 'openai';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { CHAT_ANSWER, CHAT_FRAMES, DEPLOYMENT, RESPONSE_FRAMES } from './cloud-resource.ts';
-import { API_KEY, ASK, CustodyFixture, readRefusal } from './custody-fixture.ts';
+import { API_KEY, ASK, CustodyFixture, OWNER, readRefusal } from './custody-fixture.ts';
 import { until } from './until.ts';
 
 let custody: CustodyFixture;
@@ -103,7 +103,7 @@ describe('a call on a deployment', () => {
   });
 
   test('costs nothing even on an empty account, at a spent cap and under a ceiling of nothing', async () => {
-    const poor = await custody.harness.mint({ creditNanousd: 0n, capNanousd: 0n });
+    const poor = await custody.harness.mint({ ...OWNER, creditNanousd: 0n, capNanousd: 0n });
     await custody.putKey({}, poor.secret);
     const answer = await custody.harness.post(
       { model: DEPLOYMENT, ...ASK, max_tokens: 1_000_000 },

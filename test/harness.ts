@@ -13,7 +13,7 @@ import type { GuardedWorld } from '../src/main/custody.ts';
 import { type Running, startGateway } from '../src/main/start.ts';
 import { startSim } from '../src/sim/sim.ts';
 import type { Sim } from '../src/sim/sim-handle.ts';
-import type { CapWindow } from '../src/store/store.ts';
+import type { CapWindow, KeyPermission } from '../src/store/store.ts';
 import type { PublicPricing } from './catalog-price.ts';
 import { until } from './until.ts';
 
@@ -38,6 +38,7 @@ export interface KeyOptions {
   readonly capWindow?: CapWindow;
   readonly models?: readonly string[] | null;
   readonly expiresMs?: number | null;
+  readonly permissions?: readonly KeyPermission[];
 }
 
 export interface MintedKey {
@@ -233,6 +234,7 @@ async function mintFor(
     capWindow: options.capWindow ?? 'lifetime',
     expiresMs: options.expiresMs ?? null,
     models: options.models ?? null,
+    permissions: options.permissions ?? [],
   });
   if (minted === 'no_account') throw new Error('The account is gone.');
   return { secret: minted.secret.reveal(), keyId: minted.key.id, accountId };

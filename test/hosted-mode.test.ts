@@ -152,6 +152,23 @@ describe('a key', () => {
     await until(async () => (await models()) === 401, 'the revoked key is unknown');
   });
 
+  test('may delete a provider key once it is granted that, and no longer when it is taken away', async () => {
+    const minted = await harness.mint();
+    const remove = async (): Promise<number> => {
+      const headers = bearer(minted.secret);
+      return (await fetch(`${harness.url}/v1/keys/cloud`, { method: 'DELETE', headers })).status;
+    };
+    expect(await remove()).toBe(403);
+    for (const [change, status] of [
+      [{ allow: ['provider_keys'] }, 404],
+      [{ deny: ['provider_keys'] }, 403],
+    ] as const) {
+      await harness.running.books.store.updateKey(minted.keyId, change);
+      clock.advance(LIMITS.keyPollMs);
+      await until(async () => (await remove()) === status, `the answer is ${status}`);
+    }
+  });
+
   test('that expires is refused from its last millisecond on', async () => {
     const mortal = await harness.mint({ expiresMs: clock.nowMs() + 5_000 });
     expect((await harness.post(ASK, bearer(mortal.secret))).status).toBe(200);

@@ -135,6 +135,20 @@ describe('migrations on PostgreSQL', () => {
     expect(await tables(url)).toEqual(['a', 'meta']);
   });
 
+  it('let keys of earlier versions go on changing provider keys', async () => {
+    const url = await freshSchema();
+    await migrate(url, MIGRATIONS.slice(0, 6));
+    await runSql(url, "INSERT INTO account VALUES (1, 'ada', 1, 0)");
+    await runSql(
+      url,
+      `INSERT INTO api_key (id, account_id, name, sha256, prefix, last_four, cap_window, created_ms, version)
+       VALUES (7, 1, 'k', 's', 'p', 'f', 0, 0, 1)`,
+    );
+    const store = await open(url);
+    expect((await store.findKey(7n))?.permissions).toEqual(['provider_keys']);
+    await store.close();
+  });
+
   it('are taken by one of many processes that start at once', async () => {
     const url = await freshSchema();
     const stores = await Promise.all(Array.from({ length: 4 }, () => open(url)));

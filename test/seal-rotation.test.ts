@@ -7,7 +7,7 @@ import { systemClock } from '../src/kit/clock.ts';
 import { LIMITS } from '../src/limits.ts';
 import { controlSocketPath } from '../src/main/books.ts';
 import { DEPLOYMENT } from './cloud-resource.ts';
-import { CustodyFixture, readRefusal } from './custody-fixture.ts';
+import { CustodyFixture, OWNER, readRefusal } from './custody-fixture.ts';
 import type { MintedKey } from './harness.ts';
 
 let custody: CustodyFixture;
@@ -59,7 +59,7 @@ async function fillStore(count: number): Promise<void> {
 describe('rotation under load', () => {
   test('fails no call and loses no key, while keys are stored, used and replaced', async () => {
     await fillStore(LIMITS.sealRotationRows + 20);
-    const callers = await Promise.all(Array.from({ length: 6 }, () => custody.harness.mint()));
+    const callers = await Promise.all(Array.from({ length: 6 }, () => custody.harness.mint(OWNER)));
     for (const { secret } of callers) await custody.putKey({}, secret);
     const statuses = new Map<string, number>();
     const count = (what: string): void => void statuses.set(what, (statuses.get(what) ?? 0) + 1);
@@ -105,7 +105,7 @@ describe('rotation under load', () => {
     await verb('seal.rotate', {});
     const lost = await readRefusal(await custody.chat(DEPLOYMENT));
     expect(lost).toMatchObject({ status: 422, type: 'upstream_error' });
-    expect(lost.message).toContain('"cloud" has a stored key that cannot be opened');
+    expect(lost.message).toContain('"cloud" has a stored key that can no longer be decrypted');
     expect(await (await custody.keys('GET')).json()).toMatchObject({ status: 'unreadable' });
     expect((await verb<Status>('seal.status', {})).unreadable).toBeGreaterThan(0);
     writeFileSync(keyFile, `${before}${newest}\n`);

@@ -148,6 +148,23 @@ export function rowsContract(subject: StoreSubject): void {
       expect(renamed).toEqual({ ...aKey(8n, 1n, { name: 'new' }), revokedMs: NOON_MS + 1, version: 4n });
     });
 
+    it('are granted permissions and lose them, without touching anything else', async () => {
+      await subject.store.createKey(aKey(7n, 1n, { models: ['a'] }));
+      await subject.store.createKey(aKey(8n, 1n, { permissions: ['provider_keys'] }));
+      const permissions = async (id: bigint) => (await subject.store.findKey(id))?.permissions;
+      expect([await permissions(7n), await permissions(8n)]).toEqual([[], ['provider_keys']]);
+      const granted = await subject.store.updateKey(7n, { allow: ['provider_keys'] });
+      expect(granted).toEqual({
+        ...aKey(7n, 1n, { models: ['a'], permissions: ['provider_keys'] }),
+        revokedMs: null,
+        version: 3n,
+      });
+      await subject.store.updateKey(7n, { name: 'renamed' });
+      await subject.store.updateKey(8n, { deny: ['provider_keys'] });
+      await subject.reopen();
+      expect([await permissions(7n), await permissions(8n)]).toEqual([['provider_keys'], []]);
+    });
+
     it('are listed for caches in the order of their last change', async () => {
       expect(await subject.store.keysChangedSince(null)).toEqual({ version: 0n, keys: [] });
       await subject.store.createKey(aKey(7n, 1n));

@@ -42,6 +42,7 @@ export function aKey(id: bigint, accountId: bigint, over: Partial<NewKey> = {}):
     capWindow: 'lifetime',
     expiresMs: null,
     models: null,
+    permissions: [],
     createdMs: NOON_MS,
     ...over,
   };

@@ -78,7 +78,14 @@ async function makeKey(): Promise<string> {
     note: null,
   };
   await ledger.credit({ ...credit, createdMs: systemClock.nowMs() });
-  const terms = { name: 'hostile', capNanousd: null, capWindow: 'lifetime', expiresMs: null, models: null } as const;
+  const terms = {
+    name: 'hostile',
+    capNanousd: null,
+    capWindow: 'lifetime',
+    expiresMs: null,
+    models: null,
+    permissions: [],
+  } as const;
   const minted = await mintKey(services, { accountId: account.id, ...terms });
   if (minted === 'no_account') throw new Error('The account is gone.');
   return minted.secret.reveal();

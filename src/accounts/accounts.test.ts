@@ -59,7 +59,8 @@ test('a credit with a reference counts once; without one, each counts', async ()
 
 test('a minted key is stored as its hash and nothing else of the secret but its ends', async () => {
   const { id: accountId } = await created();
-  const request = { accountId, name: 'ci', capNanousd: 7n, capWindow: 'day' as const, expiresMs: null, models: ['m'] };
+  const limits = { capNanousd: 7n, capWindow: 'day' as const, expiresMs: null, models: ['m'] };
+  const request = { accountId, name: 'ci', ...limits, permissions: ['provider_keys'] as const };
   const minted = await mintKey(services, request);
   if (minted === 'no_account') throw new Error('no account');
   expect(minted.key).toMatchObject({ ...request, revokedMs: null });

@@ -2,7 +2,7 @@ import { ACCOUNT_PREFIX } from '../canonical/id-prefixes.ts';
 import type { Clock } from '../kit/clock.ts';
 import { formatId, parseId } from '../kit/ids.ts';
 import type { Secret } from '../kit/secret.ts';
-import type { Account, AccountKind, CapWindow, CreditOperation, KeyRow, Store } from '../store/store.ts';
+import type { Account, AccountKind, CapWindow, CreditOperation, KeyPermission, KeyRow, Store } from '../store/store.ts';
 import { mintSecret } from './keys.ts';
 
 /** The account of callers without a key in local mode; no other account may have this name. */
@@ -73,6 +73,7 @@ export interface KeyRequest {
   readonly capWindow: CapWindow;
   readonly expiresMs: number | null;
   readonly models: readonly string[] | null;
+  readonly permissions: readonly KeyPermission[];
 }
 
 /** Returns the secret once; the store keeps only its hash. */

@@ -27,7 +27,15 @@ beforeEach(async () => {
 });
 
 async function mint(expiresMs: number | null = null): Promise<{ key: KeyRow; text: string }> {
-  const request = { accountId, name: 'k', capNanousd: null, capWindow: 'lifetime' as const, expiresMs, models: null };
+  const request = {
+    accountId,
+    name: 'k',
+    capNanousd: null,
+    capWindow: 'lifetime' as const,
+    expiresMs,
+    models: null,
+    permissions: [],
+  };
   const minted = await mintKey({ store, clock, ids }, request);
   if (minted === 'no_account') throw new Error('no account');
   return { key: minted.key, text: minted.secret.reveal() };
@@ -85,7 +93,15 @@ describe('finding', () => {
     const minted = mintSecret();
     expect(await directory.find(minted.secret.reveal())).toBeNull();
     const { secret, ...stored } = minted;
-    const row = { accountId, name: '', capNanousd: null, capWindow: 'day' as const, expiresMs: null, models: null };
+    const row = {
+      accountId,
+      name: '',
+      capNanousd: null,
+      capWindow: 'day' as const,
+      expiresMs: null,
+      models: null,
+      permissions: [],
+    };
     await store.createKey({ ...row, ...stored, id: ids.next(), createdMs: START_MS });
     expect(directory.find(secret.reveal())).toBeNull();
     await advance(LIMITS.keyPollMs);

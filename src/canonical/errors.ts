@@ -26,6 +26,8 @@ export const ERROR_TABLE = {
   key_spend_cap_exceeded: { status: 402, type: 'key_spend_cap_exceeded', code: 'key_spend_cap_exceeded' },
   forbidden_host: invalid(403, 'forbidden_host'),
   forbidden_origin: invalid(403, 'forbidden_origin'),
+  /** The key is valid, but was not granted what this request needs. */
+  permission_denied: invalid(403, 'permission_denied'),
   model_not_found: invalid(404, 'model_not_found'),
   unsupported_route: invalid(404, 'unsupported_route'),
   unknown_url: invalid(404, 'unknown_url'),

@@ -104,6 +104,8 @@ describe('exit codes', () => {
       EXIT.usage,
       '--cap-nanousd must be more than $0 and at most',
     ],
+    ['an unknown permission', [...MINT, '--allow', 'everything'], EXIT.usage, '--allow must name permissions'],
+    ['no permission', [...MINT, '--allow', ' , '], EXIT.usage, '--allow names no permission'],
     ['a bad setting', ['serve', '--port', 'http'], EXIT.usage, '--port: must be a whole number'],
     ['no account', ['keys', 'mint'], EXIT.usage, 'tollgate accounts list'],
     ['an unknown account', ['balance', 'bob'], EXIT.no, 'There is no account "bob".\nTry: tollgate accounts list'],
@@ -240,6 +242,21 @@ describe('accounts and keys', () => {
     expect(free).toMatchObject({ spend_cap_nanousd: null, expires_at: null, models: null, window: 'day' });
     expect((await cli.run(['keys', 'revoke', id])).out).toContain('revoked 2026-11-15 12:00:00 UTC');
     expect(await cli.json(['keys', 'list'])).toMatchObject({ data: [{ status: 'revoked' }] });
+  });
+
+  test('a key is granted a permission, shown with it, and loses it', async () => {
+    await cli.run(['accounts', 'create', 'ada']);
+    const minted = await cli.json([...MINT, '--allow', 'provider-keys']);
+    expect(minted.permissions).toEqual(['calls', 'provider_keys']);
+    const id = String(minted.id);
+    const { out: listed } = await cli.run(['keys', 'list']);
+    expect(listed).toContain('PERMISSIONS');
+    expect(listed).toContain('calls,provider-keys');
+    const denied = await cli.run(['keys', 'update', id, '--deny', 'provider-keys']);
+    expect(denied.out).toMatch(/permissions +calls\n/);
+    expect(await cli.json(['keys', 'update', id, '--allow', 'provider-keys'])).toMatchObject({
+      permissions: ['calls', 'provider_keys'],
+    });
   });
 
   test('a long list is given in pages, with the way to the next', async () => {

@@ -316,7 +316,14 @@ describe('the slots of a key', () => {
   test('are taken while a call runs and free when it has ended', async () => {
     fixture = await GatewayFixture.open({ slots: { calls: 1, streams: null } });
     const key = { accountId: 1n, name: 'k', sha256Hex: 'a'.repeat(64), prefix: 'tg', lastFour: 'abcd' };
-    const terms = { capNanousd: null, capWindow: 'lifetime', expiresMs: null, models: null, createdMs: 0 } as const;
+    const terms = {
+      capNanousd: null,
+      capWindow: 'lifetime',
+      expiresMs: null,
+      models: null,
+      permissions: [],
+      createdMs: 0,
+    } as const;
     await fixture.store.createKey({ id: 9n, ...key, ...terms });
     fixture.caller = { accountId: 1n, keyId: 9n, key: null };
     const first = fixture.begin();

@@ -8,11 +8,12 @@ import type { PlainAnswer, PlainRequest, Route } from './routes.ts';
 
 /** Routes for callers' own provider keys. A stored key is never returned. */
 export function keyRoutes(custody: Custody): Route[] {
+  const changesKeys = { access: 'key', permission: 'provider_keys' } as const;
   return [
     { method: 'GET', path: '/keys', access: 'key', answer: (request) => listKeys(custody, request) },
     { method: 'GET', path: '/keys/*', access: 'key', answer: (request) => showKey(custody, request) },
-    { method: 'PUT', path: '/keys/*', access: 'key', answer: (request) => putKey(custody, request) },
-    { method: 'DELETE', path: '/keys/*', access: 'key', answer: (request) => deleteKey(custody, request) },
+    { method: 'PUT', path: '/keys/*', ...changesKeys, answer: (request) => putKey(custody, request) },
+    { method: 'DELETE', path: '/keys/*', ...changesKeys, answer: (request) => deleteKey(custody, request) },
   ];
 }
 

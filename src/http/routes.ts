@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Caller } from '../accounts/authenticate.ts';
+import type { KeyPermission } from '../accounts/permissions.ts';
 import type { Call } from '../gateway/call.ts';
 import type { ClientSink } from '../gateway/client-sink.ts';
 import type { Gateway } from '../gateway/gateway.ts';
@@ -29,6 +30,8 @@ export type Route = {
   readonly path: string;
   /** `public` routes need no key in any mode. */
   readonly access: 'key' | 'public';
+  /** What the caller's key must have been granted; absent if any valid key will do. */
+  readonly permission?: KeyPermission;
 } & (CallRoute | PlainRoute);
 
 /** A route that needs no host. */

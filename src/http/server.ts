@@ -1,4 +1,5 @@
 import type { Caller } from '../accounts/authenticate.ts';
+import { missingPermission } from '../accounts/permissions.ts';
 import { errorEnvelope, GatewayError } from '../canonical/errors.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import { FREE_LINES } from '../gateway/receipt-headers.ts';
@@ -133,7 +134,11 @@ class RequestHandler {
   /** Checks the caller's limits and the headers of the body. */
   #admit(pending: PendingRequest, caller: Caller, isCall: boolean): void {
     pending.caller = caller;
-    const refused = this.#terms.turnAway(caller, isCall) ?? checkBodyHead(pending.request.headers);
+    const permission = pending.found?.route.permission;
+    const refused =
+      this.#terms.turnAway(caller, isCall) ??
+      (permission === undefined ? null : missingPermission(caller, permission)) ??
+      checkBodyHead(pending.request.headers);
     if (refused !== null) this.#refuse(pending, refused);
     else if (pending.found !== null) this.#read(pending, pending.found);
     else this.#refuseUnknown(pending);

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { modelIdSchema } from '../catalog/schema.ts';
 import { LIMITS } from '../limits.ts';
 import { INT64_MAX } from '../money/nanousd.ts';
-import { CAP_WINDOWS } from '../store/store.ts';
+import { CAP_WINDOWS, KEY_PERMISSIONS } from '../store/store.ts';
 
 /** A whole number of nanodollars, as text if it is too large for an exact JSON number. */
 const amount = z
@@ -25,6 +25,7 @@ const reference = z.string().min(1).max(LIMITS.creditReferenceCharsMax);
 const idOrName = z.string().min(1).max(LIMITS.nameCharsMax);
 const seconds = z.int().nonnegative();
 const models = z.array(modelIdSchema).min(1).max(LIMITS.keyModelsMax).nullable();
+const permissions = z.array(z.enum(KEY_PERMISSIONS)).max(KEY_PERMISSIONS.length);
 const page = {
   limit: z.int().min(1).max(LIMITS.storePageRowsMax).default(100),
   after: idOrName.nullable().default(null),
@@ -50,6 +51,7 @@ export const keyMinting = z.strictObject({
   window: z.enum(CAP_WINDOWS).default('lifetime'),
   expires_at: seconds.nullable().default(null),
   models: models.default(null),
+  allow: permissions.default([]),
 });
 
 export const keyPage = z.strictObject({ account: idOrName.nullable().default(null), ...page });
@@ -62,6 +64,8 @@ export const keyUpdate = z.strictObject({
   window: z.enum(CAP_WINDOWS).optional(),
   expires_at: seconds.nullable().optional(),
   models: models.optional(),
+  allow: permissions.min(1).optional(),
+  deny: permissions.min(1).optional(),
 });
 
 export const keyChoice = z.strictObject({ key: idOrName });

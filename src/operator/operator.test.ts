@@ -187,6 +187,23 @@ describe('keys', () => {
     expect(refresh).toHaveBeenCalledTimes(4);
   });
 
+  test('may only call models unless they are allowed more', async () => {
+    await account();
+    const plain = await run('keys.mint', { account: 'ada' });
+    expect(plain.permissions).toEqual(['calls']);
+    const { id: key, permissions } = await run('keys.mint', { account: 'ada', allow: ['provider_keys'] });
+    expect(permissions).toEqual(['calls', 'provider_keys']);
+    expect(await run('keys.update', { key, name: 'other' })).toMatchObject({ permissions: ['calls', 'provider_keys'] });
+    expect(await run('keys.update', { key, deny: ['provider_keys'] })).toMatchObject({ permissions: ['calls'] });
+    const allowed = await run('keys.update', { key: plain.id, allow: ['provider_keys'] });
+    expect(allowed).toMatchObject({ permissions: ['calls', 'provider_keys'] });
+    const both = { allow: ['provider_keys'], deny: ['provider_keys'] } as const;
+    await expect(run('keys.update', { key, allow: [...both.allow], deny: [...both.deny] })).rejects.toThrow(
+      'provider_keys is in allow and in deny',
+    );
+    await expect(runVerb(services, 'keys.update', { key, allow: ['everything'] })).rejects.toThrow('allow[0]');
+  });
+
   test('with a cap of nothing or an expiry in the past are refused, when minted and when changed', async () => {
     await account();
     const { id } = await run('keys.mint', { account: 'ada' });

@@ -33,7 +33,8 @@ import {
   verifyView,
 } from './view.ts';
 
-export { CAP_WINDOWS, type CapWindow } from '../store/store.ts';
+export { permissionOption } from '../accounts/permissions.ts';
+export { CAP_WINDOWS, type CapWindow, KEY_PERMISSIONS, type KeyPermission } from '../store/store.ts';
 
 /** What the verbs work on: the running server's services, or those that a command opened itself. */
 export interface OperatorServices extends AccountServices, BackupServices, Pick<SealServices, 'masterKeys'> {
@@ -167,6 +168,7 @@ async function mint(
     capWindow: input.window,
     expiresMs: toMs(input.expires_at),
     models: models.ids,
+    permissions: input.allow,
   });
   if (minted === 'no_account') throw unknownAccount(input.account);
   await tellDirectory(services);
@@ -200,11 +202,20 @@ async function updateKey(
     ...(input.window !== undefined && { capWindow: input.window }),
     ...(input.expires_at !== undefined && { expiresMs: toMs(input.expires_at) }),
     ...(input.models !== undefined && { models: models.ids }),
+    ...(input.allow !== undefined && { allow: input.allow }),
+    ...(input.deny !== undefined && { deny: input.deny }),
   };
   if (Object.keys(change).length === 0)
     throw new OperatorError('invalid_input', 'Name at least one setting to change.');
+  refuseAllowedAndDenied(change);
   if (change.capWindow !== undefined) await refuseWindowWithoutCap(services, input.key, change);
   return { ...(await changeKey(services, input.key, change)), unknown_models: models.unknown };
+}
+
+function refuseAllowedAndDenied({ allow = [], deny = [] }: KeyChange): void {
+  const both = allow.find((permission) => deny.includes(permission));
+  if (both !== undefined)
+    throw new OperatorError('invalid_input', `${both} is in allow and in deny. Name it in one of them.`);
 }
 
 function refusePast({ clock }: OperatorServices, expiresAt: number | null): void {

@@ -5,7 +5,7 @@ import { type ModelEntry, modelEntry } from '../catalog/entry.ts';
 import type { CatalogModel } from '../catalog/model.ts';
 import { formatId } from '../kit/ids.ts';
 import type { VerifyReport } from '../ledger/ledger.ts';
-import type { Account, AccountKind, CapWindow, KeyRow, StoreHealth } from '../store/store.ts';
+import type { Account, AccountKind, CapWindow, KeyPermission, KeyRow, StoreHealth } from '../store/store.ts';
 
 export interface AccountView {
   readonly object: 'account';
@@ -55,6 +55,8 @@ export interface KeyView {
   readonly window: CapWindow;
   readonly expires_at: number | null;
   readonly models: readonly string[] | null;
+  /** Every key may call models. */
+  readonly permissions: readonly ('calls' | KeyPermission)[];
   readonly created: number;
   readonly revoked_at: number | null;
 }
@@ -71,6 +73,7 @@ export function keyView(key: KeyRow, nowMs: number): KeyView {
     window: key.capWindow,
     expires_at: key.expiresMs === null ? null : toSeconds(key.expiresMs),
     models: key.models,
+    permissions: ['calls', ...key.permissions],
     created: toSeconds(key.createdMs),
     revoked_at: key.revokedMs === null ? null : toSeconds(key.revokedMs),
   };

@@ -1,5 +1,11 @@
 import type { Ended, ReceiptState, UsageSource } from '../canonical/receipt.ts';
-import type { AccountKind, CapWindow, IdempotencyState } from './store.ts';
+import {
+  type AccountKind,
+  type CapWindow,
+  type IdempotencyState,
+  KEY_PERMISSIONS,
+  type KeyPermission,
+} from './store.ts';
 import { type WindowSpan, windowSpan } from './windows.ts';
 
 /** Words that are stored as numbers. A released number never changes its meaning. */
@@ -18,6 +24,18 @@ export const ENDED = codes<Ended>({
 });
 export const USAGE_SOURCE = codes<UsageSource>({ none: 0n, reported: 1n, partial: 2n, estimated: 3n, drained: 4n });
 export const IDEMPOTENCY_STATE = codes<IdempotencyState>({ running: 1n, finished: 2n, unknown: 3n });
+
+/** A key's permissions are stored as the sum of these, each a bit of its own. */
+const PERMISSION_BIT: Readonly<Record<KeyPermission, bigint>> = { provider_keys: 1n };
+
+export function permissionBits(permissions: readonly KeyPermission[] = []): bigint {
+  return permissions.reduce((bits, permission) => bits | PERMISSION_BIT[permission], 0n);
+}
+
+/** Bits of a later version are ignored, and kept by every change. */
+export function permissionsOf(bits: bigint): KeyPermission[] {
+  return KEY_PERMISSIONS.filter((permission) => (bits & PERMISSION_BIT[permission]) !== 0n);
+}
 
 export interface Codes<Word extends string> {
   readonly of: Readonly<Record<Word, bigint>>;

@@ -1,5 +1,5 @@
 import { parseJson } from '../json/json.ts';
-import { ACCOUNT_KIND, CAP_WINDOW } from './codes.ts';
+import { ACCOUNT_KIND, CAP_WINDOW, permissionsOf } from './codes.ts';
 import type { Account, KeyChange, KeyRow, ProviderKeyRow } from './store.ts';
 
 /** Rows as both engines return them, with every integer a bigint so that none is ever rounded. */
@@ -27,9 +27,9 @@ export function accountOf(row: AccountColumns): Account {
   };
 }
 
-/** The columns to change, for the members that are present. */
+/** The columns to change, for the members that are present; permissions are changed bit by bit instead. */
 export function keyCells(
-  change: Omit<KeyChange, 'revokedMs'> & { readonly revokedMs?: number | null },
+  change: Omit<KeyChange, 'allow' | 'deny' | 'revokedMs'> & { readonly revokedMs?: number | null },
 ): Record<string, Cell> {
   const cells: Record<string, Cell> = {};
   if (change.name !== undefined) cells.name = change.name;
@@ -56,6 +56,7 @@ export interface KeyColumns {
   readonly cap_window: bigint;
   readonly expires_ms: bigint | null;
   readonly models: string | null;
+  readonly permissions: bigint;
   readonly created_ms: bigint;
   readonly revoked_ms: bigint | null;
   readonly version: bigint;
@@ -73,6 +74,7 @@ export function keyOf(row: KeyColumns): KeyRow {
     capWindow: CAP_WINDOW.word(row.cap_window),
     expiresMs: msOf(row.expires_ms),
     models: row.models === null ? null : (parseJson(row.models) as string[]),
+    permissions: permissionsOf(row.permissions),
     createdMs: Number(row.created_ms),
     revokedMs: msOf(row.revoked_ms),
     version: row.version,

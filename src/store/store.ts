@@ -243,6 +243,10 @@ export interface Account extends NewAccount {
 export const CAP_WINDOWS = ['lifetime', 'day', 'week', 'month'] as const;
 export type CapWindow = (typeof CAP_WINDOWS)[number];
 
+/** What a key may do besides calling models. A key has none of these unless it was granted. */
+export const KEY_PERMISSIONS = ['provider_keys'] as const;
+export type KeyPermission = (typeof KEY_PERMISSIONS)[number];
+
 export interface NewKey {
   readonly id: bigint;
   readonly accountId: bigint;
@@ -255,6 +259,7 @@ export interface NewKey {
   readonly expiresMs: number | null;
   /** Model ids that the key may use; null allows all. */
   readonly models: readonly string[] | null;
+  readonly permissions: readonly KeyPermission[];
   readonly createdMs: number;
 }
 
@@ -270,6 +275,9 @@ export interface KeyChange {
   readonly capWindow?: CapWindow;
   readonly expiresMs?: number | null;
   readonly models?: readonly string[] | null;
+  /** Permissions to grant and to take away. All others stay, so that two changes at once both count. */
+  readonly allow?: readonly KeyPermission[];
+  readonly deny?: readonly KeyPermission[];
   readonly revokedMs?: number;
 }
 

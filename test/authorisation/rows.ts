@@ -1,3 +1,5 @@
+import type { KeyPermission } from '../../src/store/store.ts';
+
 /**
  * Who may have what, route by route. A route of the gateway that has no row here fails the suite: add one that says how
  * its owner asks, what the owner gets, and what a key of another account and a key for other models get instead.
@@ -30,6 +32,8 @@ export interface AccessRow {
   readonly stranger: 'own' | Refused;
   /** What a key of the owner's account gets that may use none of the models asked for. */
   readonly restricted: 'same' | Refused;
+  /** The permission without which a key of the owner's account is refused; absent if every key may ask. */
+  readonly permission?: KeyPermission;
 }
 
 const MESSAGES = [{ role: 'user', content: 'hello' }];
@@ -75,8 +79,15 @@ export const ACCESS: Readonly<Record<string, AccessRow>> = {
     owner: 422,
     stranger: 'own',
     restricted: 'same',
+    permission: 'provider_keys',
   },
-  'DELETE /keys/*': { ask: () => ({ param: 'cloud' }), owner: 200, stranger: NO_PROVIDER_KEY, restricted: 'same' },
+  'DELETE /keys/*': {
+    ask: () => ({ param: 'cloud' }),
+    owner: 200,
+    stranger: NO_PROVIDER_KEY,
+    restricted: 'same',
+    permission: 'provider_keys',
+  },
 };
 
 /** What the server answers outside the table of routes: its path, and what who has no key gets in each mode. */

@@ -1,4 +1,10 @@
-import { CAP_WINDOWS, type CapWindow } from '../../operator/operator.ts';
+import {
+  CAP_WINDOWS,
+  type CapWindow,
+  KEY_PERMISSIONS,
+  type KeyPermission,
+  permissionOption,
+} from '../../operator/operator.ts';
 import type { KeyView } from '../../operator/view.ts';
 import type { CommandGroup, CommandSpec, Options } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -17,12 +23,20 @@ const TERMS = [
   ['--models <ids>', 'the only models the key may use, separated by commas'],
 ] as const;
 
+const PERMISSION_OPTIONS = KEY_PERMISSIONS.map(permissionOption);
+const ALLOW = [
+  '--allow <permissions>',
+  `what the key may do besides calling models, separated by commas: ${PERMISSION_OPTIONS.join(', ')}`,
+] as const;
+const DENY = ['--deny <permissions>', 'permissions to take away from the key'] as const;
+
 const mintCommand: CommandSpec = {
   name: 'mint',
   summary: 'create a key and print it, once, on stdout',
-  options: [['--account <account>', 'account that pays, by id or name'], ...TERMS],
+  options: [['--account <account>', 'account that pays, by id or name'], ...TERMS, ALLOW],
   examples: [
     'tollgate keys mint --account ada --name ci --cap 10 --window month',
+    'tollgate keys mint --account ada --name admin --allow provider-keys',
     'KEY=$(tollgate keys mint --account ada)',
   ],
   async run(session, _args, options) {
@@ -60,17 +74,15 @@ const listCommand: CommandSpec = {
 const updateCommand: CommandSpec = {
   name: 'update <key>',
   summary: 'change a key; settings that are not named stay as they are',
-  options: [...TERMS.map(([flags, meaning]) => [flags, `${meaning}${mayBeLifted(flags)}`] as const)],
+  options: [...TERMS.map(([flags, meaning]) => [flags, `${meaning}${mayBeLifted(flags)}`] as const), ALLOW, DENY],
   examples: [
     'tollgate keys update key_… --cap 20',
     'tollgate keys update key_… --cap none --expires never --models all',
+    'tollgate keys update key_… --allow provider-keys',
   ],
   async run(session, [key = ''], options) {
-    const answer = await session.ask(
-      'keys.update',
-      { key, ...readTerms(session, options) },
-      { providerKeys: modelsGiven(options) },
-    );
+    const input = { key, ...readTerms(session, options), ...readPermissions(options, 'deny') };
+    const answer = await session.ask('keys.update', input, { providerKeys: modelsGiven(options) });
     session.show(answer, describeKey);
     warnOfModels(session, answer.result.unknown_models);
     return EXIT.ok;
@@ -102,6 +114,7 @@ const COLUMNS = [
   { title: 'WINDOW', text: (key: KeyView) => key.window },
   { title: 'EXPIRES (UTC)', text: (key: KeyView) => timeOr(key.expires_at, 'never') },
   { title: 'MODELS', text: (key: KeyView) => key.models?.join(',') ?? 'all' },
+  { title: 'PERMISSIONS', text: ({ permissions }: KeyView) => describePermissions(permissions, ',') },
   { title: 'ACCOUNT', text: (key: KeyView) => key.account },
 ] as const;
 
@@ -115,7 +128,13 @@ function describeKey(key: KeyView): string {
     ['cap', key.spend_cap_nanousd === null ? 'none' : `${usdOr(key.spend_cap_nanousd, '')} per ${key.window}`],
     ['expires', key.expires_at === null ? 'never' : `${time(key.expires_at)} UTC`],
     ['models', key.models?.join(', ') ?? 'all'],
+    ['permissions', describePermissions(key.permissions, ', ')],
   ]);
+}
+
+/** As they are written after --allow. */
+function describePermissions(permissions: KeyView['permissions'], separator: string): string {
+  return permissions.map(permissionOption).join(separator);
 }
 
 interface Terms {
@@ -124,6 +143,7 @@ interface Terms {
   window?: CapWindow;
   expires_at?: number | null;
   models?: string[] | null;
+  allow?: KeyPermission[];
 }
 
 /** `none`, `never` and `all` remove a restriction. */
@@ -138,7 +158,26 @@ function readTerms(session: Session, options: Options): Terms {
       expires_at: expires === 'never' ? null : readExpiry(expires, '--expires', session.composition.clock),
     }),
     ...(typeof models === 'string' && { models: models === 'all' ? null : readList(models) }),
+    ...readPermissions(options, 'allow'),
   };
+}
+
+function readPermissions<Name extends 'allow' | 'deny'>(
+  options: Options,
+  name: Name,
+): Partial<Record<Name, KeyPermission[]>> {
+  const text = options[name];
+  if (typeof text !== 'string') return {};
+  const permissions = readList(text).map((option) => readPermission(option, name));
+  if (permissions.length === 0)
+    throw usageFailure(`--${name} names no permission. There is: ${PERMISSION_OPTIONS.join(', ')}.`);
+  return { [name]: permissions } as Partial<Record<Name, KeyPermission[]>>;
+}
+
+function readPermission(option: string, name: string): KeyPermission {
+  const permission = KEY_PERMISSIONS.find((known) => permissionOption(known) === option || known === option);
+  if (permission !== undefined) return permission;
+  throw usageFailure(`--${name} must name permissions (${PERMISSION_OPTIONS.join(', ')}), not "${option}".`);
 }
 
 function readCapOption({ cap, capNanousd }: Options): string | null | undefined {

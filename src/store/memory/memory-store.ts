@@ -8,6 +8,7 @@ import {
   type Account,
   DIED_REASON,
   type Instance,
+  KEY_PERMISSIONS,
   type KeyChange,
   type KeyRow,
   type KeyWindow,
@@ -106,7 +107,11 @@ export class MemoryStore implements Store {
   async updateKey(id: bigint, change: KeyChange): Promise<KeyRow | null> {
     const key = this.#rows.keys.get(id);
     if (key === undefined) return null;
-    const changed = { ...key, ...change, version: ++this.#rows.keyVersion };
+    const { allow = [], deny = [], ...rest } = change;
+    const permissions = KEY_PERMISSIONS.filter(
+      (one) => (key.permissions.includes(one) || allow.includes(one)) && !deny.includes(one),
+    );
+    const changed = { ...key, ...rest, permissions, version: ++this.#rows.keyVersion };
     this.#rows.keys.set(id, changed);
     return changed;
   }

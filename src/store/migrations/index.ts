@@ -4,6 +4,7 @@ import { tries } from './0003-tries.ts';
 import { requests } from './0004-requests.ts';
 import { heldInOpenCalls } from './0005-held-in-open-calls.ts';
 import { chain } from './0006-chain.ts';
+import { permissions } from './0007-permissions.ts';
 import type { Migration } from './migration.ts';
 
 /** In order, numbered from 1 without gaps. */
@@ -14,4 +15,5 @@ export const MIGRATIONS: readonly Migration[] = [
   requests,
   heldInOpenCalls,
   chain,
+  permissions,
 ];

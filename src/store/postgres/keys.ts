@@ -1,5 +1,5 @@
 import { LIMITS } from '../../limits.ts';
-import { windowId, windowOfId } from '../codes.ts';
+import { permissionBits, windowId, windowOfId } from '../codes.ts';
 import { type KeyColumns, keyCells, keyOf } from '../columns.ts';
 import { fitsInt64 } from '../int64.ts';
 import { afterOf, limitOf } from '../page.ts';
@@ -25,7 +25,8 @@ export class Keys {
 
   create(key: NewKey): Promise<'created' | 'no_account'> {
     const cells = keyCells({ ...key, revokedMs: null });
-    const columns = ['id', 'account_id', 'sha256', 'prefix', 'last_four', 'created_ms', ...Object.keys(cells)];
+    const fixed = ['id', 'account_id', 'sha256', 'prefix', 'last_four', 'created_ms', 'permissions'];
+    const columns = [...fixed, ...Object.keys(cells)];
     const values = [
       key.id,
       key.accountId,
@@ -33,6 +34,7 @@ export class Keys {
       key.prefix,
       key.lastFour,
       key.createdMs,
+      permissionBits(key.permissions),
       ...Object.values(cells),
     ];
     return this.#connections.transaction(async (sql) => {
@@ -48,13 +50,14 @@ export class Keys {
   /** Under the account's lock: a batch reads a key and then its window, and both must be from the same moment. */
   update(id: bigint, change: KeyChange): Promise<KeyRow | null> {
     const cells = keyCells(change);
-    const changes = Object.keys(cells).map((column, at) => `${column} = $${at + 2}, `);
+    const changes = Object.keys(cells).map((column, at) => `${column} = $${at + 4}, `);
     return this.#connections.transaction(async (sql) => {
       await sql(LOCK_ACCOUNT_OF_KEY, [id]);
       await takeLock(sql, 'keys');
       const [row] = await sql<KeyColumns>(
-        `UPDATE api_key SET ${changes.join('')} version = ${NEXT_VERSION} WHERE id = $1 RETURNING *`,
-        [id, ...Object.values(cells)],
+        `UPDATE api_key SET ${changes.join('')} permissions = (permissions | $2) & ~ $3::int8, version = ${NEXT_VERSION}
+         WHERE id = $1 RETURNING *`,
+        [id, permissionBits(change.allow), permissionBits(change.deny), ...Object.values(cells)],
       );
       return row === undefined ? null : keyOf(row);
     }, BEGIN_BRIEF);

@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { LIMITS } from '../../limits.ts';
-import { windowId, windowOfId } from '../codes.ts';
+import { permissionBits, windowId, windowOfId } from '../codes.ts';
 import { type KeyColumns, keyCells, keyOf } from '../columns.ts';
 import { fitsInt64 } from '../int64.ts';
 import { afterOf, limitOf } from '../page.ts';
@@ -16,8 +16,8 @@ export function createKey(database: DatabaseSync, key: NewKey): 'created' | 'no_
     if (database.prepare('SELECT 1 FROM account WHERE id = ?').get(key.accountId) === undefined) return 'no_account';
     const cells = keyCells({ ...key, revokedMs: null });
     const columns = Object.keys(cells);
-    const insert = `INSERT INTO api_key (id, account_id, sha256, prefix, last_four, created_ms, version, ${columns})
-      VALUES (?, ?, ?, ?, ?, ?, ${NEXT_VERSION}, ${columns.map(() => '?')})`;
+    const insert = `INSERT INTO api_key (id, account_id, sha256, prefix, last_four, created_ms, permissions, version, ${columns})
+      VALUES (?, ?, ?, ?, ?, ?, ?, ${NEXT_VERSION}, ${columns.map(() => '?')})`;
     database
       .prepare(insert)
       .run(
@@ -27,6 +27,7 @@ export function createKey(database: DatabaseSync, key: NewKey): 'created' | 'no_
         key.prefix,
         key.lastFour,
         BigInt(key.createdMs),
+        permissionBits(key.permissions),
         ...Object.values(cells),
       );
     return 'created';
@@ -36,9 +37,11 @@ export function createKey(database: DatabaseSync, key: NewKey): 'created' | 'no_
 export function updateKey(database: DatabaseSync, id: bigint, change: KeyChange): KeyRow | null {
   const cells = keyCells(change);
   const changes = Object.keys(cells).map((column) => `${column} = ?, `);
-  const update = `UPDATE api_key SET ${changes.join('')} version = ${NEXT_VERSION} WHERE id = ?`;
+  const update = `UPDATE api_key SET ${changes.join('')} permissions = (permissions | ?) & ~ ?, version = ${NEXT_VERSION}
+    WHERE id = ?`;
   return inTransaction(database, () => {
-    database.prepare(update).run(...Object.values(cells), id);
+    const bits = [permissionBits(change.allow), permissionBits(change.deny)];
+    database.prepare(update).run(...Object.values(cells), ...bits, id);
     return new KeyReader(database).find(id);
   });
 }

@@ -1,6 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { MIGRATIONS } from '../migrations/index.ts';
+import { KeyReader } from './keys.ts';
 import { readMeta } from './meta.ts';
 import { migrate } from './migrate.ts';
 
@@ -36,6 +37,16 @@ describe('migrations', () => {
     expect(() => migrate(database, [step(1, 'CREATE TABLE a (x)'), broken])).toThrow();
     expect(tables()).toEqual(['a', 'meta']);
     expect(readMeta(database, 'schema')).toBe(1n);
+  });
+
+  it('let keys of earlier versions go on changing provider keys', () => {
+    migrate(database, MIGRATIONS.slice(0, 6));
+    database.exec(`
+      INSERT INTO account VALUES (1, 'ada', 1, 0);
+      INSERT INTO api_key (id, account_id, name, sha256, prefix, last_four, cap_window, created_ms, version)
+        VALUES (7, 1, 'k', 's', 'p', 'f', 0, 0, 1);`);
+    migrate(database, MIGRATIONS);
+    expect(new KeyReader(database).find(7n)?.permissions).toEqual(['provider_keys']);
   });
 
   it('never go back', () => {
