@@ -29,6 +29,27 @@ export const CUSTODY_MUTANTS: readonly Mutant[] = [
     'test/provider-keys.test.ts',
   ),
   mutant(
+    'a provider key changed by a key without the permission',
+    'src/http/server.ts',
+    'permission === undefined ? null : missingPermission(caller, permission)',
+    'null',
+    'test/authorisation.test.ts',
+  ),
+  mutant(
+    'a provider key deleted by any key',
+    'src/http/key-routes.ts',
+    "method: 'DELETE', path: '/keys/*', ...changesKeys",
+    "method: 'DELETE', path: '/keys/*', access: 'key'",
+    'test/authorisation.test.ts',
+  ),
+  mutant(
+    'a permission that is not taken away',
+    'src/store/sqlite/keys.ts',
+    '(permissions | ?) & ~ ?',
+    '(permissions | ?) | (0 & ?)',
+    'test/store.test.ts',
+  ),
+  mutant(
     'a row that cannot be opened taken for none',
     CUSTODY,
     'if (opened === null) throw unreadable(provider);',
