@@ -6,19 +6,20 @@ import { quickTestFiles } from './test/quick-files.ts';
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules', '.cache', 'tollgate');
 
 const quick = quickTestFiles();
-const timeouts = { testTimeout: 30_000, hookTimeout: 30_000 };
+// The default leaves one core idle, which is half of a small machine.
+const shared = { testTimeout: 30_000, hookTimeout: 30_000, pool: 'forks', maxWorkers: '100%' } as const;
 
 export default defineConfig({
   test: {
     reporters: ['default'],
+    maxWorkers: '100%',
     projects: [
       // Isolation is most of what a quick file costs, and these tests share nothing but modules.
-      { test: { ...timeouts, name: 'quick', pool: 'forks', isolate: false, include: quick } },
+      { test: { ...shared, name: 'quick', isolate: false, include: quick } },
       {
         test: {
-          ...timeouts,
+          ...shared,
           name: 'slow',
-          pool: 'forks',
           include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
           exclude: quick,
           globalSetup: ['test/postgres-setup.ts'],
