@@ -18,8 +18,9 @@ export const MUTANTS: readonly Mutant[] = [
       },
       {
         file: 'src/store/sqlite/operations.ts',
-        find: '    const { changes } = this.#settleCall.run(...cells);\n    if (changes !== 1n)',
-        replace: '    const { changes } = this.#settleCall.run(...cells);\n    if (changes > 1n)',
+        find: '    const { changes } = runSettle(this.#settleCall, endedMs, settlement, this.#cache, id);\n    if (changes !== 1n)',
+        replace:
+          '    const { changes } = runSettle(this.#settleCall, endedMs, settlement, this.#cache, id);\n    if (changes > 1n)',
       },
     ],
     tests: ['test/store.test.ts'],

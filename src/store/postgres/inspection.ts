@@ -33,14 +33,14 @@ export async function inspectPostgres(url: string, clock: Clock): Promise<Postgr
     );
     const { roundTripMs, aheadMs } = await compareClocks(connections, clock);
     const schema = await schemaOf(connections);
-    const lives = schema === null ? [] : await readLives(connections);
+    const instances = schema === null ? [] : await readInstances(connections);
     return {
       version: server!.version,
       unsafe: await whyUnsafe(connections),
       schema,
       schemaKnown: MIGRATIONS.length,
-      living: lives.filter(({ heard }) => heard).length,
-      silent: lives.filter(({ heard }) => !heard).length,
+      living: instances.filter(({ heard }) => heard).length,
+      silent: instances.filter(({ heard }) => !heard).length,
       roundTripMs,
       aheadMs,
     };
@@ -74,7 +74,7 @@ async function compareClocks(
 }
 
 /** Instances that shut down properly do not count as missing. */
-function readLives(connections: Connections): Promise<{ heard: boolean }[]> {
+function readInstances(connections: Connections): Promise<{ heard: boolean }[]> {
   return connections.query(
     `SELECT beat_at >= clock_timestamp() - $1::int8 * interval '1 millisecond' AS heard FROM instance
      WHERE state = 1 AND beat_at > '-infinity'`,

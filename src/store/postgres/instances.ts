@@ -97,7 +97,7 @@ export class Instances {
       isOurs = await tryLock(sql, 'reaper');
     };
     return underLock(this.#connections, take, async () => {
-      if (!isOurs || !(await this.#fenceSilent())) return NOBODY;
+      if (!isOurs || !(await this.#fenceSilent())) return NOTHING_VOIDED;
       return this.#voidFenced();
     });
   }
@@ -149,7 +149,7 @@ export class Instances {
   }
 }
 
-const NOBODY: Reaping = { voided: 0, stuck: null };
+const NOTHING_VOIDED: Reaping = { voided: 0, stuck: null };
 
 /** Locks the whole row, which waits for running batches of that instance. */
 async function fence(sql: RunSql, condition: string, values: readonly unknown[] = []): Promise<void> {

@@ -1,4 +1,4 @@
-import type { SQLInputValue } from 'node:sqlite';
+import type { SQLInputValue, StatementResultingChanges, StatementSync } from 'node:sqlite';
 import type { Fields } from '../../canonical/receipt.ts';
 import { type FieldLayout, layoutOf, type StoredFields, type Word } from '../field-kinds.ts';
 
@@ -77,10 +77,29 @@ export function compileCells<All extends Fields>(
   fields: All,
 ): (cells: SQLInputValue[], stored: StoredFields<All>, names: NameIds) => void {
   const layouts = layoutOf(fields);
+  return compile('cells, stored, names', `cells.push(${cellsOf(layouts)});`, layouts);
+}
+
+/** Compiles a function that runs a statement with the cells of these fields between two other ones. */
+export function compileRun<All extends Fields>(
+  fields: All,
+): (
+  statement: StatementSync,
+  first: SQLInputValue,
+  stored: StoredFields<All>,
+  names: NameIds,
+  last: SQLInputValue,
+) => StatementResultingChanges {
+  const layouts = layoutOf(fields);
+  const body = `return statement.run(first, ${cellsOf(layouts)}, last);`;
+  return compile('statement, first, stored, names, last', body, layouts);
+}
+
+function cellsOf(layouts: readonly FieldLayout[]): string {
   const cells = layouts.flatMap(({ name, kind, members, columns }) => {
     const value = `stored.${name}`;
     if (members !== null) return columns.map((_, at) => `(${value} ?? nulls)[${at}]`);
     return kind.isName ? [`${value} === null ? null : names.nameId(${value})`] : [value];
   });
-  return compile('cells, stored, names', `cells.push(${cells.join(', ')});`, layouts);
+  return cells.join(', ');
 }

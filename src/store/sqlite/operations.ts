@@ -19,7 +19,7 @@ import {
   UNWRITABLE,
   VOID,
 } from './batch-buffer.ts';
-import { compileCells } from './compile-fields.ts';
+import { compileCells, compileRun } from './compile-fields.ts';
 import { IdempotencyKeys, type OwnKey } from './idempotency-keys.ts';
 import type { CallRow, KeyRule, RowCache } from './row-cache.ts';
 
@@ -138,10 +138,7 @@ export class Operations {
 
   #writeSettled(id: bigint, endedMs: number, settlement: StoredSettlement): void {
     this.#cache.writeNewCalls();
-    const cells: SQLInputValue[] = [endedMs];
-    addSettlementCells(cells, settlement, this.#cache);
-    cells.push(id);
-    const { changes } = this.#settleCall.run(...cells);
+    const { changes } = runSettle(this.#settleCall, endedMs, settlement, this.#cache, id);
     if (changes !== 1n) throw new Error(`Call ${id} was not open.`);
   }
 
@@ -223,4 +220,4 @@ type StoredSettlement = ReturnType<typeof readSettlement>;
 type StoredCredit = ReturnType<typeof readCredit>;
 
 const addCallCells = compileCells(CALL_FIELDS);
-const addSettlementCells = compileCells(SETTLEMENT_FIELDS);
+const runSettle = compileRun(SETTLEMENT_FIELDS);

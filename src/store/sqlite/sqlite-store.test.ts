@@ -141,7 +141,10 @@ describe('the SQLite store', () => {
     const FRAUDS: Record<string, [sql: string, finding: RegExp]> = {
       'a balance that was raised': ['UPDATE balance SET balance = balance + 1', /Account 1: balance is 951, .* 950/],
       'a spend that was lowered': ['UPDATE balance SET spent = spent - 1', /Account 1: spent is 49, .* 50/],
-      'a hold that nobody can pay': ['UPDATE call SET held = 951 WHERE id = 2', /Account 1: 951 held with a balance of 950/],
+      'a hold that nobody can pay': [
+        'UPDATE call SET held = 951 WHERE id = 2',
+        /Account 1: 951 held with a balance of 950/,
+      ],
       'a key that spent less': ['UPDATE key_window SET spent = spent - 1', /Key 7, window 0: spent is 49, .* 50/],
       'a key window that is gone': ['DELETE FROM key_window', /Key window 7\/0 does not exist/],
       'a receipt that is gone': ['DELETE FROM call WHERE id = 1', /Account 1: spent is 50, .* 0/],
