@@ -204,7 +204,7 @@ describe('a settlement that fails', () => {
     const { sink, call, done, asked } = fixture.begin();
     (await asked()).answer(200, chatAnswer());
     await untilTimer(LIMITS.settleRetryMs);
-    fixture.ledger.hurry();
+    fixture.ledger.stopRetrying();
     await done;
     expect(sink.sent?.status).toBe(503);
     expect(sink.text).not.toContain('Hello');
@@ -220,7 +220,7 @@ describe('a settlement that fails', () => {
     const { sink, done, asked } = fixture.begin(ask({ stream: true }));
     (await asked()).stream(chatFrame('Hello'), FINISH_FRAME, USAGE_FRAME, '[DONE]');
     await untilTimer(LIMITS.settleRetryMs);
-    fixture.ledger.hurry();
+    fixture.ledger.stopRetrying();
     await done;
     expect(sink.text).not.toContain('[DONE]');
     expect(JSON.parse(sink.frames.at(-1)!)).toMatchObject({ error: { code: 'store_unavailable' } });

@@ -257,7 +257,7 @@ describe('the ledger', () => {
       const settled = shaky.settle(3n, settlement(40n), { waitUntilMs });
       settled.catch(() => undefined);
       await turns();
-      shaky.hurry();
+      shaky.stopRetrying();
       await expect(settled).rejects.toThrow(StoreUnavailable);
       expect(clock.pendingTimers).toBe(0);
     });

@@ -238,14 +238,14 @@ export class Ledger {
   }
 
   /** Stops all retries, because the process is about to exit. */
-  hurry(): void {
+  stopRetrying(): void {
     this.#isClosing = true;
     for (const wake of [...this.#pauses]) wake();
   }
 
   /** Waits for all submitted operations. The caller closes the store. */
   async close(): Promise<void> {
-    this.hurry();
+    this.stopRetrying();
     this.#healthTimer?.cancel();
     await this.#batcher.close();
   }

@@ -157,7 +157,7 @@ function buildCore(
   const entrusted = openCustody({ config, clock, books, world });
   const countTokens = new TokenCounter(clock);
   const shutdown = new Shutdown();
-  shutdown.onDue(() => ledger.hurry());
+  shutdown.onDue(() => ledger.stopRetrying());
   const metrics = new Metrics({
     callsUnderWay: () => shutdown.callsUnderWay,
     ledgerDepth: () => ledger.depth,
