@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import type { AnswerBlock, CanonicalAnswer, FinishReason } from '../src/canonical/events.ts';
 import type { OpaqueReasoning } from '../src/canonical/request.ts';
 import { ZERO_USAGE } from '../src/canonical/usage.ts';
-import { VENDOR } from '../src/wires/messages/vendor.ts';
+import { VENDOR } from '../src/wires/messages/vendor-headers.ts';
 
 /** Requests and answers as they come, from plain to strange. */
 

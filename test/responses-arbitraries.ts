@@ -9,7 +9,7 @@ import type {
   ReasoningBlock,
   TextBlock,
 } from '../src/canonical/request.ts';
-import { RESPONSES_VENDOR } from '../src/wires/responses/reasoning-vendor.ts';
+import { RESPONSES_VENDOR } from '../src/wires/responses/encrypted-reasoning.ts';
 
 /** Requests in the form that the responses wire gives them, and answers in any order that the common language allows. */
 

@@ -62,7 +62,7 @@ const PROVIDER_HOMES: readonly string[] = [
   'src/custody/providers.ts',
   'src/wires/chat/quirks.ts',
   // The messages wire is one vendor's: its headers and the tag of its signatures.
-  'src/wires/messages/vendor.ts',
+  'src/wires/messages/vendor-headers.ts',
   // The vendor's own version header, which tells its clients apart at a shared path.
   'src/http/plain-routes.ts',
   'src/sim/wires/messages/headers.ts',

@@ -119,10 +119,10 @@ export const HOST_MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'a second spelling inside a message',
-    'src/wires/fields/disguised-names.ts',
+    'src/wires/fields/case-variants.ts',
     '  lookInside(body, path);\n}',
     '}',
-    'src/wires/fields/disguised-names.test.ts',
+    'src/wires/fields/case-variants.test.ts',
   ),
   mutant(
     'a part’s unknown member that weighs nothing',

@@ -7,7 +7,7 @@ export interface ReasoningAsk {
   /** Null if the caller gave only a budget or only `exclude`. */
   readonly effort: Effort | null;
   readonly budgetTokens: number | null;
-  readonly hideTrace: boolean;
+  readonly hideReasoning: boolean;
   readonly param: string;
 }
 

@@ -4,7 +4,7 @@ import { CEILING_HEADER } from './read-call.ts';
 
 const MONEY_LIMIT = `send \`${CEILING_HEADER}\` to limit what one call may cost, and give the key a spend cap`;
 const NO_PINNING = 'the host is chosen by price and health and cannot be pinned; leave it out';
-const ONE_MODEL = 'a request names one model; make fallbacks separate calls';
+const ONE_MODEL = 'a request names one model; send fallbacks as separate requests';
 const NO_SCANNING = 'nothing is moderated or scanned; call your own service before this request';
 
 /**

@@ -70,9 +70,9 @@ export function prepareHostCalls(context: CallContext, candidates: readonly Cand
  * needs.
  */
 function speaksOurs({ call, admission }: CallContext, { wires }: Candidate): boolean {
-  const { name, spells, needs } = call.wire;
+  const { name, hostWire, needs } = call.wire;
   if (needs !== undefined && !admission.model.caps.has(needs)) return false;
-  const spoken = spells ?? name;
+  const spoken = hostWire ?? name;
   return wires.some((wire) => wire === spoken);
 }
 
@@ -164,7 +164,7 @@ function translated(
     quirks: slots,
   });
   const relay = relayTerms(context, candidate);
-  const hideReasoning = relay.hideReasoning || client.tellsNoTraces === true;
+  const hideReasoning = relay.hideReasoning || client.omitsReasoning === true;
   const terms: WriteTerms = { ...relay, hideReasoning, outputLimit };
   return {
     candidate,
@@ -187,7 +187,7 @@ function relayTerms(
     requestId: call.requestId,
     createdS,
     wantsUsageFrame: peek.wantsUsageFrame,
-    hideReasoning: peek.reasoning?.hideTrace ?? false,
+    hideReasoning: peek.reasoning?.hideReasoning ?? false,
     request: text.value,
     quirks: host.row.slots,
     parseEveryFrame: !frameMemory,

@@ -1,6 +1,6 @@
 import type { JsonText } from '../json/json.ts';
 import type { IdempotencyMark } from '../store/store.ts';
-import { refuseDisguised } from '../wires/fields/disguised-names.ts';
+import { refuseCaseVariants } from '../wires/fields/case-variants.ts';
 import type { Peek } from '../wires/peek.ts';
 import { type Admission, admitByCount, servesRoute, type TextCounter } from './admit.ts';
 import type { Call } from './call.ts';
@@ -44,7 +44,7 @@ export function understand(gateway: Gateway, call: Call, record: ExchangeRecord)
   const firstModel = readFirstModel(call.headers);
   record.requestedModel = firstModel ?? record.requestedModel;
   const idempotency = readIdempotencyMark(call);
-  refuseDisguised(text.value);
+  refuseCaseVariants(text.value);
   const peek = call.wire.client.peek(text, call.headers);
   record.requestedModel = firstModel ?? peek.model;
   record.stream = peek.stream;

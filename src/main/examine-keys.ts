@@ -2,7 +2,7 @@ import type { Finding } from '../cli/finding.ts';
 import { type CheckedKey, checkKeys } from '../hosts/check-keys.ts';
 import type { ConfiguredHost } from '../hosts/host.ts';
 import type { Clock } from '../kit/clock.ts';
-import { FIRST_VERSION_HEADERS } from '../wires/messages/vendor.ts';
+import { FIRST_VERSION_HEADERS } from '../wires/messages/vendor-headers.ts';
 
 /** Asks hosts that have a key whether they accept it. */
 export async function examineKeys(hosts: readonly ConfiguredHost[], clock: Clock): Promise<Finding[]> {

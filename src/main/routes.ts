@@ -6,7 +6,7 @@ import { type QuotableRoute, quote } from '../gateway/quote.ts';
 import { keyRoutes } from '../http/key-routes.ts';
 import { plainRoutes } from '../http/plain-routes.ts';
 import { PREFIXES, type Route } from '../http/routes.ts';
-import { readVersion } from '../wires/messages/vendor.ts';
+import { readVersion } from '../wires/messages/vendor-headers.ts';
 import { WIRES } from '../wires/registry.ts';
 
 /** Where each wire is served; every wire needs a line. */

@@ -12,7 +12,7 @@ export interface HubClient {
   /** Throws `unsupported_parameter` with the name of a field that cannot be translated. */
   readRequest(text: JsonText, peek: Peek): CanonicalRequest;
   /** The wire has no place for reasoning text, so none of it counts as sent. */
-  readonly tellsNoTraces?: true;
+  readonly omitsReasoning?: true;
   writeStream(terms: WriteTerms): StreamWriter;
   writeResponse(answer: CanonicalAnswer, bill: Bill, terms: WriteTerms): Buffer;
 }

@@ -26,7 +26,7 @@ export interface Wire {
   /** Its part in translation: on the caller's side, on the host's side, on both or on none. */
   readonly hub?: { readonly client?: HubClient; readonly upstream?: HubUpstream };
   /** The wire of the hosts, if this one is another form of it and its relay half converts between the two. */
-  readonly spells?: HostWire;
+  readonly hostWire?: HostWire;
   /** The capability that a model needs for its hosts to be called on this wire. */
   readonly needs?: Capability;
 }

@@ -53,13 +53,13 @@ const FIELD_CHECKS: Readonly<Record<string, FieldCheck>> = {
 };
 const KNOWN_FIELDS: ReadonlyMap<string, FieldCheck> = new Map(Object.entries(FIELD_CHECKS));
 
-const OTHER_LIMIT = 'the output limit of this wire is `max_completion_tokens`; say it there';
+const OTHER_LIMIT = 'the output limit of this wire is `max_completion_tokens`; set that field';
 
 const REFUSED_FIELDS: Refusals = {
   ...REFUSED_EVERYWHERE,
   max_output_tokens: { remedy: OTHER_LIMIT },
   max_new_tokens: { remedy: OTHER_LIMIT },
-  best_of: { remedy: 'hidden answers have no price here; ask for `n`', harmless: (value) => value === 1 },
+  best_of: { remedy: 'hidden choices have no price here; use `n`', harmless: (value) => value === 1 },
 };
 
 /** Harmless values of these fields are sent to the host. */
@@ -96,5 +96,5 @@ function checkServiceTier(tier: unknown): void {
 
 function checkModalities(modalities: unknown): void {
   if (!Array.isArray(modalities) || modalities.every((one) => one === 'text')) return;
-  throw unsupported('modalities', '`modalities` beyond "text" have no price here; ask for text only.');
+  throw unsupported('modalities', '`modalities` other than "text" have no price here; leave it out.');
 }

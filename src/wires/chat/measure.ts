@@ -168,7 +168,7 @@ function checkTools(tools: readonly unknown[]): void {
     if (type !== 'function' && type !== 'custom') {
       throw unsupported(
         `${path}.type`,
-        `\`${path}.type\` is a server-side tool, which has no price here; offer function tools.`,
+        `\`${path}.type\` is a server-side tool, which has no price here; use function tools.`,
       );
     }
     const definition = tool[type];

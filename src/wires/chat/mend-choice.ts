@@ -16,7 +16,7 @@ export function newChoice(index: number): ChoiceState {
 }
 
 /** Repairs one choice of a chunk in place; true if anything changed. */
-export function mendChoice(choice: Members, state: ChoiceState, hideTrace: boolean, mintId: MintId): boolean {
+export function mendChoice(choice: Members, state: ChoiceState, hideReasoning: boolean, mintId: MintId): boolean {
   let changed = false;
   if (choice.index !== state.index) {
     choice.index = state.index;
@@ -24,7 +24,7 @@ export function mendChoice(choice: Members, state: ChoiceState, hideTrace: boole
   }
   changed = mendShape(choice, state) || changed;
   const delta = choice.delta as Members;
-  changed = mendText(delta, hideTrace) || changed;
+  changed = mendText(delta, hideReasoning) || changed;
   changed = mendToolCalls(delta, state.calls, mintId) || changed;
   changed = mendRole(delta, state) || changed;
   return mendFinish(choice, state) || changed;
@@ -59,7 +59,7 @@ function mendFinish(choice: Members, state: ChoiceState): boolean {
 }
 
 /** A choice without content, such as a frame whose usage or second finish reason was removed. */
-export function isHollow({ delta, finish_reason, logprobs }: Members): boolean {
+export function isEmptyChoice({ delta, finish_reason, logprobs }: Members): boolean {
   if (finish_reason !== null || !isNothing(logprobs)) return false;
   const members = delta as Members;
   for (const name of Object.keys(members)) if (name !== 'role' && !isNothing(members[name])) return false;

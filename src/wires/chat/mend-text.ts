@@ -3,7 +3,7 @@ import { isObject, isText, type Members, removeMembers } from '../fields/members
 const TRACE_MEMBERS = ['reasoning', 'reasoning_content', 'reasoning_details'];
 
 /** Repairs the text of a delta or message: plain strings, and reasoning under both names or under none. */
-export function mendText(holder: Members, hideTrace: boolean): boolean {
+export function mendText(holder: Members, hideReasoning: boolean): boolean {
   let changed = false;
   if (Array.isArray(holder.content)) changed = splitContent(holder, holder.content);
   for (const name of ['content', 'refusal', 'reasoning', 'reasoning_content']) {
@@ -11,7 +11,7 @@ export function mendText(holder: Members, hideTrace: boolean): boolean {
     holder[name] = undefined;
     changed = true;
   }
-  return mendTrace(holder, hideTrace) || changed;
+  return mendReasoning(holder, hideReasoning) || changed;
 }
 
 function isTextOrNothing(value: unknown): boolean {
@@ -39,11 +39,11 @@ function textOf(value: unknown): string {
 }
 
 /** Puts reasoning under both names, since clients read either one; removes it if it is not wanted. */
-export function mendTrace(holder: Members, hide: boolean): boolean {
+export function mendReasoning(holder: Members, hide: boolean): boolean {
   if (hide) return removeMembers(holder, TRACE_MEMBERS);
   const { reasoning, reasoning_content: content } = holder;
   if (typeof reasoning === 'string' && reasoning === content) return false;
-  const words = isText(reasoning) ? reasoning : isText(content) ? content : traceOf(holder.reasoning_details);
+  const words = isText(reasoning) ? reasoning : isText(content) ? content : reasoningIn(holder.reasoning_details);
   const trace = words ?? reasoning ?? content;
   if (typeof trace !== 'string') return false;
   holder.reasoning = trace;
@@ -51,7 +51,7 @@ export function mendTrace(holder: Members, hide: boolean): boolean {
   return true;
 }
 
-function traceOf(details: unknown): string | null {
+function reasoningIn(details: unknown): string | null {
   if (!Array.isArray(details)) return null;
   let trace: string | null = null;
   for (const one of details) {

@@ -42,11 +42,7 @@ describe('usage', () => {
       reported,
     ],
     ['before the last text', [opening, frame, said('x'), stopped, DONE], partial],
-    [
-      'before the last text, many times',
-      [opening, frame, ...'abcdefgh'.split('').map(said), stopped, DONE],
-      partial,
-    ],
+    ['before the last text, many times', [opening, frame, ...'abcdefgh'.split('').map(said), stopped, DONE], partial],
     ['while the stream goes on', [opening, said('x'), frame], partial],
     ['nowhere', [opening, said('x'), stopped, DONE], { state: 'missing' }],
     [

@@ -3,7 +3,7 @@ import type { SseFrame } from '../../kit/sse.ts';
 import { isObject, type Members, objectsIn, removeMembers } from '../fields/members.ts';
 import type { RelayTerms, StreamRelay } from '../wire.ts';
 import { isFailure } from './finish-reason.ts';
-import { type ChoiceState, isHollow, mendChoice } from './mend-choice.ts';
+import { type ChoiceState, isEmptyChoice, mendChoice } from './mend-choice.ts';
 import { modelBytes } from './mend-text.ts';
 import { HOST_MEMBERS } from './quirks.ts';
 import { StreamState } from './stream-state.ts';
@@ -45,20 +45,20 @@ class MendedStream extends StreamState implements StreamRelay {
       changed = this.#mendChoice(choice) || changed;
       bytes += modelBytes(choice.delta as Members);
     }
-    const isSaid = bytes > 0 || (changed && hideReasoning);
-    if (isSaid) this.noteWords(bytes);
-    const toldUsage = this.noteUsage(chunk);
+    const hasContent = bytes > 0 || (changed && hideReasoning);
+    if (hasContent) this.noteWords(bytes);
+    const hasUsage = this.noteUsage(chunk);
     changed = this.#mendChunk(chunk, choices) || changed;
     const hasBegun = this.begun !== begunBefore;
-    if (changed && !hasBegun && choices.every(isHollow)) return null;
+    if (changed && !hasBegun && choices.every(isEmptyChoice)) return null;
     const isRight = !changed && chunk.model === catalogModel && isPlain(frame);
     chunk.model = catalogModel;
     const written = isRight ? null : `data: ${JSON.stringify(chunk)}\n\n`;
     if (hasBegun) this.known?.forget();
-    if (!toldUsage) {
-      if (begunBefore === 0 && !isSaid) this.learnOpening(frame, written);
+    if (!hasUsage) {
+      if (begunBefore === 0 && !hasContent) this.learnOpening(frame, written);
       else if (!hasBegun && bytes > 0) this.#learn(frame, written, choices);
-      else if (!hasBegun && wasOpen && !isSaid) this.learnEnd(frame, written);
+      else if (!hasBegun && wasOpen && !hasContent) this.learnEnd(frame, written);
     }
     return written ?? frame.raw;
   }

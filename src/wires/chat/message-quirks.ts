@@ -11,13 +11,13 @@ export function editMessages(body: Members, edit: JsonEdit, quirks: HostQuirks):
   const { developerAsSystem, traces } = quirks;
   objectsIn(body.messages).forEach((message, at) => {
     if (developerAsSystem === true && message.role === 'developer') edit.set(['messages', at, 'role'], '"system"');
-    if (traces !== undefined && message.role === 'assistant') editTrace(message, ['messages', at], edit, traces);
-    else if (message.reasoning_details !== undefined) keepSealsFrom(message, ['messages', at], edit, quirks);
+    if (traces !== undefined && message.role === 'assistant') renameReasoning(message, ['messages', at], edit, traces);
+    else if (message.reasoning_details !== undefined) removeForeignDetails(message, ['messages', at], edit, quirks);
   });
 }
 
 /** Details with a vendor's tag go back to that vendor's hosts only; details without a tag came from this host. */
-function keepSealsFrom(
+function removeForeignDetails(
   message: Members,
   path: readonly (string | number)[],
   edit: JsonEdit,
@@ -33,7 +33,7 @@ function keepSealsFrom(
   else for (const index of foreign) edit.remove([...path, 'reasoning_details', index]);
 }
 
-function editTrace(
+function renameReasoning(
   message: Members,
   path: readonly (string | number)[],
   edit: JsonEdit,
@@ -47,7 +47,7 @@ function editTrace(
 }
 
 /** The same for a message that this gateway builds. */
-export function withTraceFor(message: Members, { traces }: HostQuirks): Members {
+export function withReasoningFor(message: Members, { traces }: HostQuirks): Members {
   if (traces === undefined || message.reasoning_content === undefined) return message;
   const { reasoning_content: trace, ...rest } = message;
   return traces === 'none' ? rest : { ...rest, [traces]: trace };

@@ -45,7 +45,7 @@ export function peek(text: JsonText): Peek {
 
 function readMessages(body: Members): readonly unknown[] {
   const messages = body.messages;
-  if (isAbsent(messages)) throw missing('messages', '`messages` is missing; send at least one.');
+  if (isAbsent(messages)) throw missing('messages', '`messages` is missing; send at least one message.');
   if (!Array.isArray(messages) || messages.length === 0) throw mustBe('messages', 'a list of at least one message');
   return messages;
 }

@@ -3,7 +3,7 @@ import { refusalBy } from '../../../test/chat-wire.ts';
 import { EFFORTS } from '../../canonical/reasoning.ts';
 import { readReasoning } from './read-reasoning.ts';
 
-const nothing = { effort: null, budgetTokens: null, hideTrace: false };
+const nothing = { effort: null, budgetTokens: null, hideReasoning: false };
 
 describe('the spellings of one wish', () => {
   test('every word of the vocabulary is read, in either place', () => {
@@ -31,13 +31,13 @@ describe('the spellings of one wish', () => {
       { reasoning: { effort: 'low' }, reasoning_effort: 'low' },
       { ...nothing, effort: 'low' },
     ],
-    [{ reasoning: { exclude: true } }, { ...nothing, hideTrace: true }],
-    [{ include_reasoning: false }, { ...nothing, hideTrace: true }],
+    [{ reasoning: { exclude: true } }, { ...nothing, hideReasoning: true }],
+    [{ include_reasoning: false }, { ...nothing, hideReasoning: true }],
     [{ include_reasoning: true }, nothing],
     [{ include_reasoning: true, reasoning: { exclude: false } }, nothing],
     [
       { include_reasoning: false, reasoning: { exclude: true } },
-      { ...nothing, hideTrace: true },
+      { ...nothing, hideReasoning: true },
     ],
   ])('%j', (body, ask) => {
     const read = readReasoning(body);

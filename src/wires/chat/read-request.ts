@@ -95,7 +95,7 @@ function readAssistant(message: Members, path: string): Block[] {
     blocks.push({ kind: 'refusal', text: message.refusal });
   }
   objectsIn(message.tool_calls).forEach((call, index) => {
-    if (!isObject(call.function)) throw untranslatable(`${path}.tool_calls[${index}].type`, 'offer function tools');
+    if (!isObject(call.function)) throw untranslatable(`${path}.tool_calls[${index}].type`, 'use function tools');
     const { name, arguments: argumentsJson } = call.function;
     blocks.push({
       kind: 'tool-call',
@@ -131,7 +131,7 @@ function readPart(part: Members, path: string): Block {
 
 function readTools(tools: unknown): CanonicalTool[] {
   return objectsIn(tools).map((tool, index) => {
-    if (!isObject(tool.function)) throw untranslatable(`tools[${index}].type`, 'offer function tools');
+    if (!isObject(tool.function)) throw untranslatable(`tools[${index}].type`, 'use function tools');
     const { name, description, parameters, strict } = tool.function;
     return {
       name: String(name),

@@ -48,7 +48,7 @@ export function opaqueDetail({ vendor, form, data, id }: OpaqueReasoning, index:
   return { type: 'reasoning.encrypted', data, ...(form === 'redacted' ? { redacted: true } : {}), ...tag };
 }
 
-/** Opaque data may go back only to a host of the vendor that made it. */
+/** Reasoning for a host of this wire. An opaque part means that another vendor made it, so it is left out. */
 export function writeReasoning(block: ReasoningBlock): Members {
   return block.opaque !== null || block.text === '' ? {} : { reasoning_content: block.text };
 }

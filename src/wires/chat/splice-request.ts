@@ -23,7 +23,7 @@ export function spliceRequest(text: JsonText, peek: Peek, terms: UpstreamTerms):
   const edit = text.edit();
   for (const name of Object.keys(body)) if (CHOSEN_FIELDS.has(name) && isWithheld(name, terms)) edit.remove([name]);
   if (peek.model !== terms.hostModel) edit.set(['model'], JSON.stringify(terms.hostModel));
-  if (!saysLimit(text, body, terms)) edit.set([terms.outputLimitField], String(terms.outputLimit));
+  if (!hasLimit(text, body, terms)) edit.set([terms.outputLimitField], String(terms.outputLimit));
   if (terms.reasoningEffort !== null && body.reasoning_effort !== terms.reasoningEffort) {
     edit.set(['reasoning_effort'], JSON.stringify(terms.reasoningEffort));
   }
@@ -42,7 +42,7 @@ function isWithheld(name: string, { outputLimitField, forwards, reasoningEffort 
 }
 
 /** The limit must be a plain JSON integer: some hosts misread `1e3` and `100.0`. */
-function saysLimit(text: JsonText, body: Members, { outputLimitField, outputLimit }: UpstreamTerms): boolean {
+function hasLimit(text: JsonText, body: Members, { outputLimitField, outputLimit }: UpstreamTerms): boolean {
   if (body[outputLimitField] !== outputLimit) return false;
   const span = text.locate([outputLimitField])!;
   return PLAIN_INTEGER.test(text.bytes.toString('latin1', span.start, span.end));

@@ -4,7 +4,7 @@ import { LIMITS } from '../../limits.ts';
 import type { Bill } from '../bill.ts';
 import { readErrorMember } from '../errors/read-host-error.ts';
 import { isAbsent, type Members } from '../fields/members.ts';
-import { Recollection } from '../frames/frame-memory.ts';
+import { StreamMemory } from '../frames/frame-memory.ts';
 import { identityOf, type StreamIdentity } from '../frames/frame-pattern.ts';
 import type { PassedFrames } from '../frames/passed-frames.ts';
 import { RepeatedFrames } from '../frames/repeated-frames.ts';
@@ -12,7 +12,7 @@ import { type UsageRule, usageRule } from '../usage/inclusive-usage.ts';
 import { readPromptUsage, writePromptUsage } from '../usage/prompt-usage.ts';
 import type { HostError, RelayTerms } from '../wire.ts';
 import { wordsOf } from './delta-text.ts';
-import { isMemorable } from './memorable.ts';
+import { isLearnable } from './learnable-frame.ts';
 import { type ChoiceState, newChoice } from './mend-choice.ts';
 import { findUsage } from './quirks.ts';
 
@@ -36,7 +36,7 @@ export class StreamState {
   #isUsageInError = false;
   /** Both are created on first use; null if there is no memory, or the id needs escapes. */
   #identity: StreamIdentity | null | undefined;
-  #recollection: Recollection | null | undefined;
+  #streamMemory: StreamMemory | null | undefined;
 
   constructor(terms: RelayTerms) {
     this.terms = terms;
@@ -73,7 +73,7 @@ export class StreamState {
 
   /** There is one choice, without tool calls and not finished. In this state equal frames mean the same in every stream. */
   protected get isOpen(): boolean {
-    return this.#hasPlainAnswer() && !this.choices[0]!.finished;
+    return this.#hasOnlyTextChoice() && !this.choices[0]!.finished;
   }
 
   /** Learns from a frame with text, for this stream and for later ones. */
@@ -93,7 +93,7 @@ export class StreamState {
 
   /** Learns for later streams from a frame without text that finished the only choice. */
   protected learnEnd(frame: SseFrame, written: string | null): void {
-    if (this.isOpen || !this.#hasPlainAnswer()) return;
+    if (this.isOpen || !this.#hasOnlyTextChoice()) return;
     const identity = this.#identityToLearn(frame, false);
     if (identity !== null) this.terms.memory!.learnEnd(frame.raw, written, identity);
   }
@@ -161,17 +161,17 @@ export class StreamState {
     return null;
   }
 
-  #hasPlainAnswer(): boolean {
+  #hasOnlyTextChoice(): boolean {
     const { choices } = this;
     return choices.length === 1 && choices[0]!.index === 0 && choices[0]!.calls.length === 0;
   }
 
   #remembered(known: RepeatedFrames, bytes: Buffer, from: number): PassedFrames | null {
-    if (this.isOpen) return this.#recall(known, bytes, from);
-    return this.#id === null ? this.#beginAsOthers(bytes, from) : null;
+    if (this.isOpen) return this.#recallWords(known, bytes, from);
+    return this.#id === null ? this.#beginRemembered(bytes, from) : null;
   }
 
-  #beginAsOthers(bytes: Buffer, from: number): PassedFrames | null {
+  #beginRemembered(bytes: Buffer, from: number): PassedFrames | null {
     const opening = this.terms.memory!.opening(bytes, from);
     if (opening === null) return null;
     this.#identity = opening.identity;
@@ -181,32 +181,32 @@ export class StreamState {
     return opening.passed;
   }
 
-  #recall(known: RepeatedFrames, bytes: Buffer, from: number): PassedFrames | null {
-    if (this.#recollection === undefined) this.#recollection = this.#recollect();
-    const run = this.#recollection?.words(known, bytes, from) ?? null;
+  #recallWords(known: RepeatedFrames, bytes: Buffer, from: number): PassedFrames | null {
+    if (this.#streamMemory === undefined) this.#streamMemory = this.#openMemory();
+    const run = this.#streamMemory?.words(known, bytes, from) ?? null;
     if (run !== null) {
       this.noteWords(run.wordBytes);
       return run;
     }
-    const end = this.#recollection?.end(bytes, from) ?? null;
+    const end = this.#streamMemory?.end(bytes, from) ?? null;
     if (end !== null) this.choices[0]!.finished = true;
     return end;
   }
 
-  #recollect(): Recollection | null {
-    const identity = this.#ownIdentity();
-    return identity === null ? null : new Recollection(this.terms.memory!, identity);
+  #openMemory(): StreamMemory | null {
+    const identity = this.#streamIdentity();
+    return identity === null ? null : new StreamMemory(this.terms.memory!, identity);
   }
 
   #identityToLearn(frame: SseFrame, hasWords: boolean): StreamIdentity | null {
     const { memory } = this.terms;
-    const identity = memory === undefined ? null : this.#ownIdentity();
+    const identity = memory === undefined ? null : this.#streamIdentity();
     if (identity === null || !memory!.mayLearn()) return null;
-    return isMemorable(frame, identity, hasWords) ? identity : null;
+    return isLearnable(frame, identity, hasWords) ? identity : null;
   }
 
   /** Called only after a choice has begun, so both values are set. */
-  #ownIdentity(): StreamIdentity | null {
+  #streamIdentity(): StreamIdentity | null {
     if (this.#identity === undefined) this.#identity = identityOf(this.#id!, this.#createdS!);
     return this.#identity;
   }

@@ -14,7 +14,7 @@ import { writeImageUrl } from '../fields/image-url.ts';
 import type { Members } from '../fields/members.ts';
 import { untranslatable } from '../fields/request-errors.ts';
 import type { HubRequestTerms } from '../hub.ts';
-import { withTraceFor } from './message-quirks.ts';
+import { withReasoningFor } from './message-quirks.ts';
 import { writeReasoning } from './reasoning-details.ts';
 
 /** Writes a request of the common language for a host of this wire. */
@@ -24,7 +24,7 @@ export function writeRequest(request: CanonicalRequest, terms: HubRequestTerms):
   const quirks = terms.quirks ?? NO_QUIRKS;
   const body: Members = {
     model: terms.hostModel,
-    messages: request.messages.flatMap(writeMessage).map((message) => withTraceFor(message, quirks)),
+    messages: request.messages.flatMap(writeMessage).map((message) => withReasoningFor(message, quirks)),
     [terms.outputLimitField]: terms.outputLimit,
     ...(terms.stream ? { stream: true, stream_options: { include_usage: true } } : {}),
     ...given('temperature', sampling.temperature),

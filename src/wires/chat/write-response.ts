@@ -34,13 +34,13 @@ function messageOf(blocks: readonly AnswerBlock[]): Members {
     role: 'assistant',
     content: text === '' && (calls.length > 0 || refusal !== '') ? null : text,
     refusal: refusal === '' ? null : refusal,
-    ...traceOf(blocks),
+    ...reasoningMembers(blocks),
     ...(calls.length > 0 ? { tool_calls: calls } : {}),
   };
 }
 
 /** Absent if there are none. */
-function traceOf(blocks: readonly AnswerBlock[]): Members {
+function reasoningMembers(blocks: readonly AnswerBlock[]): Members {
   const traces = blocks.filter(({ head }) => head.kind === 'reasoning');
   if (traces.length === 0) return {};
   const trace = traces.map(({ text }) => text).join('');

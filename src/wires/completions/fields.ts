@@ -50,7 +50,7 @@ const KNOWN_FIELDS: Readonly<Record<string, FieldCheck>> = {
   user: aString,
 };
 
-const OTHER_LIMIT = 'the output limit of this wire is `max_tokens`; say it there';
+const OTHER_LIMIT = 'the output limit of this wire is `max_tokens`; set that field';
 
 const REFUSED_FIELDS: Refusals = {
   ...REFUSED_EVERYWHERE,

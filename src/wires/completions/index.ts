@@ -21,5 +21,5 @@ export const completions: Wire = {
     readError: readHostError,
     stream: { mend: mendStream, answerAsStream },
   },
-  hub: { client: { readRequest, writeStream, writeResponse, tellsNoTraces: true } },
+  hub: { client: { readRequest, writeStream, writeResponse, omitsReasoning: true } },
 };

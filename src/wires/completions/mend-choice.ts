@@ -4,8 +4,8 @@ import type { Words } from '../frames/repeated-frames.ts';
 const TRACE_MEMBERS = ['reasoning', 'reasoning_content', 'reasoning_details'];
 
 /** Repairs the members that every choice has, streamed or buffered; true if anything changed. */
-export function mendChoice(choice: Members, index: number, hideTrace: boolean): boolean {
-  let changed = hideTrace && removeMembers(choice, TRACE_MEMBERS);
+export function mendChoice(choice: Members, index: number, hideReasoning: boolean): boolean {
+  let changed = hideReasoning && removeMembers(choice, TRACE_MEMBERS);
   if (choice.index !== index) changed = put(choice, 'index', index);
   if (typeof choice.text !== 'string') changed = put(choice, 'text', '');
   if (choice.logprobs === undefined) changed = put(choice, 'logprobs', null);
@@ -17,7 +17,7 @@ export function wordsOf({ text }: Members): Words | null {
 }
 
 /** A choice without content, such as a frame whose usage or second finish reason was removed. */
-export function isHollow({ text, logprobs, finish_reason: reason }: Members): boolean {
+export function isEmptyChoice({ text, logprobs, finish_reason: reason }: Members): boolean {
   return text === '' && reason === null && isAbsent(logprobs);
 }
 

@@ -4,7 +4,7 @@ import { HOST_MEMBERS } from '../fields/host-members.ts';
 import { isObject, type Members, objectsIn, removeMembers } from '../fields/members.ts';
 import type { RelayTerms, StreamRelay } from '../wire.ts';
 import { isFailure, mendFinishReason } from './finish-reason.ts';
-import { isHollow, mendChoice, put } from './mend-choice.ts';
+import { isEmptyChoice, mendChoice, put } from './mend-choice.ts';
 import { StreamState } from './stream-state.ts';
 
 /** Repairs every frame; a frame that needs no repair is passed on as the bytes that came. Never throws. */
@@ -41,12 +41,12 @@ class MendedStream extends StreamState implements StreamRelay {
       bytes += Buffer.byteLength(choice.text as string);
     }
     this.noteWords(bytes);
-    const toldUsage = this.noteUsage(chunk);
+    const hasUsage = this.noteUsage(chunk);
     changed = this.#mendChunk(chunk, choices) || changed;
-    if (changed && !hasBegun && choices.every(isHollow)) return null;
+    if (changed && !hasBegun && choices.every(isEmptyChoice)) return null;
     const written = !changed && isPlain(frame) ? null : `data: ${JSON.stringify(chunk)}\n\n`;
     if (hasBegun) this.known?.forget();
-    else if (!toldUsage) this.#learn(frame, written, choices);
+    else if (!hasUsage) this.#learn(frame, written, choices);
     return written ?? frame.raw;
   }
 

@@ -8,7 +8,7 @@ import { PromptTexts, visitUnknown } from '../fields/prompt-visitor.ts';
 import { readModel } from '../fields/read-model.ts';
 import { asksToReason, readReasoning } from '../fields/read-reasoning.ts';
 import { missing, mustBe } from '../fields/request-errors.ts';
-import { readTextInputs, type TextInput, weighTextInputs } from '../fields/text-inputs.ts';
+import { measureTextInputs, readTextInputs, type TextInput } from '../fields/text-inputs.ts';
 import type { CapabilityNeed, Peek } from '../peek.ts';
 import { readWantsUsage } from '../usage/wants-usage.ts';
 import { checkFields } from './fields.ts';
@@ -83,9 +83,9 @@ function needsOf(reasoning: ReasoningAsk | null): CapabilityNeed[] {
 }
 
 function measure(text: JsonText, prompts: readonly TextInput[], shared: readonly string[]): Peek['size'] {
-  const { textBytes, tokenIds } = weighTextInputs(prompts);
+  const { textBytes, tokenIds } = measureTextInputs(prompts);
   return {
-    textBytes: textBytes + weighTextInputs(shared).textBytes * prompts.length,
+    textBytes: textBytes + measureTextInputs(shared).textBytes * prompts.length,
     toolBytes: text.spanBytes(['response_format']) * prompts.length,
     messages: prompts.length,
     tools: 0,

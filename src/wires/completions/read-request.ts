@@ -19,7 +19,7 @@ export function readRequest(text: JsonText, peek: Peek): CanonicalRequest {
   for (const name of Object.keys(body)) {
     if (!CARRIED.has(name) && !isWithheld(name, []) && asksSomething(name, body[name])) throw untranslatable(name);
   }
-  if (body.max_tokens === 0) throw untranslatable('max_tokens', 'ask for at least one token');
+  if (body.max_tokens === 0) throw untranslatable('max_tokens', 'send at least 1');
   return {
     messages: [{ role: 'user', blocks: [{ kind: 'text', text: readPrompt(body.prompt) }] }],
     tools: [],

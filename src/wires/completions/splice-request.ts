@@ -13,7 +13,7 @@ export function spliceRequest(text: JsonText, peek: Peek, terms: UpstreamTerms):
   const edit = text.edit();
   for (const name of Object.keys(body)) if (isWithheld(name, terms.forwards)) edit.remove([name]);
   if (peek.model !== terms.hostModel) edit.set(['model'], JSON.stringify(terms.hostModel));
-  if (!saysLimit(text, body, terms.outputLimit)) edit.set(['max_tokens'], String(terms.outputLimit));
+  if (!hasLimit(text, body, terms.outputLimit)) edit.set(['max_tokens'], String(terms.outputLimit));
   writeEffort(body, terms, edit);
   const quirks = terms.quirks ?? NO_QUIRKS;
   editHostFields(edit, quirks);
@@ -22,7 +22,7 @@ export function spliceRequest(text: JsonText, peek: Peek, terms: UpstreamTerms):
 }
 
 /** The limit must be a plain JSON integer: some hosts misread `1e3` and `100.0`. */
-function saysLimit(text: JsonText, body: Members, outputLimit: number): boolean {
+function hasLimit(text: JsonText, body: Members, outputLimit: number): boolean {
   if (body.max_tokens !== outputLimit) return false;
   const span = text.locate(['max_tokens'])!;
   return PLAIN_INTEGER.test(text.bytes.toString('latin1', span.start, span.end));

@@ -5,7 +5,7 @@ import { writePromptUsage } from '../usage/prompt-usage.ts';
 import { writeFinishReason } from './finish-reason.ts';
 
 /** Blocks whose text is sent; this wire has no place for reasoning. */
-export function isSpoken({ kind }: BlockHead): boolean {
+export function isVisible({ kind }: BlockHead): boolean {
   return kind === 'text' || kind === 'refusal';
 }
 
@@ -14,7 +14,7 @@ class CompletionStreamWriter implements StreamWriter {
   readonly #terms: WriteTerms;
   readonly #tail: string;
   #head = '';
-  #spoken = false;
+  #isVisible = false;
 
   constructor(terms: WriteTerms) {
     this.#terms = terms;
@@ -27,10 +27,10 @@ class CompletionStreamWriter implements StreamWriter {
         this.#head = this.#headText(event.createdS ?? this.#terms.createdS);
         return '';
       case 'block-start':
-        this.#spoken = isSpoken(event.block);
+        this.#isVisible = isVisible(event.block);
         return '';
       case 'block-delta':
-        return this.#spoken ? this.#chunk(JSON.stringify(event.text), 'null') : '';
+        return this.#isVisible ? this.#chunk(JSON.stringify(event.text), 'null') : '';
       case 'finish':
         return this.#chunk('""', `"${writeFinishReason(event.reason)}"`);
       default:

@@ -8,7 +8,7 @@ import { spliceResponse } from './splice-response.ts';
 /** The newer form of typed decisions: lists where `systemone` has objects by name. Hosts are called on `systemone`. */
 export const decisions: Wire = {
   name: 'decisions',
-  spells: 'systemone',
+  hostWire: 'systemone',
   client: { peek, texts: () => [], writeError, writeStreamError, keepAlive: COMMENT },
   relay: { path: '/systemone', spliceRequest, spliceResponse, readError: readHostError },
 };

@@ -18,7 +18,7 @@ export function peek(text: JsonText): Peek {
   }
   const model = readModel(body);
   const peeked = decisionPeek(model, body, text.bytes.length);
-  refuseUncarried(body);
+  refuseUntranslatable(body);
   checkInput(body.input);
   readQuestions(body.questions);
   return peeked;
@@ -33,7 +33,7 @@ function checkInput(input: unknown): void {
 const CARRIED = new Set(['model', 'input', 'questions', 'stream', ...LABEL_FIELDS]);
 
 /** The request is rewritten for `systemone`, so a field that it lacks would be lost. */
-function refuseUncarried(body: Members): void {
+function refuseUntranslatable(body: Members): void {
   for (const name of Object.keys(body)) {
     if (!CARRIED.has(name) && !isRefusable(name) && !isAbsent(body[name])) throw untranslatable(name);
   }

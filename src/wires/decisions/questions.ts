@@ -19,7 +19,7 @@ export interface Question {
 type Asked = Pick<Question, 'type' | 'older' | 'outcomes'>;
 
 export function readQuestions(questions: unknown): Question[] {
-  if (isAbsent(questions)) throw missing('questions', '`questions` is missing; ask at least one.');
+  if (isAbsent(questions)) throw missing('questions', '`questions` is missing; send at least one question.');
   if (!Array.isArray(questions) || questions.length === 0 || questions.length > LIMITS.decisionQuestionsMax) {
     throw mustBe('questions', `a list of 1 to ${LIMITS.decisionQuestionsMax} questions`);
   }

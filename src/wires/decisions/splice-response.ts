@@ -10,9 +10,9 @@ export function spliceResponse(body: Buffer, { request, catalogModel, quirks }: 
   const questions = readQuestions((request as Members).questions);
   const keys = questions.map(({ key }) => key);
   const { model, answers, usage } = readDecision(body, keys).value as Members;
-  const told = questions.map((question) => tell(question, ownObject(answers as Members, question.key)!));
-  const said = { model: typeof model === 'string' ? model : catalogModel, answers: told };
-  const head = JSON.stringify(said).slice(0, -1);
+  const converted = questions.map((question) => convert(question, ownObject(answers as Members, question.key)!));
+  const response = { model: typeof model === 'string' ? model : catalogModel, answers: converted };
+  const head = JSON.stringify(response).slice(0, -1);
   return {
     usage: readDecisionUsage(usage, quirks),
     relayedBytes: 0,
@@ -20,7 +20,7 @@ export function spliceResponse(body: Buffer, { request, catalogModel, quirks }: 
   };
 }
 
-function tell({ name, type, outcomes }: Question, answer: Members): Members {
+function convert({ name, type, outcomes }: Question, answer: Members): Members {
   if (answer.type === 'refusal') return { type: 'refusal', name };
   if (type === 'predicate') return { type, name, probability: numberIn(answer, 'noul') };
   const shares = ownObject(answer, 'probabilities') ?? {};

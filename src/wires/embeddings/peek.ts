@@ -6,7 +6,7 @@ import { isAbsent, isObject, type Members } from '../fields/members.ts';
 import { PromptTexts, visitUnknown } from '../fields/prompt-visitor.ts';
 import { readModel } from '../fields/read-model.ts';
 import { missing, mustBe } from '../fields/request-errors.ts';
-import { readTextInputs, type TextInput, weighTextInputs } from '../fields/text-inputs.ts';
+import { measureTextInputs, readTextInputs, type TextInput } from '../fields/text-inputs.ts';
 import type { Peek } from '../peek.ts';
 import { checkFields } from './fields.ts';
 
@@ -20,8 +20,8 @@ export function peek(text: JsonText): Peek {
   const model = readModel(body);
   const unknownFields = checkFields(body);
   const inputs = readInputs(body);
-  const { textBytes, tokenIds } = weighTextInputs(inputs);
-  const shared = weighTextInputs(sharedTexts(body, unknownFields)).textBytes;
+  const { textBytes, tokenIds } = measureTextInputs(inputs);
+  const shared = measureTextInputs(sharedTexts(body, unknownFields)).textBytes;
   return {
     model,
     stream: false,

@@ -4,7 +4,7 @@ import { LIMITS } from '../../limits.ts';
 import { isObject, type Members, objectsIn } from '../fields/members.ts';
 
 /** The parts of a host's error, whatever its shape. */
-interface Said {
+interface ErrorParts {
   readonly message: string;
   readonly code: string | null;
   readonly type: string | null;
@@ -14,7 +14,7 @@ interface Said {
 /** Reads and classifies the error body of a host. */
 export function readHostError(status: number, body: Buffer): HostError {
   const text = body.toString('utf8', 0, LIMITS.hostErrorBytesMax);
-  const error = understand(status, describe(tryParseJson(text)));
+  const error = classify(status, findParts(tryParseJson(text)));
   // A firewall in front of the host answers with an HTML page. This is not about our key.
   return status === 403 && PAGE.test(text) ? { ...error, kind: 'unavailable' } : error;
 }
@@ -23,7 +23,7 @@ const PAGE = /^\s*</;
 
 /** Reads an error inside a stream; its wire supplies the status. */
 export function readInBandHostError(status: number, error: unknown): HostError {
-  return understand(status, describe({ error }));
+  return classify(status, findParts({ error }));
 }
 
 /** Reads an error that came instead of a response; its status may be one of its members. */
@@ -41,29 +41,29 @@ function statusIn(error: unknown): number {
 }
 
 /** Finds the error object: hosts wrap it in a list, in an object or not at all. */
-function describe(answer: unknown): Said {
+function findParts(answer: unknown): ErrorParts {
   const body = Array.isArray(answer) ? answer[0] : answer;
-  if (!isObject(body)) return saidBy({ message: body });
-  if (isObject(body.error)) return saidBy(body.error);
-  return saidBy({ ...body, message: body.error ?? body.message ?? body.detail });
+  if (!isObject(body)) return partsOf({ message: body });
+  if (isObject(body.error)) return partsOf(body.error);
+  return partsOf({ ...body, message: body.error ?? body.message ?? body.detail });
 }
 
-function saidBy({ message, code, type, param }: Members): Said {
-  return { message: words(message), code: shortText(code), type: shortText(type), param: shortText(param) };
+function partsOf({ message, code, type, param }: Members): ErrorParts {
+  return { message: messageText(message), code: shortText(code), type: shortText(type), param: shortText(param) };
 }
 
-function words(value: unknown): string {
-  return withoutAccountIds(plainWords(value)).slice(0, LIMITS.hostErrorCharactersMax);
+function messageText(value: unknown): string {
+  return withoutAccountIds(readableText(value)).slice(0, LIMITS.hostErrorCharactersMax);
 }
 
 /** Validators send lists of faults; the message gets the place and the text of each. */
-function plainWords(value: unknown): string {
+function readableText(value: unknown): string {
   if (typeof value === 'string') return value;
   const detail = isObject(value) ? (value.detail ?? value.message) : value;
-  return typeof detail === 'string' ? detail : objectsIn(detail).map(faultWords).join('; ');
+  return typeof detail === 'string' ? detail : objectsIn(detail).map(faultText).join('; ');
 }
 
-function faultWords({ loc, msg }: Members): string {
+function faultText({ loc, msg }: Members): string {
   const place = Array.isArray(loc) ? `${loc.filter(isName).join('.')}: ` : '';
   return place + (typeof msg === 'string' ? msg : 'is invalid');
 }
@@ -84,9 +84,9 @@ function shortText(value: unknown): string | null {
   return withoutAccountIds(value).slice(0, LIMITS.hostErrorCodeCharactersMax);
 }
 
-function understand(status: number, said: Said): HostError {
-  const { message, code, param } = said;
-  return { kind: kindOf(status, said), status, message, code, param };
+function classify(status: number, parts: ErrorParts): HostError {
+  const { message, code, param } = parts;
+  return { kind: kindOf(status, parts), status, message, code, param };
 }
 
 /** Hosts have no common code for a prompt that exceeds the window, so the message is matched. */
@@ -110,7 +110,7 @@ const QUOTED = /(?<![a-z])["'`].*["'`](?![a-z])/gis;
 /** Fields that hold the prompt; an error with another `param` is about that field only. */
 const PROMPT_FIELDS: ReadonlySet<string> = new Set(['messages', 'input', 'prompt', 'state']);
 
-function kindOf(status: number, { message, code, type, param }: Said): HostErrorKind {
+function kindOf(status: number, { message, code, type, param }: ErrorParts): HostErrorKind {
   const text = `${code ?? ''} ${type ?? ''} ${message}`;
   const isAboutField = param !== null && !PROMPT_FIELDS.has(param);
   if (status === 403 && OF_CONTENT.test(text)) return 'request';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { OpaqueReasoning } from '../../canonical/request.ts';
-import { isSealedForeign, openForeign, sealForeign } from './foreign-reasoning.ts';
+import { isWrappedForeign, unwrapForeign, wrapForeign } from './foreign-reasoning.ts';
 
 const opaques: fc.Arbitrary<OpaqueReasoning> = fc
   .tuple(
@@ -16,20 +16,20 @@ test('what was sealed opens as it was, byte for byte', () => {
   fc.assert(
     fc.property(opaques, (opaque) => {
       const wellFormed = { ...opaque, data: opaque.data.toWellFormed() };
-      const sealed = sealForeign(wellFormed);
-      expect(isSealedForeign(sealed)).toBe(true);
+      const sealed = wrapForeign(wellFormed);
+      expect(isWrappedForeign(sealed)).toBe(true);
       expect(sealed).toMatch(/^[\w.-]+$/);
-      expect(openForeign(sealed)).toEqual(wellFormed);
+      expect(unwrapForeign(sealed)).toEqual(wellFormed);
     }),
   );
 });
 
 test('what is no seal of ours does not open', () => {
-  const mark = sealForeign({ vendor: 'v', form: 'signature', data: 'd' }).slice(0, -20);
-  for (const text of ['', 'gAAAAABqhb', 'EqQBCkYIBBgCKkBv', mark, `${mark}!!`]) expect(openForeign(text)).toBeNull();
+  const mark = wrapForeign({ vendor: 'v', form: 'signature', data: 'd' }).slice(0, -20);
+  for (const text of ['', 'gAAAAABqhb', 'EqQBCkYIBBgCKkBv', mark, `${mark}!!`]) expect(unwrapForeign(text)).toBeNull();
   fc.assert(
     fc.property(fc.string(), (text) => {
-      expect(openForeign(text)).toBeNull();
+      expect(unwrapForeign(text)).toBeNull();
     }),
   );
 });

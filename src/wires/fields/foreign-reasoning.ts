@@ -6,18 +6,18 @@ const MARK = 'tollgate.reasoning.';
 const FORMS: readonly unknown[] = ['signature', 'redacted', 'encrypted'] satisfies OpaqueReasoning['form'][];
 
 /** Wraps opaque reasoning of one vendor for the field of another vendor's wire. */
-export function sealForeign({ vendor, form, data, id }: OpaqueReasoning): string {
+export function wrapForeign({ vendor, form, data, id }: OpaqueReasoning): string {
   const parts = id === undefined ? [vendor, form, data] : [vendor, form, data, id];
   return MARK + Buffer.from(JSON.stringify(parts)).toString('base64url');
 }
 
-export function isSealedForeign(text: unknown): boolean {
+export function isWrappedForeign(text: unknown): boolean {
   return typeof text === 'string' && text.startsWith(MARK);
 }
 
 /** The inverse; null if the text is not wrapped. */
-export function openForeign(text: string): OpaqueReasoning | null {
-  if (!isSealedForeign(text)) return null;
+export function unwrapForeign(text: string): OpaqueReasoning | null {
+  if (!isWrappedForeign(text)) return null;
   const parts = tryParseJson(Buffer.from(text.slice(MARK.length), 'base64url').toString());
   if (!Array.isArray(parts)) return null;
   const [vendor, form, data, id] = parts;

@@ -8,7 +8,7 @@ function isOfHostBill(name: string): boolean {
   return name.includes('cost') || name === 'is_byok';
 }
 
-export function tellsHostBill(usage: Readonly<Members>): boolean {
+export function mentionsHostBill(usage: Readonly<Members>): boolean {
   for (const name in usage) if (isOfHostBill(name)) return true;
   return false;
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { GatewayError } from '../../canonical/errors.ts';
 import { asksToReason, readReasoning } from './read-reasoning.ts';
 
-const NOTHING = { effort: null, budgetTokens: null, hideTrace: false, param: 'reasoning' };
+const NOTHING = { effort: null, budgetTokens: null, hideReasoning: false, param: 'reasoning' };
 
 describe('the spellings of one wish', () => {
   test.each([
@@ -20,8 +20,8 @@ describe('the spellings of one wish', () => {
     [{ reasoning: { enabled: true } }, { ...NOTHING, effort: 'medium' }],
     [{ reasoning: { enabled: false } }, { ...NOTHING, effort: 'none' }],
     [{ reasoning: { enabled: true, max_tokens: 9 } }, { ...NOTHING, budgetTokens: 9 }],
-    [{ reasoning: { exclude: true } }, { ...NOTHING, hideTrace: true }],
-    [{ include_reasoning: false }, { ...NOTHING, hideTrace: true }],
+    [{ reasoning: { exclude: true } }, { ...NOTHING, hideReasoning: true }],
+    [{ include_reasoning: false }, { ...NOTHING, hideReasoning: true }],
     [{ include_reasoning: true }, NOTHING],
   ])('%j', (body, ask) => {
     expect(readReasoning(body)).toEqual(ask);
@@ -48,7 +48,7 @@ describe('what cannot be meant', () => {
 });
 
 test('to hide a trace, or to switch thinking off, asks nothing of a model', () => {
-  expect(asksToReason({ ...NOTHING, effort: 'none', hideTrace: true })).toBe(false);
+  expect(asksToReason({ ...NOTHING, effort: 'none', hideReasoning: true })).toBe(false);
   expect(asksToReason({ ...NOTHING, effort: 'minimal' })).toBe(true);
   expect(asksToReason({ ...NOTHING, budgetTokens: 1 })).toBe(true);
 });

@@ -26,7 +26,7 @@ export function readReasoning(body: Members): ReasoningAsk | null {
   return {
     effort: effortOf(said),
     budgetTokens: said.budgetTokens,
-    hideTrace: said.exclude ?? said.include === false,
+    hideReasoning: said.exclude ?? said.include === false,
     param: said.word !== null ? 'reasoning_effort' : 'reasoning',
   };
 }

@@ -11,11 +11,11 @@ export interface Refusal {
 
 export type Refusals = Readonly<Record<string, Refusal>>;
 
-export const ONE_MODEL = 'a request names one model; make fallbacks separate calls';
+export const ONE_MODEL = 'a request names one model; send fallbacks as separate requests';
 export const NO_REWRITING = 'prompts are never rewritten; shorten the prompt yourself';
 export const NOTHING_STORED = 'nothing is stored between calls; send the whole conversation';
 const OWN_SEARCH = 'server-side search has no price here; search yourself and send the results';
-const OTHER_LIMIT = "a second limit could undo the first; use the wire's own";
+const OTHER_LIMIT = 'a second output limit could override the first; use the output limit of this route';
 const NO_REGISTRY = 'there is no prompt registry; send the prompt itself';
 
 /** Fields that are refused on every wire: they would change the price, the model or the prompt, or need a service that does not exist here. */
@@ -38,7 +38,7 @@ export const REFUSED_EVERYWHERE: Refusals = {
   previous_response_id: { remedy: NOTHING_STORED },
   conversation: { remedy: NOTHING_STORED },
   item_reference: { remedy: NOTHING_STORED },
-  background: { remedy: 'calls run in the foreground; stream long ones' },
+  background: { remedy: 'background calls are not supported; stream long calls' },
   store: { remedy: 'nothing is stored here; leave it out or send false' },
   prediction: { remedy: 'predicted output has no price here; leave it out' },
   web_search_options: { remedy: OWN_SEARCH, emptyAsks: true },
@@ -56,10 +56,10 @@ export const REFUSED_EVERYWHERE: Refusals = {
   max_new_tokens: { remedy: OTHER_LIMIT },
   options: { remedy: OTHER_LIMIT },
   generation_config: { remedy: OTHER_LIMIT },
-  extra_body: { remedy: 'put its members into the body itself, where they are checked' },
-  chat_template: { remedy: 'a template of your own would make the prompt longer than can be known; send messages' },
-  mm_processor_kwargs: { remedy: 'it would make pictures weigh more than can be known; leave it out' },
-  vl_high_resolution_images: { remedy: 'it would make pictures weigh more than can be known; leave it out' },
+  extra_body: { remedy: 'put its members into the request body instead' },
+  chat_template: { remedy: 'a custom template could make the prompt longer than the hold covers; send messages' },
+  mm_processor_kwargs: { remedy: 'it could make images cost more than the hold covers; leave it out' },
+  vl_high_resolution_images: { remedy: 'it could make images cost more than the hold covers; leave it out' },
 };
 
 const isUsualTier = (value: unknown): boolean => value === 'auto' || value === 'default';

@@ -23,7 +23,7 @@ export function untranslatable(param: string, remedy = 'leave it out'): GatewayE
 }
 
 /** A field that differs from a known field only in case. */
-export function disguised(param: string, plain: string): GatewayError {
+export function caseVariant(param: string, plain: string): GatewayError {
   return new GatewayError('duplicate_key', {
     param,
     message: `\`${param}\` could be read as \`${plain}\`. Write it in lower case, or leave it out.`,

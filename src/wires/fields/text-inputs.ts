@@ -25,7 +25,7 @@ export function countTextInputs(value: unknown): number {
 }
 
 /** The size of the inputs: bytes of texts, and token ids. */
-export function weighTextInputs(inputs: readonly TextInput[]): { textBytes: number; tokenIds: number } {
+export function measureTextInputs(inputs: readonly TextInput[]): { textBytes: number; tokenIds: number } {
   let textBytes = 0;
   let tokenIds = 0;
   for (const input of inputs) {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { LIMITS } from '../../limits.ts';
-import { FrameMemory, Recollection } from './frame-memory.ts';
+import { FrameMemory, StreamMemory } from './frame-memory.ts';
 import type { StreamIdentity } from './frame-pattern.ts';
 import { RepeatedFrames } from './repeated-frames.ts';
 
@@ -29,10 +29,10 @@ describe('a frame memory', () => {
     memory.learnEnd(bare(1, 'end'), null, identityOf(1));
     const opening = memory.opening(bare(2, 'opening'), 0);
     expect(opening).toMatchObject({ identity: identityOf(2), passed: { end: bare(2, 'opening').length } });
-    const recollection = new Recollection(memory, identityOf(2));
-    const run = recollection.words(new RepeatedFrames(wordsOf), words(2, 'zwei'), 0);
+    const own = new StreamMemory(memory, identityOf(2));
+    const run = own.words(new RepeatedFrames(wordsOf), words(2, 'zwei'), 0);
     expect([run?.bytes.toString(), run?.wordBytes]).toEqual([words(2, 'zwei').toString(), 4]);
-    expect(recollection.end(bare(2, 'end'), 0)?.bytes).toEqual(bare(2, 'end'));
+    expect(own.end(bare(2, 'end'), 0)?.bytes).toEqual(bare(2, 'end'));
     expect(memory.used).toBe(3);
   });
 
@@ -40,9 +40,9 @@ describe('a frame memory', () => {
     const memory = new FrameMemory();
     memory.learnOpening(bare(1, 'opening'), null, identityOf(1));
     memory.learnEnd(bare(1, 'end'), null, identityOf(1));
-    const recollection = new Recollection(memory, identityOf(2));
+    const own = new StreamMemory(memory, identityOf(2));
     expect(memory.opening(bare(2, 'end'), 0)).toBeNull();
-    expect(recollection.end(bare(2, 'opening'), 0)).toBeNull();
+    expect(own.end(bare(2, 'opening'), 0)).toBeNull();
     expect(memory.used).toBe(0);
   });
 
@@ -90,27 +90,27 @@ describe('a stream that recollects', () => {
   test('takes each pattern once: from then on it knows the frames itself', () => {
     const memory = new FrameMemory();
     learnWords(memory, 1);
-    const recollection = new Recollection(memory, identityOf(2));
+    const own = new StreamMemory(memory, identityOf(2));
     const known = new RepeatedFrames(wordsOf);
-    expect(recollection.words(known, words(2, 'one'), 0)).not.toBeNull();
+    expect(own.words(known, words(2, 'one'), 0)).not.toBeNull();
     expect(known.find(words(2, 'two'), 0)).not.toBeNull();
-    expect(recollection.words(known, words(2, 'two'), 0)).toBeNull();
+    expect(own.words(known, words(2, 'two'), 0)).toBeNull();
   });
 
   test('gives up after a few frames that only looked like known ones', () => {
     const memory = new FrameMemory();
     learnWords(memory, 1);
     memory.learnEnd(bare(1, 'end'), null, identityOf(1));
-    const recollection = new Recollection(memory, identityOf(2));
+    const own = new StreamMemory(memory, identityOf(2));
     const known = new RepeatedFrames(wordsOf);
     const alike = Buffer.from(words(2, 'x').toString().replace('"}\n\n', '","more":1}\n\n'));
     const notAnEnd = Buffer.from(bare(2, 'end').toString().replace('"created"', '"Created"'));
     for (let time = 0; time < 8; time++) {
-      expect(recollection.words(known, alike, 0)).toBeNull();
-      expect(recollection.end(notAnEnd, 0)).toBeNull();
+      expect(own.words(known, alike, 0)).toBeNull();
+      expect(own.end(notAnEnd, 0)).toBeNull();
     }
-    expect(recollection.words(known, words(2, 'x'), 0)).toBeNull();
-    expect(recollection.end(bare(2, 'end'), 0)).toBeNull();
-    expect(new Recollection(memory, identityOf(3)).words(known, words(3, 'x'), 0)).not.toBeNull();
+    expect(own.words(known, words(2, 'x'), 0)).toBeNull();
+    expect(own.end(bare(2, 'end'), 0)).toBeNull();
+    expect(new StreamMemory(memory, identityOf(3)).words(known, words(3, 'x'), 0)).not.toBeNull();
   });
 });

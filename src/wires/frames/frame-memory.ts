@@ -5,7 +5,7 @@ import {
   barePattern,
   identityAt,
   mayBeAt,
-  maySpeakAt,
+  mayHaveTextAt,
   type StreamIdentity,
   shapeFor,
   type WordsPattern,
@@ -45,8 +45,8 @@ export class FrameMemory {
 
   /** Called before learning, which costs more than parsing a frame: a host that never repeats itself is rarely learned from. */
   mayLearn(): boolean {
-    const isFruitless = this.#learned >= FRUITLESS_MAX && this.#used < this.#learned * WORTH;
-    if (isFruitless && ++this.#declined % SECOND_CHANCE !== 0) return false;
+    const isUnused = this.#learned >= FREE_LESSONS && this.#used < this.#learned * USES_PER_LESSON;
+    if (isUnused && ++this.#declined % RETRY_EVERY !== 0) return false;
     this.#learned++;
     return true;
   }
@@ -88,9 +88,9 @@ export interface Opening {
 }
 
 /** After the first attempts, each further one needs this many uses; otherwise learning is allowed now and then. */
-const FRUITLESS_MAX = 16;
-const WORTH = 16;
-const SECOND_CHANCE = 128;
+const FREE_LESSONS = 16;
+const USES_PER_LESSON = 16;
+const RETRY_EVERY = 128;
 
 function isTooLarge(came: number, written = 0): boolean {
   return Math.max(came, written) > LIMITS.cachedFrameBytesMax;
@@ -111,12 +111,12 @@ function keep<Pattern>(patterns: Pattern[], pattern: Pattern, isSame: (known: Pa
 }
 
 /** One stream's use of the memory, with its own identity. */
-export class Recollection {
+export class StreamMemory {
   readonly #memory: FrameMemory;
   readonly #identity: StreamIdentity;
   readonly #taken: WordsPattern[] = [];
-  #wordsInVain = 0;
-  #endsInVain = 0;
+  #wordsMissed = 0;
+  #endsMissed = 0;
 
   constructor(memory: FrameMemory, identity: StreamIdentity) {
     this.#memory = memory;
@@ -125,23 +125,23 @@ export class Recollection {
 
   /** The run that starts here, if it matches a pattern; from then on the stream knows the shape itself. */
   words(known: RepeatedFrames, bytes: Buffer, from: number): RepeatedRun | null {
-    if (this.#wordsInVain >= IN_VAIN_MAX) return null;
+    if (this.#wordsMissed >= MISSES_MAX) return null;
     for (const pattern of this.#memory.words) {
-      if (this.#taken.includes(pattern) || !maySpeakAt(pattern, this.#identity, bytes, from)) continue;
+      if (this.#taken.includes(pattern) || !mayHaveTextAt(pattern, this.#identity, bytes, from)) continue;
       const run = known.adopt(shapeFor(pattern, this.#identity), bytes, from);
       if (run !== null) {
         this.#taken.push(pattern);
         this.#memory.noteUse();
         return run;
       }
-      this.#wordsInVain++;
+      this.#wordsMissed++;
     }
     return null;
   }
 
   /** The known last frame that starts here. */
   end(bytes: Buffer, from: number): PassedFrames | null {
-    if (this.#endsInVain >= IN_VAIN_MAX) return null;
+    if (this.#endsMissed >= MISSES_MAX) return null;
     for (const pattern of this.#memory.ends) {
       if (!mayBeAt(pattern, this.#identity, bytes, from)) continue;
       const passed = bareAt(pattern, this.#identity, bytes, from);
@@ -149,11 +149,11 @@ export class Recollection {
         this.#memory.noteUse();
         return passed;
       }
-      this.#endsInVain++;
+      this.#endsMissed++;
     }
     return null;
   }
 }
 
 /** Stops after this many false matches, which cost more than they save. */
-const IN_VAIN_MAX = 8;
+const MISSES_MAX = 8;

@@ -7,7 +7,7 @@ import {
   identityAt,
   identityOf,
   mayBeAt,
-  maySpeakAt,
+  mayHaveTextAt,
   type StreamIdentity,
   shapeFor,
   wordsPattern,
@@ -66,7 +66,7 @@ describe('a pattern of frames with words', () => {
   });
 
   test('is looked at only where the id has its length, its own text stands there and words follow', () => {
-    const at = (identity: StreamIdentity, frame: string) => maySpeakAt(patternOf(), identity, Buffer.from(frame), 0);
+    const at = (identity: StreamIdentity, frame: string) => mayHaveTextAt(patternOf(), identity, Buffer.from(frame), 0);
     expect(at(TWO, wordsFrame(TWO, 'zwei'))).toBe(true);
     expect(at(TWO, wordsFrame(TWO, ''))).toBe(false);
     expect(at({ ...TWO, id: 'longer-id' }, wordsFrame(TWO, 'zwei'))).toBe(false);

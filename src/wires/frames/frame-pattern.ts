@@ -97,7 +97,7 @@ function withoutPadding(bytes: Buffer, identity: StreamIdentity) {
 }
 
 /** Quick check whether a frame of this pattern and stream may start here, with text in it. */
-export function maySpeakAt(pattern: WordsPattern, identity: StreamIdentity, bytes: Buffer, from: number): boolean {
+export function mayHaveTextAt(pattern: WordsPattern, identity: StreamIdentity, bytes: Buffer, from: number): boolean {
   const words = from + pattern.seam.bytes.length - pattern.afterLength;
   return words < bytes.length && bytes[words] !== QUOTE && mayBeAt(pattern, identity, bytes, from);
 }

@@ -29,7 +29,7 @@ export class RepeatedFrames {
 
   /** Learns from a frame and the output for it; null means that it was passed on unchanged. */
   learn(raw: Buffer, written: string | null, holder: Members): Shape | null {
-    if (this.#learned >= FRUITLESS_MAX && this.#found < this.#learned * WORTH) return null;
+    if (this.#learned >= FREE_LESSONS && this.#found < this.#learned * USES_PER_LESSON) return null;
     this.#learned++;
     const words = this.#wordsOf(holder);
     const shape = words === null ? null : shapeOf(raw, written, words);
@@ -79,8 +79,8 @@ export interface RepeatedRun {
 /** How many shapes are kept; a stream rarely has more than one for reasoning and one for text. */
 const SHAPES_MAX = 4;
 /** Stops learning if the frames of a host never repeat. */
-const FRUITLESS_MAX = 8;
-const WORTH = 4;
+const FREE_LESSONS = 8;
+const USES_PER_LESSON = 4;
 
 /** A frame without its text and its padding; some hosts add random padding to hide the length of the text. */
 export interface Shape {
@@ -229,8 +229,8 @@ function escapesWithin(raw: Buffer, start: number, end: number): number {
 function shapeOf(raw: Buffer, written: string | null, { names, text }: Words): Shape | null {
   if (!isWholeByItself(raw) || isPaddedTwice(raw)) return null;
   // The usual JSON spelling; if a host escapes its text differently, it is not found and not learned.
-  const spelled = JSON.stringify(text);
-  const members = names.map((name) => Buffer.from(`"${name}":${spelled}`));
+  const json = JSON.stringify(text);
+  const members = names.map((name) => Buffer.from(`"${name}":${json}`));
   const wordsLength = members[0]!.length - names[0]!.length - '"":""'.length;
   const places = placesOf(raw, members, wordsLength);
   if (places.length !== 1) return null;

@@ -9,7 +9,7 @@ import { checkFields } from './fields.ts';
 import { checkTools, visitPrompt } from './measure.ts';
 import { needsOf, readBody, readModel } from './peek.ts';
 import { readThinking } from './read-thinking.ts';
-import { readHostHeaders } from './vendor.ts';
+import { readHostHeaders } from './vendor-headers.ts';
 
 /** The parts of a token count request that routing needs; counting is free and takes no hold. */
 export interface CountPeek {
@@ -38,7 +38,7 @@ function peek(text: JsonText, headers: IncomingHttpHeaders): CountPeek {
 }
 
 function notCounted(param: string): GatewayError {
-  const message = `\`${param}\` is no part of a prompt, so it cannot be counted; leave it out.`;
+  const message = `\`${param}\` is not part of the prompt and cannot be counted; leave it out.`;
   return new GatewayError('unsupported_parameter', { param, message });
 }
 

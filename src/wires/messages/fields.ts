@@ -62,15 +62,15 @@ const PRICED_VALUES: Readonly<Record<string, readonly string[]>> = {
   inference_geo: ['global'],
 };
 
-const OTHER_LIMIT = 'the output limit of this wire is `max_tokens`; say it there';
-const ONE_ANSWER = 'this wire gives one answer per call; send the request again for another';
-const OWN_ACCOUNT = "a host's account is never the caller's; leave it out";
+const OTHER_LIMIT = 'the output limit of this wire is `max_tokens`; set that field';
+const ONE_ANSWER = 'this wire returns one choice per call; send another request for another one';
+const OWN_ACCOUNT = 'it selects an account of the host; leave it out';
 
 const REFUSED_FIELDS: Refusals = {
   ...REFUSED_EVERYWHERE,
   modalities: OTHER_PRICES.modalities!,
-  container: { remedy: 'no code runs on the server; run it yourself and send the result' },
-  mcp_servers: { remedy: 'no tool server is called from here; call it yourself and offer its tools' },
+  container: { remedy: 'code execution is not supported; run the code yourself and send the result' },
+  mcp_servers: { remedy: 'MCP servers are not called from here; call the server yourself and send its tools' },
   compaction: { remedy: NO_REWRITING },
   thread: { remedy: NOTHING_STORED },
   fallback_credit_token: { remedy: ONE_MODEL },

@@ -9,7 +9,7 @@ import { readResponse } from './read-response.ts';
 import { readStream } from './read-stream.ts';
 import { spliceRequest } from './splice-request.ts';
 import { spliceResponse } from './splice-response.ts';
-import { FIRST_VERSION_HEADERS } from './vendor.ts';
+import { FIRST_VERSION_HEADERS } from './vendor-headers.ts';
 import { writeRequest } from './write-request.ts';
 import { writeResponse } from './write-response.ts';
 import { writeStream } from './write-stream.ts';

@@ -13,7 +13,7 @@ export function visitPrompt(body: Members, visitor: PromptVisitor): void {
 
 export function readMessages(body: Members): readonly unknown[] {
   const messages = body.messages;
-  if (isAbsent(messages)) throw missing('messages', '`messages` is missing; send at least one.');
+  if (isAbsent(messages)) throw missing('messages', '`messages` is missing; send at least one message.');
   if (!Array.isArray(messages) || messages.length === 0) throw mustBe('messages', 'a list of at least one message');
   return messages;
 }
@@ -98,7 +98,7 @@ const visitImage: BlockVisit = (block, path, visitor) => {
   if (source.type === 'base64') readInlineImage(source, `${path}.source`);
   else if (source.type === 'url') readImageAddress(source, `${path}.source`);
   else if (source.type === 'file') {
-    throw unsupported(`${path}.source`, `\`${path}.source\`: no files are kept here; send the image itself.`);
+    throw unsupported(`${path}.source`, `\`${path}.source\`: files are not stored here; send the image itself.`);
   } else throw mustBe(`${path}.source.type`, '"base64" or "url"');
   visitor.image(path);
   visitRest(block, IMAGE_MEMBERS, visitor);
@@ -160,5 +160,5 @@ export function checkTools(tools: readonly unknown[]): void {
 function refusedTool(type: unknown, path: string) {
   if (typeof type !== 'string') return mustBe(path, '"custom"');
   const named = JSON.stringify(type.slice(0, 60));
-  return unsupported(path, `\`${path}\` ${named} has no price here; offer tools of your own with an \`input_schema\`.`);
+  return unsupported(path, `\`${path}\` ${named} has no price here; send tools of your own with an \`input_schema\`.`);
 }

@@ -50,7 +50,7 @@ class MendedStream extends StreamState implements StreamRelay {
     }
   }
 
-  /** The event type is in the frame twice, and clients read both: one that is missing is taken from the other. */
+  /** The data lacks its `type`: it is taken from the event line, because clients read both. */
   #untyped(event: Members, type: string | null): Buffer | string | null {
     if (type !== null && isEventName(type)) return this.#read(new SseFrame(Buffer.from(rewritten({ ...event, type }))));
     return isObject(event.error) ? this.fail(event.error) : null;
@@ -74,7 +74,7 @@ class MendedStream extends StreamState implements StreamRelay {
     if (block.type === 'tool_use') this.toolsSeen = true;
     this.relayedBytes += blockBytes(block) + Buffer.byteLength(inputJson);
     const mended = changed || event.index !== index;
-    const own = mended ? rewritten({ ...event, index, content_block: block }) : asItCame('content_block_start', frame);
+    const own = mended ? rewritten({ ...event, index, content_block: block }) : unchanged('content_block_start', frame);
     return joined(before, own, inputJson === '' ? '' : inputDelta(index, inputJson));
   }
 
@@ -93,7 +93,7 @@ class MendedStream extends StreamState implements StreamRelay {
     }
     this.relayedBytes += deltaBytes(delta);
     const index = block.index;
-    const own = event.index === index ? asItCame('content_block_delta', frame) : rewritten({ ...event, index });
+    const own = event.index === index ? unchanged('content_block_delta', frame) : rewritten({ ...event, index });
     return joined(before, own, '');
   }
 
@@ -115,13 +115,13 @@ class MendedStream extends StreamState implements StreamRelay {
     if (block === null || (event.index !== undefined && event.index !== block.hostIndex)) return null;
     if (block.signature !== null || event.index !== block.index) return this.closeBlock();
     this.open = null;
-    return asItCame('content_block_stop', frame);
+    return unchanged('content_block_stop', frame);
   }
 
   #other(type: string, event: Members, frame: SseFrame): Buffer | string | null {
     if (type === 'error' || isObject(event.error)) return this.fail(event.error ?? event);
     if (!this.started || isReceipt(type) || !isEventName(type)) return null;
-    return asItCame(type, frame);
+    return unchanged(type, frame);
   }
 
   #opening(): string {
@@ -135,7 +135,7 @@ function isEventName(type: string): boolean {
 }
 
 /** The bytes that came, unless the event name was missing: clients would skip the frame. */
-function asItCame(type: string, frame: SseFrame): Buffer | string {
+function unchanged(type: string, frame: SseFrame): Buffer | string {
   return frame.event === type ? frame.raw : encodeSse({ event: type, data: frame.data! });
 }
 

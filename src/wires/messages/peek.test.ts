@@ -41,11 +41,15 @@ test('needs follow from tools, images and thinking', () => {
 });
 
 test.each([
-  [{ type: 'enabled', budget_tokens: 63 }, undefined, { effort: null, budgetTokens: 63, hideTrace: false }],
-  [{ type: 'adaptive' }, undefined, { effort: 'high', budgetTokens: null, hideTrace: false }],
-  [{ type: 'adaptive', display: 'omitted' }, { effort: 'max' }, { effort: 'max', budgetTokens: null, hideTrace: true }],
-  [{ type: 'disabled' }, { effort: 'low' }, { effort: 'none', budgetTokens: null, hideTrace: false }],
-  [undefined, { effort: 'low' }, { effort: 'low', budgetTokens: null, hideTrace: false }],
+  [{ type: 'enabled', budget_tokens: 63 }, undefined, { effort: null, budgetTokens: 63, hideReasoning: false }],
+  [{ type: 'adaptive' }, undefined, { effort: 'high', budgetTokens: null, hideReasoning: false }],
+  [
+    { type: 'adaptive', display: 'omitted' },
+    { effort: 'max' },
+    { effort: 'max', budgetTokens: null, hideReasoning: true },
+  ],
+  [{ type: 'disabled' }, { effort: 'low' }, { effort: 'none', budgetTokens: null, hideReasoning: false }],
+  [undefined, { effort: 'low' }, { effort: 'low', budgetTokens: null, hideReasoning: false }],
 ])('thinking %j with %j is understood', (thinking, output_config, expected) => {
   expect(peekAt({ ...PLAIN, thinking, output_config }).reasoning).toMatchObject(expected);
 });

@@ -11,7 +11,7 @@ import { checkFields } from './fields.ts';
 import { checkTools, visitPrompt } from './measure.ts';
 import { needsReasoning, readThinking } from './read-thinking.ts';
 import { wantsReceipt } from './receipt.ts';
-import { readHostHeaders } from './vendor.ts';
+import { readHostHeaders } from './vendor-headers.ts';
 
 export function peek(text: JsonText, headers: IncomingHttpHeaders): Peek {
   const body = readBody(text);
@@ -19,7 +19,7 @@ export function peek(text: JsonText, headers: IncomingHttpHeaders): Peek {
   const model = readModel(body);
   const unknownFields = checkFields(body);
   const outputLimit = readOutputLimit(body);
-  const measure = weigh(text, body, unknownFields);
+  const measure = measurePrompt(text, body, unknownFields);
   const reasoning = readThinking(body);
   return {
     model,
@@ -55,7 +55,7 @@ export function readModel(body: Members): string {
 
 function readOutputLimit(body: Members): { tokens: number; field: string } {
   const tokens = body.max_tokens;
-  if (isAbsent(tokens)) throw missing('max_tokens', '`max_tokens` is missing; this wire requires it.');
+  if (isAbsent(tokens)) throw missing('max_tokens', '`max_tokens` is missing; this route requires it.');
   if (!isCount(tokens) || tokens === 0) throw mustBe('max_tokens', 'a positive integer');
   return { tokens, field: 'max_tokens' };
 }
@@ -63,7 +63,7 @@ function readOutputLimit(body: Members): { tokens: number; field: string } {
 /** Fields with schemas or tool names. */
 const SCHEMA_FIELDS = ['tools', 'tool_choice', 'output_config', 'output_format'];
 
-function weigh(text: JsonText, body: Members, unknownFields: readonly string[]): PromptMeasure {
+function measurePrompt(text: JsonText, body: Members, unknownFields: readonly string[]): PromptMeasure {
   const measure = new PromptMeasure();
   visitPrompt(body, measure);
   if (Array.isArray(body.tools)) checkTools(body.tools);
@@ -76,7 +76,7 @@ function messageCount(body: Members): number {
   return (body.messages as unknown[]).length + (isAbsent(body.system) ? 0 : 1);
 }
 
-/** Needs a model of this wire or a chat model; the error names `model`. */
+/** The first need refuses models that cannot be called on this wire; its error names `model`. */
 export function needsOf(body: Members, firstImage: string | null): CapabilityNeed[] {
   const needs: CapabilityNeed[] = [{ capability: 'messages', param: 'model' }];
   if (Array.isArray(body.tools) && body.tools.length > 0) needs.push({ capability: 'tools', param: 'tools' });

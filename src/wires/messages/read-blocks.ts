@@ -4,7 +4,7 @@ import type { JsonPath, JsonText } from '../../json/json.ts';
 import { readCacheMark } from '../fields/cache-mark.ts';
 import { isAbsent, isObject, type Members } from '../fields/members.ts';
 import { untranslatable } from '../fields/request-errors.ts';
-import { readSignature, redactedOpaque } from './opaque.ts';
+import { readSignature, redactedOpaque } from './opaque-reasoning.ts';
 
 /** Reads the blocks of a message; their shape was checked before. */
 export function readContent(content: unknown, path: JsonPath, text: JsonText): Block[] {

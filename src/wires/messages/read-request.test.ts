@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { PLAIN, peekAt, refusalOf, textOf } from '../../../test/messages-request.ts';
-import { sealForeign } from '../fields/foreign-reasoning.ts';
+import { wrapForeign } from '../fields/foreign-reasoning.ts';
 import { readRequest } from './read-request.ts';
-import { VENDOR } from './vendor.ts';
+import { VENDOR } from './vendor-headers.ts';
 
 function read(body: object | string) {
   return readRequest(textOf(body), peekAt(body));
@@ -41,7 +41,7 @@ test('a tool loop with signed, redacted and foreign reasoning', () => {
   const foreign = { vendor: 'somebody', form: 'encrypted', data: 'x', id: 'rs_1' } as const;
   const body = `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"x"},{"role":"assistant","content":[
     {"type":"thinking","thinking":"Hm.","signature":"EqQB+/=="},{"type":"redacted_thinking","data":"seal"},
-    {"type":"thinking","thinking":"","signature":"${sealForeign(foreign)}"},{"type":"thinking","thinking":"unsigned","signature":""},
+    {"type":"thinking","thinking":"","signature":"${wrapForeign(foreign)}"},{"type":"thinking","thinking":"unsigned","signature":""},
     {"type":"tool_use","id":"t1","name":"tide","input":{ "at": 12345678901234567890 },"caller":{"type":"direct"}},
     {"type":"tool_use","id":"t2","name":"wind","input":{}}]},
     {"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"low","is_error":false},

@@ -19,7 +19,7 @@ import { readContent, refuseMembers } from './read-blocks.ts';
 /** Reads a request into the common language; a field that cannot be translated is refused by name. */
 export function readRequest(text: JsonText, peek: Peek): CanonicalRequest {
   const body = text.value as Members;
-  refuseUncarried(body);
+  refuseUntranslatable(body);
   const { toolChoice, parallelToolCalls } = readToolChoice(body.tool_choice);
   return {
     messages: readMessages(text, body),
@@ -47,7 +47,7 @@ const CARRIED = new Set([
   ...['service_tier', 'speed', 'inference_geo', ...LABEL_FIELDS],
 ]);
 
-function refuseUncarried(body: Members): void {
+function refuseUntranslatable(body: Members): void {
   for (const name of Object.keys(body)) {
     if (body[name] === null || CARRIED.has(name) || isWithheld(name, [])) continue;
     throw untranslatable(name);

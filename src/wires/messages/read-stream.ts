@@ -7,7 +7,7 @@ import type { StreamReader } from '../hub.ts';
 import type { HostQuirks } from '../quirks.ts';
 import { type DeltaShape, deltaShape } from './delta-shape.ts';
 import { readInBandError } from './errors.ts';
-import { redactedOpaque, signedOpaque } from './opaque.ts';
+import { redactedOpaque, signedOpaque } from './opaque-reasoning.ts';
 import { readStopReason } from './stop-reason.ts';
 import { mergeUsage, readUsage } from './usage.ts';
 

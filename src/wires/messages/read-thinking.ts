@@ -11,15 +11,15 @@ export function readThinking(body: Members): ReasoningAsk | null {
   const effort = readEffort(body.output_config);
   const thinking = isObject(body.thinking) ? body.thinking : null;
   if (thinking === null) {
-    return effort === null ? null : { effort, budgetTokens: null, hideTrace: false, param: 'output_config.effort' };
+    return effort === null ? null : { effort, budgetTokens: null, hideReasoning: false, param: 'output_config.effort' };
   }
   const type = thinking.type;
   if (!KINDS.includes(type as string)) throw mustBe('thinking.type', `one of ${KINDS.join(', ')}`);
-  const hideTrace = thinking.display === 'omitted';
-  if (type === 'disabled') return { effort: 'none', budgetTokens: null, hideTrace, param: 'thinking' };
+  const hideReasoning = thinking.display === 'omitted';
+  if (type === 'disabled') return { effort: 'none', budgetTokens: null, hideReasoning, param: 'thinking' };
   if (type === 'enabled')
-    return { effort: null, budgetTokens: readBudget(thinking, body.max_tokens), hideTrace, param: 'thinking' };
-  return { effort: effort ?? ADAPTIVE_EFFORT, budgetTokens: null, hideTrace, param: 'thinking' };
+    return { effort: null, budgetTokens: readBudget(thinking, body.max_tokens), hideReasoning, param: 'thinking' };
+  return { effort: effort ?? ADAPTIVE_EFFORT, budgetTokens: null, hideReasoning, param: 'thinking' };
 }
 
 /** Only `thinking` needs the reasoning capability; an effort alone also works on other models. */

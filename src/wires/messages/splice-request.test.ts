@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { PLAIN, peekAt, textOf } from '../../../test/messages-request.ts';
-import { sealForeign } from '../fields/foreign-reasoning.ts';
+import { wrapForeign } from '../fields/foreign-reasoning.ts';
 import type { UpstreamTerms } from '../wire.ts';
 import { spliceRequest } from './splice-request.ts';
 
@@ -53,7 +53,7 @@ test('fields of other gateways that ask for nothing are not sent on, the vendorâ
 });
 
 test('another vendorâ€™s reasoning, from an earlier turn, never leaves; the rest of the turn does', () => {
-  const signature = sealForeign({ vendor: 'somebody', form: 'encrypted', data: 'x', id: 'rs_1' });
+  const signature = wrapForeign({ vendor: 'somebody', form: 'encrypted', data: 'x', id: 'rs_1' });
   const own = { type: 'thinking', thinking: 'mine', signature: 'EqQB' };
   const turn = (...thinking: object[]) => ({
     ...PLAIN,

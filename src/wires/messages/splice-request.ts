@@ -1,5 +1,5 @@
 import type { JsonText } from '../../json/json.ts';
-import { isSealedForeign } from '../fields/foreign-reasoning.ts';
+import { isWrappedForeign } from '../fields/foreign-reasoning.ts';
 import { editHostFields, NO_QUIRKS } from '../fields/host-fields.ts';
 import { isObject, type Members } from '../fields/members.ts';
 import type { Peek } from '../peek.ts';
@@ -14,26 +14,26 @@ export function spliceRequest(text: JsonText, peek: Peek, terms: UpstreamTerms):
   const edit = text.edit();
   for (const name of Object.keys(body)) if (isWithheld(name, terms.forwards)) edit.remove([name]);
   if (peek.model !== terms.hostModel) edit.set(['model'], JSON.stringify(terms.hostModel));
-  if (!saysLimit(text, body, terms.outputLimit)) edit.set(['max_tokens'], String(terms.outputLimit));
-  for (const path of foreignReasoning(body.messages as unknown[])) edit.remove(path);
+  if (!hasLimit(text, body, terms.outputLimit)) edit.set(['max_tokens'], String(terms.outputLimit));
+  for (const path of foreignReasoningPaths(body.messages as unknown[])) edit.remove(path);
   editHostFields(edit, terms.quirks ?? NO_QUIRKS);
   return edit.apply();
 }
 
 /** The limit must be a plain JSON integer: some hosts misread `1e3` and `100.0`. */
-function saysLimit(text: JsonText, body: Members, outputLimit: number): boolean {
+function hasLimit(text: JsonText, body: Members, outputLimit: number): boolean {
   if (body.max_tokens !== outputLimit) return false;
   const span = text.locate(['max_tokens'])!;
   return PLAIN_INTEGER.test(text.bytes.toString('latin1', span.start, span.end));
 }
 
 /** Removes reasoning of other vendors' models from earlier turns: hosts of this wire must not see it. */
-function foreignReasoning(messages: readonly unknown[]): (string | number)[][] {
+function foreignReasoningPaths(messages: readonly unknown[]): (string | number)[][] {
   const found: (string | number)[][] = [];
   messages.forEach((message, at) => {
     if (!isObject(message) || message.role !== 'assistant' || !Array.isArray(message.content)) return;
     message.content.forEach((block: Members, index: number) => {
-      if (block.type === 'thinking' && isSealedForeign(block.signature)) {
+      if (block.type === 'thinking' && isWrappedForeign(block.signature)) {
         found.push(['messages', at, 'content', index]);
       }
     });

@@ -15,20 +15,20 @@ const LISTS = ['anyOf', 'allOf'];
  */
 export function strictSchema(schema: Members): Members {
   const strict: Members = {};
-  const untold: string[] = [];
+  const removed: string[] = [];
   for (const name of Object.keys(schema)) {
     const value = schema[name];
     const kept = keep(name, value);
     if (kept !== undefined) strict[name === 'oneOf' ? 'anyOf' : name] = kept;
-    else if (!SILENT.includes(name) && value !== undefined) untold.push(`${name}: ${JSON.stringify(value)}`);
+    else if (!DROPPED.includes(name) && value !== undefined) removed.push(`${name}: ${JSON.stringify(value)}`);
   }
   if (isObjectSchema(strict)) strict.additionalProperties = false;
-  if (untold.length > 0) strict.description = `${before(strict.description)}{${untold.join(', ')}}`;
+  if (removed.length > 0) strict.description = `${before(strict.description)}{${removed.join(', ')}}`;
   return strict;
 }
 
 /** Keywords that are dropped without a note. */
-const SILENT = ['$schema', '$id', 'additionalProperties'];
+const DROPPED = ['$schema', '$id', 'additionalProperties'];
 
 function before(description: unknown): string {
   return typeof description === 'string' && description !== '' ? `${description}\n\n` : '';

@@ -11,7 +11,7 @@ export function readUsage(raw: unknown): UsageReading {
   if (!isObject(raw)) return { state: 'missing', defect: 'usage is not an object' };
   const counts = readCounts(raw);
   const defect = Object.entries(counts).find(([, count]) => !isCount(count));
-  if (defect !== undefined) return { state: 'missing', defect: `the host's ${defect[0]} is not a count` };
+  if (defect !== undefined) return { state: 'missing', defect: `the host's ${defect[0]} is not a valid count` };
   return { state: isAbsent(raw.output_tokens) ? 'partial' : 'reported', usage: usageOf(counts as Counts) };
 }
 

@@ -10,7 +10,7 @@ import type {
 import { tryParseJson } from '../../json/json.ts';
 import { writeCacheMark } from '../fields/cache-mark.ts';
 import { isObject, type Members } from '../fields/members.ts';
-import { isOwnRedacted, isOwnSignature } from './opaque.ts';
+import { isOwnRedacted, isOwnSignature } from './opaque-reasoning.ts';
 
 /** A block as JSON; null for blocks that are left out: empty text, and reasoning without a signature of this vendor. */
 export function writeBlock(block: Block): string | null {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { refusalOf } from '../../../test/messages-request.ts';
 import type { Block, CanonicalMessage, CanonicalRequest, Sampling } from '../../canonical/request.ts';
 import type { HubRequestTerms } from '../hub.ts';
-import { VENDOR } from './vendor.ts';
+import { VENDOR } from './vendor-headers.ts';
 import { writeRequest } from './write-request.ts';
 
 const SAMPLING: Sampling = {

@@ -4,7 +4,7 @@ import type { Bill } from '../bill.ts';
 import { isObject } from '../fields/members.ts';
 import type { WriteTerms } from '../hub.ts';
 import { EMPTY_MESSAGE, ownMessageId } from './message.ts';
-import { isOwnRedacted, writeSignature } from './opaque.ts';
+import { isOwnRedacted, writeSignature } from './opaque-reasoning.ts';
 import { writeEnding } from './stop-reason.ts';
 import { writeBilledUsage } from './usage.ts';
 

@@ -4,7 +4,7 @@ import type { Bill } from '../bill.ts';
 import type { StreamWriter, WriteTerms } from '../hub.ts';
 import { blockDelta, blockStart, blockStop, frameText, MESSAGE_STOP, PING, signatureDelta } from './frames.ts';
 import { messageStart, ownMessageId } from './message.ts';
-import { isOwnRedacted, writeSignature } from './opaque.ts';
+import { isOwnRedacted, writeSignature } from './opaque-reasoning.ts';
 import { receiptFrame } from './receipt.ts';
 import { writeEnding } from './stop-reason.ts';
 import { writeFinalUsage } from './usage.ts';

@@ -83,7 +83,7 @@ export function identifyItem(item: Members, stem: string, index: number): boolea
 }
 
 /** Removes the text of a reasoning item; the encrypted part stays, because the next turn needs it. */
-export function hideTrace(item: Members): boolean {
+export function removeReasoningText(item: Members): boolean {
   if (item.type !== 'reasoning') return false;
   const hidden = Array.isArray(item.summary) && item.summary.length > 0 ? setMembers(item, { summary: [] }) : false;
   return Array.isArray(item.content) && item.content.length > 0 ? setMembers(item, { content: [] }) : hidden;

@@ -49,8 +49,8 @@ const KNOWN_FIELDS: Readonly<Record<string, FieldCheck>> = {
   user: aString,
 };
 
-const OTHER_LIMIT = 'the output limit of this wire is `max_output_tokens`; say it there';
-const ONE_ANSWER = 'this wire gives one answer per call; send the request again for another';
+const OTHER_LIMIT = 'the output limit of this wire is `max_output_tokens`; set that field';
+const ONE_ANSWER = 'this wire returns one choice per call; send another request for another one';
 
 const REFUSED_FIELDS: Refusals = {
   ...REFUSED_EVERYWHERE,

@@ -11,7 +11,7 @@ export interface PartKind {
   readonly delta: string;
   readonly wordsDone: string;
   readonly done: string;
-  /** Required members of the part's events besides the text. */
+  /** Whether the part and its events need a `logprobs` list. */
   readonly hasLogprobs: boolean;
 }
 

@@ -112,7 +112,7 @@ function visitMember(kind: ItemKind, name: string, value: unknown, path: string,
   else visitUnknown(value, visitor);
 }
 
-/** A message's content may be a string; the other lists must be lists. */
+/** Messages and tool outputs may be a string; summaries and reasoning must be lists. */
 function visitContent(content: unknown, path: string, table: PartTable, visitor: PromptVisitor): void {
   if (typeof content === 'string' && table === CONTENT_PARTS) {
     visitor.text(content);
@@ -154,7 +154,7 @@ const IMAGE_ADDRESS = /^(?:https?:\/\/|data:image\/)/i;
 
 function visitImage(part: Members, path: string, visitor: PromptVisitor): void {
   if (!isAbsent(part.file_id)) {
-    throw unsupported(`${path}.file_id`, `\`${path}.file_id\`: no files are kept here; send the image itself.`);
+    throw unsupported(`${path}.file_id`, `\`${path}.file_id\`: files are not stored here; send the image itself.`);
   }
   const url = part.image_url;
   if (typeof url !== 'string' || !IMAGE_ADDRESS.test(url)) {
@@ -194,8 +194,5 @@ export function checkToolChoice(choice: unknown): void {
 
 function serverSideTool(type: string, path: string): Error {
   const named = JSON.stringify(type.slice(0, 60));
-  return unsupported(
-    path,
-    `\`${path}\` ${named} is a server-side tool, which has no price here; offer function tools.`,
-  );
+  return unsupported(path, `\`${path}\` ${named} is a server-side tool, which has no price here; use function tools.`);
 }

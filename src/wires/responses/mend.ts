@@ -4,14 +4,14 @@ import { LIMITS } from '../../limits.ts';
 import type { Bill } from '../bill.ts';
 import { isAbsent, isObject, type Members, objectsIn } from '../fields/members.ts';
 import type { RelayTerms, StreamRelay } from '../wire.ts';
-import { completeItem, completePart, hideTrace, partOf, setMembers } from './complete-item.ts';
+import { completeItem, completePart, partOf, removeReasoningText, setMembers } from './complete-item.ts';
+import { wrapEncrypted } from './encrypted-reasoning.ts';
 import { eventText } from './event-numbers.ts';
 import { type CallKind, callKindOf, type EventRole, eventRole, type PartKind, partKindOf } from './item-kinds.ts';
 import { type Item, identityOf, isWholeAnswer, itemSoFar, OutputItems, type Part } from './output-items.ts';
-import { type PlainFrame, readPlainFrame } from './plain-frame.ts';
-import { wrapSeal } from './reasoning-vendor.ts';
 import { idStem } from './response-object.ts';
 import { StreamState } from './stream-state.ts';
+import { readTwoLineFrame, type TwoLineFrame } from './two-line-frame.ts';
 
 /**
  * Repairs every event: its name and number, the identity of its item, missing members; and adds missing events that
@@ -40,13 +40,13 @@ class MendedStream extends StreamState implements StreamRelay {
   frame(frame: SseFrame): Buffer | string | null {
     if (this.terminal) return null;
     try {
-      return this.#read(frame, readPlainFrame(frame));
+      return this.#read(frame, readTwoLineFrame(frame));
     } catch (error) {
       return this.fail((error as Error).message);
     }
   }
 
-  #read(frame: SseFrame, plain: PlainFrame | null): Buffer | string | null {
+  #read(frame: SseFrame, plain: TwoLineFrame | null): Buffer | string | null {
     const { data } = plain ?? frame;
     if (data === null) return null;
     if (data.startsWith('[DONE]')) return this.#done();
@@ -64,7 +64,7 @@ class MendedStream extends StreamState implements StreamRelay {
       case 'fail':
         return isObject(event.response) ? this.fail(event.response.error, event.response) : this.fail(event);
       default:
-        return this.#tell(event, role, plain?.name === type ? frame.raw : null, data);
+        return this.#relay(event, role, plain?.name === type ? frame.raw : null, data);
     }
   }
 
@@ -78,9 +78,9 @@ class MendedStream extends StreamState implements StreamRelay {
 
   /** Items that only the last event has are content: their events are sent at once. */
   #end(event: Members): string | null {
-    const told = isObject(event.response) ? objectsIn(event.response.output) : [];
-    const opening = told.length > 0 ? this.takeOpening() : '';
-    const text = opening + told.map((finished, index) => this.#finish(finished, index)).join('');
+    const output = isObject(event.response) ? objectsIn(event.response.output) : [];
+    const opening = output.length > 0 ? this.takeOpening() : '';
+    const text = opening + output.map((finished, index) => this.#finish(finished, index)).join('');
     this.#countWords();
     this.end(event);
     return text === '' ? null : text;
@@ -92,7 +92,7 @@ class MendedStream extends StreamState implements StreamRelay {
     this.#mendFinished(finished, item);
     if (item === undefined) return this.#items.writeWhole(finished, index);
     if (item.type !== finished.type) return '';
-    item.lastTold = finished;
+    item.lastVersion = finished;
     if (item.finished !== null) return '';
     return this.#items.writeRest(item, finished) + this.#items.writeDone(item, finished);
   }
@@ -114,20 +114,20 @@ class MendedStream extends StreamState implements StreamRelay {
 
   /** The items that were sent to the client, in that order, whatever the host's last event has. */
   protected override endedOutput(): unknown[] {
-    return this.#items.all.map((item) => item.lastTold ?? itemSoFar(item, this.endedStatus));
+    return this.#items.all.map((item) => item.lastVersion ?? itemSoFar(item, this.endedStatus));
   }
 
   /** Completes a finished item; it keeps the id it began with. */
   #mendFinished(finished: Members, item: Item | undefined): boolean {
-    const isWrapped = wrapSeal(finished, this.terms.quirks);
-    const isHidden = this.terms.hideReasoning && hideTrace(finished);
+    const isWrapped = wrapEncrypted(finished, this.terms.quirks);
+    const isHidden = this.terms.hideReasoning && removeReasoningText(finished);
     const isCompleted = completeItem(finished, 'completed');
     const isRenamed = item?.type === finished.type && setMembers(finished, identityOf(item!));
     return isWrapped || isHidden || isCompleted || isRenamed;
   }
 
   /** `raw` is the frame to pass on if nothing is wrong with it. */
-  #tell(event: Members, role: EventRole, raw: Buffer | null, data: string): Buffer | string | null {
+  #relay(event: Members, role: EventRole, raw: Buffer | null, data: string): Buffer | string | null {
     if (role.act === 'item-added' || role.act === 'item-done') this.#keep(data);
     const opening = this.takeOpening();
     this.#before = '';
@@ -196,7 +196,7 @@ class MendedStream extends StreamState implements StreamRelay {
   #mendAdded(event: Members): Mended {
     if (!isObject(event.item)) return 'withheld';
     this.relayedBytes += nameBytes(event.item);
-    const isWrapped = wrapSeal(event.item, this.terms.quirks);
+    const isWrapped = wrapEncrypted(event.item, this.terms.quirks);
     const { item, changed } = this.#items.add(event.item, event.output_index);
     return setMembers(event, { output_index: item.index }) || changed || isWrapped ? 'changed' : 'right';
   }
@@ -209,7 +209,7 @@ class MendedStream extends StreamState implements StreamRelay {
       this.#before += this.#items.writeWhole(finished, event.output_index);
       return 'withheld';
     }
-    this.relayedBytes += sealBytes(finished);
+    this.relayedBytes += encryptedBytes(finished);
     this.#before += this.#items.writeRest(item!, finished);
     item!.finished = finished;
     return setMembers(event, { output_index: item!.index }) || isMended ? 'changed' : 'right';
@@ -277,8 +277,8 @@ function nameBytes({ name }: Members): number {
   return typeof name === 'string' ? Buffer.byteLength(name) : 0;
 }
 
-function sealBytes({ encrypted_content: seal }: Members): number {
-  return typeof seal === 'string' ? Buffer.byteLength(seal) : 0;
+function encryptedBytes({ encrypted_content: encrypted }: Members): number {
+  return typeof encrypted === 'string' ? Buffer.byteLength(encrypted) : 0;
 }
 
 export function mendStream(terms: RelayTerms): StreamRelay {

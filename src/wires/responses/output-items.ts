@@ -26,7 +26,7 @@ export interface Item extends HostNames {
   areWordsDone: boolean;
   finished: Members | null;
   /** The item of the host's last event. */
-  lastTold: Members | null;
+  lastVersion: Members | null;
 }
 
 /** How an event refers to its item. */
@@ -80,7 +80,7 @@ export class OutputItems {
       words: '',
       areWordsDone: false,
       finished: null,
-      lastTold: null,
+      lastVersion: null,
     };
     this.all.push(added);
     return { item: added, changed };

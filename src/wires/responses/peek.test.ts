@@ -54,7 +54,7 @@ describe('what admission learns', () => {
       stream: true,
       outputLimit: { tokens: 77, field: 'max_output_tokens' },
       labels: { user: 'u', 'metadata.team': 'x', safety_identifier: 's', prompt_cache_key: 'k' },
-      reasoning: { effort: 'high', budgetTokens: null, hideTrace: false, param: 'reasoning' },
+      reasoning: { effort: 'high', budgetTokens: null, hideReasoning: false, param: 'reasoning' },
     });
     expect(seen.needs).toContainEqual({ capability: 'reasoning', param: 'reasoning' });
   });

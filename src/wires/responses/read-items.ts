@@ -10,8 +10,8 @@ import type {
 import { readImageUrl } from '../fields/image-url.ts';
 import { isObject, type Members, objectsIn } from '../fields/members.ts';
 import { untranslatable } from '../fields/request-errors.ts';
+import { readOpaque } from './encrypted-reasoning.ts';
 import { itemType } from './measure.ts';
-import { readOpaque } from './reasoning-vendor.ts';
 
 /** A message that is being built from its items. */
 interface Gathering {
@@ -105,13 +105,13 @@ function readResult(item: Members, path: string): ToolResultBlock {
 
 /** Reasoning text and its opaque part; an item with neither is dropped. */
 export function readReasoningItem(item: Members): ReasoningBlock[] {
-  const text = traceOf(item);
+  const text = reasoningText(item);
   const opaque = readOpaque(item);
   return text === '' && opaque === null ? [] : [{ kind: 'reasoning', text, opaque }];
 }
 
 /** Joins the parts of the summary as paragraphs; without a summary the raw reasoning is used. */
-function traceOf(item: Members): string {
+function reasoningText(item: Members): string {
   const summary = objectsIn(item.summary);
   const parts = summary.length > 0 ? summary : objectsIn(item.content);
   return parts.map(({ text }) => (typeof text === 'string' ? text : '')).join(PARAGRAPH);

@@ -2,10 +2,10 @@ import type { BlockHead, CanonicalEvent, EventSink } from '../../canonical/event
 import type { OpaqueReasoning } from '../../canonical/request.ts';
 import { LIMITS } from '../../limits.ts';
 import { isText, type Members, objectsIn } from '../fields/members.ts';
+import { readOpaque } from './encrypted-reasoning.ts';
 import { type CallKind, FUNCTION_CALL, OUTPUT_TEXT, type PartKind, partKindOf, REFUSAL } from './item-kinds.ts';
 import type { HostNames } from './output-items.ts';
 import { PARAGRAPH } from './read-items.ts';
-import { readOpaque } from './reasoning-vendor.ts';
 
 type Kind = PartKind | CallKind;
 
@@ -22,9 +22,9 @@ export class ItemReader implements HostNames {
   #emit: EventSink = (event) => this.#wait(event);
   /** The current part, and all parts with text so far. */
   #open: string | null = null;
-  readonly #said = new Set<string>();
+  readonly #partsWithText = new Set<string>();
   /** Reasoning may come as a summary and as raw text; only the first kind is used. */
-  #traceKind: Kind | null = null;
+  #reasoningKind: Kind | null = null;
   isFinished = false;
 
   constructor(item: Members, hostIndex: unknown, vendor: string) {
@@ -36,7 +36,7 @@ export class ItemReader implements HostNames {
   }
 
   /** Emits the waiting events; from now on events are emitted at once. */
-  tell(emit: EventSink): void {
+  open(emit: EventSink): void {
     const waiting = this.#waiting ?? [];
     this.#emit = emit;
     this.#waiting = null;
@@ -44,12 +44,13 @@ export class ItemReader implements HostNames {
   }
 
   /** The text of a part: deltas, or the whole text if no delta came. */
-  say(kind: Kind, index: unknown, words: string, isWhole: boolean): void {
+  addText(kind: Kind, index: unknown, words: string, isWhole: boolean): void {
     const part = `${kind.type} ${index ?? 0}`;
-    if (this.isFinished || (isWhole && this.#said.has(part)) || !this.#mayTell(kind)) return;
+    if (this.isFinished || (isWhole && this.#partsWithText.has(part)) || !this.#isWanted(kind)) return;
     if (this.#open !== part) this.#openPart(kind, part);
-    this.#said.add(part);
-    if (this.#said.size > LIMITS.outputItemsMax) throw new RangeError('the host sent too many parts in one item');
+    this.#partsWithText.add(part);
+    if (this.#partsWithText.size > LIMITS.outputItemsMax)
+      throw new RangeError('the host sent too many parts in one item');
     this.#emit({ kind: 'block-delta', text: words });
   }
 
@@ -72,7 +73,7 @@ export class ItemReader implements HostNames {
 
   #finishCall(finished: Members): void {
     const words = finished.arguments;
-    if (isText(words)) this.say(FUNCTION_CALL, 0, words, true);
+    if (isText(words)) this.addText(FUNCTION_CALL, 0, words, true);
     if (this.#open === null) this.#openPart(FUNCTION_CALL, 'call');
   }
 
@@ -80,17 +81,17 @@ export class ItemReader implements HostNames {
     parts.forEach((part, index) => {
       const kind = partKindOf(part.type);
       const words = kind === undefined ? null : part[kind.words];
-      if (kind !== undefined && isText(words)) this.say(kind, index, words, true);
+      if (kind !== undefined && isText(words)) this.addText(kind, index, words, true);
     });
   }
 
-  #mayTell(kind: Kind): boolean {
+  #isWanted(kind: Kind): boolean {
     // A call cannot begin without its name.
     if (this.type === 'function_call') return kind === FUNCTION_CALL && isText(this.#item.name);
     if (this.type === 'message') return kind === OUTPUT_TEXT || kind === REFUSAL;
     if (this.type !== 'reasoning') return false;
-    this.#traceKind ??= kind;
-    return this.#traceKind === kind;
+    this.#reasoningKind ??= kind;
+    return this.#reasoningKind === kind;
   }
 
   /** Each part of a message is a block; parts of reasoning are paragraphs of one block. */

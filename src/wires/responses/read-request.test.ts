@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { GatewayError } from '../../canonical/errors.ts';
 import type { CanonicalRequest } from '../../canonical/request.ts';
 import { scanJson } from '../../json/json.ts';
-import { sealForeign } from '../fields/foreign-reasoning.ts';
+import { wrapForeign } from '../fields/foreign-reasoning.ts';
 import { peek } from './peek.ts';
 import { readRequest } from './read-request.ts';
 
@@ -103,7 +103,7 @@ describe('messages', () => {
     const opaque = { vendor: 'another', form: 'signature', data: 'sig', id: 'x' } as const;
     const input = [
       { type: 'reasoning', id: 'rs_0', summary: [] },
-      { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: sealForeign(opaque) },
+      { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: wrapForeign(opaque) },
       { type: 'reasoning', id: 'rs_2', summary: [], content: [{ type: 'reasoning_text', text: 'raw' }] },
       { role: 'assistant', content: [{ type: 'refusal', refusal: 'No.' }] },
     ];

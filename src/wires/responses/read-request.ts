@@ -17,7 +17,7 @@ import { readItems } from './read-items.ts';
 /** The caller's request in the common language; its shape was checked before. */
 export function readRequest(text: JsonText, peek: Peek): CanonicalRequest {
   const body = text.value as Members;
-  refuseUncarried(body);
+  refuseUntranslatable(body);
   const allowed = readAllowed(body.tool_choice);
   const tools = readTools(body.tools);
   return {
@@ -70,7 +70,7 @@ const CARRIED: ReadonlySet<string> = new Set([
   'usage',
 ]);
 
-function refuseUncarried(body: Members): void {
+function refuseUntranslatable(body: Members): void {
   for (const name of Object.keys(body)) {
     // Refused fields that passed the check have values without effect.
     if (body[name] !== null && !CARRIED.has(name) && !isRefusedField(name)) throw untranslatable(name);
@@ -92,7 +92,7 @@ function readMessages({ instructions, input }: Members): CanonicalMessage[] {
 
 function readTools(tools: unknown): CanonicalTool[] {
   return objectsIn(tools).map((tool, index) => {
-    if (tool.type !== 'function') throw untranslatable(`tools[${index}].type`, 'offer function tools');
+    if (tool.type !== 'function') throw untranslatable(`tools[${index}].type`, 'use function tools');
     return {
       name: tool.name as string,
       description: typeof tool.description === 'string' ? tool.description : null,
@@ -109,7 +109,7 @@ function readToolChoice(choice: unknown): ToolChoice | null {
   if (isObject(choice) && choice.type === 'function' && typeof choice.name === 'string') {
     return { kind: 'tool', name: choice.name };
   }
-  if (isObject(choice) && choice.type === 'custom') throw untranslatable('tool_choice.type', 'offer function tools');
+  if (isObject(choice) && choice.type === 'custom') throw untranslatable('tool_choice.type', 'use function tools');
   throw mustBe('tool_choice', '"auto", "none", "required" or a tool');
 }
 

@@ -6,12 +6,12 @@ import { isAbsent, isObject, isText, type Members, objectsIn } from '../fields/m
 import type { StreamReader } from '../hub.ts';
 import type { HostQuirks } from '../quirks.ts';
 import { type UsageRule, usageRule } from '../usage/inclusive-usage.ts';
+import { reasoningVendor } from './encrypted-reasoning.ts';
 import { readStreamError } from './errors.ts';
 import { type EventRole, eventRole } from './item-kinds.ts';
 import { findItem } from './output-items.ts';
-import { readPlainFrame } from './plain-frame.ts';
 import { ItemReader } from './read-output.ts';
-import { sealVendor } from './reasoning-vendor.ts';
+import { readTwoLineFrame } from './two-line-frame.ts';
 import { readUsage } from './usage.ts';
 
 /**
@@ -24,19 +24,19 @@ export class ResponseReader implements StreamReader {
   readonly #vendor: string;
   readonly #items: ItemReader[] = [];
   /** How many items have been emitted completely. */
-  #told = 0;
+  #emitted = 0;
   #started = false;
   #over = false;
 
   constructor(quirks: HostQuirks, emit: EventSink) {
     this.#emit = emit;
     this.#usageRule = usageRule(quirks);
-    this.#vendor = sealVendor(quirks);
+    this.#vendor = reasoningVendor(quirks);
   }
 
   frame(frame: SseFrame): void {
     if (this.#over) return;
-    const { data } = readPlainFrame(frame) ?? frame;
+    const { data } = readTwoLineFrame(frame) ?? frame;
     if (data === null || data.startsWith('[DONE]')) return;
     const event = tryParseJson(data);
     if (!isObject(event)) {
@@ -51,7 +51,7 @@ export class ResponseReader implements StreamReader {
   /** Without a last event, the response is complete if it has an item besides reasoning and all items are finished. */
   end(): void {
     if (this.#over) return;
-    const isWhole = this.#items.some(({ type }) => type !== 'reasoning') && this.#told === this.#items.length;
+    const isWhole = this.#items.some(({ type }) => type !== 'reasoning') && this.#emitted === this.#items.length;
     if (isWhole) this.#finish(null, null);
   }
 
@@ -80,7 +80,7 @@ export class ResponseReader implements StreamReader {
         break;
       case 'item-done':
         this.#itemFor(event).finish(isObject(event.item) ? event.item : {});
-        this.#tellNext();
+        this.#openNext();
         break;
       case 'words':
       case 'words-done':
@@ -105,7 +105,7 @@ export class ResponseReader implements StreamReader {
     const item = this.#itemFor(event, 'part' in role ? role.part.itemType : role.call.type);
     const words = role.act === 'words' ? event.delta : event[kind.words];
     const index = 'part' in role ? event[role.part.indexName] : 0;
-    if (isText(words)) item.say(kind, index, words, role.act === 'words-done');
+    if (isText(words)) item.addText(kind, index, words, role.act === 'words-done');
   }
 
   /** The item of an event; it begins here if it was never added. */
@@ -121,25 +121,25 @@ export class ResponseReader implements StreamReader {
     if (this.#items.length >= LIMITS.outputItemsMax) throw new RangeError('the host sent too many output items');
     const added = new ItemReader(item, hostIndex, this.#vendor);
     this.#items.push(added);
-    if (this.#told === this.#items.length - 1) added.tell(this.#emit);
+    if (this.#emitted === this.#items.length - 1) added.open(this.#emit);
     return added;
   }
 
   /** Emits the events of the next items whose predecessors have ended. */
-  #tellNext(): void {
-    while (this.#items[this.#told]?.isFinished) this.#items[++this.#told]?.tell(this.#emit);
+  #openNext(): void {
+    while (this.#items[this.#emitted]?.isFinished) this.#items[++this.#emitted]?.open(this.#emit);
   }
 
   #end(response: Members): void {
-    const known = this.#items.length;
+    const knownCount = this.#items.length;
     objectsIn(response.output).forEach((item, index) => {
-      const told = findItem(this.#items, item.id, index);
-      if (told !== undefined) told.finish(item);
-      else if (index >= known) this.#add(item, index).finish(item);
-      this.#tellNext();
+      const known = findItem(this.#items, item.id, index);
+      if (known !== undefined) known.finish(item);
+      else if (index >= knownCount) this.#add(item, index).finish(item);
+      this.#openNext();
     });
     for (const item of this.#items) item.finish({});
-    this.#tellNext();
+    this.#openNext();
     this.#noteUsage(response);
     this.#finish(response.status, isObject(response.incomplete_details) ? response.incomplete_details.reason : null);
   }

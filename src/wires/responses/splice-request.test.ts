@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { scanJson } from '../../json/json.ts';
-import { sealForeign } from '../fields/foreign-reasoning.ts';
+import { wrapForeign } from '../fields/foreign-reasoning.ts';
 import type { UpstreamTerms } from '../wire.ts';
 import { peek } from './peek.ts';
 import { spliceRequest } from './splice-request.ts';
@@ -89,7 +89,7 @@ describe('effort', () => {
 });
 
 test('reasoning of another vendor never reaches this host; its own passes byte for byte', () => {
-  const sealed = sealForeign({ vendor: 'another', form: 'signature', data: 'sig' });
+  const sealed = wrapForeign({ vendor: 'another', form: 'signature', data: 'sig' });
   const own = '{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"gAAAA=="}';
   const foreign = `{"type":"reasoning","id":"rs_2","summary":[],"encrypted_content":"${sealed}"}`;
   const rest = '{"role":"user","content":"x"}';

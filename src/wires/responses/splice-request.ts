@@ -4,8 +4,8 @@ import { isObject, isText, type Members } from '../fields/members.ts';
 import { OWN_REASONING_MEMBERS } from '../fields/read-reasoning.ts';
 import type { Peek } from '../peek.ts';
 import type { UpstreamTerms } from '../wire.ts';
+import { reasoningVendor, unwrapEncrypted } from './encrypted-reasoning.ts';
 import { isEmptyAsk, isWithheld } from './fields.ts';
-import { sealVendor, unwrapSeal } from './reasoning-vendor.ts';
 
 const PLAIN_INTEGER = /^\d+$/;
 
@@ -17,17 +17,17 @@ export function spliceRequest(text: JsonText, peek: Peek, terms: UpstreamTerms):
     if (isWithheld(name, terms.forwards) || isEmptyAsk(name, body[name])) edit.remove([name]);
   }
   if (peek.model !== terms.hostModel) edit.set(['model'], JSON.stringify(terms.hostModel));
-  if (!saysLimit(text, body, terms)) edit.set(['max_output_tokens'], String(terms.outputLimit));
+  if (!hasLimit(text, body, terms)) edit.set(['max_output_tokens'], String(terms.outputLimit));
   if (body.store !== false) edit.set(['store'], 'false');
   editReasoning(body, terms.reasoningEffort, edit);
   editStreamOptions(body, edit);
-  giveBackSeals(body, edit, sealVendor(terms.quirks ?? NO_QUIRKS));
+  restoreEncrypted(body, edit, reasoningVendor(terms.quirks ?? NO_QUIRKS));
   editHostFields(edit, terms.quirks ?? NO_QUIRKS);
   return edit.apply();
 }
 
 /** The limit must be a plain JSON integer: some hosts misread `1e3` and `100.0`. */
-function saysLimit(text: JsonText, body: Members, { outputLimit }: UpstreamTerms): boolean {
+function hasLimit(text: JsonText, body: Members, { outputLimit }: UpstreamTerms): boolean {
   if (body.max_output_tokens !== outputLimit) return false;
   const span = text.locate(['max_output_tokens'])!;
   return PLAIN_INTEGER.test(text.bytes.toString('latin1', span.start, span.end));
@@ -56,11 +56,11 @@ function editStreamOptions({ stream_options: options }: Members, edit: JsonEdit)
 }
 
 /** Removes reasoning of other vendors' models from earlier turns. */
-function giveBackSeals({ input }: Members, edit: JsonEdit, vendor: string): void {
+function restoreEncrypted({ input }: Members, edit: JsonEdit, vendor: string): void {
   if (!Array.isArray(input)) return;
   input.forEach((item, index) => {
     if (!isObject(item) || !isText(item.encrypted_content)) return;
-    const seal = unwrapSeal(item.encrypted_content, vendor);
+    const seal = unwrapEncrypted(item.encrypted_content, vendor);
     if (seal === null) edit.remove(['input', index]);
     else if (seal !== item.encrypted_content) edit.set(['input', index, 'encrypted_content'], JSON.stringify(seal));
   });

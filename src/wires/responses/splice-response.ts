@@ -3,13 +3,13 @@ import type { Bill } from '../bill.ts';
 import { isAbsent, isObject, isText, type Members, objectsIn, removeMembers } from '../fields/members.ts';
 import { usageRule } from '../usage/inclusive-usage.ts';
 import { type BufferedAnswer, HostAnswerBroken, type RelayTerms } from '../wire.ts';
-import { completeItem, hideTrace, identifyItem, setMembers } from './complete-item.ts';
+import { completeItem, identifyItem, removeReasoningText, setMembers } from './complete-item.ts';
+import { wrapEncrypted } from './encrypted-reasoning.ts';
 import { readStreamError } from './errors.ts';
 import { EventNumbers } from './event-numbers.ts';
 import { callKindOf, partKindOf } from './item-kinds.ts';
 import { OutputItems } from './output-items.ts';
 import { UNWANTED_MEMBERS } from './quirks.ts';
-import { wrapSeal } from './reasoning-vendor.ts';
 import { completeResponse, echoLabels, idStem, responseId } from './response-object.ts';
 import { billedUsageText, readUsage } from './usage.ts';
 
@@ -57,8 +57,8 @@ function mendAnswer(answer: Members, { requestId, createdS, hideReasoning, reque
   objectsIn(answer.output).forEach((item, index) => {
     changed = identifyItem(item, stem, index) || changed;
     changed = completeItem(item, 'completed') || changed;
-    changed = wrapSeal(item, quirks) || changed;
-    changed = (hideReasoning && hideTrace(item)) || changed;
+    changed = wrapEncrypted(item, quirks) || changed;
+    changed = (hideReasoning && removeReasoningText(item)) || changed;
   });
   const identity = {
     id: isText(answer.id) ? answer.id : responseId(requestId),
@@ -98,7 +98,7 @@ export function answerAsStream(body: Buffer): Buffer | null {
   };
   const opening =
     numbers.write('response.created', { response: begun }) + numbers.write('response.in_progress', { response: begun });
-  const told = objectsIn(answer.output).map((item, index) => items.writeWhole(item, index));
+  const events = objectsIn(answer.output).map((item, index) => items.writeWhole(item, index));
   const status = answer.status === 'failed' || answer.status === 'incomplete' ? answer.status : 'completed';
-  return Buffer.from(opening + told.join('') + numbers.write(`response.${status}`, { response: answer }));
+  return Buffer.from(opening + events.join('') + numbers.write(`response.${status}`, { response: answer }));
 }

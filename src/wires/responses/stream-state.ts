@@ -124,15 +124,15 @@ export class StreamState {
   }
 
   #endedResponse(): Members {
-    const told = this.#end?.response as Members | undefined;
-    const response = this.mendResponse({ ...(told ?? this.#known()) });
+    const reported = this.#end?.response as Members | undefined;
+    const response = this.mendResponse({ ...(reported ?? this.#known()) });
     response.status = this.endedStatus;
     response.output = this.endedOutput(response.output);
     return response;
   }
 
-  protected endedOutput(told: unknown): unknown {
-    return told;
+  protected endedOutput(reported: unknown): unknown {
+    return reported;
   }
 
   #known(): Members {

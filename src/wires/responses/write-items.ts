@@ -8,7 +8,7 @@ import type {
 } from '../../canonical/request.ts';
 import { writeImageUrl } from '../fields/image-url.ts';
 import type { Members } from '../fields/members.ts';
-import { isOwn, RESPONSES_VENDOR } from './reasoning-vendor.ts';
+import { isOwn, RESPONSES_VENDOR } from './encrypted-reasoning.ts';
 
 /** Writes messages as items for a host of this vendor; one message may become several items. */
 export function writeItems(messages: readonly CanonicalMessage[], vendor = RESPONSES_VENDOR): Members[] {
@@ -17,7 +17,7 @@ export function writeItems(messages: readonly CanonicalMessage[], vendor = RESPO
   );
 }
 
-type Said = TextBlock | RefusalBlock | ImageBlock;
+type MessageContent = TextBlock | RefusalBlock | ImageBlock;
 
 /** Adjacent text and images share one message; every other block is an item. */
 function writeMessage(role: 'system' | 'user', blocks: readonly Block[]): Members[] {
@@ -34,18 +34,18 @@ function writeTurn(blocks: readonly Block[], vendor: string): Members[] {
   );
 }
 
-function inRuns(blocks: readonly Block[]): (Said[] | Block)[] {
-  const runs: (Said[] | Block)[] = [];
+function inRuns(blocks: readonly Block[]): (MessageContent[] | Block)[] {
+  const runs: (MessageContent[] | Block)[] = [];
   for (const block of blocks) {
     const last = runs.at(-1);
-    if (!isSaid(block)) runs.push(block);
+    if (!isMessageContent(block)) runs.push(block);
     else if (Array.isArray(last)) last.push(block);
     else runs.push([block]);
   }
   return runs;
 }
 
-function isSaid(block: Block): block is Said {
+function isMessageContent(block: Block): block is MessageContent {
   return block.kind === 'text' || block.kind === 'refusal' || block.kind === 'image';
 }
 
@@ -61,17 +61,17 @@ function writeDeed(block: Block, vendor: string): Members[] {
   return [{ type: 'reasoning', ...(id !== undefined && { id }), summary, encrypted_content: data }];
 }
 
-function writeOutput(block: Said): Members {
+function writeOutput(block: MessageContent): Members {
   if (block.kind === 'refusal') return { type: 'refusal', refusal: block.text };
   return block.kind === 'image' ? writeImage(block) : { type: 'output_text', text: block.text };
 }
 
-function writeContent(run: readonly Said[]): string | Members[] {
+function writeContent(run: readonly MessageContent[]): string | Members[] {
   const only = run.length === 1 ? run[0]! : null;
   return only?.kind === 'text' ? only.text : run.map(writeInput);
 }
 
-function writeInput(block: Said): Members {
+function writeInput(block: MessageContent): Members {
   return block.kind === 'image' ? writeImage(block) : { type: 'input_text', text: block.text };
 }
 

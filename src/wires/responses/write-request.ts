@@ -10,19 +10,19 @@ import { NO_QUIRKS } from '../fields/host-fields.ts';
 import type { Members } from '../fields/members.ts';
 import { untranslatable } from '../fields/request-errors.ts';
 import type { HubRequestTerms } from '../hub.ts';
+import { reasoningVendor } from './encrypted-reasoning.ts';
 import { ENCRYPTED_REASONING } from './fields.ts';
-import { sealVendor } from './reasoning-vendor.ts';
 import { writeItems } from './write-items.ts';
 
 /** Writes a request of the common language for a host of this wire; the host stores nothing. */
 export function writeRequest(request: CanonicalRequest, terms: HubRequestTerms): Buffer {
   const { messages, tools, toolChoice, parallelToolCalls, sampling, answerFormat } = request;
-  refuseUnsayable(sampling);
+  refuseUnsupportedSampling(sampling);
   const { instructions, rest } = splitInstructions(messages);
   const body: Members = {
     model: terms.hostModel,
     ...(instructions !== null && { instructions }),
-    input: writeItems(rest, sealVendor(terms.quirks ?? NO_QUIRKS)),
+    input: writeItems(rest, reasoningVendor(terms.quirks ?? NO_QUIRKS)),
     max_output_tokens: terms.outputLimit,
     store: false,
     ...(terms.stream && { stream: true }),
@@ -38,7 +38,7 @@ export function writeRequest(request: CanonicalRequest, terms: HubRequestTerms):
 }
 
 /** Refuses sampling fields that this wire lacks; values without effect are dropped. */
-function refuseUnsayable({ stop, topK, frequencyPenalty, presencePenalty, seed }: Sampling): void {
+function refuseUnsupportedSampling({ stop, topK, frequencyPenalty, presencePenalty, seed }: Sampling): void {
   if (stop.length > 0) throw untranslatable('stop', 'cut the response yourself');
   if (topK !== null) throw untranslatable('top_k');
   if (frequencyPenalty !== null && frequencyPenalty !== 0) throw untranslatable('frequency_penalty');

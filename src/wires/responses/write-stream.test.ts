@@ -16,7 +16,7 @@ import {
 import { GatewayError } from '../../canonical/errors.ts';
 import type { CanonicalEvent, FinishReason } from '../../canonical/events.ts';
 import { AnswerFold } from '../../canonical/fold.ts';
-import { openForeign } from '../fields/foreign-reasoning.ts';
+import { unwrapForeign } from '../fields/foreign-reasoning.ts';
 import type { WriteTerms } from '../hub.ts';
 import { writeResponse } from './write-response.ts';
 import { ResponseWriter, writeStream } from './write-stream.ts';
@@ -121,7 +121,7 @@ describe('a stream of this wire', () => {
     const [first, second] = final.output as unknown as Json[];
     expect(first).toMatchObject({ type: 'reasoning', summary: [{ type: 'summary_text', text: 'Hm.' }] });
     expect(second).toMatchObject({ type: 'reasoning', summary: [] });
-    expect(openForeign(first!.encrypted_content as string)).toEqual({
+    expect(unwrapForeign(first!.encrypted_content as string)).toEqual({
       vendor: 'another',
       form: 'signature',
       data: 'sig+/=',

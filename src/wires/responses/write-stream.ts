@@ -5,10 +5,10 @@ import type { Bill } from '../bill.ts';
 import type { Members } from '../fields/members.ts';
 import type { StreamWriter, WriteTerms } from '../hub.ts';
 import { mintItemId, partOf } from './complete-item.ts';
+import { writeOpaque } from './encrypted-reasoning.ts';
 import { writeFailure } from './errors.ts';
 import { EventNumbers } from './event-numbers.ts';
 import { FUNCTION_CALL, OUTPUT_TEXT, type PartKind, REFUSAL, SUMMARY_TEXT } from './item-kinds.ts';
-import { writeOpaque } from './reasoning-vendor.ts';
 import { begunResponse, endingOf, idStem } from './response-object.ts';
 import { writeUsage } from './usage.ts';
 
@@ -42,7 +42,7 @@ export class ResponseWriter implements StreamWriter {
   event(event: CanonicalEvent): string {
     switch (event.kind) {
       case 'block-delta':
-        return this.#say(event.text);
+        return this.#writeText(event.text);
       case 'block-start':
         return this.#open() + this.#startBlock(event.block);
       case 'block-end':
@@ -137,7 +137,7 @@ export class ResponseWriter implements StreamWriter {
     };
   }
 
-  #say(text: string): string {
+  #writeText(text: string): string {
     // Reasoning without text has no summary, so the part begins with its first text.
     const added = this.#words === null ? this.#addPart(SUMMARY_TEXT) : '';
     const words = this.#words!;
@@ -148,7 +148,7 @@ export class ResponseWriter implements StreamWriter {
   #endBlock(opaque: OpaqueReasoning | null): string {
     const item = this.#item!;
     // Clients parse the arguments, and an empty string is not JSON.
-    const nothing = this.#words?.kind === FUNCTION_CALL && this.#words.text === '' ? this.#say('{}') : '';
+    const nothing = this.#words?.kind === FUNCTION_CALL && this.#words.text === '' ? this.#writeText('{}') : '';
     const words = this.#words;
     this.#words = null;
     if (item.type === 'reasoning' && opaque !== null) item.encrypted_content = writeOpaque(opaque);

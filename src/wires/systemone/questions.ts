@@ -8,7 +8,7 @@ const KINDS = ['noul', 'choice', 'score'] as const;
 
 /** Checks all questions; errors name the path `questions.<name>…`. */
 export function checkQuestions(questions: unknown): void {
-  if (isAbsent(questions)) throw missing('questions', '`questions` is missing; ask at least one.');
+  if (isAbsent(questions)) throw missing('questions', '`questions` is missing; send at least one question.');
   if (!isObject(questions)) throw mustBe('questions', 'an object of questions by name');
   const names = Object.keys(questions);
   if (names.length === 0 || names.length > LIMITS.decisionQuestionsMax) {
@@ -32,7 +32,7 @@ function checkNoul(criteria: unknown, path: string): void {
   if (!isObject(criteria)) throw mustBe(path, 'an object with `true` and `false`');
   for (const [name, text] of Object.entries(criteria)) {
     if (name !== 'true' && name !== 'false')
-      throw unsupported(`${path}.${shortened(name)}`, `\`${path}\` has only \`true\` and \`false\`.`);
+      throw unsupported(`${path}.${shortened(name)}`, `\`${path}\` accepts only \`true\` and \`false\`.`);
     checkEntry(text, `${path}.${name}`);
   }
 }

@@ -1,6 +1,6 @@
 import { inputTokens, MISSING_USAGE, type Usage, type UsageReading } from '../../canonical/usage.ts';
 import type { Bill } from '../bill.ts';
-import { tellsHostBill, withoutHostBill } from '../fields/host-members.ts';
+import { mentionsHostBill, withoutHostBill } from '../fields/host-members.ts';
 import { isAbsent, isObject, type Members } from '../fields/members.ts';
 import { readCounts, type UsageRule } from './inclusive-usage.ts';
 
@@ -43,23 +43,23 @@ function isAsBilled(billed: Usage, raw: Members): boolean {
   const prompt = inputTokens(billed);
   const { prompt_tokens, completion_tokens, total_tokens, prompt_tokens_details, completion_tokens_details } = raw;
   if (prompt_tokens !== prompt || completion_tokens !== billed.outputTokens) return false;
-  if (total_tokens !== prompt + billed.outputTokens || tellsHostBill(raw)) return false;
+  if (total_tokens !== prompt + billed.outputTokens || mentionsHostBill(raw)) return false;
   const cacheWrite = billed.cacheWriteTokens + billed.cacheWrite1hTokens;
   return (
-    tells(prompt_tokens_details, 'cached_tokens', billed.cacheReadTokens) &&
-    tells(prompt_tokens_details, 'cache_write_tokens', cacheWrite) &&
-    tells(completion_tokens_details, 'reasoning_tokens', billed.reasoningTokens)
+    hasCount(prompt_tokens_details, 'cached_tokens', billed.cacheReadTokens) &&
+    hasCount(prompt_tokens_details, 'cache_write_tokens', cacheWrite) &&
+    hasCount(completion_tokens_details, 'reasoning_tokens', billed.reasoningTokens)
   );
 }
 
 /** A zero count may be left out. */
-function tells(details: unknown, name: string, count: number): boolean {
-  const told = isObject(details) ? details[name] : undefined;
-  return told === count || (count === 0 && told === undefined);
+function hasCount(details: unknown, name: string, count: number): boolean {
+  const reported = isObject(details) ? details[name] : undefined;
+  return reported === count || (count === 0 && reported === undefined);
 }
 
 function writeDetail(written: Members, group: string, name: string, count: number): void {
-  if (tells(written[group], name, count)) return;
+  if (hasCount(written[group], name, count)) return;
   written[group] = { ...(isObject(written[group]) ? written[group] : null), [name]: count };
 }
 

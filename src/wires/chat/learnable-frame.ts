@@ -8,28 +8,28 @@ import { isNothing } from './mend-choice.ts';
 const OF_CHUNK = new Set(['id', 'object', 'model', 'service_tier', 'system_fingerprint', 'provider', 'obfuscation']);
 const OF_CHOICE = new Set(['finish_reason', 'native_finish_reason']);
 const OF_DELTA = new Set(['role']);
-const SPOKEN = ['content', 'refusal', 'reasoning', 'reasoning_content'];
+const TEXT_MEMBERS = ['content', 'refusal', 'reasoning', 'reasoning_content'];
 
 /**
  * Whether other streams may learn from a frame: without its text it contains nothing that a model or a caller wrote, and
  * it has the identity of its stream. It must be spelled as `JSON.stringify` does, so each member occurs once.
  */
-export function isMemorable({ raw, data }: SseFrame, identity: StreamIdentity, hasWords: boolean): boolean {
+export function isLearnable({ raw, data }: SseFrame, identity: StreamIdentity, hasWords: boolean): boolean {
   const chunk = data === null ? undefined : tryParseJson(data);
-  if (!isObject(chunk) || !isSpelledPlainly(raw, chunk)) return false;
+  if (!isObject(chunk) || !isSpelledAsByUs(raw, chunk)) return false;
   if (chunk.id !== identity.id || String(chunk.created) !== identity.created) return false;
   const choice = onlyObjectIn(chunk.choices);
   if (choice === null || !isObject(choice.delta)) return false;
-  const spoken = SPOKEN.filter((name) => isText((choice.delta as Members)[name]));
-  if (spoken.length !== (hasWords ? 1 : 0)) return false;
+  const withText = TEXT_MEMBERS.filter((name) => isText((choice.delta as Members)[name]));
+  if (withText.length !== (hasWords ? 1 : 0)) return false;
   return (
-    saysNothing(chunk, OF_CHUNK, 'choices') &&
-    saysNothing(choice, OF_CHOICE, 'delta') &&
-    saysNothing(choice.delta, OF_DELTA, spoken[0])
+    hasNoText(chunk, OF_CHUNK, 'choices') &&
+    hasNoText(choice, OF_CHOICE, 'delta') &&
+    hasNoText(choice.delta, OF_DELTA, withText[0])
   );
 }
 
-function isSpelledPlainly(raw: Buffer, chunk: Members): boolean {
+function isSpelledAsByUs(raw: Buffer, chunk: Members): boolean {
   const line = `data: ${JSON.stringify(chunk)}`;
   const text = raw.toString();
   return text === `${line}\n\n` || text === `${line}\r\n\r\n`;
@@ -40,12 +40,12 @@ function onlyObjectIn(list: unknown): Members | null {
 }
 
 /** Whether the members hold no text except in the host's own ones; nested values are refused, and `apart` is checked separately. */
-function saysNothing(members: Members, hostsOwn: ReadonlySet<string>, apart: string | undefined): boolean {
+function hasNoText(members: Members, hostsOwn: ReadonlySet<string>, apart: string | undefined): boolean {
   return Object.entries(members).every(
-    ([name, value]) => name === apart || isSilent(value) || (typeof value === 'string' && hostsOwn.has(name)),
+    ([name, value]) => name === apart || isWithoutText(value) || (typeof value === 'string' && hostsOwn.has(name)),
   );
 }
 
-function isSilent(value: unknown): boolean {
+function isWithoutText(value: unknown): boolean {
   return isNothing(value) || typeof value === 'number' || typeof value === 'boolean';
 }

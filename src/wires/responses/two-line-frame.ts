@@ -1,6 +1,6 @@
 import type { SseFrame } from '../../kit/sse.ts';
 
-export interface PlainFrame {
+export interface TwoLineFrame {
   readonly name: string;
   readonly data: string;
 }
@@ -11,7 +11,7 @@ const NAME = Buffer.from('event: ');
 const DATA = Buffer.from('data: ');
 
 /** The parts of a frame with one event line and one data line, the usual form on this wire; null for any other frame. */
-export function readPlainFrame({ raw }: SseFrame): PlainFrame | null {
+export function readTwoLineFrame({ raw }: SseFrame): TwoLineFrame | null {
   const nameEnd = raw.indexOf(LF, NAME.length);
   const dataStart = nameEnd + 1 + DATA.length;
   const end = raw.length - 2;

@@ -1,6 +1,6 @@
 import type { OpaqueReasoning } from '../../canonical/request.ts';
-import { isSealedForeign, openForeign, sealForeign } from '../fields/foreign-reasoning.ts';
-import { VENDOR } from './vendor.ts';
+import { isWrappedForeign, unwrapForeign, wrapForeign } from '../fields/foreign-reasoning.ts';
+import { VENDOR } from './vendor-headers.ts';
 
 /** The signature or redacted data of a block; null if it has none. */
 export function signedOpaque(signature: string): OpaqueReasoning | null {
@@ -22,10 +22,10 @@ export function isOwnSignature({ vendor, form }: OpaqueReasoning): boolean {
 
 /** Opaque reasoning of another vendor goes into the signature too: clients send that member back unchanged. */
 export function writeSignature(opaque: OpaqueReasoning): string {
-  return isOwnSignature(opaque) ? opaque.data : sealForeign(opaque);
+  return isOwnSignature(opaque) ? opaque.data : wrapForeign(opaque);
 }
 
 /** Opaque reasoning that a caller sends back; null if there is none, or if its wrapper is invalid. */
 export function readSignature(signature: string): OpaqueReasoning | null {
-  return isSealedForeign(signature) ? openForeign(signature) : signedOpaque(signature);
+  return isWrappedForeign(signature) ? unwrapForeign(signature) : signedOpaque(signature);
 }

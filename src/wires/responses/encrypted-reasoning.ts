@@ -1,5 +1,5 @@
 import type { OpaqueReasoning } from '../../canonical/request.ts';
-import { isSealedForeign, openForeign, sealForeign } from '../fields/foreign-reasoning.ts';
+import { isWrappedForeign, unwrapForeign, wrapForeign } from '../fields/foreign-reasoning.ts';
 import { isText, type Members } from '../fields/members.ts';
 import type { HostQuirks } from '../quirks.ts';
 
@@ -7,7 +7,7 @@ import type { HostQuirks } from '../quirks.ts';
 export const RESPONSES_VENDOR = 'responses';
 
 /** The vendor whose encrypted reasoning a host makes and takes back. */
-export function sealVendor({ seals }: HostQuirks): string {
+export function reasoningVendor({ seals }: HostQuirks): string {
   return seals === undefined || seals === 'any' ? RESPONSES_VENDOR : seals;
 }
 
@@ -15,17 +15,17 @@ export function sealVendor({ seals }: HostQuirks): string {
  * Wraps encrypted reasoning of another vendor than the wire's own with that vendor's name, for clients of this wire.
  * Unwrapped, it could be sent back to any host of this wire.
  */
-export function wrapSeal(item: Members, quirks: HostQuirks): boolean {
-  const vendor = sealVendor(quirks);
+export function wrapEncrypted(item: Members, quirks: HostQuirks): boolean {
+  const vendor = reasoningVendor(quirks);
   if (vendor === RESPONSES_VENDOR || item.type !== 'reasoning' || !isText(item.encrypted_content)) return false;
-  item.encrypted_content = sealForeign({ vendor, form: 'encrypted', data: item.encrypted_content });
+  item.encrypted_content = wrapForeign({ vendor, form: 'encrypted', data: item.encrypted_content });
   return true;
 }
 
 /** The encrypted reasoning for a host of this vendor; null if another vendor made it. */
-export function unwrapSeal(data: string, vendor: string): string | null {
-  if (!isSealedForeign(data)) return vendor === RESPONSES_VENDOR ? data : null;
-  const foreign = openForeign(data);
+export function unwrapEncrypted(data: string, vendor: string): string | null {
+  if (!isWrappedForeign(data)) return vendor === RESPONSES_VENDOR ? data : null;
+  const foreign = unwrapForeign(data);
   return foreign?.vendor === vendor && foreign.form === 'encrypted' ? foreign.data : null;
 }
 
@@ -33,7 +33,7 @@ export function unwrapSeal(data: string, vendor: string): string | null {
 export function readOpaque(item: Members, vendor = RESPONSES_VENDOR): OpaqueReasoning | null {
   const data = item.encrypted_content;
   if (!isText(data)) return null;
-  const foreign = openForeign(data);
+  const foreign = unwrapForeign(data);
   if (foreign !== null) return foreign;
   const opaque = { vendor, form: 'encrypted', data } as const;
   return isText(item.id) ? { ...opaque, id: item.id } : opaque;
@@ -41,7 +41,7 @@ export function readOpaque(item: Members, vendor = RESPONSES_VENDOR): OpaqueReas
 
 /** The encrypted content that a client of this wire gets and sends back. */
 export function writeOpaque(opaque: OpaqueReasoning): string {
-  return isOwn(opaque) ? opaque.data : sealForeign(opaque);
+  return isOwn(opaque) ? opaque.data : wrapForeign(opaque);
 }
 
 /** Encrypted reasoning may go back only to hosts of the vendor that made it. */

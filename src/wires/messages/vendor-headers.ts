@@ -40,7 +40,7 @@ export function readVersion(headers: IncomingHttpHeaders): string {
   return version ?? FIRST_VERSION;
 }
 
-/** Betas that enlarge the context window are refused, because the hold does not cover a larger window. */
+/** Betas that enlarge the context window are removed: the hold covers the catalog's window only. */
 const WIDER_WINDOW = /^context-1m-/;
 const HEADER_TEXT = /^[\x20-\x7e]*$/;
 

@@ -4,9 +4,9 @@ import type { CanonicalMessage, OpaqueReasoning } from '../../canonical/request.
 import { ZERO_USAGE } from '../../canonical/usage.ts';
 import { scanJson } from '../../json/json.ts';
 import type { HostQuirks } from '../quirks.ts';
+import { RESPONSES_VENDOR, unwrapEncrypted } from './encrypted-reasoning.ts';
 import { mendStream } from './mend.ts';
 import { peek } from './peek.ts';
-import { RESPONSES_VENDOR, unwrapSeal } from './reasoning-vendor.ts';
 import { spliceRequest } from './splice-request.ts';
 import { spliceResponse } from './splice-response.ts';
 import { writeItems } from './write-items.ts';
@@ -69,7 +69,7 @@ describe.each([
   test('leave in a wrapping', () => {
     expect(told.length).toBeGreaterThan(0);
     for (const seal of told) expect(SEALS).not.toContain(seal);
-    for (const seal of told) expect(SEALS).toContain(unwrapSeal(seal, 'other'));
+    for (const seal of told) expect(SEALS).toContain(unwrapEncrypted(seal, 'other'));
   });
 
   test('go back, as they were made, to that vendor', () => {

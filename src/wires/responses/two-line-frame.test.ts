@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { SseFrame } from '../../kit/sse.ts';
-import { readPlainFrame } from './plain-frame.ts';
+import { readTwoLineFrame } from './two-line-frame.ts';
 
 test('a name and one data line are read without cutting the frame into lines', () => {
   const frame = new SseFrame(Buffer.from('event: response.created\ndata: {"a":"é"}\n\n'));
-  expect(readPlainFrame(frame)).toEqual({ name: 'response.created', data: '{"a":"é"}' });
+  expect(readTwoLineFrame(frame)).toEqual({ name: 'response.created', data: '{"a":"é"}' });
   expect([frame.event, frame.data]).toEqual(['response.created', '{"a":"é"}']);
 });
 
@@ -22,5 +22,5 @@ test.each([
   '\n\n',
   '',
 ])('any other frame is left to the general reader: %j', (raw) => {
-  expect(readPlainFrame(new SseFrame(Buffer.from(raw)))).toBeNull();
+  expect(readTwoLineFrame(new SseFrame(Buffer.from(raw)))).toBeNull();
 });

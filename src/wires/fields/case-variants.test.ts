@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { refusalBy } from '../../../test/chat-wire.ts';
-import { refuseDisguised } from './disguised-names.ts';
+import { refuseCaseVariants } from './case-variants.ts';
 
 const PATHS: readonly [name: string, body: object, param: string][] = [
   ['the model', { Model: 'x' }, 'Model'],
@@ -39,7 +39,7 @@ const PATHS: readonly [name: string, body: object, param: string][] = [
 
 describe('a second spelling is refused', () => {
   test.each(PATHS)('of %s', (_name, body, param) => {
-    expect(refusalBy(() => refuseDisguised(body))).toMatchObject({ code: 'duplicate_key', param });
+    expect(refusalBy(() => refuseCaseVariants(body))).toMatchObject({ code: 'duplicate_key', param });
   });
 });
 
@@ -55,6 +55,6 @@ describe('what is the caller’s own to name passes', () => {
     ['names that are only like it', { messages: [{ role: 'user', content: 'x', Contents: 1, myRole: 2 }] }],
     ['no object at all', [1] as unknown as object],
   ])('%s', (_name, body) => {
-    expect(() => refuseDisguised(body)).not.toThrow();
+    expect(() => refuseCaseVariants(body)).not.toThrow();
   });
 });

@@ -1,7 +1,7 @@
 import { formatPath } from '../../json/error.ts';
 import { isObject, type Members } from './members.ts';
 import { REFUSED_EVERYWHERE } from './refused-fields.ts';
-import { disguised } from './request-errors.ts';
+import { caseVariant } from './request-errors.ts';
 
 /** Top-level fields of any wire that decide which model runs, its output limit or what is billed. */
 const DECIDING = new Set([
@@ -43,7 +43,7 @@ const STRUCTURAL = new Set([
  * Refuses fields that differ from a wire's field only in case. Some hosts ignore case and would read `Model` as `model`:
  * one model would be priced and another one run.
  */
-export function refuseDisguised(body: unknown): void {
+export function refuseCaseVariants(body: unknown): void {
   if (!isObject(body)) return;
   const path: Path = [];
   checkNames(body, DECIDING, path);
@@ -89,6 +89,6 @@ function checkNames(object: Members, deciding: ReadonlySet<string>, path: Path):
     const folded = name.toUpperCase().toLowerCase();
     if (folded === name || !deciding.has(folded)) continue;
     const place = path.length === 0 ? '' : `${formatPath(path)}.`;
-    throw disguised(place + name, place + folded);
+    throw caseVariant(place + name, place + folded);
   }
 }
