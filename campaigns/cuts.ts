@@ -9,8 +9,8 @@ import type { StreamRelay } from '../src/wires/wire.ts';
 import { type AnyRecording, allRecordings } from '../test/wire-recordings.ts';
 
 /**
- * Every recorded stream, cut in two at every byte, under every client wire: what the client gets must not differ, also
- * when the streams before it, of its own id or of another, taught what its frames look like.
+ * Cuts every recorded stream in two at every byte, under every client wire. The client must get the same bytes, also if
+ * earlier streams, with the same id or another, taught the gateway what the frames look like.
  */
 
 const CLIENTS = ['chat', 'messages', 'responses'] as const;
@@ -41,17 +41,17 @@ function open(client: Client, { wire, slots }: AnyRecording, memory: Memory): St
   return new TranslatedStream(WIRES[client].hub!.client!, WIRES[wire].hub!.upstream!, terms, slots);
 }
 
-/** Ids that the host left out are made up anew each time. */
+/** Ids that the host left out are generated for each stream. */
 const MADE_UP = /\b(call|toolu|fc)_[A-Za-z0-9]{24}\b/g;
 
-/** The same stream under another id of the same length; the recording itself where it has none. */
+/** The same stream under another id of the same length; the recording itself if it has none. */
 function renamed(body: Buffer): Buffer {
   const text = body.toString('latin1');
   const id = /"id":"([\w-]+)\w"/.exec(text)?.[1];
   return id === undefined ? body : Buffer.from(text.replace(new RegExp(`"${id}\\w"`, 'g'), `"${id}_"`), 'latin1');
 }
 
-/** Shared with the streams before, the stream's own only, or every frame is parsed. */
+/** Frame memory shared with earlier streams, kept for one stream, or off. */
 type Memory = FrameMemory | 'own' | 'off';
 
 function relay(client: Client, recording: AnyRecording, pieces: readonly Buffer[], memory: Memory): string {

@@ -13,7 +13,7 @@ import { MODEL, writeConfig } from './kill/world.ts';
 const TRACED = 'read,write,writev,sendto,sendmsg,pwrite64,fsync,fdatasync';
 const CALLS_EACH = 3;
 
-/** Each call is known in the trace by a word of its prompt. */
+/** Each call is identified in the trace by a word of its prompt. */
 interface TracedCall {
   readonly stream: boolean;
   readonly word: string;

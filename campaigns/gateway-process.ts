@@ -15,16 +15,16 @@ export interface GatewayTerms {
   readonly watcher?: readonly string[];
 }
 
-/** `tollgate serve --hosted` as people start it: a process of its own, on any free port. */
+/** `tollgate serve --hosted` as a process of its own, on any free port. */
 export interface GatewayProcess {
   readonly url: string;
   readonly pid: number;
-  /** Ends it within this call, without a word: SIGKILL. */
+  /** Ends it at once, with SIGKILL. */
   kill(): void;
-  /** Asks it to end in good order. */
+  /** Asks it to stop cleanly. */
   stop(): Promise<void>;
   readonly ended: Promise<void>;
-  /** Runs an operator's verb through the control socket, as the command line does. */
+  /** Runs an operator's verb through the control socket, as commands do. */
   ask(verb: string, input?: object): Promise<unknown>;
 }
 
@@ -50,14 +50,14 @@ export async function startGatewayProcess(terms: GatewayTerms): Promise<GatewayP
   };
 }
 
-/** A campaign that breaks off leaves no gateway behind. */
+/** A campaign that is interrupted leaves no gateway running. */
 function endWithThisProcess(pid: number, ended: Promise<void>): void {
   const end = (): void => void process.kill(pid, 'SIGKILL');
   process.once('exit', end);
   void ended.then(() => process.removeListener('exit', end));
 }
 
-/** The same for every life of a gateway of this campaign. */
+/** The same for every gateway process of this campaign. */
 export const MASTER_KEY = randomBytes(32).toString('base64');
 
 function spawnGateway({ folder, configFile, watcher = [] }: GatewayTerms): ChildProcess {
@@ -67,7 +67,7 @@ function spawnGateway({ folder, configFile, watcher = [] }: GatewayTerms): Child
   return spawn(command[0]!, command.slice(1), { env, cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
 }
 
-/** Its first line says where it listens; what comes later is its log, read so that the pipe never fills. */
+/** Its first line says where it listens; the rest is its log, which is read so that the pipe never fills. */
 function readyUrl(child: ChildProcess): Promise<string> {
   return new Promise((done, fail) => {
     let complaint = '';
@@ -81,7 +81,7 @@ function readyUrl(child: ChildProcess): Promise<string> {
   });
 }
 
-/** One command of the command line, in a process of its own. */
+/** One command, in a process of its own. */
 export function runCommand(folder: string, ...args: string[]): Promise<{ code: number | null; text: string }> {
   return new Promise((done, fail) => {
     const env = { PATH: process.env.PATH ?? '', HOME: folder };

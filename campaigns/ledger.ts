@@ -22,7 +22,7 @@ async function main(): Promise<number> {
       ...[...done.outcomes].map(([kind, count]) => `${kind.padEnd(40)}${String(count).padStart(12)}`),
       `${done.operations} operations by ${workers} processes, seed ${seed}, in ${Math.round(seconds)} s`,
       `${done.audits} audits meanwhile; ${done.verified.receipts} receipts verified at the end`,
-      faults.length === 0 ? 'No identity was violated, no check failed, the books are exact.' : faults.join('\n'),
+      faults.length === 0 ? 'No identity was violated, no check failed, the ledger is exact.' : faults.join('\n'),
     ];
     process.stdout.write(`${lines.join('\n')}\n`);
     return faults.length === 0 ? 0 : 1;

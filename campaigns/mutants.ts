@@ -9,7 +9,7 @@ import { HTTP1_MUTANTS } from './mutants/http1.ts';
 import { MOVING_MUTANTS } from './mutants/moving.ts';
 import { MUTANTS, type Mutant } from './mutants/seeds.ts';
 
-/** Breaks the code on purpose, one fault at a time, in a copy: each must be noticed by the tests named for it. */
+/** Breaks the code on purpose, one fault at a time, in a copy. The tests named for each fault must fail. */
 
 const ROOT = resolve(import.meta.dirname, '..');
 const COPIED = [
@@ -77,7 +77,7 @@ function tryMutant(folder: string, mutant: Mutant): Verdict {
 
 interface TestRun {
   readonly failed: readonly string[];
-  /** False when the run was cut off: a mutant may hang instead of failing. */
+  /** False if the run was cut off: a mutant may hang instead of failing. */
   readonly ended: boolean;
 }
 

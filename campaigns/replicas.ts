@@ -11,7 +11,7 @@ import { World } from './replicas/world.ts';
 
 const PROGRESS_EVERY = 25;
 
-/** What a part of the campaign comes to: its figures, and everything that must not be. */
+/** The result of one part of the campaign: its figures, and everything that is wrong. */
 interface Verdict {
   readonly lines: readonly string[];
   readonly faults: readonly string[];
@@ -46,7 +46,7 @@ async function main(): Promise<number> {
     }
     const { openHolds, violations } = await world.store.verify();
     faults.push(...violations, ...(openHolds === 0 ? [] : [`${openHolds} holds are open`]));
-    process.stdout.write(`${faults.length === 0 ? 'The books are exact.' : faults.join('\n')}\n`);
+    process.stdout.write(`${faults.length === 0 ? 'The ledger is exact.' : faults.join('\n')}\n`);
     return faults.length === 0 ? 0 : 1;
   } finally {
     await world.end();
@@ -75,7 +75,7 @@ async function rushes(world: World, rounds: number, random: Random): Promise<Ver
   return { lines, faults: done.flatMap(({ faults }) => faults) };
 }
 
-/** So often the dead are left alone until their time is really over. */
+/** How often dead processes are left alone until their time is really over. */
 const PATIENT_EVERY = 20;
 
 async function kills(world: World, count: number, random: Random): Promise<Verdict> {
@@ -99,7 +99,7 @@ async function crashes(world: World, count: number, random: Random): Promise<Ver
   return { lines: table([head, [done.length, ...sums]]), faults: done.flatMap(({ faults }) => faults) };
 }
 
-/** Every other one sleeps until its time is really over. */
+/** Every other replica sleeps until its time is really over. */
 async function freezes(world: World, count: number): Promise<Verdict> {
   const faults: string[] = [];
   const statuses = new Map<number | null, number>();

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { type StreamsReport, streamsCampaign } from './streams/campaign.ts';
 
-/** Growth of the heap, and the most that was ever held, beyond which something is kept that should not be. */
+/** Growth of the heap, and its peak, beyond which something is leaking. */
 const HEAP_GROWTH_MB_MAX = 20;
 const PEAK_MB_MAX = 1_024;
 const MB = 1024 * 1024;

@@ -1,6 +1,6 @@
 const CYCLE_MS_MAX = 120_000;
 
-/** A cycle that hangs is a finding, not a reason to wait for ever. */
+/** A cycle that hangs is a fault, not a reason to wait for ever. */
 export async function withinReason<Result>(work: Promise<Result>): Promise<Result> {
   const { promise: tooLate, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(new Error(`A cycle took more than ${CYCLE_MS_MAX} ms.`)), CYCLE_MS_MAX);

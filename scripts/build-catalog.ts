@@ -1,8 +1,8 @@
 /**
- * Makes data/catalog.json from the facts in two npm packages, fetched for the occasion, and data/simulated.json beside it.
+ * Generates data/catalog.json from two npm packages, which it downloads, and data/simulated.json beside it.
  *   npm run catalog:build              the versions named below
  *   npm run catalog:build -- --latest  the newest ones
- * What the sources disagree about, or leave out, is reported on stderr.
+ * Differences between the sources, and gaps in them, are reported on stderr.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -83,7 +83,7 @@ function catalogFile(rows: readonly ModelRow[], generated: string, sources: Cata
   return catalogFileSchema.parse({ version: `${generated}-${hashRowPrices(models)}`, generated, sources, models });
 }
 
-/** One model a line, so that a change reads well as a difference. */
+/** One model per line, so that changes are easy to review. */
 function write(name: string, file: CatalogFile): void {
   const { models, ...head } = file;
   const opening = JSON.stringify(head, null, 2).replace(/\n}$/, ',\n  "models": [\n');

@@ -3,9 +3,9 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Facts } from '../scripts/catalog/facts-source.ts';
 import {
-  dearer,
-  dearestOfHosts,
   differences,
+  higherPrice,
+  highestOfHosts,
   nanousd,
   type PriceFigures,
   type RateFigures,
@@ -54,7 +54,7 @@ describe('price tiers', () => {
   test('a boundary that the vendor is not known for stays as it is, and is reported', () => {
     expect(aligned(150_000, 'openai')).toEqual({
       above: 150_000,
-      lines: [expect.stringContaining('no known boundary')],
+      lines: [expect.stringContaining('not a known boundary')],
     });
   });
 
@@ -72,12 +72,12 @@ describe('price tiers', () => {
 });
 
 describe('where two sources differ', () => {
-  test('the dearer figure counts, rate by rate', () => {
-    expect(dearer(flat(3, 10, 2), flat(2, 15, 1))).toEqual(flat(3, 15, 2));
+  test('the higher figure counts, rate by rate', () => {
+    expect(higherPrice(flat(3, 10, 2), flat(2, 15, 1))).toEqual(flat(3, 15, 2));
   });
 
   test('a rate only one of them knows is taken from that one, and is no difference', () => {
-    expect(dearer(flat(3, 10), flat(3, 10, 1))).toEqual(flat(3, 10, 1));
+    expect(higherPrice(flat(3, 10), flat(3, 10, 1))).toEqual(flat(3, 10, 1));
     expect(differences(flat(3, 10), flat(3, 10, 1))).toEqual([]);
   });
 
@@ -87,14 +87,14 @@ describe('where two sources differ', () => {
 
   test('a tier only one of them has still counts', () => {
     const tiered = { ...flat(3, 10), tiers: [{ above_input_tokens: 200, ...rates(6, 20) }] };
-    expect(dearer(tiered, flat(3, 10))).toEqual(tiered);
+    expect(higherPrice(tiered, flat(3, 10))).toEqual(tiered);
     expect(differences(tiered, flat(3, 10))).toHaveLength(2);
   });
 
   test('"from 200" and "above 200" are one tier, beginning at the lower', () => {
     const from = { ...flat(3, 10), tiers: [{ above_input_tokens: 199, ...rates(6, 20) }] };
     const above = { ...flat(3, 10), tiers: [{ above_input_tokens: 200, ...rates(6, 20) }] };
-    expect(dearer(above, from)).toEqual(from);
+    expect(higherPrice(above, from)).toEqual(from);
     expect(differences(from, above)).toEqual([]);
   });
 
@@ -112,7 +112,7 @@ describe('where two sources differ', () => {
       }));
     fc.assert(
       fc.property(price, price, fc.nat({ max: 250 }), (a, b, tokens) => {
-        const combined = ratesAbove(dearer(a, b), tokens);
+        const combined = ratesAbove(higherPrice(a, b), tokens);
         expect(combined.input).toBe(Math.max(ratesAbove(a, tokens).input, ratesAbove(b, tokens).input));
         expect(combined.output).toBe(Math.max(ratesAbove(a, tokens).output, ratesAbove(b, tokens).output));
       }),
@@ -121,8 +121,8 @@ describe('where two sources differ', () => {
 });
 
 test('of several hosts the one without a cache discount decides the cache rate', () => {
-  expect(dearestOfHosts([flat(3, 10, 1), flat(3, 10)])).toEqual(flat(3, 10));
-  expect(dearestOfHosts([flat(3, 10, 1), flat(2, 10, 2)])).toEqual(flat(3, 10, 2));
+  expect(highestOfHosts([flat(3, 10, 1), flat(3, 10)])).toEqual(flat(3, 10));
+  expect(highestOfHosts([flat(3, 10, 1), flat(2, 10, 2)])).toEqual(flat(3, 10, 2));
 });
 
 test('dollars become whole nanodollars without the noise of floats', () => {
@@ -157,7 +157,7 @@ describe('reading a price', () => {
     });
   });
 
-  test('takes the dearest hour', () => {
+  test('takes the highest hour', () => {
     const hour = { constraint: { type: 'time_of_date' }, prices: { input_mtok: 4, output_mtok: 2 } };
     expect(priceOf([{ prices: price }, hour])).toMatchObject({ price: flat(4e9, 2e9) });
   });
@@ -225,7 +225,7 @@ describe('a row', () => {
     expect(row?.price_source).toEqual({ package: 'prices', version: '1', checked: TODAY, also: 'facts@2' });
     expect(lines).toEqual([
       'm at one: window 200 against 100, the larger counts.',
-      'm at one: output: 3000000000 against 2000000000, the dearer counts.',
+      'm at one: output: 3000000000 against 2000000000, the higher one counts.',
     ]);
     expect(row?.context_window).toBe(200);
   });

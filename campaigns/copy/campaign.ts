@@ -15,25 +15,25 @@ const BIN = resolve(import.meta.dirname, '..', '..', 'bin', 'tollgate.js');
 
 export interface CopyCampaignTerms {
   readonly receipts: number;
-  /** A database, or a schema of one, that is empty. */
+  /** An empty database, or an empty schema of one. */
   readonly url: string;
   onStep?(words: string): void;
 }
 
 export interface CopyCampaign {
-  /** Calls that were in the database when the first attempt had been killed. */
+  /** Calls in the database after the first attempt was killed. */
   readonly callsAtKill: number;
-  /** The words of the attempt that was killed. */
+  /** The output of the attempt that was killed. */
   readonly saidBeforeKill: string;
   readonly secondMs: number;
-  /** What the second attempt answered. */
+  /** The answer of the second attempt. */
   readonly answer: Readonly<Record<string, unknown>> & { readonly ok: boolean; readonly start: string };
   readonly receipts: number;
-  /** In what the two stores differ, asked as everybody asks them. */
+  /** Differences between the two stores, read through their normal interface. */
   readonly differences: readonly string[];
 }
 
-/** Copies books with the command that people type, kills it half-way, runs it again, and asks both stores the same. */
+/** Copies a ledger with the real command, kills it halfway, runs it again, and compares both stores. */
 export async function copyCampaign({
   receipts,
   url,
@@ -58,7 +58,7 @@ export async function copyCampaign({
 }
 
 function startCopy(home: string, folder: string, url: string, more: readonly string[] = []): ChildProcess {
-  // The URL is given as people should give it: not for every user of the machine to read.
+  // The URL is passed as it should be: in the environment, not in arguments that every user of the machine can read.
   const env = { PATH: process.env.PATH ?? '', HOME: home, TOLLGATE_STORE: url };
   const args = [BIN, 'store', 'copy', '--from', folder, ...more];
   return spawn(process.execPath, args, { env, cwd: home, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -86,7 +86,7 @@ async function finish(home: string, folder: string, url: string): Promise<CopyCa
   return JSON.parse(out);
 }
 
-/** Without a life in the database: nobody may begin one there yet. */
+/** Opens no instance in the database: none may begin there yet. */
 async function countCalls(url: string): Promise<number> {
   const store = await openPostgresStore({ url, clock: systemClock });
   const { receipts } = await store.verify();
@@ -121,7 +121,7 @@ function accountsOf(store: Store): Promise<unknown> {
   return store.listAccounts({ limit: LIMITS.storePageRowsMax, after: null });
 }
 
-/** Without the two texts that PostgreSQL may have to keep in other words. */
+/** Without the two texts that PostgreSQL may store differently. */
 async function receiptsOf(store: Store, after: bigint | null): Promise<Partial<Receipt>[]> {
   const anyone = { accountId: null, keyId: null, sinceMs: null };
   const receipts = await store.listReceipts(anyone, { limit: LIMITS.storePageRowsMax, after });

@@ -1,7 +1,7 @@
 import type { SystemCall } from './trace.ts';
 
 export interface Judged {
-  /** The word by which the call is known in the trace. */
+  /** The word that identifies the call in the trace. */
   readonly word: string;
   readonly stream: boolean;
   readonly hostPort: number;
@@ -13,9 +13,9 @@ export interface Step {
 }
 
 export interface Judgement {
-  /** What was found, in the order in which it happened. */
+  /** What was found, in order of time. */
   readonly steps: readonly Step[];
-  /** What was not found in its place; null where all was. */
+  /** What was not found in its place; null if everything was. */
   readonly missing: string | null;
 }
 
@@ -24,7 +24,7 @@ const SYNCS = ['fdatasync', 'fsync'];
 
 /**
  * From the client's request to its last byte: the hold must be written and synced before the first byte to the host, the
- * settlement between the host's last word and the client's. Only a sync that is over before the other begins counts.
+ * settlement between the host's terminal frame and the client's. Only a sync that ended before the next step began counts.
  */
 export function judgeCall(trace: readonly SystemCall[], { word, stream, hostPort }: Judged): Judgement {
   const isHost = ({ target }: SystemCall) => target.endsWith(`->127.0.0.1:${hostPort}]`);
@@ -48,7 +48,7 @@ export function judgeCall(trace: readonly SystemCall[], { word, stream, hostPort
     );
     const told = note("the client's last byte", since.find(isTerminal));
     const answered = note(
-      "the host's last word arrives",
+      "the host's terminal frame arrives",
       since.findLast((call) => call.ended < told.began && isRead(call) && isHost(call)),
     );
     noteSync(since, asked, sent, (what, call) => note(`the hold is ${what}`, call));

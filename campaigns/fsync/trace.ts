@@ -1,24 +1,24 @@
-/** One call into the kernel, from the line where it began to the line where it was over. */
+/** One system call, from the line where it began to the line where it ended. */
 export interface SystemCall {
   readonly name: string;
   readonly seconds: number;
-  /** What the first argument stands for: a file's path, or the two ends of a connection. */
+  /** What the first argument refers to: a file's path, or the two ends of a connection. */
   readonly target: string;
   readonly text: string;
   readonly result: number;
-  /** Places in the trace, which is one order over all threads. */
+  /** Positions in the trace, which orders all threads. */
   readonly began: number;
   readonly ended: number;
 }
 
 const LINE = /^(\d+) +(\d+\.\d+) (.*)$/;
-/** The arrow between the ends of a connection is no closing bracket. */
+/** The arrow between the ends of a connection is not a closing bracket. */
 const FIRST_ARGUMENT = /^(\w+)\(\d+<((?:->|[^>])*)>(.*)$/;
 const OVER = /^(.*)\) += (-?\d+)/;
 const RESUMED = /^<\.\.\. \w+ resumed>(.*)$/;
 const UNFINISHED = ' <unfinished ...>';
 
-/** Reads what `strace -f -ttt -yy` wrote; a call that another thread interrupted stands on two lines. */
+/** Reads the output of `strace -f -ttt -yy`; a call that another thread interrupted is on two lines. */
 export function readTrace(text: string): SystemCall[] {
   const calls: SystemCall[] = [];
   const open = new Map<string, Begun>();

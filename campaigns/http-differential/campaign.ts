@@ -9,7 +9,7 @@ import type { AnswerReader, Pieces, RequestReader } from './reading.ts';
 export interface Terms<Reader> {
   readonly count: number;
   readonly seed: number;
-  /** The number of the first case; a case is made anew from the seed and its number. */
+  /** The number of the first case; every case can be generated from the seed and its number. */
   readonly from?: number;
   /** Readers to take the place of the real ones, for a test of the comparison itself. */
   readonly readers?: { readonly ours?: Reader; readonly node?: Reader };

@@ -1,4 +1,4 @@
-/** One answer as it came over the wire. */
+/** One response as it arrived. */
 export interface Answer {
   readonly status: number;
   /** Names in lower case; of equal names the last counts. */
@@ -8,11 +8,11 @@ export interface Answer {
 
 export interface Answers {
   readonly complete: readonly Answer[];
-  /** What is left is the beginning of another, or nothing that is one. */
+  /** What is left: the start of another response, or invalid bytes. */
   readonly rest: string;
 }
 
-/** Every whole answer of what came back on one connection; `closed` says that nothing more will. */
+/** All complete responses of one connection; `closed` says that nothing more will come. */
 export function readAnswers(text: string, closed: boolean): Answers {
   const complete: Answer[] = [];
   let rest = text;
@@ -42,14 +42,14 @@ function headerOf(line: string): [string, string] {
   return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()];
 }
 
-/** Null while the end of the body has not come. */
+/** Null until the body is complete. */
 function bodyLength(
   status: number,
   headers: Readonly<Record<string, string>>,
   after: string,
   closed: boolean,
 ): number | null {
-  // What answers HEAD names a length that never comes.
+  // A response to HEAD names a length but has no body.
   if (status < 200 || status === 204 || status === 304 || (closed && after === '')) return 0;
   if (headers['content-length'] !== undefined) return Number(headers['content-length']);
   if (headers['transfer-encoding'] !== undefined) {

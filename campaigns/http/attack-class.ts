@@ -4,23 +4,23 @@ import type { Attack } from './attack.ts';
 
 /** What an attack may use. */
 export interface Means {
-  /** The header line of a key in good order. */
+  /** The header line with a valid key. */
   readonly key: string;
 }
 
-/** A way to be hostile; its weight says how often it is chosen. */
+/** A kind of attack; its weight says how often it is chosen. */
 export interface AttackClass {
   readonly name: string;
   readonly weight: number;
   make(random: Random, means: Means): Attack;
 }
 
-/** Overload is said on purpose, and says when to come back. */
+/** Overload is intentional, and its response says when to retry. */
 export function isDeliberate({ status, headers }: Answer): boolean {
   return (status === 503 || status === 529) && headers['retry-after'] !== undefined;
 }
 
-/** What no answer to anyone may be. */
+/** Statuses that no response may have. */
 export function complaintOf(answer: Answer): string | null {
   const { status, headers, body } = answer;
   if (status >= 500 && !isDeliberate(answer)) return `status ${status}`;

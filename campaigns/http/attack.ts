@@ -7,20 +7,20 @@ export interface Attack {
   /** Written one after the other, with a turn of the event loop between. */
   readonly pieces: readonly Buffer[];
   /**
-   * What follows: waiting for the answers; waiting for a while, and then the end of the writing side, which tells a
-   * gateway that waits too that nothing more will come; that end at once; a reset; or a reset once anything comes back.
+   * What follows: wait for the responses; wait for a while and then end the writing side, which tells a waiting gateway
+   * that nothing more will come; end it at once; reset; or reset once anything comes back.
    */
   readonly after: 'wait' | 'wait-a-while' | 'half-close' | 'reset' | 'reset-on-answer';
-  /** How many answers there may be; after so many the connection is done with. */
+  /** The most responses; after that the connection is done. */
   readonly answersMax: number;
-  /** What is wrong with the answers, beyond what nothing may be answered with; null if nothing is. */
+  /** What is wrong with the responses, beyond the general rules; null if nothing is. */
   judge?(answers: readonly Answer[], text: string): string | null;
 }
 
 export interface Seen {
   readonly answers: readonly Answer[];
   readonly text: string;
-  /** Neither an answer nor an end within the time that anyone would wait. */
+  /** Neither a response nor an end within a reasonable time. */
   readonly hung: boolean;
 }
 
@@ -40,7 +40,7 @@ export async function perform(port: number, attack: Attack): Promise<Seen> {
   return seen;
 }
 
-/** Time after which a gateway that has said nothing is taken to wait for more. */
+/** After this time without a response, the gateway is assumed to wait for more. */
 const WHILE_MS = 60;
 
 function aWhile(socket: Socket): Promise<void> {

@@ -9,7 +9,7 @@ import type { Answer } from './answers.ts';
 import type { Attack } from './attack.ts';
 import { type AttackClass, isDeliberate, type Means } from './attack-class.ts';
 
-/** Rows about the guard of local mode or about special keys have no place before a hosted gateway with one key. */
+/** Cases about local mode or special keys do not apply to a hosted gateway with one key. */
 function isForAnyone({ code, key }: BadClass): boolean {
   return !code.startsWith('forbidden_') && (key === undefined || key === 'nobody');
 }
@@ -27,7 +27,7 @@ function attack(row: BadClass, request: BadRequest, means: Means): Attack {
   };
 }
 
-/** The table says what the answer must be. */
+/** The table says what the response must be. */
 function complaint(row: BadClass, { method }: BadRequest, answer: Answer | undefined): string | null {
   if (answer === undefined) return `${row.name}: no answer`;
   if (isDeliberate(answer)) return null;

@@ -3,7 +3,7 @@ import type { Answer } from './answers.ts';
 import { type AttackClass, isDeliberate, type Means } from './attack-class.ts';
 import { bytes, CLOSE, goodCall, HOST, JSON_TYPE, lengthOf, type RawRequest, smallCall, write } from './raw-request.ts';
 
-/** Every byte a piece of its own, as a slow line would bring them. */
+/** Every byte as a piece of its own, as on a slow line. */
 function drops(text: string): Buffer[] {
   return [...text].map(bytes);
 }
@@ -12,7 +12,7 @@ function cut(text: string, random: Random): string {
   return text.slice(0, random.below(text.length));
 }
 
-/** Requests on one connection, of which the last closes it. */
+/** Requests on one connection; the last closes it. */
 function queue(random: Random, { key }: Means): RawRequest[] {
   const kinds: (() => RawRequest)[] = [
     () => ({ lines: [HOST, key] }),
@@ -40,7 +40,7 @@ function isServed(answer: Answer | undefined): string | null {
   return `a good call was answered with ${answer?.status ?? 'nothing'} ${answer?.body.slice(0, 200) ?? ''}`;
 }
 
-export const BAD_MANNERS: readonly AttackClass[] = [
+export const BAD_HABITS: readonly AttackClass[] = [
   {
     name: 'requests byte by byte',
     weight: 2,
@@ -127,7 +127,7 @@ export const BAD_MANNERS: readonly AttackClass[] = [
     },
   },
   {
-    name: 'calls in good order',
+    name: 'valid calls',
     weight: 3,
     make: (random, { key }) => ({
       pieces: [bytes(write(goodCall(random, key, { stream: random.chance(0.3) })))],

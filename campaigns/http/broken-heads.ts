@@ -3,14 +3,14 @@ import type { Random } from '../../test/random.ts';
 import type { AttackClass } from './attack-class.ts';
 import { bytes, CLOSE, goodCall, HOST, JSON_TYPE, lengthOf, smallCall, write } from './raw-request.ts';
 
-/** Any byte there is. */
+/** Any byte. */
 function byte(random: Random): string {
   return String.fromCharCode(random.below(256));
 }
 
 const NASTY = ['\0', '\r', '\n', '\r\n', '\t', ' ', ':', '\x7f', '\x80', '\xff', '%', '/', '..', ';', ',', '"', '\\'];
 
-/** The text with a few of its bytes changed, taken away, doubled or put in. */
+/** The text with a few bytes changed, removed, doubled or inserted. */
 function mutated(text: string, random: Random): string {
   let result = text;
   for (let edits = random.between(1, 4); edits > 0; edits--) {

@@ -4,7 +4,7 @@ import { Random } from '../../test/random.ts';
 import { type Attack, perform, type Seen } from './attack.ts';
 import { type AttackClass, complaintOf, isDeliberate, type Means } from './attack-class.ts';
 import { BAD_BODIES } from './bad-bodies.ts';
-import { BAD_MANNERS } from './bad-habits.ts';
+import { BAD_HABITS } from './bad-habits.ts';
 import { BROKEN_HEADS, ODD_TARGETS } from './broken-heads.ts';
 import { FUZZED_BODIES } from './fuzzed-bodies.ts';
 import type { Vitals } from './gateway.ts';
@@ -17,26 +17,26 @@ export const CLASSES: readonly AttackClass[] = [
   ...SMUGGLING,
   ...BAD_BODIES,
   ...FUZZED_BODIES,
-  ...BAD_MANNERS,
+  ...BAD_HABITS,
 ];
 
 export interface Terms {
   /** The HTTP code under attack. */
   readonly transport: Transport;
   readonly requests: number;
-  /** Of these, how many come before the memory is first looked at. */
+  /** How many of them come before memory is first measured. */
   readonly warmUp: number;
   readonly seed: number;
   readonly connections: number;
   onProgress?(done: number, figures: Figures): void;
 }
 
-/** What became of the attacks of one class. */
+/** The results of the attacks of one class. */
 export interface ClassFigures {
   sent: number;
-  /** Connections closed without a word. */
+  /** Connections closed without a response. */
   silent: number;
-  /** Answers by their status. */
+  /** Responses by status. */
   readonly statuses: Map<number, number>;
 }
 
@@ -50,13 +50,13 @@ export interface Report extends Figures {
   readonly warm: Vitals;
   readonly end: Vitals;
   readonly crashed: boolean;
-  /** It ended when it was told to: nothing was left in it that would not let it. */
+  /** It exited when asked to: nothing kept it running. */
   readonly ended: boolean;
 }
 
 const FAULTS_KEPT = 50;
 
-/** Attacks a gateway as often as asked, each time in a way that the seed decides, and says what became of it. */
+/** Attacks a gateway as often as asked, each time as the seed decides, and reports the results. */
 export async function hostileCampaign(terms: Terms): Promise<Report> {
   const sim = await startSim({ callsKept: 0 });
   const gateway = await GatewayChild.start(sim.url, terms.transport);
@@ -91,7 +91,7 @@ async function attackAll(
   const work = async (): Promise<void> => {
     while (next < to && gateway.isAlive) {
       const at = next++;
-      // A source of its own for each, so that one can be made again without the others.
+      // A random source for each, so that one can be repeated without the others.
       const random = new Random(terms.seed * 1_000_003 + at);
       const kind = pickClass(random);
       const attack = kind.make(random, means);
@@ -131,14 +131,14 @@ function note(figures: Figures, { name }: AttackClass, attack: Attack, seen: See
   }
 }
 
-/** How much more is in use than after the warm-up; less is as good as nothing. */
+/** Growth since the warm-up; a decrease counts as zero. */
 export function growthBytes({ warm, end }: Report): number {
   return end.heapBytes + end.bufferBytes - warm.heapBytes - warm.bufferBytes;
 }
 
 const GROWTH_BYTES_MAX = 20 * 1024 * 1024;
 
-/** Everything that must not be, in words; empty if all is well. */
+/** Everything that is wrong; empty if nothing is. */
 export function faultsOf(report: Report): string[] {
   const { end, crashed } = report;
   return [

@@ -3,7 +3,7 @@ import type { Random } from '../../test/random.ts';
 import type { AttackClass, Means } from './attack-class.ts';
 import { CLOSE, HOST, JSON_TYPE } from './raw-request.ts';
 
-/** Every route that takes a body, with a model it would serve and the fields without which it would not look further. */
+/** Every route with a body, with a model it serves and its required fields. */
 const ROUTES: Readonly<Record<string, () => Record<string, unknown>>> = {
   'POST /v1/chat/completions': () => ({ model: 'sim-gpt', messages: [{ role: 'user', content: 'hello' }] }),
   'POST /v1/messages': () => ({ model: 'sim-claude', max_tokens: 9, messages: [{ role: 'user', content: 'hello' }] }),
@@ -75,7 +75,7 @@ function send(route: string, body: string, { key }: Means): Buffer {
   return Buffer.concat([Buffer.from(`${method} ${path} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`), bytes]);
 }
 
-/** One answer there must be, of whatever kind. */
+/** There must be one response, of any kind. */
 function isAnswered(answers: readonly unknown[]): string | null {
   return answers.length === 1 ? null : `${answers.length} answers`;
 }

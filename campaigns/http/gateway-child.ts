@@ -37,7 +37,7 @@ export class GatewayChild {
     return this.#process.exitCode === null && this.#process.signalCode === null;
   }
 
-  /** Once nothing is under way any more, after its garbage was collected. */
+  /** Once no call is running, after a garbage collection. */
   async vitals(): Promise<Vitals> {
     for (let look = 0; ; look++) {
       this.#process.send('vitals' satisfies Question);
@@ -48,7 +48,7 @@ export class GatewayChild {
     }
   }
 
-  /** Tells it to stop; false if something in it, as a forgotten timer, would not let it end. */
+  /** Asks it to stop; false if something, like a forgotten timer, keeps it running. */
   async stop(): Promise<boolean> {
     if (!this.isAlive) return true;
     const ended = once(this.#process, 'exit');

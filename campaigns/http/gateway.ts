@@ -10,14 +10,14 @@ import { startGateway } from '../../src/main/start.ts';
 import { LACKING_MODELS } from '../../test/bad-requests/models.ts';
 import { simHost } from '../../test/harness.ts';
 
-/** A hosted gateway in a process of its own, whose garbage can be collected when asked; ended by its parent's message. */
+/** A hosted gateway in a process of its own, with garbage collection on request; its parent's message stops it. */
 
 export interface Hello {
   readonly port: number;
   readonly key: string;
 }
 
-/** How the process is, after its garbage was collected. */
+/** The state of the process after a garbage collection. */
 export interface Vitals {
   readonly heapBytes: number;
   readonly bufferBytes: number;
@@ -27,7 +27,7 @@ export interface Vitals {
   readonly connections: number;
   readonly receipts: number;
   readonly violations: readonly string[];
-  /** Lines of the log that nobody should have to read. */
+  /** Log lines that should not occur. */
   readonly errors: readonly string[];
 }
 
@@ -43,7 +43,7 @@ function config(): Config {
   const flags = { data: folder, port: '0', operationsPort: '0', hosted: true, transport: process.argv[3] };
   const env = { TOLLGATE_MASTER_KEY: randomBytes(32).toString('base64') };
   const usual = loadConfig({ argvFlags: flags, env, cwd: folder });
-  // One key is attacked with: its rate is no part of this.
+  // All attacks use one key: its rate limit is not tested here.
   return {
     ...usual,
     rateLimit: { requestsPerSecond: null, burst: 1, calls: null, streams: null },
@@ -94,7 +94,7 @@ async function makeKey(): Promise<string> {
 async function vitals(): Promise<Vitals> {
   const { ledger } = running.books;
   const { receipts, violations } = await ledger.verify();
-  // The first collection calls finalizers whose garbage the second takes.
+  // The first collection runs finalizers, whose garbage the second removes.
   for (let round = 0; round < 3; round++) {
     globalThis.gc!();
     await new Promise((done) => setImmediate(done));

@@ -1,11 +1,11 @@
 import type { Random } from '../../test/random.ts';
 
-/** A request as text, every character one byte: what a library would put right is sent as it is. */
+/** A request as text, one byte per character: errors that a library would correct are sent as they are. */
 export interface RawRequest {
   readonly method?: string;
   readonly target?: string;
   readonly version?: string;
-  /** Header lines, without their ends. */
+  /** Header lines, without their line ends. */
   readonly lines?: readonly string[];
   readonly body?: string;
 }
@@ -27,13 +27,13 @@ export function lengthOf(body: string): string {
   return `content-length: ${body.length}`;
 }
 
-/** In plain letters, so that a byte is a character. */
+/** ASCII only, so that a byte is a character. */
 export function smallCall(random: Random, more: object = {}): string {
   const words = random.pick(['hello', 'What does the context cost?', '']);
   return JSON.stringify({ model: 'sim-gpt', max_tokens: 5, messages: [{ role: 'user', content: words }], ...more });
 }
 
-/** A call in good order, key and all; the connection is closed after it. */
+/** A valid call with a key; the connection is closed after it. */
 export function goodCall(random: Random, key: string, more: object = {}): RawRequest {
   const body = smallCall(random, more);
   const lines = [HOST, key, JSON_TYPE, lengthOf(body), CLOSE];

@@ -3,7 +3,7 @@ import type { Answer } from './answers.ts';
 import type { AttackClass, Means } from './attack-class.ts';
 import { bytes, HOST, JSON_TYPE, smallCall, write } from './raw-request.ts';
 
-/** A request inside another's body: who answers it has read the borders where a proxy did not. */
+/** A request inside another's body: a response to it means that the gateway read other boundaries than a proxy would. */
 function hidden(key: string): string {
   return write({ target: '/v1/balance', lines: [HOST, key] });
 }
@@ -12,7 +12,7 @@ function tellsBalance(_: readonly Answer[], text: string): string | null {
   return text.includes('"object":"balance"') ? 'a hidden request was answered' : null;
 }
 
-/** Lines that leave it open how long the body is; none may be followed by a second request. */
+/** Header lines that make the length of the body ambiguous; no second request may follow. */
 const UNCLEAR_LENGTHS: readonly (readonly string[])[] = [
   ['content-length: 5', 'content-length: 6'],
   ['content-length: 5', 'content-length: 5'],
@@ -45,7 +45,7 @@ const UNCLEAR_LENGTHS: readonly (readonly string[])[] = [
   ['Transfer-Encoding: cHuNkEd', 'Content-length: 3'],
 ];
 
-/** Pieces of a body whose sizes are no sizes. */
+/** Chunks with invalid sizes. */
 const UNCLEAR_PIECES = [
   'g\r\n',
   '-1\r\n',

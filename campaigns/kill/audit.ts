@@ -1,11 +1,11 @@
 import type { ClientCall } from './load.ts';
 import type { World } from './world.ts';
 
-/** What the books say of one life of the gateway, and everything in it that must not be. */
+/** The ledger's view of one gateway process, and everything in it that is wrong. */
 export interface Audit {
   /** Holds that were open at the kill and are void now: it fell between hold and settle. */
   readonly voided: number;
-  /** Settled in the books, though the client never saw the end: it fell between settle and last byte. */
+  /** Settled in the ledger although the client never saw the end: the kill fell between settle and last byte. */
   readonly settledUnseen: number;
   readonly faults: readonly string[];
 }
@@ -21,10 +21,10 @@ export interface ReceiptRow {
 const PAGE_ROWS = 1000;
 const PAGES_MAX = 1000;
 
-/** Looks at the books after every restart; remembers what it has seen, so that each receipt is counted once. */
+/** Checks the ledger after every restart; remembers what it has seen, so that each receipt is counted once. */
 export class Auditor {
   readonly #world: World;
-  /** Ids order by time: what is above was not there at the last audit. */
+  /** Ids are ordered by time: higher ones are new since the last audit. */
   #newestId = '';
   readonly #spentNanousd = new Map<string, bigint>();
 
@@ -72,7 +72,7 @@ export class Auditor {
     return found;
   }
 
-  /** Each account has what it was given less the sum of all its receipts, and nothing is held. */
+  /** Each account has its credit less the sum of its receipts, and nothing is held. */
   async #judgeBalances(receipts: readonly ReceiptRow[]): Promise<string[]> {
     for (const { account, cost_nanousd } of receipts) {
       this.#spentNanousd.set(account, (this.#spentNanousd.get(account) ?? 0n) + BigInt(cost_nanousd ?? 0));
@@ -89,7 +89,7 @@ export class Auditor {
     return faults;
   }
 
-  /** One answered call is read back as its caller would; the listing has shown the others. */
+  /** Reads one answered call back as its caller would; the listing covers the others. */
   async #readBack(calls: readonly ClientCall[]): Promise<string[]> {
     const call = calls.find(({ costNanousd }) => costNanousd !== null);
     if (call === undefined) return [];
@@ -104,7 +104,7 @@ function bearer(secret: string): Record<string, string> {
   return { authorization: `Bearer ${secret}` };
 }
 
-/** Every receipt belongs to one call and to no other, none is open, and what was voided cost nothing. */
+/** Every receipt belongs to exactly one call, none is open, and voided ones cost nothing. */
 export function judgeReceipts(
   receipts: readonly ReceiptRow[],
   byLabel: ReadonlyMap<string, ReceiptRow>,
@@ -121,7 +121,7 @@ export function judgeReceipts(
   return faults;
 }
 
-/** Who saw the last byte has a settled receipt of exactly what it was told. */
+/** A client that saw the last byte has a settled receipt with exactly the cost it was told. */
 export function judgeCall({ label, requestId, costNanousd }: ClientCall, receipt: ReceiptRow | undefined): string[] {
   if (costNanousd === null) return [];
   if (receipt === undefined) return [`${label} (${requestId}) saw its last byte, but has no receipt`];

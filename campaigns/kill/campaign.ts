@@ -6,7 +6,7 @@ import { Load } from './load.ts';
 import { CLIENTS, IN_FLIGHT_MIN, MOMENTS, type Moment } from './moments.ts';
 import { createWorld, type World } from './world.ts';
 
-/** What one kill hit, and what was found wrong after it. */
+/** What one kill hit, and what was wrong after it. */
 export interface Cycle {
   readonly moment: string;
   readonly inFlight: number;
@@ -26,11 +26,11 @@ export interface CampaignTerms {
 
 export interface Campaign {
   readonly cycles: readonly Cycle[];
-  /** What `tollgate ledger verify` said at the end. */
+  /** The output of `tollgate ledger verify` at the end. */
   readonly verdict: { readonly code: number | null; readonly text: string };
 }
 
-/** Kills the gateway again and again on one folder; after each restart the books are held against what clients saw. */
+/** Kills the gateway again and again on one folder; compares the ledger with what clients saw after each restart. */
 export async function killCampaign({ cycles, seed, onCycle }: CampaignTerms): Promise<Campaign> {
   const random = new Random(seed);
   const world = await createWorld();

@@ -4,18 +4,18 @@ import { type ChatUsage, countsOf, priceCounts } from '../../test/catalog-price.
 import { eventsOf } from '../../test/raw-client.ts';
 import { type Key, MODEL, PRICING } from './world.ts';
 
-/** One call as its client lived through it. */
+/** One call as its client saw it. */
 export interface ClientCall {
-  /** Sent as `user`, so that its receipt can be told from every other. */
+  /** Sent as `user`, to identify its receipt. */
   readonly label: string;
   readonly key: Key;
   readonly stream: boolean;
   requestId: string | null;
-  /** What the client read its cost as, once the terminal byte was there. */
+  /** The cost as the client read it, once the terminal byte had arrived. */
   costNanousd: bigint | null;
 }
 
-/** A piece of an answer arrived, or its very last byte. */
+/** A piece of a response arrived, or its last byte. */
 export type LoadEvent = 'piece' | 'terminal';
 
 export interface LoadTerms {
@@ -27,16 +27,16 @@ export interface LoadTerms {
   /** Makes labels unique across loads. */
   readonly name: string;
   script(stream: boolean): SimScript;
-  /** Told within the very turn in which the bytes arrived. */
+  /** Called in the same turn in which the bytes arrived. */
   onEvent(event: LoadEvent): void;
 }
 
-/** Clients at work, every other one with streams, each on connections of its own. */
+/** Concurrent clients, every other one streaming, each on connections of its own. */
 export class Load {
   readonly calls: ClientCall[] = [];
-  /** Complete answers that were no success. */
+  /** Complete responses that were not successful. */
   readonly refusals: string[] = [];
-  /** Resolves when no client has a call under way nor will make one. */
+  /** Resolves when no client has a running call or will make another. */
   readonly finished: Promise<unknown>;
   readonly #terms: LoadTerms;
   readonly #underWay = new Set<ClientCall>();
@@ -47,12 +47,12 @@ export class Load {
     this.finished = Promise.all(Array.from({ length: terms.clients }, (_, client) => this.#work(client)));
   }
 
-  /** Calls that were sent and whose last byte nobody has seen. */
+  /** Calls that were sent and whose last byte has not arrived. */
   get underWay(): ReadonlySet<ClientCall> {
     return this.#underWay;
   }
 
-  /** No new call from now on. */
+  /** Starts no new calls from now on. */
   cease(): void {
     this.#over = true;
   }
@@ -123,7 +123,7 @@ export class Load {
   }
 }
 
-/** A stream names no cost: its usage is priced from the public catalog. */
+/** A stream names no cost: it is computed from its usage and the public catalog. */
 function costOfStream(text: string): bigint {
   const chunks = eventsOf(text).filter((data) => data !== '[DONE]');
   const usage = chunks

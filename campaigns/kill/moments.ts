@@ -4,17 +4,17 @@ import { nextTurn } from '../../test/until.ts';
 import type { LoadEvent } from './load.ts';
 import type { World } from './world.ts';
 
-/** How many clients are at work, and how many must be waiting for their last byte when the blow falls. */
+/** Concurrent clients, and how many must be waiting for their last byte when the process is killed. */
 export const CLIENTS = 28;
 export const IN_FLIGHT_MIN = 20;
 
-/** A plan for one kill: how the host behaves, and when the blow falls. */
+/** A plan for one kill: how the host behaves, and when to kill. */
 export interface Plan {
   readonly repeat: boolean;
   script(stream: boolean): SimScript;
-  /** Strikes at once when it answers true. */
+  /** Kills at once when it returns true. */
   strikesAt(event: LoadEvent): boolean;
-  /** What is done, besides waiting for the event, to bring the moment about. */
+  /** What is done to bring the moment about, besides waiting for the event. */
   prepare?(world: World, strike: () => void): Promise<void>;
 }
 
@@ -26,7 +26,7 @@ export interface Moment {
 const STREAMS = CLIENTS / 2;
 
 const GATE = 'kill';
-/** One that nobody opens. */
+/** A gate that is never opened. */
 const SHUT = 'shut';
 
 function countdown(left: number, what: LoadEvent | 'any'): (event: LoadEvent) => boolean {
@@ -45,7 +45,7 @@ const anyMoment: Moment = {
   }),
 };
 
-/** Every call has its hold, and no host has said a word. */
+/** Every call has its hold, and no host has answered. */
 const held: Moment = {
   name: 'while every host is held back',
   plan: () => ({
@@ -73,7 +73,7 @@ const midStream: Moment = {
   }),
 };
 
-/** All hosts answer at once, so that the settlements crowd: the blow falls with one of the first last bytes … */
+/** All hosts answer at once, so that settlements queue up: kills at one of the first last bytes … */
 const lastBytes: Moment = {
   name: 'with the first last bytes',
   plan: (random) => ({
@@ -101,7 +101,7 @@ const settling: Moment = {
   }),
 };
 
-/** The calls are arriving and being admitted. */
+/** Calls are arriving and being admitted. */
 const holding: Moment = {
   name: 'while holds are written',
   plan: (random) => ({
@@ -115,10 +115,10 @@ const holding: Moment = {
   }),
 };
 
-/** By then there will be no further write: a log that was folded into its file begins anew without growing. */
+/** After this time no further write is expected: a log that was checkpointed restarts without growing. */
 const TURNS_MAX = 20_000;
 
-/** Waits until the store's log has grown so often: its bytes are written, but not yet known to be on the disk. */
+/** Waits until the store's log has grown this often: its bytes are written, but perhaps not yet on the disk. */
 async function writes(world: World, count: number): Promise<void> {
   let seen = world.logBytes();
   let left = count;
@@ -130,5 +130,5 @@ async function writes(world: World, count: number): Promise<void> {
   }
 }
 
-/** By turns, so that every suite of a few cycles has each of them. */
+/** In turns, so that even a few cycles include each of them. */
 export const MOMENTS: readonly Moment[] = [lastBytes, settling, anyMoment, held, midStream, holding];

@@ -21,18 +21,18 @@ export interface Key {
   readonly account: string;
 }
 
-/** What outlives the gateway's deaths: its folder, its host, its accounts and their keys. */
+/** What survives the kills: the folder, the host, the accounts and their keys. */
 export interface World {
   readonly folder: string;
   readonly sim: Sim;
   readonly keys: readonly Key[];
-  /** What each account was given, by its id. */
+  /** What was credited to each account, by id. */
   readonly creditsNanousd: ReadonlyMap<string, bigint>;
-  /** The gateway of the present life. */
+  /** The current gateway process. */
   gateway: GatewayProcess;
-  /** How much the store has written ahead. */
+  /** Bytes in the store's write-ahead log. */
   logBytes(): number;
-  /** Starts the next life on the same folder. */
+  /** Starts the next process on the same folder. */
   restart(): Promise<void>;
   end(): Promise<void>;
 }
@@ -83,7 +83,7 @@ export function writeConfig(folder: string, sim: Sim): string {
   return file;
 }
 
-/** One model, at that host, and nobody is told to slow down. */
+/** One model at that host, without rate limits. */
 export function configOf(hostUrl: string): object {
   const model = { id: MODEL, caps: ['chat'], context_window: 100_000, max_output_tokens: 4096, price: PRICING };
   return {
@@ -94,7 +94,7 @@ export function configOf(hostUrl: string): object {
   };
 }
 
-/** Three prepaid accounts, each with a free key and one under a monthly cap. */
+/** Three prepaid accounts, each with one key without a cap and one with a monthly cap. */
 async function openAccounts(gateway: GatewayProcess): Promise<Pick<World, 'keys' | 'creditsNanousd'>> {
   const keys: Key[] = [];
   const creditsNanousd = new Map<string, bigint>();

@@ -10,7 +10,7 @@ import { ACCOUNTS, keyOf, keysOf, type WorkerReport, type WorkerTerms } from './
 export interface LedgerCampaign {
   readonly operations: number;
   readonly outcomes: ReadonlyMap<string, number>;
-  /** How often the identities were read while the workers were at work. */
+  /** How often the identities were checked while the workers ran. */
   readonly audits: number;
   readonly verified: VerifyReport;
   readonly faults: readonly string[];
@@ -23,7 +23,7 @@ export interface LedgerTerms {
   readonly seed: number;
 }
 
-/** Several processes move money at random on one database, and an auditor reads the identities all the while. */
+/** Several processes move money at random on one database, while an auditor checks the identities. */
 export async function ledgerCampaign({ url, operations, workers, seed }: LedgerTerms): Promise<LedgerCampaign> {
   const store = await openPostgresStore({ url, clock: systemClock });
   try {
@@ -58,7 +58,7 @@ async function populate(store: Store): Promise<void> {
     await store.createAccount(anAccount(id));
     for (let number = 0; number < keysOf(id); number++) {
       const keyId = keyOf(id, number);
-      // Every other key is soon at its cap.
+      // Every other key soon reaches its cap.
       await store.createKey(aKey(keyId, id, number % 2 === 0 ? {} : { capNanousd: 300_000n, capWindow: 'day' }));
     }
   }
@@ -82,7 +82,7 @@ function runWorker(terms: WorkerTerms): Promise<WorkerReport> {
   });
 }
 
-/** In one snapshot: what every account and key must have by its rows, against what it has. */
+/** In one snapshot: what every account and key should have by its rows, and what it has. */
 const IDENTITIES = `
   WITH entries AS (
     SELECT account_id, sum(held) FILTER (WHERE state = 1) AS held, sum(cost) FILTER (WHERE state = 2) AS spent
@@ -136,7 +136,7 @@ function sumOutcomes(reports: readonly WorkerReport[]): Map<string, number> {
   return new Map([...sums].sort());
 }
 
-/** Each balance is what the workers were told they had made of it. */
+/** Each balance is what the workers' outcomes add up to. */
 async function judgeBalances(store: Store, reports: readonly WorkerReport[]): Promise<string[]> {
   const told = new Map<bigint, bigint>();
   for (const [id, change] of reports.flatMap(({ balances }) => balances)) {

@@ -1,20 +1,20 @@
-/** What a worker is told. */
+/** The instructions of a worker. */
 export interface WorkerTerms {
   readonly url: string;
   readonly operations: number;
   readonly seed: number;
 }
 
-/** What it tells at its end. */
+/** Its report at the end. */
 export interface WorkerReport {
   readonly operations: number;
   readonly outcomes: readonly (readonly [kind: string, count: number])[];
   readonly failures: readonly string[];
-  /** By how much it moved each balance, by the account's id. */
+  /** By how much it changed each balance, by account id. */
   readonly balances: readonly (readonly [id: string, nanousd: string])[];
 }
 
-/** The first is the hot one: it has more keys than the others have. */
+/** The first account is the hot one: it has more keys than the others. */
 export const ACCOUNTS = 40;
 export const KEYS_OF_HOT = 5;
 

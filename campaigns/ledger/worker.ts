@@ -8,10 +8,10 @@ import { ACCOUNTS, keyOf, keysOf, type WorkerReport, type WorkerTerms } from './
 
 const BATCH_MAX = 64;
 const BATCHES_AT_ONCE = 2;
-/** Holds that are open at once, so that some are forgotten for a while. */
+/** Open holds at once, so that some stay open for a while. */
 const OPEN_MAX = 400;
 
-/** One process among several: holds, settles, voids and tops up at random, and remembers what it was told. */
+/** One of several processes: holds, settles, voids and credits at random, and remembers the outcomes. */
 class Worker {
   readonly #terms: WorkerTerms;
   readonly #store: Store;
@@ -21,7 +21,7 @@ class Worker {
   readonly #ended: bigint[] = [];
   readonly #accountOf = new Map<bigint, bigint>();
   readonly #report = { operations: 0, outcomes: new Map<string, number>(), failures: [] as string[] };
-  /** What each account's balance must have changed by, as far as this process knows. */
+  /** How each account's balance must have changed, as far as this process knows. */
   readonly #balances = new Map<bigint, bigint>();
 
   constructor(terms: WorkerTerms, store: Store, heartbeat: Heartbeat) {
@@ -84,7 +84,7 @@ class Worker {
     return aSettle(id, BigInt(this.#random.between(0, Number(amount))));
   }
 
-  /** What has ended is ended once more, which must change nothing. */
+  /** Ends a finished call once more, which must change nothing. */
   #again(id: bigint): LedgerOperation {
     return this.#random.chance(0.5) ? voidOf(id) : aSettle(id, 1n);
   }

@@ -7,7 +7,7 @@ function mutant(name: string, file: string, find: string, replace: string, ...te
 const SEALED = ['src/custody/rotate.test.ts'];
 const CALLS = ['test/deployments.test.ts', 'test/deployment-errors.test.ts'];
 const CUSTODY = 'src/custody/custody.ts';
-const PASSAGE = 'src/gateway/deployments/deployment-call.ts';
+const DEPLOYMENT_CALL = 'src/gateway/deployments/deployment-call.ts';
 const STREAM = 'src/gateway/deployments/deployment-stream.ts';
 
 /** Faults by which a provider's key would be told, used for another, or lost. */
@@ -72,14 +72,14 @@ export const CUSTODY_MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'an error that quotes the key, passed on',
-    PASSAGE,
+    DEPLOYMENT_CALL,
     '{ body: hideKey(own) }',
     '{ body: own }',
     'test/deployment-errors.test.ts',
   ),
   mutant(
     'a provider’s 403 passed on as its own',
-    PASSAGE,
+    DEPLOYMENT_CALL,
     'status === 401 || status === 403',
     'status === 401',
     'test/deployment-errors.test.ts',
@@ -100,8 +100,8 @@ export const CUSTODY_MUTANTS: readonly Mutant[] = [
     'test/deployments.test.ts',
   ),
   mutant(
-    'a provider that is heard out for a caller who has left',
-    PASSAGE,
+    'a provider that is read to the end for a caller who has left',
+    DEPLOYMENT_CALL,
     "onClientGone: 'cancel'",
     "onClientGone: 'drain'",
     'test/deployments.test.ts',

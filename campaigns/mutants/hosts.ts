@@ -8,7 +8,7 @@ const RESOLVE = ['src/gateway/resolve.test.ts'];
 const AUTO = ['test/auto-model.test.ts'];
 const CONFIG = ['src/config/hosts.test.ts'];
 const FOUND = ['src/hosts/find-local.test.ts'];
-const MANNERS = ['src/wires/chat/message-quirks.test.ts'];
+const QUIRKS = ['src/wires/chat/message-quirks.test.ts'];
 
 /** Faults by which a caller would be given another model, a host's loss go unseen, or an ask be dropped in silence. */
 export const HOST_MUTANTS: readonly Mutant[] = [
@@ -34,7 +34,7 @@ export const HOST_MUTANTS: readonly Mutant[] = [
     ...RESOLVE,
   ),
   mutant(
-    'the dearest model chosen',
+    'the most expensive model chosen',
     'src/gateway/choose-model.ts',
     'return a.worstNanousd < b.worstNanousd ? -1 : 1;',
     'return a.worstNanousd < b.worstNanousd ? 1 : -1;',
@@ -108,14 +108,14 @@ export const HOST_MUTANTS: readonly Mutant[] = [
     'src/wires/chat/message-quirks.ts',
     'for (const name of TRACE_MEMBERS) if (name !== wanted) edit.remove([...path, name]);',
     '',
-    ...MANNERS,
+    ...QUIRKS,
   ),
   mutant(
     'usage asked of a host that refuses the question',
     'src/wires/chat/splice-request.ts',
     "if (peek.stream && !isOmitted('stream_options', quirks))",
     'if (peek.stream)',
-    ...MANNERS,
+    ...QUIRKS,
   ),
   mutant(
     'a second spelling inside a message',

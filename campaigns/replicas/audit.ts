@@ -8,20 +8,20 @@ import type { ClientCall } from '../kill/load.ts';
 import type { Replica } from './replica.ts';
 import type { ReplicaKey, World } from './world.ts';
 
-/** What the books say of the calls of one cycle, and everything in it that must not be. */
+/** The ledger's view of the calls of one cycle, and everything in it that is wrong. */
 export interface Audit {
   readonly voided: ReadonlySet<string>;
-  /** Settled in the books, though the client never saw the end. */
+  /** Settled in the ledger although the client never saw the end. */
   readonly settledUnseen: ReadonlySet<string>;
   readonly faults: readonly string[];
 }
 
-/** By then the reaper has come and gone, on a machine however busy. */
+/** By then dead processes have been reaped, even on a busy machine. */
 const HOLDS_MS_MAX = LIMITS.instanceDeadMs + 3 * LIMITS.instanceHeartbeatMs + 15_000;
 const PAGE_ROWS = 1000;
 const PAGES_MAX = 100;
 
-/** Holds the books against what clients saw; remembers what it has read, so that each receipt is counted once. */
+/** Compares the ledger with what clients saw; remembers what it has read, so that each receipt is counted once. */
 export class Auditor {
   readonly #world: World;
   readonly #keys: readonly ReplicaKey[];
@@ -35,7 +35,7 @@ export class Auditor {
     this.#creditNanousd = creditNanousd;
   }
 
-  /** `meanwhile` is asked again and again until no hold is open. */
+  /** Calls `meanwhile` again and again until no hold is open. */
   async audit(calls: readonly ClientCall[], reader: Replica, meanwhile: () => Promise<void>): Promise<Audit> {
     const late = await this.#holdsEnd(meanwhile);
     const receipts = await this.#newReceipts();
@@ -88,7 +88,7 @@ export class Auditor {
     return found;
   }
 
-  /** Each account has what it was given less the sum of all its receipts, and nothing is held. */
+  /** Each account has its credit less the sum of its receipts, and nothing is held. */
   async #judgeBalances(receipts: readonly Receipt[]): Promise<string[]> {
     for (const { accountId, costNanousd } of receipts) {
       this.#spentNanousd.set(accountId, (this.#spentNanousd.get(accountId) ?? 0n) + costNanousd);
@@ -103,7 +103,7 @@ export class Auditor {
     return faults;
   }
 
-  /** Answered calls are read back by their callers, at another replica than the one that answered them. */
+  /** Callers read their answered calls back from another replica than the one that answered. */
   async #readBack(calls: readonly ClientCall[], reader: Replica): Promise<string[]> {
     const answered = calls.filter(({ costNanousd }) => costNanousd !== null).slice(0, READ_BACK_MAX);
     const read = answered.map(async ({ label, key, requestId, costNanousd }) => {
@@ -119,7 +119,7 @@ export class Auditor {
 
 const READ_BACK_MAX = 5;
 
-/** Its replica was taken for dead before it could settle: its caller was told that it costs nothing, and so it is. */
+/** The replica was declared dead before it could settle. Its caller was told that the call is free, and it is. */
 function wasGivenBack({ requestId, costNanousd }: ClientCall, receipt: ReceiptRow | undefined): boolean {
   return receipt?.id === requestId && receipt.status === 'voided' && costNanousd === 0n;
 }

@@ -4,10 +4,10 @@ import { MODEL } from '../kill/world.ts';
 import type { Replica } from './replica.ts';
 import type { ReplicaKey, World } from './world.ts';
 
-/** A change of a key that every replica must have seen soon. */
+/** A change of a key that every replica must notice soon. */
 export interface Change {
   readonly name: string;
-  /** How long after the change the last replica still answered as before, and the first call that did not began. */
+  /** The time from the change to the last call that was answered as before, and to the first that was not. */
   readonly slowestMs: number;
   readonly faults: readonly string[];
 }
@@ -24,7 +24,7 @@ const CHANGES: readonly { readonly name: string; readonly change: KeyChange; rea
   { name: 'the key is revoked', change: { revokedMs: 1 }, status: 401 },
 ];
 
-/** Changes a key again and again; all replicas, which know it from before, are asked until they answer accordingly. */
+/** Changes a key again and again, and calls all replicas, which have it cached, until they answer accordingly. */
 export async function changeKey(world: World): Promise<Change[]> {
   world.sim.reset();
   const key = await world.openKey({ creditNanousd: 10n ** 12n });
@@ -44,8 +44,8 @@ const WINDOW_CHANGES = 60;
 const CALLERS_PER_REPLICA = 3;
 
 /**
- * The window of a key's cap changes again and again while all replicas let calls of that key in; says what is wrong
- * then: every call must have been counted in one window, and none of them forgotten.
+ * Changes the window of a key's cap again and again while all replicas admit calls of that key. Reports what is wrong
+ * afterwards: every call must be counted in exactly one window.
  */
 export async function changeWindows(world: World): Promise<string[]> {
   world.sim.reset();

@@ -13,7 +13,7 @@ export interface Crash {
   readonly seen: number;
   readonly voided: number;
   readonly settledUnseen: number;
-  /** Calls that were told to come back later, before any host heard of them. */
+  /** Calls that were refused with a retry, before any host was called. */
   readonly refused: number;
   readonly faults: readonly string[];
 }
@@ -24,7 +24,7 @@ export interface CrashTerms {
   onCrash?(crash: Crash, number: number): void;
 }
 
-/** Kills PostgreSQL under load, starts it again on what is left, and holds the books against what clients saw. */
+/** Kills PostgreSQL under load, restarts it, and compares the ledger with what clients saw. */
 export async function crashCampaign(world: World, { crashes, random, onCrash }: CrashTerms): Promise<Crash[]> {
   const { keys, auditor } = await openKeys(world);
   const done: Crash[] = [];

@@ -1,19 +1,19 @@
 import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 
-/** What a batch with such an operation says to the database, and nothing else does. */
+/** Text that occurs only in batches with such an operation. */
 export const STATEMENT = {
   hold: 'INSERT INTO call (',
   settle: 'ended_ms = s.ended_ms',
   void: 'loss_reason = v.reason',
 } as const;
 
-/** One replica's way to the database; it can be stopped just before a statement arrives, or just after its commit. */
+/** A replica's connection to the database; it can be stopped just before a statement arrives or just after its commit. */
 export interface DatabaseLink {
   readonly url: string;
-  /** The statement, and all that would follow, never arrives. */
+  /** The statement, and everything after it, never arrives. */
   stopBefore(statement: string, then: () => void): void;
-  /** Its commit is durable, and nobody hears of it. */
+  /** The commit is durable, but its answer is lost. */
   stopAfter(statement: string, then: () => void): void;
   /** Everything passes again. */
   pass(): void;
@@ -27,7 +27,7 @@ interface Stop {
 }
 
 const SOCKET = '.s.PGSQL.5432';
-/** How PostgreSQL says that it has committed. */
+/** PostgreSQL's confirmation of a commit. */
 const COMMITTED = Buffer.from('COMMIT\0');
 
 export async function openDatabaseLink(databaseUrl: string, folder: string): Promise<DatabaseLink> {
@@ -58,7 +58,7 @@ export async function openDatabaseLink(databaseUrl: string, folder: string): Pro
     client.on('data', (bytes) => {
       if (isStopped) return;
       if (stop !== null && awaited === null) {
-        // A statement may come in two pieces.
+        // A statement may arrive in two pieces.
         const heard = Buffer.concat([said, bytes]);
         said = heard.subarray(-stop.statement.length);
         if (heard.includes(stop.statement)) {

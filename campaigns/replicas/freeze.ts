@@ -5,9 +5,9 @@ import { withinReason } from '../within-reason.ts';
 import type { Replica } from './replica.ts';
 import type { ReplicaKey, World } from './world.ts';
 
-/** What became of a replica that was stopped in the middle of its work and woken when others had taken it for dead. */
+/** The results of a replica that was stopped while working, and resumed after it was declared dead. */
 export interface Freeze {
-  /** Calls that came while it slept, by the status they got. */
+  /** Calls that arrived while it was stopped, by status. */
   readonly statuses: readonly (number | null)[];
   readonly faults: readonly string[];
 }
@@ -37,7 +37,7 @@ async function freezeOne(world: World, victim: Replica, isPatient: boolean): Pro
     if (!isPatient) await world.takeForSilent([epoch]);
     return (await world.openHolds()) === 0;
   }, 'the holds of the sleeper are void');
-  // Their hosts answer, and others call, while nobody is awake to hear it.
+  // Their hosts answer, and other clients call, while the replica is stopped.
   sim.script({ words: 2 });
   sim.release('asleep', SLEEPERS);
   const latecomers = Array.from({ length: LATECOMERS }, (_, at) => call(at % 2 === 0));
@@ -64,7 +64,7 @@ async function isServed({ url }: Replica, { secret }: ReplicaKey): Promise<boole
   return client.status === 200;
 }
 
-/** Who is told a cost is told none. */
+/** Every cost that a client was told is zero. */
 function judgeSleepers(sleepers: readonly StreamClient[]): string[] {
   const costs = sleepers.map(({ headers }) => headers['x-gateway-cost-nanousd']).filter((cost) => cost !== undefined);
   return costs.every((cost) => cost === '0') ? [] : [`Calls whose holds were void were told to cost ${costs}`];
@@ -75,7 +75,7 @@ function judgeLatecomers(latecomers: readonly StreamClient[]): string[] {
   return wrong.map(({ status, text }) => `A call at the woken replica got ${status}: ${text.slice(0, 200)}`);
 }
 
-/** The old life has the holds it had, all void and none charged; the account paid for what others settled, once. */
+/** The old instance's holds are all void and uncharged; the account paid for what others settled, once. */
 async function judgeBooks(world: World, { accountId }: ReplicaKey, epoch: bigint): Promise<string[]> {
   const [old] = await world.sql<{ calls: string; void: string; cost: string }>(
     'SELECT count(*) AS calls, count(*) FILTER (WHERE state = 3) AS void, coalesce(sum(cost), 0) AS cost FROM call WHERE epoch = $1 AND account_id = $2',
@@ -90,7 +90,7 @@ async function judgeBooks(world: World, { accountId }: ReplicaKey, epoch: bigint
   const isExact = balanceNanousd === CREDIT_NANOUSD - BigInt(all!.cost) && heldNanousd === 0n;
   const { violations } = await world.store.verify();
   return [
-    ...(isOldOver ? [] : [`Of its old life the books have ${JSON.stringify(old)}`]),
+    ...(isOldOver ? [] : [`The ledger has of its old instance ${JSON.stringify(old)}`]),
     ...(isExact ? [] : [`The account has ${balanceNanousd}, and its calls cost ${all!.cost}`]),
     ...violations,
   ];

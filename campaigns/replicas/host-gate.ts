@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** One replica's way to the host: what is said on it can be overheard, and kept from the other side. */
+/** A replica's connection to the host, which can be watched and held back. */
 export interface HostDoor {
   readonly url: string;
-  /** Keeps back everything from the first byte that the replica sends, and says so. */
+  /** Holds back everything from the replica's first byte on, and reports it. */
   shutBeforeCall(then: () => void): void;
-  /** Says when the host has sent this; it goes on to the replica. */
+  /** Reports when the host has sent this; it still goes to the replica. */
   whenHostSays(text: string, then: () => void): void;
   /** Everything passes again. */
   pass(): void;

@@ -21,14 +21,14 @@ export interface Kill {
 export interface KillTerms {
   readonly kills: number;
   readonly random: Random;
-  /** Whether the dead are left alone until their time is really over, instead of moving the clock. */
+  /** Whether dead processes are left alone until their time is really over, instead of moving the clock. */
   isPatient?(cycle: number): boolean;
   onKill?(kill: Kill, number: number): void;
 }
 
 const CREDIT_NANOUSD = 1_000_000_000_000n;
 
-/** Three accounts, each with a free key and one under a cap. */
+/** Three accounts, each with one key without a cap and one with a cap. */
 export async function openKeys(world: World): Promise<{ keys: ReplicaKey[]; auditor: Auditor }> {
   const keys: ReplicaKey[] = [];
   for (let account = 0; account < 3; account++) {
@@ -39,7 +39,7 @@ export async function openKeys(world: World): Promise<{ keys: ReplicaKey[]; audi
   return { keys, auditor: new Auditor(world, keys, CREDIT_NANOUSD) };
 }
 
-/** Two of the replicas are killed at a time, each at a moment of its own; the books are held against what clients saw. */
+/** Kills two replicas at a time, each at a moment of its own, and compares the ledger with what clients saw. */
 export async function killCampaign(world: World, terms: KillTerms): Promise<Kill[]> {
   const { kills, random, onKill } = terms;
   const { keys, auditor } = await openKeys(world);
@@ -56,7 +56,7 @@ export async function killCampaign(world: World, terms: KillTerms): Promise<Kill
   return done;
 }
 
-/** Null: the second dies while it clears up after the first. */
+/** Null: the second is killed while it cleans up after the first. */
 function pairsOfMoments(): (readonly [Moment, Moment | null])[] {
   const held = MOMENTS.find(({ leaves }) => leaves === 'open holds')!;
   const pairs = MOMENTS.flatMap((moment, at) => (at % 2 === 0 ? [[moment, MOMENTS[at + 1]!] as const] : []));
@@ -72,7 +72,7 @@ interface CycleTerms {
   readonly name: string;
 }
 
-/** A replica under load, and the blow that may fall on it. */
+/** A replica under load that may be killed. */
 interface Victim {
   readonly replica: Replica;
   readonly moment: string;
@@ -118,7 +118,7 @@ class Cycle {
     return this.#judge(victims, audit);
   }
 
-  /** Ordinary calls, one after the other, on a replica that has nothing to fear. */
+  /** Ordinary calls, one after the other, on a replica that is not killed. */
   #bystand(replica: Replica): void {
     this.#bystanders.set(
       replica,
@@ -170,7 +170,7 @@ class Cycle {
     return victim;
   }
 
-  /** Whoever comes to void the holds of the dead is killed with the void on its lips. */
+  /** Kills the process that is about to void the holds of the dead ones. */
   async #killReaper(dead: Replica): Promise<Victim> {
     const { world } = this.#terms;
     const { promise: struck, resolve } = Promise.withResolvers<Replica>();

@@ -15,26 +15,26 @@ export interface Scene {
   readonly world: World;
   readonly victim: Replica;
   readonly random: Random;
-  /** Gates of the host that only this victim's calls wait at. */
+  /** Gates of the host at which only this victim's calls wait. */
   readonly gate: string;
   readonly shut: string;
-  /** The blow; it falls once. */
+  /** Kills the victim, once. */
   strike(): void;
 }
 
-/** A plan for one kill: how the host treats the victim's calls, and when the blow falls. */
+/** A plan for one kill: how the host treats the victim's calls, and when to kill. */
 export interface Plan {
   readonly repeat?: boolean;
   script(stream: boolean): SimScript;
-  /** Strikes at once when it answers true. */
+  /** Kills at once when it returns true. */
   strikesAt?(event: LoadEvent): boolean;
-  /** What is done once the calls are on their way, to bring the moment about. */
+  /** What is done once the calls are under way, to bring the moment about. */
   bringAbout?(): Promise<void>;
 }
 
 export interface Moment {
   readonly name: string;
-  /** What must have become of the calls it hit, if that is certain. */
+  /** The outcome of the calls it hit, if that is certain. */
   readonly leaves?: 'open holds' | 'settled calls';
   plan(scene: Scene): Plan | Promise<Plan>;
 }
@@ -75,7 +75,7 @@ const midStream: Moment = {
   },
 };
 
-/** The host has said what the answer took, and nothing has been settled. */
+/** The host has reported usage, and nothing has been settled. */
 const afterUsage: Moment = {
   name: 'after the usage',
   leaves: 'open holds',
@@ -104,7 +104,7 @@ const afterSettle: Moment = {
   },
 };
 
-/** It was asked to end and admits nobody; one of its calls has ended in good order, the others wait for their host. */
+/** It was asked to stop and admits no call; one of its calls has ended normally, the others wait for their host. */
 const inDrain: Moment = {
   name: 'in drain',
   leaves: 'open holds',
@@ -132,10 +132,10 @@ const anyMoment: Moment = {
   },
 };
 
-/** By its own hand it finds out what another has left behind; its plan is another's, see `kill-campaign.ts`. */
+/** The replica that finds the holds of another; its plan is in `kill-campaign.ts`. */
 export const IN_REAPER = 'in the reaper';
 
-/** By turns, in pairs: two replicas are killed, each at its own moment, and one lives on. */
+/** In turns, in pairs: two replicas are killed, each at its own moment, and one survives. */
 export const MOMENTS: readonly Moment[] = [
   afterHold,
   beforeSettle,
@@ -149,7 +149,7 @@ export const MOMENTS: readonly Moment[] = [
 
 const MESSAGES = [{ role: 'user', content: 'hello' }];
 
-/** The terminator too. */
+/** Including the terminator. */
 async function chunksOfStream({ sim }: World): Promise<number> {
   const ask = {
     model: 'sim-gpt',

@@ -4,10 +4,10 @@ import { type ReplicaKey, World } from './world.ts';
 
 const LIMIT = { requests_per_second: 50, burst: 100 };
 const SECONDS = 12;
-/** Requests a second that a replica under load is sent, whatever it answers. */
+/** Requests per second sent to a replica under load, whatever it answers. */
 const ASKED_PER_SECOND = 120;
 
-/** How many requests of one key were let in, over all replicas, against how many may be. */
+/** How many requests of one key were admitted, over all replicas, and how many may be. */
 export interface Rate {
   readonly name: string;
   readonly letIn: number;
@@ -15,14 +15,14 @@ export interface Rate {
   readonly faults: readonly string[];
 }
 
-/** Each: which replicas are asked, and whether the last of them is killed half-way. */
+/** Each round: which replicas are called, and whether the last of them is killed halfway. */
 const LOADS = [
   { name: 'load on all', asked: 3, kills: false },
   { name: 'all load on one', asked: 1, kills: false },
   { name: 'load on all, one killed half-way', asked: 3, kills: true },
 ] as const;
 
-/** A world of its own, since elsewhere nobody is told to slow down. */
+/** A setup of its own, because the others have no rate limit. */
 export async function measureRates(): Promise<Rate[]> {
   const world = await World.create({ rate_limit: { ...LIMIT, streams: null } });
   try {
@@ -51,7 +51,7 @@ async function measure(world: World, { name, asked, kills }: (typeof LOADS)[numb
   return { name, letIn, allowed, faults: isWithin ? [] : [`${name}: ${letIn} requests were let in, not ${allowed}`] };
 }
 
-/** Asks at an even pace until then, and says how often it was let in. */
+/** Sends requests at an even pace until then, and counts those admitted. */
 async function askFor(replica: Replica, key: ReplicaKey, untilMs: number, isDoomed: boolean): Promise<number> {
   const agent = new Agent({ keepAlive: true, maxSockets: 16 });
   let letIn = 0;
@@ -72,7 +72,7 @@ async function askFor(replica: Replica, key: ReplicaKey, untilMs: number, isDoom
   return letIn;
 }
 
-/** Null if no answer came. */
+/** Null if no response came. */
 function status({ url }: Replica, { secret }: ReplicaKey, agent: Agent): Promise<number | null> {
   return new Promise((done) => {
     const sent = request(`${url}/v1/balance`, { agent, headers: { authorization: `Bearer ${secret}` } }, (response) => {

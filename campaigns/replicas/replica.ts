@@ -9,13 +9,13 @@ import { type HostDoor, openHostDoor } from './host-gate.ts';
 
 export interface ReplicaTerms {
   readonly folder: string;
-  /** Of the database and of the host, which are reached through this replica's own ways to them. */
+  /** Addresses of the database and the host, which this replica reaches through connections of its own. */
   readonly databaseUrl: string;
   readonly hostUrl: string;
   configFor(hostUrl: string): object;
 }
 
-/** One of several gateways on the same database: the real program, killed and started again as often as one likes. */
+/** One of several gateways on the same database: the real program, which can be killed and started again. */
 export class Replica {
   readonly database: DatabaseLink;
   readonly host: HostDoor;
@@ -23,7 +23,7 @@ export class Replica {
   #child: ChildProcess | null = null;
   #ended: Promise<void> = Promise.resolve();
   #url = '';
-  /** What it has logged lately. */
+  /** Its latest log lines. */
   readonly said: string[] = [];
 
   private constructor(folder: string, database: DatabaseLink, host: HostDoor) {
@@ -46,7 +46,7 @@ export class Replica {
     return this.#url;
   }
 
-  /** Resolves when the present process is gone. */
+  /** Resolves when the current process is gone. */
   get ended(): Promise<void> {
     return this.#ended;
   }
@@ -61,12 +61,12 @@ export class Replica {
     this.#url = await this.#readyUrl(child);
   }
 
-  /** SIGKILL ends it within this call, without a word; SIGTERM asks it to end in good order. */
+  /** SIGKILL ends it at once; SIGTERM asks it to stop cleanly. */
   signal(signal: 'SIGKILL' | 'SIGTERM' | 'SIGSTOP' | 'SIGCONT'): void {
     this.#child!.kill(signal);
   }
 
-  /** What every id that it makes now says of who made it. */
+  /** The instance number in every id that it makes now. */
   async number(): Promise<number> {
     const response = await fetch(`${this.#url}/v1/balance`);
     await response.arrayBuffer();
@@ -110,7 +110,7 @@ export class Replica {
 
 const LINES_KEPT = 50;
 
-/** A campaign that breaks off leaves no replica behind. */
+/** A campaign that is interrupted leaves no replica running. */
 function endWithThisProcess(child: ChildProcess, ended: Promise<void>): void {
   const end = (): void => void child.kill('SIGKILL');
   process.once('exit', end);

@@ -7,11 +7,11 @@ export const RUSH_CALLS = 200;
 
 const ASK = { model: MODEL, messages: [{ role: 'user', content: 'hello' }], max_tokens: 50 };
 
-/** Which limit of money is put to the proof, and how a call that it refuses is told so. */
+/** Which money limit is tested, and the error of a call that it refuses. */
 export const RUSH_LIMITS = { balance: 'insufficient_quota', cap: 'key_spend_cap_exceeded' } as const;
 export type RushLimit = keyof typeof RUSH_LIMITS;
 
-/** Many calls at once, over all replicas, on money for a few. */
+/** Many calls at once, over all replicas, with money for a few. */
 export interface Rush {
   readonly limit: RushLimit;
   readonly affordable: number;
@@ -19,7 +19,7 @@ export interface Rush {
   readonly faults: readonly string[];
 }
 
-/** What one such call can cost at most. */
+/** The most that one such call can cost. */
 export async function worstNanousd(world: World): Promise<bigint> {
   const key = await world.openKey({ creditNanousd: 10n ** 12n });
   const client = new StreamClient(world.replicas[0]!.url, ASK, bearer(key));
@@ -29,7 +29,7 @@ export async function worstNanousd(world: World): Promise<bigint> {
   return BigInt(row.held);
 }
 
-/** Nobody is answered by the host before each call is admitted or refused; then exactly those who could pay have passed. */
+/** The host answers only after every call is admitted or refused; then exactly those with money have passed. */
 export async function rush(world: World, limit: RushLimit, affordable: number, worst: bigint): Promise<Rush> {
   const { sim, replicas } = world;
   // Not quite enough for one more.
@@ -75,7 +75,7 @@ function judgeRefusal({ status, headers, text, ended }: StreamClient, limit: Rus
   return [`A call that could not be paid was ${ended} with ${status}: ${text.slice(0, 200)}`];
 }
 
-/** Nothing is held any more, and the account paid for its receipts, which are as many as passed. */
+/** Nothing is held any more, and the account paid for exactly the receipts of the calls that passed. */
 async function judgeBooks({ store }: World, key: ReplicaKey, passed: readonly StreamClient[]): Promise<string[]> {
   const account = (await store.findAccount(key.accountId))!;
   const receipts = await store.listReceipts(

@@ -19,17 +19,17 @@ export const REPLICAS = 3;
 export interface KeyTerms {
   readonly creditNanousd: bigint;
   readonly capNanousd?: bigint;
-  /** The account; its id makes another key of it. */
+  /** The account; with its id another key can be minted. */
   readonly account?: bigint;
 }
 
-/** The key as its owner has it, and as the books know it. */
+/** The key's secret, and its id. */
 export interface ReplicaKey extends Key {
   readonly accountId: bigint;
   readonly keyId: bigint;
 }
 
-/** Several gateways on one database and one host, and the books as they stand, read past all of them. */
+/** Several gateways on one database and one host, and direct access to the ledger. */
 export class World {
   readonly server: PostgresServer;
   readonly sim: Sim;
@@ -37,7 +37,7 @@ export class World {
   readonly replicas: readonly Replica[];
   readonly #folder: string;
   readonly #pool: pg.Pool;
-  /** A number that no replica has before a thousand lives have been lived. */
+  /** An instance number that no replica reaches in a campaign. */
   readonly #ids = new IdSource(systemClock, 1023);
   #accounts = 0;
 
@@ -98,7 +98,7 @@ export class World {
     return (await this.#pool.query<Row>(text, [...values])).rows;
   }
 
-  /** The present life of that replica. */
+  /** The current instance of that replica. */
   async epochOf(replica: Replica): Promise<bigint> {
     const [row] = await this.sql<{ epoch: string }>('SELECT epoch FROM instance WHERE number = $1 AND state = 1', [
       await replica.number(),
@@ -107,7 +107,7 @@ export class World {
     return BigInt(row.epoch);
   }
 
-  /** As if the database's clock had moved on: these lives were silent for long, all others were heard all the while. */
+  /** As if the database's clock had moved on: these instances were silent for long, the others were not. */
   async takeForSilent(epochs: readonly bigint[]): Promise<void> {
     await this.sql(
       `UPDATE instance SET beat_at = clock_timestamp() - interval '1 minute'

@@ -7,15 +7,15 @@ export type StreamingWire = (typeof STREAMING_WIRES)[number];
 
 export type Fields = Record<string, unknown>;
 
-/** An event before it is bytes; data that is no object goes out as it stands. */
+/** An event before it is encoded; data that is not an object is sent as it is. */
 export interface Frame {
   readonly event: string | null;
   readonly data: Fields | string;
-  /** Words of the model, which may be told again without harm. */
+  /** Text of the model, which may be repeated without harm. */
   readonly isWords?: boolean;
 }
 
-/** A good stream, and where in it an orderly end would be one: after `finishAt` it may, after `endAt` it has. */
+/** A valid stream, and where it may end: from `finishAt` on it can end cleanly, at `endAt` it is complete. */
 export interface StreamAnswer {
   readonly wire: StreamingWire;
   readonly frames: readonly Frame[];
@@ -155,7 +155,7 @@ const RESPONSE: Fields = {
   usage: null,
 };
 
-/** A good answer of a host that does not stream. */
+/** A valid response of a host that does not stream. */
 export function wholeAnswer(wire: HostWire, random: Random): Fields {
   return WHOLES[wire](words(random).join(''));
 }

@@ -3,10 +3,10 @@ import { chatCall, type Fields, type Frame, type StreamAnswer } from './answers.
 import { bodyOf, encodeFrame } from './bytes.ts';
 import type { Spoil, Spoiled, Verdict } from './spoil.ts';
 
-/** More than one event may hold. */
+/** Larger than one event may be. */
 const TOO_MUCH = 8 * 1024 * 1024 + 1;
 
-/** Frames many times over, in the middle of a good stream; they are one buffer however many there are. */
+/** Many frames in the middle of a valid stream; they share one buffer. */
 function flooded(answer: StreamAnswer, at: number, flood: Buffer, verdict: Verdict): Spoiled {
   const own = answer.frames.map((frame) => Buffer.from(encodeFrame(frame)));
   const parts = [...own.slice(0, at), flood, ...own.slice(at)];
@@ -17,7 +17,7 @@ function repeated(text: string, times: number): Buffer {
   return Buffer.from(text.repeat(times));
 }
 
-/** Behind the first words of the model. */
+/** After the first text of the model. */
 function middleOf({ frames }: StreamAnswer): number {
   return frames.findIndex(({ isWords }) => isWords) + 1;
 }
@@ -26,7 +26,7 @@ function wordsFrame({ frames }: StreamAnswer): Frame {
   return frames.find(({ isWords }) => isWords)!;
 }
 
-/** The same words frame with other words. */
+/** The same text frame with other text. */
 function saying(answer: StreamAnswer, text: string): Frame {
   const { event, data } = structuredClone(wordsFrame(answer));
   const fields = data as Fields;
@@ -41,7 +41,7 @@ function saying(answer: StreamAnswer, text: string): Frame {
   return { event, data: fields };
 }
 
-/** Frames that begin something new each time: calls, blocks, items, answers. */
+/** Frames that begin something new each time: tool calls, blocks, items, choices. */
 function beginnings(wire: string, count: number, random: Random): string {
   const huge = random.chance(0.3);
   return Array.from({ length: count }, (_, at) => encodeFrame(beginning(wire, huge ? at * 1e9 : at + 1))).join('');

@@ -11,16 +11,16 @@ export function encodeFrame({ event, data }: Frame, style: LineStyle = 'lf'): st
   return lines.map((line) => line + end).join('') + end;
 }
 
-/** Bytes of a body, and where in them what the client must have for a clean end is complete. */
+/** The bytes of a body, and the position from which the client has everything for a clean end. */
 export interface Body {
   readonly bytes: Buffer;
-  /** From this byte on an orderly end may be a clean one. */
+  /** From this byte on a normal end may be a clean one. */
   readonly finishByte: number;
-  /** From this byte on the host has said all. */
+  /** From this byte on the host has sent everything. */
   readonly endByte: number;
 }
 
-/** The places beyond the last byte say that no end of this body is a clean one. */
+/** Positions beyond the last byte mean that no end of this body is clean. */
 export function bodyOf(parts: readonly (string | Buffer)[], finishAt: number, endAt: number): Body {
   const buffers = parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part));
   const bytesUpTo = (at: number): number =>

@@ -14,9 +14,9 @@ import { openWorld, type World } from './world.ts';
 export interface StreamsTerms {
   readonly seed: number;
   readonly count: number;
-  /** How many of them fall silent, which only a clock that we move can end. */
+  /** How many of them stop sending for good, which only advancing the clock can end. */
   readonly silent: number;
-  /** The number of the first, to make one of them happen again. */
+  /** The number of the first case, to repeat one of them. */
   readonly from?: number;
   readonly inFlight?: number;
   /** False: the gateway parses every frame. */
@@ -27,7 +27,7 @@ export interface StreamsTerms {
 export interface StreamsReport {
   readonly cases: number;
   readonly endings: Readonly<Record<string, number>>;
-  /** By the name of what was wrong with it. */
+  /** By the name of the fault. */
   readonly kinds: Readonly<Record<string, number>>;
   readonly faults: readonly string[];
   readonly heapGrowthBytes: number;
@@ -90,8 +90,8 @@ class Run {
   }
 
   /**
-   * A good answer can fail on a connection that an earlier one has spoiled: a host harms itself by that, and a second
-   * try must do.
+   * A valid response can fail on a connection that an earlier one has broken. The host caused that itself, and a second
+   * attempt must succeed.
    */
   async runCase(world: World, one: Case): Promise<void> {
     const faults = await this.#try(world, one);
@@ -152,7 +152,7 @@ class Run {
     if (status !== 200 && costNanousd !== 0n) fail(`refused with ${status} and charged ${costNanousd}`);
   }
 
-  /** Nothing may be left open, and nobody may have been surprised. */
+  /** Nothing may be left open, and no unexpected error may be logged. */
   async checkBooks({ harness }: World): Promise<void> {
     await harness.settled();
     await harness.expectCleanBooks().catch((error: Error) => this.faults.push(error.message));
@@ -173,7 +173,7 @@ class Run {
   }
 }
 
-/** Runs all of it and says what was wrong; the same seed makes the same cases. */
+/** Runs all cases and reports what was wrong; the same seed makes the same cases. */
 export async function streamsCampaign(terms: StreamsTerms): Promise<StreamsReport> {
   const run = new Run(terms);
   const first = terms.from ?? 0;

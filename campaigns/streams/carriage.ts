@@ -5,7 +5,7 @@ import { HEADS } from './heads.ts';
 import type { Script, Step } from './hostile-host.ts';
 import type { Verdict } from './spoil.ts';
 
-/** How a host brings its body to us over HTTP, and what that alone makes of it. */
+/** How a host sends its body over HTTP, and what that alone means for the result. */
 export interface Carried {
   readonly script: Script;
   readonly verdict: Verdict;
@@ -17,7 +17,7 @@ export interface Carriage {
   carry(body: Body, contentType: string, random: Random): Carried;
 }
 
-/** Stands in bytes that belong to no answer; no client may ever see it. */
+/** Marks bytes that belong to no response; no client may ever see it. */
 export const SMUGGLED = 'smuggled-into-another-answer';
 
 const write = (bytes: Buffer | string): Step => ({ kind: 'write', bytes: Buffer.from(bytes) });
@@ -47,9 +47,9 @@ function pieces(bytes: Buffer, random: Random, most: number): Buffer[] {
   return cut;
 }
 
-/** An end at this byte: an orderly one may be clean from the finish on, any other from the host's last word on. */
+/** An end at this byte: a normal one may be clean from the finish on, any other from the terminal frame on. */
 function verdictOfEnd({ finishByte, endByte }: Body, at: number, orderly: boolean): Verdict {
-  // The last line ends of a frame may be missing: a frame whose line is whole counts.
+  // The last line ends of a frame may be missing: a frame with a complete line counts.
   return at < (orderly ? finishByte : endByte) - 4 ? 'broken' : 'either';
 }
 
@@ -149,7 +149,7 @@ export const CARRIAGES: readonly Carriage[] = [
     },
   },
   {
-    name: 'chunks that are none',
+    name: 'invalid chunks',
     weight: 4,
     carry: (body, type, random) => {
       const at = random.below(body.bytes.length + 1);
@@ -219,7 +219,7 @@ export const CARRIAGES: readonly Carriage[] = [
   ...HEADS,
 ];
 
-/** Falls silent for good: only time ends these. */
+/** Stops sending for good: only a timeout ends these. */
 export const SILENCES: readonly Carriage[] = [
   { name: 'silence at once', weight: 1, carry: () => ({ script: [HANG], verdict: 'broken' }) },
   {

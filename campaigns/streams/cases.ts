@@ -6,7 +6,7 @@ import { SPOILS, type Spoiled, type Verdict } from './spoil.ts';
 import { WHOLE_SPOILS } from './whole.ts';
 import { LANES, type Lane } from './world.ts';
 
-/** One call and what its host will do, made from nothing but the seed and its number. */
+/** One call and its host's behaviour, generated from the seed and its number. */
 export interface Case {
   readonly number: number;
   readonly lane: Lane;
@@ -23,7 +23,7 @@ export function makeCase(seed: number, number: number, silent = false): Case {
   const contentType = spoiled.contentType ?? 'text/event-stream';
   const carriage = weighted<Carriage>(silent ? SILENCES : CARRIAGES, random);
   const own = spoiled.verdict;
-  // Nobody can say where a body ends that may mean anything.
+  // Where such a body ends is undefined, because it can be read in several ways.
   const body = own === 'either' ? { ...spoiled.body, finishByte: 0, endByte: 0 } : spoiled.body;
   const carried = carriage.carry(body, contentType, random);
   return {
@@ -36,7 +36,7 @@ export function makeCase(seed: number, number: number, silent = false): Case {
   };
 }
 
-/** Streams, mostly: a whole answer can be wrong in fewer ways. */
+/** Mostly streams: a buffered response can be wrong in fewer ways. */
 function pickLane(random: Random): Lane {
   const stream = random.chance(0.8);
   return random.pick(LANES.filter((lane) => lane.stream === stream));

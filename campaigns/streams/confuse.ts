@@ -1,7 +1,7 @@
 import type { Random } from '../../test/random.ts';
 import type { Fields, Frame, StreamAnswer } from './answers.ts';
 
-/** What stands where something else should. */
+/** Values of a wrong type. */
 const ODD_VALUES: readonly unknown[] = [
   null,
   true,
@@ -44,7 +44,7 @@ function collect(value: unknown, places: [Fields, string][]): void {
   }
 }
 
-/** Counts that nobody can mean; written as text, since JSON knows numbers that JavaScript does not. */
+/** Absurd counts; written as text, because JSON allows numbers that JavaScript cannot represent. */
 const ODD_COUNTS = [
   '-1',
   '-9007199254740993',
@@ -80,11 +80,11 @@ const MORE = [
   '"cost":99999',
 ];
 
-/** Usage with counts replaced, members repeated or added, or a second usage that says otherwise. */
+/** Usage with counts replaced, members repeated or added, or a second usage that differs. */
 export function spoilUsage(answer: StreamAnswer, random: Random): Frame[] {
   const frames = answer.frames.map((frame) => spoilCounts(frame, random));
   if (random.chance(0.7)) return frames;
-  // Told twice, the second time otherwise, where it stood before.
+  // Sent twice, the second time with other values.
   const at = frames.findLastIndex(({ data }) => typeof data === 'string' && data.includes('_tokens'));
   if (at <= 0 || answer.wire === 'messages' || answer.wire === 'responses') return frames;
   return frames.toSpliced(at, 0, spoilCounts(answer.frames[at]!, random));

@@ -1,9 +1,9 @@
 import type { RawAnswer } from '../../test/raw-client.ts';
 
-/** What a client of this wire takes an answer for. */
+/** How a client of this wire sees a response. */
 export interface Ending {
   readonly how: 'clean' | 'error' | 'cut';
-  /** What no answer of ours may be, however its host was. */
+  /** What no response of ours may contain, whatever its host did. */
   readonly faults: readonly string[];
 }
 
@@ -29,7 +29,8 @@ function refused({ status, text }: RawAnswer): Ending {
 
 function buffered({ text }: RawAnswer): Ending {
   const body = parsed(text) as { error?: unknown } | undefined;
-  if (typeof body !== 'object' || body === null) return { how: 'clean', faults: ['a whole answer that is no object'] };
+  if (typeof body !== 'object' || body === null)
+    return { how: 'clean', faults: ['a whole response that is not an object'] };
   const isError = typeof body.error === 'object' && body.error !== null && !Array.isArray(body.error);
   return { how: 'clean', faults: isError ? ['an error in a whole answer'] : [] };
 }
@@ -41,7 +42,7 @@ function streamed(wire: string, text: string): Ending {
   if (ends.length > 1) faults.push(`${ends.length} ends`);
   const last = events.at(-1);
   const odd = events.find(({ data }) => data !== '[DONE]' && typeof parsed(data) !== 'object');
-  if (odd !== undefined) faults.push(`a frame that is no JSON object: ${odd.data.slice(0, 80)}`);
+  if (odd !== undefined) faults.push(`a frame that is not a JSON object: ${odd.data.slice(0, 80)}`);
   if (ends.length === 0) {
     if (last === undefined || !isError(last)) faults.push(`no end and no error: ${last?.data.slice(0, 80)}`);
     return { how: 'error', faults };

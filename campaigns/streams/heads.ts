@@ -24,7 +24,7 @@ export const HEADS: readonly Carriage[] = [
         '',
       ]);
       const script = [write(`HTTP/1.1 200 OK\r\n${other}${lengthOf(bytes)}\r\n`), write(bytes)];
-      // A whole answer is an answer, whatever it calls itself.
+      // A complete response is valid, whatever its content type.
       return { script, verdict: type.includes('json') ? 'either' : 'broken' };
     },
   },

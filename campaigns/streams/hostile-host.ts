@@ -4,28 +4,28 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 /** What a host does next with its connection. */
 export type Step =
   | { readonly kind: 'write'; readonly bytes: Buffer }
-  /** Lets everyone else go on first, so that the next bytes come in a read of their own. */
+  /** Yields to the event loop, so that the next bytes arrive in a read of their own. */
   | { readonly kind: 'turn' }
   | { readonly kind: 'close' }
   | { readonly kind: 'reset' }
-  /** Says nothing any more and keeps the connection. */
+  /** Stops sending and keeps the connection open. */
   | { readonly kind: 'hang' };
 
 export type Script = readonly Step[];
 
-/** Where the number of a case stands in a prompt. */
+/** Where the number of a case is in a prompt. */
 export const caseMark = (number: number): string => `case-${number}-`;
 const CASE = /case-(\d+)-/;
 
-/** Requests that are not at their end keep at most this much. */
+/** Most bytes kept of a request that has not ended. */
 const REQUEST_BYTES_MAX = 256 * 1024;
 
-/** A host that is a socket and nothing more: it answers each request with the bytes written down for its case. */
+/** A host that is a plain socket: it answers each request with the bytes of its case. */
 export class HostileHost {
   readonly #server: Server;
   readonly #scripts = new Map<number, Script>();
   readonly #sockets = new Set<Socket>();
-  /** Told when a host has fallen silent for good. */
+  /** Called when a host has stopped sending for good. */
   onHang: (number: number) => void = () => {};
 
   private constructor() {
@@ -97,7 +97,7 @@ export class HostileHost {
   }
 }
 
-/** Where a request with a body of known length ends; null while more must come. */
+/** Where a request with a body of known length ends; null until it is complete. */
 function requestEnd(bytes: Buffer): number | null {
   const headEnd = bytes.indexOf('\r\n\r\n');
   if (headEnd === -1) return null;

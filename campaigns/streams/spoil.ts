@@ -5,26 +5,26 @@ import { type Body, bodyOf, encodeFrame, type LineStyle } from './bytes.ts';
 import { confuse, spoilUsage } from './confuse.ts';
 
 /**
- * What a client may make of it: `whole` must end cleanly for it, `broken` must not, and of `either` both are right as
- * long as all that was told agrees.
+ * How a client may see it: `whole` must end cleanly, `broken` must not, and `either` may do both as long as everything
+ * that was sent agrees.
  */
 export type Verdict = 'whole' | 'either' | 'broken';
 
 export interface Spoiled {
   readonly body: Body;
   readonly verdict: Verdict;
-  /** A host that answers as a whole though a stream was asked for. */
+  /** A host that sends a buffered response although a stream was requested. */
   readonly contentType?: string;
 }
 
 export interface Spoil {
   readonly name: string;
-  /** How often, against the others; what is costly is rare. */
+  /** How often it is chosen; expensive cases are rare. */
   readonly weight: number;
   spoil(answer: StreamAnswer, random: Random): Spoiled;
 }
 
-/** Stands in frames that come after the end; no client may ever see it. */
+/** Marks frames after the end; no client may ever see it. */
 export const AFTER_END = 'said-after-the-end';
 
 const JUNK = ['hello', '{', '{"choices":[', 'undefined', 'NaN', "{'a':1}", '[1,2', '{"a":1}}', '"', '\u0000', '<html>'];
@@ -47,7 +47,7 @@ function withFrames(answer: StreamAnswer, frames: readonly Frame[], verdict: Ver
   return { body, verdict };
 }
 
-/** Puts frames somewhere before the end. */
+/** Inserts frames somewhere before the end. */
 function inserted(answer: StreamAnswer, random: Random, more: readonly Frame[], verdict: Verdict): Spoiled {
   const at = random.between(0, answer.finishAt);
   return withFrames(answer, answer.frames.toSpliced(at, 0, ...more), verdict);
@@ -67,7 +67,7 @@ function errorFrame(wire: string, random: Random): Frame {
   }
 }
 
-/** A body without any place where it could end well. */
+/** A body that cannot end cleanly anywhere. */
 function hopeless(parts: readonly (string | Buffer)[], verdict: Verdict = 'broken'): Spoiled {
   return { body: bodyOf(parts, parts.length, parts.length), verdict };
 }
@@ -98,7 +98,7 @@ export const SPOILS: readonly Spoil[] = [
   {
     name: 'nothing but a terminator',
     weight: 1,
-    // On one wire the last event tells the whole answer again.
+    // On one wire the last event repeats the whole response.
     spoil: (answer) =>
       hopeless([encodeFrame(answer.frames[answer.endAt]!)], answer.wire === 'responses' ? 'either' : 'broken'),
   },
@@ -165,7 +165,7 @@ export const SPOILS: readonly Spoil[] = [
     name: 'absurd usage',
     weight: 8,
     spoil: (answer, random) => {
-      // What is told twice stands behind the finish.
+      // The repetition comes after the finish.
       const frames = spoilUsage(answer, random).map((frame) => encodeFrame(frame));
       return { body: bodyOf(frames, answer.finishAt, frames.length - 1), verdict: 'whole' };
     },

@@ -15,7 +15,7 @@ function whole(text: string | Buffer, verdict: Verdict): Spoiled {
   return { body: bodyOf([text], 0, 0), verdict, contentType: 'application/json' };
 }
 
-/** What can be wrong with an answer that comes in one piece. */
+/** What can be wrong with a buffered response. */
 export const WHOLE_SPOILS: readonly WholeSpoil[] = [
   { name: 'whole: nothing wrong', weight: 3, spoil: (answer) => whole(JSON.stringify(answer), 'whole') },
   {

@@ -4,7 +4,7 @@ import type { Clock } from '../../src/kit/clock.ts';
 import { type Harness, simHost, startHarness } from '../../test/harness.ts';
 import { HostileHost } from './hostile-host.ts';
 
-/** One way a call can take: the caller's wire, the host's wire, and how the one becomes the other. */
+/** One combination: the caller's wire, the host's wire, and the relay between them. */
 export interface Lane {
   readonly wire: string;
   readonly path: string;
@@ -67,7 +67,7 @@ function lane(wire: string, hostWire: HostWire, relay: Lane['relay'], stream: bo
   };
 }
 
-/** Every wire of a caller to every wire of a host that can serve it. */
+/** Every wire of a caller with every wire of a host that can serve it. */
 export const LANES: readonly Lane[] = [true, false].flatMap((stream) => [
   ...TALKING.flatMap((wire) => [
     lane(wire, wire as HostWire, 'same wire', stream),
@@ -105,7 +105,7 @@ function modelRow(wire: HostWire): ModelRow {
   } as ModelRow;
 }
 
-/** A real gateway before a host that means harm, with a model for every wire. */
+/** A real gateway in front of a hostile host, with a model for every wire. */
 export async function openWorld(frameMemory: boolean, clock?: Clock): Promise<World> {
   const host = await HostileHost.start();
   const harness = await startHarness({

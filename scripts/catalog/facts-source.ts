@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Effort } from '../../src/canonical/reasoning.ts';
 import { nanousd, type PriceFigures, type RateFigures } from './figures.ts';
 
-/** What `@earendil-works/pi-ai` knows of a model at one host. */
+/** What `@earendil-works/pi-ai` says about a model at one host. */
 export interface Facts {
   name: string;
   contextWindow: number;
@@ -37,7 +37,7 @@ interface RawModel {
   cost: RawCost & { tiers?: (RawCost & { inputTokensAbove: number })[] };
 }
 
-/** The package's word for each effort; without an entry of its own a model has all but the two strongest. */
+/** The package's name for each effort; a model without an entry has all but the two strongest. */
 const LEVELS: [level: string, effort: Effort][] = [
   ['off', 'none'],
   ['minimal', 'minimal'],
@@ -49,7 +49,7 @@ const LEVELS: [level: string, effort: Effort][] = [
 ];
 const ONLY_IF_NAMED = new Set(['xhigh', 'max']);
 
-/** host -> model name -> facts; hosts the package does not know have none. */
+/** Host -> model name -> facts. Empty for hosts that the package does not know. */
 export function readFacts(packageFolder: string, hosts: Iterable<string>): Map<string, Map<string, Facts>> {
   return new Map(Array.from(hosts, (host) => [host, readHost(packageFolder, host)]));
 }
@@ -94,7 +94,7 @@ function readEfforts(model: RawModel): Effort[] {
   }).map(([, effort]) => effort);
 }
 
-/** The package writes 0 for "not known" as well as for "free", so a price of 0 is no price here. */
+/** The package writes 0 for "unknown" as well as for "free", so a price of 0 is ignored. */
 function readCost(model: RawModel): PriceFigures | null {
   const { cost } = model;
   if (cost.input === 0 || cost.output === 0) return null;

@@ -1,4 +1,4 @@
-/** A price as a source states it, in nanodollars per million tokens; null where the source does not know the rate. */
+/** A price as a source states it, in nanodollars per million tokens; null if the source does not know the rate. */
 export interface RateFigures {
   input: number;
   output: number;
@@ -13,7 +13,7 @@ export interface PriceFigures extends RateFigures {
 
 export const RATE_NAMES = ['input', 'output', 'cache_read', 'cache_write', 'cache_write_1h'] as const;
 
-/** Sources write dollars with at most nine decimals, so rounding to the nanodollar only removes the noise of floats. */
+/** Sources write dollars with at most nine decimals, so rounding to the nanodollar only removes floating-point noise. */
 export function nanousd(usd: number): number {
   const rate = Math.round(usd * 1e9);
   if (Math.abs(rate - usd * 1e9) > 0.001) throw new Error(`${usd} dollars is no whole number of nanodollars.`);
@@ -26,26 +26,26 @@ export function ratesAbove(price: PriceFigures, inputTokens: number): RateFigure
 }
 
 /**
- * Where two figures differ the dearer one counts: a price too high is seen and corrected with one line of configuration,
- * a price too low is paid by the operator on every call until somebody reads the host's invoice.
- * A rate only one of them knows is taken from that one.
+ * If two figures differ, the higher one counts. A price that is too high is noticed and corrected with one line of
+ * configuration; a price that is too low costs the operator money on every call until somebody reads the host's invoice.
+ * A rate that only one source knows is taken from that one.
  */
-export function dearer(a: PriceFigures, b: PriceFigures): PriceFigures {
+export function higherPrice(a: PriceFigures, b: PriceFigures): PriceFigures {
   const tiers = thresholds(a, b).map((above) => ({
     above_input_tokens: above.lowest,
-    ...dearerRates(ratesAbove(a, above.highest), ratesAbove(b, above.highest)),
+    ...higherRates(ratesAbove(a, above.highest), ratesAbove(b, above.highest)),
   }));
-  return { ...dearerRates(a, b), tiers };
+  return { ...higherRates(a, b), tiers };
 }
 
-/** One price for a model of several hosts: no host may cost more than it. Here an unknown cache rate is the input rate it is billed at. */
-export function dearestOfHosts(prices: readonly PriceFigures[]): PriceFigures {
+/** One price for a model of several hosts; none may cost more. An unknown cache rate is billed as the input rate. */
+export function highestOfHosts(prices: readonly PriceFigures[]): PriceFigures {
   const [first, ...others] = prices.map((price) => mapRates(price, (rate, input) => rate ?? input));
   if (first === undefined) throw new Error('No host has a price.');
-  return mapRates(others.reduce(dearer, first), (rate, input) => (rate === input ? null : rate));
+  return mapRates(others.reduce(higherPrice, first), (rate, input) => (rate === input ? null : rate));
 }
 
-/** What the two disagree about, as words; rates only one of them knows are no disagreement. */
+/** The differences in words. A rate that only one source knows is not a difference. */
 export function differences(a: PriceFigures, b: PriceFigures): string[] {
   const steps = [{ name: '', a: a as RateFigures, b: b as RateFigures }];
   for (const { highest } of thresholds(a, b)) {
@@ -58,7 +58,7 @@ export function differences(a: PriceFigures, b: PriceFigures): string[] {
   );
 }
 
-/** One threshold written "from 272,000" by one source and "above 272,000" by the other is the same threshold. */
+/** "From 272,000" in one source and "above 272,000" in the other mean the same threshold. */
 function thresholds(a: PriceFigures, b: PriceFigures): { lowest: number; highest: number }[] {
   const all = [...a.tiers, ...b.tiers].map((tier) => tier.above_input_tokens).sort((x, y) => x - y);
   const merged: { lowest: number; highest: number }[] = [];
@@ -70,17 +70,17 @@ function thresholds(a: PriceFigures, b: PriceFigures): { lowest: number; highest
   return merged;
 }
 
-function dearerRates(a: RateFigures, b: RateFigures): RateFigures {
+function higherRates(a: RateFigures, b: RateFigures): RateFigures {
   return {
     input: Math.max(a.input, b.input),
     output: Math.max(a.output, b.output),
-    cache_read: dearerCacheRate(a.cache_read, b.cache_read),
-    cache_write: dearerCacheRate(a.cache_write, b.cache_write),
-    cache_write_1h: dearerCacheRate(a.cache_write_1h, b.cache_write_1h),
+    cache_read: higherCacheRate(a.cache_read, b.cache_read),
+    cache_write: higherCacheRate(a.cache_write, b.cache_write),
+    cache_write_1h: higherCacheRate(a.cache_write_1h, b.cache_write_1h),
   };
 }
 
-function dearerCacheRate(a: number | null, b: number | null): number | null {
+function higherCacheRate(a: number | null, b: number | null): number | null {
   if (a === null || b === null) return a ?? b;
   return Math.max(a, b);
 }

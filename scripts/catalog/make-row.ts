@@ -4,7 +4,7 @@ import { findLoss } from '../../src/catalog/loss.ts';
 import { readPrice } from '../../src/catalog/rows.ts';
 import type { ModelRow, PriceRow } from '../../src/catalog/schema.ts';
 import type { Facts } from './facts-source.ts';
-import { dearer, dearestOfHosts, differences, type PriceFigures } from './figures.ts';
+import { differences, higherPrice, highestOfHosts, type PriceFigures } from './figures.ts';
 import { type PricePackage, readPriceOf } from './price-source.ts';
 import type { AlsoServed, Seat } from './seats.ts';
 import { alignTiers } from './tier-boundaries.ts';
@@ -15,7 +15,7 @@ export interface Sources {
   facts: Map<string, Map<string, Facts>>;
   factsName: { package: string; version: string };
   today: string;
-  /** Seconds at which the catalog first listed a model. */
+  /** When the catalog first listed a model, in seconds. */
   firstListed: Map<string, number>;
   report: (line: string) => void;
 }
@@ -33,7 +33,7 @@ type PriceSource = 'prices' | 'facts';
 
 type Place = ModelRow['hosts'][number];
 
-/** Undefined, with a line in the report, when nobody names a price: unpriced is never free. */
+/** Undefined, with a line in the report, if no source has a price: a model without a price is never free. */
 export function makeRow(seat: Seat, sources: Sources): ModelRow | undefined {
   const row = makeOwnRow(seat, sources);
   if (row === undefined) return undefined;
@@ -48,7 +48,7 @@ function makeOwnRow(seat: Seat, sources: Sources): ModelRow | undefined {
     .sort((a, b) => costOf(a) - costOf(b) || (a.host < b.host ? -1 : 1));
   const [cheapest] = offers;
   if (cheapest === undefined) return undefined;
-  const price = dearestOfHosts(offers.map((offer) => offer.price));
+  const price = highestOfHosts(offers.map((offer) => offer.price));
   const facts = inCommon(
     cheapest.facts,
     offers.map((offer) => offer.facts),
@@ -62,7 +62,7 @@ function makeOwnRow(seat: Seat, sources: Sources): ModelRow | undefined {
     created: createdSeconds(seat, sources),
     aliases: aliasesOf(seat),
     caps: CAPABILITIES.filter((cap) => caps.has(cap)),
-    // The largest window any source or host names: one too small would bound the hold below what may be billed.
+    // The largest window in any source: a smaller one would bound the hold below what may be billed.
     context_window: Math.max(seat.contextWindow ?? 0, ...offers.map((offer) => offer.contextWindow)),
     max_output_tokens: facts.maxOutputTokens,
     tokenizer: seat.tokenizer ?? null,
@@ -77,21 +77,21 @@ function makeOwnRow(seat: Seat, sources: Sources): ModelRow | undefined {
   };
 }
 
-/** A host's own price stands with its place where it is not the price of all. */
+/** A host's own price is stored with the host if it differs from the model's. */
 function placeOf({ host, model, price: own }: Offer, price: PriceFigures, wire: HostWire | undefined): Place {
-  const charged = dearestOfHosts([own]);
+  const charged = highestOfHosts([own]);
   const isOwn = JSON.stringify(charged) !== JSON.stringify(price);
   return { host, model, ...(wire !== undefined && { wire }), ...(isOwn && { price: priceRow(charged) }) };
 }
 
-/** The same model at one more host, if that host is no dearer and holds nothing back; else undefined, with a line in the report. */
+/** The same model at one more host, if it costs no more and can do as much; else undefined, with a line in the report. */
 function joinHost(seat: Seat, row: ModelRow, host: string, served: AlsoServed, sources: Sources): Place | undefined {
   const label = `${seat.id} at ${host}`;
   const omit = (why: string): undefined => void sources.report(`${label}: does not join, ${why}.`);
   if (sources.facts.get(host)?.has(served.model) !== true) return omit(`it lists no ${served.model}`);
   const offer = readOffer(seat, host, served.model, sources);
   if (offer === undefined || row.price === undefined) return undefined;
-  const loss = findLoss(readPrice(priceRow(dearestOfHosts([offer.price]))), readPrice(row.price));
+  const loss = findLoss(readPrice(priceRow(highestOfHosts([offer.price]))), readPrice(row.price));
   if (loss !== null) return omit(`it charges ${loss.hostRate} for ${loss.rate} against ${loss.callerRate}`);
   if (offer.contextWindow < row.context_window) return omit(`its window is only ${offer.contextWindow}`);
   const { maxOutputTokens } = offer.facts;
@@ -99,7 +99,7 @@ function joinHost(seat: Seat, row: ModelRow, host: string, served: AlsoServed, s
   const missing = ['images', 'reasoning'] as const;
   const lacks = missing.find((cap) => row.caps?.includes(cap) && !offer.facts[cap]);
   if (lacks !== undefined) return omit(`it has no ${lacks}`);
-  // What its price list leaves unsaid, or rounds otherwise, would pass for a lower price; it counts as the catalog's.
+  // A rate that its price list omits or rounds would look lower, so the catalog's rate counts.
   return { host, ...served };
 }
 
@@ -143,9 +143,9 @@ function combine(
 ): Pick<Offer, 'price' | 'sources'> {
   if (second === null) return { price: first, sources: ['prices'] };
   for (const difference of differences(first, second)) {
-    sources.report(`${label}: ${difference}, the dearer counts.`);
+    sources.report(`${label}: ${difference}, the higher one counts.`);
   }
-  const price = dearer(first, second);
+  const price = higherPrice(first, second);
   return { price, sources: JSON.stringify(price) === JSON.stringify(first) ? ['prices'] : ['prices', 'facts'] };
 }
 
@@ -154,7 +154,7 @@ function statedFacts(seat: Seat): Facts | undefined {
   return { ...seat.facts, images: false, reasoning: false, efforts: [], temperature: true, price: null };
 }
 
-/** A model can do what every one of its hosts lets it do. */
+/** A model can do what all of its hosts support. */
 function inCommon(cheapest: Facts, all: readonly Facts[]): Facts {
   return {
     name: cheapest.name,
@@ -185,7 +185,7 @@ function isFixedSampling(seat: Seat, facts: Facts): boolean {
   return !facts.temperature || (facts.reasoning && seat.fixedSamplingWhenReasoning === true);
 }
 
-/** The spellings of other aggregators: dots for dashes and the reverse, and the last segment of every host's name. */
+/** Other aggregators' spellings: dots for dashes and the reverse, and the last segment of every host's name. */
 function aliasesOf(seat: Seat): string[] {
   const hostNames = Object.values(seat.hosts).map((name) => name.slice(name.lastIndexOf('/') + 1));
   const dashed = seat.id.replace(/(\d)\.(\d)/g, '$1-$2');

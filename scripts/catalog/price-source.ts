@@ -1,4 +1,4 @@
-import { dearer, nanousd, type PriceFigures, RATE_NAMES, type RateFigures } from './figures.ts';
+import { higherPrice, nanousd, type PriceFigures, RATE_NAMES, type RateFigures } from './figures.ts';
 
 /** The parts of `@pydantic/genai-prices` that are read here. */
 export interface PricePackage {
@@ -37,7 +37,7 @@ const RATE_KEYS: Record<(typeof RATE_NAMES)[number], string> = {
   cache_write_1h: 'cache_write_1h_mtok',
 };
 
-/** Charges for what the gateway refuses on every path: server-side tools, audio, video, images other than to look at. */
+/** Charges for features that the gateway refuses: server-side tools, audio, video, image generation. */
 const NEVER_INCURRED = new Set([
   'web_searches_kcount',
   'storage_searches_kcount',
@@ -47,7 +47,7 @@ const NEVER_INCURRED = new Set([
   'input_video_mtok',
 ]);
 
-/** By exact name only: the package's own prefix rules would price a new model as its elder. */
+/** By exact name only: the package's prefix rules would price a new model like its predecessor. */
 export function readPriceOf(source: PricePackage, host: string, name: string, kind: string, today: string): Priced {
   const provider = source.findProvider({ providerId: PROVIDERS[host] ?? host });
   const model = provider?.models.find((candidate) => candidate.id === name || equals(candidate.match, name));
@@ -60,15 +60,15 @@ export function readPriceOf(source: PricePackage, host: string, name: string, ki
   const known = figures.filter((price) => price !== null);
   const [first, ...others] = known;
   if (first === undefined || known.length < figures.length) return { unpriced: 'listed without a price' };
-  if (others.length > 0) notes.push('the price depends on the hour; the dearest hour counts');
-  return { price: others.reduce(dearer, first), contextWindow: model.context_window ?? null, notes };
+  if (others.length > 0) notes.push('the price depends on the hour; the highest counts');
+  return { price: others.reduce(higherPrice, first), contextWindow: model.context_window ?? null, notes };
 }
 
 function equals(match: Match, name: string): boolean {
   return match.equals === name || (match.or?.some((one) => equals(one, name)) ?? false);
 }
 
-/** The price list that began last, and all lists of single hours. */
+/** The price list that began last, and all lists for single hours. */
 function pricesInForce(prices: RawPrice | ConditionalPrice[], today: string, notes: string[]): RawPrice[] {
   if (!Array.isArray(prices)) return [prices];
   const begun = prices.filter(({ constraint }) => {
@@ -87,7 +87,7 @@ function isUnderstood(key: string, kind: string): boolean {
 }
 
 function readFigures(raw: RawPrice, kind: string): PriceFigures | null {
-  // An embedding has no output, a decision's is free; a list that states a rate for it all the same states nothing.
+  // An embedding has no output, and a decision's output is free: a rate for it is meaningless.
   const price: RawPrice = kind === 'chat' ? raw : { ...raw, [RATE_KEYS.output]: 0 };
   if (price[RATE_KEYS.input] === undefined || price[RATE_KEYS.output] === undefined) return null;
   const rates = RATE_NAMES.map((name) => price[RATE_KEYS[name]]).filter((rate) => rate !== undefined);

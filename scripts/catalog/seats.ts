@@ -3,45 +3,45 @@ import type { HostWire } from '../../src/canonical/wire-names.ts';
 import type { ThinkingControl, Tokenizer } from '../../src/catalog/model.ts';
 
 /**
- * Which models the default catalog offers, and what no price list says about them.
+ * Which models the default catalog offers, and facts that no price list contains.
  * Prices, windows, output limits, images and reasoning come from the sources; a seat without a price is left out.
  *
- * Not here on purpose: Perplexity's models (a fee per request, which rates per token cannot express), the o-series -pro
- * models (they do not stream), and previews that are priced as their elders.
+ * Left out on purpose: Perplexity's models (a fee per request, which rates per token cannot express), the o-series -pro
+ * models (they do not stream), and previews that are priced like their predecessors.
  */
 export interface Seat {
   id: string;
   vendor: string;
-  /** host -> the name that host knows the model by; all hosts of a seat share its price, so they must cost about the same. */
+  /** Host -> its name for the model. All hosts of a seat share its price, so they must cost about the same. */
   hosts: Record<string, string>;
-  /** Hosts that join if they list exactly this name, cost no more than the hosts above and can do as much. */
+  /** Hosts that are added if they list exactly this name, cost no more than the hosts above and can do as much. */
   also?: Record<string, AlsoServed>;
-  /** Day of release, where the vendor's pages name one; else the day the catalog first listed it. */
+  /** Day of release from the vendor's pages, or the day on which the catalog first listed it. */
   released?: string;
   aliases?: string[];
   kind: 'chat' | 'embeddings' | 'decisions';
   tokenizer?: Tokenizer;
-  /** Bound on the tokens of one image, generous on purpose: it limits the hold, not the bill. */
+  /** Upper bound on the tokens of one image. Generous, because it limits the hold, not the bill. */
   imageTokensMax?: number;
-  /** JSON-schema answers; most have them. */
+  /** Structured outputs; most models have them. */
   structuredOutputs?: boolean;
-  /** The vendor's models refuse temperature when they reason. */
+  /** The vendor's models reject temperature when they reason. */
   fixedSamplingWhenReasoning?: boolean;
   messages?: boolean;
-  /** How a model of the messages wire is told how much to think. */
+  /** How a model of the messages wire takes its reasoning effort. */
   thinking?: ThinkingControl;
-  /** The wire on which its hosts serve it, where that is not their own. */
+  /** The wire on which its hosts serve it, if not their first. */
   wire?: HostWire;
-  /** Where the sources state a smaller window than the vendor. */
+  /** For windows that the sources state smaller than the vendor. */
   contextWindow?: number;
-  /** Efforts that the sources name but the vendor does not take. */
+  /** Efforts that the sources list but the vendor rejects. */
   withoutEfforts?: Effort[];
   /** For models that the source of capabilities does not list. */
   facts?: { name: string; contextWindow: number; maxOutputTokens: number; tools: boolean };
   embedding?: { dimensions: number; matryoshka: boolean };
 }
 
-/** The wire is named where it is not the host's own. */
+/** The wire is named if it is not the host's first. */
 export interface AlsoServed {
   model: string;
   wire?: HostWire;
@@ -49,7 +49,7 @@ export interface AlsoServed {
 
 type Extra = Partial<Omit<Seat, 'id' | 'kind'>>;
 
-/** Several models of one vendor on that vendor's own host: id, day of release, whatever differs. */
+/** Several models of one vendor on its own host: id, day of release, whatever differs. */
 function family(host: string, shared: Extra, members: [id: string, released: string | null, own?: Extra][]): Seat[] {
   return members.map(([id, released, own]) => ({
     id,
@@ -63,7 +63,7 @@ function family(host: string, shared: Extra, members: [id: string, released: str
 }
 
 function served(id: string, vendor: string, hosts: Record<string, string>, extra: Extra = {}): Seat {
-  // Open models look at images in their own resolution; the most generous preprocessor in use stops at 16,384 tokens.
+  // Open models process images in their own resolution; the largest preprocessor in use stops at 16,384 tokens.
   return { id, vendor, hosts, kind: 'chat', imageTokensMax: 16_384, ...extra };
 }
 
@@ -79,7 +79,7 @@ function embedding(host: string, id: string, released: string | null, contextWin
   };
 }
 
-/** The aggregator bills its vendors' own models at their own prices; whom it asks for open ones, and their price, varies. */
+/** The aggregator bills vendors' own models at the vendors' prices; its hosts and prices for open models vary. */
 function alsoAtAggregator(seats: Seat[], wire?: HostWire): Seat[] {
   return seats.map((seat) => ({
     ...seat,
@@ -107,7 +107,7 @@ const OPENAI_4O_MINI = 50_000;
 const OPENAI_ORIGINAL = 12_000;
 const OPENAI_SMALL_ORIGINAL = 25_000;
 
-/** From 5.4 on the vendor's chat wire refuses tools together with reasoning, and from 5.6 on it reasons unless told not to. */
+/** From 5.4 on the vendor's chat wire rejects tools with reasoning, and from 5.6 on it reasons by default. */
 const responses: Extra = { wire: 'responses' };
 /** Served on the responses wire only. */
 const pro: Extra = { ...responses, structuredOutputs: false };
@@ -115,7 +115,7 @@ const pro: Extra = { ...responses, structuredOutputs: false };
 const openai: Seat[] = [
   ...family('openai', { ...responses, fixedSamplingWhenReasoning: true, imageTokensMax: OPENAI_ORIGINAL }, [
     // No tokenizer is published for this generation.
-    // Their window is stated only up to the first price tier; resellers all state the whole.
+    // Their window is stated only up to the first price tier; all resellers state the whole.
     ['gpt-6.1-sol', null, { contextWindow: 1_050_000 }],
     ['gpt-6.1-terra', null, { contextWindow: 1_050_000 }],
     ['gpt-6-astra', null],
@@ -205,7 +205,7 @@ const google: Seat[] = [
     ['gemini-3.1-flash-lite', null],
     ['gemini-3-flash-preview', null],
   ]),
-  // 258 tokens a tile, and a very long image is cut into many: 20 to 1 makes 60 of them.
+  // 258 tokens per tile; a very long image is cut into many: 20 to 1 makes 60 of them.
   ...family('google', { imageTokensMax: 16_000 }, [
     ['gemini-2.5-pro', '2025-06-17', { withoutEfforts: ['none'] }],
     ['gemini-2.5-flash', '2025-06-17'],
@@ -213,7 +213,7 @@ const google: Seat[] = [
   ]),
 ];
 
-/** At most 1,540 pixels a side in patches of 28, and a token per row. */
+/** At most 1,540 pixels per side in patches of 28, and a token per row. */
 const mistral = family('mistral', { imageTokensMax: 6_000 }, [
   ['mistral-large-4', null, dated('mistral-large-4-0')],
   ['mistral-large-2512', '2025-12-02', dated('mistral-large-3')],
@@ -230,7 +230,7 @@ const mistral = family('mistral', { imageTokensMax: 6_000 }, [
   ['open-mistral-nemo', '2024-07-18', dated('mistral-nemo')],
 ]);
 
-/** Six tiles and a thumbnail of 256 tokens each, doubled for what is not published of the newest. */
+/** Six tiles and a thumbnail of 256 tokens each, doubled because the newest models are not documented. */
 const xai = family('xai', { imageTokensMax: 4_000, fixedSamplingWhenReasoning: false }, [
   ['grok-4.7', null, dated('grok-4.7-latest')],
   ['grok-4.6', null, dated('grok-4.6-latest')],
@@ -304,7 +304,7 @@ const openModels: Seat[] = [
   ),
 ];
 
-/** Answers typed questions; input is billed, output is free. "latest" moves with releases, so it is a model of its own. */
+/** Answers typed questions; input is billed, output is free. "latest" moves with releases, so it is a separate model. */
 const decisions: Seat[] = ['jev-latest', 'jev-1.13.0'].map((id) => ({
   id,
   vendor: 'typesafe',

@@ -2,7 +2,7 @@ import { EFFORTS } from '../../src/canonical/reasoning.ts';
 import type { HostWire } from '../../src/canonical/wire-names.ts';
 import type { ModelRow } from '../../src/catalog/schema.ts';
 
-/** Models of the simulated upstream, at least one for each wire, priced like real ones, so that every money path has a rate to use. */
+/** Models of the simulated upstream, at least one per wire, with prices, so that every money path has a rate. */
 const SINCE = '2026-11-15';
 
 const shared = {
@@ -21,7 +21,7 @@ const talking = {
   reasoning_efforts: ['none', 'minimal', 'low', 'medium', 'high'],
 } satisfies Partial<ModelRow>;
 
-/** Nothing these write is billed. */
+/** Their output is not billed. */
 const silent = { ...shared, max_output_tokens: 0, image_tokens_max: null } satisfies Partial<ModelRow>;
 
 function onWire(model: string, wire: HostWire): ModelRow['hosts'] {

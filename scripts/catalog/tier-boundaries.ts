@@ -1,8 +1,8 @@
 import type { PriceFigures } from './figures.ts';
 
-/** Where a vendor's dearer rates begin. */
+/** Where a vendor's higher rates begin. */
 export interface TierBoundary {
-  /** The dearer rates apply to requests with more input tokens than this. */
+  /** The higher rates apply to requests with more input tokens than this. */
   readonly aboveInputTokens: number;
   /** The vendor's own page, to check it against. */
   readonly page: string;
@@ -40,7 +40,7 @@ function alignTier({ above_input_tokens: found }: { above_input_tokens: number }
   const { model, vendor, contextWindow, report } = terms;
   const boundary = TIER_BOUNDARIES[vendor]?.find(({ aboveInputTokens }) => Math.abs(aboveInputTokens - found) <= 1);
   const above = boundary?.aboveInputTokens ?? found;
-  if (boundary === undefined) report(`${model}: a tier above ${found}, which is no known boundary of ${vendor}.`);
+  if (boundary === undefined) report(`${model}: a tier above ${found}, which is not a known boundary of ${vendor}.`);
   else report(`${model}: a tier above ${above} (the sources say ${found}); check it against ${boundary.page}.`);
   if (above >= contextWindow) report(`${model}: the tier above ${above} lies beyond its window of ${contextWindow}.`);
   return above;
