@@ -2,10 +2,9 @@
 export const LIMITS = {
   /** Largest request body a caller may send. */
   requestBodyBytesMax: 32 * 1024 * 1024,
-  /** A request body larger than this counts as large. Large bodies of running calls may use this many bytes in all, and per key. */
-  largeBodyBytes: 1024 * 1024,
-  largeBodiesBytesMax: 512 * 1024 * 1024,
-  largeBodiesBytesPerKeyMax: 128 * 1024 * 1024,
+  /** Bytes of all request bodies in memory, from the first byte to the end of the call; and of one key's. */
+  bodiesBytesMax: 512 * 1024 * 1024,
+  bodiesBytesPerKeyMax: 128 * 1024 * 1024,
   /** Largest body of a request that is not a call, for example one that stores a key. */
   plainBodyBytesMax: 64 * 1024,
   /** Weight of a JSON key with escapes, which is expensive to read: it counts as this many keys, and divides the values allowed. */
@@ -246,6 +245,15 @@ export const LIMITS = {
   unreadRequestBytesMax: 64 * 1024,
   /** Chunks up to this size are joined with their framing, so that they leave in one write. */
   responseJoinedBytesMax: 16 * 1024,
+  /**
+   * File descriptors reserved for the store, the log, threads, look-ups and the operations port; how many are assumed if
+   * the system does not tell their limit; and the fewest connections of callers, however low that limit is.
+   */
+  descriptorsReserved: 96,
+  descriptorsAssumed: 1_024,
+  connectionsMin: 16,
+  /** Connections to the operations port. */
+  operationsConnectionsMax: 32,
   /** How often connections are checked for requests that take too long, and how long an idle one is kept. */
   connectionsCheckMs: 5_000,
   clientKeepAliveMs: 72_000,

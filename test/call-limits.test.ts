@@ -206,7 +206,14 @@ describe('streams of one key', () => {
 });
 
 describe('more calls than can be served', () => {
-  const LOAD = { eventLoopLagMs: null, heapShare: null, residentBytes: null, callsUnderWay: 1, ledgerDepth: null };
+  const LOAD = {
+    eventLoopLagMs: null,
+    heapShare: null,
+    residentBytes: null,
+    connections: 100,
+    callsUnderWay: 1,
+    ledgerDepth: null,
+  };
 
   beforeAll(async () => {
     await start({ loadLimits: LOAD });

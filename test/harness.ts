@@ -157,6 +157,7 @@ const NO_LOAD_LIMITS: Config['loadLimits'] = {
   eventLoopLagMs: null,
   heapShare: null,
   residentBytes: null,
+  connections: 100_000,
   callsUnderWay: null,
   ledgerDepth: null,
 };

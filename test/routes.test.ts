@@ -209,32 +209,38 @@ describe.each(TRANSPORTS)('over the %s transport', (transport) => {
       expect([chunked.status, JSON.parse(chunked.text).error.code]).toEqual([413, 'request_too_large']);
     });
 
-    test('is not taken in while the large ones of others fill the room; small ones are, and those that came to nothing make room', async () => {
-      const { port } = new URL(harness.url);
-      const bytes = LIMITS.requestBodyBytesMax;
-      const head = `POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: ${bytes}\r\nexpect: 100-continue\r\n\r\n`;
-      const begun: Socket[] = [];
-      for (let at = 0; at < LIMITS.largeBodiesBytesMax / bytes; at++) {
-        const socket = connect(Number(port), '127.0.0.1');
-        socket.write(head);
-        expect(String((await once(socket, 'data'))[0])).toContain('100 Continue');
-        begun.push(socket);
-      }
-      const large = JSON.stringify({ ...ASK, user: 'x', padding: 'x'.repeat(LIMITS.largeBodyBytes) });
+    test('is refused while others fill the room, unless it still fits', async () => {
+      const { bodyRoom } = harness.running;
+      const bytes = LIMITS.bodiesBytesMax - 100_000;
+      expect(bodyRoom.take(null, bytes)).toBe(true);
+      const large = JSON.stringify({ ...ASK, user: 'x', padding: 'x'.repeat(100_000) });
       const announced = await callRaw(`${harness.url}/v1/chat/completions`, large);
       expect([announced.status, JSON.parse(announced.text).error.code]).toEqual([503, 'overloaded']);
       const chunked = await callRaw(`${harness.url}/v1/chat/completions`, large, { chunked: true });
       expect([chunked.status, JSON.parse(chunked.text).error.code]).toEqual([503, 'overloaded']);
       expect((await harness.post(ASK)).status).toBe(200);
-      begun.pop()!.destroy();
-      await until(async () => (await harness.post(large)).status === 200, 'there is room again');
-      // Without a length each takes all the room that is left, and must leave it to the next.
-      for (let at = 0; at < 3; at++) {
-        const next = await callRaw(`${harness.url}/v1/chat/completions`, large, { chunked: true });
-        expect(next.status).toBe(200);
-        await until(() => harness.running.gateway.shutdown.callsUnderWay === 0, 'it has ended');
-      }
+      await until(() => bodyRoom.bytes === bytes, 'what the others took is free again');
+      bodyRoom.free(null, bytes);
+      expect((await harness.post(large)).status).toBe(200);
+      expect((await callRaw(`${harness.url}/v1/chat/completions`, large, { chunked: true })).status).toBe(200);
+      await until(() => bodyRoom.bytes === 0, 'all room is free');
+    });
+
+    test('counts from its first byte, although it never becomes whole', async () => {
+      const { port } = new URL(harness.url);
+      const arrived = 10_000;
+      const head = 'POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n';
+      const begun = ['content-length: 10001', 'transfer-encoding: chunked'].map((framing, at) => {
+        const socket = connect(Number(port), '127.0.0.1');
+        const body = (at === 0 ? '' : `${arrived.toString(16)}\r\n`) + 'x'.repeat(arrived);
+        socket.write(`${head}${framing}\r\n\r\n${body}`);
+        return socket;
+      });
+      const gauge = async (): Promise<number> =>
+        Number(/^tollgate_request_body_bytes (\d+)$/m.exec(await (await harness.get('/metrics')).text())?.[1]);
+      await until(async () => (await gauge()) === 2 * arrived, 'every byte of both is counted');
       for (const socket of begun) socket.destroy();
+      await until(async () => (await gauge()) === 0, 'both are forgotten');
     });
   });
 

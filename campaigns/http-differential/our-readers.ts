@@ -1,5 +1,6 @@
 import { checkHead } from '../../src/http/request-head.ts';
 import { Http1Answer } from '../../src/http1/client/answer.ts';
+import { ConnectionRoom } from '../../src/http1/connection-room.ts';
 import { ClientConnection } from '../../src/http1/server/client-connection.ts';
 import type { InboundRequest, OutboundResponse } from '../../src/http1/server.ts';
 import { systemClock } from '../../src/kit/clock.ts';
@@ -35,8 +36,10 @@ class OurConnection {
 
   constructor(pieces: Pieces) {
     this.#pieces = pieces;
-    new ClientConnection(this.#socket.asSocket(), {
+    const room = new ConnectionRoom(1);
+    new ClientConnection(this.#socket.asSocket(), room.take(() => {})!, {
       patience: PATIENCE,
+      room,
       checkMs: NEVER_MS,
       clock: systemClock,
       answer: (request, response) => this.#take(request, response),

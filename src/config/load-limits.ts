@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { descriptorLimit } from '../kit/descriptors.ts';
 import { memoryBytes } from '../kit/process-load.ts';
 import { LIMITS } from '../limits.ts';
 
@@ -48,6 +49,13 @@ export const loadLimitsSchema = z.strictObject({
     .nullable()
     .default(null)
     .describe('Process memory above which calls are refused. Null: 90 percent of what is available.'),
+  connections: z
+    .int()
+    .min(1)
+    .max(COUNT_MAX)
+    .nullable()
+    .default(null)
+    .describe('Open connections of callers. Null: as many as the file descriptors of the process allow.'),
   calls: watched(20_000, COUNT_MAX, 'Concurrent calls above which more are refused.'),
   ledger_queue: watched(
     LIMITS.ledgerHoldQueueMax / 2,
@@ -69,6 +77,8 @@ export interface ConfigLoadLimits {
   readonly eventLoopLagMs: number | null;
   readonly heapShare: number | null;
   readonly residentBytes: number | null;
+  /** Never null: without a setting it follows from the file descriptors. */
+  readonly connections: number;
   readonly callsUnderWay: number | null;
   readonly ledgerDepth: number | null;
 }
@@ -88,7 +98,17 @@ export function readLoadLimits(draft: z.infer<typeof loadLimitsSchema>): ConfigL
     eventLoopLagMs: draft.event_loop_lag_ms,
     heapShare: percent === null ? null : percent / 100,
     residentBytes: megabytes === null ? Math.floor(memoryBytes() * 0.9) : megabytes * MEGABYTE,
+    connections: readConnections(draft.connections, descriptorLimit() ?? LIMITS.descriptorsAssumed),
     callsUnderWay: draft.calls,
     ledgerDepth: draft.ledger_queue,
   };
+}
+
+/**
+ * By default half of the descriptors that are not reserved, because a call also needs a connection to its host. A setting
+ * may take more of them, but never the reserve.
+ */
+export function readConnections(setting: number | null, descriptors: number): number {
+  const free = descriptors - LIMITS.descriptorsReserved;
+  return Math.max(LIMITS.connectionsMin, setting === null ? Math.floor(free / 2) : Math.min(setting, free));
 }

@@ -8,6 +8,10 @@ export interface MetricSources {
   callsUnderWay(): number;
   ledgerDepth(): number;
   hostConnections(): number;
+  clientConnections(): number;
+  clientConnectionsClosed(): number;
+  bodyBytes(): number;
+  timerErrors(): number;
   eventLoopLagMs(): number;
   hosts(): readonly HostReading[];
   logLinesDropped(): number;
@@ -67,6 +71,14 @@ export class Metrics {
       'Log lines dropped because they could not be written.',
       sources.logLinesDropped,
     );
+    this.#counterOf(
+      'tollgate_client_connections_closed_total',
+      'Connections of callers closed because there were too many.',
+      sources.clientConnectionsClosed,
+    );
+    this.#counterOf('tollgate_timer_errors_total', 'Unexpected errors in timers.', sources.timerErrors);
+    this.#gauge('tollgate_client_connections', 'Open connections of callers.', sources.clientConnections);
+    this.#gauge('tollgate_request_body_bytes', 'Bytes of request bodies in memory.', sources.bodyBytes);
     this.#gauge('tollgate_calls_under_way', 'Calls that have not ended.', sources.callsUnderWay);
     this.#gauge('tollgate_ledger_queue', 'Ledger operations waiting.', sources.ledgerDepth);
     this.#gauge('tollgate_host_connections', 'Open connections to hosts.', sources.hostConnections);

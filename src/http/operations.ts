@@ -1,7 +1,13 @@
 import { errorEnvelope, GatewayError } from '../canonical/errors.ts';
 import { asGatewayError, errorLines } from '../gateway/refuse.ts';
 import { headerLine } from '../http1/headers.ts';
-import type { CreateHttpServer, HttpServer, InboundRequest, OutboundResponse, Patience } from '../http1/server.ts';
+import type {
+  CreateHttpServer,
+  HttpServer,
+  HttpServerTerms,
+  InboundRequest,
+  OutboundResponse,
+} from '../http1/server.ts';
 import { answerBroken } from './broken-request.ts';
 import { checkOrigin } from './guard.ts';
 import { checkHead } from './request-head.ts';
@@ -20,7 +26,8 @@ export type OperationsAnswers = ReadonlyMap<string, () => OperationsAnswer | Pro
 export interface OperationsTerms {
   readonly createHttpServer: CreateHttpServer;
   readonly allowedHosts: readonly string[];
-  readonly patience: Patience;
+  readonly patience: HttpServerTerms['patience'];
+  readonly room: HttpServerTerms['room'];
   readonly answers: OperationsAnswers;
 }
 
@@ -28,7 +35,13 @@ export interface OperationsTerms {
  * The operator's own port for health and metrics. Requests name it by an address or an allowed host name, so that no page
  * in a browser can read it under a name of its own.
  */
-export function buildOperations({ createHttpServer, allowedHosts, patience, answers }: OperationsTerms): HttpServer {
+export function buildOperations({
+  createHttpServer,
+  allowedHosts,
+  patience,
+  room,
+  answers,
+}: OperationsTerms): HttpServer {
   const guard = { local: true, allowsAddresses: true, allowedHosts, allowedOrigins: [] };
   const answer = (request: InboundRequest, response: OutboundResponse): void => {
     const refused = checkHead(request) ?? checkOrigin(request.headers, guard);
@@ -38,7 +51,7 @@ export function buildOperations({ createHttpServer, allowedHosts, patience, answ
     else if (found === undefined) sendPlainError(response, unknownUrl(request.method, path));
     else void sendOperations(response, found);
   };
-  return createHttpServer({ patience, answer, answerBroken });
+  return createHttpServer({ patience, room, answer, answerBroken });
 }
 
 export async function sendOperations(

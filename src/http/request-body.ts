@@ -1,7 +1,6 @@
 import { GatewayError } from '../canonical/errors.ts';
 import { overloaded } from '../gateway/guards/load.ts';
 import type { InboundRequest } from '../http1/server.ts';
-import { LIMITS } from '../limits.ts';
 
 const NO_BODY = Buffer.alloc(0);
 const JSON_TYPE = /^application\/json[ \t]*(?:;.*)?$/i;
@@ -11,8 +10,10 @@ export interface BodyTerms {
   readonly bytesMax: number;
   /** Sends `100 Continue` to a client that waits for it. */
   giveLeave(): void;
-  /** Called once for a large body, before it is read; returns false if there is no room for it. */
-  makeRoom(bytes: number): boolean;
+  /** True if there is room for a body of this size. */
+  hasRoom(bytes: number): boolean;
+  /** Takes room for bytes that have arrived; false if there is none. */
+  takeRoom(bytes: number): boolean;
 }
 
 /** Reads a whole body as bytes. A body that is too long or not declared as JSON is refused unread. */
@@ -28,23 +29,21 @@ export function readRequestBody(
   if (isEmpty && headers['content-type'] === undefined) done(NO_BODY);
   else if (!isJson(headers['content-type'])) done(notJson());
   else if (length !== undefined && Number(length) > bytesMax) done(tooLarge(bytesMax));
-  else if (Number(length) > LIMITS.largeBodyBytes && !terms.makeRoom(Number(length))) done(overloaded());
+  else if (length !== undefined && !terms.hasRoom(Number(length))) done(overloaded());
   else {
     if (headers.expect !== undefined && !request.complete) terms.giveLeave();
     const whole = request.takeWhole();
-    if (whole === null) collect(request, terms, length !== undefined, done);
+    if (whole === null) collect(request, terms, done);
     else if (whole.length > bytesMax) done(tooLarge(bytesMax));
-    else done(whole);
+    else done(terms.takeRoom(whole.length) ? whole : overloaded());
   }
 }
 
 function collect(
   request: InboundRequest,
-  { bytesMax, makeRoom }: BodyTerms,
-  hasLength: boolean,
+  { bytesMax, takeRoom }: BodyTerms,
   done: (body: Buffer | GatewayError) => void,
 ): void {
-  let hasRoom = hasLength;
   const pieces: Buffer[] = [];
   let bytes = 0;
   let isOver = false;
@@ -54,14 +53,15 @@ function collect(
     done(result);
   };
   const data = (piece: Buffer): void => {
+    if (isOver) return;
     bytes += piece.length;
-    if (bytes > bytesMax) finish(tooLarge(bytesMax));
-    else if (!hasRoom && bytes > LIMITS.largeBodyBytes && !isOver) {
-      // Without a length it may become as long as the limit allows.
-      hasRoom = makeRoom(bytesMax);
-      if (hasRoom) pieces.push(piece);
-      else finish(overloaded());
-    } else if (!isOver) pieces.push(piece);
+    if (bytes > bytesMax) refuse(tooLarge(bytesMax));
+    else if (takeRoom(piece.length)) pieces.push(piece);
+    else refuse(overloaded());
+  };
+  const refuse = (error: GatewayError): void => {
+    pieces.length = 0;
+    finish(error);
   };
   const end = (): void => finish(pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces));
   request.read({ data, end, failed: () => finish(unreadable()) });

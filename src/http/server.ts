@@ -5,10 +5,18 @@ import type { Gateway } from '../gateway/gateway.ts';
 import { FREE_LINES } from '../gateway/receipt-headers.ts';
 import { asGatewayError, errorLines, identityLines } from '../gateway/refuse.ts';
 import { headerLine, headerLines } from '../http1/headers.ts';
-import type { CreateHttpServer, HttpServer, InboundRequest, OutboundResponse, Patience } from '../http1/server.ts';
+import type {
+  CreateHttpServer,
+  HttpServer,
+  HttpServerTerms,
+  InboundRequest,
+  OutboundResponse,
+  Patience,
+} from '../http1/server.ts';
 import { formatId } from '../kit/ids.ts';
 import { errorFields, type Log } from '../kit/log.ts';
 import { LIMITS } from '../limits.ts';
+import type { BodyRoom } from './body-room.ts';
 import { answerBroken } from './broken-request.ts';
 import { logRequest } from './call-log.ts';
 import { corsHeaders, preflightHeaders } from './cors.ts';
@@ -16,7 +24,6 @@ import { discardRest, isStillSending } from './discard-body.ts';
 import { wireAt, wireOf } from './error-shape.ts';
 import { errorOfUnknownRoute, methodsAt } from './errors.ts';
 import { checkOrigin, type GuardTerms } from './guard.ts';
-import { LargeBodies } from './large-bodies.ts';
 import { type OperationsAnswers, sendOperations } from './operations.ts';
 import { readRequestBody } from './request-body.ts';
 import { checkBodyHead, checkHead } from './request-head.ts';
@@ -35,6 +42,8 @@ export interface ServerTerms {
   turnAway(caller: Caller, isCall: boolean): GatewayError | null;
   readonly guard: GuardTerms;
   readonly patience: Patience;
+  readonly connectionRoom: HttpServerTerms['room'];
+  readonly bodyRoom: BodyRoom;
   readonly log: Log;
   /** True once the process is stopping: connections are closed after their response. */
   draining(): boolean;
@@ -44,7 +53,7 @@ export interface ServerTerms {
 export function buildServer(terms: ServerTerms): HttpServer {
   const handler = new RequestHandler(terms);
   const answer = (request: InboundRequest, response: OutboundResponse): void => handler.receive(request, response);
-  return terms.createHttpServer({ patience: terms.patience, answer, answerBroken });
+  return terms.createHttpServer({ patience: terms.patience, room: terms.connectionRoom, answer, answerBroken });
 }
 
 /** A request and what is known about it so far. */
@@ -56,8 +65,8 @@ interface PendingRequest {
   readonly startedMs: number;
   found: Found | null;
   caller: Caller | null;
-  /** Releases the room of a large body. */
-  freeBody: (() => void) | null;
+  /** Bytes of its body that take room. */
+  bodyBytes: number;
 }
 
 /** Takes each request through id, checks, routing, authentication and body, in this order. */
@@ -65,7 +74,6 @@ class RequestHandler {
   readonly #terms: ServerTerms;
   readonly #router: Router;
   readonly #sinkTerms: SinkTerms;
-  readonly #largeBodies = new LargeBodies();
 
   constructor(terms: ServerTerms) {
     const { clock, limits } = terms.gateway;
@@ -87,7 +95,7 @@ class RequestHandler {
       startedMs,
       found: null,
       caller: null,
-      freeBody: null,
+      bodyBytes: 0,
     };
     const unclear = checkHead(request);
     if (draining() || unclear !== null) response.closes = true;
@@ -160,19 +168,29 @@ class RequestHandler {
     }
     const bytesMax = 'wire' in route ? LIMITS.requestBodyBytesMax : LIMITS.plainBodyBytesMax;
     const giveLeave = () => pending.response.giveLeave();
-    const makeRoom = (bytes: number): boolean => {
-      pending.freeBody = this.#largeBodies.take(pending.caller?.keyId ?? null, bytes);
-      return pending.freeBody !== null;
+    const keyId = pending.caller?.keyId ?? null;
+    const { bodyRoom } = this.#terms;
+    const hasRoom = (bytes: number): boolean => bodyRoom.fits(keyId, bytes);
+    const takeRoom = (bytes: number): boolean => {
+      if (!bodyRoom.take(keyId, bytes)) return false;
+      pending.bodyBytes += bytes;
+      return true;
     };
-    readRequestBody(pending.request, { bytesMax, giveLeave, makeRoom }, (body) => {
+    readRequestBody(pending.request, { bytesMax, giveLeave, hasRoom, takeRoom }, (body) => {
       if (!(body instanceof GatewayError)) this.#run(pending, found, body);
       else {
-        pending.freeBody?.();
+        this.#freeBody(pending);
         // The rest of the body is not read.
         pending.response.closes = true;
         this.#refuse(pending, body);
       }
     });
+  }
+
+  #freeBody(pending: PendingRequest): void {
+    if (pending.bodyBytes === 0) return;
+    this.#terms.bodyRoom.free(pending.caller?.keyId ?? null, pending.bodyBytes);
+    pending.bodyBytes = 0;
   }
 
   #run(pending: PendingRequest, found: Found, body: Buffer): void {
@@ -194,7 +212,7 @@ class RequestHandler {
       sink.destroy();
     } finally {
       gateway.shutdown.callEnds();
-      pending.freeBody?.();
+      this.#freeBody(pending);
     }
   }
 
@@ -206,6 +224,8 @@ class RequestHandler {
     } catch (error) {
       this.#refuse(pending, error);
       return;
+    } finally {
+      this.#freeBody(pending);
     }
     this.#note(pending, given.status, null);
     this.#send(pending, given.status, given.body === null ? '' : JSON_LINE, given.body ?? '');

@@ -24,7 +24,7 @@ export class ConnectionCheck {
   }
 
   #run(): void {
-    this.#check(this.clock.monotonicMs());
     this.start();
+    this.#check(this.clock.monotonicMs());
   }
 }

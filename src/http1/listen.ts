@@ -6,6 +6,8 @@ export function listenOn(server: Server, address: { readonly host: string; reado
     server.once('error', reject);
     server.listen({ host: address.host, port: address.port }, () => {
       server.off('error', reject);
+      // A connection that could not be accepted, for want of a descriptor, is lost; the server goes on listening.
+      server.on('error', () => {});
       resolve(urlOf(server.address() as AddressInfo));
     });
   });

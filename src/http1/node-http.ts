@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from 'node:net';
 import { LIMITS } from '../limits.ts';
 import { ConnectionCheck } from './connection-check.ts';
+import type { Seat } from './connection-room.ts';
 import { listenOn } from './listen.ts';
 import { NodeRequest, NodeResponse } from './node-message.ts';
 import { ReaderProgress } from './reader-progress.ts';
@@ -61,7 +62,12 @@ export class NodeHttpServer implements HttpServer {
   }
 
   #accept(socket: Socket, terms: HttpServerTerms): void {
-    this.#connections.set(socket, new NodeConnection(socket, terms, this.#check.clock.monotonicMs()));
+    const seat = terms.room.take(() => socket.destroy());
+    if (seat === null) {
+      socket.destroy();
+      return;
+    }
+    this.#connections.set(socket, new NodeConnection(socket, seat, terms, this.#check.clock.monotonicMs()));
     socket.on('close', () => this.#connections.delete(socket));
   }
 }
@@ -100,6 +106,7 @@ interface Current {
 /** One client's connection. node:http parses requests as they arrive; here they take their turns. */
 class NodeConnection {
   readonly #socket: Socket;
+  readonly #seat: Seat;
   readonly #terms: HttpServerTerms;
   readonly #reader: ReaderProgress;
   readonly #waiting: Received[] = [];
@@ -113,8 +120,9 @@ class NodeConnection {
   #isPausing = false;
   #isEnding = false;
 
-  constructor(socket: Socket, terms: HttpServerTerms, nowMs: number) {
+  constructor(socket: Socket, seat: Seat, terms: HttpServerTerms, nowMs: number) {
     this.#socket = socket;
+    this.#seat = seat;
     this.#terms = terms;
     this.#reader = new ReaderProgress(socket, nowMs);
     socket.on('close', () => this.#closed());
@@ -178,13 +186,20 @@ class NodeConnection {
     const response = new NodeResponse(request, message, this.#socket, () => this.#answered());
     this.#bytesBefore = this.#socket.bytesRead;
     this.#current = { request, response };
+    this.#terms.room.enter(request.complete ? 'working' : 'receiving', this.#seat);
+    request.onEnd = () => this.#received(request);
     this.#terms.answer(request, response);
+  }
+
+  #received(request: NodeRequest): void {
+    if (this.#current?.request === request) this.#terms.room.enter('working', this.#seat);
   }
 
   #answered(): void {
     const current = this.#current;
     this.#current = null;
     if (current === null || this.#socket.destroyed) return;
+    this.#terms.room.enter('idle', this.#seat);
     this.#unfinished = current.request.complete ? null : current.request;
     if (current.response.closes) this.#end();
     else this.#next();
@@ -194,12 +209,14 @@ class NodeConnection {
   #end(): void {
     this.#isEnding = true;
     this.#waiting.length = 0;
+    this.#terms.room.enter('idle', this.#seat);
     this.#socket.destroySoon();
   }
 
   #closed(): void {
     const current = this.#current;
     this.#isEnding = true;
+    this.#terms.room.leave(this.#seat);
     this.#waiting.length = 0;
     this.#current = null;
     current?.request.breakOff();

@@ -18,6 +18,8 @@ export class NodeRequest implements InboundRequest {
   #isBroken = false;
   #hasEnded = false;
   #skippedBytes = 0;
+  /** Called when a body that someone reads has arrived whole. */
+  onEnd: (() => void) | null = null;
 
   constructor(message: IncomingMessage) {
     this.method = message.method ?? '';
@@ -69,6 +71,7 @@ export class NodeRequest implements InboundRequest {
     this.#message.on('data', (piece: Buffer) => this.#reader?.data(piece));
     this.#message.on('end', () => {
       this.#hasEnded = true;
+      this.onEnd?.();
       this.#reader?.end();
     });
   }

@@ -1,85 +1,15 @@
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
+import { answerWhole, closeServers, GET, HEAD, LAST, SERVERS, serve, textOf } from '../../test/http1-server.ts';
 import { manyTurns, until } from '../../test/until.ts';
-import { GatewayError } from '../canonical/errors.ts';
-import { answerBroken } from '../http/broken-request.ts';
-import { readRequestBody } from '../http/request-body.ts';
 import { LIMITS } from '../limits.ts';
-import { NodeHttpServer } from './node-http.ts';
-import { Listener } from './server/listener.ts';
-import type { Answer, CreateHttpServer, HttpServer, InboundRequest, OutboundResponse, Patience } from './server.ts';
+import type { Answer, InboundRequest, OutboundResponse } from './server.ts';
 
 /** Both implementations of the seam, held to the same behaviour. */
 
-const SERVERS: readonly (readonly [string, CreateHttpServer])[] = [
-  ['own', (terms) => new Listener(terms)],
-  ['node', (terms) => new NodeHttpServer(terms)],
-];
-const PATIENT: Patience = { requestHeadMs: 60_000, requestMs: 60_000, stallMs: 60_000 };
-
-/** Answers with the method, the target and the body, one line each. */
-const echo: Answer = (request, response) => {
-  const terms = { bytesMax: 10_000, giveLeave: () => response.giveLeave(), makeRoom: () => true };
-  readRequestBody(request, terms, (body) => {
-    const text = body instanceof GatewayError ? body.kind : body.toString('latin1');
-    answerWhole(response, [request.method, request.url, text].join('\n'));
-  });
-};
-
-function answerWhole(response: OutboundResponse, body: string): void {
-  response.head(200, '', Buffer.byteLength(body));
-  response.end(body);
-}
-
-const open: { server: HttpServer; sockets: Socket[] }[] = [];
-
-afterEach(async () => {
-  for (const { server, sockets } of open.splice(0)) {
-    for (const socket of sockets) socket.destroy();
-    const closed = server.close();
-    server.cutAll();
-    await closed;
-    await until(() => server.connections === 0, 'every connection is gone');
-  }
-});
-
-interface Served {
-  readonly server: HttpServer;
-  dial(): Socket;
-  /** Sends the pieces, each in a turn of its own, and resolves with all that came back. */
-  say(pieces: readonly (Buffer | string)[]): Promise<string>;
-}
-
-async function serve(create: CreateHttpServer, answer: Answer = echo, patience: Patience = PATIENT): Promise<Served> {
-  const server = create({ patience, answer, answerBroken });
-  const port = Number(new URL(await server.listen({ host: '127.0.0.1', port: 0 })).port);
-  const sockets: Socket[] = [];
-  open.push({ server, sockets });
-  const dial = (): Socket => {
-    const socket = connect(port, '127.0.0.1').setNoDelay(true);
-    socket.on('error', () => {});
-    sockets.push(socket);
-    return socket;
-  };
-  const say = async (pieces: readonly (Buffer | string)[]): Promise<string> => {
-    const socket = dial();
-    const text = textOf(socket);
-    for (const piece of pieces) {
-      if (!socket.destroyed) await new Promise<void>((sent) => socket.write(piece, 'latin1', () => sent()));
-    }
-    return text;
-  };
-  return { server, dial, say };
-}
-
-/** All that arrives until the connection closes. */
-function textOf(socket: Socket): Promise<string> {
-  const read: Buffer[] = [];
-  socket.on('data', (bytes) => read.push(bytes));
-  return once(socket, 'close').then(() => Buffer.concat(read).toString('latin1'));
-}
+afterEach(closeServers);
 
 function statusesOf(text: string): string[] {
   return [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => status!);
@@ -93,10 +23,6 @@ function cut(bytes: Buffer, cuts: readonly number[]): Buffer[] {
   const ends = [...new Set(cuts.filter((at) => at < bytes.length))].sort((a, b) => a - b);
   return [0, ...ends].map((from, index) => bytes.subarray(from, ends[index] ?? bytes.length));
 }
-
-const HEAD = 'HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n';
-const GET = 'GET /x HTTP/1.1\r\nhost: x\r\n\r\n';
-const LAST = 'GET /last HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n';
 
 function written({ body, isChunked }: { body: string; isChunked: boolean }, isLast: boolean): string {
   const last = isLast ? 'connection: close\r\n' : '';

@@ -1,3 +1,5 @@
+import type { ConnectionRoom } from './connection-room.ts';
+
 /**
  * The seam between the product and the code that speaks HTTP/1.1 to callers. `server/` is our own implementation,
  * `node-http.ts` is the platform's; `docs/decisions/0022-http-server-behind-a-seam.md` lists where they differ.
@@ -70,6 +72,8 @@ export type Breakage = 'unreadable' | 'head_too_long' | 'too_slow' | 'tunnel';
 
 export interface HttpServerTerms {
   readonly patience: Patience;
+  /** Bounds the connections of this server. */
+  readonly room: ConnectionRoom;
   readonly answer: Answer;
   /** The complete response, head and body, to bytes that did not become a request. */
   answerBroken(why: Breakage): string;

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { ManualClock, systemClock } from './clock.ts';
+import { handleTimerErrors, ManualClock, systemClock } from './clock.ts';
 
 describe('ManualClock', () => {
   it('does not move until it is advanced', () => {
@@ -100,6 +100,24 @@ describe('systemClock', () => {
     vi.advanceTimersByTime(1);
     expect(run).toHaveBeenCalledOnce();
     expect(cancelled).not.toHaveBeenCalled();
+  });
+
+  it('gives what a timer throws to the handlers, and throws it only if there is none', () => {
+    vi.useFakeTimers();
+    const errors: unknown[] = [];
+    const stop = handleTimerErrors((error) => errors.push(error));
+    const failure = new Error('EMFILE');
+    const fail = (): void => {
+      throw failure;
+    };
+    systemClock.after(10, fail);
+    systemClock.after(3 * 2 ** 31, fail);
+    vi.advanceTimersByTime(3 * 2 ** 31);
+    expect(errors).toEqual([failure, failure]);
+    stop();
+    systemClock.after(10, fail);
+    expect(() => vi.advanceTimersByTime(10)).toThrow('EMFILE');
+    expect(errors).toHaveLength(2);
   });
 
   it('keeps the process alive only for timers that were not unreferenced', () => {

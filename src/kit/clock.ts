@@ -26,8 +26,28 @@ export const systemClock: Clock = {
   after: (ms, run, options) => (ms <= NODE_TIMER_MS_MAX ? setTimer(ms, run, options) : setLongTimer(ms, run, options)),
 };
 
+const timerErrorHandlers = new Set<(error: unknown) => void>();
+
+/**
+ * Handles what timers of the system clock throw, until the returned function is called. A timer has no caller who could
+ * catch its error, and without a handler the error ends the process.
+ */
+export function handleTimerErrors(handle: (error: unknown) => void): () => void {
+  timerErrorHandlers.add(handle);
+  return () => void timerErrorHandlers.delete(handle);
+}
+
+function runCaught(run: () => void): void {
+  try {
+    run();
+  } catch (error) {
+    if (timerErrorHandlers.size === 0) throw error;
+    for (const handle of timerErrorHandlers) handle(error);
+  }
+}
+
 function setTimer(ms: number, run: () => void, options?: TimerOptions): Timer {
-  const timeout = setTimeout(run, ms);
+  const timeout = setTimeout(runCaught, ms, run);
   if (options?.unref) timeout.unref();
   return { cancel: () => clearTimeout(timeout) };
 }

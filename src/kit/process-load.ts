@@ -32,9 +32,16 @@ export function heapShare(): number {
   return used / limit;
 }
 
-/** All memory of this process, including buffers. */
+let lastResidentBytes = 0;
+
+/** All memory of this process, including buffers. Reading it opens a file: without a free descriptor it is the last value. */
 export function residentBytes(): number {
-  return process.memoryUsage.rss();
+  try {
+    lastResidentBytes = process.memoryUsage.rss();
+  } catch {
+    // The next look reads it again.
+  }
+  return lastResidentBytes;
 }
 
 /** The memory of the machine, or of the container if that is less. */

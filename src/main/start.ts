@@ -11,12 +11,14 @@ import { Shutdown } from '../gateway/guards/shutdown.ts';
 import { HostDirectory } from '../hosts/directory.ts';
 import type { ConfiguredHost } from '../hosts/host.ts';
 import { HostsHealth } from '../hosts/hosts-health.ts';
+import { BodyRoom } from '../http/body-room.ts';
 import { logCall } from '../http/call-log.ts';
 import { openControlSocket, type RunVerb } from '../http/control-socket.ts';
 import { healthAnswers, metricsAnswer } from '../http/health.ts';
 import { Metrics } from '../http/metrics.ts';
 import { buildOperations } from '../http/operations.ts';
 import { buildServer } from '../http/server.ts';
+import { ConnectionRoom } from '../http1/connection-room.ts';
 import type { HttpServer } from '../http1/server.ts';
 import { type Cleanup, openAll } from '../kit/cleanup.ts';
 import type { Clock } from '../kit/clock.ts';
@@ -36,6 +38,7 @@ import { logInstanceEvent } from './instance-events.ts';
 import { catalogFor, rememberPrices } from './prices.ts';
 import { routeTable } from './routes.ts';
 import { shareRequests } from './share-requests.ts';
+import { watchTimers } from './timer-errors.ts';
 
 export interface StartTerms {
   readonly config: Config;
@@ -56,6 +59,7 @@ export interface Running {
   readonly books: Books;
   readonly gateway: Gateway;
   readonly egress: HostSenders;
+  readonly bodyRoom: BodyRoom;
   readonly voidedHolds: number;
   /** Takes the prices, models and hosts of a changed config; running calls keep theirs. */
   reload(config: Config, hosts: readonly ConfiguredHost[]): Promise<void>;
@@ -127,6 +131,7 @@ async function serveBooks(
     books,
     gateway: core.gateway,
     egress,
+    bodyRoom: core.bodyRoom,
     voidedHolds: books.voidedHolds,
     reload: async (changed, hosts) => {
       core.entrusted.keyring.reload(changed.masterKey);
@@ -142,6 +147,8 @@ interface Core {
   readonly gateway: Gateway;
   readonly metrics: Metrics;
   readonly guards: Guards;
+  readonly connectionRoom: ConnectionRoom;
+  readonly bodyRoom: BodyRoom;
   readonly entrusted: Entrusted;
   close(): Promise<void>;
 }
@@ -158,10 +165,17 @@ function buildCore(
   const countTokens = new TokenCounter(clock);
   const shutdown = new Shutdown();
   shutdown.onDue(() => ledger.stopRetrying());
+  const connectionRoom = new ConnectionRoom(config.loadLimits.connections);
+  const bodyRoom = new BodyRoom();
+  const timers = watchTimers(log);
   const metrics = new Metrics({
     callsUnderWay: () => shutdown.callsUnderWay,
     ledgerDepth: () => ledger.depth,
     hostConnections: () => egress.openConnections,
+    clientConnections: () => connectionRoom.taken,
+    clientConnectionsClosed: () => connectionRoom.closed,
+    bodyBytes: () => bodyRoom.bytes,
+    timerErrors: () => timers.errors,
     eventLoopLagMs: () => guards.eventLoopLagMs(),
     hosts: () => health.report(),
     logLinesDropped: () => log.dropped ?? 0,
@@ -190,10 +204,11 @@ function buildCore(
   };
   const close = async (): Promise<void> => {
     guards.close();
+    timers.stop();
     await entrusted.close();
     await countTokens.close();
   };
-  return { gateway, metrics, guards, entrusted, close };
+  return { gateway, metrics, guards, connectionRoom, bodyRoom, entrusted, close };
 }
 
 function portOf(url: string): number {
@@ -230,11 +245,19 @@ async function openListeners(
     turnAway: core.guards.turnAway,
     guard: { local: !config.hosted, allowedHosts: config.allowedHosts, allowedOrigins: config.origins },
     patience: config.limits,
+    connectionRoom: core.connectionRoom,
+    bodyRoom: core.bodyRoom,
     log,
     draining: isDraining,
   });
   const operations = config.hosted
-    ? buildOperations({ createHttpServer, allowedHosts: config.allowedHosts, patience: config.limits, answers: all })
+    ? buildOperations({
+        createHttpServer,
+        allowedHosts: config.allowedHosts,
+        patience: config.limits,
+        room: new ConnectionRoom(LIMITS.operationsConnectionsMax),
+        answers: all,
+      })
     : null;
   let control: Server | null = null;
   const close = async (): Promise<void> => {

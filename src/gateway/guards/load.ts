@@ -69,11 +69,12 @@ export class LoadWatch {
   }
 
   #look(): void {
+    // First, so that a measurement that fails does not end the watch.
+    this.#lookLater();
     this.#measuredReason = this.#measure();
     const reason = this.reason();
     if (reason !== this.#lastReason) this.#terms.onChange(reason);
     this.#lastReason = reason;
-    this.#lookLater();
   }
 
   #measure(): LoadReason | null {

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import type { Clock } from '../../kit/clock.ts';
 import { LIMITS } from '../../limits.ts';
 import { Http1Body } from '../body.ts';
+import type { ConnectionRoom, Seat } from '../connection-room.ts';
 import { saysClose } from '../headers.ts';
 import { ReaderProgress } from '../reader-progress.ts';
 import type { Answer, Breakage, Patience } from '../server.ts';
@@ -11,6 +12,7 @@ import { OwnResponse } from './response.ts';
 
 export interface ConnectionTerms {
   readonly patience: Patience;
+  readonly room: ConnectionRoom;
   /** How often connections are checked: a time may have begun up to this much later than the check that saw it. */
   readonly checkMs: number;
   readonly clock: Clock;
@@ -31,6 +33,7 @@ const NOTHING = Buffer.alloc(0);
  */
 export class ClientConnection {
   readonly #socket: Socket;
+  readonly #seat: Seat;
   readonly #terms: ConnectionTerms;
   /** Received but not parsed: the beginning of a head, or what follows the current request. */
   #unread: Buffer = NOTHING;
@@ -49,8 +52,9 @@ export class ClientConnection {
   #skippedBytes = 0;
   readonly #reader: ReaderProgress;
 
-  constructor(socket: Socket, terms: ConnectionTerms) {
+  constructor(socket: Socket, seat: Seat, terms: ConnectionTerms) {
     this.#socket = socket;
+    this.#seat = seat;
     this.#terms = terms;
     this.#sinceMs = terms.clock.monotonicMs();
     this.#reader = new ReaderProgress(socket, this.#sinceMs);
@@ -156,7 +160,9 @@ export class ClientConnection {
     this.#skippedBytes = 0;
     this.#body = new Http1Body(lines.framing ?? 0, LIMITS.requestHeaderBytesMax);
     this.#readBody(request, this.#body, bodyStart === bytes.length ? NOTHING : bytes.subarray(bodyStart));
-    if (!this.#isEnding) this.#terms.answer(request, response);
+    if (this.#isEnding) return;
+    this.#terms.room.enter(request.complete ? 'working' : 'receiving', this.#seat);
+    this.#terms.answer(request, response);
   }
 
   #openResponse({ method, headers, framing, httpVersionMajor, httpVersionMinor }: RequestLines): OwnResponse {
@@ -181,6 +187,8 @@ export class ClientConnection {
       this.#unread = behind;
       this.#keepBehind();
     }
+    // A body that arrived with its head ends before the request is handed on.
+    if (this.#response !== null) this.#terms.room.enter('working', this.#seat);
     request.finish();
     if (this.#response === null) this.#next();
   }
@@ -195,6 +203,7 @@ export class ClientConnection {
     const response = this.#response;
     this.#response = null;
     if (this.#socket.destroyed || response === null) return;
+    this.#terms.room.enter('idle', this.#seat);
     if (response.closes || this.#isEnding) this.#end();
     else if (this.#request?.complete === true) this.#next();
     else this.#request?.read(DISCARD);
@@ -213,6 +222,7 @@ export class ClientConnection {
   #end(): void {
     this.#isEnding = true;
     this.#request = null;
+    this.#terms.room.enter('idle', this.#seat);
     this.#socket.destroySoon();
   }
 
@@ -233,6 +243,7 @@ export class ClientConnection {
 
   #closed(): void {
     this.#isEnding = true;
+    this.#terms.room.leave(this.#seat);
     this.#terms.gone(this);
     this.#request?.breakOff();
     this.#response?.close();

@@ -10,15 +10,17 @@ export class Listener implements HttpServer {
   readonly #connections = new Set<ClientConnection>();
   readonly #check: ConnectionCheck;
 
-  constructor({ patience, answer, answerBroken }: HttpServerTerms) {
+  constructor({ patience, room, answer, answerBroken }: HttpServerTerms) {
     this.#check = new ConnectionCheck(patience, (nowMs) => {
       for (const connection of this.#connections) connection.checkPatience(nowMs);
     });
     const { clock, everyMs: checkMs } = this.#check;
     const gone = (connection: ClientConnection): void => void this.#connections.delete(connection);
-    const terms: ConnectionTerms = { patience, checkMs, clock, answer, answerBroken, gone };
+    const terms: ConnectionTerms = { patience, room, checkMs, clock, answer, answerBroken, gone };
     this.#server = createServer({ noDelay: true }, (socket) => {
-      this.#connections.add(new ClientConnection(socket, terms));
+      const seat = room.take(() => socket.destroy());
+      if (seat === null) socket.destroy();
+      else this.#connections.add(new ClientConnection(socket, seat, terms));
     });
   }
 

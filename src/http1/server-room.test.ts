@@ -1,0 +1,82 @@
+import { once } from 'node:events';
+import { afterEach, describe, expect, test } from 'vitest';
+import {
+  answerWhole,
+  closeServers,
+  echo,
+  GET,
+  HEAD,
+  LAST,
+  PATIENT,
+  SERVERS,
+  type Served,
+  serve,
+} from '../../test/http1-server.ts';
+import { manyTurns, until } from '../../test/until.ts';
+import { ConnectionRoom } from './connection-room.ts';
+import type { Answer, OutboundResponse } from './server.ts';
+
+afterEach(closeServers);
+
+describe.each(SERVERS)('with all its room taken, the %s server', (_, create) => {
+  const HALF = `POST /half ${HEAD}content-length: 10\r\n\r\n12345`;
+
+  async function fullServer(max: number): Promise<Served & { room: ConnectionRoom; held: OutboundResponse[] }> {
+    const room = new ConnectionRoom(max);
+    const held: OutboundResponse[] = [];
+    const answer: Answer = (request, response) => {
+      if (request.url === '/held') held.push(response);
+      else echo(request, response);
+    };
+    return { ...(await serve(create, answer, PATIENT, room)), room, held };
+  }
+
+  test('closes the oldest idle connection for a new one, then one whose body is unfinished', async () => {
+    const { dial, room, server, held } = await fullServer(3);
+    const half = dial();
+    half.write(HALF);
+    await until(() => server.connections === 1, 'it is connected');
+    await manyTurns();
+    const answered = dial();
+    answered.write(GET);
+    await once(answered, 'data');
+    const partial = dial();
+    partial.write('GET /x HT');
+    await until(() => server.connections === 3, 'all are connected');
+    await manyTurns();
+    for (const victim of [answered, partial, half]) {
+      const closed = once(victim, 'close');
+      const before = held.length;
+      dial().write('GET /held HTTP/1.1\r\nhost: x\r\n\r\n');
+      await closed;
+      await until(() => held.length === before + 1, 'the new one is served');
+    }
+    expect([room.taken, room.closed]).toEqual([3, 3]);
+  });
+
+  test('closes the new one if all others wait for their answers, which they get', async () => {
+    const { dial, say, room, held } = await fullServer(2);
+    const waiting = [dial(), dial()];
+    for (const socket of waiting) socket.write('GET /held HTTP/1.1\r\nhost: x\r\n\r\n');
+    await until(() => held.length === 2, 'both are waiting');
+    expect(await say([GET])).toBe('');
+    expect(room.closed).toBe(1);
+    const first = once(waiting[0]!, 'data');
+    answerWhole(held[0]!, 'late');
+    expect(String((await first)[0])).toContain('late');
+    expect(await say([LAST])).toContain('/last');
+    answerWhole(held[1]!, 'late');
+  });
+
+  test('closes one that was refused before its body had arrived', async () => {
+    const { dial, room, server } = await fullServer(1);
+    const refused = dial();
+    refused.write(`POST /x HTTP/1.1\r\nhost: x\r\ncontent-type: text/plain\r\ncontent-length: 10\r\n\r\n12345`);
+    await once(refused, 'data');
+    await until(() => server.connections === 1, 'it is connected');
+    const closed = once(refused, 'close');
+    dial().write(GET);
+    await closed;
+    expect(room.closed).toBe(1);
+  });
+});
