@@ -13,6 +13,7 @@ export const PRICING: PublicPricing = {
   output: 600_000_000,
   cache_read: 75_000_000,
   cache_write: 187_500_000,
+  cache_write_1h: 300_000_000,
 };
 
 export interface Key {

@@ -1,6 +1,7 @@
 import { inputTokens, type Usage } from '../../canonical/usage.ts';
 import type { Members } from '../fields/members.ts';
 import { ownObject, readDecision, readDecisionUsage, unanswered } from '../fields/typed-decision.ts';
+import { cacheCounts } from '../usage/cache-counts.ts';
 import { withCost } from '../usage/prompt-usage.ts';
 import type { BufferedAnswer, RelayTerms } from '../wire.ts';
 import { type Question, readQuestions } from './questions.ts';
@@ -52,10 +53,7 @@ function writeUsage(usage: Usage): Members {
   const input = inputTokens(usage);
   return {
     input_tokens: input,
-    input_tokens_details: {
-      cached_tokens: usage.cacheReadTokens,
-      cache_write_tokens: usage.cacheWriteTokens + usage.cacheWrite1hTokens,
-    },
+    input_tokens_details: cacheCounts(usage),
     output_tokens: usage.outputTokens,
     output_tokens_details: { reasoning_tokens: usage.reasoningTokens },
     total_tokens: input + usage.outputTokens,

@@ -124,7 +124,7 @@ describe('what waits', () => {
     const usage = { ...BILLED, reasoningTokens: 4 };
     expect((last(relay.closing(billFor(usage))).response as Json).usage).toEqual({
       input_tokens: 106,
-      input_tokens_details: { cached_tokens: 3, cache_write_tokens: 3 },
+      input_tokens_details: { cached_tokens: 3, cache_write_tokens: 3, cache_write_1h_tokens: 1 },
       output_tokens: 7,
       output_tokens_details: { reasoning_tokens: 4 },
       total_tokens: 113,

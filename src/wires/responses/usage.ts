@@ -2,6 +2,7 @@ import { inputTokens, MISSING_USAGE, type Usage, type UsageReading } from '../..
 import type { Bill } from '../bill.ts';
 import { withoutHostBill } from '../fields/host-members.ts';
 import { isAbsent, isObject, type Members } from '../fields/members.ts';
+import { cacheCounts } from '../usage/cache-counts.ts';
 import { readCounts, type UsageRule } from '../usage/inclusive-usage.ts';
 
 const NO_DETAILS: Members = {};
@@ -27,17 +28,21 @@ export function writeUsage(billed: Usage, raw: unknown): Members {
   const written = withoutHostBill(raw);
   const input = inputTokens(billed);
   written.input_tokens = input;
-  written.input_tokens_details = {
-    ...(isObject(written.input_tokens_details) && written.input_tokens_details),
-    cached_tokens: billed.cacheReadTokens,
-    cache_write_tokens: billed.cacheWriteTokens + billed.cacheWrite1hTokens,
-  };
+  written.input_tokens_details = writeInputDetails(billed, written.input_tokens_details);
   written.output_tokens = billed.outputTokens;
   written.output_tokens_details = {
     ...(isObject(written.output_tokens_details) && written.output_tokens_details),
     reasoning_tokens: billed.reasoningTokens,
   };
   written.total_tokens = input + billed.outputTokens;
+  return written;
+}
+
+function writeInputDetails(billed: Usage, raw: unknown): Members {
+  const details = isObject(raw) ? raw : NO_DETAILS;
+  const written = { ...details, ...cacheCounts(billed) };
+  // A one-hour count that only the host knows of is not what was billed.
+  if (billed.cacheWrite1hTokens === 0) delete written.cache_write_1h_tokens;
   return written;
 }
 

@@ -84,6 +84,22 @@ describe('writing', () => {
     });
   });
 
+  test('shows one-hour cache writes apart, within all cache writes', () => {
+    const billed = { ...ZERO_USAGE, freshTokens: 1, cacheWriteTokens: 2, cacheWrite1hTokens: 3 };
+    expect(writePromptUsage(billed, null)).toMatchObject({
+      prompt_tokens: 6,
+      prompt_tokens_details: { cache_write_tokens: 5, cache_write_1h_tokens: 3 },
+    });
+  });
+
+  test('replaces a one-hour count of the host that was not billed', () => {
+    const details = { cache_write_tokens: 5, cache_write_1h_tokens: 5 };
+    const raw = { prompt_tokens: 5, completion_tokens: 0, total_tokens: 5, prompt_tokens_details: details };
+    expect(writePromptUsage({ ...ZERO_USAGE, cacheWriteTokens: 5 }, raw)).toMatchObject({
+      prompt_tokens_details: { cache_write_tokens: 5, cache_write_1h_tokens: 0 },
+    });
+  });
+
   test('says the cost to the last digit', () => {
     expect(promptUsageText(BILL, null)).toBe(
       '{"prompt_tokens":7,"completion_tokens":3,"total_tokens":10,"cost":9007199.254740993,"cost_nanousd":9007199254740993}',

@@ -34,6 +34,7 @@ export function writePromptUsage(billed: Usage, raw: unknown): Readonly<Members>
   const cacheWrite = billed.cacheWriteTokens + billed.cacheWrite1hTokens;
   writeDetail(written, 'prompt_tokens_details', 'cached_tokens', billed.cacheReadTokens);
   writeDetail(written, 'prompt_tokens_details', 'cache_write_tokens', cacheWrite);
+  writeDetail(written, 'prompt_tokens_details', 'cache_write_1h_tokens', billed.cacheWrite1hTokens);
   writeDetail(written, 'completion_tokens_details', 'reasoning_tokens', billed.reasoningTokens);
   return written;
 }
@@ -48,6 +49,7 @@ function isAsBilled(billed: Usage, raw: Members): boolean {
   return (
     hasCount(prompt_tokens_details, 'cached_tokens', billed.cacheReadTokens) &&
     hasCount(prompt_tokens_details, 'cache_write_tokens', cacheWrite) &&
+    hasCount(prompt_tokens_details, 'cache_write_1h_tokens', billed.cacheWrite1hTokens) &&
     hasCount(completion_tokens_details, 'reasoning_tokens', billed.reasoningTokens)
   );
 }
