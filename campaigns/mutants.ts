@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { CUSTODY_MUTANTS } from './mutants/custody.ts';
+import { FRAME_MUTANTS } from './mutants/frames.ts';
 import { HOST_MUTANTS } from './mutants/hosts.ts';
 import { HTTP1_MUTANTS } from './mutants/http1.ts';
 import { MOVING_MUTANTS } from './mutants/moving.ts';
@@ -34,9 +35,14 @@ interface Verdict {
 
 function main(): number {
   const { values } = parseArgs({ options: { only: { type: 'string', default: '' } } });
-  const mutants = [...MUTANTS, ...CUSTODY_MUTANTS, ...HOST_MUTANTS, ...HTTP1_MUTANTS, ...MOVING_MUTANTS].filter(
-    ({ name }) => name.includes(values.only),
-  );
+  const mutants = [
+    ...MUTANTS,
+    ...CUSTODY_MUTANTS,
+    ...FRAME_MUTANTS,
+    ...HOST_MUTANTS,
+    ...HTTP1_MUTANTS,
+    ...MOVING_MUTANTS,
+  ].filter(({ name }) => name.includes(values.only));
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-mutants-'));
   try {
     for (const name of COPIED) cpSync(join(ROOT, name), join(folder, name), { recursive: true });

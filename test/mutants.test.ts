@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { CUSTODY_MUTANTS } from '../campaigns/mutants/custody.ts';
+import { FRAME_MUTANTS } from '../campaigns/mutants/frames.ts';
 import { HOST_MUTANTS } from '../campaigns/mutants/hosts.ts';
 import { HTTP1_MUTANTS } from '../campaigns/mutants/http1.ts';
 import { MOVING_MUTANTS } from '../campaigns/mutants/moving.ts';
@@ -9,7 +10,7 @@ import { MUTANTS } from '../campaigns/mutants/seeds.ts';
 
 /** The campaign itself takes long; that it could still be run is known at once. */
 
-test.each([...MUTANTS, ...CUSTODY_MUTANTS, ...HOST_MUTANTS, ...HTTP1_MUTANTS, ...MOVING_MUTANTS])(
+test.each([...MUTANTS, ...CUSTODY_MUTANTS, ...FRAME_MUTANTS, ...HOST_MUTANTS, ...HTTP1_MUTANTS, ...MOVING_MUTANTS])(
   'the fault of "$name" finds its place in the code as it is',
   ({ changes }) => {
     for (const { file, find } of changes) {

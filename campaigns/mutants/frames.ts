@@ -1,0 +1,47 @@
+import type { Mutant } from './seeds.ts';
+
+const MEMORY = 'src/wires/frames/frame-memory.ts';
+const PATTERN = 'src/wires/frames/frame-pattern.ts';
+const REPEATED = 'src/wires/frames/repeated-frames.ts';
+
+/** Faults of the frame memory, which relays frames without parsing them. */
+export const FRAME_MUTANTS: readonly Mutant[] = [
+  {
+    name: 'a pattern that keeps the id of its stream',
+    changes: [
+      {
+        file: PATTERN,
+        find: "  put(template, bytes, { id: '0'.repeat(identity.id.length), created: '0'.repeat(identity.created.length) });\n",
+        replace: '',
+      },
+    ],
+    tests: ['src/wires/frames/frame-pattern.test.ts'],
+  },
+  {
+    name: 'a frame memory without a bound',
+    changes: [
+      {
+        file: MEMORY,
+        find: '  else if (patterns.length === LIMITS.cachedFramesMax) patterns.shift();\n',
+        replace: '',
+      },
+    ],
+    tests: ['src/wires/frames/frame-memory.test.ts'],
+  },
+  {
+    name: 'a frame learned though it is padded twice',
+    changes: [{ file: REPEATED, find: ' || isPaddedTwice(raw)', replace: '' }],
+    tests: ['src/wires/frames/repeated-frames.test.ts'],
+  },
+  {
+    name: 'a frame memory that cannot be switched off',
+    changes: [
+      {
+        file: 'src/wires/chat/stream-state.ts',
+        find: 'terms.parseEveryFrame === true ? null : new RepeatedFrames(wordsOf)',
+        replace: 'new RepeatedFrames(wordsOf)',
+      },
+    ],
+    tests: ['src/wires/chat/remembered-frames.test.ts'],
+  },
+];
