@@ -101,13 +101,13 @@ test('a backup is made by the running server, and restored only where no server 
   expect(JSON.parse(out)).toEqual(JSON.parse((await tollgate('accounts', 'list', '--json')).out));
 });
 
-test('books that a server has open are not copied', async () => {
+test('a ledger that a server has open is not copied', async () => {
   const copy = await tollgate('store', 'copy', '--to', 'postgres://ada:hunter2@127.0.0.1:1/books');
   expect(copy).toMatchObject({ code: 3, err: expect.stringContaining(`process ${server.pid}`) });
   expect(copy.err).not.toContain('hunter2');
 });
 
-test('a second server says who has the folder, and one on the same port that it is taken', async () => {
+test('a second server names the process that has the folder, and one on the same port says that it is in use', async () => {
   const second = await tollgate('serve', '--port', '0');
   expect(second.code).toBe(3);
   expect(second.err).toContain(`process ${server.pid}`);
@@ -116,7 +116,7 @@ test('a second server says who has the folder, and one on the same port that it 
   expect(taken.err).toContain('--port');
 });
 
-test('a stopped server leaves books that the next command opens itself', async () => {
+test('a stopped server leaves a data folder that the next command opens itself', async () => {
   server.kill('SIGTERM');
   const code = await new Promise((done) => server.once('exit', done));
   expect(code).toBe(0);

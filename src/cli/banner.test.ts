@@ -80,7 +80,7 @@ test('in hosted mode it shows how to mint a key and calls with it', () => {
   expect(text).toContain('health, metrics  http://127.0.0.1:9464');
 });
 
-test('with the books in PostgreSQL its commands name no folder, and say whose URL they need without showing it', () => {
+test('with a ledger in PostgreSQL its commands name no folder, and say which URL they need without showing it', () => {
   const store = 'postgres://ada:hunter2@db.example/books';
   const text = banner(facts({ TOLLGATE_STORE: store }, { hosted: true }));
   expect(text).not.toContain('--data');

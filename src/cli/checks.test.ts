@@ -27,7 +27,7 @@ describe('the data folder', () => {
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  test('may be missing, must be a folder, and is nobody else’s to read', () => {
+  test('may be missing, must be a folder, and must not be open to other users', () => {
     expect(checkDataFolder(folder)).toMatchObject({ status: 'ok' });
     expect(checkDataFolder(join(folder, 'new'))).toMatchObject({
       status: 'ok',
@@ -50,7 +50,7 @@ describe('the port', () => {
   });
   afterEach(() => new Promise((resolve) => other.close(resolve)));
 
-  test('taken by a stranger is a failure, taken by the server that has the books is as it should be', async () => {
+  test('is a failure if another program uses it, and ok if the running server does', async () => {
     const listen = { host: '127.0.0.1', port, operationsHost: '127.0.0.1', operationsPort: 0 };
     expect(await checkPort(listen, null)).toMatchObject({ status: 'failure', remedy: 'choose another with --port' });
     const server = { pid: 7, url: `http://127.0.0.1:${port}`, socketPath: null, startedMs: 0 };
@@ -74,7 +74,7 @@ describe('doctor', () => {
   afterEach(() => cli.remove());
   const doctor = () => cli.run(['doctor', '--port', '0']);
 
-  test('is content with books in order, and says that no server runs', async () => {
+  test('reports a valid ledger as ok, and says that no server runs', async () => {
     await cli.run(['accounts', 'create', 'ada']);
     const { code, out } = await doctor();
     expect(code).toBe(0);
@@ -90,7 +90,7 @@ describe('doctor', () => {
     expect(out).toMatch(/^hosts +ok +only the simulated host; set OPENAI_API_KEY, ANTHROPIC_API_KEY or another/m);
   });
 
-  test('names the server that has the books', async () => {
+  test('names the server that has the data folder open', async () => {
     await cli.startServer();
     expect((await doctor()).out).toMatch(/^gateway +ok +process 4711 at http/m);
   });
@@ -110,7 +110,7 @@ describe('doctor', () => {
     expect([offline.code, offline.out]).toEqual([0, expect.not.stringContaining('key of')]);
   });
 
-  test('finds a store that admits nothing, a balance that cannot be, and no host at all', async () => {
+  test('reports a store that admits no calls, an impossible balance, and that there is no host', async () => {
     vi.spyOn(cli.store, 'health').mockResolvedValue({ ok: true, reason: 'The disk is full.', mayAdmit: false });
     const account = { id: 1n, name: 'ada', kind: 'prepaid', createdMs: 0, spentNanousd: 0n } as const;
     vi.spyOn(cli.store, 'listAccounts').mockResolvedValue([{ ...account, balanceNanousd: 4n, heldNanousd: 5n }]);
@@ -121,7 +121,7 @@ describe('doctor', () => {
     expect(out).toMatch(/^hosts +failure/m);
   });
 
-  test('tells of a bad config file instead of stopping at it', async () => {
+  test('reports a bad config file as a finding', async () => {
     writeFileSync(join(cli.folder, 'tollgate.config.json'), '{');
     const { code, out } = await doctor();
     expect(code).toBe(1);

@@ -11,7 +11,7 @@ beforeEach(() => {
 afterEach(() => cli.remove());
 
 describe('config check', () => {
-  test('shows what is in force, with the names of keys and never a key', async () => {
+  test('shows the settings in effect, with the names of keys and never a key', async () => {
     const file = { hosts: [{ name: 'own', base_url: 'https://own.example/v1', key: 'hunter2' }] };
     writeFileSync(join(cli.folder, 'tollgate.config.json'), JSON.stringify(file));
     for (const json of [[], ['--json']]) {
@@ -23,7 +23,7 @@ describe('config check', () => {
     }
   });
 
-  test('names models that are listed but have no price, since nobody could call them', async () => {
+  test('names models that are listed but have no price', async () => {
     const prices = { paid: { input: 1, output: 1 } };
     const file = {
       hosts: [{ name: 'own', base_url: 'https://own.example/v1', models: ['paid', 'forgotten'] }],
@@ -35,7 +35,7 @@ describe('config check', () => {
     expect(await cli.json(['config', 'check'])).toMatchObject({ not_priced: ['forgotten'] });
   });
 
-  test('in JSON names everything as the rest of our JSON does', async () => {
+  test('uses snake_case names in JSON', async () => {
     const { config } = await cli.json(['config', 'check']);
     const names = (value: unknown): string[] =>
       typeof value === 'object' && value !== null
@@ -45,7 +45,7 @@ describe('config check', () => {
     expect(config).toMatchObject({ data_folder: cli.folder, limits: { first_frame_ms: 300_000 } });
   });
 
-  test('ends with 1 and the path of each fault', async () => {
+  test('exits with 1 and prints the path of each problem', async () => {
     writeFileSync(join(cli.folder, 'tollgate.config.json'), '{"listen":{"port":"x"}}');
     expect(await cli.run(['config', 'check'])).toMatchObject({
       code: EXIT.no,

@@ -18,11 +18,11 @@ test.each([0o777, 0o702, 0o770, 0o720])('names a folder of mode %o and the comma
   });
 });
 
-test.each([0o700, 0o755, 0o750])('has nothing against mode %o, which others cannot write to', (mode) => {
+test.each([0o700, 0o755, 0o750])('accepts mode %o, which others cannot write to', (mode) => {
   chmodSync(folder, mode);
   expect(describeOpenFolder(folder)).toBeNull();
 });
 
-test('has nothing against a folder that does not exist yet', () => {
+test('accepts a folder that does not exist yet', () => {
   expect(describeOpenFolder(join(folder, 'new'))).toBeNull();
 });

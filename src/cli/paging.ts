@@ -1,7 +1,7 @@
 import { LIMITS } from '../limits.ts';
 import type { Options } from './command.ts';
 import type { Session } from './session.ts';
-import { readCount } from './words.ts';
+import { readCount } from './text-values.ts';
 
 export const PAGE_OPTIONS = [
   ['--limit <count>', 'most rows to list (100)'],

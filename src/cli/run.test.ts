@@ -54,7 +54,7 @@ describe('help for a command', () => {
     },
   );
 
-  test('in the place of a command that is missing is none', async () => {
+  test('is an error if it is shown because the command is missing', async () => {
     expect(await cli.run(['keys'])).toMatchObject({ code: EXIT.usage, out: '' });
   });
 });
@@ -119,7 +119,7 @@ describe('exit codes', () => {
     expect(err).toContain(words);
   });
 
-  test('a store that does not answer, and a fault of our own', async () => {
+  test('a store that does not answer exits with 3, a bug with 70', async () => {
     vi.spyOn(cli.store, 'listAccounts').mockRejectedValueOnce(new StoreUnavailable('The disk is gone.'));
     expect(await cli.run(['accounts', 'list'])).toMatchObject({ code: EXIT.unreachable, err: 'The disk is gone.\n' });
     vi.spyOn(cli.store, 'listAccounts').mockRejectedValueOnce(new TypeError('a bug'));
@@ -129,7 +129,7 @@ describe('exit codes', () => {
     expect(cli.closed).toBe(cli.opened);
   });
 
-  test('an error is JSON on stderr where JSON was asked for', async () => {
+  test('an error is printed as JSON on stderr with --json', async () => {
     const { err } = await cli.run(['balance', 'bob', '--json']);
     expect(JSON.parse(err)).toEqual({
       error: { message: 'There is no account "bob".', hint: 'tollgate accounts list', exit_code: EXIT.no },
@@ -138,7 +138,7 @@ describe('exit codes', () => {
 });
 
 describe('accounts and keys', () => {
-  test('an account is opened, credited by dollars and nanodollars, debited, and listed in a table', async () => {
+  test('an account is created, credited in dollars and nanodollars, debited, and listed in a table', async () => {
     expect(await cli.run(['accounts', 'create', 'ada'])).toMatchObject({
       code: 0,
       err: expect.stringContaining('credit ada'),
@@ -156,7 +156,7 @@ describe('accounts and keys', () => {
     });
   });
 
-  test('a top-up whose answer was lost says so, and its hint repeats it without crediting twice', async () => {
+  test('a credit whose answer was lost says so, and its hint repeats it without crediting twice', async () => {
     await cli.run(['accounts', 'create', 'Ada & Co']);
     const apply = cli.store.apply.bind(cli.store);
     vi.spyOn(cli.store, 'apply').mockImplementationOnce(async (operations) => {
@@ -174,7 +174,7 @@ describe('accounts and keys', () => {
     expect(again).toMatchObject({ repeated: true, balance_nanousd: 5_250_000_000 });
   });
 
-  test('a top-up that a server began and then died of says the same', async () => {
+  test('a credit during which the server dies says the same', async () => {
     await cli.run(['accounts', 'create', 'ada']);
     const apply = cli.store.apply.bind(cli.store);
     vi.spyOn(cli.store, 'apply').mockImplementationOnce(async (operations) => {
@@ -199,7 +199,7 @@ describe('accounts and keys', () => {
     expect(again.out).toContain('$5.00');
   });
 
-  test('a key is printed alone on stdout, its terms beside it, and a list never shows it again', async () => {
+  test('a key is printed alone on stdout, its settings on stderr, and a list never shows it again', async () => {
     await cli.run(['accounts', 'create', 'ada']);
     const terms = [
       '--name',
@@ -229,7 +229,7 @@ describe('accounts and keys', () => {
     expect(listed.out).toContain(`${secret.slice(0, 12)}…${secret.slice(-4)}`);
   });
 
-  test('a key is changed, freed of its terms, and revoked', async () => {
+  test('a key is changed, loses its restrictions, and is revoked', async () => {
     await cli.run(['accounts', 'create', 'ada']);
     const minted = await cli.json(['keys', 'mint', '--account', 'ada', '--cap', '10', '--models', 'sim-gpt']);
     const id = String(minted.id);
@@ -259,7 +259,7 @@ describe('accounts and keys', () => {
     });
   });
 
-  test('a long list is given in pages, with the way to the next', async () => {
+  test('a long list is printed in pages, with a hint for the next one', async () => {
     for (const name of ['ada', 'bob', 'cy']) await cli.run(['accounts', 'create', name]);
     const first = await cli.run(['accounts', 'list', '--limit', '2']);
     const after = /--after (acct_\w+)/.exec(first.err)?.[1] ?? '';
@@ -270,7 +270,7 @@ describe('accounts and keys', () => {
   });
 });
 
-describe('models, balance, books', () => {
+describe('models, balance, ledger', () => {
   test('models are listed with prices per million tokens', async () => {
     const { out, err } = await cli.run(['models', 'mini']);
     expect(out).toMatch(/sim-gpt-mini +\d+ +\$\d+\.\d\d/);
@@ -284,7 +284,7 @@ describe('models, balance, books', () => {
     expect([existsSync(folder), cli.opened]).toEqual([false, 0]);
   });
 
-  test('a balance shows the key’s part when it is asked for', async () => {
+  test('a balance includes the key’s spend and cap with --key', async () => {
     await cli.run(['accounts', 'create', 'ada']);
     const { id } = await cli.json(['keys', 'mint', '--account', 'ada', '--cap', '3']);
     const { out } = await cli.run(['balance', '--key', String(id)]);
@@ -292,7 +292,7 @@ describe('models, balance, books', () => {
     expect(out).toMatch(/key remaining +\$3\.00/);
   });
 
-  test('verify ends with 1 and every violation when the books do not balance', async () => {
+  test('verify exits with 1 and prints every violation if the ledger does not balance', async () => {
     expect(await cli.run(['ledger', 'verify'])).toMatchObject({ code: 0, err: 'The ledger is exact.\n' });
     const report = await cli.store.verify();
     vi.spyOn(cli.store, 'verify').mockImplementation(async (progress?: (done: object) => void) => {
@@ -321,26 +321,26 @@ describe('while a server runs', () => {
     expect(cli.closed).toBe(cli.opened);
   });
 
-  test('its refusals read like our own', async () => {
+  test('its errors are the same as without a server', async () => {
     const alone = await cli.run(['balance', 'bob']);
     await cli.startServer();
     expect(await cli.run(['balance', 'bob'])).toEqual(alone);
   });
 
-  test('another command that holds the books for a moment is waited for', async () => {
+  test('waits for another command that has the data folder open for a moment', async () => {
     const busy = { heldBy: { pid: 1, url: null, socketPath: null, startedMs: 0 } };
     cli.held.push(busy, { heldBy: null }, busy);
     expect((await cli.run(['accounts', 'create', 'ada'])).code).toBe(EXIT.ok);
     expect(cli.opened).toBe(1);
   });
 
-  test('a socket whose server has gone leads back to the books', async () => {
+  test('opens the data folder itself if the server of the socket is gone', async () => {
     const gone = join(cli.folder, 'gone.sock');
     cli.held.push({ heldBy: { pid: 1, url: null, socketPath: gone, startedMs: 0 } });
     expect((await cli.run(['accounts', 'create', 'ada'])).code).toBe(EXIT.ok);
   });
 
-  test('books that stay held by somebody silent are given up on', async () => {
+  test('gives up on a data folder that another process keeps open without answering', async () => {
     const silent = { heldBy: { pid: 77, url: null, socketPath: null, startedMs: 0 } };
     cli.held.push(...Array.from({ length: LIMITS.folderAttemptsMax }, () => silent));
     const { code, err } = await cli.run(['accounts', 'list']);
@@ -350,7 +350,7 @@ describe('while a server runs', () => {
 });
 
 describe('serve', () => {
-  test('is given the settings of flags, environment and file', async () => {
+  test('gets the settings of flags, environment and file', async () => {
     writeFileSync(join(cli.folder, 'tollgate.config.json'), '{"log_level":"warn"}');
     await cli.run(['serve', '--port', '9', '--no-sim', '--allowed-hosts', 'a,b'], { TOLLGATE_HOSTED: 'true' });
     expect(cli.served).toMatchObject([
@@ -360,7 +360,7 @@ describe('serve', () => {
     expect(cli.served[1]?.hosts).toEqual([]);
   });
 
-  test('does not begin with settings that are wrong', async () => {
+  test('does not start with invalid settings', async () => {
     writeFileSync(join(cli.folder, 'tollgate.config.json'), '{"log_levle":"warn"}');
     const { code, err } = await cli.run(['serve']);
     expect(code).toBe(EXIT.usage);
@@ -369,7 +369,7 @@ describe('serve', () => {
   });
 });
 
-test('docs/cli.md has a line for every command, and none for another', () => {
+test('docs/cli.md has a line for every command, and no other', () => {
   const page = readFileSync(join(import.meta.dirname, '../../docs/cli.md'), 'utf8');
   const told = [...page.matchAll(/^\| `tollgate ([a-z ]*[a-z])/gm)].map(([, name]) => name);
   const word = ({ name }: { name: string }) => name.split(' ', 1)[0]!;
@@ -381,7 +381,7 @@ test('docs/cli.md has a line for every command, and none for another', () => {
 
 describe('a provider key that cannot be read', () => {
   const env = { OPENAI_API_KEY_FILE: '/nonexistent/key' };
-  test('keeps the server from starting, not the operator from revoking', async () => {
+  test('keeps the server from starting, but not the operator from revoking a key', async () => {
     await cli.run(['accounts', 'create', 'ada']);
     const { id } = await cli.json(['keys', 'mint', '--account', 'ada']);
     expect((await cli.run(['serve'], env)).code).toBe(EXIT.usage);

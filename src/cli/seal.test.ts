@@ -53,13 +53,13 @@ test('rotates to a new key in pages, and says what was done', async () => {
   expect(again.err).toContain('Keep the older ones for another day');
 });
 
-test('never advises to take away the only master key', async () => {
+test('never advises to remove the only master key', async () => {
   await store(1);
   const rotated = await cli.run(['seal', 'rotate']);
   expect([rotated.code, rotated.err]).toEqual([0, expect.stringContaining('is in use: keep it')]);
 });
 
-test('names what cannot be opened, with an exit code that says so', async () => {
+test('lists keys that cannot be decrypted, and exits with 1', async () => {
   await store(2, 1);
   const status = await cli.run(['seal', 'status']);
   expect([status.code, status.out]).toEqual([1, expect.stringMatching(/cannot be decrypted +1/)]);
@@ -68,14 +68,14 @@ test('names what cannot be opened, with an exit code that says so', async () => 
   expect([rotated.code, rotated.out]).toEqual([1, expect.stringMatching(/re-encrypted +1/)]);
 });
 
-test('a master key that is open to others is refused with the remedy', async () => {
+test('refuses a master key file that others can read, and says what to do', async () => {
   await store(1);
   chmodSync(cli.keyFile, 0o644);
   const status = await cli.run(['seal', 'status']);
   expect([status.code, status.err]).toEqual([1, expect.stringContaining('chmod 600')]);
 });
 
-test('config check and doctor say when a gateway could not seal, and where its keys come from', async () => {
+test('config check and doctor report a missing master key, and where the keys come from', async () => {
   const local = await cli.run(['config', 'check']);
   expect([local.code, local.out]).toEqual([0, expect.stringContaining('the first start makes it')]);
   const hosted = await cli.run(['config', 'check', '--hosted']);

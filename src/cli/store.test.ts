@@ -49,7 +49,7 @@ async function run(
 }
 
 describe('tollgate store copy', () => {
-  test('says how far it is in lines, what it carried over, and that both sides are the same', async () => {
+  test('prints its progress in lines, what it copied, and that both sides are equal', async () => {
     const { code, out, err, copies } = await run(['--from', 'books', '--to', URL_WITH_PASSWORD]);
     expect(code).toBe(0);
     expect(copies).toMatchObject([{ from: '/home/ada/books', to: URL_WITH_PASSWORD }]);
@@ -61,20 +61,20 @@ describe('tollgate store copy', () => {
     expect(err).toContain('equal, row by row');
   });
 
-  test('shows a bar where a person watches, and clears it away', async () => {
+  test('shows a bar on a terminal, and clears it at the end', async () => {
     const { err } = await run(['--to', URL_WITH_PASSWORD], { isLive: true });
     expect(err).toContain('\r\u001b[2K███████████████░░░░░░░░░░░░░░░ 50 %  copying, 20 of 40 rows');
     expect(err.lastIndexOf('\r\u001b[2K')).toBeLessThan(err.indexOf('Both ledgers'));
     expect(err.slice(err.lastIndexOf('\r\u001b[2K') + 5)).not.toContain('%');
   });
 
-  test('says nothing but its answer to scripts', async () => {
+  test('prints nothing but its answer with --json', async () => {
     const { out, err } = await run(['--to', URL_WITH_PASSWORD, '--json'], { isLive: true });
     expect(JSON.parse(out)).toMatchObject({ object: 'store_copy', ok: true, balance_nanousd: 5_000_000_001 });
     expect(err).toBe('');
   });
 
-  test('takes folder and database from the settings, so that no password need be typed', async () => {
+  test('takes folder and database from the settings, so that no password has to be typed', async () => {
     const env = { TOLLGATE_DATA: '/srv/books', TOLLGATE_STORE: URL_WITH_PASSWORD };
     const { copies } = await run([], { env });
     expect(copies).toMatchObject([{ from: '/srv/books', to: URL_WITH_PASSWORD }]);
@@ -103,7 +103,7 @@ describe('tollgate store copy', () => {
     expect(err).not.toContain('hunter2');
   });
 
-  test('says of books that were copied before that it is done', async () => {
+  test('says that a ledger was copied before and that nothing is left to do', async () => {
     const answer = { object: 'store_copy', ok: true, start: 'copied_before' } as const;
     const { code, out, err } = await run(['--to', URL_WITH_PASSWORD], { answer });
     expect({ code, out }).toEqual({ code: 0, out: '' });
@@ -111,12 +111,12 @@ describe('tollgate store copy', () => {
     expect(JSON.parse((await run(['--to', URL_WITH_PASSWORD, '--json'], { answer })).out)).toEqual(answer);
   });
 
-  test('takes a socket in the words of PostgreSQL', async () => {
+  test('accepts PostgreSQL’s form of a socket', async () => {
     const socket = 'postgres://ada@/books?host=/run/postgresql';
     expect((await run(['--to', socket])).copies).toMatchObject([{ to: socket }]);
   });
 });
 
-test('a URL of which a file is missing is wrong, and no fault of ours', () => {
+test('a URL that names a missing file is a usage error, not a bug', () => {
   expect(asFailure(new StoreMisnamed('The URL of the store is invalid.'))).toMatchObject({ exitCode: 2 });
 });

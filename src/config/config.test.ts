@@ -40,7 +40,7 @@ function problems(run: () => unknown): string {
 }
 
 describe('defaults and precedence', () => {
-  test('nothing said means local mode on the loopback port, with the limits the documents promise', () => {
+  test('without settings it is local mode on the loopback port, with the documented limits', () => {
     const config = load();
     expect(config.file).toBeNull();
     expect(config.listen).toEqual({ host: '127.0.0.1', port: 8080, operationsHost: '127.0.0.1', operationsPort: 9464 });
@@ -201,7 +201,7 @@ describe('a bad file is refused by the path of the bad field', () => {
     expect(message.startsWith(file)).toBe(true);
   });
 
-  test('all faults are told at once, and no value of the file is repeated', () => {
+  test('all problems are reported at once, and no value of the file is repeated', () => {
     write({ listen: { port: 'hunter2' }, log_level: 'hunter2', hosts: [{ name: 'a', base_url: 'hunter2', key: 7 }] });
     const message = problems(() => load());
     for (const path of ['listen.port', 'log_level', 'hosts[0].base_url', 'hosts[0].key'])
@@ -217,7 +217,7 @@ describe('a bad file is refused by the path of the bad field', () => {
     expect(problems(() => load({ env: { TOLLGATE_HOSTED: 'perhaps' } }))).toContain('TOLLGATE_HOSTED: must be one of');
   });
 
-  test('another interface than loopback needs hosted mode', () => {
+  test('any address but loopback needs hosted mode', () => {
     expect(problems(() => load({ argvFlags: { host: '0.0.0.0' } }))).toContain('add --hosted');
     expect(load({ argvFlags: { host: '0.0.0.0', hosted: true } }).hosted).toBe(true);
     for (const host of ['localhost', '127.0.0.1', '127.1.2.3', '::1']) {
@@ -244,7 +244,7 @@ describe('hosts and their keys', () => {
     expect(JSON.stringify(config)).not.toContain('sk-');
   });
 
-  test('an unreadable key names its variable, never a content or a guess', () => {
+  test('an unreadable key is reported by its variable, never by its content', () => {
     const secret = write('hunter2 with spaces', 'bad.txt');
     expect(problems(() => load({ env: { OPENAI_API_KEY_FILE: join(cwd, 'gone') } }))).toBe(
       'OPENAI_API_KEY_FILE names a file that cannot be read (ENOENT)',
@@ -257,7 +257,7 @@ describe('hosts and their keys', () => {
     expect(load({ env: { OPENAI_API_KEY_FILE: join(cwd, 'gone') }, providerKeys: 'leave' }).hosts).toEqual([]);
   });
 
-  test('an own host takes the meaning of a plain compatible one where its entry is silent', () => {
+  test('an own host has the defaults of a plain compatible host', () => {
     write({
       hosts: [
         { name: 'ollama', base_url: 'http://localhost:11434/v1/', models: ['llama', { id: 'q', model: 'qwen:7b' }] },
@@ -317,7 +317,7 @@ test('a built-in host whose entry names a variable needs that variable', () => {
   expect(load({ env: { OTHER_KEY: 'sk-2' } }).hosts[0]?.keySource).toBe('OTHER_KEY');
 });
 
-test('a file nobody may read is refused with the reason', () => {
+test('an unreadable file is refused with the reason', () => {
   const file = write({});
   chmodSync(file, 0);
   if (process.getuid?.() === 0) return expect(load().file).toBe(file);

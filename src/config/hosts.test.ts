@@ -49,7 +49,7 @@ describe('a host whose address differs for everyone', () => {
     expect(hostOf(load({}, both), 'azure')?.row.baseUrl).toBe('https://b.example/openai/v1');
   });
 
-  test('with one of the two alone it is not there', () => {
+  test('needs both of them', () => {
     for (const env of [key, { AZURE_OPENAI_ENDPOINT: 'https://mine.openai.azure.com/' }]) {
       const config = load({}, env);
       expect(hostOf(config, 'azure')).toBeUndefined();
@@ -57,7 +57,7 @@ describe('a host whose address differs for everyone', () => {
     }
   });
 
-  test('an address in the file wins; a bad variable is told without its content', () => {
+  test('an address in the file wins; a bad variable is reported without its value', () => {
     const file = { hosts: [{ name: 'azure', base_url: 'https://file.example/openai/v1', models: ['gpt-5'] }] };
     expect(hostOf(load(file, { ...key, AZURE_OPENAI_ENDPOINT: 'https://x.example' }), 'azure')?.row.baseUrl).toBe(
       'https://file.example/openai/v1',
@@ -67,7 +67,7 @@ describe('a host whose address differs for everyone', () => {
   });
 });
 
-describe('servers of one’s own', () => {
+describe('local servers', () => {
   test('are looked for on their usual ports in local mode, but not on our own', () => {
     const guesses = (config: Config) => config.guessedHosts.map(({ row }) => row.baseUrl);
     expect(guesses(load())).toEqual([
@@ -82,7 +82,7 @@ describe('servers of one’s own', () => {
     expect(load().guessedHosts.every(({ local, key }) => local && key === null)).toBe(true);
   });
 
-  test('are not looked for in hosted mode, where that is switched off, or by a verb that needs no host', () => {
+  test('are not looked for in hosted mode, if that is switched off, or by a command that needs no host', () => {
     const master = { TOLLGATE_MASTER_KEY: 'A'.repeat(43) };
     expect(load({ hosted: true }, master).guessedHosts).toEqual([]);
     expect(load({ local_hosts: false }).guessedHosts).toEqual([]);
@@ -122,7 +122,7 @@ describe('servers of one’s own', () => {
   });
 });
 
-test('an entry may say how its host departs from its wire, but not what is ours to say', () => {
+test('an entry may say how its host differs from its wire, but not change fields that only we write', () => {
   const hosts = [
     {
       name: 'own',
@@ -160,19 +160,19 @@ describe('a host that costs more than callers pay', () => {
     expect(problems({ hosts: [OWN], models: [row] }, {}, { providerKeys: 'leave' })).toContain('models[0]');
   });
 
-  test('passes where the loss is allowed, at the place or for the host', () => {
+  test('is accepted if the loss is allowed, for the model or for the host', () => {
     expect(problems({ hosts: [served({ allow_loss: true })], prices })).toBe('');
     expect(problems({ hosts: [{ ...served({}), allow_loss: true }], prices })).toBe('');
     const hosts = [{ host: 'own', model: 'x', price: { input: 6, output: 9 }, allow_loss: true }];
     expect(problems({ hosts: [OWN], models: [{ id: 'm', context_window: 9, price: prices.m, hosts }] })).toBe('');
   });
 
-  test('passes where callers pay as much, or the model is not served for want of a price', () => {
+  test('is accepted if callers pay as much, or if the model has no price and is not served', () => {
     expect(problems({ hosts: [served({})], prices: { m: { input: 6, output: 9 } } })).toBe('');
     expect(problems({ hosts: [served({})] })).toBe('');
   });
 
-  test('is told when a price of the file undercuts what a built-in host is known to charge', () => {
+  test('is refused if a price of the file is below what a built-in host charges', () => {
     const file = { prices: { 'gpt-oss-120b': { input: 1, output: 1 } } };
     expect(problems(file)).toBe('');
     const known = problems(file, { GROQ_API_KEY: 'k' });
@@ -182,7 +182,7 @@ describe('a host that costs more than callers pay', () => {
     expect(problems({ ...file, hosts: [{ name: 'groq', allow_loss: true }] }, { GROQ_API_KEY: 'k' })).toBe('');
   });
 
-  test('free models of one’s own machine may not cost anything either', () => {
+  test('free models of a local host may not cost anything either', () => {
     const near = { ...served({}), base_url: 'http://localhost:1/v1' };
     expect(problems({ hosts: [near] })).toContain('"own" charges $0.000000006 for input, callers of m pay $0.00');
   });
@@ -219,7 +219,7 @@ describe('the default model', () => {
     expect(problems({ default_model: 'gpt-5' }, {}, { providerKeys: 'leave' })).toBe('');
   });
 
-  test('may be a model of one’s own hosts, if it has a price or is free', () => {
+  test('may be a model of an own host, if it has a price or is free', () => {
     const hosts = [{ name: 'own', base_url: 'https://own.example/v1', models: ['m'] }];
     expect(problems({ hosts, default_model: 'm' })).toContain('default_model: m has no price');
     expect(problems({ hosts, default_model: 'm', prices: { m: { input: 1, output: 1 } } })).toBe('');

@@ -124,7 +124,7 @@ describe('accounts', () => {
   });
 });
 
-test('books that have moved are read as before, and changed by nothing', async () => {
+test('a ledger that has moved can be read but not changed', async () => {
   const { id } = await account();
   const { id: key } = await run('keys.mint', { account: 'ada' });
   services = { ...services, moved: 'The books have moved.' };
@@ -148,7 +148,7 @@ test('books that have moved are read as before, and changed by nothing', async (
 });
 
 describe('keys', () => {
-  test('are minted with their terms, shown once, and the directory hears of it', async () => {
+  test('are minted with their settings, shown once, and the directory is refreshed', async () => {
     await account();
     const minted = await run('keys.mint', {
       account: 'ada',
@@ -174,7 +174,7 @@ describe('keys', () => {
     expect(JSON.stringify(listed, (_, value) => String(value))).not.toContain(minted.secret);
   });
 
-  test('lose what an update says and keep the rest', async () => {
+  test('are changed as an update says and keep the rest', async () => {
     await account();
     const { id } = await run('keys.mint', { account: 'ada', name: 'ci', spend_cap_nanousd: 100, models: ['sim-gpt'] });
     expect(await run('keys.update', { key: id, window: 'day' })).toMatchObject({ window: 'day' });
@@ -235,7 +235,7 @@ describe('keys', () => {
     expect(refused).not.toContain(secret);
   });
 
-  test('a directory that cannot be told does not undo the change', async () => {
+  test('a directory that cannot be refreshed does not undo the change', async () => {
     await account();
     const { id } = await run('keys.mint', { account: 'ada' });
     refresh.mockRejectedValueOnce(new Error('gone'));
@@ -309,7 +309,7 @@ test('models come with prices and hosts, the status with the store’s health', 
   expect(await run('status', {})).toMatchObject({ server: null, store: { ok: true }, models: models.data.length });
 });
 
-test('the books are verified, and every violation is told', async () => {
+test('the ledger is verified, and every violation is reported', async () => {
   expect(await run('ledger.verify', {})).toMatchObject({ ok: true, violations: [] });
   const report = await store.verify();
   vi.spyOn(store, 'verify').mockResolvedValue({ ...report, violations: ['Account 7 is wrong.'] });
@@ -351,7 +351,7 @@ describe('over JSON', () => {
     expect((await answerOperator(services, 'status', '')).status).toBe(200);
   });
 
-  test('what was not foreseen is not dressed up as an answer', async () => {
+  test('an unexpected error is not turned into an answer', async () => {
     vi.spyOn(store, 'health').mockRejectedValue(new TypeError('a bug'));
     await expect(answerOperator(services, 'status', '')).rejects.toThrow('a bug');
   });

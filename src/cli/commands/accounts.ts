@@ -10,7 +10,7 @@ import { usageFailure } from '../failure.ts';
 import { AnswerLost } from '../operator-client.ts';
 import { PAGE_OPTIONS, readPage, sayMore } from '../paging.ts';
 import { formatRecord, formatTable } from '../table.ts';
-import { readNanousd, readUsd, time, usd } from '../words.ts';
+import { readNanousd, readUsd, time, usd } from '../text-values.ts';
 
 const createCommand: CommandSpec = {
   name: 'create <name>',

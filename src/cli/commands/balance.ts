@@ -2,7 +2,7 @@ import type { BalanceView, KeyBalanceView } from '../../canonical/balance-view.t
 import type { CommandSpec } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { formatRecord } from '../table.ts';
-import { time, usd, usdOr } from '../words.ts';
+import { time, usd, usdOr } from '../text-values.ts';
 
 export const balanceCommand: CommandSpec = {
   name: 'balance [account]',

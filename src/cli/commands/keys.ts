@@ -12,7 +12,7 @@ import { type CliFailure, usageFailure } from '../failure.ts';
 import { PAGE_OPTIONS, readPage, sayMore } from '../paging.ts';
 import type { Session } from '../session.ts';
 import { formatRecord, formatTable } from '../table.ts';
-import { readCap, readExpiry, readList, readNanousd, readUsd, time, timeOr, usdOr } from '../words.ts';
+import { readCap, readExpiry, readList, readNanousd, readUsd, time, timeOr, usdOr } from '../text-values.ts';
 
 const TERMS = [
   ['--name <text>', 'what the key is for'],

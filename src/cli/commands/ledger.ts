@@ -4,7 +4,7 @@ import type { CommandGroup, CommandSpec } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import type { Session } from '../session.ts';
 import { formatRecord } from '../table.ts';
-import { usd } from '../words.ts';
+import { usd } from '../text-values.ts';
 
 const verifyCommand: CommandSpec = {
   name: 'verify',

@@ -5,7 +5,7 @@ import type { CommandSpec } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import type { Session } from '../session.ts';
 import { formatTable } from '../table.ts';
-import { usd } from '../words.ts';
+import { usd } from '../text-values.ts';
 
 export const modelsCommand: CommandSpec = {
   name: 'models [part]',

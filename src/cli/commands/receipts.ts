@@ -3,7 +3,7 @@ import type { CommandGroup, CommandSpec } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { PAGE_OPTIONS, readPage, sayMore } from '../paging.ts';
 import { formatRecord, formatTable } from '../table.ts';
-import { readMoment, time, usd } from '../words.ts';
+import { readMoment, time, usd } from '../text-values.ts';
 
 type ReceiptView = Readonly<Record<string, unknown>>;
 

@@ -6,7 +6,7 @@ import { EXIT } from '../exit-codes.ts';
 import { CliFailure, usageFailure } from '../failure.ts';
 import { ProgressLine } from '../progress.ts';
 import { formatRecord } from '../table.ts';
-import { usd } from '../words.ts';
+import { usd } from '../text-values.ts';
 
 export const copyCommand: CommandSpec = {
   name: 'copy',

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { ManualClock } from '../kit/clock.ts';
 import { CliFailure } from './failure.ts';
-import { readCount, readList, readMoment, readNanousd, readUsd, time, usd } from './words.ts';
+import { readCount, readList, readMoment, readNanousd, readUsd, time, usd } from './text-values.ts';
 
 describe('amounts', () => {
   test('what is shown in dollars reads back as the same nanodollars', () => {
@@ -15,7 +15,7 @@ describe('amounts', () => {
     );
   });
 
-  test.each(['', 'five', '5.', '.5', '5,25', '1e3', '5.0000000001', '5 5', '0x5'])('%j is no amount', (text) => {
+  test.each(['', 'five', '5.', '.5', '5,25', '1e3', '5.0000000001', '5 5', '0x5'])('%j is not an amount', (text) => {
     expect(() => readUsd(text, 'The amount')).toThrow(CliFailure);
     expect(() => readUsd(text, 'The amount')).toThrow('The amount must be');
   });
@@ -42,7 +42,7 @@ describe('moments', () => {
     ['90s', '2026-11-15 12:01:30'],
   ])('%s is %s UTC', (text, expected) => expect(at(text)).toBe(expected));
 
-  test('a span may also lie behind us', () => expect(at('1w', 'ago')).toBe('2026-11-08 12:00:00'));
+  test('a duration may also lie in the past', () => expect(at('1w', 'ago')).toBe('2026-11-08 12:00:00'));
 
   test.each(['', 'tomorrow', '2027-02-31', '2027-13-01', '2027-1-1', '2027-01-01T25:00', '30', '-1d', '1y'])(
     '%j is no moment',
