@@ -2,7 +2,7 @@
 export const HUB_CHUNKS = 200;
 
 /** Every way a stream can pass: the client's path and body, and the model whose host is reached that way. */
-export const PASSAGES: Readonly<Record<string, { readonly path: string; readonly body: object }>> = {
+export const ROUTES: Readonly<Record<string, { readonly path: string; readonly body: object }>> = {
   chat: chat('hub-chat'),
   'chat to messages': chat('hub-messages'),
   'chat to responses': chat('hub-responses'),

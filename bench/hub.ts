@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Child, MEASURED_CORE, OTHER_CORE } from './child.ts';
-import { HUB_CHUNKS, PASSAGES } from './hub-traffic.ts';
+import { HUB_CHUNKS, ROUTES } from './hub-traffic.ts';
 import type { Slice, SliceResult } from './load.ts';
 
 /** What a chunk costs the gateway, in microseconds of CPU: on the same wire and translated; one run, ratios within it. */
@@ -33,7 +33,7 @@ async function main(): Promise<void> {
 async function measure(gateway: Child, port: number, load: Child): Promise<Map<string, number>> {
   const best = new Map<string, number>();
   for (let round = 0; round <= ROUNDS; round++) {
-    for (const [name, { path, body }] of Object.entries(PASSAGES)) {
+    for (const [name, { path, body }] of Object.entries(ROUTES)) {
       const slice: Slice = {
         port,
         path,

@@ -84,7 +84,7 @@ describe('auto', () => {
     expect(await ask({ ...TALK, max_tokens: 4000 })).toMatchObject({ status: 200, effective: 'cheap-output' });
   });
 
-  test('takes a dearer one for a capability, a window or a longer answer', async () => {
+  test('takes a more expensive one for a capability, a window or a longer answer', async () => {
     const tools = [{ type: 'function', function: { name: 'open', parameters: { type: 'object' } } }];
     expect(await ask({ ...TALK, tools })).toMatchObject({ effective: 'tools' });
     const prompt = 'word '.repeat(100_000);

@@ -187,7 +187,7 @@ describe('streams of one key', () => {
     }
   });
 
-  test('whose client has gone keep their slot while the host is heard out', async () => {
+  test('whose client is gone keep their slot until the host has finished', async () => {
     harness.sim.script({ gate: 'chunk', words: 5, tokensPerChunk: 1 });
     const first = new StreamClient(harness.url, STREAM, bearer(key));
     await harness.sim.waitForGate('chunk', 1);

@@ -51,7 +51,7 @@ class Inspector {
 
   #chunk(chunk: Fields | null): void {
     if (chunk === null || !Array.isArray(chunk.choices)) {
-      this.#faults.push('has an event that is no chunk');
+      this.#faults.push('has an event that is not a chunk');
       return;
     }
     this.#expect(chunk.object === 'chat.completion.chunk', `has object ${String(chunk.object)}`);
@@ -76,7 +76,7 @@ class Inspector {
 
   #choice(choice: unknown): void {
     if (!isFields(choice) || !isFields(choice.delta) || !isIndex(choice.index)) {
-      this.#faults.push(`has a choice that is none: ${JSON.stringify(choice)?.slice(0, 80)}`);
+      this.#faults.push(`has an invalid choice: ${JSON.stringify(choice)?.slice(0, 80)}`);
       return;
     }
     const { delta, finish_reason: finish, index } = choice;
@@ -96,7 +96,7 @@ class Inspector {
   #texts(delta: Fields): void {
     for (const name of ['content', 'refusal', 'reasoning', 'reasoning_content']) {
       const text = delta[name];
-      this.#expect(isNothing(text) || typeof text === 'string', `has ${name} that is no text`);
+      this.#expect(isNothing(text) || typeof text === 'string', `has ${name} that is not text`);
     }
     this.#expect(
       (delta.reasoning ?? '') === (delta.reasoning_content ?? ''),
@@ -108,7 +108,7 @@ class Inspector {
     if (isNothing(calls)) return;
     this.#expect(Array.isArray(calls), 'has tool calls that are no list');
     for (const call of Array.isArray(calls) ? calls : []) {
-      if (!isFields(call) || !isIndex(call.index)) this.#faults.push('has a tool call that is none');
+      if (!isFields(call) || !isIndex(call.index)) this.#faults.push('has an invalid tool call');
       else if (call.index < seen.length) this.#laterFragment(call, seen[call.index]!);
       else this.#firstFragment(call, seen);
     }

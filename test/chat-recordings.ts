@@ -11,7 +11,7 @@ export interface Recording {
   readonly status: number;
   readonly covers: string;
   readonly body: Buffer;
-  /** The host's own last word on usage, as it gave it; null where it gave none. */
+  /** The final usage as the host sent it; null if it sent none. */
   readonly usage: Fields | null;
   readonly rule: UsageRule;
   readonly usageSource: 'reported' | 'partial' | 'estimated';

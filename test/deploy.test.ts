@@ -130,7 +130,7 @@ describe('the compose file', () => {
     expect(spanMs(tollgate.stop_grace_period!)).toBeGreaterThan(STOP_MS_MIN);
   });
 
-  test('has one door, where the load balancer listens', () => {
+  test('publishes one port, that of the load balancer', () => {
     expect(postgres.ports).toBeUndefined();
     expect(tollgate.ports).toBeUndefined();
     const [, inside] = balancer.ports![0]!.split(':');

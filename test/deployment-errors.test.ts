@@ -114,7 +114,7 @@ describe('when the provider does not answer well', () => {
     expect((await custody.chat(DEPLOYMENT)).status).toBe(502);
   });
 
-  test('something that is no JSON is no answer', async () => {
+  test('a response that is not JSON is an error', async () => {
     custody.resource.answer = () => ({ status: 200, body: 'hello' });
     expect(await readRefusal(await custody.chat(DEPLOYMENT))).toMatchObject({ status: 502, code: 'host_failed' });
   });

@@ -48,7 +48,7 @@ export interface Scenario {
   /** What the host does apart from counting. */
   readonly host: 'goes on' | 'stops' | 'errors';
   readonly onClientGone?: 'drain' | 'cancel';
-  /** The counts to try; all of them unless a case is dear and they cannot matter. */
+  /** The counts to try: all of them, unless a case is slow and the counts do not matter. */
   readonly counts?: readonly Counts[];
   script(counts: Counts): SimScript;
   /** The hold is taken, and nobody is told before the scenario says so. */
@@ -57,7 +57,7 @@ export interface Scenario {
   drive(call: Driven): Promise<void>;
   /** What is known of the counts at that ending; the script's own fault unless said otherwise. */
   readonly known?: Partial<Record<Counts, Counts>>;
-  /** The host was heard out for a client that is gone. */
+  /** The host was read to its end although the client was gone. */
   readonly drained?: true;
   /** What was passed on to a client that does not read. */
   readonly passedOn?: string;

@@ -109,7 +109,7 @@ const ON_MESSAGES: readonly (readonly [string, Case, status: number, type: strin
     'invalid_header',
   ],
   [
-    'a model that is none',
+    'an invalid model',
     { method: 'GET', path: '/v1/models/nobody', options: { headers: OLD } },
     404,
     'not_found_error',

@@ -88,7 +88,7 @@ describe.each(TRANSPORTS)('a head, over the %s transport,', (transport) => {
       'method_not_allowed',
       null,
     ],
-    ['an HTTP that is none', `GET /v1/models HTTP/2.0\r\n${HOST}\r\n`, 400, 'bad_request', null],
+    ['an unknown HTTP version', `GET /v1/models HTTP/2.0\r\n${HOST}\r\n`, 400, 'bad_request', null],
     [
       'too many headers',
       get('/v1/models', HOST + 'x: 1\r\n'.repeat(LIMITS.requestHeadersMax)),
@@ -218,7 +218,7 @@ describe.each(TRANSPORTS)('what only looks odd is served over the %s transport',
       'an offer of the newer HTTP',
       'connection: Upgrade, HTTP2-Settings\r\nupgrade: h2c\r\nhttp2-settings: AAMAAABk\r\n',
     ],
-    ['an encoding that is none', 'content-encoding: identity\r\nconnection: close\r\n'],
+    ['the identity encoding', 'content-encoding: identity\r\nconnection: close\r\n'],
     ['a hundred headers', `connection: close\r\n${'x: 1\r\n'.repeat(96)}`],
   ])('%s', async (_, headers) => {
     const socket = openSocket(harness.url);

@@ -12,7 +12,7 @@ export interface Recording {
   readonly status: number;
   readonly covers: string;
   readonly body: Buffer;
-  /** The host's own last word on usage, as it gave it; null where it gave none. */
+  /** The final usage as the host sent it; null if it sent none. */
   readonly usage: Fields | null;
   /** What kind of error it is, where it is one. */
   readonly error: { readonly kind: string } | null;

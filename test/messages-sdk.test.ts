@@ -194,7 +194,7 @@ describe('errors', () => {
   });
 
   test('keep our code and the field at fault', async () => {
-    refuseWith(new GatewayError('cost_ceiling_exceeded', { message: 'Too dear.', param: 'max_tokens' }));
+    refuseWith(new GatewayError('cost_ceiling_exceeded', { message: 'Too expensive.', param: 'max_tokens' }));
     const error = await client.messages.create(ASK).catch((caught: unknown) => caught);
     expect(error).toBeInstanceOf(APIError);
     expect(error).toMatchObject({

@@ -35,7 +35,7 @@ const tiers = fc
   .map((rows) => rows.sort((a, b) => a.above - b.above))
   .map((rows) => rows.map((row) => ({ aboveInputTokens: row.above, ...row.rates })));
 
-/** Any price: tiers may be dearer or cheaper than what lies below them. */
+/** Any price. A tier may cost more or less than the one below it. */
 export const price: fc.Arbitrary<Price> = fc
   .record({ base: rates, tiers })
   .map((row) => ({ ...row.base, tiers: row.tiers }));

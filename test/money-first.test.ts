@@ -4,7 +4,7 @@ import { holdUp } from './ledger-gate.ts';
 import { StreamClient } from './stream-client.ts';
 import { manyTurns, until } from './until.ts';
 
-/** The money is durable before what it pays for: the hold before the host is asked, the settlement before the last word. */
+/** Money is durable before what it pays for: the hold before the host is called, the settlement before the end of the response. */
 
 const ASK = { model: 'sim-gpt', messages: [{ role: 'user', content: 'hello' }] };
 const STREAM_ASK = { ...ASK, stream: true };

@@ -388,7 +388,7 @@ describe.each(RELAY_SETTINGS)('over the $transport transport, frame memory $fram
       expect(error.message).toContain('Shorten the prompt, or raise the ceiling');
     });
 
-    test('that is no number is refused by its name', async () => {
+    test('that is not a number is refused by its name', async () => {
       const error = await failureOf(
         client.chat.completions.create(ASK, { headers: { 'x-gateway-max-cost-nanousd': '1.5' } }),
       );

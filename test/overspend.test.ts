@@ -121,7 +121,7 @@ describe.each([false, true])('stream: %s', (stream) => {
   });
 });
 
-test('a cap of the day begins anew at midnight, with calls of yesterday still under way', async () => {
+test('a daily cap resets at midnight while calls of the day before still run', async () => {
   const { secret } = await harness.mint({ creditNanousd: 10n ** 12n, capNanousd: 2n * worst, capWindow: 'day' });
   const headers = { authorization: `Bearer ${secret}` };
   harness.sim.script({ gateHead: 'barrier' });

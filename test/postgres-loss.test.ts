@@ -50,7 +50,7 @@ describe('a PostgreSQL that goes away', () => {
     expect((await store.verify()).violations).toEqual([]);
   });
 
-  it('before it has committed: nothing happened, and whoever asked is told so', async () => {
+  it('before it has committed: nothing happened, and the caller gets an error that says so', async () => {
     proxy.cutNextCommit('before');
     await expect(store.apply([aHold(2n, 50n), aSettle(1n, 70n)])).rejects.toBeInstanceOf(StoreUnavailable);
     await until(isUp, 'the store to be up again');
@@ -72,7 +72,7 @@ describe('a PostgreSQL that goes away', () => {
     await other.close();
   });
 
-  it('between two parts of a batch: who holds money in the first is told so, and the others that nothing is known', async () => {
+  it('between two parts of a batch: holds of the first part are reported, and the rest as unknown', async () => {
     const ledger = new Ledger({ store, clock: systemClock, epoch: 1n });
     const hold = (id: bigint) => {
       const { kind: _kind, epoch: _epoch, createdMs: _createdMs, ...request } = aHold(id, 50n);

@@ -62,8 +62,8 @@ describe('a URL that leads nowhere', () => {
 
   it.each([
     ['a certificate that is not there', '?sslrootcert=/nope', 'ENOENT'],
-    ['a certificate that is none', `?sslcert=${file}&sslkey=${file}`, 'PEM'],
-    ['a port that is none', '?port=99999', 'the port must be a number from 1 to 65535'],
+    ['an invalid certificate', `?sslcert=${file}&sslkey=${file}`, 'PEM'],
+    ['an invalid port', '?port=99999', 'the port must be a number from 1 to 65535'],
     ['a name that cannot be read', '%E0%A4%A', 'malformed'],
   ])('is refused before anybody is asked, without the URL: %s', async (_, rest, words) => {
     const url = `postgres://ada:hunter2@127.0.0.1:1/books${rest}`;

@@ -7,16 +7,16 @@ import { type PostgresServer, startPostgres } from './postgres-server.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Whoever connects to this socket is told the URL of the run's PostgreSQL, which the first one's knock starts. */
-    readonly postgresDoor: string;
+    /** Answers every connection with the URL of the run's PostgreSQL. The first connection starts the server. */
+    readonly postgresSocket: string;
   }
 }
 
 /** One server for the whole run, started only if a test asks for it. */
 export default function setup(project: TestProject): () => Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'tollgate-door-'));
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-postgres-'));
   let starting: Promise<PostgresServer> | null = null;
-  const door = createServer((socket) => {
+  const listener = createServer((socket) => {
     socket.on('error', () => undefined);
     starting ??= startPostgres();
     starting.then(
@@ -24,11 +24,11 @@ export default function setup(project: TestProject): () => Promise<void> {
       (error: unknown) => socket.end(JSON.stringify({ failure: String(error) })),
     );
   });
-  const socketPath = join(folder, 'door');
-  door.listen(socketPath).unref();
-  project.provide('postgresDoor', socketPath);
+  const socketPath = join(folder, 'socket');
+  listener.listen(socketPath).unref();
+  project.provide('postgresSocket', socketPath);
   return async () => {
-    door.close();
+    listener.close();
     await starting?.then((server) => server.stop()).catch(() => undefined);
     rmSync(folder, { recursive: true });
   };

@@ -34,14 +34,14 @@ export async function runSql(url: string, sql: string, values: readonly unknown[
 }
 
 async function createDatabase(): Promise<string> {
-  const url = process.env.TOLLGATE_TEST_POSTGRES ?? (await knock(inject('postgresDoor')));
+  const url = process.env.TOLLGATE_TEST_POSTGRES ?? (await askForUrl(inject('postgresSocket')));
   const name = `tollgate_test_${process.pid}_${Date.now().toString(36)}`;
   await runSql(url, `CREATE DATABASE ${name}`);
   return withDatabase(url, name);
 }
 
-async function knock(door: string): Promise<string> {
-  const answer: { url?: string; failure?: string } = JSON.parse(await text(connect(door)));
+async function askForUrl(socketPath: string): Promise<string> {
+  const answer: { url?: string; failure?: string } = JSON.parse(await text(connect(socketPath)));
   if (answer.url === undefined) throw new Error(`There is no PostgreSQL for this run: ${answer.failure}`);
   return answer.url;
 }

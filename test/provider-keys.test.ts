@@ -116,7 +116,7 @@ describe('nothing is stored', () => {
   });
 
   test.each([
-    ['at a path that is no resource’s', (origin: string) => `${origin}/v1`, 'must end in /openai/v1'],
+    ['at a path of no resource', (origin: string) => `${origin}/v1`, 'must end in /openai/v1'],
     ['with a query', (origin: string) => `${origin}/openai/v1?api-version=1`, 'must end in /openai/v1'],
     ['with its end in a query', (origin: string) => `${origin}/openai/v1?x=/openai/v1`, 'must end in /openai/v1'],
     ['that is malformed', () => 'my-resource', 'Not a URL'],
@@ -189,7 +189,7 @@ describe('nothing is stored', () => {
     ['no key', { base_url: 'https://x.example/openai/v1' }, 400, 'api_key'],
     ['an empty key', { api_key: '', base_url: 'https://x.example/openai/v1' }, 400, 'api_key'],
     ['a key of two lines', { api_key: 'a\nb', base_url: 'https://x.example/openai/v1' }, 400, 'api_key'],
-    ['a key that is none', { api_key: 7, base_url: 'https://x.example/openai/v1' }, 400, 'api_key'],
+    ['an invalid key', { api_key: 7, base_url: 'https://x.example/openai/v1' }, 400, 'api_key'],
     ['no URL', { api_key: API_KEY }, 400, 'base_url'],
     ['a strange field', { api_key: API_KEY, base_url: 'https://x.example/openai/v1', name: 'x' }, 400, 'name'],
     ['a key twice', '{"api_key":"a","api_key":"b","base_url":"c"}', 400, 'api_key'],

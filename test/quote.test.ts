@@ -131,7 +131,7 @@ describe('a prompt that can be counted', () => {
   });
   afterAll(() => counting.stop());
 
-  test('is counted where its bytes alone would be too dear, as for the call', async () => {
+  test('counts tokens if the bound by bytes does not fit, as the call does', async () => {
     const body = {
       ...ASK,
       model: COUNTED.id,
@@ -168,7 +168,7 @@ describe('a request for a quote', () => {
     ['no path', { body: ASK }, 'missing_required_parameter', 'path'],
     ['no body', { path: CHAT }, 'missing_required_parameter', 'body'],
     ['a path that is not billed', { path: '/v1/models', body: ASK }, 'invalid_value', 'path'],
-    ['a path that is no path', { path: 7, body: ASK }, 'invalid_value', 'path'],
+    ['a path that is not text', { path: 7, body: ASK }, 'invalid_value', 'path'],
     ['something else', { path: CHAT, body: ASK, stream: true }, 'unsupported_parameter', 'stream'],
     ['a list', [], 'missing_required_parameter', 'path'],
     [

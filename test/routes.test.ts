@@ -100,7 +100,7 @@ describe.each(TRANSPORTS)('over the %s transport', (transport) => {
   });
 
   describe('what is not answered', () => {
-    test('a base URL with /v1 twice is told so', async () => {
+    test('a base URL with /v1 twice gets an error that says so', async () => {
       const error = await expectRefusal(await harness.post(ASK, {}, '/v1/v1/chat/completions'), 404, 'unknown_url');
       expect(error.message).toContain('already ends in /v1');
     });
@@ -146,7 +146,7 @@ describe.each(TRANSPORTS)('over the %s transport', (transport) => {
       await expectRefusal(await harness.get('/v1/receipts/nonsense'), 404, 'receipt_not_found');
     });
 
-    test('a path that is no path, or too long for one', async () => {
+    test('an invalid path, or one that is too long', async () => {
       await expectRefusal(await harness.get('/v1/models/%zz'), 400, 'bad_request');
       await expectRefusal(await harness.get(`/v1/models/${'x'.repeat(3000)}`), 404, 'model_not_found');
     });
@@ -190,7 +190,7 @@ describe.each(TRANSPORTS)('over the %s transport', (transport) => {
       expect(order[0]).toBeGreaterThan(0);
     });
 
-    test('that is no JSON, or nothing, is refused', async () => {
+    test('that is empty or not JSON is refused', async () => {
       await expectRefusal(await harness.post('{"model":'), 400, 'invalid_request_body');
       await expectRefusal(await harness.post(''), 400, 'invalid_request_body');
       await expectRefusal(await harness.post('[]'), 400, 'invalid_request_body');
@@ -259,7 +259,7 @@ describe.each(TRANSPORTS)('over the %s transport', (transport) => {
         431,
         'request_head_too_large',
       ],
-    ])('%s get the common envelope and the door', async (_, bytes, status, code) => {
+    ])('%s get the common error envelope and a closed connection', async (_, bytes, status, code) => {
       const text = await speak(bytes);
       expect(text).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
       const { error } = JSON.parse(text.slice(text.indexOf('\r\n\r\n') + 4)) as ErrorBody;

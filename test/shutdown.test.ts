@@ -133,7 +133,7 @@ test('a client that reads nothing cannot hold the process', async () => {
   expect(receipt).toMatchObject({ ended: 'shutdown', usage_source: 'estimated' });
 });
 
-test('a host that is heard out for a client long gone is cut too', async () => {
+test('a host that is still read for a client that left is cut off too', async () => {
   const { sim, url } = harness;
   sim.script({ gate: 'chunk', words: 100, tokensPerChunk: 1 });
   const client = new StreamClient(url, STREAM_ASK, key);

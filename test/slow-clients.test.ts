@@ -33,13 +33,13 @@ describe.each(TRANSPORTS)('over the %s transport, a client that takes too long',
     ['to end its head', HEAD],
     ['to send its body', `${HEAD}content-length: ${ASK.length}\r\n\r\n{"model":`],
     ['to send the next piece of its body', `${HEAD}transfer-encoding: chunked\r\n\r\n5\r\n{"mod`],
-  ])('%s is told so and cut', async (_, bytes) => {
+  ])('%s gets an error and is cut off', async (_, bytes) => {
     const answer = firstAnswer(await speak(harness.url, bytes))!;
     expect([answer.status, JSON.parse(answer.body).error.code]).toEqual([408, 'request_timeout']);
     expect(answer.headers['x-should-retry']).toBeUndefined();
   });
 
-  test('to send another request after the first is told so too', async () => {
+  test('to send another request after the first gets an error too', async () => {
     const socket = openSocket(harness.url);
     const text = readToEnd(socket);
     socket.write(`GET /v1/models HTTP/1.1\r\n${HOST}\r\n`);

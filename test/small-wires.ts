@@ -14,7 +14,7 @@ export interface Recording {
   readonly covers: string;
   readonly body: Buffer;
   readonly request: Buffer;
-  /** The host's own last word on usage; null where it gave none. */
+  /** The final usage as the host sent it; null if it sent none. */
   readonly usage: Fields | null;
 }
 

@@ -120,7 +120,7 @@ describe.each(HOSTS)('from a host to %s when the client is gone, over the %s tra
     client.leave();
     if (onClientGone === 'drain') {
       const pausedAt = call.bytesWritten;
-      await until(() => call.bytesWritten > pausedAt + BUFFERED_BYTES_MAX / 4, 'the host is heard out, unpaused');
+      await until(() => call.bytesWritten > pausedAt + BUFFERED_BYTES_MAX / 4, 'the host is read on, without pauses');
       clock.advance(running.gateway.limits.drainMs);
     }
     await sim.waitForIdle();

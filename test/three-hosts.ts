@@ -8,7 +8,7 @@ import type { Sim } from '../src/sim/sim-handle.ts';
 import { type Harness, simHost, startHarness } from './harness.ts';
 
 export const ASK = { model: 'sim-gpt', messages: [{ role: 'user', content: 'hello' }] };
-/** From the cheapest to the dearest. */
+/** From the cheapest to the most expensive. */
 export const NAMES = ['northern', 'eastern', 'western'] as const;
 export type Name = (typeof NAMES)[number];
 

@@ -83,7 +83,7 @@ describe('with a simulated host', () => {
     harness.sim.release('chunk', 2);
     await client.has(({ content }) => content !== '', 'the first word');
     const soFar = client.events.length;
-    // A frame begins the silence anew.
+    // A frame restarts the idle limit.
     clock.advance(limits().keepAliveMs - 1);
     await manyTurns();
     expect(client.events.length).toBe(soFar);

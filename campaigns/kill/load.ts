@@ -78,7 +78,7 @@ export class Load {
 
   #send({ key, label, stream }: ClientCall): ClientRequest {
     const usage = stream ? { stream: true, stream_options: { include_usage: true } } : {};
-    const messages = [{ role: 'user', content: `What does passage ${label} cost?` }];
+    const messages = [{ role: 'user', content: `What does ticket ${label} cost?` }];
     const body = JSON.stringify({
       model: MODEL,
       messages,

@@ -8,7 +8,7 @@ export interface BadClass {
   readonly code: string;
   /** Valid JSON in which exactly one field is wrong. */
   readonly oneField: boolean;
-  /** How often, for what is dear to send; the other rows share what is left of the ten thousand. */
+  /** How often, for requests that are expensive to send. The other rows share the rest of the ten thousand. */
   readonly times?: number;
   /** The type that stands beside the code, where it is not the usual one. */
   readonly type?: string;

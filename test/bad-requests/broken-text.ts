@@ -164,7 +164,7 @@ export const BROKEN_TEXTS: readonly BadClass[] = [
   brokenText('a number without end', hugeNumber),
   brokenText('a key without end', giantKey),
   brokenText('no JSON', (random) => ({ param: (param) => param !== '', body: random.pick(NO_JSON) })),
-  brokenText('JSON that is no object', (random) => ({ param: null, body: random.pick(NO_OBJECTS) })),
+  brokenText('JSON that is not an object', (random) => ({ param: null, body: random.pick(NO_OBJECTS) })),
   brokenText(
     'more values than anyone has',
     () => ({

@@ -97,7 +97,7 @@ const MODELS: BadClass[] = [
     400,
     ['sim-gpt', 'vendor/sim-gpt', 'gpt-99'].flatMap((name) => SUFFIXES.map((suffix) => name + suffix)),
   ),
-  model('a model name that is none', 'invalid_value', 400, ['', LONG_NAME, 'x'.repeat(100_000)]),
+  model('an invalid model name', 'invalid_value', 400, ['', LONG_NAME, 'x'.repeat(100_000)]),
 ];
 
 /** The model that can only chat is asked for something more. */

@@ -88,7 +88,7 @@ function set(field: string, values: readonly unknown[]): Spoil {
 const OUTPUT_LIMITS = ['max_tokens', 'max_completion_tokens'];
 
 const NUMBERS: BadClass[] = [
-  invalid('an output limit that is no positive integer', (body, random) => {
+  invalid('an output limit that is not a positive integer', (body, random) => {
     const field = random.pick(OUTPUT_LIMITS);
     const bad = [0, -1, 0.5, 1.5, '100', verbatim('1e400'), verbatim('-0'), 2 ** 53, verbatim('1e-3'), true, [1], {}];
     body[field] = random.pick(bad);
@@ -102,7 +102,7 @@ const NUMBERS: BadClass[] = [
   }),
   invalid('n out of range', set('n', [0, -1, 129, 1000, 1.5, '2', verbatim('1e400'), 2 ** 53])),
   invalid('a seed that no integer holds', set('seed', [verbatim('1e400'), 0.1, verbatim('9007199254740993')])),
-  invalid('stop with something that is no string', set('stop', [[1], ['x', null], [['x']], ['x', {}]])),
+  invalid('stop with something that is not a string', set('stop', [[1], ['x', null], [['x']], ['x', {}]])),
 ];
 
 const STREAM_OPTIONS: BadClass[] = [
@@ -159,7 +159,7 @@ const TOOL_FAULTS: readonly (readonly [string, (tool: Body) => unknown])[] = [
 ];
 
 const TOOLS: BadClass[] = [
-  invalid('a tool that is none', (body, random) => {
+  invalid('an invalid tool', (body, random) => {
     const tools = goodTools(random);
     const at = random.below(tools.length);
     const [member, spoil] = random.pick(TOOL_FAULTS);

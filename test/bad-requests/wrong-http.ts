@@ -191,7 +191,11 @@ export const WRONG_HTTP: readonly BadClass[] = [
     param: null,
     headers: { 'x-more': Array.from({ length: LIMITS.requestHeadersMax + random.below(300) }, () => 'a') },
   })),
-  wrongHttp('a ceiling that is no amount', [400, 'invalid_header'], header('x-gateway-max-cost-nanousd', NO_CEILINGS)),
+  wrongHttp(
+    'a ceiling that is not an amount',
+    [400, 'invalid_header'],
+    header('x-gateway-max-cost-nanousd', NO_CEILINGS),
+  ),
   wrongHttp(
     'a chain of the wrong form',
     [400, 'invalid_header'],

@@ -45,7 +45,7 @@ export const WRONG_MESSAGES: readonly BadClass[] = [
     body.messages = [];
     return 'messages';
   }),
-  oneField('a message that is no object', 'invalid_value', (body, random) => {
+  oneField('a message that is not an object', 'invalid_value', (body, random) => {
     const messages = body.messages as unknown[];
     const at = random.below(messages.length);
     body.messages = messages.with(at, random.pick<unknown>(['hello', 7, true, null, [], ['user', 'hello']]));
@@ -77,11 +77,11 @@ export const WRONG_MESSAGES: readonly BadClass[] = [
     message.tool_calls = random.pick(NO_CALLS);
     return '.tool_calls';
   }),
-  wrongMessage('a function call that is no object', (message, random) => {
+  wrongMessage('a function call that is not an object', (message, random) => {
     message.function_call = random.pick<unknown>(['pay', 7, true, [], ['pay']]);
     return '.function_call';
   }),
-  wrongMessage('a tool call that is none', (message, random) => {
+  wrongMessage('an invalid tool call', (message, random) => {
     const [member, call] = random.pick(CALL_FAULTS);
     message.tool_calls = [call];
     return `.tool_calls[0]${member}`;
@@ -98,7 +98,7 @@ export const WRONG_MESSAGES: readonly BadClass[] = [
     },
     'unsupported_feature',
   ),
-  wrongPart('a part that is no object', '', ['hello', 7, null, ['text', 'hello']]),
+  wrongPart('a part that is not an object', '', ['hello', 7, null, ['text', 'hello']]),
   wrongPart('a part without a type', '.type', [{}, { text: 'hello' }]),
   wrongPart(
     'a part of an unknown or unpriced type',

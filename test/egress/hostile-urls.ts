@@ -223,7 +223,7 @@ const OF_OTHER_REASONS: readonly (readonly [url: string, reason: ForbiddenReason
   ['https://api.good.example:65536/', 'malformed'],
   ['https://api.good.example:-1/', 'malformed'],
   ['https://api.good.example:443:443/', 'malformed'],
-  // Names that are none, or mean something inside only.
+  // Names that do not resolve, or only inside a network.
   ['https://localhost/', 'host_name'],
   ['https://LOCALHOST/', 'host_name'],
   ['https://localhost./', 'host_name'],

@@ -3,7 +3,7 @@ import { LAYERS, type Layer } from './layers.ts';
 const BEGIN = '<!-- layers: written by `npm run docs:architecture` from test/tidy/layers.ts -->';
 const END = '<!-- end of layers -->';
 
-/** The page with the table of layers written anew between its two marks. */
+/** The page with the table of layers written between its two marks. */
 export function withLayerTable(page: string): string {
   const begin = page.indexOf(BEGIN);
   const end = page.indexOf(END);

@@ -38,7 +38,7 @@ export function importsOf(file: SourceFile, known: readonly string[]): Imports {
 
 interface Target {
   readonly target: Node;
-  /** False where the expression may as well name something that is no source file. */
+  /** False where the expression may also name something other than a source file. */
   readonly mustBeKnown: boolean;
 }
 

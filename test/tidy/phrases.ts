@@ -28,15 +28,6 @@ export const PHRASES: readonly Phrase[] = [
   { pattern: /\bwitness(?:es)?\b/i, instead: '"commit marker"' },
 ];
 
-/** Folders and pages that still have such phrases. Take one out when it is clean, never put one in. */
-export const NOT_CLEAN_YET: readonly string[] = [];
-
-/** The folder of src/, the folder of pages, or the page at the root. */
-export function areaOf(path: string): string {
-  const [first, second] = path.split('/');
-  return first === 'src' ? `src/${second}` : first!;
-}
-
 export interface Finding {
   readonly path: string;
   readonly line: number;

@@ -7,7 +7,7 @@ import { phrasesIn } from './phrases.ts';
 import { sourceFile } from './source-files.ts';
 import { functionsOf, stringsOf, testsIn } from './syntax.ts';
 
-/** The rules themselves, on code made to slip past them. */
+/** Tests of the rules, on code that tries to get around them. */
 
 const KNOWN = ['src/sim/main.ts', 'src/store/sqlite/writer.ts', 'src/http/server.ts'];
 
@@ -211,7 +211,7 @@ describe('the page on architecture', () => {
   const page = (rows: string) => `Text.\n${BEGIN}\nearlier rows\n<!-- end of layers -->\n\n${rows}\n`;
   const known = ['src/kit', 'src/kit/clock.ts', 'src/json', 'src/json/json.ts', 'docs/api.md'];
 
-  test('gets its table between the marks, and keeps what stands around it', () => {
+  test('gets its table between the marks, and the rest stays unchanged', () => {
     const written = withLayerTable(page('After.'));
     expect(written.startsWith(`Text.\n${BEGIN}\n\n| layer |`)).toBe(true);
     expect(written.endsWith('|\n\n<!-- end of layers -->\n\nAfter.\n')).toBe(true);
@@ -221,7 +221,7 @@ describe('the page on architecture', () => {
     expect(() => withLayerTable('Text.')).toThrow('ARCHITECTURE.md needs the lines');
   });
 
-  test('is told which files it names that are not there', () => {
+  test('reports names of files that do not exist', () => {
     expect(
       missingFiles(page('| `src/kit/clock.ts`, `docs/api.md`, `src/kit/*.ts`, `clock.ts` | time |'), known),
     ).toEqual([]);
@@ -234,7 +234,7 @@ describe('the page on architecture', () => {
     expect(missingFiles(page('| `src/kit/` | `clock` and `watch` |'), known)).toEqual(['watch']);
   });
 
-  test('is told which folders of src/ it leaves out', () => {
+  test('reports folders of src/ that it does not mention', () => {
     expect(unnamedFolders(page('| `src/kit/clock.ts` | time |'), known)).toEqual(['src/json']);
   });
 });
