@@ -62,6 +62,7 @@ describe('the page of bodies', () => {
   test('has all that is ours', () => {
     expect(readSections().map(({ path }) => path)).toEqual([
       '/v1/balance',
+      '/v1/receipts',
       '/v1/receipts/{request_id}',
       '/v1/quote',
       '/v1/systemone',

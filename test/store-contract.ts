@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { custodyContract } from './store-contract-custody.ts';
 import { idempotencyContract } from './store-contract-idempotency.ts';
 import { moneyContract } from './store-contract-money.ts';
+import { receiptsContract } from './store-contract-receipts.ts';
 import { rowsContract } from './store-contract-rows.ts';
 import { timeContract } from './store-contract-time.ts';
 import type { OpenStore } from './store-fixtures.ts';
@@ -13,6 +14,7 @@ export function storeContract(name: string, open: OpenStore): void {
     const subject = new StoreSubject(open);
     moneyContract(subject);
     rowsContract(subject);
+    receiptsContract(subject);
     timeContract(subject);
     idempotencyContract(subject);
     custodyContract(subject);

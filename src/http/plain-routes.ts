@@ -11,10 +11,11 @@ import { resolveModel } from '../gateway/resolve.ts';
 import { stringifyJson } from '../json/stringify.ts';
 import { parseId } from '../kit/ids.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import { listReceipts } from './receipt-list.ts';
 import type { PlainAnswer, PlainRequest, Route } from './routes.ts';
 
 export interface PlainServices {
-  readonly ledger: Pick<Ledger, 'balance' | 'findReceipt'>;
+  readonly ledger: Pick<Ledger, 'balance' | 'findReceipt' | 'listAccountReceipts'>;
   prices(): PricedCatalog;
   /** The messages wire, whose clients read the list of models too, and its check of the version header. */
   readonly messages: { readonly wire: Call['wire']; checkVersion(headers: IncomingHttpHeaders): void };
@@ -28,6 +29,12 @@ export function plainRoutes(services: PlainServices): Route[] {
     { method: 'GET', path: '/models', access: 'key', wireOf, answer: (request) => models(services, request) },
     { method: 'GET', path: '/models/*', access: 'key', wireOf, answer: (request) => model(services, request) },
     { method: 'GET', path: '/balance', access: 'key', answer: (request) => balance(services, request) },
+    {
+      method: 'GET',
+      path: '/receipts',
+      access: 'key',
+      answer: async ({ caller, query }) => ok(await listReceipts(services.ledger, caller!, query)),
+    },
     { method: 'GET', path: '/receipts/*', access: 'key', answer: (request) => receipt(services, request) },
   ];
 }

@@ -48,3 +48,9 @@ export function pathOf(target: string): string {
   const end = target.indexOf('?');
   return end === -1 ? target : target.slice(0, end);
 }
+
+/** The query of a target, without the question mark. */
+export function queryOf(target: string): string {
+  const end = target.indexOf('?');
+  return end === -1 ? '' : target.slice(end + 1);
+}

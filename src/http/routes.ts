@@ -11,6 +11,8 @@ export interface PlainRequest {
   readonly caller: Caller | null;
   readonly headers: IncomingHttpHeaders;
   readonly param: string;
+  /** What follows the question mark; empty without one. */
+  readonly query: string;
   /** Empty if none was sent. */
   readonly body: Buffer;
 }

@@ -28,7 +28,7 @@ import { type OperationsAnswers, sendOperations } from './operations.ts';
 import { readRequestBody } from './request-body.ts';
 import { checkBodyHead, checkHead } from './request-head.ts';
 import { ResponseSink, type SinkTerms } from './response-sink.ts';
-import { type Found, pathOf, Router } from './router.ts';
+import { type Found, pathOf, queryOf, Router } from './router.ts';
 import type { CallRoute, PlainAnswer, PlainHandler, Route } from './routes.ts';
 
 export interface ServerTerms {
@@ -220,7 +220,13 @@ class RequestHandler {
     const { caller, request } = pending;
     let given: PlainAnswer;
     try {
-      given = await answer({ caller, headers: request.headers, param: unescaped(param), body });
+      given = await answer({
+        caller,
+        headers: request.headers,
+        param: unescaped(param),
+        query: queryOf(request.url),
+        body,
+      });
     } catch (error) {
       this.#refuse(pending, error);
       return;

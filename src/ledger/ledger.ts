@@ -5,6 +5,7 @@ import { LIMITS } from '../limits.ts';
 import { isAmount } from '../store/int64.ts';
 import {
   type Account,
+  type AccountReceiptFilter,
   type CreditOperation,
   type HoldOperation,
   type KeyWindow,
@@ -13,6 +14,8 @@ import {
   type Page,
   PartlyApplied,
   type ReceiptFilter,
+  type ReceiptPage,
+  type ReceiptSlice,
   type SettleOperation,
   type Store,
   StoreUnavailable,
@@ -222,6 +225,10 @@ export class Ledger {
 
   listReceipts(filter: ReceiptFilter, page: Page): Promise<Receipt[]> {
     return this.#store.listReceipts(filter, page);
+  }
+
+  listAccountReceipts(filter: AccountReceiptFilter, page: ReceiptPage): Promise<ReceiptSlice> {
+    return this.#store.listAccountReceipts(filter, page);
   }
 
   verify(progress?: (done: VerifyProgress) => void): Promise<VerifyReport> {

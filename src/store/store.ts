@@ -68,6 +68,8 @@ export interface Store {
   /** Finds only receipts of this account; null, for the operator, finds any. */
   findReceipt(id: bigint, accountId: bigint | null): Promise<Receipt | null>;
   listReceipts(filter: ReceiptFilter, page: Page): Promise<Receipt[]>;
+  /** One account's receipts, newest first. Uses an index, so the size of the ledger does not matter. */
+  listAccountReceipts(filter: AccountReceiptFilter, page: ReceiptPage): Promise<ReceiptSlice>;
 
   /** Recomputes balances and sums from the rows, slice by slice, without blocking the writer. */
   verify(progress?: (done: VerifyProgress) => void): Promise<VerifyReport>;
@@ -313,6 +315,31 @@ export interface ReceiptFilter {
   readonly accountId: bigint | null;
   readonly keyId: bigint | null;
   readonly sinceMs: number | null;
+}
+
+/** Null leaves a condition out. */
+export interface AccountReceiptFilter {
+  readonly accountId: bigint;
+  readonly keyId: bigint | null;
+  /** Created then or later. */
+  readonly sinceMs: number | null;
+  /** Created before. */
+  readonly untilMs: number | null;
+  /** The requested or the effective model. */
+  readonly model: string | null;
+  /** The id of the chain, without the place in it. */
+  readonly chain: string | null;
+}
+
+export interface ReceiptPage extends Page {
+  /** Stops after this many rows, whether or not they match, so that a rare match cannot make a search long. */
+  readonly examineMax: number;
+}
+
+export interface ReceiptSlice {
+  readonly receipts: readonly Receipt[];
+  /** Where to go on (`after`). There may be a next page although this one is not full, or empty. Null at the end. */
+  readonly next: bigint | null;
 }
 
 export interface VerifyProgress {

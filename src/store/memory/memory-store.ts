@@ -6,6 +6,7 @@ import { MoneyRules } from '../rules/money-rules.ts';
 import { windowNameOf } from '../rules/rows.ts';
 import {
   type Account,
+  type AccountReceiptFilter,
   DIED_REASON,
   type Instance,
   KEY_PERMISSIONS,
@@ -20,11 +21,14 @@ import {
   type ProviderKeyRow,
   type Reaping,
   type ReceiptFilter,
+  type ReceiptPage,
+  type ReceiptSlice,
   type Store,
   type StoreHealth,
   type VerifyReport,
 } from '../store.ts';
 import { startOfDayMs, windowSpan } from '../windows.ts';
+import { sliceOf } from './account-receipts.ts';
 import { byId, MemoryRows, pageOf } from './memory-rows.ts';
 
 /** A store in plain maps, for tests. Everything is lost when the process ends. */
@@ -195,6 +199,10 @@ export class MemoryStore implements Store {
           (page.after === null || receipt.id < page.after),
       );
     return pageOf(matching.reverse(), { limit: page.limit, after: null }).map((receipt) => ({ ...receipt }));
+  }
+
+  async listAccountReceipts(filter: AccountReceiptFilter, page: ReceiptPage): Promise<ReceiptSlice> {
+    return sliceOf(this.#rows.receipts().reverse(), filter, page);
   }
 
   /** Recomputes the sums of each account from its receipts and credits. */

@@ -5,6 +5,7 @@ import { requests } from './0004-requests.ts';
 import { heldInOpenCalls } from './0005-held-in-open-calls.ts';
 import { chain } from './0006-chain.ts';
 import { permissions } from './0007-permissions.ts';
+import { receiptsByAccount } from './0008-receipts-by-account.ts';
 import type { Migration } from './migration.ts';
 
 /** In order, numbered from 1 without gaps. */
@@ -16,4 +17,5 @@ export const MIGRATIONS: readonly Migration[] = [
   heldInOpenCalls,
   chain,
   permissions,
+  receiptsByAccount,
 ];

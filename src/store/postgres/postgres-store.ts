@@ -3,6 +3,7 @@ import type { Clock } from '../../kit/clock.ts';
 import { LIMITS } from '../../limits.ts';
 import {
   type Account,
+  type AccountReceiptFilter,
   type Instance,
   type KeyChange,
   type KeyRow,
@@ -15,6 +16,8 @@ import {
   type ProviderKeyRow,
   type Reaping,
   type ReceiptFilter,
+  type ReceiptPage,
+  type ReceiptSlice,
   type Store,
   type StoreHealth,
   StoreRefused,
@@ -184,6 +187,10 @@ class PostgresStore implements Store {
 
   listReceipts(filter: ReceiptFilter, page: Page): Promise<Receipt[]> {
     return this.#receipts.list(filter, page);
+  }
+
+  listAccountReceipts(filter: AccountReceiptFilter, page: ReceiptPage): Promise<ReceiptSlice> {
+    return this.#receipts.listOfAccount(filter, page);
   }
 
   /** Verifying and closing exclude each other across all processes, because closing changes what verifying reads. */

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { Page, ReceiptFilter, VerifyProgress, VerifyReport } from '../store.ts';
+import type { AccountReceiptFilter, Page, ReceiptFilter, ReceiptPage, VerifyProgress, VerifyReport } from '../store.ts';
 import { AccountReader } from './accounts.ts';
 import { openToRead } from './database.ts';
 import { KeyReader } from './keys.ts';
@@ -24,6 +24,7 @@ export function scannerVerbs(database: DatabaseSync) {
     listAccounts: (page: Page) => accounts.list(page),
     listKeys: (accountId: bigint | null, page: Page) => keys.list(accountId, page),
     listReceipts: (filter: ReceiptFilter, page: Page) => receipts.list(filter, page),
+    listAccountReceipts: (filter: AccountReceiptFilter, page: ReceiptPage) => receipts.listOfAccount(filter, page),
     beginVerify: (nowMs: number): void => {
       verification = new Verification(database, nowMs);
     },

@@ -5,6 +5,7 @@ import type { Clock } from '../../kit/clock.ts';
 import { LIMITS } from '../../limits.ts';
 import {
   type Account,
+  type AccountReceiptFilter,
   type Instance,
   type KeyChange,
   type KeyRow,
@@ -17,6 +18,8 @@ import {
   type ProviderKeyRow,
   type Reaping,
   type ReceiptFilter,
+  type ReceiptPage,
+  type ReceiptSlice,
   type Store,
   type StoreHealth,
   StoreUnavailable,
@@ -202,6 +205,10 @@ class SqliteStore implements Store {
 
   listReceipts(filter: ReceiptFilter, page: Page): Promise<Receipt[]> {
     return this.#scan('listReceipts', filter, page);
+  }
+
+  listAccountReceipts(filter: AccountReceiptFilter, page: ReceiptPage): Promise<ReceiptSlice> {
+    return this.#scan('listAccountReceipts', filter, page);
   }
 
   verify(progress?: (done: VerifyProgress) => void): Promise<VerifyReport> {

@@ -1,0 +1,28 @@
+import { idFloorAt } from '../kit/ids.ts';
+import { LIMITS } from '../limits.ts';
+import { INT64_MAX } from './int64.ts';
+import type { AccountReceiptFilter, ReceiptPage } from './store.ts';
+
+/** The ids that a listing looks at: `from` and above, and below `below`. */
+export interface IdRange {
+  readonly from: bigint;
+  readonly below: bigint;
+}
+
+/**
+ * Ids sort by the time of the request, which is a little before the time of the hold, so a range of times is a range of
+ * ids with a margin. The exact time is compared row by row.
+ */
+export function idRangeOf({ sinceMs, untilMs }: AccountReceiptFilter, { after }: ReceiptPage): IdRange {
+  const from = sinceMs === null ? 0n : idFloorAt(sinceMs - LIMITS.receiptIdLeadMs);
+  const end = untilMs === null ? INT64_MAX : idFloorAt(untilMs + LIMITS.receiptIdLagMs);
+  return { from, below: after !== null && after < end ? after : end };
+}
+
+/**
+ * The id after which the next page begins; null if there is none. `ids` are the matches, at most one more than the page
+ * holds; `examined` is the last row looked at if the search stopped before it had seen all rows.
+ */
+export function nextOf(ids: readonly bigint[], limit: number, examined: bigint | null): bigint | null {
+  return ids.length > limit ? ids[limit - 1]! : examined;
+}
