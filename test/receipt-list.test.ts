@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { formatId } from '../src/kit/ids.ts';
 import { type Harness, type MintedKey, startHarness } from './harness.ts';
 import { StreamClient } from './stream-client.ts';
 import { until } from './until.ts';
@@ -77,6 +78,12 @@ describe('the receipts of a key', () => {
     expect([idsOf(page), page.has_more, page.next]).toEqual([[second], true, second]);
     const rest = await list(owner, `?limit=1&after=${page.next}`);
     expect([idsOf(rest), rest.has_more, rest.next]).toEqual([[first], false, null]);
+  });
+
+  test('are those of the whole account for a key that may read it, and of no other account', async () => {
+    const reader = await harness.mintFor(owner.accountId, { permissions: ['account_read'] });
+    const keys = (await list(reader)).data.map(({ key }) => key);
+    expect(new Set(keys)).toEqual(new Set([owner, sibling].map(({ keyId }) => formatId('key_', keyId))));
   });
 
   test('never show what only the operator may see', async () => {

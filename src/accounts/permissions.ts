@@ -9,6 +9,7 @@ export type { KeyPermission } from '../store/store.ts';
 /** What each permission allows, for the message of a refusal. */
 const ALLOWED: Readonly<Record<KeyPermission, string>> = {
   provider_keys: 'store or delete provider keys',
+  account_read: "read the receipts of the account's other keys",
 };
 
 /** The refusal of a key that lacks a permission; null if it may. Callers without a key, in local mode, have every permission. */

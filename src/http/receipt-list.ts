@@ -1,4 +1,5 @@
 import type { Caller } from '../accounts/authenticate.ts';
+import { missingPermission } from '../accounts/permissions.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import { receiptView } from '../canonical/receipt-view.ts';
 import { formatId, parseId } from '../kit/ids.ts';
@@ -8,16 +9,16 @@ import { LIMITS } from '../limits.ts';
 const PARAMETERS = ['since', 'until', 'model', 'chain', 'after', 'limit'];
 const LIMIT_DEFAULT = 100;
 
-/** A page of the caller's receipts, newest first. A key sees its own calls; a caller without a key sees the account's. */
+/** A page of the caller's receipts, newest first: those of its key, or of the account if it may read that. */
 export async function listReceipts(
   ledger: Pick<Ledger, 'listAccountReceipts'>,
-  { accountId, keyId }: Caller,
+  caller: Caller,
   query: string,
 ): Promise<object> {
   const given = readQuery(query);
   const filter = {
-    accountId,
-    keyId,
+    accountId: caller.accountId,
+    keyId: missingPermission(caller, 'account_read') === null ? null : caller.keyId,
     sinceMs: readTime(given, 'since'),
     untilMs: readTime(given, 'until'),
     model: readText(given, 'model', LIMITS.modelIdCharsMax),

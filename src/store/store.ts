@@ -246,7 +246,7 @@ export const CAP_WINDOWS = ['lifetime', 'day', 'week', 'month'] as const;
 export type CapWindow = (typeof CAP_WINDOWS)[number];
 
 /** What a key may do besides calling models. A key has none of these unless it was granted. */
-export const KEY_PERMISSIONS = ['provider_keys'] as const;
+export const KEY_PERMISSIONS = ['provider_keys', 'account_read'] as const;
 export type KeyPermission = (typeof KEY_PERMISSIONS)[number];
 
 export interface NewKey {
