@@ -43,8 +43,8 @@ export const LIMITS = {
   /** Rows that one request for an account's receipts looks at; the next request goes on from there. */
   receiptsExaminedMax: 10_000,
   /** A call's id may be made this long before its hold (a slow body), and this long after (a clock set back). */
-  receiptIdLeadMs: 3_600_000,
-  receiptIdLagMs: 60_000,
+  storeIdLeadMs: 3_600_000,
+  storeIdLagMs: 60_000,
   /** Operations in one commit, commits in flight, and queued operations. */
   ledgerBatchMax: 512,
   ledgerBatchesInFlightMax: 1,

@@ -14,8 +14,8 @@ export interface IdRange {
  * ids with a margin. The exact time is compared row by row.
  */
 export function idRangeOf({ sinceMs, untilMs }: AccountReceiptFilter, { after }: ReceiptPage): IdRange {
-  const from = sinceMs === null ? 0n : idFloorAt(sinceMs - LIMITS.receiptIdLeadMs);
-  const end = untilMs === null ? INT64_MAX : idFloorAt(untilMs + LIMITS.receiptIdLagMs);
+  const from = sinceMs === null ? 0n : idFloorAt(sinceMs - LIMITS.storeIdLeadMs);
+  const end = untilMs === null ? INT64_MAX : idFloorAt(untilMs + LIMITS.storeIdLagMs);
   return { from, below: after !== null && after < end ? after : end };
 }
 
