@@ -95,8 +95,10 @@ export const LIMITS = {
   storeBusyMs: 5_000,
   /** Pages of the write-ahead log before a commit checkpoints them; rarely, so that pages that change often are written once. */
   storeCheckpointPages: 4_000,
-  /** The write-ahead log is reused; what it grew beyond this is freed. */
-  storeLogBytesKept: 64 * 1024 * 1024,
+  /** The write-ahead log is reused and stays below this; what a long read made it grow beyond is freed. */
+  storeLogBytesMax: 32 * 1024 * 1024,
+  /** How often the ledger's mark is synced, the write-ahead log checkpointed and the data folder checked. */
+  storeTickMs: 1_000,
   /** Accounts, keys, windows, holds and names that the writer caches between commits. */
   storeCachedRowsMax: 50_000,
   /** Rows that one step of verifying, closing, deleting or recovering handles before other work gets a turn. */

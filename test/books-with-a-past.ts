@@ -1,6 +1,8 @@
+import { DatabaseSync } from 'node:sqlite';
 import type { Settlement } from '../src/canonical/receipt.ts';
 import { ManualClock } from '../src/kit/clock.ts';
 import { IdSource } from '../src/kit/ids.ts';
+import { databaseFile } from '../src/store/sqlite/database.ts';
 import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts';
 import { CAP_WINDOWS, type HoldOperation, type LedgerOperation, type Store } from '../src/store/store.ts';
 import { Random } from './random.ts';
@@ -39,6 +41,14 @@ export async function makeBooksWithAPast({ folder, calls, closedPart = 0.4, seed
   }
   await past.dieInACall();
   await store.close();
+  noteLoss(folder, nowMs);
+}
+
+/** A loss that was accepted once, so that no table but `closing` can be empty. */
+function noteLoss(folder: string, nowMs: number): void {
+  const database = new DatabaseSync(databaseFile(folder));
+  database.prepare('INSERT INTO accepted_loss VALUES (1, ?, 3, 4000)').run(BigInt(nowMs));
+  database.close();
 }
 
 class Past {

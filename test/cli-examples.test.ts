@@ -67,7 +67,7 @@ const ELSEWHERE = [
   'store migrate',
   'store backup',
 ];
-const ONLY_FOLDERS = ['store restore', 'store copy'];
+const ONLY_FOLDERS = ['store restore', 'store accept-loss', 'store copy'];
 
 test('every command is run here, or named as run elsewhere', () => {
   const word = ({ name }: { name: string }): string => name.split(' ', 1)[0]!;

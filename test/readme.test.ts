@@ -149,7 +149,9 @@ test.each(PAGES)('every npm script and command that %s names exists', (page) => 
   const named = [...read(page).matchAll(/\bnpm run (?:-s )?([\w:]+)/g)].map(([, name]) => name!);
   expect(named.filter((name) => !scripts.includes(name))).toEqual([]);
   const code = [...read(page).matchAll(/`[^`\n]+`|^```sh\n[\s\S]*?^```/gm)].map(([text]) => text).join('\n');
-  const typed = [...code.matchAll(/(?:`|^|\$ |-- |\.js )tollgate ((?:[a-z]+ ?)+)/gm)].map(([, words]) => words!.trim());
+  const typed = [...code.matchAll(/(?:`|^|\$ |-- |\.js )tollgate ((?:[a-z][a-z-]* ?)+)/gm)].map(([, words]) =>
+    words!.trim(),
+  );
   const isCommand = (words: string): boolean =>
     COMMAND_NAMES.some((name) => `${words} `.startsWith(`${name} `) || name.startsWith(`${words} `));
   expect(typed.filter((words) => !isCommand(words))).toEqual([]);

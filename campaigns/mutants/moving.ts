@@ -10,6 +10,9 @@ const COPY = 'src/store/copy.ts';
 const SOURCE = 'src/store/sqlite/copy-source.ts';
 const TARGET = 'src/store/postgres/copy-target.ts';
 const RESTORE = 'src/store/sqlite/restore.ts';
+const PROOF = 'src/store/sqlite/prove-database.ts';
+const REPLACE = 'src/store/sqlite/replace-ledger.ts';
+const LOST = 'test/store-loss.test.ts';
 
 /** Faults by which books would be lost, doubled or mixed up on their way to another place. */
 export const MOVING_MUTANTS: readonly Mutant[] = [
@@ -75,10 +78,31 @@ export const MOVING_MUTANTS: readonly Mutant[] = [
     "if ('heldBy' in lock && lock.heldBy === null) return",
     COPIED,
   ),
-  mutant('a damaged backup, restored', RESTORE, 'damage = whyDamaged(database);', 'damage = null;', KEPT),
-  mutant('books that do not balance, restored', RESTORE, 'if (violation !== undefined)', 'if (false)', KEPT),
+  mutant('a damaged backup, restored', PROOF, 'damage = whyDamaged(database);', 'damage = null;', KEPT),
+  mutant('books that do not balance, restored', PROOF, 'if (violation !== undefined)', 'if (false)', KEPT),
   mutant('books replaced without being asked', RESTORE, 'if (others.length > 0 && !force)', 'if (false)', KEPT),
-  mutant('a log that stays behind', RESTORE, "['-wal', '-shm']", '[]', KEPT),
+  mutant('a log that stays behind', REPLACE, "['-wal', '-shm']", '[]', KEPT),
+  mutant(
+    'a start that does not look at the mark',
+    'src/store/sqlite/lost-commits.ts',
+    'if (lossBetween(mark, found) === null) return null;',
+    'return null;',
+    LOST,
+  ),
+  mutant(
+    'a restore that is announced and not finished',
+    REPLACE,
+    'if (!existsSync(intentPath(folder))) return;',
+    'return;',
+    'test/store-replace.test.ts',
+  ),
+  mutant(
+    'commits into a database that was deleted',
+    'src/store/sqlite/file-watch.ts',
+    'if (why !== null)',
+    'if (false)',
+    'test/store-vanished.test.ts',
+  ),
   mutant(
     'a backup for all to read',
     'src/store/sqlite/backup.ts',

@@ -5,13 +5,14 @@ import type { Config } from '../config/config.ts';
 import { inspectMasterKeys, MasterKeyError } from '../custody/master-keys.ts';
 import { shellWord } from '../kit/shell-words.ts';
 import { LIMITS } from '../limits.ts';
-import type { AccountView } from '../operator/view.ts';
+import type { AccountView, StatusView } from '../operator/view.ts';
 import type { Composition, Holder } from './composition.ts';
 import { describeHosts, describeMissingKeys } from './describe-hosts.ts';
 import { asFailure } from './failure.ts';
 import type { Finding } from './finding.ts';
 import { describeOpenFolder } from './folder-mode.ts';
 import { type Operator, withOperator } from './reach-operator.ts';
+import { describeLoss } from './text-values.ts';
 
 const ok = (check: string, detail: string): Finding => ({ check, status: 'ok', detail, remedy: null });
 const warning = (check: string, detail: string, remedy: string): Finding => ({
@@ -97,14 +98,16 @@ export async function checkBooks(composition: Composition, config: Config): Prom
     return await withOperator(composition, config, { mayCreate: false }, async (operator) => ({
       findings: [
         ...(config.store === null ? [describeServer(operator.server)] : []),
-        await checkStore(operator),
+        ...(await checkStore(operator)),
         await checkAccounts(operator),
       ],
       server: operator.server,
     }));
   } catch (error) {
+    const { message, hint } = asFailure(error);
+    const remedy = hint === null ? 'see docs/data-folder.md' : 'stop the process that has it open';
     return {
-      findings: [failure('ledger', asFailure(error).message, 'stop the process that has it open')],
+      findings: [failure('ledger', message, remedy)],
       server: null,
     };
   }
@@ -114,8 +117,12 @@ function describeServer(server: Holder | null): Finding {
   return ok('gateway', server === null ? 'not running' : `process ${server.pid} at ${server.url}`);
 }
 
-async function checkStore(operator: Operator): Promise<Finding> {
-  const { store } = (await operator.run('status', {})).result;
+async function checkStore(operator: Operator): Promise<Finding[]> {
+  const { store, accepted_losses: losses } = (await operator.run('status', {})).result;
+  return [judgeStore(store), ...losses.map((loss) => ok('accepted loss', describeLoss(loss)))];
+}
+
+function judgeStore(store: StatusView['store']): Finding {
   if (!store.ok) return failure('store', store.reason ?? 'does not answer', "see the server's log");
   return store.may_admit
     ? ok('store', 'answers')

@@ -3,7 +3,7 @@ import type { Config } from '../config/config.ts';
 import type { Clock } from '../kit/clock.ts';
 import type { VerifyProgress } from '../ledger/ledger.ts';
 import type { OperatorServices } from '../operator/operator.ts';
-import type { CopiedView, CopyProgress, CopyView, RestoreView } from '../operator/store.ts';
+import type { AcceptLossView, CopiedView, CopyProgress, CopyView, RestoreView } from '../operator/store.ts';
 import type { Finding } from './finding.ts';
 
 /** The process that has locked a data folder, as it described itself. */
@@ -35,6 +35,8 @@ export interface Composition {
   copyStore(terms: CopyTerms): Promise<CopyView | CopiedView | Refused>;
   /** Replaces the ledger in a folder with a backup, or says why not. */
   restoreStore(terms: RestoreTerms): Promise<RestoreView | Refused>;
+  /** Lets the ledger in a folder go on without what it has lost, or says why not. */
+  acceptLoss(terms: AcceptLossTerms): Promise<AcceptLossView | Refused>;
   /** Checks whether processes can share that database; changes nothing in it. */
   examineDatabase(place: NonNullable<Config['store']>): Promise<Finding[]>;
   /** Creates or upgrades the tables of that database; returns the steps taken. */
@@ -72,6 +74,13 @@ export interface RestoreTerms {
   readonly folder: string;
   readonly force: boolean;
   progress(done: VerifyProgress): void;
+}
+
+export interface AcceptLossTerms {
+  /** Absolute. */
+  readonly folder: string;
+  /** How many receipts the operator says are missing; null only asks. */
+  readonly receipts: bigint | null;
 }
 
 /** Nothing was done, for this reason. */

@@ -5,7 +5,7 @@ export const EXIT = {
   no: 1,
   /** A wrong command: unknown flag, bad value, bad config file, a Node that is too old. */
   usage: 2,
-  /** The ledger cannot be opened: another process holds it and does not answer, or it is missing or unreadable. */
+  /** The ledger cannot be opened: another process holds it and does not answer, or it is missing, unreadable or incomplete. */
   unreachable: 3,
   /** `serve` could not listen. */
   cannotListen: 4,

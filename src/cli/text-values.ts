@@ -22,6 +22,11 @@ export function timeOr(seconds: number | null, otherwise: string): string {
   return seconds === null ? otherwise : time(seconds);
 }
 
+/** Receipts that the ledger goes on without. */
+export function describeLoss(loss: { accepted: number; receipts: number; spent_nanousd: bigint | number }): string {
+  return `${loss.receipts} receipts, ${usd(loss.spent_nanousd)} of spending, accepted ${time(loss.accepted)}`;
+}
+
 /** Reads dollars as people type them; returns nanodollars as text. */
 export function readUsd(text: string, what: string): string {
   const nanousd = parseUsd(text);

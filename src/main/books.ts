@@ -60,6 +60,8 @@ export interface BooksTerms {
   /** Whether SQLite works in threads of its own (the default); a command, which does one thing, starts faster without. */
   readonly threads?: boolean;
   onFatal(error: Error): void;
+  /** Something about the data folder that an operator should know, in one sentence. */
+  onNotice?(notice: string): void;
   /** Reports what happens to this process's registration in a shared store. */
   onInstanceEvent?(event: InstanceEvent): void;
 }
@@ -71,7 +73,7 @@ export function openBooks(terms: BooksTerms): Promise<Books> {
 
 /** Opens the data folder, locked for this process, after releasing the holds of earlier processes. */
 function openFolder(terms: BooksTerms): Promise<Books> {
-  const { config, clock, socketPath, mayHaveMoved, threads = true, onFatal } = terms;
+  const { config, clock, socketPath, mayHaveMoved, threads = true, onFatal, onNotice } = terms;
   const folder = config.dataFolder;
   const holder = { pid: process.pid, url: null, socketPath, startedMs: clock.nowMs() };
   return openAll(async (cleanup) => {
@@ -80,7 +82,7 @@ function openFolder(terms: BooksTerms): Promise<Books> {
     cleanup.add(() => lock.release());
     const moved = whyMoved(folder);
     if (moved !== null && mayHaveMoved !== true) throw new FolderMoved(moved);
-    const store = await openSqliteStore({ folder, clock, threads, onFatal });
+    const store = await openSqliteStore({ folder, clock, threads, onFatal, ...(onNotice && { onNotice }) });
     cleanup.add(() => store.close());
     const instance = moved === null ? await store.beginInstance() : NO_INSTANCE;
     const { epoch } = instance;

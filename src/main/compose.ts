@@ -23,9 +23,10 @@ export function compose({ program, terminal, cwd, clock }: ComposeTerms): Compos
       const { serve } = await import('./serve.ts');
       return serve({ ...options, config, program, clock, terminal });
     },
-    openServices: (config) => openServices(config, clock),
+    openServices: (config) => openServices(config, clock, terminal),
     copyStore: async (terms) => (await import('./copy-store.ts')).copyStore(terms, clock),
     restoreStore: async (terms) => (await import('./restore-store.ts')).restoreStore(terms, clock),
+    acceptLoss: async (terms) => (await import('./accept-loss.ts')).acceptStoreLoss(terms, clock),
     examineDatabase: async (place) => (await import('./examine-store.ts')).examinePostgres(place, clock),
     migrateDatabase: async (place) => (await import('./examine-store.ts')).migrateDatabase(place),
     lookForHosts: (config) => withLocalHosts(config, clock, null),
@@ -39,7 +40,7 @@ export function compose({ program, terminal, cwd, clock }: ComposeTerms): Compos
 }
 
 /** For a command without a running server: locks the data folder itself while it works. */
-async function openServices(config: Config, clock: Clock): Promise<OpenServices | Held> {
+async function openServices(config: Config, clock: Clock, terminal: Terminal): Promise<OpenServices | Held> {
   try {
     return await openAll(async (cleanup) => {
       const books = await openBooks({
@@ -48,6 +49,7 @@ async function openServices(config: Config, clock: Clock): Promise<OpenServices 
         socketPath: null,
         mayHaveMoved: true,
         threads: false,
+        onNotice: (notice) => terminal.writeErr(`${notice}\n`),
         onFatal: (error) => {
           throw error;
         },

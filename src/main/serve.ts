@@ -7,6 +7,7 @@ import { MasterKeyError } from '../custody/master-keys.ts';
 import type { ConfiguredHost } from '../hosts/host.ts';
 import type { Clock } from '../kit/clock.ts';
 import { createLog, errorFields, type RootLog } from '../kit/log.ts';
+import { StoreRefused } from '../store/store.ts';
 import { FolderHeld, FolderMoved } from './books.ts';
 import { withLocalHosts } from './local-hosts.ts';
 import { stopSignal } from './signals.ts';
@@ -99,7 +100,7 @@ function endAtOnce(log: RootLog, error: Error): never {
 }
 
 function explainFailure(error: unknown, config: Config, terminal: Composition['terminal']): number {
-  if (error instanceof FolderHeld) {
+  if (error instanceof FolderHeld || error instanceof StoreRefused) {
     terminal.writeErr(`${error.message}\n`);
     return EXIT.unreachable;
   }

@@ -22,10 +22,11 @@ import { ConnectionRoom } from '../http1/connection-room.ts';
 import type { HttpServer } from '../http1/server.ts';
 import { type Cleanup, openAll } from '../kit/cleanup.ts';
 import type { Clock } from '../kit/clock.ts';
-import type { Log, RootLog } from '../kit/log.ts';
+import { errorFields, type Log, type RootLog } from '../kit/log.ts';
 import { LIMITS } from '../limits.ts';
 import { TokenCounter } from '../money/count-tokens.ts';
 import { answerOperator, type OperatorServices } from '../operator/operator.ts';
+import { StoreVanished } from '../store/store.ts';
 import { keepBooks } from './bookkeeping.ts';
 import { type Books, controlSocketPath, openBooks } from './books.ts';
 import { type Entrusted, type GuardedWorld, openCustody } from './custody.ts';
@@ -77,12 +78,19 @@ export async function startGateway(terms: StartTerms): Promise<Running> {
       config,
       clock,
       socketPath,
-      onFatal: terms.onFatal,
+      onFatal: (error) => stopOrStay(error, terms),
+      onNotice: (notice) => terms.log.warn({}, notice),
       onInstanceEvent: (event) => logInstanceEvent(event, terms.log),
     });
     cleanup.add(books.close);
     return serveBooks(terms, books, socketPath, cleanup);
   });
+}
+
+/** Without its files the next start would begin an empty ledger: this process stays, and refuses every call. */
+function stopOrStay(error: Error, { log, onFatal }: StartTerms): void {
+  if (error instanceof StoreVanished) log.error(errorFields(error), 'The data folder is gone; every call is refused.');
+  else onFatal(error);
 }
 
 /** What a reload replaces. */

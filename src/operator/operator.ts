@@ -19,9 +19,11 @@ import { rotateSeals, type SealServices, sealRotation, showSeals } from './seal.
 import { type BackupServices, backUpBooks, backupPlace } from './store.ts';
 import {
   type AccountView,
+  acceptedLossView,
   accountView,
   type KeyView,
   keyView,
+  type LedgerView,
   type ListView,
   listView,
   type ModelListView,
@@ -29,7 +31,6 @@ import {
   type ServerFacts,
   type StatusView,
   statusView,
-  type VerifyView,
   verifyView,
 } from './view.ts';
 
@@ -297,15 +298,17 @@ async function listReceipts(
   );
 }
 
-async function verify({ ledger }: OperatorServices, _input: object, progress?: Progress): Promise<VerifyView> {
-  return verifyView(await ledger.verify(progress));
+async function verify(services: OperatorServices, _input: object, progress?: Progress): Promise<LedgerView> {
+  const report = verifyView(await services.ledger.verify(progress));
+  return { ...report, accepted_losses: (await services.store.acceptedLosses()).map(acceptedLossView) };
 }
 
 async function showStatus({ store, catalog, server, moved }: OperatorServices): Promise<StatusView> {
   const { priceVersion: version } = catalog();
   const health = await store.health();
   const known = moved === null ? health : { ...health, mayAdmit: false, reason: moved };
-  return statusView(server, known, { models: catalog().list().length, version });
+  const losses = await store.acceptedLosses();
+  return statusView(server, known, losses, { models: catalog().list().length, version });
 }
 
 /** Replaces names by catalog ids. Unknown names are kept and reported, because a model may be added later. */

@@ -1,7 +1,13 @@
 import { isAbsolute } from 'node:path';
 import { z } from 'zod';
 import { LIMITS } from '../limits.ts';
-import { type BackUp, BackupRefused, type BackupReport, type RestoreReport } from '../store/backup.ts';
+import {
+  type AcceptLossReport,
+  type BackUp,
+  BackupRefused,
+  type BackupReport,
+  type RestoreReport,
+} from '../store/backup.ts';
 import { COPIED_BEFORE, type CopyReport } from '../store/copy.ts';
 import type { VerifyProgress } from '../store/store.ts';
 import { OperatorError } from './error.ts';
@@ -77,6 +83,16 @@ export interface RestoreView {
   readonly books: VerifyView;
 }
 
+/** What a ledger goes on without. */
+export interface AcceptLossView {
+  readonly object: 'store_accept_loss';
+  readonly folder: string;
+  /** Where the damaged files are kept. */
+  readonly kept_in: string | null;
+  readonly receipts: number;
+  readonly spent_nanousd: bigint;
+}
+
 export const backupPlace = z.strictObject({
   file: z.string().max(LIMITS.filePathCharsMax).refine(isAbsolute, 'must be an absolute path'),
 });
@@ -110,4 +126,14 @@ function backupView({ file, bytes, books }: BackupReport): BackupView {
 
 export function restoreView({ folder, keptIn, books }: RestoreReport): RestoreView {
   return { object: 'store_restore', folder, kept_in: keptIn, books: verifyView(books) };
+}
+
+export function acceptLossView({ folder, keptIn, receipts, spentNanousd }: AcceptLossReport): AcceptLossView {
+  return {
+    object: 'store_accept_loss',
+    folder,
+    kept_in: keptIn,
+    receipts: Number(receipts),
+    spent_nanousd: spentNanousd,
+  };
 }

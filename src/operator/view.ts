@@ -5,7 +5,15 @@ import { type ModelEntry, modelEntry } from '../catalog/entry.ts';
 import type { CatalogModel } from '../catalog/model.ts';
 import { formatId } from '../kit/ids.ts';
 import type { VerifyReport } from '../ledger/ledger.ts';
-import type { Account, AccountKind, CapWindow, KeyPermission, KeyRow, StoreHealth } from '../store/store.ts';
+import type {
+  AcceptedLoss,
+  Account,
+  AccountKind,
+  CapWindow,
+  KeyPermission,
+  KeyRow,
+  StoreHealth,
+} from '../store/store.ts';
 
 export interface AccountView {
   readonly object: 'account';
@@ -123,6 +131,20 @@ export function verifyView(report: VerifyReport): VerifyView {
   };
 }
 
+export interface AcceptedLossView {
+  /** Seconds since 1970. */
+  readonly accepted: number;
+  readonly receipts: number;
+  readonly spent_nanousd: bigint;
+}
+
+/** The whole ledger, with what it goes on without. */
+export type LedgerView = VerifyView & { readonly accepted_losses: readonly AcceptedLossView[] };
+
+export function acceptedLossView({ acceptedMs, receipts, spentNanousd }: AcceptedLoss): AcceptedLossView {
+  return { accepted: toSeconds(acceptedMs), receipts: Number(receipts), spent_nanousd: spentNanousd };
+}
+
 /** What a running server reports about itself. */
 export interface ServerFacts {
   readonly url: string;
@@ -135,6 +157,7 @@ export interface StatusView {
   readonly object: 'status';
   readonly server: { url: string; pid: number; hosted: boolean; started: number } | null;
   readonly store: { ok: boolean; reason: string | null; may_admit: boolean };
+  readonly accepted_losses: readonly AcceptedLossView[];
   readonly models: number;
   readonly price_version: string;
 }
@@ -142,12 +165,14 @@ export interface StatusView {
 export function statusView(
   server: ServerFacts | null,
   health: StoreHealth,
+  losses: readonly AcceptedLoss[],
   prices: { models: number; version: string },
 ): StatusView {
   return {
     object: 'status',
     server: server && { url: server.url, pid: server.pid, hosted: server.hosted, started: toSeconds(server.startedMs) },
     store: { ok: health.ok, reason: health.reason, may_admit: health.mayAdmit },
+    accepted_losses: losses.map(acceptedLossView),
     models: prices.models,
     price_version: prices.version,
   };

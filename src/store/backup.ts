@@ -15,6 +15,15 @@ export interface RestoreReport {
   readonly books: VerifyReport;
 }
 
+/** What an operator has agreed to go on without. */
+export interface AcceptLossReport {
+  readonly folder: string;
+  /** Where the damaged files are kept; null where there were none. */
+  readonly keptIn: string | null;
+  readonly receipts: bigint;
+  readonly spentNanousd: bigint;
+}
+
 /** Writes a backup while the ledger is in use. */
 export type BackUp = (file: string, progress?: (done: VerifyProgress) => void) => Promise<BackupReport>;
 

@@ -1,6 +1,6 @@
 import { parseJson } from '../json/json.ts';
 import { ACCOUNT_KIND, CAP_WINDOW, permissionsOf } from './codes.ts';
-import type { Account, KeyChange, KeyRow, ProviderKeyRow } from './store.ts';
+import type { AcceptedLoss, Account, KeyChange, KeyRow, ProviderKeyRow } from './store.ts';
 
 /** Rows as both engines return them, with every integer a bigint so that none is ever rounded. */
 export type Cell = bigint | string | null;
@@ -107,4 +107,14 @@ export function providerKeyOf(row: ProviderKeyColumns): ProviderKeyRow {
     createdMs: Number(row.created_ms),
     verifiedMs: Number(row.verified_ms),
   };
+}
+
+export interface AcceptedLossColumns {
+  readonly accepted_ms: bigint;
+  readonly receipts: bigint;
+  readonly spent: bigint;
+}
+
+export function acceptedLossOf(row: AcceptedLossColumns): AcceptedLoss {
+  return { acceptedMs: Number(row.accepted_ms), receipts: row.receipts, spentNanousd: row.spent };
 }

@@ -29,6 +29,7 @@ export const LEDGER_TABLES: readonly LedgerTable[] = [
   { name: 'closing', key: ['account_id', 'month_ms'], sums: ['calls', 'spent', 'loss'] },
   { name: 'call', key: ['id'], sums: ['held', 'cost'] },
   { name: 'idempotency_key', key: ['account_id', 'key'], sums: [] },
+  { name: 'accepted_loss', key: ['generation'], sums: ['receipts', 'spent'] },
 ];
 
 /** Identifies a ledger and its state: every process that opens it for writing raises the epoch. */

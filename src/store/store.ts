@@ -78,6 +78,8 @@ export interface Store {
    * than an hour; then deletes closed receipts created before the given time. No hold may have an id in the closed
    * part.
    */
+  /** Losses that an operator has accepted, the oldest first, at most `LIMITS.storePageRowsMax`. */
+  acceptedLosses(): Promise<AcceptedLoss[]>;
   closeBooks(forgetBeforeMs: number | null): Promise<{ closed: number; forgotten: number }>;
 
   /** Deletes expired idempotency keys and their stored responses, slice by slice, and returns how many. */
@@ -95,6 +97,9 @@ export const DIED_REASON = 'The process died before the call was settled.';
 export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable';
 }
+
+/** The files of the store were deleted or replaced while it was open. A restart would create an empty store, so do not. */
+export class StoreVanished extends StoreUnavailable {}
 
 /**
  * The store became unavailable after part of a batch was on disk. Each operation has its outcome, or the reason why it
@@ -356,6 +361,13 @@ export interface VerifyReport {
   readonly lossNanousd: bigint;
   /** One sentence per violation, naming the row; empty if the ledger is consistent. */
   readonly violations: readonly string[];
+}
+
+/** Receipts that a damaged file lost, and that the ledger goes on without. */
+export interface AcceptedLoss {
+  readonly acceptedMs: number;
+  readonly receipts: bigint;
+  readonly spentNanousd: bigint;
 }
 
 export interface StoreHealth {

@@ -1,10 +1,10 @@
 import type { Progress } from '../../operator/operator.ts';
-import type { VerifyView } from '../../operator/view.ts';
+import type { LedgerView } from '../../operator/view.ts';
 import type { CommandGroup, CommandSpec } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import type { Session } from '../session.ts';
 import { formatRecord } from '../table.ts';
-import { usd } from '../text-values.ts';
+import { describeLoss, usd } from '../text-values.ts';
 
 const verifyCommand: CommandSpec = {
   name: 'verify',
@@ -21,7 +21,7 @@ const verifyCommand: CommandSpec = {
 
 export const ledgerCommands: CommandGroup = { name: 'ledger', summary: 'check the ledger', commands: [verifyCommand] };
 
-function describeReport(report: VerifyView): string {
+function describeReport(report: LedgerView): string {
   return formatRecord([
     ['accounts', String(report.accounts)],
     ['keys', String(report.keys)],
@@ -29,6 +29,7 @@ function describeReport(report: VerifyView): string {
     ['credits', String(report.credits)],
     ['open holds', String(report.open_holds)],
     ['losses', usd(report.loss_nanousd)],
+    ...report.accepted_losses.map((loss): [string, string] => ['accepted loss', describeLoss(loss)]),
     ['violations', String(report.violations.length)],
   ]);
 }

@@ -1,4 +1,5 @@
 import type { CommandGroup } from '../command.ts';
+import { acceptLossCommand } from './store-accept-loss.ts';
 import { backupCommand, restoreCommand } from './store-backup.ts';
 import { copyCommand } from './store-copy.ts';
 import { checkCommand, migrateCommand } from './store-schema.ts';
@@ -6,5 +7,5 @@ import { checkCommand, migrateCommand } from './store-schema.ts';
 export const storeCommands: CommandGroup = {
   name: 'store',
   summary: 'check, migrate, back up, restore or copy the store that holds the ledger',
-  commands: [checkCommand, migrateCommand, backupCommand, restoreCommand, copyCommand],
+  commands: [checkCommand, migrateCommand, backupCommand, restoreCommand, acceptLossCommand, copyCommand],
 };

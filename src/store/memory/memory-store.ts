@@ -5,6 +5,7 @@ import { isOver } from '../idempotency.ts';
 import { MoneyRules } from '../rules/money-rules.ts';
 import { windowNameOf } from '../rules/rows.ts';
 import {
+  type AcceptedLoss,
   type Account,
   type AccountReceiptFilter,
   DIED_REASON,
@@ -231,6 +232,10 @@ export class MemoryStore implements Store {
     const exact =
       spent === account.spentNanousd && held === account.heldNanousd && credited - spent === account.balanceNanousd;
     return exact ? [] : [`Account ${account.id} does not equal the sum of its entries.`];
+  }
+
+  async acceptedLosses(): Promise<AcceptedLoss[]> {
+    return [];
   }
 
   async closeBooks(forgetBeforeMs: number | null): Promise<{ closed: number; forgotten: number }> {

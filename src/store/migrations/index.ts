@@ -6,6 +6,7 @@ import { heldInOpenCalls } from './0005-held-in-open-calls.ts';
 import { chain } from './0006-chain.ts';
 import { permissions } from './0007-permissions.ts';
 import { receiptsByAccount } from './0008-receipts-by-account.ts';
+import { progress } from './0009-progress.ts';
 import type { Migration } from './migration.ts';
 
 /** In order, numbered from 1 without gaps. */
@@ -18,4 +19,5 @@ export const MIGRATIONS: readonly Migration[] = [
   chain,
   permissions,
   receiptsByAccount,
+  progress,
 ];

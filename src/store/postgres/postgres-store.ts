@@ -1,7 +1,9 @@
 import type { Receipt } from '../../canonical/receipt.ts';
 import type { Clock } from '../../kit/clock.ts';
 import { LIMITS } from '../../limits.ts';
+import { type AcceptedLossColumns, acceptedLossOf } from '../columns.ts';
 import {
+  type AcceptedLoss,
   type Account,
   type AccountReceiptFilter,
   type Instance,
@@ -198,6 +200,14 @@ class PostgresStore implements Store {
     const connections = this.#connections;
     const run = () => new Verification(connections, this.#time.nowMs()).run(progress);
     return underLock(connections, (sql) => takeSharedLock(sql, 'bookkeeping'), run);
+  }
+
+  async acceptedLosses(): Promise<AcceptedLoss[]> {
+    const rows = await this.#connections.query<AcceptedLossColumns>(
+      'SELECT * FROM accepted_loss ORDER BY generation LIMIT $1',
+      [LIMITS.storePageRowsMax],
+    );
+    return rows.map(acceptedLossOf);
   }
 
   closeBooks(forgetBeforeMs: number | null): Promise<{ closed: number; forgotten: number }> {

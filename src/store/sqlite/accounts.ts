@@ -4,19 +4,16 @@ import { type AccountColumns, accountOf } from '../columns.ts';
 import { fitsInt64 } from '../int64.ts';
 import { afterOf, limitOf } from '../page.ts';
 import type { Account, NewAccount, Page } from '../store.ts';
-import { inTransaction } from './database.ts';
 import { FROM_OPEN_CALLS, HELD_OF_ACCOUNT } from './held.ts';
 
 export function createAccount(database: DatabaseSync, account: NewAccount): 'created' | 'name_taken' {
-  return inTransaction(database, () => {
-    if (database.prepare('SELECT 1 FROM account WHERE name = ?').get(account.name) !== undefined) return 'name_taken';
-    const kind = ACCOUNT_KIND.of[account.kind];
-    database
-      .prepare('INSERT INTO account VALUES (?, ?, ?, ?)')
-      .run(account.id, account.name, kind, BigInt(account.createdMs));
-    database.prepare('INSERT INTO balance VALUES (?, ?, 0, 0)').run(account.id, kind);
-    return 'created';
-  });
+  if (database.prepare('SELECT 1 FROM account WHERE name = ?').get(account.name) !== undefined) return 'name_taken';
+  const kind = ACCOUNT_KIND.of[account.kind];
+  database
+    .prepare('INSERT INTO account VALUES (?, ?, ?, ?)')
+    .run(account.id, account.name, kind, BigInt(account.createdMs));
+  database.prepare('INSERT INTO balance VALUES (?, ?, 0, 0)').run(account.id, kind);
+  return 'created';
 }
 
 const COLUMNS = 'id, name, account.kind AS kind, created_ms, balance, spent';

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statfsSync, statSync } from 'node:fs';
+import { closeSync, existsSync, openSync, renameSync, rmSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Clock } from '../../kit/clock.ts';
 import { LIMITS } from '../../limits.ts';
 import { BackupRefused, type BackupReport } from '../backup.ts';
 import type { VerifyProgress, VerifyReport } from '../store.ts';
 import type { BackupVerbs } from './backup-verbs.ts';
-import { databaseFile } from './database.ts';
+import { databaseFile, syncPath } from './database.ts';
 import { Thread } from './thread.ts';
 
 export interface BackupTerms {
@@ -75,14 +75,4 @@ function createDraft(draft: string, folder: string): void {
 
 function bytesOf(file: string): number {
   return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
-}
-
-/** Flushes a file, or the folder that contains it. */
-export function syncPath(path: string): void {
-  const descriptor = openSync(path, 'r');
-  try {
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
 }

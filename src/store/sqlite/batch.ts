@@ -2,6 +2,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { LedgerOutcome } from '../store.ts';
 import { type BatchBuffer, BatchBufferReader } from './batch-buffer.ts';
 import type { Operations } from './operations.ts';
+import type { Progress } from './progress.ts';
 import type { RowCache } from './row-cache.ts';
 
 /** The disk or the file can no longer be trusted. Nothing may be answered after this; the process should exit. */
@@ -17,10 +18,19 @@ export class BatchRunner {
   readonly #begin: StatementSync;
   readonly #commit: StatementSync;
   readonly #dataVersion: StatementSync;
+  readonly #onCommit: (progress: Progress) => void;
   #seenDataVersion: unknown;
+  #committedTip = 0n;
 
-  constructor(database: DatabaseSync, cache: RowCache, operations: Operations) {
+  /** `onCommit` is called between a commit and the outcomes that report it; if it throws, nobody hears of them. */
+  constructor(
+    database: DatabaseSync,
+    cache: RowCache,
+    operations: Operations,
+    onCommit: (progress: Progress) => void = () => undefined,
+  ) {
     this.#database = database;
+    this.#onCommit = onCommit;
     this.#cache = cache;
     this.#operations = operations;
     this.#begin = database.prepare('BEGIN IMMEDIATE');
@@ -105,9 +115,14 @@ export class BatchRunner {
     } catch (error) {
       throw new StoreBroken(`The commit failed: ${String(error)}`, { cause: error });
     }
+    const { progress } = this.#cache;
+    if (progress.tip === this.#committedTip) return;
+    this.#committedTip = progress.tip;
+    this.#onCommit(progress);
   }
 
   #rollBack(error: unknown): void {
+    if (error instanceof StoreBroken) throw error;
     if (isBroken(error)) throw new StoreBroken(String(error), { cause: error });
     if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
     this.#cache.forget();

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { type Cleanup, openAll } from '../../kit/cleanup.ts';
@@ -7,9 +6,9 @@ import { LIMITS } from '../../limits.ts';
 import { CALL_STATE } from '../codes.ts';
 import type { Cell, CopySource, LedgerTable, Row } from '../copy.ts';
 import type { VerifyProgress } from '../store.ts';
-import { databaseFile, openToRead, openToWrite } from './database.ts';
+import { databaseFile, openToRead } from './database.ts';
 import { HELD_OF_ACCOUNT, HELD_OF_WINDOW } from './held.ts';
-import { readMeta, writeMeta } from './meta.ts';
+import { readMeta } from './meta.ts';
 import { openSqliteStore } from './sqlite-store.ts';
 
 export type SqliteSource = CopySource & { close(): Promise<void> };
@@ -27,7 +26,6 @@ export function openSqliteSource({ folder, clock }: { folder: string; clock: Clo
 async function openSource(folder: string, clock: Clock, cleanup: Cleanup): Promise<SqliteSource> {
   const store = await openSqliteStore({ folder, clock, threads: false });
   cleanup.add(() => store.close());
-  identifyLedger(folder);
   const database = openToRead(folder);
   cleanup.add(() => database.close());
   // Only if needed: a new epoch means that the ledger was used, and an interrupted copy would start again.
@@ -44,24 +42,15 @@ async function openSource(folder: string, clock: Clock, cleanup: Cleanup): Promi
   };
 }
 
-/** Gives the ledger its own id, once; a copy carries it until it is finished. */
-function identifyLedger(folder: string): void {
-  const database = openToWrite(folder);
-  try {
-    if (readMeta(database, 'books_id') !== 0n) return;
-    writeMeta(database, 'books_id', (randomBytes(8).readBigUInt64LE() >> 1n) | 1n);
-  } finally {
-    database.close();
-  }
-}
-
 function hasOpenHolds(database: DatabaseSync): boolean {
   return database.prepare(`SELECT 1 FROM call WHERE state = ${CALL_STATE.of.open} LIMIT 1`).get() !== undefined;
 }
 
 function readMark(database: DatabaseSync): { ledgerId: bigint; epoch: bigint } {
   const row = database.prepare('SELECT coalesce(max(epoch), 0) AS epoch FROM instance').get();
-  return { ledgerId: readMeta(database, 'books_id'), epoch: row?.epoch as bigint };
+  // A restored ledger may reach an epoch again that a copy of it has seen before.
+  const ledgerId = BigInt.asUintN(63, readMeta(database, 'books_id') + readMeta(database, 'generation'));
+  return { ledgerId, epoch: row?.epoch as bigint };
 }
 
 /** Columns of the other engine that this one computes. */

@@ -15,8 +15,8 @@ export function createFiles(folder: string): void {
   const file = databaseFile(folder);
   const firstCreated = mkdirSync(folder, { recursive: true, mode: 0o700 });
   createFile(file);
-  syncFolder(folder);
-  if (firstCreated !== undefined) syncFolder(dirname(firstCreated));
+  syncPath(folder);
+  if (firstCreated !== undefined) syncPath(dirname(firstCreated));
 }
 
 /** Does not open an existing file: closing it again would drop every lock of this process on it. */
@@ -28,11 +28,14 @@ export function createFile(file: string): void {
   }
 }
 
-/** A new file survives a crash only if its folder entry was flushed too. */
-function syncFolder(folder: string): void {
-  const descriptor = openSync(folder, 'r');
-  fsyncSync(descriptor);
-  closeSync(descriptor);
+/** Flushes a file, or a folder: a new file survives a crash only if its folder entry was flushed too. */
+export function syncPath(path: string): void {
+  const descriptor = openSync(path, 'r');
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
 }
 
 /** Every commit is on disk before it returns (FULL), and readers never wait for it (WAL). */
@@ -44,7 +47,7 @@ export function openToWrite(folder: string): DatabaseSync {
     PRAGMA foreign_keys = ON;
     PRAGMA cache_size = -${CACHE_KIB};
     PRAGMA wal_autocheckpoint = ${LIMITS.storeCheckpointPages};
-    PRAGMA journal_size_limit = ${LIMITS.storeLogBytesKept};
+    PRAGMA journal_size_limit = ${LIMITS.storeLogBytesMax};
   `);
   return database;
 }

@@ -39,11 +39,12 @@ describe('held amounts in the cache of the writer', () => {
   const apply = (...operations: LedgerOperation[]) => verbs.apply(fillBatchBuffer(operations), NOON_MS);
   /** The rest of the key's cap and of the balance. */
   const left = () => apply(aHold(90n, 501n, { keyId: 7n }), aHold(91n, 1_001n));
+  /** Without the three that say how far the ledger has come, which every commit writes. */
   const rowsChangedBy = (run: () => unknown) => {
     const total = () => database.prepare('SELECT total_changes() AS rows').get()!.rows as bigint;
     const before = total();
     run();
-    return Number(total() - before);
+    return Number(total() - before) - 3;
   };
   const poison = (operation: 'INSERT' | 'UPDATE', id: number) =>
     database.exec(`

@@ -5,33 +5,30 @@ import { type KeyColumns, keyCells, keyOf } from '../columns.ts';
 import { fitsInt64 } from '../int64.ts';
 import { afterOf, limitOf } from '../page.ts';
 import type { KeyChange, KeyRow, KeyWindow, NewKey, Page } from '../store.ts';
-import { inTransaction } from './database.ts';
 import { HELD_OF_WINDOW } from './held.ts';
 
 /** Every change of any key takes the next version number, so that a cache can ask for changes. */
 const NEXT_VERSION = '(SELECT coalesce(max(version), 0) + 1 FROM api_key)';
 
 export function createKey(database: DatabaseSync, key: NewKey): 'created' | 'no_account' {
-  return inTransaction(database, () => {
-    if (database.prepare('SELECT 1 FROM account WHERE id = ?').get(key.accountId) === undefined) return 'no_account';
-    const cells = keyCells({ ...key, revokedMs: null });
-    const columns = Object.keys(cells);
-    const insert = `INSERT INTO api_key (id, account_id, sha256, prefix, last_four, created_ms, permissions, version, ${columns})
-      VALUES (?, ?, ?, ?, ?, ?, ?, ${NEXT_VERSION}, ${columns.map(() => '?')})`;
-    database
-      .prepare(insert)
-      .run(
-        key.id,
-        key.accountId,
-        key.sha256Hex,
-        key.prefix,
-        key.lastFour,
-        BigInt(key.createdMs),
-        permissionBits(key.permissions),
-        ...Object.values(cells),
-      );
-    return 'created';
-  });
+  if (database.prepare('SELECT 1 FROM account WHERE id = ?').get(key.accountId) === undefined) return 'no_account';
+  const cells = keyCells({ ...key, revokedMs: null });
+  const columns = Object.keys(cells);
+  const insert = `INSERT INTO api_key (id, account_id, sha256, prefix, last_four, created_ms, permissions, version, ${columns})
+    VALUES (?, ?, ?, ?, ?, ?, ?, ${NEXT_VERSION}, ${columns.map(() => '?')})`;
+  database
+    .prepare(insert)
+    .run(
+      key.id,
+      key.accountId,
+      key.sha256Hex,
+      key.prefix,
+      key.lastFour,
+      BigInt(key.createdMs),
+      permissionBits(key.permissions),
+      ...Object.values(cells),
+    );
+  return 'created';
 }
 
 export function updateKey(database: DatabaseSync, id: bigint, change: KeyChange): KeyRow | null {
@@ -39,11 +36,9 @@ export function updateKey(database: DatabaseSync, id: bigint, change: KeyChange)
   const changes = Object.keys(cells).map((column) => `${column} = ?, `);
   const update = `UPDATE api_key SET ${changes.join('')} permissions = (permissions | ?) & ~ ?, version = ${NEXT_VERSION}
     WHERE id = ?`;
-  return inTransaction(database, () => {
-    const bits = [permissionBits(change.allow), permissionBits(change.deny)];
-    database.prepare(update).run(...Object.values(cells), ...bits, id);
-    return new KeyReader(database).find(id);
-  });
+  const bits = [permissionBits(change.allow), permissionBits(change.deny)];
+  database.prepare(update).run(...Object.values(cells), ...bits, id);
+  return new KeyReader(database).find(id);
 }
 
 export class KeyReader {

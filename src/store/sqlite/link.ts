@@ -1,11 +1,14 @@
-import { StoreUnavailable } from '../store.ts';
+import { StoreUnavailable, StoreVanished } from '../store.ts';
 import { isBroken } from './batch.ts';
+import { DatabaseVanished } from './file-watch.ts';
 
 /** Functions that one side runs for another; arguments and results are plain data. */
 export type AnyVerbs = { [name: string]: (...args: never[]) => unknown };
 
 export interface Served<Verbs extends AnyVerbs> {
   readonly verbs: Verbs;
+  /** Called once a second by a thread; a command ends too soon to need it. */
+  tick?(): void;
   end(): void;
 }
 
@@ -19,6 +22,21 @@ export interface Link<Verbs extends AnyVerbs> {
   ): Promise<ReturnType<Verbs[Verb]>>;
   /** Finishes pending calls, then ends. */
   end(): Promise<void>;
+}
+
+/** Why a store broke, as plain data. */
+export interface Fault {
+  readonly message: string;
+  readonly vanished: boolean;
+}
+
+export function faultOf(error: unknown): Fault {
+  const message = error instanceof Error ? error.message : String(error);
+  return { message, vanished: error instanceof DatabaseVanished };
+}
+
+export function unavailable({ message, vanished }: Fault): StoreUnavailable {
+  return vanished ? new StoreVanished(message) : new StoreUnavailable(message);
 }
 
 /** Runs the functions in this thread: for commands that do one thing and exit, and for small tests. */
@@ -47,7 +65,7 @@ export class InlineLink<Verbs extends AnyVerbs> implements Link<Verbs> {
       return this.#served.verbs[verb]!(...args) as ReturnType<Verbs[Verb]>;
     } catch (error) {
       if (!isBroken(error)) throw error;
-      this.#broken = new StoreUnavailable(String(error), { cause: error });
+      this.#broken = unavailable(faultOf(error));
       this.#onBroken(this.#broken);
       throw this.#broken;
     }

@@ -2,10 +2,17 @@ import type { DatabaseSync } from 'node:sqlite';
 
 /**
  * `schema`: migrations that were applied. `today_ms`: the latest day on which any batch was applied, since windows
- * never move back. `closed_up_to`: the last call id in the closed part. `books_id`: the ledger's own id, set before its
- * first copy.
+ * never move back. `closed_up_to`: the last call id in the closed part. The others are the ledger's `Progress`.
  */
-export type MetaName = 'schema' | 'today_ms' | 'closed_up_to' | 'books_id';
+export type MetaName =
+  | 'schema'
+  | 'today_ms'
+  | 'closed_up_to'
+  | 'books_id'
+  | 'generation'
+  | 'tip'
+  | 'receipts'
+  | 'spent';
 
 export function readMeta(database: DatabaseSync, name: MetaName): bigint {
   const row = database.prepare('SELECT value FROM meta WHERE name = ?').get(name);

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { tryParseJson } from '../../json/json.ts';
-import { syncPath } from './backup.ts';
+import { syncPath } from './database.ts';
 
 function movedFile(folder: string): string {
   return join(folder, 'moved.json');

@@ -4,27 +4,15 @@ import { type ProviderKeyColumns, providerKeyOf } from '../columns.ts';
 import { fitsInt64 } from '../int64.ts';
 import { afterOf, limitOf } from '../page.ts';
 import type { ProviderKeyRow } from '../store.ts';
-import { inTransaction } from './database.ts';
 
 export function putProviderKey(database: DatabaseSync, row: ProviderKeyRow): void {
-  inTransaction(database, () => {
-    const before = database
-      .prepare('DELETE FROM provider_key WHERE account_id = ? AND provider = ? RETURNING created_ms')
-      .get(row.accountId, row.provider);
-    const createdMs = (before?.created_ms as bigint | undefined) ?? BigInt(row.createdMs);
-    database
-      .prepare('INSERT INTO provider_key VALUES (?, ?, ?, ?, ?, ?, ?, ?)')
-      .run(
-        row.id,
-        row.accountId,
-        row.provider,
-        row.baseUrl,
-        row.lastFour,
-        row.sealed,
-        createdMs,
-        BigInt(row.verifiedMs),
-      );
-  });
+  const before = database
+    .prepare('DELETE FROM provider_key WHERE account_id = ? AND provider = ? RETURNING created_ms')
+    .get(row.accountId, row.provider);
+  const createdMs = (before?.created_ms as bigint | undefined) ?? BigInt(row.createdMs);
+  database
+    .prepare('INSERT INTO provider_key VALUES (?, ?, ?, ?, ?, ?, ?, ?)')
+    .run(row.id, row.accountId, row.provider, row.baseUrl, row.lastFour, row.sealed, createdMs, BigInt(row.verifiedMs));
 }
 
 export function deleteProviderKey(database: DatabaseSync, accountId: bigint, provider: string): boolean {

@@ -7,6 +7,7 @@ import { CAP_WINDOWS } from '../store.ts';
 import { startOfDayMs } from '../windows.ts';
 import { HeldSums } from './held.ts';
 import { readMeta, writeMeta } from './meta.ts';
+import { ProgressCounter } from './progress.ts';
 import { RowWriter } from './row-writer.ts';
 
 export interface BalanceRow {
@@ -92,6 +93,7 @@ export class RowCache {
   #todayChanged = false;
   /** Whether the cache differs from what was last written. */
   #isAhead = false;
+  readonly progress: ProgressCounter;
   nowMs = 0n;
   epoch = 0n;
   closedUpTo = 0n;
@@ -103,6 +105,7 @@ export class RowCache {
       return statement;
     };
     this.#database = database;
+    this.progress = new ProgressCounter(database);
     this.#readBalance = prepare('SELECT kind, balance, spent FROM balance WHERE account_id = ?');
     this.#writeBalances = new RowWriter(database, 'REPLACE', 'balance', ['account_id', 'kind', 'balance', 'spent']);
     this.#readKey = prepare('SELECT account_id, cap, cap_window, expires_ms, revoked_ms FROM api_key WHERE id = ?');
@@ -242,6 +245,7 @@ export class RowCache {
       throw new Error(`Call ${call.id} has no hold in the cache.`);
     if (cost !== 0n) this.#charge(balance, window, cost);
     this.#openCalls.delete(call.id);
+    this.progress.addReceipt(cost);
   }
 
   #charge(balance: BalanceRow, window: WindowRow | null, cost: bigint): void {
@@ -304,6 +308,7 @@ export class RowCache {
     if (this.#todayChanged) writeMeta(this.#database, 'today_ms', BigInt(this.#todayMs));
     this.#todayChanged = false;
     this.#isAhead = false;
+    this.progress.write();
   }
 
   /**
@@ -355,5 +360,6 @@ export class RowCache {
     this.closedUpTo = readMeta(this.#database, 'closed_up_to');
     const [epoch] = this.#database.prepare('SELECT coalesce(max(epoch), 0) AS epoch FROM instance').all();
     this.epoch = epoch?.epoch as bigint;
+    this.progress.reload();
   }
 }

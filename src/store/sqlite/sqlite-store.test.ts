@@ -50,16 +50,21 @@ describe('the SQLite store', () => {
     const store = await open();
     await prepare(store);
     expect(statSync(folder).mode & 0o777).toBe(0o700);
-    expect(readdirSync(folder).toSorted()).toEqual(['tollgate.sqlite', 'tollgate.sqlite-shm', 'tollgate.sqlite-wal']);
+    expect(readdirSync(folder).toSorted()).toEqual([
+      'tollgate.mark',
+      'tollgate.sqlite',
+      'tollgate.sqlite-shm',
+      'tollgate.sqlite-wal',
+    ]);
     for (const name of readdirSync(folder)) expect(statSync(join(folder, name)).mode & 0o777).toBe(0o600);
   });
 
-  it('leaves one file behind when it is closed, and refuses all calls after that', async () => {
+  it('leaves the database and its mark behind when it is closed, and refuses all calls after that', async () => {
     const store = await open({ threads: true });
     await prepare(store);
     await store.close();
     await store.close();
-    expect(readdirSync(folder)).toEqual(['tollgate.sqlite']);
+    expect(readdirSync(folder).toSorted()).toEqual(['tollgate.mark', 'tollgate.sqlite']);
     await expect(store.apply([aHold(1n, 0n)])).rejects.toThrow(StoreUnavailable);
     await expect(store.listAccounts({ limit: 1, after: null })).rejects.toThrow(StoreUnavailable);
   });

@@ -3,7 +3,9 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Receipt } from '../../canonical/receipt.ts';
 import type { Clock } from '../../kit/clock.ts';
 import { LIMITS } from '../../limits.ts';
+import { type AcceptedLossColumns, acceptedLossOf } from '../columns.ts';
 import {
+  type AcceptedLoss,
   type Account,
   type AccountReceiptFilter,
   type Instance,
@@ -31,9 +33,11 @@ import { fillBatchBuffer } from './batch-buffer.ts';
 import { createFiles, openToRead, openToWrite } from './database.ts';
 import { KeyReader } from './keys.ts';
 import { InlineLink, type Link } from './link.ts';
+import { checkMark } from './lost-commits.ts';
 import { migrate } from './migrate.ts';
 import { ProviderKeyReader } from './provider-keys.ts';
 import { ReceiptReader } from './receipts.ts';
+import { finishReplacement } from './replace-ledger.ts';
 import { openScanner, type ScannerVerbs } from './scanner-verbs.ts';
 import { Thread } from './thread.ts';
 import { VIOLATIONS_MAX } from './verification.ts';
@@ -44,12 +48,20 @@ export interface SqliteStoreOptions {
   readonly clock: Clock;
   /** False does all work in this thread, which is faster for a command that does one thing and exits. */
   readonly threads?: boolean;
-  /** The disk or a thread failed. Commits so far are safe, but no more are possible; the process should exit. */
+  /**
+   * The disk or a thread failed. Commits so far are safe, but no more are possible; the process should exit. After a
+   * `StoreVanished` it should stay, because a restart would create an empty ledger.
+   */
   readonly onFatal?: (error: Error) => void;
+  /** Something that an operator should know, in one sentence. */
+  readonly onNotice?: (notice: string) => void;
 }
 
-/** Opens or creates the store in that folder. The caller holds the folder's lock. */
+/** Opens or creates the store in that folder, unless commits are missing. The caller holds the folder's lock. */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
+  finishReplacement(options.folder);
+  const notice = checkMark(options.folder);
+  if (notice !== null) options.onNotice?.(notice);
   createFiles(options.folder);
   const database = openToWrite(options.folder);
   try {
@@ -224,6 +236,13 @@ class SqliteStore implements Store {
     });
   }
 
+  async acceptedLosses(): Promise<AcceptedLoss[]> {
+    const rows = this.#reader
+      .prepare('SELECT * FROM accepted_loss ORDER BY generation LIMIT ?')
+      .all(BigInt(LIMITS.storePageRowsMax));
+    return rows.map((row) => acceptedLossOf(row as unknown as AcceptedLossColumns));
+  }
+
   closeBooks(forgetBeforeMs: number | null): Promise<{ closed: number; forgotten: number }> {
     return this.#inTurn(async () => {
       const nowMs = this.#clock.nowMs();
@@ -241,8 +260,12 @@ class SqliteStore implements Store {
   async health(): Promise<StoreHealth> {
     const broken = this.#writer.broken ?? this.#scanner?.broken ?? null;
     if (broken !== null) return { ok: false, reason: broken.message, mayAdmit: false };
+    try {
+      await this.#writer.call('ping');
+    } catch (error) {
+      return { ok: false, reason: error instanceof Error ? error.message : String(error), mayAdmit: false };
+    }
     const { bavail, bsize } = await statfs(this.#folder);
-    await this.#writer.call('ping');
     if (bavail * bsize >= LIMITS.diskFreeBytesMin) return { ok: true, reason: null, mayAdmit: true };
     return { ok: true, reason: 'The disk is nearly full.', mayAdmit: false };
   }

@@ -1,14 +1,16 @@
 import { parentPort, type Worker } from 'node:worker_threads';
+import { systemClock } from '../../kit/clock.ts';
 import { startThread } from '../../kit/start-thread.ts';
+import { LIMITS } from '../../limits.ts';
 import { StoreUnavailable } from '../store.ts';
 import { isBroken } from './batch.ts';
-import type { AnyVerbs, Link, Served } from './link.ts';
+import { type AnyVerbs, type Fault, faultOf, type Link, type Served, unavailable } from './link.ts';
 
 type Request = { verb: string; args: unknown[] };
-type Reply = { result: unknown } | { error: string } | { broken: string };
+type Reply = { result: unknown } | { error: string } | { broken: Fault };
 
 /** The serving side, called once by a thread's entry file. */
-export function serve({ verbs, end }: Served<AnyVerbs>): void {
+export function serve({ verbs, tick, end }: Served<AnyVerbs>): void {
   const port = parentPort;
   if (port === null) throw new Error('This file is the entry point of a thread and cannot be run directly.');
   port.on('message', ({ verb, args }: Request) => {
@@ -19,14 +21,27 @@ export function serve({ verbs, end }: Served<AnyVerbs>): void {
     }
     port.postMessage(answer(verbs, verb, args));
   });
+  if (tick !== undefined) repeatTick(tick, (fault) => port.postMessage({ broken: fault } satisfies Reply));
+}
+
+function repeatTick(tick: () => void, onBroken: (fault: Fault) => void): void {
+  const run = (): void => {
+    try {
+      tick();
+      systemClock.after(LIMITS.storeTickMs, run, { unref: true });
+    } catch (error) {
+      onBroken(faultOf(error));
+    }
+  };
+  systemClock.after(LIMITS.storeTickMs, run, { unref: true });
 }
 
 function answer(verbs: AnyVerbs, verb: string, args: unknown[]): Reply {
   try {
     return { result: verbs[verb]!(...(args as never[])) };
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    return isBroken(error) ? { broken: message } : { error: message };
+    const fault = faultOf(error);
+    return isBroken(error) ? { broken: fault } : { error: fault.message };
   }
 }
 
@@ -52,8 +67,10 @@ export class Thread<Verbs extends AnyVerbs> implements Link<Verbs> {
     this.#worker = startThread(import.meta.url, entry, { workerData });
     this.#onBroken = onBroken;
     this.#worker.on('message', (reply: Reply) => this.#receive(reply));
-    this.#worker.on('error', (error) => this.#break(`The ${entry} thread failed: ${String(error)}`));
-    this.#worker.on('exit', () => this.#break(`The ${entry} thread ended.`));
+    this.#worker.on('error', (error) =>
+      this.#break(new StoreUnavailable(`The ${entry} thread failed: ${String(error)}`)),
+    );
+    this.#worker.on('exit', () => this.#break(new StoreUnavailable(`The ${entry} thread ended.`)));
   }
 
   get broken(): StoreUnavailable | null {
@@ -81,15 +98,15 @@ export class Thread<Verbs extends AnyVerbs> implements Link<Verbs> {
   }
 
   #receive(reply: Reply): void {
-    if ('broken' in reply) this.#break(reply.broken);
+    if ('broken' in reply) this.#break(unavailable(reply.broken));
     const waiting = this.#waiting.shift();
     if ('result' in reply) waiting?.resolve(reply.result as never);
     else if ('error' in reply) waiting?.reject(new Error(reply.error));
   }
 
-  #break(reason: string): void {
+  #break(reason: StoreUnavailable): void {
     if (this.#broken !== null) return;
-    this.#broken = new StoreUnavailable(reason);
+    this.#broken = reason;
     for (const waiting of this.#waiting.splice(0)) waiting.reject(this.#broken);
     this.#worker.terminate().catch(() => undefined);
     if (!this.#ending) this.#onBroken(this.#broken);

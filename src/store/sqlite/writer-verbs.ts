@@ -8,8 +8,10 @@ import { openToWrite } from './database.ts';
 import { sweepSlice } from './idempotency-keys.ts';
 import { beginEpoch, registerPrices, voidSlice } from './instances.ts';
 import { createKey, updateKey } from './keys.ts';
+import { LedgerKeeper } from './ledger-keeper.ts';
 import type { Served } from './link.ts';
 import { Operations } from './operations.ts';
+import type { Progress } from './progress.ts';
 import { deleteProviderKey, putProviderKey, resealProviderKey } from './provider-keys.ts';
 import { RowCache } from './row-cache.ts';
 
@@ -17,16 +19,33 @@ export type WriterVerbs = ReturnType<typeof writerVerbs>;
 
 export function openWriter(folder: string): Served<WriterVerbs> {
   const database = openToWrite(folder);
-  return { verbs: writerVerbs(database), end: () => database.close() };
+  const keeper = new LedgerKeeper(database, folder);
+  return {
+    verbs: writerVerbs(database, keeper),
+    tick: () => keeper.tick(),
+    end: () => {
+      keeper.close();
+      database.close();
+    },
+  };
 }
 
-/** All functions that change the store, for its only writing connection. */
-export function writerVerbs(database: DatabaseSync) {
+/** What is done around the writer's commits. */
+export interface CommitGuard {
+  committed(progress: Progress): void;
+  refuseIfGone(): void;
+}
+
+const NO_GUARD: CommitGuard = { committed: () => undefined, refuseIfGone: () => undefined };
+
+/** All functions that change the store, for its only writing connection. Each change raises the ledger's tip. */
+export function writerVerbs(database: DatabaseSync, guard: CommitGuard = NO_GUARD) {
   const cache = new RowCache(database);
   const operations = new Operations(database, cache);
-  const runner = new BatchRunner(database, cache, operations);
+  const runner = new BatchRunner(database, cache, operations, (progress) => guard.committed(progress));
+  const change = <Result>(run: () => Result): Result => runner.transaction(0, run);
   return {
-    ping: (): void => undefined,
+    ping: (): void => guard.refuseIfGone(),
     apply: (buffer: BatchBuffer, nowMs: number): LeanOutcome[] => runner.run(buffer, nowMs).map(leanOutcome),
     beginEpoch: (nowMs: number): bigint => runner.transaction(nowMs, () => beginEpoch(database, cache)),
     voidSlice: (nowMs: number): number => runner.transaction(nowMs, () => voidSlice(database, cache, operations)),
@@ -42,15 +61,16 @@ export function writerVerbs(database: DatabaseSync) {
     forgetSlice: (nowMs: number, beforeMs: number): number =>
       runner.transaction(nowMs, () => forgetSlice(database, beforeMs)),
     sweepSlice: (nowMs: number): number => runner.transaction(nowMs, () => sweepSlice(database, nowMs)),
-    putProviderKey: (row: ProviderKeyRow) => putProviderKey(database, row),
-    deleteProviderKey: (accountId: bigint, provider: string) => deleteProviderKey(database, accountId, provider),
+    putProviderKey: (row: ProviderKeyRow) => change(() => putProviderKey(database, row)),
+    deleteProviderKey: (accountId: bigint, provider: string) =>
+      change(() => deleteProviderKey(database, accountId, provider)),
     resealProviderKey: (id: bigint, before: Uint8Array, after: Uint8Array) =>
-      resealProviderKey(database, id, before, after),
-    createAccount: (account: NewAccount) => createAccount(database, account),
-    createKey: (key: NewKey) => createKey(database, key),
-    updateKey: (id: bigint, change: KeyChange) => {
+      change(() => resealProviderKey(database, id, before, after)),
+    createAccount: (account: NewAccount) => change(() => createAccount(database, account)),
+    createKey: (key: NewKey) => change(() => createKey(database, key)),
+    updateKey: (id: bigint, changes: KeyChange) => {
       cache.forgetKey(id);
-      return updateKey(database, id, change);
+      return change(() => updateKey(database, id, changes));
     },
   };
 }

@@ -1,0 +1,35 @@
+import { type Stats, statSync } from 'node:fs';
+import { StoreBroken } from './batch.ts';
+
+/** The database file was deleted or replaced while it was open: what is committed now would be in no file that has a name. */
+export class DatabaseVanished extends StoreBroken {}
+
+/** Whether a path still leads to the file that was opened by it. */
+export class FileWatch {
+  readonly #path: string;
+  readonly #opened: Stats;
+
+  constructor(path: string) {
+    this.#path = path;
+    this.#opened = statSync(path);
+  }
+
+  refuseIfGone(): void {
+    const why = this.#whyGone();
+    if (why !== null)
+      throw new DatabaseVanished(
+        `${this.#path} ${why} while the gateway was using it; put the data folder back and restart.`,
+      );
+  }
+
+  #whyGone(): string | null {
+    let found: Stats | undefined;
+    try {
+      found = statSync(this.#path, { throwIfNoEntry: false });
+    } catch (error) {
+      return `became unreadable (${(error as NodeJS.ErrnoException).code})`;
+    }
+    if (found === undefined) return 'was deleted or moved away';
+    return found.ino === this.#opened.ino && found.dev === this.#opened.dev ? null : 'was replaced by another file';
+  }
+}

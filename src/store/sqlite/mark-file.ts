@@ -1,0 +1,126 @@
+import {
+  closeSync,
+  fdatasyncSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { crc32 } from 'node:zlib';
+import { syncPath } from './database.ts';
+import type { Progress } from './progress.ts';
+
+/** Each slot has a sector of its own, so that a write cut short spoils only one of them. */
+const SLOT_BYTES = 4096;
+const SLOTS = 2;
+const MAGIC = Buffer.from('tollmrk1', 'latin1');
+const CRC_AT = MAGIC.length + 5 * 8;
+const RECORD_BYTES = CRC_AT + 4;
+
+export function markPath(folder: string): string {
+  return join(folder, 'tollgate.mark');
+}
+
+/** The newer of the slots that can be read. */
+export function readMark(folder: string): Progress | 'missing' | 'unreadable' {
+  let bytes: Buffer;
+  try {
+    bytes = readFileSync(markPath(folder));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 'missing';
+    throw error;
+  }
+  return newestOf(bytes)?.progress ?? 'unreadable';
+}
+
+/** Writes a whole new mark file, durably; a mark that is there is replaced in one step. */
+export function createMark(folder: string, progress: Progress): void {
+  const bytes = Buffer.alloc(SLOTS * SLOT_BYTES);
+  encode(progress, bytes);
+  const draft = `${markPath(folder)}.new`;
+  writeFileSync(draft, bytes, { mode: 0o600 });
+  syncPath(draft);
+  renameSync(draft, markPath(folder));
+  syncPath(folder);
+}
+
+/**
+ * The progress of the ledger, in a small file that the write-ahead log is not part of. It is written after each commit and
+ * before its outcomes are reported, into the two slots in turn. Writing costs no sync: the file has its size already,
+ * and `sync` is called once a second.
+ */
+export class MarkFile {
+  readonly #folder: string;
+  readonly #record = Buffer.alloc(RECORD_BYTES);
+  #descriptor: number;
+  #inode: number;
+  #slot: number;
+  #isSynced = false;
+
+  /** Opens the mark of this ledger, or makes one. */
+  constructor(folder: string, progress: Progress) {
+    this.#folder = folder;
+    if (typeof readMark(folder) === 'string') createMark(folder, progress);
+    this.#slot = 1 - (newestOf(readFileSync(markPath(folder)))?.slot ?? 1);
+    this.#descriptor = openSync(markPath(folder), 'r+');
+    this.#inode = statSync(markPath(folder)).ino;
+    this.write(progress);
+  }
+
+  write(progress: Progress): void {
+    encode(progress, this.#record);
+    writeSync(this.#descriptor, this.#record, 0, RECORD_BYTES, this.#slot * SLOT_BYTES);
+    this.#slot = 1 - this.#slot;
+    this.#isSynced = false;
+  }
+
+  sync(): void {
+    if (this.#isSynced) return;
+    fdatasyncSync(this.#descriptor);
+    this.#isSynced = true;
+  }
+
+  /** Somebody may delete the file while it is written: the path then gets a new one. */
+  replaceIfDeleted(progress: Progress): void {
+    if (statSync(markPath(this.#folder), { throwIfNoEntry: false })?.ino === this.#inode) return;
+    createMark(this.#folder, progress);
+    closeSync(this.#descriptor);
+    this.#descriptor = openSync(markPath(this.#folder), 'r+');
+    this.#inode = statSync(markPath(this.#folder)).ino;
+  }
+
+  close(): void {
+    this.sync();
+    closeSync(this.#descriptor);
+  }
+}
+
+function encode({ booksId, generation, tip, receipts, spentNanousd }: Progress, into: Buffer): void {
+  MAGIC.copy(into);
+  let at = MAGIC.length;
+  for (const value of [booksId, generation, tip, receipts, spentNanousd]) at = into.writeBigInt64LE(value, at);
+  into.writeUInt32LE(crc32(into.subarray(0, CRC_AT)), CRC_AT);
+}
+
+function newestOf(bytes: Buffer): { progress: Progress; slot: number } | null {
+  let newest: { progress: Progress; slot: number } | null = null;
+  for (let slot = 0; slot < SLOTS; slot++) {
+    const progress = decode(bytes.subarray(slot * SLOT_BYTES, slot * SLOT_BYTES + RECORD_BYTES));
+    if (progress !== null && (newest === null || isNewer(progress, newest.progress))) newest = { progress, slot };
+  }
+  return newest;
+}
+
+function isNewer(a: Progress, b: Progress): boolean {
+  return a.generation > b.generation || (a.generation === b.generation && a.tip > b.tip);
+}
+
+function decode(record: Buffer): Progress | null {
+  if (record.length < RECORD_BYTES || !record.subarray(0, MAGIC.length).equals(MAGIC)) return null;
+  if (crc32(record.subarray(0, CRC_AT)) !== record.readUInt32LE(CRC_AT)) return null;
+  const at = (field: number): bigint => record.readBigInt64LE(MAGIC.length + field * 8);
+  return { booksId: at(0), generation: at(1), tip: at(2), receipts: at(3), spentNanousd: at(4) };
+}

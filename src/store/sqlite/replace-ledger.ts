@@ -1,0 +1,130 @@
+import {
+  constants,
+  copyFileSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
+import { tryParseJson } from '../../json/json.ts';
+import { StoreRefused } from '../store.ts';
+import { databaseFile, syncPath } from './database.ts';
+import { progressOf } from './lost-commits.ts';
+import { createMark, markPath, readMark } from './mark-file.ts';
+import { writeMeta } from './meta.ts';
+import { readProgress } from './progress.ts';
+
+/** What is about to happen, on disk before it begins, so that the next start can finish it. */
+interface Intent {
+  /** Of the database that takes the place of the one that is there. */
+  readonly generation: string;
+  /** Where the files of that one go; null if there is none. */
+  readonly keptIn: string | null;
+}
+
+const SIDE_FILES = ['-wal', '-shm'];
+
+/** A database that is to become the ledger of a folder is prepared under this name. */
+export function draftPath(folder: string): string {
+  return join(folder, 'replacement.sqlite');
+}
+
+function intentPath(folder: string): string {
+  return join(folder, 'replacement.json');
+}
+
+/** Forgets a replacement that was not finished; the ledger stays the one that is there. */
+export function removeDraft(folder: string): void {
+  const draft = draftPath(folder);
+  for (const path of [intentPath(folder), draft, `${draft}-journal`, `${draft}-wal`, `${draft}-shm`])
+    rmSync(path, { force: true });
+}
+
+/** Gives the draft the next generation: the numbers of the mark that is there no longer apply to it. */
+export function raiseGeneration(database: DatabaseSync, folder: string): bigint {
+  const mark = readMark(folder);
+  const known = [readProgress(database).generation, typeof mark === 'string' ? 0n : mark.generation];
+  const generation = known.reduce((a, b) => (a > b ? a : b)) + 1n;
+  writeMeta(database, 'generation', generation);
+  return generation;
+}
+
+/** Puts the closed draft into the ledger's place; returns where the old files are kept. */
+export function replaceLedger(folder: string, generation: bigint, keptAs: string): string | null {
+  const isThere = existsSync(databaseFile(folder));
+  const intent: Intent = { generation: generation.toString(), keptIn: isThere ? join(folder, keptAs) : null };
+  syncPath(draftPath(folder));
+  const written = `${intentPath(folder)}.new`;
+  writeFileSync(written, `${JSON.stringify(intent)}\n`, { mode: 0o600 });
+  syncPath(written);
+  renameSync(written, intentPath(folder));
+  syncPath(folder);
+  finishReplacement(folder);
+  return intent.keptIn;
+}
+
+/** Finishes a replacement that has been announced; every step may have happened already. Does nothing if there is none. */
+export function finishReplacement(folder: string): void {
+  if (!existsSync(intentPath(folder))) return;
+  const intent = readIntent(folder);
+  if (intent !== null && existsSync(draftPath(folder))) putInPlace(folder, intent);
+  const found = progressOf(folder);
+  if (found.generation.toString() !== intent?.generation) {
+    throw new StoreRefused(
+      `A restore into ${folder} was interrupted and cannot be finished: run "tollgate store restore FILE --force" again.`,
+    );
+  }
+  createMark(folder, found);
+  rmSync(intentPath(folder));
+  syncPath(folder);
+}
+
+function putInPlace(folder: string, { keptIn }: Intent): void {
+  const file = databaseFile(folder);
+  if (keptIn !== null) keepAside(folder, keptIn);
+  // A log that stayed behind would be read into the database that comes.
+  for (const side of SIDE_FILES) rmSync(file + side, { force: true });
+  renameSync(draftPath(folder), file);
+  syncPath(folder);
+}
+
+/** The old ledger gets a folder of its own, from which a server can be started; its file stays in place until replaced. */
+function keepAside(folder: string, aside: string): void {
+  const file = databaseFile(folder);
+  mkdirSync(aside, { mode: 0o700, recursive: true });
+  if (!existsSync(databaseFile(aside))) linkOrCopy(file, databaseFile(aside));
+  if (existsSync(markPath(folder))) copyFileSync(markPath(folder), markPath(aside));
+  syncPath(aside);
+  for (const side of SIDE_FILES) {
+    if (existsSync(file + side)) renameSync(file + side, databaseFile(aside) + side);
+  }
+  syncPath(aside);
+  syncPath(folder);
+}
+
+function linkOrCopy(file: string, to: string): void {
+  try {
+    linkSync(file, to);
+  } catch {
+    copyFileSync(file, to, constants.COPYFILE_EXCL);
+    syncPath(to);
+  }
+}
+
+function readIntent(folder: string): Intent | null {
+  const value = tryParseJson(readFileSync(intentPath(folder), 'utf8'));
+  if (typeof value !== 'object' || value === null || !('generation' in value) || !('keptIn' in value)) return null;
+  const { generation, keptIn } = value;
+  if (typeof generation !== 'string' || (keptIn !== null && typeof keptIn !== 'string')) return null;
+  return { generation, keptIn };
+}
+
+/** A name for the folder that keeps the old files. */
+export function stampedName(prefix: string, nowMs: number): string {
+  return `${prefix}-${new Date(nowMs).toISOString().replace(/[:.]/g, '-')}`;
+}
