@@ -132,7 +132,7 @@ describe('a database', () => {
 });
 
 describe('the mark', () => {
-  test('that was deleted is said to be missing, once, and begun anew', async () => {
+  test('that was deleted is reported missing once, and a new one is started', async () => {
     await data.killedAfter();
     rmSync(data.mark);
     await data.expectLedger(CALLS, []);
@@ -160,7 +160,7 @@ describe('the mark', () => {
     expect(data.notices).toEqual([]);
   });
 
-  test('with two damaged slots is said to be unreadable', async () => {
+  test('with two damaged slots is reported as unreadable', async () => {
     await data.killedAfter();
     flip(data.mark, 20);
     flip(data.mark, SLOT_BYTES + 20);
@@ -168,7 +168,7 @@ describe('the mark', () => {
     expect(data.notices).toEqual([expect.stringMatching(/^Cannot read the file tollgate.mark/)]);
   });
 
-  test('is begun without a word for a new ledger', async () => {
+  test('is created without a notice for a new ledger', async () => {
     await data.expectLedger(0, []);
     expect(data.notices).toEqual([]);
     expect(statSync(data.mark).size).toBe(2 * SLOT_BYTES);
