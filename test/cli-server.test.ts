@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -114,6 +114,14 @@ test('a second server names the process that has the folder, and one on the same
   const taken = await tollgate('serve', '--port', new URL(url).port, '--data', 'other');
   expect(taken.code).toBe(4);
   expect(taken.err).toContain('--port');
+});
+
+test('a server refuses a data folder that others can write to, and names the command that changes it', async () => {
+  const open = join(folder, 'open');
+  mkdirSync(open);
+  chmodSync(open, 0o777);
+  const refused = await tollgate('serve', '--port', '0', '--data', open);
+  expect(refused).toMatchObject({ code: 2, err: expect.stringContaining(`Run: chmod go-w ${open}\n`) });
 });
 
 test('a stopped server leaves a data folder that the next command opens itself', async () => {
