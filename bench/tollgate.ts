@@ -45,7 +45,14 @@ await running.books.store.closeBooks(null);
 function hostedConfig(): Config {
   const flags = { data: folder, port: '0', operationsPort: '0', hosted: true, sim: false, transport };
   // The limits are held, and out of reach.
-  const rateLimit = { requestsPerSecond: 1_000_000, burst: 1_000_000, calls: null, streams: 1_000_000 };
+  const rateLimit = {
+    requestsPerSecond: 1_000_000,
+    burst: 1_000_000,
+    bodyBytesPerSecond: 1e12,
+    jsonMembersPerSecond: 1e12,
+    calls: null,
+    streams: 1_000_000,
+  };
   return {
     ...loadConfig({ argvFlags: flags, env: { TOLLGATE_MASTER_KEY: randomBytes(32).toString('base64') }, cwd: folder }),
     rateLimit,

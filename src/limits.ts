@@ -9,6 +9,12 @@ export const LIMITS = {
   plainBodyBytesMax: 64 * 1024,
   /** Weight of a JSON key with escapes, which is expensive to read: it counts as this many keys, and divides the values allowed. */
   jsonEscapedKeyWeight: 10,
+  /** Each further key of an object with this many is expensive, and counts as this many members of a key's budget. */
+  jsonObjectKeysCheap: 256,
+  jsonCrowdedKeyWeight: 20,
+  /** Seconds of a key's budget of body bytes, and of JSON members, that it may use at once. */
+  bodyBurstS: 8,
+  jsonBurstS: 2,
   /** Limits of a JSON body: nesting, values, keys, digits of a number, bytes of a key. A body beyond them is refused unread. */
   jsonDepthMax: 64,
   jsonNodesMax: 1_000_000,

@@ -2,7 +2,8 @@ import OpenAI from 'openai';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { ManualClock } from '../src/kit/clock.ts';
 import { LIMITS } from '../src/limits.ts';
-import { type Harness, type MintedKey, startHarness } from './harness.ts';
+import { type Harness, type MintedKey, NO_RATE_LIMITS, startHarness } from './harness.ts';
+import { callRaw } from './raw-client.ts';
 import { StreamClient } from './stream-client.ts';
 import { manyTurns, until } from './until.ts';
 
@@ -39,7 +40,9 @@ async function metric(line: RegExp): Promise<string | undefined> {
 }
 
 describe('requests of one key', () => {
-  beforeAll(() => start({ rateLimit: { requestsPerSecond: 2, burst: 3, calls: null, streams: null } }));
+  beforeAll(() =>
+    start({ rateLimit: { ...NO_RATE_LIMITS, requestsPerSecond: 2, burst: 3, calls: null, streams: null } }),
+  );
   beforeEach(async () => {
     key = await harness.mint();
     other = await harness.mint();
@@ -117,8 +120,76 @@ describe('requests of one key', () => {
   });
 });
 
+describe('the bodies of one key', () => {
+  const BYTES = 10_000;
+  const MEMBERS = 1_000;
+
+  beforeAll(() =>
+    start({ rateLimit: { ...NO_RATE_LIMITS, bodyBytesPerSecond: BYTES, jsonMembersPerSecond: MEMBERS } }),
+  );
+  beforeEach(async () => {
+    key = await harness.mint({ creditNanousd: 10n ** 12n });
+    other = await harness.mint({ creditNanousd: 10n ** 12n });
+  });
+  afterAll(async () => {
+    await harness.expectCleanBooks();
+    await harness.stop();
+  });
+
+  const long = (bytes: number) => ({ ...ASK, messages: [{ role: 'user', content: 'x'.repeat(bytes) }] });
+  const crowded = (keys: number) => ({
+    ...ASK,
+    metadata: Object.fromEntries(Array.from({ length: keys }, (_, at) => [`k${at}`, 1])),
+  });
+
+  async function refusedFor(response: Response, words: string): Promise<number> {
+    expect(response.status).toBe(429);
+    const { error } = (await response.json()) as { error: Record<string, string> };
+    expect(error).toMatchObject({ type: 'rate_limit_error', code: 'rate_limit_exceeded' });
+    expect(error.message).toContain(words);
+    return Number(response.headers.get('retry-after'));
+  }
+
+  test('pass until their bytes are used up; after the time that Retry-After gives, they pass again', async () => {
+    expect((await harness.post(long(60_000), bearer(key))).status).toBe(200);
+    const waitS = await refusedFor(await harness.post(long(30_000), bearer(key)), 'bytes a second');
+    expect(waitS).toBe(7);
+    expect((await harness.post(long(10_000), bearer(key))).status).toBe(200);
+    expect((await harness.post(long(30_000), bearer(other))).status).toBe(200);
+    clock.advance(8_000);
+    expect((await harness.post(long(30_000), bearer(key))).status).toBe(200);
+    expect(await metric(/^tollgate_turned_away_total\{reason="body_bytes"\} (\d+)$/m)).toBe('1');
+  });
+
+  test('are counted in chunks too, and any size is admitted after a pause', async () => {
+    const options = { headers: bearer(key), chunked: true };
+    const send = (bytes: number) => callRaw(`${harness.url}/v1/chat/completions`, JSON.stringify(long(bytes)), options);
+    expect((await send(200_000)).status).toBe(200);
+    expect((await send(100)).status).toBe(429);
+    clock.advance(21_000);
+    expect((await send(200_000)).status).toBe(200);
+  });
+
+  test('may have so many JSON members; a body that exceeds what is left is refused and charged', async () => {
+    expect((await harness.post(crowded(200), bearer(key))).status).toBe(200);
+    const waitS = await refusedFor(await harness.post(crowded(2_000), bearer(key)), 'JSON members a second');
+    expect(waitS).toBe(3);
+    expect(await refusedFor(await harness.post(ASK, bearer(key)), 'JSON members a second')).toBe(3);
+    expect((await harness.post(ASK, bearer(other))).status).toBe(200);
+    clock.advance(3_000);
+    expect((await harness.post(crowded(200), bearer(key))).status).toBe(200);
+  });
+
+  test('cost more if one object has many keys', async () => {
+    expect((await harness.post(crowded(400), bearer(key))).status).toBe(200);
+    expect(await refusedFor(await harness.post(ASK, bearer(key)), 'JSON members a second')).toBe(4);
+  });
+});
+
 describe('on this machine alone', () => {
-  beforeAll(() => start({ rateLimit: { requestsPerSecond: 2, burst: 3, calls: null, streams: 1 } }, false));
+  beforeAll(() =>
+    start({ rateLimit: { ...NO_RATE_LIMITS, requestsPerSecond: 2, burst: 3, calls: null, streams: 1 } }, false),
+  );
   afterAll(() => harness.stop());
 
   test('who has no key has no limit, and who has one has', async () => {
@@ -133,7 +204,9 @@ describe('on this machine alone', () => {
 describe('streams of one key', () => {
   const STREAM = { ...ASK, stream: true };
 
-  beforeAll(() => start({ rateLimit: { requestsPerSecond: null, burst: 1, calls: null, streams: 2 } }));
+  beforeAll(() =>
+    start({ rateLimit: { ...NO_RATE_LIMITS, requestsPerSecond: null, burst: 1, calls: null, streams: 2 } }),
+  );
   beforeEach(async () => {
     key = await harness.mint();
     other = await harness.mint();

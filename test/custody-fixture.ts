@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { type CloudResource, startResource } from './cloud-resource.ts';
-import { type Harness, type HarnessOptions, type MintedKey, startHarness } from './harness.ts';
+import { type Harness, type HarnessOptions, type MintedKey, NO_RATE_LIMITS, startHarness } from './harness.ts';
 
 export const API_KEY = 'own-key-of-the-caller-0123456789-tail';
 export const ASK = { messages: [{ role: 'user', content: 'hello' }] } as const;
@@ -28,7 +28,7 @@ export class CustodyFixture {
   }
 
   static async start(options: HarnessOptions = {}, apiKey = API_KEY): Promise<CustodyFixture> {
-    const rateLimit = { requestsPerSecond: 1e6, burst: 1e6, calls: null, streams: 1e6 };
+    const rateLimit = { ...NO_RATE_LIMITS, requestsPerSecond: 1e6, burst: 1e6, calls: null, streams: 1e6 };
     const harness = await startHarness({ ...options, config: { rateLimit, ...options.config } });
     return new CustodyFixture(harness, await startResource(apiKey), await harness.mint(OWNER));
   }

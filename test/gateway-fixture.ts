@@ -10,6 +10,7 @@ import type { Call } from '../src/gateway/call.ts';
 import { exchange } from '../src/gateway/exchange.ts';
 import type { ExchangeRecord } from '../src/gateway/exchange-record.ts';
 import type { Gateway } from '../src/gateway/gateway.ts';
+import { BodyBudgets } from '../src/gateway/guards/body-budgets.ts';
 import { CallSlots, type SlotsPerKey } from '../src/gateway/guards/call-slots.ts';
 import { KeptBudget } from '../src/gateway/guards/kept-budget.ts';
 import { Shutdown } from '../src/gateway/guards/shutdown.ts';
@@ -145,6 +146,7 @@ export class GatewayFixture {
     );
     const { counted = null } = options;
     this.gateway = {
+      bodyBudgets: new BodyBudgets({ bodyBytesPerSecond: null, jsonMembersPerSecond: null }, clock),
       clock,
       ids: this.#ids,
       ledger: this.ledger,

@@ -153,6 +153,16 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
   return harness;
 }
 
+/** Limits of one key that are out of reach. */
+export const NO_RATE_LIMITS: Config['rateLimit'] = {
+  requestsPerSecond: null,
+  burst: 1,
+  bodyBytesPerSecond: null,
+  jsonMembersPerSecond: null,
+  calls: null,
+  streams: null,
+};
+
 const NO_LOAD_LIMITS: Config['loadLimits'] = {
   eventLoopLagMs: null,
   heapShare: null,
@@ -171,7 +181,7 @@ function testConfig(folder: string, options: HarnessOptions): Config {
     listen: { host: '127.0.0.1', port: 0, operationsHost: '127.0.0.1', operationsPort: 0 },
     limits: { ...config.limits, shutdownMs: 500, ...options.limits },
     // Tests ask as often as they like on machines as busy as they are, unless it is the limits they are about.
-    rateLimit: { requestsPerSecond: null, burst: 1, calls: null, streams: null },
+    rateLimit: NO_RATE_LIMITS,
     loadLimits: NO_LOAD_LIMITS,
     ...options.config,
   };

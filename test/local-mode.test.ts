@@ -68,7 +68,8 @@ describe('the Origin header', () => {
       expect(answer.text).toContain('--allowed-hosts');
       expect(answer.headers['access-control-allow-origin']).toBeUndefined();
       const preflight = await ask({ origin, 'access-control-request-method': 'POST' }, 'OPTIONS');
-      expect(preflight.status).toBe(403);
+      expect([preflight.status, codeOf(preflight)]).toEqual([403, 'forbidden_origin']);
+      expect(preflight.text).toContain('--origins');
       expect(harness.sim.calls).toHaveLength(0);
     },
   );
@@ -79,6 +80,9 @@ describe('the Origin header', () => {
       const answer = await ask({ origin });
       expect(answer.status).toBe(200);
       expect(answer.headers['access-control-allow-origin']).toBeUndefined();
+      const preflight = await ask({ origin, 'access-control-request-method': 'POST' }, 'OPTIONS');
+      expect(preflight.status).toBe(403);
+      expect(preflight.text).toContain('--origins');
     },
   );
 

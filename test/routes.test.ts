@@ -55,6 +55,14 @@ describe.each(TRANSPORTS)('over the %s transport', (transport) => {
   });
 
   describe('every route answers', () => {
+    test('with a slash behind its path', async () => {
+      expect((await harness.post(ASK, {}, '/v1/chat/completions/')).status).toBe(200);
+      const list = (await (await harness.get('/v1/models/?x=1')).json()) as { object: string };
+      expect(list.object).toBe('list');
+      const wrong = await harness.get('/v1/chat/completions/');
+      expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'POST']);
+    });
+
     test.each(['/v1', '', '/api/v1'])('under the prefix "%s"', async (prefix) => {
       expect((await harness.post(ASK, {}, `${prefix}/chat/completions`)).status).toBe(200);
       const list = (await (await harness.get(`${prefix}/models`)).json()) as { data: { id: string }[] };

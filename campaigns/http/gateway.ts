@@ -46,7 +46,14 @@ function config(): Config {
   // All attacks use one key: its rate limit is not tested here.
   return {
     ...usual,
-    rateLimit: { requestsPerSecond: null, burst: 1, calls: null, streams: null },
+    rateLimit: {
+      requestsPerSecond: null,
+      burst: 1,
+      bodyBytesPerSecond: null,
+      jsonMembersPerSecond: null,
+      calls: null,
+      streams: null,
+    },
     models: LACKING_MODELS,
   };
 }

@@ -89,7 +89,12 @@ export function configOf(hostUrl: string): object {
   const model = { id: MODEL, caps: ['chat'], context_window: 100_000, max_output_tokens: 4096, price: PRICING };
   return {
     simulated_host: false,
-    rate_limit: { requests_per_second: null, streams: null },
+    rate_limit: {
+      requests_per_second: null,
+      streams: null,
+      body_bytes_per_second: null,
+      json_members_per_second: null,
+    },
     hosts: [{ name: 'upstream', base_url: `${hostUrl}/v1` }],
     models: [{ ...model, hosts: [{ host: 'upstream', model: 'sim-gpt' }] }],
   };

@@ -23,6 +23,22 @@ export const rateLimitSchema = z.strictObject({
     .default(50)
     .describe('Requests per second of one key. Null: unlimited.'),
   burst: count(100, 'Requests of one key that may arrive at once.'),
+  body_bytes_per_second: z
+    .int()
+    .min(1)
+    .max(COUNT_MAX)
+    .nullable()
+    .default(MEGABYTE)
+    .describe('Bytes of request bodies per second of one key; eight seconds of it may come at once. Null: unlimited.'),
+  json_members_per_second: z
+    .int()
+    .min(1)
+    .max(COUNT_MAX)
+    .nullable()
+    .default(50_000)
+    .describe(
+      'JSON members in request bodies per second of one key; two seconds of it may come at once. Null: unlimited.',
+    ),
   calls: z
     .int()
     .min(1)
@@ -68,6 +84,8 @@ export interface ConfigRateLimit {
   /** Null: unlimited. */
   readonly requestsPerSecond: number | null;
   readonly burst: number;
+  readonly bodyBytesPerSecond: number | null;
+  readonly jsonMembersPerSecond: number | null;
   readonly calls: number | null;
   readonly streams: number | null;
 }
@@ -87,6 +105,8 @@ export function readRateLimit(draft: z.infer<typeof rateLimitSchema>): ConfigRat
   return {
     requestsPerSecond: draft.requests_per_second,
     burst: draft.burst,
+    bodyBytesPerSecond: draft.body_bytes_per_second,
+    jsonMembersPerSecond: draft.json_members_per_second,
     calls: draft.calls,
     streams: draft.streams,
   };

@@ -12,7 +12,7 @@ import type { ClientSink } from './client-sink.ts';
 import { openRecord } from './exchange-record.ts';
 import type { Gateway } from './gateway.ts';
 import type { HostCall } from './host-call.ts';
-import { readBody, readModelName } from './read-call.ts';
+import { readCallBody, readModelName } from './read-call.ts';
 import { FREE_LINES } from './receipt-headers.ts';
 import { identityLines, refuse } from './refuse.ts';
 import { relayBuffered } from './relay/buffered.ts';
@@ -25,7 +25,7 @@ const NOTHING: Bill = { usage: ZERO_USAGE, costNanousd: 0n, costUsd: 0, componen
 export async function countPrompt(gateway: Gateway, call: Call, sink: ClientSink): Promise<void> {
   const record = openRecord(call);
   try {
-    const text = readBody(call.body);
+    const text = readCallBody(gateway, call);
     record.requestedModel = readModelName(text);
     const peek = countTokens.peek(text, call.headers);
     const model = modelToCount(gateway, call, peek);

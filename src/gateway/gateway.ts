@@ -9,6 +9,7 @@ import type { Ledger } from '../ledger/ledger.ts';
 import type { TokenCounter } from '../money/count-tokens.ts';
 import type { CallLimits } from './call-limits.ts';
 import type { ExchangeRecord } from './exchange-record.ts';
+import type { BodyBudgets } from './guards/body-budgets.ts';
 import type { CallSlots } from './guards/call-slots.ts';
 import type { KeptBudget } from './guards/kept-budget.ts';
 import type { Shutdown } from './guards/shutdown.ts';
@@ -37,6 +38,7 @@ export interface Gateway {
   readonly frameMemory: boolean;
   readonly shutdown: Shutdown;
   readonly slots: CallSlots;
+  readonly bodyBudgets: BodyBudgets;
   readonly countTokens: Pick<TokenCounter, 'count'>;
   /** Called once per call, after its last byte. */
   observe(record: ExchangeRecord): void;

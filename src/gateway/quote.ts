@@ -10,7 +10,7 @@ import type { ClientSink } from './client-sink.ts';
 import { type ExchangeRecord, openRecord } from './exchange-record.ts';
 import type { Gateway } from './gateway.ts';
 import { refusalOfHold } from './hold-refusal.ts';
-import { readBody } from './read-call.ts';
+import { readCallBody } from './read-call.ts';
 import { FREE_LINES } from './receipt-headers.ts';
 import { identityLines, refuse } from './refuse.ts';
 import { type Admitted, understand, withExactCount } from './understand.ts';
@@ -34,7 +34,7 @@ export async function quote(
   const record = openRecord(call);
   let asked = call;
   try {
-    asked = callToQuote(call, readBody(call.body), routes);
+    asked = callToQuote(call, readCallBody(gateway, call), routes);
     const admitted = await understand(gateway, asked, record);
     sendQuote(await lowestQuote(gateway, admitted), call, record, sink);
   } catch (error) {

@@ -1,8 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError } from '../canonical/errors.ts';
-import { JsonError, type JsonText, scanJson } from '../json/json.ts';
+import { JsonError, type JsonText, type JsonWork, scanJson } from '../json/json.ts';
 import { LIMITS } from '../limits.ts';
 import { parseNanousd } from '../money/nanousd.ts';
+import type { Call } from './call.ts';
+import type { BodyBudgets } from './guards/body-budgets.ts';
 
 const BODY_LIMITS = {
   depthMax: LIMITS.jsonDepthMax,
@@ -12,15 +14,33 @@ const BODY_LIMITS = {
   keyBytesMax: LIMITS.jsonKeyBytesMax,
 };
 
+/** Reads the body of a call within what its key may spend on JSON. A body that is refused is charged to that budget too. */
+export function readCallBody({ bodyBudgets }: { readonly bodyBudgets: BodyBudgets }, { caller, body }: Call): JsonText {
+  const { keyId } = caller;
+  const work: JsonWork = { max: bodyBudgets.membersLeft(keyId), used: 0 };
+  try {
+    return scanJson(body, BODY_LIMITS, work);
+  } catch (error) {
+    if (!(error instanceof JsonError) || error.code !== 'too_much_work' || keyId === null) throw refusalOf(error);
+    throw bodyBudgets.tooManyMembers(keyId, work.used);
+  } finally {
+    bodyBudgets.spendMembers(keyId, work.used);
+  }
+}
+
 /** Refuses a body that two parsers could read differently: one model could be priced and another run. */
 export function readBody(body: Buffer): JsonText {
   try {
     return scanJson(body, BODY_LIMITS);
   } catch (error) {
-    if (!(error instanceof JsonError)) throw error;
-    const kind = error.code === 'duplicate_key' ? 'duplicate_key' : 'invalid_request_body';
-    throw new GatewayError(kind, { message: error.message, param: error.path === '' ? null : error.path });
+    throw refusalOf(error);
   }
+}
+
+function refusalOf(error: unknown): unknown {
+  if (!(error instanceof JsonError)) return error;
+  const kind = error.code === 'duplicate_key' ? 'duplicate_key' : 'invalid_request_body';
+  return new GatewayError(kind, { message: error.message, param: error.path === '' ? null : error.path });
 }
 
 /** The model that a body names, for the headers of a refusal. The wire validates it later. */

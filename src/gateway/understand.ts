@@ -13,7 +13,7 @@ import { refuseForeignHeaders } from './foreign-headers.ts';
 import type { Gateway, PricedCatalog } from './gateway.ts';
 import { type HostCall, prepareHostCalls } from './host-call.ts';
 import { readIdempotencyMark } from './idempotency.ts';
-import { readBody, readCeiling, readModelName } from './read-call.ts';
+import { readCallBody, readCeiling, readModelName } from './read-call.ts';
 import { resolve } from './resolve.ts';
 
 /** A call with the results of all checks before the hold. */
@@ -37,7 +37,7 @@ export interface Admitted {
  * returns a promise only for token counts and for callers' own deployments; other calls do not wait.
  */
 export function understand(gateway: Gateway, call: Call, record: ExchangeRecord): Admitted | Promise<Admitted> {
-  const text = readBody(call.body);
+  const text = readCallBody(gateway, call);
   record.requestedModel = readModelName(text);
   refuseForeignHeaders(call.headers);
   const chain = readChain(call.headers);

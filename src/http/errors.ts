@@ -1,4 +1,5 @@
 import { GatewayError } from '../canonical/errors.ts';
+import { withoutTrailingSlash } from './router.ts';
 import { PREFIXES, type Route, refusedRoute } from './routes.ts';
 
 /** The error for a path or method without a route: why, and what to use instead. */
@@ -36,6 +37,6 @@ export function methodsAt({ url = '' }: { readonly url?: string | undefined }, r
 function reaches(route: Route, path: string): boolean {
   return PREFIXES.some((prefix) => {
     const full = prefix + route.path;
-    return full.endsWith('/*') ? path.startsWith(full.slice(0, -1)) : path === full;
+    return full.endsWith('/*') ? path.startsWith(full.slice(0, -1)) : withoutTrailingSlash(path) === full;
   });
 }

@@ -14,7 +14,7 @@ export interface GuardTerms {
 const LOOPBACK_NAMES = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 /** Refuses requests from a DNS rebinding attack or from a foreign page in the user's browser. */
-export function checkOrigin(headers: IncomingHttpHeaders, terms: GuardTerms): GatewayError | null {
+export function checkOrigin(method: string, headers: IncomingHttpHeaders, terms: GuardTerms): GatewayError | null {
   const origin = headers.origin;
   if (terms.local) {
     const host = hostName(headers.host ?? '');
@@ -24,7 +24,12 @@ export function checkOrigin(headers: IncomingHttpHeaders, terms: GuardTerms): Ga
       return forbiddenOrigin();
     }
   }
-  return null;
+  return isPreflight(method, headers) && !terms.allowedOrigins.includes(origin ?? '') ? forbiddenOrigin() : null;
+}
+
+/** A browser asks whether a page may call. A page whose origin is not listed would only see an error without a reason. */
+function isPreflight(method: string, headers: IncomingHttpHeaders): boolean {
+  return method === 'OPTIONS' && headers.origin !== undefined && headers['access-control-request-method'] !== undefined;
 }
 
 function isOwnOrigin(origin: string, terms: GuardTerms): boolean {
@@ -51,6 +56,6 @@ function forbiddenOrigin(): GatewayError {
   return new GatewayError('forbidden_origin', {
     param: 'origin',
     message:
-      'This page may not call the gateway. Add its origin to `origins` in the config file, or its host with --allowed-hosts.',
+      'This page may not call the gateway. Allow its origin with --origins or `origins` in the config file, or its host with --allowed-hosts.',
   });
 }

@@ -44,7 +44,7 @@ export function buildOperations({
 }: OperationsTerms): HttpServer {
   const guard = { local: true, allowsAddresses: true, allowedHosts, allowedOrigins: [] };
   const answer = (request: InboundRequest, response: OutboundResponse): void => {
-    const refused = checkHead(request) ?? checkOrigin(request.headers, guard);
+    const refused = checkHead(request) ?? checkOrigin(request.method, request.headers, guard);
     const path = pathOf(request.url);
     const found = request.method === 'GET' ? answers.get(path) : undefined;
     if (refused !== null) sendPlainError(response, refused);

@@ -35,6 +35,11 @@ describe('a route', () => {
     );
   });
 
+  test('is found with a slash behind it, before one with a star', () => {
+    expect(router.find('POST', '/v1/chat/completions/')?.route).toBe(ASK);
+    expect(router.find('GET', '/v1/receipts/')?.route).toBe(LIST);
+  });
+
   test('with a star is not found by the path without its slash', () => {
     expect(router.find('GET', '/v1/receipts')?.route).toBe(LIST);
     expect(router.find('DELETE', '/v1/keys')).toBeNull();
@@ -47,7 +52,8 @@ describe('no route is found', () => {
     ['for another method', 'PUT', '/v1/chat/completions'],
     ['for a method in small letters', 'post', '/v1/chat/completions'],
     ['for another method of a path with a star', 'POST', '/v1/receipts/x'],
-    ['for a longer path', 'POST', '/v1/chat/completions/'],
+    ['for a longer path', 'POST', '/v1/chat/completions/x'],
+    ['for two slashes at the end', 'POST', '/v1/chat/completions//'],
     ['for another case', 'POST', '/v1/Chat/completions'],
     ['for an unknown prefix', 'POST', '/v9/chat/completions'],
     ['for a name that every object has', 'GET', 'constructor'],

@@ -31,8 +31,10 @@ export class Router {
     return ofMethod;
   }
 
+  /** An exact path is also found with a slash behind it. */
   find(method: string, path: string): Found | null {
-    const exact = this.#exact.get(method)?.get(path);
+    const ofMethod = this.#exact.get(method);
+    const exact = ofMethod?.get(path) ?? ofMethod?.get(withoutTrailingSlash(path));
     if (exact !== undefined) return exact;
     for (const { route, pattern } of this.#open) {
       const beginning = pattern.length - 1;
@@ -41,6 +43,10 @@ export class Router {
     }
     return null;
   }
+}
+
+export function withoutTrailingSlash(path: string): string {
+  return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
 }
 
 /** The path of a target, without its query. */

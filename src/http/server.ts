@@ -100,7 +100,7 @@ class RequestHandler {
     const unclear = checkHead(request);
     if (draining() || unclear !== null) response.closes = true;
     const { headers } = request;
-    const refused = unclear ?? checkOrigin(headers, guard);
+    const refused = unclear ?? checkOrigin(request.method, headers, guard);
     if (refused !== null) this.#refuse(pending, refused);
     else if (headers.origin === undefined || !answeredCors(request, response, guard.allowedOrigins))
       this.#route(pending);
@@ -145,11 +145,18 @@ class RequestHandler {
     const permission = pending.found?.route.permission;
     const refused =
       this.#terms.turnAway(caller, isCall) ??
+      this.#chargeBytes(caller, Number(pending.request.headers['content-length'])) ??
       (permission === undefined ? null : missingPermission(caller, permission)) ??
       checkBodyHead(pending.request.headers);
     if (refused !== null) this.#refuse(pending, refused);
     else if (pending.found !== null) this.#read(pending, pending.found);
     else this.#refuseUnknown(pending);
+  }
+
+  /** Charges a body to its key's budget. One without a length is charged when it has arrived; one too large gets a 413. */
+  #chargeBytes({ keyId }: Caller, bytes: number): GatewayError | null {
+    const isCharged = bytes > 0 && bytes <= LIMITS.requestBodyBytesMax;
+    return isCharged ? this.#terms.gateway.bodyBudgets.takeBody(keyId, bytes) : null;
   }
 
   #refuseUnknown(pending: PendingRequest): void {
@@ -176,7 +183,8 @@ class RequestHandler {
       pending.bodyBytes += bytes;
       return true;
     };
-    readRequestBody(pending.request, { bytesMax, giveLeave, hasRoom, takeRoom }, (body) => {
+    readRequestBody(pending.request, { bytesMax, giveLeave, hasRoom, takeRoom }, (read) => {
+      const body = this.#charged(pending, read);
       if (!(body instanceof GatewayError)) this.#run(pending, found, body);
       else {
         this.#freeBody(pending);
@@ -185,6 +193,12 @@ class RequestHandler {
         this.#refuse(pending, body);
       }
     });
+  }
+
+  #charged({ request, caller }: PendingRequest, body: Buffer | GatewayError): Buffer | GatewayError {
+    const wasCharged = request.headers['content-length'] !== undefined;
+    if (wasCharged || caller === null || body instanceof GatewayError) return body;
+    return this.#chargeBytes(caller, body.length) ?? body;
   }
 
   #freeBody(pending: PendingRequest): void {

@@ -6,6 +6,7 @@ export type JsonErrorCode =
   | 'too_deep'
   | 'too_many_values'
   | 'too_many_keys'
+  | 'too_much_work'
   | 'number_too_long'
   | 'key_too_long';
 

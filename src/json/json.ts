@@ -6,12 +6,12 @@ import { type JsonContainer, JsonContainers, type JsonPath, type JsonSpan, readC
 import { isTooDeep } from './depth.ts';
 import { JsonEdit } from './edit.ts';
 import { describePlace, JsonError, tooDeep } from './error.ts';
-import { checkStructure, type JsonLimits, pathAt } from './structure.ts';
+import { checkStructure, type JsonLimits, type JsonWork, pathAt } from './structure.ts';
 
 export type { JsonPath, JsonSpan } from './container.ts';
 export { type JsonEdit, JsonEditError } from './edit.ts';
 export { JsonError, type JsonErrorCode } from './error.ts';
-export type { JsonLimits } from './structure.ts';
+export type { JsonLimits, JsonWork } from './structure.ts';
 
 /** JSON as it was sent, with its value. Changes edit the bytes instead of writing them again. */
 export class JsonText {
@@ -77,14 +77,14 @@ export function tryParseJson(text: string): unknown | undefined {
  * Reads untrusted JSON. It must be UTF-8 without a byte order mark, within the limits, and without duplicate keys, also
  * if their escapes differ: one parser would use the first and another the last. Linear in time for any input.
  */
-export function scanJson(bytes: Buffer, limits: JsonLimits): JsonText {
+export function scanJson(bytes: Buffer, limits: JsonLimits, work?: JsonWork): JsonText {
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) {
     throw new JsonError('byte_order_mark', 'The text begins with a byte order mark. Send it without one.');
   }
   if (!isUtf8(bytes)) throw new JsonError('invalid_utf8', 'The text is not valid UTF-8. Encode it as UTF-8.');
   const text = bytes.toString();
   const source = sourceOf(bytes, text);
-  const { hasEscapedKeys, root } = checkStructure(source, limits);
+  const { hasEscapedKeys, root } = checkStructure(source, limits, work);
   const value = parseChecked(source, text, limits);
   return new JsonText(bytes, hasEscapedKeys ? buildJson(bytes, JSON.parse) : value, root);
 }

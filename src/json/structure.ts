@@ -28,6 +28,15 @@ export interface JsonLimits {
   keyBytesMax: number;
 }
 
+/**
+ * How much work a text may cost, and what it did cost. A value counts as one; a key with an escape, or in an object that
+ * already has many keys, counts as more.
+ */
+export interface JsonWork {
+  readonly max: number;
+  used: number;
+}
+
 export interface JsonStructure {
   /** At least one key contains a backslash. */
   readonly hasEscapedKeys: boolean;
@@ -47,10 +56,14 @@ const NULL = Buffer.from('null');
  * Reads JSON once, without building anything, and refuses what must not reach JSON.parse or a host. The insides of
  * strings are left to JSON.parse; everything else is accepted or refused exactly as JSON.parse does.
  */
-export function checkStructure(source: JsonSource, limits: JsonLimits): JsonStructure {
-  const check = new StructureCheck(source, limits);
-  check.run(source.bytes.length);
-  check.refuseManyBesideEscapes();
+export function checkStructure(source: JsonSource, limits: JsonLimits, work?: JsonWork): JsonStructure {
+  const check = new StructureCheck(source, limits, work?.max);
+  try {
+    check.run(source.bytes.length);
+    check.refuseManyBesideEscapes();
+  } finally {
+    if (work !== undefined) work.used = check.work;
+  }
   return { hasEscapedKeys: check.hasEscapedKeys, root: check.root() };
 }
 
@@ -75,20 +88,29 @@ class StructureCheck {
   #depth = 0;
   #keyCount = 0;
   #valueCount = 0;
+  readonly #workMax: number;
+  /** Work beyond one per value. */
+  #extraWork = 0;
+  /** Lower than the limit on values once the rest of the work is used up. */
+  #valuesMax: number;
 
-  constructor(source: JsonSource, limits: JsonLimits) {
+  constructor(source: JsonSource, limits: JsonLimits, workMax: number = Number.POSITIVE_INFINITY) {
     this.#source = source;
     this.#bytes = source.bytes;
     this.#limits = limits;
+    this.#workMax = workMax;
+    this.#valuesMax = Math.min(limits.nodesMax, workMax);
+  }
+
+  get work(): number {
+    return this.#valueCount + this.#extraWork;
   }
 
   run(until: number): void {
     const bytes = this.#bytes;
-    const { nodesMax } = this.#limits;
-    let valueCount = 0;
     let at = afterSpace(bytes, 0);
     while (at <= until) {
-      if (++valueCount > nodesMax) this.#refuseCount();
+      if (++this.#valueCount > this.#valuesMax) this.#refuseCount();
       const byte = bytes[at];
       if (byte === OPEN_BRACE) {
         const level = this.#enter(true);
@@ -104,7 +126,6 @@ class StructureCheck {
       } else at = this.#afterScalar(at, byte);
       if (at <= until) at = this.#nextValue(at);
     }
-    this.#valueCount = valueCount;
   }
 
   /** Text with an escaped key is built value by value, which takes longer, so fewer values are allowed. */
@@ -176,11 +197,18 @@ class StructureCheck {
     if (isEscaped) this.hasEscapedKeys = true;
     this.#keyCount += isEscaped ? LIMITS.jsonEscapedKeyWeight : 1;
     if (this.#keyCount > this.#limits.keysMax) this.#refuseKeyCount();
+    if (isEscaped) this.#addWork(LIMITS.jsonEscapedKeyWeight);
+    if (++level.keyCount > LIMITS.jsonObjectKeysCheap) this.#addWork(LIMITS.jsonCrowdedKeyWeight);
     if (!level.keys.add(openingQuote, end, isEscaped)) this.#refuseDuplicate();
     const colon = afterSpace(bytes, end + 1);
     if (bytes[colon] !== COLON) this.#unexpected(colon, 'a colon');
     level.valueStart = afterSpace(bytes, colon + 1);
     return level.valueStart;
+  }
+
+  #addWork(work: number): void {
+    this.#extraWork += work;
+    this.#valuesMax = Math.min(this.#limits.nodesMax, this.#workMax - this.#extraWork);
   }
 
   #afterScalar(at: number, first: number | undefined): number {
@@ -237,6 +265,7 @@ class StructureCheck {
   }
 
   #refuseCount(): never {
+    if (this.#valueCount <= this.#limits.nodesMax) this.#refuse('too_much_work', 'There is more than may be read now.');
     this.#refuse('too_many_values', `There are more than ${this.#limits.nodesMax} values. Send fewer at a time.`);
   }
 
@@ -284,6 +313,7 @@ class Level {
   index = 0;
   /** Where the value of the last key begins. */
   valueStart = 0;
+  keyCount = 0;
   readonly keys: KeySet;
 
   constructor(bytes: Buffer) {
@@ -293,6 +323,7 @@ class Level {
   begin(isObject: boolean): void {
     this.isObject = isObject;
     this.index = 0;
+    this.keyCount = 0;
     this.keys.clear();
   }
 

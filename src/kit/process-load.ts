@@ -14,11 +14,14 @@ export class EventLoopWatch {
     this.#delays.enable();
   }
 
-  /** The mean delay since the last call. */
+  /**
+   * The longest delay since the last call, which is how long a request that arrived then has waited for its turn. A mean
+   * would hide it behind the many short turns.
+   */
   lagMs(): number {
-    const meanMs = this.#delays.mean / NANOSECONDS_PER_MS;
+    const { count, max } = this.#delays;
     this.#delays.reset();
-    return Number.isNaN(meanMs) ? 0 : Math.max(0, meanMs - RESOLUTION_MS);
+    return count === 0 ? 0 : Math.max(0, max / NANOSECONDS_PER_MS - RESOLUTION_MS);
   }
 
   stop(): void {

@@ -5,6 +5,7 @@ import { KeyDirectory } from '../accounts/key-directory.ts';
 import type { Config } from '../config/config.ts';
 import type { ExchangeRecord } from '../gateway/exchange-record.ts';
 import type { Gateway, PricedCatalog } from '../gateway/gateway.ts';
+import { BodyBudgets } from '../gateway/guards/body-budgets.ts';
 import { CallSlots } from '../gateway/guards/call-slots.ts';
 import { KeptBudget } from '../gateway/guards/kept-budget.ts';
 import { Shutdown } from '../gateway/guards/shutdown.ts';
@@ -205,6 +206,7 @@ function buildCore(
     limits: config.limits,
     frameMemory: config.frameMemory,
     shutdown,
+    bodyBudgets: new BodyBudgets(config.rateLimit, clock, (what) => metrics.turnedAway(what)),
     slots: new CallSlots(config.rateLimit, (what) => metrics.turnedAway(what)),
     prices: () => inForce.prices,
     hosts: () => inForce.hosts,

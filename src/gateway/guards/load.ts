@@ -4,7 +4,7 @@ import { LIMITS } from '../../limits.ts';
 
 /** Measurements of the process, each taken when it is called. */
 export interface LoadGauges {
-  /** The mean delay of the event loop since the last call. */
+  /** The longest delay of the event loop since the last call. */
   eventLoopLagMs(): number;
   /** Used share of the heap, from 0 to 1. */
   heapShare(): number;

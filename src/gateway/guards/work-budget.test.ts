@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest';
+import { ManualClock } from '../../kit/clock.ts';
+import { WorkBudget } from './work-budget.ts';
+
+test('admits anything while it is full, then what is left, then nothing until the debt is paid', () => {
+  const clock = new ManualClock();
+  const budget = new WorkBudget(100, 200, clock);
+  expect(budget.left(1n)).toBe(Number.POSITIVE_INFINITY);
+  budget.spend(1n, 150);
+  expect([budget.left(1n), budget.waitMs(1n)]).toEqual([50, 1500]);
+  budget.spend(1n, 1_000);
+  expect([budget.left(1n), budget.waitMs(1n)]).toEqual([0, 11_500]);
+  expect(budget.left(2n)).toBe(Number.POSITIVE_INFINITY);
+  clock.advance(9_500);
+  expect(budget.left(1n)).toBe(0);
+  clock.advance(1_000);
+  expect(budget.left(1n)).toBe(100);
+  clock.advance(1_000);
+  expect(budget.left(1n)).toBe(Number.POSITIVE_INFINITY);
+});
+
+test('remembers a bounded number of keys, and forgets the oldest', () => {
+  const budget = new WorkBudget(1, 10, new ManualClock(), 2);
+  for (const key of [1n, 2n, 1n, 3n]) budget.spend(key, 5);
+  expect([1n, 2n, 3n].map((key) => budget.left(key))).toEqual([Number.POSITIVE_INFINITY, 5, 5]);
+});
