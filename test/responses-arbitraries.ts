@@ -15,7 +15,10 @@ import { RESPONSES_VENDOR } from '../src/wires/responses/encrypted-reasoning.ts'
 
 const words = fc.string({ minLength: 1, maxLength: 12, unit: 'grapheme' });
 const id = fc.stringMatching(/^[a-z0-9_]{1,12}$/);
-const jsonObject = fc.dictionary(id, fc.jsonValue({ maxDepth: 1 }), { maxKeys: 3 });
+/** As a caller's JSON gives it: written and read once, since JSON has no -0. */
+const jsonObject = fc
+  .dictionary(id, fc.jsonValue({ maxDepth: 1 }), { maxKeys: 3 })
+  .map((value): Record<string, unknown> => JSON.parse(JSON.stringify(value)));
 
 const text: fc.Arbitrary<TextBlock> = words.map((said) => ({ kind: 'text', text: said }));
 
