@@ -62,6 +62,9 @@ export const LIMITS = {
   /** How often the store's health is checked, and how often while it is not healthy. */
   storeHealthMs: 5_000,
   storeIllnessMs: 500,
+  /** Readiness: how old the last hold may be as evidence, and how long a test hold may take. */
+  admissionFreshMs: 1_000,
+  admissionProbeMs: 1_000,
   /** PostgreSQL: connections for the ledger and for reads, and timeouts for connecting, answers, reads and idle connections. */
   postgresLedgerLines: 2,
   postgresReadersMax: 8,

@@ -104,9 +104,9 @@ export const MUTANTS: readonly Mutant[] = [
     changes: [
       {
         file: 'src/ledger/ledger.ts',
-        find: "    const outcome = await this.#batcher.submit({ ...request, kind: 'hold', epoch, createdMs });",
+        find: "    const outcome = await this.#submitHold({ ...request, kind: 'hold', epoch, createdMs });",
         replace:
-          "    void this.#batcher.submit({ ...request, kind: 'hold', epoch, createdMs });\n    const outcome = { kind: 'held' } as HoldResult;",
+          "    void this.#submitHold({ ...request, kind: 'hold', epoch, createdMs });\n    const outcome = { kind: 'held' } as HoldResult;",
       },
     ],
     tests: ['test/overspend.test.ts'],

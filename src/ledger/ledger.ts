@@ -22,6 +22,7 @@ import {
   type VerifyProgress,
   type VerifyReport,
 } from '../store/store.ts';
+import { Admission, reasonOf } from './admission.ts';
 import type { LedgerInstance } from './heartbeat.ts';
 
 export type { HoldRefusal, VerifyProgress, VerifyReport } from '../store/store.ts';
@@ -80,6 +81,7 @@ export class Ledger {
   readonly #clock: Clock;
   readonly #instance: LedgerInstance;
   readonly #batcher: Batcher<LedgerOperation, LedgerOutcome>;
+  readonly #admission: Admission;
   readonly #openHolds = new Map<bigint, bigint>();
   /** Holds whose settlement failed; they are voided as soon as the store is available. */
   readonly #abandoned = new Set<bigint>();
@@ -100,6 +102,7 @@ export class Ledger {
       urgent: (operation) => operation.kind !== 'hold',
       failure: (cause) => new StoreUnavailable('The ledger cannot be written.', { cause }),
     });
+    this.#admission = new Admission(clock, () => this.#testHold());
   }
 
   /** Operations that are waiting for a commit. */
@@ -116,16 +119,43 @@ export class Ledger {
   async hold(request: HoldRequest): Promise<HoldResult> {
     const { epoch } = this.#instance;
     if (this.whyNotAdmitting !== null) throw new StoreUnavailable(this.whyNotAdmitting);
-    if (this.depth >= LIMITS.ledgerHoldQueueMax)
-      throw new StoreUnavailable('Too many calls are waiting for the ledger.');
+    if (this.depth >= LIMITS.ledgerHoldQueueMax) throw new StoreUnavailable(QUEUE_FULL);
     if (!isAmount(request.amountNanousd)) return OUT_OF_RANGE;
     const createdMs = this.#clock.nowMs();
-    const outcome = await this.#batcher.submit({ ...request, kind: 'hold', epoch, createdMs });
+    const outcome = await this.#submitHold({ ...request, kind: 'hold', epoch, createdMs });
     if (outcome.kind === 'hold_refused' || outcome.kind === 'idempotent') return outcome;
     if (outcome.kind !== 'held') throw defect(request.id, outcome);
     this.#openHolds.set(request.id, request.amountNanousd);
     this.#refuseIfDeclaredDead(request.id, epoch);
     return outcome;
+  }
+
+  /** Records whether the store could decide the hold; a refusal for lack of money is a decision. */
+  async #submitHold(hold: HoldOperation): Promise<LedgerOutcome> {
+    try {
+      const outcome = await this.#batcher.submit(hold);
+      if (outcome.kind === 'operation_failed') this.#admission.failed(NOT_WRITTEN);
+      else if (isStale(outcome)) this.#admission.failed(LOST_PLACE);
+      else this.#admission.succeeded();
+      return outcome;
+    } catch (error) {
+      this.#admission.failed(reasonOf(error));
+      throw error;
+    }
+  }
+
+  /** Why a call would not be admitted now, in one sentence, as the last holds or a test hold show; null if it would. */
+  async whyNotReady(): Promise<string | null> {
+    return this.whyNotAdmitting ?? (await this.#admission.whyFailing());
+  }
+
+  /** Takes the path of a hold through queue and store, and is always refused. */
+  async #testHold(): Promise<void> {
+    if (this.depth >= LIMITS.ledgerHoldQueueMax) throw new StoreUnavailable(QUEUE_FULL);
+    const { epoch } = this.#instance;
+    const outcome = await this.#batcher.submit({ ...TEST_HOLD, epoch, createdMs: this.#clock.nowMs() });
+    if (isStale(outcome)) throw new StoreUnavailable(LOST_PLACE);
+    if (outcome.kind !== 'hold_refused') throw defect(TEST_HOLD.id, outcome);
   }
 
   /** Why new calls are refused, in one sentence; null while they are admitted. */
@@ -313,6 +343,17 @@ const ALWAYS_REFUSED = {
   priceId: 0,
   labels: null,
 } as const;
+
+/** No account has this id. */
+const TEST_HOLD = { ...ALWAYS_REFUSED, id: 0n, accountId: 0n, keyId: null, idempotency: null } as const;
+
+const NOT_WRITTEN = 'The ledger could not write the last hold.';
+const QUEUE_FULL = 'Too many calls are waiting for the ledger.';
+const LOST_PLACE = 'Other processes declared this one dead; it registers again.';
+
+function isStale(outcome: LedgerOutcome): boolean {
+  return outcome.kind === 'hold_refused' && outcome.reason === 'stale_epoch';
+}
 
 const OUT_OF_RANGE: HoldResult = { kind: 'hold_refused', reason: 'out_of_range', availableNanousd: null };
 

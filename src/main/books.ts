@@ -5,6 +5,7 @@ import type { Config } from '../config/config.ts';
 import { openAll } from '../kit/cleanup.ts';
 import type { Clock } from '../kit/clock.ts';
 import { IdSource } from '../kit/ids.ts';
+import { reasonOf } from '../ledger/admission.ts';
 import { Heartbeat, type InstanceEvent } from '../ledger/heartbeat.ts';
 import { Ledger } from '../ledger/ledger.ts';
 import { LIMITS } from '../limits.ts';
@@ -96,7 +97,7 @@ function openFolder(terms: BooksTerms): Promise<Books> {
       voidedHolds: instance.voidedHolds,
       moved,
       backUp: (file, progress) => backUp({ folder, file, clock, ...(progress && { progress }) }),
-      health: () => healthOf(store, ledger),
+      health: () => healthOf(store, ledger, clock),
       announce: (url) => lock.describe({ ...holder, url }),
       close: () => cleanup.run(),
     };
@@ -132,18 +133,31 @@ async function openShared({ clock, onInstanceEvent = () => undefined }: BooksTer
       voidedHolds,
       moved: null,
       backUp: null,
-      health: () => healthOf(store, ledger),
+      health: () => healthOf(store, ledger, clock),
       announce: () => undefined,
       close: () => cleanup.run(),
     };
   });
 }
 
-/** The store may be healthy before the ledger knows; until then the process is not ready. */
-async function healthOf(store: Store, ledger: Ledger): Promise<StoreHealth> {
-  const health = await store.health();
-  const why = ledger.whyNotAdmitting;
-  return health.mayAdmit && why !== null ? { ...health, reason: why, mayAdmit: false } : health;
+/** A store that replies may still admit no call, so the last holds or a test hold decide too. */
+async function healthOf(store: Store, ledger: Ledger, clock: Clock): Promise<StoreHealth> {
+  const health = await healthInTime(store, clock);
+  if (!health.mayAdmit) return health;
+  const why = await ledger.whyNotReady();
+  return why === null ? health : { ...health, reason: why, mayAdmit: false };
+}
+
+/** The store's own health; not healthy if it fails or takes too long to reply. */
+function healthInTime(store: Store, clock: Clock): Promise<StoreHealth> {
+  return new Promise((resolve) => {
+    const sick = (reason: string) => resolve({ ok: false, reason, mayAdmit: false });
+    const timer = clock.after(LIMITS.admissionProbeMs, () => sick('The store does not reply.'), { unref: true });
+    store
+      .health()
+      .then(resolve, (error: unknown) => sick(reasonOf(error)))
+      .finally(() => timer.cancel());
+  });
 }
 
 /** In the data folder, unless its path is too long for a socket. */
