@@ -302,6 +302,9 @@ export const LIMITS = {
   hostKeyCheckMs: 5_000,
   /** How long a provider may take to verify a key before it is stored. */
   keyVerificationMs: 10_000,
+  /** How old the time of a stored key's last use may become before a call renews it, and how many keys are watched at once. */
+  providerKeyUseMs: 3_600_000,
+  cachedProviderKeysMax: 10_000,
   /** Rows that one step of a rotation re-encrypts, and how many that cannot be decrypted are listed. */
   sealRotationRows: 200,
   unreadableKeysTold: 20,

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { MasterKeyError } from '../src/custody/master-keys.ts';
+import { LIMITS } from '../src/limits.ts';
 import { type CloudResource, DEPLOYMENT, startResource } from './cloud-resource.ts';
 import { API_KEY, CustodyFixture, readRefusal } from './custody-fixture.ts';
 import { certify } from './egress/certificate.ts';
@@ -17,6 +18,7 @@ const PUBLIC = '93.184.216.34';
 let custody: CustodyFixture;
 let resource: CloudResource;
 let address = PUBLIC;
+let resolved: readonly string[] | null = null;
 const dialed: string[] = [];
 
 beforeAll(async () => {
@@ -25,7 +27,7 @@ beforeAll(async () => {
   custody = await CustodyFixture.start({
     hosted: true,
     world: {
-      resolve: async () => [address],
+      resolve: async () => resolved ?? [address],
       dial: (target) => {
         dialed.push(target.address);
         return connect({ host: '127.0.0.1', port: resource.port });
@@ -36,6 +38,7 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   address = PUBLIC;
+  resolved = null;
   dialed.length = 0;
   resource.reset();
   await custody.renew();
@@ -78,6 +81,25 @@ describe('in hosted mode', () => {
         expect(refused.message).not.toContain(address);
       }
     }
+    expect(dialed).toEqual([]);
+  });
+
+  test('a name that does not exist and an internal name get the same answer, so that nobody can search for internal names', async () => {
+    const seen = new Set<string>();
+    for (resolved of [
+      [],
+      ['10.0.0.1'],
+      ['127.0.0.1'],
+      ['169.254.169.254'],
+      ['::1'],
+      ['fd00::1'],
+      [PUBLIC, '10.0.0.1'],
+      Array.from({ length: LIMITS.callerUrlAddressesMax + 1 }, (_, at) => `10.0.1.${at}`),
+    ]) {
+      const response = await custody.putKey({ base_url: BASE_URL });
+      seen.add(`${response.status} ${await response.text()}`);
+    }
+    expect([...seen]).toEqual([expect.stringMatching(/^422 .*does not exist, or not all of its addresses are public/)]);
     expect(dialed).toEqual([]);
   });
 

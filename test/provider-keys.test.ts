@@ -3,8 +3,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { PROVIDER_ROWS } from '../src/custody/providers.ts';
 import { type Clock, systemClock } from '../src/kit/clock.ts';
 import { LIMITS } from '../src/limits.ts';
-import { DEPLOYMENT, startResource } from './cloud-resource.ts';
+import { DEPLOYMENT, NO_DEPLOYMENT, startResource } from './cloud-resource.ts';
 import { API_KEY, ASK, CustodyFixture, readRefusal } from './custody-fixture.ts';
+import { until } from './until.ts';
 
 /** The time a provider is given to answer for a key, as one test has it pass; all other time is real. */
 let verificationMs: number = LIMITS.keyVerificationMs;
@@ -35,6 +36,8 @@ describe('a stored key', () => {
         status: 'verified',
         verified_at: expect.any(Number),
         created_at: expect.any(Number),
+        rejected_at: null,
+        last_used_at: null,
       },
     ]);
     expect(custody.resource.calls.map(({ method, path, headers }) => [method, path, headers['api-key']])).toEqual([
@@ -88,6 +91,44 @@ describe('a stored key', () => {
     const answer = await custody.harness.post({ model: DEPLOYMENT, ...ASK });
     expect([answer.status, answer.headers.get('x-gateway-cost-nanousd')]).toEqual([200, '0']);
     await fetch(`${custody.harness.url}/v1/keys/cloud`, { method: 'DELETE' });
+  });
+});
+
+describe('a stored key that the provider refuses', () => {
+  const shown = async (): Promise<Record<string, unknown>> =>
+    (await (await custody.keys('GET')).json()) as Record<string, unknown>;
+  const shownAs = (status: string): Promise<void> =>
+    until(async () => (await shown()).status === status, `the key is shown as ${status}`);
+
+  beforeEach(async () => {
+    await custody.putKey();
+    expect((await custody.chat(DEPLOYMENT)).status).toBe(200);
+    await until(async () => (await shown()).last_used_at !== null, 'the key was used');
+    expect(await shown()).toMatchObject({ status: 'verified', rejected_at: null });
+  });
+
+  test.each([401, 403])('with %s is shown as rejected, until a call succeeds', async (status) => {
+    custody.resource.answer = () => ({ status, body: '{}' });
+    expect((await custody.chat(DEPLOYMENT)).status).toBe(422);
+    await shownAs('rejected');
+    const rejected = await shown();
+    expect(rejected.rejected_at).toBe(rejected.last_used_at);
+    expect(await (await custody.keys('GET', '')).json()).toEqual({ object: 'list', data: [rejected] });
+    custody.resource.answer = () => NO_DEPLOYMENT;
+    expect((await custody.chat(DEPLOYMENT)).status).toBe(404);
+    expect((await shown()).status).toBe('rejected');
+    custody.resource.answer = null;
+    await (await custody.chat(DEPLOYMENT, { stream: true })).text();
+    await shownAs('verified');
+    expect((await shown()).rejected_at).toBeNull();
+  });
+
+  test('is verified again once a good one is stored', async () => {
+    custody.resource.key = 'another-key-of-the-caller-new9';
+    expect((await custody.chat(DEPLOYMENT)).status).toBe(422);
+    await shownAs('rejected');
+    await custody.putKey();
+    expect(await shown()).toMatchObject({ status: 'verified', rejected_at: null, last_used_at: null });
   });
 });
 

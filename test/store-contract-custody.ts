@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { ProviderKeyRow } from '../src/store/store.ts';
+import type { NewProviderKey, ProviderKeyRow } from '../src/store/store.ts';
 import { anAccount, NOON_MS } from './store-fixtures.ts';
 import type { StoreSubject } from './store-subject.ts';
 
-function aProviderKey(id: bigint, over: Partial<ProviderKeyRow> = {}): ProviderKeyRow {
+function aProviderKey(id: bigint, over: Partial<NewProviderKey> = {}): NewProviderKey {
   return {
     id,
     accountId: 1n,
@@ -18,8 +18,8 @@ function aProviderKey(id: bigint, over: Partial<ProviderKeyRow> = {}): ProviderK
 }
 
 /** Buffers and plain byte arrays contain the same bytes. */
-function plain(row: ProviderKeyRow | null): unknown {
-  return row === null ? null : { ...row, sealed: [...row.sealed] };
+function plain(row: ProviderKeyRow | NewProviderKey | null): unknown {
+  return row === null ? null : { rejectedMs: null, usedMs: null, ...row, sealed: [...row.sealed] };
 }
 
 /** Provider keys in custody. */
@@ -61,6 +61,33 @@ export function custodyContract(subject: StoreSubject): void {
       expect(await ids(null, 2)).toEqual([4n, 5n]);
       expect(await ids(5n, 2)).toEqual([6n]);
       expect(await ids(6n, 2)).toEqual([]);
+    });
+
+    it('remember since when they are refused and when they were used, until they are replaced', async () => {
+      const times = async () => {
+        const row = await subject.store.findProviderKey(1n, 'cloud');
+        return [row?.rejectedMs, row?.usedMs];
+      };
+      await subject.store.putProviderKey(aProviderKey(5n));
+      await subject.store.putProviderKey(aProviderKey(6n, { accountId: 2n }));
+      expect(await times()).toEqual([null, null]);
+      await subject.store.noteProviderKeyUse(5n, { usedMs: NOON_MS });
+      expect(await times()).toEqual([null, NOON_MS]);
+      await subject.store.noteProviderKeyUse(5n, { usedMs: NOON_MS + 1, rejected: true });
+      await subject.store.noteProviderKeyUse(5n, { usedMs: NOON_MS + 2, rejected: true });
+      await subject.store.noteProviderKeyUse(5n, { usedMs: NOON_MS + 3 });
+      await subject.reopen();
+      expect(await times()).toEqual([NOON_MS + 1, NOON_MS + 3]);
+      await subject.store.noteProviderKeyUse(5n, { usedMs: NOON_MS + 4, rejected: false });
+      expect(await times()).toEqual([null, NOON_MS + 4]);
+      await subject.store.noteProviderKeyUse(5n, { usedMs: NOON_MS + 5, rejected: true });
+      await subject.store.putProviderKey(aProviderKey(7n));
+      expect(await times()).toEqual([null, null]);
+      await subject.store.noteProviderKeyUse(5n, { usedMs: NOON_MS + 6, rejected: true });
+      expect(await times()).toEqual([null, null]);
+      expect(plain(await subject.store.findProviderKey(2n, 'cloud'))).toEqual(
+        plain(aProviderKey(6n, { accountId: 2n })),
+      );
     });
 
     it('are gone once deleted', async () => {

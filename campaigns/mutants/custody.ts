@@ -50,6 +50,27 @@ export const CUSTODY_MUTANTS: readonly Mutant[] = [
     'test/store.test.ts',
   ),
   mutant(
+    'a refused key shown as verified',
+    CUSTODY,
+    "rejectedMs === null ? 'verified' : 'rejected'",
+    "'verified'",
+    'test/provider-keys.test.ts',
+  ),
+  mutant(
+    'a write for every call with a stored key',
+    'src/custody/key-use.ts',
+    'nowMs - state.usedMs < LIMITS.providerKeyUseMs',
+    'nowMs < state.usedMs',
+    'src/custody/key-use.test.ts',
+  ),
+  mutant(
+    'an internal name told from one that does not exist',
+    'src/egress/guarded-egress.ts',
+    "? notPublic('address')",
+    "? new ForbiddenUrl('address', 'private')",
+    'test/custody-hosted.test.ts',
+  ),
+  mutant(
     'a row that cannot be opened taken for none',
     CUSTODY,
     'if (opened === null) throw unreadable(provider);',

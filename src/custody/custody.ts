@@ -6,6 +6,7 @@ import type { Clock } from '../kit/clock.ts';
 import type { IdSource } from '../kit/ids.ts';
 import type { Secret } from '../kit/secret.ts';
 import type { ProviderKeyRow, Store } from '../store/store.ts';
+import { KeyUses } from './key-use.ts';
 import { PROVIDER_ROWS, type ProviderRow } from './providers.ts';
 import type { Associated, Sealer } from './seal.ts';
 import { describeFailure, providerFailed, readResourceUrl, verifyKey } from './verify.ts';
@@ -13,6 +14,7 @@ import { describeFailure, providerFailed, readResourceUrl, verifyKey } from './v
 export type ProviderKeyStore = Pick<
   Store,
   | 'putProviderKey'
+  | 'noteProviderKeyUse'
   | 'findProviderKey'
   | 'listProviderKeys'
   | 'deleteProviderKey'
@@ -33,10 +35,16 @@ export interface StoredKey {
   readonly provider: string;
   readonly baseUrl: string;
   readonly lastFour: string;
-  /** `unreadable`: the key cannot be decrypted, because its master key is missing or its row was changed. */
-  readonly status: 'verified' | 'unreadable';
+  /**
+   * `rejected`: the provider refused the last call that could tell. `unreadable`: the key cannot be decrypted, because its
+   * master key is missing or its row was changed.
+   */
+  readonly status: 'verified' | 'rejected' | 'unreadable';
   readonly verifiedMs: number;
   readonly createdMs: number;
+  readonly rejectedMs: number | null;
+  /** To the hour: see `LIMITS.providerKeyUseMs`. */
+  readonly usedMs: number | null;
 }
 
 /** A caller's own resource, ready to be called. Its address and key are not visible outside. */
@@ -52,9 +60,11 @@ export interface Resource {
 /** Callers' own provider keys: verified before they are stored, stored encrypted, and decrypted for each call. */
 export class Custody {
   readonly #terms: CustodyTerms;
+  readonly #uses: KeyUses;
 
   constructor(terms: CustodyTerms) {
     this.#terms = terms;
+    this.#uses = new KeyUses(terms.store, terms.clock);
   }
 
   /** Verifies and stores a key, in place of the previous one. If it throws, nothing was stored. */
@@ -96,20 +106,21 @@ export class Custody {
     if (row === null) return null;
     const opened = this.#terms.sealer.open(row.sealed, placeOf(row));
     if (opened === null) throw unreadable(provider);
-    return this.#resource(provider, row.baseUrl, Buffer.from(opened).toString());
+    return this.#resource(provider, row, Buffer.from(opened).toString());
   }
 
-  #resource(provider: ProviderRow, baseUrl: string, key: string): Resource {
+  #resource(provider: ProviderRow, row: ProviderKeyRow, key: string): Resource {
     const { egress } = this.#terms;
     try {
-      const url = egress.recall(baseUrl);
+      const url = egress.recall(row.baseUrl);
+      const observe = this.#uses.begin(row);
       return {
         provider,
         send: (path, headers, body, receiver) =>
           egress.send(
             url,
             { path: url.path + path, headers: { ...headers, [provider.keyHeader]: key }, body },
-            receiver,
+            observe(receiver),
           ),
         hideKey: (text) => text.replaceAll(key, '[key]').replaceAll(JSON.stringify(key).slice(1, -1), '[key]'),
         explain: (failure) => explain(provider, failure),
@@ -119,9 +130,12 @@ export class Custody {
     }
   }
 
-  #view({ provider, baseUrl, lastFour, verifiedMs, createdMs, ...row }: ProviderKeyRow): StoredKey {
-    const opens = this.#terms.sealer.open(row.sealed, placeOf({ ...row, provider, baseUrl })) !== null;
-    return { provider, baseUrl, lastFour, status: opens ? 'verified' : 'unreadable', verifiedMs, createdMs };
+  #view(row: ProviderKeyRow): StoredKey {
+    const { provider, baseUrl, lastFour, verifiedMs, createdMs, rejectedMs, usedMs } = row;
+    const opens = this.#terms.sealer.open(row.sealed, placeOf(row)) !== null;
+    const status = rejectedMs === null ? 'verified' : 'rejected';
+    const shown = { provider, baseUrl, lastFour, verifiedMs, createdMs, rejectedMs, usedMs };
+    return { ...shown, status: opens ? status : 'unreadable' };
   }
 }
 

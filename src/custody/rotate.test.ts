@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { ManualClock } from '../kit/clock.ts';
 import { LIMITS } from '../limits.ts';
 import { MemoryStore } from '../store/memory/memory-store.ts';
-import type { ProviderKeyRow } from '../store/store.ts';
+import type { NewProviderKey } from '../store/store.ts';
 import { placeOf } from './custody.ts';
 import { rotatePage, sealStatus } from './rotate.ts';
 import { MasterSealer, masterKey, sealedUnder } from './seal.ts';
@@ -17,7 +17,7 @@ beforeEach(() => {
   store = new MemoryStore(new ManualClock());
 });
 
-function rowOf(id: bigint, sealer: MasterSealer, account = id): ProviderKeyRow {
+function rowOf(id: bigint, sealer: MasterSealer, account = id): NewProviderKey {
   const place = { id, accountId: account, provider: 'cloud', baseUrl: 'https://resource.example/openai/v1' };
   const sealed = sealer.seal(Buffer.from(`key ${id}`), placeOf(place));
   return { ...place, lastFour: 'tail', sealed, createdMs: 1, verifiedMs: 1 };

@@ -131,14 +131,9 @@ export class GuardedEgress {
 
   async #findTargets(host: string, port: number): Promise<readonly DialTarget[]> {
     const addresses = await this.#lookUp(host);
-    if (addresses.length === 0) {
-      throw new ForbiddenUrl('unresolved', "The URL's host name has no address; check its spelling.");
-    }
-    if (addresses.length > LIMITS.callerUrlAddressesMax) {
-      throw new ForbiddenUrl('address', `The URL's host name has more than ${LIMITS.callerUrlAddressesMax} addresses.`);
-    }
-    const local = this.#rules.allowLoopback && meansThisMachine(host);
-    for (const address of addresses) this.#refuseAddress(address, port, local);
+    if (addresses.length === 0) throw notPublic('unresolved');
+    if (addresses.length > LIMITS.callerUrlAddressesMax) throw notPublic('address');
+    for (const address of addresses) this.#refuseAddress(host, address, port);
     return addresses.map((address) => ({ address, port }));
   }
 
@@ -159,17 +154,30 @@ export class GuardedEgress {
     }
   }
 
-  #refuseAddress(address: string, port: number, local: boolean): void {
-    if (local) {
+  #refuseAddress(host: string, address: string, port: number): void {
+    if (this.#rules.allowLoopback && meansThisMachine(host)) {
       if (this.#terms.own.ports().includes(port)) throw leadsToGateway();
       return;
     }
     const kind = whatForbids(address);
-    // The message does not name the address: our name servers may know names that the caller should not learn about.
+    const isName = isIP(host) === 0;
     if (kind !== null)
-      throw new ForbiddenUrl('address', `The URL leads to ${kind}; every address of its host must be public.`);
-    if (this.#ownAddresses().some((own) => sameAddress(own, address))) throw leadsToGateway();
+      throw isName
+        ? notPublic('address')
+        : new ForbiddenUrl('address', `The URL leads to ${kind}; its address must be public.`);
+    if (!this.#ownAddresses().some((own) => sameAddress(own, address))) return;
+    throw isName ? notPublic('own_listener') : leadsToGateway();
   }
+}
+
+/**
+ * One message for a name that does not exist and for one that is not public: our name servers may know internal names, and
+ * callers must not learn which of them exist.
+ */
+function notPublic(reason: 'unresolved' | 'address' | 'own_listener'): ForbiddenUrl {
+  const message =
+    "The URL's host name cannot be used: it does not exist, or not all of its addresses are public. Check its spelling.";
+  return new ForbiddenUrl(reason, message);
 }
 
 function leadsToGateway(): ForbiddenUrl {

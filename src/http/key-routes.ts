@@ -40,16 +40,22 @@ function ok(value: unknown): PlainAnswer {
   return { status: 200, body: stringifyJson(value) };
 }
 
-function keyView({ provider, lastFour, baseUrl, status, verifiedMs, createdMs }: StoredKey): object {
+function keyView({ provider, lastFour, baseUrl, status, ...times }: StoredKey): object {
   return {
     object: 'provider_key',
     provider,
     last_four: lastFour,
     base_url: baseUrl,
     status,
-    verified_at: Math.floor(verifiedMs / 1000),
-    created_at: Math.floor(createdMs / 1000),
+    verified_at: toSeconds(times.verifiedMs),
+    created_at: toSeconds(times.createdMs),
+    rejected_at: times.rejectedMs === null ? null : toSeconds(times.rejectedMs),
+    last_used_at: times.usedMs === null ? null : toSeconds(times.usedMs),
   };
+}
+
+function toSeconds(ms: number): number {
+  return Math.floor(ms / 1000);
 }
 
 /** Error messages never repeat the input: it may be a key in the wrong field. */

@@ -94,6 +94,8 @@ export interface ProviderKeyColumns {
   readonly sealed: Uint8Array;
   readonly created_ms: bigint;
   readonly verified_ms: bigint;
+  readonly rejected_ms: bigint | null;
+  readonly used_ms: bigint | null;
 }
 
 export function providerKeyOf(row: ProviderKeyColumns): ProviderKeyRow {
@@ -106,6 +108,8 @@ export function providerKeyOf(row: ProviderKeyColumns): ProviderKeyRow {
     sealed: row.sealed,
     createdMs: Number(row.created_ms),
     verifiedMs: Number(row.verified_ms),
+    rejectedMs: msOf(row.rejected_ms),
+    usedMs: msOf(row.used_ms),
   };
 }
 

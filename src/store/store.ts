@@ -55,7 +55,9 @@ export interface Store {
    * Replaces the account's key for that provider, including its id, which the encryption is bound to. Only the first
    * key's creation time stays.
    */
-  putProviderKey(row: ProviderKeyRow): Promise<void>;
+  putProviderKey(row: NewProviderKey): Promise<void>;
+  /** Does nothing if the row was replaced or deleted meanwhile. */
+  noteProviderKeyUse(id: bigint, use: ProviderKeyUse): Promise<void>;
   findProviderKey(accountId: bigint, provider: string): Promise<ProviderKeyRow | null>;
   /** Ordered by provider, at most `LIMITS.storePageRowsMax`. */
   listProviderKeys(accountId: bigint): Promise<ProviderKeyRow[]>;
@@ -289,7 +291,7 @@ export interface KeyChange {
 }
 
 /** A provider key in custody; one per account and provider. */
-export interface ProviderKeyRow {
+export interface NewProviderKey {
   readonly id: bigint;
   readonly accountId: bigint;
   readonly provider: string;
@@ -298,6 +300,20 @@ export interface ProviderKeyRow {
   readonly sealed: Uint8Array;
   readonly createdMs: number;
   readonly verifiedMs: number;
+}
+
+export interface ProviderKeyRow extends NewProviderKey {
+  /** Since when the provider refuses the key; null if it does not, or was not asked since the key was stored. */
+  readonly rejectedMs: number | null;
+  /** When a call last used the key, about; null if none did. */
+  readonly usedMs: number | null;
+}
+
+/** A provider's answer to a call with a stored key. */
+export interface ProviderKeyUse {
+  readonly usedMs: number;
+  /** Whether the provider refused the key; absent if the answer does not say. The first refusal's time is kept. */
+  readonly rejected?: boolean;
 }
 
 export interface KeyWindow {

@@ -18,8 +18,10 @@ import {
   type LedgerOutcome,
   type NewAccount,
   type NewKey,
+  type NewProviderKey,
   type Page,
   type ProviderKeyRow,
+  type ProviderKeyUse,
   type Reaping,
   type ReceiptFilter,
   type ReceiptPage,
@@ -149,13 +151,21 @@ export class MemoryStore implements Store {
     return { window: key.capWindow, ...span, ...(spend ?? { spentNanousd: 0n, heldNanousd: 0n }) };
   }
 
-  async putProviderKey(row: ProviderKeyRow): Promise<void> {
+  async putProviderKey(row: NewProviderKey): Promise<void> {
     if (!this.#rows.accounts.has(row.accountId)) throw new Error(`There is no account ${row.accountId}.`);
     const before = await this.findProviderKey(row.accountId, row.provider);
     if (before?.id !== row.id && this.#rows.providerKeys.has(row.id))
       throw new Error(`The id ${row.id} is already in use.`);
     if (before !== null) this.#rows.providerKeys.delete(before.id);
-    this.#rows.providerKeys.set(row.id, { ...row, createdMs: before?.createdMs ?? row.createdMs });
+    const createdMs = before?.createdMs ?? row.createdMs;
+    this.#rows.providerKeys.set(row.id, { ...row, createdMs, rejectedMs: null, usedMs: null });
+  }
+
+  async noteProviderKeyUse(id: bigint, { usedMs, rejected }: ProviderKeyUse): Promise<void> {
+    const row = this.#rows.providerKeys.get(id);
+    if (row === undefined) return;
+    const rejectedMs = rejected === true ? (row.rejectedMs ?? usedMs) : rejected === false ? null : row.rejectedMs;
+    this.#rows.providerKeys.set(id, { ...row, usedMs, rejectedMs });
   }
 
   async findProviderKey(accountId: bigint, provider: string): Promise<ProviderKeyRow | null> {

@@ -7,6 +7,7 @@ import { chain } from './0006-chain.ts';
 import { permissions } from './0007-permissions.ts';
 import { receiptsByAccount } from './0008-receipts-by-account.ts';
 import { progress } from './0009-progress.ts';
+import { providerKeyUse } from './0010-provider-key-use.ts';
 import type { Migration } from './migration.ts';
 
 /** In order, numbered from 1 without gaps. */
@@ -20,4 +21,5 @@ export const MIGRATIONS: readonly Migration[] = [
   permissions,
   receiptsByAccount,
   progress,
+  providerKeyUse,
 ];

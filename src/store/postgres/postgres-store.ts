@@ -14,8 +14,10 @@ import {
   type LedgerOutcome,
   type NewAccount,
   type NewKey,
+  type NewProviderKey,
   type Page,
   type ProviderKeyRow,
+  type ProviderKeyUse,
   type Reaping,
   type ReceiptFilter,
   type ReceiptPage,
@@ -159,8 +161,12 @@ class PostgresStore implements Store {
     return this.#keys.window(keyId);
   }
 
-  putProviderKey(row: ProviderKeyRow): Promise<void> {
+  putProviderKey(row: NewProviderKey): Promise<void> {
     return this.#providerKeys.put(row);
+  }
+
+  noteProviderKeyUse(id: bigint, use: ProviderKeyUse): Promise<void> {
+    return this.#providerKeys.noteUse(id, use);
   }
 
   findProviderKey(accountId: bigint, provider: string): Promise<ProviderKeyRow | null> {

@@ -2,7 +2,7 @@ import { LIMITS } from '../../limits.ts';
 import { type ProviderKeyColumns, providerKeyOf } from '../columns.ts';
 import { fitsInt64 } from '../int64.ts';
 import { afterOf, limitOf } from '../page.ts';
-import type { ProviderKeyRow } from '../store.ts';
+import type { NewProviderKey, ProviderKeyRow, ProviderKeyUse } from '../store.ts';
 import type { Connections } from './connections.ts';
 
 export class ProviderKeys {
@@ -12,12 +12,13 @@ export class ProviderKeys {
     this.#connections = connections;
   }
 
-  async put(row: ProviderKeyRow): Promise<void> {
+  async put(row: NewProviderKey): Promise<void> {
     await this.#connections.query(
       `INSERT INTO provider_key (id, account_id, provider, base_url, last_four, sealed, created_ms, verified_ms)
        VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
        ON CONFLICT (account_id, provider) DO UPDATE SET id = excluded.id, base_url = excluded.base_url,
-         last_four = excluded.last_four, sealed = excluded.sealed, verified_ms = excluded.verified_ms`,
+         last_four = excluded.last_four, sealed = excluded.sealed, verified_ms = excluded.verified_ms,
+         rejected_ms = NULL, used_ms = NULL`,
       [
         row.id,
         row.accountId,
@@ -28,6 +29,15 @@ export class ProviderKeys {
         row.createdMs,
         row.verifiedMs,
       ],
+    );
+  }
+
+  async noteUse(id: bigint, { usedMs, rejected }: ProviderKeyUse): Promise<void> {
+    await this.#connections.query(
+      `UPDATE provider_key SET used_ms = $2::int8, rejected_ms =
+         CASE $3::bool WHEN true THEN coalesce(rejected_ms, $2::int8) WHEN false THEN NULL ELSE rejected_ms END
+       WHERE id = $1`,
+      [id, usedMs, rejected ?? null],
     );
   }
 

@@ -3,16 +3,27 @@ import { LIMITS } from '../../limits.ts';
 import { type ProviderKeyColumns, providerKeyOf } from '../columns.ts';
 import { fitsInt64 } from '../int64.ts';
 import { afterOf, limitOf } from '../page.ts';
-import type { ProviderKeyRow } from '../store.ts';
+import type { NewProviderKey, ProviderKeyRow, ProviderKeyUse } from '../store.ts';
 
-export function putProviderKey(database: DatabaseSync, row: ProviderKeyRow): void {
+export function putProviderKey(database: DatabaseSync, row: NewProviderKey): void {
   const before = database
     .prepare('DELETE FROM provider_key WHERE account_id = ? AND provider = ? RETURNING created_ms')
     .get(row.accountId, row.provider);
   const createdMs = (before?.created_ms as bigint | undefined) ?? BigInt(row.createdMs);
   database
-    .prepare('INSERT INTO provider_key VALUES (?, ?, ?, ?, ?, ?, ?, ?)')
+    .prepare(
+      `INSERT INTO provider_key (id, account_id, provider, base_url, last_four, sealed, created_ms, verified_ms)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+    )
     .run(row.id, row.accountId, row.provider, row.baseUrl, row.lastFour, row.sealed, createdMs, BigInt(row.verifiedMs));
+}
+
+export function noteProviderKeyUse(database: DatabaseSync, id: bigint, { usedMs, rejected }: ProviderKeyUse): void {
+  const note = database.prepare(
+    `UPDATE provider_key SET used_ms = ?1, rejected_ms =
+       CASE ?2 WHEN 1 THEN coalesce(rejected_ms, ?1) WHEN 0 THEN NULL ELSE rejected_ms END WHERE id = ?3`,
+  );
+  note.run(BigInt(usedMs), rejected === undefined ? null : BigInt(rejected), id);
 }
 
 export function deleteProviderKey(database: DatabaseSync, accountId: bigint, provider: string): boolean {

@@ -16,8 +16,10 @@ import {
   type LedgerOutcome,
   type NewAccount,
   type NewKey,
+  type NewProviderKey,
   type Page,
   type ProviderKeyRow,
+  type ProviderKeyUse,
   type Reaping,
   type ReceiptFilter,
   type ReceiptPage,
@@ -187,8 +189,12 @@ class SqliteStore implements Store {
     return this.#keys.window(keyId, this.#clock.nowMs());
   }
 
-  putProviderKey(row: ProviderKeyRow): Promise<void> {
+  putProviderKey(row: NewProviderKey): Promise<void> {
     return this.#writer.call('putProviderKey', row);
+  }
+
+  noteProviderKeyUse(id: bigint, use: ProviderKeyUse): Promise<void> {
+    return this.#writer.call('noteProviderKeyUse', id, use);
   }
 
   async findProviderKey(accountId: bigint, provider: string): Promise<ProviderKeyRow | null> {

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { KeyChange, LedgerOutcome, NewAccount, NewKey, ProviderKeyRow } from '../store.ts';
+import type { KeyChange, LedgerOutcome, NewAccount, NewKey, NewProviderKey, ProviderKeyUse } from '../store.ts';
 import { createAccount } from './accounts.ts';
 import { BatchRunner } from './batch.ts';
 import type { BatchBuffer } from './batch-buffer.ts';
@@ -12,7 +12,7 @@ import { LedgerKeeper } from './ledger-keeper.ts';
 import type { Served } from './link.ts';
 import { Operations } from './operations.ts';
 import type { Progress } from './progress.ts';
-import { deleteProviderKey, putProviderKey, resealProviderKey } from './provider-keys.ts';
+import { deleteProviderKey, noteProviderKeyUse, putProviderKey, resealProviderKey } from './provider-keys.ts';
 import { RowCache } from './row-cache.ts';
 
 export type WriterVerbs = ReturnType<typeof writerVerbs>;
@@ -61,7 +61,8 @@ export function writerVerbs(database: DatabaseSync, guard: CommitGuard = NO_GUAR
     forgetSlice: (nowMs: number, beforeMs: number): number =>
       runner.transaction(nowMs, () => forgetSlice(database, beforeMs)),
     sweepSlice: (nowMs: number): number => runner.transaction(nowMs, () => sweepSlice(database, nowMs)),
-    putProviderKey: (row: ProviderKeyRow) => change(() => putProviderKey(database, row)),
+    putProviderKey: (row: NewProviderKey) => change(() => putProviderKey(database, row)),
+    noteProviderKeyUse: (id: bigint, use: ProviderKeyUse) => change(() => noteProviderKeyUse(database, id, use)),
     deleteProviderKey: (accountId: bigint, provider: string) =>
       change(() => deleteProviderKey(database, accountId, provider)),
     resealProviderKey: (id: bigint, before: Uint8Array, after: Uint8Array) =>
