@@ -65,9 +65,9 @@ describe('requests of one key', () => {
       () => harness.get('/v1/nothing', bearer(key)),
     ];
     expect(await spend(asks)).toEqual([200, 200, 404]);
-    await expectTooMany(await harness.post(ASK, bearer(key)), '2 requests a second, 3 at once');
-    await expectTooMany(await harness.get('/v1/balance', bearer(key)), '2 requests a second');
-    await expectTooMany(await harness.get('/v1/nothing', bearer(key)), '2 requests a second');
+    await expectTooMany(await harness.post(ASK, bearer(key)), '2 requests per second, with bursts of up to 3');
+    await expectTooMany(await harness.get('/v1/balance', bearer(key)), '2 requests per second');
+    await expectTooMany(await harness.get('/v1/nothing', bearer(key)), '2 requests per second');
     clock.advance(499);
     expect((await harness.post(ASK, bearer(key))).status).toBe(429);
     clock.advance(1);

@@ -20,10 +20,10 @@ async function ask(headers: Record<string, string>, more: object = {}) {
 test.each([{ stream: false }, { stream: true }])(
   'a later call of a chain keeps the model of the first as the requested one, and its place in the receipt: %o',
   async (more) => {
-    const answer = await ask({ 'x-gateway-chain': 'plan_7-b;2', 'x-gateway-requested-model': 'vendor/first' }, more);
-    expect(answer).toMatchObject({ status: 200, requested: 'vendor/first', effective: 'sim-gpt' });
+    const answer = await ask({ 'x-gateway-chain': 'plan_7-b;2', 'x-gateway-requested-model': 'sim-gpt-mini' }, more);
+    expect(answer).toMatchObject({ status: 200, requested: 'sim-gpt-mini', effective: 'sim-gpt' });
     expect(await harness.receipt(answer.id)).toMatchObject({
-      requested_model: 'vendor/first',
+      requested_model: 'sim-gpt-mini',
       effective_model: 'sim-gpt',
       chain: 'plan_7-b;2',
     });
@@ -42,8 +42,8 @@ test('a call without a chain has null in its receipt', async () => {
 });
 
 test('a refusal after the headers were read names the model of the first call', async () => {
-  const headers = { 'x-gateway-chain': 'plan;2', 'x-gateway-requested-model': 'first' };
-  expect(await ask(headers, { model: 'no-such-model' })).toMatchObject({ status: 404, requested: 'first' });
+  const headers = { 'x-gateway-chain': 'plan;2', 'x-gateway-requested-model': 'sim-gpt-mini' };
+  expect(await ask(headers, { model: 'no-such-model' })).toMatchObject({ status: 404, requested: 'sim-gpt-mini' });
 });
 
 test.each([
@@ -53,13 +53,28 @@ test.each([
   ['x-gateway-chain', `${'p'.repeat(65)};1`],
   ['x-gateway-chain', 'a plan;1'],
   ['x-gateway-requested-model', 'a model'],
+  ['x-gateway-requested-model', 'no-such-model'],
   ['x-gateway-requested-model', 'm'.repeat(201)],
 ])('refuses %s: %s, naming the header', async (name, value) => {
-  const { status, text } = await ask({ [name]: value });
+  const { status, text } = await ask({ 'x-gateway-chain': 'plan;2', [name]: value });
   expect(status).toBe(400);
   expect(JSON.parse(text).error).toMatchObject({ code: 'invalid_header', param: name });
 });
 
 test('takes the longest id and the last place', async () => {
   expect(await ask({ 'x-gateway-chain': `${'p'.repeat(64)};99` })).toMatchObject({ status: 200 });
+});
+
+test('the model of the first call counts only together with a chain', async () => {
+  const answer = await ask({ 'x-gateway-requested-model': 'sim-gpt-mini' });
+  expect(answer).toMatchObject({ status: 200, requested: 'sim-gpt' });
+  expect(await harness.receipt(answer.id)).toMatchObject({ requested_model: 'sim-gpt', chain: null });
+});
+
+test('refuses as the first model one that the key may not use', async () => {
+  const { secret } = await harness.mint({ models: ['sim-gpt'] });
+  const chain = { 'x-gateway-chain': 'plan;2', 'x-gateway-requested-model': 'sim-gpt-mini' };
+  const { status, text } = await ask({ ...chain, authorization: `Bearer ${secret}` });
+  expect(status).toBe(400);
+  expect(JSON.parse(text).error).toMatchObject({ code: 'invalid_header', param: 'x-gateway-requested-model' });
 });

@@ -78,7 +78,7 @@ class ForwardProxy {
 }
 
 const usual = getCACertificates('default');
-const { key, cert } = certify(['model.example']);
+const { key, cert } = certify(['model.example', '0.0.0.0']);
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-proxies-'));
 let proxy: ForwardProxy;
 let locked: ForwardProxy;
@@ -125,6 +125,7 @@ const https = (): Entry => ({ base_url: `https://model.example:${portOf(secure)}
 const http = (): Entry => ({ base_url: `http://model.example:${portOf(plain)}/v1` });
 /** Not a loopback name, so proxies apply to it, but it can be reached without one. */
 const near = (): Entry => ({ base_url: `http://0.0.0.0:${portOf(plain)}/v1` });
+const nearTls = (): Entry => ({ base_url: `https://0.0.0.0:${portOf(secure)}/v1` });
 
 function load(entry: Entry, env: Environment): Config {
   const price = { input: 500_000_000, output: 1_500_000_000 };
@@ -168,9 +169,10 @@ describe('a host behind a proxy', () => {
 
   it.each([
     ['NO_PROXY', near, { NO_PROXY: '0.0.0.0' }],
+    ['NO_PROXY over https', nearTls, { NO_PROXY: '0.0.0.0' }],
     ['"proxy": false', () => ({ ...near(), proxy: false as const }), {}],
   ])('is reached directly with %s', async (_how, entry, env) => {
-    expect((await ask(entry(), { HTTP_PROXY: proxy.url, ...env })).status).toBe(200);
+    expect((await ask(entry(), { HTTP_PROXY: proxy.url, HTTPS_PROXY: proxy.url, ...env })).status).toBe(200);
     expect(proxy.requests).toEqual([]);
   });
 

@@ -19,7 +19,7 @@ import { backUp } from '../src/store/sqlite/backup.ts';
 import { lockFolder } from '../src/store/sqlite/lock.ts';
 import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts';
 import type { Store } from '../src/store/store.ts';
-import { makeBooksWithAPast } from './books-with-a-past.ts';
+import { makeBooksWithAPast } from './filled-store.ts';
 import { type Harness, startHarness } from './harness.ts';
 import { ALL_RECEIPTS, aCredit } from './store-fixtures.ts';
 

@@ -13,7 +13,7 @@ import { openPostgresTarget } from '../src/store/postgres/copy-target.ts';
 import { openPostgresStore } from '../src/store/postgres/postgres-store.ts';
 import { openSqliteSource } from '../src/store/sqlite/copy-source.ts';
 import { markMoved, whyMoved } from '../src/store/sqlite/moved.ts';
-import { makeBooksWithAPast } from './books-with-a-past.ts';
+import { makeBooksWithAPast } from './filled-store.ts';
 import { freshSchema, runSql } from './postgres.ts';
 
 /** After a copy there are two equal ledgers: the old one is marked and can then only be read. */

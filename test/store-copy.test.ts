@@ -14,7 +14,7 @@ import { openToRead } from '../src/store/sqlite/database.ts';
 import { lockFolder } from '../src/store/sqlite/lock.ts';
 import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts';
 import type { Store } from '../src/store/store.ts';
-import { makeBooksWithAPast } from './books-with-a-past.ts';
+import { makeBooksWithAPast } from './filled-store.ts';
 import { startHarness } from './harness.ts';
 import { freshSchema, runSql } from './postgres.ts';
 import { ALL_RECEIPTS, aCredit, aHold, anAccount, aSettle, FIRST_PAGE, prepare } from './store-fixtures.ts';

@@ -9,7 +9,7 @@ import { LIMITS } from '../../src/limits.ts';
 import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import type { Store } from '../../src/store/store.ts';
-import { makeBooksWithAPast } from '../../test/books-with-a-past.ts';
+import { makeBooksWithAPast } from '../../test/filled-store.ts';
 
 const BIN = resolve(import.meta.dirname, '..', '..', 'bin', 'tollgate.js');
 

@@ -1,6 +1,6 @@
 import { Random } from '../../test/random.ts';
+import { withinReason } from '../cycle-timeout.ts';
 import { runCommand } from '../gateway-process.ts';
-import { withinReason } from '../within-reason.ts';
 import { Auditor } from './audit.ts';
 import { Load } from './load.ts';
 import { CLIENTS, IN_FLIGHT_MIN, MOMENTS, type Moment } from './moments.ts';

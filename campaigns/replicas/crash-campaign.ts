@@ -1,7 +1,7 @@
 import type { Random } from '../../test/random.ts';
 import { until } from '../../test/until.ts';
+import { withinReason } from '../cycle-timeout.ts';
 import { Load } from '../kill/load.ts';
-import { withinReason } from '../within-reason.ts';
 import type { Auditor } from './audit.ts';
 import { allReady, openKeys, seenOf } from './kill-campaign.ts';
 import { CLIENTS } from './moments.ts';

@@ -1,7 +1,7 @@
 import { StreamClient } from '../../test/stream-client.ts';
 import { until } from '../../test/until.ts';
+import { withinReason } from '../cycle-timeout.ts';
 import { MODEL } from '../kill/world.ts';
-import { withinReason } from '../within-reason.ts';
 import type { Replica } from './replica.ts';
 import type { ReplicaKey, World } from './world.ts';
 

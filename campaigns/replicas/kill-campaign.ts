@@ -1,7 +1,7 @@
 import type { Random } from '../../test/random.ts';
 import { until } from '../../test/until.ts';
+import { withinReason } from '../cycle-timeout.ts';
 import { type ClientCall, Load } from '../kill/load.ts';
-import { withinReason } from '../within-reason.ts';
 import { type Audit, Auditor } from './audit.ts';
 import { STATEMENT } from './database-link.ts';
 import { CLIENTS, IN_REAPER, MOMENTS, type Moment, type Plan } from './moments.ts';

@@ -129,8 +129,8 @@ export function addOwnKey(path: string): MasterKeys {
 }
 
 const OWN_FILE_NOTE =
-  '# Tollgate seals what callers entrust to it under the first of these keys; all of them open.\n' +
-  '# Keep a copy apart from the books: what a key sealed cannot be opened without it.\n';
+  "# Tollgate encrypts callers' provider keys with the first key in this file, and decrypts with any of them.\n" +
+  '# Keep a copy outside the data folder: without these keys, stored provider keys cannot be decrypted.\n';
 
 /** The file is on disk before a key of it is used, and is never seen half written. */
 function writeOwnFile(path: string, others: readonly string[]): void {

@@ -41,14 +41,13 @@ export function understand(gateway: Gateway, call: Call, record: ExchangeRecord)
   record.requestedModel = readModelName(text);
   refuseForeignHeaders(call.headers);
   const chain = readChain(call.headers);
-  const firstModel = readFirstModel(call.headers);
-  record.requestedModel = firstModel ?? record.requestedModel;
   const idempotency = readIdempotencyMark(call);
   refuseCaseVariants(text.value);
   const peek = call.wire.client.peek(text, call.headers);
+  const prices = gateway.prices();
+  const firstModel = chain === null ? null : readFirstModel(call, prices.catalog);
   record.requestedModel = firstModel ?? peek.model;
   record.stream = peek.stream;
-  const prices = gateway.prices();
   const named = resolve(prices.catalog, call.caller, peek.model, (model) => servesRoute(model, peek.needs));
   if (named.kind === 'model') record.effectiveModel = named.model.id;
   const createdS = Math.floor(gateway.clock.nowMs() / 1000);

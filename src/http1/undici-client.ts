@@ -42,12 +42,15 @@ export class UndiciClient implements Sender {
 
   send(request: OutgoingRequest, receiver: AnswerReceiver): RequestControl {
     const { origin, path, method = 'POST', headers, body } = request;
+    let used: OriginPool | null = null;
     const dispatch = (): void => {
-      this.#pool(origin).dispatch({ origin, path, method, headers, body }, exchange);
+      used = this.#pool(origin);
+      used.dispatch({ origin, path, method, headers, body }, exchange);
     };
     const resend = (): boolean => {
       if (this.#closed || this.#terms.resends !== true) return false;
-      this.#retirePool(origin);
+      // Several stale connections fail together: only the first of them replaces the pool.
+      if (this.#pools.get(origin) === used) this.#retirePool(origin);
       dispatch();
       return true;
     };
@@ -217,13 +220,16 @@ class UpstreamExchange implements Dispatcher.DispatchHandler, RequestControl {
   /** True if the request is on its way again: the host had closed the kept connection. */
   #wasStale(): boolean {
     if (!this.#reused || this.#answerBegun) return false;
+    const controller = this.#controller;
+    const wasSent = this.#sent;
+    // Cleared first: undici may begin the second attempt before `resend` returns.
     this.#reused = false;
     this.#controller = null;
-    const wasSent = this.#sent;
     this.#sent = false;
-    if (!this.#resend()) return false;
-    this.sentTwice = wasSent;
-    return true;
+    const isResent = this.#resend();
+    if (isResent) this.sentTwice = wasSent;
+    else this.#controller = controller;
+    return isResent;
   }
 
   handOver(): void {

@@ -47,7 +47,7 @@ function checkedInstance(instance: number): number {
 }
 
 function composeId(ms: number, instance: number, sequence: number): bigint {
-  if (ms > MS_MAX) throw new RangeError('The clock is beyond the range of ids.');
+  if (ms > MS_MAX) throw new RangeError('The system clock is outside the range that ids can represent.');
   return (BigInt(ms) << 22n) | BigInt((instance << 12) | sequence);
 }
 

@@ -46,7 +46,7 @@ export function describeAmount(nanousd: bigint): string {
 /** For the one field that callers expect as a number of dollars: the number nearest to the exact amount. */
 export function usdNumber(nanousd: bigint): number {
   const whole = Number(nanousd);
-  // Dividing two exact numbers also gives the nearest one, and is faster than formatting and parsing decimals.
+  // Dividing two exact doubles rounds correctly, and is faster than formatting and parsing decimals.
   return Number.isSafeInteger(whole) ? whole / Number(NANOUSD_PER_USD) : Number(formatUsd(nanousd));
 }
 

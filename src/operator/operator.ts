@@ -216,7 +216,7 @@ async function updateKey(
 function refuseAllowedAndDenied({ allow = [], deny = [] }: KeyChange): void {
   const both = allow.find((permission) => deny.includes(permission));
   if (both !== undefined)
-    throw new OperatorError('invalid_input', `${both} is in allow and in deny. Name it in one of them.`);
+    throw new OperatorError('invalid_input', `${both} is in both allow and deny. Name it in only one of them.`);
 }
 
 function refusePast({ clock }: OperatorServices, expiresAt: number | null): void {

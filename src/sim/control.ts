@@ -72,7 +72,7 @@ function ignoreBytes(): void {}
 async function run(verb: Verb, sim: Sim, body: string): Promise<unknown> {
   const ask = body === '' ? {} : parseJson(body);
   if (typeof ask !== 'object' || ask === null || Array.isArray(ask))
-    throw new TypeError('A control call takes an object.');
+    throw new TypeError('The body of a control request must be a JSON object.');
   return await verb(sim, ask as Record<string, unknown>);
 }
 
@@ -93,7 +93,8 @@ function errorBody(code: string, message: string, param: string | null = null): 
 
 function expectOnly(ask: Record<string, unknown>, names: readonly string[]): void {
   const stranger = Object.keys(ask).find((name) => !names.includes(name));
-  if (stranger !== undefined) throw new TypeError(`Unknown member '${stranger}'. Known are: ${names.join(', ')}.`);
+  if (stranger !== undefined)
+    throw new TypeError(`Unknown member '${stranger}'. Allowed members: ${names.join(', ')}.`);
 }
 
 function readOptions(ask: Record<string, unknown>): ScriptOptions {
@@ -105,7 +106,7 @@ function readOptions(ask: Record<string, unknown>): ScriptOptions {
 function readName(ask: Record<string, unknown>, name: string): string {
   const value = ask[name];
   if (typeof value === 'string' && value !== '') return value;
-  throw new TypeError(`'${name}' must be a name.`);
+  throw new TypeError(`'${name}' must be a text that is not empty.`);
 }
 
 function readCount(ask: Record<string, unknown>, name: string): number | undefined {

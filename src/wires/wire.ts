@@ -25,7 +25,7 @@ export interface Wire {
   readonly relay: RelayHalf;
   /** Its part in translation: on the caller's side, on the host's side, on both or on none. */
   readonly hub?: { readonly client?: HubClient; readonly upstream?: HubUpstream };
-  /** The wire of the hosts, if this one is another form of it and its relay half converts between the two. */
+  /** The wire that the hosts speak, if it is not this one; the relay half then converts between the two. */
   readonly hostWire?: HostWire;
   /** The capability that a model needs for its hosts to be called on this wire. */
   readonly needs?: Capability;

@@ -23,6 +23,35 @@ function importsOf({ mayImport }: Layer, there: readonly Layer[]): string {
   return names.map((name) => `\`${name}\``).join(', ') || 'nothing';
 }
 
+/** The stages that the picture of a request's life names, from top to bottom. */
+export function picturedStages(page: string): string[] {
+  const picture = page.slice(page.indexOf('## The life of a request')).split('```')[1] ?? '';
+  const stages = [...picture.matchAll(/(?:▶| {5,})│ (?!fsync)([a-z]+)[/ ]|├─ (hold|settle):/g)];
+  return stages.map(([, stage, money]) => stage ?? money!);
+}
+
+/** The stages of a request in the order in which they happen, and the file or the call that is each of them. */
+export const STAGES: Readonly<Record<string, string>> = {
+  http: 'src/http/server.ts',
+  wires: 'src/wires/wire.ts',
+  admit: 'src/gateway/admit.ts',
+  host: 'src/gateway/host-call.ts',
+  hold: 'ledger.hold(',
+  relay: 'src/gateway/relay/attempt.ts',
+  meter: 'src/gateway/meter.ts',
+  settle: 'ledger.settle(',
+  observe: 'gateway.observe(',
+};
+
+/** The steps of exchange.ts that the picture shows, in the order in which the file has them. */
+export const STEPS: readonly string[] = [
+  'understand(gateway',
+  'ledger.hold(',
+  'serve(gateway',
+  'ledger.settle(',
+  'finishResponse(',
+];
+
 /** Everything on the page that is written as code: between backticks outside of pictures. */
 function codeIn(text: string): string[] {
   return [...text.matchAll(/`([^`\n]+)`/g)].map(([, code]) => code!);

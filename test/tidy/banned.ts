@@ -12,6 +12,15 @@ export interface Ban {
   find(file: SourceFile): number[];
 }
 
+/** HTTP itself, and the few calls that list a host's models before the gateway serves. */
+const UNDICI_HOMES = [
+  'src/hosts/check-keys.ts',
+  'src/hosts/find-local.ts',
+  'src/http1/kept-connection.ts',
+  'src/http1/proxy-agent.ts',
+  'src/http1/undici-client.ts',
+];
+
 export const BANS: readonly Ban[] = [
   {
     what: 'JSON.parse',
@@ -80,6 +89,19 @@ export const BANS: readonly Ban[] = [
           usesGlobal(place, ['fetch', 'ReadableStream', 'WritableStream', 'TransformStream']) ||
           imports(place, /^(node:)?stream\/web$/),
       ),
+  },
+  {
+    what: 'undici',
+    instead: 'a Sender of egress: http1 is the one place to audit HTTP',
+    homes: UNDICI_HOMES,
+    find: (file) => linesWhere(file, (place) => imports(place, /^undici$/)),
+  },
+  {
+    what: 'code made from text',
+    instead: 'a function',
+    // Encoders of the batch buffer, compiled from a constant list of field names.
+    homes: ['src/store/sqlite/compile-fields.ts'],
+    find: (file) => linesWhere(file, (place) => usesGlobal(place, ['Function', 'eval'])),
   },
   {
     what: 'hold, settle or release of the ledger',

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { missingFiles, unnamedFolders, withLayerTable } from './architecture-page.ts';
+import { missingFiles, picturedStages, STAGES, STEPS, unnamedFolders, withLayerTable } from './architecture-page.ts';
 import { circlesIn, type Imports, importsOf } from './imports.ts';
 import { LAYERS, layerOf, refusalOfImport } from './layers.ts';
 import { pathsUnder, ROOT } from './paths.ts';
@@ -106,6 +106,18 @@ describe('ARCHITECTURE.md', () => {
 
   test('has the table of layers that the tests hold', () => {
     expect(withLayerTable(page) === page, 'Run `npm run docs:architecture`.').toBe(true);
+  });
+
+  test("draws a request's life with the stages that the code has, in its order", () => {
+    expect(picturedStages(page), 'Draw the stages as they happen.').toEqual(Object.keys(STAGES));
+    const exchange = readText('src/gateway/exchange.ts');
+    const gone = Object.values(STAGES).filter((stage) => !known.includes(stage) && !exchange.includes(stage));
+    expect(gone, 'The picture shows a stage that the code has not.').toEqual([]);
+    const places = STEPS.map((step) => exchange.indexOf(step));
+    expect(places, 'exchange.ts reads from top to bottom, as the picture does.').toEqual(
+      places.toSorted((a, b) => a - b),
+    );
+    expect(places).not.toContain(-1);
   });
 
   test('names only files that exist', () => {

@@ -75,7 +75,7 @@ function notOnThisWire({ slug, wires }: ProviderRow): GatewayError {
 function noKeyStored(requested: string, { slug }: ProviderRow): GatewayError {
   return new GatewayError('model_not_found', {
     param: 'model',
-    message: `The model ${JSON.stringify(requested)} is not served here, since no key of yours is stored for "${slug}". Store one with PUT /v1/keys/${slug}.`,
+    message: `The model ${JSON.stringify(requested)} cannot be called, because no key of yours is stored for "${slug}". Store one with PUT /v1/keys/${slug}.`,
   });
 }
 

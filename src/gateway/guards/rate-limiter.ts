@@ -85,7 +85,7 @@ const ROUNDING_MS = 1e-6;
 
 export function tooManyRequests({ requestsPerSecond, burst }: RateLimit): GatewayError {
   return new GatewayError('rate_limit_exceeded', {
-    message: `This key may send ${requestsPerSecond} requests a second, ${burst} at once. Try again in a second.`,
+    message: `This key may send ${requestsPerSecond} requests per second, with bursts of up to ${burst}. Try again in a second.`,
     retryAfterS: 1,
   });
 }

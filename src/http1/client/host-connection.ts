@@ -18,7 +18,7 @@ export interface ConnectionTerms {
   free(connection: HostConnection): void;
   gone(connection: HostConnection): void;
   /** This connection is gone; its request may be sent once more, on a new one. */
-  resend(connection: HostConnection, exchange: HostExchange): void;
+  resend(connection: HostConnection, exchange: HostExchange, wasSent: boolean): void;
 }
 
 /** One request, from `send` until its answer has ended. */
@@ -185,8 +185,7 @@ export class HostConnection {
     const exchange = this.#exchange;
     this.#exchange = null;
     if (exchange !== null && this.#wasStale(exchange)) {
-      exchange.sentTwice = this.#sent;
-      this.#terms.resend(this, exchange);
+      this.#terms.resend(this, exchange, this.#sent);
       return;
     }
     this.#terms.gone(this);

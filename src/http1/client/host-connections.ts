@@ -115,10 +115,14 @@ class HostPool implements ConnectionTerms {
     if (next !== undefined) this.send(next);
   }
 
-  resend(connection: HostConnection, exchange: HostExchange): void {
+  resend(connection: HostConnection, exchange: HostExchange, wasSent: boolean): void {
     this.#all.delete(connection);
-    if (this.#closed) exchange.fail(stopping());
-    else this.#open().carry(exchange);
+    if (this.#closed) {
+      exchange.fail(stopping());
+      return;
+    }
+    exchange.sentTwice = wasSent;
+    this.#open().carry(exchange);
   }
 
   close(): void {

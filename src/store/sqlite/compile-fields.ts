@@ -2,12 +2,18 @@ import type { SQLInputValue, StatementResultingChanges, StatementSync } from 'no
 import type { Fields } from '../../canonical/receipt.ts';
 import { type FieldLayout, layoutOf, type StoredFields, type Word } from '../field-kinds.ts';
 
+const PLAIN_NAME = /^[a-z]\w*$/i;
+
 /**
  * Compiles a function from the list of fields, once at start, into code without loops, so that each property access has
  * its own inline cache: a loop over the list took three times as long per call. Only names from the list become part of
  * the code.
  */
 function compile<Run>(parameters: string, body: string, layouts: readonly FieldLayout[]): Run {
+  for (const { name, members } of layouts) {
+    const unsafe = [name, ...(members ?? [])].find((one) => !PLAIN_NAME.test(one));
+    if (unsafe !== undefined) throw new Error(`The field "${unsafe}" is not a plain name.`);
+  }
   const conversions = layouts.map((_, at) => `const toStored${at} = layouts[${at}].kind.toStored;`);
   const nulls = 'const nulls = layouts.flatMap(({ columns }) => columns.map(() => null));';
   const source = [...conversions, nulls, `return (${parameters}) => {`, body, '};'].join('\n');

@@ -55,7 +55,7 @@ describe('counts become disjoint buckets', () => {
     expect(counted(told)).toMatchObject({ outputTokens: 74, reasoningTokens: 62 });
   });
 
-  test('U4: more cached than prompt tokens means that they lie outside', () => {
+  test('U4: more cached than prompt tokens means that the prompt count does not include them', () => {
     const usage = raw(10, 5, { prompt_tokens_details: { cached_tokens: 161 } });
     expect(counted(usage)).toMatchObject({ freshTokens: 10, cacheReadTokens: 161 });
     expect(counted(usage, 'cached_outside_prompt')).toMatchObject({ freshTokens: 10, cacheReadTokens: 161 });

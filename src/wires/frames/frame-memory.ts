@@ -123,7 +123,7 @@ export class StreamMemory {
     this.#identity = identity;
   }
 
-  /** The run that starts here, if it matches a pattern; from then on the stream knows the shape itself. */
+  /** The run of frames that starts here, if it matches a pattern. After that, the stream recognises the shape without this memory. */
   words(known: RepeatedFrames, bytes: Buffer, from: number): RepeatedRun | null {
     if (this.#wordsMissed >= MISSES_MAX) return null;
     for (const pattern of this.#memory.words) {

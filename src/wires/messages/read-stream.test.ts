@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { allRecordings, expectedUsage, toldBy } from '../../../test/messages-recordings.ts';
 import { PIECES } from '../../../test/messages-relay.ts';
-import { toldByAnswer } from '../../../test/messages-told.ts';
+import { toldByAnswer } from '../../../test/messages-summary.ts';
 import { inOrder } from '../../canonical/event-order.ts';
 import type { CanonicalEvent } from '../../canonical/events.ts';
 import { AnswerFold } from '../../canonical/fold.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { allRecordings, expectedUsage, toldBy } from '../../../test/messages-recordings.ts';
 import { billOf, relayWhole, TERMS } from '../../../test/messages-relay.ts';
-import { toldByAnswer } from '../../../test/messages-told.ts';
+import { toldByAnswer } from '../../../test/messages-summary.ts';
 import { inOrder } from '../../canonical/event-order.ts';
 import { AnswerFold } from '../../canonical/fold.ts';
 import { ZERO_USAGE } from '../../canonical/usage.ts';
