@@ -27,6 +27,9 @@ export const LIMITS = {
   sseFrameBytesMax: 8 * 1024 * 1024,
   /** Most text of a model in one stream, because part of it is kept until the end. */
   streamWordBytesMax: 16 * 1024 * 1024,
+  /** Text of a frame's unknown members that is taken for the host's description of itself, and the most that counts. */
+  frameMetadataBytesMax: 256,
+  frameExtraBytesMax: 64 * 1024,
   /** Frame templates remembered from one stream of a host to the next, and the size of the largest, without its text. */
   cachedFramesMax: 4,
   cachedFrameBytesMax: 2048,

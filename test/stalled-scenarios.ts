@@ -27,7 +27,8 @@ function delta(text: string, finish = 'null'): string {
 }
 
 function padded(words: string, counts: Counts): string {
-  const padding = `"padding":"${'x'.repeat(PADDING_BYTES)}"`;
+  // A number, because text that leaves would be content.
+  const padding = `"padding":0.${'1'.repeat(PADDING_BYTES)}`;
   const [first = '', second = ''] = words;
   return (
     frame(delta(first), counts === 'partial' ? EARLY : '"usage":null') +

@@ -2,6 +2,7 @@ import { tryParseJson } from '../../json/json.ts';
 import type { SseFrame } from '../../kit/sse.ts';
 import { isObject, type Members, objectsIn, removeMembers } from '../fields/members.ts';
 import type { RelayTerms, StreamRelay } from '../wire.ts';
+import { extraContent } from './extra-content.ts';
 import { isFailure } from './finish-reason.ts';
 import { type ChoiceState, isEmptyChoice, mendChoice } from './mend-choice.ts';
 import { modelBytes } from './mend-text.ts';
@@ -49,13 +50,15 @@ class MendedStream extends StreamState implements StreamRelay {
     if (hasContent) this.noteWords(bytes);
     const hasUsage = this.noteUsage(chunk);
     changed = this.#mendChunk(chunk, choices) || changed;
+    const extra = extraContent(chunk, choices);
+    this.relayedBytes += extra;
     const hasBegun = this.begun !== begunBefore;
     if (changed && !hasBegun && choices.every(isEmptyChoice)) return null;
     const isRight = !changed && chunk.model === catalogModel && isPlain(frame);
     chunk.model = catalogModel;
     const written = isRight ? null : `data: ${JSON.stringify(chunk)}\n\n`;
     if (hasBegun) this.known?.forget();
-    if (!hasUsage) {
+    if (!hasUsage && extra === 0) {
       if (begunBefore === 0 && !hasContent) this.learnOpening(frame, written);
       else if (!hasBegun && bytes > 0) this.#learn(frame, written, choices);
       else if (!hasBegun && wasOpen && !hasContent) this.learnEnd(frame, written);

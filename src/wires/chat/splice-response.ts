@@ -4,6 +4,7 @@ import { isObject, type Members } from '../fields/members.ts';
 import { usageRule } from '../usage/inclusive-usage.ts';
 import { promptUsageText, readPromptUsage } from '../usage/prompt-usage.ts';
 import { type BufferedAnswer, HostAnswerBroken, type RelayTerms } from '../wire.ts';
+import { extraOfDelta } from './extra-content.ts';
 import { isFailure } from './finish-reason.ts';
 import { type AnswerChoice, mendAnswer } from './mend-answer.ts';
 import { modelBytes } from './mend-text.ts';
@@ -24,9 +25,13 @@ export function spliceResponse(body: Buffer, terms: RelayTerms): BufferedAnswer 
   const splice = changed ? spliceInto(answer, terms) : spliceBytes(text, terms, isUnnamed);
   return {
     usage: readPromptUsage(rawUsage, usageRule(terms.quirks)),
-    relayedBytes: choices.reduce((sum, { message }) => sum + modelBytes(message), 0),
+    relayedBytes: choices.reduce((sum, choice) => sum + bytesOf(choice), 0),
     write: (bill) => splice(promptUsageText(bill, rawUsage)),
   };
+}
+
+function bytesOf({ message, logprobs }: AnswerChoice): number {
+  return modelBytes(message) + extraOfDelta(message, logprobs);
 }
 
 function parse(body: Buffer): JsonText {

@@ -3,6 +3,7 @@ import type { SseFrame } from '../../kit/sse.ts';
 import { HOST_MEMBERS } from '../fields/host-members.ts';
 import { isObject, type Members, objectsIn, removeMembers } from '../fields/members.ts';
 import type { RelayTerms, StreamRelay } from '../wire.ts';
+import { extraContent } from './extra-content.ts';
 import { isFailure, mendFinishReason } from './finish-reason.ts';
 import { isEmptyChoice, mendChoice, put } from './mend-choice.ts';
 import { StreamState } from './stream-state.ts';
@@ -43,10 +44,12 @@ class MendedStream extends StreamState implements StreamRelay {
     this.noteWords(bytes);
     const hasUsage = this.noteUsage(chunk);
     changed = this.#mendChunk(chunk, choices) || changed;
+    const extra = extraContent(chunk, choices);
+    this.relayedBytes += extra;
     if (changed && !hasBegun && choices.every(isEmptyChoice)) return null;
     const written = !changed && isPlain(frame) ? null : `data: ${JSON.stringify(chunk)}\n\n`;
     if (hasBegun) this.known?.forget();
-    else if (!hasUsage) this.#learn(frame, written, choices);
+    else if (!hasUsage && extra === 0) this.#learn(frame, written, choices);
     return written ?? frame.raw;
   }
 

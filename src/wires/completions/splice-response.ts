@@ -5,6 +5,7 @@ import { isObject, isText, type Members, removeMembers } from '../fields/members
 import { usageRule } from '../usage/inclusive-usage.ts';
 import { promptUsageText, readPromptUsage } from '../usage/prompt-usage.ts';
 import { type BufferedAnswer, HostAnswerBroken, type RelayTerms } from '../wire.ts';
+import { extraOfChoice } from './extra-content.ts';
 import { isFailure, mendFinishReason } from './finish-reason.ts';
 import { mendChoice, put } from './mend-choice.ts';
 
@@ -25,7 +26,7 @@ export function spliceResponse(body: Buffer, terms: RelayTerms): BufferedAnswer 
   const splice = mendAnswer(answer, choices, terms) ? spliceInto(answer, terms) : spliceBytes(text, terms);
   return {
     usage: readPromptUsage(rawUsage, usageRule(terms.quirks)),
-    relayedBytes: choices.reduce((sum, choice) => sum + Buffer.byteLength(choice.text), 0),
+    relayedBytes: choices.reduce((sum, choice) => sum + Buffer.byteLength(choice.text) + extraOfChoice(choice), 0),
     write: (bill) => splice(promptUsageText(bill, rawUsage)),
   };
 }

@@ -1,4 +1,5 @@
 import { tryParseJson } from '../../json/json.ts';
+import { extraBytes } from '../fields/extra-bytes.ts';
 import { isAbsent, isObject, type Members } from '../fields/members.ts';
 
 /** Content that a host put into the head of a block instead of its deltas. */
@@ -62,19 +63,18 @@ export function mendWholeBlock(block: Members, mintId: () => string): boolean {
   return true;
 }
 
-/** UTF-8 bytes that the model wrote in a block; a signature is not the model's text. */
+const OF_BLOCK = new Set(['type', 'id', 'text', 'thinking', 'input', 'signature']);
+const OF_DELTA = new Set(['type', 'text', 'thinking', 'partial_json', 'signature']);
+
+/** UTF-8 bytes of the content of a block: what the model wrote, and members that this wire does not know. */
 export function blockBytes(block: Members): number {
   const input = wholeInput(block.input);
-  return (
-    textBytes(block.text) +
-    textBytes(block.thinking) +
-    (block.type === 'tool_use' ? textBytes(block.name) : 0) +
-    Buffer.byteLength(input)
-  );
+  return textBytes(block.text) + textBytes(block.thinking) + Buffer.byteLength(input) + extraBytes(block, OF_BLOCK);
 }
 
 export function deltaBytes(delta: Members): number {
-  return textBytes(delta.text) + textBytes(delta.thinking) + textBytes(delta.partial_json);
+  const words = textBytes(delta.text) + textBytes(delta.thinking) + textBytes(delta.partial_json);
+  return words + extraBytes(delta, OF_DELTA);
 }
 
 function textBytes(value: unknown): number {

@@ -1,5 +1,6 @@
 import { tryParseJson } from '../../json/json.ts';
 import { encodeSse, SseFrame } from '../../kit/sse.ts';
+import { beyondMetadata, contentBytes, extraBytes } from '../fields/extra-bytes.ts';
 import { isObject, type Members } from '../fields/members.ts';
 import type { RelayTerms, StreamRelay } from '../wire.ts';
 import { deltaShape } from './delta-shape.ts';
@@ -69,10 +70,10 @@ class MendedStream extends StreamState implements StreamRelay {
     const { changed, inputJson } = mendBlockHead(block, this.#mintId);
     const index = this.nextIndex++;
     const shape = event.index === index ? deltaShape(index, block.type) : null;
-    this.open = { index, hostIndex: event.index, signature: null, shape };
+    this.open = { index, hostIndex: event.index, signature: null, relayedBefore: this.relayedBytes, shape };
     if (typeof event.index === 'number') this.#lastHostIndex = event.index;
     if (block.type === 'tool_use') this.toolsSeen = true;
-    this.relayedBytes += blockBytes(block) + Buffer.byteLength(inputJson);
+    this.relayedBytes += blockBytes(block) + Buffer.byteLength(inputJson) + beyondMetadata(extraBytes(event, OF_EVENT));
     const mended = changed || event.index !== index;
     const own = mended ? rewritten({ ...event, index, content_block: block }) : unchanged('content_block_start', frame);
     return joined(before, own, inputJson === '' ? '' : inputDelta(index, inputJson));
@@ -91,7 +92,7 @@ class MendedStream extends StreamState implements StreamRelay {
       this.sign(delta);
       return before === '' ? null : before;
     }
-    this.relayedBytes += deltaBytes(delta);
+    this.relayedBytes += deltaBytes(delta) + beyondMetadata(extraBytes(event, OF_EVENT));
     const index = block.index;
     const own = event.index === index ? unchanged('content_block_delta', frame) : rewritten({ ...event, index });
     return joined(before, own, '');
@@ -104,7 +105,7 @@ class MendedStream extends StreamState implements StreamRelay {
     if (head === null) return null;
     const before = this.#opening() + this.closeBlock();
     const index = this.nextIndex++;
-    this.open = { index, hostIndex, signature: null, shape: null };
+    this.open = { index, hostIndex, signature: null, relayedBefore: this.relayedBytes, shape: null };
     if (typeof hostIndex === 'number') this.#lastHostIndex = hostIndex;
     return before + blockStart(index, head);
   }
@@ -121,6 +122,7 @@ class MendedStream extends StreamState implements StreamRelay {
   #other(type: string, event: Members, frame: SseFrame): Buffer | string | null {
     if (type === 'error' || isObject(event.error)) return this.fail(event.error ?? event);
     if (!this.started || isReceipt(type) || !isEventName(type)) return null;
+    this.relayedBytes += beyondMetadata(contentBytes(event));
     return unchanged(type, frame);
   }
 
@@ -128,6 +130,8 @@ class MendedStream extends StreamState implements StreamRelay {
     return this.started ? '' : this.start({});
   }
 }
+
+const OF_EVENT = new Set(['type', 'index', 'delta', 'content_block']);
 
 /** A name with a line break could forge a frame. */
 function isEventName(type: string): boolean {

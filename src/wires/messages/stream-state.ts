@@ -1,6 +1,7 @@
 import { MISSING_USAGE, type UsageReading } from '../../canonical/usage.ts';
 import { LIMITS } from '../../limits.ts';
 import type { Bill } from '../bill.ts';
+import { contentBytes } from '../fields/extra-bytes.ts';
 import { isCount, isObject, type Members } from '../fields/members.ts';
 import type { HostError, RelayTerms } from '../wire.ts';
 import type { DeltaShape } from './delta-shape.ts';
@@ -17,6 +18,8 @@ export interface OpenBlock {
   readonly hostIndex: unknown;
   /** Clients take the last signature delta for the whole signature, so it is collected until the block ends. */
   signature: string | null;
+  /** What had been sent of the whole stream when the block began. */
+  readonly relayedBefore: number;
   /** The shape of deltas that can be passed on unchanged. */
   readonly shape: DeltaShape | null;
 }
@@ -99,8 +102,10 @@ export class StreamState {
     const block = this.open;
     if (block === null) return '';
     this.open = null;
-    const signature = block.signature === null ? '' : signatureDelta(block.index, block.signature);
-    return signature + blockStop(block.index);
+    if (block.signature === null) return blockStop(block.index);
+    // A signature is not the model's text, but where no text was sent it is all that the block has.
+    if (this.relayedBytes === block.relayedBefore) this.relayedBytes += contentBytes(block.signature);
+    return signatureDelta(block.index, block.signature) + blockStop(block.index);
   }
 
   closing(bill: Bill): string {

@@ -2,6 +2,7 @@ import { tryParseJson } from '../../json/json.ts';
 import type { SseFrame } from '../../kit/sse.ts';
 import { LIMITS } from '../../limits.ts';
 import type { Bill } from '../bill.ts';
+import { beyondMetadata, contentBytes } from '../fields/extra-bytes.ts';
 import { isAbsent, isObject, type Members, objectsIn } from '../fields/members.ts';
 import type { RelayTerms, StreamRelay } from '../wire.ts';
 import { completeItem, completePart, partOf, removeReasoningText, setMembers } from './complete-item.ts';
@@ -180,7 +181,10 @@ class MendedStream extends StreamState implements StreamRelay {
   }
 
   #mendInside(event: Members, role: EventRole, item: Item, kind: PartKind | undefined): Mended {
-    if (role.act === 'beside') return 'right';
+    if (role.act === 'beside') {
+      this.relayedBytes += contentBytes(event.annotation);
+      return 'right';
+    }
     if ('call' in role) return this.#mendCall(event, role.act, role.call, item);
     return kind?.itemType === item.type ? this.#mendPart(event, role, kind!, item) : 'withheld';
   }
@@ -195,7 +199,7 @@ class MendedStream extends StreamState implements StreamRelay {
 
   #mendAdded(event: Members): Mended {
     if (!isObject(event.item)) return 'withheld';
-    this.relayedBytes += nameBytes(event.item);
+    this.relayedBytes += nameBytes(event.item) + foreignItemBytes(event.item);
     const isWrapped = wrapEncrypted(event.item, this.terms.quirks);
     const { item, changed } = this.#items.add(event.item, event.output_index);
     return setMembers(event, { output_index: item.index }) || changed || isWrapped ? 'changed' : 'right';
@@ -209,7 +213,7 @@ class MendedStream extends StreamState implements StreamRelay {
       this.#before += this.#items.writeWhole(finished, event.output_index);
       return 'withheld';
     }
-    this.relayedBytes += encryptedBytes(finished);
+    this.relayedBytes += encryptedBytes(finished) + foreignItemBytes(finished);
     this.#before += this.#items.writeRest(item!, finished);
     item!.finished = finished;
     return setMembers(event, { output_index: item!.index }) || isMended ? 'changed' : 'right';
@@ -279,6 +283,12 @@ function nameBytes({ name }: Members): number {
 
 function encryptedBytes({ encrypted_content: encrypted }: Members): number {
   return typeof encrypted === 'string' ? Buffer.byteLength(encrypted) : 0;
+}
+
+/** Text of an item of another kind, such as a generated image; the words of known kinds are counted by their events. */
+function foreignItemBytes(item: Members): number {
+  const isKnown = item.type === 'message' || item.type === 'reasoning' || callKindOf(item.type) !== undefined;
+  return isKnown ? 0 : beyondMetadata(contentBytes(item));
 }
 
 export function mendStream(terms: RelayTerms): StreamRelay {
