@@ -18,6 +18,11 @@ export interface FilledAccount {
 }
 
 const DAY_MS = 86_400_000;
+
+/** The writer counts these as it goes, and verifying compares them with the rows. */
+const COUNT = `
+  UPDATE meta SET value = (SELECT count(*) FROM call) WHERE name = 'receipts';
+  UPDATE meta SET value = (SELECT sum(spent) FROM balance) WHERE name = 'spent';`;
 const CREDIT_NANOUSD = 1_000_000_000_000_000n;
 
 /** Makes a store whose books balance, by SQL alone: prepaid accounts with one uncapped key each, and a past. */
@@ -28,6 +33,7 @@ export function fillStore({ folder, calls, accounts }: FillOptions): FilledAccou
   database.exec('PRAGMA synchronous = OFF; BEGIN');
   const filled = fillAccounts(database, accounts);
   if (calls > 0) fillCalls(database, calls, accounts, filled[0]!.accountId);
+  database.exec(COUNT);
   database.exec('COMMIT; PRAGMA synchronous = FULL; PRAGMA wal_checkpoint(TRUNCATE)');
   database.close();
   return filled;

@@ -16,6 +16,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../src/kit/clock.ts';
 import { restoreStore } from '../src/main/restore-store.ts';
 import { backUp } from '../src/store/sqlite/backup.ts';
+import { breakSeal } from '../src/store/sqlite/backup-seal.ts';
 import { lockFolder } from '../src/store/sqlite/lock.ts';
 import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts';
 import type { Store } from '../src/store/store.ts';
@@ -197,14 +198,32 @@ describe('restoring a backup', () => {
     if ('release' in lock) lock.release();
   });
 
+  it.each([0.1, 0.5, 0.9, 0.9999, 1])(
+    'refuses a backup with one changed bit at %d of its length, and names it',
+    async (part) => {
+      const bytes = readFileSync(file);
+      bytes[Math.floor((bytes.length - 1) * part)]! ^= 1;
+      writeFileSync(file, bytes);
+      expect(await restore(true)).toEqual({ refused: expect.stringMatching(/^backup\.sqlite has changed since/) });
+      const store = await open(folder);
+      expect((await store.verify()).violations).toEqual([]);
+      await store.close();
+    },
+  );
+
+  it('takes a backup of an older version, which has no digest', async () => {
+    breakSeal(file, file);
+    expect(await restore(true)).toMatchObject({ books: { ok: true } });
+  });
+
   it.each([
     ['what is not there', (to: string) => rmSync(to), 'does not exist'],
     [
       'what is no database',
       (to: string) => writeFileSync(to, 'a letter to a friend, of some length and no structure'),
-      'damaged',
+      'not a backup',
     ],
-    ['half a backup', (to: string) => halve(to), 'damaged'],
+    ['half a backup', (to: string) => halve(to), 'digest'],
     ['a backup with a page that lies', (to: string) => emptyIndex(to), 'damaged'],
     ['the database of another program', (to: string) => otherProgram(to), 'not a Tollgate ledger'],
     [
@@ -214,6 +233,8 @@ describe('restoring a backup', () => {
     ],
     ['books that do not balance', (to: string) => sql(to, 'UPDATE balance SET balance = balance + 1'), 'inconsistent'],
   ])('refuses %s, and leaves everything as it was', async (_, spoil, words) => {
+    // A digest would find the change first; what is tested here comes after it.
+    breakSeal(file, file);
     spoil(file);
     const before = readdirSync(folder).filter((name) => name !== 'lock.sqlite');
     expect(await restore(true)).toEqual({ refused: expect.stringContaining(words) });

@@ -44,6 +44,22 @@ describe('a store whose process is killed', () => {
     return said;
   }
 
+  it('is never refused as incomplete, however soon after a start it is killed', async () => {
+    const notices: string[] = [];
+    for (let kill = 1; kill <= KILLS; kill++) {
+      await runAndKill(kill);
+      store = await openSqliteStore({
+        folder,
+        clock: systemClock,
+        threads: false,
+        onNotice: (one) => notices.push(one),
+      });
+      expect((await store.verify()).violations).toEqual([]);
+      await store.close();
+    }
+    expect(notices).toEqual([]);
+  });
+
   it('keeps everything that was confirmed, and passes verification', async () => {
     for (let kill = 1; kill <= KILLS; kill++) {
       const said = await runAndKill(97 * kill);

@@ -11,6 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
 import { runCli } from '../src/cli/run.ts';
 import { systemClock as clock } from '../src/kit/clock.ts';
@@ -176,6 +177,19 @@ describe('the mark', () => {
 });
 
 describe('accepting a loss', () => {
+  test('takes the database alone where the damaged log had been moved into it already', async () => {
+    await data.killedAfter();
+    const other = new DatabaseSync(join(data.running, 'tollgate.sqlite'));
+    other.exec('PRAGMA wal_checkpoint(PASSIVE)');
+    rmSync(data.folder, { recursive: true });
+    cpSync(data.running, data.folder, { recursive: true });
+    other.close();
+    flip(data.log, Math.floor(statSync(data.log).size * 0.4));
+    expect((await data.refusal()).loss).toEqual({ receipts: 0n, spentNanousd: 0n });
+    expect(await data.accept(0n)).toMatchObject({ receipts: 0 });
+    await data.expectLedger(CALLS, [0n]);
+  });
+
   test('wants the number of missing receipts, keeps the damaged files, and leaves a note', async () => {
     await data.killedAfter();
     flip(data.log, Math.floor(statSync(data.log).size * 0.6));

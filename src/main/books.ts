@@ -11,6 +11,7 @@ import { Ledger } from '../ledger/ledger.ts';
 import { LIMITS } from '../limits.ts';
 import type { BackUp } from '../store/backup.ts';
 import { backUp } from '../store/sqlite/backup.ts';
+import { refusingFaults } from '../store/sqlite/faults.ts';
 import { type Holder, lockFolder } from '../store/sqlite/lock.ts';
 import { whyMoved } from '../store/sqlite/moved.ts';
 import { openSqliteStore } from '../store/sqlite/sqlite-store.ts';
@@ -68,8 +69,9 @@ export interface BooksTerms {
 }
 
 export function openBooks(terms: BooksTerms): Promise<Books> {
-  const { store } = terms.config;
-  return store === null ? openFolder(terms) : openShared(terms, store.url.reveal());
+  const { store, dataFolder } = terms.config;
+  if (store !== null) return openShared(terms, store.url.reveal());
+  return refusingFaults(dataFolder, () => openFolder(terms));
 }
 
 /** Opens the data folder, locked for this process, after releasing the holds of earlier processes. */

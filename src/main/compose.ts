@@ -4,6 +4,7 @@ import type { Config } from '../config/config.ts';
 import { MasterKeyring } from '../custody/keyring.ts';
 import { openAll } from '../kit/cleanup.ts';
 import type { Clock } from '../kit/clock.ts';
+import { refusingFaults } from '../store/sqlite/faults.ts';
 import { FolderHeld, openBooks } from './books.ts';
 import { withLocalHosts } from './local-hosts.ts';
 import { catalogFor } from './prices.ts';
@@ -24,9 +25,12 @@ export function compose({ program, terminal, cwd, clock }: ComposeTerms): Compos
       return serve({ ...options, config, program, clock, terminal });
     },
     openServices: (config) => openServices(config, clock, terminal),
-    copyStore: async (terms) => (await import('./copy-store.ts')).copyStore(terms, clock),
-    restoreStore: async (terms) => (await import('./restore-store.ts')).restoreStore(terms, clock),
-    acceptLoss: async (terms) => (await import('./accept-loss.ts')).acceptStoreLoss(terms, clock),
+    copyStore: (terms) =>
+      refusingFaults(terms.from, async () => (await import('./copy-store.ts')).copyStore(terms, clock)),
+    restoreStore: (terms) =>
+      refusingFaults(terms.folder, async () => (await import('./restore-store.ts')).restoreStore(terms, clock)),
+    acceptLoss: (terms) =>
+      refusingFaults(terms.folder, async () => (await import('./accept-loss.ts')).acceptStoreLoss(terms, clock)),
     examineDatabase: async (place) => (await import('./examine-store.ts')).examinePostgres(place, clock),
     migrateDatabase: async (place) => (await import('./examine-store.ts')).migrateDatabase(place),
     lookForHosts: (config) => withLocalHosts(config, clock, null),

@@ -1,5 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import type { VerifyProgress, VerifyReport } from '../store.ts';
+import { sealBackup } from './backup-seal.ts';
 import { openToRead } from './database.ts';
 import type { Served } from './link.ts';
 import { Verification } from './verification.ts';
@@ -34,6 +35,7 @@ function backupVerbs(keep: (database: DatabaseSync) => void) {
       verification = new Verification(database, nowMs);
       return whyDamaged(database);
     },
+    seal: (file: string): void => sealBackup(file),
     step: (): { progress: VerifyProgress; report: VerifyReport | null } => {
       if (verification === null) throw new Error('No backup file is open.');
       const report = verification.step();

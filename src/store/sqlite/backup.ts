@@ -31,6 +31,7 @@ export async function backUp({ folder, file, clock, progress }: BackupTerms): Pr
     const damage = await thread.call('open', draft, clock.nowMs());
     if (damage !== null) throw new BackupRefused(`The backup was damaged and has been deleted: ${damage}`);
     const books = await verified(thread, progress);
+    await thread.call('seal', draft);
     await thread.end();
     syncPath(draft);
     renameSync(draft, file);

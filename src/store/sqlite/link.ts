@@ -1,5 +1,6 @@
 import { StoreUnavailable, StoreVanished } from '../store.ts';
 import { isBroken } from './batch.ts';
+import { describeFault } from './faults.ts';
 import { DatabaseVanished } from './file-watch.ts';
 
 /** Functions that one side runs for another; arguments and results are plain data. */
@@ -31,7 +32,7 @@ export interface Fault {
 }
 
 export function faultOf(error: unknown): Fault {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = describeFault(error) ?? (error instanceof Error ? error.message : String(error));
   return { message, vanished: error instanceof DatabaseVanished };
 }
 

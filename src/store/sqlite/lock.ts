@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync }
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { tryParseJson } from '../../json/json.ts';
+import { StoreRefused } from '../store.ts';
 import { createFile } from './database.ts';
 
 /** The process that has a data folder open, and how to reach it. */
@@ -19,6 +20,7 @@ export interface FolderLock {
 }
 
 const SQLITE_BUSY = 5;
+const SQLITE_NOT_A_DATABASE = 26;
 
 /** Keeps a reference to the lock; otherwise the garbage collector would close and so release it. */
 const HELD = new Set<DatabaseSync>();
@@ -55,7 +57,10 @@ function takeLock(file: string): DatabaseSync | null {
     return database;
   } catch (error) {
     database.close();
-    if (error instanceof Error && 'errcode' in error && error.errcode === SQLITE_BUSY) return null;
+    const code = error instanceof Error && 'errcode' in error ? error.errcode : null;
+    if (code === SQLITE_BUSY) return null;
+    if (code === SQLITE_NOT_A_DATABASE)
+      throw new StoreRefused(`The lock file ${file} is damaged: delete it and try again.`);
     throw error;
   }
 }

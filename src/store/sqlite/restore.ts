@@ -3,6 +3,7 @@ import { basename } from 'node:path';
 import type { Clock } from '../../kit/clock.ts';
 import { BackupRefused, type RestoreReport } from '../backup.ts';
 import { StoreRefused, type VerifyProgress } from '../store.ts';
+import { breakSeal } from './backup-seal.ts';
 import { proveDatabase } from './prove-database.ts';
 import {
   draftPath,
@@ -76,4 +77,5 @@ function takeFile(file: string, draft: string): void {
   rmSync(draft, { force: true });
   copyFileSync(file, draft, constants.COPYFILE_EXCL);
   chmodSync(draft, 0o600);
+  breakSeal(draft, file);
 }

@@ -206,6 +206,7 @@ describe('the SQLite store', () => {
       await store.closeBooks(NOON_MS + 1);
       meddle('UPDATE closing SET spent = 40; UPDATE key_window SET closed = 30');
       expect((await store.verify()).violations).toEqual([
+        'The sum of all spending is 50, but its entries add up to 40.',
         'Account 1: balance is 950, but its entries add up to 960.',
         'Account 1: spent is 50, but its entries add up to 40.',
         'Key 7, window 0: spent is 50, but its entries add up to 30.',

@@ -31,10 +31,11 @@ import {
   type VerifyReport,
 } from '../store.ts';
 import { AccountReader } from './accounts.ts';
+import { isBroken } from './batch.ts';
 import { fillBatchBuffer } from './batch-buffer.ts';
 import { createFiles, openToRead, openToWrite } from './database.ts';
 import { KeyReader } from './keys.ts';
-import { InlineLink, type Link } from './link.ts';
+import { faultOf, InlineLink, type Link, unavailable } from './link.ts';
 import { checkMark } from './lost-commits.ts';
 import { migrate } from './migrate.ts';
 import { ProviderKeyReader } from './provider-keys.ts';
@@ -154,7 +155,7 @@ class SqliteStore implements Store {
   }
 
   async findAccount(idOrName: bigint | string): Promise<Account | null> {
-    return this.#accounts.find(idOrName);
+    return this.#read(() => this.#accounts.find(idOrName));
   }
 
   listAccounts(page: Page): Promise<Account[]> {
@@ -170,11 +171,11 @@ class SqliteStore implements Store {
   }
 
   async findKeyByHash(sha256Hex: string): Promise<KeyRow | null> {
-    return this.#keys.findByHash(sha256Hex);
+    return this.#read(() => this.#keys.findByHash(sha256Hex));
   }
 
   async findKey(id: bigint): Promise<KeyRow | null> {
-    return this.#keys.find(id);
+    return this.#read(() => this.#keys.find(id));
   }
 
   listKeys(accountId: bigint | null, page: Page): Promise<KeyRow[]> {
@@ -182,11 +183,11 @@ class SqliteStore implements Store {
   }
 
   async keysChangedSince(version: bigint | null): Promise<{ version: bigint; keys: KeyRow[] }> {
-    return this.#keys.changedSince(version);
+    return this.#read(() => this.#keys.changedSince(version));
   }
 
   async keyWindow(keyId: bigint): Promise<KeyWindow | null> {
-    return this.#keys.window(keyId, this.#clock.nowMs());
+    return this.#read(() => this.#keys.window(keyId, this.#clock.nowMs()));
   }
 
   putProviderKey(row: NewProviderKey): Promise<void> {
@@ -198,11 +199,11 @@ class SqliteStore implements Store {
   }
 
   async findProviderKey(accountId: bigint, provider: string): Promise<ProviderKeyRow | null> {
-    return this.#providerKeys.find(accountId, provider);
+    return this.#read(() => this.#providerKeys.find(accountId, provider));
   }
 
   async listProviderKeys(accountId: bigint): Promise<ProviderKeyRow[]> {
-    return this.#providerKeys.list(accountId);
+    return this.#read(() => this.#providerKeys.list(accountId));
   }
 
   deleteProviderKey(accountId: bigint, provider: string): Promise<boolean> {
@@ -210,7 +211,7 @@ class SqliteStore implements Store {
   }
 
   async providerKeysAfter(id: bigint | null, limit: number): Promise<ProviderKeyRow[]> {
-    return this.#providerKeys.after(id, limit);
+    return this.#read(() => this.#providerKeys.after(id, limit));
   }
 
   resealProviderKey(id: bigint, before: Uint8Array, after: Uint8Array): Promise<boolean> {
@@ -218,7 +219,7 @@ class SqliteStore implements Store {
   }
 
   async findReceipt(id: bigint, accountId: bigint | null): Promise<Receipt | null> {
-    return this.#receipts.find(id, accountId);
+    return this.#read(() => this.#receipts.find(id, accountId));
   }
 
   listReceipts(filter: ReceiptFilter, page: Page): Promise<Receipt[]> {
@@ -243,9 +244,11 @@ class SqliteStore implements Store {
   }
 
   async acceptedLosses(): Promise<AcceptedLoss[]> {
-    const rows = this.#reader
-      .prepare('SELECT * FROM accepted_loss ORDER BY generation LIMIT ?')
-      .all(BigInt(LIMITS.storePageRowsMax));
+    const rows = this.#read(() =>
+      this.#reader
+        .prepare('SELECT * FROM accepted_loss ORDER BY generation LIMIT ?')
+        .all(BigInt(LIMITS.storePageRowsMax)),
+    );
     return rows.map((row) => acceptedLossOf(row as unknown as AcceptedLossColumns));
   }
 
@@ -285,6 +288,14 @@ class SqliteStore implements Store {
     this.#reader.close();
     await this.#scanner?.end();
     await this.#writer.end();
+  }
+
+  #read<Result>(run: () => Result): Result {
+    try {
+      return run();
+    } catch (error) {
+      throw isBroken(error) ? unavailable(faultOf(error)) : error;
+    }
   }
 
   #scan: Link<ScannerVerbs>['call'] = (verb, ...args) => {

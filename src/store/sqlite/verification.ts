@@ -1,8 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { LIMITS } from '../../limits.ts';
 import { ACCOUNT_KIND, CALL_STATE, ENDED, IDEMPOTENCY_STATE } from '../codes.ts';
+import { INT64_MAX } from '../int64.ts';
 import type { VerifyProgress, VerifyReport } from '../store.ts';
 import { readMeta } from './meta.ts';
+import { readProgress } from './progress.ts';
 import { nextSettledSlice, nextSlice, type Slice } from './slices.ts';
 
 const { open, settled, voided } = CALL_STATE.of;
@@ -74,6 +76,7 @@ export class Verification {
       this.#add(slice);
     }
     this.#addClosings();
+    this.#compareProgress();
     const accounts = this.#compareBalances();
     this.#compareWindows();
     this.#compareIdempotencyKeys();
@@ -135,6 +138,14 @@ export class Verification {
       this.#calls += row.calls!;
       this.#loss += row.loss!;
     }
+  }
+
+  /** The writer counts receipts and spending as it goes; pages of different age would disagree with it. */
+  #compareProgress(): void {
+    const spent = [...this.#accounts.values()].reduce((sum, account) => sum + account.spent, 0n);
+    const { receipts, spentNanousd } = readProgress(this.#database);
+    this.#compare('The number of receipts', receipts, this.#calls - this.#openHolds);
+    if (spent <= INT64_MAX) this.#compare('The sum of all spending', spentNanousd, spent);
   }
 
   #compareBalances(): number {

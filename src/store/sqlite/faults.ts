@@ -1,0 +1,54 @@
+import { StoreRefused } from '../store.ts';
+
+const RESTORE = 'restore a backup with "tollgate store restore FILE --force"';
+
+/** What to do about SQLite's result codes that are not mistakes of this program. */
+const SQLITE_FAULTS: Readonly<Record<number, string>> = {
+  5: 'The database is locked by another program: close that program.',
+  8: 'The database cannot be written: make its folder writable, or choose another with --data.',
+  10: 'Reading or writing the database failed: check the disk.',
+  11: `The database is damaged: ${RESTORE}.`,
+  13: 'The database cannot grow because the disk is full: free some space.',
+  14: 'The database cannot be opened: check that its folder exists and that this user may read and write it.',
+  26: `The database file is not a database: ${RESTORE}.`,
+};
+
+const FILE_FAULTS: Readonly<Record<string, string>> = {
+  EACCES: 'this user may not access it; run as its owner, or choose another with --data',
+  EPERM: 'this user may not access it; run as its owner, or choose another with --data',
+  EROFS: 'the disk is read-only',
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the disk quota is used up',
+  EIO: 'the disk reports an error',
+  ENOENT: 'it does not exist',
+  ENOTDIR: 'a part of its path is not a folder',
+  EEXIST: 'it is a file where a folder should be',
+  EISDIR: 'it is a folder where a file should be',
+  ELOOP: 'its path has a loop of symbolic links',
+  ENAMETOOLONG: 'its path is too long',
+  EMFILE: 'this process has too many files open',
+  ENFILE: 'the system has too many files open',
+};
+
+/** One sentence about a fault of the disk, the files or their permissions; null for any other error. */
+export function describeFault(error: unknown): string | null {
+  if (!(error instanceof Error)) return null;
+  if ('errcode' in error && typeof error.errcode === 'number') return SQLITE_FAULTS[error.errcode & 0xff] ?? null;
+  const { code, path } = error as NodeJS.ErrnoException;
+  const why = code === undefined ? undefined : FILE_FAULTS[code];
+  return why === undefined || path === undefined ? null : `Cannot use ${path}: ${why} (${code}).`;
+}
+
+/** Runs what opens a data folder; a fault of the disk or of the files becomes a `StoreRefused` with one sentence. */
+export async function refusingFaults<Result>(folder: string, run: () => Result | Promise<Result>): Promise<Result> {
+  try {
+    return await run();
+  } catch (error) {
+    const why = describeFault(error);
+    if (why === null) throw error;
+    const named = why.includes(folder)
+      ? why
+      : `Cannot open the data folder ${folder}: ${why[0]?.toLowerCase()}${why.slice(1)}`;
+    throw new StoreRefused(named, { cause: error });
+  }
+}

@@ -1,0 +1,91 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { COMMANDS, runCli } from '../src/cli/run.ts';
+import { systemClock as clock } from '../src/kit/clock.ts';
+import { compose } from '../src/main/compose.ts';
+import { LossFolder } from './loss-folder.ts';
+
+/** A data folder that cannot be used is the operator's to repair: one sentence and exit code 3, whatever the command. */
+
+const data = new LossFolder();
+
+/** Every command that opens the ledger, with what it needs to get that far. */
+const OPENING: readonly (readonly string[])[] = [
+  ['serve', '--port', '0'],
+  ['accounts', 'create', 'ada'],
+  ['accounts', 'list'],
+  ['accounts', 'credit', 'ada', '5'],
+  ['keys', 'mint', '--account', 'ada'],
+  ['keys', 'list'],
+  ['keys', 'update', 'key_1', '--name', 'x'],
+  ['keys', 'revoke', 'key_1'],
+  ['models'],
+  ['balance', 'account-1'],
+  ['receipts', 'show', 'req_1'],
+  ['receipts', 'list'],
+  ['ledger', 'verify'],
+  ['store', 'backup', 'backup.sqlite'],
+  ['store', 'accept-loss'],
+  ['seal', 'status'],
+  ['seal', 'rotate'],
+];
+/** They do not open the ledger, or open PostgreSQL first, or report what they find instead of failing. */
+const OTHERS = ['store copy', 'store check', 'store migrate', 'store restore', 'doctor', 'config check'];
+
+test('every command is tried here or named as one that does not open the ledger', () => {
+  const word = ({ name }: { name: string }): string => name.split(' ', 1)[0]!;
+  const names = COMMANDS.flatMap((command) =>
+    'commands' in command ? command.commands.map((spec) => `${command.name} ${word(spec)}`) : [word(command)],
+  );
+  const tried = (name: string): boolean => OPENING.some((args) => args.join(' ').startsWith(name));
+  expect(names.filter((name) => !tried(name) && !OTHERS.includes(name))).toEqual([]);
+});
+
+async function run(args: readonly string[]): Promise<{ code: number; text: string }> {
+  const text: string[] = [];
+  const terminal = { writeOut: (out: string) => void text.push(out), writeErr: (out: string) => void text.push(out) };
+  const env = { HOME: data.home, TOLLGATE_DATA: data.folder };
+  const code = await runCli(args, env, compose({ program: 'tollgate', terminal, cwd: data.home, clock }));
+  return { code, text: text.join('') };
+}
+
+describe.each([
+  ['whose pages are noise', () => writeFileSync(data.database, noisy(readFileSync(data.database)))],
+  ['that is text', () => writeFileSync(data.database, 'Dear friend, this is a letter. '.repeat(500))],
+  [
+    'that is a folder in a file',
+    () => {
+      rmSync(data.folder, { recursive: true });
+      writeFileSync(data.folder, 'x');
+    },
+  ],
+])('a ledger %s', (_, spoil) => {
+  test('ends every command with one sentence and exit code 3', async () => {
+    await data.killedAfter(2);
+    await (await data.open()).close();
+    spoil();
+    for (const args of OPENING) {
+      const { code, text } = await run(args);
+      expect({ args, code, text }).toMatchObject({ args, code: 3 });
+      expect(text).not.toMatch(/bug|\n\s+at /);
+      expect(text).toMatch(/[Cc]annot|damaged|not a database|no ledger|missing/);
+    }
+    expect(await run(['doctor'])).toMatchObject({ code: 1, text: expect.not.stringContaining('bug') });
+  });
+});
+
+test('a missing folder ends commands that do not create one with exit code 3', async () => {
+  for (const args of [
+    ['accounts', 'list'],
+    ['ledger', 'verify'],
+    ['store', 'accept-loss'],
+  ]) {
+    expect(await run(args)).toMatchObject({ code: 3, text: expect.stringContaining(join(data.home, 'data')) });
+  }
+});
+
+/** Everything but the first page, which says what the file is. */
+function noisy(bytes: Buffer): Buffer {
+  return Buffer.concat([bytes.subarray(0, 4096), Buffer.alloc(bytes.length - 4096, 0xa5)]);
+}
