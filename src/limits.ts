@@ -9,8 +9,9 @@ export const LIMITS = {
   plainBodyBytesMax: 64 * 1024,
   /** Weight of a JSON key with escapes, which is expensive to read: it counts as this many keys, and divides the values allowed. */
   jsonEscapedKeyWeight: 10,
-  /** Each further key of an object with this many is expensive, and counts as this many members of a key's budget. */
+  /** Each further key of an object with this many is expensive. It counts as more members, and there may be only so many. */
   jsonObjectKeysCheap: 256,
+  jsonObjectKeysMax: 10_000,
   jsonCrowdedKeyWeight: 20,
   /** Seconds of a key's budget of body bytes, and of JSON members, that it may use at once. */
   bodyBurstS: 8,

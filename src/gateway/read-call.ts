@@ -10,6 +10,7 @@ const BODY_LIMITS = {
   depthMax: LIMITS.jsonDepthMax,
   nodesMax: LIMITS.jsonNodesMax,
   keysMax: LIMITS.jsonKeysMax,
+  objectKeysMax: LIMITS.jsonObjectKeysMax,
   numberDigitsMax: LIMITS.jsonNumberDigitsMax,
   keyBytesMax: LIMITS.jsonKeyBytesMax,
 };

@@ -203,3 +203,18 @@ describe('readJson', () => {
     expect(() => readJson(Buffer.from('<html>'))).toThrow(JsonError);
   });
 });
+
+it('one object may have fewer keys than all together, because each costs more the more there are', () => {
+  const limits = { ...LIMITS, nodesMax: 100_000, keysMax: 100_000, objectKeysMax: 10_000 };
+  const object = (keys: number) => `{${Array.from({ length: keys }, (_, at) => `"k${at}":1`).join()}}`;
+  expect(scanJson(Buffer.from(`[${object(10_000)},${object(10_000)}]`), limits).value).toHaveLength(2);
+  expect(refusal(object(10_001), limits)).toMatchObject({ code: 'too_many_keys' });
+});
+
+it('the work of reading is counted and bounded, also if the text is refused', () => {
+  const work = { max: 10, used: 0 };
+  expect(scanJson(Buffer.from('{"a":[1,2],"b":3}'), LIMITS, work).value).toEqual({ a: [1, 2], b: 3 });
+  expect(work.used).toBe(5);
+  expect(() => scanJson(Buffer.from(`[${'0,'.repeat(20)}0]`), LIMITS, work)).toThrow('more than may be read now');
+  expect(work.used).toBe(11);
+});

@@ -23,6 +23,8 @@ export interface JsonLimits {
   nodesMax: number;
   /** How many keys all objects together may have: a key costs more than any other value. */
   keysMax: number;
+  /** How many keys one object may have; as many as all together if it is not given. */
+  objectKeysMax?: number;
   numberDigitsMax: number;
   /** V8 hashes strings above 16,383 characters by their length alone, so long keys would make JSON.parse quadratic. */
   keyBytesMax: number;
@@ -198,12 +200,21 @@ class StructureCheck {
     this.#keyCount += isEscaped ? LIMITS.jsonEscapedKeyWeight : 1;
     if (this.#keyCount > this.#limits.keysMax) this.#refuseKeyCount();
     if (isEscaped) this.#addWork(LIMITS.jsonEscapedKeyWeight);
-    if (++level.keyCount > LIMITS.jsonObjectKeysCheap) this.#addWork(LIMITS.jsonCrowdedKeyWeight);
+    if (++level.keyCount > LIMITS.jsonObjectKeysCheap) this.#crowd(level);
     if (!level.keys.add(openingQuote, end, isEscaped)) this.#refuseDuplicate();
     const colon = afterSpace(bytes, end + 1);
     if (bytes[colon] !== COLON) this.#unexpected(colon, 'a colon');
     level.valueStart = afterSpace(bytes, colon + 1);
     return level.valueStart;
+  }
+
+  /** The time for a key grows with the keys of its object, so one object must not have all that are allowed. */
+  #crowd(level: Level): void {
+    this.#addWork(LIMITS.jsonCrowdedKeyWeight);
+    const { objectKeysMax = Number.POSITIVE_INFINITY } = this.#limits;
+    if (level.keyCount <= objectKeysMax) return;
+    const remedy = 'Split it into several objects, or send the data as text in a string.';
+    this.#refuse('too_many_keys', `One object has more than ${objectKeysMax} keys. ${remedy}`);
   }
 
   #addWork(work: number): void {
