@@ -10,7 +10,7 @@ import { ACCESS, type AccessRow, OUTSIDE, type Refused, type World } from './aut
 import { type Harness, type MintedKey, startHarness } from './harness.ts';
 import { callRaw, type RawAnswer } from './raw-client.ts';
 
-/** Every route, asked by everyone who may not, and by who may. */
+/** Every route, requested by callers who may not use it and by callers who may. */
 
 const NOW_MS = Date.now();
 const CALL = { model: 'sim-gpt', messages: [{ role: 'user', content: 'hello' }] };
@@ -61,7 +61,7 @@ async function makeReceipt(harness: Harness, headers: Record<string, string>): P
   return { receiptId: response.headers.get('x-gateway-request-id')! };
 }
 
-/** A row whose seal nobody can open: it is there, and it is the owner's. */
+/** A row that cannot be decrypted; it exists and belongs to the owner. */
 async function storeProviderKey({ running }: Harness, accountId: bigint): Promise<void> {
   const { store, ids } = running.books;
   const place = { id: ids.next(), accountId, provider: 'cloud', baseUrl: CANARY_URL, lastFour: CANARY_TAIL };
@@ -104,7 +104,7 @@ function expectNothingOfTheOwner({ text, headers }: RawAnswer): void {
 
 const NO_KEY: Refused = { status: 401, code: 'invalid_api_key' };
 
-test('every route has a row, and every row a route', () => {
+test('every route has a row in the table, and every row a route', () => {
   const routes = routeTable(hosted.running.gateway);
   for (const route of routes) {
     const { isPublic, permission } = rowOf(route);
@@ -114,7 +114,7 @@ test('every route has a row, and every row a route', () => {
   expect(Object.keys(ACCESS).toSorted()).toEqual(routes.map(nameOf).toSorted());
 });
 
-test('what the server answers outside the table of routes is known too', () => {
+test('every path that the server answers outside the route table has a row too', () => {
   const health = healthAnswers({ health: () => Promise.reject(), draining: () => true });
   const answers = [...health, metricsAnswer(null as never)].map(([path]) => `GET ${path}`);
   const server = readFileSync(resolve(import.meta.dirname, '../src/http/server.ts'), 'utf8');
@@ -125,7 +125,7 @@ test('what the server answers outside the table of routes is known too', () => {
   );
 });
 
-/** Whose key, in which carriers. */
+/** Credentials that must be refused. */
 const WITHOUT_A_KEY: Readonly<Record<string, () => Headers>> = {
   'no key': () => ({}),
   'an empty key': () => ({ authorization: 'Bearer ' }),
@@ -142,7 +142,7 @@ const WITHOUT_A_KEY: Readonly<Record<string, () => Headers>> = {
 };
 
 describe.each(Object.entries(WITHOUT_A_KEY))('%s', (_, headers) => {
-  test('opens no route, under no prefix, and reaches nothing', async () => {
+  test('is refused on every route, under every prefix, and reaches no host', async () => {
     const received = hosted.sim.received();
     for (const route of routeTable(hosted.running.gateway)) {
       for (const prefix of PREFIXES) {
@@ -158,7 +158,7 @@ describe.each(Object.entries(WITHOUT_A_KEY))('%s', (_, headers) => {
   });
 });
 
-/** One and the same key is one key, wherever it stands. */
+/** The headers in which a key is accepted. */
 const WITH_A_KEY: Readonly<Record<string, () => Headers>> = {
   'as Bearer': () => bearer(owner),
   'as bearer, in small letters': () => ({ authorization: `bearer ${owner.secret}` }),
@@ -168,7 +168,7 @@ const WITH_A_KEY: Readonly<Record<string, () => Headers>> = {
 };
 
 describe.each(Object.entries(WITH_A_KEY))('the owner’s key %s', (_, headers) => {
-  test('opens every route', async () => {
+  test('is accepted on every route', async () => {
     for (const route of routeTable(hosted.running.gateway)) {
       await storeProviderKey(hosted, owner.accountId);
       const answer = await send(hosted, route, hostedWorld, headers());
@@ -177,7 +177,7 @@ describe.each(Object.entries(WITH_A_KEY))('the owner’s key %s', (_, headers) =
   });
 });
 
-test('a key of another account gets what is its own, and nothing of the owner’s', async () => {
+test('a key of another account gets only what belongs to that account', async () => {
   for (const route of routeTable(hosted.running.gateway)) {
     const row = rowOf(route);
     const answer = await send(hosted, route, hostedWorld, bearer(stranger));
@@ -188,7 +188,7 @@ test('a key of another account gets what is its own, and nothing of the owner’
   expect(await hosted.running.books.store.findProviderKey(owner.accountId, 'cloud')).not.toBeNull();
 });
 
-test('a deployment of the owner’s is nobody else’s', async () => {
+test('a deployment can be called only by its own account', async () => {
   const ask = { ...CALL, model: 'cloud/of-the-owner' };
   const seen = await callRaw(`${hosted.url}/v1/chat/completions`, ask, { headers: bearer(stranger) });
   expectRefused(seen, { status: 404, code: 'model_not_found' });
@@ -197,7 +197,7 @@ test('a deployment of the owner’s is nobody else’s', async () => {
   expect([own.status, codeOf(own)]).not.toEqual([404, 'model_not_found']);
 });
 
-test('a key for other models gets none of these, however it asks', async () => {
+test('a key that is restricted to other models is refused on every route that names a model', async () => {
   const received = hosted.sim.received();
   for (const route of routeTable(hosted.running.gateway)) {
     await storeProviderKey(hosted, owner.accountId);
@@ -219,7 +219,7 @@ function needing(permission: KeyPermission): Route[] {
 }
 
 describe('a key without a permission', () => {
-  test('gets what needs none, and is told the command that grants the rest', async () => {
+  test('is refused only where the permission is needed, and the message names the command that grants it', async () => {
     for (const route of routeTable(hosted.running.gateway)) {
       await storeProviderKey(hosted, owner.accountId);
       const { permission, owner: status } = rowOf(route);
@@ -237,7 +237,7 @@ describe('a key without a permission', () => {
     expect(await hosted.running.books.store.findProviderKey(owner.accountId, 'cloud')).not.toBeNull();
   });
 
-  test('is refused before its body is looked at', async () => {
+  test('is refused before its body is read', async () => {
     for (const route of needing('provider_keys')) {
       const path = `${hosted.url}/v1${route.path.replace('*', 'cloud')}`;
       const headers = { ...bearer(unprivileged), 'content-type': 'text/plain' };
@@ -247,8 +247,8 @@ describe('a key without a permission', () => {
   });
 });
 
-describe('on this machine alone', () => {
-  test('every route is open without a key', async () => {
+describe('in local mode', () => {
+  test('every route works without a key', async () => {
     for (const route of routeTable(local.running.gateway)) {
       await storeProviderKey(local, localAccountId);
       const answer = await send(local, route, localWorld, {});
@@ -258,10 +258,10 @@ describe('on this machine alone', () => {
 
   test.each([
     ['a foreign Host', { host: 'evil.example' }, 'forbidden_host'],
-    ['a Host that only looks like ours', { host: '127.0.0.1.evil.example:8080' }, 'forbidden_host'],
+    ['a Host that resembles ours', { host: '127.0.0.1.evil.example:8080' }, 'forbidden_host'],
     ['a foreign Origin', { origin: 'https://evil.example' }, 'forbidden_origin'],
-    ['no origin that has a name', { origin: 'null' }, 'forbidden_origin'],
-  ])('%s opens none, under no prefix, with or without a key', async (_, headers, code) => {
+    ['the Origin null', { origin: 'null' }, 'forbidden_origin'],
+  ])('%s is refused on every route, under every prefix, with or without a key', async (_, headers, code) => {
     const received = local.sim.received();
     const minted = await local.mint();
     const outside = Object.keys(OUTSIDE).map((name) => name.split(' ') as [string, string]);
@@ -280,9 +280,9 @@ describe('on this machine alone', () => {
   });
 });
 
-describe('outside the table of routes', () => {
+describe('outside the route table', () => {
   test.each(Object.entries(OUTSIDE))(
-    '%s answers who has no key in local and hosted mode as it must',
+    '%s answers callers without a key as its row says, in local and hosted mode',
     async (name, row) => {
       const [method, path] = name.split(' ') as [string, string];
       expect((await callRaw(local.url + path, undefined, { method })).status).toBe(row.local);
@@ -291,7 +291,7 @@ describe('outside the table of routes', () => {
   );
 
   test.each(['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'])(
-    'who has no key learns of no path that is not there, by %s',
+    'callers without a key get 401 for every unknown path, by %s',
     async (method) => {
       for (const path of [
         '/',

@@ -14,7 +14,7 @@ import { startHarness } from './harness.ts';
 const NAME = 'resource.good.example';
 const PUBLIC = '93.184.216.34';
 
-/** A gateway that serves strangers, and a world in which one name has one public address. */
+/** A gateway in hosted mode, and a resolver that knows one name with one public address. */
 let custody: CustodyFixture;
 let resource: CloudResource;
 let address = PUBLIC;
@@ -51,7 +51,7 @@ afterAll(async () => {
 const BASE_URL = `https://${NAME}/openai/v1`;
 
 describe('in hosted mode', () => {
-  test('a key is verified and used over TLS, at the address that was judged', async () => {
+  test('a key is verified and used over TLS, at the address that was checked', async () => {
     const put = await custody.putKey({ base_url: BASE_URL });
     expect([put.status, await put.json()]).toMatchObject([200, { base_url: BASE_URL, status: 'verified' }]);
     const answer = await custody.chat(DEPLOYMENT);
@@ -60,7 +60,7 @@ describe('in hosted mode', () => {
     expect(resource.calls.every(({ headers }) => headers['api-key'] === API_KEY)).toBe(true);
   });
 
-  test('this machine is no resource', async () => {
+  test('resources on this machine are refused', async () => {
     for (const base_url of [custody.resource.baseUrl, 'http://localhost/openai/v1', 'https://127.0.0.1/openai/v1']) {
       const refused = await readRefusal(await custody.putKey({ base_url }));
       expect(refused).toMatchObject({ status: 422, type: 'upstream_error', param: 'base_url' });
@@ -68,7 +68,7 @@ describe('in hosted mode', () => {
     expect([custody.resource.calls.length, dialed.length]).toEqual([0, 0]);
   });
 
-  test('a name that leads inside by the time of the call is not dialed: 422, by the provider’s name', async () => {
+  test('a name that resolves to a private address when it is called gets 422, and no connection is made', async () => {
     await custody.putKey({ base_url: BASE_URL });
     dialed.length = 0;
     for (address of ['127.0.0.1', '10.0.0.1', '169.254.169.254', '::1']) {
@@ -103,7 +103,7 @@ describe('in hosted mode', () => {
     expect(dialed).toEqual([]);
   });
 
-  test('without a gateway key there is no custody', async () => {
+  test('every key route needs a gateway key', async () => {
     for (const [method, path] of [
       ['GET', ''],
       ['GET', '/cloud'],
@@ -126,7 +126,7 @@ describe('in hosted mode', () => {
   test.each([
     ['none', '', 'Hosted mode needs a master key'],
     ['a weak one', Buffer.alloc(32).toString('base64'), 'its bytes repeat'],
-  ])('nor does the program with %s: it says what to do', async (_, key, why) => {
+  ])('the program does not start with %s, and says what to do', async (_, key, why) => {
     const folder = mkdtempSync(join(tmpdir(), 'tollgate-hosted-'));
     const env = { PATH: process.env.PATH ?? '', HOME: folder, TOLLGATE_LOCAL_HOSTS: 'false', TOLLGATE_MASTER_KEY: key };
     const bin = resolve(import.meta.dirname, '..', 'bin', 'tollgate.js');

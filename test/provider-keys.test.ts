@@ -7,7 +7,7 @@ import { DEPLOYMENT, NO_DEPLOYMENT, startResource } from './cloud-resource.ts';
 import { API_KEY, ASK, CustodyFixture, readRefusal } from './custody-fixture.ts';
 import { until } from './until.ts';
 
-/** The time a provider is given to answer for a key, as one test has it pass; all other time is real. */
+/** How long a provider may take to verify a key; one test shortens it. All other times are real. */
 let verificationMs: number = LIMITS.keyVerificationMs;
 const clock: Clock = {
   nowMs: () => systemClock.nowMs(),
@@ -53,7 +53,7 @@ describe('a stored key', () => {
     expect(await (await custody.keys('GET', '')).json()).toEqual({ object: 'list', data: [] });
   });
 
-  test('is replaced by another, and keeps the day the first was stored', async () => {
+  test('can be replaced, and keeps the time at which the first one was stored', async () => {
     const first = (await (await custody.putKey()).json()) as { created_at: number };
     custody.resource.key = 'another-key-of-the-caller-new9';
     const second = await custody.putKey({
@@ -68,7 +68,7 @@ describe('a stored key', () => {
     expect((await custody.chat(DEPLOYMENT)).status).toBe(200);
   });
 
-  test('is the account’s own: another account has none, another key of the same account has it', async () => {
+  test('belongs to the account: other keys of the account can use it, other accounts cannot', async () => {
     await custody.putKey();
     const stranger = await custody.harness.mint();
     expect(await readRefusal(await custody.keys('GET', '/cloud', undefined, stranger.secret))).toMatchObject({
@@ -81,7 +81,7 @@ describe('a stored key', () => {
     expect((await custody.chat(DEPLOYMENT, {}, sister.secret)).status).toBe(200);
   });
 
-  test('works for the local account, without any key of ours', async () => {
+  test('works for the local account, without a gateway key', async () => {
     const put = await fetch(`${custody.harness.url}/v1/keys/cloud`, {
       method: 'PUT',
       headers: { 'content-type': 'application/json' },
@@ -132,7 +132,7 @@ describe('a stored key that the provider refuses', () => {
   });
 });
 
-test('docs/custody.md shows a stored key as it is, and what it is verified within', async () => {
+test('docs/custody.md names the fields of a stored key and the time limit of its verification', async () => {
   const page = readFileSync(new URL('../docs/custody.md', import.meta.url), 'utf8');
   const shown = /`\{object: "provider_key", ([^}]*)\}`/.exec(page)![1]!.split(', ');
   const stored = (await (await custody.putKey()).json()) as object;
@@ -149,7 +149,7 @@ describe('nothing is stored', () => {
     expect((await custody.keys('GET')).status).toBe(404);
   }
 
-  test('where the provider refuses the key', async () => {
+  test('if the provider refuses the key', async () => {
     const refused = await readRefusal(await custody.putKey({ api_key: 'wrong-key-of-the-caller' }));
     expect(refused).toMatchObject({ status: 422, type: 'upstream_error', param: 'api_key' });
     expect(refused.message).toContain('"cloud" refused the key');
@@ -181,7 +181,7 @@ describe('nothing is stored', () => {
     expect(refused.message).toContain('this gateway itself');
   });
 
-  test('where nobody answers at the URL', async () => {
+  test('if nothing answers at the URL', async () => {
     const gone = await startResource(API_KEY);
     await gone.close();
     const refused = await readRefusal(await custody.putKey({ base_url: gone.baseUrl }));
@@ -190,7 +190,7 @@ describe('nothing is stored', () => {
     await expectNothingStored();
   });
 
-  test('where the answer takes too long: that is inconclusive, and said to be', async () => {
+  test('if the answer takes too long, and the message says that this is inconclusive', async () => {
     custody.resource.answer = () => 'hang';
     verificationMs = 50;
     const refused = await readRefusal(await custody.putKey());
@@ -205,8 +205,8 @@ describe('nothing is stored', () => {
     ['nothing there', { status: 404, body: '{}' }, 'Check `base_url`'],
     ['a failure', { status: 500, body: '{}' }, 'could not be verified'],
     ['a limit', { status: 429, body: '{}' }, 'could not be verified'],
-    ['a page for people', { status: 200, body: '<html>welcome</html>' }, 'other than a list of models'],
-  ])('where the provider answers with %s', async (_, answer, why) => {
+    ['an HTML page', { status: 200, body: '<html>welcome</html>' }, 'other than a list of models'],
+  ])('if the provider answers with %s', async (_, answer, why) => {
     custody.resource.answer = () => answer;
     const refused = await readRefusal(await custody.putKey());
     expect(refused).toMatchObject({ status: 422, type: 'upstream_error' });
@@ -215,7 +215,7 @@ describe('nothing is stored', () => {
     await expectNothingStored();
   });
 
-  test('with the retired field, by its name', async () => {
+  test('if the retired field is sent, and the error names it', async () => {
     const refused = await readRefusal(await custody.putKey({ deployments: [DEPLOYMENT] }));
     expect(refused).toMatchObject({ status: 400, code: 'unsupported_parameter', param: 'deployments' });
     expect(refused.message).toContain('retired');
@@ -232,13 +232,13 @@ describe('nothing is stored', () => {
     ['a key of two lines', { api_key: 'a\nb', base_url: 'https://x.example/openai/v1' }, 400, 'api_key'],
     ['an invalid key', { api_key: 7, base_url: 'https://x.example/openai/v1' }, 400, 'api_key'],
     ['no URL', { api_key: API_KEY }, 400, 'base_url'],
-    ['a strange field', { api_key: API_KEY, base_url: 'https://x.example/openai/v1', name: 'x' }, 400, 'name'],
+    ['an unknown field', { api_key: API_KEY, base_url: 'https://x.example/openai/v1', name: 'x' }, 400, 'name'],
     ['a key twice', '{"api_key":"a","api_key":"b","base_url":"c"}', 400, 'api_key'],
   ])('for %s', async (_, body, status, param) => {
     expect(await readRefusal(await custody.keys('PUT', '/cloud', body))).toMatchObject({ status, param });
   });
 
-  test('for a provider nobody knows, or a body larger than any key', async () => {
+  test('for an unknown provider, or a body that is too large', async () => {
     const body = { api_key: API_KEY, base_url: custody.resource.baseUrl };
     expect(await readRefusal(await custody.keys('PUT', '/elsewhere', body))).toMatchObject({
       status: 400,
@@ -250,7 +250,7 @@ describe('nothing is stored', () => {
     expect(refused.message).toContain('65536');
   });
 
-  test('where none is, none is shown or removed', async () => {
+  test('and GET and DELETE answer 404 if no key is stored', async () => {
     for (const method of ['GET', 'DELETE']) {
       for (const path of ['/cloud', '/elsewhere', '/cloud/more']) {
         expect(await readRefusal(await custody.keys(method, path))).toMatchObject({

@@ -30,7 +30,7 @@ const apply = async (credit: Omit<CreditOperation, 'kind'>): Promise<LedgerOutco
   return outcome!;
 };
 
-test('an account is found by its id and by its name, and a name belongs to one account', async () => {
+test('an account is found by its id or by its name, and no two accounts have the same name', async () => {
   const account = await created();
   expect(await findAccount(services.store, 'ada')).toEqual(account);
   expect(await findAccount(services.store, formatId('acct_', account.id))).toEqual(account);
@@ -38,14 +38,14 @@ test('an account is found by its id and by its name, and a name belongs to one a
   expect(await createAccount(services, { name: 'ada', kind: 'prepaid' })).toBe('name_taken');
 });
 
-test('the local account is made once, unlimited, and nobody else can take its name', async () => {
+test('the local account is created once, is unlimited, and no other account can have its name', async () => {
   expect(await createAccount(services, { name: 'local', kind: 'prepaid' })).toBe('name_taken');
   const local = await ensureLocalAccount(services);
   expect(local).toMatchObject({ name: 'local', kind: 'unlimited' });
   expect(await ensureLocalAccount(services)).toEqual(local);
 });
 
-test('a credit with a reference counts once; without one, each counts', async () => {
+test('a repeated credit with the same reference counts once; without a reference every credit counts', async () => {
   const { id: accountId } = await created();
   const request = { accountId, amountNanousd: 5n, note: null };
   const first = await creditAccount(services, apply, { ...request, reference: 'invoice 7' });
@@ -57,7 +57,7 @@ test('a credit with a reference counts once; without one, each counts', async ()
   expect(last.outcome).toEqual({ kind: 'credited', balanceNanousd: 15n });
 });
 
-test('a minted key is stored as its hash and nothing else of the secret but its ends', async () => {
+test('a minted key is stored as its hash, with only the first and last characters of the secret', async () => {
   const { id: accountId } = await created();
   const limits = { capNanousd: 7n, capWindow: 'day' as const, expiresMs: null, models: ['m'] };
   const request = { accountId, name: 'ci', ...limits, permissions: ['provider_keys'] as const };

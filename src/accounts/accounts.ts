@@ -28,7 +28,7 @@ export async function ensureLocalAccount(services: AccountServices): Promise<Acc
   if (existing !== null) return existing;
   const created = await insertAccount(services, { name: LOCAL_ACCOUNT_NAME, kind: 'unlimited' });
   const account = created === 'name_taken' ? await services.store.findAccount(LOCAL_ACCOUNT_NAME) : created;
-  if (account === null) throw new Error('The local account is neither there nor can it be made.');
+  if (account === null) throw new Error('The local account does not exist and cannot be created.');
   return account;
 }
 
@@ -86,6 +86,6 @@ export async function mintKey(
   const outcome = await store.createKey({ ...request, ...stored, id, createdMs: clock.nowMs() });
   if (outcome === 'no_account') return outcome;
   const key = await store.findKey(id);
-  if (key === null) throw new Error('A key that was just made is not there.');
+  if (key === null) throw new Error('The store does not have the key that was just created.');
   return { key, secret };
 }

@@ -23,7 +23,7 @@ const directory = { find: (secret: string) => ROWS.get(secret) ?? null };
 const hosted: Gate = { directory, localAccountId: null };
 const local: Gate = { directory, localAccountId: LOCAL };
 
-describe('hosted mode lets exactly these in', () => {
+describe('hosted mode accepts', () => {
   test.each<[string, string[]]>([
     ['Bearer', ['Authorization', `Bearer ${KEY}`]],
     ['bearer in any spelling', ['AUTHORIZATION', `bEARER   ${KEY}`]],
@@ -36,7 +36,7 @@ describe('hosted mode lets exactly these in', () => {
   });
 });
 
-describe('everything else is the one 401', () => {
+describe('hosted mode answers the same 401 to', () => {
   test.each<[string, string[]]>([
     ['nothing', []],
     ['no credential', ['host', 'x']],
@@ -70,7 +70,7 @@ describe('local mode', () => {
     expect(await authenticate(headers, local)).toEqual({ accountId: LOCAL, keyId: null, key: null });
   });
 
-  test('a valid gateway key is honoured, also beside one that means nothing here', async () => {
+  test('a valid gateway key is used, even beside a key of another service', async () => {
     expect(await authenticate(['x-api-key', KEY], local)).toMatchObject({ accountId: 10n, keyId: 1n });
     const both = ['authorization', 'Bearer sk-other', 'x-api-key', KEY];
     expect(await authenticate(both, local)).toMatchObject({ accountId: 10n });
@@ -89,17 +89,17 @@ describe('local mode', () => {
     expect(await authenticate(headers, local)).toMatchObject({ status: 401, code: 'invalid_api_key' });
   });
 
-  test('two different gateway keys leave open who pays, so they are refused', async () => {
+  test('two different gateway keys are refused, because it is unclear who pays', async () => {
     const both = ['authorization', `Bearer ${OTHER}`, 'x-api-key', KEY];
     expect(await authenticate(both, local)).toBeInstanceOf(GatewayError);
   });
 });
 
-test('a remembered key is answered without a promise', () => {
+test('a cached key is found without a promise', () => {
   expect(authenticate(['x-api-key', KEY], hosted)).toMatchObject({ keyId: 1n });
 });
 
-test('a store that cannot be asked is not taken for a wrong key', async () => {
+test('a store that does not answer is not reported as a wrong key', async () => {
   const broken = { find: () => Promise.reject(new StoreUnavailable('gone')) };
   const asked = authenticate(['x-api-key', KEY], { directory: broken, localAccountId: LOCAL });
   await expect(asked).rejects.toThrow(StoreUnavailable);

@@ -54,7 +54,7 @@ async function advance(ms: number): Promise<void> {
 }
 
 describe('finding', () => {
-  test('a key is read from the store once, and then answered at once', async () => {
+  test('a key is read from the store once, and then found in memory', async () => {
     const { key, text } = await mint();
     const read = vi.spyOn(store, 'findKeyByHash');
     expect(await directory.find(text)).toMatchObject({ id: key.id, accountId });
@@ -62,7 +62,7 @@ describe('finding', () => {
     expect(read).toHaveBeenCalledTimes(1);
   });
 
-  test('calls with the same unknown key at the same time are one lookup', async () => {
+  test('concurrent calls with the same key share one lookup', async () => {
     const { key, text } = await mint();
     const read = vi.spyOn(store, 'findKeyByHash');
     const found = await Promise.all([directory.find(text), directory.find(text), directory.find(text)]);
@@ -70,7 +70,7 @@ describe('finding', () => {
     expect(read).toHaveBeenCalledTimes(1);
   });
 
-  test('what is mistyped or of another form is refused without asking the store', () => {
+  test('a mistyped or malformed key is refused without asking the store', () => {
     const read = vi.spyOn(store, 'findKeyByHash');
     const text = mintSecret().secret.reveal();
     const typo = text.slice(0, -1) + (text.endsWith('a') ? 'b' : 'a');
@@ -78,7 +78,7 @@ describe('finding', () => {
     expect(read).not.toHaveBeenCalled();
   });
 
-  test('a key nobody has is remembered as such for a while, unless it is minted meanwhile', async () => {
+  test('an unknown key is remembered as unknown for a while, unless it is minted meanwhile', async () => {
     const read = vi.spyOn(store, 'findKeyByHash');
     const stranger = mintSecret().secret.reveal();
     expect(await directory.find(stranger)).toBeNull();
@@ -89,7 +89,7 @@ describe('finding', () => {
     expect(read).toHaveBeenCalledTimes(2);
   });
 
-  test('a key that was missed and then made is found after the next poll', async () => {
+  test('a key that is created after a failed lookup is found after the next poll', async () => {
     const minted = mintSecret();
     expect(await directory.find(minted.secret.reveal())).toBeNull();
     const { secret, ...stored } = minted;
@@ -108,7 +108,7 @@ describe('finding', () => {
     expect(await directory.find(secret.reveal())).toMatchObject({ accountId });
   });
 
-  test('an expired key is null from its very millisecond on, also from memory', async () => {
+  test('a key is refused from the millisecond of its expiry on, even if it is cached', async () => {
     const { text } = await mint(START_MS + 500);
     expect(await directory.find(text)).not.toBeNull();
     clock.advance(499);
@@ -119,7 +119,7 @@ describe('finding', () => {
 });
 
 describe('revocation', () => {
-  test('made by anyone counts within two seconds', async () => {
+  test('by another process takes effect within two seconds', async () => {
     const { key, text } = await mint();
     await directory.find(text);
     await store.updateKey(key.id, { revokedMs: START_MS });
@@ -127,7 +127,7 @@ describe('revocation', () => {
     expect(await directory.find(text)).toBeNull();
   });
 
-  test('made in this process counts as soon as refresh has run', async () => {
+  test('in this process takes effect as soon as refresh has run', async () => {
     const { key, text } = await mint();
     await directory.find(text);
     await store.updateKey(key.id, { revokedMs: START_MS });
@@ -135,7 +135,7 @@ describe('revocation', () => {
     expect(directory.find(text)).toBeNull();
   });
 
-  test('a refresh asked for during a poll sees what was changed after that poll began', async () => {
+  test('a refresh during a poll sees changes made after that poll began', async () => {
     const { key, text } = await mint();
     await directory.find(text);
     const gate = Promise.withResolvers<void>();
@@ -154,7 +154,7 @@ describe('revocation', () => {
     expect(directory.find(text)).toBeNull();
   });
 
-  test('a lookup that a poll overtook does not leave its older row behind', async () => {
+  test('a lookup that ends after a newer poll does not cache its older row', async () => {
     const { key, text } = await mint();
     const gate = Promise.withResolvers<void>();
     const real = store.findKeyByHash.bind(store);
@@ -171,7 +171,7 @@ describe('revocation', () => {
     expect(await directory.find(text)).toBeNull();
   });
 
-  test('more changes than one page holds are all learned by one poll', async () => {
+  test('one poll learns all changes, even if they fill several pages', async () => {
     const { key, text } = await mint();
     await directory.find(text);
     for (let index = 0; index < LIMITS.storePageRowsMax + 5; index++) await mint();
@@ -182,7 +182,7 @@ describe('revocation', () => {
 });
 
 describe('when the store does not answer', () => {
-  test('remembered keys are trusted for two seconds and no longer', async () => {
+  test('cached keys are trusted for two seconds and no longer', async () => {
     const { key, text } = await mint();
     await directory.find(text);
     const broken = vi.spyOn(store, 'keysChangedSince').mockRejectedValue(new Error('gone'));
@@ -195,7 +195,7 @@ describe('when the store does not answer', () => {
     expect(directory.find(text)).toMatchObject({ id: key.id });
   });
 
-  test('a poll that hangs makes callers wait a bounded time, then fails', async () => {
+  test('callers wait a limited time for a poll that hangs, then get an error', async () => {
     const { text } = await mint();
     await directory.find(text);
     vi.spyOn(store, 'keysChangedSince').mockReturnValue(new Promise(() => {}));
@@ -206,14 +206,14 @@ describe('when the store does not answer', () => {
     await refused;
   });
 
-  test('a lookup that fails is a refusal to answer, not an unknown key', async () => {
+  test('a failed lookup is an error, not an unknown key', async () => {
     const { text } = await mint();
     vi.spyOn(store, 'findKeyByHash').mockRejectedValueOnce(new Error('gone'));
     await expect(directory.find(text)).rejects.toThrow(StoreUnavailable);
     expect(await directory.find(text)).not.toBeNull();
   });
 
-  test('lookups under way at once are bounded', async () => {
+  test('the number of concurrent lookups is limited', async () => {
     vi.spyOn(store, 'findKeyByHash').mockReturnValue(new Promise(() => {}));
     for (let count = 0; count < LIMITS.keyLookupsMax; count++) void directory.find(mintSecret().secret.reveal());
     await expect(directory.find(mintSecret().secret.reveal())).rejects.toThrow('Too many');

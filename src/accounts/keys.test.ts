@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { checksumFits, describeKey, hashSecret, hasKeyShape, mintSecret } from './keys.ts';
 
-test('a minted key has the documented form, its stored parts belong to it, and its secret stays out of them', () => {
+test('a minted key has the documented form, and its stored parts match it without containing the secret', () => {
   const minted = mintSecret();
   const text = minted.secret.reveal();
   expect(text).toMatch(/^tg_live_[0-9A-Za-z]{38}$/);
@@ -16,7 +16,7 @@ test('a minted key has the documented form, its stored parts belong to it, and i
   expect(describeKey(minted)).toBe(`${text.slice(0, 12)}…${text.slice(-4)}`);
 });
 
-test('no two keys are alike', () => {
+test('no two keys are the same', () => {
   const keys = Array.from({ length: 1000 }, () => mintSecret().secret.reveal());
   expect(new Set(keys).size).toBe(1000);
 });
@@ -36,7 +36,7 @@ test('a key with one wrong character is refused without a lookup', () => {
   );
 });
 
-test('two characters that changed places are refused too', () => {
+test('a key with two swapped characters is refused', () => {
   const text = mintSecret().secret.reveal();
   for (let at = 8; at + 1 < text.length; at++) {
     const swapped = text.slice(0, at) + text[at + 1]! + text[at]! + text.slice(at + 2);

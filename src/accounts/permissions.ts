@@ -6,13 +6,13 @@ import type { Caller } from './authenticate.ts';
 
 export type { KeyPermission } from '../store/store.ts';
 
-/** What each permission allows, for the message of a refusal. */
+/** Completes the sentence "This key may not …". */
 const ALLOWED: Readonly<Record<KeyPermission, string>> = {
   provider_keys: 'store or delete provider keys',
   account_read: "read the receipts of the account's other keys",
 };
 
-/** The refusal of a key that lacks a permission; null if it may. Callers without a key, in local mode, have every permission. */
+/** The error for a key without this permission; null if it has it. Callers without a key, in local mode, have every permission. */
 export function missingPermission({ key }: Caller, permission: KeyPermission): GatewayError | null {
   if (key === null || key.permissions.includes(permission)) return null;
   const command = `tollgate keys update ${formatId(KEY_PREFIX, key.id)} --allow ${permissionOption(permission)}`;

@@ -36,14 +36,15 @@ export interface StoredKey {
   readonly baseUrl: string;
   readonly lastFour: string;
   /**
-   * `rejected`: the provider refused the last call that could tell. `unreadable`: the key cannot be decrypted, because its
+   * `rejected`: the provider refuses the key; see `rejectedMs`. `unreadable`: the key cannot be decrypted, because its
    * master key is missing or its row was changed.
    */
   readonly status: 'verified' | 'rejected' | 'unreadable';
   readonly verifiedMs: number;
   readonly createdMs: number;
+  /** Since when the provider refuses the key; null if it does not. */
   readonly rejectedMs: number | null;
-  /** To the hour: see `LIMITS.providerKeyUseMs`. */
+  /** When a call last used the key, to the hour: see `LIMITS.providerKeyUseMs`. */
   readonly usedMs: number | null;
 }
 

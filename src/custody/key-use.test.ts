@@ -44,7 +44,7 @@ beforeEach(() => {
   uses = new KeyUses({ noteProviderKeyUse }, clock);
 });
 
-/** A call that reads the row as it is now, and the answer it will get. */
+/** Starts a call that reads the row as it is now; the result gives it an answer. */
 function begin(): (status: number) => void {
   const observe = uses.begin(row);
   return (status) => observe(IGNORED).head(status, {});
@@ -75,7 +75,7 @@ test('writes once when the key is refused, and once when it is accepted again', 
   expect(writes.map(({ rejected }) => rejected)).toEqual([undefined, true, false]);
 });
 
-test('writes once for calls that were under way together', async () => {
+test('writes once for concurrent calls', async () => {
   const calls = Array.from({ length: 20 }, () => begin());
   for (const answer of calls) answer(401);
   await Promise.resolve();

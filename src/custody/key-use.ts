@@ -8,7 +8,7 @@ import type { ProviderKeyRow, ProviderKeyUse, Store } from '../store/store.ts';
 interface KeyState {
   rejected: boolean;
   usedMs: number | null;
-  /** Writes under way. Until they end, the row may be older than this state. */
+  /** Number of writes in progress. Until they end, the row in the store may be older than this state. */
   writes: number;
 }
 
@@ -26,13 +26,13 @@ export class KeyUses {
     this.#clock = clock;
   }
 
-  /** Begins a call with this key. The result passes the answer on to a receiver, and notes what its status says. */
+  /** For a call with this key: returns a function that wraps the call's receiver and notes the status of the answer. */
   begin(row: ProviderKeyRow): (receiver: AnswerReceiver) => AnswerReceiver {
     const state = this.#stateOf(row);
     return (receiver) => new ObservedAnswer(receiver, (status) => this.#note(row.id, state, status));
   }
 
-  /** Without writes under way the row is right: another process may have changed it. */
+  /** Takes over what the row says, because another process may have changed it, unless a write is in progress. */
   #stateOf(row: ProviderKeyRow): KeyState {
     const known = this.#states.get(row.id);
     if (known !== undefined && known.writes > 0) return known;

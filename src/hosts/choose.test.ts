@@ -43,19 +43,19 @@ function order(candidates: readonly Candidate[], traits = call(1n, 1n)): string[
 }
 
 describe('by price', () => {
-  test('the cheapest for this very call comes first', () => {
+  test('the host that is cheapest for this call comes first', () => {
     const hosts = [candidate('cheap-output', price(9n, 1n)), candidate('cheap-input', price(1n, 5n))];
     expect(order(hosts, call(100n, 1n))).toEqual(['cheap-input', 'cheap-output']);
     expect(order(hosts, call(1n, 100n))).toEqual(['cheap-output', 'cheap-input']);
   });
 
-  test('hosts at one price are not priced at all', () => {
+  test('prices are not computed if all hosts charge the same', () => {
     const unpriced: CallTraits = { costAt: () => expect.fail('no need to'), affinity: () => 1 };
     const one = price(1n, 1n);
     expect(order([candidate('a', one), candidate('b', one)], unpriced)).toHaveLength(2);
   });
 
-  test('at one price, whoever serves the model itself comes before whoever asks another for it', () => {
+  test('at equal prices, hosts that serve the model themselves come before resellers', () => {
     const one = price(1n, 1n);
     const reseller = candidate('reseller', one);
     const resold = { ...reseller, host: { ...reseller.host, row: { ...reseller.host.row, reseller: true as const } } };
@@ -64,7 +64,7 @@ describe('by price', () => {
     expect(order([resold, candidate('direct', price(2n, 2n))])).toEqual(['reseller', 'direct']);
   });
 
-  test('where prices differ, nothing is hashed', () => {
+  test('the prompt is not hashed if prices differ', () => {
     const unhashed: CallTraits = { ...call(1n, 1n), affinity: () => expect.fail('no need to') };
     expect(order([candidate('b', price(2n, 2n)), candidate('a', price(1n, 1n))], unhashed)).toEqual(['a', 'b']);
   });
@@ -83,7 +83,7 @@ describe('by health', () => {
     expect(order([candidate('cheap', cheap, availability), candidate('dear', dear)])).toEqual(expected);
   });
 
-  test('those set aside come last, cheapest first; one whose key was refused never comes', () => {
+  test('ejected hosts come last, the cheapest first; a host whose key was rejected is left out', () => {
     const hosts = [candidate('a', dear, 'aside'), candidate('b', cheap, 'aside'), candidate('c', cheap, 'closed')];
     expect(order(hosts)).toEqual(['b', 'a']);
     expect(order([candidate('c', cheap, 'closed')])).toEqual([]);
@@ -95,7 +95,7 @@ describe('by prompt, among equal prices', () => {
   const hosts = ['one', 'two', 'three', 'four'].map((name) => candidate(name, same));
   const first = (prompt: string, among = hosts) => order(among, call(1n, 1n, prompt))[0]!;
 
-  test('the same beginning always leads to the same host, in whatever order hosts are configured', () => {
+  test('the same start of a prompt always selects the same host, in whatever order hosts are configured', () => {
     fc.assert(
       fc.property(fc.string(), fc.shuffledSubarray(hosts, { minLength: 4 }), (prompt, shuffled) => {
         expect(first(prompt, shuffled)).toBe(first(prompt));
@@ -103,7 +103,7 @@ describe('by prompt, among equal prices', () => {
     );
   });
 
-  test('every host gets about its share of prompts', () => {
+  test('every host gets about an equal share of prompts', () => {
     const shares = new Map<string, number>();
     for (let prompt = 0; prompt < 4_000; prompt++) {
       const host = first(`prompt ${prompt}`);
@@ -112,7 +112,7 @@ describe('by prompt, among equal prices', () => {
     for (const { host } of hosts) expect(Math.abs(shares.get(host.row.name)! - 1_000)).toBeLessThan(150);
   });
 
-  test('a host that leaves takes only its own prompts with it', () => {
+  test('removing a host moves only the prompts of that host', () => {
     const without = hosts.filter(({ host }) => host.row.name !== 'two');
     for (let prompt = 0; prompt < 500; prompt++) {
       const before = first(`prompt ${prompt}`);
@@ -121,7 +121,7 @@ describe('by prompt, among equal prices', () => {
   });
 });
 
-test('a model may have as many hosts as there are', () => {
+test('a model may have any number of hosts', () => {
   const many = Array.from({ length: LIMITS.configHostsMax }, (_, at) => candidate(`host-${at}`, price(BigInt(at), 1n)));
   expect(order(many.toReversed())).toEqual(many.map(({ host }) => host.row.name));
 });

@@ -4,7 +4,7 @@ import { FailureWindow } from './failure-window.ts';
 
 const WINDOW_MS = 10_000;
 
-test('a share of too few calls says nothing', () => {
+test('a share of failures does not count below the minimum number of calls', () => {
   const window = new FailureWindow(WINDOW_MS);
   for (let call = 0; call < 19; call++) window.add(0, true);
   expect(window.exceeds(0, 50, 20)).toBe(false);
@@ -12,14 +12,14 @@ test('a share of too few calls says nothing', () => {
   expect(window.exceeds(0, 50, 20)).toBe(true);
 });
 
-test('what is older than the window is forgotten', () => {
+test('calls older than the window do not count', () => {
   const window = new FailureWindow(WINDOW_MS);
   for (let call = 0; call < 20; call++) window.add(500, true);
   expect(window.exceeds(9_999, 50, 20)).toBe(true);
   expect(window.exceeds(10_000, 50, 20)).toBe(false);
 });
 
-test('it counts like a list of the calls of its last buckets', () => {
+test('the ring of counters counts the same as a list of recent calls', () => {
   const step = fc.record({ afterMs: fc.integer({ min: 0, max: 15_000 }), failed: fc.boolean() });
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), fc.integer({ min: 1, max: 100 }), (steps, percent) => {

@@ -43,7 +43,7 @@ function local(
 const foundAt = (hosts: readonly ConfiguredHost[]) =>
   hosts.map(({ row, found }) => [row.name, found?.map(({ id }) => id)]);
 
-test('a server that answers at a guessed address is a host with what it lists; nobody there is no host', async () => {
+test('a server that answers on a usual port becomes a host with the models it lists; a silent port does not', async () => {
   const paths: string[] = [];
   const url = await serve((request, response) => {
     paths.push(`${request.method} ${request.url}`);
@@ -61,7 +61,7 @@ test('a server that answers at a guessed address is a host with what it lists; n
   expect(paths).toEqual(['GET /v1/models']);
 });
 
-test('a configured server stays though it says nothing, and is told of', async () => {
+test('a configured server that does not answer stays configured and is reported', async () => {
   const gone = await serve(listing());
   await new Promise((resolve) => servers.pop()!.close(resolve));
   const vendor = { ...local('vendor', 'https://vendor.example/v1'), row: HOST_ROWS[0]! };
@@ -76,7 +76,7 @@ test('a configured server stays though it says nothing, and is told of', async (
   expect(silent).toEqual(['mute']);
 });
 
-test('a server that takes too long is let go at the limit, and nothing waits longer', async () => {
+test('a server that takes too long is given up at the time limit', async () => {
   let asked: () => void;
   const waiting = new Promise<void>((resolve) => {
     asked = resolve;
@@ -104,12 +104,12 @@ test.each<[string, RequestListener]>([
     },
   ],
   ['more than anyone lists', (_request, response) => response.end('x'.repeat(LIMITS.localHostBytesMax + 1))],
-])('%s is no server of models', async (_name, listener) => {
+])('a server that answers with %s is not used', async (_name, listener) => {
   const url = await serve(listener);
   expect((await findLocalHosts([], [local('a', url)], systemClock)).hosts).toEqual([]);
 });
 
-test('where the port proves nothing, the models must say whose they are', async () => {
+test('on a port that other programs use too, the models must name their owner', async () => {
   const url = await serve(listing({ id: 'm', owned_by: 'vllm', max_model_len: 4096 }));
   const stranger = await serve(listing({ id: 'm', owned_by: 'someone' }));
   const owner = { port: 8000, owner: 'vllm' };
@@ -119,7 +119,7 @@ test('where the port proves nothing, the models must say whose they are', async 
   expect(hosts[0]?.found?.[0]?.contextWindow).toBe(4096);
 });
 
-test('a key is sent where there is one; names that nobody could ask for are left out, and lists have an end', async () => {
+test('a configured key is sent, invalid model names are skipped, and the list is limited', async () => {
   const seen: unknown[] = [];
   const many = Array.from({ length: LIMITS.localHostModelsMax + 5 }, (_, at) => ({ id: `m${at}` }));
   const url = await serve((request, response) => {

@@ -65,7 +65,7 @@ describe('ejection', () => {
     expect(events).toMatchObject([{ kind: 'ejected', cause: 'failure_rate' }]);
   });
 
-  test('the same failures over a longer time do not', () => {
+  test('the same number of failures over a longer time does not eject', () => {
     for (let pair = 0; pair < 20; pair++) {
       call(WELL);
       call(FAILED);
@@ -95,7 +95,7 @@ describe('ejection', () => {
     expect(events).toMatchObject([{ kind: 'ejected', times: 1 }]);
   });
 
-  test('an answer to a call from before the ejection does not bring the host back', () => {
+  test('a success of a call that began before the ejection does not readmit the host', () => {
     const before = host.enter(0);
     calls(5, FAILED);
     host.note(before, WELL, 0, ACCOUNT, () => true);
@@ -114,10 +114,10 @@ describe('ejection', () => {
   });
 });
 
-describe('the way back', () => {
+describe('readmission', () => {
   beforeEach(() => calls(5, FAILED));
 
-  test('after its time one call is let in, and no other until that call is over', () => {
+  test('after the ejection one call probes the host, and no other call is admitted until it ends', () => {
     clock.advance(29_999);
     expect(availability()).toBe('aside');
     clock.advance(1);
@@ -129,7 +129,7 @@ describe('the way back', () => {
     expect(kinds()).toEqual(['ejected', 'probed', 'returned']);
   });
 
-  test('a probe that fails ejects for longer each time, up to the most', () => {
+  test('each failed probe ejects for longer, up to the maximum', () => {
     const durations: number[] = [];
     for (let times = 0; times < 14; times++) {
       const last = events.findLast((event) => event.kind === 'ejected')!;
@@ -141,20 +141,20 @@ describe('the way back', () => {
     expect(durations.slice(9)).toEqual([300_000, 300_000, 300_000, 300_000, 300_000]);
   });
 
-  test('a probe that finds nothing out leaves the question to the next call', () => {
+  test('a probe without a result leaves the decision to the next call', () => {
     clock.advance(30_000);
     call(NOTHING);
     expect(availability()).toBe('probe');
   });
 
-  test('a refusal of the request, or a rate limit, is a sign of life', () => {
+  test('a probe that is refused or rate limited readmits the host', () => {
     clock.advance(30_000);
     call({ kind: 'limited', retryAfterMs: 5_000 });
     expect(kinds()).toContain('returned');
     expect([availability(), host.state(clock.monotonicMs())]).toEqual(['aside', 'limited']);
   });
 
-  test('soon after its return the next ejection is longer, and after a long good time as short as the first', () => {
+  test('an ejection soon after the last is longer; after a long healthy time it is as short as the first', () => {
     clock.advance(30_000);
     call(WELL);
     calls(5, FAILED);
@@ -166,7 +166,7 @@ describe('the way back', () => {
     expect(events.at(-1)).toMatchObject({ forMs: 30_000, times: 1 });
   });
 
-  test('asked for want of another, it returns with its first good answer and is not ejected twice', () => {
+  test('an ejected host that is used because there is no other returns with its first success and is not ejected again', () => {
     calls(20, FAILED, false);
     expect(kinds()).toEqual(['ejected']);
     call(WELL, false);
@@ -179,7 +179,7 @@ describe('rate limits', () => {
     [null, SETTINGS.limitedMs],
     [7_000, 7_000],
     [86_400_000, SETTINGS.limitedMaxMs],
-  ])('Retry-After of %s ms sets aside for %i', (retryAfterMs, forMs) => {
+  ])('a Retry-After of %s ms pauses the host for %i ms', (retryAfterMs, forMs) => {
     call({ kind: 'limited', retryAfterMs });
     clock.advance(forMs - 1);
     expect(availability()).toBe('aside');
@@ -187,13 +187,13 @@ describe('rate limits', () => {
     expect(availability()).toBe('open');
   });
 
-  test('they are no failures', () => {
+  test('do not count as failures', () => {
     calls(4, FAILED);
     calls(40, { kind: 'limited', retryAfterMs: 0 });
     expect(kinds()).not.toContain('ejected');
   });
 
-  test('a shorter one does not end a longer one', () => {
+  test('a shorter pause does not end a longer one', () => {
     call({ kind: 'limited', retryAfterMs: 30_000 });
     call({ kind: 'limited', retryAfterMs: 1_000 });
     clock.advance(29_000);
@@ -202,7 +202,7 @@ describe('rate limits', () => {
 });
 
 describe('refusals', () => {
-  test('a refused key closes the host, is told once, and is tried by one call after its time', () => {
+  test('a rejected key disables the host, is reported once, and is tried by one call afterwards', () => {
     call(KEY_REFUSED);
     expect([availability(), host.state(0)]).toEqual(['closed', 'key_refused']);
     expect(events).toEqual([
@@ -229,7 +229,7 @@ describe('refusals', () => {
     expect(availability()).toBe('aside');
   });
 
-  test('a model the host does not know is set aside there, the others are not', () => {
+  test('a model that the host does not know is not requested there for a while; other models are', () => {
     call({ kind: 'model_unknown', model: MODEL });
     expect([availability(), availability('another')]).toEqual(['aside', 'open']);
     call({ kind: 'model_unknown', model: MODEL });
@@ -238,7 +238,7 @@ describe('refusals', () => {
     expect(availability()).toBe('open');
   });
 
-  test('unknown models are remembered up to a number', () => {
+  test('the number of remembered unknown models is limited', () => {
     for (let at = 0; at <= LIMITS.hostModelsAsideMax; at++) call({ kind: 'model_unknown', model: `model-${at}` });
     expect(availability(`model-${LIMITS.hostModelsAsideMax - 1}`)).toBe('aside');
     expect(availability(`model-${LIMITS.hostModelsAsideMax}`)).toBe('open');
@@ -246,14 +246,14 @@ describe('refusals', () => {
 });
 
 describe('a reload', () => {
-  test('tries refused keys and unknown models again', () => {
+  test('tries rejected keys and unknown models again', () => {
     call({ kind: 'model_unknown', model: MODEL });
     call(KEY_REFUSED);
     expect(healthOf('host')).toBe(host);
     expect(availability()).toBe('open');
   });
 
-  test('does not make an ejected host well, and forgets hosts that are gone', () => {
+  test('does not readmit an ejected host, and forgets removed hosts', () => {
     calls(5, FAILED);
     healthOf('host');
     expect(availability()).toBe('aside');
@@ -295,7 +295,7 @@ describe('refusals that may be about one request', () => {
     expect(availability()).toBe('open');
   });
 
-  test('do not last longer than a refused key, and a reload forgets them', () => {
+  test('do not last longer than a rejected key, and a reload forgets them', () => {
     for (let round = 0; round < 20; round++) for (const account of [1n, 2n, 3n]) refuse(account);
     const longest = Math.max(...events.map((event) => (event.kind === 'refused' ? event.forMs : 0)));
     expect(longest).toBe(SETTINGS.keyAsideMs);

@@ -8,7 +8,7 @@ const RESOURCE: HostAddress = { variables: ['ENDPOINT'], path: '/openai/v1', por
 const read = (address: HostAddress, text: string) =>
   readAddress(address, { [address.variables[0]!]: text })?.baseUrl ?? null;
 
-describe('a server of one’s own', () => {
+describe('the address of a local server', () => {
   test.each([
     ['gpu', 'http://gpu:11434/v1'],
     ['gpu:9000', 'http://gpu:9000/v1'],
@@ -22,7 +22,7 @@ describe('a server of one’s own', () => {
     ['https://gpu.example', 'https://gpu.example/v1'],
     [' http://gpu:8000/v1/ ', 'http://gpu:8000/v1'],
     ['http://gpu/behind/a/proxy/v1', 'http://gpu/behind/a/proxy/v1'],
-  ])('named %j is at %s', (text, url) => {
+  ])('%j is read as %s', (text, url) => {
     expect(read(LOCAL, text)).toBe(url);
   });
 
@@ -34,30 +34,30 @@ describe('a server of one’s own', () => {
     'http://gpu/#x',
     'gpu:99999',
     'g p u',
-  ])('is not at %j, and the message does not repeat it', (text) => {
+  ])('%j is refused, and the message does not repeat it', (text) => {
     expect(() => read(LOCAL, text)).toThrow(AddressUnreadable);
     expect(() => read(LOCAL, text)).toThrow('FIRST must be an address like "http://localhost:11434/v1"');
   });
 
-  test('is not at another path', () => {
+  test('with another path is refused', () => {
     expect(() => read(LOCAL, 'http://gpu/api/chat')).toThrow('FIRST must end in "/v1"');
   });
 });
 
-describe('a resource in a cloud', () => {
-  test.each(['', '/', '/openai', '/openai/', '/openai/v1', '/openai/v1/'])('may leave out %j', (path) => {
+describe('the address of a cloud resource', () => {
+  test.each(['', '/', '/openai', '/openai/', '/openai/v1', '/openai/v1/'])('may end in %j', (path) => {
     expect(read(RESOURCE, `https://name.openai.azure.com${path}`)).toBe('https://name.openai.azure.com/openai/v1');
   });
 
   test.each(['name.openai.azure.com', '/openai/v1', 'https://x.example/openai/deployments/gpt'])(
-    'is not at %j',
+    '%j is refused',
     (text) => {
       expect(() => read(RESOURCE, text)).toThrow(AddressUnreadable);
     },
   );
 });
 
-test('the first variable that says anything wins', () => {
+test('the first variable that is not empty is used', () => {
   expect(readAddress(LOCAL, { FIRST: '', SECOND: 'b' })).toEqual({ baseUrl: 'http://b:11434/v1', source: 'SECOND' });
   expect(readAddress(LOCAL, { FIRST: 'a', SECOND: 'b' })).toEqual({ baseUrl: 'http://a:11434/v1', source: 'FIRST' });
   expect(readAddress(LOCAL, { FIRST: '  ' })).toBeNull();

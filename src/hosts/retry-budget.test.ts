@@ -8,7 +8,7 @@ function spendAll(budget: RetryBudget): number {
   return spent;
 }
 
-test('it begins with what can be saved up, and a fifth of the calls earn one more', () => {
+test('the budget starts full, and every fifth call adds one retry', () => {
   const budget = new RetryBudget(20);
   expect(spendAll(budget)).toBe(LIMITS.retriesSavedMax);
   for (let call = 0; call < 4; call++) budget.feed();
@@ -17,7 +17,7 @@ test('it begins with what can be saved up, and a fifth of the calls earn one mor
   expect(spendAll(budget)).toBe(1);
 });
 
-test('quiet times save up no more than the bucket holds', () => {
+test('the budget never exceeds its maximum', () => {
   const budget = new RetryBudget(20);
   for (let call = 0; call < 100_000; call++) budget.feed();
   expect(spendAll(budget)).toBe(LIMITS.retriesSavedMax);
@@ -34,6 +34,6 @@ test('when every call wants a second retry, one in five gets it', () => {
   expect(retried).toBe(200);
 });
 
-test('a share of zero means never', () => {
+test('with a share of zero there is no second retry', () => {
   expect(spendAll(new RetryBudget(0))).toBe(0);
 });

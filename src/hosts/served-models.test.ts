@@ -16,12 +16,12 @@ function served(id: string, model = id, contextWindow: number | null = null) {
   return { id, model, contextWindow, maxOutputTokens: null };
 }
 
-test('a host that lists a known model becomes one more place for it, with its own name', () => {
+test('a host that lists a known model is added to it, with the host’s own name for the model', () => {
   const [row] = addServedModels([KNOWN], [host('second', [served('known', 'theirs')])]);
   expect(row).toEqual({ ...KNOWN, hosts: [...KNOWN.hosts, { host: 'second', model: 'theirs' }] });
 });
 
-test('a host that is already there gets the name the operator gave', () => {
+test('a host that already serves the model gets the name that the operator gave', () => {
   const [row] = addServedModels([KNOWN], [host('first', [served('known', 'theirs')])]);
   expect(row?.hosts).toEqual([{ host: 'first', model: 'theirs' }]);
 });
@@ -38,7 +38,7 @@ test('an unknown model is added once, without a price, for every host that lists
   expect(guessed?.context_window).toBe(LIMITS.unknownContextWindowTokens);
 });
 
-test('a model that is served elsewhere on one wire only is asked for on it here too, where this host speaks it', () => {
+test('a model that other hosts serve on one wire is requested on that wire here too, if this host speaks it', () => {
   const known: ModelRow = { ...KNOWN, hosts: [{ host: 'first', model: 'known', wire: 'responses' }] };
   const place = (wires: HostWire[], wire?: HostWire) => {
     const entry = { ...served('known'), ...(wire !== undefined && { wire }) };
@@ -51,7 +51,7 @@ test('a model that is served elsewhere on one wire only is asked for on it here 
   expect(place(['chat', 'responses'], 'chat')).toMatchObject({ wire: 'chat' });
 });
 
-test('what a host charges stands with its place; a machine of one’s own charges nothing', () => {
+test('a host may have its own price, and a local host charges nothing', () => {
   const price = { input: 3, output: 4 };
   const [row] = addServedModels([KNOWN], [host('second', [{ ...served('known'), price }])]);
   expect(row?.hosts[1]).toEqual({ host: 'second', model: 'known', price });
@@ -59,7 +59,7 @@ test('what a host charges stands with its place; a machine of one’s own charge
   expect(free?.hosts[1]).toEqual({ host: 'own', model: 'known', price: { input: 0, output: 0 } });
 });
 
-describe('what a host listed itself', () => {
+describe('models that a host lists itself', () => {
   const named: ModelRow = { ...KNOWN, aliases: ['also'] };
   const found = (name: string, ...ids: string[]): ConfiguredHost => ({
     ...host(name, []),
@@ -69,14 +69,14 @@ describe('what a host listed itself', () => {
   const idsOf = (hosts: ConfiguredHost[]) =>
     addServedModels([named], hosts).map((row) => [row.id, row.hosts.map((place) => `${place.host}:${place.model}`)]);
 
-  test('are models of their own, under the name it has for them', () => {
+  test('become new models under the host’s own names', () => {
     expect(idsOf([found('own', 'llama:3b')])).toEqual([
       ['known', ['first:known']],
       ['llama:3b', ['own:llama:3b']],
     ]);
   });
 
-  test('never change what a name of the catalog means, whether id or alias', () => {
+  test('never change the meaning of a catalog id or alias', () => {
     expect(idsOf([found('own', 'known', 'also')])).toEqual([
       ['known', ['first:known']],
       ['own/known', ['own:known']],
@@ -84,11 +84,11 @@ describe('what a host listed itself', () => {
     ]);
   });
 
-  test('two servers with one model are two places for it', () => {
+  test('two servers that list the same model become two hosts of it', () => {
     expect(idsOf([found('a', 'llama'), found('b', 'llama')])[1]).toEqual(['llama', ['a:llama', 'b:llama']]);
   });
 
-  test('an embedding model embeds and does not talk', () => {
+  test('an embedding model has the capability for embeddings and not for chat', () => {
     const embeds = { ...served('nomic-embed'), caps: ['embeddings'] as const, maxOutputTokens: 0 };
     const [, row] = addServedModels([KNOWN], [{ ...host('own', []), found: [embeds] }]);
     expect(row).toMatchObject({ caps: ['embeddings'], max_output_tokens: 0 });

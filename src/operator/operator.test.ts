@@ -204,7 +204,7 @@ describe('keys', () => {
     await expect(runVerb(services, 'keys.update', { key, allow: ['everything'] })).rejects.toThrow('allow[0]');
   });
 
-  test('with a cap of nothing or an expiry in the past are refused, when minted and when changed', async () => {
+  test('with a cap of zero or an expiry in the past are refused, when minted and when changed', async () => {
     await account();
     const { id } = await run('keys.mint', { account: 'ada' });
     for (const [terms, message] of [

@@ -1,11 +1,11 @@
 import type { KeyPermission } from '../../src/store/store.ts';
 
 /**
- * Who may have what, route by route. A route of the gateway that has no row here fails the suite: add one that says how
- * its owner asks, what the owner gets, and what a key of another account and a key for other models get instead.
+ * Who may use each route. A route without a row here fails the suite: add one that says what its owner sends, what the owner
+ * gets, and what a key of another account, a key for other models and a key without permissions get instead.
  */
 
-/** What there is to ask for. */
+/** What requests can refer to. */
 export interface World {
   /** A receipt of the owner's account. */
   readonly receiptId: string;
@@ -23,16 +23,16 @@ export interface Refused {
 }
 
 export interface AccessRow {
-  /** Anyone may ask, with a key or without. */
+  /** No key is needed. */
   readonly isPublic?: true;
   ask(world: World): Ask;
-  /** What the owner gets. */
+  /** The status that the owner gets. */
   readonly owner: number;
-  /** What another account gets for the very same request: `own` where nothing in it names anything of the owner's. */
+  /** What another account gets for the same request: `own` if the request names nothing that belongs to the owner. */
   readonly stranger: 'own' | Refused;
-  /** What a key of the owner's account gets that may use none of the models asked for. */
+  /** What a key of the owner's account gets if it may not use the requested model. */
   readonly restricted: 'same' | Refused;
-  /** The permission without which a key of the owner's account is refused; absent if every key may ask. */
+  /** Keys of the owner's account without this permission are refused; absent if every key may use the route. */
   readonly permission?: KeyPermission;
 }
 
@@ -40,7 +40,7 @@ const MESSAGES = [{ role: 'user', content: 'hello' }];
 const NO_MODEL: Refused = { status: 404, code: 'model_not_found' };
 const NO_PROVIDER_KEY: Refused = { status: 404, code: 'provider_key_not_found' };
 
-/** A call of a model: everyone may, who may use the model, on their own money. */
+/** A call: every key that may use the model may make it, and its own account pays. */
 function call(body: object): AccessRow {
   return { ask: () => ({ body }), owner: 200, stranger: 'own', restricted: NO_MODEL };
 }
@@ -74,7 +74,7 @@ export const ACCESS: Readonly<Record<string, AccessRow>> = {
   },
   'GET /keys': { ask: () => ({}), owner: 200, stranger: 'own', restricted: 'same' },
   'GET /keys/*': { ask: () => ({ param: 'cloud' }), owner: 200, stranger: NO_PROVIDER_KEY, restricted: 'same' },
-  // Nobody's resource is at this address, so nothing is stored; that is said only to who may ask.
+  // This address is forbidden, so nothing is stored.
   'PUT /keys/*': {
     ask: () => ({ param: 'cloud', body: { api_key: 'a-key-of-somebody', base_url: 'https://10.0.0.1/openai/v1' } }),
     owner: 422,
@@ -91,11 +91,11 @@ export const ACCESS: Readonly<Record<string, AccessRow>> = {
   },
 };
 
-/** What the server answers outside the table of routes: its path, and what who has no key gets in each mode. */
+/** Paths outside the route table, and the status that callers without a key get in each mode. */
 export const OUTSIDE: Readonly<Record<string, { readonly local: number; readonly hosted: number }>> = {
   'HEAD /': { local: 200, hosted: 200 },
   'GET /livez': { local: 200, hosted: 200 },
   'GET /readyz': { local: 200, hosted: 200 },
-  // In hosted mode on the operator's own port alone.
+  // In hosted mode metrics are only on the operator's own port.
   'GET /metrics': { local: 200, hosted: 401 },
 };
