@@ -69,6 +69,9 @@ export const LIMITS = {
   /** Readiness: how old the last hold may be as evidence, and how long a test hold may take. */
   admissionFreshMs: 1_000,
   admissionProbeMs: 1_000,
+  /** How far the clock may be behind the ledger's last call before that is reported, and how often it is compared. */
+  clockBehindMs: 60_000,
+  clockCheckMs: 60_000,
   /** PostgreSQL: connections for the ledger and for reads, and timeouts for connecting, answers, reads and idle connections. */
   postgresLedgerLines: 2,
   postgresReadersMax: 8,

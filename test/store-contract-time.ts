@@ -95,7 +95,7 @@ export function timeContract(subject: StoreSubject): void {
       ]);
       await subject.reopen();
       subject.clock.advance(1_000);
-      expect(await subject.store.beginInstance()).toEqual({ number: 2, epoch: 2n, voidedHolds: 1 });
+      expect(await subject.store.beginInstance()).toEqual({ number: 2, epoch: 2n, lastCallId: 2n, voidedHolds: 1 });
       expect(await subject.balance()).toEqual([900n, 0n, 100n]);
       expect(await subject.store.keyWindow(7n)).toMatchObject({ spentNanousd: 0n, heldNanousd: 0n });
       expect(await subject.store.findReceipt(1n, 1n)).toMatchObject({
@@ -111,6 +111,18 @@ export function timeContract(subject: StoreSubject): void {
         'settle_found_void',
       ]);
       expect((await subject.store.verify()).lossNanousd).toBe(400n);
+    });
+
+    it('learn the highest id of any call, also after the receipts were deleted', async () => {
+      expect((await subject.store.beginInstance()).lastCallId).toBe(0n);
+      const { epoch } = await subject.store.beginInstance();
+      await subject.store.apply([aCredit(1n, 1_000n), aHold(900n, 10n, { epoch }), aHold(500n, 10n, { epoch })]);
+      await subject.store.apply([aSettle(900n, 10n), aSettle(500n, 10n)]);
+      expect((await subject.store.beginInstance()).lastCallId).toBe(900n);
+      subject.clock.advance(2 * LIMITS.closingAgeMs);
+      expect(await subject.store.closeBooks(NOON_MS * 2)).toEqual({ closed: 2, forgotten: 2 });
+      await subject.reopen();
+      expect((await subject.store.beginInstance()).lastCallId).toBe(900n);
     });
 
     it('have a number that fits into ids', async () => {

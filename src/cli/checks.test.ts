@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { CliFixture } from '../../test/cli-fixture.ts';
 import { LIMITS } from '../limits.ts';
-import { checkDataFolder, checkNode, checkPort, judgeDisk } from './checks.ts';
+import { checkDataFolder, checkNode, checkPort, judgeDisk, judgeLedgerClock } from './checks.ts';
 
 test.each([
   ['24.21.0', 'ok'],
@@ -18,6 +18,14 @@ test('a disk that is nearly full is a warning, one on which calls are refused a 
   expect(judgeDisk(LIMITS.diskFreeBytesMin - 1).status).toBe('failure');
   expect(judgeDisk(LIMITS.diskFreeBytesMin).status).toBe('warning');
   expect(judgeDisk(4 * LIMITS.diskFreeBytesMin).status).toBe('ok');
+});
+
+test('a clock far behind the last call of the ledger is a warning that says how far', () => {
+  expect(judgeLedgerClock(LIMITS.clockBehindMs)).toEqual([]);
+  expect(judgeLedgerClock(365 * 86_400_000)).toMatchObject([
+    { status: 'warning', detail: expect.stringContaining('365 days behind') },
+  ]);
+  expect(judgeLedgerClock(5 * 3_600_000)).toMatchObject([{ detail: expect.stringContaining('5 hours') }]);
 });
 
 describe('the data folder', () => {

@@ -118,8 +118,12 @@ function describeServer(server: Holder | null): Finding {
 }
 
 async function checkStore(operator: Operator): Promise<Finding[]> {
-  const { store, accepted_losses: losses } = (await operator.run('status', {})).result;
-  return [judgeStore(store), ...losses.map((loss) => ok('accepted loss', describeLoss(loss)))];
+  const { store, accepted_losses: losses, clock_behind_ms: behindMs } = (await operator.run('status', {})).result;
+  return [
+    judgeStore(store),
+    ...judgeLedgerClock(behindMs),
+    ...losses.map((loss) => ok('accepted loss', describeLoss(loss))),
+  ];
 }
 
 function judgeStore(store: StatusView['store']): Finding {
@@ -127,6 +131,20 @@ function judgeStore(store: StatusView['store']): Finding {
   return store.may_admit
     ? ok('store', 'answers')
     : failure('store', store.reason ?? 'admits no calls', 'calls are refused until this is fixed');
+}
+
+/** Nothing to report if the clock is right. */
+export function judgeLedgerClock(behindMs: number): Finding[] {
+  if (behindMs <= LIMITS.clockBehindMs) return [];
+  const detail = `this machine's clock is ${describeSpan(behindMs)} behind the ledger's last call`;
+  const remedy = 'check the clock; if it was ahead before, spend caps count in their latest window until it is reached';
+  return [warning('ledger clock', detail, remedy)];
+}
+
+function describeSpan(ms: number): string {
+  const hours = ms / 3_600_000;
+  if (hours < 2) return `${Math.round(hours * 60)} minutes`;
+  return hours < 48 ? `${Math.round(hours)} hours` : `${Math.round(hours / 24)} days`;
 }
 
 async function checkAccounts(operator: Operator): Promise<Finding> {

@@ -53,6 +53,21 @@ describe('IdSource', () => {
     expect(source.next()).toBe(idFloorAt(NOW_MS + 10));
   });
 
+  it('continues above a given id, and says how far that is ahead of the clock', () => {
+    const clock = new ManualClock(NOW_MS);
+    const source = new IdSource(clock, 3);
+    expect(source.aheadMs).toBe(0);
+    const stored = new IdSource(new ManualClock(NOW_MS + 5_000), 1023).next();
+    source.continueAbove(stored);
+    expect(source.next()).toBeGreaterThan(stored);
+    expect(source.aheadMs).toBe(5_001);
+    source.continueAbove(idFloorAt(NOW_MS));
+    expect(source.next()).toBeGreaterThan(stored);
+    clock.advance(10_000);
+    expect(idTimeMs(source.next())).toBe(NOW_MS + 10_000);
+    expect(source.aheadMs).toBe(0);
+  });
+
   it('accepts fractions of milliseconds, and times before the epoch', () => {
     expect(idTimeMs(new IdSource(new ManualClock(NOW_MS + 0.7), 0).next())).toBe(NOW_MS);
     const early = new IdSource(new ManualClock(0), 0);

@@ -27,6 +27,19 @@ export class IdSource {
     this.#instance = checkedInstance(instance);
   }
 
+  /** All later ids are above this one, even if the clock is behind it. */
+  continueAbove(id: bigint): void {
+    const ms = Number(id >> 22n);
+    if (ms < this.#lastMs) return;
+    this.#lastMs = ms;
+    this.#sequence = SEQUENCE_MAX;
+  }
+
+  /** How far the last id is ahead of the clock. */
+  get aheadMs(): number {
+    return Math.max(this.#lastMs + EPOCH_MS - this.#clock.nowMs(), 0);
+  }
+
   next(): bigint {
     const ms = Math.max(Math.trunc(this.#clock.nowMs()) - EPOCH_MS, 0);
     if (ms > this.#lastMs) {

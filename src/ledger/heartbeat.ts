@@ -47,6 +47,7 @@ export class Heartbeat implements LedgerInstance {
     this.#instance = instance;
     this.#heardMs = beganMs;
     this.ids = new IdSource(terms.clock, instance.number);
+    this.ids.continueAbove(instance.lastCallId);
   }
 
   static async begin(terms: HeartbeatTerms): Promise<Heartbeat> {
@@ -95,6 +96,7 @@ export class Heartbeat implements LedgerInstance {
   async #register(): Promise<void> {
     this.#instance = await this.#terms.store.beginInstance();
     this.ids.continueAs(this.#instance.number);
+    this.ids.continueAbove(this.#instance.lastCallId);
     this.#terms.onEvent({ kind: 'reregistered', instance: this.#instance });
   }
 

@@ -92,10 +92,12 @@ function openFolder(terms: BooksTerms): Promise<Books> {
     const ledger = new Ledger({ store, clock, epoch, instance: { epoch, whyNotAdmitting: moved } });
     cleanup.add(() => ledger.close());
     await ledger.watchHealth();
+    const ids = new IdSource(clock, instance.number);
+    ids.continueAbove(instance.lastCallId);
     return {
       store,
       ledger,
-      ids: new IdSource(clock, instance.number),
+      ids,
       voidedHolds: instance.voidedHolds,
       moved,
       backUp: (file, progress) => backUp({ folder, file, clock, ...(progress && { progress }) }),
@@ -107,7 +109,7 @@ function openFolder(terms: BooksTerms): Promise<Books> {
 }
 
 /** Read-only access must not register an instance: that would count as a change of the ledger. */
-const NO_INSTANCE: Instance = { epoch: 0n, number: 0, voidedHolds: 0 };
+const NO_INSTANCE: Instance = { epoch: 0n, number: 0, lastCallId: 0n, voidedHolds: 0 };
 
 /** Opens a database that several processes share, each registered separately. */
 async function openShared({ clock, onInstanceEvent = () => undefined }: BooksTerms, url: string): Promise<Books> {

@@ -41,6 +41,7 @@ import { catalogFor, rememberPrices } from './prices.ts';
 import { routeTable } from './routes.ts';
 import { shareRequests } from './share-requests.ts';
 import { watchTimers } from './timer-errors.ts';
+import { watchClock } from './watch-clock.ts';
 
 export interface StartTerms {
   readonly config: Config;
@@ -128,6 +129,8 @@ async function serveBooks(
   books.announce(listeners.url);
   const bookkeeping = keepBooks(terms, books.store);
   cleanup.add(() => bookkeeping.stop());
+  const clockWatch = watchClock(terms, books.ids);
+  cleanup.add(() => clockWatch.stop());
   const { rateLimiter } = core.guards;
   const sharing = config.store === null || rateLimiter === null ? null : shareRequests(terms, rateLimiter, books.store);
   cleanup.add(() => sharing?.stop());

@@ -8,7 +8,7 @@ import { describeIssue, issuePath } from '../json/describe-issue.ts';
 import { formatPath } from '../json/error.ts';
 import { JsonError, parseJson } from '../json/json.ts';
 import { stringifyJson } from '../json/stringify.ts';
-import { formatId, parseId } from '../kit/ids.ts';
+import { formatId, type IdSource, parseId } from '../kit/ids.ts';
 import { type Ledger, StoreUnavailable, type VerifyProgress } from '../ledger/ledger.ts';
 import type { KeyChange } from '../store/store.ts';
 import { credit } from './credit.ts';
@@ -39,6 +39,7 @@ export { CAP_WINDOWS, type CapWindow, KEY_PERMISSIONS, type KeyPermission } from
 
 /** What the verbs work on: the running server's services, or those that a command opened itself. */
 export interface OperatorServices extends AccountServices, BackupServices, Pick<SealServices, 'masterKeys'> {
+  readonly ids: Pick<IdSource, 'next' | 'aheadMs'>;
   readonly ledger: Pick<Ledger, 'credit' | 'verify' | 'balance'>;
   /** Why the ledger is read-only; null if it is not. */
   readonly moved: string | null;
@@ -303,12 +304,12 @@ async function verify(services: OperatorServices, _input: object, progress?: Pro
   return { ...report, accepted_losses: (await services.store.acceptedLosses()).map(acceptedLossView) };
 }
 
-async function showStatus({ store, catalog, server, moved }: OperatorServices): Promise<StatusView> {
+async function showStatus({ store, ids, catalog, server, moved }: OperatorServices): Promise<StatusView> {
   const { priceVersion: version } = catalog();
   const health = await store.health();
   const known = moved === null ? health : { ...health, mayAdmit: false, reason: moved };
   const losses = await store.acceptedLosses();
-  return statusView(server, known, losses, { models: catalog().list().length, version });
+  return statusView(server, known, losses, { models: catalog().list().length, version }, ids.aheadMs);
 }
 
 /** Replaces names by catalog ids. Unknown names are kept and reported, because a model may be added later. */

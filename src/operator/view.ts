@@ -157,6 +157,8 @@ export interface StatusView {
   readonly object: 'status';
   readonly server: { url: string; pid: number; hosted: boolean; started: number } | null;
   readonly store: { ok: boolean; reason: string | null; may_admit: boolean };
+  /** How far the clock is behind the ledger's last call; 0 if it is not. */
+  readonly clock_behind_ms: number;
   readonly accepted_losses: readonly AcceptedLossView[];
   readonly models: number;
   readonly price_version: string;
@@ -167,11 +169,13 @@ export function statusView(
   health: StoreHealth,
   losses: readonly AcceptedLoss[],
   prices: { models: number; version: string },
+  clockBehindMs: number,
 ): StatusView {
   return {
     object: 'status',
     server: server && { url: server.url, pid: server.pid, hosted: server.hosted, started: toSeconds(server.startedMs) },
     store: { ok: health.ok, reason: health.reason, may_admit: health.mayAdmit },
+    clock_behind_ms: clockBehindMs,
     accepted_losses: losses.map(acceptedLossView),
     models: prices.models,
     price_version: prices.version,

@@ -130,6 +130,8 @@ export interface Instance {
   /** 0 to 1023, part of every id that this process creates; no two running processes have the same. */
   readonly number: number;
   readonly epoch: bigint;
+  /** The highest id of any call, deleted ones included; 0 if there was none. New ids must be above it. */
+  readonly lastCallId: bigint;
   /**
    * Open holds of earlier starts that were voided. Holds that cannot be voided, or not in time, do not prevent the
    * start.

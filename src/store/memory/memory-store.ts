@@ -62,7 +62,9 @@ export class MemoryStore implements Store {
     this.#rows.epochs.add(this.#rows.epoch);
     const open = [...this.#rows.calls.values()].filter((call) => call.receipt.state === 'open');
     for (const call of open) this.#operations.void(call.receipt.id, DIED_REASON);
-    return { number: Number(this.#rows.epoch % 1024n), epoch: this.#rows.epoch, voidedHolds: open.length };
+    const { epoch, closedUpTo } = this.#rows;
+    const lastCallId = [...this.#rows.calls.keys()].reduce((last, id) => (id > last ? id : last), closedUpTo);
+    return { number: Number(epoch % 1024n), epoch, lastCallId, voidedHolds: open.length };
   }
 
   async heartbeat(epoch: bigint): Promise<boolean> {

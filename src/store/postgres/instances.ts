@@ -45,7 +45,7 @@ export class Instances {
    */
   async begin(): Promise<Instance> {
     const before = this.#epoch;
-    const { epoch, number } = await this.#connections.transaction(async (sql) => {
+    const registered = await this.#connections.transaction(async (sql) => {
       await takeLock(sql, 'instances');
       await refuseUnfinished(sql);
       await fence(sql, "epoch = $1 OR beat_at = '-infinity'", [before]);
@@ -56,10 +56,10 @@ export class Instances {
          VALUES ($1, $2, ${ALIVE}, clock_timestamp(), clock_timestamp(), clock_timestamp())`,
         [row!.epoch, number],
       );
-      return { epoch: row!.epoch, number };
+      return { epoch: row!.epoch, number, lastCallId: await lastCallId(sql) };
     });
-    this.#epoch = epoch;
-    return { epoch, number, voidedHolds: await this.#clearUp() };
+    this.#epoch = registered.epoch;
+    return { ...registered, voidedHolds: await this.#clearUp() };
   }
 
   /** Failures, and work that would delay the first heartbeat, are left to `reap`. */
@@ -150,6 +150,14 @@ export class Instances {
 }
 
 const NOTHING_VOIDED: Reaping = { voided: 0, stuck: null };
+
+/** The highest id of any call; deleted ones are in the closed part. */
+async function lastCallId(sql: RunSql): Promise<bigint> {
+  const [row] = await sql<{ id: bigint }>(
+    `SELECT greatest((SELECT max(id) FROM call), (SELECT value FROM meta WHERE name = 'closed_up_to'), 0::int8) AS id`,
+  );
+  return row!.id;
+}
 
 /** Locks the whole row, which waits for running batches of that instance. */
 async function fence(sql: RunSql, condition: string, values: readonly unknown[] = []): Promise<void> {

@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { LIMITS } from '../../limits.ts';
 import { CALL_STATE } from '../codes.ts';
 import { DIED_REASON } from '../store.ts';
+import { readMeta } from './meta.ts';
 import type { Operations } from './operations.ts';
 import type { RowCache } from './row-cache.ts';
 
@@ -20,6 +21,14 @@ export function voidSlice(database: DatabaseSync, cache: RowCache, operations: O
     .all(cache.epoch, BigInt(LIMITS.storeWriteSliceRows));
   for (const { id } of orphans) operations.void(id as bigint, DIED_REASON);
   return orphans.length;
+}
+
+/** The highest id of any call; deleted ones are in the closed part. */
+export function lastCallId(database: DatabaseSync): bigint {
+  const [row] = database.prepare('SELECT max(id) AS id FROM call').all();
+  const last = (row?.id ?? 0n) as bigint;
+  const closed = readMeta(database, 'closed_up_to');
+  return last > closed ? last : closed;
 }
 
 export function registerPrices(database: DatabaseSync, version: string, pricesJson: string): number {

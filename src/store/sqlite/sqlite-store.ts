@@ -34,6 +34,7 @@ import { AccountReader } from './accounts.ts';
 import { isBroken } from './batch.ts';
 import { fillBatchBuffer } from './batch-buffer.ts';
 import { createFiles, openToRead, openToWrite } from './database.ts';
+import { lastCallId } from './instances.ts';
 import { KeyReader } from './keys.ts';
 import { faultOf, InlineLink, type Link, unavailable } from './link.ts';
 import { checkMark } from './lost-commits.ts';
@@ -130,7 +131,7 @@ class SqliteStore implements Store {
     const epoch = await this.#writer.call('beginEpoch', this.#clock.nowMs());
     const voidedHolds = await untilDone(() => this.#writer.call('voidSlice', this.#clock.nowMs()));
     this.#epoch = epoch;
-    return { number: Number(epoch % 1024n), epoch, voidedHolds };
+    return { number: Number(epoch % 1024n), epoch, lastCallId: lastCallId(this.#reader), voidedHolds };
   }
 
   /** One process has the folder while it runs. */
