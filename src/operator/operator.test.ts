@@ -199,7 +199,7 @@ describe('keys', () => {
     expect(allowed).toMatchObject({ permissions: ['calls', 'provider_keys'] });
     const both = { allow: ['provider_keys'], deny: ['provider_keys'] } as const;
     await expect(run('keys.update', { key, allow: [...both.allow], deny: [...both.deny] })).rejects.toThrow(
-      'provider_keys is in allow and in deny',
+      'provider_keys is in both allow and deny',
     );
     await expect(runVerb(services, 'keys.update', { key, allow: ['everything'] })).rejects.toThrow('allow[0]');
   });
