@@ -64,6 +64,7 @@ const INSIDE_BY_NAME = [
   'descriptorsAssumed',
   'socketReadBytes',
   'responseJoinedBytesMax',
+  ...['admissionFreshMs', 'admissionProbeMs', 'clockBehindMs', 'clockCheckMs'],
   ...['ledgerBatchMax', 'ledgerBatchesInFlightMax', 'ledgerQueueMax', 'settleRetryMs', 'outputItemsMax'],
   ...['modelAliasesMax', 'priceTiersMax', 'rateNanousdPerMillionMax', 'lossNanousdMax', 'providerKeyFileBytesMax'],
   ...['configProblemsMax', 'variableNameCharsMax', 'unknownContextWindowTokens', 'keyLookupsMax', 'keyPollMs'],
