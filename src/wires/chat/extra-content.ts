@@ -13,6 +13,8 @@ const OF_DELTA = new Set([
   'reasoning_details',
   'tool_calls',
   'function_call',
+  // A label of the words beside it, as one host sends it.
+  'channel',
 ]);
 
 /** Bytes of content in a repaired chunk besides the model's words: images, annotations and whatever else a host sends. */

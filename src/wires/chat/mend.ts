@@ -1,6 +1,6 @@
 import { tryParseJson } from '../../json/json.ts';
 import type { SseFrame } from '../../kit/sse.ts';
-import { isObject, type Members, objectsIn, removeMembers } from '../fields/members.ts';
+import { isObject, isText, type Members, objectsIn, removeMembers } from '../fields/members.ts';
 import type { RelayTerms, StreamRelay } from '../wire.ts';
 import { extraContent } from './extra-content.ts';
 import { isFailure } from './finish-reason.ts';
@@ -98,8 +98,20 @@ class MendedStream extends StreamState implements StreamRelay {
   /** Learns only frames that neither begin nor end a choice: those depend on what came before. */
   #learn(frame: SseFrame, written: string | null, choices: readonly Members[]): void {
     const choice = choices[0]!;
-    if (choices.length === 1 && choice.finish_reason === null) this.learn(frame, written, choice.delta as Members);
+    if (choices.length !== 1 || choice.finish_reason !== null) return;
+    const delta = choice.delta as Members;
+    if (delta.tool_calls !== undefined && namesCall(frame)) return;
+    this.learn(frame, written, delta);
   }
+}
+
+/** Whether the host's frame says which call it belongs to: the same bytes may then mean another call later on. */
+function namesCall({ data }: SseFrame): boolean {
+  const chunk = tryParseJson(data ?? '');
+  const [choice] = objectsIn(isObject(chunk) ? chunk.choices : null);
+  const [call] = objectsIn(isObject(choice?.delta) ? choice.delta.tool_calls : null);
+  const named = isObject(call?.function) ? call.function.name : undefined;
+  return isText(call?.id) || isText(named);
 }
 
 const OPENING = Buffer.from('data: ');
