@@ -104,8 +104,11 @@ test('what takes too long is cut short, and says so', async () => {
   for (const receipt of unborn) expect(receipt).toMatchObject({ ended: 'shutdown', http_status: 503, cost_nanousd: 0 });
 });
 
-/** Between two reads of a host the gateway waits too; it is stuck if it does so whenever one looks. */
-const ROUNDS_OF_STILLNESS = 10;
+/**
+ * Between two reads of a host the gateway waits too; it is stuck if it does so whenever one looks. So many rounds last
+ * longer than a delayed acknowledgement of the kernel.
+ */
+const ROUNDS_OF_STILLNESS = 200;
 
 test('a client that reads nothing cannot hold the process', async () => {
   const { sim, url } = harness;
