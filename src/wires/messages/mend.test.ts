@@ -220,3 +220,20 @@ test('what was relayed is counted in bytes of the model’s own words', () => {
   expect(mended(START).relay.relayedBytes).toBe(0);
   expect(mended(START, TEXT_HEAD, WORDS, TAIL, call, input).relay.relayedBytes).toBe(4 + 4 + 8);
 });
+
+describe('an error member in a frame of content', () => {
+  test('that is an error ends the stream with it', () => {
+    const relay = mendStream(TERMS);
+    const client = feed(relay, stream(START, TEXT_HEAD, WORDS, { ...WORDS, error: { message: 'broken' } }, STOP), 7);
+    expect([relay.terminal, relay.error?.message]).toEqual([true, 'broken']);
+    expect(client).not.toContain('message_stop');
+  });
+
+  test.each([[null], [[null]], ['no'], [7], [false]])('that is %o is removed, and the stream goes on', (error) => {
+    const relay = mendStream(TERMS);
+    const client = feed(relay, stream(START, TEXT_HEAD, { ...WORDS, error }, TAIL, END, STOP), 7);
+    expect([relay.terminal, relay.error, relay.relayedBytes]).toEqual([true, null, 4]);
+    expect(client).toContain('Ahoy');
+    expect(client).not.toContain('"error"');
+  });
+});

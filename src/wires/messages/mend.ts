@@ -30,6 +30,7 @@ class MendedStream extends StreamState implements StreamRelay {
     if (!isObject(event)) return this.#notJson(data);
     const type = event.type;
     if (typeof type !== 'string') return this.#untyped(event, frame.event);
+    if (event.error !== undefined && type !== 'error') return this.#withError(event);
     switch (type) {
       case 'content_block_delta':
         return this.#delta(event, frame);
@@ -55,6 +56,11 @@ class MendedStream extends StreamState implements StreamRelay {
   #untyped(event: Members, type: string | null): Buffer | string | null {
     if (type !== null && isEventName(type)) return this.#read(new SseFrame(Buffer.from(rewritten({ ...event, type }))));
     return isObject(event.error) ? this.fail(event.error) : null;
+  }
+
+  /** An error beside content ends the stream. Anything else under that name is removed, or clients would take it for an error. */
+  #withError({ error, ...event }: Members): Buffer | string | null {
+    return isObject(error) ? this.fail(error) : this.#read(new SseFrame(Buffer.from(rewritten(event))));
   }
 
   /** Some hosts end the stream with `[DONE]`, as on the chat wire. */
