@@ -144,6 +144,19 @@ describe('the mark', () => {
     expect(data.notices).toHaveLength(1);
   });
 
+  test('may be behind the database, as a kill between a commit and its mark leaves it', async () => {
+    await data.killedAfter(3);
+    const older = readFileSync(data.mark);
+    rmSync(data.folder, { recursive: true });
+    const store = await data.open(data.running);
+    await store.apply([aHold(50n, COST)]);
+    await store.apply([aSettle(50n, COST)]);
+    cpSync(data.running, data.folder, { recursive: true });
+    writeFileSync(data.mark, older);
+    await data.expectLedger(4, []);
+    expect(data.notices).toEqual([]);
+  });
+
   test('with one damaged slot still data.notices a lost log by the other', async () => {
     await data.killedAfter();
     cpSync(data.folder, join(data.home, 'again'), { recursive: true });

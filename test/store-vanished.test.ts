@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { startHarness } from './harness.ts';
+import { until } from './until.ts';
 
 let home: string;
 let folder: string;
@@ -46,6 +47,20 @@ describe('a data folder that vanishes under a running gateway', () => {
     } finally {
       await harness.stop();
     }
+  });
+
+  test('loses nothing when only the write-ahead log is deleted, and is noticed within a second', async () => {
+    const harness = await startHarness({ folder });
+    const response = await harness.post({ model: 'sim-gpt', messages: [{ role: 'user', content: 'hello' }] });
+    const id = response.headers.get('x-gateway-request-id')!;
+    await response.text();
+    rmSync(join(folder, 'tollgate.sqlite-wal'));
+    await until(() => harness.log.some(({ msg }) => String(msg).includes('data folder is gone')), 'it is noticed');
+    expect((await harness.get('/readyz')).status).toBe(503);
+    await harness.stop();
+    const again = await startHarness({ folder });
+    expect((await again.receipt(id)).status).toBe('settled');
+    await again.stop();
   });
 
   test('is noticed by a gateway that nobody calls', async () => {

@@ -5,7 +5,7 @@ import { LogKeeper } from './log-keeper.ts';
 import { MarkFile } from './mark-file.ts';
 import { type Progress, readProgress } from './progress.ts';
 
-/** What the writer does beside its commits, so that a lost file is noticed and little can be lost with the log. */
+/** Maintains the mark, watches the database file and checkpoints the log, on behalf of the writer. */
 export class LedgerKeeper {
   readonly #file: FileWatch;
   readonly #mark: MarkFile;
@@ -19,7 +19,7 @@ export class LedgerKeeper {
     this.#log = new LogKeeper(database, folder);
   }
 
-  /** Between a commit and its outcomes. The mark must not be written for a database that the next start will not find. */
+  /** Called between a commit and its outcomes. A commit to a deleted database must not be reported. */
   committed(progress: Progress): void {
     this.refuseIfGone();
     this.#progress = progress;

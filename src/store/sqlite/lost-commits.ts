@@ -15,7 +15,7 @@ export interface Loss {
 
 export const NO_LOSS: Loss = { receipts: 0n, spentNanousd: 0n };
 
-/** The ledger is not as far as it was: commits that callers have seen the results of are missing. */
+/** Commits whose results callers have seen are missing from the ledger. */
 export class LedgerLost extends StoreRefused {
   readonly loss: Loss;
 
@@ -35,8 +35,8 @@ export function describeLoss({ receipts, spentNanousd }: Loss): string {
 }
 
 /**
- * Compares the database with the mark beside it, to be called before any connection that may write: opening one would
- * move the rest of a damaged log into the database and delete it. Throws `LedgerLost`; returns what an operator should know.
+ * Compares the database with the mark beside it. Call it before any connection that can write is opened: closing one
+ * would checkpoint what is left of a damaged log and delete it. Throws `LedgerLost`; returns a notice for the operator.
  */
 export function checkMark(folder: string): string | null {
   const mark = readMark(folder);

@@ -48,9 +48,8 @@ export function createMark(folder: string, progress: Progress): void {
 }
 
 /**
- * The progress of the ledger, in a small file that the write-ahead log is not part of. It is written after each commit and
- * before its outcomes are reported, into the two slots in turn. Writing costs no sync: the file has its size already,
- * and `sync` is called once a second.
+ * The progress of the ledger in a small file of its own, so that a damaged write-ahead log does not damage it too. It is
+ * written after each commit and before the outcomes are reported, to the two slots in turn, and synced once a second.
  */
 export class MarkFile {
   readonly #folder: string;
@@ -83,7 +82,7 @@ export class MarkFile {
     this.#isSynced = true;
   }
 
-  /** Somebody may delete the file while it is written: the path then gets a new one. */
+  /** If the file was deleted while it was open, creates a new one. */
   replaceIfDeleted(progress: Progress): void {
     if (statSync(markPath(this.#folder), { throwIfNoEntry: false })?.ino === this.#inode) return;
     createMark(this.#folder, progress);
