@@ -60,6 +60,7 @@ const INSIDE =
   /^(store|copy|sim|postgres|instance|cached|folder|token[A-Z]|prompt|message|tool(Bytes|Framing|Preamble)|operator|socket|bookkeeping|closing|hostError|localHost|callerUrl|callerOrigin|callerAnswer|idempotency(Kept|Sweep)|master|seal|unreadable|host(Json|Keep|Probe|Header|Linger|Models|Connect|Name|Fields))/;
 const INSIDE_BY_NAME = [
   'unreadRequestBytesMax',
+  'storeTickMs',
   ...['frameMetadataBytesMax', 'frameExtraBytesMax'],
   'descriptorsAssumed',
   'socketReadBytes',

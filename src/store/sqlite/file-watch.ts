@@ -1,10 +1,10 @@
 import { type Stats, statSync } from 'node:fs';
 import { StoreBroken } from './batch.ts';
 
-/** The database file was deleted or replaced while it was open: what is committed now would be in no file that has a name. */
+/** A file of the database was deleted or replaced while it was open, so that a restart would not find later commits. */
 export class DatabaseVanished extends StoreBroken {}
 
-/** Whether a path still leads to the file that was opened by it. */
+/** Notices that a path no longer leads to the file that was opened by it. */
 export class FileWatch {
   readonly #path: string;
   readonly #opened: Stats;
