@@ -24,7 +24,7 @@ export interface AcceptLossTerms {
   readonly clock: Clock;
 }
 
-/** Makes what is left of a ledger its new beginning, with a note of what is missing. The caller has locked the folder. */
+/** Continues with what is left of a ledger, and notes in it what is missing. The caller holds the folder's lock. */
 export function acceptLoss({ folder, receipts, clock }: AcceptLossTerms): AcceptLossReport {
   finishReplacement(folder);
   const mark = readMark(folder);
@@ -52,7 +52,7 @@ function refuseOtherNumber(loss: Loss, typed: bigint | null): void {
   );
 }
 
-/** Copies the furthest state of the ledger that proves itself: with its log or, if that is damaged, without. */
+/** Copies the ledger with its log or, if that is damaged, without: whichever verifies and has more commits. */
 function prepareDraft(folder: string, nowMs: number): Progress {
   const draft = draftPath(folder);
   createFile(draft);

@@ -75,7 +75,7 @@ export function progressOf(folder: string): Progress {
   }
 }
 
-/** The database without its log may be further: a log that was moved into it already may be damaged without harm. */
+/** The database alone may have more commits, if its log was checkpointed before it was damaged. */
 function furthestOf(folder: string, found: Progress): Progress {
   const alone = progressWithoutLog(folder);
   const isFurther = alone.generation === found.generation && alone.tip > found.tip;

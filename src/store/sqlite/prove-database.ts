@@ -9,7 +9,7 @@ export interface ProofTerms {
   readonly file: string;
   readonly nowMs: number;
   progress(done: VerifyProgress): void;
-  /** The last change to the file, once it has proved itself. */
+  /** Makes the last change to the file, after it was verified. */
   finish(database: DatabaseSync): void;
 }
 

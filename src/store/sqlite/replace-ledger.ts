@@ -19,7 +19,7 @@ import { createMark, markPath, readMark } from './mark-file.ts';
 import { writeMeta } from './meta.ts';
 import { readProgress } from './progress.ts';
 
-/** What is about to happen, on disk before it begins, so that the next start can finish it. */
+/** Describes a replacement. It is synced before the replacement begins, so that the next start can finish it. */
 interface Intent {
   /** Of the database that takes the place of the one that is there. */
   readonly generation: string;
@@ -38,7 +38,7 @@ function intentPath(folder: string): string {
   return join(folder, 'replacement.json');
 }
 
-/** Forgets a replacement that was not finished; the ledger stays the one that is there. */
+/** Deletes a replacement that was prepared but not begun; the current ledger stays. */
 export function removeDraft(folder: string): void {
   const draft = draftPath(folder);
   for (const path of [intentPath(folder), draft, `${draft}-journal`, `${draft}-wal`, `${draft}-shm`])
@@ -68,7 +68,7 @@ export function replaceLedger(folder: string, generation: bigint, keptAs: string
   return intent.keptIn;
 }
 
-/** Finishes a replacement that has been announced; every step may have happened already. Does nothing if there is none. */
+/** Finishes a replacement that was begun; any of its steps may be done already. Does nothing if there is none. */
 export function finishReplacement(folder: string): void {
   if (!existsSync(intentPath(folder))) return;
   const intent = readIntent(folder);

@@ -56,7 +56,7 @@ export function restoreBooks({ file, folder, force, clock, progress }: RestoreTe
   }
 }
 
-/** An earlier replacement that was interrupted is finished, so that nothing it has moved is forgotten; or else dropped. */
+/** Finishes an earlier replacement that was interrupted, because it may have moved files; deletes one that cannot be finished. */
 function settleEarlier(folder: string): void {
   try {
     finishReplacement(folder);
