@@ -116,4 +116,5 @@ const SETTLEMENT: Settlement = {
   tries: null,
   lossNanousd: 0n,
   lossReason: null,
+  hangupCharged: null,
 };

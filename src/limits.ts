@@ -48,6 +48,8 @@ export const LIMITS = {
   rateNanousdPerMillionMax: 1_000_000_000_000_000,
   /** Most that is recorded as lost on one call, so that absurd usage counts cannot overflow the sum of a year. */
   lossNanousdMax: 1_000_000_000_000,
+  /** The period of the loss allowance. */
+  lossWindowMs: 3_600_000,
   /** Rows in one page of a listing. */
   storePageRowsMax: 1000,
   /** Rows that one request for an account's receipts looks at; the next request goes on from there. */

@@ -24,6 +24,7 @@ import {
 import { readEndings, readUsageRules } from './endings-page.ts';
 import { type Harness, startHarness } from './harness.ts';
 import { holdUp } from './ledger-gate.ts';
+import { READ_TO_END } from './read-to-end-scenarios.ts';
 import { STALLED } from './stalled-scenarios.ts';
 import { StreamClient } from './stream-client.ts';
 
@@ -81,11 +82,48 @@ describe.each(['drain', 'cancel'] as const)('from a host to %s', (onClientGone) 
   );
 });
 
-async function bringAbout(scenario: Scenario, counts: Counts, harness: Harness, clock: ManualClock): Promise<Driven> {
+describe('with the loss allowance used up', () => {
+  const clock = new ManualClock(Date.UTC(2026, 10, 15));
+  let harness: Harness;
+  let pricing: PublicPricing;
+  let headers: Record<string, string>;
+
+  beforeAll(async () => {
+    harness = await startHarness({ clock, limits: { hangupAllowanceNanousd: 0 } });
+    ({ pricing } = await harness.catalogEntry('sim-gpt'));
+    headers = { authorization: `Bearer ${(await harness.mint()).secret}` };
+    // The gateway's own timers must not be mistaken for that of a client that reads nothing.
+    clock.advance(1);
+  });
+  beforeEach(() => harness.sim.reset());
+  afterEach(async () => {
+    await harness.settled();
+    await harness.expectCleanBooks();
+  });
+  afterAll(() => harness.stop());
+
+  describe.each(READ_TO_END.map((each) => [each.row, each] as const))('%s', (_row, scenario) => {
+    test.each(scenario.counts ?? ALL_COUNTS)('counts %s', async (counts) => {
+      const { client } = await bringAbout(scenario, counts, harness, clock, headers);
+      await harness.settled();
+      const receipt = await harness.newestReceipt();
+      expectAsThePageSays(receipt, scenario, counts, client.content, pricing);
+      expect(receipt.hangupCharged).toBe(scenario.readToEnd === undefined ? null : true);
+    });
+  });
+});
+
+async function bringAbout(
+  scenario: Scenario,
+  counts: Counts,
+  harness: Harness,
+  clock: ManualClock,
+  headers: Record<string, string> = {},
+): Promise<Driven> {
   harness.sim.script(scenario.script(counts), { times: 1 });
   const holdGate = scenario.holdsUp ? holdUp(harness.running, 'hold') : null;
   const reading = scenario.passedOn === undefined && !scenario.row.startsWith('stalled');
-  const client = new StreamClient(harness.url, scenario.mode === 'streamed' ? STREAM_ASK : ASK, {}, { reading });
+  const client = new StreamClient(harness.url, scenario.mode === 'streamed' ? STREAM_ASK : ASK, headers, { reading });
   const call = { harness, clock, client, holdGate };
   await scenario.drive(call);
   return call;
@@ -158,11 +196,18 @@ function lossBeyond(
   return priceCounts(pricing, { cacheRead: 0, cacheWrite: 0, ...most }).total - costNanousd;
 }
 
+function streamedText({ readToEnd, passedOn }: Scenario, seen: string): string {
+  return readToEnd === 'whole answer' ? fullText : (readToEnd ?? passedOn ?? seen);
+}
+
+function wholeText({ row }: Scenario): string {
+  return row.endsWith('cancelled') ? '' : fullText;
+}
+
 function billedCounts(charge: string, known: Counts, scenario: Scenario, seen: string): TokenCounts {
   const cached = { cacheRead: 0, cacheWrite: 0 };
   // Of a whole answer that nobody waited for, all that arrived is an answer; of a stream, what was passed on.
-  const text =
-    scenario.mode === 'streamed' ? (scenario.passedOn ?? seen) : scenario.row.endsWith('cancelled') ? '' : fullText;
+  const text = scenario.mode === 'streamed' ? streamedText(scenario, seen) : wholeText(scenario);
   const estimate = Math.min(Math.ceil(Buffer.byteLength(text) / 4), OUTPUT_LIMIT);
   if (charge === 'estimate') return { ...cached, fresh: Math.ceil('hello'.length / 4), output: estimate };
   // An early count is that of the first word.
@@ -254,7 +299,7 @@ async function inNextLife(folder: string, clock: ManualClock, look: (next: Harne
 }
 
 describe('the page', () => {
-  const all = [...SCENARIOS, ...CLIENT_GONE, ...STALLED, ...WHEN_STOPPED, ...WHEN_IT_DIES];
+  const all = [...SCENARIOS, ...CLIENT_GONE, ...READ_TO_END, ...STALLED, ...WHEN_STOPPED, ...WHEN_IT_DIES];
   const cases = new Set(all.map(({ row, mode }) => `${row}, ${mode}`));
 
   test('has a case for every row in every mode that can come to it', () => {

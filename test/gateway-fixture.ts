@@ -24,7 +24,7 @@ import { formatId, IdSource } from '../src/kit/ids.ts';
 import { Secret } from '../src/kit/secret.ts';
 import { Ledger } from '../src/ledger/ledger.ts';
 import { MemoryStore } from '../src/store/memory/memory-store.ts';
-import { type LedgerOperation, StoreUnavailable } from '../src/store/store.ts';
+import { type AccountKind, type LedgerOperation, StoreUnavailable } from '../src/store/store.ts';
 import { WIRES } from '../src/wires/registry.ts';
 import { FakeHosts, type SentRequest } from './fake-hosts.ts';
 import { FakeSink } from './fake-sink.ts';
@@ -41,6 +41,7 @@ export const LIMITS_OF_CALLS = {
   keepAliveMs: 15_000,
   stallMs: 60_000,
   drainMs: 30_000,
+  hangupAllowanceNanousd: null,
 };
 
 const HEALTH: HealthSettings = {
@@ -95,6 +96,9 @@ export interface GatewayOptions {
   readonly creditNanousd?: bigint;
   /** What a tokenizer would count; null: it cannot. */
   readonly counted?: number | null;
+  /** No limit by default. */
+  readonly hangupAllowanceNanousd?: bigint;
+  readonly accountKind?: AccountKind;
 }
 
 export type Body = Record<string, unknown> | string;
@@ -123,7 +127,7 @@ export class GatewayFixture {
 
   async #build(options: GatewayOptions): Promise<void> {
     const { clock, store } = this;
-    await store.createAccount(anAccount(1n));
+    await store.createAccount(anAccount(1n, { kind: options.accountKind ?? 'prepaid' }));
     const { epoch } = await store.beginInstance();
     this.ledger = new Ledger({ store, clock, epoch });
     const amountNanousd = options.creditNanousd ?? 1_000_000n;
@@ -155,7 +159,7 @@ export class GatewayFixture {
       custody: { open: async () => null } as unknown as Custody,
       countTokens: { count: async () => (counted === null ? null : { tokens: counted }) },
       observe: (record) => void this.records.push(record),
-      limits: LIMITS_OF_CALLS,
+      limits: { ...LIMITS_OF_CALLS, hangupAllowanceNanousd: options.hangupAllowanceNanousd ?? null },
       frameMemory: true,
       shutdown: new Shutdown(),
       slots: new CallSlots(options.slots ?? { calls: null, streams: null }),

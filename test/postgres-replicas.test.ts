@@ -69,6 +69,17 @@ describe('several processes on one PostgreSQL', () => {
     }
   });
 
+  it('cannot exceed the loss allowance of an account together', async () => {
+    const lives = [await begin(), await begin(), await begin()];
+    const calls = Array.from({ length: 30 }, (_, at) => ({ id: BigInt(at + 1), ...lives[at % 3]! }));
+    for (const { store, life, id } of calls) await store.apply([aHold(id, 10n, { epoch: life.epoch })]);
+    const ends = calls.map(({ store, id }) => kinds(store, { ...aSettle(id, 0n), lossLimitNanousd: 75n }));
+    const outcomes = (await Promise.all(ends)).flat();
+    expect(outcomes.filter((kind) => kind === 'settled')).toHaveLength(7);
+    expect(outcomes.filter((kind) => kind === 'loss_allowance')).toHaveLength(23);
+    expect(await lives[0]!.store.findAccount(1n)).toMatchObject({ lostNanousd: 70n, heldNanousd: 230n });
+  });
+
   it('clear up at once after one that said farewell', async () => {
     const one = await begin();
     await one.store.apply([aHold(1n, 100n, { epoch: one.life.epoch })]);

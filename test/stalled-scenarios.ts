@@ -6,10 +6,10 @@ import { manyTurns, until } from './until.ts';
 
 const PADDING_BYTES = 7 * 1024 * 1024;
 const PADDED_FRAMES = 3;
-const WORD = 'hi';
+export const WORD = 'hi';
 
 const EARLY = '"usage":{"prompt_tokens":5,"completion_tokens":1,"total_tokens":6}';
-const LAST: Readonly<Record<Counts, string>> = {
+export const LAST: Readonly<Record<Counts, string>> = {
   reported: '"usage":{"prompt_tokens":5,"completion_tokens":40,"total_tokens":45}',
   missing: '"usage":null',
   zero: '"usage":{"prompt_tokens":0,"completion_tokens":0,"total_tokens":0}',
@@ -18,15 +18,15 @@ const LAST: Readonly<Record<Counts, string>> = {
   too_much: '"usage":{"prompt_tokens":50000,"completion_tokens":400000,"total_tokens":450000}',
 };
 
-function frame(choices: string, more: string): string {
+export function frame(choices: string, more: string): string {
   return `data: {"id":"a","object":"chat.completion.chunk","created":1,"model":"sim-gpt","choices":[${choices}],${more}}\n\n`;
 }
 
-function delta(text: string, finish = 'null'): string {
+export function delta(text: string, finish = 'null'): string {
   return `{"index":0,"delta":{"role":"assistant","content":"${text}"},"finish_reason":${finish}}`;
 }
 
-function padded(words: string, counts: Counts): string {
+export function padded(words: string, counts: Counts): string {
   // A number, because text that leaves would be content.
   const padding = `"padding":0.${'1'.repeat(PADDING_BYTES)}`;
   const [first = '', second = ''] = words;
@@ -38,7 +38,7 @@ function padded(words: string, counts: Counts): string {
 }
 
 /** In pieces, so that it can be seen how far the host has come. */
-function raw(text: string): SimScript {
+export function raw(text: string): SimScript {
   return {
     splitBytes: 128 * 1024,
     raw: { contentType: 'text/event-stream', base64: Buffer.from(text).toString('base64') },
@@ -46,7 +46,7 @@ function raw(text: string): SimScript {
 }
 
 /** The client reads nothing for as long as it may: its time runs only while the gateway waits for it, so that is waited for. */
-async function clientStalls({ harness, clock }: Driven): Promise<void> {
+export async function clientStalls({ harness, clock }: Driven): Promise<void> {
   await harness.sim.waitForCalls(1);
   const { stallMs } = harness.running.gateway.limits;
   await until(() => clock.fallsDueIn(stallMs), 'the gateway waits for the client');

@@ -46,6 +46,7 @@ export function rowsContract(subject: StoreSubject): void {
         tries: null,
         lossNanousd: 0n,
         lossReason: null,
+        hangupCharged: null,
       };
       expect(await subject.store.findReceipt(1n, 1n)).toEqual(whileOpen);
       const settlement = {
@@ -63,6 +64,7 @@ export function rowsContract(subject: StoreSubject): void {
         ],
         lossNanousd: 5n,
         lossReason: 'The first host billed too.',
+        hangupCharged: true,
       } as const;
       await subject.store.apply([{ kind: 'settle', id: 1n, endedMs: NOON_MS + 77, settlement, kept: null }]);
       const settled = { ...whileOpen, ...settlement, state: 'settled', endedMs: NOON_MS + 77 };
@@ -206,4 +208,4 @@ export function rowsContract(subject: StoreSubject): void {
   });
 }
 
-const NOTHING_YET = { balanceNanousd: 0n, heldNanousd: 0n, spentNanousd: 0n };
+const NOTHING_YET = { balanceNanousd: 0n, heldNanousd: 0n, spentNanousd: 0n, lossHour: 0, lostNanousd: 0n };

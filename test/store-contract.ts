@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { custodyContract } from './store-contract-custody.ts';
 import { idempotencyContract } from './store-contract-idempotency.ts';
+import { lossesContract } from './store-contract-losses.ts';
 import { moneyContract } from './store-contract-money.ts';
 import { receiptsContract } from './store-contract-receipts.ts';
 import { rowsContract } from './store-contract-rows.ts';
@@ -13,6 +14,7 @@ export function storeContract(name: string, open: OpenStore): void {
   describe(`store contract: ${name}`, () => {
     const subject = new StoreSubject(open);
     moneyContract(subject);
+    lossesContract(subject);
     rowsContract(subject);
     receiptsContract(subject);
     timeContract(subject);

@@ -91,6 +91,7 @@ const SETTLEMENT: Settlement = {
   tries: null,
   lossNanousd: 0n,
   lossReason: null,
+  hangupCharged: null,
 };
 
 export function aCredit(id: bigint, amountNanousd: bigint, over: Partial<CreditOperation> = {}): CreditOperation {

@@ -77,6 +77,8 @@ const anyCost = fc.oneof(
 
 const anySettle = fc
   .record({
+    lossLimitNanousd: fc.option(fc.oneof(fc.bigInt(0n, 150n), fc.constant(2n ** 64n))),
+    hangupCharged: fc.constantFrom(true, null),
     id: anyId,
     cost: anyCost,
     ended: fc.constantFrom(...ENDINGS),
@@ -89,7 +91,10 @@ const anySettle = fc
     lossReason: fc.option(anyText),
     kept: fc.option(fc.uint8Array({ maxLength: 3 })),
   })
-  .map(({ id, cost, kept, ...rest }) => aSettle(id, cost.cost, { ...rest, components: cost.components }, kept));
+  .map(({ id, cost, kept, lossLimitNanousd, ...rest }) => {
+    const settle = aSettle(id, cost.cost, { ...rest, components: cost.components }, kept);
+    return lossLimitNanousd === null ? settle : { ...settle, lossLimitNanousd };
+  });
 
 const anyProvider = fc.constantFrom('p1', 'p2');
 const anyProviderKey = fc.record({

@@ -52,9 +52,9 @@ export const MUTANTS: readonly Mutant[] = [
     changes: [
       {
         file: 'src/gateway/exchange.ts',
-        find: '    settled = (await gateway.ledger.settle(call.id, settlement, terms)).settlement;',
+        find: '    settled = (await (hangup.settled ?? gateway.ledger.settle(call.id, settlement, terms))).settlement;',
         replace:
-          '    finishResponse(admitted, served, settlement, sink);\n    settled = (await gateway.ledger.settle(call.id, settlement, terms)).settlement;',
+          '    finishResponse(admitted, served, settlement, sink);\n    settled = (await (hangup.settled ?? gateway.ledger.settle(call.id, settlement, terms))).settlement;',
       },
       {
         file: 'src/gateway/exchange.ts',
@@ -63,6 +63,17 @@ export const MUTANTS: readonly Mutant[] = [
       },
     ],
     tests: ['test/client-gone.test.ts', 'test/kill.test.ts'],
+  },
+  {
+    name: 'a hang-up is not drawn on the loss allowance',
+    changes: [
+      {
+        file: 'src/store/loss-allowance.ts',
+        find: ': { lossHour, lostNanousd: lostNanousd + nanousd };',
+        replace: ': { lossHour, lostNanousd };',
+      },
+    ],
+    tests: ['src/gateway/hangups.test.ts'],
   },
   {
     name: 'usage || estimate',

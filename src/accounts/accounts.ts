@@ -2,6 +2,7 @@ import { ACCOUNT_PREFIX } from '../canonical/id-prefixes.ts';
 import type { Clock } from '../kit/clock.ts';
 import { formatId, parseId } from '../kit/ids.ts';
 import type { Secret } from '../kit/secret.ts';
+import { NO_LOSS } from '../store/loss-allowance.ts';
 import type { Account, AccountKind, CapWindow, CreditOperation, KeyPermission, KeyRow, Store } from '../store/store.ts';
 import { mintSecret } from './keys.ts';
 
@@ -38,7 +39,8 @@ async function insertAccount(
 ): Promise<Account | 'name_taken'> {
   const account = { id: ids.next(), name, kind, createdMs: clock.nowMs() };
   const outcome = await store.createAccount(account);
-  return outcome === 'created' ? { ...account, balanceNanousd: 0n, heldNanousd: 0n, spentNanousd: 0n } : outcome;
+  const nothing = { balanceNanousd: 0n, heldNanousd: 0n, spentNanousd: 0n, ...NO_LOSS };
+  return outcome === 'created' ? { ...account, ...nothing } : outcome;
 }
 
 /** By id (`acct_…`) or by name. */

@@ -9,6 +9,8 @@ export interface BalanceFacts {
     readonly heldNanousd: bigint;
     readonly spentNanousd: bigint;
   };
+  /** The loss allowance; absent if it is not asked for, null if the account has none. */
+  readonly hangups?: HangupFacts | null;
   readonly keyWindow: KeyWindowFacts | null;
 }
 
@@ -17,6 +19,13 @@ interface KeyWindowFacts {
   readonly spentNanousd: bigint;
   readonly heldNanousd: bigint;
   readonly resetsMs: number | null;
+}
+
+export interface HangupFacts {
+  readonly allowanceNanousd: bigint;
+  /** What was drawn on it in the current hour. */
+  readonly lostNanousd: bigint;
+  readonly resetsMs: number;
 }
 
 type CapWindow = 'lifetime' | 'day' | 'week' | 'month';
@@ -34,8 +43,17 @@ export interface BalanceView {
   readonly held_nanousd: bigint;
   readonly available_nanousd: bigint;
   readonly spent_nanousd: bigint;
+  /** Null for an account that may hang up as often as it likes. */
+  readonly hangups?: HangupsView | null;
   /** Null if the caller has no key. */
   readonly key: KeyBalanceView | null;
+}
+
+export interface HangupsView {
+  readonly allowance_nanousd: bigint;
+  readonly remaining_nanousd: bigint;
+  /** Seconds since 1970. */
+  readonly resets_at: number;
 }
 
 export interface KeyBalanceView {
@@ -56,7 +74,7 @@ function available({ balanceNanousd, heldNanousd }: BalanceFacts['account']): bi
 }
 
 /** The balance as callers and operators read it. Amounts are bigint: write it with `stringifyJson`. */
-export function balanceView({ account, keyWindow }: BalanceFacts, key: KeyFacts | null): BalanceView {
+export function balanceView({ account, keyWindow, hangups }: BalanceFacts, key: KeyFacts | null): BalanceView {
   return {
     object: 'balance',
     currency: 'USD',
@@ -65,7 +83,17 @@ export function balanceView({ account, keyWindow }: BalanceFacts, key: KeyFacts 
     held_nanousd: account.heldNanousd,
     available_nanousd: available(account),
     spent_nanousd: account.spentNanousd,
+    ...(hangups !== undefined && { hangups: hangups === null ? null : hangupsView(hangups) }),
     key: key === null || keyWindow === null ? null : keyBalanceView(key, keyWindow),
+  };
+}
+
+function hangupsView({ allowanceNanousd, lostNanousd, resetsMs }: HangupFacts): HangupsView {
+  const left = allowanceNanousd - lostNanousd;
+  return {
+    allowance_nanousd: allowanceNanousd,
+    remaining_nanousd: left > 0n ? left : 0n,
+    resets_at: Math.floor(resetsMs / 1000),
   };
 }
 

@@ -35,6 +35,7 @@ const SETTLED: Receipt = {
   ],
   lossNanousd: 0n,
   lossReason: null,
+  hangupCharged: null,
 };
 const view = (receipt: Partial<Receipt>, operator = false) => receiptView({ ...SETTLED, ...receipt }, { operator });
 
@@ -51,6 +52,7 @@ describe('a receipt', () => {
       http_status: 200,
       ended: 'complete',
       usage_source: 'reported',
+      hangup_charged: false,
       usage: {
         fresh_tokens: 3,
         cache_read_tokens: 0,

@@ -25,6 +25,7 @@ function callerView(receipt: Receipt): Record<string, unknown> {
     http_status: receipt.httpStatus,
     ended: receipt.ended,
     usage_source: receipt.usageSource,
+    hangup_charged: receipt.hangupCharged === true,
     usage: receipt.usage === null ? null : usageView(receipt.usage),
     components: receipt.components === null ? null : componentsView(receipt.components),
     // A cost that is not yet known must not read as free.

@@ -117,6 +117,11 @@ export const COST_FIELDS = {
   tries: nullable('tries'),
   lossNanousd: required('int64'),
   lossReason: nullable('text'),
+  /**
+   * True if the client hung up before any content and the call was charged nevertheless, because the account's loss
+   * allowance was used up; else null.
+   */
+  hangupCharged: nullable('flag'),
 } as const satisfies Fields;
 
 /** What settling adds to an open hold. Only `gateway/meter` creates it. */
@@ -149,4 +154,5 @@ export const NOTHING_SETTLED: ValuesOf<typeof COST_FIELDS> = {
   tries: null,
   lossNanousd: 0n,
   lossReason: null,
+  hangupCharged: null,
 };

@@ -120,7 +120,15 @@ describe('doctor', () => {
 
   test('reports a store that admits no calls, an impossible balance, and that there is no host', async () => {
     vi.spyOn(cli.store, 'health').mockResolvedValue({ ok: true, reason: 'The disk is full.', mayAdmit: false });
-    const account = { id: 1n, name: 'ada', kind: 'prepaid', createdMs: 0, spentNanousd: 0n } as const;
+    const account = {
+      id: 1n,
+      name: 'ada',
+      kind: 'prepaid',
+      createdMs: 0,
+      spentNanousd: 0n,
+      lossHour: 0,
+      lostNanousd: 0n,
+    } as const;
     vi.spyOn(cli.store, 'listAccounts').mockResolvedValue([{ ...account, balanceNanousd: 4n, heldNanousd: 5n }]);
     const { code, out } = await cli.run(['doctor', '--port', '0', '--no-sim']);
     expect(code).toBe(1);

@@ -52,6 +52,8 @@ export interface ConfigLimits {
   readonly requestMs: number;
   /** Concurrent calls to one host. */
   readonly callsPerHost: number;
+  /** What hanging up before any content may cost per account and hour; null is no limit. */
+  readonly hangupAllowanceNanousd: number | null;
 }
 
 export interface Config {
@@ -175,6 +177,7 @@ function readLimits(limits: ConfigFile['limits']): ConfigLimits {
     requestHeadMs: limits.request_head_ms,
     requestMs: limits.request_ms,
     callsPerHost: limits.calls_per_host,
+    hangupAllowanceNanousd: limits.hangup_allowance_nanousd,
   };
 }
 

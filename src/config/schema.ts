@@ -60,6 +60,15 @@ const limitsSchema = z.strictObject({
     .default(LIMITS.hostConnectionsMax)
     .describe('Concurrent calls to one host; further calls wait.'),
   request_ms: milliseconds(120_000, 'How long a client may take to send a whole request.'),
+  hangup_allowance_nanousd: z
+    .int()
+    .min(0)
+    .max(LIMITS.lossNanousdMax)
+    .nullable()
+    .default(1_000_000_000)
+    .describe(
+      'What the callers of an account may cost you per hour by hanging up before any content, in nanodollars; null is no limit.',
+    ),
 });
 
 const retentionSchema = z.strictObject({

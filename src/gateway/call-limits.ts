@@ -1,4 +1,4 @@
-/** Time limits of a call; each can be set in the config file. */
+/** Limits of a call; each can be set in the config file. */
 export interface CallLimits {
   readonly firstFrameMs: number;
   readonly idleMs: number;
@@ -7,4 +7,6 @@ export interface CallLimits {
   readonly keepAliveMs: number;
   readonly stallMs: number;
   readonly drainMs: number;
+  /** What an account's callers may cost the operator per hour by hanging up before any content; null is no limit. */
+  readonly hangupAllowanceNanousd: bigint | null;
 }

@@ -1,7 +1,7 @@
 import { GatewayError } from '../canonical/errors.ts';
 import type { Settlement } from '../canonical/receipt.ts';
 import { ZERO_USAGE } from '../canonical/usage.ts';
-import type { HoldRequest, HoldResult, SettleTerms } from '../ledger/ledger.ts';
+import type { HoldRequest, HoldResult, SettleResult, SettleTerms } from '../ledger/ledger.ts';
 import { usdNumber } from '../money/nanousd.ts';
 import type { Bill } from '../wires/bill.ts';
 import type { Call } from './call.ts';
@@ -15,7 +15,7 @@ import type { Outcome } from './outcome.ts';
 import { receiptLines } from './receipt-headers.ts';
 import { refuse } from './refuse.ts';
 import type { AttemptResult } from './relay/attempt.ts';
-import { noteOverrun, type Served, serve } from './serve.ts';
+import { type LeaveFree, noteOverrun, type Served, serve } from './serve.ts';
 import { type Admitted, understand, withExactCount } from './understand.ts';
 
 /**
@@ -111,7 +111,9 @@ function readHoldResult(gateway: Gateway, admitted: Admitted, result: HoldResult
   if (result.kind === 'idempotent') return answerAgain(gateway.sealer, call, idempotency!, result);
   record.heldNanousd = admission.worstNanousd;
   record.heldAfterMs = gateway.clock.monotonicMs() - call.startedMs;
-  return admitted;
+  const { hangupAllowanceNanousd: allowance } = gateway.limits;
+  if (allowance === null || result.lostNanousd === undefined) return admitted;
+  return { ...admitted, hangupsCharged: result.lostNanousd + admission.worstNanousd > allowance };
 }
 
 function sendStored({ status, lines, body }: WholeAnswer, record: ExchangeRecord, sink: ClientSink): void {
@@ -125,11 +127,12 @@ function sendStored({ status, lines, body }: WholeAnswer, record: ExchangeRecord
 /** From here on there is a hold. Whatever happens, it is settled or released below. */
 async function serveUnderHold(gateway: Gateway, admitted: Admitted, sink: ClientSink): Promise<void> {
   const { call, record } = admitted;
+  const hangup = new FreeHangup(gateway, admitted);
   let served: Served | null = null;
   let settlement: Settlement;
   let terms: SettleTerms;
   try {
-    served = await serve(gateway, admitted, sink);
+    served = await serve(gateway, admitted, sink, hangup.leave);
     settlement = settlementFor(admitted, served);
     terms = settleTerms(gateway, admitted, served, settlement);
   } catch (error) {
@@ -139,7 +142,7 @@ async function serveUnderHold(gateway: Gateway, admitted: Admitted, sink: Client
   record.answeredAfterMs = gateway.clock.monotonicMs() - call.startedMs;
   let settled: Settlement;
   try {
-    settled = (await gateway.ledger.settle(call.id, settlement, terms)).settlement;
+    settled = (await (hangup.settled ?? gateway.ledger.settle(call.id, settlement, terms))).settlement;
   } catch (error) {
     refuse(call, record, sink, error, null);
     return;
@@ -149,6 +152,33 @@ async function serveUnderHold(gateway: Gateway, admitted: Admitted, sink: Client
   noteSettlement(record, served, settled);
   if (settlement.lossReason === 'host_reported_more_than_bound') noteOverrun(gateway, admitted, served);
   finishResponse(admitted, served, settled, sink);
+}
+
+/**
+ * Settles a call at nothing when its client hangs up before any content, if the account's loss allowance covers the hold.
+ * The ledger decides that when it settles, so calls that end at the same time cannot exceed the allowance together.
+ */
+class FreeHangup {
+  /** The settlement, if the call ended so. */
+  settled: Promise<SettleResult> | null = null;
+  /** Null if hanging up is always free. */
+  readonly leave: LeaveFree | null;
+
+  constructor(gateway: Gateway, admitted: Admitted) {
+    const { hangupAllowanceNanousd: lossLimitNanousd } = gateway.limits;
+    const isFree = lossLimitNanousd === null || admitted.admission.worstNanousd === 0n;
+    this.leave = isFree ? null : (served) => this.#leave(gateway, admitted, served, lossLimitNanousd);
+  }
+
+  async #leave(gateway: Gateway, admitted: Admitted, served: Served, lossLimitNanousd: bigint): Promise<boolean> {
+    const settlement = settlementFor(admitted, served);
+    const terms = { waitUntilMs: waitUntilMs(gateway, admitted), lossLimitNanousd };
+    this.settled = gateway.ledger.settle(admitted.call.id, settlement, terms);
+    // If it fails, the call is over too: its owner gets the same error when it awaits the settlement.
+    const { kind } = await this.settled.catch(() => ({ kind: 'settled' }) as const);
+    if (kind === 'over_allowance') this.settled = null;
+    return kind !== 'over_allowance';
+  }
 }
 
 function settlementFor({ admission, peek }: Admitted, served: Outcome): Settlement {
@@ -163,18 +193,17 @@ function settlementFor({ admission, peek }: Admitted, served: Outcome): Settleme
   });
 }
 
-/** An unreachable store is retried for as long as the call itself may take. */
-function settleTerms(
-  gateway: Gateway,
-  { call, peek, idempotency }: Admitted,
-  served: AttemptResult,
-  settlement: Settlement,
-): SettleTerms {
-  const { streamMs, bufferedMs } = gateway.limits;
-  const waitUntilMs = call.startedMs + (peek.stream ? streamMs : bufferedMs);
-  if (idempotency === null || served.whole === undefined) return { waitUntilMs };
+function settleTerms(gateway: Gateway, admitted: Admitted, served: AttemptResult, settlement: Settlement): SettleTerms {
+  const { call, idempotency } = admitted;
+  const terms = { waitUntilMs: waitUntilMs(gateway, admitted) };
+  if (idempotency === null || served.whole === undefined) return terms;
   const answer = served.whole(billOf(settlement), receiptLines(settlement));
-  return { waitUntilMs, kept: keepAnswer(gateway, call, idempotency, answer) };
+  return { ...terms, kept: keepAnswer(gateway, call, idempotency, answer) };
+}
+
+/** An unreachable store is retried for as long as the call itself may take. */
+function waitUntilMs({ limits }: Gateway, { call, peek }: Admitted): number {
+  return call.startedMs + (peek.stream ? limits.streamMs : limits.bufferedMs);
 }
 
 function billOf({ usage, costNanousd, components }: Settlement): Bill {

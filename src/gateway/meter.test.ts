@@ -16,6 +16,8 @@ interface Situation extends Partial<Outcome> {
 }
 
 const STREAM_DRAINED: Situation = { drained: true };
+const READ_TO_END: Situation = { readToEnd: true, drained: true, contentLeft: false };
+const READ_TO_END_FAILED: Situation = { readToEnd: true, drained: false, contentLeft: false };
 
 /** How the relay reports each row of the page. */
 const SITUATIONS: Record<string, Situation> = {
@@ -29,11 +31,15 @@ const SITUATIONS: Record<string, Situation> = {
   'shutdown after_content': {},
   'client_gone not_sent': { ...BEFORE_CONTENT, stream: false, attempts: 0, host: null },
   'client_gone stream_before_content': BEFORE_CONTENT,
+  'client_gone stream_read_to_end': READ_TO_END,
+  'client_gone stream_read_to_end_failed': READ_TO_END_FAILED,
   'client_gone stream_cut': {},
   'client_gone stream_drained': STREAM_DRAINED,
   'client_gone buffered_cancelled': { stream: false, contentLeft: false },
   'client_gone buffered_drained': { stream: false, contentLeft: false, drained: true },
   'stalled stream_before_content': BEFORE_CONTENT,
+  'stalled stream_read_to_end': READ_TO_END,
+  'stalled stream_read_to_end_failed': READ_TO_END_FAILED,
   'stalled stream_cut': {},
   'stalled stream_drained': STREAM_DRAINED,
 };
@@ -105,6 +111,7 @@ describe('docs/endings.md', () => {
     const settlement = settle({ ...outcome, ended, usage: counts.reading }, { stream });
     if (ending.charge === 'usage') expectUsage(settlement, rule, counts, outcome.drained ?? false);
     else expectNothing(settlement, ending);
+    expect(settlement.hangupCharged).toBe(ending.situation === 'stream_read_to_end' ? true : null);
     expect(settlement).toMatchObject({ ended, httpStatus: outcome.httpStatus ?? 200 });
   });
 });

@@ -74,6 +74,7 @@ export function meter(input: MeterInput): Settlement {
     costNanousd,
     lossNanousd,
     lossReason,
+    hangupCharged: input.outcome.readToEnd === true && usage !== null ? true : null,
   };
 }
 

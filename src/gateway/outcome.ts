@@ -24,4 +24,9 @@ export interface Outcome {
   readonly billableTries?: number;
   /** How many requests were sent again although the host may bill the first copy. */
   readonly repeats?: number;
+  /**
+   * The client hung up before any content, and the account's loss allowance did not cover the call: the host was read to
+   * its end, and `relayedBytes` is what it sent.
+   */
+  readonly readToEnd?: boolean;
 }

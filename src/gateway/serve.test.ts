@@ -21,7 +21,7 @@ function admit(body: Record<string, unknown> = ask()): Admitted {
 }
 
 function served(body: Record<string, unknown> = ask()): Promise<Served> {
-  return serve(fixture.gateway, admit(body), sink);
+  return serve(fixture.gateway, admit(body), sink, null);
 }
 
 function hostsAsked(): string[] {
@@ -197,7 +197,7 @@ describe('the health of hosts', () => {
 
   test('is passed by where a host was ejected after the call had chosen it', async () => {
     const admitted = admit();
-    const serving = serve(fixture.gateway, admitted, sink);
+    const serving = serve(fixture.gateway, admitted, sink, null);
     const first = await fixture.hosts.next();
     const { health } = admitted.hostCalls[1]!.candidate;
     for (let at = 0; at < 3; at++) health!.note(health!.enter(0), { kind: 'failed' }, 0, 1n, () => true);

@@ -9,6 +9,7 @@ import type { Gateway } from './gateway.ts';
 import { type HostCall, noHost } from './host-call.ts';
 import { hostMayBill } from './meter.ts';
 import type { Outcome } from './outcome.ts';
+import { hangupLines } from './receipt-headers.ts';
 import { identityLines } from './refuse.ts';
 import {
   type AttemptResult,
@@ -29,11 +30,19 @@ interface Tried extends HostTry {
   readonly result: AttemptResult;
 }
 
+/** Whether a call may end free of charge as it would now; see `AttemptTerms.leaveFree`. */
+export type LeaveFree = (served: Served) => Promise<boolean>;
+
 /**
  * Tries the model's hosts in order until one answers. Another host is tried only while nothing was sent to the client:
  * the second always, the third within the retry budget, and never more.
  */
-export async function serve(gateway: Gateway, admitted: Admitted, sink: ClientSink): Promise<Served> {
+export async function serve(
+  gateway: Gateway,
+  admitted: Admitted,
+  sink: ClientSink,
+  leaveFree: LeaveFree | null,
+): Promise<Served> {
   if (sink.gone) return { ...NEVER_ASKED, host: null, attempts: 0 };
   gateway.health.retries.feed();
   const waiting = [...admitted.hostCalls];
@@ -41,7 +50,8 @@ export async function serve(gateway: Gateway, admitted: Admitted, sink: ClientSi
   for (;;) {
     const hostCall = takeNext(waiting, gateway);
     if (hostCall === null) return servedBy(tried);
-    const attempted = await attempt(gateway, admitted, hostCall, sink);
+    const leave = leaveFree === null ? null : (last: Tried) => leaveFree(servedBy([...tried, last]));
+    const attempted = await attempt(gateway, admitted, hostCall, sink, leave);
     tried.push(attempted);
     const mayGoOn = attempted.result.retryable && waiting.length > 0 && mayRetry(gateway, tried.length);
     if (!mayGoOn) return servedBy(tried);
@@ -103,21 +113,30 @@ const NEVER_ASKED: AttemptResult = {
   deliver: () => {},
 };
 
-function attempt(gateway: Gateway, admitted: Admitted, hostCall: HostCall, sink: ClientSink): Promise<Tried> {
+function attempt(
+  gateway: Gateway,
+  admitted: Admitted,
+  hostCall: HostCall,
+  sink: ClientSink,
+  leave: ((last: Tried) => Promise<boolean>) | null,
+): Promise<Tried> {
   const { clock } = gateway;
-  const { call, peek, admission, record } = admitted;
+  const { call, peek, admission, record, hangupsCharged } = admitted;
   const { host, health } = hostCall.candidate;
-  const lines = identityLines(call.requestId, record.requestedModel, admission.model.id);
-  const terms = attemptTerms(gateway, call, hostCall, sink, lines);
+  const lines = identityLines(call.requestId, record.requestedModel, admission.model.id) + hangupLines(hangupsCharged);
   const startedMs = clock.monotonicMs();
+  const triedWith = (result: AttemptResult): Tried => {
+    const outcome = (result.hostFault ?? result.ended).slice(0, LIMITS.tryOutcomeCharsMax);
+    return { host: host.row.name, outcome, ms: Math.round(clock.monotonicMs() - startedMs), result };
+  };
+  const leaveFree = leave === null ? null : (result: AttemptResult) => leave(triedWith(result));
+  const terms = { ...attemptTerms(gateway, call, hostCall, sink, lines), leaveFree };
   const ticket = health?.enter(startedMs) ?? 0;
   const { accountId } = call.caller;
   const spare = (): boolean => hasSpare(gateway, admitted, hostCall.candidate);
   const ends = (result: AttemptResult): Tried => {
-    const endedMs = clock.monotonicMs();
-    health?.note(ticket, result.sign, endedMs, accountId, spare);
-    const outcome = (result.hostFault ?? result.ended).slice(0, LIMITS.tryOutcomeCharsMax);
-    return { host: host.row.name, outcome, ms: Math.round(endedMs - startedMs), result };
+    health?.note(ticket, result.sign, clock.monotonicMs(), accountId, spare);
+    return triedWith(result);
   };
   const fails = (error: unknown): never => {
     health?.note(ticket, NOTHING_LEARNED, clock.monotonicMs(), accountId, spare);
@@ -165,5 +184,6 @@ export function attemptTerms(
     limits,
     clock,
     shutdown,
+    leaveFree: null,
   };
 }

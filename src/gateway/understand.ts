@@ -29,6 +29,8 @@ export interface Admitted {
   readonly idempotency: IdempotencyMark | null;
   /** The caller's chain of calls that this one belongs to. */
   readonly chain: string | null;
+  /** The account's loss allowance would not have covered this call when it was admitted, because it was drawn on before. */
+  readonly hangupsCharged?: boolean;
   readonly record: ExchangeRecord;
 }
 

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { invalidKey } from '../accounts/authenticate.ts';
-import { balanceView } from '../canonical/balance-view.ts';
+import { balanceView, type HangupFacts } from '../canonical/balance-view.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import { receiptView } from '../canonical/receipt-view.ts';
 import type { Catalog } from '../catalog/catalog.ts';
@@ -10,13 +10,15 @@ import type { PricedCatalog } from '../gateway/gateway.ts';
 import { resolveModel } from '../gateway/resolve.ts';
 import { stringifyJson } from '../json/stringify.ts';
 import { parseId } from '../kit/ids.ts';
-import type { Ledger } from '../ledger/ledger.ts';
+import type { Account, Ledger } from '../ledger/ledger.ts';
 import { listReceipts } from './receipt-list.ts';
 import type { PlainAnswer, PlainRequest, Route } from './routes.ts';
 
 export interface PlainServices {
   readonly ledger: Pick<Ledger, 'balance' | 'findReceipt' | 'listAccountReceipts'>;
   prices(): PricedCatalog;
+  /** The loss allowance of an account; null if it has none. */
+  hangups(account: Account): HangupFacts | null;
   /** The messages wire, whose clients read the list of models too, and its check of the version header. */
   readonly messages: { readonly wire: Call['wire']; checkVersion(headers: IncomingHttpHeaders): void };
 }
@@ -81,11 +83,11 @@ function allowedIds({ caller }: PlainRequest): AllowedIds {
   return models === null ? null : new Set(models);
 }
 
-async function balance({ ledger }: PlainServices, { caller }: PlainRequest): Promise<PlainAnswer> {
+async function balance({ ledger, hangups }: PlainServices, { caller }: PlainRequest): Promise<PlainAnswer> {
   const { accountId, key } = caller!;
   const found = await ledger.balance(accountId, key?.id ?? null);
   if (found === null) throw invalidKey();
-  return ok(balanceView(found, key));
+  return ok(balanceView({ ...found, hangups: hangups(found.account) }, key));
 }
 
 /** Receipts of other accounts are not found, even with their id. */

@@ -25,7 +25,7 @@ import {
 import { Admission, reasonOf } from './admission.ts';
 import type { LedgerInstance } from './heartbeat.ts';
 
-export type { HoldRefusal, VerifyProgress, VerifyReport } from '../store/store.ts';
+export type { Account, HoldRefusal, VerifyProgress, VerifyReport } from '../store/store.ts';
 export { StoreRefused, StoreUnavailable } from '../store/store.ts';
 
 export type HoldRequest = Omit<HoldOperation, 'kind' | 'epoch' | 'createdMs'>;
@@ -35,7 +35,8 @@ export type CreditResult = Extract<LedgerOutcome, { kind: 'credited' | 'credit_r
 
 /** `settlement` is the one that was stored: the one asked for, or one without a charge if the hold had been voided. */
 export interface SettleResult {
-  readonly kind: 'settled' | 'found_void';
+  /** `over_allowance`: the account's loss allowance does not cover the hold. Nothing was settled; the hold stays open. */
+  readonly kind: 'settled' | 'found_void' | 'over_allowance';
   readonly settlement: Settlement;
 }
 
@@ -44,6 +45,8 @@ export interface SettleTerms {
   readonly kept?: Uint8Array | null;
   /** The monotonic time until which an unavailable store is retried; without it, a settlement fails at once. */
   readonly waitUntilMs?: number;
+  /** Settles only if the account's losses of this hour stay within this amount with the call's hold. */
+  readonly lossLimitNanousd?: bigint | null;
 }
 
 /** The ending of a call that costs nothing. */
@@ -191,9 +194,10 @@ export class Ledger {
   async settle(
     id: bigint,
     settlement: Settlement,
-    { kept = null, waitUntilMs = 0 }: SettleTerms = {},
+    { kept = null, waitUntilMs = 0, lossLimitNanousd = null }: SettleTerms = {},
   ): Promise<SettleResult> {
-    const operation = { kind: 'settle', id, endedMs: this.#clock.nowMs(), settlement, kept } as const;
+    const endedMs = this.#clock.nowMs();
+    const operation = { kind: 'settle', id, endedMs, lossLimitNanousd, settlement, kept } as const;
     try {
       this.#assertWithinHold(id, settlement.costNanousd);
       let outcome: LedgerOutcome;
@@ -202,6 +206,7 @@ export class Ledger {
       } catch (error) {
         outcome = await this.#ask(operation, waitUntilMs, error);
       }
+      if (isOverAllowance(outcome)) return { kind: 'over_allowance', settlement };
       if (outcome.kind !== 'settled' && outcome.kind !== 'settle_found_void') throw defect(id, outcome);
       this.#openHolds.delete(id);
       if (outcome.kind === 'settled') return { kind: 'settled', settlement };
@@ -364,6 +369,10 @@ const UNSETTLED_REASON = 'The call could not be settled.';
 function uncharged(settlement: Settlement): Settlement {
   const { ended, httpStatus, host, attempts, tries } = settlement;
   return { ...NOTHING_SETTLED, ended, httpStatus, host, attempts, tries, lossReason: 'The hold had been voided.' };
+}
+
+function isOverAllowance(outcome: LedgerOutcome): boolean {
+  return outcome.kind === 'settle_refused' && outcome.reason === 'loss_allowance';
 }
 
 function defect(id: bigint, outcome: LedgerOutcome): LedgerDefect {

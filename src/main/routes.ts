@@ -2,6 +2,7 @@ import { WIRE_NAMES, type WireName } from '../canonical/wire-names.ts';
 import { countPrompt } from '../gateway/count-prompt.ts';
 import { exchange } from '../gateway/exchange.ts';
 import type { Gateway } from '../gateway/gateway.ts';
+import { hangupFacts } from '../gateway/hangup-facts.ts';
 import { type QuotableRoute, quote } from '../gateway/quote.ts';
 import { keyRoutes } from '../http/key-routes.ts';
 import { plainRoutes } from '../http/plain-routes.ts';
@@ -28,7 +29,8 @@ const QUOTABLE: ReadonlyMap<string, QuotableRoute> = new Map(
 );
 
 /** Everything the gateway answers. */
-export function routeTable({ ledger, prices, custody }: Gateway): Route[] {
+export function routeTable(gateway: Gateway): Route[] {
+  const { ledger, prices, custody } = gateway;
   const billed = BILLED.map(
     ({ path, wire }): Route => ({
       method: 'POST',
@@ -53,5 +55,11 @@ export function routeTable({ ledger, prices, custody }: Gateway): Route[] {
     run: (gateway, call, sink) => quote(gateway, call, sink, QUOTABLE),
   };
   const messages = { wire: WIRES.messages, checkVersion: readVersion };
-  return [...billed, counting, quoting, ...plainRoutes({ ledger, prices, messages }), ...keyRoutes(custody)];
+  return [
+    ...billed,
+    counting,
+    quoting,
+    ...plainRoutes({ ledger, prices, hangups: (account) => hangupFacts(gateway, account), messages }),
+    ...keyRoutes(custody),
+  ];
 }

@@ -206,7 +206,7 @@ function buildCore(
     custody: entrusted.custody,
     countTokens,
     observe,
-    limits: config.limits,
+    limits: callLimits(config.limits),
     frameMemory: config.frameMemory,
     shutdown,
     bodyBudgets: new BodyBudgets(config.rateLimit, clock, (what) => metrics.turnedAway(what)),
@@ -338,4 +338,9 @@ function closeServer(server: Server): Promise<void> {
     server.close(() => resolve());
     server.closeAllConnections();
   });
+}
+
+/** Amounts are numbers in the config, which can be printed as JSON, and bigint everywhere else. */
+function callLimits({ hangupAllowanceNanousd: nanousd, ...times }: Config['limits']): Gateway['limits'] {
+  return { ...times, hangupAllowanceNanousd: nanousd === null ? null : BigInt(nanousd) };
 }

@@ -82,7 +82,7 @@ async function charge(accountId: string, keyId: string | null, costNanousd: bigi
     attempts: 1,
     tries: null,
   } as const;
-  const loss = { lossNanousd: 0n, lossReason: null };
+  const loss = { lossNanousd: 0n, lossReason: null, hangupCharged: null };
   await ledger.settle(id, { ended: 'complete', httpStatus: 200, costNanousd, ...nothing, ...loss });
   return id;
 }

@@ -1,7 +1,35 @@
+import type { Receipt } from '../canonical/receipt.ts';
 import { idFloorAt } from '../kit/ids.ts';
 import { LIMITS } from '../limits.ts';
 import { INT64_MAX } from './int64.ts';
-import type { AccountReceiptFilter, ReceiptPage } from './store.ts';
+
+/** Null leaves a condition out. */
+export interface AccountReceiptFilter {
+  readonly accountId: bigint;
+  readonly keyId: bigint | null;
+  /** Created then or later. */
+  readonly sinceMs: number | null;
+  /** Created before. */
+  readonly untilMs: number | null;
+  /** The requested or the effective model. */
+  readonly model: string | null;
+  /** The id of the chain, without the place in it. */
+  readonly chain: string | null;
+}
+
+export interface ReceiptPage {
+  readonly limit: number;
+  /** Receipts that are older than this one. */
+  readonly after: bigint | null;
+  /** Stops after this many rows, whether or not they match, so that a rare match cannot make a search long. */
+  readonly examineMax: number;
+}
+
+export interface ReceiptSlice {
+  readonly receipts: readonly Receipt[];
+  /** Where to go on (`after`). There may be a next page although this one is not full, or empty. Null at the end. */
+  readonly next: bigint | null;
+}
 
 /** The ids that a listing looks at: `from` and above, and below `below`. */
 export interface IdRange {

@@ -13,6 +13,8 @@ export interface AccountColumns {
   readonly balance: bigint;
   readonly held: bigint;
   readonly spent: bigint;
+  readonly loss_hour: bigint;
+  readonly lost: bigint;
 }
 
 export function accountOf(row: AccountColumns): Account {
@@ -24,6 +26,8 @@ export function accountOf(row: AccountColumns): Account {
     balanceNanousd: row.balance,
     heldNanousd: row.held,
     spentNanousd: row.spent,
+    lossHour: Number(row.loss_hour),
+    lostNanousd: row.lost,
   };
 }
 

@@ -1,4 +1,4 @@
-import { type CALL_FIELDS, type Fields, nullable, required, type ValuesOf } from '../canonical/receipt.ts';
+import { type CALL_FIELDS, type Fields, nullable, optional, required, type ValuesOf } from '../canonical/receipt.ts';
 
 /** Fields of operations that are not fields of the receipt: what the money rules need. */
 export const HOLD_TERMS = {
@@ -11,6 +11,11 @@ export const HOLD_TERMS = {
 export const SETTLE_TERMS = {
   id: required('int64'),
   endedMs: required('integer'),
+  /**
+   * Settles only if the account's losses of this hour, with this call's hold, do not exceed this amount; they then
+   * include it. Null or absent: the call does not count. An unlimited account has no limit.
+   */
+  lossLimitNanousd: optional('amount'),
 } as const satisfies Fields;
 
 export const VOID_FIELDS = {
@@ -32,7 +37,7 @@ type OptionalNames<All extends Fields> = {
 }[keyof All];
 
 /** The same values where optional fields may be left out. */
-type GivenValues<All extends Fields> = Omit<ValuesOf<All>, OptionalNames<All>> &
+export type GivenValues<All extends Fields> = Omit<ValuesOf<All>, OptionalNames<All>> &
   Partial<Pick<ValuesOf<All>, OptionalNames<All>>>;
 
 /** A hold's description of its call. */

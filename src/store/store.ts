@@ -1,5 +1,16 @@
 import type { Receipt, Settlement, ValuesOf } from '../canonical/receipt.ts';
-import type { CREDIT_FIELDS, HeldCall, HOLD_TERMS, SETTLE_TERMS, VOID_FIELDS } from './operation-fields.ts';
+import type { AccountReceiptFilter, ReceiptPage, ReceiptSlice } from './account-receipts.ts';
+import type { LossHour } from './loss-allowance.ts';
+import type {
+  CREDIT_FIELDS,
+  GivenValues,
+  HeldCall,
+  HOLD_TERMS,
+  SETTLE_TERMS,
+  VOID_FIELDS,
+} from './operation-fields.ts';
+
+export type { AccountReceiptFilter, ReceiptPage, ReceiptSlice } from './account-receipts.ts';
 
 /**
  * The store's interface, which each engine implements. No transaction handle leaves an engine. Money moves only through
@@ -163,7 +174,7 @@ export interface IdempotencyMark {
   readonly bodySha256: Uint8Array;
 }
 
-export interface SettleOperation extends ValuesOf<typeof SETTLE_TERMS> {
+export interface SettleOperation extends GivenValues<typeof SETTLE_TERMS> {
   readonly kind: 'settle';
   readonly settlement: Settlement;
   /** The encrypted response to replay under the hold's idempotency key; null stores only that the call finished. */
@@ -196,13 +207,14 @@ export type HoldRefusal =
   | 'balance';
 
 /** In the order of the checks; a voided or settled hold has its own outcome before `exceeds_hold`. */
-export type SettleRefusal = 'negative' | 'components_wrong' | 'no_hold' | 'exceeds_hold';
+export type SettleRefusal = 'negative' | 'components_wrong' | 'no_hold' | 'exceeds_hold' | 'loss_allowance';
 
 /** In the order of the checks; a known reference has its own outcome before `exceeds_available`. */
 export type CreditRefusal = 'zero' | 'out_of_range' | 'no_account' | 'reference_differs' | 'exceeds_available';
 
 export type LedgerOutcome =
-  | { readonly kind: 'held' }
+  /** `lostNanousd`: the account's losses of this hour, if there are any. */
+  | { readonly kind: 'held'; readonly lostNanousd?: bigint }
   /** `availableNanousd` is what the failed check would have allowed; null if that is not an amount. */
   | { readonly kind: 'hold_refused'; readonly reason: HoldRefusal; readonly availableNanousd: bigint | null }
   /** Another call, `callId`, has the hold's idempotency key. Nothing was held. */
@@ -244,7 +256,7 @@ export interface NewAccount {
   readonly createdMs: number;
 }
 
-export interface Account extends NewAccount {
+export interface Account extends NewAccount, LossHour {
   readonly balanceNanousd: bigint;
   readonly heldNanousd: bigint;
   /** Everything ever charged. */
@@ -338,31 +350,6 @@ export interface ReceiptFilter {
   readonly accountId: bigint | null;
   readonly keyId: bigint | null;
   readonly sinceMs: number | null;
-}
-
-/** Null leaves a condition out. */
-export interface AccountReceiptFilter {
-  readonly accountId: bigint;
-  readonly keyId: bigint | null;
-  /** Created then or later. */
-  readonly sinceMs: number | null;
-  /** Created before. */
-  readonly untilMs: number | null;
-  /** The requested or the effective model. */
-  readonly model: string | null;
-  /** The id of the chain, without the place in it. */
-  readonly chain: string | null;
-}
-
-export interface ReceiptPage extends Page {
-  /** Stops after this many rows, whether or not they match, so that a rare match cannot make a search long. */
-  readonly examineMax: number;
-}
-
-export interface ReceiptSlice {
-  readonly receipts: readonly Receipt[];
-  /** Where to go on (`after`). There may be a next page although this one is not full, or empty. Null at the end. */
-  readonly next: bigint | null;
 }
 
 export interface VerifyProgress {

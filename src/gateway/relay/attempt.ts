@@ -29,6 +29,11 @@ export interface AttemptTerms {
   readonly limits: CallLimits;
   readonly clock: Clock;
   readonly shutdown: Shutdown;
+  /**
+   * Called when the client hangs up before any content, with the result if the host is cancelled now. Resolves to true if
+   * the call may end so, free of charge; else the host is read to its end. Null: it always may.
+   */
+  readonly leaveFree: ((cancelled: AttemptResult) => Promise<boolean>) | null;
 }
 
 type Seen = Omit<Outcome, 'host' | 'attempts'>;

@@ -55,6 +55,11 @@ class StreamedRelay implements AnswerReceiver {
   /** Bytes relayed before the client was lost. Only these may be charged by estimate. */
   #relayedAtLoss = 0;
   #cutShort = false;
+  /** The client hung up before any content, and the host is read to its end nevertheless. */
+  #readToEnd = false;
+  /** While it is decided whether the call may end free of charge, its result waits. */
+  #deciding = false;
+  #waitingResult: AttemptResult | null = null;
   #over = false;
 
   constructor(terms: AttemptTerms, resolve: (result: AttemptResult) => void) {
@@ -82,7 +87,7 @@ class StreamedRelay implements AnswerReceiver {
   }
 
   head(status: number, headers: IncomingHttpHeaders): void {
-    if (this.#over) return;
+    if (this.#hasResult) return;
     const { clock } = this.#terms;
     this.#status = status;
     this.#firstByteMs = clock.monotonicMs() - this.#times.startedMs;
@@ -90,11 +95,11 @@ class StreamedRelay implements AnswerReceiver {
     if (isEncoded(headers)) this.#breakOff('The host compressed its stream although we asked it not to.');
     else if (status < 200 || status >= 300 || !isEventStream(headers)) this.#body = [];
     // Keep-alives start with the host's own 200.
-    else this.#times.clientWritten();
+    else if (this.#clientEnded === null) this.#times.clientWritten();
   }
 
   data(chunks: readonly Buffer[]): void {
-    if (this.#over) return;
+    if (this.#hasResult) return;
     this.#times.hostSpoke();
     if (this.#body !== null) this.#collect(this.#body, chunks);
     else this.#pass(chunks);
@@ -102,7 +107,7 @@ class StreamedRelay implements AnswerReceiver {
 
   end(): void {
     this.#linger?.cancel();
-    if (this.#over) return;
+    if (this.#hasResult) return;
     try {
       if (this.#body !== null) this.#readWhole(Buffer.concat(this.#body));
       else this.#endOfStream();
@@ -113,7 +118,7 @@ class StreamedRelay implements AnswerReceiver {
 
   failed(error: Error): void {
     this.#linger?.cancel();
-    if (!this.#over) this.#giveUp(connectionFault(error, this.#terms, this.#control));
+    if (!this.#hasResult) this.#giveUp(connectionFault(error, this.#terms, this.#control));
   }
 
   #collect(body: Buffer[], chunks: readonly Buffer[]): void {
@@ -235,6 +240,11 @@ class StreamedRelay implements AnswerReceiver {
   }
 
   #ranTooLong(): void {
+    if (this.#readToEnd && this.#stream.relayedBytes > 0) {
+      this.#control?.cancel();
+      this.#finish({ ...this.#result(this.#clientEnded!, null, null), sign: NOTHING_LEARNED });
+      return;
+    }
     this.#timedOut(`The stream ran for ${this.#terms.limits.streamMs / 1000} seconds, the longest allowed.`, null);
   }
 
@@ -249,20 +259,40 @@ class StreamedRelay implements AnswerReceiver {
     this.#finish(this.#result('shutdown', new GatewayError('shutting_down', { message, retryAfterS: 1 }), null));
   }
 
-  /**
-   * Before any content the host is cancelled and nothing is charged. After that it is read to its end for its usage.
-   */
+  /** After some content the host is read to its end for its usage, for a while. */
   #clientLost(how: 'client_gone' | 'stalled'): void {
     if (this.#over || this.#clientEnded !== null) return;
     this.#clientEnded = how;
     this.#times.clientLost();
     this.#relayedAtLoss = this.#stream.relayedBytes;
-    if (this.#terms.onClientGone === 'cancel' || this.#relayedAtLoss === 0) {
+    const { leaveFree, onClientGone } = this.#terms;
+    if (this.#relayedAtLoss === 0 && leaveFree !== null) {
+      this.#decide(leaveFree);
+      return;
+    }
+    if (onClientGone === 'cancel' || this.#relayedAtLoss === 0) {
       this.#cutOff();
       return;
     }
     this.#resume();
     this.#drainLimit = this.#terms.clock.after(this.#terms.limits.drainMs, () => this.#cutOff());
+  }
+
+  /**
+   * Before any content the host is cancelled and nothing is charged, if the account's loss allowance covers the call. Else
+   * the host is read to the call's own limits, and is charged unless it fails. It goes on while that is decided.
+   */
+  #decide(leaveFree: NonNullable<AttemptTerms['leaveFree']>): void {
+    const cancelled = { ...this.#result(this.#clientEnded!, null, null), drained: false, sign: NOTHING_LEARNED };
+    this.#readToEnd = true;
+    this.#deciding = true;
+    this.#resume();
+    leaveFree(cancelled).then((isFree) => {
+      this.#deciding = false;
+      if (isFree) this.#control?.cancel();
+      const result = isFree ? cancelled : this.#waitingResult;
+      if (result !== null) this.#finish(result);
+    });
   }
 
   #cutOff(): void {
@@ -273,8 +303,8 @@ class StreamedRelay implements AnswerReceiver {
 
   #result(ended: Exclude<Ended, 'died'>, error: GatewayError | null, fault: HostFault | null): AttemptResult {
     const { usage } = this.#stream;
-    const relayedBytes = this.#clientEnded === null ? this.#stream.relayedBytes : this.#relayedAtLoss;
-    const contentLeft = relayedBytes > 0;
+    const sentBytes = this.#clientEnded === null ? this.#stream.relayedBytes : this.#relayedAtLoss;
+    const contentLeft = sentBytes > 0;
     const untouched = !this.#terms.sink.headSent && this.#clientEnded === null;
     // Once the response head was sent, even without content, the failure is reported inside the stream.
     const isFailure = ended === 'upstream_error' && !contentLeft && untouched;
@@ -284,7 +314,8 @@ class StreamedRelay implements AnswerReceiver {
       usage,
       drained: this.#clientEnded !== null && !this.#cutShort && error === null,
       contentLeft,
-      relayedBytes,
+      relayedBytes: this.#readToEnd ? this.#stream.relayedBytes : sentBytes,
+      readToEnd: this.#readToEnd,
       repeats: repeatsOf(this.#control),
       error,
       hostFault: fault?.words ?? null,
@@ -308,8 +339,16 @@ class StreamedRelay implements AnswerReceiver {
     else this.#outlet.end(this.#stream.failure?.(error) ?? client.writeStreamError(error, requestId));
   }
 
+  get #hasResult(): boolean {
+    return this.#over || this.#waitingResult !== null;
+  }
+
   #finish(result: AttemptResult): void {
     if (this.#over) return;
+    if (this.#deciding) {
+      this.#waitingResult ??= result;
+      return;
+    }
     this.#over = true;
     this.#times.stop();
     this.#drainLimit?.cancel();

@@ -2,6 +2,7 @@ import type { Receipt } from '../../canonical/receipt.ts';
 import type { Clock } from '../../kit/clock.ts';
 import { LIMITS } from '../../limits.ts';
 import { isOver } from '../idempotency.ts';
+import { NO_LOSS } from '../loss-allowance.ts';
 import { MoneyRules } from '../rules/money-rules.ts';
 import { windowNameOf } from '../rules/rows.ts';
 import {
@@ -90,7 +91,8 @@ export class MemoryStore implements Store {
   async createAccount(account: NewAccount): Promise<'created' | 'name_taken'> {
     if ([...this.#rows.accounts.values()].some((other) => other.name === account.name)) return 'name_taken';
     if (this.#rows.accounts.has(account.id)) throw new Error(`The id ${account.id} is already in use.`);
-    this.#rows.accounts.set(account.id, { ...account, balanceNanousd: 0n, heldNanousd: 0n, spentNanousd: 0n });
+    const nothing = { balanceNanousd: 0n, heldNanousd: 0n, spentNanousd: 0n, ...NO_LOSS };
+    this.#rows.accounts.set(account.id, { ...account, ...nothing });
     return 'created';
   }
 

@@ -8,6 +8,7 @@ import { permissions } from './0007-permissions.ts';
 import { receiptsByAccount } from './0008-receipts-by-account.ts';
 import { progress } from './0009-progress.ts';
 import { providerKeyUse } from './0010-provider-key-use.ts';
+import { lossAllowance } from './0011-loss-allowance.ts';
 import type { Migration } from './migration.ts';
 
 /** In order, numbered from 1 without gaps. */
@@ -22,4 +23,5 @@ export const MIGRATIONS: readonly Migration[] = [
   receiptsByAccount,
   progress,
   providerKeyUse,
+  lossAllowance,
 ];

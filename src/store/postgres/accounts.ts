@@ -7,7 +7,7 @@ import type { Connections } from './connections.ts';
 import { takeLock } from './locks.ts';
 
 const ACCOUNT_SELECT = `
-  SELECT id, name, account.kind AS kind, created_ms, balance, held, spent
+  SELECT id, name, account.kind AS kind, created_ms, balance, held, spent, loss_hour, lost
   FROM account JOIN balance ON balance.account_id = account.id`;
 
 /** Accounts, and the price lists that calls refer to. */
@@ -23,7 +23,7 @@ export class Accounts {
       `WITH made AS (
          INSERT INTO account (id, name, kind, created_ms) VALUES ($1, $2, $3, $4) ON CONFLICT (name) DO NOTHING
          RETURNING id, kind)
-       INSERT INTO balance SELECT id, kind, 0, 0, 0 FROM made RETURNING 1`,
+       INSERT INTO balance (account_id, kind, balance, held, spent) SELECT id, kind, 0, 0, 0 FROM made RETURNING 1`,
       [id, name, ACCOUNT_KIND.of[kind], createdMs],
     );
     return made.length === 1 ? 'created' : 'name_taken';

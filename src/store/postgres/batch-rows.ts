@@ -128,9 +128,10 @@ export class BatchRows implements LedgerRows {
     for (const [epoch] of rows) this.epochs.add(epoch);
   }
 
-  #loadAccounts(rows: Rows<[id: bigint, kind: bigint, balance: bigint, held: bigint, spent: bigint]>): void {
-    for (const [id, kind, balanceNanousd, heldNanousd, spentNanousd] of rows) {
-      this.accounts.set(id, { id, kind: ACCOUNT_KIND.word(kind), balanceNanousd, heldNanousd, spentNanousd });
+  #loadAccounts(rows: Rows<[bigint, bigint, bigint, bigint, bigint, bigint, bigint]>): void {
+    for (const [id, kind, balanceNanousd, heldNanousd, spentNanousd, hour, lostNanousd] of rows) {
+      const loss = { lossHour: Number(hour), lostNanousd };
+      this.accounts.set(id, { id, kind: ACCOUNT_KIND.word(kind), balanceNanousd, heldNanousd, spentNanousd, ...loss });
     }
   }
 
@@ -226,11 +227,11 @@ const LOCK_INSTANCES =
   'SELECT epoch FROM instance WHERE epoch = ANY($1::int8[]) AND state = 1 ORDER BY epoch FOR KEY SHARE';
 
 const LOCK_ACCOUNTS = `
-  SELECT account_id, kind, balance, held, spent FROM balance WHERE account_id = ANY($1::int8[])
+  SELECT account_id, kind, balance, held, spent, loss_hour, lost FROM balance WHERE account_id = ANY($1::int8[])
   ORDER BY account_id FOR NO KEY UPDATE`;
 
 const LOCK_ALL_ACCOUNTS = `
-  SELECT account_id, kind, balance, held, spent FROM balance
+  SELECT account_id, kind, balance, held, spent, loss_hour, lost FROM balance
   WHERE account_id IN (SELECT unnest($1::int8[]) UNION SELECT account_id FROM call WHERE id = ANY($2::int8[]))
   ORDER BY account_id FOR NO KEY UPDATE`;
 

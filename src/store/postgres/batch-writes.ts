@@ -1,6 +1,7 @@
 import { CALL_FIELDS, SETTLEMENT_FIELDS } from '../../canonical/receipt.ts';
 import { CALL_STATE, ENDED, IDEMPOTENCY_STATE, USAGE_SOURCE } from '../codes.ts';
 import { freesKey, isAnswered } from '../idempotency.ts';
+import type { LossHour } from '../loss-allowance.ts';
 import type {
   CreditOperation,
   HoldOperation,
@@ -36,6 +37,7 @@ export class BatchWrites {
   readonly #nowMs: number;
   readonly #balances: Before;
   readonly #windows: Before;
+  readonly #losses: Before;
   readonly holds: HoldOperation[] = [];
   readonly settles: SettleOperation[] = [];
   readonly voids: VoidOperation[] = [];
@@ -49,6 +51,7 @@ export class BatchWrites {
     this.#nowMs = nowMs;
     this.#balances = new Map([...rows.accounts].map(([id, row]) => [id, amounts(row)]));
     this.#windows = new Map([...rows.windows].map(([name, row]) => [name, spending(row)]));
+    this.#losses = new Map([...rows.accounts].map(([id, row]) => [id, losses(row)]));
   }
 
   note(operation: LedgerOperation, { kind }: LedgerOutcome): void {
@@ -99,6 +102,7 @@ export class BatchWrites {
       this.#insertCredits(),
       ...this.#writeMarks(),
       this.#writeBalances(),
+      this.#writeLosses(),
       ...this.#writeWindows(),
       todayMs === null ? null : { text: SET_TODAY, values: [todayMs] },
     ].filter((statement) => statement !== null);
@@ -186,6 +190,14 @@ export class BatchWrites {
     return { text: WRITE_BALANCES, values: [...columns, changed.length] };
   }
 
+  /** Apart from the balances, because few batches have any. */
+  #writeLosses(): Statement | null {
+    const changed = [...this.#rows.accounts].filter(([id, row]) => differ(this.#losses.get(id), losses(row)));
+    if (changed.length === 0) return null;
+    const columns = transpose(changed.map(([id, row]) => [id, ...losses(row)]));
+    return { text: WRITE_LOSSES, values: [...columns, changed.length] };
+  }
+
   #writeWindows(): (Statement | null)[] {
     const [begun, known]: bigint[][][] = [[], []];
     for (const [name, row] of this.#rows.windows) {
@@ -206,6 +218,10 @@ type Spending = { readonly heldNanousd: bigint; readonly spentNanousd: bigint };
 
 function amounts({ balanceNanousd, heldNanousd, spentNanousd }: Amounts): bigint[] {
   return [balanceNanousd, heldNanousd, spentNanousd];
+}
+
+function losses({ lossHour, lostNanousd }: LossHour): bigint[] {
+  return [BigInt(lossHour), lostNanousd];
 }
 
 function spending({ heldNanousd, spentNanousd }: Spending): bigint[] {
@@ -280,6 +296,12 @@ const WRITE_BALANCES = guarded(
   `UPDATE balance SET balance = b.balance, held = b.held, spent = b.spent
   FROM unnest($1::int8[], $2::int8[], $3::int8[], $4::int8[]) AS b (id, balance, held, spent) WHERE account_id = b.id`,
   '$5',
+);
+
+const WRITE_LOSSES = guarded(
+  `UPDATE balance SET loss_hour = l.hour, lost = l.lost
+  FROM unnest($1::int8[], $2::int8[], $3::int8[]) AS l (id, hour, lost) WHERE account_id = l.id`,
+  '$4',
 );
 
 /** Fails if the row exists: a row that was not read must never be overwritten. */

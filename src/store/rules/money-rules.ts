@@ -2,6 +2,7 @@ import { CALL_FIELDS, NOTHING_SETTLED, type Receipt, type ValuesOf } from '../..
 import type { Clock } from '../../kit/clock.ts';
 import { freesKey, type IdempotencyRow, isAnswered, isOver, repeatOf } from '../idempotency.ts';
 import { INT64_MAX, INT64_MIN, isAmount } from '../int64.ts';
+import { addLoss, type LossHour, lossAt } from '../loss-allowance.ts';
 import type {
   CreditOperation,
   HoldOperation,
@@ -74,7 +75,8 @@ export class MoneyRules {
     if (windowName !== null) this.#rows.windows.set(windowName, spend);
     this.#rows.calls.set(hold.id, { receipt: openReceipt(hold, priceVersion), windowName });
     if (hold.idempotency !== null) this.#takeKey(hold, hold.idempotency);
-    return { kind: 'held' };
+    const { lostNanousd } = lossAt(account, this.windowTimeMs);
+    return lostNanousd === 0n ? { kind: 'held' } : { kind: 'held', lostNanousd };
   }
 
   #repeatOf({ accountId, idempotency: mark }: HoldOperation): LedgerOutcome | null {
@@ -101,7 +103,7 @@ export class MoneyRules {
     return key.expiresMs === null || key.expiresMs > this.#clock.nowMs();
   }
 
-  #settle({ id, settlement, endedMs, kept }: SettleOperation): LedgerOutcome {
+  #settle({ id, settlement, endedMs, kept, lossLimitNanousd = null }: SettleOperation): LedgerOutcome {
     const { costNanousd: cost, components } = settlement;
     const call = this.#rows.calls.get(id);
     if (cost < 0n) return { kind: 'settle_refused', reason: 'negative' };
@@ -112,12 +114,22 @@ export class MoneyRules {
     if (call.receipt.state === 'voided') return { kind: 'settle_found_void' };
     if (call.receipt.state === 'settled') return { kind: 'settle_repeated', costNanousd: call.receipt.costNanousd };
     if (cost > call.receipt.heldNanousd) return { kind: 'settle_refused', reason: 'exceeds_hold' };
+    const loss = lossLimitNanousd === null ? null : this.#lossWith(call, lossLimitNanousd);
+    if (loss === 'too_much') return { kind: 'settle_refused', reason: 'loss_allowance' };
 
+    if (loss !== null) Object.assign(this.#rows.accounts.get(call.receipt.accountId)!, loss);
     this.#endHold(call, cost);
     const isFree = freesKey(cost, isAnswered(settlement), kept);
     this.#endKey(call.receipt, isFree ? null : { state: 'finished', kept });
     Object.assign(call.receipt, settlement, { state: 'settled', endedMs });
     return { kind: 'settled' };
+  }
+
+  /** The losses of the call's account with its hold; null for an unlimited account, whose losses are not limited. */
+  #lossWith({ receipt }: Call, limitNanousd: bigint): LossHour | 'too_much' | null {
+    const account = this.#rows.accounts.get(receipt.accountId)!;
+    if (account.kind === 'unlimited') return null;
+    return addLoss(account, this.windowTimeMs, receipt.heldNanousd, limitNanousd) ?? 'too_much';
   }
 
   void(id: bigint, reason: string): LedgerOutcome {

@@ -16,7 +16,9 @@ export interface LedgerRows {
   readonly epochs: ReadonlySet<bigint>;
   readonly accounts: ReadonlyMap<
     bigint,
-    Mutable<Pick<Account, 'id' | 'kind' | 'balanceNanousd' | 'heldNanousd' | 'spentNanousd'>>
+    Mutable<
+      Pick<Account, 'id' | 'kind' | 'balanceNanousd' | 'heldNanousd' | 'spentNanousd' | 'lossHour' | 'lostNanousd'>
+    >
   >;
   readonly keys: ReadonlyMap<
     bigint,

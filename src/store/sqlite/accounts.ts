@@ -12,11 +12,11 @@ export function createAccount(database: DatabaseSync, account: NewAccount): 'cre
   database
     .prepare('INSERT INTO account VALUES (?, ?, ?, ?)')
     .run(account.id, account.name, kind, BigInt(account.createdMs));
-  database.prepare('INSERT INTO balance VALUES (?, ?, 0, 0)').run(account.id, kind);
+  database.prepare('INSERT INTO balance (account_id, kind, balance, spent) VALUES (?, ?, 0, 0)').run(account.id, kind);
   return 'created';
 }
 
-const COLUMNS = 'id, name, account.kind AS kind, created_ms, balance, spent';
+const COLUMNS = 'id, name, account.kind AS kind, created_ms, balance, spent, loss_hour, lost';
 const FROM_ACCOUNTS = 'FROM account JOIN balance ON balance.account_id = account.id';
 const ONE = `SELECT ${COLUMNS}, ${HELD_OF_ACCOUNT} AS held ${FROM_ACCOUNTS}`;
 /** Adds up the open calls once, not once per account. */

@@ -3,6 +3,7 @@ import { CALL_FIELDS, SETTLEMENT_FIELDS } from '../../canonical/receipt.ts';
 import { CALL_STATE, ENDED, USAGE_SOURCE } from '../codes.ts';
 import { columnNames } from '../field-kinds.ts';
 import { INT64_MAX, INT64_MIN, isAmount } from '../int64.ts';
+import { addLoss, type LossHour, lossAt } from '../loss-allowance.ts';
 import type { CreditRefusal, HoldRefusal, IdempotencyMark, LedgerOutcome, SettleRefusal } from '../store.ts';
 import {
   type BatchBufferReader,
@@ -101,7 +102,9 @@ export class Operations {
     const state = CALL_STATE.of.open;
     cache.addOpen({ id, state, balance, window, held: amount, cost: 0n, idempotencyKey }, cells);
     if (mark !== null) this.#takeKey(hold, mark);
-    return HELD;
+    if (balance.lostNanousd === 0n) return HELD;
+    const { lostNanousd } = lossAt(balance, cache.windowTimeMs);
+    return lostNanousd === 0n ? HELD : { kind: 'held', lostNanousd };
   }
 
   #takeKey({ id, accountId }: StoredHold, mark: IdempotencyMark): void {
@@ -119,7 +122,11 @@ export class Operations {
     return cells;
   }
 
-  #settle({ id, endedMs }: StoredSettle, settlement: StoredSettlement, kept: Uint8Array | null): LedgerOutcome {
+  #settle(
+    { id, endedMs, lossLimitNanousd }: StoredSettle,
+    settlement: StoredSettlement,
+    kept: Uint8Array | null,
+  ): LedgerOutcome {
     const { costNanousd: cost, components } = settlement;
     if (cost < 0n) return settleRefused('negative');
     if (components !== null && !sumsTo(components, cost)) return settleRefused('components_wrong');
@@ -128,12 +135,21 @@ export class Operations {
     if (call.state === CALL_STATE.of.voided) return { kind: 'settle_found_void' };
     if (call.state === CALL_STATE.of.settled) return { kind: 'settle_repeated', costNanousd: call.cost };
     if (cost > call.held) return settleRefused('exceeds_hold');
+    const loss = lossLimitNanousd === null ? null : this.#lossWith(call, lossLimitNanousd);
+    if (loss === 'too_much') return settleRefused('loss_allowance');
 
+    if (loss !== null) this.#cache.touchBalance(Object.assign(call.balance, loss));
     this.#writeSettled(id, endedMs, settlement);
     const own = ownKey(call);
     if (own !== null) this.#idempotencyKeys.settle(own, cost, isAnswered(settlement), kept);
     this.#cache.endHold(call, cost);
     return SETTLED;
+  }
+
+  /** The losses of the call's account with its hold; null for an unlimited account, whose losses are not limited. */
+  #lossWith({ balance, held }: CallRow, limitNanousd: bigint): LossHour | 'too_much' | null {
+    if (balance.unlimited) return null;
+    return addLoss(balance, this.#cache.windowTimeMs, held, limitNanousd) ?? 'too_much';
   }
 
   #writeSettled(id: bigint, endedMs: number, settlement: StoredSettlement): void {

@@ -18,6 +18,8 @@ export interface BalanceRow {
   /** The sum of its open calls; not stored. */
   held: bigint;
   spent: bigint;
+  lossHour: number;
+  lostNanousd: bigint;
   dirty: boolean;
 }
 
@@ -54,6 +56,8 @@ export interface CallRow {
   readonly cost: bigint;
   readonly idempotencyKey: string | null;
 }
+
+const BALANCE_COLUMNS = ['account_id', 'kind', 'balance', 'spent', 'loss_hour', 'lost'];
 
 /** The columns that a hold writes; `Operations` puts its cells in this order. */
 const NEW_CALL_COLUMNS = ['state', 'window_id', 'epoch', 'held', 'price_id', ...columnNames(CALL_FIELDS)];
@@ -106,8 +110,8 @@ export class RowCache {
     };
     this.#database = database;
     this.progress = new ProgressCounter(database);
-    this.#readBalance = prepare('SELECT kind, balance, spent FROM balance WHERE account_id = ?');
-    this.#writeBalances = new RowWriter(database, 'REPLACE', 'balance', ['account_id', 'kind', 'balance', 'spent']);
+    this.#readBalance = prepare('SELECT kind, balance, spent, loss_hour, lost FROM balance WHERE account_id = ?');
+    this.#writeBalances = new RowWriter(database, 'REPLACE', 'balance', BALANCE_COLUMNS);
     this.#readKey = prepare('SELECT account_id, cap, cap_window, expires_ms, revoked_ms FROM api_key WHERE id = ?');
     this.#readWindow = prepare('SELECT spent, closed FROM key_window WHERE key_id = ? AND window_id = ?');
     this.#writeWindows = new RowWriter(database, 'REPLACE', 'key_window', ['key_id', 'window_id', 'spent', 'closed']);
@@ -130,6 +134,11 @@ export class RowCache {
     this.#setWindowIds();
   }
 
+  /** The time by which windows are chosen. */
+  get windowTimeMs(): number {
+    return Math.max(this.#todayMs, Number(this.nowMs));
+  }
+
   #setWindowIds(): void {
     const ids: bigint[] = [];
     for (const window of CAP_WINDOWS) ids[Number(CAP_WINDOW.of[window])] = windowId(window, this.#todayMs);
@@ -141,12 +150,13 @@ export class RowCache {
   }
 
   #loadBalance(accountId: bigint): BalanceRow | null {
-    const row = this.#readBalance.get(accountId) as unknown as [bigint, bigint, bigint] | undefined;
+    const row = this.#readBalance.get(accountId) as unknown as [bigint, bigint, bigint, bigint, bigint] | undefined;
     if (row === undefined) return null;
-    const [kind, balance, spent] = row;
+    const [kind, balance, spent, lossHour, lostNanousd] = row;
     const held = this.#heldBefore().ofAccount(accountId);
     const unlimited = kind === ACCOUNT_KIND.of.unlimited;
-    const loaded = { accountId, kind, unlimited, balance, held, spent, dirty: false };
+    const loss = { lossHour: Number(lossHour), lostNanousd };
+    const loaded = { accountId, kind, unlimited, balance, held, spent, ...loss, dirty: false };
     this.#balances.set(accountId, loaded);
     return loaded;
   }
@@ -290,9 +300,9 @@ export class RowCache {
   /** Writes all changes; the commit follows. */
   flush(): void {
     this.writeNewCalls();
-    const balances: bigint[] = [];
+    const balances: SQLInputValue[] = [];
     for (const row of this.#dirtyBalances) {
-      balances.push(row.accountId, row.kind, row.balance, row.spent);
+      balances.push(row.accountId, row.kind, row.balance, row.spent, row.lossHour, row.lostNanousd);
       row.dirty = false;
     }
     const windows: bigint[] = [];

@@ -81,7 +81,7 @@ export type LeanOutcome = number | LedgerOutcome;
 const USUAL: readonly LedgerOutcome[] = [{ kind: 'held' }, { kind: 'settled' }, { kind: 'voided' }];
 
 function leanOutcome(outcome: LedgerOutcome): LeanOutcome {
-  if (outcome.kind === 'held') return 0;
+  if (outcome.kind === 'held' && outcome.lostNanousd === undefined) return 0;
   if (outcome.kind === 'settled') return 1;
   return outcome.kind === 'voided' ? 2 : outcome;
 }
