@@ -215,6 +215,7 @@ describe('the balance', () => {
       held_nanousd: 0,
       available_nanousd: 50_000_000,
       spent_nanousd: 0,
+      hangups: { allowance_nanousd: 1_000_000_000, remaining_nanousd: 1_000_000_000, resets_at: expect.any(Number) },
       key: { ...keyPart, spent_nanousd: 0, held_nanousd: 0, remaining_nanousd: 90_000_000, resets_at },
     });
     harness.sim.script({ gateHead: 'answer' });
