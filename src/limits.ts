@@ -50,6 +50,8 @@ export const LIMITS = {
   lossNanousdMax: 1_000_000_000_000,
   /** The period of the loss allowance. */
   lossWindowMs: 3_600_000,
+  /** Calls that SQLite's writer adds to the lists of their accounts at a time. */
+  storeListedRows: 8_192,
   /** Rows in one page of a listing. */
   storePageRowsMax: 1000,
   /** Rows that one request for an account's receipts looks at; the next request goes on from there. */

@@ -78,7 +78,8 @@ describe('copying a ledger from SQLite to PostgreSQL', () => {
     const there = await runSql(url, 'SELECT tablename AS name FROM pg_tables WHERE schemaname = current_schema()');
     const known = (names: readonly unknown[]) => names.filter((name) => !String(name).startsWith('sqlite_')).sort();
     const copied = LEDGER_TABLES.map(({ name }) => name);
-    expect(known(here)).toEqual([...copied, ...NO_BOOKS].sort());
+    // Lists of calls by account are made again from the calls.
+    expect(known(here).filter((name) => name !== 'account_call')).toEqual([...copied, ...NO_BOOKS].sort());
     // Request counts are shared between processes and not copied.
     expect(known(there.rows.map(({ name }) => name)).filter((name) => name !== 'request_count')).toEqual(
       [...copied, ...NO_BOOKS].sort(),

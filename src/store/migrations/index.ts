@@ -9,6 +9,7 @@ import { receiptsByAccount } from './0008-receipts-by-account.ts';
 import { progress } from './0009-progress.ts';
 import { providerKeyUse } from './0010-provider-key-use.ts';
 import { lossAllowance } from './0011-loss-allowance.ts';
+import { callsByAccount } from './0012-calls-by-account.ts';
 import type { Migration } from './migration.ts';
 
 /** In order, numbered from 1 without gaps. */
@@ -24,4 +25,5 @@ export const MIGRATIONS: readonly Migration[] = [
   progress,
   providerKeyUse,
   lossAllowance,
+  callsByAccount,
 ];

@@ -29,9 +29,12 @@ export function closeSlice(database: DatabaseSync, nowMs: number): number {
 
 /** One step: deletes the oldest closed receipts created before that time, and returns how many. */
 export function forgetSlice(database: DatabaseSync, beforeMs: number): number {
-  const { changes } = database
-    .prepare(`
-      DELETE FROM call WHERE created_ms < ? AND id IN (SELECT id FROM call WHERE id <= ? ORDER BY id LIMIT ?)`)
-    .run(BigInt(beforeMs), readMeta(database, 'closed_up_to'), BigInt(LIMITS.storeWriteSliceRows));
+  const terms = [BigInt(beforeMs), readMeta(database, 'closed_up_to'), BigInt(LIMITS.storeWriteSliceRows)];
+  database
+    .prepare(`DELETE FROM account_call WHERE (account_id, id) IN (SELECT account_id, id ${OLDEST})`)
+    .run(...terms);
+  const { changes } = database.prepare(`DELETE FROM call WHERE id IN (SELECT id ${OLDEST})`).run(...terms);
   return Number(changes);
 }
+
+const OLDEST = `FROM call WHERE created_ms < ? AND id IN (SELECT id FROM call WHERE id <= ? ORDER BY id LIMIT ?)`;

@@ -2,12 +2,14 @@ import type { DatabaseSync } from 'node:sqlite';
 
 /**
  * `schema`: migrations that were applied. `today_ms`: the latest day on which any batch was applied, since windows
- * never move back. `closed_up_to`: the last call id in the closed part. The others are the ledger's `Progress`.
+ * never move back. `closed_up_to`: the last call id in the closed part. `listed_up_to`: the last
+ * call id in `account_call`. The others are the ledger's `Progress`.
  */
 export type MetaName =
   | 'schema'
   | 'today_ms'
   | 'closed_up_to'
+  | 'listed_up_to'
   | 'books_id'
   | 'generation'
   | 'tip'

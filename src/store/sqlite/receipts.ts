@@ -42,49 +42,44 @@ export class ReceiptReader {
 
   /** Finds the ids first, so that only the rows of the page are read whole. */
   listOfAccount(filter: AccountReceiptFilter, page: ReceiptPage): ReceiptSlice {
-    const { from, below } = idRangeOf(filter, page);
-    const isChain = filter.chain !== null;
-    const examined = `SELECT id, key_id, created_ms, requested_model, effective_model
-      FROM call INDEXED BY ${isChain ? 'call_by_chain' : 'call_by_account'}
-      WHERE account_id = ? AND id >= ? AND id < ?${isChain ? ` AND chain IS NOT NULL AND ${CHAIN_ID} = ?` : ''}
-      ORDER BY id DESC`;
-    const place: SQLInputValue[] = [filter.accountId, from, below, ...(isChain ? [filter.chain] : [])];
-    const { condition, values } = conditionsOf(filter);
-    const ids = this.#ids(
-      `SELECT id FROM (${examined} LIMIT ?)${condition} ORDER BY id DESC LIMIT ?`,
-      ...place,
-      page.examineMax,
-      ...values,
-      page.limit + 1,
-    );
-    const [last = null] =
-      ids.length > page.limit ? [] : this.#ids(`${examined} LIMIT 1 OFFSET ?`, ...place, page.examineMax - 1);
-    const next = nextOf(ids, page.limit, last);
-    return { receipts: ids.slice(0, page.limit).flatMap((id) => this.find(id, filter.accountId) ?? []), next };
+    const { limit, examineMax } = page;
+    const examined = `SELECT * FROM (${filter.chain === null ? OF_ACCOUNT : IN_CHAIN}) ORDER BY id DESC LIMIT $examineMax`;
+    const terms = { ...filter, ...idRangeOf(filter, page), examineMax, rows: limit + 1, skipped: examineMax - 1 };
+    const ids = this.#ids(`SELECT id FROM (${examined}) ${WANTED} ORDER BY id DESC LIMIT $rows`, terms);
+    const isFull = ids.length > limit;
+    const [last = null] = isFull ? [] : this.#ids(`SELECT id FROM (${examined}) LIMIT 1 OFFSET $skipped`, terms);
+    const receipts = ids.slice(0, limit).flatMap((id) => this.find(id, filter.accountId) ?? []);
+    return { receipts, next: nextOf(ids, limit, last) };
   }
 
-  #ids(sql: string, ...values: SQLInputValue[]): bigint[] {
-    return this.#database
-      .prepare(sql)
-      .all(...values)
-      .map((row) => row.id as bigint);
+  #ids(sql: string, terms: Record<string, SQLInputValue>): bigint[] {
+    const statement = this.#database.prepare(sql);
+    statement.setAllowUnknownNamedParameters(true);
+    return statement.all(terms).map((row) => row.id as bigint);
   }
 }
 
-/** Spelled exactly as in the index, or SQLite would not use it. */
-const CHAIN_ID = "substr(chain, 1, instr(chain, ';') - 1)";
+const EXAMINED = ['id', 'key_id', 'created_ms', 'requested_model', 'effective_model'].map((name) => `call.${name}`);
 
-function conditionsOf({ keyId, sinceMs, untilMs, model }: AccountReceiptFilter) {
-  const conditions: string[] = [];
-  const values: SQLInputValue[] = [];
-  const where = (condition: string, value: SQLInputValue) => {
-    if (value === null) return;
-    conditions.push(condition);
-    values.push(value);
-  };
-  where('key_id = ?', keyId);
-  where('created_ms >= ?', sinceMs);
-  where('created_ms < ?', untilMs);
-  where('(SELECT id FROM name WHERE text = ?) IN (requested_model, effective_model)', model);
-  return { condition: conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`, values };
-}
+/** The newest calls are not in the list of their account yet. */
+const OF_ACCOUNT = `
+  SELECT ${EXAMINED} FROM call
+  WHERE id > (SELECT value FROM meta WHERE name = 'listed_up_to')
+    AND account_id = $accountId AND id >= $from AND id < $below
+  UNION ALL
+  SELECT * FROM (
+    SELECT ${EXAMINED} FROM account_call AS listed CROSS JOIN call ON call.id = listed.id
+    WHERE listed.account_id = $accountId AND listed.id >= $from AND listed.id < $below
+    ORDER BY listed.id DESC LIMIT $examineMax)`;
+
+/** The id of the chain is spelled exactly as in the index, or SQLite would not use it. */
+const IN_CHAIN = `
+  SELECT ${EXAMINED} FROM call INDEXED BY call_by_chain
+  WHERE account_id = $accountId AND id >= $from AND id < $below
+    AND chain IS NOT NULL AND substr(chain, 1, instr(chain, ';') - 1) = $chain
+  ORDER BY id DESC LIMIT $examineMax`;
+
+const WANTED = `
+  WHERE ($keyId IS NULL OR key_id = $keyId)
+    AND ($sinceMs IS NULL OR created_ms >= $sinceMs) AND ($untilMs IS NULL OR created_ms < $untilMs)
+    AND ($model IS NULL OR (SELECT id FROM name WHERE text = $model) IN (requested_model, effective_model))`;

@@ -5,6 +5,7 @@ import { ACCOUNT_KIND, CAP_WINDOW, windowId } from '../codes.ts';
 import { columnNames } from '../field-kinds.ts';
 import { CAP_WINDOWS } from '../store.ts';
 import { startOfDayMs } from '../windows.ts';
+import { AccountIndex } from './account-index.ts';
 import { HeldSums } from './held.ts';
 import { readMeta, writeMeta } from './meta.ts';
 import { ProgressCounter } from './progress.ts';
@@ -89,6 +90,7 @@ export class RowCache {
   readonly #readName: StatementSync;
   readonly #addName: StatementSync;
   readonly #readPrice: StatementSync;
+  readonly #accountIndex: AccountIndex;
   /** Held amounts when the first row was read after `forget`; null before that. */
   #heldAtFirst: HeldSums | null = null;
   /** Window ids of the batch's day, by the code of the cap window. */
@@ -122,6 +124,7 @@ export class RowCache {
     this.#readName = prepare('SELECT id FROM name WHERE text = ?');
     this.#addName = prepare('INSERT INTO name (text) VALUES (?) RETURNING id');
     this.#readPrice = prepare('SELECT id FROM price_list WHERE id = ?');
+    this.#accountIndex = new AccountIndex(database);
     this.forget();
   }
 
@@ -232,6 +235,7 @@ export class RowCache {
     this.#newCalls.push(...cells);
     this.#openCalls.set(call.id, call);
     const { balance, window, held } = call;
+    this.#accountIndex.note(balance.accountId, call.id);
     balance.held += held;
     if (window === null) return;
     window.held += held;
@@ -300,6 +304,7 @@ export class RowCache {
   /** Writes all changes; the commit follows. */
   flush(): void {
     this.writeNewCalls();
+    this.#accountIndex.flush();
     const balances: SQLInputValue[] = [];
     for (const row of this.#dirtyBalances) {
       balances.push(row.accountId, row.kind, row.balance, row.spent, row.lossHour, row.lostNanousd);
@@ -360,6 +365,7 @@ export class RowCache {
     for (const map of [this.#balances, this.#keys, this.#windows, this.#openCalls, this.#names]) map.clear();
     this.#prices.clear();
     this.#heldAtFirst = null;
+    this.#accountIndex.forget();
     this.#newCalls.length = 0;
     this.#dirtyBalances.length = 0;
     this.#dirtyWindows.length = 0;

@@ -1,0 +1,81 @@
+import { DatabaseSync } from 'node:sqlite';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { aHold } from '../../../test/store-fixtures.ts';
+import { AccountIndex } from './account-index.ts';
+import { migrate } from './migrate.ts';
+import { ReceiptReader } from './receipts.ts';
+
+const SLICE_ROWS = 5;
+const EVERYTHING = { keyId: null, sinceMs: null, untilMs: null, model: null, chain: null };
+const ALL = { limit: 100, after: null, examineMax: 1_000 };
+
+function openLedger() {
+  const database = new DatabaseSync(':memory:', { readBigInts: true });
+  migrate(database);
+  database.exec("INSERT INTO name VALUES (1, 'x'); INSERT INTO price_list VALUES (1, 'p', '{}')");
+  const insert = database.prepare(`
+    INSERT INTO call (id, state, epoch, account_id, held, price_id, route, stream, requested_model, effective_model, created_ms)
+    VALUES (?, 1, 1, ?, 0, 1, 1, 0, 1, 1, ?)`);
+  return {
+    database,
+    index: new AccountIndex(database, SLICE_ROWS),
+    add: (id: bigint, accountId: bigint) => void insert.run(id, accountId, aHold(id, 0n).createdMs),
+    listed: (accountId: bigint) =>
+      new ReceiptReader(database).listOfAccount({ accountId, ...EVERYTHING }, ALL).receipts.map(({ id }) => Number(id)),
+    stored: () => Number(database.prepare('SELECT count(*) AS rows FROM account_call').get()?.rows),
+  };
+}
+
+test('calls are listed in slices, and found before and after that', () => {
+  const { index, add, listed, stored } = openLedger();
+  const sizes: number[] = [];
+  for (let id = 1n; id <= 12n; id++) {
+    add(id, 1n);
+    index.note(1n, id);
+    index.flush();
+    sizes.push(stored());
+    expect(listed(1n)).toEqual(Array.from({ length: Number(id) }, (_, at) => Number(id) - at));
+  }
+  expect(sizes).toEqual([0, 0, 0, 0, 5, 5, 5, 5, 5, 10, 10, 10]);
+});
+
+test('a new life goes on where the last one stopped', () => {
+  const { database, index, add, stored } = openLedger();
+  for (const id of [1n, 2n, 3n, 4n]) {
+    add(id, 1n);
+    index.note(1n, id);
+  }
+  index.flush();
+  const next = new AccountIndex(database, SLICE_ROWS);
+  add(5n, 1n);
+  next.note(1n, 5n);
+  next.flush();
+  expect(stored()).toBe(5);
+});
+
+test('every call of an account is listed once, whatever the order of ids, the batches and the restarts', () => {
+  const ids = fc.uniqueArray(fc.integer({ min: 1, max: 60 }), { maxLength: 40 });
+  fc.assert(
+    fc.property(ids, fc.infiniteStream(fc.nat(9)), (order, dice) => {
+      const { database, index: first, add, listed } = openLedger();
+      let index = first;
+      const made: [number, number][] = [];
+      for (const id of order) {
+        const roll = dice.next().value;
+        made.push([id, roll % 2]);
+        add(BigInt(id), BigInt(roll % 2));
+        index.note(BigInt(roll % 2), BigInt(id));
+        if (roll > 6) index.flush();
+        if (roll === 9) index = new AccountIndex(database, SLICE_ROWS);
+      }
+      index.flush();
+      for (const account of [0, 1]) {
+        const wanted = made.filter(([, of]) => of === account).map(([id]) => id);
+        expect(listed(BigInt(account))).toEqual(wanted.sort((a, b) => b - a));
+      }
+      database.close();
+    }),
+    { numRuns: 200 },
+  );
+});
