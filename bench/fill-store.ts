@@ -43,7 +43,7 @@ function fillAccounts(database: DatabaseSync, accounts: number): FilledAccount[]
   const createdMs = BigInt(Date.now() - 40 * DAY_MS);
   const firstId = idFloorAt(Number(createdMs));
   const account = database.prepare('INSERT INTO account VALUES (?, ?, 1, ?)');
-  const balance = database.prepare('INSERT INTO balance VALUES (?, 1, ?, 0)');
+  const balance = database.prepare('INSERT INTO balance (account_id, kind, balance, spent) VALUES (?, 1, ?, 0)');
   const credit = database.prepare("INSERT INTO credit VALUES (?, ?, 'opening', ?, NULL, ?)");
   const key = database.prepare(`
     INSERT INTO api_key (id, account_id, name, sha256, prefix, last_four, cap_window, created_ms, version)
