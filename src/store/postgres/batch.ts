@@ -96,10 +96,13 @@ export class BatchRunner {
 
   async #runTogether(operations: readonly LedgerOperation[], nameId: NameId): Promise<LedgerOutcome[]> {
     for (let attempt = 1; ; attempt++) {
+      // Read before the attempt: a batch beside this one may end the same hold meanwhile, and so forget it.
+      const usesMemory = operations.some(({ kind, id }) => kind !== 'hold' && this.#openHolds.find(id) !== null);
       try {
         return await this.#attempt(operations, nameId);
       } catch (error) {
-        const isStale = isPoison(error) && this.#openHolds.forgetAll(operations);
+        const isStale = isPoison(error) && usesMemory;
+        if (isStale) this.#openHolds.forgetAll(operations);
         if (!isStale && (!isCollision(error) || attempt >= LIMITS.postgresCollisionsMax)) throw error;
       }
     }

@@ -26,9 +26,8 @@ export class OpenHolds implements OpenHoldLookup {
     }
   }
 
-  /** Drops these calls because they may be wrong; returns whether any was cached. */
-  forgetAll(operations: readonly LedgerOperation[]): boolean {
-    const known = operations.filter(({ kind, id }) => kind !== 'hold' && this.#holds.delete(id));
-    return known.length > 0;
+  /** Drops the calls that these operations end, because what is cached of them may be wrong. */
+  forgetAll(operations: readonly LedgerOperation[]): void {
+    for (const { kind, id } of operations) if (kind !== 'hold') this.#holds.delete(id);
   }
 }
