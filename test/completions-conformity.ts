@@ -50,8 +50,11 @@ export function completionFaults(stream: string, { model, wantsUsage }: Completi
 /** What each answer of a stream says, by its index. */
 export function textsOf(stream: string): Record<string, string> {
   const texts: Record<string, string> = {};
-  for (const [, data] of stream.matchAll(/^data: (\{.*\})$/gm)) {
-    for (const { index = 0, text } of (JSON.parse(data!) as { choices?: Fields[] }).choices ?? []) {
+  // Split by line feeds alone: to a regular expression U+2028 ends a line too, in a stream it does not.
+  const lines = stream.split('\n').filter((line) => line.startsWith('data: {'));
+  for (const line of lines) {
+    for (const { index = 0, text } of (JSON.parse(line.slice('data: '.length)) as { choices?: Fields[] }).choices ??
+      []) {
       texts[String(index)] = (texts[String(index)] ?? '') + String(text ?? '');
     }
   }

@@ -61,6 +61,7 @@ describe('events as a stream of this wire', () => {
         expect(completionFaults(text, { model: 'bridge', wantsUsage: true })).toEqual([]);
         expect(textsOf(text)).toEqual({ 0: words.join('') });
       }),
+      { examples: [[['\u2028']]] },
     );
   });
 });
