@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { cpus } from 'node:os';
-import { join } from 'node:path';
+import { resolve } from 'node:path';
 
 /** The core of whatever is measured, and the core of everything around it. */
 export const MEASURED_CORE = 0;
@@ -30,9 +30,9 @@ export class Child {
     Child.#all.push(this);
   }
 
-  /** One of the programs beside this file; it says when it is ready, and what others must know of it. */
+  /** One of the programs beside this file, or one named by its whole path; it says when it is ready, and what others must know of it. */
   static async ready<Hello>(core: number, file: string, terms: unknown, nodeFlags: readonly string[] = []) {
-    const args = [...nodeFlags, join(import.meta.dirname, file), JSON.stringify(terms)];
+    const args = [...nodeFlags, resolve(import.meta.dirname, file), JSON.stringify(terms)];
     const child = new Child(core, process.execPath, args);
     return { child, hello: (await child.nextMessage(READY_MS_MAX)) as Hello };
   }

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { Child, MEASURED_CORE } from './child.ts';
 import type { TollgateHello, TollgateTerms } from './tollgate.ts';
 import { CATALOG_MODEL, UPSTREAM_MODEL } from './traffic.ts';
@@ -14,6 +14,8 @@ export interface Contender {
   readonly port: number;
   readonly model: string;
   readonly headers: Record<string, string>;
+  /** Gateway keys of its own store, if it does not have those of all the others. */
+  readonly keys?: readonly string[];
 }
 
 const PORTKEY = '@portkey-ai/gateway';
@@ -28,6 +30,14 @@ export async function startTollgate(terms: TollgateTerms, nodeFlags: readonly st
   const { child, hello } = await Child.ready<TollgateHello>(MEASURED_CORE, 'tollgate.ts', terms, nodeFlags);
   const name = terms.transport === 'own' ? 'Tollgate' : `Tollgate, ${terms.transport} transport`;
   return { name, child, port: hello.port, model: CATALOG_MODEL, headers: {} };
+}
+
+/** The gateway of another checkout, with its own code, store and benchmark programs: what a change costs is seen in one run. */
+export async function startOtherTollgate(checkout: string, terms: TollgateTerms, keys: readonly string[]) {
+  const program = join(checkout, 'bench/tollgate.ts');
+  const { child, hello } = await Child.ready<TollgateHello>(MEASURED_CORE, program, terms);
+  const name = `Tollgate of ${basename(checkout)}`;
+  return { name, child, port: hello.port, model: CATALOG_MODEL, headers: {}, keys } satisfies Contender;
 }
 
 /** The published package, outside this project's dependencies; null where it cannot be installed. */

@@ -1,10 +1,17 @@
 import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { loadavg, release } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { TRANSPORTS, type Transport } from '../src/config/config.ts';
 import { Child, canPin, OTHER_CORE } from './child.ts';
-import { type Contender, startNginx, startPassThrough, startPortkey, startTollgate } from './contenders.ts';
+import {
+  type Contender,
+  startNginx,
+  startOtherTollgate,
+  startPassThrough,
+  startPortkey,
+  startTollgate,
+} from './contenders.ts';
 import { fillStore } from './fill-store.ts';
 import { describeMachine } from './machine.ts';
 import { checkAnswer, type Figures, measure, type Surroundings, startLoad, warmUp } from './measure.ts';
@@ -22,6 +29,7 @@ const { values } = parseArgs({
     accounts: { type: 'string', default: '1000' },
     connections: { type: 'string', default: '64' },
     only: { type: 'string', default: '' },
+    against: { type: 'string' },
     'frames-apart': { type: 'boolean', default: false },
   },
 });
@@ -50,7 +58,7 @@ async function main(folder: string): Promise<void> {
     gateways.push({ contender, before, answered: SHAPES.length });
   }
   for (const contender of contenders) {
-    for (const shape of SHAPES) await checkAnswer(contender, shape, keys[0]!, STREAM_CHUNKS);
+    for (const shape of SHAPES) await checkAnswer(contender, shape, (contender.keys ?? keys)[0]!, STREAM_CHUNKS);
   }
   for (const contender of contenders) {
     for (const shape of SHAPES) {
@@ -67,6 +75,7 @@ async function main(folder: string): Promise<void> {
     report(contender.name, before, after, answered + answeredBy(contender.child, measured));
   }
   for (const shape of SHAPES) compareWithPortkey(shape, measured);
+  for (const shape of SHAPES) compareWithOther(shape, measured);
 }
 
 /** A contender whose receipts are counted. */
@@ -100,6 +109,7 @@ async function startAll(folder: string, keys: readonly string[]) {
     direct,
     await startPassThrough(upstreamPort),
     ...(await startTollgates(folder, upstreamPort)),
+    ...(values.against === undefined ? [] : [await startAgainst(resolve(values.against), folder, upstreamPort)]),
     ...(portkey === null ? [] : [portkey]),
     ...(nginx === null ? [] : [nginx]),
   ].filter(({ name }) => name.startsWith('Tollgate') || name.includes(values.only));
@@ -114,6 +124,16 @@ async function startTollgates(folder: string, upstreamPort: number): Promise<Con
     contenders.push(await startTollgate({ folder: storeFolder(folder, transport), upstreamPort, transport }));
   }
   return contenders;
+}
+
+/** A checkout of another commit, with its dependencies installed. */
+async function startAgainst(checkout: string, scratch: string, upstreamPort: number): Promise<Contender> {
+  const folder = join(scratch, 'against');
+  mkdirSync(folder);
+  const other = (await import(join(checkout, 'bench/fill-store.ts'))) as { readonly fillStore: typeof fillStore };
+  const accounts = other.fillStore({ folder, calls: rows, accounts: Number(values.accounts) });
+  const keys = accounts.map(({ secret }) => secret);
+  return startOtherTollgate(checkout, { folder, upstreamPort, transport: 'own' }, keys);
 }
 
 function storeFolder(folder: string, transport: Transport): string {
@@ -159,6 +179,18 @@ function compareWithPortkey(shape: Shape, measured: readonly Row[]): void {
         `${cpu.toFixed(1)} times fewer CPU a request; the bar of ${TIMES_PORTKEY} is ${verdict}`,
     );
   }
+}
+
+function compareWithOther(shape: Shape, measured: readonly Row[]): void {
+  const ofShape = measured.filter((row) => row.shape === shape);
+  const other = ofShape.find(({ name }) => name.startsWith('Tollgate of '));
+  const own = ofShape.find(({ name }) => name === 'Tollgate');
+  if (other === undefined || own === undefined) return;
+  const times = ratio(own, other, ({ perSecond }) => perSecond);
+  const cpu = ratio(own, other, ({ cpuMicros }) => cpuMicros);
+  say(
+    `against    ${other.name}, ${shape}: ${times.toFixed(3)} times the requests/s, ${cpu.toFixed(3)} times the CPU a request`,
+  );
 }
 
 function load(): string {

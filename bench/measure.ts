@@ -34,8 +34,8 @@ export async function measure(
   shape: Shape,
   seconds: number,
 ): Promise<Figures> {
-  const { upstream, load, keys, connections } = around;
-  const { port, model, headers } = contender;
+  const { upstream, load, connections } = around;
+  const { port, model, headers, keys = around.keys } = contender;
   const body = requestBody(model, shape);
   const slice: Slice = { port, path: '/v1/chat/completions', headers, body, keys, connections, seconds };
   const otherBefore = upstream.cpuMs() + load.cpuMs();
