@@ -82,9 +82,9 @@ export class Child {
     if (this.#process.exitCode !== null || this.#process.signalCode !== null) return;
     const exited = once(this.#process, 'exit');
     this.#process.kill('SIGTERM');
-    const impatience = setTimeout(() => this.#process.kill('SIGKILL'), STOP_MS_MAX);
+    const killTimer = setTimeout(() => this.#process.kill('SIGKILL'), STOP_MS_MAX);
     await exited;
-    clearTimeout(impatience);
+    clearTimeout(killTimer);
   }
 }
 

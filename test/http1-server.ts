@@ -3,10 +3,10 @@ import { connect, type Socket } from 'node:net';
 import { GatewayError } from '../src/canonical/errors.ts';
 import { answerBroken } from '../src/http/broken-request.ts';
 import { readRequestBody } from '../src/http/request-body.ts';
-import { ConnectionRoom } from '../src/http1/connection-room.ts';
+import { ConnectionLimit } from '../src/http1/connection-limit.ts';
 import { NodeHttpServer } from '../src/http1/node-http.ts';
 import { Listener } from '../src/http1/server/listener.ts';
-import type { Answer, CreateHttpServer, HttpServer, OutboundResponse, Patience } from '../src/http1/server.ts';
+import type { Answer, ClientTimeouts, CreateHttpServer, HttpServer, OutboundResponse } from '../src/http1/server.ts';
 import { until } from './until.ts';
 
 /** Both implementations of `src/http1/server.ts` on real sockets. */
@@ -15,11 +15,16 @@ export const SERVERS: readonly (readonly [string, CreateHttpServer])[] = [
   ['own', (terms) => new Listener(terms)],
   ['node', (terms) => new NodeHttpServer(terms)],
 ];
-export const PATIENT: Patience = { requestHeadMs: 60_000, requestMs: 60_000, stallMs: 60_000 };
+export const LONG_TIMEOUTS: ClientTimeouts = { requestHeadMs: 60_000, requestMs: 60_000, stallMs: 60_000 };
 
 /** Answers with the method, the target and the body, one line each. */
 export const echo: Answer = (request, response) => {
-  const terms = { bytesMax: 10_000, giveLeave: () => response.giveLeave(), hasRoom: () => true, takeRoom: () => true };
+  const terms = {
+    bytesMax: 10_000,
+    sendContinue: () => response.sendContinue(),
+    hasRoom: () => true,
+    takeRoom: () => true,
+  };
   readRequestBody(request, terms, (body) => {
     const text = body instanceof GatewayError ? body.kind : body.toString('latin1');
     answerWhole(response, [request.method, request.url, text].join('\n'));
@@ -54,10 +59,10 @@ export interface Served {
 export async function serve(
   create: CreateHttpServer,
   answer: Answer = echo,
-  patience: Patience = PATIENT,
-  room: ConnectionRoom = new ConnectionRoom(1_000),
+  timeouts: ClientTimeouts = LONG_TIMEOUTS,
+  connections: ConnectionLimit = new ConnectionLimit(1_000),
 ): Promise<Served> {
-  const server = create({ patience, room, answer, answerBroken });
+  const server = create({ timeouts, connections, answer, answerBroken });
   const port = Number(new URL(await server.listen({ host: '127.0.0.1', port: 0 })).port);
   const sockets: Socket[] = [];
   open.push({ server, sockets });

@@ -218,20 +218,20 @@ describe.each(TRANSPORTS)('over the %s transport', (transport) => {
     });
 
     test('is refused while others fill the room, unless it still fits', async () => {
-      const { bodyRoom } = harness.running;
+      const { bodyMemory } = harness.running;
       const bytes = LIMITS.bodiesBytesMax - 100_000;
-      expect(bodyRoom.take(null, bytes)).toBe(true);
+      expect(bodyMemory.take(null, bytes)).toBe(true);
       const large = JSON.stringify({ ...ASK, user: 'x', padding: 'x'.repeat(100_000) });
       const announced = await callRaw(`${harness.url}/v1/chat/completions`, large);
       expect([announced.status, JSON.parse(announced.text).error.code]).toEqual([503, 'overloaded']);
       const chunked = await callRaw(`${harness.url}/v1/chat/completions`, large, { chunked: true });
       expect([chunked.status, JSON.parse(chunked.text).error.code]).toEqual([503, 'overloaded']);
       expect((await harness.post(ASK)).status).toBe(200);
-      await until(() => bodyRoom.bytes === bytes, 'what the others took is free again');
-      bodyRoom.free(null, bytes);
+      await until(() => bodyMemory.bytes === bytes, 'what the others took is free again');
+      bodyMemory.free(null, bytes);
       expect((await harness.post(large)).status).toBe(200);
       expect((await callRaw(`${harness.url}/v1/chat/completions`, large, { chunked: true })).status).toBe(200);
-      await until(() => bodyRoom.bytes === 0, 'all room is free');
+      await until(() => bodyMemory.bytes === 0, 'all room is free');
     });
 
     test('counts from its first byte, although it never becomes whole', async () => {

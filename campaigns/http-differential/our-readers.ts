@@ -1,6 +1,6 @@
 import { checkHead } from '../../src/http/request-head.ts';
 import { Http1Answer } from '../../src/http1/client/answer.ts';
-import { ConnectionRoom } from '../../src/http1/connection-room.ts';
+import { ConnectionLimit } from '../../src/http1/connection-limit.ts';
 import { ClientConnection } from '../../src/http1/server/client-connection.ts';
 import type { InboundRequest, OutboundResponse } from '../../src/http1/server.ts';
 import { systemClock } from '../../src/kit/clock.ts';
@@ -16,7 +16,7 @@ import {
 } from './reading.ts';
 
 const NEVER_MS = 1_000_000_000;
-const PATIENCE = { requestHeadMs: NEVER_MS, requestMs: NEVER_MS, stallMs: NEVER_MS };
+const TIMEOUTS = { requestHeadMs: NEVER_MS, requestMs: NEVER_MS, stallMs: NEVER_MS };
 
 /** Reads requests with the code that serves callers: the connection, and the checks of the head. */
 export async function readOurRequests(connections: readonly Pieces[]): Promise<ConnectionReading[]> {
@@ -36,10 +36,10 @@ class OurConnection {
 
   constructor(pieces: Pieces) {
     this.#pieces = pieces;
-    const room = new ConnectionRoom(1);
-    new ClientConnection(this.#socket.asSocket(), room.take(() => {})!, {
-      patience: PATIENCE,
-      room,
+    const connections = new ConnectionLimit(1);
+    new ClientConnection(this.#socket.asSocket(), connections.take(() => {})!, {
+      timeouts: TIMEOUTS,
+      connections,
       checkMs: NEVER_MS,
       clock: systemClock,
       answer: (request, response) => this.#take(request, response),

@@ -1,17 +1,17 @@
 import { STATUS_CODES } from 'node:http';
 import { errorEnvelope, GatewayError } from '../canonical/errors.ts';
 import { errorLines } from '../gateway/refuse.ts';
-import type { Breakage } from '../http1/server.ts';
+import type { RequestFault } from '../http1/server.ts';
 
 /** The complete response to bytes that did not become a request: the common error envelope, without a request id. */
-export function answerBroken(why: Breakage): string {
+export function answerBroken(why: RequestFault): string {
   const error = errorOf(why);
   const body = JSON.stringify(errorEnvelope(error));
   const lines = `${errorLines(error)}connection: close\r\ncontent-length: ${Buffer.byteLength(body)}\r\n`;
   return `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\n${lines}\r\n${body}`;
 }
 
-function errorOf(why: Breakage): GatewayError {
+function errorOf(why: RequestFault): GatewayError {
   switch (why) {
     case 'unreadable':
       return new GatewayError('bad_request', { message: 'Malformed HTTP request.' });

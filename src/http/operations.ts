@@ -26,8 +26,8 @@ export type OperationsAnswers = ReadonlyMap<string, () => OperationsAnswer | Pro
 export interface OperationsTerms {
   readonly createHttpServer: CreateHttpServer;
   readonly allowedHosts: readonly string[];
-  readonly patience: HttpServerTerms['patience'];
-  readonly room: HttpServerTerms['room'];
+  readonly timeouts: HttpServerTerms['timeouts'];
+  readonly connections: HttpServerTerms['connections'];
   readonly answers: OperationsAnswers;
 }
 
@@ -38,8 +38,8 @@ export interface OperationsTerms {
 export function buildOperations({
   createHttpServer,
   allowedHosts,
-  patience,
-  room,
+  timeouts,
+  connections,
   answers,
 }: OperationsTerms): HttpServer {
   const guard = { local: true, allowsAddresses: true, allowedHosts, allowedOrigins: [] };
@@ -51,7 +51,7 @@ export function buildOperations({
     else if (found === undefined) sendPlainError(response, unknownUrl(request.method, path));
     else void sendOperations(response, found);
   };
-  return createHttpServer({ patience, room, answer, answerBroken });
+  return createHttpServer({ timeouts, connections, answer, answerBroken });
 }
 
 export async function sendOperations(

@@ -9,7 +9,7 @@ const JSON_TYPE = /^application\/json[ \t]*(?:;.*)?$/i;
 export interface BodyTerms {
   readonly bytesMax: number;
   /** Sends `100 Continue` to a client that waits for it. */
-  giveLeave(): void;
+  sendContinue(): void;
   /** True if there is room for a body of this size. */
   hasRoom(bytes: number): boolean;
   /** Takes room for bytes that have arrived; false if there is none. */
@@ -31,7 +31,7 @@ export function readRequestBody(
   else if (length !== undefined && Number(length) > bytesMax) done(tooLarge(bytesMax));
   else if (length !== undefined && !terms.hasRoom(Number(length))) done(overloaded());
   else {
-    if (headers.expect !== undefined && !request.complete) terms.giveLeave();
+    if (headers.expect !== undefined && !request.complete) terms.sendContinue();
     const whole = request.takeWhole();
     if (whole === null) collect(request, terms, done);
     else if (whole.length > bytesMax) done(tooLarge(bytesMax));

@@ -6,17 +6,17 @@ import { FREE_LINES } from '../gateway/receipt-headers.ts';
 import { asGatewayError, errorLines, identityLines } from '../gateway/refuse.ts';
 import { headerLine, headerLines } from '../http1/headers.ts';
 import type {
+  ClientTimeouts,
   CreateHttpServer,
   HttpServer,
   HttpServerTerms,
   InboundRequest,
   OutboundResponse,
-  Patience,
 } from '../http1/server.ts';
 import { formatId } from '../kit/ids.ts';
 import { errorFields, type Log } from '../kit/log.ts';
 import { LIMITS } from '../limits.ts';
-import type { BodyRoom } from './body-room.ts';
+import type { BodyMemory } from './body-memory.ts';
 import { answerBroken } from './broken-request.ts';
 import { logRequest } from './call-log.ts';
 import { corsHeaders, preflightHeaders } from './cors.ts';
@@ -41,9 +41,9 @@ export interface ServerTerms {
   /** Refuses a caller over its rate limit, and calls while the process is overloaded; null admits. */
   turnAway(caller: Caller, isCall: boolean): GatewayError | null;
   readonly guard: GuardTerms;
-  readonly patience: Patience;
-  readonly connectionRoom: HttpServerTerms['room'];
-  readonly bodyRoom: BodyRoom;
+  readonly timeouts: ClientTimeouts;
+  readonly connectionLimit: HttpServerTerms['connections'];
+  readonly bodyMemory: BodyMemory;
   readonly log: Log;
   /** True once the process is stopping: connections are closed after their response. */
   draining(): boolean;
@@ -53,7 +53,7 @@ export interface ServerTerms {
 export function buildServer(terms: ServerTerms): HttpServer {
   const handler = new RequestHandler(terms);
   const answer = (request: InboundRequest, response: OutboundResponse): void => handler.receive(request, response);
-  return terms.createHttpServer({ patience: terms.patience, room: terms.connectionRoom, answer, answerBroken });
+  return terms.createHttpServer({ timeouts: terms.timeouts, connections: terms.connectionLimit, answer, answerBroken });
 }
 
 /** A request and what is known about it so far. */
@@ -65,7 +65,7 @@ interface PendingRequest {
   readonly startedMs: number;
   found: Found | null;
   caller: Caller | null;
-  /** Bytes of its body that take room. */
+  /** Bytes of its body that are in memory. */
   bodyBytes: number;
 }
 
@@ -174,16 +174,16 @@ class RequestHandler {
       return;
     }
     const bytesMax = 'wire' in route ? LIMITS.requestBodyBytesMax : LIMITS.plainBodyBytesMax;
-    const giveLeave = () => pending.response.giveLeave();
+    const sendContinue = () => pending.response.sendContinue();
     const keyId = pending.caller?.keyId ?? null;
-    const { bodyRoom } = this.#terms;
-    const hasRoom = (bytes: number): boolean => bodyRoom.fits(keyId, bytes);
+    const { bodyMemory } = this.#terms;
+    const hasRoom = (bytes: number): boolean => bodyMemory.fits(keyId, bytes);
     const takeRoom = (bytes: number): boolean => {
-      if (!bodyRoom.take(keyId, bytes)) return false;
+      if (!bodyMemory.take(keyId, bytes)) return false;
       pending.bodyBytes += bytes;
       return true;
     };
-    readRequestBody(pending.request, { bytesMax, giveLeave, hasRoom, takeRoom }, (read) => {
+    readRequestBody(pending.request, { bytesMax, sendContinue, hasRoom, takeRoom }, (read) => {
       const body = this.#charged(pending, read);
       if (!(body instanceof GatewayError)) this.#run(pending, found, body);
       else {
@@ -203,7 +203,7 @@ class RequestHandler {
 
   #freeBody(pending: PendingRequest): void {
     if (pending.bodyBytes === 0) return;
-    this.#terms.bodyRoom.free(pending.caller?.keyId ?? null, pending.bodyBytes);
+    this.#terms.bodyMemory.free(pending.caller?.keyId ?? null, pending.bodyBytes);
     pending.bodyBytes = 0;
   }
 

@@ -18,13 +18,13 @@ const CHUNK_DIGITS_MAX = 8;
  * does not allow breaks the body: guessing where it ends would mean guessing where the next message begins.
  */
 export class Http1Body {
-  readonly #besidesMax: number;
+  readonly #droppedBytesMax: number;
   #phase: Phase;
   /** Bytes still to come of the body, or of the current chunk. */
   #left: number;
   #digits = 0;
   /** Bytes of extensions and trailers so far; they are checked and dropped. */
-  #besides = 0;
+  #droppedBytes = 0;
   #sawCr = false;
   /** Null while the line of a chunk's size has no extension. */
   #extension: ExtensionState | null = null;
@@ -36,8 +36,8 @@ export class Http1Body {
   /** Why the body is malformed; null while it is not. */
   broken: string | null = null;
 
-  constructor(framing: BodyFraming, besidesMax: number) {
-    this.#besidesMax = besidesMax;
+  constructor(framing: BodyFraming, droppedBytesMax: number) {
+    this.#droppedBytesMax = droppedBytesMax;
     this.#left = typeof framing === 'number' ? framing : 0;
     if (framing === 'chunked') this.#phase = 'chunk-size';
     else if (framing === 'until-close') this.#phase = 'until-close';
@@ -119,7 +119,8 @@ export class Http1Body {
       if (byte === CR) this.#sawCr = true;
       else if (this.#extension !== null) {
         this.#extension = nextExtensionState(this.#extension, byte);
-        if (this.#extension === null || ++this.#besides > this.#besidesMax) return this.#break(MALFORMED_EXTENSION);
+        if (this.#extension === null || ++this.#droppedBytes > this.#droppedBytesMax)
+          return this.#break(MALFORMED_EXTENSION);
       } else if (byte === SEMICOLON && this.#digits > 0) this.#extension = 'name-start';
       else {
         const digit = HEX[byte]!;
@@ -188,7 +189,7 @@ export class Http1Body {
       } else if (byte === CR) this.#sawCr = true;
       else {
         this.#trailer += String.fromCharCode(byte);
-        if (++this.#besides > this.#besidesMax) return this.#break('The trailers of the body are too large.');
+        if (++this.#droppedBytes > this.#droppedBytesMax) return this.#break('The trailers of the body are too large.');
       }
     }
     return bytes.length;

@@ -1,6 +1,6 @@
 import { type Clock, systemClock, type Timer } from '../kit/clock.ts';
 import { LIMITS } from '../limits.ts';
-import type { Patience } from './server.ts';
+import type { ClientTimeouts } from './server.ts';
 
 /** One timer for all connections of a server: looks through them for clients that take too long. */
 export class ConnectionCheck {
@@ -10,7 +10,7 @@ export class ConnectionCheck {
   readonly #check: (nowMs: number) => void;
   #timer: Timer | null = null;
 
-  constructor({ requestHeadMs, requestMs }: Patience, check: (nowMs: number) => void) {
+  constructor({ requestHeadMs, requestMs }: ClientTimeouts, check: (nowMs: number) => void) {
     this.everyMs = Math.min(LIMITS.connectionsCheckMs, requestHeadMs, requestMs);
     this.#check = check;
   }

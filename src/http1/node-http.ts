@@ -2,11 +2,11 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from 'node:net';
 import { LIMITS } from '../limits.ts';
 import { ConnectionCheck } from './connection-check.ts';
-import type { Seat } from './connection-room.ts';
+import type { ConnectionSlot } from './connection-limit.ts';
 import { listenOn } from './listen.ts';
 import { NodeRequest, NodeResponse } from './node-message.ts';
 import { ReaderProgress } from './reader-progress.ts';
-import type { Breakage, HttpServer, HttpServerTerms, Patience } from './server.ts';
+import type { ClientTimeouts, HttpServer, HttpServerTerms, RequestFault } from './server.ts';
 
 /** The platform's HTTP/1.1 server, with the limits and the behaviour of our own. */
 export class NodeHttpServer implements HttpServer {
@@ -15,11 +15,11 @@ export class NodeHttpServer implements HttpServer {
   readonly #check: ConnectionCheck;
 
   constructor(terms: HttpServerTerms) {
-    this.#check = new ConnectionCheck(terms.patience, (nowMs) => {
-      const limitMs = terms.patience.stallMs + this.#check.everyMs;
+    this.#check = new ConnectionCheck(terms.timeouts, (nowMs) => {
+      const limitMs = terms.timeouts.stallMs + this.#check.everyMs;
       for (const connection of this.#connections.values()) connection.checkReader(nowMs, limitMs);
     });
-    const server = createServer(optionsFor(terms.patience, this.#check.everyMs));
+    const server = createServer(optionsFor(terms.timeouts, this.#check.everyMs));
     // The size of the head is bounded, and a request with too many headers is refused by its handler.
     server.maxHeadersCount = 0;
     server.on('connection', (socket) => this.#accept(socket, terms));
@@ -30,7 +30,7 @@ export class NodeHttpServer implements HttpServer {
     server.on('checkContinue', receive);
     server.on('checkExpectation', receive);
     server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-      const why = breakageOf(error);
+      const why = faultOf(error);
       if (why === null) socket.destroy();
       else this.#connections.get(socket as Socket)?.breakOff(why);
     });
@@ -62,17 +62,17 @@ export class NodeHttpServer implements HttpServer {
   }
 
   #accept(socket: Socket, terms: HttpServerTerms): void {
-    const seat = terms.room.take(() => socket.destroy());
-    if (seat === null) {
+    const slot = terms.connections.take(() => socket.destroy());
+    if (slot === null) {
       socket.destroy();
       return;
     }
-    this.#connections.set(socket, new NodeConnection(socket, seat, terms, this.#check.clock.monotonicMs()));
+    this.#connections.set(socket, new NodeConnection(socket, slot, terms, this.#check.clock.monotonicMs()));
     socket.on('close', () => this.#connections.delete(socket));
   }
 }
 
-function optionsFor({ requestHeadMs, requestMs }: Patience, checkMs: number) {
+function optionsFor({ requestHeadMs, requestMs }: ClientTimeouts, checkMs: number) {
   return {
     insecureHTTPParser: false,
     // A request without a host is refused by its handler, in the common envelope and with a request id.
@@ -87,7 +87,7 @@ function optionsFor({ requestHeadMs, requestMs }: Patience, checkMs: number) {
 }
 
 /** Null for a connection that failed or was closed by the client. */
-function breakageOf({ code }: NodeJS.ErrnoException): Breakage | null {
+function faultOf({ code }: NodeJS.ErrnoException): RequestFault | null {
   if (code === 'HPE_HEADER_OVERFLOW') return 'head_too_long';
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return 'too_slow';
   return code?.startsWith('HPE_') && code !== 'HPE_INVALID_EOF_STATE' ? 'unreadable' : null;
@@ -106,7 +106,7 @@ interface Current {
 /** One client's connection. node:http parses requests as they arrive; here they take their turns. */
 class NodeConnection {
   readonly #socket: Socket;
-  readonly #seat: Seat;
+  readonly #slot: ConnectionSlot;
   readonly #terms: HttpServerTerms;
   readonly #reader: ReaderProgress;
   readonly #waiting: Received[] = [];
@@ -120,9 +120,9 @@ class NodeConnection {
   #isPausing = false;
   #isEnding = false;
 
-  constructor(socket: Socket, seat: Seat, terms: HttpServerTerms, nowMs: number) {
+  constructor(socket: Socket, slot: ConnectionSlot, terms: HttpServerTerms, nowMs: number) {
     this.#socket = socket;
-    this.#seat = seat;
+    this.#slot = slot;
     this.#terms = terms;
     this.#reader = new ReaderProgress(socket, nowMs);
     socket.on('close', () => this.#closed());
@@ -156,7 +156,7 @@ class NodeConnection {
   }
 
   /** Sends an error for bytes that are not a request. If they follow valid requests, those are answered instead. */
-  breakOff(why: Breakage): void {
+  breakOff(why: RequestFault): void {
     if (this.#isEnding) return;
     const last = this.#waiting.at(-1);
     if (last !== undefined && !last.request.complete) this.#waiting.pop();
@@ -186,20 +186,20 @@ class NodeConnection {
     const response = new NodeResponse(request, message, this.#socket, () => this.#answered());
     this.#bytesBefore = this.#socket.bytesRead;
     this.#current = { request, response };
-    this.#terms.room.enter(request.complete ? 'working' : 'receiving', this.#seat);
+    this.#terms.connections.enter(request.complete ? 'working' : 'receiving', this.#slot);
     request.onEnd = () => this.#received(request);
     this.#terms.answer(request, response);
   }
 
   #received(request: NodeRequest): void {
-    if (this.#current?.request === request) this.#terms.room.enter('working', this.#seat);
+    if (this.#current?.request === request) this.#terms.connections.enter('working', this.#slot);
   }
 
   #answered(): void {
     const current = this.#current;
     this.#current = null;
     if (current === null || this.#socket.destroyed) return;
-    this.#terms.room.enter('idle', this.#seat);
+    this.#terms.connections.enter('idle', this.#slot);
     this.#unfinished = current.request.complete ? null : current.request;
     if (current.response.closes) this.#end();
     else this.#next();
@@ -209,14 +209,14 @@ class NodeConnection {
   #end(): void {
     this.#isEnding = true;
     this.#waiting.length = 0;
-    this.#terms.room.enter('idle', this.#seat);
+    this.#terms.connections.enter('idle', this.#slot);
     this.#socket.destroySoon();
   }
 
   #closed(): void {
     const current = this.#current;
     this.#isEnding = true;
-    this.#terms.room.leave(this.#seat);
+    this.#terms.connections.leave(this.#slot);
     this.#waiting.length = 0;
     this.#current = null;
     current?.request.breakOff();

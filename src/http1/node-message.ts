@@ -125,7 +125,7 @@ export class NodeResponse implements OutboundResponse {
     this.#lines += lines;
   }
 
-  giveLeave(): void {
+  sendContinue(): void {
     if (!this.#isOld && !this.destroyed) this.#message.writeContinue();
   }
 

@@ -247,12 +247,12 @@ describe.each(SERVERS)('a response of the %s server', (_, create) => {
 
   test('to a client that reads nothing is cut', async () => {
     const large = Buffer.alloc(16 * 1024 * 1024);
-    const patience = { requestHeadMs: 20, requestMs: 60_000, stallMs: 40 };
+    const timeouts = { requestHeadMs: 20, requestMs: 60_000, stallMs: 40 };
     const answer: Answer = (_, response) => {
       response.head(200, '', large.length);
       response.end(large);
     };
-    const { dial, server } = await serve(create, answer, patience);
+    const { dial, server } = await serve(create, answer, timeouts);
     for (const behind of ['0\r\n\r\n', 'zz\r\n']) {
       const socket = dial();
       socket.pause();

@@ -1,4 +1,4 @@
-import type { ConnectionRoom } from './connection-room.ts';
+import type { ConnectionLimit } from './connection-limit.ts';
 
 /**
  * The seam between the product and the code that speaks HTTP/1.1 to callers. `server/` is our own implementation,
@@ -48,7 +48,7 @@ export interface OutboundResponse {
   /** Adds header lines to whatever head is sent later. */
   addLines(lines: string): void;
   /** Sends `100 Continue`, unless the client speaks HTTP/1.0. */
-  giveLeave(): void;
+  sendContinue(): void;
   /** `lines` are complete header lines; `length` is that of the body, null if it is not known yet. */
   head(status: number, lines: string, length: number | null): void;
   /** Returns false when the client reads more slowly than we write. */
@@ -61,22 +61,22 @@ export interface OutboundResponse {
 export type Answer = (request: InboundRequest, response: OutboundResponse) => void;
 
 /** How long a client may take to send a head, to send a whole request, and to read more of a response. */
-export interface Patience {
+export interface ClientTimeouts {
   readonly requestHeadMs: number;
   readonly requestMs: number;
   readonly stallMs: number;
 }
 
 /** Why received bytes did not become a request. */
-export type Breakage = 'unreadable' | 'head_too_long' | 'too_slow' | 'tunnel';
+export type RequestFault = 'unreadable' | 'head_too_long' | 'too_slow' | 'tunnel';
 
 export interface HttpServerTerms {
-  readonly patience: Patience;
+  readonly timeouts: ClientTimeouts;
   /** Bounds the connections of this server. */
-  readonly room: ConnectionRoom;
+  readonly connections: ConnectionLimit;
   readonly answer: Answer;
   /** The complete response, head and body, to bytes that did not become a request. */
-  answerBroken(why: Breakage): string;
+  answerBroken(why: RequestFault): string;
 }
 
 /** A listening HTTP/1.1 server. Requests on one connection are answered one after the other. */

@@ -12,14 +12,14 @@ import { Shutdown } from '../gateway/guards/shutdown.ts';
 import { HostDirectory } from '../hosts/directory.ts';
 import type { ConfiguredHost } from '../hosts/host.ts';
 import { HostsHealth } from '../hosts/hosts-health.ts';
-import { BodyRoom } from '../http/body-room.ts';
+import { BodyMemory } from '../http/body-memory.ts';
 import { logCall } from '../http/call-log.ts';
 import { openControlSocket, type RunVerb } from '../http/control-socket.ts';
 import { healthAnswers, metricsAnswer } from '../http/health.ts';
 import { Metrics } from '../http/metrics.ts';
 import { buildOperations } from '../http/operations.ts';
 import { buildServer } from '../http/server.ts';
-import { ConnectionRoom } from '../http1/connection-room.ts';
+import { ConnectionLimit } from '../http1/connection-limit.ts';
 import type { HttpServer } from '../http1/server.ts';
 import { type Cleanup, openAll } from '../kit/cleanup.ts';
 import type { Clock } from '../kit/clock.ts';
@@ -62,7 +62,7 @@ export interface Running {
   readonly books: Books;
   readonly gateway: Gateway;
   readonly egress: HostSenders;
-  readonly bodyRoom: BodyRoom;
+  readonly bodyMemory: BodyMemory;
   readonly voidedHolds: number;
   /** Takes the prices, models and hosts of a changed config; running calls keep theirs. */
   reload(config: Config, hosts: readonly ConfiguredHost[]): Promise<void>;
@@ -143,7 +143,7 @@ async function serveBooks(
     books,
     gateway: core.gateway,
     egress,
-    bodyRoom: core.bodyRoom,
+    bodyMemory: core.bodyMemory,
     voidedHolds: books.voidedHolds,
     reload: async (changed, hosts) => {
       core.entrusted.keyring.reload(changed.masterKey);
@@ -159,8 +159,8 @@ interface Core {
   readonly gateway: Gateway;
   readonly metrics: Metrics;
   readonly guards: Guards;
-  readonly connectionRoom: ConnectionRoom;
-  readonly bodyRoom: BodyRoom;
+  readonly connectionLimit: ConnectionLimit;
+  readonly bodyMemory: BodyMemory;
   readonly entrusted: Entrusted;
   close(): Promise<void>;
 }
@@ -177,16 +177,16 @@ function buildCore(
   const countTokens = new TokenCounter(clock);
   const shutdown = new Shutdown();
   shutdown.onDue(() => ledger.stopRetrying());
-  const connectionRoom = new ConnectionRoom(config.loadLimits.connections);
-  const bodyRoom = new BodyRoom();
+  const connectionLimit = new ConnectionLimit(config.loadLimits.connections);
+  const bodyMemory = new BodyMemory();
   const timers = watchTimers(log);
   const metrics = new Metrics({
     callsUnderWay: () => shutdown.callsUnderWay,
     ledgerDepth: () => ledger.depth,
     hostConnections: () => egress.openConnections,
-    clientConnections: () => connectionRoom.taken,
-    clientConnectionsClosed: () => connectionRoom.closed,
-    bodyBytes: () => bodyRoom.bytes,
+    clientConnections: () => connectionLimit.taken,
+    clientConnectionsClosed: () => connectionLimit.closed,
+    bodyBytes: () => bodyMemory.bytes,
     timerErrors: () => timers.errors,
     eventLoopLagMs: () => guards.eventLoopLagMs(),
     hosts: () => health.report(),
@@ -221,7 +221,7 @@ function buildCore(
     await entrusted.close();
     await countTokens.close();
   };
-  return { gateway, metrics, guards, connectionRoom, bodyRoom, entrusted, close };
+  return { gateway, metrics, guards, connectionLimit, bodyMemory, entrusted, close };
 }
 
 function portOf(url: string): number {
@@ -257,9 +257,9 @@ async function openListeners(
     authenticate: (rawHeaders) => authenticate(rawHeaders, gate),
     turnAway: core.guards.turnAway,
     guard: { local: !config.hosted, allowedHosts: config.allowedHosts, allowedOrigins: config.origins },
-    patience: config.limits,
-    connectionRoom: core.connectionRoom,
-    bodyRoom: core.bodyRoom,
+    timeouts: config.limits,
+    connectionLimit: core.connectionLimit,
+    bodyMemory: core.bodyMemory,
     log,
     draining: isDraining,
   });
@@ -267,8 +267,8 @@ async function openListeners(
     ? buildOperations({
         createHttpServer,
         allowedHosts: config.allowedHosts,
-        patience: config.limits,
-        room: new ConnectionRoom(LIMITS.operationsConnectionsMax),
+        timeouts: config.limits,
+        connections: new ConnectionLimit(LIMITS.operationsConnectionsMax),
         answers: all,
       })
     : null;

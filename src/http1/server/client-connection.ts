@@ -2,23 +2,23 @@ import type { Socket } from 'node:net';
 import type { Clock } from '../../kit/clock.ts';
 import { LIMITS } from '../../limits.ts';
 import { Http1Body } from '../body.ts';
-import type { ConnectionRoom, Seat } from '../connection-room.ts';
+import type { ConnectionLimit, ConnectionSlot } from '../connection-limit.ts';
 import { saysClose } from '../headers.ts';
 import { ReaderProgress } from '../reader-progress.ts';
-import type { Answer, Breakage, Patience } from '../server.ts';
+import type { Answer, ClientTimeouts, RequestFault } from '../server.ts';
 import { OwnRequest } from './inbound-request.ts';
 import { mayBecomeHead, mayContinueHead, type RequestLines, readRequestLines } from './request-lines.ts';
 import { OwnResponse } from './response.ts';
 
 export interface ConnectionTerms {
-  readonly patience: Patience;
-  readonly room: ConnectionRoom;
+  readonly timeouts: ClientTimeouts;
+  readonly connections: ConnectionLimit;
   /** How often connections are checked: a time may have begun up to this much later than the check that saw it. */
   readonly checkMs: number;
   readonly clock: Clock;
   readonly answer: Answer;
   /** The complete response to bytes that did not become a request. */
-  answerBroken(why: Breakage): string;
+  answerBroken(why: RequestFault): string;
   gone(connection: ClientConnection): void;
 }
 
@@ -33,7 +33,7 @@ const NOTHING = Buffer.alloc(0);
  */
 export class ClientConnection {
   readonly #socket: Socket;
-  readonly #seat: Seat;
+  readonly #slot: ConnectionSlot;
   readonly #terms: ConnectionTerms;
   /** Received but not parsed: the beginning of a head, or what follows the current request. */
   #unread: Buffer = NOTHING;
@@ -52,9 +52,9 @@ export class ClientConnection {
   #skippedBytes = 0;
   readonly #reader: ReaderProgress;
 
-  constructor(socket: Socket, seat: Seat, terms: ConnectionTerms) {
+  constructor(socket: Socket, slot: ConnectionSlot, terms: ConnectionTerms) {
     this.#socket = socket;
-    this.#seat = seat;
+    this.#slot = slot;
     this.#terms = terms;
     this.#sinceMs = terms.clock.monotonicMs();
     this.#reader = new ReaderProgress(socket, this.#sinceMs);
@@ -66,7 +66,7 @@ export class ClientConnection {
 
   /** Ends the connection of a client that takes too long, with a 408 if it was sending a request. */
   checkPatience(nowMs: number): void {
-    const { requestHeadMs, requestMs, stallMs } = this.#terms.patience;
+    const { requestHeadMs, requestMs, stallMs } = this.#terms.timeouts;
     const waitedMs = nowMs - this.#sinceMs;
     if (this.#reader.isStalled(nowMs, stallMs + this.#terms.checkMs)) this.#socket.destroy();
     if (this.#isEnding || this.#request?.complete === true) return;
@@ -161,7 +161,7 @@ export class ClientConnection {
     this.#body = new Http1Body(lines.framing ?? 0, LIMITS.requestHeaderBytesMax);
     this.#readBody(request, this.#body, bodyStart === bytes.length ? NOTHING : bytes.subarray(bodyStart));
     if (this.#isEnding) return;
-    this.#terms.room.enter(request.complete ? 'working' : 'receiving', this.#seat);
+    this.#terms.connections.enter(request.complete ? 'working' : 'receiving', this.#slot);
     this.#terms.answer(request, response);
   }
 
@@ -188,7 +188,7 @@ export class ClientConnection {
       this.#keepBehind();
     }
     // A body that arrived with its head ends before the request is handed on.
-    if (this.#response !== null) this.#terms.room.enter('working', this.#seat);
+    if (this.#response !== null) this.#terms.connections.enter('working', this.#slot);
     request.finish();
     if (this.#response === null) this.#next();
   }
@@ -203,7 +203,7 @@ export class ClientConnection {
     const response = this.#response;
     this.#response = null;
     if (this.#socket.destroyed || response === null) return;
-    this.#terms.room.enter('idle', this.#seat);
+    this.#terms.connections.enter('idle', this.#slot);
     if (response.closes || this.#isEnding) this.#end();
     else if (this.#request?.complete === true) this.#next();
     else this.#request?.read(DISCARD);
@@ -222,7 +222,7 @@ export class ClientConnection {
   #end(): void {
     this.#isEnding = true;
     this.#request = null;
-    this.#terms.room.enter('idle', this.#seat);
+    this.#terms.connections.enter('idle', this.#slot);
     this.#socket.destroySoon();
   }
 
@@ -230,7 +230,7 @@ export class ClientConnection {
    * Handles bytes that are not a request, or a request that cannot be completed: sends an error response and closes. After
    * an answered request it only closes, because the client could take the error for a second answer to that one.
    */
-  #breakOff(why: Breakage): void {
+  #breakOff(why: RequestFault): void {
     const request = this.#request;
     const response = this.#response;
     const sendsError = response === null ? request === null && !this.#isBehind : !response.headSent;
@@ -243,7 +243,7 @@ export class ClientConnection {
 
   #closed(): void {
     this.#isEnding = true;
-    this.#terms.room.leave(this.#seat);
+    this.#terms.connections.leave(this.#slot);
     this.#terms.gone(this);
     this.#request?.breakOff();
     this.#response?.close();

@@ -10,17 +10,17 @@ export class Listener implements HttpServer {
   readonly #connections = new Set<ClientConnection>();
   readonly #check: ConnectionCheck;
 
-  constructor({ patience, room, answer, answerBroken }: HttpServerTerms) {
-    this.#check = new ConnectionCheck(patience, (nowMs) => {
+  constructor({ timeouts, connections, answer, answerBroken }: HttpServerTerms) {
+    this.#check = new ConnectionCheck(timeouts, (nowMs) => {
       for (const connection of this.#connections) connection.checkPatience(nowMs);
     });
     const { clock, everyMs: checkMs } = this.#check;
     const gone = (connection: ClientConnection): void => void this.#connections.delete(connection);
-    const terms: ConnectionTerms = { patience, room, checkMs, clock, answer, answerBroken, gone };
+    const terms: ConnectionTerms = { timeouts, connections, checkMs, clock, answer, answerBroken, gone };
     this.#server = createServer({ noDelay: true }, (socket) => {
-      const seat = room.take(() => socket.destroy());
-      if (seat === null) socket.destroy();
-      else this.#connections.add(new ClientConnection(socket, seat, terms));
+      const slot = connections.take(() => socket.destroy());
+      if (slot === null) socket.destroy();
+      else this.#connections.add(new ClientConnection(socket, slot, terms));
     });
   }
 

@@ -57,7 +57,7 @@ export class OwnResponse implements OutboundResponse {
     this.#lines += lines;
   }
 
-  giveLeave(): void {
+  sendContinue(): void {
     // HTTP/1.0 has no interim responses.
     if (!this.#terms.isOld) this.#terms.socket.write(CONTINUE, 'latin1');
   }

@@ -2,9 +2,9 @@ import { LIMITS } from '../limits.ts';
 
 /**
  * Bounds the memory of request bodies: every byte counts from its arrival until its call has ended. One key may use only
- * part of the room, or it could block all others by sending slowly.
+ * part of the memory, or it could block all others by sending slowly.
  */
-export class BodyRoom {
+export class BodyMemory {
   #bytes = 0;
   readonly #byKey = new Map<bigint, number>();
 
@@ -19,7 +19,7 @@ export class BodyRoom {
     return keyId === null || (this.#byKey.get(keyId) ?? 0) + bytes <= LIMITS.bodiesBytesPerKeyMax;
   }
 
-  /** Takes room for bytes that have arrived; false, and nothing is taken, if there is none. */
+  /** Takes memory for bytes that have arrived; false, and nothing is taken, if there is none. */
   take(keyId: bigint | null, bytes: number): boolean {
     if (!this.fits(keyId, bytes)) return false;
     this.#bytes += bytes;

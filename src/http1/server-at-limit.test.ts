@@ -7,32 +7,32 @@ import {
   GET,
   HEAD,
   LAST,
-  PATIENT,
+  LONG_TIMEOUTS,
   SERVERS,
   type Served,
   serve,
 } from '../../test/http1-server.ts';
 import { manyTurns, until } from '../../test/until.ts';
-import { ConnectionRoom } from './connection-room.ts';
+import { ConnectionLimit } from './connection-limit.ts';
 import type { Answer, OutboundResponse } from './server.ts';
 
 afterEach(closeServers);
 
-describe.each(SERVERS)('with all its room taken, the %s server', (_, create) => {
+describe.each(SERVERS)('with as many connections as it may have, the %s server', (_, create) => {
   const HALF = `POST /half ${HEAD}content-length: 10\r\n\r\n12345`;
 
-  async function fullServer(max: number): Promise<Served & { room: ConnectionRoom; held: OutboundResponse[] }> {
-    const room = new ConnectionRoom(max);
+  async function fullServer(max: number): Promise<Served & { connections: ConnectionLimit; held: OutboundResponse[] }> {
+    const connections = new ConnectionLimit(max);
     const held: OutboundResponse[] = [];
     const answer: Answer = (request, response) => {
       if (request.url === '/held') held.push(response);
       else echo(request, response);
     };
-    return { ...(await serve(create, answer, PATIENT, room)), room, held };
+    return { ...(await serve(create, answer, LONG_TIMEOUTS, connections)), connections, held };
   }
 
   test('closes the oldest idle connection for a new one, then one whose body is unfinished', async () => {
-    const { dial, room, server, held } = await fullServer(3);
+    const { dial, connections, server, held } = await fullServer(3);
     const half = dial();
     half.write(HALF);
     await until(() => server.connections === 1, 'it is connected');
@@ -51,16 +51,16 @@ describe.each(SERVERS)('with all its room taken, the %s server', (_, create) => 
       await closed;
       await until(() => held.length === before + 1, 'the new one is served');
     }
-    expect([room.taken, room.closed]).toEqual([3, 3]);
+    expect([connections.taken, connections.closed]).toEqual([3, 3]);
   });
 
   test('closes the new one if all others wait for their answers, which they get', async () => {
-    const { dial, say, room, held } = await fullServer(2);
+    const { dial, say, connections, held } = await fullServer(2);
     const waiting = [dial(), dial()];
     for (const socket of waiting) socket.write('GET /held HTTP/1.1\r\nhost: x\r\n\r\n');
     await until(() => held.length === 2, 'both are waiting');
     expect(await say([GET])).toBe('');
-    expect(room.closed).toBe(1);
+    expect(connections.closed).toBe(1);
     const first = once(waiting[0]!, 'data');
     answerWhole(held[0]!, 'late');
     expect(String((await first)[0])).toContain('late');
@@ -69,7 +69,7 @@ describe.each(SERVERS)('with all its room taken, the %s server', (_, create) => 
   });
 
   test('closes one that was refused before its body had arrived', async () => {
-    const { dial, room, server } = await fullServer(1);
+    const { dial, connections, server } = await fullServer(1);
     const refused = dial();
     refused.write(`POST /x HTTP/1.1\r\nhost: x\r\ncontent-type: text/plain\r\ncontent-length: 10\r\n\r\n12345`);
     await once(refused, 'data');
@@ -77,6 +77,6 @@ describe.each(SERVERS)('with all its room taken, the %s server', (_, create) => 
     const closed = once(refused, 'close');
     dial().write(GET);
     await closed;
-    expect(room.closed).toBe(1);
+    expect(connections.closed).toBe(1);
   });
 });
