@@ -91,7 +91,7 @@ describe.each(TRANSPORTS)('over the %s transport', (transport) => {
     test('generateText does a loop of two parallel tool calls', async () => {
       const answer = await generateText({
         model: models[name]!(),
-        prompt: 'Hi',
+        prompt: 'Call weather and call clock.',
         tools,
         stopWhen: stepCountIs(3),
         providerOptions: optionsFor(name),
@@ -108,7 +108,7 @@ describe.each(TRANSPORTS)('over the %s transport', (transport) => {
       const errors: unknown[] = [];
       const answer = streamText({
         model: models[name]!(),
-        prompt: 'Hi',
+        prompt: 'Call weather and call clock.',
         tools,
         stopWhen: stepCountIs(3),
         providerOptions: optionsFor(name),
@@ -124,7 +124,9 @@ describe.each(TRANSPORTS)('over the %s transport', (transport) => {
   /** The compatible provider asks for plain JSON and puts the schema into the prompt, which a simulated model does not read. */
   describe.each(NAMES.filter((name) => !name.startsWith('openai-compatible')))('%s', (name) => {
     test('generateObject gets an object of the schema', async () => {
-      const { object } = await generateObject({ model: models[name]!(), prompt: 'Hi', schema: place, providerOptions });
+      // With thinking, the anthropic provider offers a tool of this name and may not force it.
+      const prompt = 'Call json.';
+      const { object } = await generateObject({ model: models[name]!(), prompt, schema: place, providerOptions });
       expect(object).toEqual({ place: expect.any(String) });
     });
   });

@@ -50,7 +50,7 @@ describe.each(TRANSPORTS)('over the %s transport', (transport) => {
   describe.each(Object.entries(CLIENTS))('%s', (_name, client) => {
     test('invoke does a loop of two parallel tool calls', async () => {
       const model = client().bindTools(TOOLS);
-      const messages: BaseMessage[] = [new HumanMessage('Hi')];
+      const messages: BaseMessage[] = [new HumanMessage('Call weather and call clock.')];
       const first = (await model.invoke(messages)) as AIMessage;
       expect(first.tool_calls?.map(({ name }) => name)).toEqual(['weather', 'clock']);
       messages.push(first);

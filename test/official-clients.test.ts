@@ -67,7 +67,7 @@ describe.each(TRANSPORTS)('over the %s transport', (transport) => {
         const include: OpenAI.Responses.ResponseIncludable[] = ['reasoning.encrypted_content'];
         const reasoning = { effort: 'low' as const };
         const ask = { model, store: false, tools, reasoning, include, max_output_tokens: 8000 };
-        const first = await openai.responses.stream({ ...ask, input: 'Hi' }).finalResponse();
+        const first = await openai.responses.stream({ ...ask, input: 'Call weather and call clock.' }).finalResponse();
         const calls = first.output.filter((item) => item.type === 'function_call');
         expect(calls.map(({ name }) => name)).toEqual(['weather', 'clock']);
         const results = calls.map(({ call_id, name }) => ({
@@ -78,7 +78,7 @@ describe.each(TRANSPORTS)('over the %s transport', (transport) => {
         const second = await openai.responses.create({
           ...ask,
           input: [
-            { role: 'user', content: 'Hi' },
+            { role: 'user', content: 'Call weather and call clock.' },
             ...(first.output as OpenAI.Responses.ResponseInputItem[]),
             ...results,
           ],
@@ -99,7 +99,7 @@ describe.each(TRANSPORTS)('over the %s transport', (transport) => {
     test('messages: a loop of two parallel calls, thoughts and signatures intact, by the stream helper', async () => {
       const ask = { model: 'sim-claude', max_tokens: 4000, tools, thinking };
       const first = await anthropic.messages
-        .stream({ ...ask, messages: [{ role: 'user', content: 'Hi' }] })
+        .stream({ ...ask, messages: [{ role: 'user', content: 'Call weather and call clock.' }] })
         .finalMessage();
       expect(first.content.map(({ type }) => type)).toEqual(['thinking', 'tool_use', 'tool_use']);
       const results = first.content.flatMap((block) =>
@@ -110,7 +110,7 @@ describe.each(TRANSPORTS)('over the %s transport', (transport) => {
       const second = await anthropic.messages.create({
         ...ask,
         messages: [
-          { role: 'user', content: 'Hi' },
+          { role: 'user', content: 'Call weather and call clock.' },
           { role: 'assistant', content: first.content as Anthropic.ContentBlockParam[] },
           { role: 'user', content: results },
         ],

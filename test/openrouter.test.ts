@@ -59,6 +59,7 @@ describe.each(TRANSPORTS)('over the %s transport', (transport) => {
 
   describe('@openrouter/sdk', () => {
     const MESSAGES: ChatRequest['messages'] = [{ role: 'user', content: 'Hello' }];
+    const TOOL_ASKED: ChatRequest['messages'] = [{ role: 'user', content: 'Call look.' }];
     const TOOLS: ChatRequest['tools'] = [
       { type: 'function', function: { name: 'look', description: 'Looks.', parameters: { ...TOOL_PARAMETERS } } },
     ];
@@ -101,18 +102,18 @@ describe.each(TRANSPORTS)('over the %s transport', (transport) => {
     });
 
     test.each(MODELS)('%s calls a tool, thinking, and goes on with its result', async (model) => {
-      const request = { model, messages: MESSAGES, tools: TOOLS, reasoning: { effort: 'low' as const } };
+      const request = { model, messages: TOOL_ASKED, tools: TOOLS, reasoning: { effort: 'low' as const } };
       const first = await ask({ ...request, maxCompletionTokens: 3000 });
       const { message, finishReason } = first.choices[0]!;
       expect([finishReason, message.toolCalls?.[0]?.function.name]).toEqual(['tool_calls', 'look']);
       expect(message.reasoning).toMatch(/\w/);
       const result = { role: 'tool' as const, toolCallId: message.toolCalls![0]!.id, content: 'sunny' };
-      const second = await ask({ ...request, maxCompletionTokens: 3000, messages: [...MESSAGES, message, result] });
+      const second = await ask({ ...request, maxCompletionTokens: 3000, messages: [...TOOL_ASKED, message, result] });
       expect(second.choices[0]?.message.content).toContain('sunny');
     });
 
     test.each(MODELS)('%s streams a tool call', async (model) => {
-      const chunks = await askForStream({ model, messages: MESSAGES, tools: TOOLS });
+      const chunks = await askForStream({ model, messages: TOOL_ASKED, tools: TOOLS });
       const calls = chunks.flatMap(({ choices }) => choices[0]?.delta.toolCalls ?? []);
       expect(calls[0]).toMatchObject({ index: 0, type: 'function', function: { name: 'look' } });
       expect(JSON.parse(calls.map((call) => call.function?.arguments ?? '').join(''))).toHaveProperty('place');
@@ -192,6 +193,7 @@ describe.each(TRANSPORTS)('over the %s transport', (transport) => {
       const thinking = provider()(model, { reasoning: { effort: 'low' }, maxTokens: 3000 });
       const { text, steps } = await generateText({
         ...once,
+        prompt: 'Call look.',
         model: thinking,
         tools: { look },
         stopWhen: stepCountIs(3),

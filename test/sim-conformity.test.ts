@@ -16,12 +16,17 @@ const ASKS: Readonly<Record<string, object>> = {
   text: {},
   'a long text': { sim: { words: 400 } },
   'words outside ASCII': { sim: { text: 'Die Brücke 橋 "kostet"\n zwei\t€ 🛂 \\ nicht mehr. '.repeat(5) } },
-  'parallel tools': { tools: TOOLS },
+  'parallel tools': { tools: TOOLS, tool_choice: 'required' },
   'one tool': { tools: TOOLS, parallel_tool_calls: false, tool_choice: 'required' },
   reasoning: { reasoning_effort: 'high' },
   logprobs: { logprobs: true, top_logprobs: 2 },
   'several answers': { n: 3 },
-  'several answers with tools and traces': { n: 2, tools: TOOLS, reasoning_effort: 'low' },
+  'several answers with tools and traces': {
+    n: 2,
+    tools: TOOLS,
+    tool_choice: 'required',
+    reasoning_effort: 'low',
+  },
   'a cut answer': { max_completion_tokens: 3 },
   'nothing at all': { sim: { words: 0 } },
   JSON: { response_format: { type: 'json_object' } },
@@ -64,7 +69,7 @@ describe('the simulated host', () => {
   });
 
   test('sends frames that pass to the byte', async () => {
-    const recording = await record({ tools: TOOLS, n: 2 });
+    const recording = await record({ tools: TOOLS, tool_choice: 'required', n: 2 });
     const frames = recording.split('\n\n').filter((frame) => frame.includes('"choices":[{'));
     expect(feed(mendStream(RELAY_TERMS), recording)).toBe(frames.map((frame) => `${frame}\n\n`).join(''));
   });

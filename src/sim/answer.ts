@@ -1,8 +1,10 @@
 import type { CachedPrefix } from './prefix-memory.ts';
 import { type Effort, type Prompt, type PromptMessage, type PromptTool, windowOf } from './prompt.ts';
 import { exampleOf } from './schema-example.ts';
-import type { SimScript } from './script.ts';
+import type { ScriptedCall, SimScript } from './script.ts';
 import { takeTokens } from './tokens.ts';
+import { toolsToCall } from './tool-use.ts';
+import { type ScriptedAnswer, scriptedTurn } from './turns.ts';
 
 /** What the simulated model answers, before a wire writes it as frames. */
 export interface Answer {
@@ -76,21 +78,27 @@ export function composeAnswer(prompt: Prompt, script: SimScript, count: number, 
 
 function composeChoice(prompt: Prompt, script: SimScript, index: number, tokensMax: number): Choice {
   const reasoning = takeWords(THOUGHT_WORDS, REASONING_WORDS[prompt.effort]);
-  const tools = scriptedText(script) === null ? toolsToCall(prompt) : [];
-  if (tools.length > 0) return limitCalls(reasoning, tools.map(callOf), tokensMax);
-  const said = cutAtStop(composeText(prompt, script, index), prompt.stops);
+  const scripted = scriptedAnswer(prompt, script);
+  const calls = callsOf(prompt, scripted);
+  if (calls.length > 0) return limitCalls(reasoning, calls, tokensMax);
+  const text = scripted !== null && 'text' in scripted ? scripted.text : composeText(prompt, index);
+  const said = cutAtStop(text, prompt.stops);
   return limitText(reasoning, said, script.refusal !== undefined, tokensMax);
 }
 
-function scriptedText(script: SimScript): string | null {
-  if (script.refusal !== undefined) return script.refusal;
-  if (script.text !== undefined) return script.text;
-  return script.words === undefined ? null : takeWords(ANSWER_WORDS, script.words);
+function scriptedAnswer(prompt: Prompt, script: SimScript): ScriptedAnswer | null {
+  const text = script.refusal ?? script.text;
+  if (text !== undefined) return { text };
+  if (script.words !== undefined) return { text: takeWords(ANSWER_WORDS, script.words) };
+  return scriptedTurn(prompt, script);
 }
 
-function composeText(prompt: Prompt, script: SimScript, index: number): string {
-  const scripted = scriptedText(script);
-  if (scripted !== null) return scripted;
+function callsOf(prompt: Prompt, scripted: ScriptedAnswer | null): readonly ToolCall[] {
+  if (scripted === null) return toolsToCall(prompt).map(exampleCall);
+  return 'calls' in scripted ? scripted.calls.map(writeCall) : [];
+}
+
+function composeText(prompt: Prompt, index: number): string {
   const { format } = prompt;
   if (format.kind === 'schema') return JSON.stringify(exampleOf(format.schema));
   if (format.kind === 'object') return JSON.stringify({ simulated: true, answer_to: quoteOfAsker(prompt) });
@@ -140,16 +148,12 @@ function quote(text: string): string {
   return `${start.slice(0, QUOTE_UNITS_MAX).replace(/[\ud800-\udbff]$/, '')}...`.toWellFormed();
 }
 
-function toolsToCall(prompt: Prompt): readonly PromptTool[] {
-  const { tools, toolChoice, messages } = prompt;
-  if (tools.length === 0 || toolChoice === 'none') return [];
-  if (typeof toolChoice === 'object') return tools.filter((tool) => tool.name === toolChoice.name).slice(0, 1);
-  if (toolChoice === 'auto' && messages.at(-1)?.role !== 'user') return [];
-  return tools.slice(0, prompt.parallelTools ? 2 : 1);
+function exampleCall(tool: PromptTool): ToolCall {
+  return { name: tool.name, arguments: JSON.stringify(exampleOf(tool.schema)) };
 }
 
-function callOf(tool: PromptTool): ToolCall {
-  return { name: tool.name, arguments: JSON.stringify(exampleOf(tool.schema)) };
+function writeCall({ name, arguments: given }: ScriptedCall): ToolCall {
+  return { name, arguments: typeof given === 'string' ? given : JSON.stringify(given) };
 }
 
 function takeWords(words: readonly string[], count: number): string {

@@ -42,7 +42,9 @@ describe('the official SDK, unmodified', () => {
       whole.choices.map((choice) => choice.message.content),
     );
     expect(folded.usage).toEqual(whole.usage);
-    const withTools = await client.chat.completions.stream({ ...ASK, ...options, tools: TOOLS }).finalChatCompletion();
+    const withTools = await client.chat.completions
+      .stream({ ...ASK, ...options, tools: TOOLS, tool_choice: 'required' })
+      .finalChatCompletion();
     expect(
       withTools.choices[0]!.message.tool_calls!.map((call) => (call.type === 'function' ? call.function : null)),
     ).toMatchObject([
@@ -54,6 +56,7 @@ describe('the official SDK, unmodified', () => {
   test('runs a whole tool loop', async () => {
     const runner = client.chat.completions.runTools({
       ...ASK,
+      messages: [{ role: 'user', content: 'Ask get_weather and get_time.' }],
       tools: TOOLS.map(({ type, function: { name, parameters } }) => ({
         type,
         function: { name, parameters, description: 'a test tool', function: () => `result of ${name}` },

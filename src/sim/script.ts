@@ -48,6 +48,15 @@ export interface SimScript {
   words?: number;
   text?: string;
   refusal?: string;
+  /** The answer: calls of these tools, if the request offers them all. */
+  calls?: readonly ScriptedCall[];
+  /**
+   * A conversation: the model's answer in its first turn, its second turn and so on. The turn is counted in the request, so
+   * calls beside the conversation do not disturb it. After the last turn the model answers in words.
+   */
+  turns?: readonly ScriptedTurn[];
+  /** The conversation begins with the first user message that contains this text; requests without it are not part of it. */
+  turnsAfter?: string;
   /** Reasoning is encrypted, if the wire supports it. */
   redactThinking?: boolean;
   tokensPerChunk?: number;
@@ -55,6 +64,18 @@ export interface SimScript {
   endless?: boolean;
   /** Exactly these bytes. */
   raw?: { contentType: string; base64: string };
+}
+
+export interface ScriptedCall {
+  readonly name: string;
+  /** A string is sent as it is, so that it can be invalid JSON. */
+  readonly arguments: string | Readonly<Record<string, unknown>>;
+}
+
+/** One of both. */
+export interface ScriptedTurn {
+  readonly text?: string;
+  readonly calls?: readonly ScriptedCall[];
 }
 
 export type UsageFault =
@@ -131,6 +152,9 @@ const CHECKS: { readonly [Fault in keyof Required<SimScript>]: Check } = {
   },
   text: TEXT,
   refusal: TEXT,
+  calls: { fits: areCalls, expected: 'a list of {"name": string, "arguments": object or string}' },
+  turns: { fits: areTurns, expected: 'a list of {"text": string} and {"calls": list of calls}' },
+  turnsAfter: NAME,
   redactThinking: FLAG,
   tokensPerChunk: POSITIVE,
   endless: FLAG,
@@ -138,7 +162,10 @@ const CHECKS: { readonly [Fault in keyof Required<SimScript>]: Check } = {
 };
 
 /** The first has no effect without the second. */
-const NEEDS: readonly FaultPair[] = [['errorWithUsage', 'errorAfterChunks']];
+const NEEDS: readonly FaultPair[] = [
+  ['errorWithUsage', 'errorAfterChunks'],
+  ['turnsAfter', 'turns'],
+];
 /** These exclude each other. */
 const EXCLUDES: readonly FaultPair[] = [
   ['cutAtByte', 'endAtByte'],
@@ -146,6 +173,13 @@ const EXCLUDES: readonly FaultPair[] = [
   ['words', 'text'],
   ['words', 'refusal'],
   ['text', 'refusal'],
+  ['calls', 'words'],
+  ['calls', 'text'],
+  ['calls', 'refusal'],
+  ['turns', 'words'],
+  ['turns', 'text'],
+  ['turns', 'refusal'],
+  ['turns', 'calls'],
   ['omitFinish', 'finish'],
   ['omitDone', 'addDone'],
   ['raw', 'endless'],
@@ -213,6 +247,24 @@ function isDribble(value: unknown): boolean {
 
 function isRaw(value: unknown): boolean {
   return hasOnly(value, ['contentType', 'base64']) && TEXT.fits(value.contentType) && TEXT.fits(value.base64);
+}
+
+function areCalls(value: unknown): boolean {
+  return Array.isArray(value) && value.length > 0 && value.every(isCall);
+}
+
+function isCall(value: unknown): boolean {
+  if (!hasOnly(value, ['name', 'arguments']) || !NAME.fits(value.name)) return false;
+  return TEXT.fits(value.arguments) || isRecord(value.arguments);
+}
+
+function areTurns(value: unknown): boolean {
+  return Array.isArray(value) && value.length > 0 && value.every(isTurn);
+}
+
+function isTurn(value: unknown): boolean {
+  if (!hasOnly(value, ['text', 'calls']) || Object.keys(value).length !== 1) return false;
+  return TEXT.fits(value.text) || areCalls(value.calls);
 }
 
 function hasOnly(value: unknown, names: readonly string[]): value is Record<string, unknown> {

@@ -120,8 +120,8 @@ describe('limits', () => {
     const shapes = [
       {},
       { reasoning_effort: 'low' },
-      { tools: [WEATHER, TIME] },
-      { tools: [WEATHER], reasoning_effort: 'minimal' },
+      { tools: [WEATHER, TIME], tool_choice: 'required' },
+      { tools: [WEATHER], tool_choice: 'required', reasoning_effort: 'minimal' },
       { n: 2 },
     ];
     await fc.assert(

@@ -22,8 +22,34 @@ describe('tools', () => {
     return (answer.choices[0]!.message.tool_calls ?? []).map((call) => call.function.name);
   }
 
-  test('the first two are called in parallel, with arguments of the schema', async () => {
-    const answer = await chat.complete({ tools: [WEATHER, TIME, functionTool('third', {})] });
+  const says = (content: string) => ({ messages: [{ role: 'user', content }] });
+
+  test('are not called without a reason: the answer is words', async () => {
+    expect(await called({})).toEqual([]);
+    expect(await called(says('Say hello, and tell me about the third task.'))).toEqual([]);
+    expect(await called(says('What does my_get_weather or get_weather-2 do?'))).toEqual([]);
+    const answer = await chat.complete({ tools: [WEATHER] });
+    expect(answer.choices[0]!.message.content).toContain('simulated answer to: "How are you?"');
+  });
+
+  test('are called by the name that the prompt says; a plain word counts only after "call" or "use"', async () => {
+    expect(await called(says('What does get_time say, and `get_weather`?'))).toEqual(['get_weather', 'get_time']);
+    expect(await called(says('Use the third tool.'))).toEqual(['third']);
+    expect(await called(says('Please call the function "third".'))).toEqual(['third']);
+    expect(await called({ ...says('Use get_time and get_weather.'), parallel_tool_calls: false })).toEqual([
+      'get_weather',
+    ]);
+    expect(await called({ ...says('Use get_time.'), tool_choice: 'required' })).toEqual(['get_time']);
+    expect(await called({ ...says('Use get_time.'), tool_choice: 'none' })).toEqual([]);
+    const later = [...says('Use get_time.').messages, { role: 'assistant', content: 'Done.' }, ...ASK.messages];
+    expect(await called({ messages: later })).toEqual([]);
+  });
+
+  test('the first two are called in parallel if one is required, with arguments of the schema', async () => {
+    const answer = await chat.complete({
+      tools: [WEATHER, TIME, functionTool('third', {})],
+      tool_choice: 'required',
+    });
     const { message, finish_reason } = answer.choices[0]!;
     expect(finish_reason).toBe('tool_calls');
     expect(message.content).toBeNull();
@@ -35,7 +61,7 @@ describe('tools', () => {
   });
 
   test('parallel_tool_calls and tool_choice are honoured', async () => {
-    expect(await called({ parallel_tool_calls: false })).toEqual(['get_weather']);
+    expect(await called({ parallel_tool_calls: false, tool_choice: 'required' })).toEqual(['get_weather']);
     expect(await called({ tool_choice: 'none' })).toEqual([]);
     expect(await called({ tool_choice: { type: 'function', function: { name: 'third' } } })).toEqual(['third']);
     expect(await called({ messages: [{ role: 'system', content: 'x' }] })).toEqual([]);
@@ -51,7 +77,10 @@ describe('tools', () => {
 
   test('a model that belongs to the responses wire takes none here unless it need not think', async () => {
     const model = 'sim-responses';
-    expect(await called({ model, reasoning_effort: 'none' })).toEqual(['get_weather', 'get_time']);
+    expect(await called({ model, reasoning_effort: 'none', tool_choice: 'required' })).toEqual([
+      'get_weather',
+      'get_time',
+    ]);
     for (const more of [{}, { reasoning_effort: 'low' }]) {
       const { status, error } = await chat.refusal({ model, tools: [WEATHER], ...more });
       expect(status).toBe(400);
@@ -78,7 +107,7 @@ describe('tools', () => {
   });
 
   test('stream as fragments: id and name once, then pieces of the arguments', async () => {
-    const chunks = await chat.stream({ tools: [WEATHER, TIME] });
+    const chunks = await chat.stream({ tools: [WEATHER, TIME], tool_choice: 'required' });
     const fragments = chunks.flatMap((chunk) => chunk.choices[0]!.delta.tool_calls ?? []);
     expect(fragments.filter((fragment) => fragment.id !== undefined).map((fragment) => fragment.function.name)).toEqual(
       ['get_weather', 'get_time'],

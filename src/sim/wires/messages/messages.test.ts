@@ -17,6 +17,7 @@ interface Message {
 
 const QUESTION = 'How are you?';
 const ASK = { model: 'sim-claude', max_tokens: 4096, messages: [{ role: 'user', content: QUESTION }] };
+const TOOLS_ASKED = { messages: [{ role: 'user', content: 'Use get_time, then call ping.' }] };
 const TOOLS = [
   { name: 'get_time', input_schema: { type: 'object', properties: { zone: { enum: ['UTC'] } } } },
   { name: 'ping', input_schema: { type: 'object', properties: {} } },
@@ -78,7 +79,7 @@ describe('why an answer ends', () => {
       stop_reason: 'stop_sequence',
       stop_sequence: 'No model',
     });
-    expect(await caller.complete({ tools: TOOLS })).toMatchObject({ stop_reason: 'tool_use' });
+    expect(await caller.complete({ ...TOOLS_ASKED, tools: TOOLS })).toMatchObject({ stop_reason: 'tool_use' });
     expect(await caller.complete({ sim: { finish: 'pause_turn' } })).toMatchObject({ stop_reason: 'pause_turn' });
   });
 
@@ -132,7 +133,7 @@ describe('a stream', () => {
   });
 
   test('gives arguments in fragments, the first empty; a call without arguments has no other', async () => {
-    const events = dataOf(await caller.stream({ tools: TOOLS }));
+    const events = dataOf(await caller.stream({ ...TOOLS_ASKED, tools: TOOLS }));
     const fragments = (index: number) =>
       events
         .filter((event) => event.type === 'content_block_delta' && event.index === index)
@@ -150,9 +151,9 @@ describe('a stream', () => {
   test('under any limit says as much as the message does', async () => {
     const shapes: Json[] = [
       {},
-      { tools: TOOLS },
+      { ...TOOLS_ASKED, tools: TOOLS },
       { thinking: { type: 'adaptive' }, output_config: { effort: 'low' } },
-      { thinking: { type: 'adaptive' }, tools: TOOLS, sim: { redactThinking: true } },
+      { ...TOOLS_ASKED, thinking: { type: 'adaptive' }, tools: TOOLS, sim: { redactThinking: true } },
     ];
     await fc.assert(
       fc.asyncProperty(fc.constantFrom(...shapes), fc.integer({ min: 1, max: 80 }), async (shape, max_tokens) => {

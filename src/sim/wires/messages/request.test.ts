@@ -106,17 +106,20 @@ describe('versions', () => {
 describe('tools', () => {
   const tools = ['one', 'two', 'three'].map((name) => ({ name, input_schema: { type: 'object' } }));
 
-  async function called(tool_choice?: Json): Promise<unknown[]> {
+  async function called(tool_choice?: Json, content = 'Hello'): Promise<unknown[]> {
     const answer = await new SimCaller<{ content: Json[] }>(sim, '/v1/messages', ASK, OLD).complete({
       tools,
       tool_choice,
+      messages: [{ role: 'user', content }],
     });
     return answer.content.filter((block) => block.type === 'tool_use').map((block) => block.name);
   }
 
   test('are chosen as asked', async () => {
-    expect(await called()).toEqual(['one', 'two']);
-    expect(await called({ type: 'auto', disable_parallel_tool_use: true })).toEqual(['one']);
+    expect(await called()).toEqual([]);
+    expect(await called(undefined, 'Call one and use two.')).toEqual(['one', 'two']);
+    const single = { type: 'auto', disable_parallel_tool_use: true };
+    expect(await called(single, 'Call one and use two.')).toEqual(['one']);
     expect(await called({ type: 'any' })).toEqual(['one', 'two']);
     expect(await called({ type: 'tool', name: 'three' })).toEqual(['three']);
     expect(await called({ type: 'none' })).toEqual([]);

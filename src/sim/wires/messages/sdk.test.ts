@@ -75,7 +75,8 @@ describe("the messages vendor's SDK, unmodified", () => {
   test.each([true, false])(
     'runs a tool loop of two parallel calls with its thoughts (streamed: %s)',
     async (streamed) => {
-      const ask = { ...ASK, thinking: BUDGET, tools: TOOLS };
+      const question = { role: 'user' as const, content: 'Ask get_weather and get_time.' };
+      const ask = { ...ASK, thinking: BUDGET, tools: TOOLS, messages: [question] };
       const send = (body: typeof ask) =>
         streamed ? client.messages.stream(body).finalMessage() : client.messages.create(body);
       const first = await send(ask);
@@ -83,7 +84,7 @@ describe("the messages vendor's SDK, unmodified", () => {
       expect(first.content.map((block) => block.type)).toEqual(['thinking', 'tool_use', 'tool_use']);
       expect(toolUses(first).map((block) => block.input)).toEqual([{ place: 'sample' }, { place: 'sample' }]);
       const messages: Anthropic.MessageParam[] = [
-        ...ASK.messages,
+        question,
         { role: 'assistant', content: first.content },
         { role: 'user', content: resultsFor(first) },
       ];

@@ -97,7 +97,7 @@ describe('a whole response', () => {
 
   test('repeats what was asked; a tool that does not say is strict', async () => {
     const asked = { instructions: 'Be brief.', store: false, metadata: { a: 'b' }, max_output_tokens: 500, top_p: 0.5 };
-    expect(await caller.complete({ ...asked, tools: TOOLS })).toMatchObject({
+    expect(await caller.complete({ ...asked, tools: TOOLS, tool_choice: 'required' })).toMatchObject({
       ...asked,
       tools: [
         { ...TOOLS[0], description: null, strict: true },
@@ -138,7 +138,7 @@ describe('reasoning', () => {
   });
 
   test('comes back untouched or not at all', async () => {
-    const first = await caller.complete({ ...effort, ...sealed, tools: TOOLS, store: false });
+    const first = await caller.complete({ ...effort, ...sealed, tools: TOOLS, tool_choice: 'required', store: false });
     const [thought, ...calls] = first.output;
     const outputs = calls.map((call) => ({
       type: 'function_call_output',
@@ -193,9 +193,14 @@ describe('reasoning', () => {
 describe('a stream', () => {
   const SHAPES: Json[] = [
     {},
-    { tools: TOOLS },
+    { tools: TOOLS, tool_choice: 'required' },
     { reasoning: { effort: 'low', summary: 'auto' } },
-    { reasoning: { effort: 'low' }, tools: TOOLS, include: ['reasoning.encrypted_content'] },
+    {
+      reasoning: { effort: 'low' },
+      tools: TOOLS,
+      tool_choice: 'required',
+      include: ['reasoning.encrypted_content'],
+    },
     { sim: { refusal: 'I would rather not say.' } },
   ];
 
@@ -214,7 +219,8 @@ describe('a stream', () => {
   });
 
   test('opens and closes every item and part under one id', async () => {
-    const events = dataOf(await caller.stream({ reasoning: { effort: 'low', summary: 'auto' }, tools: TOOLS }));
+    const reasoning = { effort: 'low', summary: 'auto' };
+    const events = dataOf(await caller.stream({ reasoning, tools: TOOLS, tool_choice: 'required' }));
     const steps = events.map((event) => String(event.type)).filter((type, index, all) => type !== all[index - 1]);
     const call = ['function_call_arguments.delta', 'function_call_arguments.done'];
     const summary = ['part.added', 'text.delta', 'text.done', 'part.done'].map((name) => `reasoning_summary_${name}`);

@@ -53,7 +53,7 @@ describe('the official SDK on the responses wire, unmodified', () => {
         if (!streamed) return client.responses.create(body);
         return (await client.responses.stream(body).finalResponse()) as unknown as Response;
       };
-      const question: OpenAI.Responses.ResponseInput = [{ role: 'user', content: 'What now?' }];
+      const question: OpenAI.Responses.ResponseInput = [{ role: 'user', content: 'Ask get_weather and get_time.' }];
       const first = await send(question);
       expect(first.output.map((item) => item.type)).toEqual(['reasoning', 'function_call', 'function_call']);
       const outputs = callsIn(first).map(({ call_id, name }) => ({
