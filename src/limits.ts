@@ -195,6 +195,9 @@ export const LIMITS = {
   /** Labels stored with a receipt, and the length each is cut to. */
   labelsMax: 20,
   labelCharactersMax: 256,
+  /** Adjusted fields that a response and its receipt name, and the length each name is cut to. */
+  adjustedFieldsMax: 20,
+  adjustedNameCharsMax: 64,
   /** How much of a host's error is read, and how much of its message and code is passed on. */
   hostErrorBytesMax: 64 * 1024,
   hostErrorCharactersMax: 1_000,

@@ -117,6 +117,7 @@ export const canonicalRequests: fc.Arbitrary<CanonicalRequest> = fc.record({
     ),
   ),
   reasoning: optional(fc.constantFrom(...EFFORTS).map((effort) => ({ effort, budgetTokens: null }))),
+  verbosity: fc.constantFrom(null, null, null, null, 'low' as const, 'high' as const),
 });
 
 const head = fc.oneof(

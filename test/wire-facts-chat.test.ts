@@ -100,7 +100,6 @@ test.each<[Fields, string]>([
   [{ logit_bias: { 1: 2 } }, 'logit_bias'],
   [{ functions: [{ name: 'f' }] }, 'functions'],
   [{ messages: [{ role: 'assistant', function_call: { name: 'f', arguments: '' } }] }, 'messages[0].function_call'],
-  [{ messages: [{ role: 'user', content: 'x', name: 'ada' }] }, 'messages[0].name'],
   [{ vendor_extra: 1 }, 'vendor_extra'],
 ])('%j, which the host’s wire cannot say, is refused by name', (more, param) => {
   expect(refused(more)).toEqual(['unsupported_parameter', param]);

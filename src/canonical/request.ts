@@ -13,6 +13,8 @@ export interface CanonicalRequest {
   readonly sampling: Sampling;
   readonly answerFormat: AnswerFormat | null;
   readonly reasoning: CanonicalReasoning | null;
+  /** How long the answer should be; null leaves it at the default, which is in between. */
+  readonly verbosity: 'low' | 'high' | null;
 }
 
 export type Role = 'system' | 'user' | 'assistant';

@@ -1,5 +1,7 @@
 import { GatewayError } from '../canonical/errors.ts';
+import { nearestEffort } from '../canonical/reasoning.ts';
 import type { CanonicalRequest } from '../canonical/request.ts';
+import type { CatalogModel } from '../catalog/model.ts';
 import type { Candidate } from '../hosts/directory.ts';
 import type { JsonText } from '../json/json.ts';
 import { LIMITS } from '../limits.ts';
@@ -153,13 +155,13 @@ function translated(
   const { wire, client, upstream } = halves;
   const { peek, admission } = context;
   const { slots, outputLimitField } = candidate.host.row;
-  const { outputLimit, reasoningEffort, model } = admission;
+  const { outputLimit, model } = admission;
   const body = upstream.writeRequest(canonical, {
     hostModel: candidate.hostModel,
     stream: peek.stream,
     outputLimit,
     outputLimitField,
-    reasoningEffort,
+    reasoningEffort: admission.reasoningEffort ?? effortOf(canonical, model),
     thinking: model.thinking ?? null,
     quirks: slots,
   });
@@ -176,6 +178,12 @@ function translated(
     answerAsStream: (answer) => wire.relay.stream?.answerAsStream(answer) ?? null,
     readError: (status, answer) => wire.relay.readError(status, answer),
   };
+}
+
+/** The effort of a request that asks in a field of another wire, which admission does not read. */
+function effortOf({ reasoning }: CanonicalRequest, { reasoningEfforts }: CatalogModel): string | null {
+  const effort = reasoning?.effort ?? null;
+  return effort === null ? null : nearestEffort(effort, reasoningEfforts);
 }
 
 function relayTerms(

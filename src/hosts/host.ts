@@ -5,7 +5,14 @@ import type { Secret } from '../kit/secret.ts';
 import type { HostProxy } from './proxy.ts';
 
 /** Fields that identify a caller's user. A host receives only those that its row names. */
-export const LABEL_FIELDS = ['user', 'metadata', 'safety_identifier', 'prompt_cache_key', 'session_id'] as const;
+export const LABEL_FIELDS = [
+  'user',
+  'metadata',
+  'client_metadata',
+  'safety_identifier',
+  'prompt_cache_key',
+  'session_id',
+] as const;
 export type LabelField = (typeof LABEL_FIELDS)[number];
 
 export interface HostAuth {

@@ -3,14 +3,17 @@ import type { CanonicalAnswer, CanonicalEvent, EventSink } from '../canonical/ev
 import type { CanonicalRequest } from '../canonical/request.ts';
 import type { JsonText } from '../json/json.ts';
 import type { SseFrame } from '../kit/sse.ts';
+import type { Adjustments, FieldNames } from './adjustments.ts';
 import type { Bill } from './bill.ts';
 import type { Peek } from './peek.ts';
 import type { HostQuirks } from './quirks.ts';
 
 /** Translation on the caller's side: reads the request and writes the response. */
 export interface HubClient {
-  /** Throws `unsupported_parameter` with the name of a field that cannot be translated. */
-  readRequest(text: JsonText, peek: Peek): CanonicalRequest;
+  /** Throws `unsupported_parameter` with the name of a field that cannot be translated, unless it may be dropped. */
+  readRequest(text: JsonText, peek: Peek, adjustments?: Adjustments): CanonicalRequest;
+  /** What this wire calls fields that have another name elsewhere, for errors about the host's wire. */
+  readonly fieldNames?: FieldNames;
   /** The wire has no place for reasoning text, so none of it counts as sent. */
   readonly omitsReasoning?: true;
   writeStream(terms: WriteTerms): StreamWriter;
@@ -41,7 +44,7 @@ export interface StreamWriter {
 
 /** Translation on the host's side: writes the request and reads the response. */
 export interface HubUpstream {
-  /** Throws `unsupported_parameter` with the name of a field that this wire lacks. */
+  /** Throws `unsupported_parameter` with the name of a field that this wire lacks, unless it may be dropped. */
   writeRequest(request: CanonicalRequest, terms: HubRequestTerms): Buffer;
   readStream(quirks: HostQuirks, emit: EventSink): StreamReader;
   /** Emits a buffered response as events; throws HostAnswerBroken. */
@@ -58,6 +61,8 @@ export interface HubRequestTerms {
   /** Whether the model takes a thinking budget or an effort level; see the catalog. */
   readonly thinking: 'budget' | 'effort' | null;
   readonly quirks?: HostQuirks;
+  /** Decides about fields that the host's wire lacks; absent: they are refused. */
+  readonly adjustments?: Adjustments;
 }
 
 /** Reads one host stream into events; emits nothing after `finish` or `error`. */

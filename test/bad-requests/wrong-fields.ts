@@ -45,6 +45,8 @@ const FIELD_KINDS: Readonly<Record<string, readonly Kind[]>> = {
   prompt_cache_key: ['string'],
   session_id: ['string'],
   metadata: ['object'],
+  client_metadata: ['object'],
+  verbosity: ['string'],
   modalities: ['list'],
   reasoning: ['object'],
   reasoning_effort: [],

@@ -31,6 +31,7 @@ const FIELD_CHECKS: Readonly<Record<string, FieldCheck>> = {
   functions: aList,
   logit_bias: anObject,
   logprobs: aBoolean,
+  client_metadata: anObject,
   metadata: anObject,
   modalities: aList,
   parallel_tool_calls: aBoolean,
@@ -50,6 +51,7 @@ const FIELD_CHECKS: Readonly<Record<string, FieldCheck>> = {
   top_p: aNumber,
   usage: anObject,
   user: aString,
+  verbosity: aString,
 };
 const KNOWN_FIELDS: ReadonlyMap<string, FieldCheck> = new Map(Object.entries(FIELD_CHECKS));
 

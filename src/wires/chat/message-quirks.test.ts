@@ -100,6 +100,7 @@ test('a request from another wire keeps to the same quirks', () => {
     toolChoice: null,
     parallelToolCalls: null,
     answerFormat: null,
+    verbosity: null,
     sampling: {
       temperature: null,
       topP: null,

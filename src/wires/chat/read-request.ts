@@ -9,12 +9,16 @@ import type {
   ToolResultBlock,
 } from '../../canonical/request.ts';
 import type { JsonText } from '../../json/json.ts';
+import { type Adjustments, refusing } from '../adjustments.ts';
+import { asksNothing } from '../fields/asks-nothing.ts';
 import { readCacheMark } from '../fields/cache-mark.ts';
 import { readImageUrl } from '../fields/image-url.ts';
-import { isAbsent, isObject, type Members, objectsIn } from '../fields/members.ts';
+import { isAbsent, isObject, isText, type Members, objectsIn } from '../fields/members.ts';
+import { translateReasoning } from '../fields/read-reasoning.ts';
 import { untranslatable } from '../fields/request-errors.ts';
 import { readResponseFormat } from '../fields/response-format.ts';
 import { readSampling } from '../fields/sampling.ts';
+import { readVerbosity } from '../fields/verbosity.ts';
 import type { Peek } from '../peek.ts';
 import { readReasoningDetails } from './reasoning-details.ts';
 
@@ -23,42 +27,35 @@ const CARRIED = new Set(
   `model messages stream stream_options max_tokens max_completion_tokens temperature top_p top_k frequency_penalty
    presence_penalty seed stop tools tool_choice parallel_tool_calls response_format reasoning reasoning_effort
    include_reasoning usage user metadata safety_identifier prompt_cache_key session_id store service_tier modalities
-   models truncation`.split(/\s+/),
+   models truncation thinking verbosity client_metadata`.split(/\s+/),
 );
 
-/** Values of other fields that have no effect. */
-const ASKS_NOTHING = new Set<unknown>([undefined, null, false, '']);
-
 /** The caller's request in the common language; its fields were checked before. */
-export function readRequest(text: JsonText, peek: Peek): CanonicalRequest {
+export function readRequest(text: JsonText, peek: Peek, adjustments = refusing()): CanonicalRequest {
   const body = text.value as Members;
   for (const name of Object.keys(body)) {
-    if (!CARRIED.has(name) && !ASKS_NOTHING.has(body[name]) && !isDefault(name, body[name])) throw untranslatable(name);
+    if (!CARRIED.has(name) && !asksNothing(name, body[name])) adjustments.dropUnknown(name, body[name]);
   }
   return {
-    messages: readMessages(objectsIn(body.messages)),
+    messages: readMessages(objectsIn(body.messages), adjustments),
     tools: readTools(body.tools),
     toolChoice: readToolChoice(body.tool_choice),
     parallelToolCalls: typeof body.parallel_tool_calls === 'boolean' ? body.parallel_tool_calls : null,
     sampling: readSampling(body),
-    answerFormat: readResponseFormat(body.response_format),
-    reasoning:
-      peek.reasoning === null ? null : { effort: peek.reasoning.effort, budgetTokens: peek.reasoning.budgetTokens },
+    answerFormat: readResponseFormat(body.response_format, adjustments),
+    reasoning: translateReasoning(body, peek, adjustments),
+    verbosity: readVerbosity(body.verbosity, adjustments),
   };
 }
 
-function isDefault(name: string, value: unknown): boolean {
-  return (name === 'n' && value === 1) || (Array.isArray(value) && value.length === 0);
-}
-
 /** Consecutive tool messages belong to one turn, so they become one user message. */
-function readMessages(messages: readonly Members[]): CanonicalMessage[] {
+function readMessages(messages: readonly Members[], adjustments: Adjustments): CanonicalMessage[] {
   const read: CanonicalMessage[] = [];
   let results: ToolResultBlock[] | null = null;
   messages.forEach((message, index) => {
     const path = `messages[${index}]`;
     // The name in a tool result repeats the name of its call, which is translated.
-    if (message.role !== 'tool' && !ASKS_NOTHING.has(message.name)) throw untranslatable(`${path}.name`);
+    if (message.role !== 'tool' && isText(message.name)) adjustments.note(`${path}.name`);
     if (message.role === 'tool') {
       if (results === null) {
         results = [];

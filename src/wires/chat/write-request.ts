@@ -9,6 +9,7 @@ import type {
   ToolChoice,
   ToolResultBlock,
 } from '../../canonical/request.ts';
+import { refusing } from '../adjustments.ts';
 import { NO_QUIRKS } from '../fields/host-fields.ts';
 import { writeImageUrl } from '../fields/image-url.ts';
 import type { Members } from '../fields/members.ts';
@@ -20,7 +21,7 @@ import { writeReasoning } from './reasoning-details.ts';
 /** Writes a request of the common language for a host of this wire. */
 export function writeRequest(request: CanonicalRequest, terms: HubRequestTerms): Buffer {
   const { sampling } = request;
-  if (sampling.topK !== null) throw untranslatable('top_k');
+  if (sampling.topK !== null) (terms.adjustments ?? refusing()).drop('top_k');
   const quirks = terms.quirks ?? NO_QUIRKS;
   const body: Members = {
     model: terms.hostModel,
@@ -38,6 +39,7 @@ export function writeRequest(request: CanonicalRequest, terms: HubRequestTerms):
     ...given('parallel_tool_calls', request.tools.length > 0 ? request.parallelToolCalls : null),
     ...given('response_format', writeFormat(request.answerFormat)),
     ...given('reasoning_effort', terms.reasoningEffort),
+    ...given('verbosity', request.verbosity),
     ...quirks.adds,
   };
   for (const name of quirks.omits ?? []) delete body[name];

@@ -34,6 +34,7 @@ const KNOWN_FIELDS: Readonly<Record<string, FieldCheck>> = {
   frequency_penalty: aNumber,
   logit_bias: anObject,
   logprobs: fewLogprobs,
+  client_metadata: anObject,
   metadata: anObject,
   presence_penalty: aNumber,
   prompt_cache_key: aString,

@@ -27,6 +27,7 @@ describe('a prompt for a chat model', () => {
       },
       answerFormat: null,
       reasoning: null,
+      verbosity: null,
     });
   });
 

@@ -1,6 +1,9 @@
 import type { CanonicalRequest } from '../../canonical/request.ts';
 import type { JsonText } from '../../json/json.ts';
-import { isAbsent, isObject, type Members } from '../fields/members.ts';
+import { refusing } from '../adjustments.ts';
+import { asksNothing } from '../fields/asks-nothing.ts';
+import type { Members } from '../fields/members.ts';
+import { translateReasoning } from '../fields/read-reasoning.ts';
 import { untranslatable } from '../fields/request-errors.ts';
 import { readResponseFormat } from '../fields/response-format.ts';
 import { readSampling } from '../fields/sampling.ts';
@@ -10,14 +13,15 @@ import { isWithheld } from './fields.ts';
 /** Fields that are read below, or that only this gateway reads. */
 const CARRIED = new Set([
   ...['model', 'prompt', 'max_tokens', 'stream', 'stream_options', 'stop', 'response_format', 'reasoning_effort'],
-  ...['temperature', 'top_p', 'top_k', 'frequency_penalty', 'presence_penalty', 'seed'],
+  ...['temperature', 'top_p', 'top_k', 'frequency_penalty', 'presence_penalty', 'seed', 'thinking'],
 ]);
 
 /** A prompt for a chat model becomes one user message. Fields that only hosts of this wire support are refused by name. */
-export function readRequest(text: JsonText, peek: Peek): CanonicalRequest {
+export function readRequest(text: JsonText, peek: Peek, adjustments = refusing()): CanonicalRequest {
   const body = text.value as Members;
   for (const name of Object.keys(body)) {
-    if (!CARRIED.has(name) && !isWithheld(name, []) && asksSomething(name, body[name])) throw untranslatable(name);
+    if (CARRIED.has(name) || isWithheld(name, []) || asksNothing(name, body[name])) continue;
+    adjustments.dropUnknown(name, body[name]);
   }
   if (body.max_tokens === 0) throw untranslatable('max_tokens', 'send at least 1');
   return {
@@ -26,16 +30,10 @@ export function readRequest(text: JsonText, peek: Peek): CanonicalRequest {
     toolChoice: null,
     parallelToolCalls: null,
     sampling: readSampling(body),
-    answerFormat: readResponseFormat(body.response_format),
-    reasoning:
-      peek.reasoning === null ? null : { effort: peek.reasoning.effort, budgetTokens: peek.reasoning.budgetTokens },
+    answerFormat: readResponseFormat(body.response_format, adjustments),
+    reasoning: translateReasoning(body, peek, adjustments),
+    verbosity: null,
   };
-}
-
-function asksSomething(name: string, value: unknown): boolean {
-  if (isAbsent(value) || value === false || value === '') return false;
-  if (name === 'n' || name === 'best_of') return value !== 1;
-  return !(isObject(value) && Object.keys(value).length === 0);
 }
 
 /** A list of one string counts as that string: some clients always send lists. */

@@ -20,6 +20,7 @@ const KNOWN_FIELDS: Readonly<Record<string, FieldCheck>> = {
   stream: anything,
   dimensions: aLength,
   encoding_format: aFormat,
+  client_metadata: anObject,
   metadata: anObject,
   prompt_cache_key: aString,
   safety_identifier: aString,

@@ -8,6 +8,7 @@ export const LABEL_FIELDS: readonly string[] = [
   'prompt_cache_key',
   'session_id',
   'metadata',
+  'client_metadata',
 ];
 
 export function readLabels(body: Members): Record<string, string> | null {

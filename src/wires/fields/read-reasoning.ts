@@ -1,4 +1,8 @@
 import { EFFORTS, type Effort, isEffort, type ReasoningAsk } from '../../canonical/reasoning.ts';
+import type { CanonicalReasoning } from '../../canonical/request.ts';
+import type { Adjustments } from '../adjustments.ts';
+import type { Peek } from '../peek.ts';
+import { asksNothing } from './asks-nothing.ts';
 import { isAbsent, isObject, type Members } from './members.ts';
 import { invalidValue, mustBe } from './request-errors.ts';
 
@@ -34,6 +38,22 @@ export function readReasoning(body: Members): ReasoningAsk | null {
 function saysNothing({ word, effort, budgetTokens, enabled, exclude, include }: Spellings): boolean {
   if (word !== null || effort !== null || budgetTokens !== null) return false;
   return enabled === null && exclude === null && include === null;
+}
+
+/**
+ * What a request of a wire without `thinking` asks for. Callers also send that field of the messages wire, to switch
+ * reasoning off.
+ */
+export function translateReasoning(
+  { thinking }: Members,
+  { reasoning }: Peek,
+  adjustments: Adjustments,
+): CanonicalReasoning | null {
+  const isOff = isObject(thinking) && thinking.type === 'disabled';
+  if (!isOff && !asksNothing('thinking', thinking)) adjustments.dropUnknown('thinking', thinking);
+  if (reasoning === null) return isOff ? { effort: 'none', budgetTokens: null } : null;
+  if (isOff && asksToReason(reasoning)) adjustments.refuse('thinking', 'it contradicts the other reasoning fields');
+  return { effort: reasoning.effort, budgetTokens: reasoning.budgetTokens };
 }
 
 /** Hiding reasoning, or switching it off, needs no capability. */

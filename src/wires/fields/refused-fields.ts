@@ -1,3 +1,4 @@
+import { isEmpty } from './asks-nothing.ts';
 import { isObject, type Members } from './members.ts';
 import { unsupported } from './request-errors.ts';
 
@@ -77,12 +78,7 @@ export const OTHER_PRICES: Refusals = {
 export function refuseUnlessHarmless(table: Refusals, body: Members, name: string): void {
   const { remedy, harmless, emptyAsks } = table[name]!;
   const value = body[name];
-  if (isEmpty(value, emptyAsks === true) || harmless?.(value, body)) return;
+  if (isEmpty(value) && !(emptyAsks === true && isObject(value))) return;
+  if (harmless?.(value, body)) return;
   throw unsupported(name, `\`${name}\` is not supported: ${remedy}.`);
-}
-
-function isEmpty(value: unknown, emptyObjectAsks: boolean): boolean {
-  if (value === null || value === undefined || value === '' || value === false) return true;
-  if (Array.isArray(value)) return value.length === 0;
-  return isObject(value) && Object.keys(value).length === 0 && !emptyObjectAsks;
 }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { refusalBy } from '../../../test/chat-wire.ts';
+import { refusing } from '../adjustments.ts';
 import { readResponseFormat } from './response-format.ts';
 
 test.each([
@@ -15,11 +16,11 @@ test.each([
     { kind: 'schema', name: 'answer', description: null, schema: {}, strict: null },
   ],
 ])('%j', (format, canonical) => {
-  expect(readResponseFormat(format)).toEqual(canonical);
+  expect(readResponseFormat(format, refusing())).toEqual(canonical);
 });
 
 test.each(['json', { type: 'grammar' }, { type: 'json_schema' }])('%j has no word in common', (format) => {
-  expect(refusalBy(() => readResponseFormat(format))).toMatchObject({
+  expect(refusalBy(() => readResponseFormat(format, refusing()))).toMatchObject({
     code: 'unsupported_parameter',
     param: 'response_format',
   });

@@ -1,15 +1,18 @@
 import type { AnswerFormat } from '../../canonical/request.ts';
+import type { Adjustments } from '../adjustments.ts';
 import { isAbsent, isObject } from './members.ts';
-import { untranslatable } from './request-errors.ts';
 
 /** Reads `response_format`, a field of several wires, into the common language. */
-export function readResponseFormat(format: unknown): AnswerFormat | null {
+export function readResponseFormat(format: unknown, adjustments: Adjustments): AnswerFormat | null {
   if (isAbsent(format)) return null;
   const type = isObject(format) ? format.type : undefined;
   if (type === 'text') return { kind: 'text' };
   if (type === 'json_object') return { kind: 'json' };
   const schema = isObject(format) && type === 'json_schema' ? format.json_schema : undefined;
-  if (!isObject(schema)) throw untranslatable('response_format', 'send text, json_object or json_schema');
+  if (!isObject(schema)) {
+    adjustments.drop('response_format', 'send text, json_object or json_schema');
+    return null;
+  }
   return {
     kind: 'schema',
     name: String(schema.name ?? 'answer'),

@@ -8,7 +8,8 @@ export function readSampling(body: Members): Sampling {
   return {
     temperature: number('temperature'),
     topP: number('top_p'),
-    topK: number('top_k'),
+    // Zero is the documented default, which considers every token.
+    topK: number('top_k') || null,
     frequencyPenalty: number('frequency_penalty'),
     presencePenalty: number('presence_penalty'),
     seed: number('seed'),

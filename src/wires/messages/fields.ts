@@ -36,6 +36,7 @@ const KNOWN_FIELDS: Readonly<Record<string, FieldCheck>> = {
   cache_control: anObject,
   diagnostics: anObject,
   inference_geo: aString,
+  client_metadata: anObject,
   metadata: anObject,
   output_config: anObject,
   output_format: anObject,

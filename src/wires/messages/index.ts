@@ -4,7 +4,7 @@ import { readError, writeError, writeStreamError } from './errors.ts';
 import { PING } from './frames.ts';
 import { mendStream } from './mend.ts';
 import { peek, texts } from './peek.ts';
-import { readRequest } from './read-request.ts';
+import { FIELD_NAMES, readRequest } from './read-request.ts';
 import { readResponse } from './read-response.ts';
 import { readStream } from './read-stream.ts';
 import { spliceRequest } from './splice-request.ts';
@@ -28,7 +28,7 @@ export const messages: Wire = {
     stream: { mend: mendStream, answerAsStream },
   },
   hub: {
-    client: { readRequest, writeStream, writeResponse },
+    client: { readRequest, fieldNames: FIELD_NAMES, writeStream, writeResponse },
     upstream: { writeRequest, readStream, readResponse },
   },
 };

@@ -1,18 +1,20 @@
 import type { Block, ImageBlock, TextBlock } from '../../canonical/request.ts';
 import { formatPath } from '../../json/error.ts';
 import type { JsonPath, JsonText } from '../../json/json.ts';
+import type { Adjustments } from '../adjustments.ts';
+import { asksNothing } from '../fields/asks-nothing.ts';
 import { readCacheMark } from '../fields/cache-mark.ts';
 import { isAbsent, isObject, type Members } from '../fields/members.ts';
 import { untranslatable } from '../fields/request-errors.ts';
 import { readSignature, redactedOpaque } from './opaque-reasoning.ts';
 
 /** Reads the blocks of a message; their shape was checked before. */
-export function readContent(content: unknown, path: JsonPath, text: JsonText): Block[] {
+export function readContent(content: unknown, path: JsonPath, text: JsonText, adjustments: Adjustments): Block[] {
   if (typeof content === 'string') return content === '' ? [] : [{ kind: 'text', text: content }];
-  return (content as Members[]).map((block, index) => readBlock(block, [...path, index], text));
+  return (content as Members[]).map((block, index) => readBlock(block, [...path, index], text, adjustments));
 }
 
-function readBlock(block: Members, path: JsonPath, text: JsonText): Block {
+function readBlock(block: Members, path: JsonPath, text: JsonText, adjustments: Adjustments): Block {
   switch (block.type) {
     case 'thinking':
       return {
@@ -23,8 +25,8 @@ function readBlock(block: Members, path: JsonPath, text: JsonText): Block {
     case 'redacted_thinking':
       return { kind: 'reasoning', text: '', opaque: redactedOpaque(block.data as string) };
     case 'tool_use':
-      refuseMembers(block, formatPath(path), ['type', 'id', 'name', 'input', 'cache_control', 'caller']);
-      refuseOtherCallers(block.caller, path);
+      dropMembers(block, formatPath(path), ['type', 'id', 'name', 'input', 'cache_control', 'caller'], adjustments);
+      dropOtherCallers(block.caller, path, adjustments);
       return {
         kind: 'tool-call',
         id: block.id as string,
@@ -32,9 +34,9 @@ function readBlock(block: Members, path: JsonPath, text: JsonText): Block {
         argumentsJson: textAt(text, [...path, 'input']),
       };
     case 'tool_result':
-      return readToolResult(block, path);
+      return readToolResult(block, path, adjustments);
     default:
-      return readShown(block, path);
+      return readShown(block, path, adjustments);
   }
 }
 
@@ -44,37 +46,37 @@ function textAt(text: JsonText, path: JsonPath): string {
   return text.bytes.toString('utf8', start, end);
 }
 
-function refuseOtherCallers(caller: unknown, path: JsonPath): void {
+function dropOtherCallers(caller: unknown, path: JsonPath, adjustments: Adjustments): void {
   if (isAbsent(caller) || (isObject(caller) && caller.type === 'direct')) return;
-  throw untranslatable(formatPath([...path, 'caller']));
+  adjustments.drop(formatPath([...path, 'caller']));
 }
 
-function readToolResult(block: Members, path: JsonPath): Block {
-  refuseMembers(block, formatPath(path), ['type', 'tool_use_id', 'content', 'is_error', 'cache_control']);
+function readToolResult(block: Members, path: JsonPath, adjustments: Adjustments): Block {
+  dropMembers(block, formatPath(path), ['type', 'tool_use_id', 'content', 'is_error', 'cache_control'], adjustments);
   return {
     kind: 'tool-result',
     callId: block.tool_use_id as string,
-    content: readResultContent(block.content, [...path, 'content']),
+    content: readResultContent(block.content, [...path, 'content'], adjustments),
     isError: block.is_error === true,
     ...readCacheMark(block.cache_control),
   };
 }
 
-function readResultContent(content: unknown, path: JsonPath): (TextBlock | ImageBlock)[] {
+function readResultContent(content: unknown, path: JsonPath, adjustments: Adjustments): (TextBlock | ImageBlock)[] {
   if (isAbsent(content) || content === '') return [];
   if (typeof content === 'string') return [{ kind: 'text', text: content }];
-  return (content as Members[]).map((block, index) => readShown(block, [...path, index]));
+  return (content as Members[]).map((block, index) => readShown(block, [...path, index], adjustments));
 }
 
 /** Blocks that messages and tool results both may have. */
-function readShown(block: Members, path: JsonPath): TextBlock | ImageBlock {
+function readShown(block: Members, path: JsonPath, adjustments: Adjustments): TextBlock | ImageBlock {
   const mark = readCacheMark(block.cache_control);
   if (block.type === 'text') {
-    refuseMembers(block, formatPath(path), ['type', 'text', 'cache_control']);
+    dropMembers(block, formatPath(path), ['type', 'text', 'cache_control'], adjustments);
     return { kind: 'text', text: block.text as string, ...mark };
   }
   if (block.type !== 'image') throw untranslatable(formatPath([...path, 'type']), 'send its text');
-  refuseMembers(block, formatPath(path), ['type', 'source', 'cache_control']);
+  dropMembers(block, formatPath(path), ['type', 'source', 'cache_control'], adjustments);
   return { kind: 'image', source: readSource(block.source as Members), detail: null, ...mark };
 }
 
@@ -83,11 +85,10 @@ function readSource({ type, url, media_type: mediaType, data }: Members): ImageB
   return { kind: 'inline', mediaType: mediaType as string, base64: data as string };
 }
 
-/** Refuses other members, such as citations: they cannot be translated. Empty values are ignored. */
-export function refuseMembers(holder: Members, path: string, known: readonly string[]): void {
+/** Other members, such as citations, cannot be translated. Values that ask for nothing are ignored. */
+export function dropMembers(holder: Members, path: string, known: readonly string[], adjustments: Adjustments): void {
   for (const name of Object.keys(holder)) {
-    const value = holder[name];
-    if (known.includes(name) || isAbsent(value) || (Array.isArray(value) && value.length === 0)) continue;
-    throw untranslatable(`${path}.${name}`);
+    if (known.includes(name) || asksNothing(name, holder[name])) continue;
+    adjustments.dropUnknown(name, holder[name], `${path}.${name}`);
   }
 }

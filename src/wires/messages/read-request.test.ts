@@ -146,7 +146,7 @@ describe('what the common language cannot say is refused by name', () => {
   test.each<[object, string]>([
     [{ ...PLAIN, from_the_future: 1 }, 'from_the_future'],
     [{ ...PLAIN, diagnostics: { previous_message_id: null } }, 'diagnostics'],
-    [{ ...PLAIN, output_config: { task_budget: {} } }, 'output_config.task_budget'],
+    [{ ...PLAIN, output_config: { task_budget: { type: 'tokens', total: 1000 } } }, 'output_config.task_budget'],
     [{ ...PLAIN, thinking: { type: 'between_tools' } }, 'thinking.type'],
     [tool({ defer_loading: true }), 'tools[0].defer_loading'],
     [tool({ allowed_callers: ['code_execution_20250825'] }), 'tools[0].allowed_callers'],

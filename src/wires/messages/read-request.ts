@@ -8,22 +8,24 @@ import type {
   ToolChoice,
 } from '../../canonical/request.ts';
 import type { JsonText } from '../../json/json.ts';
+import { type Adjustments, refusing } from '../adjustments.ts';
+import { asksNothing } from '../fields/asks-nothing.ts';
 import { readCacheMark } from '../fields/cache-mark.ts';
 import { LABEL_FIELDS } from '../fields/labels.ts';
-import { isAbsent, isObject, type Members } from '../fields/members.ts';
-import { mustBe, untranslatable } from '../fields/request-errors.ts';
+import { isAbsent, isObject, isText, type Members } from '../fields/members.ts';
+import { mustBe } from '../fields/request-errors.ts';
 import type { Peek } from '../peek.ts';
 import { isWithheld } from './fields.ts';
-import { readContent, refuseMembers } from './read-blocks.ts';
+import { dropMembers, readContent } from './read-blocks.ts';
 
-/** Reads a request into the common language; a field that cannot be translated is refused by name. */
-export function readRequest(text: JsonText, peek: Peek): CanonicalRequest {
+/** Reads a request into the common language. */
+export function readRequest(text: JsonText, peek: Peek, adjustments = refusing(FIELD_NAMES)): CanonicalRequest {
   const body = text.value as Members;
-  refuseUntranslatable(body);
+  dropUntranslatable(body, adjustments);
   const { toolChoice, parallelToolCalls } = readToolChoice(body.tool_choice);
   return {
-    messages: readMessages(text, body),
-    tools: Array.isArray(body.tools) ? body.tools.map(readTool) : [],
+    messages: readMessages(text, body, adjustments),
+    tools: Array.isArray(body.tools) ? body.tools.map((tool, index) => readTool(tool, index, adjustments)) : [],
     toolChoice,
     parallelToolCalls,
     sampling: {
@@ -36,9 +38,12 @@ export function readRequest(text: JsonText, peek: Peek): CanonicalRequest {
       stop: Array.isArray(body.stop_sequences) ? (body.stop_sequences as string[]) : [],
     },
     answerFormat: readAnswerFormat(body),
-    reasoning: readReasoning(body, peek),
+    reasoning: readReasoning(body, peek, adjustments),
+    verbosity: null,
   };
 }
+
+export const FIELD_NAMES = { stop: 'stop_sequences' };
 
 /** Fields that are read above, or that only this gateway reads; a top-level cache mark is only a hint. */
 const CARRIED = new Set([
@@ -47,22 +52,25 @@ const CARRIED = new Set([
   ...['service_tier', 'speed', 'inference_geo', ...LABEL_FIELDS],
 ]);
 
-function refuseUntranslatable(body: Members): void {
+function dropUntranslatable(body: Members, adjustments: Adjustments): void {
   for (const name of Object.keys(body)) {
-    if (body[name] === null || CARRIED.has(name) || isWithheld(name, [])) continue;
-    throw untranslatable(name);
+    if (CARRIED.has(name) || isWithheld(name, []) || asksNothing(name, body[name])) continue;
+    adjustments.dropUnknown(name, body[name]);
   }
-  if (isObject(body.output_config)) refuseMembers(body.output_config, 'output_config', ['effort', 'format']);
+  if (isObject(body.output_config)) dropMembers(body.output_config, 'output_config', OUTPUT_MEMBERS, adjustments);
 }
 
-function readMessages(text: JsonText, body: Members): CanonicalMessage[] {
+const OUTPUT_MEMBERS = ['effort', 'format'];
+
+function readMessages(text: JsonText, body: Members, adjustments: Adjustments): CanonicalMessage[] {
   const messages: CanonicalMessage[] = [];
   const add = (role: Role, content: unknown, path: readonly (string | number)[]): void => {
-    const blocks = readContent(content, path, text);
+    const blocks = readContent(content, path, text, adjustments);
     if (blocks.length > 0) messages.push({ role, blocks });
   };
   if (!isAbsent(body.system)) add('system', body.system, ['system']);
-  (body.messages as Members[]).forEach(({ role, content }, index) => {
+  (body.messages as Members[]).forEach(({ role, content, name }, index) => {
+    if (isText(name)) adjustments.note(`messages[${index}].name`);
     add(role as Role, content, ['messages', index, 'content']);
   });
   return messages;
@@ -79,10 +87,8 @@ const TOOL_MEMBERS = [
   'eager_input_streaming',
 ];
 
-function readTool(tool: Members, index: number): CanonicalTool {
-  const path = `tools[${index}]`;
-  if (tool.defer_loading === true) throw untranslatable(`${path}.defer_loading`);
-  refuseMembers(tool, path, [...TOOL_MEMBERS, 'defer_loading']);
+function readTool(tool: Members, index: number, adjustments: Adjustments): CanonicalTool {
+  dropMembers(tool, `tools[${index}]`, TOOL_MEMBERS, adjustments);
   return {
     name: tool.name as string,
     description: typeof tool.description === 'string' ? tool.description : null,
@@ -126,8 +132,8 @@ function readAnswerFormat(body: Members): AnswerFormat | null {
   return { kind: 'schema', name: 'answer', description: null, schema: format.schema, strict: true };
 }
 
-function readReasoning(body: Members, { reasoning }: Peek): CanonicalReasoning | null {
-  if (isObject(body.thinking) && body.thinking.type === 'between_tools') throw untranslatable('thinking.type');
+function readReasoning(body: Members, { reasoning }: Peek, adjustments: Adjustments): CanonicalReasoning | null {
+  if (isObject(body.thinking) && body.thinking.type === 'between_tools') adjustments.drop('thinking.type');
   return reasoning && { effort: reasoning.effort, budgetTokens: reasoning.budgetTokens };
 }
 

@@ -24,6 +24,7 @@ const REQUEST: CanonicalRequest = {
   sampling: SAMPLING,
   answerFormat: null,
   reasoning: null,
+  verbosity: null,
 };
 const TERMS: HubRequestTerms = {
   hostModel: 'vendor-claude',

@@ -5,6 +5,7 @@ import type {
   CanonicalTool,
   Sampling,
 } from '../../canonical/request.ts';
+import { type Adjustments, refusing } from '../adjustments.ts';
 import { writeCacheMark } from '../fields/cache-mark.ts';
 import type { Members } from '../fields/members.ts';
 import { mustBe, untranslatable } from '../fields/request-errors.ts';
@@ -17,6 +18,8 @@ import { type Thinking, writeThinking } from './write-thinking.ts';
 export function writeRequest(request: CanonicalRequest, terms: HubRequestTerms): Buffer {
   const thinking = writeThinking(request.reasoning, terms);
   const { system, messages } = writeMessages(request.messages);
+  const adjustments = terms.adjustments ?? refusing();
+  if (request.verbosity !== null) adjustments.drop('verbosity');
   const fields = JSON.stringify({
     model: terms.hostModel,
     max_tokens: terms.outputLimit,
@@ -24,7 +27,7 @@ export function writeRequest(request: CanonicalRequest, terms: HubRequestTerms):
     ...(request.tools.length > 0 && { tools: request.tools.map(writeTool), tool_choice: writeToolChoice(request) }),
     ...(thinking.thinking !== null && { thinking: thinking.thinking }),
     output_config: writeOutputConfig(thinking, request.answerFormat),
-    ...writeSampling(request.sampling, thinking),
+    ...writeSampling(request.sampling, thinking, adjustments),
   });
   const prompt = `"messages":[${messages.join(',')}]`;
   return Buffer.from(
@@ -105,25 +108,29 @@ function writeOutputConfig({ effort }: Thinking, format: AnswerFormat | null): M
 const THINKING_TOP_P_MIN = 0.95;
 
 /** Default values are left out, since newer models refuse the fields; thinking restricts them further. */
-function writeSampling({ temperature, topP, topK, stop, ...others }: Sampling, { thinking }: Thinking): Members {
-  refuseSampling(others);
+function writeSampling(sampling: Sampling, { thinking }: Thinking, adjustments: Adjustments): Members {
+  dropUnsupportedSampling(sampling, adjustments);
+  const { temperature, topP, topK, stop } = sampling;
   const thinks = thinking !== null && thinking.type !== 'disabled';
-  const sampling: Members = {};
-  if (temperature !== null && temperature !== 1 && !thinks) sampling.temperature = temperature;
-  if (topP !== null && topP !== 1 && !(thinks && topP < THINKING_TOP_P_MIN)) sampling.top_p = topP;
-  if (topK !== null && !thinks) sampling.top_k = topK;
-  if (stop.length > 0) sampling.stop_sequences = stop.map(checkStop);
-  return sampling;
+  const written: Members = {};
+  const write = (name: string, value: number, allowed: boolean): void => {
+    if (allowed) written[name] = value;
+    else adjustments.note(name);
+  };
+  if (temperature !== null && temperature !== 1) write('temperature', temperature, !thinks);
+  if (topP !== null && topP !== 1) write('top_p', topP, !thinks || topP >= THINKING_TOP_P_MIN);
+  if (topK !== null) write('top_k', topK, !thinks);
+  if (stop.length > 0) written.stop_sequences = stop.map(checkStop);
+  return written;
 }
 
-function refuseSampling({
-  frequencyPenalty,
-  presencePenalty,
-  seed,
-}: Omit<Sampling, 'temperature' | 'topP' | 'topK' | 'stop'>): void {
-  if (frequencyPenalty !== null && frequencyPenalty !== 0) throw untranslatable('frequency_penalty');
-  if (presencePenalty !== null && presencePenalty !== 0) throw untranslatable('presence_penalty');
-  if (seed !== null) throw untranslatable('seed');
+function dropUnsupportedSampling(
+  { frequencyPenalty, presencePenalty, seed }: Sampling,
+  adjustments: Adjustments,
+): void {
+  if (frequencyPenalty !== null && frequencyPenalty !== 0) adjustments.drop('frequency_penalty');
+  if (presencePenalty !== null && presencePenalty !== 0) adjustments.drop('presence_penalty');
+  if (seed !== null) adjustments.drop('seed');
 }
 
 function checkStop(sequence: string): string {

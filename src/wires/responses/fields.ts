@@ -28,6 +28,7 @@ const KNOWN_FIELDS: Readonly<Record<string, FieldCheck>> = {
   include: aList,
   instructions: aString,
   max_tool_calls: anInteger,
+  client_metadata: anObject,
   metadata: anObject,
   parallel_tool_calls: aBoolean,
   presence_penalty: aNumber,

@@ -3,7 +3,7 @@ import type { Wire } from '../wire.ts';
 import { readError, writeStreamError } from './errors.ts';
 import { mendStream } from './mend.ts';
 import { peek, texts } from './peek.ts';
-import { readRequest } from './read-request.ts';
+import { FIELD_NAMES, readRequest } from './read-request.ts';
 import { readResponse } from './read-response.ts';
 import { readStream } from './read-stream.ts';
 import { spliceRequest } from './splice-request.ts';
@@ -23,7 +23,7 @@ export const responses: Wire = {
     stream: { mend: mendStream, answerAsStream },
   },
   hub: {
-    client: { readRequest, writeStream, writeResponse },
+    client: { readRequest, fieldNames: FIELD_NAMES, writeStream, writeResponse },
     upstream: { writeRequest, readStream, readResponse },
   },
 };

@@ -212,7 +212,7 @@ describe('what the common language has no word for is refused by name', () => {
     [{ vendor_extra: 1 }, 'vendor_extra'],
     [{ top_logprobs: 3 }, 'top_logprobs'],
     [{ include: ['message.output_text.logprobs'] }, 'include[0]'],
-    [{ text: { verbosity: 'low' } }, 'text.verbosity'],
+    [{ text: { verbosity: 'loud' } }, 'text.verbosity'],
     [{ tools: [{ type: 'custom', name: 'x' }] }, 'tools[0].type'],
     [{ tool_choice: { type: 'custom', name: 'x' } }, 'tool_choice.type'],
     [{ input: [{ type: 'custom_tool_call', call_id: 'c', name: 'x', input: 'y' }] }, 'input[0].type'],

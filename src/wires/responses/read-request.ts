@@ -6,22 +6,27 @@ import type {
   ToolChoice,
 } from '../../canonical/request.ts';
 import type { JsonText } from '../../json/json.ts';
+import { type Adjustments, refusing } from '../adjustments.ts';
+import { asksNothing } from '../fields/asks-nothing.ts';
 import { LABEL_FIELDS } from '../fields/labels.ts';
-import { isAbsent, isObject, type Members, objectsIn } from '../fields/members.ts';
+import { isAbsent, isObject, isText, type Members, objectsIn } from '../fields/members.ts';
+import { translateReasoning } from '../fields/read-reasoning.ts';
 import { mustBe, untranslatable } from '../fields/request-errors.ts';
 import { readResponseFormat } from '../fields/response-format.ts';
+import { readVerbosity } from '../fields/verbosity.ts';
 import type { Peek } from '../peek.ts';
 import { isRefusedField, LOGPROBS } from './fields.ts';
+import { itemType } from './measure.ts';
 import { readItems } from './read-items.ts';
 
 /** The caller's request in the common language; its shape was checked before. */
-export function readRequest(text: JsonText, peek: Peek): CanonicalRequest {
+export function readRequest(text: JsonText, peek: Peek, adjustments = refusing(FIELD_NAMES)): CanonicalRequest {
   const body = text.value as Members;
-  refuseUntranslatable(body);
+  dropUntranslatable(body, adjustments);
   const allowed = readAllowed(body.tool_choice);
   const tools = readTools(body.tools);
   return {
-    messages: readMessages(body),
+    messages: readMessages(body, adjustments),
     tools: allowed === null ? tools : tools.filter(({ name }) => allowed.names.includes(name)),
     toolChoice: allowed?.choice ?? readToolChoice(body.tool_choice),
     parallelToolCalls: (body.parallel_tool_calls as boolean | undefined) ?? null,
@@ -34,11 +39,13 @@ export function readRequest(text: JsonText, peek: Peek): CanonicalRequest {
       seed: null,
       stop: [],
     },
-    answerFormat: readFormat(body),
-    reasoning:
-      peek.reasoning === null ? null : { effort: peek.reasoning.effort, budgetTokens: peek.reasoning.budgetTokens },
+    answerFormat: readFormat(body, adjustments),
+    reasoning: translateReasoning(body, peek, adjustments),
+    verbosity: readVerbosity(isObject(body.text) ? body.text.verbosity : null, adjustments),
   };
 }
+
+export const FIELD_NAMES = { verbosity: 'text.verbosity' };
 
 /** Fields that can be translated, or that hosts do not need. */
 const CARRIED: ReadonlySet<string> = new Set([
@@ -63,31 +70,37 @@ const CARRIED: ReadonlySet<string> = new Set([
   'stream_options',
   'temperature',
   'text',
+  'thinking',
   'tool_choice',
   'tools',
-  'top_logprobs',
   'top_p',
   'usage',
 ]);
 
-function refuseUntranslatable(body: Members): void {
+function dropUntranslatable(body: Members, adjustments: Adjustments): void {
   for (const name of Object.keys(body)) {
     // Refused fields that passed the check have values without effect.
-    if (body[name] !== null && !CARRIED.has(name) && !isRefusedField(name)) throw untranslatable(name);
+    if (CARRIED.has(name) || isRefusedField(name) || asksNothing(name, body[name])) continue;
+    adjustments.dropUnknown(name, body[name]);
   }
-  if (!isAbsent(body.top_logprobs) && body.top_logprobs !== 0) throw untranslatable('top_logprobs');
   const include = Array.isArray(body.include) ? body.include : [];
   const logprobsAt = include.indexOf(LOGPROBS);
-  if (logprobsAt !== -1) throw untranslatable(`include[${logprobsAt}]`);
-  const verbosity = isObject(body.text) ? body.text.verbosity : null;
-  if (!isAbsent(verbosity) && verbosity !== 'medium') throw untranslatable('text.verbosity');
+  if (logprobsAt !== -1) adjustments.drop(`include[${logprobsAt}]`);
 }
 
 /** Instructions come before everything else. */
-function readMessages({ instructions, input }: Members): CanonicalMessage[] {
+function readMessages({ instructions, input }: Members, adjustments: Adjustments): CanonicalMessage[] {
   const messages = readItems(input as string | readonly unknown[]);
+  if (Array.isArray(input)) noteNames(input, adjustments);
   if (typeof instructions !== 'string' || instructions === '') return messages;
   return [{ role: 'system', blocks: [{ kind: 'text', text: instructions }] }, ...messages];
+}
+
+/** The names of calls are translated; those of messages are not. */
+function noteNames(input: readonly unknown[], adjustments: Adjustments): void {
+  input.forEach((item, index) => {
+    if (isObject(item) && isText(item.name) && itemType(item) === 'message') adjustments.note(`input[${index}].name`);
+  });
 }
 
 function readTools(tools: unknown): CanonicalTool[] {
@@ -122,13 +135,16 @@ function readAllowed(choice: unknown): { choice: ToolChoice; names: readonly unk
 }
 
 /** The output format in `text.format`, or in `response_format` as on other wires. */
-function readFormat({ text, response_format: other }: Members): AnswerFormat | null {
+function readFormat({ text, response_format: other }: Members, adjustments: Adjustments): AnswerFormat | null {
   const format = isObject(text) ? text.format : null;
-  if (!isObject(format)) return readResponseFormat(other);
+  if (!isObject(format)) return readResponseFormat(other, adjustments);
   const { type, name, description, schema, strict } = format;
   if (type === 'text') return { kind: 'text' };
   if (type === 'json_object') return { kind: 'json' };
-  if (type !== 'json_schema') throw untranslatable('text.format.type', 'use text, json_object or json_schema');
+  if (type !== 'json_schema') {
+    adjustments.drop('text.format.type', 'use text, json_object or json_schema');
+    return null;
+  }
   if (!isObject(schema)) throw mustBe('text.format.schema', 'a JSON schema');
   return {
     kind: 'schema',

@@ -31,6 +31,7 @@ const ASK: CanonicalRequest = {
   sampling: SAMPLING,
   answerFormat: null,
   reasoning: null,
+  verbosity: null,
 };
 
 function written(request: Partial<CanonicalRequest> = {}, terms: Partial<HubRequestTerms> = {}) {

@@ -6,9 +6,9 @@ import type {
   Sampling,
   ToolChoice,
 } from '../../canonical/request.ts';
+import { type Adjustments, refusing } from '../adjustments.ts';
 import { NO_QUIRKS } from '../fields/host-fields.ts';
 import type { Members } from '../fields/members.ts';
-import { untranslatable } from '../fields/request-errors.ts';
 import type { HubRequestTerms } from '../hub.ts';
 import { reasoningVendor } from './encrypted-reasoning.ts';
 import { ENCRYPTED_REASONING } from './fields.ts';
@@ -16,8 +16,8 @@ import { writeItems } from './write-items.ts';
 
 /** Writes a request of the common language for a host of this wire; the host stores nothing. */
 export function writeRequest(request: CanonicalRequest, terms: HubRequestTerms): Buffer {
-  const { messages, tools, toolChoice, parallelToolCalls, sampling, answerFormat } = request;
-  refuseUnsupportedSampling(sampling);
+  const { messages, tools, toolChoice, parallelToolCalls, sampling } = request;
+  dropUnsupportedSampling(sampling, terms.adjustments ?? refusing());
   const { instructions, rest } = splitInstructions(messages);
   const body: Members = {
     model: terms.hostModel,
@@ -31,19 +31,30 @@ export function writeRequest(request: CanonicalRequest, terms: HubRequestTerms):
     ...(tools.length > 0 && { tools: tools.map(writeTool) }),
     ...(toolChoice !== null && { tool_choice: writeToolChoice(toolChoice) }),
     ...(parallelToolCalls !== null && { parallel_tool_calls: parallelToolCalls }),
-    ...(answerFormat !== null && { text: { format: writeFormat(answerFormat) } }),
+    ...writeText(request),
     ...writeReasoning(terms),
   };
   return Buffer.from(JSON.stringify(body));
 }
 
-/** Refuses sampling fields that this wire lacks; values without effect are dropped. */
-function refuseUnsupportedSampling({ stop, topK, frequencyPenalty, presencePenalty, seed }: Sampling): void {
-  if (stop.length > 0) throw untranslatable('stop', 'cut the response yourself');
-  if (topK !== null) throw untranslatable('top_k');
-  if (frequencyPenalty !== null && frequencyPenalty !== 0) throw untranslatable('frequency_penalty');
-  if (presencePenalty !== null && presencePenalty !== 0) throw untranslatable('presence_penalty');
-  if (seed !== null) throw untranslatable('seed');
+/** Sampling fields that this wire lacks. Values without effect are left out. */
+function dropUnsupportedSampling(sampling: Sampling, adjustments: Adjustments): void {
+  const { stop, topK, frequencyPenalty, presencePenalty, seed } = sampling;
+  if (stop.length > 0) adjustments.refuse('stop', 'cut the response yourself');
+  if (topK !== null) adjustments.drop('top_k');
+  if (frequencyPenalty !== null && frequencyPenalty !== 0) adjustments.drop('frequency_penalty');
+  if (presencePenalty !== null && presencePenalty !== 0) adjustments.drop('presence_penalty');
+  if (seed !== null) adjustments.drop('seed');
+}
+
+function writeText({ answerFormat, verbosity }: CanonicalRequest): Members {
+  if (answerFormat === null && verbosity === null) return {};
+  return {
+    text: {
+      ...(answerFormat !== null && { format: writeFormat(answerFormat) }),
+      ...(verbosity !== null && { verbosity }),
+    },
+  };
 }
 
 /** A first system message of one text becomes `instructions`; later ones keep their place. */

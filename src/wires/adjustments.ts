@@ -1,0 +1,94 @@
+import { LIMITS } from '../limits.ts';
+import { isObject } from './fields/members.ts';
+import { untranslatable } from './fields/request-errors.ts';
+
+/** Canonical names of fields that the caller's wire calls something else. */
+export type FieldNames = Readonly<Record<string, string>>;
+
+/**
+ * What one translation leaves out of a request. A field that cannot be translated is refused, or dropped and noted if the
+ * caller allows that.
+ */
+export class Adjustments {
+  readonly #mayDrop: boolean;
+  readonly #names: FieldNames;
+  readonly #dropped: string[];
+  /** Fields beyond those that are named. */
+  #others: number;
+
+  constructor(mayDrop: boolean, names: FieldNames = {}, earlier?: Adjustments) {
+    this.#mayDrop = mayDrop;
+    this.#names = names;
+    this.#dropped = earlier === undefined ? [] : [...earlier.#dropped];
+    this.#others = earlier === undefined ? 0 : earlier.#others;
+  }
+
+  /** The same notes so far, for one of several translations of a request that was read once. */
+  copy(): Adjustments {
+    return new Adjustments(this.#mayDrop, this.#names, this);
+  }
+
+  /** This field cannot be translated. */
+  drop(param: string, remedy?: string): void {
+    if (!this.#mayDrop) this.refuse(param, remedy);
+    this.note(param);
+  }
+
+  /** This field cannot be translated, and the call must not run without it. */
+  refuse(param: string, remedy?: string): never {
+    throw untranslatable(this.#names[param] ?? param, remedy);
+  }
+
+  /** This field of the request, which no wire defines, cannot be translated. */
+  dropUnknown(name: string, value: unknown, path = name): void {
+    if (isEssential(name, value)) this.refuse(path);
+    this.drop(path);
+  }
+
+  /** This field is left out, which is never worth a refusal. */
+  note(param: string): void {
+    if (this.#dropped.length < LIMITS.adjustedFieldsMax) this.#dropped.push(shownName(this.#names[param] ?? param));
+    else this.#others++;
+  }
+
+  /** What was dropped, and `clamped`, as `seed=dropped,max_tokens=16384`; null if nothing was adjusted. */
+  describe(clamped: Clamped | null): string | null {
+    // A lowered limit is always named: it decides what the call may cost.
+    const shown = this.#dropped.slice(0, LIMITS.adjustedFieldsMax - (clamped === null ? 0 : 1));
+    const others = this.#others + this.#dropped.length - shown.length;
+    const entries = shown.map((name) => `${name}=dropped`);
+    if (clamped !== null) entries.push(`${shownName(clamped.field)}=${clamped.tokens}`);
+    if (others > 0) entries.push(`+${others}`);
+    return entries.length === 0 ? null : entries.join(',');
+  }
+}
+
+/** An output limit that was lowered to the model's maximum. */
+export interface Clamped {
+  readonly field: string;
+  readonly tokens: number;
+}
+
+/** Refuses whatever cannot be translated. */
+export function refusing(names?: FieldNames): Adjustments {
+  return new Adjustments(false, names);
+}
+
+/** The prompt and the tools of some wire: without them the model would answer another question. */
+const PROMPT_FIELDS: ReadonlySet<string> = new Set([
+  ...['messages', 'input', 'prompt', 'suffix', 'system', 'instructions', 'documents', 'tools', 'functions'],
+]);
+
+/** Names that limit what a call costs or does, on any wire. */
+const LIMITING_NAME = /^(n|best_of|stop|stop_sequences|zdr|safe_prompt|safety_settings)$|(^|_)(max|budget|limit)(_|$)/;
+
+function isEssential(name: string, value: unknown): boolean {
+  if (name === 'thinking') return isObject(value) && (value.type === 'disabled' || value.budget_tokens !== undefined);
+  return PROMPT_FIELDS.has(name) || LIMITING_NAME.test(name);
+}
+
+/** A path as a header may carry it: `messages[0].name` becomes `messages.0.name`. */
+function shownName(param: string): string {
+  const dotted = param.replaceAll('[', '.').replaceAll(']', '');
+  return dotted.replace(/[^A-Za-z0-9_.]/g, '_').slice(0, LIMITS.adjustedNameCharsMax);
+}
