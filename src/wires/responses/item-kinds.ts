@@ -86,7 +86,7 @@ export const FUNCTION_CALL: CallKind = {
   wordsDone: 'response.function_call_arguments.done',
 };
 
-const CUSTOM_CALL: CallKind = {
+export const CUSTOM_CALL: CallKind = {
   type: 'custom_tool_call',
   words: 'input',
   delta: 'response.custom_tool_call_input.delta',

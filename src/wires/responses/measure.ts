@@ -50,9 +50,9 @@ const ITEM_KINDS: Readonly<Record<string, ItemKind>> = {
     lists: { summary: SUMMARY_PARTS, content: TRACE_PARTS },
     free: ['id', 'status'],
   },
-  function_call: { text: ['call_id'], toolText: ['name', 'arguments'], free: ['id', 'status'] },
+  function_call: { text: ['call_id'], toolText: ['namespace', 'name', 'arguments'], free: ['id', 'status'] },
   function_call_output: { text: ['call_id'], lists: { output: CONTENT_PARTS }, free: ['id', 'status'] },
-  custom_tool_call: { text: ['call_id'], toolText: ['name', 'input'], free: ['id', 'status'] },
+  custom_tool_call: { text: ['call_id'], toolText: ['namespace', 'name', 'input'], free: ['id', 'status'] },
   custom_tool_call_output: { text: ['call_id'], lists: { output: CONTENT_PARTS }, free: ['id', 'status'] },
 };
 
@@ -166,33 +166,4 @@ function visitImage(part: Members, path: string, visitor: PromptVisitor): void {
 function readString(value: unknown, path: string): string {
   if (typeof value !== 'string') throw mustBe(path, 'a string');
   return value;
-}
-
-const OWN_TOOLS = ['function', 'custom'];
-
-/** Checks that the caller runs all tools; returns their number. */
-export function checkTools(tools: unknown): number {
-  if (!Array.isArray(tools)) return 0;
-  tools.forEach((tool, index) => {
-    const path = `tools[${index}]`;
-    if (!isObject(tool)) throw mustBe(path, 'an object');
-    if (typeof tool.type !== 'string') throw mustBe(`${path}.type`, '"function"');
-    if (!OWN_TOOLS.includes(tool.type)) throw serverSideTool(tool.type, `${path}.type`);
-    if (typeof tool.name !== 'string' || tool.name === '') throw mustBe(`${path}.name`, 'a string');
-    if (!isAbsent(tool.parameters) && !isObject(tool.parameters)) throw mustBe(`${path}.parameters`, 'a JSON schema');
-  });
-  return tools.length;
-}
-
-const CHOICE_TYPES = ['function', 'custom', 'allowed_tools'];
-
-export function checkToolChoice(choice: unknown): void {
-  if (!isObject(choice)) return;
-  if (typeof choice.type !== 'string') throw mustBe('tool_choice.type', `one of ${CHOICE_TYPES.join(', ')}`);
-  if (!CHOICE_TYPES.includes(choice.type)) throw serverSideTool(choice.type, 'tool_choice.type');
-}
-
-function serverSideTool(type: string, path: string): Error {
-  const named = JSON.stringify(type.slice(0, 60));
-  return unsupported(path, `\`${path}\` ${named} is a server-side tool, which has no price here; use function tools.`);
 }

@@ -11,6 +11,7 @@ import { eventText } from './event-numbers.ts';
 import { type CallKind, callKindOf, type EventRole, eventRole, type PartKind, partKindOf } from './item-kinds.ts';
 import { type Item, identityOf, isWholeAnswer, itemSoFar, OutputItems, type Part } from './output-items.ts';
 import { idStem } from './response-object.ts';
+import { CallRestorer } from './restore-calls.ts';
 import { StreamState } from './stream-state.ts';
 import { readTwoLineFrame, type TwoLineFrame } from './two-line-frame.ts';
 
@@ -20,6 +21,7 @@ import { readTwoLineFrame, type TwoLineFrame } from './two-line-frame.ts';
  */
 class MendedStream extends StreamState implements StreamRelay {
   readonly #items: OutputItems;
+  readonly #calls: CallRestorer | null;
   /** Events that must be sent before the current one. */
   #before = '';
   /** Characters of the items that are kept for the last event. */
@@ -28,6 +30,7 @@ class MendedStream extends StreamState implements StreamRelay {
   constructor(terms: RelayTerms) {
     super(terms);
     this.#items = new OutputItems(this.numbers, idStem(terms.requestId));
+    this.#calls = CallRestorer.for(terms.request);
   }
 
   override get mayEndHere(): boolean {
@@ -54,7 +57,10 @@ class MendedStream extends StreamState implements StreamRelay {
     const event = tryParseJson(data);
     if (!isObject(event))
       return data.trim() === '' ? null : this.fail('the host sent an event that is not a JSON object');
-    const type = event.type ?? plain?.name ?? frame.event;
+    event.type ??= plain?.name ?? frame.event;
+    const restored = this.#calls?.event(event) ?? 'same';
+    if (restored === 'withheld') return null;
+    const { type } = event;
     const role = eventRole(type);
     if (role === undefined) return isAbsent(event.error) ? null : this.fail(event);
     switch (role.act) {
@@ -65,7 +71,9 @@ class MendedStream extends StreamState implements StreamRelay {
       case 'fail':
         return isObject(event.response) ? this.fail(event.response.error, event.response) : this.fail(event);
       default:
-        return this.#relay(event, role, plain?.name === type ? frame.raw : null, data);
+        return restored === 'changed'
+          ? this.#relay(event, role, null, JSON.stringify(event))
+          : this.#relay(event, role, plain?.name === type ? frame.raw : null, data);
     }
   }
 

@@ -158,7 +158,6 @@ const REFUSED: readonly [string, unknown, string][] = [
     'shell',
     'apply_patch',
     'tool_search',
-    'namespace',
     'programmatic_tool_calling',
   ].map((type): [string, unknown, string] => [type, { ...ASK, tools: [{ type, name: 'x' }] }, 'tools[0].type']),
   ['a choice of a server-side tool', { ...ASK, tool_choice: { type: 'web_search_preview' } }, 'tool_choice.type'],
@@ -167,6 +166,11 @@ const REFUSED: readonly [string, unknown, string][] = [
 describe('what is refused', () => {
   test.each(REFUSED)('%s', (_, body, param) => {
     expect(refusal(body)).toEqual({ kind: 'unsupported_feature', param });
+  });
+
+  test('a hosted tool inside a namespace, by its place', () => {
+    const tools = [{ type: 'namespace', name: 'x', tools: [{ type: 'web_search' }] }];
+    expect(refusal({ ...ASK, tools })).toEqual({ kind: 'unsupported_feature', param: 'tools[0].tools[0].type' });
   });
 
   test.each([

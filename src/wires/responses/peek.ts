@@ -9,8 +9,9 @@ import { asksToReason, readReasoning } from '../fields/read-reasoning.ts';
 import { mustBe } from '../fields/request-errors.ts';
 import type { CapabilityNeed, Peek } from '../peek.ts';
 import { readWantsUsage } from '../usage/wants-usage.ts';
+import { checkToolChoice, checkTools } from './check-tools.ts';
 import { checkFields } from './fields.ts';
-import { checkToolChoice, checkTools, visitInput } from './measure.ts';
+import { visitInput } from './measure.ts';
 
 const DEFAULT_OUTPUT_LIMIT = 4096;
 
@@ -25,7 +26,7 @@ export function peek(text: JsonText): Peek {
   const unknownFields = checkFields(body);
   const measure = new PromptMeasure();
   const messages = visitPrompt(body, unknownFields, measure);
-  const tools = checkTools(body.tools);
+  const tools = checkTools(body.tools, measure);
   checkToolChoice(body.tool_choice);
   for (const field of SCHEMA_FIELDS) if (!isAbsent(body[field])) measure.schemaBytes(text.spanBytes([field]));
   const reasoning = readReasoning(body);

@@ -11,6 +11,7 @@ import { readImageUrl } from '../fields/image-url.ts';
 import { isObject, type Members, objectsIn } from '../fields/members.ts';
 import { untranslatable } from '../fields/request-errors.ts';
 import { readOpaque } from './encrypted-reasoning.ts';
+import { flattenItem, type ToolTerms } from './flatten-tools.ts';
 import { itemType } from './measure.ts';
 
 /** A message that is being built from its items. */
@@ -25,11 +26,11 @@ interface Gathering {
  * Reads items into messages. Consecutive reasoning, text and calls of the assistant form one message, and so do
  * consecutive tool results.
  */
-export function readItems(input: string | readonly unknown[]): CanonicalMessage[] {
+export function readItems(input: string | readonly unknown[], terms: ToolTerms): CanonicalMessage[] {
   if (typeof input === 'string') return [{ role: 'user', blocks: [{ kind: 'text', text: input }] }];
   const messages: Gathering[] = [];
   input.forEach((item, index) => {
-    if (isObject(item)) readItem(item, `input[${index}]`, messages);
+    if (isObject(item)) readItem(flattenItem(item, terms), `input[${index}]`, messages);
   });
   return messages.filter(({ blocks }) => blocks.length > 0).map(({ role, blocks }) => ({ role, blocks }));
 }

@@ -207,15 +207,67 @@ describe('the rest', () => {
   });
 });
 
+describe('tools of other kinds are functions', () => {
+  const tools = [
+    { type: 'custom', name: 'patch' },
+    {
+      type: 'namespace',
+      name: 'crm',
+      tools: [
+        { type: 'function', name: 'list' },
+        { type: 'function', name: 'sum' },
+      ],
+    },
+  ];
+
+  test('the members of a namespace, with its name, and custom tools, with one argument', () => {
+    expect(read({ tools }).tools).toMatchObject([
+      { name: 'patch', schema: { required: ['input'] }, strict: false },
+      { name: 'crm__list', schema: { type: 'object' }, strict: null },
+      { name: 'crm__sum' },
+    ]);
+  });
+
+  test('their calls and results in earlier turns', () => {
+    const input = [
+      { type: 'custom_tool_call', id: 'ctc_1', call_id: 'a', name: 'patch', input: 'x"y' },
+      { type: 'function_call', call_id: 'b', name: 'list', namespace: 'crm', arguments: '{}' },
+      { type: 'custom_tool_call_output', call_id: 'a', output: 'done' },
+      { type: 'function_call_output', call_id: 'b', output: 'none' },
+    ];
+    expect(read({ tools, input }).messages).toMatchObject([
+      {
+        role: 'assistant',
+        blocks: [
+          { kind: 'tool-call', id: 'a', name: 'patch', argumentsJson: '{"input":"x\\"y"}' },
+          { kind: 'tool-call', id: 'b', name: 'crm__list', argumentsJson: '{}' },
+        ],
+      },
+      { role: 'user', blocks: [{ callId: 'a' }, { callId: 'b' }] },
+    ]);
+  });
+
+  test('the choice of one of them, or of several', () => {
+    expect(read({ tools, tool_choice: { type: 'custom', name: 'patch' } }).toolChoice).toEqual({
+      kind: 'tool',
+      name: 'patch',
+    });
+    const allowed = [
+      { type: 'function', name: 'sum', namespace: 'crm' },
+      { type: 'custom', name: 'patch' },
+    ];
+    const some = read({ tools, tool_choice: { type: 'allowed_tools', mode: 'required', tools: allowed } });
+    expect(some.toolChoice).toEqual({ kind: 'required' });
+    expect(some.tools.map(({ name }) => name)).toEqual(['patch', 'crm__sum']);
+  });
+});
+
 describe('what the common language has no word for is refused by name', () => {
   test.each([
     [{ vendor_extra: 1 }, 'vendor_extra'],
     [{ top_logprobs: 3 }, 'top_logprobs'],
     [{ include: ['message.output_text.logprobs'] }, 'include[0]'],
     [{ text: { verbosity: 'loud' } }, 'text.verbosity'],
-    [{ tools: [{ type: 'custom', name: 'x' }] }, 'tools[0].type'],
-    [{ tool_choice: { type: 'custom', name: 'x' } }, 'tool_choice.type'],
-    [{ input: [{ type: 'custom_tool_call', call_id: 'c', name: 'x', input: 'y' }] }, 'input[0].type'],
     [{ text: { format: { type: 'grammar' } } }, 'text.format.type'],
     [{ stop: ['x'] }, 'stop'],
   ])('%o', (fields, param) => {

@@ -11,24 +11,28 @@ import { asksNothing } from '../fields/asks-nothing.ts';
 import { LABEL_FIELDS } from '../fields/labels.ts';
 import { isAbsent, isObject, isText, type Members, objectsIn } from '../fields/members.ts';
 import { translateReasoning } from '../fields/read-reasoning.ts';
-import { mustBe, untranslatable } from '../fields/request-errors.ts';
+import { mustBe } from '../fields/request-errors.ts';
 import { readResponseFormat } from '../fields/response-format.ts';
 import { readVerbosity } from '../fields/verbosity.ts';
 import type { Peek } from '../peek.ts';
 import { isRefusedField, LOGPROBS } from './fields.ts';
+import { flattenChoice, flattenTool, type ToolTerms } from './flatten-tools.ts';
 import { itemType } from './measure.ts';
 import { readItems } from './read-items.ts';
+import { ToolNames } from './tool-names.ts';
 
 /** The caller's request in the common language; its shape was checked before. */
 export function readRequest(text: JsonText, peek: Peek, adjustments = refusing(FIELD_NAMES)): CanonicalRequest {
   const body = text.value as Members;
   dropUntranslatable(body, adjustments);
-  const allowed = readAllowed(body.tool_choice);
-  const tools = readTools(body.tools);
+  const terms = { names: new ToolNames(body.tools), takesCustom: false };
+  const choice = isObject(body.tool_choice) ? flattenChoice(body.tool_choice, terms) : body.tool_choice;
+  const allowed = readAllowed(choice);
+  const tools = readTools(body.tools, terms);
   return {
-    messages: readMessages(body, adjustments),
+    messages: readMessages(body, terms, adjustments),
     tools: allowed === null ? tools : tools.filter(({ name }) => allowed.names.includes(name)),
-    toolChoice: allowed?.choice ?? readToolChoice(body.tool_choice),
+    toolChoice: allowed?.choice ?? readToolChoice(choice),
     parallelToolCalls: (body.parallel_tool_calls as boolean | undefined) ?? null,
     sampling: {
       temperature: readNumber(body.temperature),
@@ -89,8 +93,12 @@ function dropUntranslatable(body: Members, adjustments: Adjustments): void {
 }
 
 /** Instructions come before everything else. */
-function readMessages({ instructions, input }: Members, adjustments: Adjustments): CanonicalMessage[] {
-  const messages = readItems(input as string | readonly unknown[]);
+function readMessages(
+  { instructions, input }: Members,
+  terms: ToolTerms,
+  adjustments: Adjustments,
+): CanonicalMessage[] {
+  const messages = readItems(input as string | readonly unknown[], terms);
   if (Array.isArray(input)) noteNames(input, adjustments);
   if (typeof instructions !== 'string' || instructions === '') return messages;
   return [{ role: 'system', blocks: [{ kind: 'text', text: instructions }] }, ...messages];
@@ -103,17 +111,16 @@ function noteNames(input: readonly unknown[], adjustments: Adjustments): void {
   });
 }
 
-function readTools(tools: unknown): CanonicalTool[] {
-  return objectsIn(tools).map((tool, index) => {
-    if (tool.type !== 'function') throw untranslatable(`tools[${index}].type`, 'use function tools');
-    return {
+function readTools(tools: unknown, terms: ToolTerms): CanonicalTool[] {
+  return objectsIn(tools)
+    .flatMap((tool) => flattenTool(tool, terms))
+    .map((tool) => ({
       name: tool.name as string,
       description: typeof tool.description === 'string' ? tool.description : null,
       schema: isObject(tool.parameters) ? tool.parameters : { type: 'object', properties: {} },
       // Other wires are strict only on request and then refuse some schemas, so a missing `strict` stays missing.
       strict: typeof tool.strict === 'boolean' ? tool.strict : null,
-    };
-  });
+    }));
 }
 
 function readToolChoice(choice: unknown): ToolChoice | null {
@@ -122,7 +129,6 @@ function readToolChoice(choice: unknown): ToolChoice | null {
   if (isObject(choice) && choice.type === 'function' && typeof choice.name === 'string') {
     return { kind: 'tool', name: choice.name };
   }
-  if (isObject(choice) && choice.type === 'custom') throw untranslatable('tool_choice.type', 'use function tools');
   throw mustBe('tool_choice', '"auto", "none", "required" or a tool');
 }
 

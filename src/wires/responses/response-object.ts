@@ -108,7 +108,7 @@ function echoOf(request: unknown): Members {
   if (isObject(request.reasoning) || typeof request.reasoning_effort === 'string')
     echo.reasoning = echoReasoning(request);
   if (isObject(request.text)) echo.text = echoText(request.text);
-  if (Array.isArray(request.tools)) echo.tools = objectsIn(request.tools).map(echoTool);
+  if (Array.isArray(request.tools)) echo.tools = echoTools(request.tools);
   return echo;
 }
 
@@ -134,6 +134,11 @@ function echoText({ format, verbosity }: Members): Members {
 function echoFormat(format: Members): Members {
   if (format.type !== 'json_schema') return format;
   return { ...format, description: format.description ?? null, strict: format.strict ?? false };
+}
+
+/** The tools of a request as responses repeat them. */
+export function echoTools(tools: unknown): Members[] {
+  return objectsIn(tools).map(echoTool);
 }
 
 function echoTool(tool: Members): Members {

@@ -6,6 +6,7 @@ import type { Peek } from '../peek.ts';
 import type { UpstreamTerms } from '../wire.ts';
 import { reasoningVendor, unwrapEncrypted } from './encrypted-reasoning.ts';
 import { isEmptyAsk, isWithheld } from './fields.ts';
+import { editTools } from './flatten-tools.ts';
 
 const PLAIN_INTEGER = /^\d+$/;
 
@@ -21,8 +22,10 @@ export function spliceRequest(text: JsonText, peek: Peek, terms: UpstreamTerms):
   if (body.store !== false) edit.set(['store'], 'false');
   editReasoning(body, terms.reasoningEffort, edit);
   editStreamOptions(body, edit);
-  restoreEncrypted(body, edit, reasoningVendor(terms.quirks ?? NO_QUIRKS));
-  editHostFields(edit, terms.quirks ?? NO_QUIRKS);
+  const quirks = terms.quirks ?? NO_QUIRKS;
+  restoreEncrypted(body, edit, reasoningVendor(quirks));
+  editTools(body, edit, quirks.customTools === true);
+  editHostFields(edit, quirks);
   return edit.apply();
 }
 

@@ -11,6 +11,7 @@ import { callKindOf, partKindOf } from './item-kinds.ts';
 import { OutputItems } from './output-items.ts';
 import { UNWANTED_MEMBERS } from './quirks.ts';
 import { completeResponse, echoLabels, idStem, responseId } from './response-object.ts';
+import { CallRestorer } from './restore-calls.ts';
 import { billedUsageText, readUsage } from './usage.ts';
 
 /** Reads a buffered response and writes the host's own bytes with `model` and `usage` replaced; rebuilds it if it needs repair. */
@@ -53,7 +54,8 @@ function rewrite(answer: Members, bill: Bill, rawUsage: unknown, { catalogModel 
 
 function mendAnswer(answer: Members, { requestId, createdS, hideReasoning, request, quirks }: RelayTerms): boolean {
   const stem = idStem(requestId);
-  let changed = removeMembers(answer, UNWANTED_MEMBERS);
+  const isRestored = CallRestorer.for(request)?.response(answer) ?? false;
+  let changed = removeMembers(answer, UNWANTED_MEMBERS) || isRestored;
   objectsIn(answer.output).forEach((item, index) => {
     changed = identifyItem(item, stem, index) || changed;
     changed = completeItem(item, 'completed') || changed;

@@ -5,26 +5,39 @@ import type { Bill } from '../bill.ts';
 import type { Members } from '../fields/members.ts';
 import type { StreamWriter, WriteTerms } from '../hub.ts';
 import { mintItemId, partOf } from './complete-item.ts';
+import { InputUnwrapper } from './custom-input.ts';
 import { writeOpaque } from './encrypted-reasoning.ts';
 import { writeFailure } from './errors.ts';
 import { EventNumbers } from './event-numbers.ts';
-import { FUNCTION_CALL, OUTPUT_TEXT, type PartKind, REFUSAL, SUMMARY_TEXT } from './item-kinds.ts';
+import {
+  type CallKind,
+  CUSTOM_CALL,
+  FUNCTION_CALL,
+  OUTPUT_TEXT,
+  type PartKind,
+  REFUSAL,
+  SUMMARY_TEXT,
+} from './item-kinds.ts';
 import { begunResponse, endingOf, idStem } from './response-object.ts';
+import { ToolNames } from './tool-names.ts';
 import { writeUsage } from './usage.ts';
 
 /** The open block: how its events are written, and its text so far. */
 interface Words {
-  readonly kind: PartKind | typeof FUNCTION_CALL;
+  readonly kind: PartKind | CallKind;
   readonly index: number;
   /** The event before and after its text, up to its number: only text and number change. */
   readonly beforeDelta: string;
   readonly afterDelta: string;
+  /** For a custom tool, which hosts of other wires call as a function. */
+  readonly unwrapper: InputUnwrapper | null;
   text: string;
 }
 
 /** Writes events as a stream of this wire, and builds the response object for the last event. */
 export class ResponseWriter implements StreamWriter {
   readonly #begun: Members;
+  readonly #names: ToolNames;
   readonly #idStem: string;
   readonly #numbers = new EventNumbers();
   readonly #output: Members[] = [];
@@ -36,6 +49,7 @@ export class ResponseWriter implements StreamWriter {
 
   constructor(terms: WriteTerms) {
     this.#begun = begunResponse(terms);
+    this.#names = new ToolNames(this.#begun.tools);
     this.#idStem = idStem(terms.requestId);
   }
 
@@ -87,17 +101,19 @@ export class ResponseWriter implements StreamWriter {
         return this.#startPart(REFUSAL);
       case 'reasoning':
         return this.#addItem('reasoning', { summary: [] });
-      case 'tool-call': {
-        const added = this.#addItem('function_call', {
-          status: 'in_progress',
-          arguments: '',
-          call_id: head.id,
-          name: head.name,
-        });
-        this.#words = this.#wordsOf(FUNCTION_CALL, 0);
-        return added;
-      }
+      case 'tool-call':
+        return this.#startCall(head.id, head.name);
     }
+  }
+
+  /** Calls have the names and kinds that the caller's tools have. */
+  #startCall(callId: string, flatName: string): string {
+    const { namespace, name, isCustom } = this.#names.find(flatName) ?? { namespace: null, name: flatName };
+    const kind = isCustom === true ? CUSTOM_CALL : FUNCTION_CALL;
+    const members = { status: 'in_progress', [kind.words]: '', call_id: callId, name };
+    const added = this.#addItem(kind.type, namespace === null ? members : { ...members, namespace });
+    this.#words = this.#wordsOf(kind, 0);
+    return added;
   }
 
   /** Text after text is another part of the same message. */
@@ -133,11 +149,19 @@ export class ResponseWriter implements StreamWriter {
       index,
       beforeDelta: `event: ${kind.delta}\ndata: ${JSON.stringify(head).slice(0, -1)},"delta":`,
       afterDelta: `,${'list' in kind && kind.hasLogprobs ? '"logprobs":[],' : ''}"sequence_number":`,
+      unwrapper: kind === CUSTOM_CALL ? new InputUnwrapper() : null,
       text: '',
     };
   }
 
   #writeText(text: string): string {
+    const unwrapper = this.#words?.unwrapper ?? null;
+    if (unwrapper === null) return this.#writeWords(text);
+    const input = unwrapper.add(text);
+    return input === '' ? '' : this.#writeWords(input);
+  }
+
+  #writeWords(text: string): string {
     // Reasoning without text has no summary, so the part begins with its first text.
     const added = this.#words === null ? this.#addPart(SUMMARY_TEXT) : '';
     const words = this.#words!;
@@ -147,19 +171,27 @@ export class ResponseWriter implements StreamWriter {
 
   #endBlock(opaque: OpaqueReasoning | null): string {
     const item = this.#item!;
-    // Clients parse the arguments, and an empty string is not JSON.
-    const nothing = this.#words?.kind === FUNCTION_CALL && this.#words.text === '' ? this.#writeText('{}') : '';
+    const rest = this.#restOf(this.#words);
+    const written = rest === '' ? '' : this.#writeWords(rest);
     const words = this.#words;
     this.#words = null;
     if (item.type === 'reasoning' && opaque !== null) item.encrypted_content = writeOpaque(opaque);
-    return words === null ? '' : nothing + this.#endWords(item, words);
+    return words === null ? '' : written + this.#endWords(item, words);
+  }
+
+  /** Text that is known only at the end of its block. */
+  #restOf(words: Words | null): string {
+    if (words === null) return '';
+    if (words.unwrapper !== null) return words.unwrapper.end();
+    // Clients parse the arguments, and an empty string is not JSON.
+    return words.kind === FUNCTION_CALL && words.text === '' ? '{}' : '';
   }
 
   #endWords(item: Members, { kind, index, text }: Words): string {
     const place = { item_id: item.id, ...this.#place() };
     if (!('list' in kind)) {
-      item.arguments = text;
-      return this.#numbers.write(kind.wordsDone, { ...place, name: item.name, arguments: text });
+      item[kind.words] = text;
+      return this.#numbers.write(kind.wordsDone, { ...place, name: item.name, [kind.words]: text });
     }
     const part = partOf(kind, text);
     item[kind.list] = [...(item[kind.list] as Members[]), part];

@@ -1,0 +1,62 @@
+import { isAbsent, isObject, isText, type Members } from '../fields/members.ts';
+import type { PromptVisitor } from '../fields/prompt-visitor.ts';
+import { mustBe, unsupported } from '../fields/request-errors.ts';
+import { functionForm } from './custom-input.ts';
+
+/** Checks that the caller runs all tools; returns how many functions the host gets. */
+export function checkTools(tools: unknown, visitor: PromptVisitor): number {
+  if (!Array.isArray(tools)) return 0;
+  let count = 0;
+  tools.forEach((tool, index) => {
+    const path = `tools[${index}]`;
+    const checked = checkNamed(tool, path);
+    if (checked.type === 'namespace') count += checkNamespace(checked, path, visitor);
+    else {
+      checkTool(checked, path, visitor);
+      count++;
+    }
+  });
+  return count;
+}
+
+function checkNamed(tool: unknown, path: string): Members {
+  if (!isObject(tool)) throw mustBe(path, 'an object');
+  if (typeof tool.type !== 'string') throw mustBe(`${path}.type`, '"function"');
+  if (OWN_TOOLS.includes(tool.type) && !isText(tool.name)) throw mustBe(`${path}.name`, 'a string');
+  return tool;
+}
+
+const OWN_TOOLS = ['function', 'custom', 'namespace'];
+
+/** The members of a namespace are offered one by one, each under the name of the namespace too. */
+function checkNamespace({ name, tools }: Members, path: string, visitor: PromptVisitor): number {
+  if (!Array.isArray(tools)) throw mustBe(`${path}.tools`, 'a list of functions');
+  tools.forEach((member, index) => {
+    checkTool(checkNamed(member, `${path}.tools[${index}]`), `${path}.tools[${index}]`, visitor);
+    visitor.toolText(`${String(name)}__`);
+  });
+  return tools.length;
+}
+
+function checkTool(tool: Members, path: string, visitor: PromptVisitor): void {
+  if (tool.type === 'custom') visitor.toolText(CUSTOM_FORM);
+  else if (tool.type !== 'function') throw hostedTool(String(tool.type), `${path}.type`);
+  if (!isAbsent(tool.parameters) && !isObject(tool.parameters)) throw mustBe(`${path}.parameters`, 'a JSON schema');
+}
+
+/** What a host without custom tools reads besides the caller's own text. */
+const CUSTOM_FORM = JSON.stringify(functionForm({ format: { type: 'grammar', syntax: '', definition: '' } }));
+
+const CHOICE_TYPES = ['function', 'custom', 'allowed_tools'];
+
+export function checkToolChoice(choice: unknown): void {
+  if (!isObject(choice)) return;
+  if (typeof choice.type !== 'string') throw mustBe('tool_choice.type', `one of ${CHOICE_TYPES.join(', ')}`);
+  if (!CHOICE_TYPES.includes(choice.type)) throw hostedTool(choice.type, 'tool_choice.type');
+}
+
+function hostedTool(type: string, path: string): Error {
+  const named = JSON.stringify(type.slice(0, 60));
+  const remedy = 'take it out of the request, or switch it off in the settings of your client, and use function tools';
+  return unsupported(path, `\`${path}\` ${named} is a server-side tool, which has no price here; ${remedy}.`);
+}

@@ -1,0 +1,50 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { ToolNames } from './tool-names.ts';
+
+const fn = (name: string) => ({ type: 'function', name });
+const group = (name: string, ...tools: object[]) => ({ type: 'namespace', name, tools });
+
+describe('the names of tools inside a namespace', () => {
+  test('begin with the namespace, and lead back to the tool', () => {
+    const names = new ToolNames([fn('run'), group('crm', fn('list'), { type: 'custom', name: 'patch' })]);
+    expect(names.flatten('crm', 'list')).toBe('crm__list');
+    expect(names.find('crm__list')).toEqual({ namespace: 'crm', name: 'list', isCustom: false });
+    expect(names.find('crm__patch')).toEqual({ namespace: 'crm', name: 'patch', isCustom: true });
+    expect(names.find('run')).toEqual({ namespace: null, name: 'run', isCustom: false });
+    expect(names.find('list')).toBeUndefined();
+  });
+
+  test('are the same for a tool that is no longer offered', () => {
+    const names = new ToolNames([]);
+    expect(names.flatten('crm', 'list')).toBe('crm__list');
+    expect(names.flatten('a.b', 'c d')).toBe(new ToolNames([group('a.b', fn('c d'))]).flatten('a.b', 'c d'));
+  });
+
+  test('leave a tool outside the namespace its own name', () => {
+    const names = new ToolNames([group('crm', fn('list')), fn('crm__list')]);
+    expect(names.find('crm__list')).toEqual({ namespace: null, name: 'crm__list', isCustom: false });
+    expect(names.find(names.flatten('crm', 'list'))).toEqual({ namespace: 'crm', name: 'list', isCustom: false });
+  });
+
+  test('are found for a tool that the caller names without its namespace', () => {
+    const names = new ToolNames([fn('run'), group('crm', fn('list'), fn('run'))]);
+    expect(['run', 'list', 'other'].map((name) => names.flattenBare(name))).toEqual(['run', 'crm__list', 'other']);
+  });
+
+  test('are reversible, differ from one another and fit what hosts accept, whatever the caller chose', () => {
+    const name = fc.oneof(fc.constantFrom('a', 'a__b', 'b', 'b__c', 'é', 'x'.repeat(70)), fc.string({ minLength: 1 }));
+    const pairs = fc.uniqueArray(fc.tuple(name, name), { selector: (pair) => JSON.stringify(pair), maxLength: 12 });
+    fc.assert(
+      fc.property(pairs, (given) => {
+        const names = new ToolNames(given.map(([namespace, tool]) => group(namespace, fn(tool))));
+        const flat = given.map(([namespace, tool]) => names.flatten(namespace, tool));
+        expect(new Set(flat).size).toBe(given.length);
+        for (const [index, [namespace, tool]] of given.entries()) {
+          expect(flat[index]).toMatch(/^[a-zA-Z0-9_-]{1,64}$/);
+          expect(names.find(flat[index])).toMatchObject({ namespace, name: tool });
+        }
+      }),
+    );
+  });
+});

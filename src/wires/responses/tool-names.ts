@@ -1,0 +1,75 @@
+import { createHash } from 'node:crypto';
+import { isText, type Members, objectsIn } from '../fields/members.ts';
+
+/** A function or custom tool of the caller, and the namespace that groups it. */
+export interface CallersTool {
+  readonly namespace: string | null;
+  readonly name: string;
+  readonly isCustom: boolean;
+}
+
+/** What hosts accept as the name of a function. */
+const FUNCTION_NAME = /^[\w-]{1,64}$/;
+const NAME_CHARS_MAX = 64;
+const DIGEST_CHARS = 8;
+
+/**
+ * The names under which a host gets the caller's tools. Hosts know no namespaces, so a tool inside one is offered as
+ * `namespace__name`, and a call is given back to the caller under its own name.
+ */
+export class ToolNames {
+  readonly #tools = new Map<string, CallersTool>();
+  readonly #flatNames = new Map<string, string>();
+
+  /** Tools outside namespaces keep their names, so they are entered first. */
+  constructor(tools: unknown) {
+    const offered = objectsIn(tools);
+    for (const tool of offered) if (tool.type !== 'namespace') this.#add(null, tool);
+    for (const group of offered) {
+      if (group.type !== 'namespace' || !isText(group.name)) continue;
+      for (const tool of objectsIn(group.tools)) this.#add(group.name, tool);
+    }
+  }
+
+  /** The caller's tool that a host calls by this name. */
+  find(flatName: unknown): CallersTool | undefined {
+    return typeof flatName === 'string' ? this.#tools.get(flatName) : undefined;
+  }
+
+  /** The name for a host. Earlier turns may name a tool that is no longer offered. */
+  flatten(namespace: unknown, name: string): string {
+    if (!isText(namespace)) return name;
+    return this.#flatNames.get(keyOf(namespace, name)) ?? flatName(namespace, name);
+  }
+
+  /** The name for a host of a tool that the caller names without its namespace. */
+  flattenBare(name: string): string {
+    if (this.#tools.has(name)) return name;
+    for (const [flat, tool] of this.#tools) if (tool.name === name) return flat;
+    return name;
+  }
+
+  #add(namespace: string | null, { name, type }: Members): void {
+    if (!isText(name)) return;
+    const plain = namespace === null ? name : flatName(namespace, name);
+    const flat = namespace !== null && this.#tools.has(plain) ? digestName(namespace, name) : plain;
+    this.#tools.set(flat, { namespace, name, isCustom: type === 'custom' });
+    if (namespace !== null) this.#flatNames.set(keyOf(namespace, name), flat);
+  }
+}
+
+function keyOf(namespace: string, name: string): string {
+  return JSON.stringify([namespace, name]);
+}
+
+function flatName(namespace: string, name: string): string {
+  const plain = `${namespace}__${name}`;
+  return FUNCTION_NAME.test(plain) ? plain : digestName(namespace, name);
+}
+
+/** For a name that would be too long, has other characters, or is taken: its beginning and a digest of the whole. */
+function digestName(namespace: string, name: string): string {
+  const digest = createHash('sha256').update(keyOf(namespace, name)).digest('hex').slice(0, DIGEST_CHARS);
+  const beginning = `${namespace}__${name}`.replace(/[^\w-]/g, '_').slice(0, NAME_CHARS_MAX - DIGEST_CHARS - 1);
+  return `${beginning}_${digest}`;
+}

@@ -1,0 +1,167 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type Harness, startHarness } from './harness.ts';
+import { eventsIn, faultsOfStream, type Json } from './responses-stream.ts';
+
+/** Tools as coding agents send them on the responses wire, on hosts of every wire. */
+
+let harness: Harness;
+
+beforeAll(async () => {
+  harness = await startHarness();
+});
+beforeEach(() => harness.sim.reset());
+afterAll(async () => {
+  await harness.expectCleanBooks();
+  await harness.stop();
+});
+
+const parameters = { type: 'object', properties: { target: { type: 'string' } }, required: ['target'] };
+const TOOLS = [
+  { type: 'function', name: 'run', description: 'Runs a command.', strict: false, parameters },
+  {
+    type: 'namespace',
+    name: 'helpers_v1',
+    description: 'Manages helpers.',
+    tools: [
+      { type: 'function', name: 'close', description: 'Closes one.', strict: false, defer_loading: true, parameters },
+      { type: 'custom', name: 'note', description: 'Writes a note.' },
+    ],
+  },
+  {
+    type: 'custom',
+    name: 'apply_patch',
+    description: 'Edits files.',
+    format: { type: 'grammar', syntax: 'lark', definition: 'start: "patch"' },
+  },
+];
+const USER = { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Go on.' }] };
+
+/** One row per kind of tool: how it is forced, and the call that the caller must get. */
+const KINDS = [
+  {
+    kind: 'a function inside a namespace',
+    choice: { type: 'function', name: 'close', namespace: 'helpers_v1' },
+    call: { type: 'function_call', name: 'close', namespace: 'helpers_v1', arguments: '{"target":"sample"}' },
+    flatName: 'helpers_v1__close',
+  },
+  {
+    kind: 'a custom tool',
+    choice: { type: 'custom', name: 'apply_patch' },
+    call: { type: 'custom_tool_call', name: 'apply_patch', input: 'sample' },
+    flatName: 'apply_patch',
+  },
+  {
+    kind: 'a custom tool inside a namespace',
+    choice: { type: 'custom', name: 'note' },
+    call: { type: 'custom_tool_call', name: 'note', namespace: 'helpers_v1', input: 'sample' },
+    flatName: 'helpers_v1__note',
+  },
+];
+
+async function ask(body: Json, stream: boolean): Promise<{ output: Json[]; response: Json; text: string }> {
+  const answer = await harness.post({ tools: TOOLS, stream, ...body }, {}, '/v1/responses');
+  const text = await answer.text();
+  expect([answer.status, answer.status === 200 ? '' : text]).toEqual([200, '']);
+  const response = (stream ? eventsIn(text).at(-1)!.data.response : JSON.parse(text)) as Json;
+  return { output: response.output as Json[], response, text };
+}
+
+/** The names of functions in what the host got, on whatever wire. */
+function sentNames(): string[] {
+  const { tools } = JSON.parse(harness.sim.calls.at(-1)!.body) as { tools: Json[] };
+  return tools.map((tool) => String(tool.name ?? (tool.function as Json).name));
+}
+
+describe.each(['sim-responses', 'sim-gpt', 'sim-claude'])('on the host of %s', (model) => {
+  describe.each([
+    ['streamed', true],
+    ['buffered', false],
+  ])('%s', (_way, stream) => {
+    test.each(KINDS)(
+      '$kind is called by its own name, and its result goes back',
+      async ({ choice, call, flatName }) => {
+        const first = await ask({ model, input: [USER], tool_choice: choice }, stream);
+        const made = first.output.find(({ type }) => type !== 'reasoning' && type !== 'message')!;
+        expect(made).toMatchObject(call);
+        expect(Object.keys(made)).not.toContain(call.type === 'custom_tool_call' ? 'arguments' : 'input');
+        expect(String(made.id)).toMatch(call.type === 'custom_tool_call' ? /^ctc_/ : /^fc_/);
+        expect(sentNames()).toEqual(['run', 'helpers_v1__close', 'helpers_v1__note', 'apply_patch']);
+        expect(first.response.tools).toMatchObject(TOOLS);
+        const result = { type: `${call.type}_output`, call_id: made.call_id, output: 'It is done.' };
+        const second = await ask({ model, input: [USER, made, result], tool_choice: 'none' }, stream);
+        expect(JSON.stringify(second.output)).toContain(`${flatName} said`);
+        expect(JSON.stringify(second.output)).toContain('It is done.');
+      },
+    );
+  });
+
+  test('the events of a custom call are those of its kind, and obey the wire', async () => {
+    const { text } = await ask({ model, input: [USER], tool_choice: { type: 'custom', name: 'apply_patch' } }, true);
+    expect(faultsOfStream(text)).toEqual([]);
+    const events = eventsIn(text).map(({ data }) => data);
+    const deltas = events.filter(({ type }) => type === 'response.custom_tool_call_input.delta');
+    expect(deltas.map(({ delta }) => delta).join('')).toBe('sample');
+    expect(events.find(({ type }) => type === 'response.custom_tool_call_input.done')).toMatchObject({
+      input: 'sample',
+    });
+    expect(text).not.toContain('function_call_arguments');
+  });
+
+  test('the host is told once what a namespace is for, and what grammar a custom tool has', async () => {
+    await ask({ model, input: [USER], tool_choice: 'none' }, false);
+    const sent = harness.sim.calls.at(-1)!.body;
+    expect(sent.match(/Manages helpers\./g)).toHaveLength(1);
+    expect(sent).toContain('lark grammar');
+    expect(sent).not.toContain('defer_loading');
+  });
+});
+
+describe('a host that knows custom tools', () => {
+  test('gets them as they are, but without namespaces', async () => {
+    const own = await startHarness({ row: { slots: { customTools: true } } });
+    try {
+      const made = { type: 'custom_tool_call', call_id: 'c1', name: 'note', namespace: 'helpers_v1', input: 'x' };
+      const result = { type: 'custom_tool_call_output', call_id: 'c1', output: 'noted' };
+      // The simulator knows functions only, so it refuses what this host would take.
+      await own.post({ model: 'sim-responses', tools: TOOLS, input: [USER, made, result] }, {}, '/v1/responses');
+      const { tools, input } = JSON.parse(own.sim.calls.at(-1)!.body) as { tools: Json[]; input: Json[] };
+      expect(tools.map(({ type, name }) => [type, name])).toEqual([
+        ['function', 'run'],
+        ['function', 'helpers_v1__close'],
+        ['custom', 'helpers_v1__note'],
+        ['custom', 'apply_patch'],
+      ]);
+      expect(input.slice(1)).toEqual([
+        { type: 'custom_tool_call', call_id: 'c1', name: 'helpers_v1__note', input: 'x' },
+        result,
+      ]);
+    } finally {
+      await own.stop();
+    }
+  });
+});
+
+test('a hosted tool is refused by its name, with what to do', async () => {
+  const hosted = [{ type: 'web_search', external_web_access: true }];
+  const answer = await harness.post({ model: 'sim-responses', input: 'x', tools: hosted }, {}, '/v1/responses');
+  const { error } = (await answer.json()) as { error: Json };
+  expect([answer.status, error.code, error.param]).toEqual([400, 'unsupported_feature', 'tools[0].type']);
+  expect(error.message).toContain('"web_search" is a server-side tool');
+  expect(error.message).toContain('switch it off in the settings of your client');
+});
+
+test('the hold covers what the flattened tools add to the prompt', async () => {
+  const worst = async (tools: unknown): Promise<number> => {
+    const answer = await harness.post(
+      { path: '/v1/responses', body: { model: 'sim-responses', input: 'x', tools } },
+      {},
+      '/v1/quote',
+    );
+    return ((await answer.json()) as { worst_case_nanousd: number }).worst_case_nanousd;
+  };
+  const members = Array.from({ length: 5 }, (_, index) => ({ type: 'function', name: `f${index}` }));
+  const flat = members.map(({ name }) => ({ type: 'function', name: `a_long_namespace__${name}` }));
+  expect(await worst([{ type: 'namespace', name: 'a_long_namespace', tools: members }])).toBeGreaterThanOrEqual(
+    await worst(flat),
+  );
+});
