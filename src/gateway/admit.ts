@@ -6,6 +6,7 @@ import type { CatalogModel } from '../catalog/model.ts';
 import { boundInputTokens, boundOutputTokens, withCountedText } from '../money/bound-tokens.ts';
 import { estimateInputTokens } from '../money/estimate-tokens.ts';
 import { worstCase } from '../money/worst-case.ts';
+import type { Clamped } from '../wires/adjustments.ts';
 import type { CapabilityNeed, Peek } from '../wires/peek.ts';
 
 /** Counts the tokens of a prompt's text exactly; null if that is not possible. */
@@ -15,6 +16,8 @@ export type TextCounter = (encoding: NonNullable<CatalogModel['tokenizer']>) => 
 export interface Admission {
   readonly model: CatalogModel;
   readonly outputLimit: number;
+  /** The caller's output limit, if it was lowered to the model's maximum. */
+  readonly clamped: Clamped | null;
   readonly reasoningEffort: string | null;
   readonly answers: number;
   readonly size: PromptSize;
@@ -26,14 +29,20 @@ export interface Admission {
 
 /**
  * Checks the request against the model, in the documented order, and throws the first refusal. Only token counting is
- * asynchronous.
+ * asynchronous. With `mayClamp`, an output limit above the model's maximum is lowered instead of refused.
  */
-export function admit(model: CatalogModel, peek: Peek, count: TextCounter): Admission | Promise<Admission> {
+export function admit(
+  model: CatalogModel,
+  peek: Peek,
+  count: TextCounter,
+  mayClamp = false,
+): Admission | Promise<Admission> {
   checkNeeds(model, peek.needs);
   checkDimensions(model, peek);
-  const outputLimit = outputLimitOf(model, peek);
+  const clamped = mayClamp ? clampedLimit(model, peek) : null;
+  const outputLimit = clamped?.tokens ?? outputLimitOf(model, peek);
   const reasoningEffort = effortFor(model, peek, outputLimit);
-  const chosen = { model, outputLimit, reasoningEffort };
+  const chosen = { model, outputLimit, clamped, reasoningEffort };
   const { tokenizer } = model;
   if (tokenizer === null || !mayExceedWindow(model, peek)) return boundsFor(peek, peek.size, chosen);
   return count(tokenizer).then((counted) => boundsFor(peek, sizeWithinWindow(model, peek, counted), chosen));
@@ -49,10 +58,11 @@ export async function admitByCount(admission: Admission, peek: Peek, count: Text
   return boundsFor(peek, size, admission);
 }
 
-type Chosen = Pick<Admission, 'model' | 'outputLimit' | 'reasoningEffort'>;
+type Chosen = Pick<Admission, 'model' | 'outputLimit' | 'clamped' | 'reasoningEffort'>;
 
 /** The most this call can use, and so the most it can cost. */
-function boundsFor(peek: Peek, size: PromptSize, { model, outputLimit, reasoningEffort }: Chosen): Admission {
+function boundsFor(peek: Peek, size: PromptSize, chosen: Chosen): Admission {
+  const { model, outputLimit, clamped, reasoningEffort } = chosen;
   const { answers } = peek;
   const inputBound = boundInputTokens(size, model, peek.prompts);
   const outputBound = boundOutputTokens(outputLimit, { choices: answers });
@@ -61,6 +71,7 @@ function boundsFor(peek: Peek, size: PromptSize, { model, outputLimit, reasoning
   return {
     model,
     outputLimit,
+    clamped,
     reasoningEffort,
     answers,
     size,
@@ -122,6 +133,13 @@ function outputLimitOf(model: CatalogModel, peek: Peek): number {
     param: field,
     message: `\`${field}\` is ${tokens}, but ${model.id} writes at most ${model.maxOutputTokens} tokens.`,
   });
+}
+
+/** The model's maximum, if the caller's limit exceeds it; null if not, or if a reasoning budget would not fit into it. */
+function clampedLimit({ maxOutputTokens }: CatalogModel, { outputLimit, reasoning }: Peek): Clamped | null {
+  if (outputLimit === null || outputLimit.tokens <= maxOutputTokens) return null;
+  const budgetTokens = reasoning?.budgetTokens ?? 0;
+  return budgetTokens < maxOutputTokens ? { field: outputLimit.field, tokens: maxOutputTokens } : null;
 }
 
 /** The reasoning effort to send; null if the model has no effort setting or the caller set none. */

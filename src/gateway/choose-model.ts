@@ -4,8 +4,8 @@ import type { Peek } from '../wires/peek.ts';
 import { type Admission, admit, type TextCounter } from './admit.ts';
 import type { Resolution } from './resolve.ts';
 
-/** Finds the calls to an admitted model's hosts; throws if no host can carry the request. */
-export type FindWays<Ways> = (admission: Admission) => Ways;
+/** Finds the calls to an admitted model's hosts; throws if no host can carry the request, without fields that may be dropped. */
+export type FindWays<Ways> = (admission: Admission, mayDrop: boolean) => Ways;
 
 export interface Chosen<Ways> {
   readonly admission: Admission;
@@ -18,28 +18,35 @@ export function admitResolved<Ways>(
   peek: Peek,
   count: TextCounter,
   findWays: FindWays<Ways>,
+  mayAdjust = false,
 ): Chosen<Ways> | Promise<Chosen<Ways>> {
-  if (resolution.kind === 'choice') return chooseModel(resolution.among, peek, count, findWays);
-  const choose = (admission: Admission): Chosen<Ways> => ({ admission, ways: findWays(admission) });
-  const admission = admit(resolution.model, peek, count);
+  if (resolution.kind === 'choice') return chooseModel(resolution.among, peek, count, findWays, mayAdjust);
+  const choose = (admission: Admission): Chosen<Ways> => ({ admission, ways: findWays(admission, mayAdjust) });
+  const admission = admit(resolution.model, peek, count, mayAdjust);
   return admission instanceof Promise ? admission.then(choose) : choose(admission);
 }
 
 /**
  * Chooses the cheapest model, by worst case, that serves this route, has the needed capabilities and a large enough
- * context window. If any model fits the cost ceiling, this one does. Ties are broken by id.
+ * context window. If any model fits the cost ceiling, this one does. Ties are broken by id. A request is adjusted only if
+ * no model can serve it as it is.
  */
 async function chooseModel<Ways>(
   among: readonly CatalogModel[],
   peek: Peek,
   count: TextCounter,
   findWays: FindWays<Ways>,
+  mayAdjust: boolean,
 ): Promise<Chosen<Ways>> {
   const refusals: GatewayError[] = [];
-  const able = await admitted(among, peek, countedOnce(count), refusals);
-  for (const admission of able.toSorted(byWorstCase)) {
-    const ways = refusedInto(refusals, () => findWays(admission));
-    if (ways !== null) return { admission, ways };
+  const able = await admitted(among, peek, countedOnce(count), refusals, mayAdjust);
+  const byCost = able.toSorted(byWorstCase);
+  for (const adjusting of mayAdjust ? [false, true] : [false]) {
+    for (const admission of byCost) {
+      if (!adjusting && admission.clamped !== null) continue;
+      const ways = refusedInto(refusals, () => findWays(admission, adjusting));
+      if (ways !== null) return { admission, ways };
+    }
   }
   throw nothingFits(peek, refusals);
 }
@@ -49,11 +56,12 @@ async function admitted(
   peek: Peek,
   count: TextCounter,
   refusals: GatewayError[],
+  mayClamp: boolean,
 ): Promise<Admission[]> {
   const able: Admission[] = [];
   for (const model of among) {
     try {
-      const admission = await admit(model, peek, count);
+      const admission = await admit(model, peek, count, mayClamp);
       if (fitsWindow(admission)) able.push(admission);
       else refusals.push(tooSmall(model, peek));
     } catch (error) {

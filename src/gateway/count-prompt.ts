@@ -88,6 +88,7 @@ function countingHostCall(
     candidate,
     path: countTokens.path,
     headers: { ...messages.relay.headers, ...hostHeaders },
+    adjusted: null,
     body: () => countTokens.spliceRequest(text, candidate.hostModel),
     openStream: () => {
       throw new Error('A count is never streamed.');

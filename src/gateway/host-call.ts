@@ -5,6 +5,7 @@ import type { CatalogModel } from '../catalog/model.ts';
 import type { Candidate } from '../hosts/directory.ts';
 import type { JsonText } from '../json/json.ts';
 import { LIMITS } from '../limits.ts';
+import { Adjustments } from '../wires/adjustments.ts';
 import type { HubClient, HubUpstream, WriteTerms } from '../wires/hub.ts';
 import type { Peek } from '../wires/peek.ts';
 import { WIRES } from '../wires/registry.ts';
@@ -19,6 +20,8 @@ export interface HostCall {
   readonly candidate: Candidate;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** What the host gets otherwise than the caller sent it, for the caller; null if nothing. */
+  readonly adjusted: string | null;
   /** Built only when needed: a second host is seldom called. */
   body(): Buffer;
   openStream(): StreamRelay;
@@ -43,11 +46,24 @@ export interface CallContext {
 
 /**
  * Prepares a call to each of the model's hosts, in the order to try them. If no host's wire can carry the request, it is
- * refused here with the name of the field, before any money is held.
+ * refused here with the name of the field, before any money is held. With `mayDrop`, fields are dropped instead, but only
+ * if no host can carry them.
  */
-export function prepareHostCalls(context: CallContext, candidates: readonly Candidate[]): HostCall[] {
+export function prepareHostCalls(context: CallContext, candidates: readonly Candidate[], mayDrop: boolean): HostCall[] {
+  let prepared = hostCallsFor(context, candidates, false);
+  if (mayDrop && prepared instanceof GatewayError) prepared = hostCallsFor(context, candidates, true);
+  if (prepared instanceof GatewayError) throw prepared;
+  return prepared;
+}
+
+/** At least one call, or the first refusal. */
+function hostCallsFor(
+  context: CallContext,
+  candidates: readonly Candidate[],
+  mayDrop: boolean,
+): HostCall[] | GatewayError {
   let refusal: GatewayError | null = null;
-  let canonical: CanonicalRequest | null = null;
+  let read: ReadRequest | null = null;
   const hostCalls: HostCall[] = [];
   for (const candidate of candidates) {
     if (hostCalls.length === LIMITS.hostAttemptsMax) break;
@@ -55,16 +71,26 @@ export function prepareHostCalls(context: CallContext, candidates: readonly Cand
       if (speaksOurs(context, candidate)) hostCalls.push(sameWire(context, candidate));
       else {
         const halves = hubHalves(context, candidate);
-        canonical ??= halves.client.readRequest(context.text, context.peek);
-        hostCalls.push(translated(context, candidate, canonical, halves));
+        read ??= readCanonical(context, halves.client, mayDrop);
+        hostCalls.push(translated(context, candidate, read, halves));
       }
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
       refusal ??= error;
     }
   }
-  if (hostCalls.length > 0) return hostCalls;
-  throw refusal ?? noHost();
+  return hostCalls.length > 0 ? hostCalls : (refusal ?? noHost());
+}
+
+/** A request in the canonical form, and what was left out of it. */
+interface ReadRequest {
+  readonly canonical: CanonicalRequest;
+  readonly adjustments: Adjustments;
+}
+
+function readCanonical({ text, peek }: CallContext, client: HubClient, mayDrop: boolean): ReadRequest {
+  const adjustments = new Adjustments(mayDrop, client.fieldNames);
+  return { canonical: client.readRequest(text, peek, adjustments), adjustments };
 }
 
 /**
@@ -116,6 +142,7 @@ function sameWire(context: CallContext, candidate: Candidate): HostCall {
     candidate,
     path: relay.path,
     headers: headersOf(relay.headers, peek.hostHeaders),
+    adjusted: admission.clamped === null ? null : new Adjustments(false).describe(admission.clamped),
     body: () =>
       relay.spliceRequest(text, peek, {
         hostModel,
@@ -146,12 +173,9 @@ function headersOf(wires: HostCall['headers'] = NO_HEADERS, callers?: HostCall['
 }
 
 /** Translates request and response through the canonical form. */
-function translated(
-  context: CallContext,
-  candidate: Candidate,
-  canonical: CanonicalRequest,
-  halves: HubHalves,
-): HostCall {
+function translated(context: CallContext, candidate: Candidate, read: ReadRequest, halves: HubHalves): HostCall {
+  const { canonical } = read;
+  const adjustments = read.adjustments.copy();
   const { wire, client, upstream } = halves;
   const { peek, admission } = context;
   const { slots, outputLimitField } = candidate.host.row;
@@ -164,6 +188,7 @@ function translated(
     reasoningEffort: admission.reasoningEffort ?? effortOf(canonical, model),
     thinking: model.thinking ?? null,
     quirks: slots,
+    adjustments,
   });
   const relay = relayTerms(context, candidate);
   const hideReasoning = relay.hideReasoning || client.omitsReasoning === true;
@@ -172,6 +197,7 @@ function translated(
     candidate,
     path: wire.relay.path,
     headers: headersOf(wire.relay.headers),
+    adjusted: adjustments.describe(admission.clamped),
     body: () => body,
     openStream: () => new TranslatedStream(client, upstream, terms, slots),
     spliceResponse: (answer) => translateAnswer(answer, client, upstream, terms, slots),

@@ -11,7 +11,7 @@ import { type ExchangeRecord, openRecord } from './exchange-record.ts';
 import type { Gateway } from './gateway.ts';
 import { refusalOfHold } from './hold-refusal.ts';
 import { readCallBody } from './read-call.ts';
-import { FREE_LINES } from './receipt-headers.ts';
+import { adjustedLines, FREE_LINES } from './receipt-headers.ts';
 import { identityLines, refuse } from './refuse.ts';
 import { type Admitted, understand, withExactCount } from './understand.ts';
 
@@ -36,7 +36,8 @@ export async function quote(
   try {
     asked = callToQuote(call, readCallBody(gateway, call), routes);
     const admitted = await understand(gateway, asked, record);
-    sendQuote(await lowestQuote(gateway, admitted), call, record, sink);
+    const lines = adjustedLines(admitted.hostCalls[0]?.adjusted ?? null);
+    sendQuote(await lowestQuote(gateway, admitted), lines, call, record, sink);
   } catch (error) {
     refuse(asked, record, sink, error);
   }
@@ -124,12 +125,12 @@ function exceedsMoney({ fits }: Quote): boolean {
   return !(fits.ceiling && fits.cap && fits.balance);
 }
 
-function sendQuote(answer: Quote, call: Call, record: ExchangeRecord, sink: ClientSink): void {
+function sendQuote(answer: Quote, lines: string, call: Call, record: ExchangeRecord, sink: ClientSink): void {
   record.status = 200;
   record.ended = 'complete';
   if (sink.gone) return;
   const body = Buffer.from(stringifyJson(answer));
   const identity = identityLines(call.requestId, record.requestedModel, record.effectiveModel);
-  sink.head(200, `${identity}${FREE_LINES}content-type: application/json; charset=utf-8\r\n`, body.length);
+  sink.head(200, `${identity}${lines}${FREE_LINES}content-type: application/json; charset=utf-8\r\n`, body.length);
   sink.end(body);
 }

@@ -16,6 +16,11 @@ export function receiptLines({ costNanousd, components }: SettledCost): string {
 /** For requests that are always free. */
 export const FREE_LINES = receiptLines({ costNanousd: 0n, components: null });
 
+/** Names what was dropped from the request or lowered in it. */
+export function adjustedLines(adjusted: string | null): string {
+  return adjusted === null ? '' : `x-gateway-adjusted: ${adjusted}\r\n`;
+}
+
 /** Tells a caller whose loss allowance is used up that hanging up before any content is charged. */
 export function hangupLines(areCharged: boolean | undefined): string {
   return areCharged === true ? 'x-gateway-hangups: charged\r\n' : '';

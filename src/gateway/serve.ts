@@ -9,7 +9,7 @@ import type { Gateway } from './gateway.ts';
 import { type HostCall, noHost } from './host-call.ts';
 import { hostMayBill } from './meter.ts';
 import type { Outcome } from './outcome.ts';
-import { hangupLines } from './receipt-headers.ts';
+import { adjustedLines, hangupLines } from './receipt-headers.ts';
 import { identityLines } from './refuse.ts';
 import {
   type AttemptResult,
@@ -123,7 +123,10 @@ function attempt(
   const { clock } = gateway;
   const { call, peek, admission, record, hangupsCharged } = admitted;
   const { host, health } = hostCall.candidate;
-  const lines = identityLines(call.requestId, record.requestedModel, admission.model.id) + hangupLines(hangupsCharged);
+  const lines =
+    identityLines(call.requestId, record.requestedModel, admission.model.id) +
+    hangupLines(hangupsCharged) +
+    adjustedLines(hostCall.adjusted);
   const startedMs = clock.monotonicMs();
   const triedWith = (result: AttemptResult): Tried => {
     const outcome = (result.hostFault ?? result.ended).slice(0, LIMITS.tryOutcomeCharsMax);

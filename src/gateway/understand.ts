@@ -13,6 +13,7 @@ import { refuseForeignHeaders } from './foreign-headers.ts';
 import type { Gateway, PricedCatalog } from './gateway.ts';
 import { type HostCall, prepareHostCalls } from './host-call.ts';
 import { readIdempotencyMark } from './idempotency.ts';
+import { mayAdjust } from './on-unsupported.ts';
 import { readCallBody, readCeiling, readModelName } from './read-call.ts';
 import { resolve } from './resolve.ts';
 
@@ -42,6 +43,7 @@ export function understand(gateway: Gateway, call: Call, record: ExchangeRecord)
   const text = readCallBody(gateway, call);
   record.requestedModel = readModelName(text);
   refuseForeignHeaders(call.headers);
+  const adjusts = mayAdjust(call);
   const chain = readChain(call.headers);
   const idempotency = readIdempotencyMark(call);
   refuseCaseVariants(text.value);
@@ -54,13 +56,14 @@ export function understand(gateway: Gateway, call: Call, record: ExchangeRecord)
   if (named.kind === 'model') record.effectiveModel = named.model.id;
   const createdS = Math.floor(gateway.clock.nowMs() / 1000);
   const { frameMemory } = gateway;
+  const waysTo = (admission: Admission, mayDrop: boolean): HostCall[] => {
+    const context = { call, text, peek, admission, createdS, frameMemory };
+    return prepareHostCalls(context, hostsFor(gateway, context), mayDrop);
+  };
   const choosing =
     named.kind === 'unknown'
       ? admitDeployment(gateway.custody, { call, text, peek, createdS, frameMemory }, named.refusal, record)
-      : admitResolved(named, peek, counterFor(gateway, call, text), (admission) => {
-          const context = { call, text, peek, admission, createdS, frameMemory };
-          return prepareHostCalls(context, hostsFor(gateway, context));
-        });
+      : admitResolved(named, peek, counterFor(gateway, call, text), waysTo, adjusts);
   const admitted = ({ admission, ways }: Chosen<HostCall[]>): Admitted => {
     record.effectiveModel = admission.model.id;
     const ceilingNanousd = readCeiling(call.headers);

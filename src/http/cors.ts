@@ -7,6 +7,7 @@ const EXPOSED = [
   'x-gateway-effective-model',
   'x-gateway-cost-nanousd',
   'x-gateway-cost-components-nanousd',
+  'x-gateway-adjusted',
   'idempotency-replayed',
 ].join(', ');
 

@@ -20,6 +20,7 @@ export function deploymentCall(context: CallContext, deployment: Deployment): Ho
     candidate: candidateOf(deployment),
     path: relay.path,
     headers: {},
+    adjusted: null,
     body: () => (peek.model === name ? call.body : text.edit().set(['model'], JSON.stringify(name)).apply()),
     openStream: () =>
       new VerbatimStream({

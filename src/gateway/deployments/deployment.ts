@@ -85,6 +85,7 @@ function admissionOf({ name, resource }: Deployment, peek: Peek): Admission {
   return {
     model: modelOf(name, resource.provider),
     outputLimit: peek.outputLimit?.tokens ?? peek.defaultOutputLimit,
+    clamped: null,
     reasoningEffort: null,
     answers: peek.answers,
     size: peek.size,

@@ -1,0 +1,15 @@
+import { GatewayError } from '../canonical/errors.ts';
+import type { Call } from './call.ts';
+
+export const ON_UNSUPPORTED_HEADER = 'x-gateway-on-unsupported';
+
+/** Whether fields that cannot be translated are dropped, and an output limit above the model's is lowered, instead of refused. */
+export function mayAdjust({ headers }: Call): boolean {
+  const value = headers[ON_UNSUPPORTED_HEADER];
+  if (value === undefined || value === 'refuse') return false;
+  if (value === 'drop') return true;
+  throw new GatewayError('invalid_header', {
+    param: ON_UNSUPPORTED_HEADER,
+    message: `\`${ON_UNSUPPORTED_HEADER}\` must be "drop" or "refuse". Send one of them, or leave it out.`,
+  });
+}
