@@ -71,6 +71,7 @@ function makeOwnRow(seat: Seat, sources: Sources): ModelRow | undefined {
     ...(seat.thinking !== undefined && { thinking: seat.thinking }),
     ...(isFixedSampling(seat, facts) && { fixed_sampling: true }),
     ...(seat.embedding !== undefined && { embedding: seat.embedding }),
+    ...(seat.cacheWrites !== undefined && { cache_writes: seat.cacheWrites }),
     price: priceRow(price),
     price_source: sourceOf(offers, sources),
     hosts: offers.map((offer) => placeOf(offer, price, seat.wire)),

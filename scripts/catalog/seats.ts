@@ -1,6 +1,6 @@
 import type { Effort } from '../../src/canonical/reasoning.ts';
 import type { HostWire } from '../../src/canonical/wire-names.ts';
-import type { ThinkingControl, Tokenizer } from '../../src/catalog/model.ts';
+import type { CacheWriter, ThinkingControl, Tokenizer } from '../../src/catalog/model.ts';
 
 /**
  * Which models the default catalog offers, and facts that no price list contains.
@@ -30,6 +30,8 @@ export interface Seat {
   messages?: boolean;
   /** How a model of the messages wire takes its reasoning effort. */
   thinking?: ThinkingControl;
+  /** When its hosts write to their prompt cache, if not unasked. */
+  cacheWrites?: CacheWriter;
   /** The wire on which its hosts serve it, if not their first. */
   wire?: HostWire;
   /** For windows that the sources state smaller than the vendor. */
@@ -171,8 +173,11 @@ const openai: Seat[] = [
 ];
 
 /** One token per 28 x 28 pixels: at most about 1,600 up to the 4.6 models, 4,784 from 4.7 on. */
+/** https://platform.claude.com/docs/en/build-with-claude/prompt-caching: only what `cache_control` marks is written. */
+const marked: Extra = { cacheWrites: 'marked' };
+
 const anthropic: Seat[] = [
-  ...family('anthropic', { messages: true, thinking: 'effort', imageTokensMax: 6_000 }, [
+  ...family('anthropic', { ...marked, messages: true, thinking: 'effort', imageTokensMax: 6_000 }, [
     ['claude-fable-5-1', null],
     ['claude-fable-5', null],
     ['claude-opus-5-5', null],
@@ -183,7 +188,7 @@ const anthropic: Seat[] = [
     ['claude-sonnet-5', '2026-06-30'],
     ['claude-haiku-5-5', null],
   ]),
-  ...family('anthropic', { messages: true, thinking: 'budget', imageTokensMax: 2_000 }, [
+  ...family('anthropic', { ...marked, messages: true, thinking: 'budget', imageTokensMax: 2_000 }, [
     ['claude-opus-4-6', null],
     ['claude-opus-4-5', '2025-11-01', dated('claude-opus-4-5-20251101')],
     ['claude-sonnet-4-6', null],

@@ -76,6 +76,7 @@ export const SIMULATED: readonly ModelRow[] = [
     caps: ['chat', 'tools', 'images', 'reasoning', 'structured_outputs', 'prompt_caching', 'messages'],
     context_window: 128_000,
     thinking: 'budget',
+    cache_writes: 'marked',
     price: {
       input: 3_000_000_000,
       output: 15_000_000_000,

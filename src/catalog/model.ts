@@ -10,6 +10,13 @@ export type Tokenizer = (typeof TOKENIZERS)[number];
 export const THINKING_CONTROLS = ['budget', 'effort'] as const;
 export type ThinkingControl = (typeof THINKING_CONTROLS)[number];
 
+/**
+ * When a model's hosts write to their prompt cache: only where the request marks it, or also unasked. Unasked writes have
+ * the default lifetime.
+ */
+export const CACHE_WRITERS = ['marked', 'automatic'] as const;
+export type CacheWriter = (typeof CACHE_WRITERS)[number];
+
 /** A host that serves a model, and its name for it. */
 export interface HostedModel {
   host: string;
@@ -42,6 +49,7 @@ export interface CatalogModel {
   /** The model rejects temperature and similar parameters. */
   fixedSampling: boolean;
   embedding: { dimensions: number | null; matryoshka: boolean } | null;
+  cacheWriter: CacheWriter;
   price: Price;
   /** Configured hosts only, the cheapest first. */
   hosts: readonly HostedModel[];

@@ -59,6 +59,7 @@ export function readModel(row: ModelRow, price: Price): CatalogModel {
     ...(row.thinking !== undefined && { thinking: row.thinking }),
     fixedSampling: row.fixed_sampling ?? false,
     embedding: row.embedding ?? null,
+    cacheWriter: row.cache_writes ?? 'automatic',
     price,
     hosts: row.hosts.map(readHostedModel),
   };

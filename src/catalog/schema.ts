@@ -3,7 +3,7 @@ import { CAPABILITIES } from '../canonical/capability.ts';
 import { EFFORTS } from '../canonical/reasoning.ts';
 import { HOST_WIRES } from '../canonical/wire-names.ts';
 import { LIMITS } from '../limits.ts';
-import { THINKING_CONTROLS, TOKENIZERS } from './model.ts';
+import { CACHE_WRITERS, THINKING_CONTROLS, TOKENIZERS } from './model.ts';
 
 /**
  * A model as in `data/catalog.json` and under `models` in the config file. The catalog file contains every field; an
@@ -73,6 +73,10 @@ export const modelRowSchema = z
     thinking: z.enum(THINKING_CONTROLS).optional(),
     fixed_sampling: z.boolean().optional(),
     embedding: z.strictObject({ dimensions: z.int().positive().nullable(), matryoshka: z.boolean() }).optional(),
+    cache_writes: z
+      .enum(CACHE_WRITERS)
+      .optional()
+      .describe('Whether the hosts write to a prompt cache only where the request marks it, or also unasked.'),
     price: priceSchema.optional(),
     price_source: priceSourceSchema.optional(),
     hosts: z.array(hostedModelSchema).min(1),

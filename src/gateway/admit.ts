@@ -1,3 +1,4 @@
+import type { CacheWrites } from '../canonical/cache-writes.ts';
 import { ROUTE_OF_CAPABILITY } from '../canonical/capability.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import type { PromptSize } from '../canonical/prompt-size.ts';
@@ -23,6 +24,7 @@ export interface Admission {
   readonly size: PromptSize;
   readonly inputBound: number;
   readonly outputBound: number;
+  readonly cacheWrites: CacheWrites;
   readonly inputEstimateTokens: number;
   readonly worstNanousd: bigint;
 }
@@ -66,7 +68,8 @@ function boundsFor(peek: Peek, size: PromptSize, chosen: Chosen): Admission {
   const { answers } = peek;
   const inputBound = boundInputTokens(size, model, peek.prompts);
   const outputBound = boundOutputTokens(outputLimit, { choices: answers });
-  const { worstNanousd } = worstCase({ price: model.price, inputBound, outputBound });
+  const cacheWrites = cacheWritesOf(model, peek);
+  const { worstNanousd } = worstCase({ price: model.price, inputBound, outputBound, cacheWrites });
   const inputEstimateTokens = Math.min(estimateInputTokens(peek.size), inputBound);
   return {
     model,
@@ -77,9 +80,15 @@ function boundsFor(peek: Peek, size: PromptSize, chosen: Chosen): Admission {
     size,
     inputBound,
     outputBound,
+    cacheWrites,
     inputEstimateTokens,
     worstNanousd,
   };
+}
+
+/** The cache writes that this call can be billed for: those that it asks for, and those that its hosts do unasked. */
+function cacheWritesOf({ cacheWriter }: CatalogModel, { cacheWrites = 'none' }: Peek): CacheWrites {
+  return cacheWrites === 'none' && cacheWriter === 'automatic' ? 'default' : cacheWrites;
 }
 
 /** Whether the model serves this route at all, apart from what else the request needs. */

@@ -59,8 +59,14 @@ const RAISE: Readonly<Record<string, string>> = {
 };
 
 function remedyFor(reason: HoldRefusal, admission: Admission, peek: Peek, availableNanousd: bigint): string {
-  const { model, inputBound, answers } = admission;
-  const largest = largestOutputLimit({ price: model.price, inputBound, availableNanousd, choices: answers });
+  const { model, inputBound, cacheWrites, answers } = admission;
+  const largest = largestOutputLimit({
+    price: model.price,
+    inputBound,
+    cacheWrites,
+    availableNanousd,
+    choices: answers,
+  });
   const field = peek.outputLimit?.field ?? peek.limitParam ?? 'max_tokens';
   const raise = RAISE[reason] ?? 'ask for less';
   if (largest === null || model.maxOutputTokens === 0) return `Nothing was charged. Shorten the prompt, or ${raise}.`;

@@ -93,14 +93,14 @@ interface Quote {
 
 async function quoteOf({ ledger }: Gateway, admitted: Admitted): Promise<Quote> {
   const { call, peek, admission, ceilingNanousd } = admitted;
-  const { model, inputBound, outputBound, worstNanousd } = admission;
+  const { model, inputBound, outputBound, cacheWrites, worstNanousd } = admission;
   if (!isAmount(worstNanousd)) {
     throw refusalOfHold({ reason: 'out_of_range', availableNanousd: null }, admission, peek);
   }
   const { accountId, keyId, key } = call.caller;
   const balance = await ledger.balance(accountId, keyId);
   if (balance === null) throw refusalOfHold({ reason: 'no_account', availableNanousd: null }, admission, peek);
-  const { inputNanousd, outputNanousd } = worstCase({ price: model.price, inputBound, outputBound });
+  const { inputNanousd, outputNanousd } = worstCase({ price: model.price, inputBound, outputBound, cacheWrites });
   return {
     object: 'quote',
     model: model.id,

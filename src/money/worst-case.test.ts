@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { price, rates, tokens, usageWithin } from '../../test/money-arbitraries.ts';
+import type { CacheWrites } from '../canonical/cache-writes.ts';
+import type { Usage } from '../canonical/usage.ts';
 import { boundOutputTokens } from './bound-tokens.ts';
 import { costOf } from './cost.ts';
 import { INT64_MAX } from './nanousd.ts';
@@ -21,6 +23,16 @@ const FREE: Price = {
   cacheReadNanousdPerMillion: null,
   cacheWriteNanousdPerMillion: null,
 };
+
+/** The same tokens, with those of other writes counted as fresh. */
+function withWrites(usage: Usage, cacheWrites: CacheWrites): Usage {
+  const { freshTokens, cacheWriteTokens, cacheWrite1hTokens } = usage;
+  if (cacheWrites === 'one_hour') return usage;
+  if (cacheWrites === 'default')
+    return { ...usage, freshTokens: freshTokens + cacheWrite1hTokens, cacheWrite1hTokens: 0 };
+  const fresh = freshTokens + cacheWriteTokens + cacheWrite1hTokens;
+  return { ...usage, freshTokens: fresh, cacheWriteTokens: 0, cacheWrite1hTokens: 0 };
+}
 
 describe('the worst case', () => {
   it('prices the whole input at the highest rate and the whole limit as output, and adds the rounding of each component', () => {
@@ -62,6 +74,31 @@ describe('the worst case', () => {
         usage: usageWithin(inputBound, outputBound),
       });
     });
+    fc.assert(
+      fc.property(scenario, ({ bounds, usage }) => {
+        expect(costOf(bounds.price, usage).costNanousd).toBeLessThanOrEqual(worstCase(bounds).worstNanousd);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('leaves out the rates of cache writes that the call cannot cause', () => {
+    const marked: Price = { ...PRICE, cacheWrite1hNanousdPerMillion: 2_000_000_000n };
+    const inputAt = (cacheWrites: CacheWrites) =>
+      worstCase({ price: marked, inputBound: 1_000, outputBound: 0, cacheWrites }).inputNanousd;
+    expect([inputAt('none'), inputAt('default'), inputAt('one_hour')]).toEqual([1_000_003n, 1_250_003n, 2_000_003n]);
+    const { inputNanousd } = worstCase({ price: marked, inputBound: 1_000, outputBound: 0 });
+    expect(inputNanousd).toBe(inputAt('one_hour'));
+  });
+
+  it('is never less than any usage costs that has only the cache writes it was told of', () => {
+    const kinds = fc.constantFrom<CacheWrites>('none', 'default', 'one_hour');
+    const scenario = fc.tuple(price, tokens, tokens, kinds).chain(([priced, inputBound, outputBound, cacheWrites]) =>
+      fc.record({
+        bounds: fc.constant({ price: priced, inputBound, outputBound, cacheWrites }),
+        usage: usageWithin(inputBound, outputBound).map((usage) => withWrites(usage, cacheWrites)),
+      }),
+    );
     fc.assert(
       fc.property(scenario, ({ bounds, usage }) => {
         expect(costOf(bounds.price, usage).costNanousd).toBeLessThanOrEqual(worstCase(bounds).worstNanousd);

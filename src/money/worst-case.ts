@@ -1,3 +1,4 @@
+import type { CacheWrites } from '../canonical/cache-writes.ts';
 import type { OutputShape } from './bound-tokens.ts';
 import { perMillion } from './cost.ts';
 import { INT64_MAX } from './nanousd.ts';
@@ -17,19 +18,23 @@ export interface WorstCaseInput {
   readonly price: Price;
   readonly inputBound: number;
   readonly outputBound: number;
+  /** Cache writes that the call can be billed for; absent means the most expensive ones. */
+  readonly cacheWrites?: CacheWrites;
 }
 
 /** The amount that a hold must cover. It is exact and may exceed int64; the ledger refuses that. */
-export function worstCase({ price, inputBound, outputBound }: WorstCaseInput): WorstCase {
-  if (price.tiers.length === 0) return worstAt(price, inputBound, outputBound);
+export function worstCase(input: WorstCaseInput): WorstCase {
+  const { price, inputBound } = input;
+  if (price.tiers.length === 0) return worstAt(price, input);
   return reachableRates(price, inputBound)
-    .map((rates) => worstAt(rates, inputBound, outputBound))
+    .map((rates) => worstAt(rates, input))
     .reduce((worst, other) => (other.worstNanousd > worst.worstNanousd ? other : worst));
 }
 
 export interface LargestOutputLimitInput extends OutputShape {
   readonly price: Price;
   readonly inputBound: number;
+  readonly cacheWrites?: CacheWrites;
   readonly availableNanousd: bigint;
 }
 
@@ -39,12 +44,13 @@ export interface LargestOutputLimitInput extends OutputShape {
 export function largestOutputLimit({
   price,
   inputBound,
+  cacheWrites,
   availableNanousd,
   ...shape
 }: LargestOutputLimitInput): number | null {
   const availableOrInt64 = availableNanousd < INT64_MAX ? availableNanousd : INT64_MAX;
   const limits = reachableRates(price, inputBound).map((rates) =>
-    outputLimitAt(rates, availableOrInt64 - inputNanousdAt(rates, inputBound), shape),
+    outputLimitAt(rates, availableOrInt64 - inputNanousdAt(rates, inputBound, cacheWrites), shape),
   );
   const limit = Math.min(...limits);
   return limit < 1 ? null : limit;
@@ -55,22 +61,24 @@ function reachableRates(price: Price, inputBound: number): Rates[] {
   return [price, ...price.tiers.filter((tier) => inputBound > tier.aboveInputTokens)];
 }
 
-function worstAt(rates: Rates, inputBound: number, outputBound: number): WorstCase {
-  const inputNanousd = inputNanousdAt(rates, inputBound);
+function worstAt(rates: Rates, { inputBound, outputBound, cacheWrites }: WorstCaseInput): WorstCase {
+  const inputNanousd = inputNanousdAt(rates, inputBound, cacheWrites);
   const outputNanousd = perMillion(BigInt(outputBound) * rates.outputNanousdPerMillion);
   return { worstNanousd: inputNanousd + outputNanousd, inputNanousd, outputNanousd };
 }
 
 /** Free input stays free: if every component is zero, nothing is rounded up. */
-function inputNanousdAt(rates: Rates, inputBound: number): bigint {
-  const nanousd = perMillion(BigInt(inputBound) * dearestInputRate(rates));
+function inputNanousdAt(rates: Rates, inputBound: number, cacheWrites: CacheWrites = 'one_hour'): bigint {
+  const nanousd = perMillion(BigInt(inputBound) * dearestInputRate(rates, cacheWrites));
   return nanousd === 0n ? 0n : nanousd + SPLIT_ROUNDING_NANOUSD;
 }
 
 /** It is unknown how the host will classify the input; a missing cache rate is the input rate. */
-function dearestInputRate(rates: Rates): bigint {
+function dearestInputRate(rates: Rates, cacheWrites: CacheWrites): bigint {
   const read = higherRate(rates.inputNanousdPerMillion, rates.cacheReadNanousdPerMillion);
-  return higherRate(higherRate(read, rates.cacheWriteNanousdPerMillion), rates.cacheWrite1hNanousdPerMillion);
+  if (cacheWrites === 'none') return read;
+  const write = higherRate(read, rates.cacheWriteNanousdPerMillion);
+  return cacheWrites === 'default' ? write : higherRate(write, rates.cacheWrite1hNanousdPerMillion);
 }
 
 function higherRate(rate: bigint, other: bigint | null): bigint {

@@ -1,3 +1,4 @@
+import type { CacheWrites } from '../canonical/cache-writes.ts';
 import type { Capability } from '../canonical/capability.ts';
 import type { PromptSize } from '../canonical/prompt-size.ts';
 import type { ReasoningAsk } from '../canonical/reasoning.ts';
@@ -24,6 +25,8 @@ export interface Peek {
   readonly prompts?: number;
   readonly needs: readonly CapabilityNeed[];
   readonly size: PromptSize;
+  /** The cache writes that the request asks for; absent means none. */
+  readonly cacheWrites?: CacheWrites;
   readonly labels: Readonly<Record<string, string>> | null;
   readonly reasoning: ReasoningAsk | null;
   /** The field of the prompt, for the error that it is too long; absent means `messages`. */

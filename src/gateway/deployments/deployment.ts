@@ -91,6 +91,7 @@ function admissionOf({ name, resource }: Deployment, peek: Peek): Admission {
     size: peek.size,
     inputBound: Number.MAX_SAFE_INTEGER,
     outputBound: Number.MAX_SAFE_INTEGER,
+    cacheWrites: 'none',
     inputEstimateTokens,
     worstNanousd: 0n,
   };
@@ -112,6 +113,7 @@ function modelOf(name: string, { slug }: ProviderRow): CatalogModel {
     reasoningEfforts: [],
     fixedSampling: false,
     embedding: null,
+    cacheWriter: 'marked',
     price: FREE,
     hosts: [],
   };

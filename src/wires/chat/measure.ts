@@ -1,6 +1,12 @@
 import type { JsonText } from '../../json/json.ts';
 import { isAbsent, isObject, type Members, objectsIn } from '../fields/members.ts';
-import { PromptMeasure, type PromptVisitor, visitRest, visitUnknown } from '../fields/prompt-visitor.ts';
+import {
+  PromptMeasure,
+  type PromptVisitor,
+  visitCacheMarks,
+  visitRest,
+  visitUnknown,
+} from '../fields/prompt-visitor.ts';
 import { mustBe, unsupported } from '../fields/request-errors.ts';
 
 const SCHEMA_FIELDS = ['tools', 'functions', 'response_format', 'tool_choice', 'function_call'];
@@ -10,6 +16,11 @@ export function measureBody(text: JsonText, body: Members, unknownFields: readon
   const measure = new PromptMeasure();
   visitMessages(body.messages as unknown[], measure);
   if (Array.isArray(body.tools)) checkTools(body.tools);
+  visitCacheMarks(body, measure);
+  for (const tool of objectsIn(body.tools)) {
+    visitCacheMarks(tool, measure);
+    visitCacheMarks(tool.function, measure);
+  }
   for (const field of SCHEMA_FIELDS) if (!isAbsent(body[field])) measure.schemaBytes(text.spanBytes([field]));
   for (const field of unknownFields) visitUnknown(body[field], measure);
   return measure;
@@ -34,6 +45,7 @@ export function visitMessages(messages: readonly unknown[], visitor: PromptVisit
 
 function visitMessage(message: Members, path: string, visitor: PromptVisitor): void {
   if (!ROLES.includes(message.role as string)) throw mustBe(`${path}.role`, `one of ${ROLES.join(', ')}`);
+  visitCacheMarks(message, visitor);
   for (const name of Object.keys(message)) {
     const value = message[name];
     if (value !== null && name !== 'role') visitMember(name, value, path, visitor);

@@ -22,9 +22,23 @@ describe('what a plain body asks for', () => {
       answers: 1,
       needs: [{ capability: 'chat', param: 'model' }],
       size: { textBytes: 5, toolBytes: 0, messages: 1, tools: 0, images: 0, tokenIds: 0 },
+      cacheWrites: 'none',
       labels: null,
       reasoning: null,
     });
+  });
+
+  const hour = { cache_control: { type: 'ephemeral', ttl: '1h' } };
+  const mark = { cache_control: { type: 'ephemeral' } };
+  test.each<[string, object, string]>([
+    ['at the top', hour, 'one_hour'],
+    ['on a message', { messages: [{ role: 'user', content: 'a', ...mark }] }, 'default'],
+    ['on a part', { messages: [{ role: 'user', content: [{ type: 'text', text: 'a', ...hour }] }] }, 'one_hour'],
+    ['on a tool', { tools: [{ ...TOOL, ...mark }] }, 'default'],
+    ['inside a tool', { tools: [{ ...TOOL, function: { ...TOOL.function, ...hour } }] }, 'one_hour'],
+    ['in the style of the responses wire', { prompt_cache_options: { mode: 'explicit' } }, 'default'],
+  ])('finds a cache mark %s', (_, more, expected) => {
+    expect(peekAt(more).cacheWrites).toBe(expected);
   });
 
   test('null counts as absent in every field', () => {

@@ -38,6 +38,7 @@ export function peek(text: JsonText): Peek {
     answers: readAnswers(body),
     needs: needsOf(body, measure.firstImage, reasoning),
     size: measure.size(messages.length, countTools(body)),
+    cacheWrites: measure.cacheWrites,
     labels: readLabels(body),
     reasoning,
   };

@@ -1,5 +1,6 @@
+import type { CacheWrites } from '../../canonical/cache-writes.ts';
 import type { PromptSize } from '../../canonical/prompt-size.ts';
-import type { Members } from './members.ts';
+import { isAbsent, isObject, type Members } from './members.ts';
 
 /** Receives everything that a walk over a prompt finds, so that sizes and exact counts never disagree. */
 export interface PromptVisitor {
@@ -7,6 +8,8 @@ export interface PromptVisitor {
   toolText(text: string): void;
   /** The path is for the error that refuses the image. */
   image(path: string): void;
+  /** A `cache_control` or a similar member: the host will write what comes before it to a cache. */
+  cacheMark(mark: unknown): void;
 }
 
 /** Adds up the size of a prompt. */
@@ -15,6 +18,7 @@ export class PromptMeasure implements PromptVisitor {
   #toolBytes = 0;
   #images = 0;
   firstImage: string | null = null;
+  cacheWrites: CacheWrites = 'none';
 
   text(text: string): void {
     this.#textBytes += Buffer.byteLength(text);
@@ -27,6 +31,14 @@ export class PromptMeasure implements PromptVisitor {
   image(path: string): void {
     this.#images++;
     this.firstImage ??= path;
+  }
+
+  /** An unknown lifetime is taken for the most expensive one. */
+  cacheMark(mark: unknown): void {
+    if (isAbsent(mark)) return;
+    const ttl = isObject(mark) ? mark.ttl : null;
+    if (!isAbsent(ttl) && ttl !== '5m' && ttl !== '30m') this.cacheWrites = 'one_hour';
+    else if (this.cacheWrites === 'none') this.cacheWrites = 'default';
   }
 
   /** Schemas count with their bytes in the body: serialising them again would cost a second pass. */
@@ -52,9 +64,21 @@ export function visitUnknown(value: unknown, visitor: PromptVisitor): void {
   else if (typeof value === 'object' && value !== null) visitor.text(JSON.stringify(value));
 }
 
+/** Members of a request, a tool or a part that ask a host to cache a prompt. */
+const CACHE_MARKS = ['cache_control', 'prompt_cache_breakpoint', 'prompt_cache_options'];
+
+/** Notes the cache marks of a body, a tool or a message, whose other members are measured elsewhere. */
+export function visitCacheMarks(holder: unknown, visitor: PromptVisitor): void {
+  if (!isObject(holder)) return;
+  for (const name of CACHE_MARKS) visitor.cacheMark(holder[name]);
+}
+
 /** Counts the unknown members of a part; the known ones are already measured, or no model reads them. */
 export function visitRest(holder: Members, known: ReadonlySet<string>, visitor: PromptVisitor): void {
-  for (const name of Object.keys(holder)) if (!known.has(name)) visitUnknown(holder[name], visitor);
+  for (const name of Object.keys(holder)) {
+    if (CACHE_MARKS.includes(name)) visitor.cacheMark(holder[name]);
+    if (!known.has(name)) visitUnknown(holder[name], visitor);
+  }
 }
 
 /** Collects the texts instead of their sizes, for an exact token count. */
@@ -68,4 +92,6 @@ export class PromptTexts implements PromptVisitor {
   toolText(): void {}
 
   image(): void {}
+
+  cacheMark(): void {}
 }

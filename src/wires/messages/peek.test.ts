@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { allRecordings } from '../../../test/messages-recordings.ts';
 import { PLAIN, peekAt, refusalOf } from '../../../test/messages-request.ts';
+import type { CacheWrites } from '../../canonical/cache-writes.ts';
 import { texts } from './peek.ts';
 
 const IMAGE = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'iVBORw0KGgo=' } };
@@ -25,6 +26,41 @@ test('what admission needs to know', () => {
     reasoning: null,
     hostHeaders: { 'anthropic-version': '2023-06-01' },
   });
+});
+
+const MARK = { cache_control: { type: 'ephemeral' } };
+const HOUR = { cache_control: { type: 'ephemeral', ttl: '1h' } };
+const TOOL = { name: 'tide', input_schema: { type: 'object' } };
+
+test.each<[string, object, CacheWrites]>([
+  ['a request without marks', { ...PLAIN, tools: [TOOL] }, 'none'],
+  ['a mark of null', { ...PLAIN, cache_control: null }, 'none'],
+  ['a mark at the top', { ...PLAIN, ...MARK }, 'default'],
+  ['a mark on a tool', { ...PLAIN, tools: [TOOL, { ...TOOL, ...HOUR }] }, 'one_hour'],
+  ['a mark in the system prompt', { ...PLAIN, system: [{ type: 'text', text: 'a', ...MARK }] }, 'default'],
+  ['a mark on a block', withContent([{ type: 'text', text: 'a', ...HOUR }]), 'one_hour'],
+  [
+    'a mark on a block inside a tool result',
+    withContent([{ type: 'tool_result', tool_use_id: 't', content: [{ type: 'text', text: 'a', ...HOUR }] }]),
+    'one_hour',
+  ],
+  [
+    'two lifetimes',
+    withContent([
+      { type: 'text', text: 'a', ...HOUR },
+      { type: 'text', text: 'b', ...MARK },
+    ]),
+    'one_hour',
+  ],
+  ['five minutes', withContent([{ type: 'text', text: 'a', cache_control: { ttl: '5m' } }]), 'default'],
+  ['an unknown lifetime', withContent([{ type: 'text', text: 'a', cache_control: { ttl: '2h' } }]), 'one_hour'],
+  [
+    'arguments that look like a mark',
+    withContent([{ type: 'tool_use', id: 't', name: 'a', input: HOUR }], 'assistant'),
+    'none',
+  ],
+])('finds the cache writes that %s asks for', (_, body, expected) => {
+  expect(peekAt(body).cacheWrites).toBe(expected);
 });
 
 test('needs follow from tools, images and thinking', () => {

@@ -3,8 +3,8 @@ import { GatewayError } from '../../canonical/errors.ts';
 import type { JsonText } from '../../json/json.ts';
 import { LIMITS } from '../../limits.ts';
 import { readLabels } from '../fields/labels.ts';
-import { isAbsent, isCount, isObject, type Members } from '../fields/members.ts';
-import { PromptMeasure, PromptTexts, visitUnknown } from '../fields/prompt-visitor.ts';
+import { isAbsent, isCount, isObject, type Members, objectsIn } from '../fields/members.ts';
+import { PromptMeasure, PromptTexts, visitCacheMarks, visitUnknown } from '../fields/prompt-visitor.ts';
 import { missing, mustBe } from '../fields/request-errors.ts';
 import type { CapabilityNeed, Peek } from '../peek.ts';
 import { checkFields } from './fields.ts';
@@ -31,6 +31,7 @@ export function peek(text: JsonText, headers: IncomingHttpHeaders): Peek {
     answers: 1,
     needs: needsOf(body, measure.firstImage),
     size: measure.size(messageCount(body), Array.isArray(body.tools) ? body.tools.length : 0),
+    cacheWrites: measure.cacheWrites,
     labels: readLabels(body),
     reasoning,
     hostHeaders,
@@ -67,6 +68,7 @@ function measurePrompt(text: JsonText, body: Members, unknownFields: readonly st
   const measure = new PromptMeasure();
   visitPrompt(body, measure);
   if (Array.isArray(body.tools)) checkTools(body.tools);
+  for (const marked of [body, ...objectsIn(body.tools)]) visitCacheMarks(marked, measure);
   for (const field of SCHEMA_FIELDS) if (!isAbsent(body[field])) measure.schemaBytes(text.spanBytes([field]));
   for (const name of unknownFields) visitUnknown(body[name], measure);
   return measure;

@@ -21,6 +21,12 @@ function refusal(body: unknown): Pick<GatewayError, 'kind' | 'param'> {
 }
 
 describe('what admission learns', () => {
+  test('finds the cache writes that the request asks for', () => {
+    const part = { type: 'input_text', text: 'a', prompt_cache_breakpoint: {} };
+    expect(peekAt({ ...ASK, input: [{ role: 'user', content: [part] }] }).cacheWrites).toBe('default');
+    expect(peekAt({ ...ASK, prompt_cache_options: { ttl: '30m' } }).cacheWrites).toBe('default');
+  });
+
   test('the plain case: one answer, no stream, no needs but chat, the default limit', () => {
     expect(peekAt(ASK)).toEqual({
       model: 'm',
@@ -33,6 +39,7 @@ describe('what admission learns', () => {
       answers: 1,
       needs: [{ capability: 'chat', param: 'model' }],
       size: { textBytes: 2, toolBytes: 0, messages: 1, tools: 0, images: 0, tokenIds: 0 },
+      cacheWrites: 'none',
       labels: null,
       reasoning: null,
     });

@@ -3,7 +3,13 @@ import type { ReasoningAsk } from '../../canonical/reasoning.ts';
 import type { JsonText } from '../../json/json.ts';
 import { readLabels } from '../fields/labels.ts';
 import { isAbsent, isObject, type Members } from '../fields/members.ts';
-import { PromptMeasure, PromptTexts, type PromptVisitor, visitUnknown } from '../fields/prompt-visitor.ts';
+import {
+  PromptMeasure,
+  PromptTexts,
+  type PromptVisitor,
+  visitCacheMarks,
+  visitUnknown,
+} from '../fields/prompt-visitor.ts';
 import { readModel } from '../fields/read-model.ts';
 import { asksToReason, readReasoning } from '../fields/read-reasoning.ts';
 import { mustBe } from '../fields/request-errors.ts';
@@ -28,6 +34,7 @@ export function peek(text: JsonText): Peek {
   const messages = visitPrompt(body, unknownFields, measure);
   const tools = checkTools(body.tools, measure);
   checkToolChoice(body.tool_choice);
+  visitCacheMarks(body, measure);
   for (const field of SCHEMA_FIELDS) if (!isAbsent(body[field])) measure.schemaBytes(text.spanBytes([field]));
   const reasoning = readReasoning(body);
   return {
@@ -42,6 +49,7 @@ export function peek(text: JsonText): Peek {
     answers: 1,
     needs: needsOf(tools, measure.firstImage, reasoning),
     size: measure.size(messages, tools),
+    cacheWrites: measure.cacheWrites,
     labels: readLabels(body),
     reasoning,
   };
