@@ -240,6 +240,8 @@ export const LIMITS = {
   callerOriginConnectionsMax: 64,
   callerAnswerBytesMax: 1024 * 1024,
   callerAnswerMs: 15_000,
+  /** Largest settings file of a client that `tollgate setup` edits. */
+  settingsFileBytesMax: 1024 * 1024,
   /** How long a host may keep its connection open after its final frame. */
   hostLingerMs: 5_000,
   /** Simulated upstream: size of a request, calls and bytes it remembers, scripts in its queue. */

@@ -57,9 +57,10 @@ const RUNS_WITH_KEYS: readonly (readonly string[])[] = [
   ['config', 'check'],
 ];
 
-/** Commands that need an id of an earlier answer, or a store of one kind; each has tests of its own. */
+/** Commands that need an id of an earlier answer, or a store of one kind, or write elsewhere; each has tests of its own. */
 const ELSEWHERE = [
   'serve',
+  'setup',
   'keys update',
   'keys revoke',
   'receipts show',

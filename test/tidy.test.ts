@@ -70,6 +70,8 @@ const PROVIDER_HOMES: readonly string[] = [
   // The decisions wire is one vendor's too.
   'src/sim/models.ts',
   'src/sim/wires/decisions/systemone.ts',
+  // Clients name their settings after the vendor whose API they expect.
+  ...['aider', 'cline', 'continue', 'llm', 'opencode', 'qwen'].map((name) => `src/cli/setup/clients/${name}.ts`),
 ];
 
 describe('names', () => {

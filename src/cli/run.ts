@@ -11,6 +11,7 @@ import { modelsCommand } from './commands/models.ts';
 import { receiptsCommands } from './commands/receipts.ts';
 import { sealCommands } from './commands/seal.ts';
 import { serveCommand } from './commands/serve.ts';
+import { setupCommand } from './commands/setup.ts';
 import { storeCommands } from './commands/store.ts';
 import type { Composition } from './composition.ts';
 import { EXIT } from './exit-codes.ts';
@@ -30,6 +31,7 @@ export const COMMANDS: readonly (CommandSpec | CommandGroup)[] = [
   sealCommands,
   doctorCommand,
   configCommands,
+  setupCommand,
 ];
 
 /** Runs one command line, without the program's name; resolves to the exit code. */

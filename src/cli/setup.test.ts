@@ -1,0 +1,225 @@
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { CliFixture, type CliRun } from '../../test/cli-fixture.ts';
+import { EXIT } from './exit-codes.ts';
+
+let cli: CliFixture;
+let home: string;
+
+beforeEach(() => {
+  cli = new CliFixture();
+  home = join(cli.folder, 'home');
+});
+afterEach(() => cli.remove());
+
+const setup = (...args: string[]): Promise<CliRun> => cli.run(['setup', ...args], { HOME: home });
+const place = (path: string): string => join(home, path);
+const read = (path: string): string => readFileSync(place(path), 'utf8');
+
+function give(path: string, text: string): void {
+  mkdirSync(dirname(place(path)), { recursive: true });
+  writeFileSync(place(path), text);
+}
+
+/** A file as somebody has it, and what the client writes into it by itself. */
+const FILES: readonly { client: string; path: string; own: string; later: (text: string) => string; after: string }[] =
+  [
+    {
+      client: 'codex',
+      path: '.codex/config.toml',
+      own: '# mine\nmodel = "gpt-5" # usual\napproval_policy = "never"\n\n[mcp_servers.docs]\ncommand = "npx"\n',
+      later: (text) => `${text}\n[projects."/w"]\ntrust_level = "trusted"\n`,
+      after:
+        '# mine\nmodel = "gpt-5" # usual\napproval_policy = "never"\n\n[mcp_servers.docs]\ncommand = "npx"\n' +
+        '\n[projects."/w"]\ntrust_level = "trusted"\n',
+    },
+    {
+      client: 'opencode',
+      path: '.config/opencode/opencode.json',
+      own: '{\n  // colours\n  "theme": "dark",\n  "provider": { "mine": { "name": "Mine" } }\n}\n',
+      later: (text) => text.replace('"dark"', '"light"'),
+      after: '{\n  // colours\n  "theme": "light",\n  "provider": { "mine": { "name": "Mine" } }\n}\n',
+    },
+    {
+      client: 'aider',
+      path: '.aider.conf.yml',
+      own: '# mine\nopenai-api-key: sk-secret-of-mine\ndark-mode: true\n',
+      later: (text) => text.replace('true', 'false'),
+      after: '# mine\nopenai-api-key: sk-secret-of-mine\ndark-mode: false\n',
+    },
+    {
+      client: 'cline',
+      path: '.cline/data/settings/providers.json',
+      own: '{\n  "version": 1,\n  "lastUsedProvider": "cline",\n  "providers": {}\n}\n',
+      later: (text) => text.replace('"version": 1', '"version": 1,\n  "modes": {}'),
+      after: '{\n  "version": 1,\n  "modes": {},\n  "lastUsedProvider": "cline",\n  "providers": {}\n}\n',
+    },
+    {
+      client: 'continue',
+      path: '.continue/config.yaml',
+      own: 'name: Mine\nversion: 0.0.1\nschema: v1\nmodels:\n  # usual\n  - name: Other\n    provider: x\nrules: []\n',
+      later: (text) => `${text}docs: []\n`,
+      after:
+        'name: Mine\nversion: 0.0.1\nschema: v1\nmodels:\n  # usual\n  - name: Other\n    provider: x\nrules: []\ndocs: []\n',
+    },
+    {
+      client: 'qwen',
+      path: '.qwen/settings.json',
+      own: '{\n  // mine\n  "model": { "name": "qwen3" },\n  "ui": { "theme": "x" }\n}\n',
+      later: (text) => text.replace('"theme": "x" }', '"theme": "x" },\n  "$version": 4'),
+      after: '{\n  // mine\n  "model": { "name": "qwen3" },\n  "ui": { "theme": "x" },\n  "$version": 4\n}\n',
+    },
+    {
+      client: 'llm',
+      path: '.config/io.datasette.llm/extra-openai-models.yaml',
+      own: '# mine\n- model_id: other\n  model_name: x\n',
+      later: (text) => `${text}- model_id: third\n`,
+      after: '# mine\n- model_id: other\n  model_name: x\n- model_id: third\n',
+    },
+  ];
+
+describe.each(FILES)('tollgate setup $client', ({ client, path, own, later, after }) => {
+  test('writes its file if there is none, for its owner only, and --undo deletes it', async () => {
+    const { code, out, err } = await setup(client);
+    expect([code, err]).toEqual([EXIT.ok, expect.stringContaining('There was no such file before.')]);
+    expect(out.startsWith(`${place(path)}\n+ `)).toBe(true);
+    expect(read(path)).toContain('http://127.0.0.1:8080/v1');
+    expect(read(path)).toContain('sim-gpt-mini');
+    expect(statSync(place(path)).mode & 0o777).toBe(0o600);
+    expect((await setup(client, '--undo')).code).toBe(EXIT.ok);
+    expect(existsSync(place(path))).toBe(false);
+    expect(existsSync(`${place(path)}.before-tollgate`)).toBe(false);
+  });
+
+  test('keeps all else in a file that is there, and --undo brings every byte back', async () => {
+    give(path, own);
+    chmodSync(place(path), 0o644);
+    const first = await setup(client);
+    expect(first.err).toContain(`${place(path)}.before-tollgate is a copy of the file from before.`);
+    const written = read(path);
+    expect(written).toContain('http://127.0.0.1:8080/v1');
+    expect(statSync(place(path)).mode & 0o777).toBe(0o644);
+    expect(read(`${path}.before-tollgate`)).toBe(own);
+
+    const again = await setup(client);
+    expect([again.code, again.err]).toEqual([EXIT.ok, expect.stringContaining('nothing was changed')]);
+    expect(read(path)).toBe(written);
+    expect(read(`${path}.before-tollgate`)).toBe(own);
+
+    expect((await setup(client, '--undo')).err).toContain('back to what they were');
+    expect(read(path)).toBe(own);
+    expect((await setup(client, '--undo')).err).toContain('There is nothing to undo');
+  });
+
+  test('--undo keeps what has changed in the file since', async () => {
+    give(path, own);
+    await setup(client);
+    give(path, later(read(path)));
+    expect((await setup(client, '--undo')).code).toBe(EXIT.ok);
+    expect(read(path)).toBe(after);
+  });
+
+  test('--dry-run shows the same changes and writes nothing', async () => {
+    give(path, own);
+    const { out, err } = await setup(client, '--dry-run');
+    expect(err).toContain('Nothing was written, because of --dry-run.');
+    expect([read(path), existsSync(`${place(path)}.before-tollgate`)]).toEqual([own, false]);
+    expect((await setup(client)).out).toBe(out);
+    const undone = await setup(client, '--undo', '--dry-run');
+    expect(undone.out).toContain('\n- ');
+    expect(existsSync(`${place(path)}.before-tollgate`)).toBe(true);
+  });
+
+  test('names the variable of the key, never the key, and another address and model', async () => {
+    const args = ['--url', 'https://gate.example.com/v1/', '--model', 'some-model', '--key-env', 'MY_KEY'];
+    const { code, out, err } = await cli.run(['setup', client, ...args], { HOME: home, MY_KEY: 'tg_live_secret' });
+    expect(code).toBe(EXIT.ok);
+    expect(read(path)).toContain('https://gate.example.com/v1');
+    expect(read(path)).toContain('some-model');
+    expect(`${read(path)}${err}`).toContain('MY_KEY');
+    expect(read(path)).not.toContain('local');
+    expect(`${read(path)}${out}${err}`).not.toContain('tg_live_secret');
+  });
+});
+
+describe('tollgate setup', () => {
+  test('does not show a key that is replaced', async () => {
+    give('.aider.conf.yml', FILES[2]!.own);
+    const { out } = await setup('aider');
+    expect(out).toContain('- openai-api-key: ***\n');
+    expect(out).not.toContain('sk-secret-of-mine');
+  });
+
+  test('prints one line of JSON if asked', async () => {
+    const { out } = await setup('llm', '--json', '--dry-run');
+    expect(JSON.parse(out)).toMatchObject({
+      client: 'llm',
+      file: place('.config/io.datasette.llm/extra-openai-models.yaml'),
+      changes: expect.arrayContaining(['+ - model_id: tollgate']),
+      written: false,
+    });
+  });
+
+  test('follows the variables by which clients move their files', async () => {
+    const folder = join(home, 'moved');
+    const env = {
+      HOME: home,
+      CODEX_HOME: folder,
+      CLINE_DIR: folder,
+      CONTINUE_GLOBAL_DIR: folder,
+      LLM_USER_PATH: folder,
+    };
+    for (const client of ['codex', 'cline', 'continue', 'llm']) await cli.run(['setup', client], env);
+    for (const file of ['config.toml', 'data/settings/providers.json', 'config.yaml', 'extra-openai-models.yaml']) {
+      expect(existsSync(join(folder, file)), file).toBe(true);
+    }
+    give('.config/opencode/opencode.jsonc', '{}\n');
+    await setup('opencode');
+    expect(read('.config/opencode/opencode.jsonc')).toContain('tollgate/sim-gpt-mini');
+  });
+
+  test.each<[string, string[], string]>([
+    ['an unknown client', ['vim'], 'There is no client "vim". Clients: codex, opencode, aider'],
+    ['an unknown model', ['codex', '--model', 'gpt-none'], '"gpt-none" is not a model that generates text here'],
+    ['a model without text', ['codex', '--model', 'sim-embed'], '"sim-embed" is not a model that generates text here'],
+    ['an invalid address', ['codex', '--url', 'gate'], '--url gate is not the address of a gateway'],
+    ['another gateway without a model', ['codex', '--url', 'http://localhost:1'], 'name the model too: --model ID'],
+    ['another gateway without a key', ['codex', '--url', 'https://gate.example.com'], '--key-env TOLLGATE_API_KEY'],
+    [
+      'a key instead of its variable',
+      ['codex', '--key-env', 'tg-live-x'],
+      'is not the name of an environment variable',
+    ],
+  ])('refuses %s', async (_, args, message) => {
+    const { code, err } = await setup(...args);
+    expect([code, err]).toEqual([EXIT.usage, expect.stringContaining(message)]);
+    expect(existsSync(place('.codex'))).toBe(false);
+  });
+
+  test('refuses a hosted gateway without the variable of a key', async () => {
+    const { code, err } = await cli.run(['setup', 'codex'], { HOME: home, TOLLGATE_HOSTED: 'true' });
+    expect([code, err]).toEqual([EXIT.usage, expect.stringContaining('This gateway needs a key')]);
+  });
+
+  test('leaves a file alone that it cannot edit, and says which and what to do', async () => {
+    give('.codex/config.toml', 'model = \n');
+    const { code, err } = await setup('codex');
+    expect(code).toBe(EXIT.no);
+    expect(err).toContain(
+      `${place('.codex/config.toml')} was not changed. Line 1 is not valid TOML: expected a value.`,
+    );
+    expect(read('.codex/config.toml')).toBe('model = \n');
+    give('.aider.conf.yml', `# ${'x'.repeat(1024 * 1024)}\n`);
+    expect((await setup('aider')).err).toContain('.aider.conf.yml is larger than 1048576 bytes; edit it by hand.');
+  });
+
+  test('says which file cannot be read or written', async () => {
+    mkdirSync(place('.aider.conf.yml'), { recursive: true });
+    const { code, err } = await setup('aider');
+    expect([code, err]).toEqual([
+      EXIT.no,
+      expect.stringMatching(/Cannot read or write .*\.aider\.conf\.yml \(EISDIR\)/),
+    ]);
+  });
+});

@@ -1,0 +1,138 @@
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { LIMITS } from '../../limits.ts';
+import { EXIT } from '../exit-codes.ts';
+import { CliFailure } from '../failure.ts';
+import { type SettingPath, SettingsError, type SettingsFormat } from './format.ts';
+
+/** One setting and the value it gets. */
+export interface Setting {
+  readonly path: SettingPath;
+  /** Null removes it. */
+  readonly value: string | null;
+  /** A value that is there already is better. */
+  readonly keepOwn?: true;
+}
+
+/** A settings file as it is and as it will be. */
+export interface FileChange {
+  readonly file: string;
+  readonly before: string;
+  /** Null: the file is deleted. */
+  readonly after: string | null;
+}
+
+/** A copy of the file before the first setup; empty if there was no file. */
+export function backupOf(file: string): string {
+  return `${file}.before-tollgate`;
+}
+
+export function planSetup(file: string, format: SettingsFormat, settings: readonly Setting[]): FileChange {
+  const before = readText(file) ?? '';
+  const after = editing(file, () => apply(before, format, settings));
+  return { file, before, after };
+}
+
+function apply(text: string, format: SettingsFormat, settings: readonly Setting[]): string {
+  return settings.reduce((edited, { path, value, keepOwn }) => {
+    if (value === null) return format.remove(edited, path);
+    return keepOwn && format.read(edited, path) !== null ? edited : format.write(edited, path, value);
+  }, text);
+}
+
+/**
+ * Puts the settings back to what they were before the first setup. What else has changed in the file since, by its user
+ * or by the client itself, stays.
+ */
+export function planUndo(file: string, format: SettingsFormat, paths: readonly SettingPath[]): FileChange {
+  const backup = readText(backupOf(file));
+  if (backup === null) {
+    throw new CliFailure(EXIT.no, `There is nothing to undo: ${backupOf(file)} does not exist.`);
+  }
+  const before = readText(file) ?? '';
+  const restored = editing(file, () => restore(before, backup, format, paths));
+  const wasThere = backup !== '' || !isLeftEmpty(restored);
+  return { file, before, after: wasThere ? restored : null };
+}
+
+function isLeftEmpty(text: string): boolean {
+  return /^\s*(?:\{\s*\})?\s*$/.test(text);
+}
+
+function restore(text: string, backup: string, format: SettingsFormat, paths: readonly SettingPath[]): string {
+  const own = paths.map((path) => ({ path, value: format.read(text, path) }));
+  // If nothing else has changed, every byte comes back.
+  if (apply(backup, format, own) === text) return backup;
+  return paths.toReversed().reduce((edited, path) => restoreOne(edited, backup, format, path), text);
+}
+
+function restoreOne(text: string, backup: string, format: SettingsFormat, path: SettingPath): string {
+  const old = format.read(backup, path);
+  if (old !== null) return format.write(text, path, old);
+  let edited = format.remove(text, path);
+  for (const parent of format.parents(path)) {
+    const left = format.read(edited, parent);
+    if (left === null || !format.isEmpty(left) || format.read(backup, parent) !== null) break;
+    edited = format.remove(edited, parent);
+  }
+  return edited;
+}
+
+/** Writes the file in one step, with the permissions it had; a new file is for its owner only. */
+export function carryOut({ file, after }: FileChange): void {
+  attempting(file, () => {
+    if (after === null) return rmSync(file, { force: true });
+    mkdirSync(dirname(file), { recursive: true });
+    const mode = existsSync(file) ? statSync(file).mode : 0o600;
+    const draft = `${file}.tollgate-new`;
+    writeFileSync(draft, after, { mode });
+    chmodSync(draft, mode);
+    renameSync(draft, file);
+  });
+}
+
+/** Keeps the oldest copy: it is from before the first setup. */
+export function keepBackup({ file, before }: FileChange): void {
+  const backup = backupOf(file);
+  attempting(backup, () => {
+    if (existsSync(backup)) return;
+    mkdirSync(dirname(backup), { recursive: true });
+    writeFileSync(backup, before, { mode: 0o600 });
+  });
+}
+
+export function dropBackup(file: string): void {
+  attempting(backupOf(file), () => rmSync(backupOf(file), { force: true }));
+}
+
+function readText(file: string): string | null {
+  return attempting(file, () => {
+    if (!existsSync(file)) return null;
+    if (statSync(file).size > LIMITS.settingsFileBytesMax) {
+      throw new CliFailure(EXIT.no, `${file} is larger than ${LIMITS.settingsFileBytesMax} bytes; edit it by hand.`);
+    }
+    return readFileSync(file, 'utf8');
+  });
+}
+
+function attempting<Result>(file: string, act: () => Result): Result {
+  try {
+    return act();
+  } catch (error) {
+    if (error instanceof CliFailure) throw error;
+    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
+    throw new CliFailure(EXIT.no, `Cannot read or write ${file} (${code}). Check its owner and permissions.`);
+  }
+}
+
+function editing<Result>(file: string, act: () => Result): Result {
+  try {
+    return act();
+  } catch (error) {
+    if (!(error instanceof SettingsError)) throw error;
+    throw new CliFailure(
+      EXIT.no,
+      `${file} was not changed. ${error.message} Then run the command again, or edit the file by hand (docs/clients).`,
+    );
+  }
+}
