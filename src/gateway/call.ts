@@ -8,6 +8,8 @@ export interface Call {
   readonly requestId: string;
   readonly route: string;
   readonly wire: Wire;
+  /** The model that the path names, still escaped; null or absent on most paths. */
+  readonly pathModel?: string | null;
   readonly caller: Caller;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;

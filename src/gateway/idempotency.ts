@@ -19,7 +19,7 @@ const PRINTABLE = /^[\x20-\x7e]+$/;
  * Reads the idempotency key, with a hash of route and body to detect reuse for another request. Null without the
  * header.
  */
-export function readIdempotencyMark({ headers, route, body }: Call): IdempotencyMark | null {
+export function readIdempotencyMark({ headers, route, body, pathModel }: Call): IdempotencyMark | null {
   const key = headers[IDEMPOTENCY_HEADER];
   if (key === undefined) return null;
   if (typeof key !== 'string' || key.length > LIMITS.idempotencyKeyCharsMax || !PRINTABLE.test(key)) {
@@ -28,7 +28,18 @@ export function readIdempotencyMark({ headers, route, body }: Call): Idempotency
       message: `\`Idempotency-Key\` must have 1 to ${LIMITS.idempotencyKeyCharsMax} printable ASCII characters; a random UUID will do.`,
     });
   }
-  return { key, bodySha256: createHash('sha256').update(`${route}\n`).update(body).digest() };
+  return {
+    key,
+    bodySha256: createHash('sha256')
+      .update(`${route}${modelMark(pathModel)}\n`)
+      .update(body)
+      .digest(),
+  };
+}
+
+/** The same body in the path of another model is another request. */
+function modelMark(pathModel: Call['pathModel']): string {
+  return pathModel == null ? '' : ` ${pathModel}`;
 }
 
 /** A sealed response can be opened only for the same account, idempotency key and call. */

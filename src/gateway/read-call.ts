@@ -16,16 +16,44 @@ const BODY_LIMITS = {
 };
 
 /** Reads the body of a call within what its key may spend on JSON. A body that is refused is charged to that budget too. */
-export function readCallBody({ bodyBudgets }: { readonly bodyBudgets: BodyBudgets }, { caller, body }: Call): JsonText {
+export function readCallBody(
+  { bodyBudgets }: { readonly bodyBudgets: BodyBudgets },
+  { caller, body, pathModel }: Call,
+): JsonText {
   const { keyId } = caller;
   const work: JsonWork = { max: bodyBudgets.membersLeft(keyId), used: 0 };
   try {
-    return scanJson(body, BODY_LIMITS, work);
+    const text = scanJson(body, BODY_LIMITS, work);
+    return pathModel == null ? text : withPathModel(text, pathModel);
   } catch (error) {
     if (!(error instanceof JsonError) || error.code !== 'too_much_work' || keyId === null) throw refusalOf(error);
     throw bodyBudgets.tooManyMembers(keyId, work.used);
   } finally {
     bodyBudgets.spendMembers(keyId, work.used);
+  }
+}
+
+/** A body without a model gets that of its path; two different names are refused, since only one of them can run. */
+function withPathModel(text: JsonText, escaped: string): JsonText {
+  const { value } = text;
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return text;
+  const inPath = unescapeModel(escaped);
+  const { model } = value as { model?: unknown };
+  if (model === inPath) return text;
+  if (model === undefined || model === null || model === '') {
+    return readBody(text.edit().set(['model'], JSON.stringify(inPath)).apply());
+  }
+  throw new GatewayError('invalid_value', {
+    param: 'model',
+    message: '`model` differs from the model in the path. Send the same name in both, or leave it out of the body.',
+  });
+}
+
+function unescapeModel(escaped: string): string {
+  try {
+    return decodeURIComponent(escaped);
+  } catch {
+    throw new GatewayError('bad_request', { message: 'The path has an invalid percent escape.' });
   }
 }
 

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Call } from '../gateway/call.ts';
-import { PREFIXES, type Route } from './routes.ts';
+import { PREFIXES, type Route, readDeploymentPath } from './routes.ts';
 
 /** The wire that decides the shape of a route's errors; null if the route belongs to no wire. */
 export function wireOf(route: Route, headers: IncomingHttpHeaders): Call['wire'] | null {
@@ -14,7 +14,8 @@ interface RequestedPath {
 
 /** The same for a path or method without a route: the wire of the route at this path or above it. */
 export function wireAt({ url = '', headers }: RequestedPath, routes: readonly Route[]): Call['wire'] | null {
-  const path = url.split('?', 1)[0]!;
+  const requested = url.split('?', 1)[0]!;
+  const path = readDeploymentPath(requested)?.path ?? requested;
   for (const prefix of PREFIXES) {
     if (!path.startsWith(`${prefix}/`)) continue;
     const route = routes.find((each) => isAtOrBeneath(path.slice(prefix.length), each.path.replace(/\/\*$/, '')));

@@ -1,6 +1,6 @@
 import { GatewayError } from '../canonical/errors.ts';
 import { withoutTrailingSlash } from './router.ts';
-import { PREFIXES, type Route, refusedRoute } from './routes.ts';
+import { PREFIXES, type Route, readDeploymentPath, refusedRoute } from './routes.ts';
 
 /** The error for a path or method without a route: why, and what to use instead. */
 export function errorOfUnknownRoute(
@@ -30,7 +30,8 @@ export function errorOfUnknownRoute(
 
 /** The methods that have a route at this path. */
 export function methodsAt({ url = '' }: { readonly url?: string | undefined }, routes: readonly Route[]): string[] {
-  const path = url.split('?', 1)[0]!;
+  const requested = url.split('?', 1)[0]!;
+  const path = readDeploymentPath(requested)?.path ?? requested;
   return routes.filter((route) => reaches(route, path)).map((route) => route.method);
 }
 

@@ -11,6 +11,8 @@ describe('accepts a path that can be read in only one way', () => {
     '/v1/models/vendor%2Fmodel',
     '/models/vendor%2fmodel',
     '/api/v1/models/hf.co%2Fa%2Fb:Q4_K_M',
+    '/openai/v1/models/a%2Fb',
+    '/openai/deployments/a%2Fb/chat/completions?api-version=2024-10-21',
     '/v1/models/gpt-4.1',
     '/v1/models/...',
     '/v1/models/a..b',

@@ -9,7 +9,7 @@ const BACKSLASH = 0x5c;
 const DELETE = 0x7f;
 
 /** The only paths with an escaped slash: some model ids contain one. */
-const MODEL_PATH = /^(?:\/api)?(?:\/v1)?\/models\//;
+const MODEL_PATH = /^(?:(?:\/api|\/openai)?(?:\/v1)?\/models\/|\/openai\/deployments\/)/;
 
 /**
  * Refuses, rather than normalises, a path that a proxy in front of us could read as a different one: a proxy that allows

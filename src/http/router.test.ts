@@ -47,6 +47,25 @@ describe('a route', () => {
   });
 });
 
+describe('a path that names its model', () => {
+  test.each([
+    ['/openai/deployments/sim-gpt/chat/completions', 'sim-gpt'],
+    ['/openai/deployments/vendor%2Fsim-gpt/chat/completions/', 'vendor%2Fsim-gpt'],
+    ['/openai/deployments/vendor/sim-gpt/chat/completions', 'vendor/sim-gpt'],
+  ])('%s leads to the route behind it', (path, model) => {
+    const pattern = '/openai/deployments/*/chat/completions';
+    expect(router.find('POST', path)).toEqual({ route: ASK, pattern, param: '', model });
+    expect(router.find('GET', path)).toBeNull();
+  });
+
+  test.each(['/openai/deployments/sim-gpt/receipts', '/openai/deployments//chat/completions'])(
+    '%s does not',
+    (path) => {
+      expect(router.find('POST', path)).toBeNull();
+    },
+  );
+});
+
 describe('no route is found', () => {
   test.each([
     ['for another method', 'PUT', '/v1/chat/completions'],

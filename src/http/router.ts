@@ -1,4 +1,4 @@
-import { PREFIXES, type Route } from './routes.ts';
+import { PREFIXES, type Route, readDeploymentPath } from './routes.ts';
 
 /** The route of a request. */
 export interface Found {
@@ -7,6 +7,8 @@ export interface Found {
   readonly pattern: string;
   /** The rest of the path, as it was sent, if the route ends in a star. */
   readonly param: string;
+  /** The model that the path names, as it was sent; absent on most paths. */
+  readonly model?: string;
 }
 
 /** Finds the route of a method and a path: most by look-up, those that end in a star by prefix. */
@@ -41,7 +43,14 @@ export class Router {
       if (route.method !== method || !path.startsWith(pattern.slice(0, beginning))) continue;
       return { route, pattern, param: path.slice(beginning) };
     }
-    return null;
+    return this.#findDeployment(method, path);
+  }
+
+  #findDeployment(method: string, path: string): Found | null {
+    const deployment = readDeploymentPath(path);
+    const found = deployment === null ? undefined : this.#exact.get(method)?.get(deployment.path);
+    if (deployment === null || found === undefined) return null;
+    return { ...found, pattern: `/openai/deployments/*${deployment.path}`, model: deployment.model };
   }
 }
 

@@ -51,7 +51,21 @@ export interface CallRoute {
 }
 
 /** Every route exists under each of these prefixes, because SDKs differ in what they add to a base URL. */
-export const PREFIXES = ['/v1', '', '/api/v1'] as const;
+export const PREFIXES = ['/v1', '', '/api/v1', '/openai/v1', '/openai'] as const;
+
+/** The paths of a cloud provider's SDK, which have the model in front of the route. */
+const DEPLOYMENT_PATH = /^\/openai\/deployments\/(.+?)(\/(?:chat\/completions|completions|embeddings|responses))\/?$/;
+
+/** The model in such a path, as it was sent, and the route behind it. */
+export interface DeploymentPath {
+  readonly model: string;
+  readonly path: string;
+}
+
+export function readDeploymentPath(path: string): DeploymentPath | null {
+  const found = DEPLOYMENT_PATH.exec(path);
+  return found === null ? null : { model: found[1]!, path: found[2]! };
+}
 
 /**
  * Routes of other services, refused by name with the nearest equivalent. A path that ends in a slash matches only paths
@@ -94,6 +108,6 @@ export const REFUSED_ROUTES: readonly { readonly path: string; readonly instead:
 ];
 
 export function refusedRoute(path: string): { readonly path: string; readonly instead: string } | null {
-  const bare = path.replace(/^\/(api\/)?v1(?=\/)/, '');
+  const bare = path.replace(/^(?:\/api\/v1|\/openai\/v1|\/openai|\/v1)(?=\/)/, '');
   return REFUSED_ROUTES.find(({ path: row }) => bare === row || bare.startsWith(row.replace(/\/?$/, '/'))) ?? null;
 }

@@ -208,16 +208,17 @@ class RequestHandler {
   }
 
   #run(pending: PendingRequest, found: Found, body: Buffer): void {
-    if ('wire' in found.route) void this.#call(pending, found.route, `/v1${found.route.path}`, body);
+    if ('wire' in found.route) void this.#call(pending, found, found.route, body);
     else void this.#answer(pending, found.route.answer, found.param, body);
   }
 
   /** A billed call. From here on the response belongs to the exchange. */
-  async #call(pending: PendingRequest, { wire, run }: CallRoute, route: string, body: Buffer): Promise<void> {
+  async #call(pending: PendingRequest, { route, model }: Found, { wire, run }: CallRoute, body: Buffer): Promise<void> {
     const { gateway, log } = this.#terms;
     const { id, requestId, startedMs, request } = pending;
     const sink = new ResponseSink(pending.response, this.#sinkTerms);
-    const call = { id, requestId, route, wire, caller: pending.caller!, headers: request.headers, body, startedMs };
+    const common = { id, requestId, wire, caller: pending.caller!, headers: request.headers, body, startedMs };
+    const call = { ...common, route: `/v1${route.path}`, pathModel: model ?? null };
     gateway.shutdown.callBegins();
     try {
       await run(gateway, call, sink);

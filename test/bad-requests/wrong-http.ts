@@ -24,7 +24,7 @@ function header(name: string, values: readonly (string | string[] | null)[]): (r
   return (random) => ({ param: name, headers: { [name]: random.pick(values) } });
 }
 
-const PREFIXES = ['/v1', '', '/api/v1'];
+const PREFIXES = ['/v1', '', '/api/v1', '/openai/v1', '/openai'];
 const CALL_PATH = '/chat/completions';
 
 function at(random: Random, path: string): string {

@@ -21,7 +21,7 @@ export function deploymentCall(context: CallContext, deployment: Deployment): Ho
     path: relay.path,
     headers: {},
     adjusted: null,
-    body: () => (peek.model === name ? call.body : text.edit().set(['model'], JSON.stringify(name)).apply()),
+    body: () => (peek.model === name ? text.bytes : text.edit().set(['model'], JSON.stringify(name)).apply()),
     openStream: () =>
       new VerbatimStream({
         reader: relay.stream!.mend(terms),
