@@ -6,7 +6,8 @@ import { GatewayError } from '../src/canonical/errors.ts';
 import { inOrder } from '../src/canonical/event-order.ts';
 import { AnswerFold, unfold } from '../src/canonical/fold.ts';
 import { SseFramer } from '../src/kit/sse.ts';
-import { countTokens, messages } from '../src/wires/messages/index.ts';
+import { countTokens } from '../src/wires/messages/count-tokens.ts';
+import { messages } from '../src/wires/messages/index.ts';
 import {
   allRecordings,
   expectedUsage,
@@ -224,7 +225,7 @@ describe('errors', () => {
 });
 
 test('a count of tokens, both ways', async () => {
-  answer = { status: 200, contentType: 'application/json', body: countTokens.writeResponse(17) };
+  answer = { status: 200, contentType: 'application/json', body: countTokens.writeCount(17) };
   const { model, messages: prompt } = ASK;
   expect(await client.messages.countTokens({ model, messages: prompt })).toEqual({ input_tokens: 17 });
   expect(request!.url).toBe(`/v1${countTokens.path}`);

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { FOREIGN_HEADER_NAMES } from '../src/gateway/foreign-headers.ts';
-import { PREFIXES, REFUSED_ROUTES } from '../src/http/routes.ts';
+import { PREFIXES } from '../src/http/path-aliases.ts';
+import { REFUSED_ROUTES } from '../src/http/routes.ts';
 import { REFUSED_EVERYWHERE } from '../src/wires/fields/refused-fields.ts';
 import { type Harness, startHarness } from './harness.ts';
 import { WIRE_CASES } from './wire-cases.ts';

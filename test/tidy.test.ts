@@ -66,6 +66,8 @@ const PROVIDER_HOMES: readonly string[] = [
   'src/wires/messages/vendor-headers.ts',
   // The vendor's own version header, which tells its clients apart at a shared path.
   'src/http/plain-routes.ts',
+  // Paths that a provider's SDK builds by itself.
+  'src/http/path-aliases.ts',
   'src/sim/wires/messages/headers.ts',
   // The decisions wire is one vendor's too.
   'src/sim/models.ts',

@@ -69,7 +69,6 @@ describe('routes of a stored response', () => {
     ['DELETE', '/v1/responses/resp_1'],
     ['POST', '/v1/responses/resp_1/cancel'],
     ['GET', '/v1/responses/resp_1/input_items'],
-    ['POST', '/v1/responses/input_tokens'],
     ['POST', '/v1/responses/compact'],
   ])('%s %s is refused in JSON, by its cause', async (method, path) => {
     const body = method === 'POST' ? { body: '{}', headers: { 'content-type': 'application/json' } } : {};

@@ -4,8 +4,9 @@ import type { CatalogModel } from '../catalog/model.ts';
 import type { Candidate } from '../hosts/directory.ts';
 import type { JsonText } from '../json/json.ts';
 import type { Bill } from '../wires/bill.ts';
-import { countTokens, messages } from '../wires/messages/index.ts';
 import type { Peek } from '../wires/peek.ts';
+import { WIRES } from '../wires/registry.ts';
+import type { HostError, PromptCounter, Wire } from '../wires/wire.ts';
 import { checkNeeds, servesRoute } from './admit.ts';
 import type { Call } from './call.ts';
 import type { ClientSink } from './client-sink.ts';
@@ -27,11 +28,11 @@ export async function countPrompt(gateway: Gateway, call: Call, sink: ClientSink
   try {
     const text = readCallBody(gateway, call);
     record.requestedModel = readModelName(text);
-    const peek = countTokens.peek(text, call.headers);
+    const peek = counterOf(call.wire).peek(text, call.headers);
     const model = modelToCount(gateway, call, peek);
     record.effectiveModel = model.id;
     checkNeeds(model, peek.needs);
-    const hostCall = countingHostCall(text, peek.hostHeaders, counterOf(gateway, model));
+    const hostCall = countingHostCall(call, text, peek.hostHeaders, findHost(gateway, call, model));
     record.host = hostCall.candidate.host.row.name;
     const lines = identityLines(call.requestId, peek.model, model.id);
     const result = await relayBuffered(attemptTerms(gateway, call, hostCall, sink, lines));
@@ -67,37 +68,90 @@ function byInputPrice(a: CatalogModel, b: CatalogModel): number {
   return a.price.inputNanousdPerMillion < b.price.inputNanousdPerMillion ? -1 : 1;
 }
 
-function counterOf(gateway: Gateway, model: CatalogModel): Candidate {
-  const candidate = gateway
-    .hosts()
-    .candidates(model)
-    .find(({ wires }) => wires.some((name) => name === messages.name));
-  if (candidate !== undefined) return candidate;
-  throw new GatewayError('unsupported_feature', {
+/** A host that counts, and the wire on which it does. */
+interface CountingHost {
+  readonly model: CatalogModel;
+  readonly candidate: Candidate;
+  readonly wire: Wire;
+}
+
+/** A host of the caller's wire, or else one whose wire can count a translated prompt. */
+function findHost(gateway: Gateway, { wire: callers }: Call, model: CatalogModel): CountingHost {
+  const candidates = gateway.hosts().candidates(model);
+  const wires = [callers, ...(counterOf(callers).readPrompt === undefined ? [] : TRANSLATED)];
+  for (const wire of wires) {
+    const candidate = candidates.find((one) => one.wires.some((name) => name === wire.name));
+    if (candidate !== undefined) return { model, candidate, wire };
+  }
+  throw countsNothing(model);
+}
+
+/** Wires whose hosts count translated prompts. */
+const TRANSLATED = Object.values(WIRES).filter(({ counter, hub }) => counter?.countedPart && hub?.upstream);
+
+function counterOf({ counter, name }: Wire): PromptCounter {
+  if (counter === undefined) throw new Error(`The ${name} wire has no route that counts.`);
+  return counter;
+}
+
+function countsNothing({ id }: CatalogModel): GatewayError {
+  return new GatewayError('unsupported_feature', {
     param: 'model',
-    message: `No host of ${model.id} counts prompts. Send the request itself: the usage of its response has the count.`,
+    message: `No host of ${id} counts prompts. Send the request itself: the usage of its response has the count.`,
   });
 }
 
 function countingHostCall(
+  { wire: callers }: Call,
   text: JsonText,
-  hostHeaders: Readonly<Record<string, string>>,
-  candidate: Candidate,
+  hostHeaders: Readonly<Record<string, string>> | undefined,
+  host: CountingHost,
 ): HostCall {
+  const { candidate, wire } = host;
+  const counter = counterOf(wire);
+  const body = wire === callers ? spliceRequest(text, host) : writeRequest(text, callers, host);
   return {
     candidate,
-    path: countTokens.path,
-    headers: { ...messages.relay.headers, ...hostHeaders },
+    path: counter.path,
+    headers: { ...wire.relay.headers, ...(wire === callers && hostHeaders) },
     adjusted: null,
-    body: () => countTokens.spliceRequest(text, candidate.hostModel),
+    body: () => body,
     openStream: () => {
       throw new Error('A count is never streamed.');
     },
-    spliceResponse: (body) => {
-      const counted = countTokens.writeResponse(countTokens.spliceResponse(body));
+    spliceResponse: (answer) => {
+      const counted = counterOf(callers).writeCount(counter.readCount(answer));
       return { usage: MISSING_USAGE, relayedBytes: 0, write: () => Buffer.from(counted) };
     },
     answerAsStream: () => null,
-    readError: messages.relay.readError,
+    readError: (status, answer) => readError(wire.relay.readError(status, answer), host),
   };
+}
+
+function spliceRequest(text: JsonText, { candidate, wire }: CountingHost): Buffer {
+  return counterOf(wire).spliceRequest(text, candidate.hostModel, candidate.host.row.slots);
+}
+
+/** The prompt, translated for the host's wire; what only an answer needs is left out again. */
+function writeRequest(text: JsonText, callers: Wire, { model, candidate, wire }: CountingHost): Buffer {
+  const canonical = counterOf(callers).readPrompt!(text);
+  const request = wire.hub!.upstream!.writeRequest(
+    { ...canonical, reasoning: null },
+    {
+      hostModel: candidate.hostModel,
+      stream: false,
+      outputLimit: model.maxOutputTokens,
+      outputLimitField: candidate.host.row.outputLimitField,
+      reasoningEffort: null,
+      thinking: null,
+      quirks: candidate.host.row.slots,
+    },
+  );
+  return counterOf(wire).countedPart!(request);
+}
+
+/** Not every host of a wire has its route for counting; such a host has not failed. */
+function readError(error: HostError, { model }: CountingHost): HostError {
+  if (error.status !== 404 && error.status !== 405) return error;
+  return { ...error, kind: 'request', forCaller: countsNothing(model) };
 }

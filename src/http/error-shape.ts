@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Call } from '../gateway/call.ts';
-import { PREFIXES, type Route, readDeploymentPath } from './routes.ts';
+import { PREFIXES, readDeploymentPath } from './path-aliases.ts';
+import type { Route } from './routes.ts';
 
 /** The wire that decides the shape of a route's errors; null if the route belongs to no wire. */
 export function wireOf(route: Route, headers: IncomingHttpHeaders): Call['wire'] | null {

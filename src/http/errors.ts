@@ -1,6 +1,7 @@
 import { GatewayError } from '../canonical/errors.ts';
+import { PREFIXES, readDeploymentPath } from './path-aliases.ts';
 import { withoutTrailingSlash } from './router.ts';
-import { PREFIXES, type Route, readDeploymentPath, refusedRoute } from './routes.ts';
+import { type Route, refusedRoute } from './routes.ts';
 
 /** The error for a path or method without a route: why, and what to use instead. */
 export function errorOfUnknownRoute(

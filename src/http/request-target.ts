@@ -1,4 +1,5 @@
 import { GatewayError } from '../canonical/errors.ts';
+import { MODEL_PATH } from './path-aliases.ts';
 
 const PERCENT = 0x25;
 const DOT = 0x2e;
@@ -7,9 +8,6 @@ const QUESTION_MARK = 0x3f;
 const HASH = 0x23;
 const BACKSLASH = 0x5c;
 const DELETE = 0x7f;
-
-/** The only paths with an escaped slash: some model ids contain one. */
-const MODEL_PATH = /^(?:(?:\/api|\/openai)?(?:\/v1)?\/models\/|\/openai\/deployments\/)/;
 
 /**
  * Refuses, rather than normalises, a path that a proxy in front of us could read as a different one: a proxy that allows

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { PREFIXES } from './path-aliases.ts';
 import { pathOf, Router } from './router.ts';
-import { PREFIXES, type Route } from './routes.ts';
+import type { Route } from './routes.ts';
 
 function route(method: Route['method'], path: string): Route {
   return { method, path, access: 'key', answer: () => ({ status: 200, body: null }) };

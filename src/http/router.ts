@@ -1,4 +1,5 @@
-import { PREFIXES, type Route, readDeploymentPath } from './routes.ts';
+import { PREFIXES, readDeploymentPath } from './path-aliases.ts';
+import type { Route } from './routes.ts';
 
 /** The route of a request. */
 export interface Found {
@@ -50,7 +51,8 @@ export class Router {
     const deployment = readDeploymentPath(path);
     const found = deployment === null ? undefined : this.#exact.get(method)?.get(deployment.path);
     if (deployment === null || found === undefined) return null;
-    return { ...found, pattern: `/openai/deployments/*${deployment.path}`, model: deployment.model };
+    const { pattern, model } = deployment;
+    return { ...found, pattern, model };
   }
 }
 

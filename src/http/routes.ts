@@ -4,6 +4,7 @@ import type { KeyPermission } from '../accounts/permissions.ts';
 import type { Call } from '../gateway/call.ts';
 import type { ClientSink } from '../gateway/client-sink.ts';
 import type { Gateway } from '../gateway/gateway.ts';
+import { PREFIXES } from './path-aliases.ts';
 
 /** A request to a route that is not a call. */
 export interface PlainRequest {
@@ -50,23 +51,6 @@ export interface CallRoute {
   readonly run: (gateway: Gateway, call: Call, sink: ClientSink) => Promise<void>;
 }
 
-/** Every route exists under each of these prefixes, because SDKs differ in what they add to a base URL. */
-export const PREFIXES = ['/v1', '', '/api/v1', '/openai/v1', '/openai'] as const;
-
-/** The paths of a cloud provider's SDK, which have the model in front of the route. */
-const DEPLOYMENT_PATH = /^\/openai\/deployments\/(.+?)(\/(?:chat\/completions|completions|embeddings|responses))\/?$/;
-
-/** The model in such a path, as it was sent, and the route behind it. */
-export interface DeploymentPath {
-  readonly model: string;
-  readonly path: string;
-}
-
-export function readDeploymentPath(path: string): DeploymentPath | null {
-  const found = DEPLOYMENT_PATH.exec(path);
-  return found === null ? null : { model: found[1]!, path: found[2]! };
-}
-
 /**
  * Routes of other services, refused by name with the nearest equivalent. A path that ends in a slash matches only paths
  * below it.
@@ -99,7 +83,7 @@ export const REFUSED_ROUTES: readonly { readonly path: string; readonly instead:
   { path: '/realtime', instead: 'There is no realtime wire; stream from /v1/chat/completions.' },
   {
     path: '/responses/',
-    instead: 'Nothing is stored between calls: there is no response to read, cancel or count; send all input again.',
+    instead: 'Nothing is stored between calls: there is no response to read or cancel; send all input again.',
   },
   { path: '/generation', instead: 'GET /v1/receipts/{request_id} gives the receipt of a call.' },
   { path: '/credits', instead: 'GET /v1/balance gives the balance.' },
@@ -108,6 +92,7 @@ export const REFUSED_ROUTES: readonly { readonly path: string; readonly instead:
 ];
 
 export function refusedRoute(path: string): { readonly path: string; readonly instead: string } | null {
-  const bare = path.replace(/^(?:\/api\/v1|\/openai\/v1|\/openai|\/v1)(?=\/)/, '');
+  const prefix = PREFIXES.findLast((each) => path.startsWith(`${each}/`)) ?? '';
+  const bare = path.slice(prefix.length);
   return REFUSED_ROUTES.find(({ path: row }) => bare === row || bare.startsWith(row.replace(/\/?$/, '/'))) ?? null;
 }

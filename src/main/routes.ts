@@ -5,8 +5,9 @@ import type { Gateway } from '../gateway/gateway.ts';
 import { hangupFacts } from '../gateway/hangup-facts.ts';
 import { type QuotableRoute, quote } from '../gateway/quote.ts';
 import { keyRoutes } from '../http/key-routes.ts';
+import { PREFIXES } from '../http/path-aliases.ts';
 import { plainRoutes } from '../http/plain-routes.ts';
-import { PREFIXES, type Route } from '../http/routes.ts';
+import type { Route } from '../http/routes.ts';
 import { readVersion } from '../wires/messages/vendor-headers.ts';
 import { WIRES } from '../wires/registry.ts';
 
@@ -40,13 +41,11 @@ export function routeTable(gateway: Gateway): Route[] {
       run: exchange,
     }),
   );
-  const counting: Route = {
-    method: 'POST',
-    path: '/messages/count_tokens',
-    access: 'key',
-    wire: WIRES.messages,
-    run: countPrompt,
-  };
+  const counting = Object.values(WIRES).flatMap((wire): Route[] =>
+    wire.counter === undefined
+      ? []
+      : [{ method: 'POST', path: wire.counter.path, access: 'key', wire, run: countPrompt }],
+  );
   const quoting: Route = {
     method: 'POST',
     path: '/quote',
@@ -57,7 +56,7 @@ export function routeTable(gateway: Gateway): Route[] {
   const messages = { wire: WIRES.messages, checkVersion: readVersion };
   return [
     ...billed,
-    counting,
+    ...counting,
     quoting,
     ...plainRoutes({ ledger, prices, hangups: (account) => hangupFacts(gateway, account), messages }),
     ...keyRoutes(custody),

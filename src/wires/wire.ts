@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Capability } from '../canonical/capability.ts';
 import type { GatewayError } from '../canonical/errors.ts';
 import type { HostError } from '../canonical/host-error.ts';
+import type { CanonicalRequest } from '../canonical/request.ts';
 import type { UsageReading } from '../canonical/usage.ts';
 import type { HostWire, WireName } from '../canonical/wire-names.ts';
 import type { JsonText } from '../json/json.ts';
@@ -29,6 +30,24 @@ export interface Wire {
   readonly hostWire?: HostWire;
   /** The capability that a model needs for its hosts to be called on this wire. */
   readonly needs?: Capability;
+  /** The route that counts the tokens of a prompt, for wires that have one. */
+  readonly counter?: PromptCounter;
+}
+
+/** Has a host count a prompt. Counting is free and takes no hold. */
+export interface PromptCounter {
+  readonly path: string;
+  /** What routing needs; refuses fields that are not part of a prompt. */
+  peek(text: JsonText, headers: IncomingHttpHeaders): Pick<Peek, 'model' | 'needs' | 'hostHeaders'>;
+  /** The caller's own bytes, for a host of this wire. */
+  spliceRequest(text: JsonText, hostModel: string, quirks: HostQuirks): Buffer;
+  /** Reads the caller's prompt for hosts that count on another wire; absent: only hosts of this wire count it. */
+  readPrompt?(text: JsonText): CanonicalRequest;
+  /** The part of a translated request that this wire's hosts count; absent: they count no translated prompts. */
+  countedPart?(request: Buffer): Buffer;
+  /** Throws HostAnswerBroken if the body is not a count. */
+  readCount(body: Buffer): number;
+  writeCount(inputTokens: number): string;
 }
 
 export interface ClientHalf {

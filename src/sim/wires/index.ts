@@ -5,13 +5,14 @@ import { decisionsWire } from './decisions/decisions.ts';
 import { systemOneWire } from './decisions/systemone.ts';
 import { embeddingsWire } from './embeddings/index.ts';
 import { countTokensWire, messagesWire } from './messages/index.ts';
-import { responsesWire } from './responses/index.ts';
+import { inputTokensWire, responsesWire } from './responses/index.ts';
 
 const ALL = [
   chatWire,
   messagesWire,
   countTokensWire,
   responsesWire,
+  inputTokensWire,
   completionsWire,
   embeddingsWire,
   systemOneWire,

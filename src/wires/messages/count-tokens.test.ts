@@ -52,14 +52,22 @@ describe('refused', () => {
 
 test('the request leaves as it came, but for the model’s name', () => {
   const body = ' {"messages":[{"role":"user","content":"\\u0041"}], "model":"claude-harbour"}';
-  expect(countTokens.spliceRequest(textOf(body), 'claude-harbour').toString()).toBe(body);
-  expect(countTokens.spliceRequest(textOf(body), 'other').toString()).toBe(body.replace('claude-harbour', 'other'));
+  expect(countTokens.spliceRequest(textOf(body), 'claude-harbour', {}).toString()).toBe(body);
+  expect(countTokens.spliceRequest(textOf(body), 'other', {}).toString()).toBe(body.replace('claude-harbour', 'other'));
 });
 
 test('the count is read and written', () => {
-  const count = countTokens.spliceResponse(Buffer.from('{"input_tokens":17,"context_management":null}'));
-  expect(countTokens.writeResponse(count)).toBe('{"input_tokens":17}');
+  const count = countTokens.readCount(Buffer.from('{"input_tokens":17,"context_management":null}'));
+  expect(countTokens.writeCount(count)).toBe('{"input_tokens":17}');
   for (const wrong of ['', '{}', '{"input_tokens":-1}', '{"input_tokens":"7"}']) {
-    expect(() => countTokens.spliceResponse(Buffer.from(wrong))).toThrow(HostAnswerBroken);
+    expect(() => countTokens.readCount(Buffer.from(wrong))).toThrow(HostAnswerBroken);
   }
+});
+
+test('of a translated request only the prompt is counted', () => {
+  const body =
+    '{"model":"m","max_tokens":9,"temperature":0,"stop_sequences":["x"],"system":[],"messages":[],"tools":[]}';
+  expect(countTokens.countedPart!(Buffer.from(body)).toString()).toBe(
+    '{"model":"m","system":[],"messages":[],"tools":[]}',
+  );
 });

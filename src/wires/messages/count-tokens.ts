@@ -1,22 +1,15 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError } from '../../canonical/errors.ts';
-import { type JsonText, tryParseJson } from '../../json/json.ts';
+import { editJson, type JsonText, tryParseJson } from '../../json/json.ts';
 import { isCount, isObject, type Members } from '../fields/members.ts';
 import { PromptMeasure } from '../fields/prompt-visitor.ts';
-import type { CapabilityNeed } from '../peek.ts';
-import { HostAnswerBroken } from '../wire.ts';
+import type { Peek } from '../peek.ts';
+import { HostAnswerBroken, type PromptCounter } from '../wire.ts';
 import { checkFields } from './fields.ts';
 import { checkTools, visitPrompt } from './measure.ts';
 import { needsOf, readBody, readModel } from './peek.ts';
 import { readThinking } from './read-thinking.ts';
 import { readHostHeaders } from './vendor-headers.ts';
-
-/** The parts of a token count request that routing needs; counting is free and takes no hold. */
-export interface CountPeek {
-  readonly model: string;
-  readonly needs: readonly CapabilityNeed[];
-  readonly hostHeaders: Readonly<Record<string, string>>;
-}
 
 /** The fields of a prompt. All others are refused here, as the vendor does. */
 const COUNTED = new Set([
@@ -24,7 +17,7 @@ const COUNTED = new Set([
   ...['cache_control', 'speed'],
 ]);
 
-function peek(text: JsonText, headers: IncomingHttpHeaders): CountPeek {
+function peek(text: JsonText, headers: IncomingHttpHeaders): Pick<Peek, 'model' | 'needs' | 'hostHeaders'> {
   const body = readBody(text);
   const hostHeaders = readHostHeaders(headers);
   const model = readModel(body);
@@ -49,15 +42,29 @@ function spliceRequest(text: JsonText, hostModel: string): Buffer {
   return edit.apply();
 }
 
-function spliceResponse(body: Buffer): number {
+/** A translated request has an output limit and sampling fields, which this route refuses. */
+function countedPart(request: Buffer): Buffer {
+  const edit = editJson(request);
+  const body = tryParseJson(request.toString()) as Members;
+  for (const name of Object.keys(body)) if (!COUNTED.has(name)) edit.remove([name]);
+  return edit.apply();
+}
+
+function readCount(body: Buffer): number {
   const answer = tryParseJson(body.toString('utf8'));
   if (isObject(answer) && isCount(answer.input_tokens)) return answer.input_tokens;
   throw new HostAnswerBroken("The host's response is not a token count.");
 }
 
-function writeResponse(inputTokens: number): string {
+function writeCount(inputTokens: number): string {
   return JSON.stringify({ input_tokens: inputTokens });
 }
 
-/** The route that counts the tokens of a prompt at the host. */
-export const countTokens = { path: '/messages/count_tokens', peek, spliceRequest, spliceResponse, writeResponse };
+export const countTokens: PromptCounter = {
+  path: '/messages/count_tokens',
+  peek,
+  spliceRequest,
+  countedPart,
+  readCount,
+  writeCount,
+};

@@ -1,5 +1,6 @@
 import type { Wire } from '../wire.ts';
 import { answerAsStream } from './answer-as-stream.ts';
+import { countTokens } from './count-tokens.ts';
 import { readError, writeError, writeStreamError } from './errors.ts';
 import { PING } from './frames.ts';
 import { mendStream } from './mend.ts';
@@ -14,10 +15,9 @@ import { writeRequest } from './write-request.ts';
 import { writeResponse } from './write-response.ts';
 import { writeStream } from './write-stream.ts';
 
-export { countTokens } from './count-tokens.ts';
-
 export const messages: Wire = {
   name: 'messages',
+  counter: countTokens,
   client: { peek, texts, promptFields: ['system', 'messages'], writeError, writeStreamError, keepAlive: PING },
   relay: {
     path: '/messages',

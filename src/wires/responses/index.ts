@@ -1,6 +1,7 @@
 import { COMMENT, writeError } from '../errors/envelope.ts';
 import type { Wire } from '../wire.ts';
 import { readError, writeStreamError } from './errors.ts';
+import { inputTokens } from './input-tokens.ts';
 import { mendStream } from './mend.ts';
 import { peek, texts } from './peek.ts';
 import { FIELD_NAMES, readRequest } from './read-request.ts';
@@ -14,6 +15,7 @@ import { writeStream } from './write-stream.ts';
 
 export const responses: Wire = {
   name: 'responses',
+  counter: inputTokens,
   client: { peek, texts, promptFields: ['instructions', 'input'], writeError, writeStreamError, keepAlive: COMMENT },
   relay: {
     path: '/responses',

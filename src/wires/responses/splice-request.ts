@@ -3,6 +3,7 @@ import { editHostFields, NO_QUIRKS } from '../fields/host-fields.ts';
 import { isObject, isText, type Members } from '../fields/members.ts';
 import { OWN_REASONING_MEMBERS } from '../fields/read-reasoning.ts';
 import type { Peek } from '../peek.ts';
+import type { HostQuirks } from '../quirks.ts';
 import type { UpstreamTerms } from '../wire.ts';
 import { reasoningVendor, unwrapEncrypted } from './encrypted-reasoning.ts';
 import { isEmptyAsk, isWithheld } from './fields.ts';
@@ -23,10 +24,15 @@ export function spliceRequest(text: JsonText, peek: Peek, terms: UpstreamTerms):
   editReasoning(body, terms.reasoningEffort, edit);
   editStreamOptions(body, edit);
   const quirks = terms.quirks ?? NO_QUIRKS;
-  restoreEncrypted(body, edit, reasoningVendor(quirks));
-  editTools(body, edit, quirks.customTools === true);
+  editPrompt(body, edit, quirks);
   editHostFields(edit, quirks);
   return edit.apply();
+}
+
+/** Edits for this host what the model reads: earlier reasoning, and tools. */
+export function editPrompt(body: Members, edit: JsonEdit, quirks: HostQuirks): void {
+  restoreEncrypted(body, edit, reasoningVendor(quirks));
+  editTools(body, edit, quirks.customTools === true);
 }
 
 /** The limit must be a plain JSON integer: some hosts misread `1e3` and `100.0`. */

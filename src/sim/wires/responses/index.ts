@@ -4,6 +4,7 @@ import { countSegments, type Prompt, segmentsOf, windowOf } from '../../prompt.t
 import { jsonReply, type Reply, refuse, type SimHost, type SimWire } from '../../reply.ts';
 import type { SimScript } from '../../script.ts';
 import { dressFrames, STREAM_HEADERS } from '../../sse.ts';
+import { countWriter } from '../../usage-fault.ts';
 import { refusePlainly, usualError } from '../errors.ts';
 import { hostHeaders } from '../host-headers.ts';
 import { type ResponsesRequest, readResponsesRequest } from './request.ts';
@@ -18,6 +19,25 @@ export const responsesWire: SimWire = {
   refuse: refusePlainly,
   fail: usualError,
 };
+
+/** Counts the tokens of a prompt, for free. */
+export const inputTokensWire: SimWire = {
+  path: '/v1/responses/input_tokens',
+  answer: answerCount,
+  refuse: refusePlainly,
+  fail: usualError,
+};
+
+/** Like the vendor, it refuses fields that only an answer needs. */
+const ANSWER_FIELDS = ['max_output_tokens', 'store', 'stream', 'include', 'temperature', 'top_p'];
+
+function answerCount(body: Fields, script: SimScript, host: SimHost): Reply {
+  const unknown = ANSWER_FIELDS.find((name) => body[name] !== undefined);
+  if (unknown !== undefined) refuse('unknown_parameter', unknown, `Unknown parameter: '${unknown}'.`);
+  const tokens = countSegments(segmentsOf(readResponsesRequest(body).prompt));
+  const counted = `{"object":"response.input_tokens","input_tokens":${countWriter(script.usage)(tokens)}}`;
+  return jsonReply(200, counted, hostHeaders(host));
+}
 
 function answerResponses(body: Fields, script: SimScript, host: SimHost): Reply {
   const request = readResponsesRequest(body);
