@@ -209,6 +209,11 @@ export const LIMITS = {
   messageFramingTokens: 16,
   toolFramingTokens: 32,
   toolPreambleTokens: 1024,
+  /** Tokens of a vendor's own prompt for a tool that it defines and the client runs: about twice what the vendor states. */
+  bashToolTokens: 1_000,
+  textEditorToolTokens: 2_000,
+  memoryToolTokens: 4_000,
+  computerToolTokens: 10_000,
   /** Exact token counting: text, length of a piece (time grows with its square), wait, and queued counts. */
   tokenCountCharsMax: 2_000_000,
   tokenCountPieceCharsMax: 256,

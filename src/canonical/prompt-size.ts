@@ -9,4 +9,8 @@ export interface PromptSize {
   readonly images: number;
   /** Tokens that the caller sent as token ids (completions and embeddings wires). */
   readonly tokenIds: number;
+  /** Most tokens that a vendor adds for tools that it defines itself; absent: none. */
+  readonly vendorToolTokens?: number;
+  /** Documents, whose pages only the host can count; absent: none. */
+  readonly documents?: number;
 }

@@ -16,6 +16,7 @@ const size: fc.Arbitrary<PromptSize> = fc.record({
   tools: fc.nat(20),
   images: fc.nat(3),
   tokenIds: fc.nat(1_000),
+  vendorToolTokens: fc.nat(10_000),
 });
 
 describe('the bound on input tokens', () => {
@@ -30,6 +31,7 @@ describe('the bound on input tokens', () => {
       { tools: 2 },
       2 * LIMITS.toolFramingTokens + LIMITS.toolPreambleTokens,
     ],
+    ['a vendor’s own tools as their prompts', { vendorToolTokens: 70 }, 70],
   ])('counts %s', (_name, part, expected) => {
     expect(boundInputTokens({ ...EMPTY, ...part }, MODEL)).toBe(FRAME + expected);
   });
@@ -45,6 +47,11 @@ describe('the bound on input tokens', () => {
     expect(boundInputTokens(EMPTY, { ...MODEL, imageTokensMax: null })).toBe(FRAME);
   });
 
+  it('is the context window if there is a document', () => {
+    expect(boundInputTokens({ ...EMPTY, documents: 1 }, MODEL)).toBe(1_000_000);
+    expect(boundInputTokens(withCountedText({ ...EMPTY, documents: 1 }, 5), MODEL)).toBe(1_000_000);
+  });
+
   it('uses exact tokens instead of bytes once the text was counted, and leaves the rest unchanged', () => {
     const counted = withCountedText({ ...EMPTY, textBytes: 4_000, toolBytes: 10, tokenIds: 5 }, 900);
     expect(boundInputTokens(counted, MODEL)).toBe(FRAME + 900 + 60 + 5);
@@ -54,7 +61,10 @@ describe('the bound on input tokens', () => {
     fc.assert(
       fc.property(size, size, (one, other) => {
         const sum = Object.fromEntries(
-          Object.keys(one).map((key) => [key, one[key as keyof PromptSize] + other[key as keyof PromptSize]]),
+          Object.keys(one).map((key) => [
+            key,
+            (one[key as keyof PromptSize] ?? 0) + (other[key as keyof PromptSize] ?? 0),
+          ]),
         ) as unknown as PromptSize;
         const wide = { ...MODEL, contextWindow: Number.MAX_SAFE_INTEGER };
         expect(boundInputTokens(one, wide)).toBeGreaterThanOrEqual(estimateInputTokens(one));
@@ -84,5 +94,6 @@ describe('the estimate', () => {
   it('of an input adds text and tools, token ids one by one, and images at their usual size', () => {
     expect(estimateInputTokens({ ...EMPTY, textBytes: 6, toolBytes: 6, tokenIds: 2, messages: 9 })).toBe(5);
     expect(estimateInputTokens({ ...EMPTY, images: 2 })).toBe(1_530);
+    expect(estimateInputTokens({ ...EMPTY, documents: 2 })).toBe(6_000);
   });
 });

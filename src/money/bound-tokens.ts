@@ -10,7 +10,8 @@ export interface InputLimits {
 /** The most input tokens a host can bill: no tokenizer makes more tokens than there are bytes. For holds, never for charges. */
 export function boundInputTokens(size: PromptSize, model: InputLimits, prompts = 1): number {
   const window = model.contextWindow * prompts;
-  if (size.images > 0 && model.imageTokensMax === null) return window;
+  const hasNoBound = (size.images > 0 && model.imageTokensMax === null) || (size.documents ?? 0) > 0;
+  if (hasNoBound) return window;
   const bound =
     size.textBytes +
     size.toolBytes * LIMITS.toolBytesInflationMax +
@@ -31,7 +32,8 @@ function framingTokens(size: PromptSize): number {
     LIMITS.promptFramingTokens +
     size.messages * LIMITS.messageFramingTokens +
     size.tools * LIMITS.toolFramingTokens +
-    (size.tools > 0 ? LIMITS.toolPreambleTokens : 0)
+    (size.tools > 0 ? LIMITS.toolPreambleTokens : 0) +
+    (size.vendorToolTokens ?? 0)
   );
 }
 

@@ -52,6 +52,7 @@ export const ACCESS: Readonly<Record<string, AccessRow>> = {
   'POST /messages': call({ model: 'sim-claude', max_tokens: 9, messages: MESSAGES }),
   'POST /messages/count_tokens': call({ model: 'sim-claude', messages: MESSAGES }),
   'POST /responses': call({ model: 'sim-responses', input: 'hello' }),
+  'POST /responses/input_tokens': call({ model: 'sim-responses', input: 'hello' }),
   'POST /completions': call({ model: 'sim-gpt', prompt: 'hello' }),
   'POST /embeddings': call({ model: 'sim-embed', input: 'hello' }),
   'POST /systemone': call({ model: 'sim-decide', state: 'hello', questions: { sure: { type: 'noul' } } }),

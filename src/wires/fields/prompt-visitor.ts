@@ -8,6 +8,8 @@ export interface PromptVisitor {
   toolText(text: string): void;
   /** The path is for the error that refuses the image. */
   image(path: string): void;
+  /** A document whose pages only the host can count. */
+  document(path: string): void;
   /** A `cache_control` or a similar member: the host will write what comes before it to a cache. */
   cacheMark(mark: unknown): void;
 }
@@ -17,7 +19,10 @@ export class PromptMeasure implements PromptVisitor {
   #textBytes = 0;
   #toolBytes = 0;
   #images = 0;
+  #documents = 0;
+  #vendorToolTokens = 0;
   firstImage: string | null = null;
+  firstDocument: string | null = null;
   cacheWrites: CacheWrites = 'none';
 
   text(text: string): void {
@@ -31,6 +36,16 @@ export class PromptMeasure implements PromptVisitor {
   image(path: string): void {
     this.#images++;
     this.firstImage ??= path;
+  }
+
+  document(path: string): void {
+    this.#documents++;
+    this.firstDocument ??= path;
+  }
+
+  /** A tool that the vendor defines; the most tokens that its prompt takes. */
+  vendorTool(tokens: number): void {
+    this.#vendorToolTokens += tokens;
   }
 
   /** An unknown lifetime is taken for the most expensive one. */
@@ -54,6 +69,8 @@ export class PromptMeasure implements PromptVisitor {
       tools,
       images: this.#images,
       tokenIds: 0,
+      ...(this.#vendorToolTokens > 0 && { vendorToolTokens: this.#vendorToolTokens }),
+      ...(this.#documents > 0 && { documents: this.#documents }),
     };
   }
 }
@@ -92,6 +109,8 @@ export class PromptTexts implements PromptVisitor {
   toolText(): void {}
 
   image(): void {}
+
+  document(): void {}
 
   cacheMark(): void {}
 }

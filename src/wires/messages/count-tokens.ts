@@ -5,8 +5,9 @@ import { isCount, isObject, type Members } from '../fields/members.ts';
 import { PromptMeasure } from '../fields/prompt-visitor.ts';
 import type { Peek } from '../peek.ts';
 import { HostAnswerBroken, type PromptCounter } from '../wire.ts';
+import { checkTools } from './check-tools.ts';
 import { checkFields } from './fields.ts';
-import { checkTools, visitPrompt } from './measure.ts';
+import { visitPrompt } from './measure.ts';
 import { needsOf, readBody, readModel } from './peek.ts';
 import { readThinking } from './read-thinking.ts';
 import { readHostHeaders } from './vendor-headers.ts';
@@ -25,7 +26,7 @@ function peek(text: JsonText, headers: IncomingHttpHeaders): Pick<Peek, 'model' 
   for (const name of Object.keys(body)) if (!COUNTED.has(name) && body[name] !== null) throw notCounted(name);
   const measure = new PromptMeasure();
   visitPrompt(body, measure);
-  if (Array.isArray(body.tools)) checkTools(body.tools);
+  if (Array.isArray(body.tools)) checkTools(body.tools, measure);
   readThinking(body);
   return { model, needs: needsOf(body, measure.firstImage), hostHeaders };
 }

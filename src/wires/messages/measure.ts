@@ -144,21 +144,3 @@ function readString(value: unknown, path: string): string {
   if (typeof value !== 'string') throw mustBe(path, 'a string');
   return value;
 }
-
-/** Only tools that the caller runs: other types run on the vendor's servers or add prompts. */
-export function checkTools(tools: readonly unknown[]): void {
-  for (let index = 0; index < tools.length; index++) {
-    const tool = tools[index];
-    const path = `tools[${index}]`;
-    if (!isObject(tool)) throw mustBe(path, 'an object');
-    if (!isAbsent(tool.type) && tool.type !== 'custom') throw refusedTool(tool.type, `${path}.type`);
-    if (typeof tool.name !== 'string' || tool.name === '') throw mustBe(`${path}.name`, 'a string');
-    if (!isObject(tool.input_schema)) throw mustBe(`${path}.input_schema`, 'a JSON schema');
-  }
-}
-
-function refusedTool(type: unknown, path: string) {
-  if (typeof type !== 'string') return mustBe(path, '"custom"');
-  const named = JSON.stringify(type.slice(0, 60));
-  return unsupported(path, `\`${path}\` ${named} has no price here; send tools of your own with an \`input_schema\`.`);
-}

@@ -7,8 +7,9 @@ import { isAbsent, isCount, isObject, type Members, objectsIn } from '../fields/
 import { PromptMeasure, PromptTexts, visitCacheMarks, visitUnknown } from '../fields/prompt-visitor.ts';
 import { missing, mustBe } from '../fields/request-errors.ts';
 import type { CapabilityNeed, Peek } from '../peek.ts';
+import { checkTools } from './check-tools.ts';
 import { checkFields } from './fields.ts';
-import { checkTools, visitPrompt } from './measure.ts';
+import { visitPrompt } from './measure.ts';
 import { needsReasoning, readThinking } from './read-thinking.ts';
 import { wantsReceipt } from './receipt.ts';
 import { readHostHeaders } from './vendor-headers.ts';
@@ -67,7 +68,7 @@ const SCHEMA_FIELDS = ['tools', 'tool_choice', 'output_config', 'output_format']
 function measurePrompt(text: JsonText, body: Members, unknownFields: readonly string[]): PromptMeasure {
   const measure = new PromptMeasure();
   visitPrompt(body, measure);
-  if (Array.isArray(body.tools)) checkTools(body.tools);
+  if (Array.isArray(body.tools)) checkTools(body.tools, measure);
   for (const marked of [body, ...objectsIn(body.tools)]) visitCacheMarks(marked, measure);
   for (const field of SCHEMA_FIELDS) if (!isAbsent(body[field])) measure.schemaBytes(text.spanBytes([field]));
   for (const name of unknownFields) visitUnknown(body[name], measure);

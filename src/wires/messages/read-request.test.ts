@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { PLAIN, peekAt, refusalOf, textOf } from '../../../test/messages-request.ts';
+import { Adjustments } from '../adjustments.ts';
 import { wrapForeign } from '../fields/foreign-reasoning.ts';
 import { readRequest } from './read-request.ts';
 import { VENDOR } from './vendor-headers.ts';
@@ -180,6 +181,16 @@ describe('what the common language cannot say is refused by name', () => {
   ])('%j: %s', (body, param) => {
     expect(refusalOf(() => read(body))).toEqual({ code: 'unsupported_parameter', param });
   });
+
+  test.each(['bash_20250124', 'text_editor_20250728', 'memory_20250818', 'computer_20251124'])(
+    'the tool %s, by its name, even if fields may be dropped',
+    (type) => {
+      const body = { ...PLAIN, tools: [{ type, name: 'x' }] };
+      const readLeniently = () => readRequest(textOf(body), peekAt(body), new Adjustments(true));
+      expect(refusalOf(readLeniently)).toEqual({ code: 'unsupported_parameter', param: 'tools[0].type' });
+      expect(readLeniently).toThrow(`"${type}" is built into the models of one vendor`);
+    },
+  );
 
   test.each<[object, string]>([
     [{ ...PLAIN, tool_choice: { type: 'tool' } }, 'tool_choice.type'],

@@ -15,6 +15,7 @@ import { LABEL_FIELDS } from '../fields/labels.ts';
 import { isAbsent, isObject, isText, type Members } from '../fields/members.ts';
 import { mustBe } from '../fields/request-errors.ts';
 import type { Peek } from '../peek.ts';
+import { isVendorDefined } from './check-tools.ts';
 import { isWithheld } from './fields.ts';
 import { dropMembers, readContent } from './read-blocks.ts';
 
@@ -88,6 +89,11 @@ const TOOL_MEMBERS = [
 ];
 
 function readTool(tool: Members, index: number, adjustments: Adjustments): CanonicalTool {
+  if (isVendorDefined(tool.type)) {
+    const named = JSON.stringify(String(tool.type).slice(0, 60));
+    const remedy = `${named} is built into the models of one vendor; send a tool with an \`input_schema\` of your own`;
+    adjustments.refuse(`tools[${index}].type`, remedy);
+  }
   dropMembers(tool, `tools[${index}]`, TOOL_MEMBERS, adjustments);
   return {
     name: tool.name as string,

@@ -101,13 +101,18 @@ function readParts(parts: unknown[], param: string): { text: string; images: str
   for (const [index, part] of parts.entries()) {
     const fields = isFields(part) ? part : {};
     const said = fields.type === 'refusal' ? fields.refusal : fields.type === 'text' ? fields.text : undefined;
-    const image = fields.type === 'image_url' ? addressOf(fields.image_url) : undefined;
+    const image = fields.type === 'image_url' ? addressOf(fields.image_url) : fileData(fields);
     if (typeof said === 'string') text += said;
     else if (image !== undefined) images.push(image);
     else
       refuse('invalid_value', `${param}[${index}]`, `Invalid '${param}[${index}]': expected a text or image_url part.`);
   }
   return { text, images };
+}
+
+/** A document costs as much as an image. */
+function fileData({ type, file }: Fields): string | undefined {
+  return type === 'file' && isFields(file) && typeof file.file_data === 'string' ? file.file_data : undefined;
 }
 
 function addressOf(image: unknown): string | undefined {

@@ -77,10 +77,25 @@ function readTools(tools: unknown, transcript: Transcript): PromptTool[] {
   return tools.map((tool, index) => readTool(tool, `tools.${index}`, transcript));
 }
 
+const COMMAND = { type: 'object', properties: { command: { type: 'string' } }, required: ['command'] };
+/** Tools that the client runs but the vendor defines: it adds so many tokens for each. */
+const BUILT_IN = [
+  { prefix: 'bash_', tokens: 325, schema: COMMAND },
+  { prefix: 'text_editor_', tokens: 700, schema: COMMAND },
+  { prefix: 'memory_', tokens: 900, schema: COMMAND },
+  { prefix: 'computer_', tokens: 4_590, schema: COMMAND },
+];
+
 function readTool(tool: unknown, path: string, transcript: Transcript): PromptTool {
   if (!isFields(tool)) return reject(`${path}: Input should be a valid dictionary`);
   const { cache_control: _, ...declared } = tool;
   const { name, type, input_schema: schema } = declared;
+  const builtIn = typeof type === 'string' ? BUILT_IN.find(({ prefix }) => type.startsWith(prefix)) : undefined;
+  if (builtIn !== undefined) {
+    transcript.addTool(JSON.stringify(declared), builtIn.tokens);
+    transcript.mark(tool, path);
+    return { name: String(name), definition: JSON.stringify(declared), schema: builtIn.schema };
+  }
   if (!isAbsent(type) && type !== 'custom') {
     reject(`${path}: Input tag '${type}' found using 'type' does not match any of the expected tags: 'custom'`);
   }

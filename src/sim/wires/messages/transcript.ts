@@ -16,8 +16,9 @@ export class Transcript {
     this.segments.push({ mark, fixedTokens: opens ? MESSAGE_TOKENS : 0, text });
   }
 
-  addTool(definition: string): void {
-    this.segments.push({ mark: 'tool', fixedTokens: TOOL_TOKENS, text: definition });
+  /** `promptTokens` is the vendor's own prompt for the tool. */
+  addTool(definition: string, promptTokens = 0): void {
+    this.segments.push({ mark: 'tool', fixedTokens: TOOL_TOKENS + promptTokens, text: definition });
   }
 
   addImage(address: string): void {
