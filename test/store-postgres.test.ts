@@ -1,6 +1,8 @@
 import { ledgerScripts } from './ledger-scripts.ts';
 import { storeContract } from './store-contract.ts';
+import { directoryContract } from './store-contract-directory.ts';
 import { openPostgres } from './store-engines.ts';
 
 storeContract('postgres', openPostgres);
+directoryContract('postgres', openPostgres);
 ledgerScripts('postgres', openPostgres);

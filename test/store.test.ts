@@ -1,9 +1,12 @@
 import { ledgerScripts } from './ledger-scripts.ts';
 import { storeContract } from './store-contract.ts';
+import { directoryContract } from './store-contract-directory.ts';
 import { openMemory, openSqlite, openSqliteInline } from './store-engines.ts';
 
 storeContract('memory', openMemory);
 storeContract('sqlite', openSqliteInline);
 storeContract('sqlite in threads', openSqlite);
+directoryContract('sqlite', openSqliteInline);
+directoryContract('sqlite in threads', openSqlite);
 ledgerScripts('memory', openMemory);
 ledgerScripts('sqlite', openSqliteInline);

@@ -1,5 +1,6 @@
 import type { Receipt, Settlement, ValuesOf } from '../canonical/receipt.ts';
 import type { AccountReceiptFilter, ReceiptPage, ReceiptSlice } from './account-receipts.ts';
+import type { Directory } from './directory/directory.ts';
 import type { LossHour } from './loss-allowance.ts';
 import type {
   CREDIT_FIELDS,
@@ -18,6 +19,9 @@ export type { AccountReceiptFilter, ReceiptPage, ReceiptSlice } from './account-
  * time.
  */
 export interface Store {
+  /** People, roles, sessions, management keys and the audit. */
+  readonly directory: Directory;
+
   /**
    * Applies the operations in order, in one commit, which is on disk when this resolves. A refusal is an outcome, never
    * an exception. If one operation cannot be written, the others may take several commits; if the store becomes

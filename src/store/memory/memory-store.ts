@@ -1,6 +1,7 @@
 import type { Receipt } from '../../canonical/receipt.ts';
 import type { Clock } from '../../kit/clock.ts';
 import { LIMITS } from '../../limits.ts';
+import type { Directory } from '../directory/directory.ts';
 import { isOver } from '../idempotency.ts';
 import { NO_LOSS } from '../loss-allowance.ts';
 import { MoneyRules } from '../rules/money-rules.ts';
@@ -44,6 +45,10 @@ export class MemoryStore implements Store {
   constructor(clock: Clock) {
     this.#clock = clock;
     this.#operations = new MoneyRules(this.#rows, clock);
+  }
+
+  get directory(): Directory {
+    throw new Error('The memory store has no people. Tests of management use SQLite.');
   }
 
   async apply(operations: readonly LedgerOperation[]): Promise<LedgerOutcome[]> {

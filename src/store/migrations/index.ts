@@ -10,6 +10,7 @@ import { progress } from './0009-progress.ts';
 import { providerKeyUse } from './0010-provider-key-use.ts';
 import { lossAllowance } from './0011-loss-allowance.ts';
 import { callsByAccount } from './0012-calls-by-account.ts';
+import { people } from './0013-people.ts';
 import type { Migration } from './migration.ts';
 
 /** In order, numbered from 1 without gaps. */
@@ -26,4 +27,5 @@ export const MIGRATIONS: readonly Migration[] = [
   providerKeyUse,
   lossAllowance,
   callsByAccount,
+  people,
 ];

@@ -14,7 +14,16 @@ export const BEGIN_BRIEF = `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE;
 /**
  * Work that only one process at a time may do: the second number of an advisory lock. The first number is Tollgate's.
  */
-export const LOCK = { schema: 1, keys: 2, prices: 3, instances: 4, reaper: 5, bookkeeping: 6, copy: 7 } as const;
+export const LOCK = {
+  schema: 1,
+  keys: 2,
+  prices: 3,
+  instances: 4,
+  reaper: 5,
+  bookkeeping: 6,
+  copy: 7,
+  people: 8,
+} as const;
 type LockName = keyof typeof LOCK;
 
 /** "toll" in four bytes. */

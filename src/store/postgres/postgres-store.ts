@@ -2,6 +2,7 @@ import type { Receipt } from '../../canonical/receipt.ts';
 import type { Clock } from '../../kit/clock.ts';
 import { LIMITS } from '../../limits.ts';
 import { type AcceptedLossColumns, acceptedLossOf } from '../columns.ts';
+import type { Directory } from '../directory/directory.ts';
 import {
   type AcceptedLoss,
   type Account,
@@ -33,6 +34,7 @@ import { BatchRunner } from './batch.ts';
 import { closeSlice, forgetSlice, sweepSlice } from './closing.ts';
 import { Connections } from './connections.ts';
 import { Dictionary } from './dictionary.ts';
+import { postgresDirectory } from './directory.ts';
 import { asUnavailable } from './faults.ts';
 import { Instances } from './instances.ts';
 import { Keys } from './keys.ts';
@@ -83,6 +85,7 @@ class PostgresStore implements Store {
   readonly #keys: Keys;
   readonly #providerKeys: ProviderKeys;
   readonly #receipts: Receipts;
+  readonly directory: Directory;
 
   constructor(connections: Connections, time: DatabaseTime, clock: Clock) {
     const nowMs = () => time.nowMs();
@@ -95,6 +98,7 @@ class PostgresStore implements Store {
     this.#keys = new Keys(connections, nowMs);
     this.#providerKeys = new ProviderKeys(connections);
     this.#receipts = new Receipts(connections);
+    this.directory = postgresDirectory(connections);
   }
 
   async apply(operations: readonly LedgerOperation[]): Promise<LedgerOutcome[]> {

@@ -4,6 +4,7 @@ import type { Receipt } from '../../canonical/receipt.ts';
 import type { Clock } from '../../kit/clock.ts';
 import { LIMITS } from '../../limits.ts';
 import { type AcceptedLossColumns, acceptedLossOf } from '../columns.ts';
+import { type Directory, directoryOver, programOf } from '../directory/directory.ts';
 import {
   type AcceptedLoss,
   type Account,
@@ -34,6 +35,7 @@ import { AccountReader } from './accounts.ts';
 import { isBroken } from './batch.ts';
 import { fillBatchBuffer } from './batch-buffer.ts';
 import { createFiles, openToRead, openToWrite } from './database.ts';
+import { runProgram } from './directory.ts';
 import { lastCallId } from './instances.ts';
 import { KeyReader } from './keys.ts';
 import { faultOf, InlineLink, type Link, unavailable } from './link.ts';
@@ -94,6 +96,7 @@ class SqliteStore implements Store {
   readonly #keys: KeyReader;
   readonly #receipts: ReceiptReader;
   readonly #providerKeys: ProviderKeyReader;
+  readonly directory: Directory;
   /** Started on first use. */
   #scanner: Link<ScannerVerbs> | null = null;
   /** Verifying and closing exclude each other, because closing changes what verifying reads. */
@@ -109,6 +112,10 @@ class SqliteStore implements Store {
     this.#keys = new KeyReader(this.#reader);
     this.#receipts = new ReceiptReader(this.#reader);
     this.#providerKeys = new ProviderKeyReader(this.#reader);
+    this.directory = directoryOver({
+      read: async (name, args) => runProgram(this.#reader, programOf(name, args)),
+      change: (name, args) => this.#writer.call('changeDirectory', name, args),
+    });
     const onBroken = (error: StoreUnavailable) => onFatal?.(error);
     this.#writer = threads
       ? new Thread<WriterVerbs>('writer', folder, onBroken)

@@ -1,10 +1,12 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { type DirectoryChange, programOf } from '../directory/directory.ts';
 import type { KeyChange, LedgerOutcome, NewAccount, NewKey, NewProviderKey, ProviderKeyUse } from '../store.ts';
 import { createAccount } from './accounts.ts';
 import { BatchRunner } from './batch.ts';
 import type { BatchBuffer } from './batch-buffer.ts';
 import { closeSlice, forgetSlice } from './closing.ts';
 import { openToWrite } from './database.ts';
+import { runProgram } from './directory.ts';
 import { sweepSlice } from './idempotency-keys.ts';
 import { beginEpoch, registerPrices, voidSlice } from './instances.ts';
 import { createKey, updateKey } from './keys.ts';
@@ -67,6 +69,10 @@ export function writerVerbs(database: DatabaseSync, guard: CommitGuard = NO_GUAR
       change(() => deleteProviderKey(database, accountId, provider)),
     resealProviderKey: (id: bigint, before: Uint8Array, after: Uint8Array) =>
       change(() => resealProviderKey(database, id, before, after)),
+    changeDirectory: (name: DirectoryChange, args: readonly unknown[]) => {
+      cache.forget();
+      return change(() => runProgram(database, programOf(name, args)));
+    },
     createAccount: (account: NewAccount) => change(() => createAccount(database, account)),
     createKey: (key: NewKey) => change(() => createKey(database, key)),
     updateKey: (id: bigint, changes: KeyChange) => {

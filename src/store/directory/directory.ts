@@ -1,0 +1,117 @@
+import { forgetAudit, listAudit } from './audit.ts';
+import {
+  acceptInvitation,
+  createInvitation,
+  findInvitation,
+  invitationsFor,
+  listInvitations,
+  revokeInvitation,
+} from './invitations.ts';
+import {
+  createManagementKey,
+  findManagementKey,
+  findManagementKeyByHash,
+  listManagementKeys,
+  revokeManagementKey,
+  touchManagementKey,
+} from './management-keys.ts';
+import {
+  changePerson,
+  createPerson,
+  disablePerson,
+  enablePerson,
+  findPerson,
+  findPersonByEmail,
+  findPersonByIdentity,
+  listMembers,
+  listPeople,
+  membershipsOf,
+  putMembership,
+  removeMembership,
+} from './people.ts';
+import type { Program } from './program.ts';
+import {
+  createSession,
+  endSession,
+  endSessionsOf,
+  findSession,
+  listSessions,
+  sweepSessions,
+  touchSession,
+} from './sessions.ts';
+
+/** Programs that only read. */
+export const DIRECTORY_READS = {
+  findPerson,
+  findPersonByEmail,
+  findPersonByIdentity,
+  listPeople,
+  membershipsOf,
+  listMembers,
+  findInvitation,
+  invitationsFor,
+  listInvitations,
+  findSession,
+  listSessions,
+  findManagementKey,
+  findManagementKeyByHash,
+  listManagementKeys,
+  listAudit,
+};
+
+/** Programs that change rows, each in one commit together with its row in the audit. */
+export const DIRECTORY_CHANGES = {
+  createPerson,
+  changePerson,
+  disablePerson,
+  enablePerson,
+  putMembership,
+  removeMembership,
+  createInvitation,
+  revokeInvitation,
+  acceptInvitation,
+  createSession,
+  touchSession,
+  endSession,
+  endSessionsOf,
+  sweepSessions,
+  createManagementKey,
+  revokeManagementKey,
+  touchManagementKey,
+  forgetAudit,
+};
+
+type Programs = { readonly [name: string]: (...args: never[]) => Program<unknown> };
+type Verbs<Of extends Programs> = {
+  readonly [Name in keyof Of]: (...args: Parameters<Of[Name]>) => Promise<ResultOf<ReturnType<Of[Name]>>>;
+};
+type ResultOf<Made> = Made extends Program<infer Result> ? Result : never;
+
+export type DirectoryRead = keyof typeof DIRECTORY_READS;
+export type DirectoryChange = keyof typeof DIRECTORY_CHANGES;
+
+/** People, their roles, invitations, sessions and management keys, and the audit of every change. */
+export type Directory = Verbs<typeof DIRECTORY_READS> & Verbs<typeof DIRECTORY_CHANGES>;
+
+/** What an engine adds: how it runs one program by name. */
+export interface DirectoryEngine {
+  read(name: DirectoryRead, args: readonly unknown[]): Promise<unknown>;
+  change(name: DirectoryChange, args: readonly unknown[]): Promise<unknown>;
+}
+
+export function directoryOver(engine: DirectoryEngine): Directory {
+  const verbs: Record<string, (...args: unknown[]) => Promise<unknown>> = {};
+  for (const name of Object.keys(DIRECTORY_READS)) {
+    verbs[name] = (...args) => engine.read(name as DirectoryRead, args);
+  }
+  for (const name of Object.keys(DIRECTORY_CHANGES)) {
+    verbs[name] = (...args) => engine.change(name as DirectoryChange, args);
+  }
+  return verbs as unknown as Directory;
+}
+
+/** The program of that name, ready to run. The arguments were checked where the typed verb was called. */
+export function programOf(name: DirectoryRead | DirectoryChange, args: readonly unknown[]): Program<unknown> {
+  const programs = { ...DIRECTORY_READS, ...DIRECTORY_CHANGES } as Record<string, (...args: unknown[]) => unknown>;
+  return programs[name]!(...args) as Program<unknown>;
+}

@@ -1,0 +1,161 @@
+import { type AuditRow, writeAudit } from './audit.ts';
+import {
+  ACCOUNT_ROLES,
+  type AccountRole,
+  emailKey,
+  findPerson,
+  findPersonByEmail,
+  insertPerson,
+  type NewPerson,
+  type Person,
+  storeMembership,
+} from './people.ts';
+import { insert, type Program, query, rowOf, rowsOf } from './program.ts';
+
+/** What an invitation gives: the whole gateway, a role in one account, or only a way in. */
+export interface InvitedRoles {
+  readonly isOperator: boolean;
+  readonly accountId: bigint | null;
+  readonly role: AccountRole | null;
+}
+
+export interface NewInvitation extends InvitedRoles {
+  readonly id: bigint;
+  /** Of the secret in the link, which is stored nowhere. */
+  readonly sha256Hex: string;
+  readonly email: string;
+  /** The person who invited; null for the command line. */
+  readonly invitedBy: bigint | null;
+  readonly createdMs: number;
+  readonly expiresMs: number;
+}
+
+export interface Invitation extends NewInvitation {
+  readonly acceptedMs: number | null;
+  readonly revokedMs: number | null;
+}
+
+interface InvitationColumns {
+  readonly id: bigint;
+  readonly sha256: string;
+  readonly email: string;
+  readonly operator: bigint;
+  readonly account_id: bigint | null;
+  readonly role: bigint | null;
+  readonly invited_by: bigint | null;
+  readonly created_ms: bigint;
+  readonly expires_ms: bigint;
+  readonly accepted_ms: bigint | null;
+  readonly revoked_ms: bigint | null;
+}
+
+export function* createInvitation(invitation: NewInvitation, audit: AuditRow): Program<void> {
+  yield insert('invitation', {
+    id: invitation.id,
+    sha256: invitation.sha256Hex,
+    email: invitation.email,
+    operator: invitation.isOperator ? 1 : 0,
+    account_id: invitation.accountId,
+    role: invitation.role === null ? null : ACCOUNT_ROLES.indexOf(invitation.role),
+    invited_by: invitation.invitedBy,
+    created_ms: invitation.createdMs,
+    expires_ms: invitation.expiresMs,
+  });
+  yield* writeAudit(audit);
+}
+
+export function* findInvitation(sha256Hex: string): Program<Invitation | null> {
+  const row = yield* rowOf<InvitationColumns>('SELECT * FROM invitation WHERE sha256 = ?', sha256Hex);
+  return row === null ? null : invitationOf(row);
+}
+
+/** Open ones for this address, oldest first: single sign-on gives their roles to a verified address. */
+export function* invitationsFor(email: string, nowMs: number): Program<Invitation[]> {
+  const rows = yield* rowsOf<InvitationColumns>(
+    `SELECT * FROM invitation WHERE lower(email) = ? AND accepted_ms IS NULL AND revoked_ms IS NULL AND expires_ms > ?
+     ORDER BY id`,
+    emailKey(email),
+    nowMs,
+  );
+  return rows.map(invitationOf);
+}
+
+export function* listInvitations(page: {
+  readonly after: bigint | null;
+  readonly limit: number;
+}): Program<Invitation[]> {
+  const rows = yield* rowsOf<InvitationColumns>(
+    'SELECT * FROM invitation WHERE id > ? ORDER BY id LIMIT ?',
+    page.after ?? 0n,
+    page.limit,
+  );
+  return rows.map(invitationOf);
+}
+
+export function* revokeInvitation(id: bigint, nowMs: number, audit: AuditRow): Program<boolean> {
+  const revoked = yield* rowOf(
+    'UPDATE invitation SET revoked_ms = ? WHERE id = ? AND accepted_ms IS NULL AND revoked_ms IS NULL RETURNING id',
+    nowMs,
+    id,
+  );
+  if (revoked === null) return false;
+  yield* writeAudit(audit);
+  return true;
+}
+
+/**
+ * Who accepts: somebody new, or a person who has signed in. An address that already has a person is never given to
+ * somebody new, because a link alone does not prove who holds it.
+ */
+export type Accepting = { readonly newPerson: NewPerson } | { readonly personId: bigint };
+
+export type Acceptance = Person | 'not_open' | 'person_exists' | 'other_person';
+
+/** Gives the invitation's roles and closes it, in one commit: of two who accept at once, one succeeds. */
+export function* acceptInvitation(
+  sha256Hex: string,
+  who: Accepting,
+  nowMs: number,
+  audit: AuditRow,
+): Program<Acceptance> {
+  yield { lock: 'people' };
+  const invitation = yield* findInvitation(sha256Hex);
+  if (invitation === null || !isOpen(invitation, nowMs)) return 'not_open';
+  const known = yield* findPersonByEmail(invitation.email);
+  if ('newPerson' in who) {
+    if (known !== null) return 'person_exists';
+    yield insertPerson({ ...who.newPerson, email: invitation.email });
+  } else if (known?.id !== who.personId || known.disabledMs !== null) return 'other_person';
+  const personId = 'newPerson' in who ? who.newPerson.id : who.personId;
+  yield* giveRoles(personId, invitation);
+  yield query('UPDATE invitation SET accepted_ms = ? WHERE id = ?', nowMs, invitation.id);
+  yield* writeAudit(audit);
+  return (yield* findPerson(personId))!;
+}
+
+function isOpen({ acceptedMs, revokedMs, expiresMs }: Invitation, nowMs: number): boolean {
+  return acceptedMs === null && revokedMs === null && expiresMs > nowMs;
+}
+
+function* giveRoles(personId: bigint, { isOperator, accountId, role }: InvitedRoles): Program<void> {
+  if (isOperator) yield query('UPDATE person SET operator = 1, version = version + 1 WHERE id = ?', personId);
+  if (accountId !== null && role !== null) {
+    yield* storeMembership({ accountId, personId, role, capNanousd: null, capWindow: 'lifetime' });
+  }
+}
+
+function invitationOf(row: InvitationColumns): Invitation {
+  return {
+    id: row.id,
+    sha256Hex: row.sha256,
+    email: row.email,
+    isOperator: row.operator === 1n,
+    accountId: row.account_id,
+    role: row.role === null ? null : ACCOUNT_ROLES[Number(row.role)]!,
+    invitedBy: row.invited_by,
+    createdMs: Number(row.created_ms),
+    expiresMs: Number(row.expires_ms),
+    acceptedMs: row.accepted_ms === null ? null : Number(row.accepted_ms),
+    revokedMs: row.revoked_ms === null ? null : Number(row.revoked_ms),
+  };
+}

@@ -1,0 +1,117 @@
+import { type AuditRow, writeAudit } from './audit.ts';
+import { ACCOUNT_ROLES, type AccountRole } from './people.ts';
+import { insert, type Program, query, rowOf, rowsOf } from './program.ts';
+
+export interface NewManagementKey {
+  readonly id: bigint;
+  readonly sha256Hex: string;
+  readonly prefix: string;
+  readonly lastFour: string;
+  readonly name: string;
+  /** The person whose rights bound those of the key; null for the command line. */
+  readonly mintedBy: bigint | null;
+  /** Null for a key of the whole gateway. */
+  readonly accountId: bigint | null;
+  /** Null together with `accountId`: the key acts as an operator. */
+  readonly role: AccountRole | null;
+  readonly isReadOnly: boolean;
+  readonly createdMs: number;
+  readonly expiresMs: number | null;
+}
+
+export interface ManagementKey extends NewManagementKey {
+  readonly revokedMs: number | null;
+  readonly usedMs: number | null;
+}
+
+interface ManagementKeyColumns {
+  readonly id: bigint;
+  readonly sha256: string;
+  readonly prefix: string;
+  readonly last_four: string;
+  readonly name: string;
+  readonly minted_by: bigint | null;
+  readonly account_id: bigint | null;
+  readonly role: bigint | null;
+  readonly read_only: bigint;
+  readonly created_ms: bigint;
+  readonly expires_ms: bigint | null;
+  readonly revoked_ms: bigint | null;
+  readonly used_ms: bigint | null;
+}
+
+export function* createManagementKey(key: NewManagementKey, audit: AuditRow): Program<void> {
+  yield insert('management_key', {
+    id: key.id,
+    sha256: key.sha256Hex,
+    prefix: key.prefix,
+    last_four: key.lastFour,
+    name: key.name,
+    minted_by: key.mintedBy,
+    account_id: key.accountId,
+    role: key.role === null ? null : ACCOUNT_ROLES.indexOf(key.role),
+    read_only: key.isReadOnly ? 1 : 0,
+    created_ms: key.createdMs,
+    expires_ms: key.expiresMs,
+  });
+  yield* writeAudit(audit);
+}
+
+export function* findManagementKeyByHash(sha256Hex: string): Program<ManagementKey | null> {
+  const row = yield* rowOf<ManagementKeyColumns>('SELECT * FROM management_key WHERE sha256 = ?', sha256Hex);
+  return row === null ? null : managementKeyOf(row);
+}
+
+export function* findManagementKey(id: bigint): Program<ManagementKey | null> {
+  const row = yield* rowOf<ManagementKeyColumns>('SELECT * FROM management_key WHERE id = ?', id);
+  return row === null ? null : managementKeyOf(row);
+}
+
+/** Of one account, or of the whole gateway and all accounts with null. */
+export function* listManagementKeys(
+  accountId: bigint | null,
+  page: { readonly after: bigint | null; readonly limit: number },
+): Program<ManagementKey[]> {
+  const ofAccount = accountId === null ? '' : 'AND account_id = ?';
+  const values = accountId === null ? [] : [accountId];
+  const rows = yield* rowsOf<ManagementKeyColumns>(
+    `SELECT * FROM management_key WHERE id > ? ${ofAccount} ORDER BY id LIMIT ?`,
+    page.after ?? 0n,
+    ...values,
+    page.limit,
+  );
+  return rows.map(managementKeyOf);
+}
+
+/** Revoking again changes nothing: the first time stands. */
+export function* revokeManagementKey(id: bigint, nowMs: number, audit: AuditRow): Program<ManagementKey | 'not_found'> {
+  const before = yield* findManagementKey(id);
+  if (before === null) return 'not_found';
+  if (before.revokedMs !== null) return before;
+  yield query('UPDATE management_key SET revoked_ms = ? WHERE id = ?', nowMs, id);
+  yield* writeAudit(audit);
+  return { ...before, revokedMs: nowMs };
+}
+
+/** When the key was last used, about; it has no row in the audit. */
+export function* touchManagementKey(id: bigint, usedMs: number): Program<void> {
+  yield query('UPDATE management_key SET used_ms = ? WHERE id = ?', usedMs, id);
+}
+
+function managementKeyOf(row: ManagementKeyColumns): ManagementKey {
+  return {
+    id: row.id,
+    sha256Hex: row.sha256,
+    prefix: row.prefix,
+    lastFour: row.last_four,
+    name: row.name,
+    mintedBy: row.minted_by,
+    accountId: row.account_id,
+    role: row.role === null ? null : ACCOUNT_ROLES[Number(row.role)]!,
+    isReadOnly: row.read_only === 1n,
+    createdMs: Number(row.created_ms),
+    expiresMs: row.expires_ms === null ? null : Number(row.expires_ms),
+    revokedMs: row.revoked_ms === null ? null : Number(row.revoked_ms),
+    usedMs: row.used_ms === null ? null : Number(row.used_ms),
+  };
+}

@@ -1,0 +1,56 @@
+/** What a statement may be given; rows come back with every integer a bigint. */
+export type SqlValue = bigint | number | string | Uint8Array | null;
+
+/** One statement in the SQL that both engines understand; each `?` takes the next value. */
+export interface Query {
+  readonly text: string;
+  readonly values: readonly SqlValue[];
+}
+
+/** Work that no two programs may do at once. SQLite has one writer, so there it asks for nothing. */
+export interface LockStep {
+  readonly lock: 'keys' | 'people';
+}
+
+export type Step = Query | LockStep;
+
+/**
+ * The steps of one transaction, written once for both engines: it yields statements and receives their rows. Programs
+ * are for rows that change rarely; calls and money have code of their own for each engine.
+ */
+export type Program<Result> = Generator<Step, Result, readonly unknown[]>;
+
+export function query(text: string, ...values: readonly SqlValue[]): Query {
+  return { text, values };
+}
+
+export function* rowsOf<Row>(text: string, ...values: readonly SqlValue[]): Program<readonly Row[]> {
+  return (yield { text, values }) as readonly Row[];
+}
+
+export function* rowOf<Row>(text: string, ...values: readonly SqlValue[]): Program<Row | null> {
+  const [row] = yield* rowsOf<Row>(text, ...values);
+  return row ?? null;
+}
+
+/** `INSERT` with one value per column. */
+export function insert(table: string, cells: Readonly<Record<string, SqlValue>>): Query {
+  const columns = Object.keys(cells);
+  const places = columns.map(() => '?');
+  return { text: `INSERT INTO ${table} (${columns}) VALUES (${places})`, values: Object.values(cells) };
+}
+
+export function runNow<Result>(program: Program<Result>, ask: (query: Query) => readonly unknown[]): Result {
+  let next = program.next([]);
+  while (!next.done) next = program.next('lock' in next.value ? [] : ask(next.value));
+  return next.value;
+}
+
+export async function runLater<Result>(
+  program: Program<Result>,
+  ask: (step: Step) => Promise<readonly unknown[]>,
+): Promise<Result> {
+  let next = program.next([]);
+  while (!next.done) next = program.next(await ask(next.value));
+  return next.value;
+}

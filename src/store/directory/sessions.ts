@@ -1,0 +1,103 @@
+import { type AuditRow, writeAudit } from './audit.ts';
+import { type Person, personOf } from './people.ts';
+import { insert, type Program, query, rowOf, rowsOf } from './program.ts';
+
+export interface NewSession {
+  readonly id: bigint;
+  /** Of the cookie's secret, which is stored nowhere. */
+  readonly sha256Hex: string;
+  readonly personId: bigint;
+  readonly createdMs: number;
+  /** The end at the latest, however often the session is used. */
+  readonly expiresMs: number;
+  readonly address: string;
+  readonly userAgent: string;
+}
+
+export interface Session extends NewSession {
+  readonly usedMs: number;
+}
+
+interface SessionColumns {
+  readonly id: bigint;
+  readonly sha256: string;
+  readonly person_id: bigint;
+  readonly created_ms: bigint;
+  readonly expires_ms: bigint;
+  readonly used_ms: bigint;
+  readonly address: string;
+  readonly user_agent: string;
+}
+
+type PersonColumns = Parameters<typeof personOf>[0];
+
+export function* createSession(session: NewSession, audit: AuditRow): Program<void> {
+  yield insert('session', {
+    id: session.id,
+    sha256: session.sha256Hex,
+    person_id: session.personId,
+    created_ms: session.createdMs,
+    expires_ms: session.expiresMs,
+    used_ms: session.createdMs,
+    address: session.address,
+    user_agent: session.userAgent,
+  });
+  yield* writeAudit(audit);
+}
+
+/** With its person, so that a request needs one read. Whether either is still valid is the caller's to judge. */
+export function* findSession(sha256Hex: string): Program<{ session: Session; person: Person } | null> {
+  const session = yield* rowOf<SessionColumns>('SELECT * FROM session WHERE sha256 = ?', sha256Hex);
+  if (session === null) return null;
+  const person = yield* rowOf<PersonColumns>('SELECT * FROM person WHERE id = ?', session.person_id);
+  return person === null ? null : { session: sessionOf(session), person: personOf(person) };
+}
+
+export function* listSessions(personId: bigint): Program<Session[]> {
+  const rows = yield* rowsOf<SessionColumns>('SELECT * FROM session WHERE person_id = ? ORDER BY id', personId);
+  return rows.map(sessionOf);
+}
+
+/** Not a change that anybody would look for, so it has no row in the audit. */
+export function* touchSession(id: bigint, usedMs: number): Program<void> {
+  yield query('UPDATE session SET used_ms = ? WHERE id = ? AND used_ms < ?', usedMs, id, usedMs);
+}
+
+/** A person may only end their own sessions; null, for an operator, ends any. */
+export function* endSession(id: bigint, personId: bigint | null, audit: AuditRow): Program<boolean> {
+  const mine = personId === null ? '' : 'AND person_id = ?';
+  const values = personId === null ? [id] : [id, personId];
+  const ended = yield* rowOf(`DELETE FROM session WHERE id = ? ${mine} RETURNING id`, ...values);
+  if (ended === null) return false;
+  yield* writeAudit(audit);
+  return true;
+}
+
+export function* endSessionsOf(personId: bigint, audit: AuditRow): Program<number> {
+  const ended = yield* rowsOf('DELETE FROM session WHERE person_id = ? RETURNING id', personId);
+  if (ended.length > 0) yield* writeAudit(audit);
+  return ended.length;
+}
+
+/** Deletes sessions that ended by themselves. */
+export function* sweepSessions(nowMs: number, idleMs: number): Program<number> {
+  const ended = yield* rowsOf(
+    'DELETE FROM session WHERE expires_ms <= ? OR used_ms <= ? RETURNING id',
+    nowMs,
+    nowMs - idleMs,
+  );
+  return ended.length;
+}
+
+function sessionOf(row: SessionColumns): Session {
+  return {
+    id: row.id,
+    sha256Hex: row.sha256,
+    personId: row.person_id,
+    createdMs: Number(row.created_ms),
+    expiresMs: Number(row.expires_ms),
+    usedMs: Number(row.used_ms),
+    address: row.address,
+    userAgent: row.user_agent,
+  };
+}

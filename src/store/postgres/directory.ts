@@ -1,0 +1,33 @@
+import { type Directory, directoryOver, programOf } from '../directory/directory.ts';
+import { type Program, type Query, runLater, type SqlValue } from '../directory/program.ts';
+import type { Connections, RunSql } from './connections.ts';
+import { BEGIN_BRIEF, takeLock } from './locks.ts';
+import { storable } from './values.ts';
+
+export function postgresDirectory(connections: Connections): Directory {
+  return directoryOver({
+    read: (name, args) =>
+      runLater(programOf(name, args), (step) =>
+        'lock' in step ? Promise.resolve([]) : connections.query(numbered(step), cellsOf(step)),
+      ),
+    change: (name, args) => connections.transaction((sql) => runProgram(sql, programOf(name, args)), BEGIN_BRIEF),
+  });
+}
+
+function runProgram<Result>(sql: RunSql, program: Program<Result>): Promise<Result> {
+  return runLater(program, async (step) => {
+    if (!('lock' in step)) return sql(numbered(step), cellsOf(step));
+    await takeLock(sql, step.lock);
+    return [];
+  });
+}
+
+/** PostgreSQL numbers its parameters. No statement of a program contains a question mark of another kind. */
+function numbered({ text }: Query): string {
+  let count = 0;
+  return text.replaceAll('?', () => `$${++count}`);
+}
+
+function cellsOf({ values }: Query): SqlValue[] {
+  return values.map((value) => (typeof value === 'string' ? storable(value) : value));
+}

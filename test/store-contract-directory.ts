@@ -1,0 +1,303 @@
+import { describe, expect, it } from 'vitest';
+import type { AuditRow } from '../src/store/directory/audit.ts';
+import type { Directory } from '../src/store/directory/directory.ts';
+import type { NewInvitation } from '../src/store/directory/invitations.ts';
+import type { NewManagementKey } from '../src/store/directory/management-keys.ts';
+import type { NewPerson } from '../src/store/directory/people.ts';
+import type { NewSession } from '../src/store/directory/sessions.ts';
+import { FIRST_PAGE, NOON_MS, type OpenStore } from './store-fixtures.ts';
+import { StoreSubject } from './store-subject.ts';
+
+const DAY_MS = 86_400_000;
+
+let nextAuditId = 0n;
+function audit(action: string, over: Partial<AuditRow> = {}): AuditRow {
+  return {
+    id: ++nextAuditId,
+    atMs: NOON_MS,
+    actorKind: 'command_line',
+    actorId: null,
+    actorName: 'root',
+    action,
+    subject: 'person_1',
+    accountId: null,
+    before: null,
+    after: '{}',
+    address: null,
+    ...over,
+  };
+}
+
+function aPerson(id: bigint, over: Partial<NewPerson> = {}): NewPerson {
+  return {
+    id,
+    email: `Person${id}@Example.com`,
+    name: `Person ${id}`,
+    passwordHash: null,
+    identity: null,
+    isOperator: false,
+    createdMs: NOON_MS,
+    ...over,
+  };
+}
+
+function anInvitation(id: bigint, over: Partial<NewInvitation> = {}): NewInvitation {
+  return {
+    id,
+    sha256Hex: `hash-${id}`,
+    email: 'new@example.com',
+    isOperator: false,
+    accountId: 1n,
+    role: 'member',
+    invitedBy: null,
+    createdMs: NOON_MS,
+    expiresMs: NOON_MS + DAY_MS,
+    ...over,
+  };
+}
+
+function aSession(id: bigint, personId: bigint, over: Partial<NewSession> = {}): NewSession {
+  return {
+    id,
+    sha256Hex: `session-${id}`,
+    personId,
+    createdMs: NOON_MS,
+    expiresMs: NOON_MS + 7 * DAY_MS,
+    address: '192.0.2.1',
+    userAgent: 'a browser',
+    ...over,
+  };
+}
+
+function aManagementKey(id: bigint, over: Partial<NewManagementKey> = {}): NewManagementKey {
+  return {
+    id,
+    sha256Hex: `management-${id}`,
+    prefix: 'tg_mgmt_abcd',
+    lastFour: 'wxyz',
+    name: `automation ${id}`,
+    mintedBy: null,
+    accountId: null,
+    role: null,
+    isReadOnly: false,
+    createdMs: NOON_MS,
+    expiresMs: null,
+    ...over,
+  };
+}
+
+/** People and what belongs to them, the same on both engines. */
+export function directoryContract(name: string, open: OpenStore): void {
+  describe(`directory contract: ${name}`, () => {
+    const subject = new StoreSubject(open);
+    const directory = (): Directory => subject.store.directory;
+    const actions = async (): Promise<string[]> => {
+      const none = { accountId: null, actorId: null, action: null, subject: null, sinceMs: null, untilMs: null };
+      const rows = await directory().listAudit(none, { before: null, limit: 100 });
+      return rows.map(({ action }) => action).reverse();
+    };
+
+    describe('a person', () => {
+      it('is found by id, by address in any case, and by identity, with everything that was stored', async () => {
+        const identity = { issuer: 'https://id.example', subject: 'abc' };
+        const person = aPerson(5n, { passwordHash: 'a$hash', identity, isOperator: true });
+        expect(await directory().createPerson(person, audit('person.create'))).toBe('created');
+        const stored = { ...person, disabledMs: null, version: 1n };
+        expect(await directory().findPerson(5n)).toEqual(stored);
+        expect(await directory().findPersonByEmail('PERSON5@EXAMPLE.COM')).toEqual(stored);
+        expect(await directory().findPersonByIdentity(identity)).toEqual(stored);
+        expect(await directory().findPersonByIdentity({ ...identity, subject: 'abd' })).toBeNull();
+      });
+
+      it('has an address of its own: a second one with it is refused, and leaves no row in the audit', async () => {
+        await directory().createPerson(aPerson(1n, { email: 'a@example.com' }), audit('person.create'));
+        const twin = aPerson(2n, { email: 'A@Example.com' });
+        expect(await directory().createPerson(twin, audit('person.create'))).toBe('email_taken');
+        expect(await actions()).toEqual(['person.create']);
+      });
+
+      it('changes only what is named, and only in the version that was read', async () => {
+        await directory().createPerson(aPerson(1n), audit('person.create'));
+        const changed = await directory().changePerson(1n, { name: 'New' }, 1n, audit('person.change'));
+        expect(changed).toMatchObject({ name: 'New', email: 'Person1@Example.com', version: 2n });
+        expect(await directory().changePerson(1n, { name: 'Old' }, 1n, audit('person.change'))).toBe(
+          'version_conflict',
+        );
+        expect(await directory().changePerson(9n, { name: 'Old' }, null, audit('person.change'))).toBe('not_found');
+        expect(await actions()).toEqual(['person.create', 'person.change']);
+      });
+
+      it('cannot take the identity of another', async () => {
+        const identity = { issuer: 'https://id.example', subject: 'abc' };
+        await directory().createPerson(aPerson(1n, { identity }), audit('person.create'));
+        await directory().createPerson(aPerson(2n), audit('person.create'));
+        expect(await directory().changePerson(2n, { identity }, null, audit('person.change'))).toBe('identity_taken');
+      });
+
+      it('loses sessions and management keys when disabled, once', async () => {
+        await directory().createPerson(aPerson(1n), audit('person.create'));
+        await directory().createSession(aSession(7n, 1n), audit('session.begin'));
+        await directory().createManagementKey(aManagementKey(8n, { mintedBy: 1n }), audit('management_key.mint'));
+        expect(await directory().disablePerson(1n, NOON_MS, audit('person.disable'))).toMatchObject({
+          disabledMs: NOON_MS,
+          version: 2n,
+        });
+        expect(await directory().findSession('session-7')).toBeNull();
+        expect(await directory().findManagementKeyByHash('management-8')).toMatchObject({ revokedMs: NOON_MS });
+        await directory().disablePerson(1n, NOON_MS + 1, audit('person.disable'));
+        expect((await actions()).filter((action) => action === 'person.disable')).toHaveLength(1);
+        expect(await directory().enablePerson(1n, audit('person.enable'))).toMatchObject({ disabledMs: null });
+        expect(await directory().disablePerson(9n, NOON_MS, audit('person.disable'))).toBe('not_found');
+      });
+
+      it('is listed in order, page by page', async () => {
+        for (const id of [1n, 2n, 3n]) await directory().createPerson(aPerson(id), audit('person.create'));
+        const first = await directory().listPeople({ after: null, limit: 2 });
+        expect(first.map(({ id }) => id)).toEqual([1n, 2n]);
+        expect((await directory().listPeople({ after: 2n, limit: 2 })).map(({ id }) => id)).toEqual([3n]);
+      });
+    });
+
+    describe('a membership', () => {
+      it('is stored, replaced and removed, and needs a person and an account', async () => {
+        await directory().createPerson(aPerson(1n), audit('person.create'));
+        const membership = { accountId: 1n, personId: 1n, role: 'member', capNanousd: 5n, capWindow: 'day' } as const;
+        expect(await directory().putMembership(membership, audit('member.put'))).toBe('stored');
+        expect(await directory().membershipsOf(1n)).toEqual([membership]);
+        const owner = { ...membership, role: 'owner', capNanousd: null } as const;
+        expect(await directory().putMembership(owner, audit('member.put'))).toBe('stored');
+        expect((await directory().listMembers(1n, FIRST_PAGE)).map((each) => each.membership)).toEqual([owner]);
+        expect(await directory().putMembership({ ...owner, personId: 9n }, audit('member.put'))).toBe('no_person');
+        expect(await directory().putMembership({ ...owner, accountId: 9n }, audit('member.put'))).toBe('no_account');
+        expect(await directory().removeMembership(1n, 1n, audit('member.remove'))).toBe(true);
+        expect(await directory().removeMembership(1n, 1n, audit('member.remove'))).toBe(false);
+      });
+    });
+
+    describe('an invitation', () => {
+      it('makes a new person with its roles and its own address, once', async () => {
+        await directory().createInvitation(anInvitation(3n), audit('invitation.create'));
+        const who = { newPerson: aPerson(4n, { email: 'attacker@example.com', passwordHash: 'h' }) };
+        const accept = () => directory().acceptInvitation('hash-3', who, NOON_MS, audit('invitation.accept'));
+        expect(await accept()).toMatchObject({
+          id: 4n,
+          email: 'new@example.com',
+          passwordHash: 'h',
+          isOperator: false,
+        });
+        expect(await directory().membershipsOf(4n)).toMatchObject([{ accountId: 1n, role: 'member' }]);
+        expect(await accept()).toBe('not_open');
+      });
+
+      it.each([
+        ['expired', anInvitation(3n, { expiresMs: NOON_MS })],
+        ['unknown', anInvitation(3n, { sha256Hex: 'other' })],
+      ])('gives nothing when it is %s', async (_why, invitation) => {
+        await directory().createInvitation(invitation, audit('invitation.create'));
+        const accepted = directory().acceptInvitation('hash-3', { newPerson: aPerson(4n) }, NOON_MS, audit('x'));
+        expect(await accepted).toBe('not_open');
+        expect(await directory().findPerson(4n)).toBeNull();
+      });
+
+      it('for an address that has a person is accepted by that person alone', async () => {
+        await directory().createPerson(aPerson(1n, { email: 'New@example.com', passwordHash: 'old' }), audit('x'));
+        await directory().createPerson(aPerson(2n), audit('x'));
+        await directory().createInvitation(anInvitation(3n, { isOperator: true }), audit('x'));
+        const accept = (who: { newPerson: NewPerson } | { personId: bigint }) =>
+          directory().acceptInvitation('hash-3', who, NOON_MS, audit('invitation.accept'));
+        expect(await accept({ newPerson: aPerson(4n, { passwordHash: 'mine' }) })).toBe('person_exists');
+        expect(await accept({ personId: 2n })).toBe('other_person');
+        expect(await accept({ personId: 1n })).toMatchObject({ id: 1n, isOperator: true, passwordHash: 'old' });
+      });
+
+      it('is accepted by one of many at once', async () => {
+        await directory().createInvitation(anInvitation(3n), audit('x'));
+        const results = await Promise.all(
+          [11n, 12n, 13n, 14n].map((id) =>
+            directory().acceptInvitation('hash-3', { newPerson: aPerson(id) }, NOON_MS, audit('invitation.accept')),
+          ),
+        );
+        expect(results.filter((result) => typeof result === 'object')).toHaveLength(1);
+        expect((await directory().listPeople(FIRST_PAGE)).length).toBe(1);
+      });
+
+      it('is found by address while it is open, and not after it was revoked', async () => {
+        await directory().createInvitation(anInvitation(3n, { email: 'New@Example.com' }), audit('x'));
+        expect(await directory().invitationsFor('NEW@example.com', NOON_MS)).toHaveLength(1);
+        expect(await directory().revokeInvitation(3n, NOON_MS, audit('invitation.revoke'))).toBe(true);
+        expect(await directory().revokeInvitation(3n, NOON_MS, audit('invitation.revoke'))).toBe(false);
+        expect(await directory().invitationsFor('new@example.com', NOON_MS)).toEqual([]);
+        expect(await directory().listInvitations(FIRST_PAGE)).toMatchObject([{ revokedMs: NOON_MS }]);
+      });
+    });
+
+    describe('a session', () => {
+      it('is found with its person, touched, and ended by its own person only', async () => {
+        await directory().createPerson(aPerson(1n), audit('x'));
+        await directory().createSession(aSession(7n, 1n), audit('session.begin'));
+        await directory().touchSession(7n, NOON_MS + 5);
+        await directory().touchSession(7n, NOON_MS + 3);
+        const found = await directory().findSession('session-7');
+        expect(found).toMatchObject({ session: { usedMs: NOON_MS + 5, address: '192.0.2.1' }, person: { id: 1n } });
+        expect(await directory().endSession(7n, 2n, audit('session.end'))).toBe(false);
+        expect(await directory().endSession(7n, 1n, audit('session.end'))).toBe(true);
+        expect(await directory().listSessions(1n)).toEqual([]);
+      });
+
+      it('is swept when it has expired or was idle, and all of a person end together', async () => {
+        await directory().createPerson(aPerson(1n), audit('x'));
+        for (const id of [1n, 2n, 3n]) {
+          await directory().createSession(aSession(id, 1n, { expiresMs: NOON_MS + Number(id) * DAY_MS }), audit('x'));
+        }
+        await directory().touchSession(3n, NOON_MS + DAY_MS);
+        expect(await directory().sweepSessions(NOON_MS + DAY_MS, DAY_MS)).toBe(2);
+        expect((await directory().listSessions(1n)).map(({ id }) => id)).toEqual([3n]);
+        expect(await directory().endSessionsOf(1n, audit('session.end_all'))).toBe(1);
+        expect(await directory().endSessionsOf(1n, audit('session.end_all'))).toBe(0);
+      });
+    });
+
+    it('keeps management keys with their bounds, and revokes each once', async () => {
+      const key = aManagementKey(8n, { accountId: 1n, role: 'owner', isReadOnly: true, expiresMs: NOON_MS + 1 });
+      await directory().createManagementKey(key, audit('management_key.mint'));
+      await directory().createManagementKey(aManagementKey(9n), audit('management_key.mint'));
+      const stored = { ...key, revokedMs: null, usedMs: null };
+      expect(await directory().findManagementKeyByHash('management-8')).toEqual(stored);
+      expect(await directory().listManagementKeys(1n, FIRST_PAGE)).toEqual([stored]);
+      expect(await directory().listManagementKeys(null, FIRST_PAGE)).toHaveLength(2);
+      await directory().touchManagementKey(8n, NOON_MS + 9);
+      await directory().revokeManagementKey(8n, NOON_MS + 1, audit('management_key.revoke'));
+      expect(await directory().revokeManagementKey(8n, NOON_MS + 2, audit('x'))).toMatchObject({
+        revokedMs: NOON_MS + 1,
+        usedMs: NOON_MS + 9,
+      });
+      expect(await directory().revokeManagementKey(77n, NOON_MS, audit('x'))).toBe('not_found');
+    });
+
+    it('keeps the audit newest first, filtered by account, actor, action, subject and time', async () => {
+      await directory().createPerson(aPerson(1n), audit('a', { accountId: 1n, actorId: 5n, actorKind: 'person' }));
+      await directory().createPerson(aPerson(2n), audit('b', { subject: 'person_2', atMs: NOON_MS + 10 }));
+      const all = { accountId: null, actorId: null, action: null, subject: null, sinceMs: null, untilMs: null };
+      const found = async (over: object): Promise<string[]> =>
+        (await directory().listAudit({ ...all, ...over }, { before: null, limit: 10 })).map(({ action }) => action);
+      expect(await found({})).toEqual(['b', 'a']);
+      expect(await found({ accountId: 1n })).toEqual(['a']);
+      expect(await found({ actorId: 5n })).toEqual(['a']);
+      expect(await found({ action: 'b' })).toEqual(['b']);
+      expect(await found({ subject: 'person_2' })).toEqual(['b']);
+      expect(await found({ sinceMs: NOON_MS + 1 })).toEqual(['b']);
+      expect(await found({ untilMs: NOON_MS + 1 })).toEqual(['a']);
+      const [newest] = await directory().listAudit(all, { before: null, limit: 1 });
+      expect(await directory().listAudit(all, { before: newest!.id, limit: 5 })).toMatchObject([{ action: 'a' }]);
+      expect(await directory().forgetAudit(NOON_MS + 1, 10)).toBe(1);
+      expect(await found({})).toEqual(['b']);
+    });
+
+    it('writes nothing of a change whose row in the audit cannot be written', async () => {
+      const row = audit('person.create');
+      await directory().createPerson(aPerson(1n), row);
+      await expect(directory().createPerson(aPerson(2n), row)).rejects.toThrow();
+      expect(await directory().findPerson(2n)).toBeNull();
+    });
+  });
+}
