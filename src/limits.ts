@@ -174,6 +174,9 @@ export const LIMITS = {
   keyRefreshWaitMs: 2_000,
   /** Lengths of the names of accounts and keys, and of references and notes of credits. */
   nameCharsMax: 100,
+  /** A longer password is refused, because hashing it would cost more than signing in is worth. */
+  passwordCharsMin: 12,
+  passwordCharsMax: 256,
   creditReferenceCharsMax: 200,
   creditNoteCharsMax: 1000,
   /** Latest expiry of a key, from now. */

@@ -50,6 +50,7 @@ function anInvitation(id: bigint, over: Partial<NewInvitation> = {}): NewInvitat
     accountId: 1n,
     role: 'member',
     invitedBy: null,
+    resetsPersonId: null,
     createdMs: NOON_MS,
     expiresMs: NOON_MS + DAY_MS,
     ...over,
@@ -208,6 +209,20 @@ export function directoryContract(name: string, open: OpenStore): void {
         expect(await accept({ newPerson: aPerson(4n, { passwordHash: 'mine' }) })).toBe('person_exists');
         expect(await accept({ personId: 2n })).toBe('other_person');
         expect(await accept({ personId: 1n })).toMatchObject({ id: 1n, isOperator: true, passwordHash: 'old' });
+      });
+
+      it('that resets a password sets it once, ends the sessions, and gives no roles', async () => {
+        await directory().createPerson(aPerson(1n, { passwordHash: 'old' }), audit('x'));
+        await directory().createSession(aSession(7n, 1n), audit('x'));
+        await directory().createInvitation(anInvitation(3n, { resetsPersonId: 1n }), audit('x'));
+        const accepted = directory().acceptInvitation('hash-3', { personId: 1n }, NOON_MS, audit('x'));
+        expect(await accepted).toBe('not_open');
+        const reset = () => directory().resetPassword('hash-3', 'new', NOON_MS, audit('person.reset'));
+        expect(await reset()).toMatchObject({ passwordHash: 'new', isOperator: false });
+        expect([await reset(), await directory().findSession('session-7')]).toEqual(['not_open', null]);
+        expect(await directory().membershipsOf(1n)).toEqual([]);
+        await directory().createInvitation(anInvitation(4n, { sha256Hex: 'hash-4' }), audit('x'));
+        expect(await directory().resetPassword('hash-4', 'new', NOON_MS, audit('x'))).toBe('not_open');
       });
 
       it('is accepted by one of many at once', async () => {

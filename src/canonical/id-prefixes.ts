@@ -1,3 +1,13 @@
 export const KEY_PREFIX = 'key_';
 
 export const ACCOUNT_PREFIX = 'acct_';
+
+export const PERSON_PREFIX = 'person_';
+
+export const INVITATION_PREFIX = 'inv_';
+
+export const SESSION_PREFIX = 'session_';
+
+export const MANAGEMENT_KEY_PREFIX = 'mkey_';
+
+export const AUDIT_PREFIX = 'audit_';

@@ -5,6 +5,7 @@ import {
   findInvitation,
   invitationsFor,
   listInvitations,
+  resetPassword,
   revokeInvitation,
 } from './invitations.ts';
 import {
@@ -70,6 +71,7 @@ export const DIRECTORY_CHANGES = {
   createInvitation,
   revokeInvitation,
   acceptInvitation,
+  resetPassword,
   createSession,
   touchSession,
   endSession,

@@ -26,6 +26,8 @@ export interface NewInvitation extends InvitedRoles {
   readonly email: string;
   /** The person who invited; null for the command line. */
   readonly invitedBy: bigint | null;
+  /** For a link that sets a new password for a person who is known already. */
+  readonly resetsPersonId: bigint | null;
   readonly createdMs: number;
   readonly expiresMs: number;
 }
@@ -43,6 +45,7 @@ interface InvitationColumns {
   readonly account_id: bigint | null;
   readonly role: bigint | null;
   readonly invited_by: bigint | null;
+  readonly resets_person: bigint | null;
   readonly created_ms: bigint;
   readonly expires_ms: bigint;
   readonly accepted_ms: bigint | null;
@@ -58,6 +61,7 @@ export function* createInvitation(invitation: NewInvitation, audit: AuditRow): P
     account_id: invitation.accountId,
     role: invitation.role === null ? null : ACCOUNT_ROLES.indexOf(invitation.role),
     invited_by: invitation.invitedBy,
+    resets_person: invitation.resetsPersonId,
     created_ms: invitation.createdMs,
     expires_ms: invitation.expiresMs,
   });
@@ -72,7 +76,7 @@ export function* findInvitation(sha256Hex: string): Program<Invitation | null> {
 /** Open ones for this address, oldest first: single sign-on gives their roles to a verified address. */
 export function* invitationsFor(email: string, nowMs: number): Program<Invitation[]> {
   const rows = yield* rowsOf<InvitationColumns>(
-    `SELECT * FROM invitation WHERE lower(email) = ? AND accepted_ms IS NULL AND revoked_ms IS NULL AND expires_ms > ?
+    `SELECT * FROM invitation WHERE lower(email) = ? AND resets_person IS NULL AND accepted_ms IS NULL AND revoked_ms IS NULL AND expires_ms > ?
      ORDER BY id`,
     emailKey(email),
     nowMs,
@@ -120,7 +124,7 @@ export function* acceptInvitation(
 ): Program<Acceptance> {
   yield { lock: 'people' };
   const invitation = yield* findInvitation(sha256Hex);
-  if (invitation === null || !isOpen(invitation, nowMs)) return 'not_open';
+  if (invitation === null || invitation.resetsPersonId !== null || !isOpen(invitation, nowMs)) return 'not_open';
   const known = yield* findPersonByEmail(invitation.email);
   if ('newPerson' in who) {
     if (known !== null) return 'person_exists';
@@ -128,6 +132,28 @@ export function* acceptInvitation(
   } else if (known?.id !== who.personId || known.disabledMs !== null) return 'other_person';
   const personId = 'newPerson' in who ? who.newPerson.id : who.personId;
   yield* giveRoles(personId, invitation);
+  yield query('UPDATE invitation SET accepted_ms = ? WHERE id = ?', nowMs, invitation.id);
+  yield* writeAudit(audit);
+  return (yield* findPerson(personId))!;
+}
+
+/** Sets the password of the person that the link was made for, and ends all their sessions. */
+export function* resetPassword(
+  sha256Hex: string,
+  passwordHash: string,
+  nowMs: number,
+  audit: AuditRow,
+): Program<Person | 'not_open'> {
+  yield { lock: 'people' };
+  const invitation = yield* findInvitation(sha256Hex);
+  const personId = invitation?.resetsPersonId ?? null;
+  if (invitation === null || personId === null || !isOpen(invitation, nowMs)) return 'not_open';
+  yield query(
+    'UPDATE person SET password = ?, version = version + 1 WHERE id = ? AND disabled_ms IS NULL',
+    passwordHash,
+    personId,
+  );
+  yield query('DELETE FROM session WHERE person_id = ?', personId);
   yield query('UPDATE invitation SET accepted_ms = ? WHERE id = ?', nowMs, invitation.id);
   yield* writeAudit(audit);
   return (yield* findPerson(personId))!;
@@ -153,6 +179,7 @@ function invitationOf(row: InvitationColumns): Invitation {
     accountId: row.account_id,
     role: row.role === null ? null : ACCOUNT_ROLES[Number(row.role)]!,
     invitedBy: row.invited_by,
+    resetsPersonId: row.resets_person,
     createdMs: Number(row.created_ms),
     expiresMs: Number(row.expires_ms),
     acceptedMs: row.accepted_ms === null ? null : Number(row.accepted_ms),

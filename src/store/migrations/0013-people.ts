@@ -38,6 +38,7 @@ CREATE TABLE invitation (
   account_id INTEGER REFERENCES account (id),
   role INTEGER,
   invited_by INTEGER REFERENCES person (id),
+  resets_person INTEGER REFERENCES person (id),
   created_ms INTEGER NOT NULL,
   expires_ms INTEGER NOT NULL,
   accepted_ms INTEGER,
