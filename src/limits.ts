@@ -177,6 +177,10 @@ export const LIMITS = {
   /** A longer password is refused, because hashing it would cost more than signing in is worth. */
   passwordCharsMin: 12,
   passwordCharsMax: 256,
+  emailCharsMax: 254,
+  /** How long the link of an invitation works. */
+  invitationMs: 24 * 60 * 60_000,
+  managementKeyDaysMax: 366,
   creditReferenceCharsMax: 200,
   creditNoteCharsMax: 1000,
   /** Latest expiry of a key, from now. */

@@ -68,6 +68,8 @@ export class CliFixture {
       moved: null,
       masterKeys: () => new MasterKeyring({ kind: 'own-file', path: this.keyFile, source: 'the data folder' }),
       server: null,
+      actor: { kind: 'command_line', id: null, name: 'root', address: null },
+      publicUrl: 'https://gateway.example',
     };
     return this.#services;
   }

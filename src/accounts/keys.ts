@@ -5,9 +5,12 @@ import { Secret } from '../kit/secret.ts';
 /** The start of every gateway key. */
 const FAMILY = 'tg_';
 const PREFIX = `${FAMILY}live_`;
+/** Opens the management API and pays for no call. */
+const MANAGEMENT_PREFIX = `${FAMILY}mgmt_`;
 const RANDOM_CHARACTERS = 32;
 const CHECKSUM_CHARACTERS = 6;
-const SHAPE = new RegExp(`^${PREFIX}[0-9A-Za-z]{${RANDOM_CHARACTERS + CHECKSUM_CHARACTERS}}$`);
+const SHAPE = shapeOf(PREFIX);
+const MANAGEMENT_SHAPE = shapeOf(MANAGEMENT_PREFIX);
 /** Enough to tell keys apart in a list, too few to help guess the rest. */
 const SHOWN_CHARACTERS = 4;
 
@@ -20,12 +23,20 @@ export interface MintedKey {
 }
 
 export function mintSecret(): MintedKey {
-  const body = PREFIX + randomBase62(RANDOM_CHARACTERS);
+  return mintWith(PREFIX);
+}
+
+export function mintManagementSecret(): MintedKey {
+  return mintWith(MANAGEMENT_PREFIX);
+}
+
+function mintWith(prefix: string): MintedKey {
+  const body = prefix + randomBase62(RANDOM_CHARACTERS);
   const text = body + checksum6(body);
   return {
     secret: new Secret(text),
     sha256Hex: hashSecret(text),
-    prefix: text.slice(0, PREFIX.length + SHOWN_CHARACTERS),
+    prefix: text.slice(0, prefix.length + SHOWN_CHARACTERS),
     lastFour: text.slice(-SHOWN_CHARACTERS),
   };
 }
@@ -40,6 +51,11 @@ export function hasKeyShape(text: string): boolean {
   return SHAPE.test(text);
 }
 
+/** Of a management key that is not mistyped. */
+export function isManagementSecret(text: string): boolean {
+  return MANAGEMENT_SHAPE.test(text) && checksumFits(text);
+}
+
 /** False for a mistyped key, which needs no lookup. */
 export function checksumFits(shaped: string): boolean {
   return checksum6(shaped.slice(0, -CHECKSUM_CHARACTERS)) === shaped.slice(-CHECKSUM_CHARACTERS);
@@ -52,4 +68,8 @@ export function hashSecret(secret: string): string {
 /** How a key is shown in lists: `tg_live_ab12…wxyz`. */
 export function describeKey(key: { readonly prefix: string; readonly lastFour: string }): string {
   return `${key.prefix}…${key.lastFour}`;
+}
+
+function shapeOf(prefix: string): RegExp {
+  return new RegExp(`^${prefix}[0-9A-Za-z]{${RANDOM_CHARACTERS + CHECKSUM_CHARACTERS}}$`);
 }

@@ -34,6 +34,7 @@ const EXIT_OF_OPERATOR: Record<OperatorErrorCode, number> = {
   refused: EXIT.no,
   unavailable: EXIT.unreachable,
   moved: EXIT.moved,
+  version_conflict: EXIT.no,
 };
 
 /** Maps every error to one exit code and one message. */

@@ -2,12 +2,15 @@ import { Command } from 'commander';
 import type { Environment } from '../config/config.ts';
 import { buildCommand, buildGroup, type CommandGroup, type CommandSpec, type Perform } from './command.ts';
 import { accountsCommands } from './commands/accounts.ts';
+import { auditCommands } from './commands/audit.ts';
 import { balanceCommand } from './commands/balance.ts';
 import { configCommands } from './commands/config.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { keysCommands } from './commands/keys.ts';
 import { ledgerCommands } from './commands/ledger.ts';
+import { managementKeysCommands } from './commands/management-keys.ts';
 import { modelsCommand } from './commands/models.ts';
+import { peopleCommands } from './commands/people.ts';
 import { receiptsCommands } from './commands/receipts.ts';
 import { sealCommands } from './commands/seal.ts';
 import { serveCommand } from './commands/serve.ts';
@@ -26,6 +29,9 @@ export const COMMANDS: readonly (CommandSpec | CommandGroup)[] = [
   modelsCommand,
   balanceCommand,
   receiptsCommands,
+  peopleCommands,
+  managementKeysCommands,
+  auditCommands,
   ledgerCommands,
   storeCommands,
   sealCommands,

@@ -1,6 +1,7 @@
 import type { Clock } from '../kit/clock.ts';
 import { LIMITS } from '../limits.ts';
 import { formatUsd, INT64_MAX, parseUsd } from '../money/nanousd.ts';
+import { ACCOUNT_ROLES, type AccountRole } from '../operator/people.ts';
 import { usageFailure } from './failure.ts';
 
 /** Exact dollars: `$5.25`, `-$0.000000001`. */
@@ -94,4 +95,12 @@ export function readList(text: string): string[] {
     .split(',')
     .map((part) => part.trim())
     .filter((part) => part !== '');
+}
+
+/** A role in an account; null if none was named. */
+export function readRole(typed: string | boolean | undefined): AccountRole | null {
+  if (typed === undefined) return null;
+  const role = ACCOUNT_ROLES.find((each) => each === typed);
+  if (role === undefined) throw usageFailure(`--role must be one of ${ACCOUNT_ROLES.join(', ')}, not "${typed}".`);
+  return role;
 }

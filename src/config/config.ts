@@ -28,6 +28,7 @@ import {
   logLevelSchema,
   originsSchema,
   portSchema,
+  publicUrlSchema,
   type Transport,
   transportSchema,
 } from './schema.ts';
@@ -72,6 +73,8 @@ export interface Config {
   readonly hosted: boolean;
   /** Where the master keys come from, which encrypt stored provider keys; not read yet. */
   readonly masterKey: MasterKeySource;
+  /** Where people reach the gateway, without a trailing slash; null if it is not configured. */
+  readonly publicUrl: string | null;
   readonly allowedHosts: readonly string[];
   readonly origins: readonly string[];
   readonly logLevel: LogLevel;
@@ -145,6 +148,7 @@ function assemble(
     store: readStore(draft.store),
     hosted,
     masterKey: selectMasterKey({ env, cwd, file, fields: draft, hosted, dataFolder }, problems),
+    publicUrl: draft.public_url ?? null,
     allowedHosts: draft.allowed_hosts.map((host) => host.toLowerCase()),
     origins: draft.origins,
     logLevel: draft.log_level,
@@ -272,6 +276,7 @@ export const SETTINGS: readonly Setting[] = [
   setting('data', 'TOLLGATE_DATA', folderSchema, (draft, folder, cwd) => (draft.data = resolve(cwd, folder))),
   setting('store', 'TOLLGATE_STORE', storeUrlSchema, (draft, url) => (draft.store = url)),
   setting('hosted', 'TOLLGATE_HOSTED', yesOrNo, (draft, hosted) => (draft.hosted = hosted)),
+  setting('publicUrl', 'TOLLGATE_PUBLIC_URL', publicUrlSchema, (draft, url) => (draft.public_url = url)),
   setting(
     'allowedHosts',
     'TOLLGATE_ALLOWED_HOSTS',

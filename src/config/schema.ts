@@ -30,6 +30,12 @@ export const originsSchema = z
 export const logLevelSchema = z.enum(LOG_LEVELS);
 export const transportSchema = z.enum(TRANSPORTS);
 
+/** An origin: a path would make it unclear where the routes are. */
+export const publicUrlSchema = z
+  .url({ protocol: /^https?$/, error: 'must be an http or https address' })
+  .refine((text) => new URL(text).origin === text.replace(/\/$/, ''), 'must have no path, query or user')
+  .transform((text) => new URL(text).origin);
+
 function milliseconds(usual: number, meaning: string) {
   return z.int().min(1).max(DAY_MS).default(usual).describe(meaning);
 }
@@ -100,6 +106,9 @@ export const configFileSchema = z
       .max(LIMITS.urlCharsMax)
       .optional()
       .describe('Command that prints the master keys, for example from a vault.'),
+    public_url: publicUrlSchema
+      .optional()
+      .describe('Address under which people reach the gateway, like https://gateway.example; links begin with it.'),
     allowed_hosts: hostHeadersSchema.default([]).describe('Host headers to accept besides localhost.'),
     origins: originsSchema.default([]).describe('Web origins that may call (CORS).'),
     log_level: logLevelSchema.default('info'),

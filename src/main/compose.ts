@@ -4,6 +4,7 @@ import type { Config } from '../config/config.ts';
 import { MasterKeyring } from '../custody/keyring.ts';
 import { openAll } from '../kit/cleanup.ts';
 import type { Clock } from '../kit/clock.ts';
+import { commandLine } from '../operator/actor.ts';
 import { refusingFaults } from '../store/sqlite/faults.ts';
 import { FolderHeld, openBooks } from './books.ts';
 import { withLocalHosts } from './local-hosts.ts';
@@ -67,6 +68,8 @@ async function openServices(config: Config, clock: Clock, terminal: Terminal): P
         // Built on demand: most commands need no catalog, and without provider keys it may be impossible to build.
         catalog: () => (catalog ??= catalogFor(config, hosts)),
         directory: null,
+        actor: commandLine(),
+        publicUrl: config.publicUrl,
         masterKeys: () => new MasterKeyring(config.masterKey),
         server: null,
       };

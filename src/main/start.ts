@@ -26,6 +26,7 @@ import type { Clock } from '../kit/clock.ts';
 import { errorFields, type Log, type RootLog } from '../kit/log.ts';
 import { LIMITS } from '../limits.ts';
 import { TokenCounter } from '../money/count-tokens.ts';
+import { commandLine } from '../operator/actor.ts';
 import { answerOperator, type OperatorServices } from '../operator/operator.ts';
 import { StoreVanished } from '../store/store.ts';
 import { keepBooks } from './bookkeeping.ts';
@@ -306,6 +307,8 @@ function verbsOf(terms: StartTerms, books: Books, core: Core, gate: AuthGate, ur
     directory: gate.directory,
     masterKeys: () => core.entrusted.keyring,
     server: { url, pid: process.pid, hosted: config.hosted, startedMs: clock.nowMs() },
+    actor: commandLine(),
+    publicUrl: config.publicUrl ?? (config.hosted ? null : url),
   };
   return (verb, input) => answerOperator(operator, verb, input);
 }

@@ -3,6 +3,7 @@ const STATUSES = {
   not_found: 404,
   refused: 409,
   moved: 409,
+  version_conflict: 412,
   unknown_verb: 404,
   unavailable: 503,
 } as const;

@@ -10,10 +10,10 @@ const amount = z
   .transform(BigInt)
   .refine((nanousd) => nanousd <= INT64_MAX && nanousd >= -INT64_MAX, 'is larger than the ledger can hold');
 
-const cap = amount.refine((nanousd) => nanousd > 0n, 'must be more than 0').nullable();
+export const cap = amount.refine((nanousd) => nanousd > 0n, 'must be more than 0').nullable();
 
 /** Any printable text that cannot be mistaken for an id. */
-const name = z
+export const name = z
   .string()
   .trim()
   .min(1)
@@ -22,11 +22,11 @@ const name = z
   .refine((text) => !/^(acct|key)_/.test(text), 'must not look like an id');
 
 const reference = z.string().min(1).max(LIMITS.creditReferenceCharsMax);
-const idOrName = z.string().min(1).max(LIMITS.nameCharsMax);
-const seconds = z.int().nonnegative();
+export const idOrName = z.string().min(1).max(LIMITS.nameCharsMax);
+export const seconds = z.int().nonnegative();
 const models = z.array(modelIdSchema).min(1).max(LIMITS.keyModelsMax).nullable();
 const permissions = z.array(z.enum(KEY_PERMISSIONS)).max(KEY_PERMISSIONS.length);
-const page = {
+export const page = {
   limit: z.int().min(1).max(LIMITS.storePageRowsMax).default(100),
   after: idOrName.nullable().default(null),
 };

@@ -45,6 +45,8 @@ beforeEach(async () => {
     moved: null,
     masterKeys: () => new MasterKeyring({ kind: 'text', text: masterKey, source: 'TOLLGATE_MASTER_KEY' }),
     server: null,
+    actor: { kind: 'command_line', id: null, name: 'root', address: null },
+    publicUrl: 'https://gateway.example',
   };
 });
 

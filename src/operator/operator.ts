@@ -11,10 +11,20 @@ import { stringifyJson } from '../json/stringify.ts';
 import { formatId, type IdSource, parseId } from '../kit/ids.ts';
 import { type Ledger, StoreUnavailable, type VerifyProgress } from '../ledger/ledger.ts';
 import type { KeyChange } from '../store/store.ts';
+import { auditPage, listAudit } from './audit.ts';
 import { credit } from './credit.ts';
 import { OperatorError, operatorErrorView } from './error.ts';
 import * as inputs from './input.ts';
 import { accountNamed, keyNamed, unknownAccount, unknownKey } from './lookup.ts';
+import {
+  listManagementKeys,
+  managementKeyChoice,
+  managementKeyMinting,
+  managementKeyPage,
+  mintManagementKey,
+  revokeManagementKey,
+} from './management-keys.ts';
+import * as people from './people.ts';
 import { rotateSeals, type SealServices, sealRotation, showSeals } from './seal.ts';
 import { type BackupServices, backUpBooks, backupPlace } from './store.ts';
 import {
@@ -38,7 +48,11 @@ export { permissionOption } from '../accounts/permissions.ts';
 export { CAP_WINDOWS, type CapWindow, KEY_PERMISSIONS, type KeyPermission } from '../store/store.ts';
 
 /** What the verbs work on: the running server's services, or those that a command opened itself. */
-export interface OperatorServices extends AccountServices, BackupServices, Pick<SealServices, 'masterKeys'> {
+export interface OperatorServices
+  extends AccountServices,
+    BackupServices,
+    people.PeopleServices,
+    Pick<SealServices, 'masterKeys'> {
   readonly ids: Pick<IdSource, 'next' | 'aheadMs'>;
   readonly ledger: Pick<Ledger, 'credit' | 'verify' | 'balance'>;
   /** Why the ledger is read-only; null if it is not. */
@@ -82,6 +96,25 @@ export const VERBS = {
   'keys.list': reading(inputs.keyPage, listKeys),
   'keys.update': verb(inputs.keyUpdate, updateKey),
   'keys.revoke': verb(inputs.keyChoice, revokeKey),
+  'people.invite': verb(people.invitationInput, people.invite),
+  'people.list': reading(people.peoplePage, people.listPeople),
+  'people.show': reading(people.personChoice, people.showPerson),
+  'people.update': verb(people.personUpdate, people.updatePerson),
+  'people.disable': verb(people.personChoice, people.disablePerson),
+  'people.enable': verb(people.personChoice, people.enablePerson),
+  'people.reset': verb(people.personChoice, people.resetPerson),
+  'people.sessions': reading(people.personChoice, people.listSessions),
+  'people.signout': verb(people.personChoice, people.signOut),
+  'sessions.end': verb(people.sessionChoice, people.endSession),
+  'invitations.list': reading(people.peoplePage, people.listInvitations),
+  'invitations.revoke': verb(people.invitationChoice, people.revokeInvitation),
+  'members.list': reading(people.memberPage, people.listMembers),
+  'members.put': verb(people.memberInput, people.putMember),
+  'members.remove': verb(people.memberChoice, people.removeMember),
+  'managementkeys.mint': verb(managementKeyMinting, mintManagementKey),
+  'managementkeys.list': reading(managementKeyPage, listManagementKeys),
+  'managementkeys.revoke': verb(managementKeyChoice, revokeManagementKey),
+  'audit.list': reading(auditPage, listAudit),
   'models.list': reading(inputs.nothing, listModels),
   'balance.show': reading(inputs.balanceChoice, showBalance),
   'receipts.show': reading(inputs.receiptChoice, showReceipt),

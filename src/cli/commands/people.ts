@@ -1,0 +1,174 @@
+import type { PersonView, SessionView } from '../../operator/people-view.ts';
+import type { CommandGroup, CommandSpec } from '../command.ts';
+import { EXIT } from '../exit-codes.ts';
+import { usageFailure } from '../failure.ts';
+import { PAGE_OPTIONS, readPage, sayMore } from '../paging.ts';
+import type { VerbAnswer } from '../reach-operator.ts';
+import type { Session } from '../session.ts';
+import { formatRecord, formatTable } from '../table.ts';
+import { readRole, time } from '../text-values.ts';
+
+const inviteCommand: CommandSpec = {
+  name: 'invite <email>',
+  summary: 'print a link, once, with which somebody can sign in; pass it on yourself',
+  options: [
+    ['--operator', 'may see and change everything'],
+    ['--account <account>', 'account in which the person gets a role'],
+    ['--role <role>', 'owner, member or viewer'],
+  ],
+  examples: [
+    'tollgate people invite ada@example.com --operator',
+    'tollgate people invite ada@example.com --account ada --role owner',
+  ],
+  async run(session, [email = ''], options) {
+    const account = typeof options.account === 'string' ? options.account : null;
+    const role = readRole(options.role);
+    if ((account === null) !== (role === null))
+      throw usageFailure('--account and --role belong together: name both, or neither.');
+    const answer = await session.ask('people.invite', { email, operator: options.operator === true, account, role });
+    showLink(session, answer);
+    return EXIT.ok;
+  },
+};
+
+const resetCommand: CommandSpec = {
+  name: 'reset <person>',
+  summary: 'print a link, once, with which a person sets a new password',
+  examples: ['tollgate people reset ada@example.com'],
+  async run(session, [person = '']) {
+    showLink(session, await session.ask('people.reset', { person }));
+    return EXIT.ok;
+  },
+};
+
+function showLink<Name extends 'people.invite' | 'people.reset'>(session: Session, answer: VerbAnswer<Name>): void {
+  const { link, secret, email, expires } = answer.result;
+  session.show(answer, () => link ?? secret);
+  session.advise(`The link is for ${email}, works once, and expires ${time(expires)} UTC. It is not shown again.`);
+  if (link === null)
+    session.advise(
+      'This is only the secret of the link: set public_url, so that links can be built, or start the server.',
+    );
+}
+
+const listCommand: CommandSpec = {
+  name: 'list',
+  summary: 'list people',
+  options: PAGE_OPTIONS,
+  examples: ['tollgate people list'],
+  async run(session, _args, options) {
+    const answer = await session.ask('people.list', readPage(options));
+    session.show(answer, ({ data }) => (data.length === 0 ? '' : formatTable(COLUMNS, data)));
+    if (answer.result.data.length === 0)
+      session.advise('There are no people yet. Invite one: tollgate people invite EMAIL --operator');
+    sayMore(session, answer.result.next);
+    return EXIT.ok;
+  },
+};
+
+function personCommand(
+  verb: 'people.disable' | 'people.enable',
+  spec: { readonly name: string; readonly summary: string; readonly examples: readonly string[] },
+): CommandSpec {
+  return {
+    ...spec,
+    async run(session, [person = '']) {
+      session.show(await session.ask(verb, { person }), describePerson);
+      return EXIT.ok;
+    },
+  };
+}
+
+const showCommand: CommandSpec = {
+  name: 'show <person>',
+  summary: 'show a person and the roles they have',
+  examples: ['tollgate people show ada@example.com'],
+  async run(session, [person = '']) {
+    const answer = await session.ask('people.show', { person });
+    session.show(answer, (found) => {
+      const roles = found.roles.map(({ account, role }) => `${role} of ${account}`);
+      return `${describePerson(found)}${formatRecord([['roles', roles.join(', ') || 'none']])}`;
+    });
+    return EXIT.ok;
+  },
+};
+
+const sessionsCommand: CommandSpec = {
+  name: 'sessions <person>',
+  summary: 'list the sessions of a person',
+  examples: ['tollgate people sessions ada@example.com'],
+  async run(session, [person = '']) {
+    const answer = await session.ask('people.sessions', { person });
+    session.show(answer, ({ data }) => (data.length === 0 ? '' : formatTable(SESSION_COLUMNS, data)));
+    if (answer.result.data.length === 0) session.advise('This person is signed in nowhere.');
+    return EXIT.ok;
+  },
+};
+
+const signOutCommand: CommandSpec = {
+  name: 'sign-out <person>',
+  summary: 'end all sessions of a person',
+  examples: ['tollgate people sign-out ada@example.com'],
+  async run(session, [person = '']) {
+    const answer = await session.ask('people.signout', { person });
+    session.show(answer, ({ sessions_ended: ended }) => `${ended} ${ended === 1 ? 'session' : 'sessions'} ended`);
+    return EXIT.ok;
+  },
+};
+
+export const peopleCommands: CommandGroup = {
+  name: 'people',
+  summary: 'manage who may sign in',
+  commands: [
+    inviteCommand,
+    listCommand,
+    showCommand,
+    personCommand('people.disable', {
+      name: 'disable <person>',
+      summary: 'end the sessions of a person and disable their keys',
+      examples: ['tollgate people disable ada@example.com'],
+    }),
+    personCommand('people.enable', {
+      name: 'enable <person>',
+      summary: 'let a disabled person sign in again; their keys stay disabled',
+      examples: ['tollgate people enable ada@example.com'],
+    }),
+    resetCommand,
+    sessionsCommand,
+    signOutCommand,
+  ],
+};
+
+const COLUMNS = [
+  { title: 'ID', text: (person: PersonView) => person.id },
+  { title: 'EMAIL', text: (person: PersonView) => person.email },
+  { title: 'NAME', text: (person: PersonView) => person.name },
+  { title: 'OPERATOR', text: (person: PersonView) => (person.operator ? 'yes' : 'no') },
+  { title: 'STATUS', text: (person: PersonView) => person.status },
+  { title: 'SIGNS IN WITH', text: waysIn },
+  { title: 'CREATED (UTC)', text: (person: PersonView) => time(person.created) },
+] as const;
+
+const SESSION_COLUMNS = [
+  { title: 'ID', text: (each: SessionView) => each.id },
+  { title: 'BEGAN (UTC)', text: (each: SessionView) => time(each.created) },
+  { title: 'LAST USED (UTC)', text: (each: SessionView) => time(each.last_used) },
+  { title: 'FROM', text: (each: SessionView) => each.address },
+  { title: 'WITH', text: (each: SessionView) => each.user_agent },
+] as const;
+
+function describePerson(person: PersonView): string {
+  return formatRecord([
+    ['id', person.id],
+    ['email', person.email],
+    ['name', person.name],
+    ['operator', person.operator ? 'yes' : 'no'],
+    ['status', person.status],
+    ['signs in with', waysIn(person)],
+    ['created', `${time(person.created)} UTC`],
+  ]);
+}
+
+function waysIn({ password, single_sign_on: sso }: PersonView): string {
+  return [password && 'password', sso && 'single sign-on'].filter(Boolean).join(', ') || 'nothing yet';
+}

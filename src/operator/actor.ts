@@ -1,0 +1,66 @@
+import { userInfo } from 'node:os';
+import { stringifyJson } from '../json/stringify.ts';
+import type { Clock } from '../kit/clock.ts';
+import type { ActorKind, AuditRow } from '../store/directory/audit.ts';
+
+/** Who makes a change, as the audit keeps it. */
+export interface Actor {
+  readonly kind: ActorKind;
+  /** Null for the command line and the configuration. */
+  readonly id: bigint | null;
+  readonly name: string;
+  /** The client's network address; null for the command line. */
+  readonly address: string | null;
+}
+
+export interface ActingServices {
+  readonly actor: Actor;
+  readonly clock: Clock;
+  readonly ids: { next(): bigint };
+}
+
+export interface Change {
+  /** What is done, like `person.disable`. */
+  readonly action: string;
+  /** The id of what is changed, in the form that people see. */
+  readonly subject: string;
+  readonly accountId?: bigint | null;
+  /** The members that change, without secrets. */
+  readonly before?: object | null;
+  readonly after?: object | null;
+}
+
+/** The row that is written in the same commit as the change. */
+export function auditRow({ actor, clock, ids }: ActingServices, change: Change): AuditRow {
+  return {
+    id: ids.next(),
+    atMs: clock.nowMs(),
+    actorKind: actor.kind,
+    actorId: actor.id,
+    actorName: actor.name,
+    action: change.action,
+    subject: change.subject,
+    accountId: change.accountId ?? null,
+    before: jsonOrNull(change.before),
+    after: jsonOrNull(change.after),
+    address: actor.address,
+  };
+}
+
+function jsonOrNull(members: object | null | undefined): string | null {
+  return members == null ? null : stringifyJson(members);
+}
+
+/** Whoever can open the data folder or its socket; the server's user and the command's are the same or root. */
+export function commandLine(): Actor {
+  return { kind: 'command_line', id: null, name: userName(), address: null };
+}
+
+/** A container may run as a user that has no name. */
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `user ${process.getuid?.() ?? 'unknown'}`;
+  }
+}

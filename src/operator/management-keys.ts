@@ -1,0 +1,103 @@
+import { z } from 'zod';
+import type { AccountServices } from '../accounts/accounts.ts';
+import { mintManagementSecret } from '../accounts/keys.ts';
+import { MANAGEMENT_KEY_PREFIX } from '../canonical/id-prefixes.ts';
+import { parseId } from '../kit/ids.ts';
+import { LIMITS } from '../limits.ts';
+import { ACCOUNT_ROLES } from '../store/directory/people.ts';
+import { type ActingServices, auditRow } from './actor.ts';
+import { OperatorError } from './error.ts';
+import { idOrName, name, page, seconds } from './input.ts';
+import { accountNamed } from './lookup.ts';
+import { type ManagementKeyView, managementKeyView } from './people-view.ts';
+import { type ListView, listView } from './view.ts';
+
+type Services = AccountServices & ActingServices;
+
+const DAY_MS = 86_400_000;
+
+export const managementKeyMinting = z.strictObject({
+  name: name.default('default'),
+  account: idOrName.nullable().default(null),
+  role: z.enum(['operator', ...ACCOUNT_ROLES]).default('operator'),
+  read_only: z.boolean().default(false),
+  expires_at: seconds,
+});
+export const managementKeyPage = z.strictObject({ account: idOrName.nullable().default(null), ...page });
+export const managementKeyChoice = z.strictObject({ management_key: idOrName });
+
+/** A management key always expires: what automation may do for good, nobody looks at again. */
+export async function mintManagementKey(
+  services: Services,
+  input: z.output<typeof managementKeyMinting>,
+): Promise<ManagementKeyView & { readonly secret: string }> {
+  const { store, clock, ids, actor } = services;
+  if ((input.role === 'operator') !== (input.account === null))
+    throw new OperatorError(
+      'invalid_input',
+      'The role operator is for the whole gateway, and every other role for one account: name account and role together.',
+    );
+  const account = input.account === null ? null : await accountNamed(services, input.account);
+  const nowMs = clock.nowMs();
+  const expiresMs = input.expires_at * 1000;
+  if (expiresMs <= nowMs || expiresMs > nowMs + LIMITS.managementKeyDaysMax * DAY_MS)
+    throw new OperatorError(
+      'invalid_input',
+      `expires_at must be in the future, within ${LIMITS.managementKeyDaysMax} days.`,
+    );
+  const { secret, ...shown } = mintManagementSecret();
+  const key = {
+    id: ids.next(),
+    ...shown,
+    name: input.name,
+    mintedBy: actor.kind === 'person' ? actor.id : null,
+    accountId: account?.id ?? null,
+    role: input.role === 'operator' ? null : input.role,
+    isReadOnly: input.read_only,
+    createdMs: nowMs,
+    expiresMs,
+  };
+  const view = managementKeyView({ ...key, revokedMs: null, usedMs: null }, nowMs);
+  const audit = auditRow(services, {
+    action: 'management_key.mint',
+    subject: view.id,
+    accountId: key.accountId,
+    after: view,
+  });
+  await store.directory.createManagementKey(key, audit);
+  return { ...view, secret: secret.reveal() };
+}
+
+export async function listManagementKeys(
+  services: Services,
+  input: z.output<typeof managementKeyPage>,
+): Promise<ListView<ManagementKeyView>> {
+  const account = input.account === null ? null : await accountNamed(services, input.account);
+  const after = input.after === null ? null : parseId(MANAGEMENT_KEY_PREFIX, input.after);
+  if (input.after !== null && after === null)
+    throw new OperatorError('invalid_input', `after must be an id, like ${MANAGEMENT_KEY_PREFIX}….`);
+  const keys = await services.store.directory.listManagementKeys(account?.id ?? null, { limit: input.limit, after });
+  const nowMs = services.clock.nowMs();
+  return listView(
+    keys.map((key) => managementKeyView(key, nowMs)),
+    input.limit,
+  );
+}
+
+/** Revoking a key again changes nothing: the first time stands. */
+export async function revokeManagementKey(
+  services: Services,
+  input: z.output<typeof managementKeyChoice>,
+): Promise<ManagementKeyView> {
+  const id = parseId(MANAGEMENT_KEY_PREFIX, input.management_key);
+  if (id === null) throw unknownManagementKey('Name the management key by its id, like mkey_….');
+  const audit = auditRow(services, { action: 'management_key.revoke', subject: input.management_key });
+  const nowMs = services.clock.nowMs();
+  const revoked = await services.store.directory.revokeManagementKey(id, nowMs, audit);
+  if (revoked === 'not_found') throw unknownManagementKey(`There is no management key ${input.management_key}.`);
+  return managementKeyView(revoked, nowMs);
+}
+
+function unknownManagementKey(message: string): OperatorError {
+  return new OperatorError('not_found', message, 'tollgate management-keys list');
+}
