@@ -5,7 +5,7 @@ import type { NewInvitation } from '../src/store/directory/invitations.ts';
 import type { NewManagementKey } from '../src/store/directory/management-keys.ts';
 import type { NewPerson } from '../src/store/directory/people.ts';
 import type { NewSession } from '../src/store/directory/sessions.ts';
-import { FIRST_PAGE, NOON_MS, type OpenStore } from './store-fixtures.ts';
+import { aKey, anAccount, FIRST_PAGE, NOON_MS, type OpenStore } from './store-fixtures.ts';
 import { StoreSubject } from './store-subject.ts';
 
 const DAY_MS = 86_400_000;
@@ -306,6 +306,17 @@ export function directoryContract(name: string, open: OpenStore): void {
       expect(await directory().listAudit(all, { before: newest!.id, limit: 5 })).toMatchObject([{ action: 'a' }]);
       expect(await directory().forgetAudit(NOON_MS + 1, 10)).toBe(1);
       expect(await found({})).toEqual(['b']);
+    });
+
+    it('has the row of an account or key that was made or changed, and none of one that was not', async () => {
+      const { store } = subject;
+      await store.createAccount(anAccount(50n), audit('account.create'));
+      await store.createAccount(anAccount(51n, { name: 'account-50' }), audit('account.create'));
+      await store.createKey(aKey(60n, 50n), audit('key.mint'));
+      await store.createKey(aKey(61n, 99n), audit('key.mint'));
+      await store.updateKey(60n, { name: 'new' }, audit('key.change'));
+      await store.updateKey(99n, { name: 'new' }, audit('key.change'));
+      expect(await actions()).toEqual(['account.create', 'key.mint', 'key.change']);
     });
 
     it('writes nothing of a change whose row in the audit cannot be written', async () => {

@@ -2,12 +2,16 @@ import { ACCOUNT_PREFIX } from '../canonical/id-prefixes.ts';
 import type { Clock } from '../kit/clock.ts';
 import { formatId, parseId } from '../kit/ids.ts';
 import type { Secret } from '../kit/secret.ts';
+import type { AuditRow } from '../store/directory/audit.ts';
 import { NO_LOSS } from '../store/loss-allowance.ts';
 import type { Account, AccountKind, CapWindow, CreditOperation, KeyPermission, KeyRow, Store } from '../store/store.ts';
 import { mintSecret } from './keys.ts';
 
 /** The account of callers without a key in local mode; no other account may have this name. */
 export const LOCAL_ACCOUNT_NAME = 'local';
+
+/** The row of the audit for something whose id is known only when it is made. */
+export type AuditOf = (id: bigint) => AuditRow;
 
 export interface AccountServices {
   readonly store: Store;
@@ -18,9 +22,10 @@ export interface AccountServices {
 export async function createAccount(
   services: AccountServices,
   account: { name: string; kind: AccountKind },
+  audit?: AuditOf,
 ): Promise<Account | 'name_taken'> {
   if (account.name === LOCAL_ACCOUNT_NAME) return 'name_taken';
-  return insertAccount(services, account);
+  return insertAccount(services, account, audit);
 }
 
 /** Created at the first start in local mode. Its spend is recorded, never refused. */
@@ -36,9 +41,10 @@ export async function ensureLocalAccount(services: AccountServices): Promise<Acc
 async function insertAccount(
   { store, clock, ids }: AccountServices,
   { name, kind }: { name: string; kind: AccountKind },
+  audit?: AuditOf,
 ): Promise<Account | 'name_taken'> {
   const account = { id: ids.next(), name, kind, createdMs: clock.nowMs() };
-  const outcome = await store.createAccount(account);
+  const outcome = await store.createAccount(account, audit?.(account.id));
   const nothing = { balanceNanousd: 0n, heldNanousd: 0n, spentNanousd: 0n, ...NO_LOSS };
   return outcome === 'created' ? { ...account, ...nothing } : outcome;
 }
@@ -82,10 +88,11 @@ export interface KeyRequest {
 export async function mintKey(
   { store, clock, ids }: AccountServices,
   request: KeyRequest,
+  audit?: AuditOf,
 ): Promise<{ key: KeyRow; secret: Secret } | 'no_account'> {
   const { secret, ...stored } = mintSecret();
   const id = ids.next();
-  const outcome = await store.createKey({ ...request, ...stored, id, createdMs: clock.nowMs() });
+  const outcome = await store.createKey({ ...request, ...stored, id, createdMs: clock.nowMs() }, audit?.(id));
   if (outcome === 'no_account') return outcome;
   const key = await store.findKey(id);
   if (key === null) throw new Error('The store does not have the key that was just created.');

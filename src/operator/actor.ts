@@ -47,6 +47,15 @@ export function auditRow({ actor, clock, ids }: ActingServices, change: Change):
   };
 }
 
+/** The members of two views of the same thing that are not equal. */
+export function differences<View extends object>(before: View, after: View): { before: object; after: object } {
+  const changed = Object.keys(after).filter(
+    (name) => stringifyJson(before[name as keyof View]) !== stringifyJson(after[name as keyof View]),
+  );
+  const pick = (view: View): object => Object.fromEntries(changed.map((name) => [name, view[name as keyof View]]));
+  return { before: pick(before), after: pick(after) };
+}
+
 function jsonOrNull(members: object | null | undefined): string | null {
   return members == null ? null : stringifyJson(members);
 }

@@ -10,7 +10,8 @@ import { JsonError, parseJson } from '../json/json.ts';
 import { stringifyJson } from '../json/stringify.ts';
 import { formatId, type IdSource, parseId } from '../kit/ids.ts';
 import { type Ledger, StoreUnavailable, type VerifyProgress } from '../ledger/ledger.ts';
-import type { KeyChange } from '../store/store.ts';
+import type { KeyChange, KeyRow } from '../store/store.ts';
+import { auditRow, differences } from './actor.ts';
 import { auditPage, listAudit } from './audit.ts';
 import { credit } from './credit.ts';
 import { OperatorError, operatorErrorView } from './error.ts';
@@ -176,7 +177,14 @@ async function createNamedAccount(
   services: OperatorServices,
   input: z.output<typeof inputs.accountCreation>,
 ): Promise<AccountView> {
-  const account = await createAccount(services, input);
+  const account = await createAccount(services, input, (id) =>
+    auditRow(services, {
+      action: 'account.create',
+      subject: formatId(ACCOUNT_PREFIX, id),
+      accountId: id,
+      after: input,
+    }),
+  );
   if (account !== 'name_taken') return accountView(account);
   throw new OperatorError('refused', `An account named "${input.name}" already exists.`, 'tollgate accounts list');
 }
@@ -196,7 +204,7 @@ async function mint(
   const account = await accountNamed(services, input.account);
   refusePast(services, input.expires_at);
   const models = resolveModels(services, input.models);
-  const minted = await mintKey(services, {
+  const terms = {
     accountId: account.id,
     name: input.name,
     capNanousd: input.spend_cap_nanousd,
@@ -204,7 +212,10 @@ async function mint(
     expiresMs: toMs(input.expires_at),
     models: models.ids,
     permissions: input.allow,
-  });
+  };
+  const minted = await mintKey(services, terms, (id) =>
+    auditRow(services, { action: 'key.mint', subject: formatId(KEY_PREFIX, id), accountId: account.id, after: input }),
+  );
   if (minted === 'no_account') throw unknownAccount(input.account);
   await tellDirectory(services);
   const view = keyView(minted.key, services.clock.nowMs());
@@ -272,15 +283,30 @@ async function refuseWindowWithoutCap(services: OperatorServices, idText: string
 async function revokeKey(services: OperatorServices, input: z.output<typeof inputs.keyChoice>): Promise<KeyView> {
   const key = await keyNamed(services, input.key);
   const nowMs = services.clock.nowMs();
-  return key.revokedMs === null ? changeKey(services, input.key, { revokedMs: nowMs }) : keyView(key, nowMs);
+  if (key.revokedMs !== null) return keyView(key, nowMs);
+  return changeKey(services, input.key, { revokedMs: nowMs }, 'key.revoke');
 }
 
-async function changeKey(services: OperatorServices, idText: string, change: KeyChange): Promise<KeyView> {
-  const { id } = await keyNamed(services, idText);
-  const changed = await services.store.updateKey(id, change);
+async function changeKey(
+  services: OperatorServices,
+  idText: string,
+  change: KeyChange,
+  action = 'key.change',
+): Promise<KeyView> {
+  const key = await keyNamed(services, idText);
+  const nowMs = services.clock.nowMs();
+  const changes = differences(keyView(key, nowMs), keyView(changedKey(key, change), nowMs));
+  const audit = auditRow(services, { action, subject: idText, accountId: key.accountId, ...changes });
+  const changed = await services.store.updateKey(key.id, change, audit);
   if (changed === null) throw unknownKey(idText);
   await tellDirectory(services);
   return keyView(changed, services.clock.nowMs());
+}
+
+/** The key as it will be, for the audit. */
+function changedKey(key: KeyRow, { allow = [], deny = [], ...change }: KeyChange): KeyRow {
+  const granted = [...new Set([...key.permissions, ...allow])];
+  return { ...key, ...change, permissions: granted.filter((permission) => !deny.includes(permission)) };
 }
 
 /** The change is durable and will be polled anyway; refreshing this process at once may fail without harm. */

@@ -1,5 +1,6 @@
 import type { Receipt, Settlement, ValuesOf } from '../canonical/receipt.ts';
 import type { AccountReceiptFilter, ReceiptPage, ReceiptSlice } from './account-receipts.ts';
+import type { AuditRow } from './directory/audit.ts';
 import type { Directory } from './directory/directory.ts';
 import type { LossHour } from './loss-allowance.ts';
 import type {
@@ -49,12 +50,13 @@ export interface Store {
   /** Stores a price list under its version, permanently, and returns the number that holds refer to it by. */
   registerPrices(version: string, pricesJson: string): Promise<number>;
 
-  createAccount(account: NewAccount): Promise<'created' | 'name_taken'>;
+  /** Like the other changes below, writes the row of the audit in the same commit; there is none for a local account. */
+  createAccount(account: NewAccount, audit?: AuditRow): Promise<'created' | 'name_taken'>;
   findAccount(idOrName: bigint | string): Promise<Account | null>;
   listAccounts(page: Page): Promise<Account[]>;
 
-  createKey(key: NewKey): Promise<'created' | 'no_account'>;
-  updateKey(id: bigint, change: KeyChange): Promise<KeyRow | null>;
+  createKey(key: NewKey, audit?: AuditRow): Promise<'created' | 'no_account'>;
+  updateKey(id: bigint, change: KeyChange, audit?: AuditRow): Promise<KeyRow | null>;
   findKeyByHash(sha256Hex: string): Promise<KeyRow | null>;
   findKey(id: bigint): Promise<KeyRow | null>;
   listKeys(accountId: bigint | null, page: Page): Promise<KeyRow[]>;

@@ -1,9 +1,11 @@
 import { ACCOUNT_KIND } from '../codes.ts';
 import { type AccountColumns, accountOf } from '../columns.ts';
+import { type AuditRow, writeAudit } from '../directory/audit.ts';
 import { fitsInt64 } from '../int64.ts';
 import { afterOf, limitOf } from '../page.ts';
 import type { Account, NewAccount, Page } from '../store.ts';
 import type { Connections } from './connections.ts';
+import { runProgram } from './directory.ts';
 import { takeLock } from './locks.ts';
 
 const ACCOUNT_SELECT = `
@@ -18,15 +20,19 @@ export class Accounts {
     this.#connections = connections;
   }
 
-  async create({ id, name, kind, createdMs }: NewAccount): Promise<'created' | 'name_taken'> {
-    const made = await this.#connections.query(
-      `WITH made AS (
+  create({ id, name, kind, createdMs }: NewAccount, audit?: AuditRow): Promise<'created' | 'name_taken'> {
+    return this.#connections.transaction(async (sql) => {
+      const made = await sql(
+        `WITH made AS (
          INSERT INTO account (id, name, kind, created_ms) VALUES ($1, $2, $3, $4) ON CONFLICT (name) DO NOTHING
          RETURNING id, kind)
        INSERT INTO balance (account_id, kind, balance, held, spent) SELECT id, kind, 0, 0, 0 FROM made RETURNING 1`,
-      [id, name, ACCOUNT_KIND.of[kind], createdMs],
-    );
-    return made.length === 1 ? 'created' : 'name_taken';
+        [id, name, ACCOUNT_KIND.of[kind], createdMs],
+      );
+      if (made.length === 0) return 'name_taken';
+      if (audit !== undefined) await runProgram(sql, writeAudit(audit));
+      return 'created';
+    });
   }
 
   async find(idOrName: bigint | string): Promise<Account | null> {

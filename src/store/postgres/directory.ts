@@ -14,7 +14,8 @@ export function postgresDirectory(connections: Connections): Directory {
   });
 }
 
-function runProgram<Result>(sql: RunSql, program: Program<Result>): Promise<Result> {
+/** Runs a program's statements inside a transaction. */
+export function runProgram<Result>(sql: RunSql, program: Program<Result>): Promise<Result> {
   return runLater(program, async (step) => {
     if (!('lock' in step)) return sql(numbered(step), cellsOf(step));
     await takeLock(sql, step.lock);

@@ -1,10 +1,12 @@
 import { LIMITS } from '../../limits.ts';
 import { permissionBits, windowId, windowOfId } from '../codes.ts';
 import { type KeyColumns, keyCells, keyOf } from '../columns.ts';
+import { type AuditRow, writeAudit } from '../directory/audit.ts';
 import { fitsInt64 } from '../int64.ts';
 import { afterOf, limitOf } from '../page.ts';
 import type { KeyChange, KeyRow, KeyWindow, NewKey, Page } from '../store.ts';
 import type { Connections } from './connections.ts';
+import { runProgram } from './directory.ts';
 import { BEGIN_BRIEF, takeLock } from './locks.ts';
 
 /** Changes are serialized, so that versions become visible in order and a polling cache misses none. */
@@ -23,7 +25,7 @@ export class Keys {
     this.#nowMs = nowMs;
   }
 
-  create(key: NewKey): Promise<'created' | 'no_account'> {
+  create(key: NewKey, audit?: AuditRow): Promise<'created' | 'no_account'> {
     const cells = keyCells({ ...key, revokedMs: null });
     const fixed = ['id', 'account_id', 'sha256', 'prefix', 'last_four', 'created_ms', 'permissions'];
     const columns = [...fixed, ...Object.keys(cells)];
@@ -43,12 +45,13 @@ export class Keys {
       if (account === undefined) return 'no_account';
       const places = columns.map((_, at) => `$${at + 1}`);
       await sql(`INSERT INTO api_key (${columns}, version) VALUES (${places}, ${NEXT_VERSION})`, values);
+      if (audit !== undefined) await runProgram(sql, writeAudit(audit));
       return 'created';
     });
   }
 
   /** Under the account's lock: a batch reads a key and then its window, and both must be from the same moment. */
-  update(id: bigint, change: KeyChange): Promise<KeyRow | null> {
+  update(id: bigint, change: KeyChange, audit?: AuditRow): Promise<KeyRow | null> {
     const cells = keyCells(change);
     const changes = Object.keys(cells).map((column, at) => `${column} = $${at + 4}, `);
     return this.#connections.transaction(async (sql) => {
@@ -59,7 +62,9 @@ export class Keys {
          WHERE id = $1 RETURNING *`,
         [id, permissionBits(change.allow), permissionBits(change.deny), ...Object.values(cells)],
       );
-      return row === undefined ? null : keyOf(row);
+      if (row === undefined) return null;
+      if (audit !== undefined) await runProgram(sql, writeAudit(audit));
+      return keyOf(row);
     }, BEGIN_BRIEF);
   }
 

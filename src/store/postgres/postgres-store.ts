@@ -2,6 +2,7 @@ import type { Receipt } from '../../canonical/receipt.ts';
 import type { Clock } from '../../kit/clock.ts';
 import { LIMITS } from '../../limits.ts';
 import { type AcceptedLossColumns, acceptedLossOf } from '../columns.ts';
+import type { AuditRow } from '../directory/audit.ts';
 import type { Directory } from '../directory/directory.ts';
 import {
   type AcceptedLoss,
@@ -125,8 +126,8 @@ class PostgresStore implements Store {
     return this.#accounts.registerPrices(version, pricesJson);
   }
 
-  createAccount(account: NewAccount): Promise<'created' | 'name_taken'> {
-    return this.#accounts.create(account);
+  createAccount(account: NewAccount, audit?: AuditRow): Promise<'created' | 'name_taken'> {
+    return this.#accounts.create(account, audit);
   }
 
   findAccount(idOrName: bigint | string): Promise<Account | null> {
@@ -137,12 +138,12 @@ class PostgresStore implements Store {
     return this.#accounts.list(page);
   }
 
-  createKey(key: NewKey): Promise<'created' | 'no_account'> {
-    return this.#keys.create(key);
+  createKey(key: NewKey, audit?: AuditRow): Promise<'created' | 'no_account'> {
+    return this.#keys.create(key, audit);
   }
 
-  updateKey(id: bigint, change: KeyChange): Promise<KeyRow | null> {
-    return this.#keys.update(id, change);
+  updateKey(id: bigint, change: KeyChange, audit?: AuditRow): Promise<KeyRow | null> {
+    return this.#keys.update(id, change, audit);
   }
 
   findKeyByHash(sha256Hex: string): Promise<KeyRow | null> {

@@ -4,6 +4,7 @@ import type { Receipt } from '../../canonical/receipt.ts';
 import type { Clock } from '../../kit/clock.ts';
 import { LIMITS } from '../../limits.ts';
 import { type AcceptedLossColumns, acceptedLossOf } from '../columns.ts';
+import type { AuditRow } from '../directory/audit.ts';
 import { type Directory, directoryOver, programOf } from '../directory/directory.ts';
 import {
   type AcceptedLoss,
@@ -158,8 +159,8 @@ class SqliteStore implements Store {
     return this.#writer.call('registerPrices', this.#clock.nowMs(), version, pricesJson);
   }
 
-  createAccount(account: NewAccount): Promise<'created' | 'name_taken'> {
-    return this.#writer.call('createAccount', account);
+  createAccount(account: NewAccount, audit?: AuditRow): Promise<'created' | 'name_taken'> {
+    return this.#writer.call('createAccount', account, audit);
   }
 
   async findAccount(idOrName: bigint | string): Promise<Account | null> {
@@ -170,12 +171,12 @@ class SqliteStore implements Store {
     return this.#scan('listAccounts', page);
   }
 
-  createKey(key: NewKey): Promise<'created' | 'no_account'> {
-    return this.#writer.call('createKey', key);
+  createKey(key: NewKey, audit?: AuditRow): Promise<'created' | 'no_account'> {
+    return this.#writer.call('createKey', key, audit);
   }
 
-  updateKey(id: bigint, change: KeyChange): Promise<KeyRow | null> {
-    return this.#writer.call('updateKey', id, change);
+  updateKey(id: bigint, change: KeyChange, audit?: AuditRow): Promise<KeyRow | null> {
+    return this.#writer.call('updateKey', id, change, audit);
   }
 
   async findKeyByHash(sha256Hex: string): Promise<KeyRow | null> {

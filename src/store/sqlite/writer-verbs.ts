@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { type AuditRow, writeAudit } from '../directory/audit.ts';
 import { type DirectoryChange, programOf } from '../directory/directory.ts';
 import type { KeyChange, LedgerOutcome, NewAccount, NewKey, NewProviderKey, ProviderKeyUse } from '../store.ts';
 import { createAccount } from './accounts.ts';
@@ -73,13 +74,26 @@ export function writerVerbs(database: DatabaseSync, guard: CommitGuard = NO_GUAR
       cache.forget();
       return change(() => runProgram(database, programOf(name, args)));
     },
-    createAccount: (account: NewAccount) => change(() => createAccount(database, account)),
-    createKey: (key: NewKey) => change(() => createKey(database, key)),
-    updateKey: (id: bigint, changes: KeyChange) => {
+    createAccount: (account: NewAccount, audit?: AuditRow) =>
+      change(() => audited(database, audit, createAccount(database, account), (made) => made === 'created')),
+    createKey: (key: NewKey, audit?: AuditRow) =>
+      change(() => audited(database, audit, createKey(database, key), (made) => made === 'created')),
+    updateKey: (id: bigint, changes: KeyChange, audit?: AuditRow) => {
       cache.forgetKey(id);
-      return change(() => updateKey(database, id, changes));
+      return change(() => audited(database, audit, updateKey(database, id, changes), (key) => key !== null));
     },
   };
+}
+
+/** Adds the row of the audit to a change that was made. */
+function audited<Result>(
+  database: DatabaseSync,
+  audit: AuditRow | undefined,
+  result: Result,
+  isMade: (result: Result) => boolean,
+): Result {
+  if (audit !== undefined && isMade(result)) runProgram(database, writeAudit(audit));
+  return result;
 }
 
 /** Common outcomes are passed as small numbers. */

@@ -1,0 +1,180 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { hashSecret, isManagementSecret } from '../accounts/keys.ts';
+import { ManualClock } from '../kit/clock.ts';
+import { IdSource } from '../kit/ids.ts';
+import { openSqliteStore } from '../store/sqlite/sqlite-store.ts';
+import type { Store } from '../store/store.ts';
+import { type OperatorServices, runVerb, type VerbInput, type VerbName, type VerbResult } from './operator.ts';
+
+const NOW_MS = Date.UTC(2026, 5, 1);
+let folder: string;
+let store: Store;
+let clock: ManualClock;
+let services: OperatorServices;
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'tollgate-people-'));
+  clock = new ManualClock(NOW_MS);
+  store = await openSqliteStore({ folder, clock, threads: false });
+  services = {
+    store,
+    clock,
+    ids: new IdSource(clock, 1),
+    ledger: null as never,
+    catalog: () => null as never,
+    directory: null,
+    backUp: null,
+    moved: null,
+    masterKeys: () => null as never,
+    server: null,
+    actor: { kind: 'command_line', id: null, name: 'root', address: null },
+    publicUrl: 'https://gateway.example',
+  };
+  await run('accounts.create', { name: 'ada' });
+});
+
+afterEach(async () => {
+  await store.close();
+  rmSync(folder, { recursive: true });
+});
+
+function run<Name extends VerbName>(name: Name, input: VerbInput<Name>): Promise<VerbResult<Name>> {
+  return runVerb(services, name, input) as Promise<VerbResult<Name>>;
+}
+
+/** Somebody who has accepted an invitation. */
+async function enrol(email: string): Promise<string> {
+  const { secret } = await run('people.invite', { email });
+  const newPerson = {
+    id: services.ids.next(),
+    email,
+    name: email,
+    passwordHash: 'hash',
+    identity: null,
+    isOperator: false,
+    createdMs: NOW_MS,
+  };
+  const audit = { id: services.ids.next(), atMs: NOW_MS, actorKind: 'person', actorId: newPerson.id } as const;
+  const rest = {
+    actorName: email,
+    action: 'invitation.accept',
+    subject: '',
+    accountId: null,
+    before: null,
+    after: null,
+  };
+  await store.directory.acceptInvitation(hashSecret(secret), { newPerson }, NOW_MS, {
+    ...audit,
+    ...rest,
+    address: null,
+  });
+  return (await run('people.show', { person: email })).id;
+}
+
+async function audited(): Promise<string[]> {
+  return (await run('audit.list', {})).data.map(({ action }) => action).reverse();
+}
+
+describe('an invitation', () => {
+  test('is a link under the public address, with a secret that is stored only as a hash', async () => {
+    const invited = await run('people.invite', { email: 'a@example.com', account: 'ada', role: 'owner' });
+    expect(invited.link).toBe(`https://gateway.example/console/join#${invited.secret}`);
+    expect(Buffer.from(invited.secret, 'base64url')).toHaveLength(32);
+    expect(invited).toMatchObject({ status: 'open', role: 'owner', expires: NOW_MS / 1000 + 86_400 });
+    expect(await store.directory.findInvitation(hashSecret(invited.secret))).not.toBeNull();
+    const kept = JSON.stringify((await run('audit.list', {})).data);
+    expect(kept).not.toContain(invited.secret);
+  });
+
+  test('expires, and can be revoked once', async () => {
+    const { id } = await run('people.invite', { email: 'a@example.com' });
+    clock.advance(24 * 3_600_000);
+    expect((await run('invitations.list', {})).data).toMatchObject([{ status: 'expired' }]);
+    expect(await run('invitations.revoke', { invitation: id })).toMatchObject({ status: 'revoked' });
+    await expect(run('invitations.revoke', { invitation: id })).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  test.each([
+    [{ email: 'nobody' }, 'email must be an email address.'],
+    [{ email: 'a@b', role: 'owner' }, 'account and role belong together: name both, or neither.'],
+    [{ email: 'a@b', account: 'zoe', role: 'owner' }, 'There is no account "zoe".'],
+    [{ email: 'a@b', account: 'ada', role: 'king' }, /^role must be/],
+  ])('of %j is refused', async (input, message) => {
+    await expect(run('people.invite', input as never)).rejects.toThrow(message);
+  });
+});
+
+describe('a person', () => {
+  test('is found by id and by address in any case, and changed in the version that was read', async () => {
+    const id = await enrol('Ada@example.com');
+    const { version } = await run('people.show', { person: 'ADA@EXAMPLE.COM' });
+    expect(await run('people.update', { person: id, name: 'Ada L.', version })).toMatchObject({ name: 'Ada L.' });
+    await expect(run('people.update', { person: id, name: 'x', version })).rejects.toMatchObject({ status: 412 });
+    const [entry] = (await run('audit.list', { action: 'person.change' })).data;
+    expect(entry).toMatchObject({ before: { name: 'Ada@example.com' }, after: { name: 'Ada L.' }, subject: id });
+  });
+
+  test('is disabled once, enabled again, and cannot be reset meanwhile', async () => {
+    const person = await enrol('a@example.com');
+    expect(await run('people.disable', { person })).toMatchObject({ status: 'disabled' });
+    await run('people.disable', { person });
+    await expect(run('people.reset', { person })).rejects.toMatchObject({
+      hint: 'tollgate people enable a@example.com',
+    });
+    expect(await run('people.enable', { person })).toMatchObject({ status: 'active' });
+    expect(await run('people.reset', { person })).toMatchObject({ resets_password: true, email: 'a@example.com' });
+    expect((await audited()).filter((action) => action === 'person.disable')).toHaveLength(1);
+  });
+
+  test('gets, changes and loses a role in an account', async () => {
+    const person = await enrol('a@example.com');
+    const member = { account: 'ada', person, role: 'member' } as const;
+    await run('members.put', member);
+    await run('members.put', { ...member, spend_cap_nanousd: 5_000_000_000, window: 'month' });
+    expect((await run('members.list', { account: 'ada' })).data).toMatchObject([
+      { email: 'a@example.com', role: 'member', spend_cap_nanousd: 5_000_000_000n, window: 'month' },
+    ]);
+    expect((await run('people.show', { person })).roles).toHaveLength(1);
+    expect(await run('members.remove', { account: 'ada', person })).toMatchObject({ status: 'removed' });
+    await expect(run('members.remove', { account: 'ada', person })).rejects.toMatchObject({ code: 'not_found' });
+  });
+});
+
+describe('a management key', () => {
+  test('is shown once, and bound to an account or to the whole gateway', async () => {
+    const expires_at = NOW_MS / 1000 + 3600;
+    const minted = await run('managementkeys.mint', { name: 'ci', expires_at, read_only: true });
+    expect(isManagementSecret(minted.secret)).toBe(true);
+    const [listed] = (await run('managementkeys.list', {})).data;
+    expect(listed).toMatchObject({ id: minted.id, role: 'operator', read_only: true, status: 'active' });
+    expect(JSON.stringify(listed)).not.toContain(minted.secret);
+    expect(await run('managementkeys.revoke', { management_key: minted.id })).toMatchObject({ status: 'revoked' });
+  });
+
+  test.each([
+    [{ expires_at: NOW_MS / 1000 }, 'expires_at must be in the future, within 366 days.'],
+    [{ expires_at: NOW_MS / 1000 + 367 * 86_400 }, 'expires_at must be in the future, within 366 days.'],
+    [{ expires_at: NOW_MS / 1000 + 60, account: 'ada' }, /name account and role together/],
+    [{ expires_at: NOW_MS / 1000 + 60, role: 'owner' }, /name account and role together/],
+  ])('with %j is refused', async (input, message) => {
+    await expect(run('managementkeys.mint', input as never)).rejects.toThrow(message);
+  });
+});
+
+test('every change of accounts and keys is in the audit with what changed, and nothing else', async () => {
+  const { id } = await run('keys.mint', { account: 'ada', name: 'ci' });
+  await run('keys.update', { key: id, spend_cap_nanousd: 5, allow: ['account_read'] });
+  await run('keys.revoke', { key: id });
+  await run('keys.revoke', { key: id });
+  expect(await audited()).toEqual(['account.create', 'key.mint', 'key.change', 'key.revoke']);
+  const [change] = (await run('audit.list', { action: 'key.change' })).data;
+  expect(change).toMatchObject({
+    actor: { kind: 'command_line', name: 'root' },
+    before: { spend_cap_nanousd: null, permissions: ['calls'] },
+    after: { spend_cap_nanousd: 5, permissions: ['calls', 'account_read'] },
+  });
+  expect(Object.keys(change!.after as object)).toHaveLength(2);
+});
