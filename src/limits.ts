@@ -174,9 +174,6 @@ export const LIMITS = {
   keyRefreshWaitMs: 2_000,
   /** Lengths of the names of accounts and keys, and of references and notes of credits. */
   nameCharsMax: 100,
-  /** A longer password is refused, because hashing it would cost more than signing in is worth. */
-  passwordCharsMin: 12,
-  passwordCharsMax: 256,
   emailCharsMax: 254,
   /** How long the link of an invitation works. */
   invitationMs: 24 * 60 * 60_000,

@@ -1,10 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { AuditRow } from '../src/store/directory/audit.ts';
-import type { Directory } from '../src/store/directory/directory.ts';
-import type { NewInvitation } from '../src/store/directory/invitations.ts';
-import type { NewManagementKey } from '../src/store/directory/management-keys.ts';
-import type { NewPerson } from '../src/store/directory/people.ts';
-import type { NewSession } from '../src/store/directory/sessions.ts';
+import type { Directory } from '../src/store/directory.ts';
+import type { AuditRow, NewInvitation, NewManagementKey, NewPerson, NewSession } from '../src/store/people.ts';
 import { aKey, anAccount, FIRST_PAGE, NOON_MS, type OpenStore } from './store-fixtures.ts';
 import { StoreSubject } from './store-subject.ts';
 

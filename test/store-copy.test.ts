@@ -152,8 +152,8 @@ describe('copying a ledger from SQLite to PostgreSQL', () => {
     for (let attempt = 0; attempt < 40 && endings.at(-1) !== 'whole'; attempt++) {
       endings.push(await breakOff(1, attempt % 2 === 0 ? 'before' : 'after'));
     }
-    // `closing` is the only empty table of this ledger.
-    expect(endings).toHaveLength(2 * (LEDGER_TABLES.length - 1) + 1);
+    const empty = ['closing', 'person', 'membership', 'invitation', 'session', 'management_key', 'audit'];
+    expect(endings).toHaveLength(2 * (LEDGER_TABLES.length - empty.length) + 1);
     const store = await openPostgresStore({ url, clock: systemClock });
     expect(await store.verify()).toMatchObject({ receipts: 61, violations: [] });
     await store.beginInstance();

@@ -2,8 +2,8 @@ import { ACCOUNT_PREFIX } from '../canonical/id-prefixes.ts';
 import type { Clock } from '../kit/clock.ts';
 import { formatId, parseId } from '../kit/ids.ts';
 import type { Secret } from '../kit/secret.ts';
-import type { AuditRow } from '../store/directory/audit.ts';
 import { NO_LOSS } from '../store/loss-allowance.ts';
+import type { AuditRow } from '../store/people.ts';
 import type { Account, AccountKind, CapWindow, CreditOperation, KeyPermission, KeyRow, Store } from '../store/store.ts';
 import { mintSecret } from './keys.ts';
 

@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os';
 import { stringifyJson } from '../json/stringify.ts';
 import type { Clock } from '../kit/clock.ts';
-import type { ActorKind, AuditRow } from '../store/directory/audit.ts';
+import type { ActorKind, AuditRow } from '../store/people.ts';
 
 /** Who makes a change, as the audit keeps it. */
 export interface Actor {

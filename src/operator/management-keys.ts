@@ -4,7 +4,7 @@ import { mintManagementSecret } from '../accounts/keys.ts';
 import { MANAGEMENT_KEY_PREFIX } from '../canonical/id-prefixes.ts';
 import { parseId } from '../kit/ids.ts';
 import { LIMITS } from '../limits.ts';
-import { ACCOUNT_ROLES } from '../store/directory/people.ts';
+import { ACCOUNT_ROLES } from '../store/people.ts';
 import { type ActingServices, auditRow } from './actor.ts';
 import { OperatorError } from './error.ts';
 import { idOrName, name, page, seconds } from './input.ts';

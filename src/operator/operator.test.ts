@@ -137,6 +137,18 @@ test('a ledger that has moved can be read but not changed', async () => {
     ['keys.update', { key, name: 'other' }],
     ['keys.revoke', { key }],
     ['seal.rotate', {}],
+    ['people.invite', { email: 'a@example.com' }],
+    ['people.update', { person: 'a@example.com', name: 'A' }],
+    ['people.disable', { person: 'a@example.com' }],
+    ['people.enable', { person: 'a@example.com' }],
+    ['people.reset', { person: 'a@example.com' }],
+    ['people.signout', { person: 'a@example.com' }],
+    ['sessions.end', { session: 'session_1' }],
+    ['invitations.revoke', { invitation: 'inv_1' }],
+    ['members.put', { account: 'ada', person: 'a@example.com', role: 'owner' }],
+    ['members.remove', { account: 'ada', person: 'a@example.com' }],
+    ['managementkeys.mint', { expires_at: NOW_MS }],
+    ['managementkeys.revoke', { management_key: 'mkey_1' }],
   ];
   for (const [name, input] of changes) {
     await expect(runVerb(services, name, input), name).rejects.toMatchObject({ code: 'moved' });
@@ -363,6 +375,10 @@ test('every verb the command line needs is in the table', () => {
   expect(Object.keys(VERBS)).toEqual([
     ...['accounts.create', 'accounts.list', 'accounts.credit'],
     ...['keys.mint', 'keys.list', 'keys.update', 'keys.revoke'],
+    ...['people.invite', 'people.list', 'people.show', 'people.update', 'people.disable', 'people.enable'],
+    ...['people.reset', 'people.sessions', 'people.signout', 'sessions.end', 'invitations.list', 'invitations.revoke'],
+    ...['members.list', 'members.put', 'members.remove'],
+    ...['managementkeys.mint', 'managementkeys.list', 'managementkeys.revoke', 'audit.list'],
     ...[
       'models.list',
       'balance.show',

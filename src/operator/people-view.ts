@@ -9,11 +9,16 @@ import {
 } from '../canonical/id-prefixes.ts';
 import { parseJson } from '../json/json.ts';
 import { formatId } from '../kit/ids.ts';
-import type { ActorKind, AuditRow } from '../store/directory/audit.ts';
-import type { Invitation } from '../store/directory/invitations.ts';
-import type { ManagementKey } from '../store/directory/management-keys.ts';
-import type { AccountRole, Membership, Person } from '../store/directory/people.ts';
-import type { Session } from '../store/directory/sessions.ts';
+import type {
+  AccountRole,
+  ActorKind,
+  AuditRow,
+  Invitation,
+  ManagementKey,
+  Membership,
+  Person,
+  Session,
+} from '../store/people.ts';
 import type { CapWindow } from '../store/store.ts';
 
 /** Times are in seconds since 1970, as everywhere in the interface. */

@@ -5,7 +5,7 @@ import { hashSecret } from '../accounts/keys.ts';
 import { INVITATION_PREFIX, PERSON_PREFIX, SESSION_PREFIX } from '../canonical/id-prefixes.ts';
 import { formatId, parseId } from '../kit/ids.ts';
 import { LIMITS } from '../limits.ts';
-import { ACCOUNT_ROLES, type Person } from '../store/directory/people.ts';
+import { ACCOUNT_ROLES, type Person } from '../store/people.ts';
 import { CAP_WINDOWS } from '../store/store.ts';
 import { type ActingServices, auditRow } from './actor.ts';
 import { OperatorError } from './error.ts';
@@ -23,7 +23,7 @@ import {
 } from './people-view.ts';
 import { type ListView, listView } from './view.ts';
 
-export { ACCOUNT_ROLES, type AccountRole } from '../store/directory/people.ts';
+export { ACCOUNT_ROLES, type AccountRole } from '../store/people.ts';
 
 /** What the verbs about people work with. */
 export interface PeopleServices extends AccountServices, ActingServices {

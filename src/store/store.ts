@@ -1,7 +1,7 @@
 import type { Receipt, Settlement, ValuesOf } from '../canonical/receipt.ts';
 import type { AccountReceiptFilter, ReceiptPage, ReceiptSlice } from './account-receipts.ts';
-import type { AuditRow } from './directory/audit.ts';
-import type { Directory } from './directory/directory.ts';
+import type { CapWindow } from './cap-window.ts';
+import type { Directory } from './directory.ts';
 import type { LossHour } from './loss-allowance.ts';
 import type {
   CREDIT_FIELDS,
@@ -11,8 +11,10 @@ import type {
   SETTLE_TERMS,
   VOID_FIELDS,
 } from './operation-fields.ts';
+import type { AuditRow } from './people.ts';
 
 export type { AccountReceiptFilter, ReceiptPage, ReceiptSlice } from './account-receipts.ts';
+export { CAP_WINDOWS, type CapWindow } from './cap-window.ts';
 
 /**
  * The store's interface, which each engine implements. No transaction handle leaves an engine. Money moves only through
@@ -268,9 +270,6 @@ export interface Account extends NewAccount, LossHour {
   /** Everything ever charged. */
   readonly spentNanousd: bigint;
 }
-
-export const CAP_WINDOWS = ['lifetime', 'day', 'week', 'month'] as const;
-export type CapWindow = (typeof CAP_WINDOWS)[number];
 
 /** What a key may do besides calling models. A key has none of these unless it was granted. */
 export const KEY_PERMISSIONS = ['provider_keys', 'account_read'] as const;

@@ -1,7 +1,7 @@
 import type { Receipt } from '../../canonical/receipt.ts';
 import type { Clock } from '../../kit/clock.ts';
 import { LIMITS } from '../../limits.ts';
-import type { Directory } from '../directory/directory.ts';
+import type { Directory } from '../directory.ts';
 import { isOver } from '../idempotency.ts';
 import { NO_LOSS } from '../loss-allowance.ts';
 import { MoneyRules } from '../rules/money-rules.ts';

@@ -1,8 +1,9 @@
 import { ACCOUNT_KIND } from '../codes.ts';
 import { type AccountColumns, accountOf } from '../columns.ts';
-import { type AuditRow, writeAudit } from '../directory/audit.ts';
 import { fitsInt64 } from '../int64.ts';
 import { afterOf, limitOf } from '../page.ts';
+import type { AuditRow } from '../people.ts';
+import { writeAudit } from '../programs/audit.ts';
 import type { Account, NewAccount, Page } from '../store.ts';
 import type { Connections } from './connections.ts';
 import { runProgram } from './directory.ts';

@@ -1,5 +1,6 @@
-import { type Directory, directoryOver, programOf } from '../directory/directory.ts';
-import { type Program, type Query, runLater, type SqlValue } from '../directory/program.ts';
+import type { Directory } from '../directory.ts';
+import { directoryOver, programOf } from '../programs/directory-programs.ts';
+import { type Program, type Query, runLater, type SqlValue } from '../programs/program.ts';
 import type { Connections, RunSql } from './connections.ts';
 import { BEGIN_BRIEF, takeLock } from './locks.ts';
 import { storable } from './values.ts';

@@ -1,9 +1,10 @@
 import { LIMITS } from '../../limits.ts';
 import { permissionBits, windowId, windowOfId } from '../codes.ts';
 import { type KeyColumns, keyCells, keyOf } from '../columns.ts';
-import { type AuditRow, writeAudit } from '../directory/audit.ts';
 import { fitsInt64 } from '../int64.ts';
 import { afterOf, limitOf } from '../page.ts';
+import type { AuditRow } from '../people.ts';
+import { writeAudit } from '../programs/audit.ts';
 import type { KeyChange, KeyRow, KeyWindow, NewKey, Page } from '../store.ts';
 import type { Connections } from './connections.ts';
 import { runProgram } from './directory.ts';

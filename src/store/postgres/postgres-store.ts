@@ -2,8 +2,8 @@ import type { Receipt } from '../../canonical/receipt.ts';
 import type { Clock } from '../../kit/clock.ts';
 import { LIMITS } from '../../limits.ts';
 import { type AcceptedLossColumns, acceptedLossOf } from '../columns.ts';
-import type { AuditRow } from '../directory/audit.ts';
-import type { Directory } from '../directory/directory.ts';
+import type { Directory } from '../directory.ts';
+import type { AuditRow } from '../people.ts';
 import {
   type AcceptedLoss,
   type Account,

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { type Program, runNow, type SqlValue } from '../directory/program.ts';
+import { type Program, runNow, type SqlValue } from '../programs/program.ts';
 
 /** Runs a program's statements in this thread. A program that writes is run inside a transaction. */
 export function runProgram<Result>(database: DatabaseSync, program: Program<Result>): Result {

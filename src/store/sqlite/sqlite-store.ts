@@ -4,8 +4,9 @@ import type { Receipt } from '../../canonical/receipt.ts';
 import type { Clock } from '../../kit/clock.ts';
 import { LIMITS } from '../../limits.ts';
 import { type AcceptedLossColumns, acceptedLossOf } from '../columns.ts';
-import type { AuditRow } from '../directory/audit.ts';
-import { type Directory, directoryOver, programOf } from '../directory/directory.ts';
+import type { Directory } from '../directory.ts';
+import type { AuditRow } from '../people.ts';
+import { directoryOver, programOf } from '../programs/directory-programs.ts';
 import {
   type AcceptedLoss,
   type Account,

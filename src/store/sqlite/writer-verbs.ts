@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { type AuditRow, writeAudit } from '../directory/audit.ts';
-import { type DirectoryChange, programOf } from '../directory/directory.ts';
+import type { AuditRow } from '../people.ts';
+import { writeAudit } from '../programs/audit.ts';
+import { type DirectoryChange, programOf } from '../programs/directory-programs.ts';
 import type { KeyChange, LedgerOutcome, NewAccount, NewKey, NewProviderKey, ProviderKeyUse } from '../store.ts';
 import { createAccount } from './accounts.ts';
 import { BatchRunner } from './batch.ts';

@@ -1,3 +1,4 @@
+import type { Directory } from '../directory.ts';
 import { forgetAudit, listAudit } from './audit.ts';
 import {
   acceptInvitation,
@@ -89,11 +90,11 @@ type Verbs<Of extends Programs> = {
 };
 type ResultOf<Made> = Made extends Program<infer Result> ? Result : never;
 
+/** What the programs make; the interface must be the same, and the compiler compares them. */
+type AllVerbs = Verbs<typeof DIRECTORY_READS> & Verbs<typeof DIRECTORY_CHANGES>;
+
 export type DirectoryRead = keyof typeof DIRECTORY_READS;
 export type DirectoryChange = keyof typeof DIRECTORY_CHANGES;
-
-/** People, their roles, invitations, sessions and management keys, and the audit of every change. */
-export type Directory = Verbs<typeof DIRECTORY_READS> & Verbs<typeof DIRECTORY_CHANGES>;
 
 /** What an engine adds: how it runs one program by name. */
 export interface DirectoryEngine {
@@ -109,7 +110,7 @@ export function directoryOver(engine: DirectoryEngine): Directory {
   for (const name of Object.keys(DIRECTORY_CHANGES)) {
     verbs[name] = (...args) => engine.change(name as DirectoryChange, args);
   }
-  return verbs as unknown as Directory;
+  return verbs as unknown as AllVerbs;
 }
 
 /** The program of that name, ready to run. The arguments were checked where the typed verb was called. */

@@ -1,30 +1,5 @@
+import { ACTOR_KINDS, type AuditFilter, type AuditRow } from '../people.ts';
 import { insert, type Program, rowsOf, type SqlValue } from './program.ts';
-
-/** Who made a change: a person, a management key, or somebody with access to the data folder or the configuration. */
-export const ACTOR_KINDS = ['person', 'management_key', 'command_line', 'configuration'] as const;
-export type ActorKind = (typeof ACTOR_KINDS)[number];
-
-/** One change, as it is kept for good. Neither `before` nor `after` ever holds a secret. */
-export interface AuditRow {
-  readonly id: bigint;
-  readonly atMs: number;
-  readonly actorKind: ActorKind;
-  /** Null for the command line and the configuration. */
-  readonly actorId: bigint | null;
-  /** The email address of a person, the name of a key, or the user of the machine, as it was then. */
-  readonly actorName: string;
-  /** What was done, like `key.mint`. */
-  readonly action: string;
-  /** The id of what was changed, in the form that people see. */
-  readonly subject: string;
-  /** The account that the change belongs to; null for changes of the whole gateway. */
-  readonly accountId: bigint | null;
-  /** JSON objects of the members that changed; null where there was nothing. */
-  readonly before: string | null;
-  readonly after: string | null;
-  /** The client's network address; null for the command line. */
-  readonly address: string | null;
-}
 
 interface AuditColumns {
   readonly id: bigint;
@@ -55,16 +30,6 @@ export function* writeAudit(row: AuditRow): Program<void> {
     after_json: row.after,
     address: row.address,
   });
-}
-
-/** Null members filter nothing. */
-export interface AuditFilter {
-  readonly accountId: bigint | null;
-  readonly actorId: bigint | null;
-  readonly action: string | null;
-  readonly subject: string | null;
-  readonly sinceMs: number | null;
-  readonly untilMs: number | null;
 }
 
 /** Newest first; `before` is the id of the last row of the page before. */

@@ -1,41 +1,16 @@
-import { type AuditRow, writeAudit } from './audit.ts';
 import {
   ACCOUNT_ROLES,
-  type AccountRole,
-  emailKey,
-  findPerson,
-  findPersonByEmail,
-  insertPerson,
-  type NewPerson,
+  type Acceptance,
+  type Accepting,
+  type AuditRow,
+  type Invitation,
+  type InvitedRoles,
+  type NewInvitation,
   type Person,
-  storeMembership,
-} from './people.ts';
+} from '../people.ts';
+import { writeAudit } from './audit.ts';
+import { emailKey, findPerson, findPersonByEmail, insertPerson, storeMembership } from './people.ts';
 import { insert, type Program, query, rowOf, rowsOf } from './program.ts';
-
-/** What an invitation gives: the whole gateway, a role in one account, or only a way in. */
-export interface InvitedRoles {
-  readonly isOperator: boolean;
-  readonly accountId: bigint | null;
-  readonly role: AccountRole | null;
-}
-
-export interface NewInvitation extends InvitedRoles {
-  readonly id: bigint;
-  /** Of the secret in the link, which is stored nowhere. */
-  readonly sha256Hex: string;
-  readonly email: string;
-  /** The person who invited; null for the command line. */
-  readonly invitedBy: bigint | null;
-  /** For a link that sets a new password for a person who is known already. */
-  readonly resetsPersonId: bigint | null;
-  readonly createdMs: number;
-  readonly expiresMs: number;
-}
-
-export interface Invitation extends NewInvitation {
-  readonly acceptedMs: number | null;
-  readonly revokedMs: number | null;
-}
 
 interface InvitationColumns {
   readonly id: bigint;
@@ -106,14 +81,6 @@ export function* revokeInvitation(id: bigint, nowMs: number, audit: AuditRow): P
   yield* writeAudit(audit);
   return true;
 }
-
-/**
- * Who accepts: somebody new, or a person who has signed in. An address that already has a person is never given to
- * somebody new, because a link alone does not prove who holds it.
- */
-export type Accepting = { readonly newPerson: NewPerson } | { readonly personId: bigint };
-
-export type Acceptance = Person | 'not_open' | 'person_exists' | 'other_person';
 
 /** Gives the invitation's roles and closes it, in one commit: of two who accept at once, one succeeds. */
 export function* acceptInvitation(

@@ -1,50 +1,15 @@
 import { CAP_WINDOW } from '../codes.ts';
-import type { CapWindow } from '../store.ts';
-import { type AuditRow, writeAudit } from './audit.ts';
+import {
+  ACCOUNT_ROLES,
+  type AuditRow,
+  type Membership,
+  type NewPerson,
+  type Person,
+  type PersonChange,
+  type SsoIdentity,
+} from '../people.ts';
+import { writeAudit } from './audit.ts';
 import { insert, type Program, query, rowOf, rowsOf, type SqlValue } from './program.ts';
-
-export const ACCOUNT_ROLES = ['owner', 'member', 'viewer'] as const;
-export type AccountRole = (typeof ACCOUNT_ROLES)[number];
-
-/** Who a single sign-on provider says a person is. */
-export interface SsoIdentity {
-  readonly issuer: string;
-  readonly subject: string;
-}
-
-export interface NewPerson {
-  readonly id: bigint;
-  readonly email: string;
-  readonly name: string;
-  /** The hash with its algorithm and parameters; null for a person who signs in elsewhere, or not yet. */
-  readonly passwordHash: string | null;
-  readonly identity: SsoIdentity | null;
-  readonly isOperator: boolean;
-  readonly createdMs: number;
-}
-
-export interface Person extends NewPerson {
-  readonly disabledMs: number | null;
-  /** Raised by every change, so that two people who edit at once do not overwrite each other. */
-  readonly version: bigint;
-}
-
-/** Absent members do not change. */
-export interface PersonChange {
-  readonly name?: string;
-  readonly passwordHash?: string | null;
-  readonly identity?: SsoIdentity | null;
-  readonly isOperator?: boolean;
-}
-
-/** A person's role in one account. The cap limits what all keys of the person spend there. */
-export interface Membership {
-  readonly accountId: bigint;
-  readonly personId: bigint;
-  readonly role: AccountRole;
-  readonly capNanousd: bigint | null;
-  readonly capWindow: CapWindow;
-}
 
 interface PersonColumns {
   readonly id: bigint;

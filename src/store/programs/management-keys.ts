@@ -1,28 +1,6 @@
-import { type AuditRow, writeAudit } from './audit.ts';
-import { ACCOUNT_ROLES, type AccountRole } from './people.ts';
+import { ACCOUNT_ROLES, type AuditRow, type ManagementKey, type NewManagementKey } from '../people.ts';
+import { writeAudit } from './audit.ts';
 import { insert, type Program, query, rowOf, rowsOf } from './program.ts';
-
-export interface NewManagementKey {
-  readonly id: bigint;
-  readonly sha256Hex: string;
-  readonly prefix: string;
-  readonly lastFour: string;
-  readonly name: string;
-  /** The person whose rights bound those of the key; null for the command line. */
-  readonly mintedBy: bigint | null;
-  /** Null for a key of the whole gateway. */
-  readonly accountId: bigint | null;
-  /** Null together with `accountId`: the key acts as an operator. */
-  readonly role: AccountRole | null;
-  readonly isReadOnly: boolean;
-  readonly createdMs: number;
-  readonly expiresMs: number | null;
-}
-
-export interface ManagementKey extends NewManagementKey {
-  readonly revokedMs: number | null;
-  readonly usedMs: number | null;
-}
 
 interface ManagementKeyColumns {
   readonly id: bigint;

@@ -1,22 +1,7 @@
-import { type AuditRow, writeAudit } from './audit.ts';
-import { type Person, personOf } from './people.ts';
+import type { AuditRow, NewSession, Person, Session } from '../people.ts';
+import { writeAudit } from './audit.ts';
+import { personOf } from './people.ts';
 import { insert, type Program, query, rowOf, rowsOf } from './program.ts';
-
-export interface NewSession {
-  readonly id: bigint;
-  /** Of the cookie's secret, which is stored nowhere. */
-  readonly sha256Hex: string;
-  readonly personId: bigint;
-  readonly createdMs: number;
-  /** The end at the latest, however often the session is used. */
-  readonly expiresMs: number;
-  readonly address: string;
-  readonly userAgent: string;
-}
-
-export interface Session extends NewSession {
-  readonly usedMs: number;
-}
 
 interface SessionColumns {
   readonly id: bigint;

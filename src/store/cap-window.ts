@@ -1,0 +1,2 @@
+export const CAP_WINDOWS = ['lifetime', 'day', 'week', 'month'] as const;
+export type CapWindow = (typeof CAP_WINDOWS)[number];

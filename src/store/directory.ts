@@ -1,0 +1,87 @@
+import type {
+  Acceptance,
+  Accepting,
+  AuditFilter,
+  AuditRow,
+  Invitation,
+  ManagementKey,
+  Membership,
+  NewInvitation,
+  NewManagementKey,
+  NewPerson,
+  NewSession,
+  Person,
+  PersonChange,
+  Session,
+  SsoIdentity,
+} from './people.ts';
+
+interface IdPage {
+  readonly after: bigint | null;
+  readonly limit: number;
+}
+
+/**
+ * People, their roles, invitations, sessions and management keys, and the audit of every change. Each change is one
+ * commit together with its row in the audit; a change that is refused, or changes nothing, writes none.
+ */
+export interface Directory {
+  createPerson(person: NewPerson, audit: AuditRow): Promise<'created' | 'email_taken'>;
+  findPerson(id: bigint): Promise<Person | null>;
+  findPersonByEmail(email: string): Promise<Person | null>;
+  findPersonByIdentity(identity: SsoIdentity): Promise<Person | null>;
+  listPeople(page: IdPage): Promise<Person[]>;
+  /** `version_conflict`: somebody changed the person since the expected version was read. */
+  changePerson(
+    id: bigint,
+    change: PersonChange,
+    expectedVersion: bigint | null,
+    audit: AuditRow,
+  ): Promise<Person | 'not_found' | 'version_conflict' | 'identity_taken'>;
+  /** Ends the person's sessions and disables their keys in the same commit. Disabling again changes nothing. */
+  disablePerson(id: bigint, nowMs: number, audit: AuditRow): Promise<Person | 'not_found'>;
+  /** The person may sign in again; their keys stay disabled until somebody enables each of them. */
+  enablePerson(id: bigint, audit: AuditRow): Promise<Person | 'not_found'>;
+
+  /** Gives a role, or replaces role and cap. */
+  putMembership(membership: Membership, audit: AuditRow): Promise<'stored' | 'no_person' | 'no_account'>;
+  removeMembership(accountId: bigint, personId: bigint, audit: AuditRow): Promise<boolean>;
+  membershipsOf(personId: bigint): Promise<Membership[]>;
+  listMembers(accountId: bigint, page: IdPage): Promise<{ person: Person; membership: Membership }[]>;
+
+  createInvitation(invitation: NewInvitation, audit: AuditRow): Promise<void>;
+  findInvitation(sha256Hex: string): Promise<Invitation | null>;
+  /** Open ones for this address, oldest first: single sign-on gives their roles to a verified address. */
+  invitationsFor(email: string, nowMs: number): Promise<Invitation[]>;
+  listInvitations(page: IdPage): Promise<Invitation[]>;
+  revokeInvitation(id: bigint, nowMs: number, audit: AuditRow): Promise<boolean>;
+  /** Gives the invitation's roles and closes it, in one commit: of two who accept at once, one succeeds. */
+  acceptInvitation(sha256Hex: string, who: Accepting, nowMs: number, audit: AuditRow): Promise<Acceptance>;
+  /** Sets the password of the person that the link was made for, and ends all their sessions. */
+  resetPassword(sha256Hex: string, passwordHash: string, nowMs: number, audit: AuditRow): Promise<Person | 'not_open'>;
+
+  createSession(session: NewSession, audit: AuditRow): Promise<void>;
+  /** With its person, so that a request needs one read. Whether either is still valid is the caller's to judge. */
+  findSession(sha256Hex: string): Promise<{ session: Session; person: Person } | null>;
+  listSessions(personId: bigint): Promise<Session[]>;
+  touchSession(id: bigint, usedMs: number): Promise<void>;
+  /** A person may only end their own sessions; null, for an operator, ends any. */
+  endSession(id: bigint, personId: bigint | null, audit: AuditRow): Promise<boolean>;
+  endSessionsOf(personId: bigint, audit: AuditRow): Promise<number>;
+  /** Deletes sessions that ended by themselves. */
+  sweepSessions(nowMs: number, idleMs: number): Promise<number>;
+
+  createManagementKey(key: NewManagementKey, audit: AuditRow): Promise<void>;
+  findManagementKey(id: bigint): Promise<ManagementKey | null>;
+  findManagementKeyByHash(sha256Hex: string): Promise<ManagementKey | null>;
+  /** Of one account, or of the whole gateway and all accounts with null. */
+  listManagementKeys(accountId: bigint | null, page: IdPage): Promise<ManagementKey[]>;
+  /** Revoking again changes nothing: the first time stands. */
+  revokeManagementKey(id: bigint, nowMs: number, audit: AuditRow): Promise<ManagementKey | 'not_found'>;
+  touchManagementKey(id: bigint, usedMs: number): Promise<void>;
+
+  /** Newest first; `before` is the id of the last row of the page before. */
+  listAudit(filter: AuditFilter, page: { readonly before: bigint | null; readonly limit: number }): Promise<AuditRow[]>;
+  /** Deletes rows that are older than the receipts that are kept. */
+  forgetAudit(beforeMs: number, limit: number): Promise<number>;
+}

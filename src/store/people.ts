@@ -1,0 +1,153 @@
+import type { CapWindow } from './cap-window.ts';
+
+export const ACCOUNT_ROLES = ['owner', 'member', 'viewer'] as const;
+
+export type AccountRole = (typeof ACCOUNT_ROLES)[number];
+
+/** Who a single sign-on provider says a person is. */
+export interface SsoIdentity {
+  readonly issuer: string;
+  readonly subject: string;
+}
+
+export interface NewPerson {
+  readonly id: bigint;
+  readonly email: string;
+  readonly name: string;
+  /** The hash with its algorithm and parameters; null for a person who signs in elsewhere, or not yet. */
+  readonly passwordHash: string | null;
+  readonly identity: SsoIdentity | null;
+  readonly isOperator: boolean;
+  readonly createdMs: number;
+}
+
+export interface Person extends NewPerson {
+  readonly disabledMs: number | null;
+  /** Raised by every change, so that two people who edit at once do not overwrite each other. */
+  readonly version: bigint;
+}
+
+/** Absent members do not change. */
+export interface PersonChange {
+  readonly name?: string;
+  readonly passwordHash?: string | null;
+  readonly identity?: SsoIdentity | null;
+  readonly isOperator?: boolean;
+}
+
+/** A person's role in one account. The cap limits what all keys of the person spend there. */
+export interface Membership {
+  readonly accountId: bigint;
+  readonly personId: bigint;
+  readonly role: AccountRole;
+  readonly capNanousd: bigint | null;
+  readonly capWindow: CapWindow;
+}
+
+/** What an invitation gives: the whole gateway, a role in one account, or only a way in. */
+export interface InvitedRoles {
+  readonly isOperator: boolean;
+  readonly accountId: bigint | null;
+  readonly role: AccountRole | null;
+}
+
+export interface NewInvitation extends InvitedRoles {
+  readonly id: bigint;
+  /** Of the secret in the link, which is stored nowhere. */
+  readonly sha256Hex: string;
+  readonly email: string;
+  /** The person who invited; null for the command line. */
+  readonly invitedBy: bigint | null;
+  /** For a link that sets a new password for a person who is known already. */
+  readonly resetsPersonId: bigint | null;
+  readonly createdMs: number;
+  readonly expiresMs: number;
+}
+
+export interface Invitation extends NewInvitation {
+  readonly acceptedMs: number | null;
+  readonly revokedMs: number | null;
+}
+
+/**
+ * Who accepts: somebody new, or a person who has signed in. An address that already has a person is never given to
+ * somebody new, because a link alone does not prove who holds it.
+ */
+export type Accepting = { readonly newPerson: NewPerson } | { readonly personId: bigint };
+
+export type Acceptance = Person | 'not_open' | 'person_exists' | 'other_person';
+
+export interface NewSession {
+  readonly id: bigint;
+  /** Of the cookie's secret, which is stored nowhere. */
+  readonly sha256Hex: string;
+  readonly personId: bigint;
+  readonly createdMs: number;
+  /** The end at the latest, however often the session is used. */
+  readonly expiresMs: number;
+  readonly address: string;
+  readonly userAgent: string;
+}
+
+export interface Session extends NewSession {
+  readonly usedMs: number;
+}
+
+export interface NewManagementKey {
+  readonly id: bigint;
+  readonly sha256Hex: string;
+  readonly prefix: string;
+  readonly lastFour: string;
+  readonly name: string;
+  /** The person whose rights bound those of the key; null for the command line. */
+  readonly mintedBy: bigint | null;
+  /** Null for a key of the whole gateway. */
+  readonly accountId: bigint | null;
+  /** Null together with `accountId`: the key acts as an operator. */
+  readonly role: AccountRole | null;
+  readonly isReadOnly: boolean;
+  readonly createdMs: number;
+  readonly expiresMs: number | null;
+}
+
+export interface ManagementKey extends NewManagementKey {
+  readonly revokedMs: number | null;
+  readonly usedMs: number | null;
+}
+
+/** Who made a change: a person, a management key, or somebody with access to the data folder or the configuration. */
+export const ACTOR_KINDS = ['person', 'management_key', 'command_line', 'configuration'] as const;
+
+export type ActorKind = (typeof ACTOR_KINDS)[number];
+
+/** One change, as it is kept for good. Neither `before` nor `after` ever holds a secret. */
+export interface AuditRow {
+  readonly id: bigint;
+  readonly atMs: number;
+  readonly actorKind: ActorKind;
+  /** Null for the command line and the configuration. */
+  readonly actorId: bigint | null;
+  /** The email address of a person, the name of a key, or the user of the machine, as it was then. */
+  readonly actorName: string;
+  /** What was done, like `key.mint`. */
+  readonly action: string;
+  /** The id of what was changed, in the form that people see. */
+  readonly subject: string;
+  /** The account that the change belongs to; null for changes of the whole gateway. */
+  readonly accountId: bigint | null;
+  /** JSON objects of the members that changed; null where there was nothing. */
+  readonly before: string | null;
+  readonly after: string | null;
+  /** The client's network address; null for the command line. */
+  readonly address: string | null;
+}
+
+/** Null members filter nothing. */
+export interface AuditFilter {
+  readonly accountId: bigint | null;
+  readonly actorId: bigint | null;
+  readonly action: string | null;
+  readonly subject: string | null;
+  readonly sinceMs: number | null;
+  readonly untilMs: number | null;
+}
