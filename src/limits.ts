@@ -218,14 +218,28 @@ export const LIMITS = {
   textEditorToolTokens: 2_000,
   memoryToolTokens: 4_000,
   computerToolTokens: 10_000,
-  /** Exact token counting: text, length of a piece (time grows with its square), wait, and queued counts. */
+  /** Counting tokens: text of one count, length of a piece (time grows with its square), and what is counted in one step. */
   tokenCountCharsMax: 2_000_000,
   tokenCountPieceCharsMax: 256,
+  tokenCountSliceChars: 16 * 1024,
+  /** How long a call waits for its count, and how long the counting thread may then take to drop it. */
   tokenCountMs: 3_000,
-  tokenCountsPendingMax: 8,
-  /** Memory of the counting thread, and how long it may be idle before it ends. */
+  tokenCancelMs: 2_000,
+  /** Counts that wait or run, and their text: of one key, and of all. */
+  tokenCountsPendingPerKeyMax: 16,
+  tokenCountsPendingMax: 64,
+  tokenCountCharsPendingPerKeyMax: 8_000_000,
+  tokenCountCharsPendingMax: 16_000_000,
+  /** Texts whose counts are remembered, per account and in all, and the shortest one. */
+  tokenCountsKeptPerAccount: 10_000,
+  tokenCountsKept: 100_000,
+  tokenCountKeptCharsMin: 64,
+  /** Highest factor between two tokenizers, and the one for a model about which nothing is known. */
+  tokenFactorMax: 8,
+  tokenFactorDefault: 1.6,
+  /** Memory of the counting thread, and how long it may be idle before it ends and forgets its counts. */
   tokenCounterHeapMbMax: 512,
-  tokenCounterIdleMs: 60_000,
+  tokenCounterIdleMs: 900_000,
   /** Connections to one host, and timeouts for connecting and for idle connections. */
   hostConnectionsMax: 1_024,
   hostConnectMs: 10_000,

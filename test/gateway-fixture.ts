@@ -14,6 +14,7 @@ import { BodyBudgets } from '../src/gateway/guards/body-budgets.ts';
 import { CallSlots, type SlotsPerKey } from '../src/gateway/guards/call-slots.ts';
 import { KeptBudget } from '../src/gateway/guards/kept-budget.ts';
 import { Shutdown } from '../src/gateway/guards/shutdown.ts';
+import { CATALOG_FACTORS } from '../src/gateway/token-factors.ts';
 import { HostDirectory } from '../src/hosts/directory.ts';
 import type { HealthSettings } from '../src/hosts/health-settings.ts';
 import type { ConfiguredHost, HostRow } from '../src/hosts/host.ts';
@@ -23,6 +24,7 @@ import { ManualClock } from '../src/kit/clock.ts';
 import { formatId, IdSource } from '../src/kit/ids.ts';
 import { Secret } from '../src/kit/secret.ts';
 import { Ledger } from '../src/ledger/ledger.ts';
+import type { PromptCount } from '../src/money/count-tokens.ts';
 import { MemoryStore } from '../src/store/memory/memory-store.ts';
 import { type AccountKind, type LedgerOperation, StoreUnavailable } from '../src/store/store.ts';
 import { WIRES } from '../src/wires/registry.ts';
@@ -42,7 +44,13 @@ export const LIMITS_OF_CALLS = {
   stallMs: 60_000,
   drainMs: 30_000,
   hangupAllowanceNanousd: null,
+  countAboveNanousd: 1_000_000_000_000n,
 };
+
+/** What the counter returns for a prompt of so many tokens. */
+function promptOf(tokens: number): PromptCount {
+  return { fixedTokens: 0, scaledTokens: tokens, likelyTokens: tokens, textTokens: tokens };
+}
 
 const HEALTH: HealthSettings = {
   consecutiveFailures: 3,
@@ -96,6 +104,8 @@ export interface GatewayOptions {
   readonly creditNanousd?: bigint;
   /** What a tokenizer would count; null: it cannot. */
   readonly counted?: number | null;
+  /** Prompts are counted only if their hold is refused by default. */
+  readonly countAboveNanousd?: bigint;
   /** No limit by default. */
   readonly hangupAllowanceNanousd?: bigint;
   readonly accountKind?: AccountKind;
@@ -157,9 +167,14 @@ export class GatewayFixture {
       sealer: new MasterSealer([masterKey(randomBytes(32))]),
       keptBudget: new KeptBudget({ clock }),
       custody: { open: async () => null } as unknown as Custody,
-      countTokens: { count: async () => (counted === null ? null : { tokens: counted }) },
+      countTokens: { count: async () => (counted === null ? null : promptOf(counted)) },
+      tokenFactors: CATALOG_FACTORS,
       observe: (record) => void this.records.push(record),
-      limits: { ...LIMITS_OF_CALLS, hangupAllowanceNanousd: options.hangupAllowanceNanousd ?? null },
+      limits: {
+        ...LIMITS_OF_CALLS,
+        hangupAllowanceNanousd: options.hangupAllowanceNanousd ?? null,
+        countAboveNanousd: options.countAboveNanousd ?? LIMITS_OF_CALLS.countAboveNanousd,
+      },
       frameMemory: true,
       shutdown: new Shutdown(),
       slots: new CallSlots(options.slots ?? { calls: null, streams: null }),

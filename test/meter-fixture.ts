@@ -18,6 +18,7 @@ export const INPUT: Omit<MeterInput, 'outcome'> = {
   stream: true,
   price: PRICE,
   heldNanousd: HELD,
+  boundNanousd: HELD,
   inputBound: 500,
   outputBound: 200,
   inputEstimateTokens: 70,

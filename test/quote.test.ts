@@ -24,6 +24,8 @@ interface Quote {
   readonly model: string;
   readonly worst_case_nanousd: number;
   readonly components: Readonly<Record<string, number>>;
+  readonly bounds: { readonly bytes_nanousd: number; readonly counted_nanousd: number };
+  readonly likely_nanousd: number;
   readonly fits: Readonly<Record<string, boolean>>;
 }
 
@@ -69,10 +71,16 @@ describe.each(Object.entries(WIRE_CASES))('%s', (_name, { path, body, streams })
       model: called.headers.get('x-gateway-effective-model'),
       worst_case_nanousd: receipt.held_nanousd,
       components: { input: expect.any(Number), output: expect.any(Number) },
+      bounds: { bytes_nanousd: expect.any(Number), counted_nanousd: expect.any(Number) },
+      likely_nanousd: expect.any(Number),
       fits: { ceiling: true, cap: true, balance: true },
     });
     const { input, output } = quoted.components;
     expect(input! + output!).toBe(receipt.held_nanousd);
+    const { bytes_nanousd, counted_nanousd } = quoted.bounds;
+    expect(bytes_nanousd).toBeGreaterThanOrEqual(receipt.held_nanousd);
+    expect(receipt.held_nanousd).toBeGreaterThanOrEqual(counted_nanousd);
+    expect(counted_nanousd).toBeGreaterThanOrEqual(quoted.likely_nanousd);
   });
 
   test('refuses what the call refuses, in the same words and shape', async () => {
@@ -91,7 +99,8 @@ describe.each(Object.entries(WIRE_CASES))('%s', (_name, { path, body, streams })
 
 describe('what fits', () => {
   test('is told of ceiling, cap and balance, each by itself', async () => {
-    const { worst_case_nanousd: worst } = await quote(CHAT, ASK);
+    // What does not fit by its bytes is counted, and may fit then.
+    const worst = (await quote(CHAT, ASK)).bounds.counted_nanousd;
     const ceiling = (nanousd: number) => ({ 'x-gateway-max-cost-nanousd': String(nanousd) });
     expect((await quote(CHAT, ASK, ceiling(worst))).fits).toEqual({ ceiling: true, cap: true, balance: true });
     expect((await quote(CHAT, ASK, ceiling(worst - 1))).fits).toEqual({ ceiling: false, cap: true, balance: true });

@@ -89,6 +89,42 @@ export function lossesContract(subject: StoreSubject): void {
       expect(outcomes).toEqual([{ kind: 'held' }, { kind: 'held', lostNanousd: 60n }, { kind: 'held' }]);
     });
 
+    it('takes losses that have already happened, beyond the limit too', async () => {
+      await subject.store.apply([aCredit(1n, 1_000n), aHold(1n, 60n), aHold(2n, 60n)]);
+      const overrun = (id: bigint) => ({ ...aSettle(id, 60n), accountLossNanousd: 70n });
+      expect(await subject.kinds(overrun(1n), overrun(2n), overrun(2n))).toEqual([
+        'settled',
+        'settled',
+        'settle_repeated',
+      ]);
+      expect([await lost(), await subject.balance()]).toEqual([140n, [880n, 0n, 120n]]);
+      subject.clock.advance(HOUR_MS);
+      expect(await lost()).toBe(0n);
+    });
+
+    it('refuses a hold that names a limit once the losses have reached it, and no other hold', async () => {
+      const counted = (id: bigint, lossLimitNanousd: bigint) => aHold(id, 10n, { lossLimitNanousd });
+      await subject.store.apply([aCredit(1n, 1_000n), aHold(1n, 60n)]);
+      expect(await subject.kinds(counted(2n, 0n), counted(3n, 1n))).toEqual(['loss_allowance', 'held']);
+      await subject.store.apply([{ ...aSettle(1n, 60n), accountLossNanousd: 70n }]);
+      const outcomes = await subject.kinds(counted(4n, 70n), counted(5n, 71n), aHold(6n, 10n));
+      expect(outcomes).toEqual(['loss_allowance', 'held', 'held']);
+      expect(await subject.balance()).toEqual([940n, 30n, 60n]);
+      subject.clock.advance(HOUR_MS);
+      expect(await subject.kinds(counted(7n, 70n))).toEqual(['held']);
+    });
+
+    it('neither limits nor adds up the overruns of an unlimited account', async () => {
+      await subject.store.createAccount(anAccount(3n, { kind: 'unlimited' }));
+      const counted = (id: bigint) => aHold(id, 10n, { accountId: 3n, lossLimitNanousd: 0n });
+      expect(await subject.kinds(counted(1n), { ...aSettle(1n, 10n), accountLossNanousd: 70n }, counted(2n))).toEqual([
+        'held',
+        'settled',
+        'held',
+      ]);
+      expect(await lost(3n)).toBe(0n);
+    });
+
     it('is never exceeded by calls that end at the same time, in any order and any batches', async () => {
       const calls = fc.array(fc.record({ held: fc.bigInt(0n, 60n), batch: fc.nat(5) }), {
         minLength: 1,

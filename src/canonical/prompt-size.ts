@@ -4,6 +4,8 @@ export interface PromptSize {
   readonly textBytes: number;
   /** UTF-8 bytes of tool schemas, tool calls and their arguments; they count for more, because hosts escape them again. */
   readonly toolBytes: number;
+  /** Bytes by which the NFKC form of the text or the tools is longer than the bounds above; absent if it is not. */
+  readonly normalizedExtraBytes?: number;
   readonly messages: number;
   readonly tools: number;
   readonly images: number;
@@ -13,4 +15,11 @@ export interface PromptSize {
   readonly vendorToolTokens?: number;
   /** Documents, whose pages only the host can count; absent: none. */
   readonly documents?: number;
+}
+
+/** The texts of a prompt, for counting its tokens. They are the same that its size was measured from. */
+export interface PromptTexts {
+  readonly texts: readonly string[];
+  /** Tool schemas, tool calls and their arguments. */
+  readonly toolTexts: readonly string[];
 }

@@ -17,6 +17,12 @@ export type ThinkingControl = (typeof THINKING_CONTROLS)[number];
 export const CACHE_WRITERS = ['marked', 'automatic'] as const;
 export type CacheWriter = (typeof CACHE_WRITERS)[number];
 
+/** How many tokens of a model one token of a tokenizer that we have may become, and where that figure is from. */
+export interface TokenFactor {
+  factor: number;
+  source: string;
+}
+
 /** A host that serves a model, and its name for it. */
 export interface HostedModel {
   host: string;
@@ -40,6 +46,8 @@ export interface CatalogModel {
   maxOutputTokens: number;
   /** Null: tokens can only be bounded, not counted exactly. */
   tokenizer: Tokenizer | null;
+  /** For counting prompts of a model whose tokenizer is not known. */
+  tokenFactor: TokenFactor;
   /** Most input tokens of one image; null if the model accepts no images. */
   imageTokensMax: number | null;
   /** Empty if the model has no choice of effort. */

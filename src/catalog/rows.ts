@@ -1,6 +1,7 @@
 import { CAPABILITIES } from '../canonical/capability.ts';
+import { LIMITS } from '../limits.ts';
 import type { Price, Rates } from '../money/price.ts';
-import type { CatalogModel, HostedModel } from './model.ts';
+import type { CatalogModel, HostedModel, TokenFactor } from './model.ts';
 import type { ModelRow, PriceRow } from './schema.ts';
 
 /** An invalid catalog: a name of two models, or a price for an unknown model. */
@@ -54,6 +55,7 @@ export function readModel(row: ModelRow, price: Price): CatalogModel {
     contextWindow: row.context_window,
     maxOutputTokens: row.max_output_tokens ?? row.context_window,
     tokenizer: row.tokenizer ?? null,
+    tokenFactor: tokenFactorOf(row),
     imageTokensMax: row.image_tokens_max ?? null,
     reasoningEfforts: row.reasoning_efforts ?? [],
     ...(row.thinking !== undefined && { thinking: row.thinking }),
@@ -63,6 +65,14 @@ export function readModel(row: ModelRow, price: Price): CatalogModel {
     price,
     hosts: row.hosts.map(readHostedModel),
   };
+}
+
+/** Above every ratio that was measured for usual text, because nothing is known about the model. */
+const DEFAULT_FACTOR: TokenFactor = { factor: LIMITS.tokenFactorDefault, source: 'default' };
+const EXACT: TokenFactor = { factor: 1, source: 'the tokenizer is known' };
+
+function tokenFactorOf({ tokenizer, token_factor: factor }: ModelRow): TokenFactor {
+  return typeof tokenizer === 'string' ? EXACT : (factor ?? DEFAULT_FACTOR);
 }
 
 function readHostedModel({ host, model, wire, price }: ModelRow['hosts'][number]): HostedModel {

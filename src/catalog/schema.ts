@@ -68,6 +68,10 @@ export const modelRowSchema = z
     context_window: z.int().positive(),
     max_output_tokens: z.int().nonnegative().optional(),
     tokenizer: z.enum(TOKENIZERS).nullish(),
+    token_factor: z
+      .strictObject({ factor: z.number().min(1).max(LIMITS.tokenFactorMax), source: z.string().min(1).max(500) })
+      .optional()
+      .describe('How many tokens of this model one token of o200k_base may become, and where that figure is from.'),
     image_tokens_max: z.int().positive().nullish(),
     reasoning_efforts: z.array(z.enum(EFFORTS)).min(1).optional(),
     thinking: z.enum(THINKING_CONTROLS).optional(),

@@ -53,6 +53,7 @@ export interface ConfigLimits {
   readonly requestMs: number;
   /** Concurrent calls to one host. */
   readonly callsPerHost: number;
+  readonly countAboveNanousd: number;
   /** What hanging up before any content may cost per account and hour; null is no limit. */
   readonly hangupAllowanceNanousd: number | null;
 }
@@ -181,6 +182,7 @@ function readLimits(limits: ConfigFile['limits']): ConfigLimits {
     requestHeadMs: limits.request_head_ms,
     requestMs: limits.request_ms,
     callsPerHost: limits.calls_per_host,
+    countAboveNanousd: limits.count_above_nanousd,
     hangupAllowanceNanousd: limits.hangup_allowance_nanousd,
   };
 }

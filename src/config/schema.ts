@@ -66,6 +66,14 @@ const limitsSchema = z.strictObject({
     .default(LIMITS.hostConnectionsMax)
     .describe('Concurrent calls to one host; further calls wait.'),
   request_ms: milliseconds(120_000, 'How long a client may take to send a whole request.'),
+  count_above_nanousd: z
+    .int()
+    .min(0)
+    .max(LIMITS.lossNanousdMax)
+    .default(50_000_000)
+    .describe(
+      'The tokens of a prompt are counted if the call would hold more than this by the bytes of its prompt, in nanodollars.',
+    ),
   hangup_allowance_nanousd: z
     .int()
     .min(0)

@@ -1,17 +1,22 @@
 import type { CacheWrites } from '../canonical/cache-writes.ts';
 import { ROUTE_OF_CAPABILITY } from '../canonical/capability.ts';
 import { GatewayError } from '../canonical/errors.ts';
-import type { PromptSize } from '../canonical/prompt-size.ts';
 import { effortOfBudget, nearestEffort } from '../canonical/reasoning.ts';
 import type { CatalogModel } from '../catalog/model.ts';
-import { boundInputTokens, boundOutputTokens, withCountedText } from '../money/bound-tokens.ts';
+import { boundCountedTokens, boundInputTokens, boundOutputTokens } from '../money/bound-tokens.ts';
+import type { PromptCount } from '../money/count-tokens.ts';
 import { estimateInputTokens } from '../money/estimate-tokens.ts';
 import { worstCase } from '../money/worst-case.ts';
 import type { Clamped } from '../wires/adjustments.ts';
 import type { CapabilityNeed, Peek } from '../wires/peek.ts';
 
-/** Counts the tokens of a prompt's text exactly; null if that is not possible. */
-export type TextCounter = (encoding: NonNullable<CatalogModel['tokenizer']>) => Promise<{ tokens: number } | null>;
+/** Counts a call's prompt for a model; null if that is not possible. */
+export type PromptCounter = (model: CatalogModel) => Promise<CountedPrompt | null>;
+
+export interface CountedPrompt extends PromptCount {
+  /** How many of the model's tokens one counted token may be. */
+  readonly factor: number;
+}
 
 /** The admitted model with its output limit and worst case. The hold and the host's request are built from it. */
 export interface Admission {
@@ -21,12 +26,23 @@ export interface Admission {
   readonly clamped: Clamped | null;
   readonly reasoningEffort: string | null;
   readonly answers: number;
-  readonly size: PromptSize;
   readonly inputBound: number;
+  /** Price tiers up to this input can be reached. */
+  readonly tierBound: number;
   readonly outputBound: number;
   readonly cacheWrites: CacheWrites;
   readonly inputEstimateTokens: number;
   readonly worstNanousd: bigint;
+  /** The part of the worst case that is for the input. */
+  readonly inputNanousd: bigint;
+  /** The count that the bounds are computed from; null if they are computed from the bytes. */
+  readonly counted: CountedAdmission | null;
+}
+
+export interface CountedAdmission {
+  readonly prompt: CountedPrompt;
+  /** The same admission by bytes: a host cannot bill more than that. */
+  readonly byBytes: Admission;
 }
 
 /**
@@ -36,7 +52,7 @@ export interface Admission {
 export function admit(
   model: CatalogModel,
   peek: Peek,
-  count: TextCounter,
+  count: PromptCounter,
   mayClamp = false,
 ): Admission | Promise<Admission> {
   checkNeeds(model, peek.needs);
@@ -44,47 +60,70 @@ export function admit(
   const clamped = mayClamp ? clampedLimit(model, peek) : null;
   const outputLimit = clamped?.tokens ?? outputLimitOf(model, peek);
   const reasoningEffort = effortFor(model, peek, outputLimit);
-  const chosen = { model, outputLimit, clamped, reasoningEffort };
-  const { tokenizer } = model;
-  if (tokenizer === null || !mayExceedWindow(model, peek)) return boundsFor(peek, peek.size, chosen);
-  return count(tokenizer).then((counted) => boundsFor(peek, sizeWithinWindow(model, peek, counted), chosen));
+  const byBytes = boundsFor({ model, outputLimit, clamped, reasoningEffort }, peek);
+  if (model.tokenizer === null || !mayExceedWindow(model, peek)) return byBytes;
+  return count(model).then((prompt) => {
+    if (prompt === null) return byBytes;
+    checkWindow(model, peek, prompt);
+    return withCount(byBytes, peek, prompt);
+  });
 }
 
-/** The same admission with the text counted by the model's tokenizer, for when the bound by bytes costs too much. */
-export async function admitByCount(admission: Admission, peek: Peek, count: TextCounter): Promise<Admission | null> {
-  const { model } = admission;
-  if (model.tokenizer === null || admission.size !== peek.size) return null;
-  const counted = await count(model.tokenizer);
-  if (counted === null) return null;
-  const size = withCountedText(peek.size, counted.tokens);
-  return boundsFor(peek, size, admission);
+/** The same admission with the prompt counted, for when the bound by bytes costs too much; null if it cannot be lower. */
+export async function admitByCount(admission: Admission, peek: Peek, count: PromptCounter): Promise<Admission | null> {
+  if (admission.counted !== null) return null;
+  const prompt = await count(admission.model);
+  return prompt === null ? null : withCount(admission, peek, prompt);
+}
+
+function withCount(byBytes: Admission, peek: Peek, prompt: CountedPrompt): Admission {
+  return boundsFor(byBytes, peek, { prompt, byBytes });
 }
 
 type Chosen = Pick<Admission, 'model' | 'outputLimit' | 'clamped' | 'reasoningEffort'>;
 
 /** The most this call can use, and so the most it can cost. */
-function boundsFor(peek: Peek, size: PromptSize, chosen: Chosen): Admission {
-  const { model, outputLimit, clamped, reasoningEffort } = chosen;
-  const { answers } = peek;
-  const inputBound = boundInputTokens(size, model, peek.prompts);
+function boundsFor(
+  { model, outputLimit, clamped, reasoningEffort }: Chosen,
+  peek: Peek,
+  counted: CountedAdmission | null = null,
+): Admission {
+  const { answers, size, prompts } = peek;
+  const inputBound =
+    counted === null
+      ? boundInputTokens(size, model, prompts)
+      : boundCountedTokens(size, model, counted.prompt, prompts);
+  const tierBound =
+    counted === null ? inputBound : Math.min(Math.ceil(inputBound * TIER_MARGIN), counted.byBytes.inputBound);
   const outputBound = boundOutputTokens(outputLimit, { choices: answers });
   const cacheWrites = cacheWritesOf(model, peek);
-  const { worstNanousd } = worstCase({ price: model.price, inputBound, outputBound, cacheWrites });
-  const inputEstimateTokens = Math.min(estimateInputTokens(peek.size), inputBound);
+  const { worstNanousd, inputNanousd } = worstCase({
+    price: model.price,
+    inputBound,
+    tierBound,
+    outputBound,
+    cacheWrites,
+  });
+  const inputEstimateTokens = Math.min(estimateInputTokens(size), inputBound);
   return {
     model,
     outputLimit,
     clamped,
     reasoningEffort,
     answers,
-    size,
     inputBound,
+    tierBound,
     outputBound,
     cacheWrites,
     inputEstimateTokens,
     worstNanousd,
+    inputNanousd,
+    counted,
   };
 }
+
+/** A count may fall short, and a price tier applies to the whole request, so a tier counts as reached earlier. */
+const TIER_MARGIN = 1.25;
 
 /** The cache writes that this call can be billed for: those that it asks for, and those that its hosts do unasked. */
 function cacheWritesOf({ cacheWriter }: CatalogModel, { cacheWrites = 'none' }: Peek): CacheWrites {
@@ -165,17 +204,10 @@ function mayExceedWindow(model: CatalogModel, { size, prompts = 1 }: Peek): bool
 }
 
 /** A request is refused for the context window only by an exact count. Without one, the host decides. */
-function sizeWithinWindow(
-  model: CatalogModel,
-  { size, promptParam = 'messages' }: Peek,
-  counted: { tokens: number } | null,
-): PromptSize {
-  if (counted === null) return size;
-  if (counted.tokens > model.contextWindow) {
-    throw new GatewayError('context_length_exceeded', {
-      param: promptParam,
-      message: `The prompt has at least ${counted.tokens} tokens; the window of ${model.id} is ${model.contextWindow}. Shorten the prompt.`,
-    });
-  }
-  return withCountedText(size, counted.tokens);
+function checkWindow(model: CatalogModel, { promptParam = 'messages' }: Peek, { textTokens }: CountedPrompt): void {
+  if (textTokens <= model.contextWindow) return;
+  throw new GatewayError('context_length_exceeded', {
+    param: promptParam,
+    message: `The prompt has at least ${textTokens} tokens; the window of ${model.id} is ${model.contextWindow}. Shorten the prompt.`,
+  });
 }

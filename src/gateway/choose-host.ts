@@ -22,9 +22,9 @@ function soonestMs(candidates: readonly Candidate[], nowMs: number): number {
 }
 
 function traitsOf(context: CallContext): CallTraits {
-  const { inputBound, outputBound, cacheWrites } = context.admission;
+  const { inputBound, tierBound, outputBound, cacheWrites } = context.admission;
   return {
-    costAt: (price) => worstCase({ price, inputBound, outputBound, cacheWrites }).worstNanousd,
+    costAt: (price) => worstCase({ price, inputBound, tierBound, outputBound, cacheWrites }).worstNanousd,
     affinity: () => affinityOf(context),
   };
 }

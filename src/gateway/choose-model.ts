@@ -1,7 +1,7 @@
 import { GatewayError } from '../canonical/errors.ts';
 import type { CatalogModel } from '../catalog/model.ts';
 import type { Peek } from '../wires/peek.ts';
-import { type Admission, admit, type TextCounter } from './admit.ts';
+import { type Admission, admit, type PromptCounter } from './admit.ts';
 import type { Resolution } from './resolve.ts';
 
 /** Finds the calls to an admitted model's hosts; throws if no host can carry the request, without fields that may be dropped. */
@@ -16,7 +16,7 @@ export interface Chosen<Ways> {
 export function admitResolved<Ways>(
   resolution: Exclude<Resolution, { kind: 'unknown' }>,
   peek: Peek,
-  count: TextCounter,
+  count: PromptCounter,
   findWays: FindWays<Ways>,
   mayAdjust = false,
 ): Chosen<Ways> | Promise<Chosen<Ways>> {
@@ -34,7 +34,7 @@ export function admitResolved<Ways>(
 async function chooseModel<Ways>(
   among: readonly CatalogModel[],
   peek: Peek,
-  count: TextCounter,
+  count: PromptCounter,
   findWays: FindWays<Ways>,
   mayAdjust: boolean,
 ): Promise<Chosen<Ways>> {
@@ -54,7 +54,7 @@ async function chooseModel<Ways>(
 async function admitted(
   among: readonly CatalogModel[],
   peek: Peek,
-  count: TextCounter,
+  count: PromptCounter,
   refusals: GatewayError[],
   mayClamp: boolean,
 ): Promise<Admission[]> {
@@ -93,11 +93,11 @@ function byWorstCase(a: Admission, b: Admission): number {
 }
 
 /** Counts once per tokenizer: many models share one, and counting is slow. */
-function countedOnce(count: TextCounter): TextCounter {
-  const counts = new Map<string, ReturnType<TextCounter>>();
-  return (encoding) => {
-    const known = counts.get(encoding) ?? count(encoding);
-    counts.set(encoding, known);
+function countedOnce(count: PromptCounter): PromptCounter {
+  const counts = new Map<CatalogModel['tokenizer'], ReturnType<PromptCounter>>();
+  return (model) => {
+    const known = counts.get(model.tokenizer) ?? count(model);
+    counts.set(model.tokenizer, known);
     return known;
   };
 }

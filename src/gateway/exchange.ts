@@ -2,6 +2,7 @@ import { GatewayError } from '../canonical/errors.ts';
 import type { Settlement } from '../canonical/receipt.ts';
 import { ZERO_USAGE } from '../canonical/usage.ts';
 import type { HoldRequest, HoldResult, SettleResult, SettleTerms } from '../ledger/ledger.ts';
+import { costOf } from '../money/cost.ts';
 import { usdNumber } from '../money/nanousd.ts';
 import type { Bill } from '../wires/bill.ts';
 import type { Call } from './call.ts';
@@ -16,7 +17,7 @@ import { receiptLines } from './receipt-headers.ts';
 import { refuse } from './refuse.ts';
 import type { AttemptResult } from './relay/attempt.ts';
 import { type LeaveFree, noteOverrun, type Served, serve } from './serve.ts';
-import { type Admitted, understand, withExactCount } from './understand.ts';
+import { type Admitted, understand, withCount } from './understand.ts';
 
 /**
  * The life of a request: understand and admit it, hold its worst case, have a host answer it, settle the cost, and only
@@ -60,8 +61,8 @@ async function exchangeInSlot(gateway: Gateway, admitted: Admitted, sink: Client
   const { keyId } = call.caller;
   gateway.slots.take(keyId, peek.stream);
   try {
-    const first = readHoldResult(gateway, admitted, await gateway.ledger.hold(holdOf(admitted)));
-    const held = first instanceof GatewayError ? await holdByExactCount(gateway, admitted, first) : first;
+    const first = await tryHold(gateway, admitted);
+    const held = first instanceof GatewayError ? await holdByCount(gateway, admitted, first) : first;
     if ('body' in held) sendStored(held, record, sink);
     else await serveUnderHold(gateway, held, sink);
   } finally {
@@ -69,20 +70,34 @@ async function exchangeInSlot(gateway: Gateway, admitted: Admitted, sink: Client
   }
 }
 
+/** A call with its hold, a stored response, or a refusal. */
+type Held = Admitted | WholeAnswer | GatewayError;
+
+/** An account that has used up its loss allowance is held by the bytes of its prompt instead of a count. */
+async function tryHold(gateway: Gateway, admitted: Admitted): Promise<Held> {
+  const { counted } = admitted.admission;
+  const result = await gateway.ledger.hold(holdOf(gateway, admitted));
+  if (counted === null || result.kind !== 'hold_refused' || result.reason !== 'loss_allowance') {
+    return readHoldResult(gateway, admitted, result);
+  }
+  const byBytes = { ...admitted, admission: counted.byBytes, countRefused: true };
+  return readHoldResult(gateway, byBytes, await gateway.ledger.hold(holdOf(gateway, byBytes)));
+}
+
 /** The bound by bytes may be too high: counts the tokens, and tries again if the worst case is lower. */
-async function holdByExactCount(
+async function holdByCount(
   gateway: Gateway,
   admitted: Admitted,
   refusal: GatewayError,
 ): Promise<Admitted | WholeAnswer> {
-  const counted = await withExactCount(gateway, admitted);
+  const counted = await withCount(gateway, admitted);
   if (counted === null) throw refusal;
-  const held = readHoldResult(gateway, counted, await gateway.ledger.hold(holdOf(counted)));
+  const held = await tryHold(gateway, counted);
   if (held instanceof GatewayError) throw held;
   return held;
 }
 
-function holdOf(admitted: Admitted): HoldRequest {
+function holdOf({ limits }: Gateway, admitted: Admitted): HoldRequest {
   const { call, peek, admission, prices, ceilingNanousd, idempotency, chain, record } = admitted;
   return {
     id: call.id,
@@ -90,6 +105,7 @@ function holdOf(admitted: Admitted): HoldRequest {
     keyId: call.caller.keyId,
     amountNanousd: admission.worstNanousd,
     ceilingNanousd,
+    lossLimitNanousd: admission.counted === null ? null : limits.hangupAllowanceNanousd,
     route: call.route,
     stream: peek.stream,
     requestedModel: record.requestedModel ?? peek.model,
@@ -101,13 +117,10 @@ function holdOf(admitted: Admitted): HoldRequest {
   };
 }
 
-/** A call with its hold, a stored response, or a refusal. */
-type Held = Admitted | WholeAnswer | GatewayError;
-
-/** A refused hold is returned, since an exact count may still succeed. A refusal by the idempotency key is thrown. */
+/** A refused hold is returned, since a count may still succeed. A refusal by the idempotency key is thrown. */
 function readHoldResult(gateway: Gateway, admitted: Admitted, result: HoldResult): Held {
   const { call, peek, admission, idempotency, record } = admitted;
-  if (result.kind === 'hold_refused') return refusalOfHold(result, admission, peek);
+  if (result.kind === 'hold_refused') return refusalOfHold(result, admission, peek, admitted.countRefused);
   if (result.kind === 'idempotent') return answerAgain(gateway.sealer, call, idempotency!, result);
   record.heldNanousd = admission.worstNanousd;
   record.heldAfterMs = gateway.clock.monotonicMs() - call.startedMs;
@@ -187,6 +200,7 @@ function settlementFor({ admission, peek }: Admitted, served: Outcome): Settleme
     stream: peek.stream,
     price: admission.model.price,
     heldNanousd: admission.worstNanousd,
+    boundNanousd: (admission.counted?.byBytes ?? admission).worstNanousd,
     inputBound: admission.inputBound,
     outputBound: admission.outputBound,
     inputEstimateTokens: admission.inputEstimateTokens,
@@ -195,10 +209,19 @@ function settlementFor({ admission, peek }: Admitted, served: Outcome): Settleme
 
 function settleTerms(gateway: Gateway, admitted: Admitted, served: AttemptResult, settlement: Settlement): SettleTerms {
   const { call, idempotency } = admitted;
-  const terms = { waitUntilMs: waitUntilMs(gateway, admitted) };
+  const terms = {
+    waitUntilMs: waitUntilMs(gateway, admitted),
+    accountLossNanousd: overrunNanousd(admitted, settlement),
+  };
   if (idempotency === null || served.whole === undefined) return terms;
   const answer = served.whole(billOf(settlement), receiptLines(settlement));
   return { ...terms, kept: keepAnswer(gateway, call, idempotency, answer) };
+}
+
+/** What the prompt cost beyond the hold, because its count fell short; null if it did not. */
+function overrunNanousd({ admission }: Admitted, { lossReason, usage }: Settlement): bigint | null {
+  if (lossReason !== 'prompt_exceeded_count' || usage === null) return null;
+  return costOf(admission.model.price, usage).costNanousd - admission.worstNanousd;
 }
 
 /** An unreachable store is retried for as long as the call itself may take. */

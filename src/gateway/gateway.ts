@@ -13,6 +13,7 @@ import type { BodyBudgets } from './guards/body-budgets.ts';
 import type { CallSlots } from './guards/call-slots.ts';
 import type { KeptBudget } from './guards/kept-budget.ts';
 import type { Shutdown } from './guards/shutdown.ts';
+import type { TokenFactors } from './token-factors.ts';
 
 /** The current prices: a catalog, and the store's id of its price list. */
 export interface PricedCatalog {
@@ -40,6 +41,7 @@ export interface Gateway {
   readonly slots: CallSlots;
   readonly bodyBudgets: BodyBudgets;
   readonly countTokens: Pick<TokenCounter, 'count'>;
+  readonly tokenFactors: TokenFactors;
   /** Called once per call, after its last byte. */
   observe(record: ExchangeRecord): void;
 }

@@ -17,8 +17,10 @@ export function refusalOfHold(
   { reason, availableNanousd }: RefusedHold,
   admission: Admission,
   peek: Peek,
+  countRefused = false,
 ): GatewayError {
-  const worst = `This call could cost up to ${describeAmount(admission.worstNanousd)}`;
+  const bytes = countRefused ? BY_BYTES : '';
+  const worst = `This call could cost up to ${describeAmount(admission.worstNanousd)}${bytes}`;
   const available = describeAmount(availableNanousd ?? 0n);
   const remedy = remedyFor(reason, admission, peek, availableNanousd ?? 0n);
   switch (reason) {
@@ -43,6 +45,7 @@ export function refusalOfHold(
     case 'key_inactive':
     case 'no_account':
       return invalidKey();
+    case 'loss_allowance':
     case 'stale_epoch':
       return new GatewayError('store_unavailable', {
         message: 'This instance has lost its place in the ledger; try again.',
@@ -50,6 +53,9 @@ export function refusalOfHold(
       });
   }
 }
+
+const BY_BYTES =
+  ' by the bytes of its prompt, which is not counted while the loss allowance of this account is used up (GET /v1/balance)';
 
 /** The remedy for each refusal, besides a lower output limit. */
 const RAISE: Readonly<Record<string, string>> = {
@@ -59,10 +65,11 @@ const RAISE: Readonly<Record<string, string>> = {
 };
 
 function remedyFor(reason: HoldRefusal, admission: Admission, peek: Peek, availableNanousd: bigint): string {
-  const { model, inputBound, cacheWrites, answers } = admission;
+  const { model, inputBound, tierBound, cacheWrites, answers } = admission;
   const largest = largestOutputLimit({
     price: model.price,
     inputBound,
+    tierBound,
     cacheWrites,
     availableNanousd,
     choices: answers,

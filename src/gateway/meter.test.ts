@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type EndingRow, readEndings, readUsageRules, type UsageRow } from '../../test/endings-page.ts';
-import { BEFORE_CONTENT, HELD, OUTCOME, PRICE, partial, reported, settle } from '../../test/meter-fixture.ts';
+import { BEFORE_CONTENT, HELD, INPUT, OUTCOME, PRICE, partial, reported, settle } from '../../test/meter-fixture.ts';
 import { anyTokens, anyUsage, price, tokens, usageWithin } from '../../test/money-arbitraries.ts';
 import { ERROR_TABLE, type ErrorName, GatewayError } from '../canonical/errors.ts';
 import { ENDINGS, type Settlement } from '../canonical/receipt.ts';
@@ -207,7 +207,10 @@ const outcome: fc.Arbitrary<Outcome> = fc.record({
 });
 const agreed = fc
   .record({ price, inputBound: tokens, outputBound: tokens, inputEstimateTokens: tokens, stream: fc.boolean() })
-  .map((input) => ({ ...input, heldNanousd: worstCase(input).worstNanousd }));
+  .map((input) => {
+    const { worstNanousd } = worstCase(input);
+    return { ...input, heldNanousd: worstNanousd, boundNanousd: worstNanousd };
+  });
 
 describe('for every outcome, the meter', () => {
   it('charges between zero and the hold, with components that add up to the charge, or without', () => {
@@ -231,6 +234,29 @@ describe('for every outcome, the meter', () => {
         expect(meter({ ...input, heldNanousd, outcome: happened }).costNanousd).toBeLessThanOrEqual(heldNanousd);
       }),
     );
+  });
+
+  it('charges a prompt that exceeds its count at the hold, and blames the host only beyond the bound by bytes', () => {
+    const heldNanousd = INPUT.heldNanousd;
+    const boundNanousd = heldNanousd + 1_000n;
+    const costing = (freshTokens: number) =>
+      meter({
+        ...INPUT,
+        boundNanousd,
+        outcome: { ...OUTCOME, usage: { state: 'reported', usage: { ...ZERO_USAGE, freshTokens } } },
+      });
+    const limit = Number(boundNanousd / 10n);
+    expect(costing(limit)).toMatchObject({
+      costNanousd: heldNanousd,
+      lossNanousd: BigInt(limit) * 10n - heldNanousd,
+      lossReason: 'prompt_exceeded_count',
+      components: null,
+    });
+    expect(costing(limit + 1)).toMatchObject({
+      costNanousd: heldNanousd,
+      lossReason: 'host_reported_more_than_bound',
+    });
+    expect(costing(Number(heldNanousd / 10n)).lossReason).toBeNull();
   });
 
   it('charges all usage within the bounds exactly, with components and without loss', () => {

@@ -13,6 +13,8 @@ export interface MeterInput {
   readonly stream: boolean;
   readonly price: Price;
   readonly heldNanousd: bigint;
+  /** The most that a host can bill. More than the hold if the prompt was counted. */
+  readonly boundNanousd: bigint;
   readonly inputBound: number;
   readonly outputBound: number;
   /** An estimate of the input, for hosts that report no usage. */
@@ -22,6 +24,8 @@ export interface MeterInput {
 /** Why the operator may have to pay a host more than the caller was charged. */
 export const LOSS_REASONS = [
   'host_reported_more_than_bound',
+  /** The prompt had more tokens than were counted for the hold, but no more than it has bytes. */
+  'prompt_exceeded_count',
   /** The host reported invalid counts, so its bill is unknown. Worth an alert. */
   'host_usage_unusable',
   /** The host gave no final counts, so the charge is an estimate and its bill may be higher. */
@@ -95,12 +99,13 @@ function isCharged({ outcome, stream }: MeterInput): boolean {
 }
 
 function chargeFor(input: MeterInput, reading: UsageReading): Charge {
-  const { price, heldNanousd, outcome } = input;
+  const { price, heldNanousd, boundNanousd, outcome } = input;
   const usage = billedUsage(input, reading);
   const usageSource = sourceOf(reading, outcome);
   const { components, costNanousd } = costOf(price, usage);
   if (costNanousd > heldNanousd) {
-    const loss = lossOf('host_reported_more_than_bound', costNanousd - heldNanousd);
+    const reason = costNanousd > boundNanousd ? 'host_reported_more_than_bound' : 'prompt_exceeded_count';
+    const loss = lossOf(reason, costNanousd - heldNanousd);
     return { ...loss, usageSource, usage, components: null, costNanousd: heldNanousd };
   }
   const { lossNanousd, lossReason } = lossOfEstimate(input, reading, usage, costNanousd);

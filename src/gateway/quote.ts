@@ -2,9 +2,11 @@ import { type BalanceView, balanceView } from '../canonical/balance-view.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import type { JsonText } from '../json/json.ts';
 import { stringifyJson } from '../json/stringify.ts';
-import { worstCase } from '../money/worst-case.ts';
+import { likelyCost } from '../money/likely-cost.ts';
 import { isAmount } from '../store/int64.ts';
+import type { Peek } from '../wires/peek.ts';
 import type { Wire } from '../wires/wire.ts';
+import type { Admission } from './admit.ts';
 import type { Call } from './call.ts';
 import type { ClientSink } from './client-sink.ts';
 import { type ExchangeRecord, openRecord } from './exchange-record.ts';
@@ -13,7 +15,7 @@ import { refusalOfHold } from './hold-refusal.ts';
 import { readCallBody } from './read-call.ts';
 import { adjustedLines, FREE_LINES } from './receipt-headers.ts';
 import { identityLines, refuse } from './refuse.ts';
-import { type Admitted, understand, withExactCount } from './understand.ts';
+import { type Admitted, understand, withCount } from './understand.ts';
 
 /** A billed route. The map of routes has an entry for every accepted form of its path. */
 export interface QuotableRoute {
@@ -45,11 +47,12 @@ export async function quote(
   gateway.observe(record);
 }
 
-/** Counts the tokens if the bound by bytes does not fit, as the call does. */
+/** Counts the tokens in any case, to show the counted bound. It is what the call holds if the bound by bytes does not fit. */
 async function lowestQuote(gateway: Gateway, admitted: Admitted): Promise<Quote> {
-  const answer = await quoteOf(gateway, admitted);
-  const counted = exceedsMoney(answer) ? await withExactCount(gateway, admitted) : null;
-  return counted === null ? answer : quoteOf(gateway, counted);
+  const isCounted = admitted.admission.counted !== null;
+  const counted = isCounted ? admitted : await withCount(gateway, admitted);
+  const answer = await quoteOf(gateway, admitted, counted);
+  return counted !== null && !isCounted && exceedsMoney(answer) ? quoteOf(gateway, counted, counted) : answer;
 }
 
 const MEMBERS = ['path', 'body'];
@@ -88,29 +91,41 @@ interface Quote {
   readonly model: string;
   readonly worst_case_nanousd: bigint;
   readonly components: { readonly input: bigint; readonly output: bigint };
+  /** The hold with the prompt bounded by its bytes, and by its counted tokens; null if they cannot be counted. */
+  readonly bounds: { readonly bytes_nanousd: bigint; readonly counted_nanousd: bigint | null };
+  readonly likely_nanousd: bigint;
   readonly fits: { readonly ceiling: boolean; readonly cap: boolean; readonly balance: boolean };
 }
 
-async function quoteOf({ ledger }: Gateway, admitted: Admitted): Promise<Quote> {
+async function quoteOf({ ledger }: Gateway, admitted: Admitted, counted: Admitted | null): Promise<Quote> {
   const { call, peek, admission, ceilingNanousd } = admitted;
-  const { model, inputBound, outputBound, cacheWrites, worstNanousd } = admission;
+  const { model, worstNanousd, inputNanousd } = admission;
   if (!isAmount(worstNanousd)) {
     throw refusalOfHold({ reason: 'out_of_range', availableNanousd: null }, admission, peek);
   }
   const { accountId, keyId, key } = call.caller;
   const balance = await ledger.balance(accountId, keyId);
   if (balance === null) throw refusalOfHold({ reason: 'no_account', availableNanousd: null }, admission, peek);
-  const { inputNanousd, outputNanousd } = worstCase({ price: model.price, inputBound, outputBound, cacheWrites });
   return {
     object: 'quote',
     model: model.id,
     worst_case_nanousd: worstNanousd,
-    components: { input: inputNanousd, output: outputNanousd },
+    components: { input: inputNanousd, output: worstNanousd - inputNanousd },
+    bounds: {
+      bytes_nanousd: (admission.counted?.byBytes ?? admission).worstNanousd,
+      counted_nanousd: counted?.admission.worstNanousd ?? null,
+    },
+    likely_nanousd: likelyOf(admission, peek, counted),
     fits: {
       ceiling: ceilingNanousd === null || worstNanousd <= ceilingNanousd,
       ...fitsMoney(balanceView(balance, key), worstNanousd),
     },
   };
+}
+
+function likelyOf({ model, inputBound, outputBound }: Admission, { size }: Peek, counted: Admitted | null): bigint {
+  const promptTokens = counted?.admission.counted?.prompt.likelyTokens ?? null;
+  return likelyCost({ price: model.price, size, promptTokens, inputBound, outputBound });
 }
 
 function fitsMoney({ unlimited, available_nanousd, key }: BalanceView, worstNanousd: bigint) {

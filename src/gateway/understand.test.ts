@@ -3,7 +3,7 @@ import { ask, type Body, GatewayFixture } from '../../test/gateway-fixture.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import type { KeyRow } from '../store/store.ts';
 import { openRecord } from './exchange-record.ts';
-import { type Admitted, understand, withExactCount } from './understand.ts';
+import { type Admitted, understand, withCount } from './understand.ts';
 
 let fixture: GatewayFixture;
 
@@ -111,17 +111,45 @@ describe('understand refuses', () => {
   });
 });
 
-describe('an exact count', () => {
+describe('a count', () => {
+  const LONG = ask({ messages: [{ role: 'user', content: 'word '.repeat(100) }] });
+
   test('lowers the worst case where the tokenizer finds fewer tokens than bytes', async () => {
     fixture = await GatewayFixture.open({ counted: 100 });
-    const admitted = await understood(ask({ messages: [{ role: 'user', content: 'word '.repeat(100) }] }));
-    const counted = await withExactCount(fixture.gateway, admitted);
+    const admitted = await understood(LONG);
+    const counted = await withCount(fixture.gateway, admitted);
     expect(counted!.admission.worstNanousd).toBeLessThan(admitted.admission.worstNanousd);
     expect(counted!.admission.inputBound).toBeGreaterThanOrEqual(100);
+    expect(counted!.admission.counted).toMatchObject({ byBytes: admitted.admission, prompt: { scaledTokens: 100 } });
   });
 
-  test('is null where the model has no tokenizer, or the tokenizer cannot count', async () => {
-    expect(await withExactCount(fixture.gateway, await understood())).toBeNull();
-    expect(await withExactCount(fixture.gateway, await understood(ask({ model: 'raft' })))).toBeNull();
+  test('lowers it for a model without a tokenizer too', async () => {
+    fixture = await GatewayFixture.open({ counted: 100 });
+    const admitted = await understood({ ...LONG, model: 'raft' });
+    const counted = await withCount(fixture.gateway, admitted);
+    expect(counted!.admission.worstNanousd).toBeLessThan(admitted.admission.worstNanousd);
+  });
+
+  test('is null if the tokens cannot be counted, or if it does not lower the worst case', async () => {
+    expect(await withCount(fixture.gateway, await understood(LONG))).toBeNull();
+    fixture = await GatewayFixture.open({ counted: 100_000 });
+    expect(await withCount(fixture.gateway, await understood(LONG))).toBeNull();
+  });
+
+  test('is made at once if the call would hold more than the setting by its bytes', async () => {
+    const { worstNanousd } = (await understood(LONG)).admission;
+    const isCounted = async (countAboveNanousd: bigint, body: Body = LONG) => {
+      fixture = await GatewayFixture.open({ counted: 100, countAboveNanousd });
+      return (await understood(body)).admission.counted !== null;
+    };
+    expect(await isCounted(worstNanousd)).toBe(false);
+    expect(await isCounted(worstNanousd - 1n)).toBe(true);
+  });
+
+  test('is not made if the prompt is only a small part of the hold', async () => {
+    fixture = await GatewayFixture.open({ counted: 1, countAboveNanousd: 0n });
+    const { admission } = await understood(ask({ n: 100 }));
+    expect(admission.inputNanousd * 10n).toBeLessThan(admission.worstNanousd);
+    expect(admission.counted).toBeNull();
   });
 });

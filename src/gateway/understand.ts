@@ -2,7 +2,7 @@ import type { JsonText } from '../json/json.ts';
 import type { IdempotencyMark } from '../store/store.ts';
 import { refuseCaseVariants } from '../wires/fields/case-variants.ts';
 import type { Peek } from '../wires/peek.ts';
-import { type Admission, admitByCount, servesRoute, type TextCounter } from './admit.ts';
+import { type Admission, admitByCount, type PromptCounter, servesRoute } from './admit.ts';
 import type { Call } from './call.ts';
 import { readChain, readFirstModel } from './chain.ts';
 import { hostsFor } from './choose-host.ts';
@@ -32,6 +32,8 @@ export interface Admitted {
   readonly chain: string | null;
   /** The account's loss allowance would not have covered this call when it was admitted, because it was drawn on before. */
   readonly hangupsCharged?: boolean;
+  /** The prompt was not counted, because the account's loss allowance is used up. */
+  readonly countRefused?: boolean;
   readonly record: ExchangeRecord;
 }
 
@@ -64,20 +66,53 @@ export function understand(gateway: Gateway, call: Call, record: ExchangeRecord)
     named.kind === 'unknown'
       ? admitDeployment(gateway.custody, { call, text, peek, createdS, frameMemory }, named.refusal, record)
       : admitResolved(named, peek, counterFor(gateway, call, text), waysTo, adjusts);
-  const admitted = ({ admission, ways }: Chosen<HostCall[]>): Admitted => {
+  const admitted = ({ admission, ways }: Chosen<HostCall[]>): Admitted | Promise<Admitted> => {
     record.effectiveModel = admission.model.id;
     const ceilingNanousd = readCeiling(call.headers);
-    return { call, text, peek, admission, hostCalls: ways, prices, ceilingNanousd, idempotency, chain, record };
+    const byBytes = {
+      call,
+      text,
+      peek,
+      admission,
+      hostCalls: ways,
+      prices,
+      ceilingNanousd,
+      idempotency,
+      chain,
+      record,
+    };
+    if (!holdsTooMuch(gateway, admission)) return byBytes;
+    return withCount(gateway, byBytes).then((counted) => counted ?? byBytes);
   };
   return choosing instanceof Promise ? choosing.then(admitted) : admitted(choosing);
 }
 
-function counterFor(gateway: Gateway, call: Call, text: JsonText): TextCounter {
-  return (encoding) => gateway.countTokens.count(encoding, call.wire.client.texts(text.value));
+function counterFor({ countTokens, tokenFactors }: Gateway, { caller, wire }: Call, text: JsonText): PromptCounter {
+  return async (model) => {
+    const { tokenizer } = model;
+    const factor = tokenFactors.of(model);
+    const account = String(caller.accountId);
+    const owner = caller.keyId === null ? account : String(caller.keyId);
+    const terms = { exact: tokenizer !== null, factor };
+    const order = { owner, account, encoding: tokenizer ?? NEAREST_TOKENIZER, terms };
+    const count = await countTokens.count(order, wire.client.texts(text));
+    return count === null ? null : { ...count, factor };
+  };
 }
 
-/** For a call whose bound by bytes did not fit: the same call with an exact count; null if that is not lower. */
-export async function withExactCount(gateway: Gateway, admitted: Admitted): Promise<Admitted | null> {
+/** What prompts are counted with if the model's own tokenizer is not known. Factors in the catalog refer to it. */
+const NEAREST_TOKENIZER = 'o200k_base';
+
+/** The part of a hold that the prompt must have for a count to lower it noticeably. */
+const NOTICEABLE_SHARE = 10n;
+
+/** Whether the bound by bytes holds so much that the prompt is counted first. */
+function holdsTooMuch({ limits }: Gateway, { worstNanousd, inputNanousd, counted }: Admission): boolean {
+  return counted === null && worstNanousd > limits.countAboveNanousd && inputNanousd * NOTICEABLE_SHARE >= worstNanousd;
+}
+
+/** The same call with its prompt counted; null if that is not possible or does not lower the hold. */
+export async function withCount(gateway: Gateway, admitted: Admitted): Promise<Admitted | null> {
   const { call, text, peek, admission } = admitted;
   const counted = await admitByCount(admission, peek, counterFor(gateway, call, text));
   if (counted === null || counted.worstNanousd >= admission.worstNanousd) return null;

@@ -47,6 +47,8 @@ export interface SettleTerms {
   readonly waitUntilMs?: number;
   /** Settles only if the account's losses of this hour stay within this amount with the call's hold. */
   readonly lossLimitNanousd?: bigint | null;
+  /** A loss that the account's caller caused; it counts towards the account's losses of this hour. */
+  readonly accountLossNanousd?: bigint | null;
 }
 
 /** The ending of a call that costs nothing. */
@@ -194,10 +196,10 @@ export class Ledger {
   async settle(
     id: bigint,
     settlement: Settlement,
-    { kept = null, waitUntilMs = 0, lossLimitNanousd = null }: SettleTerms = {},
+    { kept = null, waitUntilMs = 0, lossLimitNanousd = null, accountLossNanousd = null }: SettleTerms = {},
   ): Promise<SettleResult> {
     const endedMs = this.#clock.nowMs();
-    const operation = { kind: 'settle', id, endedMs, lossLimitNanousd, settlement, kept } as const;
+    const operation = { kind: 'settle', id, endedMs, lossLimitNanousd, accountLossNanousd, settlement, kept } as const;
     try {
       this.#assertWithinHold(id, settlement.costNanousd);
       let outcome: LedgerOutcome;

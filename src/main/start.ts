@@ -9,6 +9,7 @@ import { BodyBudgets } from '../gateway/guards/body-budgets.ts';
 import { CallSlots } from '../gateway/guards/call-slots.ts';
 import { KeptBudget } from '../gateway/guards/kept-budget.ts';
 import { Shutdown } from '../gateway/guards/shutdown.ts';
+import { CATALOG_FACTORS } from '../gateway/token-factors.ts';
 import { HostDirectory } from '../hosts/directory.ts';
 import type { ConfiguredHost } from '../hosts/host.ts';
 import { HostsHealth } from '../hosts/hosts-health.ts';
@@ -206,6 +207,7 @@ function buildCore(
     keptBudget: new KeptBudget({ clock }),
     custody: entrusted.custody,
     countTokens,
+    tokenFactors: CATALOG_FACTORS,
     observe,
     limits: callLimits(config.limits),
     frameMemory: config.frameMemory,
@@ -344,6 +346,10 @@ function closeServer(server: Server): Promise<void> {
 }
 
 /** Amounts are numbers in the config, which can be printed as JSON, and bigint everywhere else. */
-function callLimits({ hangupAllowanceNanousd: nanousd, ...times }: Config['limits']): Gateway['limits'] {
-  return { ...times, hangupAllowanceNanousd: nanousd === null ? null : BigInt(nanousd) };
+function callLimits({ hangupAllowanceNanousd, countAboveNanousd, ...times }: Config['limits']): Gateway['limits'] {
+  return {
+    ...times,
+    countAboveNanousd: BigInt(countAboveNanousd),
+    hangupAllowanceNanousd: hangupAllowanceNanousd === null ? null : BigInt(hangupAllowanceNanousd),
+  };
 }

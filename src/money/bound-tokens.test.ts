@@ -2,16 +2,17 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { PromptSize } from '../canonical/prompt-size.ts';
 import { LIMITS } from '../limits.ts';
-import { boundInputTokens, boundOutputTokens, withCountedText } from './bound-tokens.ts';
+import { boundCountedTokens, boundInputTokens, boundOutputTokens } from './bound-tokens.ts';
 import { estimateInputTokens, estimateTokens } from './estimate-tokens.ts';
 
 const EMPTY: PromptSize = { textBytes: 0, toolBytes: 0, messages: 0, tools: 0, images: 0, tokenIds: 0 };
-const MODEL = { contextWindow: 1_000_000, imageTokensMax: 1_500 };
+const MODEL = { contextWindow: 1_000_000, imageTokensMax: 1_500, tokenizer: null };
 const FRAME = LIMITS.promptFramingTokens;
 
 const size: fc.Arbitrary<PromptSize> = fc.record({
   textBytes: fc.nat(100_000),
   toolBytes: fc.nat(10_000),
+  normalizedExtraBytes: fc.nat(1_000),
   messages: fc.nat(100),
   tools: fc.nat(20),
   images: fc.nat(3),
@@ -49,12 +50,31 @@ describe('the bound on input tokens', () => {
 
   it('is the context window if there is a document', () => {
     expect(boundInputTokens({ ...EMPTY, documents: 1 }, MODEL)).toBe(1_000_000);
-    expect(boundInputTokens(withCountedText({ ...EMPTY, documents: 1 }, 5), MODEL)).toBe(1_000_000);
+    expect(
+      boundCountedTokens({ ...EMPTY, documents: 1 }, MODEL, {
+        fixedTokens: 5,
+        scaledTokens: 0,
+        likelyTokens: 0,
+        textTokens: 0,
+      }),
+    ).toBe(1_000_000);
   });
 
-  it('uses exact tokens instead of bytes once the text was counted, and leaves the rest unchanged', () => {
-    const counted = withCountedText({ ...EMPTY, textBytes: 4_000, toolBytes: 10, tokenIds: 5 }, 900);
-    expect(boundInputTokens(counted, MODEL)).toBe(FRAME + 900 + 60 + 5);
+  it('uses counted tokens instead of bytes once texts and tools were counted, and leaves the rest unchanged', () => {
+    const size = { ...EMPTY, textBytes: 4_000, toolBytes: 10, tokenIds: 5, messages: 1 };
+    const count = { fixedTokens: 100, scaledTokens: 800, likelyTokens: 0, textTokens: 0 };
+    expect(boundCountedTokens(size, MODEL, count)).toBe(FRAME + LIMITS.messageFramingTokens + 900 + 5);
+  });
+
+  it('is never higher by count than by bytes', () => {
+    const count = { fixedTokens: 0, scaledTokens: 90, likelyTokens: 0, textTokens: 0 };
+    expect(boundCountedTokens({ ...EMPTY, textBytes: 80 }, MODEL, count)).toBe(FRAME + 80);
+  });
+
+  it('adds what normalising could add, unless the tokenizer is known not to normalise', () => {
+    const size = { ...EMPTY, textBytes: 3, normalizedExtraBytes: 30 };
+    expect(boundInputTokens(size, MODEL)).toBe(FRAME + 33);
+    expect(boundInputTokens(size, { ...MODEL, tokenizer: 'o200k_base' })).toBe(FRAME + 3);
   });
 
   it('is never below the estimate of the same text, and grows with every part', () => {

@@ -1,29 +1,33 @@
 import type { PromptSize } from '../canonical/prompt-size.ts';
 import { LIMITS } from '../limits.ts';
+import type { PromptCount } from './counted-bound.ts';
 
 export interface InputLimits {
   /** The most tokens a prompt can have; hosts refuse longer ones. */
   readonly contextWindow: number;
   readonly imageTokensMax: number | null;
+  /** Null if it is not known: such a tokenizer may normalise the text. */
+  readonly tokenizer: string | null;
 }
 
 /** The most input tokens a host can bill: no tokenizer makes more tokens than there are bytes. For holds, never for charges. */
 export function boundInputTokens(size: PromptSize, model: InputLimits, prompts = 1): number {
+  const normalized = model.tokenizer === null ? (size.normalizedExtraBytes ?? 0) : 0;
+  const texts = size.textBytes + size.toolBytes * LIMITS.toolBytesInflationMax + normalized;
+  return boundWith(texts, size, model, prompts);
+}
+
+/** The same with texts and tools counted instead of bounded by their bytes. Never higher than the bound by bytes. */
+export function boundCountedTokens(size: PromptSize, model: InputLimits, count: PromptCount, prompts = 1): number {
+  const counted = boundWith(count.fixedTokens + count.scaledTokens, size, model, prompts);
+  return Math.min(counted, boundInputTokens(size, model, prompts));
+}
+
+function boundWith(textTokens: number, size: PromptSize, model: InputLimits, prompts: number): number {
   const window = model.contextWindow * prompts;
   const hasNoBound = (size.images > 0 && model.imageTokensMax === null) || (size.documents ?? 0) > 0;
   if (hasNoBound) return window;
-  const bound =
-    size.textBytes +
-    size.toolBytes * LIMITS.toolBytesInflationMax +
-    size.tokenIds +
-    size.images * (model.imageTokensMax ?? 0) +
-    framingTokens(size);
-  return Math.min(window, bound);
-}
-
-/** The same prompt with its text counted by the model's own tokenizer instead of bounded by its bytes. */
-export function withCountedText(size: PromptSize, textTokens: number): PromptSize {
-  return { ...size, textBytes: 0, tokenIds: size.tokenIds + textTokens };
+  return Math.min(window, textTokens + size.tokenIds + size.images * (model.imageTokensMax ?? 0) + framingTokens(size));
 }
 
 /** What hosts add to the caller's text. */

@@ -1,50 +1,136 @@
 import { parentPort } from 'node:worker_threads';
 import { CL100K_TOKEN_SPLIT_REGEX, O200K_TOKEN_SPLIT_REGEX } from 'gpt-tokenizer/encodingParams/constants';
 import { LIMITS } from '../limits.ts';
+import { CountMemory, type Measures } from './count-memory.ts';
+import { CountQueue } from './count-queue.ts';
+import { type CountTerms, countPrompt, type PromptCount } from './counted-bound.ts';
 import type { Encoding } from './encoding.ts';
+import { type KnownTokenizer, measureExactly, measureRuns, type Steps, toolRenderings } from './measure-text.ts';
 
 export interface CountRequest {
   readonly id: number;
+  /** Requests of different owners take turns. */
+  readonly owner: string;
+  /** Counts are remembered per account. */
+  readonly account: string;
   readonly encoding: Encoding;
+  readonly terms: CountTerms;
   readonly texts: readonly string[];
+  readonly toolTexts: readonly string[];
+}
+
+/** Ends a request early; it is answered with null. */
+export interface CountCancellation {
+  readonly cancel: number;
 }
 
 export interface CountAnswer {
   readonly id: number;
-  /** Null if no exact count was possible. */
-  readonly tokens: number | null;
+  /** Null if no count was possible. */
+  readonly count: PromptCount | null;
 }
+
+interface Job {
+  readonly id: number;
+  readonly steps: Steps<PromptCount>;
+}
+
+/** Hosts treat such names in a caller's text as plain text, and so does the count. */
+const SPECIAL_TOKENS_ARE_TEXT = { disallowedSpecial: new Set<string>() };
 
 const ENCODINGS = {
   o200k_base: { pieces: O200K_TOKEN_SPLIT_REGEX, load: () => import('gpt-tokenizer/encoding/o200k_base') },
   cl100k_base: { pieces: CL100K_TOKEN_SPLIT_REGEX, load: () => import('gpt-tokenizer/encoding/cl100k_base') },
 };
 
-/** Hosts treat such names in a caller's text as plain text, and so does the count. */
-const SPECIAL_TOKENS_ARE_TEXT = { disallowedSpecial: new Set<string>() };
+const tokenizers = new Map<Encoding, Promise<KnownTokenizer>>();
+const memory = new CountMemory();
+const queue = new CountQueue<Job>();
+const cancelled = new Set<number>();
+let isRunning = false;
 
-parentPort?.on('message', (request: CountRequest) => {
-  countAll(request).then(
-    (tokens) => answer({ id: request.id, tokens }),
-    () => answer({ id: request.id, tokens: null }),
-  );
+parentPort?.on('message', (message: CountRequest | CountCancellation) => {
+  if ('cancel' in message) cancelled.add(message.cancel);
+  else {
+    tokenizerOf(message.encoding).then(
+      (tokenizer) => enqueue(message, tokenizer),
+      () => answer(message.id, null),
+    );
+  }
 });
 
-function answer(message: CountAnswer): void {
-  parentPort?.postMessage(message);
-}
-
-async function countAll({ encoding, texts }: CountRequest): Promise<number | null> {
+async function loadTokenizer(encoding: Encoding): Promise<KnownTokenizer> {
   const { pieces, load } = ENCODINGS[encoding];
-  if (!texts.every((text) => hasShortPieces(text, pieces))) return null;
   const { countTokens } = await load();
-  return texts.reduce((sum, text) => sum + countTokens(text, SPECIAL_TOKENS_ARE_TEXT), 0);
+  return { pieces, countTokens: (text) => countTokens(text, SPECIAL_TOKENS_ARE_TEXT) };
 }
 
-/** Merging takes time quadratic in the length of a piece; a long one would block the thread for seconds. */
-function hasShortPieces(text: string, pieces: RegExp): boolean {
-  for (const [piece] of text.matchAll(pieces)) {
-    if (piece.length > LIMITS.tokenCountPieceCharsMax) return false;
-  }
+function tokenizerOf(encoding: Encoding): Promise<KnownTokenizer> {
+  const known = tokenizers.get(encoding) ?? loadTokenizer(encoding);
+  tokenizers.set(encoding, known);
+  return known;
+}
+
+function enqueue(request: CountRequest, tokenizer: KnownTokenizer): void {
+  queue.add(request.owner, { id: request.id, steps: countSteps(request, tokenizer) });
+  if (isRunning) return;
+  isRunning = true;
+  setImmediate(turn);
+}
+
+/** One step, then other messages get their turn. */
+function turn(): void {
+  isRunning = queue.turn(({ id, steps }) => {
+    if (cancelled.delete(id)) return answer(id, null);
+    try {
+      const { done, value } = steps.next();
+      return done === true && answer(id, value);
+    } catch {
+      return answer(id, null);
+    }
+  });
+  if (isRunning) setImmediate(turn);
+}
+
+function answer(id: number, count: PromptCount | null): true {
+  cancelled.delete(id);
+  parentPort?.postMessage({ id, count } satisfies CountAnswer);
   return true;
+}
+
+function* countSteps({ account, encoding, terms, texts, toolTexts }: CountRequest, tokenizer: KnownTokenizer) {
+  const measure = terms.exact ? measureExactly : measureRuns;
+  const kind = `${encoding} ${terms.exact ? 'whole' : 'runs'}`;
+  let sinceStep = 0;
+  const measured: Measures[] = [];
+  const parts = [
+    ...texts.map((text) => ({ text, isTool: false })),
+    ...toolTexts.map((text) => ({ text, isTool: true })),
+  ];
+  for (const { text, isTool } of parts) {
+    const isShort = text.length < LIMITS.tokenCountKeptCharsMin;
+    const digest = isShort ? '' : memory.digest(`${kind} ${isTool}`, account, text);
+    let measures = isShort ? undefined : memory.find(account, digest);
+    if (measures === undefined) {
+      measures = yield* measureAll(isTool ? toolRenderings(text) : [text], measure, tokenizer);
+      if (!isShort) memory.keep(account, digest, measures);
+    }
+    measured.push(measures);
+    sinceStep += text.length;
+    if (sinceStep < LIMITS.tokenCountSliceChars) continue;
+    sinceStep = 0;
+    yield;
+  }
+  const wholes = measured.slice(0, texts.length).map(([whole]) => whole!);
+  return countPrompt(wholes, measured.slice(texts.length), terms);
+}
+
+function* measureAll(
+  texts: readonly string[],
+  measure: typeof measureRuns,
+  tokenizer: KnownTokenizer,
+): Steps<Measures> {
+  const measures = [];
+  for (const text of texts) measures.push(yield* measure(text, tokenizer));
+  return measures;
 }

@@ -1,66 +1,143 @@
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
-import { afterEach, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { ManualClock } from '../kit/clock.ts';
 import { LIMITS } from '../limits.ts';
-import { TokenCounter } from './count-tokens.ts';
+import { type CountOrder, type PromptCount, TokenCounter } from './count-tokens.ts';
 
 const clock = new ManualClock();
 const counter = new TokenCounter(clock);
+const EXACT: CountOrder = {
+  owner: 'key',
+  account: 'account',
+  encoding: 'o200k_base',
+  terms: { exact: true, factor: 1 },
+};
 
-afterEach(() => counter.close());
+// Starting a thread and loading a tokenizer takes a second, so most tests share one.
+afterAll(() => counter.close());
+
+function count(texts: readonly string[], order: Partial<CountOrder> = {}): Promise<PromptCount | null> {
+  return counter.count({ ...EXACT, ...order }, { texts, toolTexts: [] });
+}
+
+async function tokensOf(texts: readonly string[], order: Partial<CountOrder> = {}): Promise<number | undefined> {
+  return (await count(texts, order))?.textTokens;
+}
 
 it('counts texts exactly and sums them', async () => {
   const texts = ['Hello, world!', 'Zwölf Boxkämpfer jagen Viktor quer über den großen Sylter Deich. 你好 👩‍👩‍👧', ''];
   const expected = texts.reduce((sum, text) => sum + countTokens(text), 0);
-  expect(await counter.count('o200k_base', texts)).toEqual({ tokens: expected });
+  expect(await count(texts)).toEqual({
+    fixedTokens: 0,
+    scaledTokens: expected,
+    likelyTokens: expected,
+    textTokens: expected,
+  });
+});
+
+it('counts a text of several slices and with pieces on every side as one', async () => {
+  const text = `  word ${'x'.repeat(200)}\n\n\tlonger words, 12345 `.repeat(400);
+  expect(text.length).toBeGreaterThan(5 * LIMITS.tokenCountSliceChars);
+  expect(await tokensOf([text])).toBe(countTokens(text));
 });
 
 it('knows both encodings', async () => {
-  expect(await counter.count('o200k_base', ['안녕하세요'])).toEqual({ tokens: 2 });
-  expect(await counter.count('cl100k_base', ['안녕하세요'])).toEqual({ tokens: 5 });
+  expect(await tokensOf(['안녕하세요'])).toBe(2);
+  expect(await tokensOf(['안녕하세요'], { encoding: 'cl100k_base' })).toBe(5);
 });
 
 it('counts the names of special tokens as plain text', async () => {
-  const counted = await counter.count('o200k_base', ['<|endoftext|>']);
-  expect(counted?.tokens).toBeGreaterThan(1);
+  expect(await tokensOf(['<|endoftext|>'])).toBeGreaterThan(1);
 });
 
-it('returns null for a text with a piece that is too long to merge', async () => {
-  const piece = LIMITS.tokenCountPieceCharsMax;
-  expect(await counter.count('o200k_base', ['fine', 'a'.repeat(piece + 1)])).toBeNull();
-  expect(await counter.count('o200k_base', ['fine', 'a'.repeat(piece)])).not.toBeNull();
+it('counts a piece that is too long to merge in parts, and never as less', async () => {
+  const piece = '-='.repeat(2_000);
+  const whole = countTokens(piece);
+  const counted = await tokensOf([piece]);
+  expect(counted).toBeGreaterThanOrEqual(whole);
+  expect(counted).toBeLessThan(whole * 1.5);
 });
 
-it('returns null for more text than the limit, without starting a thread', async () => {
+it('does not cut a long piece between the halves of a surrogate pair', async () => {
+  const parts = Math.ceil((2 * 1_000) / (LIMITS.tokenCountPieceCharsMax - 1));
+  const piece = `a${'𒀀'.repeat(1_000)}`;
+  expect(await tokensOf([piece])).toBeLessThanOrEqual(Buffer.byteLength(piece) + parts);
+});
+
+it('counts a tool in the form with the most tokens', async () => {
+  const tool = '{"description":"Größe \\"in\\" Metern"}';
+  const counted = await counter.count(EXACT, { texts: [], toolTexts: [tool] });
+  expect(counted?.scaledTokens).toBeGreaterThan(countTokens(tool));
+  expect(counted?.scaledTokens).toBeGreaterThanOrEqual(countTokens(JSON.stringify(tool)));
+  expect(counted).toMatchObject({ likelyTokens: countTokens(tool), textTokens: 0 });
+});
+
+it('gives the same answer when it remembers a text, and when another account asks', async () => {
+  const texts = ['What is remembered must be as long as this text here is. '.repeat(3)];
+  const answers = [];
+  for (const account of ['one', 'one', 'two']) answers.push(await count(texts, { account }));
+  const exact = await count(texts, { terms: { exact: false, factor: 2 } });
+  expect(answers).toEqual([answers[0], answers[0], answers[0]]);
+  expect(exact?.scaledTokens).toBe(2 * (answers[0]?.textTokens ?? 0));
+});
+
+it('returns null for more text than the limit', async () => {
   const half = 'word '.repeat(LIMITS.tokenCountCharsMax / 10);
-  expect(await counter.count('o200k_base', [half, half, '.'])).toBeNull();
-  expect(clock.pendingTimers).toBe(0);
+  expect(await count([half, half, '.'])).toBeNull();
+  expect(await counter.count(EXACT, { texts: [half], toolTexts: [half, '.'] })).toBeNull();
 });
 
-it('returns null at the timeout, and counts again with a new thread', async () => {
-  const late = counter.count('o200k_base', ['late']);
-  const alsoLate = counter.count('o200k_base', ['also late']);
+it('returns null at the timeout, and goes on with the next count', async () => {
+  const late = count(['late']);
+  const alsoLate = count(['also late']);
   clock.advance(LIMITS.tokenCountMs);
   expect(await Promise.all([late, alsoLate])).toEqual([null, null]);
-  expect(await counter.count('o200k_base', ['Hello'])).toEqual({ tokens: 1 });
+  expect(await tokensOf(['Hello'])).toBe(1);
 });
 
-it('returns null at once when too many are waiting, and still counts those', async () => {
-  const waiting = Array.from({ length: LIMITS.tokenCountsPendingMax }, () => counter.count('o200k_base', ['Hello']));
-  expect(await counter.count('o200k_base', ['Hello'])).toBeNull();
-  expect(await Promise.all(waiting)).toEqual(waiting.map(() => ({ tokens: 1 })));
+it('ends a thread that does not drop a count, and counts again with a new one', async () => {
+  const late = count(['late']);
+  clock.advance(LIMITS.tokenCountMs + LIMITS.tokenCancelMs);
+  expect(await late).toBeNull();
+  expect(await tokensOf(['Hello'])).toBe(1);
+});
+
+it('returns null at once when too many of a key are waiting, and still counts those and other keys', async () => {
+  const waiting = Array.from({ length: LIMITS.tokenCountsPendingPerKeyMax }, () => tokensOf(['Hello']));
+  expect(await count(['Hello'])).toBeNull();
+  expect(await tokensOf(['Hello'], { owner: 'other' })).toBe(1);
+  expect(await Promise.all(waiting)).toEqual(waiting.map(() => 1));
+  expect(await tokensOf(['Hello'])).toBe(1);
+});
+
+it('returns null at once when the text that waits is too much, of one key or of all', async () => {
+  const half = 'word '.repeat(LIMITS.tokenCountCharsMax / 10);
+  const owners = Array.from({ length: 12 }, (_, index) => `key ${Math.floor(index / 6)}`);
+  const waiting = owners.map((owner) => count([half, half], { owner }));
+  const refused = await Promise.all([waiting[4]!, waiting[5]!, count(['Hello'], { owner: 'other' })]);
+  expect(refused).toEqual([null, null, null]);
+  await counter.close();
+});
+
+it('lets keys take turns, so that a short count does not wait for a long one', async () => {
+  const order: string[] = [];
+  await tokensOf(['warm']);
+  const long = tokensOf(['A long text of words. '.repeat(20_000)], { owner: 'long' }).then(() => order.push('long'));
+  const short = tokensOf(['Short.'], { owner: 'short' }).then(() => order.push('short'));
+  await Promise.all([long, short]);
+  expect(order).toEqual(['short', 'long']);
 });
 
 it('returns null for waiting counts when it is closed', async () => {
-  const waiting = counter.count('o200k_base', ['Hello']);
+  const waiting = count(['Hello']);
   await counter.close();
   expect(await waiting).toBeNull();
 });
 
 it('ends its thread when idle, leaves no timer behind, and starts again', async () => {
-  expect(await counter.count('o200k_base', ['Hello'])).toEqual({ tokens: 1 });
+  expect(await tokensOf(['Hello'])).toBe(1);
   expect(clock.pendingTimers).toBe(1);
   clock.advance(LIMITS.tokenCounterIdleMs);
   expect(clock.pendingTimers).toBe(0);
-  expect(await counter.count('o200k_base', ['Hello'])).toEqual({ tokens: 1 });
+  expect(await tokensOf(['Hello'])).toBe(1);
 });

@@ -1,21 +1,38 @@
 import type { Worker } from 'node:worker_threads';
+import type { PromptTexts } from '../canonical/prompt-size.ts';
 import type { Clock, Timer } from '../kit/clock.ts';
 import { startThread } from '../kit/start-thread.ts';
 import { LIMITS } from '../limits.ts';
-import type { CountAnswer, CountRequest } from './count-tokens-worker.ts';
-import type { Encoding } from './encoding.ts';
+import type { CountAnswer, CountCancellation, CountRequest } from './count-tokens-worker.ts';
+import type { PromptCount } from './counted-bound.ts';
 
-export interface CountedTokens {
-  readonly tokens: number;
+export type { PromptCount } from './counted-bound.ts';
+
+/** Who asks, and how to count; the texts come separately. */
+export type CountOrder = Pick<CountRequest, 'owner' | 'account' | 'encoding' | 'terms'>;
+
+interface PendingCount {
+  readonly owner: string;
+  readonly chars: number;
+  timer: Timer;
+  resolve(count: PromptCount | null): void;
+}
+
+/** Counts that wait or run, of one owner or of all. */
+interface Load {
+  counts: number;
+  chars: number;
 }
 
 /**
- * Exact counts, for the few requests that the byte bound alone would refuse. The tokenizer runs in a thread that starts
- * on first use and is terminated when it takes too long: a hostile text could keep it busy for minutes.
+ * Counts the tokens of prompts in a thread, which starts on first use. Owners take turns, and each count has a time
+ * limit. A thread that does not answer any more is terminated.
  */
 export class TokenCounter {
   readonly #clock: Clock;
-  readonly #pending = new Map<number, (tokens: number | null) => void>();
+  readonly #pending = new Map<number, PendingCount>();
+  readonly #loads = new Map<string, Load>();
+  readonly #load: Load = { counts: 0, chars: 0 };
   #worker: Worker | null = null;
   #idle: Timer | null = null;
   #lastId = 0;
@@ -24,19 +41,18 @@ export class TokenCounter {
     this.#clock = clock;
   }
 
-  /** Null means unknown: too much text, a piece too long to count exactly, a timeout, or too many waiting requests. */
-  count(encoding: Encoding, texts: readonly string[]): Promise<CountedTokens | null> {
-    if (this.#pending.size >= LIMITS.tokenCountsPendingMax || !isCountable(texts)) return Promise.resolve(null);
-    const { promise, resolve } = Promise.withResolvers<CountedTokens | null>();
+  /** Null means unknown: too much text, a timeout, or too many waiting counts of this owner or of all. */
+  count(order: CountOrder, { texts, toolTexts }: PromptTexts): Promise<PromptCount | null> {
+    const chars = charsOf(texts) + charsOf(toolTexts);
+    if (!this.#hasRoom(order.owner, chars)) return Promise.resolve(null);
+    const { promise, resolve } = Promise.withResolvers<PromptCount | null>();
     const id = ++this.#lastId;
-    const timer = this.#clock.after(LIMITS.tokenCountMs, () => void this.close(), { unref: true });
-    this.#pending.set(id, (tokens) => {
-      timer.cancel();
-      resolve(tokens === null ? null : { tokens });
-    });
+    const timer = this.#clock.after(LIMITS.tokenCountMs, () => this.#cancel(id), { unref: true });
+    this.#pending.set(id, { owner: order.owner, chars, timer, resolve });
+    this.#note(order.owner, 1, chars);
     this.#idle?.cancel();
     this.#worker ??= this.#start();
-    this.#worker.postMessage({ id, encoding, texts } satisfies CountRequest);
+    this.#worker.postMessage({ id, ...order, texts, toolTexts } satisfies CountRequest);
     return promise;
   }
 
@@ -45,9 +61,38 @@ export class TokenCounter {
     const worker = this.#worker;
     this.#worker = null;
     this.#idle?.cancel();
-    for (const settle of this.#pending.values()) settle(null);
-    this.#pending.clear();
+    for (const id of [...this.#pending.keys()]) this.#settle(id, null);
     await worker?.terminate();
+  }
+
+  #hasRoom(owner: string, chars: number): boolean {
+    const own = this.#loads.get(owner) ?? { counts: 0, chars: 0 };
+    return (
+      chars <= LIMITS.tokenCountCharsMax &&
+      this.#load.counts < LIMITS.tokenCountsPendingMax &&
+      this.#load.chars + chars <= LIMITS.tokenCountCharsPendingMax &&
+      own.counts < LIMITS.tokenCountsPendingPerKeyMax &&
+      own.chars + chars <= LIMITS.tokenCountCharsPendingPerKeyMax
+    );
+  }
+
+  #note(owner: string, counts: number, chars: number): void {
+    const own = this.#loads.get(owner) ?? { counts: 0, chars: 0 };
+    for (const load of [own, this.#load]) {
+      load.counts += counts;
+      load.chars += chars;
+    }
+    if (own.counts === 0) this.#loads.delete(owner);
+    else this.#loads.set(owner, own);
+  }
+
+  /** The caller waits no longer. The thread drops the count, unless it hangs. */
+  #cancel(id: number): void {
+    const pending = this.#pending.get(id);
+    if (pending === undefined) return;
+    pending.resolve(null);
+    pending.timer = this.#clock.after(LIMITS.tokenCancelMs, () => void this.close(), { unref: true });
+    this.#worker?.postMessage({ cancel: id } satisfies CountCancellation);
   }
 
   #start(): Worker {
@@ -57,22 +102,29 @@ export class TokenCounter {
     const giveUp = () => {
       if (this.#worker === worker) void this.close();
     };
-    worker.on('message', (answer: CountAnswer) => this.#settle(answer));
+    worker.on('message', ({ id, count }: CountAnswer) => {
+      if (this.#worker === worker) this.#settle(id, count);
+    });
     worker.on('error', giveUp);
     worker.on('exit', giveUp);
     worker.unref();
     return worker;
   }
 
-  #settle({ id, tokens }: CountAnswer): void {
-    this.#pending.get(id)?.(tokens);
+  #settle(id: number, count: PromptCount | null): void {
+    const pending = this.#pending.get(id);
+    if (pending === undefined) return;
     this.#pending.delete(id);
-    if (this.#pending.size === 0) {
-      this.#idle = this.#clock.after(LIMITS.tokenCounterIdleMs, () => void this.close(), { unref: true });
-    }
+    pending.timer.cancel();
+    this.#note(pending.owner, -1, -pending.chars);
+    pending.resolve(count);
+    if (this.#pending.size > 0 || this.#worker === null) return;
+    this.#idle = this.#clock.after(LIMITS.tokenCounterIdleMs, () => void this.close(), { unref: true });
   }
 }
 
-function isCountable(texts: readonly string[]): boolean {
-  return texts.reduce((chars, text) => chars + text.length, 0) <= LIMITS.tokenCountCharsMax;
+function charsOf(texts: readonly string[]): number {
+  let chars = 0;
+  for (const text of texts) chars += text.length;
+  return chars;
 }

@@ -18,15 +18,17 @@ export interface WorstCaseInput {
   readonly price: Price;
   readonly inputBound: number;
   readonly outputBound: number;
+  /** Price tiers up to this input can be reached; absent means the input bound. */
+  readonly tierBound?: number;
   /** Cache writes that the call can be billed for; absent means the most expensive ones. */
   readonly cacheWrites?: CacheWrites;
 }
 
 /** The amount that a hold must cover. It is exact and may exceed int64; the ledger refuses that. */
 export function worstCase(input: WorstCaseInput): WorstCase {
-  const { price, inputBound } = input;
+  const { price, inputBound, tierBound = inputBound } = input;
   if (price.tiers.length === 0) return worstAt(price, input);
-  return reachableRates(price, inputBound)
+  return reachableRates(price, tierBound)
     .map((rates) => worstAt(rates, input))
     .reduce((worst, other) => (other.worstNanousd > worst.worstNanousd ? other : worst));
 }
@@ -34,6 +36,7 @@ export function worstCase(input: WorstCaseInput): WorstCase {
 export interface LargestOutputLimitInput extends OutputShape {
   readonly price: Price;
   readonly inputBound: number;
+  readonly tierBound?: number;
   readonly cacheWrites?: CacheWrites;
   readonly availableNanousd: bigint;
 }
@@ -44,12 +47,13 @@ export interface LargestOutputLimitInput extends OutputShape {
 export function largestOutputLimit({
   price,
   inputBound,
+  tierBound = inputBound,
   cacheWrites,
   availableNanousd,
   ...shape
 }: LargestOutputLimitInput): number | null {
   const availableOrInt64 = availableNanousd < INT64_MAX ? availableNanousd : INT64_MAX;
-  const limits = reachableRates(price, inputBound).map((rates) =>
+  const limits = reachableRates(price, tierBound).map((rates) =>
     outputLimitAt(rates, availableOrInt64 - inputNanousdAt(rates, inputBound, cacheWrites), shape),
   );
   const limit = Math.min(...limits);
@@ -57,8 +61,8 @@ export function largestOutputLimit({
 }
 
 /** The input is known only as a bound, so any tier up to it may be the one that prices the request. */
-function reachableRates(price: Price, inputBound: number): Rates[] {
-  return [price, ...price.tiers.filter((tier) => inputBound > tier.aboveInputTokens)];
+function reachableRates(price: Price, tierBound: number): Rates[] {
+  return [price, ...price.tiers.filter((tier) => tierBound > tier.aboveInputTokens)];
 }
 
 function worstAt(rates: Rates, { inputBound, outputBound, cacheWrites }: WorstCaseInput): WorstCase {

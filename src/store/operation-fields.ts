@@ -6,6 +6,11 @@ export const HOLD_TERMS = {
   amountNanousd: required('amount'),
   ceilingNanousd: nullable('amount'),
   priceId: required('integer'),
+  /**
+   * Refuses the hold if the account's losses of this hour have reached this amount. Null or absent: they do not matter. An
+   * unlimited account has no limit.
+   */
+  lossLimitNanousd: optional('amount'),
 } as const satisfies Fields;
 
 export const SETTLE_TERMS = {
@@ -16,6 +21,8 @@ export const SETTLE_TERMS = {
    * include it. Null or absent: the call does not count. An unlimited account has no limit.
    */
   lossLimitNanousd: optional('amount'),
+  /** A loss that the account's caller caused, added to its losses of this hour without a limit. Null or absent: none. */
+  accountLossNanousd: optional('amount'),
 } as const satisfies Fields;
 
 export const VOID_FIELDS = {

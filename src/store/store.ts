@@ -167,7 +167,7 @@ export interface Reaping {
 
 export type LedgerOperation = HoldOperation | SettleOperation | VoidOperation | CreditOperation;
 
-export interface HoldOperation extends HeldCall, ValuesOf<typeof HOLD_TERMS> {
+export interface HoldOperation extends HeldCall, GivenValues<typeof HOLD_TERMS> {
   readonly kind: 'hold';
   readonly idempotency: IdempotencyMark | null;
 }
@@ -203,13 +203,14 @@ export interface CreditOperation extends ValuesOf<typeof CREDIT_FIELDS> {
  * In the order of the checks. `out_of_range` comes first for an invalid amount, and last for one that would carry a sum
  * beyond 64 bits. A key is inactive if it is unknown, revoked, expired or of another account. An idempotency key is
  * checked after `key_inactive` and before the money, so that a response that was paid for is replayed even to an empty
- * account.
+ * account. `loss_allowance` refuses only a hold that names a limit of losses.
  */
 export type HoldRefusal =
   | 'out_of_range'
   | 'stale_epoch'
   | 'no_account'
   | 'key_inactive'
+  | 'loss_allowance'
   | 'cost_ceiling'
   | 'key_cap'
   | 'balance';

@@ -88,12 +88,14 @@ function admissionOf({ name, resource }: Deployment, peek: Peek): Admission {
     clamped: null,
     reasoningEffort: null,
     answers: peek.answers,
-    size: peek.size,
     inputBound: Number.MAX_SAFE_INTEGER,
+    tierBound: Number.MAX_SAFE_INTEGER,
     outputBound: Number.MAX_SAFE_INTEGER,
     cacheWrites: 'none',
+    counted: null,
     inputEstimateTokens,
     worstNanousd: 0n,
+    inputNanousd: 0n,
   };
 }
 
@@ -109,6 +111,7 @@ function modelOf(name: string, { slug }: ProviderRow): CatalogModel {
     contextWindow: Number.MAX_SAFE_INTEGER,
     maxOutputTokens: Number.MAX_SAFE_INTEGER,
     tokenizer: null,
+    tokenFactor: { factor: 1, source: 'free' },
     imageTokensMax: null,
     reasoningEfforts: [],
     fixedSampling: false,

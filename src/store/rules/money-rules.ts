@@ -2,7 +2,7 @@ import { CALL_FIELDS, NOTHING_SETTLED, type Receipt, type ValuesOf } from '../..
 import type { Clock } from '../../kit/clock.ts';
 import { freesKey, type IdempotencyRow, isAnswered, isOver, repeatOf } from '../idempotency.ts';
 import { INT64_MAX, INT64_MIN, isAmount } from '../int64.ts';
-import { addLoss, type LossHour, lossAt } from '../loss-allowance.ts';
+import { addLoss, isLossUsedUp, type LossHour, lossAt, noteLoss } from '../loss-allowance.ts';
 import type {
   CreditOperation,
   HoldOperation,
@@ -52,6 +52,8 @@ export class MoneyRules {
     if (key === undefined || (key !== null && !this.#isActive(key, account))) return refused('key_inactive');
     const taken = this.#repeatOf(hold);
     if (taken !== null) return taken;
+    const lossLimit = account.kind === 'unlimited' ? null : (hold.lossLimitNanousd ?? null);
+    if (lossLimit !== null && isLossUsedUp(account, this.windowTimeMs, lossLimit)) return refused('loss_allowance');
     if (hold.ceilingNanousd !== null && amount > hold.ceilingNanousd) {
       return refused('cost_ceiling', hold.ceilingNanousd);
     }
@@ -103,7 +105,8 @@ export class MoneyRules {
     return key.expiresMs === null || key.expiresMs > this.#clock.nowMs();
   }
 
-  #settle({ id, settlement, endedMs, kept, lossLimitNanousd = null }: SettleOperation): LedgerOutcome {
+  #settle(operation: SettleOperation): LedgerOutcome {
+    const { id, settlement, endedMs, kept, lossLimitNanousd = null, accountLossNanousd = null } = operation;
     const { costNanousd: cost, components } = settlement;
     const call = this.#rows.calls.get(id);
     if (cost < 0n) return { kind: 'settle_refused', reason: 'negative' };
@@ -118,6 +121,7 @@ export class MoneyRules {
     if (loss === 'too_much') return { kind: 'settle_refused', reason: 'loss_allowance' };
 
     if (loss !== null) Object.assign(this.#rows.accounts.get(call.receipt.accountId)!, loss);
+    if (accountLossNanousd !== null) this.#noteLoss(call, accountLossNanousd);
     this.#endHold(call, cost);
     const isFree = freesKey(cost, isAnswered(settlement), kept);
     this.#endKey(call.receipt, isFree ? null : { state: 'finished', kept });
@@ -130,6 +134,11 @@ export class MoneyRules {
     const account = this.#rows.accounts.get(receipt.accountId)!;
     if (account.kind === 'unlimited') return null;
     return addLoss(account, this.windowTimeMs, receipt.heldNanousd, limitNanousd) ?? 'too_much';
+  }
+
+  #noteLoss({ receipt }: Call, nanousd: bigint): void {
+    const account = this.#rows.accounts.get(receipt.accountId)!;
+    if (account.kind !== 'unlimited') Object.assign(account, noteLoss(account, this.windowTimeMs, nanousd));
   }
 
   void(id: bigint, reason: string): LedgerOutcome {

@@ -3,7 +3,7 @@ import { CALL_FIELDS, SETTLEMENT_FIELDS } from '../../canonical/receipt.ts';
 import { CALL_STATE, ENDED, USAGE_SOURCE } from '../codes.ts';
 import { columnNames } from '../field-kinds.ts';
 import { INT64_MAX, INT64_MIN, isAmount } from '../int64.ts';
-import { addLoss, type LossHour, lossAt } from '../loss-allowance.ts';
+import { addLoss, isLossUsedUp, type LossHour, lossAt, noteLoss } from '../loss-allowance.ts';
 import type { CreditRefusal, HoldRefusal, IdempotencyMark, LedgerOutcome, SettleRefusal } from '../store.ts';
 import {
   type BatchBufferReader,
@@ -76,7 +76,7 @@ export class Operations {
   }
 
   #hold(hold: StoredHold, mark: IdempotencyMark | null): LedgerOutcome {
-    const { id, amountNanousd: amount, ceilingNanousd: ceiling, accountId, keyId } = hold;
+    const { id, amountNanousd: amount, ceilingNanousd: ceiling, lossLimitNanousd: lossLimit, accountId, keyId } = hold;
     const cache = this.#cache;
     if (amount < 0n || !isAmount(amount)) return holdRefused('out_of_range');
     if (hold.epoch !== cache.epoch) return holdRefused('stale_epoch');
@@ -86,6 +86,9 @@ export class Operations {
     if (keyId !== null && !isActive(key, accountId, cache.nowMs)) return holdRefused('key_inactive');
     const repeat = mark === null ? null : this.#idempotencyKeys.repeatOf(accountId, mark, cache.nowMs);
     if (repeat !== null) return repeat;
+    if (lossLimit !== null && !balance.unlimited && isLossUsedUp(balance, cache.windowTimeMs, lossLimit)) {
+      return holdRefused('loss_allowance');
+    }
     if (ceiling !== null && amount > ceiling) return holdRefused('cost_ceiling', ceiling);
     const window = key === null ? null : cache.currentWindow(key);
     if (window !== null && key !== null && key.cap !== null) {
@@ -123,7 +126,7 @@ export class Operations {
   }
 
   #settle(
-    { id, endedMs, lossLimitNanousd }: StoredSettle,
+    { id, endedMs, lossLimitNanousd, accountLossNanousd }: StoredSettle,
     settlement: StoredSettlement,
     kept: Uint8Array | null,
   ): LedgerOutcome {
@@ -139,6 +142,7 @@ export class Operations {
     if (loss === 'too_much') return settleRefused('loss_allowance');
 
     if (loss !== null) this.#cache.touchBalance(Object.assign(call.balance, loss));
+    if (accountLossNanousd !== null) this.#noteLoss(call, accountLossNanousd);
     this.#writeSettled(id, endedMs, settlement);
     const own = ownKey(call);
     if (own !== null) this.#idempotencyKeys.settle(own, cost, isAnswered(settlement), kept);
@@ -150,6 +154,11 @@ export class Operations {
   #lossWith({ balance, held }: CallRow, limitNanousd: bigint): LossHour | 'too_much' | null {
     if (balance.unlimited) return null;
     return addLoss(balance, this.#cache.windowTimeMs, held, limitNanousd) ?? 'too_much';
+  }
+
+  #noteLoss({ balance }: CallRow, nanousd: bigint): void {
+    if (balance.unlimited) return;
+    this.#cache.touchBalance(Object.assign(balance, noteLoss(balance, this.#cache.windowTimeMs, nanousd)));
   }
 
   #writeSettled(id: bigint, endedMs: number, settlement: StoredSettlement): void {

@@ -97,7 +97,7 @@ test('text bytes are the UTF-8 bytes of all text, and the texts to count are the
       const body = { model: 'bridge', messages: messages.map((one) => one.message) };
       const all = messages.flatMap((one) => one.texts).join('');
       expect(peek(jsonText(body)).size.textBytes).toBe(Buffer.byteLength(all));
-      const counted = texts(jsonText(body).value);
+      const counted = texts(jsonText(body)).texts;
       expect([...counted].sort().join('\n')).toBe(
         messages
           .flatMap((one) => one.texts)
@@ -111,7 +111,32 @@ test('text bytes are the UTF-8 bytes of all text, and the texts to count are the
 
 test('the texts to count are all that weighs as text', () => {
   const body = { ...ASK, messages: [{ role: 'user', content: 'a', trail: { deep: 'b' } }], documents: ['c'] };
-  const counted = texts(jsonText(body).value);
-  expect(Buffer.byteLength(counted.join(''))).toBe(peek(jsonText(body)).size.textBytes);
-  expect(texts(null)).toEqual([]);
+  const counted = texts(jsonText(body));
+  expect(Buffer.byteLength(counted.texts.join(''))).toBe(peek(jsonText(body)).size.textBytes);
+});
+
+test('the tool texts to count are all that weighs as tools', () => {
+  const calls = [{ id: 'c', type: 'function', function: { name: 'tide', arguments: '{"at":"Łódź"}' } }];
+  const body = {
+    ...ASK,
+    messages: [{ role: 'assistant', content: null, tool_calls: calls }],
+    tools: [{ type: 'function', function: { name: 'tide', parameters: { description: 'Wasserstände' } } }],
+    response_format: { type: 'json_object' },
+  };
+  const { toolTexts } = texts(jsonText(body));
+  expect(Buffer.byteLength(toolTexts.join(''))).toBe(peek(jsonText(body)).size.toolBytes);
+});
+
+test.each<[string, object, number | undefined]>([
+  ['plain text', { content: 'Zwölf' }, undefined],
+  ['a ligature of 33 bytes', { content: '\ufdfa' }, 33 - 3],
+  ['fullwidth letters, which become shorter', { content: 'ＡＢＣ' }, undefined],
+  [
+    'the arguments of a call',
+    { content: null, tool_calls: [{ function: { name: 'a', arguments: '\ufdfa' } }] },
+    33 - 6 * 3,
+  ],
+])('weighs %s by its NFKC form if that is longer', (_, more, extra) => {
+  const body = { ...ASK, messages: [{ role: 'assistant', ...more }] };
+  expect(peek(jsonText(body)).size.normalizedExtraBytes).toBe(extra);
 });

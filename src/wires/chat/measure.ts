@@ -3,6 +3,7 @@ import { isAbsent, isObject, type Members, objectsIn } from '../fields/members.t
 import {
   PromptMeasure,
   type PromptVisitor,
+  TextCollector,
   visitCacheMarks,
   visitRest,
   visitUnknown,
@@ -21,9 +22,21 @@ export function measureBody(text: JsonText, body: Members, unknownFields: readon
     visitCacheMarks(tool, measure);
     visitCacheMarks(tool.function, measure);
   }
-  for (const field of SCHEMA_FIELDS) if (!isAbsent(body[field])) measure.schemaBytes(text.spanBytes([field]));
-  for (const field of unknownFields) visitUnknown(body[field], measure);
+  visitFields(text, body, unknownFields, measure);
   return measure;
+}
+
+/** Collects the texts that `measureBody` measures. */
+export function collectTexts(text: JsonText, body: Members, unknownFields: readonly string[]): TextCollector {
+  const collector = new TextCollector();
+  visitMessages(body.messages as unknown[], collector);
+  visitFields(text, body, unknownFields, collector);
+  return collector;
+}
+
+function visitFields(text: JsonText, body: Members, unknownFields: readonly string[], visitor: PromptVisitor): void {
+  for (const field of SCHEMA_FIELDS) if (!isAbsent(body[field])) visitor.schema(text, field);
+  for (const field of unknownFields) visitUnknown(body[field], visitor);
 }
 
 /** Tools, under the current and the older field name. */

@@ -1,17 +1,17 @@
 import { GatewayError } from '../../canonical/errors.ts';
+import type { PromptTexts } from '../../canonical/prompt-size.ts';
 import type { ReasoningAsk } from '../../canonical/reasoning.ts';
 import type { JsonText } from '../../json/json.ts';
 import { LIMITS } from '../../limits.ts';
 import { readLabels } from '../fields/labels.ts';
 import { isAbsent, isObject, type Members } from '../fields/members.ts';
-import { PromptTexts, visitUnknown } from '../fields/prompt-visitor.ts';
 import { readModel } from '../fields/read-model.ts';
 import { asksToReason } from '../fields/read-reasoning.ts';
 import { missing, mustBe } from '../fields/request-errors.ts';
 import type { CapabilityNeed, Peek } from '../peek.ts';
 import { readWantsUsage } from '../usage/wants-usage.ts';
 import { checkFields } from './fields.ts';
-import { countTools, measureBody, visitMessages } from './measure.ts';
+import { collectTexts, countTools, measureBody } from './measure.ts';
 import { readReasoning } from './read-reasoning.ts';
 
 const DEFAULT_OUTPUT_LIMIT = 4096;
@@ -87,11 +87,8 @@ function needsOf(body: Members, firstImage: string | null, reasoning: ReasoningA
   return needs;
 }
 
-/** All text of the prompt, for an exact token count; the same walk as for its size. */
-export function texts(body: unknown): string[] {
-  const collector = new PromptTexts();
-  if (!isObject(body) || !Array.isArray(body.messages)) return collector.found;
-  visitMessages(body.messages, collector);
-  for (const name of checkFields(body)) visitUnknown(body[name], collector);
-  return collector.found;
+/** The texts of the prompt, for a token count; the same walk as for its size. */
+export function texts(text: JsonText): PromptTexts {
+  const body = text.value as Members;
+  return collectTexts(text, body, checkFields(body));
 }

@@ -1,10 +1,11 @@
 import { GatewayError } from '../../canonical/errors.ts';
+import type { PromptTexts } from '../../canonical/prompt-size.ts';
 import type { ReasoningAsk } from '../../canonical/reasoning.ts';
 import type { JsonText } from '../../json/json.ts';
 import { LIMITS } from '../../limits.ts';
 import { readLabels } from '../fields/labels.ts';
 import { isAbsent, isCount, isObject, type Members } from '../fields/members.ts';
-import { PromptTexts, visitUnknown } from '../fields/prompt-visitor.ts';
+import { TextCollector, visitUnknown } from '../fields/prompt-visitor.ts';
 import { readModel } from '../fields/read-model.ts';
 import { asksToReason, readReasoning } from '../fields/read-reasoning.ts';
 import { missing, mustBe } from '../fields/request-errors.ts';
@@ -83,27 +84,36 @@ function needsOf(reasoning: ReasoningAsk | null): CapabilityNeed[] {
 }
 
 function measure(text: JsonText, prompts: readonly TextInput[], shared: readonly string[]): Peek['size'] {
-  const { textBytes, tokenIds } = measureTextInputs(prompts);
+  const own = measureTextInputs(prompts);
+  const each = measureTextInputs(shared);
+  const normalizedExtraBytes = own.normalizedExtraBytes + each.normalizedExtraBytes * prompts.length;
   return {
-    textBytes: textBytes + measureTextInputs(shared).textBytes * prompts.length,
+    textBytes: own.textBytes + each.textBytes * prompts.length,
     toolBytes: text.spanBytes(['response_format']) * prompts.length,
     messages: prompts.length,
     tools: 0,
     images: 0,
-    tokenIds,
+    tokenIds: own.tokenIds,
+    ...(normalizedExtraBytes > 0 && { normalizedExtraBytes }),
   };
 }
 
 /** What the host reads with every prompt: the suffix, and unknown fields. */
 function sharedTexts(body: Members, unknownFields: readonly string[]): string[] {
-  const shared = new PromptTexts();
+  const shared = new TextCollector();
   for (const name of ['suffix', ...unknownFields]) visitUnknown(body[name], shared);
-  return shared.found;
+  return shared.texts;
 }
 
-/** All text of the prompt, for an exact token count. */
-export function texts(body: unknown): string[] {
-  if (!isObject(body)) return [];
+/** The texts of the prompts, for a token count. */
+export function texts(text: JsonText): PromptTexts {
+  const body = text.value as Members;
   const shared = sharedTexts(body, checkFields(body));
-  return readPrompts(body).flatMap((prompt) => (typeof prompt === 'string' ? [prompt, ...shared] : shared));
+  const prompts = readPrompts(body);
+  const format = text.locate(['response_format']);
+  const schema = format === null ? [] : [text.bytes.toString('utf8', format.start, format.end)];
+  return {
+    texts: prompts.flatMap((prompt) => (typeof prompt === 'string' ? [prompt, ...shared] : shared)),
+    toolTexts: prompts.flatMap(() => schema),
+  };
 }

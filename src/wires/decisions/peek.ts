@@ -17,7 +17,7 @@ export function peek(text: JsonText): Peek {
     });
   }
   const model = readModel(body);
-  const peeked = decisionPeek(model, body, text.bytes.length);
+  const peeked = decisionPeek(model, body, text.bytes);
   refuseUntranslatable(body);
   checkInput(body.input);
   readQuestions(body.questions);

@@ -1,9 +1,10 @@
 import { GatewayError } from '../../canonical/errors.ts';
+import type { PromptTexts } from '../../canonical/prompt-size.ts';
 import type { JsonText } from '../../json/json.ts';
 import { LIMITS } from '../../limits.ts';
 import { readLabels } from '../fields/labels.ts';
 import { isAbsent, isObject, type Members } from '../fields/members.ts';
-import { PromptTexts, visitUnknown } from '../fields/prompt-visitor.ts';
+import { TextCollector, visitUnknown } from '../fields/prompt-visitor.ts';
 import { readModel } from '../fields/read-model.ts';
 import { missing, mustBe } from '../fields/request-errors.ts';
 import { measureTextInputs, readTextInputs, type TextInput } from '../fields/text-inputs.ts';
@@ -20,8 +21,9 @@ export function peek(text: JsonText): Peek {
   const model = readModel(body);
   const unknownFields = checkFields(body);
   const inputs = readInputs(body);
-  const { textBytes, tokenIds } = measureTextInputs(inputs);
-  const shared = measureTextInputs(sharedTexts(body, unknownFields)).textBytes;
+  const own = measureTextInputs(inputs);
+  const each = measureTextInputs(sharedTexts(body, unknownFields));
+  const normalizedExtraBytes = own.normalizedExtraBytes + each.normalizedExtraBytes * inputs.length;
   return {
     model,
     stream: false,
@@ -33,12 +35,13 @@ export function peek(text: JsonText): Peek {
     prompts: inputs.length,
     needs: [{ capability: 'embeddings', param: 'model' }],
     size: {
-      textBytes: textBytes + shared * inputs.length,
+      textBytes: own.textBytes + each.textBytes * inputs.length,
       toolBytes: 0,
       messages: inputs.length,
       tools: 0,
       images: 0,
-      tokenIds,
+      tokenIds: own.tokenIds,
+      ...(normalizedExtraBytes > 0 && { normalizedExtraBytes }),
     },
     labels: readLabels(body),
     reasoning: null,
@@ -56,14 +59,17 @@ function readInputs({ input }: Members): readonly TextInput[] {
 
 /** Unknown fields: the host may read each input together with them, like an instruction. */
 function sharedTexts(body: Members, unknownFields: readonly string[]): string[] {
-  const shared = new PromptTexts();
+  const shared = new TextCollector();
   for (const name of unknownFields) visitUnknown(body[name], shared);
-  return shared.found;
+  return shared.texts;
 }
 
-/** All text of the prompt, for an exact token count. */
-export function texts(body: unknown): string[] {
-  if (!isObject(body)) return [];
+/** The texts of the inputs, for a token count. */
+export function texts(text: JsonText): PromptTexts {
+  const body = text.value as Members;
   const shared = sharedTexts(body, checkFields(body));
-  return readInputs(body).flatMap((input) => (typeof input === 'string' ? [input, ...shared] : shared));
+  return {
+    texts: readInputs(body).flatMap((input) => (typeof input === 'string' ? [input, ...shared] : shared)),
+    toolTexts: [],
+  };
 }

@@ -1,5 +1,9 @@
+import { isAscii } from 'node:buffer';
 import type { CacheWrites } from '../../canonical/cache-writes.ts';
-import type { PromptSize } from '../../canonical/prompt-size.ts';
+import type { PromptSize, PromptTexts } from '../../canonical/prompt-size.ts';
+import type { JsonText } from '../../json/json.ts';
+import { normalizedBytes } from '../../kit/normalized-bytes.ts';
+import { LIMITS } from '../../limits.ts';
 import { isAbsent, isObject, type Members } from './members.ts';
 
 /** Receives everything that a walk over a prompt finds, so that sizes and exact counts never disagree. */
@@ -12,12 +16,15 @@ export interface PromptVisitor {
   document(path: string): void;
   /** A `cache_control` or a similar member: the host will write what comes before it to a cache. */
   cacheMark(mark: unknown): void;
+  /** A field that hosts put into the prompt as JSON. */
+  schema(text: JsonText, field: string): void;
 }
 
 /** Adds up the size of a prompt. */
 export class PromptMeasure implements PromptVisitor {
   #textBytes = 0;
   #toolBytes = 0;
+  #normalizedExtraBytes = 0;
   #images = 0;
   #documents = 0;
   #vendorToolTokens = 0;
@@ -26,11 +33,13 @@ export class PromptMeasure implements PromptVisitor {
   cacheWrites: CacheWrites = 'none';
 
   text(text: string): void {
-    this.#textBytes += Buffer.byteLength(text);
+    const bytes = Buffer.byteLength(text);
+    this.#textBytes += bytes;
+    if (bytes !== text.length) this.#normalizedExtraBytes += normalizedBytes(text) - bytes;
   }
 
   toolText(text: string): void {
-    this.#toolBytes += Buffer.byteLength(text);
+    this.#addTool(Buffer.byteLength(text), text);
   }
 
   image(path: string): void {
@@ -57,8 +66,21 @@ export class PromptMeasure implements PromptVisitor {
   }
 
   /** Schemas count with their bytes in the body: serialising them again would cost a second pass. */
-  schemaBytes(bytes: number): void {
+  schema(text: JsonText, field: string): void {
+    const span = text.locate([field]);
+    if (span !== null) this.json(text.bytes.subarray(span.start, span.end));
+  }
+
+  json(bytes: Buffer): void {
+    this.#addTool(bytes.length, isAscii(bytes) ? null : bytes.toString());
+  }
+
+  /** The text is needed only if it is not ASCII. The bound for escaped tools covers most normalised ones too. */
+  #addTool(bytes: number, text: string | null): void {
     this.#toolBytes += bytes;
+    if (text === null || bytes === text.length) return;
+    const covered = bytes * LIMITS.toolBytesInflationMax;
+    this.#normalizedExtraBytes += Math.max(normalizedBytes(text) - covered, 0);
   }
 
   size(messages: number, tools: number): PromptSize {
@@ -71,6 +93,7 @@ export class PromptMeasure implements PromptVisitor {
       tokenIds: 0,
       ...(this.#vendorToolTokens > 0 && { vendorToolTokens: this.#vendorToolTokens }),
       ...(this.#documents > 0 && { documents: this.#documents }),
+      ...(this.#normalizedExtraBytes > 0 && { normalizedExtraBytes: this.#normalizedExtraBytes }),
     };
   }
 }
@@ -98,19 +121,27 @@ export function visitRest(holder: Members, known: ReadonlySet<string>, visitor: 
   }
 }
 
-/** Collects the texts instead of their sizes, for an exact token count. */
-export class PromptTexts implements PromptVisitor {
-  readonly found: string[] = [];
+/** Collects the texts instead of their sizes, for a token count. */
+export class TextCollector implements PromptVisitor, PromptTexts {
+  readonly texts: string[] = [];
+  readonly toolTexts: string[] = [];
 
   text(text: string): void {
-    this.found.push(text);
+    this.texts.push(text);
   }
 
-  toolText(): void {}
+  toolText(text: string): void {
+    this.toolTexts.push(text);
+  }
 
   image(): void {}
 
   document(): void {}
 
   cacheMark(): void {}
+
+  schema(text: JsonText, field: string): void {
+    const span = text.locate([field]);
+    if (span !== null) this.toolTexts.push(text.bytes.toString('utf8', span.start, span.end));
+  }
 }

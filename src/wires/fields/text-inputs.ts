@@ -1,3 +1,5 @@
+import type { PromptSize } from '../../canonical/prompt-size.ts';
+import { normalizedBytes } from '../../kit/normalized-bytes.ts';
 import { mustBe } from './request-errors.ts';
 
 /** One input: a text, or a list of token ids. */
@@ -24,13 +26,19 @@ export function countTextInputs(value: unknown): number {
   return Array.isArray(value) && typeof value[0] !== 'number' ? value.length : 1;
 }
 
+type InputsSize = Required<Pick<PromptSize, 'textBytes' | 'normalizedExtraBytes' | 'tokenIds'>>;
+
 /** The size of the inputs: bytes of texts, and token ids. */
-export function measureTextInputs(inputs: readonly TextInput[]): { textBytes: number; tokenIds: number } {
+export function measureTextInputs(inputs: readonly TextInput[]): InputsSize {
   let textBytes = 0;
+  let normalizedExtraBytes = 0;
   let tokenIds = 0;
   for (const input of inputs) {
-    if (typeof input === 'string') textBytes += Buffer.byteLength(input);
-    else tokenIds += input.length;
+    if (typeof input === 'string') {
+      const bytes = Buffer.byteLength(input);
+      textBytes += bytes;
+      normalizedExtraBytes += normalizedBytes(input) - bytes;
+    } else tokenIds += input.length;
   }
-  return { textBytes, tokenIds };
+  return { textBytes, normalizedExtraBytes, tokenIds };
 }

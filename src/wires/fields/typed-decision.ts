@@ -1,3 +1,4 @@
+import type { PromptSize, PromptTexts } from '../../canonical/prompt-size.ts';
 import { inputTokens, MISSING_USAGE, type UsageReading } from '../../canonical/usage.ts';
 import { type JsonText, readJson } from '../../json/json.ts';
 import type { Bill } from '../bill.ts';
@@ -10,6 +11,7 @@ import { HostAnswerBroken } from '../wire.ts';
 import { withoutHostBill } from './host-members.ts';
 import { readLabels } from './labels.ts';
 import { isAbsent, isObject, type Members } from './members.ts';
+import { PromptMeasure } from './prompt-visitor.ts';
 import { refuseStream } from './refuse-stream.ts';
 import { OTHER_PRICES, REFUSED_EVERYWHERE, type Refusals, refuseUnlessHarmless } from './refused-fields.ts';
 import { mustBe } from './request-errors.ts';
@@ -22,7 +24,7 @@ export function isRefusable(name: string): boolean {
 }
 
 /** The part of peek that both decision wires share. Input is billed, output is free. */
-export function decisionPeek(model: string, body: Members, bytes: number): Peek {
+export function decisionPeek(model: string, body: Members, bytes: Buffer): Peek {
   for (const name of Object.keys(body)) {
     if (isRefusable(name)) refuseUnlessHarmless(REFUSED_FIELDS, body, name);
   }
@@ -35,11 +37,22 @@ export function decisionPeek(model: string, body: Members, bytes: number): Peek 
     defaultOutputLimit: 0,
     answers: 1,
     needs: [{ capability: 'decisions', param: 'model' }],
-    // The model reads the names and criteria of all questions, so the whole body counts as schema.
-    size: { textBytes: 0, toolBytes: bytes, messages: 1, tools: 0, images: 0, tokenIds: 0 },
+    size: measureDecision(bytes),
     labels: readLabels(body),
     reasoning: null,
   };
+}
+
+/** The model reads the names and criteria of all questions, so the whole body counts as schema. */
+function measureDecision(body: Buffer): PromptSize {
+  const measure = new PromptMeasure();
+  measure.json(body);
+  return measure.size(1, 0);
+}
+
+/** The text that `decisionPeek` measures, for a token count. */
+export function decisionTexts({ bytes }: JsonText): PromptTexts {
+  return { texts: [], toolTexts: [bytes.toString()] };
 }
 
 /** State, instructions and criteria must be text or structure, not a bare number or boolean. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { allRecordings } from '../../../test/messages-recordings.ts';
-import { PLAIN, peekAt, refusalOf } from '../../../test/messages-request.ts';
+import { PLAIN, peekAt, refusalOf, textOf } from '../../../test/messages-request.ts';
 import type { CacheWrites } from '../../canonical/cache-writes.ts';
 import { texts } from './peek.ts';
 
@@ -163,9 +163,8 @@ describe('the prompt weighs', () => {
   });
 
   test('the same texts are counted where they can be', () => {
-    const body = { ...withContent([{ type: 'text', text: 'a' }, IMAGE]), system: 's', odd: 'o' };
-    expect(texts(body)).toEqual(['s', 'a', 'o']);
-    expect(texts({})).toEqual([]);
+    const body = { ...withContent([{ type: 'text', text: 'a' }, IMAGE]), system: 's', odd: 'o', tools: [TOOL] };
+    expect(texts(textOf(body))).toEqual({ texts: ['s', 'a', 'o'], toolTexts: [JSON.stringify([TOOL])] });
   });
 });
 

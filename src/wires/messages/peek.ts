@@ -1,10 +1,17 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError } from '../../canonical/errors.ts';
+import type { PromptTexts } from '../../canonical/prompt-size.ts';
 import type { JsonText } from '../../json/json.ts';
 import { LIMITS } from '../../limits.ts';
 import { readLabels } from '../fields/labels.ts';
 import { isAbsent, isCount, isObject, type Members, objectsIn } from '../fields/members.ts';
-import { PromptMeasure, PromptTexts, visitCacheMarks, visitUnknown } from '../fields/prompt-visitor.ts';
+import {
+  PromptMeasure,
+  type PromptVisitor,
+  TextCollector,
+  visitCacheMarks,
+  visitUnknown,
+} from '../fields/prompt-visitor.ts';
 import { missing, mustBe } from '../fields/request-errors.ts';
 import type { CapabilityNeed, Peek } from '../peek.ts';
 import { checkTools } from './check-tools.ts';
@@ -70,9 +77,13 @@ function measurePrompt(text: JsonText, body: Members, unknownFields: readonly st
   visitPrompt(body, measure);
   if (Array.isArray(body.tools)) checkTools(body.tools, measure);
   for (const marked of [body, ...objectsIn(body.tools)]) visitCacheMarks(marked, measure);
-  for (const field of SCHEMA_FIELDS) if (!isAbsent(body[field])) measure.schemaBytes(text.spanBytes([field]));
-  for (const name of unknownFields) visitUnknown(body[name], measure);
+  visitFields(text, body, unknownFields, measure);
   return measure;
+}
+
+function visitFields(text: JsonText, body: Members, unknownFields: readonly string[], visitor: PromptVisitor): void {
+  for (const field of SCHEMA_FIELDS) if (!isAbsent(body[field])) visitor.schema(text, field);
+  for (const name of unknownFields) visitUnknown(body[name], visitor);
 }
 
 function messageCount(body: Members): number {
@@ -88,11 +99,11 @@ export function needsOf(body: Members, firstImage: string | null): CapabilityNee
   return needs;
 }
 
-/** All text of the prompt, for an exact token count; the same walk as for its size. */
-export function texts(body: unknown): string[] {
-  const collector = new PromptTexts();
-  if (!isObject(body) || !Array.isArray(body.messages)) return collector.found;
+/** The texts of the prompt, for a token count; the same walk as for its size. */
+export function texts(text: JsonText): PromptTexts {
+  const body = text.value as Members;
+  const collector = new TextCollector();
   visitPrompt(body, collector);
-  for (const name of checkFields(body)) visitUnknown(body[name], collector);
-  return collector.found;
+  visitFields(text, body, checkFields(body), collector);
+  return collector;
 }

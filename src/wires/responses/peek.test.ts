@@ -102,7 +102,9 @@ describe('what admission learns', () => {
     const body = { ...ASK, instructions: 'iii', input, vendor_field: 'uu' };
     const { size } = peekAt(body);
     expect(size).toMatchObject({ textBytes: 3 + 4 + 2 + 2 + 5 + 2 + 2 + 3 + 2 + 2 + 1 + 2, toolBytes: 4, messages: 7 });
-    expect(texts(body).join('')).toHaveLength(size.textBytes - 1);
+    const counted = texts(scanJson(Buffer.from(JSON.stringify(body)), LIMITS));
+    expect(counted.texts.join('')).toHaveLength(size.textBytes - 1);
+    expect(counted.toolTexts.join('')).toHaveLength(size.toolBytes);
   });
 
   test('members of a part that nobody knows weigh, and a member of another kind of part is none it knows', () => {

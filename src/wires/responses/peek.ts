@@ -1,12 +1,13 @@
 import { GatewayError } from '../../canonical/errors.ts';
+import type { PromptTexts } from '../../canonical/prompt-size.ts';
 import type { ReasoningAsk } from '../../canonical/reasoning.ts';
 import type { JsonText } from '../../json/json.ts';
 import { readLabels } from '../fields/labels.ts';
 import { isAbsent, isObject, type Members } from '../fields/members.ts';
 import {
   PromptMeasure,
-  PromptTexts,
   type PromptVisitor,
+  TextCollector,
   visitCacheMarks,
   visitUnknown,
 } from '../fields/prompt-visitor.ts';
@@ -31,11 +32,10 @@ export function peek(text: JsonText): Peek {
   const model = readModel(body);
   const unknownFields = checkFields(body);
   const measure = new PromptMeasure();
-  const messages = visitPrompt(body, unknownFields, measure);
+  const messages = visitPrompt(text, body, unknownFields, measure);
   const tools = checkTools(body.tools, measure);
   checkToolChoice(body.tool_choice);
   visitCacheMarks(body, measure);
-  for (const field of SCHEMA_FIELDS) if (!isAbsent(body[field])) measure.schemaBytes(text.spanBytes([field]));
   const reasoning = readReasoning(body);
   return {
     model,
@@ -58,8 +58,9 @@ export function peek(text: JsonText): Peek {
 /** Fields that hosts put into the prompt as JSON. */
 const SCHEMA_FIELDS = ['tools', 'tool_choice', 'text', 'response_format'];
 
-function visitPrompt(body: Members, unknownFields: readonly string[], visitor: PromptVisitor): number {
+function visitPrompt(text: JsonText, body: Members, unknownFields: readonly string[], visitor: PromptVisitor): number {
   const items = visitInput(body.input, visitor);
+  for (const field of SCHEMA_FIELDS) if (!isAbsent(body[field])) visitor.schema(text, field);
   for (const name of unknownFields) visitUnknown(body[name], visitor);
   if (typeof body.instructions !== 'string') return items;
   visitor.text(body.instructions);
@@ -81,9 +82,11 @@ function needsOf(tools: number, firstImage: string | null, reasoning: ReasoningA
   return needs;
 }
 
-/** All text of the prompt, for an exact token count; the same walk as for its size. */
-export function texts(body: unknown): string[] {
-  const collector = new PromptTexts();
-  if (isObject(body)) visitPrompt(body, checkFields(body), collector);
-  return collector.found;
+/** The texts of the prompt, for a token count; the same walk as for its size. */
+export function texts(text: JsonText): PromptTexts {
+  const body = text.value as Members;
+  const collector = new TextCollector();
+  visitPrompt(text, body, checkFields(body), collector);
+  checkTools(body.tools, collector);
+  return collector;
 }

@@ -1,0 +1,26 @@
+import type { PromptSize } from '../canonical/prompt-size.ts';
+import { ZERO_USAGE } from '../canonical/usage.ts';
+import { costOf } from './cost.ts';
+import { estimateInputTokens } from './estimate-tokens.ts';
+import type { Price } from './price.ts';
+
+/** The length of a usual answer, if the output limit allows so much. */
+const LIKELY_OUTPUT_TOKENS = 512;
+
+export interface LikelyCall {
+  readonly price: Price;
+  readonly size: PromptSize;
+  /** The probable tokens of texts and tools; null if they were not counted. */
+  readonly promptTokens: number | null;
+  readonly inputBound: number;
+  readonly outputBound: number;
+}
+
+/** What a call will probably cost: its prompt without anything cached, and a short answer. For quotes only. */
+export function likelyCost({ price, size, promptTokens, inputBound, outputBound }: LikelyCall): bigint {
+  const texts = { ...size, textBytes: 0, toolBytes: 0 };
+  const input = promptTokens === null ? estimateInputTokens(size) : promptTokens + estimateInputTokens(texts);
+  const freshTokens = Math.min(input, inputBound);
+  const outputTokens = Math.min(LIKELY_OUTPUT_TOKENS, outputBound);
+  return costOf(price, { ...ZERO_USAGE, freshTokens, outputTokens }).costNanousd;
+}
