@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { inputTokens } from '../../canonical/usage.ts';
+import { inputTokens, type Usage } from '../../canonical/usage.ts';
 import { type InclusiveCounts, readCounts, usageRule } from './inclusive-usage.ts';
 
 const COUNTS: InclusiveCounts = { input: 100, output: 50, total: 150, cached: 30, cacheWrite: 20, reasoning: 40 };
@@ -36,6 +36,35 @@ describe('counts become disjoint buckets', () => {
       freshTokens: 100,
       cacheReadTokens: 30,
     });
+  });
+
+  test('two cache counts that fit into the input only one by one overlap, and the overlap is billed once, as read', () => {
+    expect(usageOf({ input: 2168, output: 9, total: 2177, cached: 2161, cacheWrite: 2161, reasoning: 0 })).toEqual({
+      freshTokens: 7,
+      cacheReadTokens: 2161,
+      cacheWriteTokens: 0,
+      cacheWrite1hTokens: 0,
+      outputTokens: 9,
+      reasoningTokens: 0,
+    });
+    expect(usageOf({ cached: 40, cacheWrite: 90 })).toMatchObject({
+      freshTokens: 10,
+      cacheReadTokens: 40,
+      cacheWriteTokens: 50,
+    });
+  });
+
+  test.each(['standard', 'cached_outside_prompt'])('%s never bills more input than the host reports', (rule) => {
+    const count = fc.nat(300);
+    fc.assert(
+      fc.property(count, count, count, count, fc.option(count), (input, cached, cacheWrite, output, total) => {
+        const usage = usageOf({ input, cached, cacheWrite, output, total, reasoning: 0 }, rule) as Usage;
+        const readOutside = rule === 'cached_outside_prompt' || cached > input ? cached : 0;
+        const writeOutside = cacheWrite > input ? cacheWrite : 0;
+        expect(inputTokens(usage)).toBe(input + readOutside + writeOutside);
+        for (const tokens of Object.values(usage)) expect(tokens).toBeGreaterThanOrEqual(0);
+      }),
+    );
   });
 
   test('nothing is counted twice or lost, whatever a sensible host says', () => {

@@ -15,27 +15,45 @@ export interface InclusiveCounts {
 /** Turns a host's counts into disjoint buckets; a host row may name another rule than its wire's. */
 export type UsageRule = (counts: InclusiveCounts) => Usage;
 
-/** The cache is part of the input, unless the counts prove otherwise. */
-const standardUsage: UsageRule = ({ input, output, total, cached, cacheWrite, reasoning }) => {
-  const isCacheOutside = cached + cacheWrite > input;
-  // Tokens in the total beyond input and output are reasoning that the host bills.
-  const hidden = isCacheOutside ? 0 : Math.max(0, (total ?? 0) - input - output);
+/**
+ * Each cache count is part of the input, unless it alone exceeds the input. Then the total proves nothing about hidden
+ * reasoning.
+ */
+const standardUsage: UsageRule = (counts) => {
+  const { input, cached, cacheWrite } = counts;
+  if (cached > input) return bucketsOf(counts, 0, 0);
+  return bucketsOf(counts, cached, cacheWrite > input ? 0 : hiddenTokens(counts, input));
+};
+
+/**
+ * Two cache counts that fit into the input one by one but not together overlap: the host wrote again what it had read.
+ * The overlap is billed once, as read.
+ */
+function bucketsOf(counts: InclusiveCounts, readInside: number, hidden: number): Usage {
+  const { input, output, cached, cacheWrite, reasoning } = counts;
+  const writeInside = cacheWrite > input ? 0 : cacheWrite;
+  const overlap = readInside + writeInside > input ? Math.min(readInside, writeInside) : 0;
   const outputTokens = output + hidden;
   return {
-    freshTokens: isCacheOutside ? input : input - cached - cacheWrite,
+    freshTokens: input - readInside - writeInside + overlap,
     cacheReadTokens: cached,
-    cacheWriteTokens: cacheWrite,
+    cacheWriteTokens: cacheWrite - overlap,
     cacheWrite1hTokens: 0,
     outputTokens,
     reasoningTokens: Math.min(Math.max(reasoning, hidden), outputTokens),
   };
-};
+}
+
+/** Tokens in the total beyond input and output are reasoning that the host bills. */
+function hiddenTokens({ output, total }: InclusiveCounts, input: number): number {
+  return Math.max(0, (total ?? 0) - input - output);
+}
 
 /** Rules that a host row may name. */
 const USAGE_RULES: Readonly<Record<string, UsageRule>> = {
   standard: standardUsage,
   /** The input count does not include tokens read from the cache. */
-  cached_outside_prompt: (counts) => standardUsage({ ...counts, input: counts.input + counts.cached }),
+  cached_outside_prompt: (counts) => bucketsOf(counts, 0, hiddenTokens(counts, counts.input + counts.cached)),
 };
 
 export function usageRule({ readUsage }: HostQuirks): UsageRule {
