@@ -31,9 +31,9 @@ const TOO_LARGE = 'x'.repeat(LIMITS.requestBodyBytesMax + 1);
 const OLD = { 'anthropic-version': '2023-06-01' };
 
 const ON_MESSAGES: readonly (readonly [string, Case, status: number, type: string, code: string])[] = [
-  ['a path beneath', { path: '/v1/messages/nothing' }, 404, 'not_found_error', 'unknown_url'],
-  ['a path beneath, without prefix', { path: '/messages/a/b' }, 404, 'not_found_error', 'unknown_url'],
-  ['a refused route', { path: '/v1/messages/batches' }, 404, 'not_found_error', 'unsupported_route'],
+  ['a path beneath', { path: '/v1/messages/nothing' }, 404, 'invalid_request_error', 'unknown_url'],
+  ['a path beneath, without prefix', { path: '/messages/a/b' }, 404, 'invalid_request_error', 'unknown_url'],
+  ['a refused route', { path: '/v1/messages/batches' }, 404, 'invalid_request_error', 'unsupported_route'],
   ['another method', { method: 'GET', path: '/v1/messages' }, 405, 'invalid_request_error', 'method_not_allowed'],
   [
     'another method of counting',
@@ -112,7 +112,7 @@ const ON_MESSAGES: readonly (readonly [string, Case, status: number, type: strin
     'an invalid model',
     { method: 'GET', path: '/v1/models/nobody', options: { headers: OLD } },
     404,
-    'not_found_error',
+    'invalid_request_error',
     'model_not_found',
   ],
   [
@@ -151,7 +151,7 @@ describe('a client of the messages wire is refused in its own shape', () => {
       expect([response.status, response.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
       expect(await response.json()).toMatchObject({
         type: 'error',
-        error: { type: 'authentication_error', code: 'invalid_api_key' },
+        error: { type: 'invalid_request_error', code: 'invalid_api_key' },
       });
     },
   );
@@ -159,13 +159,16 @@ describe('a client of the messages wire is refused in its own shape', () => {
   test('without a key, at the list of models', async () => {
     const response = await hosted.get('/v1/models', OLD);
     expect(response.status).toBe(401);
-    expect(await response.json()).toMatchObject({ type: 'error', error: { type: 'authentication_error' } });
+    expect(await response.json()).toMatchObject({ type: 'error', error: { type: 'invalid_request_error' } });
   });
 
   test('a model its key may not use', async () => {
     const response = await hosted.get('/v1/models/sim-gpt', { ...OLD, 'x-api-key': key.secret });
     expect(response.status).toBe(404);
-    expect(await response.json()).toMatchObject({ type: 'error', error: { type: 'not_found_error', param: 'model' } });
+    expect(await response.json()).toMatchObject({
+      type: 'error',
+      error: { type: 'invalid_request_error', param: 'model' },
+    });
   });
 
   test('versions are listed to who names another', async () => {

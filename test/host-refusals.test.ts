@@ -4,6 +4,16 @@ import { NAMES, ThreeHosts } from './three-hosts.ts';
 
 /** What is ours to mend at a host: callers are served by another, and the operator is told once. */
 
+/** As a host of the responses wire says it. */
+const UNKNOWN_MODEL = {
+  error: {
+    message: "The requested model 'upstream-name' does not exist.",
+    type: 'invalid_request_error',
+    param: 'model',
+    code: 'model_not_found',
+  },
+};
+
 let world: ThreeHosts;
 
 beforeEach(async () => {
@@ -46,13 +56,23 @@ describe('keys that hosts refuse', () => {
     expect(await world.served()).toBe('northern');
   });
 
-  test('a 404 sets the model aside at that host', async () => {
-    world.script('northern', { status: 404 });
+  test.each([
+    ['a 404', { status: 404 }],
+    ['a 400 model_not_found', { status: 400, errorBody: UNKNOWN_MODEL }],
+  ])('%s sets the model aside at that host', async (_what, answer) => {
+    world.script('northern', answer);
     for (let calls = 0; calls < 3; calls++) expect(await world.served()).toBe('eastern');
     expect(world.sims.northern.received()).toBe(1);
     expect(world.told(/does not know this model/)).toMatchObject([
       { level: 'error', host: 'northern', host_model: 'sim-gpt' },
     ]);
+  });
+
+  test('when no host knows the model, the caller sees a neutral 502 without the host’s name for it', async () => {
+    for (const name of NAMES) world.script(name, { status: 400, errorBody: UNKNOWN_MODEL });
+    const response = await world.call();
+    expect(response.status).toBe(502);
+    expect(await response.text()).not.toMatch(/upstream-name|model_not_found/);
   });
 
   test('a refusal for what the prompt says is the caller’s, and no fault of the key', async () => {

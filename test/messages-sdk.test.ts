@@ -1,6 +1,16 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import Anthropic, { APIError, OverloadedError } from '@anthropic-ai/sdk';
+import Anthropic, {
+  APIError,
+  AuthenticationError,
+  ConflictError,
+  InternalServerError,
+  NotFoundError,
+  OverloadedError,
+  PermissionDeniedError,
+  RateLimitError,
+  UnprocessableEntityError,
+} from '@anthropic-ai/sdk';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { GatewayError } from '../src/canonical/errors.ts';
 import { inOrder } from '../src/canonical/event-order.ts';
@@ -194,13 +204,30 @@ describe('errors', () => {
     expect((error as Error).message).toContain('Every host is busy.');
   });
 
+  test.each([
+    ['invalid_api_key', 401, AuthenticationError, 'invalid_request_error'],
+    ['insufficient_allowance', 402, APIError, 'insufficient_allowance'],
+    ['key_spend_cap_exceeded', 402, APIError, 'key_spend_cap_exceeded'],
+    ['permission_denied', 403, PermissionDeniedError, 'permission_error'],
+    ['model_not_found', 404, NotFoundError, 'invalid_request_error'],
+    ['idempotency_in_progress', 409, ConflictError, 'conflict_error'],
+    ['host_context_length_exceeded', 422, UnprocessableEntityError, 'upstream_error'],
+    ['rate_limit_exceeded', 429, RateLimitError, 'rate_limit_error'],
+    ['host_failed', 502, InternalServerError, 'api_error'],
+  ] as const)('%s is the SDK’s exception for %i', async (name, status, exception, type) => {
+    refuseWith(new GatewayError(name, { message: 'Why.' }));
+    const error = await client.messages.create(ASK).catch((caught: unknown) => caught);
+    expect(error).toBeInstanceOf(exception);
+    expect(error).toMatchObject({ status, type });
+  });
+
   test('keep our code and the field at fault', async () => {
     refuseWith(new GatewayError('cost_ceiling_exceeded', { message: 'Too expensive.', param: 'max_tokens' }));
     const error = await client.messages.create(ASK).catch((caught: unknown) => caught);
     expect(error).toBeInstanceOf(APIError);
     expect(error).toMatchObject({
       status: 402,
-      type: 'billing_error',
+      type: 'cost_ceiling_exceeded',
       error: { error: { code: 'cost_ceiling_exceeded', param: 'max_tokens' } },
     });
   });

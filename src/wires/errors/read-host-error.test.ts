@@ -53,6 +53,12 @@ describe('what a caller provokes says nothing against our key or the model', () 
     [404, { error: { message: "Response with id 'resp_1' not found." } }, 'request'],
     [404, { error: { message: 'Item', code: 'model_not_found' } }, 'credentials'],
     [404, { error: { message: "The model 'item' does not exist" } }, 'credentials'],
+    [
+      400,
+      { error: { message: "The model 'x' does not exist", code: 'model_not_found', param: 'model' } },
+      'credentials',
+    ],
+    [422, { message: 'Invalid model: x', type: 'invalid_model', code: '1500' }, 'credentials'],
     [403, '<!DOCTYPE html><title>Attention Required!</title>', 'unavailable'],
     [403, '', 'credentials'],
     [403, { error: { message: 'Not allowed' } }, 'credentials'],

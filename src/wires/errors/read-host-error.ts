@@ -86,8 +86,16 @@ function shortText(value: unknown): string | null {
 
 function classify(status: number, parts: ErrorParts): HostError {
   const { message, code, param } = parts;
+  if (isModelUnknown(parts)) return { kind: 'credentials', status, message, code: 'model_not_found', param };
   return { kind: kindOf(status, parts), status, message, code, param };
 }
+
+/** The host does not have the model under the name that we send. Some hosts say so with 400; it is the operator's problem. */
+function isModelUnknown({ code, type }: ErrorParts): boolean {
+  return MODEL_UNKNOWN.has(code ?? '') || MODEL_UNKNOWN.has(type ?? '');
+}
+
+const MODEL_UNKNOWN: ReadonlySet<string> = new Set(['model_not_found', 'invalid_model']);
 
 /** Hosts have no common code for a prompt that exceeds the window, so the message is matched. */
 const OVER_WINDOW =
@@ -114,7 +122,7 @@ function kindOf(status: number, { message, code, type, param }: ErrorParts): Hos
   const text = `${code ?? ''} ${type ?? ''} ${message}`;
   const isAboutField = param !== null && !PROMPT_FIELDS.has(param);
   if (status === 403 && OF_CONTENT.test(text)) return 'request';
-  if (status === 404 && code !== 'model_not_found' && OF_ITEM.test(message)) return 'request';
+  if (status === 404 && OF_ITEM.test(message)) return 'request';
   if (status === 401 || status === 402 || status === 403 || status === 404) return 'credentials';
   if (status !== 400 && status !== 413 && status !== 422 && status !== 429) return 'unavailable';
   if (OVER_WINDOW.test(text) && !isAboutField) return 'over_window';

@@ -4,20 +4,16 @@ import { allRecordings } from '../../../test/messages-recordings.ts';
 import { ERROR_TABLE, type ErrorName, GatewayError } from '../../canonical/errors.ts';
 import { readError, readInBandError, writeError, writeStreamError } from './errors.ts';
 
+/** The vendor's words where the interface has none of its own. */
 const TYPES: Readonly<Record<number, string>> = {
   400: 'invalid_request_error',
-  401: 'authentication_error',
-  402: 'billing_error',
   403: 'permission_error',
-  404: 'not_found_error',
   405: 'invalid_request_error',
   408: 'invalid_request_error',
   409: 'conflict_error',
   413: 'request_too_large',
   415: 'invalid_request_error',
   417: 'invalid_request_error',
-  422: 'invalid_request_error',
-  429: 'rate_limit_error',
   431: 'invalid_request_error',
   500: 'api_error',
   502: 'api_error',
@@ -25,18 +21,36 @@ const TYPES: Readonly<Record<number, string>> = {
   529: 'overloaded_error',
 };
 
-test.each(Object.keys(ERROR_TABLE) as ErrorName[])('%s is written in the vendor’s words, with our code', (name) => {
-  const error = new GatewayError(name, { message: 'Why.', param: 'p' });
-  const status = error.status === 503 ? 529 : error.status;
-  const { status: written, body } = writeError(error, 'req_1');
-  expect(written).toBe(status);
-  const envelope = {
-    type: 'error',
-    error: { type: TYPES[status], code: error.code, param: 'p', message: 'Why.' },
-    request_id: 'req_1',
-  };
-  expect(JSON.parse(body)).toEqual(envelope);
-  expect(framesOf(writeStreamError(error, 'req_1'))).toEqual([{ event: 'error', data: envelope }]);
+test.each(Object.keys(ERROR_TABLE) as ErrorName[])(
+  '%s has the interface’s type, or the vendor’s where the interface has none',
+  (name) => {
+    const error = new GatewayError(name, { message: 'Why.', param: 'p' });
+    const status = error.status === 503 ? 529 : error.status;
+    const { status: written, body } = writeError(error, 'req_1');
+    expect(written).toBe(status);
+    const envelope = {
+      type: 'error',
+      error: { type: TYPES[status] ?? ERROR_TABLE[name].type, code: error.code, param: 'p', message: 'Why.' },
+      request_id: 'req_1',
+    };
+    expect(JSON.parse(body)).toEqual(envelope);
+    expect(framesOf(writeStreamError(error, 'req_1'))).toEqual([{ event: 'error', data: envelope }]);
+  },
+);
+
+test.each([
+  ['invalid_api_key', 401, 'invalid_request_error', 'invalid_api_key'],
+  ['insufficient_allowance', 402, 'insufficient_allowance', 'insufficient_quota'],
+  ['cost_ceiling_exceeded', 402, 'cost_ceiling_exceeded', 'cost_ceiling_exceeded'],
+  ['key_spend_cap_exceeded', 402, 'key_spend_cap_exceeded', 'key_spend_cap_exceeded'],
+  ['model_not_found', 404, 'invalid_request_error', 'model_not_found'],
+  ['context_length_exceeded', 400, 'invalid_request_error', 'context_length_exceeded'],
+  ['host_context_length_exceeded', 422, 'upstream_error', 'context_length_exceeded'],
+  ['provider_key_failed', 422, 'upstream_error', 'provider_key_failed'],
+  ['rate_limit_exceeded', 429, 'rate_limit_error', 'rate_limit_exceeded'],
+] as const)('%s is %i %s, as on every other wire', (name, status, type, code) => {
+  const { status: written, body } = writeError(new GatewayError(name, { message: 'Why.' }), 'req_1');
+  expect([written, JSON.parse(body).error]).toEqual([status, { type, code, param: null, message: 'Why.' }]);
 });
 
 const refusals = allRecordings().recordings.filter(({ status }) => status !== 200);

@@ -4,7 +4,7 @@ import { isObject } from '../fields/members.ts';
 import type { HostError, WrittenError } from '../wire.ts';
 import { frameText } from './frames.ts';
 
-/** The vendor's error type for each status; used for reading and writing. */
+/** The vendor's error type for each status. */
 const TYPE_OF_STATUS: Readonly<Record<number, string>> = {
   400: 'invalid_request_error',
   401: 'authentication_error',
@@ -23,6 +23,9 @@ const STATUS_OF_TYPE: Readonly<Record<string, number>> = Object.fromEntries(
   Object.entries(TYPE_OF_STATUS).map(([status, type]) => [type, Number(status)]),
 );
 
+/** Statuses whose errors have the same type on every wire. SDKs choose their exception by status, not by type. */
+const OWN_TYPES: ReadonlySet<number> = new Set([401, 402, 404, 422, 429]);
+
 /** Clients of this wire expect 529 for an overloaded service. */
 const OVERLOADED = 529;
 
@@ -39,8 +42,10 @@ function statusOf({ status }: GatewayError): number {
   return status === 503 ? OVERLOADED : status;
 }
 
-function envelope({ code, param, message }: GatewayError, status: number, requestId: string): string {
-  const type = TYPE_OF_STATUS[status] ?? TYPE_OF_STATUS[status < 500 ? 400 : 500]!;
+function envelope(error: GatewayError, status: number, requestId: string): string {
+  const { code, param, message } = error;
+  const vendors = TYPE_OF_STATUS[status] ?? TYPE_OF_STATUS[status < 500 ? 400 : 500]!;
+  const type = OWN_TYPES.has(status) ? error.type : vendors;
   return JSON.stringify({ type: 'error', error: { type, code, param, message }, request_id: requestId });
 }
 
