@@ -43,8 +43,11 @@ test('the roles system and developer are both instructions', () => {
   expect(first).toEqual({ role: 'system', content: 'Be brief.' });
 });
 
-test('an image by data URL or by address reaches a messages host in its own words', () => {
-  const image = (url: string) => ({ type: 'image_url', image_url: { url, detail: 'low' } });
+test.each([
+  ['in an object', (url: string) => ({ url, detail: 'low' })],
+  ['alone', (url: string) => url],
+])('an image by data URL or by address, %s, reaches a messages host in its own words', (_where, written) => {
+  const image = (url: string) => ({ type: 'image_url', image_url: written(url) });
   const content = [image('data:image/png;base64,iVBO'), image('https://a.example/b.png'), { type: 'text', text: 'x' }];
   const [message] = sentTo('messages', { messages: [{ role: 'user', content }] }).messages as Fields[];
   expect(message!.content).toEqual([

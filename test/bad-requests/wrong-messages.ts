@@ -117,7 +117,7 @@ export const WRONG_MESSAGES: readonly BadClass[] = [
   wrongPart('a refusal part without words', '.refusal', [{ type: 'refusal' }, { type: 'refusal', refusal: 1 }]),
   wrongPart('an image part without an address', '.image_url.url', [
     { type: 'image_url' },
-    { type: 'image_url', image_url: 'https://images.example/1.png' },
+    { type: 'image_url', image_url: 7 },
     { type: 'image_url', image_url: {} },
     { type: 'image_url', image_url: { url: '' } },
     { type: 'image_url', image_url: { url: 7 } },

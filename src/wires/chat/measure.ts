@@ -140,13 +140,14 @@ function refusedPart(type: unknown, path: string) {
 /** Other data would be a document, and the price of an image does not cover its pages. */
 const IMAGE_ADDRESS = /^(?:https?:\/\/|data:image\/)/i;
 
+/** The address may stand alone, without an object around it. */
 function visitImage(image: unknown, path: string, visitor: PromptVisitor): void {
-  const url = isObject(image) ? image.url : undefined;
-  if (!isObject(image) || typeof url !== 'string' || !IMAGE_ADDRESS.test(url)) {
-    throw mustBe(`${path}.url`, 'an https: address or a data: URL of an image');
+  const url = isObject(image) ? image.url : image;
+  if (typeof url !== 'string' || !IMAGE_ADDRESS.test(url)) {
+    throw mustBe(typeof image === 'string' ? path : `${path}.url`, 'an https: address or a data: URL of an image');
   }
   visitor.image(path);
-  visitRest(image, IMAGE_MEMBERS, visitor);
+  if (isObject(image)) visitRest(image, IMAGE_MEMBERS, visitor);
 }
 
 function visitToolCalls(calls: unknown, path: string, visitor: PromptVisitor): void {

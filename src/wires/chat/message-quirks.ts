@@ -16,6 +16,17 @@ export function editMessages(body: Members, edit: JsonEdit, quirks: HostQuirks):
   });
 }
 
+/** Puts an image address that stands alone into an object: most hosts accept no other form. */
+export function editImages(body: Members, edit: JsonEdit): void {
+  objectsIn(body.messages).forEach(({ content }, at) => {
+    if (!Array.isArray(content)) return;
+    content.forEach((part, index) => {
+      if (!isObject(part) || part.type !== 'image_url' || typeof part.image_url !== 'string') return;
+      edit.set(['messages', at, 'content', index, 'image_url'], JSON.stringify({ url: part.image_url }));
+    });
+  });
+}
+
 /** Details with a vendor's tag go back to that vendor's hosts only; details without a tag came from this host. */
 function removeForeignDetails(
   message: Members,

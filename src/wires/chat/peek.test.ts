@@ -101,6 +101,11 @@ describe('what a model must be able to do', () => {
     expect(needs(more)).toEqual(wanted);
   });
 
+  test('an image address may stand alone, without an object around it', () => {
+    const messages = [{ role: 'user', content: [{ type: 'image_url', image_url: 'https://images.example/1.png' }] }];
+    expect(needs({ messages })).toEqual([{ capability: 'images', param: 'messages[0].content[0].image_url' }]);
+  });
+
   test('an image names its own place', () => {
     const image = { type: 'image_url', image_url: { url: 'https://images.example/1.png' } };
     const messages = [
@@ -219,6 +224,8 @@ describe('wrong by place', () => {
     (url) => {
       const messages = [{ role: 'user', content: [{ type: 'image_url', image_url: { url } }] }];
       expect(refused({ messages })).toEqual(['invalid_value', 'messages[0].content[0].image_url.url']);
+      const alone = [{ role: 'user', content: [{ type: 'image_url', image_url: url }] }];
+      expect(refused({ messages: alone })).toEqual(['invalid_value', 'messages[0].content[0].image_url']);
     },
   );
 

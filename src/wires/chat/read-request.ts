@@ -119,7 +119,7 @@ function readParts(content: unknown, path: string): Block[] {
 function readPart(part: Members, path: string): Block {
   const cache = readCacheMark(part.cache_control);
   if (part.type === 'image_url') {
-    const { url, detail } = part.image_url as Members;
+    const { url, detail } = isObject(part.image_url) ? part.image_url : { url: part.image_url };
     return { ...readImageUrl(String(url), detail, `${path}.image_url.url`), ...cache };
   }
   if (part.type === 'refusal') return { kind: 'refusal', text: String(part.refusal) };

@@ -5,7 +5,7 @@ import { isObject, type Members } from '../fields/members.ts';
 import type { Peek } from '../peek.ts';
 import type { UpstreamTerms } from '../wire.ts';
 import { GATEWAY_FIELDS } from './fields.ts';
-import { editMessages } from './message-quirks.ts';
+import { editImages, editMessages } from './message-quirks.ts';
 
 const LIMIT_FIELDS: readonly string[] = ['max_completion_tokens', 'max_tokens'];
 /** Fields that some hosts do not get; all others are sent unchanged. */
@@ -29,6 +29,7 @@ export function spliceRequest(text: JsonText, peek: Peek, terms: UpstreamTerms):
   }
   const quirks = terms.quirks ?? NO_QUIRKS;
   editMessages(body, edit, quirks);
+  if (peek.size.images > 0) editImages(body, edit);
   editHostFields(edit, quirks);
   if (peek.stream && !isOmitted('stream_options', quirks)) askForUsage(body, edit);
   return edit.apply();
