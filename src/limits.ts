@@ -31,6 +31,8 @@ export const LIMITS = {
   /** Text of a frame's unknown members that is taken for the host's description of itself, and the most that counts. */
   frameMetadataBytesMax: 256,
   frameExtraBytesMax: 64 * 1024,
+  /** Frames without content that wait for the first content of a stream. */
+  frameOpeningBytesMax: 64 * 1024,
   /** Frame templates remembered from one stream of a host to the next, and the size of the largest, without its text. */
   cachedFramesMax: 4,
   cachedFrameBytesMax: 2048,

@@ -141,7 +141,9 @@ describe.each(RUNS)('hosts that count by $readUsage, frame memory $frameMemory',
         serve(harness, recording);
         const reading = CLIENTS[client]!(harness, `any-${recording.wire}`, recording.mode === 'stream');
         if (recording.breaksOff) {
-          await expect(reading).rejects.toThrow();
+          const error: unknown = await reading.catch((thrown: unknown) => thrown);
+          expect(error).toBeInstanceOf(Error);
+          expect(typeof (error as { status?: number }).status === 'number', 'as an HTTP error').toBe(!says(recording));
           await harness.settled();
           return;
         }
@@ -154,6 +156,11 @@ describe.each(RUNS)('hosts that count by $readUsage, frame memory $frameMemory',
     );
   });
 });
+
+/** Whether anything was said: before that, an error is an HTTP error on every wire, after it an error inside the stream. */
+function says({ said: { text, refusal = '', reasoning, calls } }: AnyRecording): boolean {
+  return text + refusal + reasoning !== '' || calls.length > 0;
+}
 
 /** The messages wire has no place of its own for a refusal: it is what the model says. */
 function textFor(client: string, { said }: AnyRecording): string {

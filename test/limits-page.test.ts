@@ -61,7 +61,7 @@ const INSIDE =
 const INSIDE_BY_NAME = [
   'unreadRequestBytesMax',
   'storeTickMs',
-  ...['frameMetadataBytesMax', 'frameExtraBytesMax'],
+  ...['frameMetadataBytesMax', 'frameExtraBytesMax', 'frameOpeningBytesMax'],
   'descriptorsAssumed',
   'socketReadBytes',
   'responseJoinedBytesMax',

@@ -114,18 +114,20 @@ test('a host that has begun a whole answer is the last: it bills for it', async 
   expect(second.received()).toBe(0);
 });
 
-test('a stream moves on after an error in its first frame, and not after its first frame has left', async () => {
-  harness.sim.script({ errorAfterChunks: 0 });
-  expect((await call(true)).events.at(-1)).toBe('data: [DONE]');
-  expect(second.received()).toBe(1);
-  harness.sim.script({ errorAfterChunks: 1, gate: 'chunk' });
+test('a stream moves on after an error before any content, and not after its first content has left', async () => {
+  for (const [times, errorAfterChunks] of [0, 1].entries()) {
+    harness.sim.script({ errorAfterChunks });
+    expect((await call(true)).events.at(-1)).toBe('data: [DONE]');
+    expect(second.received()).toBe(times + 1);
+  }
+  harness.sim.script({ errorAfterChunks: 2, gate: 'chunk' });
   const client = new StreamClient(harness.url, { ...ASK, stream: true });
   await harness.sim.waitForGate('chunk', 1);
-  harness.sim.release('chunk');
-  await client.has(({ events }) => events.length === 1, 'the first frame');
+  harness.sim.release('chunk', 2);
+  await client.has(({ content }) => content !== '', 'the first content');
   harness.sim.release('chunk');
   await client.end();
-  expect([client.status, client.events.length, second.received()]).toEqual([200, 2, 1]);
+  expect([client.status, client.events.length, second.received()]).toEqual([200, 3, 2]);
   expect(client.text).toContain('host_failed');
 });
 

@@ -36,8 +36,9 @@ class StreamedRelay implements AnswerReceiver {
   readonly #stream: StreamRelay;
   readonly #framer = new SseFramer(LIMITS.sseFrameBytesMax);
   readonly #outlet: StreamOutlet;
-  /** What one read from the host produces for the client; sent in one write. */
+  /** What one read from the host produces for the client; sent in one write. Before the first content it waits here. */
   readonly #outgoing: (Buffer | string)[] = [];
+  #outgoingBytes = 0;
   readonly #onFrame = (frame: SseFrame): void => this.#frame(frame);
   readonly #onBeginning = (bytes: Buffer, from: number): number => this.#repeated(bytes, from);
   #control: RequestControl | null = null;
@@ -73,7 +74,7 @@ class StreamedRelay implements AnswerReceiver {
     });
     this.#times = new StreamTimes(terms.clock, terms.limits, {
       hostSilent: (limitMs) => this.#silent(limitMs),
-      clientIdle: () => this.#outlet.sendKeepAlive(),
+      clientIdle: () => this.#keepAlive(),
       ranTooLong: () => this.#ranTooLong(),
     });
   }
@@ -166,22 +167,40 @@ class StreamedRelay implements AnswerReceiver {
   #repeated(bytes: Buffer, from: number): number {
     const passed = this.#stream.repeated?.(bytes, from) ?? null;
     if (passed === null) return from;
-    this.#outgoing.push(passed.bytes);
+    this.#put(passed.bytes);
     return passed.end;
   }
 
   #frame(frame: SseFrame): void {
     const bytes = this.#stream.frame(frame);
-    if (bytes !== null) this.#outgoing.push(bytes);
+    if (bytes !== null) this.#put(bytes);
+  }
+
+  #put(bytes: Buffer | string): void {
+    this.#outgoing.push(bytes);
+    this.#outgoingBytes += bytes.length;
   }
 
   #flush(): void {
-    if (this.#outgoing.length === 0) return;
+    if (this.#outgoing.length === 0 || this.#isOpening()) return;
     if (this.#clientEnded === null) {
       this.#outlet.write(this.#outgoing);
       this.#times.clientWritten();
     }
     this.#outgoing.length = 0;
+    this.#outgoingBytes = 0;
+  }
+
+  /** Until the first content nothing is sent: a failure can still be an HTTP error, or another host can be tried. */
+  #isOpening(): boolean {
+    if (this.#stream.relayedBytes > 0 || this.#terms.sink.headSent) return false;
+    return this.#outgoingBytes <= LIMITS.frameOpeningBytesMax;
+  }
+
+  /** The keep-alive sends the head of the response, so nothing has to wait any longer. */
+  #keepAlive(): void {
+    this.#outlet.sendKeepAlive();
+    this.#flush();
   }
 
   #endOfStream(): void {
@@ -335,8 +354,13 @@ class StreamedRelay implements AnswerReceiver {
   #deliver(bill: Bill, error: GatewayError | null): void {
     if (this.#clientEnded !== null) return;
     const { client, requestId } = this.#terms;
-    if (error === null) this.#outlet.end(this.#stream.closing(bill));
+    if (error === null) this.#outlet.end(this.#takeOutgoing() + this.#stream.closing(bill));
     else this.#outlet.end(this.#stream.failure?.(error) ?? client.writeStreamError(error, requestId));
+  }
+
+  /** The frames of a response without any content. */
+  #takeOutgoing(): string {
+    return this.#outgoing.length === 0 ? '' : this.#outgoing.splice(0).map(String).join('');
   }
 
   get #hasResult(): boolean {
