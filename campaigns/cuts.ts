@@ -30,6 +30,7 @@ function open(client: Client, { wire, slots }: AnyRecording, memory: Memory): St
     catalogModel: 'any',
     requestId: 'req_cut',
     createdS: 1_790_000_000,
+    nowS: () => 1_790_000_000,
     wantsUsageFrame: true,
     hideReasoning: false,
     request: { model: 'any', input: 'Hello', messages: [] },

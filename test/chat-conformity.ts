@@ -10,7 +10,43 @@ export interface StreamTerms {
 }
 
 const INDEX_MAX = 127;
-const CHUNK_MEMBERS_OF_HOSTS = ['x_groq', 'provider'];
+const MEMBERS_OF_HOSTS = ['x_groq', 'provider', 'prompt_filter_results'];
+const CHOICE_MEMBERS_OF_HOSTS = ['native_finish_reason', 'content_filter_results'];
+/** Members that are absent, not null, where there is nothing to say. */
+const NEVER_NULL = ['tool_calls', 'annotations', 'function_call', 'reasoning', 'reasoning_content'];
+const SERVICE_TIERS = [undefined, null, 'auto', 'default', 'flex', 'scale', 'priority'];
+
+/** Every way in which a whole answer has what only one host says; empty when it has nothing of the kind. */
+export function answerFaults(answer: object): string[] {
+  const { choices, usage, ...rest } = answer as Fields & { choices: Fields[] };
+  return [
+    ...faultsOfHost(rest),
+    ...choices.flatMap((choice) => faultsOfChoice(choice, choice.message as Fields)),
+    ...faultsOfUsage(usage as Fields),
+  ];
+}
+
+function faultsOfHost(answer: Fields): string[] {
+  const faults = MEMBERS_OF_HOSTS.filter((name) => name in answer).map((name) => `has ${name}`);
+  if (!SERVICE_TIERS.includes(answer.service_tier as never)) faults.push(`has the tier ${answer.service_tier}`);
+  if (String(answer.id).startsWith('gen-')) faults.push(`has the id ${answer.id}`);
+  return faults;
+}
+
+function faultsOfChoice(choice: Fields, words: Fields): string[] {
+  return [
+    ...CHOICE_MEMBERS_OF_HOSTS.filter((name) => name in choice).map((name) => `has ${name}`),
+    ...NEVER_NULL.filter((name) => words[name] === null).map((name) => `has null for ${name}`),
+  ];
+}
+
+function faultsOfUsage(usage: Fields): string[] {
+  const faults = ['prompt_tokens_details', 'completion_tokens_details'].filter((name) => usage[name] === null);
+  const details = usage.prompt_tokens_details as Fields | null | undefined;
+  const counts = isFields(details) ? [details.cached_tokens, details.cache_write_tokens] : [];
+  if (!counts.every(Number.isSafeInteger)) faults.push('prompt_tokens_details without both cache counts');
+  return faults.map((name) => `has in its usage ${name}`);
+}
 
 /** Every way in which the events of a stream (the data of each) depart from the wire; empty when they conform. */
 export function streamFaults(events: readonly string[], terms: StreamTerms): string[] {
@@ -60,7 +96,7 @@ class Inspector {
     this.#expect(Number.isSafeInteger(chunk.created) && (chunk.created as number) > 0, 'has no creation time');
     this.#identity ??= `${chunk.id} ${chunk.created}`;
     this.#expect(this.#identity === `${chunk.id} ${chunk.created}`, 'changes its id or time');
-    for (const name of CHUNK_MEMBERS_OF_HOSTS) this.#expect(!(name in chunk), `has ${name}`);
+    this.#faults.push(...faultsOfHost(chunk));
     this.#expect(this.#usageFrames === 0, 'goes on after its usage frame');
     if (chunk.choices.length === 0) this.#usageFrame(chunk);
     else this.#expect(chunk.usage === undefined || chunk.usage === null, 'has usage beside choices');
@@ -72,6 +108,7 @@ class Inspector {
     this.#expect(this.#terms.wantsUsage, 'has a usage frame that was not asked for');
     this.#expect(isFields(chunk.usage), 'has a chunk without choices and usage');
     this.#expect(!('cost' in ((chunk.usage as Fields) ?? {})), 'has a cost in its usage');
+    if (isFields(chunk.usage)) this.#faults.push(...faultsOfUsage(chunk.usage));
   }
 
   #choice(choice: unknown): void {
@@ -84,6 +121,7 @@ class Inspector {
     const seen = this.#choices.get(index) ?? { finishes: 0, calls: [] };
     this.#choices.set(index, seen);
     this.#expect(!('message' in choice), 'has a message beside the delta');
+    this.#faults.push(...faultsOfChoice(choice, delta));
     this.#expect(delta.role === 'assistant' || (!isFirst && delta.role === undefined), `has role ${delta.role}`);
     this.#texts(delta);
     this.#calls(delta.tool_calls, seen);

@@ -27,6 +27,7 @@ export const RELAY_TERMS: RelayTerms = {
   catalogModel: 'bridge',
   requestId: 'req_1',
   createdS: 1_700_000_000,
+  nowS: () => 1_700_000_000,
   wantsUsageFrame: true,
   hideReasoning: false,
   request: null,

@@ -1,7 +1,7 @@
 import type OpenAI from 'openai';
 import { APIError } from 'openai';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { streamFaults } from './chat-conformity.ts';
+import { answerFaults, streamFaults } from './chat-conformity.ts';
 import {
   corpusRecordings,
   expectedUsage,
@@ -249,6 +249,10 @@ async function checkBrokenStream(recording: Recording, harness: Harness): Promis
     expect(error).toBeInstanceOf(APIError);
     expect(error).toMatchObject({ type: 'upstream_error', ...recording.error });
     const told = toldBy(recording);
+    if (!saysAnything(told)) {
+      await expectNothingCharged(fold, harness, requestId());
+      continue;
+    }
     expect(fold.told.map(({ text, reasoning }) => text + reasoning)).toEqual(
       told.map(({ text, reasoning }) => text + reasoning),
     );
@@ -257,6 +261,17 @@ async function checkBrokenStream(recording: Recording, harness: Harness): Promis
     expectMetered(receipt, recording, told);
   }
   await checkHelperFails(recording, harness);
+}
+
+function saysAnything(told: readonly Told[]): boolean {
+  return told.some(({ text, reasoning, refusal, calls }) => text + reasoning + refusal !== '' || calls.length > 0);
+}
+
+/** An error before any content is an HTTP error. */
+async function expectNothingCharged(fold: Fold, harness: Harness, requestId: string): Promise<void> {
+  expect(fold.told).toEqual([]);
+  const receipt = await receiptOf(harness, requestId);
+  expect(receipt).toMatchObject({ ended: 'failed', cost_nanousd: 0 });
 }
 
 async function checkHelperFails(recording: Recording, harness: Harness): Promise<void> {
@@ -286,6 +301,7 @@ async function checkBuffered(recording: Recording, harness: Harness): Promise<vo
     expectBilled(usage, receipt.usage);
     expect(usage.cost_nanousd).toBe(receipt.cost_nanousd);
     expect(usage.cost).toBe(receipt.cost_nanousd / 1e9);
+    expect(answerFaults(answer as object)).toEqual([]);
   }
   await checkAsOneChunk(recording, harness);
 }

@@ -10,6 +10,7 @@ export const TERMS: RelayTerms = {
   catalogModel: 'claude-harbour',
   requestId: 'req_0000000000000',
   createdS: 1_790_000_000,
+  nowS: () => 1_790_000_000,
   wantsUsageFrame: true,
   hideReasoning: false,
   request: null,

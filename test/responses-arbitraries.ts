@@ -155,3 +155,34 @@ export const answers: fc.Arbitrary<CanonicalEvent[]> = fc
       { kind: 'finish', reason, raw: null, stopSequence: null },
     ]),
   );
+
+type Json = Record<string, unknown>;
+
+/** Streams whose hosts number parts and items wrongly, change ids and leave events out, each beside the right one. */
+export const misnumberedStreams = (streams: readonly Json[][]) =>
+  fc
+    .record({
+      events: fc.constantFrom(...streams),
+      shift: fc.integer({ min: 0, max: 2 }),
+      shifts: fc.subarray(['added', 'delta', 'done']),
+      renamed: fc.subarray(['response.output_item.done', 'response.completed', 'response.incomplete']),
+      movesItems: fc.boolean(),
+      lacks: fc.subarray(['content_part.added', '.delta', 'text.done', 'arguments.done', 'part.done']),
+    })
+    .map(({ events, shift, shifts, renamed, movesItems, lacks }) => {
+      const misnumbered = structuredClone(events).filter(
+        ({ type }) => !lacks.some((end) => String(type).endsWith(end)),
+      );
+      for (const event of misnumbered) {
+        const type = String(event.type);
+        for (const name of ['content_index', 'summary_index']) {
+          if (event[name] !== undefined && shifts.some((end) => type.endsWith(end)))
+            event[name] = Number(event[name]) + shift;
+        }
+        if (!renamed.includes(type)) continue;
+        const items = [event.item, ...(((event.response as Json)?.output ?? []) as Json[])] as (Json | undefined)[];
+        for (const item of items) if (item?.type === 'message') item.id = `other_${item.id}`;
+        if (movesItems && event.item !== undefined && (event.item as Json).type === 'message') event.output_index = 9;
+      }
+      return { events, misnumbered };
+    });

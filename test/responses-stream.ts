@@ -19,6 +19,7 @@ export const TERMS: RelayTerms = {
   catalogModel: 'catalog-model',
   requestId: 'req_0123456789',
   createdS: 1_800_000_000,
+  nowS: () => 1_800_000_000,
   wantsUsageFrame: true,
   hideReasoning: false,
   request: {},
@@ -132,6 +133,10 @@ function lacks(holder: Json, members: readonly string[], where: string): string[
 /** What is wrong with a response object, by the wire's rules. */
 export function faultsOfResponse(response: Json): string[] {
   const faults = lacks(response, RESPONSE_FIELDS, 'response');
+  const { id, status, completed_at: completed, service_tier: tier } = response;
+  if (status === 'completed' && !Number.isSafeInteger(completed)) faults.push('completed at no time');
+  if (String(id).startsWith('gen-')) faults.push(`has the id ${id}`);
+  if (![null, 'auto', 'default', 'flex', 'scale', 'priority'].includes(tier as string)) faults.push(`has tier ${tier}`);
   const usage = response.usage as Json | null;
   if (usage !== null) faults.push(...lacks(usage, USAGE_MEMBERS, 'usage'));
   for (const item of (response.output ?? []) as Json[]) faults.push(...faultsOfItem(item));

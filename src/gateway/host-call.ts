@@ -40,6 +40,7 @@ export interface CallContext {
   readonly peek: Peek;
   readonly admission: Admission;
   readonly createdS: number;
+  nowS(): number;
   /** If false, every frame of a stream is parsed, even one that repeats an earlier frame. */
   readonly frameMemory: boolean;
 }
@@ -213,13 +214,14 @@ function effortOf({ reasoning }: CanonicalRequest, { reasoningEfforts }: Catalog
 }
 
 function relayTerms(
-  { call, text, peek, admission, createdS, frameMemory }: CallContext,
+  { call, text, peek, admission, createdS, nowS, frameMemory }: CallContext,
   { host }: Candidate,
 ): RelayTerms {
   return {
     catalogModel: admission.model.id,
     requestId: call.requestId,
     createdS,
+    nowS,
     wantsUsageFrame: peek.wantsUsageFrame,
     hideReasoning: peek.reasoning?.hideReasoning ?? false,
     request: text.value,

@@ -56,15 +56,16 @@ export function understand(gateway: Gateway, call: Call, record: ExchangeRecord)
   record.stream = peek.stream;
   const named = resolve(prices.catalog, call.caller, peek.model, (model) => servesRoute(model, peek.needs));
   if (named.kind === 'model') record.effectiveModel = named.model.id;
-  const createdS = Math.floor(gateway.clock.nowMs() / 1000);
+  const nowS = (): number => Math.floor(gateway.clock.nowMs() / 1000);
+  const createdS = nowS();
   const { frameMemory } = gateway;
   const waysTo = (admission: Admission, mayDrop: boolean): HostCall[] => {
-    const context = { call, text, peek, admission, createdS, frameMemory };
+    const context = { call, text, peek, admission, createdS, nowS, frameMemory };
     return prepareHostCalls(context, hostsFor(gateway, context), mayDrop);
   };
   const choosing =
     named.kind === 'unknown'
-      ? admitDeployment(gateway.custody, { call, text, peek, createdS, frameMemory }, named.refusal, record)
+      ? admitDeployment(gateway.custody, { call, text, peek, createdS, nowS, frameMemory }, named.refusal, record)
       : admitResolved(named, peek, counterFor(gateway, call, text), waysTo, adjusts);
   const admitted = ({ admission, ways }: Chosen<HostCall[]>): Admitted | Promise<Admitted> => {
     record.effectiveModel = admission.model.id;

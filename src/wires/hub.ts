@@ -25,6 +25,7 @@ export interface WriteTerms {
   readonly catalogModel: string;
   readonly requestId: string;
   readonly createdS: number;
+  nowS(): number;
   readonly wantsUsageFrame: boolean;
   readonly hideReasoning: boolean;
   /** The caller's request, for wires that repeat it in their responses. */

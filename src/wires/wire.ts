@@ -88,6 +88,7 @@ export interface RelayTerms {
   readonly catalogModel: string;
   readonly requestId: string;
   readonly createdS: number;
+  nowS(): number;
   readonly wantsUsageFrame: boolean;
   readonly hideReasoning: boolean;
   /** The caller's request, for wires whose responses depend on it or repeat it. */

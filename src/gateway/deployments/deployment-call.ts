@@ -36,11 +36,12 @@ export function deploymentCall(context: CallContext, deployment: Deployment): Ho
   };
 }
 
-function relayTerms({ call, text, peek, createdS, frameMemory }: CallContext, name: string): RelayTerms {
+function relayTerms({ call, text, peek, createdS, nowS, frameMemory }: CallContext, name: string): RelayTerms {
   return {
     catalogModel: name,
     requestId: call.requestId,
     createdS,
+    nowS,
     wantsUsageFrame: peek.wantsUsageFrame,
     hideReasoning: false,
     request: text.value,

@@ -10,6 +10,7 @@ function open(): VerbatimStream {
     catalogModel: 'own',
     requestId: 'req_1',
     createdS: 1,
+    nowS: () => 1,
     wantsUsageFrame: false,
     hideReasoning: false,
     request: {},

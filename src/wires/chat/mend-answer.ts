@@ -1,19 +1,30 @@
-import { type Members, objectsIn, removeMembers } from '../fields/members.ts';
+import { CHOICE_MEMBERS, isUsableId } from '../fields/host-members.ts';
+import { isAbsent, isObject, type Members, objectsIn, removeMembers } from '../fields/members.ts';
 import type { RelayTerms } from '../wire.ts';
 import { mendFinishReason } from './finish-reason.ts';
 import { mendText } from './mend-text.ts';
 import { completeCall } from './mend-tool-calls.ts';
-import { HOST_MEMBERS } from './quirks.ts';
+import { removeHostMembers } from './quirks.ts';
 
 /** A choice of a buffered response. */
 export interface AnswerChoice extends Members {
   readonly message: Members;
 }
 
+/** The choices that are answers. One that a content filter withheld has no message; it gets an empty one. */
+export function answersIn(choices: unknown): AnswerChoice[] {
+  for (const choice of objectsIn(choices)) if (isWithheld(choice)) choice.message = {};
+  return objectsIn(choices).filter((choice): choice is AnswerChoice => isObject(choice.message));
+}
+
+function isWithheld({ message, finish_reason: reason }: Members): boolean {
+  return isAbsent(message) && mendFinishReason(reason, false) === 'content_filter';
+}
+
 /** Repairs a buffered response in place; true if anything changed. */
 export function mendAnswer(answer: Members, choices: readonly AnswerChoice[], terms: RelayTerms): boolean {
-  let changed = removeMembers(answer, HOST_MEMBERS);
-  if (typeof answer.id !== 'string' || answer.id === '') changed = put(answer, 'id', `chatcmpl-${terms.requestId}`);
+  let changed = removeHostMembers(answer);
+  if (!isUsableId(answer.id)) changed = put(answer, 'id', `chatcmpl-${terms.requestId}`);
   if (!Number.isSafeInteger(answer.created)) changed = put(answer, 'created', terms.createdS);
   if (answer.object !== 'chat.completion') changed = put(answer, 'object', 'chat.completion');
   if (choices.length !== (answer.choices as unknown[]).length) changed = put(answer, 'choices', choices);
@@ -26,7 +37,8 @@ export function mendAnswer(answer: Members, choices: readonly AnswerChoice[], te
 
 function mendMessage(choice: AnswerChoice, { requestId, hideReasoning }: RelayTerms): boolean {
   const { message } = choice;
-  let changed = mendText(message, hideReasoning);
+  let changed = removeMembers(choice, CHOICE_MEMBERS);
+  changed = mendText(message, hideReasoning) || changed;
   if (message.content === undefined) changed = put(message, 'content', null);
   if (message.role !== 'assistant') changed = put(message, 'role', 'assistant');
   const calls = callsOf(message);

@@ -1,4 +1,5 @@
-import { isAbsent, isObject, type Members } from '../fields/members.ts';
+import { CHOICE_MEMBERS } from '../fields/host-members.ts';
+import { isAbsent, isObject, type Members, removeMembers } from '../fields/members.ts';
 import { mendFinishReason } from './finish-reason.ts';
 import { mendText } from './mend-text.ts';
 import { type MintId, mendToolCalls, type ToolCallState } from './mend-tool-calls.ts';
@@ -17,7 +18,7 @@ export function newChoice(index: number): ChoiceState {
 
 /** Repairs one choice of a chunk in place; true if anything changed. */
 export function mendChoice(choice: Members, state: ChoiceState, hideReasoning: boolean, mintId: MintId): boolean {
-  let changed = false;
+  let changed = removeMembers(choice, CHOICE_MEMBERS);
   if (choice.index !== state.index) {
     choice.index = state.index;
     changed = true;

@@ -1,10 +1,11 @@
 import { isObject, isText, type Members, removeMembers } from '../fields/members.ts';
+import { removeNulls } from './quirks.ts';
 
 const TRACE_MEMBERS = ['reasoning', 'reasoning_content', 'reasoning_details'];
 
 /** Repairs the text of a delta or message: plain strings, and reasoning under both names or under none. */
 export function mendText(holder: Members, hideReasoning: boolean): boolean {
-  let changed = false;
+  let changed = removeNulls(holder);
   if (Array.isArray(holder.content)) changed = splitContent(holder, holder.content);
   for (const name of ['content', 'refusal', 'reasoning', 'reasoning_content']) {
     if (isTextOrNothing(holder[name])) continue;

@@ -1,12 +1,12 @@
 import { tryParseJson } from '../../json/json.ts';
 import type { SseFrame } from '../../kit/sse.ts';
-import { isObject, isText, type Members, objectsIn, removeMembers } from '../fields/members.ts';
+import { isObject, isText, type Members, objectsIn } from '../fields/members.ts';
 import type { RelayTerms, StreamRelay } from '../wire.ts';
 import { extraContent } from './extra-content.ts';
 import { isFailure } from './finish-reason.ts';
 import { type ChoiceState, isEmptyChoice, mendChoice } from './mend-choice.ts';
 import { modelBytes } from './mend-text.ts';
-import { HOST_MEMBERS } from './quirks.ts';
+import { removeHostMembers } from './quirks.ts';
 import { StreamState } from './stream-state.ts';
 
 /** Repairs every frame; a frame that needs no repair is passed on as the bytes that came. Never throws. */
@@ -78,7 +78,7 @@ class MendedStream extends StreamState implements StreamRelay {
 
   #mendChunk(chunk: Members, choices: Members[]): boolean {
     let changed = this.mendIdentity(chunk);
-    changed = removeMembers(chunk, HOST_MEMBERS) || changed;
+    changed = removeHostMembers(chunk) || changed;
     if (choices.length !== (chunk.choices as unknown[]).length) {
       chunk.choices = choices;
       changed = true;

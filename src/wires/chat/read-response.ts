@@ -2,20 +2,21 @@ import type { EventSink } from '../../canonical/events.ts';
 import { tryParseJson } from '../../json/json.ts';
 import { randomBase62 } from '../../kit/ids.ts';
 import { readErrorMember } from '../errors/read-host-error.ts';
-import { isObject, objectsIn } from '../fields/members.ts';
+import { isObject } from '../fields/members.ts';
 import type { HostQuirks } from '../quirks.ts';
 import { usageRule } from '../usage/inclusive-usage.ts';
 import { readPromptUsage } from '../usage/prompt-usage.ts';
 import { HostAnswerBroken } from '../wire.ts';
 import { DeltaEmitter, finishReasonOf } from './emit-delta.ts';
+import { answersIn } from './mend-answer.ts';
 import { mendChoice, newChoice } from './mend-choice.ts';
 import { findUsage } from './quirks.ts';
 
 /** Reads a buffered response as a stream of one delta. */
 export function readResponse(body: Buffer, quirks: HostQuirks, emit: EventSink): void {
   const answer = tryParseJson(body.toString('utf8'));
-  const choice = isObject(answer) ? objectsIn(answer.choices)[0] : undefined;
-  if (!isObject(answer) || choice === undefined || !isObject(choice.message)) {
+  const choice = isObject(answer) ? answersIn(answer.choices)[0] : undefined;
+  if (!isObject(answer) || choice === undefined) {
     const error = isObject(answer) && answer.error ? readErrorMember(answer.error) : null;
     throw new HostAnswerBroken("The host's response is not a chat completion.", error);
   }

@@ -22,6 +22,7 @@ class ChatStreamReader extends StreamState implements StreamReader {
       catalogModel: '',
       requestId: '',
       createdS: 0,
+      nowS: () => 0,
       wantsUsageFrame: false,
       hideReasoning: false,
       request: null,

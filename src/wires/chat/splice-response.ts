@@ -6,7 +6,7 @@ import { promptUsageText, readPromptUsage } from '../usage/prompt-usage.ts';
 import { type BufferedAnswer, HostAnswerBroken, type RelayTerms } from '../wire.ts';
 import { extraOfDelta } from './extra-content.ts';
 import { isFailure } from './finish-reason.ts';
-import { type AnswerChoice, mendAnswer } from './mend-answer.ts';
+import { type AnswerChoice, answersIn, mendAnswer } from './mend-answer.ts';
 import { modelBytes } from './mend-text.ts';
 import { findUsage } from './quirks.ts';
 
@@ -14,7 +14,7 @@ import { findUsage } from './quirks.ts';
 export function spliceResponse(body: Buffer, terms: RelayTerms): BufferedAnswer {
   const text = parse(body);
   const answer = text.value;
-  const choices = isObject(answer) && Array.isArray(answer.choices) ? answer.choices.filter(hasMessage) : [];
+  const choices = isObject(answer) ? answersIn(answer.choices) : [];
   if (!isObject(answer) || choices.length === 0 || isObject(answer.error)) throw brokenAnswer(answer);
   const failed = choices.find((choice) => isFailure(choice.finish_reason));
   if (failed !== undefined) throw brokenAnswer(failed);
@@ -40,10 +40,6 @@ function parse(body: Buffer): JsonText {
   } catch {
     throw new HostAnswerBroken("The host's response is not valid JSON.");
   }
-}
-
-function hasMessage(choice: unknown): choice is AnswerChoice {
-  return isObject(choice) && isObject(choice.message);
 }
 
 /** Some hosts report an error with status 200. */
@@ -77,7 +73,7 @@ export function answerAsStream(body: Buffer): Buffer | null {
   if (!Array.isArray(answer.choices)) return null;
   const { choices, usage, ...rest } = answer;
   const head = { ...rest, object: 'chat.completion.chunk' };
-  const words = frameOf({ ...head, choices: choices.filter(hasMessage).map(asDelta) });
+  const words = frameOf({ ...head, choices: answersIn(choices).map(asDelta) });
   return Buffer.from(`${words}${frameOf({ ...head, choices: [], usage })}data: [DONE]\n\n`);
 }
 

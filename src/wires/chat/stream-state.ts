@@ -3,6 +3,7 @@ import type { SseFrame } from '../../kit/sse.ts';
 import { LIMITS } from '../../limits.ts';
 import type { Bill } from '../bill.ts';
 import { readErrorMember } from '../errors/read-host-error.ts';
+import { isUsableId } from '../fields/host-members.ts';
 import { isAbsent, type Members } from '../fields/members.ts';
 import { StreamMemory } from '../frames/frame-memory.ts';
 import { identityOf, type StreamIdentity } from '../frames/frame-pattern.ts';
@@ -173,7 +174,7 @@ export class StreamState {
 
   #beginRemembered(bytes: Buffer, from: number): PassedFrames | null {
     const opening = this.terms.memory!.opening(bytes, from);
-    if (opening === null) return null;
+    if (opening === null || !isUsableId(opening.identity.id)) return null;
     this.#identity = opening.identity;
     this.#id = opening.identity.id;
     this.#createdS = Number(opening.identity.created);
@@ -237,10 +238,6 @@ export class StreamState {
 
 function isChoiceIndex(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) < LIMITS.answersPerCallMax;
-}
-
-function isUsableId(value: unknown): value is string {
-  return typeof value === 'string' && value !== '';
 }
 
 function isUsableTime(value: unknown): value is number {

@@ -121,7 +121,7 @@ describe('what the caller is told', () => {
       prompt_tokens: 9,
       completion_tokens: 3,
       total_tokens: 12,
-      prompt_tokens_details: { cached_tokens: 4, audio_tokens: 0 },
+      prompt_tokens_details: { cached_tokens: 4, audio_tokens: 0, cache_write_tokens: 0 },
       completion_tokens_details: { reasoning_tokens: 1 },
       queue_time: 0.1,
     });

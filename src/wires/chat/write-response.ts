@@ -15,13 +15,13 @@ export function writeResponse(answer: CanonicalAnswer, bill: Bill, terms: WriteT
     created: answer.createdS ?? terms.createdS,
     model: terms.catalogModel,
     system_fingerprint: null,
-    choices: [{ index: 0, message: messageOf(answer.blocks), logprobs: null, finish_reason: answer.finish.reason }],
+    choices: [{ index: 0, message: messageOf(answer), logprobs: null, finish_reason: answer.finish.reason }],
     usage,
   };
   return Buffer.from(stringifyJson(completion));
 }
 
-function messageOf(blocks: readonly AnswerBlock[]): Members {
+function messageOf({ blocks, finish }: CanonicalAnswer): Members {
   const textOf = (kind: string): string =>
     blocks
       .filter(({ head }) => head.kind === kind)
@@ -30,9 +30,10 @@ function messageOf(blocks: readonly AnswerBlock[]): Members {
   const refusal = textOf('refusal');
   const text = textOf('text');
   const calls = blocks.flatMap(callOf);
+  const isWithheld = finish.reason === 'content_filter';
   return {
     role: 'assistant',
-    content: text === '' && (calls.length > 0 || refusal !== '') ? null : text,
+    content: text === '' && (calls.length > 0 || refusal !== '' || isWithheld) ? null : text,
     refusal: refusal === '' ? null : refusal,
     ...reasoningMembers(blocks),
     ...(calls.length > 0 ? { tool_calls: calls } : {}),

@@ -8,6 +8,8 @@ import { opaqueDetail, textDetail } from './reasoning-details.ts';
 class ChatStreamWriter implements StreamWriter {
   readonly #terms: WriteTerms;
   #head = '';
+  /** The first chunk waits for the next event: a response that a content filter withheld has no content. */
+  #isOpening = false;
   #block: BlockHead['kind'] = 'text';
   #calls = 0;
   #traces = 0;
@@ -20,9 +22,10 @@ class ChatStreamWriter implements StreamWriter {
     switch (event.kind) {
       case 'start':
         this.#head = this.#headText(event.createdS ?? this.#terms.createdS);
-        return this.#chunk('{"role":"assistant","content":"","refusal":null}');
+        this.#isOpening = true;
+        return '';
       case 'block-start':
-        return this.#begin(event.block);
+        return this.#open('""') + this.#begin(event.block);
       case 'block-delta':
         return this.#chunk(this.#deltaText(event.text));
       case 'block-end':
@@ -30,7 +33,7 @@ class ChatStreamWriter implements StreamWriter {
           ? ''
           : this.#chunk(JSON.stringify({ reasoning_details: [opaqueDetail(event.opaque, this.#traces - 1)] }));
       case 'finish':
-        return this.#chunk('{}', event.reason);
+        return this.#open(event.reason === 'content_filter' ? 'null' : '""') + this.#chunk('{}', event.reason);
       default:
         return '';
     }
@@ -41,6 +44,12 @@ class ChatStreamWriter implements StreamWriter {
       ? `${this.#head}"choices":[],"usage":${JSON.stringify(writePromptUsage(usage, null))}}\n\n`
       : '';
     return `${last}data: [DONE]\n\n`;
+  }
+
+  #open(content: string): string {
+    if (!this.#isOpening) return '';
+    this.#isOpening = false;
+    return this.#chunk(`{"role":"assistant","content":${content},"refusal":null}`);
   }
 
   #headText(createdS: number): string {

@@ -1,11 +1,10 @@
 import { tryParseJson } from '../../json/json.ts';
 import type { SseFrame } from '../../kit/sse.ts';
-import { HOST_MEMBERS } from '../fields/host-members.ts';
-import { isObject, type Members, objectsIn, removeMembers } from '../fields/members.ts';
+import { isObject, type Members, objectsIn } from '../fields/members.ts';
 import type { RelayTerms, StreamRelay } from '../wire.ts';
 import { extraContent } from './extra-content.ts';
 import { isFailure, mendFinishReason } from './finish-reason.ts';
-import { isEmptyChoice, mendChoice, put } from './mend-choice.ts';
+import { isEmptyChoice, mendChoice, put, removeHostMembers } from './mend-choice.ts';
 import { StreamState } from './stream-state.ts';
 
 /** Repairs every frame; a frame that needs no repair is passed on as the bytes that came. Never throws. */
@@ -71,7 +70,7 @@ class MendedStream extends StreamState implements StreamRelay {
   #mendChunk(chunk: Members, choices: Members[]): boolean {
     const { catalogModel, wantsUsageFrame } = this.terms;
     let changed = this.mendIdentity(chunk);
-    changed = removeMembers(chunk, HOST_MEMBERS) || changed;
+    changed = removeHostMembers(chunk) || changed;
     if (choices.length !== (chunk.choices as unknown[]).length) changed = put(chunk, 'choices', choices);
     if (chunk.model !== catalogModel) changed = put(chunk, 'model', catalogModel);
     // A frame with choices has no usage; clients that asked for the usage frame expect `null` here.

@@ -1,13 +1,13 @@
 import { type JsonText, readJson, tryParseJson } from '../../json/json.ts';
 import { readErrorMember } from '../errors/read-host-error.ts';
-import { HOST_MEMBERS } from '../fields/host-members.ts';
-import { isObject, isText, type Members, removeMembers } from '../fields/members.ts';
+import { isUsableId } from '../fields/host-members.ts';
+import { isObject, type Members } from '../fields/members.ts';
 import { usageRule } from '../usage/inclusive-usage.ts';
 import { promptUsageText, readPromptUsage } from '../usage/prompt-usage.ts';
 import { type BufferedAnswer, HostAnswerBroken, type RelayTerms } from '../wire.ts';
 import { extraOfChoice } from './extra-content.ts';
 import { isFailure, mendFinishReason } from './finish-reason.ts';
-import { mendChoice, put } from './mend-choice.ts';
+import { mendChoice, put, removeHostMembers } from './mend-choice.ts';
 
 /** A choice of a buffered response. */
 interface AnswerChoice extends Members {
@@ -56,8 +56,8 @@ function brokenAnswer(answer: unknown): HostAnswerBroken {
 
 /** Repairs a buffered response in place; true if anything changed. */
 function mendAnswer(answer: Members, choices: readonly AnswerChoice[], terms: RelayTerms): boolean {
-  let changed = removeMembers(answer, HOST_MEMBERS);
-  if (!isText(answer.id)) changed = put(answer, 'id', `cmpl-${terms.requestId}`);
+  let changed = removeHostMembers(answer);
+  if (!isUsableId(answer.id)) changed = put(answer, 'id', `cmpl-${terms.requestId}`);
   if (!Number.isSafeInteger(answer.created)) changed = put(answer, 'created', terms.createdS);
   if (answer.object !== 'text_completion') changed = put(answer, 'object', 'text_completion');
   if (choices.length !== (answer.choices as unknown[]).length) changed = put(answer, 'choices', choices);

@@ -2,7 +2,8 @@ import { MISSING_USAGE, type UsageReading } from '../../canonical/usage.ts';
 import { LIMITS } from '../../limits.ts';
 import type { Bill } from '../bill.ts';
 import { readErrorMember } from '../errors/read-host-error.ts';
-import { isAbsent, isCount, isObject, isText, type Members } from '../fields/members.ts';
+import { isUsableId } from '../fields/host-members.ts';
+import { isAbsent, isCount, isObject, type Members } from '../fields/members.ts';
 import { countTextInputs } from '../fields/text-inputs.ts';
 import type { PassedFrames } from '../frames/passed-frames.ts';
 import { RepeatedFrames } from '../frames/repeated-frames.ts';
@@ -79,7 +80,7 @@ export class StreamState {
 
   /** Gives all chunks the first usable id and creation time. */
   protected mendIdentity(chunk: Members): boolean {
-    this.#id ??= isText(chunk.id) ? chunk.id : this.#ownId();
+    this.#id ??= isUsableId(chunk.id) ? chunk.id : this.#ownId();
     this.#createdS ??= isTime(chunk.created) ? chunk.created : this.terms.createdS;
     const isRight = chunk.id === this.#id && chunk.created === this.#createdS && chunk.object === 'text_completion';
     if (isRight) return false;

@@ -2,7 +2,7 @@ import { inputTokens, MISSING_USAGE, type UsageReading, ZERO_USAGE } from '../..
 import { type JsonText, readJson } from '../../json/json.ts';
 import type { Bill } from '../bill.ts';
 import { readErrorMember } from '../errors/read-host-error.ts';
-import { HOST_MEMBERS } from '../fields/host-members.ts';
+import { HOST_MEMBERS, isUsableId } from '../fields/host-members.ts';
 import { isAbsent, isCount, isObject, type Members, objectsIn } from '../fields/members.ts';
 import { countTextInputs } from '../fields/text-inputs.ts';
 import { withCost } from '../usage/prompt-usage.ts';
@@ -36,6 +36,7 @@ export function spliceResponse(body: Buffer, terms: RelayTerms): BufferedAnswer 
       if (rewritten !== null) return Buffer.from(`${rewritten}${usageText(bill)}}`);
       const edit = text.edit().set(['model'], model).set(['usage'], usageText(bill));
       for (const name of HOST_MEMBERS) edit.remove([name]);
+      if (!isUsableId(answer.id)) edit.remove(['id']);
       return edit.apply();
     },
   };

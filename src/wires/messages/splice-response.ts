@@ -1,4 +1,5 @@
 import { type JsonText, readJson } from '../../json/json.ts';
+import { isUsableId } from '../fields/host-members.ts';
 import { isObject, isText, type Members, objectsIn } from '../fields/members.ts';
 import { type BufferedAnswer, HostAnswerBroken, type RelayTerms } from '../wire.ts';
 import { readInBandError } from './errors.ts';
@@ -62,7 +63,7 @@ function mendMessage(message: Members, { requestId }: RelayTerms): boolean {
     changed = true;
   };
   for (const name of HOST_MEMBERS) if (message[name] !== undefined) set(name, undefined);
-  if (!isText(message.id)) set('id', ownMessageId(requestId));
+  if (!isUsableId(message.id)) set('id', ownMessageId(requestId));
   if (message.type !== 'message') set('type', 'message');
   if (message.role !== 'assistant') set('role', 'assistant');
   if (message.stop_sequence === undefined) set('stop_sequence', null);

@@ -2,6 +2,7 @@ import { MISSING_USAGE, type UsageReading } from '../../canonical/usage.ts';
 import { LIMITS } from '../../limits.ts';
 import type { Bill } from '../bill.ts';
 import { contentBytes } from '../fields/extra-bytes.ts';
+import { isUsableId } from '../fields/host-members.ts';
 import { isCount, isObject, type Members } from '../fields/members.ts';
 import type { HostError, RelayTerms } from '../wire.ts';
 import type { DeltaShape } from './delta-shape.ts';
@@ -53,7 +54,7 @@ export class StreamState {
     const host: Members = isObject(event.message) ? { ...event.message } : {};
     if (isObject(host.usage)) this.#usage = mergeUsage(this.#usage ?? {}, host.usage);
     for (const name of HOST_MEMBERS) host[name] = undefined;
-    const id = typeof host.id === 'string' && host.id !== '' ? host.id : ownMessageId(this.terms.requestId);
+    const id = isUsableId(host.id) ? host.id : ownMessageId(this.terms.requestId);
     return messageStart(event, host, id, this.terms.catalogModel);
   }
 

@@ -93,6 +93,12 @@ test('what is written is what was billed: read again it gives the same buckets, 
   );
 });
 
+test('a service tier that the vendor has not published is not shown', () => {
+  for (const write of [writeUsage, writeFinalUsage]) {
+    expect(write(ZERO_USAGE, { service_tier: 'on_demand' })).toMatchObject({ service_tier: null });
+  }
+});
+
 test('a host’s bill is never shown', () => {
   const raw = { cost: 1, cost_details: {}, is_byok: true, service_tier: 'standard' };
   for (const written of [writeUsage(ZERO_USAGE, raw), writeFinalUsage(ZERO_USAGE, raw)]) {

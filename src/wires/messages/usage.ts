@@ -65,10 +65,14 @@ export function mergeUsage(known: Members, later: Members): Members {
 
 /** Members of a host's usage about the host's own bill. */
 const HOST_BILL = /^(cost|is_byok$)/;
+/** The service tiers that the vendor has published; hosts send words of their own. */
+const SERVICE_TIERS: ReadonlySet<unknown> = new Set(['standard', 'priority', 'batch', null, undefined]);
 
 export function withoutHostBill(raw: unknown): Members {
   if (!isObject(raw)) return {};
-  return Object.fromEntries(Object.entries(raw).filter(([name]) => !HOST_BILL.test(name)));
+  const kept = Object.fromEntries(Object.entries(raw).filter(([name]) => !HOST_BILL.test(name)));
+  if (!SERVICE_TIERS.has(kept.service_tier)) kept.service_tier = null;
+  return kept;
 }
 
 /**

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { misnumberedStreams } from '../../../test/responses-arbitraries.ts';
 import {
   accumulate,
   eventsIn,
@@ -56,6 +57,37 @@ test('however careless the host, the client’s stream obeys the wire and the SD
       expect(relay.error).toBeNull();
       expect(faultsOfStream(text)).toEqual([]);
       expect((await accumulate(text)).status).toBe('completed');
+    }),
+    { numRuns: 300 },
+  );
+});
+
+/** Everything that a response's items say, in order. */
+function wordsIn(output: unknown): string {
+  return (output as Json[])
+    .map(({ arguments: args, summary, content }) => {
+      const parts = [...((summary ?? []) as Json[]), ...((content ?? []) as Json[])];
+      return `${args ?? ''}${parts.map(({ text, refusal }) => text ?? refusal ?? '').join('')}`;
+    })
+    .join('\n');
+}
+
+test('however a host numbers its parts and items, every word is sent once, in deltas and in the last event', async () => {
+  await fc.assert(
+    fc.asyncProperty(misnumberedStreams(STREAMS), async ({ events, misnumbered }) => {
+      const said = wordsIn((events.at(-1)!.response as Json).output);
+      const text = relayInPieces(mendStream(TERMS), framesOf(misnumbered), 997);
+      expect(faultsOfStream(text)).toEqual([]);
+      expect(wordsIn((await accumulate(text)).output)).toBe(said);
+      const deltas = eventsIn(text).flatMap(({ data }) => (typeof data.delta === 'string' ? [data] : []));
+      const byItem = Map.groupBy(deltas, ({ output_index: index }) => index as number);
+      const told = [...byItem.keys()].sort().map((index) =>
+        byItem
+          .get(index)!
+          .map(({ delta }) => delta)
+          .join(''),
+      );
+      expect(told.join('\n')).toBe(said);
     }),
     { numRuns: 300 },
   );

@@ -30,6 +30,7 @@ const WHOLE = [
   'no-last-event',
   'open-names',
   'interleaved-tools',
+  'part-numbered-one',
 ];
 
 function mended(name: string, terms: Partial<RelayTerms> = {}, pieceBytes = 1 << 20) {
@@ -173,6 +174,19 @@ describe('what hosts get wrong', () => {
       'response.completed',
     ]);
     expect(finalOutput(mended('unannounced').text)).toMatchObject([{ content: [{ text: 'Hello there' }] }]);
+  });
+
+  test('a part that the host numbers 1 and then puts at 0 is sent once, as part 0', () => {
+    const { text, relay } = mended('part-numbered-one');
+    const events = eventsIn(text).map(({ data }) => data);
+    expect(events.flatMap(({ delta }) => (delta === undefined ? [] : [delta]))).toEqual([
+      'The lock',
+      ' opens at',
+      ' seven.',
+    ]);
+    expect(new Set(events.flatMap(({ content_index: at }) => (at === undefined ? [] : [at])))).toEqual(new Set([0]));
+    expect(finalOutput(text)).toMatchObject([{ content: [{ text: 'The lock opens at seven.' }] }]);
+    expect(relay.relayedBytes).toBe('The lock opens at seven.'.length);
   });
 
   test('an answer told only by its last event is told from its beginning', () => {

@@ -9,6 +9,7 @@ import { completeItem, completePart, partOf, removeReasoningText, setMembers } f
 import { wrapEncrypted } from './encrypted-reasoning.ts';
 import { eventText } from './event-numbers.ts';
 import { type CallKind, callKindOf, type EventRole, eventRole, type PartKind, partKindOf } from './item-kinds.ts';
+import { hasEnded, matchItems } from './match-output.ts';
 import { type Item, identityOf, isWholeAnswer, itemSoFar, OutputItems, type Part } from './output-items.ts';
 import { idStem } from './response-object.ts';
 import { CallRestorer } from './restore-calls.ts';
@@ -89,15 +90,15 @@ class MendedStream extends StreamState implements StreamRelay {
   #end(event: Members): string | null {
     const output = isObject(event.response) ? objectsIn(event.response.output) : [];
     const opening = output.length > 0 ? this.takeOpening() : '';
-    const text = opening + output.map((finished, index) => this.#finish(finished, index)).join('');
+    const known = matchItems(this.#items.all, output);
+    const text = opening + output.map((finished, index) => this.#finish(finished, index, known[index])).join('');
     this.#countWords();
     this.end(event);
     return text === '' ? null : text;
   }
 
   /** Uses the last event's version of an item in the client's last event. */
-  #finish(finished: Members, index: number): string {
-    const item = this.#items.find(finished.id, index);
+  #finish(finished: Members, index: number, item: Item | undefined): string {
     this.#mendFinished(finished, item);
     if (item === undefined) return this.#items.writeWhole(finished, index);
     if (item.type !== finished.type) return '';
@@ -171,11 +172,12 @@ class MendedStream extends StreamState implements StreamRelay {
 
   #mend(event: Members, role: EventRole): Mended {
     if (role.act === 'item-added') return this.#mendAdded(event);
+    if (role.act === 'item-done') return this.#mendDone(event);
     const item = this.#items.find(event.item_id ?? (event.item as Members | undefined)?.id, event.output_index);
-    if (role.act === 'item-done') return this.#mendDone(event, item);
     const kind = 'part' in role ? role.part : partKindOf((event.part as Members | undefined)?.type);
     const known = item ?? this.#begin(role, kind, event);
-    if (known === undefined || (this.terms.hideReasoning && known.type === 'reasoning')) return 'withheld';
+    if (known === undefined || known.finished !== null || (this.terms.hideReasoning && known.type === 'reasoning'))
+      return 'withheld';
     const isMoved = this.#place(event, known);
     const mended = this.#mendInside(event, role, known, kind);
     return isMoved && mended === 'right' ? 'changed' : mended;
@@ -213,8 +215,9 @@ class MendedStream extends StreamState implements StreamRelay {
     return setMembers(event, { output_index: item.index }) || changed || isWrapped ? 'changed' : 'right';
   }
 
-  #mendDone(event: Members, item: Item | undefined): Mended {
+  #mendDone(event: Members): Mended {
     const finished = event.item;
+    const item = isObject(finished) ? this.#items.findFinished(finished, event.output_index) : undefined;
     if (!isObject(finished) || (item !== undefined && item.finished !== null)) return 'withheld';
     const isMended = this.#mendFinished(finished, item);
     if (item?.type !== finished.type) {
@@ -235,6 +238,8 @@ class MendedStream extends StreamState implements StreamRelay {
       this.relayedBytes += Buffer.byteLength(event.delta);
       return 'right';
     }
+    if (item.areWordsDone) return 'withheld';
+    this.#before += this.#items.writeCallWords(item, kind, event[kind.words]);
     item.areWordsDone = true;
     const words = typeof event[kind.words] === 'string' ? event[kind.words] : item.words;
     return setMembers(event, { [kind.words]: words, name: item.begun.name }) ? 'changed' : 'right';
@@ -242,7 +247,8 @@ class MendedStream extends StreamState implements StreamRelay {
 
   #mendPart(event: Members, role: EventRole, kind: PartKind, item: Item): Mended {
     if (role.act === 'part-added') return this.#mendPartAdded(event, kind, item);
-    const { part, written } = this.#items.part(item, kind, event[kind.indexName] ?? item[kind.list].length - 1);
+    const { part, written } = this.#items.part(item, kind, event[kind.indexName], role.act);
+    if (hasEnded(part, role.act)) return 'withheld';
     this.#before += written;
     let changed = mendPlaceInItem(event, role, part);
     if (role.act === 'words') {
@@ -250,9 +256,11 @@ class MendedStream extends StreamState implements StreamRelay {
       part.words += event.delta;
       this.relayedBytes += Buffer.byteLength(event.delta);
     } else if (role.act === 'words-done') {
+      this.#before += this.#items.writeWords(item, part, event[kind.words]);
       part.areWordsDone = true;
       changed = setMembers(event, { [kind.words]: event[kind.words] ?? part.words }) || changed;
     } else {
+      if (!part.areWordsDone) this.#before += this.#items.writeWords(item, part, wordsOf(event.part, kind));
       part.isDone = true;
       changed = this.#mendPartObject(event, kind, part.words) || changed;
     }
@@ -261,8 +269,9 @@ class MendedStream extends StreamState implements StreamRelay {
 
   #mendPartAdded(event: Members, kind: PartKind, item: Item): Mended {
     const at = event[kind.indexName];
-    if (typeof at === 'number' && at < item[kind.list].length) return 'withheld';
-    const part = this.#items.newPart(item, kind);
+    const isOpen = (part: Part): boolean => part.kind === kind && part.hostIndex === at && !hasEnded(part, 'words');
+    if (at !== undefined && item[kind.list].some(isOpen)) return 'withheld';
+    const part = this.#items.newPart(item, kind, at);
     const isMoved = setMembers(event, { [kind.indexName]: part.index });
     return this.#mendPartObject(event, kind, '') || isMoved ? 'changed' : 'right';
   }
@@ -282,6 +291,10 @@ function mendPlaceInItem(event: Members, { act }: EventRole, { kind, index }: Pa
   if (!kind.hasLogprobs || act === 'part-done' || !isAbsent(event.logprobs)) return isMoved;
   event.logprobs = [];
   return true;
+}
+
+function wordsOf(part: unknown, { words }: PartKind): unknown {
+  return isObject(part) ? part[words] : null;
 }
 
 /** The name of a call is text of the model and counts as content. */

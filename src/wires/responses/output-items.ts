@@ -2,15 +2,12 @@ import { LIMITS } from '../../limits.ts';
 import { isText, type Members, objectsIn } from '../fields/members.ts';
 import { emptyItem, identifyItem, partOf } from './complete-item.ts';
 import type { EventNumbers } from './event-numbers.ts';
-import { type CallKind, callKindOf, type PartKind, partKindOf } from './item-kinds.ts';
+import { type CallKind, callKindOf, type EventRole, type PartKind, partKindOf } from './item-kinds.ts';
+import { findItem, findPart, type HostNames, type KnownPart, matchParts } from './match-output.ts';
 
 /** What the client has received of a part. */
-export interface Part {
-  readonly kind: PartKind;
+export interface Part extends KnownPart {
   readonly index: number;
-  words: string;
-  areWordsDone: boolean;
-  isDone: boolean;
 }
 
 /** What the client has received of an item; it keeps the identity it was added with. */
@@ -29,20 +26,6 @@ export interface Item extends HostNames {
   lastVersion: Members | null;
 }
 
-/** How an event refers to its item. */
-export interface HostNames {
-  readonly hostIndex: unknown;
-  readonly hostId: unknown;
-}
-
-/** Events refer to their item by id and by index. Some hosts change ids or repeat indexes, so either may be wrong. */
-export function findItem<T extends HostNames>(items: readonly T[], id: unknown, index: unknown): T | undefined {
-  const last = items.at(-1);
-  if (last !== undefined && last.hostId === id && isText(id)) return last;
-  const byId = isText(id) ? items.findLast((item) => item.hostId === id) : undefined;
-  return byId ?? (index === undefined ? undefined : items.findLast((item) => item.hostIndex === index));
-}
-
 /** The items of one response; writes the events that a client still needs for an item. */
 export class OutputItems {
   readonly all: Item[] = [];
@@ -58,6 +41,18 @@ export class OutputItems {
 
   find(id: unknown, index: unknown): Item | undefined {
     return findItem(this.all, id, index);
+  }
+
+  /**
+   * The item that a done event ends. If neither its id nor its index is known, it is the first unfinished one of its type; a
+   * call must also have its call id.
+   */
+  findFinished(finished: Members, hostIndex: unknown): Item | undefined {
+    const known = this.find(finished.id, hostIndex);
+    if (known?.type === finished.type) return known;
+    const open = this.all.find((item) => item.type === finished.type && item.finished === null);
+    const isSame = callKindOf(finished.type) === undefined || open?.begun.call_id === finished.call_id;
+    return isSame ? open : undefined;
   }
 
   /** Records an item before it is sent to the client, and repairs it in place. */
@@ -90,20 +85,23 @@ export class OutputItems {
     return this.#numbers.write('response.output_item.added', { output_index: index, item: begun });
   }
 
-  /** The part at an index, or a new one at the end; `written` is the event that adds it. */
-  part(item: Item, kind: PartKind, at: unknown): { part: Part; written: string } {
-    const known = item[kind.list][at as number];
-    if (known?.kind === kind) return { part: known, written: '' };
-    const part = this.newPart(item, kind);
-    return { part, written: this.#writePart(kind.added, item, part, { part: partOf(kind, '') }) };
+  /** The part of an event, or a new one at the end; `written` is the event that adds it. */
+  part(item: Item, kind: PartKind, hostIndex: unknown, act: EventRole['act']): { part: Part; written: string } {
+    const known = findPart(item[kind.list], kind, hostIndex, act);
+    return known === undefined ? this.#addPart(item, kind, hostIndex) : { part: known, written: '' };
   }
 
-  newPart(item: Item, kind: PartKind): Part {
+  newPart(item: Item, kind: PartKind, hostIndex: unknown): Part {
     const list = item[kind.list];
     if (list.length >= LIMITS.outputItemsMax) throw new RangeError('the host sent too many parts in one item');
-    const part = { kind, index: list.length, words: '', areWordsDone: false, isDone: false };
+    const part = { kind, hostIndex, index: list.length, words: '', areWordsDone: false, isDone: false };
     list.push(part);
     return part;
+  }
+
+  #addPart(item: Item, kind: PartKind, hostIndex: unknown): { part: Part; written: string } {
+    const part = this.newPart(item, kind, hostIndex);
+    return { part, written: this.#writePart(kind.added, item, part, { part: partOf(kind, '') }) };
   }
 
   /** The events that the client still needs for a finished item, including its end. */
@@ -112,9 +110,11 @@ export class OutputItems {
     const call = callKindOf(item.type);
     if (call !== undefined) text += this.#writeRestOfCall(item, call, String(finished[call.words] ?? ''));
     for (const list of ['summary', 'content'] as const) {
-      objectsIn(finished[list]).forEach((part, index) => {
+      const parts = objectsIn(finished[list]);
+      const known = matchParts(item[list], parts);
+      parts.forEach((part, at) => {
         const kind = partKindOf(part.type);
-        if (kind?.list === list) text += this.#writeRestOfPart(item, kind, index, part);
+        if (kind?.list === list) text += this.#writeRestOfPart(item, kind, known[at], part);
       });
     }
     return text;
@@ -138,15 +138,25 @@ export class OutputItems {
     return wordsDone + this.#writePart(part.kind.done, item, part, { part: finished });
   }
 
-  #writeRestOfPart(item: Item, kind: PartKind, at: number, finished: Members): string {
-    const { part, written } = this.part(item, kind, at);
-    const words = String(finished[kind.words] ?? '');
-    let text = written;
-    if (part.words === '' && words !== '') {
-      text += this.#writePart(kind.delta, item, part, { delta: words, ...logprobsOf(kind) });
-      part.words = words;
-      this.wordBytes += Buffer.byteLength(words);
-    }
+  /** The text of a part that came without deltas, as one delta. */
+  writeWords(item: Item, part: Part, words: unknown): string {
+    if (part.words !== '' || !isText(words)) return '';
+    part.words = words;
+    this.wordBytes += Buffer.byteLength(words);
+    return this.#writePart(part.kind.delta, item, part, { delta: words, ...logprobsOf(part.kind) });
+  }
+
+  /** The arguments of a call that came without deltas, as one delta. */
+  writeCallWords(item: Item, { delta }: CallKind, words: unknown): string {
+    if (item.words !== '' || !isText(words)) return '';
+    item.words = words;
+    this.wordBytes += Buffer.byteLength(words);
+    return this.#numbers.write(delta, { item_id: item.id, output_index: item.index, delta: words });
+  }
+
+  #writeRestOfPart(item: Item, kind: PartKind, known: Part | undefined, finished: Members): string {
+    const { part, written } = known === undefined ? this.#addPart(item, kind, undefined) : { part: known, written: '' };
+    const text = written + this.writeWords(item, part, finished[kind.words]);
     return part.isDone ? text : text + this.writePartDone(item, part, finished);
   }
 
@@ -162,15 +172,10 @@ export class OutputItems {
   }
 
   #writeRestOfCall(item: Item, kind: CallKind, words: string): string {
-    const place = { item_id: item.id, output_index: item.index };
-    let text = '';
-    if (item.words === '' && words !== '') {
-      text += this.#numbers.write(kind.delta, { ...place, delta: words });
-      item.words = words;
-      this.wordBytes += Buffer.byteLength(words);
-    }
+    const text = this.writeCallWords(item, kind, words);
     if (item.areWordsDone) return text;
     item.areWordsDone = true;
+    const place = { item_id: item.id, output_index: item.index };
     return text + this.#numbers.write(kind.wordsDone, { ...place, name: item.begun.name, [kind.words]: words });
   }
 }

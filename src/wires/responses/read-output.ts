@@ -3,11 +3,26 @@ import type { OpaqueReasoning } from '../../canonical/request.ts';
 import { LIMITS } from '../../limits.ts';
 import { isText, type Members, objectsIn } from '../fields/members.ts';
 import { readOpaque } from './encrypted-reasoning.ts';
-import { type CallKind, FUNCTION_CALL, OUTPUT_TEXT, type PartKind, partKindOf, REFUSAL } from './item-kinds.ts';
-import type { HostNames } from './output-items.ts';
+import {
+  type CallKind,
+  FUNCTION_CALL,
+  OUTPUT_TEXT,
+  type PartKind,
+  partKindOf,
+  REFUSAL,
+  SUMMARY_TEXT,
+} from './item-kinds.ts';
+import type { HostNames } from './match-output.ts';
 import { PARAGRAPH } from './read-items.ts';
 
 type Kind = PartKind | CallKind;
+
+/** A part with text; `isWhole` once the host has ended it. */
+interface ReadPart {
+  readonly kind: Kind;
+  readonly hostIndex: unknown;
+  isWhole: boolean;
+}
 
 /** Reads one output item into events; they wait until the items before it have ended. */
 export class ItemReader implements HostNames {
@@ -21,8 +36,8 @@ export class ItemReader implements HostNames {
   #waitingChars = 0;
   #emit: EventSink = (event) => this.#wait(event);
   /** The current part, and all parts with text so far. */
-  #open: string | null = null;
-  readonly #partsWithText = new Set<string>();
+  #open: ReadPart | null = null;
+  readonly #parts: ReadPart[] = [];
   /** Reasoning may come as a summary and as raw text; only the first kind is used. */
   #reasoningKind: Kind | null = null;
   isFinished = false;
@@ -43,14 +58,33 @@ export class ItemReader implements HostNames {
     for (const event of waiting) emit(event);
   }
 
-  /** The text of a part: deltas, or the whole text if no delta came. */
-  addText(kind: Kind, index: unknown, words: string, isWhole: boolean): void {
-    const part = `${kind.type} ${index ?? 0}`;
-    if (this.isFinished || (isWhole && this.#partsWithText.has(part)) || !this.#isWanted(kind)) return;
-    if (this.#open !== part) this.#openPart(kind, part);
-    this.#partsWithText.add(part);
-    if (this.#partsWithText.size > LIMITS.outputItemsMax)
-      throw new RangeError('the host sent too many parts in one item');
+  /** A piece of a part's text. */
+  addDelta(kind: Kind, hostIndex: unknown, words: string): void {
+    if (this.isFinished || !this.#isWanted(kind)) return;
+    const isMeant = (part: ReadPart): boolean =>
+      part.kind === kind && !part.isWhole && (hostIndex === undefined || part.hostIndex === hostIndex);
+    this.#add(this.#parts.findLast(isMeant) ?? this.#newPart(kind, hostIndex), words);
+  }
+
+  /** The whole text of a part; it is used only if no delta came. A host may number it differently from its deltas. */
+  addWhole(kind: Kind, hostIndex: unknown, words: string): void {
+    if (this.isFinished || !this.#isWanted(kind)) return;
+    const parts = this.#parts.filter((part) => part.kind === kind);
+    const known = parts.findLast((part) => part.hostIndex === hostIndex) ?? parts.find(({ isWhole }) => !isWhole);
+    const part = known ?? this.#newPart(kind, hostIndex);
+    if (known === undefined) this.#add(part, words);
+    part.isWhole = true;
+  }
+
+  #newPart(kind: Kind, hostIndex: unknown): ReadPart {
+    if (this.#parts.length >= LIMITS.outputItemsMax) throw new RangeError('the host sent too many parts in one item');
+    const part = { kind, hostIndex, isWhole: false };
+    this.#parts.push(part);
+    return part;
+  }
+
+  #add(part: ReadPart, words: string): void {
+    if (this.#open !== part) this.#openPart(part);
     this.#emit({ kind: 'block-delta', text: words });
   }
 
@@ -66,23 +100,28 @@ export class ItemReader implements HostNames {
     if (this.type === 'function_call') this.#finishCall(finished);
     else for (const list of ['summary', 'content']) this.#finishParts(objectsIn(finished[list]));
     const opaque = this.type === 'reasoning' ? readOpaque(this.#item, this.#vendor) : null;
-    if (opaque !== null && this.#open === null) this.#startBlock({ kind: 'reasoning' }, 'opaque');
+    if (opaque !== null && this.#open === null) this.#openPart(this.#newPart(SUMMARY_TEXT, undefined));
     if (this.#open !== null) this.#endBlock(opaque);
     this.isFinished = true;
   }
 
   #finishCall(finished: Members): void {
     const words = finished.arguments;
-    if (isText(words)) this.addText(FUNCTION_CALL, 0, words, true);
-    if (this.#open === null) this.#openPart(FUNCTION_CALL, 'call');
+    if (isText(words)) this.addWhole(FUNCTION_CALL, 0, words);
+    if (this.#open === null) this.#openPart(this.#newPart(FUNCTION_CALL, 0));
   }
 
-  #finishParts(parts: readonly Members[]): void {
-    parts.forEach((part, index) => {
+  /** Parts are matched by kind and order: their numbers in the stream may have been wrong. */
+  #finishParts(finished: readonly Members[]): void {
+    const unmatched = [...this.#parts];
+    for (const part of finished) {
       const kind = partKindOf(part.type);
       const words = kind === undefined ? null : part[kind.words];
-      if (kind !== undefined && isText(words)) this.addText(kind, index, words, true);
-    });
+      if (kind === undefined || !isText(words) || !this.#isWanted(kind)) continue;
+      const at = unmatched.findIndex((known) => known.kind === kind);
+      if (at === -1) this.#add(this.#newPart(kind, undefined), words);
+      else unmatched.splice(at, 1);
+    }
   }
 
   #isWanted(kind: Kind): boolean {
@@ -95,14 +134,12 @@ export class ItemReader implements HostNames {
   }
 
   /** Each part of a message is a block; parts of reasoning are paragraphs of one block. */
-  #openPart(kind: Kind, part: string): void {
-    if (this.type === 'reasoning' && this.#open !== null) {
-      this.#open = part;
-      this.#emit({ kind: 'block-delta', text: PARAGRAPH });
-      return;
-    }
-    if (this.#open !== null) this.#endBlock(null);
-    this.#startBlock(this.#headOf(kind), part);
+  #openPart(part: ReadPart): void {
+    const isParagraph = this.type === 'reasoning' && this.#open !== null;
+    if (this.#open !== null && !isParagraph) this.#endBlock(null);
+    this.#open = part;
+    if (isParagraph) this.#emit({ kind: 'block-delta', text: PARAGRAPH });
+    else this.#emit({ kind: 'block-start', block: this.#headOf(part.kind) });
   }
 
   #headOf(kind: Kind): BlockHead {
@@ -111,11 +148,6 @@ export class ItemReader implements HostNames {
     if (kind !== FUNCTION_CALL) return { kind: 'reasoning' };
     const { call_id: id, name } = this.#item;
     return { kind: 'tool-call', id: String(id ?? this.hostId ?? ''), name: String(name ?? '') };
-  }
-
-  #startBlock(block: BlockHead, part: string): void {
-    this.#open = part;
-    this.#emit({ kind: 'block-start', block });
   }
 
   #endBlock(opaque: OpaqueReasoning | null): void {

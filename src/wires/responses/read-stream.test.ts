@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { answers } from '../../../test/responses-arbitraries.ts';
+import { answers, misnumberedStreams } from '../../../test/responses-arbitraries.ts';
 import { billFor, eventsIn, fixture, framesOf, type Json, TERMS } from '../../../test/responses-stream.ts';
 import { inOrder } from '../../canonical/event-order.ts';
 import type { CanonicalAnswer, CanonicalEvent, FinishReason } from '../../canonical/events.ts';
@@ -43,6 +43,7 @@ const WHOLE = [
   'no-last-event',
   'open-names',
   'interleaved-tools',
+  'part-numbered-one',
 ];
 
 describe('every whole stream', () => {
@@ -61,6 +62,19 @@ describe('every whole stream', () => {
       readResponse(Buffer.from(JSON.stringify(response)), {}, inOrder(fold.event));
       expect(fold.answer()).toEqual(read(fixture(name)).answer);
     },
+  );
+});
+
+test('however a host numbers its parts and items, every word is read once', () => {
+  const streams = ['text', 'reasoning-parallel-tools', 'refusal', 'interleaved-tools'].map((name) =>
+    eventsIn(fixture(name).toString()).map(({ data }) => data),
+  );
+  fc.assert(
+    fc.property(misnumberedStreams(streams), ({ events, misnumbered }) => {
+      const texts = (answer: CanonicalAnswer | null) => answer!.blocks.map(({ head, text }) => [head.kind, text]);
+      expect(texts(read(framesOf(misnumbered)).answer)).toEqual(texts(read(framesOf(events)).answer));
+    }),
+    { numRuns: 300 },
   );
 });
 

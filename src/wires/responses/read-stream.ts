@@ -8,8 +8,8 @@ import type { HostQuirks } from '../quirks.ts';
 import { type UsageRule, usageRule } from '../usage/inclusive-usage.ts';
 import { reasoningVendor } from './encrypted-reasoning.ts';
 import { readStreamError } from './errors.ts';
-import { type EventRole, eventRole } from './item-kinds.ts';
-import { findItem } from './output-items.ts';
+import { callKindOf, type EventRole, eventRole } from './item-kinds.ts';
+import { findItem, matchItems } from './match-output.ts';
 import { ItemReader } from './read-output.ts';
 import { readTwoLineFrame } from './two-line-frame.ts';
 import { readUsage } from './usage.ts';
@@ -79,7 +79,7 @@ export class ResponseReader implements StreamReader {
         this.#itemFor(event);
         break;
       case 'item-done':
-        this.#itemFor(event).finish(isObject(event.item) ? event.item : {});
+        this.#finishedBy(event).finish(isObject(event.item) ? event.item : {});
         this.#openNext();
         break;
       case 'words':
@@ -105,7 +105,9 @@ export class ResponseReader implements StreamReader {
     const item = this.#itemFor(event, 'part' in role ? role.part.itemType : role.call.type);
     const words = role.act === 'words' ? event.delta : event[kind.words];
     const index = 'part' in role ? event[role.part.indexName] : 0;
-    if (isText(words)) item.addText(kind, index, words, role.act === 'words-done');
+    if (!isText(words)) return;
+    if (role.act === 'words') item.addDelta(kind, index, words);
+    else item.addWhole(kind, index, words);
   }
 
   /** The item of an event; it begins here if it was never added. */
@@ -115,6 +117,15 @@ export class ResponseReader implements StreamReader {
     const isNew = event.type === 'response.output_item.added';
     const known = isNew ? undefined : findItem(this.#items, item.id, event.output_index);
     return known ?? this.#add(item, event.output_index);
+  }
+
+  /** The item that a done event ends; under a wrong id and index it is the first unfinished one of its type. */
+  #finishedBy(event: Members): ItemReader {
+    const { id, type } = isObject(event.item) ? event.item : {};
+    const known = findItem(this.#items, id, event.output_index);
+    const isCall = callKindOf(type) !== undefined;
+    if (known !== undefined || isCall) return this.#itemFor(event);
+    return this.#items.find((item) => item.type === type && !item.isFinished) ?? this.#itemFor(event);
   }
 
   #add(item: Members, hostIndex: unknown): ItemReader {
@@ -131,11 +142,10 @@ export class ResponseReader implements StreamReader {
   }
 
   #end(response: Members): void {
-    const knownCount = this.#items.length;
-    objectsIn(response.output).forEach((item, index) => {
-      const known = findItem(this.#items, item.id, index);
-      if (known !== undefined) known.finish(item);
-      else if (index >= knownCount) this.#add(item, index).finish(item);
+    const output = objectsIn(response.output);
+    const known = matchItems(this.#items, output);
+    output.forEach((item, index) => {
+      (known[index] ?? this.#add(item, index)).finish(item);
       this.#openNext();
     });
     for (const item of this.#items) item.finish({});

@@ -1,5 +1,6 @@
 import type { FinishEvent } from '../../canonical/events.ts';
-import { isAbsent, isObject, type Members, objectsIn } from '../fields/members.ts';
+import { isPublishedTier } from '../fields/host-members.ts';
+import { isAbsent, isCount, isObject, type Members, objectsIn } from '../fields/members.ts';
 import type { WriteTerms } from '../hub.ts';
 
 /** Every field of a response with its default; clients read them without checking that they exist. */
@@ -45,15 +46,22 @@ export function responseObject(members: Members): Members {
   return { ...UNASKED, ...members };
 }
 
-/** Adds missing fields in place; true if there were any. */
+/** Adds missing fields in place, and replaces a service tier of the host's own; true if anything changed. */
 export function completeResponse(response: Members): boolean {
-  let changed = false;
+  let changed = !isPublishedTier(response.service_tier);
+  if (changed) response.service_tier = undefined;
   for (const name of FIELDS) {
     if (response[name] !== undefined) continue;
     response[name] = UNASKED[name];
     changed = true;
   }
   return changed;
+}
+
+/** Every completed response says when it was; some hosts leave that out. Their clock and ours may differ. */
+export function completedAt({ status, created_at: created, completed_at: completed }: Members, nowS: number): unknown {
+  if (status !== 'completed') return null;
+  return isCount(completed) ? completed : Math.max(nowS, isCount(created) ? created : 0);
 }
 
 /** The part of the request id that is used in ids of the response. */

@@ -2,7 +2,7 @@ import { isObject, isText, type Members, objectsIn } from '../fields/members.ts'
 import { setMembers } from './complete-item.ts';
 import { InputUnwrapper, unwrapInput } from './custom-input.ts';
 import { CUSTOM_CALL, FUNCTION_CALL } from './item-kinds.ts';
-import { findItem, type HostNames } from './output-items.ts';
+import { findItem, type HostNames } from './match-output.ts';
 import { echoTools } from './response-object.ts';
 import { type CallersTool, ToolNames } from './tool-names.ts';
 

@@ -51,6 +51,7 @@ describe('what a host left out', () => {
     object: 'response',
     model: 'x',
     provider: 'somebody',
+    service_tier: 'on_demand',
     output: [
       { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'hi' }] },
       { type: 'function_call', name: 'f', arguments: { a: 1 } },

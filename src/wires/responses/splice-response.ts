@@ -1,6 +1,7 @@
 import { editJson, tryParseJson } from '../../json/json.ts';
 import type { Bill } from '../bill.ts';
-import { isAbsent, isObject, isText, type Members, objectsIn, removeMembers } from '../fields/members.ts';
+import { isUsableId } from '../fields/host-members.ts';
+import { isAbsent, isObject, type Members, objectsIn, removeMembers } from '../fields/members.ts';
 import { usageRule } from '../usage/inclusive-usage.ts';
 import { type BufferedAnswer, HostAnswerBroken, type RelayTerms } from '../wire.ts';
 import { completeItem, identifyItem, removeReasoningText, setMembers } from './complete-item.ts';
@@ -10,7 +11,7 @@ import { EventNumbers } from './event-numbers.ts';
 import { callKindOf, partKindOf } from './item-kinds.ts';
 import { OutputItems } from './output-items.ts';
 import { UNWANTED_MEMBERS } from './quirks.ts';
-import { completeResponse, echoLabels, idStem, responseId } from './response-object.ts';
+import { completedAt, completeResponse, echoLabels, idStem, responseId } from './response-object.ts';
 import { CallRestorer } from './restore-calls.ts';
 import { billedUsageText, readUsage } from './usage.ts';
 
@@ -52,7 +53,8 @@ function rewrite(answer: Members, bill: Bill, rawUsage: unknown, { catalogModel 
   return Buffer.from(`${rest.slice(0, -1)},"usage":${billedUsageText(bill, rawUsage)}}`);
 }
 
-function mendAnswer(answer: Members, { requestId, createdS, hideReasoning, request, quirks }: RelayTerms): boolean {
+function mendAnswer(answer: Members, terms: RelayTerms): boolean {
+  const { requestId, createdS, hideReasoning, request, quirks } = terms;
   const stem = idStem(requestId);
   const isRestored = CallRestorer.for(request)?.response(answer) ?? false;
   let changed = removeMembers(answer, UNWANTED_MEMBERS) || isRestored;
@@ -63,13 +65,14 @@ function mendAnswer(answer: Members, { requestId, createdS, hideReasoning, reque
     changed = (hideReasoning && removeReasoningText(item)) || changed;
   });
   const identity = {
-    id: isText(answer.id) ? answer.id : responseId(requestId),
+    id: isUsableId(answer.id) ? answer.id : responseId(requestId),
     created_at: answer.created_at ?? createdS,
     status: answer.status ?? 'completed',
     store: false,
     ...echoLabels(request),
   };
   changed = setMembers(answer, identity) || changed;
+  changed = setMembers(answer, { completed_at: completedAt(answer, terms.nowS()) }) || changed;
   return completeResponse(answer) || changed;
 }
 

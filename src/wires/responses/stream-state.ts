@@ -1,13 +1,14 @@
 import type { GatewayError } from '../../canonical/errors.ts';
 import { MISSING_USAGE, type UsageReading } from '../../canonical/usage.ts';
 import type { Bill } from '../bill.ts';
-import { isAbsent, isObject, isText, type Members, removeMembers } from '../fields/members.ts';
+import { isUsableId } from '../fields/host-members.ts';
+import { isAbsent, isObject, type Members, removeMembers } from '../fields/members.ts';
 import { type UsageRule, usageRule } from '../usage/inclusive-usage.ts';
 import type { HostError, RelayTerms } from '../wire.ts';
 import { readStreamError, writeFailure } from './errors.ts';
 import { EventNumbers } from './event-numbers.ts';
 import { UNWANTED_MEMBERS } from './quirks.ts';
-import { completeResponse, echoLabels, responseId, responseObject } from './response-object.ts';
+import { completedAt, completeResponse, echoLabels, responseId, responseObject } from './response-object.ts';
 import { readUsage, writeUsage } from './usage.ts';
 
 /** The state of one stream, and how it is opened and closed. */
@@ -107,7 +108,7 @@ export class StreamState {
   /** Gives every response object one id and the catalog's model name, and removes members of the host's own. */
   protected mendResponse(response: Members): Members {
     removeMembers(response, UNWANTED_MEMBERS);
-    response.id = this.response?.id ?? (isText(response.id) ? response.id : responseId(this.terms.requestId));
+    response.id = this.response?.id ?? (isUsableId(response.id) ? response.id : responseId(this.terms.requestId));
     response.model = this.terms.catalogModel;
     response.store = false;
     if (isAbsent(response.created_at)) response.created_at = this.response?.created_at ?? this.terms.createdS;
@@ -127,6 +128,7 @@ export class StreamState {
     const reported = this.#end?.response as Members | undefined;
     const response = this.mendResponse({ ...(reported ?? this.#known()) });
     response.status = this.endedStatus;
+    response.completed_at = completedAt(response, this.terms.nowS());
     response.output = this.endedOutput(response.output);
     return response;
   }

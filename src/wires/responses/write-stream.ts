@@ -18,7 +18,7 @@ import {
   REFUSAL,
   SUMMARY_TEXT,
 } from './item-kinds.ts';
-import { begunResponse, endingOf, idStem } from './response-object.ts';
+import { begunResponse, completedAt, endingOf, idStem } from './response-object.ts';
 import { ToolNames } from './tool-names.ts';
 import { writeUsage } from './usage.ts';
 
@@ -39,6 +39,7 @@ export class ResponseWriter implements StreamWriter {
   readonly #begun: Members;
   readonly #names: ToolNames;
   readonly #idStem: string;
+  readonly #nowS: () => number;
   readonly #numbers = new EventNumbers();
   readonly #output: Members[] = [];
   /** The last item while it may still grow; its end is written when the next event shows how it ended. */
@@ -51,6 +52,7 @@ export class ResponseWriter implements StreamWriter {
     this.#begun = begunResponse(terms);
     this.#names = new ToolNames(this.#begun.tools);
     this.#idStem = idStem(terms.requestId);
+    this.#nowS = () => terms.nowS();
   }
 
   event(event: CanonicalEvent): string {
@@ -204,7 +206,8 @@ export class ResponseWriter implements StreamWriter {
   }
 
   #finish(finish: FinishEvent): string {
-    this.#ending = endingOf(finish);
+    const ending = endingOf(finish);
+    this.#ending = { ...ending, completed_at: completedAt({ ...this.#begun, ...ending }, this.#nowS()) };
     return this.#endItem(this.#ending.status as string);
   }
 

@@ -79,8 +79,24 @@ describe('writing', () => {
       prompt_tokens: 7,
       completion_tokens: 3,
       total_tokens: 10,
-      prompt_tokens_details: { cached_tokens: 0, audio_tokens: 0 },
+      prompt_tokens_details: { cached_tokens: 0, audio_tokens: 0, cache_write_tokens: 0 },
       queue_time: 0.5,
+    });
+  });
+
+  test('has both cache counts wherever it has details, and no null', () => {
+    const raw = { prompt_tokens: 9, completion_tokens: 4, total_tokens: 13, completion_tokens_details: null };
+    const billed = { ...ZERO_USAGE, freshTokens: 9, outputTokens: 4 };
+    const counts = { prompt_tokens: 9, completion_tokens: 4, total_tokens: 13 };
+    expect(writePromptUsage(billed, { ...raw, prompt_tokens_details: null })).toEqual(counts);
+    expect(writePromptUsage(billed, { ...raw, prompt_tokens_details: { audio_tokens: 0 } })).toEqual({
+      ...counts,
+      prompt_tokens_details: { audio_tokens: 0, cached_tokens: 0, cache_write_tokens: 0 },
+    });
+    const cached = { ...billed, freshTokens: 5, cacheReadTokens: 4 };
+    expect(writePromptUsage(cached, { ...raw, prompt_tokens_details: { cached_tokens: 4 } })).toEqual({
+      ...counts,
+      prompt_tokens_details: { cached_tokens: 4, cache_write_tokens: 0 },
     });
   });
 

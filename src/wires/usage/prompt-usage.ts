@@ -31,13 +31,20 @@ export function writePromptUsage(billed: Usage, raw: unknown): Readonly<Members>
   written.prompt_tokens = prompt;
   written.completion_tokens = billed.outputTokens;
   written.total_tokens = prompt + billed.outputTokens;
-  const cacheWrite = billed.cacheWriteTokens + billed.cacheWrite1hTokens;
-  writeDetail(written, 'prompt_tokens_details', 'cached_tokens', billed.cacheReadTokens);
-  writeDetail(written, 'prompt_tokens_details', 'cache_write_tokens', cacheWrite);
-  writeDetail(written, 'prompt_tokens_details', 'cache_write_1h_tokens', billed.cacheWrite1hTokens);
-  writeDetail(written, 'completion_tokens_details', 'reasoning_tokens', billed.reasoningTokens);
+  writeDetails(written, 'prompt_tokens_details', cacheDetails(billed));
+  writeDetails(written, 'completion_tokens_details', { reasoning_tokens: billed.reasoningTokens });
   return written;
 }
+
+function cacheDetails({ cacheReadTokens, cacheWriteTokens, cacheWrite1hTokens }: Usage): Counts {
+  return {
+    cached_tokens: cacheReadTokens,
+    cache_write_tokens: cacheWriteTokens + cacheWrite1hTokens,
+    cache_write_1h_tokens: cacheWrite1hTokens,
+  };
+}
+
+type Counts = Readonly<Record<string, number>>;
 
 /** The usual case: the host's usage can be passed on unchanged. */
 function isAsBilled(billed: Usage, raw: Members): boolean {
@@ -45,24 +52,33 @@ function isAsBilled(billed: Usage, raw: Members): boolean {
   const { prompt_tokens, completion_tokens, total_tokens, prompt_tokens_details, completion_tokens_details } = raw;
   if (prompt_tokens !== prompt || completion_tokens !== billed.outputTokens) return false;
   if (total_tokens !== prompt + billed.outputTokens || mentionsHostBill(raw)) return false;
-  const cacheWrite = billed.cacheWriteTokens + billed.cacheWrite1hTokens;
   return (
-    hasCount(prompt_tokens_details, 'cached_tokens', billed.cacheReadTokens) &&
-    hasCount(prompt_tokens_details, 'cache_write_tokens', cacheWrite) &&
-    hasCount(prompt_tokens_details, 'cache_write_1h_tokens', billed.cacheWrite1hTokens) &&
-    hasCount(completion_tokens_details, 'reasoning_tokens', billed.reasoningTokens)
+    hasCounts(prompt_tokens_details, cacheDetails(billed)) &&
+    hasCounts(completion_tokens_details, { reasoning_tokens: billed.reasoningTokens })
   );
 }
 
-/** A zero count may be left out. */
-function hasCount(details: unknown, name: string, count: number): boolean {
-  const reported = isObject(details) ? details[name] : undefined;
-  return reported === count || (count === 0 && reported === undefined);
+/** Details may be absent if all their counts are zero, but they are never null. */
+function hasCounts(details: unknown, counts: Counts): boolean {
+  for (const name in counts) {
+    const isRight = isObject(details) ? hasCount(details, name, counts[name]!) : counts[name] === 0;
+    if (!isRight) return false;
+  }
+  return details !== null;
 }
 
-function writeDetail(written: Members, group: string, name: string, count: number): void {
-  if (hasCount(written[group], name, count)) return;
-  written[group] = { ...(isObject(written[group]) ? written[group] : null), [name]: count };
+/** Only these counts may be left out where they are zero. */
+const OPTIONAL_COUNTS: ReadonlySet<string> = new Set(['cache_write_1h_tokens', 'reasoning_tokens']);
+
+function hasCount(details: Members, name: string, count: number): boolean {
+  return details[name] === count || (count === 0 && details[name] === undefined && OPTIONAL_COUNTS.has(name));
+}
+
+function writeDetails(written: Members, group: string, counts: Counts): void {
+  if (hasCounts(written[group], counts)) return;
+  const details: Members = isObject(written[group]) ? { ...written[group] } : {};
+  for (const name in counts) if (!hasCount(details, name, counts[name]!)) details[name] = counts[name];
+  written[group] = Object.values(counts).some((count) => count > 0) || isObject(written[group]) ? details : undefined;
 }
 
 /** The usage of a buffered response, with its cost. */
