@@ -1,5 +1,5 @@
 import type { ClientCall } from './load.ts';
-import type { World } from './world.ts';
+import type { Key } from './world.ts';
 
 /** The ledger's view of one gateway process, and everything in it that is wrong. */
 export interface Audit {
@@ -18,17 +18,30 @@ export interface ReceiptRow {
   readonly labels: { readonly user?: string };
 }
 
+/** What an audit needs to know: the accounts, and the gateway that is asked about them. */
+export interface AuditedWorld {
+  readonly gateway: { readonly url: string; ask(verb: string, input?: object): Promise<unknown> };
+  readonly keys: readonly Key[];
+  readonly creditsNanousd: ReadonlyMap<string, bigint>;
+}
+
+interface BalanceRow {
+  readonly balance_nanousd: number;
+  readonly held_nanousd: number;
+  readonly key: { readonly spend_cap_nanousd: number | null; readonly spent_nanousd: number };
+}
+
 const PAGE_ROWS = 1000;
 const PAGES_MAX = 1000;
 
 /** Checks the ledger after every restart; remembers what it has seen, so that each receipt is counted once. */
 export class Auditor {
-  readonly #world: World;
+  readonly #world: AuditedWorld;
   /** Ids are ordered by time: higher ones are new since the last audit. */
   #newestId = '';
   readonly #spentNanousd = new Map<string, bigint>();
 
-  constructor(world: World) {
+  constructor(world: AuditedWorld) {
     this.#world = world;
   }
 
@@ -72,7 +85,7 @@ export class Auditor {
     return found;
   }
 
-  /** Each account has its credit less the sum of its receipts, and nothing is held. */
+  /** Each account has its credit less the sum of its receipts, nothing is held or overspent, and no cap is exceeded. */
   async #judgeBalances(receipts: readonly ReceiptRow[]): Promise<string[]> {
     for (const { account, cost_nanousd } of receipts) {
       this.#spentNanousd.set(account, (this.#spentNanousd.get(account) ?? 0n) + BigInt(cost_nanousd ?? 0));
@@ -80,11 +93,14 @@ export class Auditor {
     const faults: string[] = [];
     for (const key of this.#world.keys) {
       const response = await fetch(`${this.#world.gateway.url}/v1/balance`, { headers: bearer(key.secret) });
-      const balance = (await response.json()) as { balance_nanousd: number; held_nanousd: number };
+      const balance = (await response.json()) as BalanceRow;
       const mustBe = this.#world.creditsNanousd.get(key.account)! - (this.#spentNanousd.get(key.account) ?? 0n);
       if (BigInt(balance.balance_nanousd) !== mustBe || balance.held_nanousd !== 0) {
         faults.push(`${key.account} has ${JSON.stringify(balance)}, but its receipts leave ${mustBe}`);
       }
+      const { spend_cap_nanousd: cap, spent_nanousd: spent } = balance.key;
+      if (mustBe < 0n) faults.push(`${key.account} is overspent: ${mustBe}`);
+      if (cap !== null && spent > cap) faults.push(`${key.id} has spent ${spent}, and its cap is ${cap}`);
     }
     return faults;
   }

@@ -10,6 +10,7 @@ export interface ClientCall {
   readonly label: string;
   readonly key: Key;
   readonly stream: boolean;
+  readonly model: string;
   requestId: string | null;
   /** The cost as the client read it, once the terminal byte had arrived. */
   costNanousd: bigint | null;
@@ -26,15 +27,23 @@ export interface LoadTerms {
   readonly repeat: boolean;
   /** Makes labels unique across loads. */
   readonly name: string;
-  script(stream: boolean): SimScript;
+  /** No client makes another call once there were this many; absent: no limit. */
+  readonly callsMax?: number;
+  /** How long a client waits after a call that was not answered in full; absent: not at all. */
+  readonly failurePauseMs?: number;
+  script(stream: boolean, client: number): SimScript;
+  /** The model that a client calls; absent: the one of `configOf`. */
+  model?(client: number): string;
   /** Called in the same turn in which the bytes arrived. */
   onEvent(event: LoadEvent): void;
+  /** A call is over, however it ended. */
+  onClosed?(call: ClientCall): void;
 }
 
 /** Concurrent clients, every other one streaming, each on connections of its own. */
 export class Load {
   readonly calls: ClientCall[] = [];
-  /** Complete responses that were not successful. */
+  /** Complete responses that were not successful, or that contradict themselves. */
   readonly refusals: string[] = [];
   /** Resolves when no client has a running call or will make another. */
   readonly finished: Promise<unknown>;
@@ -58,34 +67,40 @@ export class Load {
   }
 
   async #work(client: number): Promise<void> {
-    do await this.#call(client);
-    while (this.#terms.repeat && !this.#over);
+    const { repeat, callsMax = Number.POSITIVE_INFINITY, failurePauseMs } = this.#terms;
+    do {
+      const { costNanousd } = await this.#call(client);
+      if (costNanousd === null && failurePauseMs !== undefined && !this.#over) await pause(failurePauseMs);
+    } while (repeat && !this.#over && this.calls.length < callsMax);
   }
 
-  async #call(client: number): Promise<void> {
-    const { keys, name } = this.#terms;
+  async #call(client: number): Promise<ClientCall> {
+    const { keys, name, onClosed } = this.#terms;
     const label = `${name}-${this.calls.length}`;
     const key = keys[client % keys.length]!;
-    const call: ClientCall = { label, key, stream: client % 2 === 0, requestId: null, costNanousd: null };
+    const model = this.#terms.model?.(client) ?? MODEL;
+    const call: ClientCall = { label, key, stream: client % 2 === 0, model, requestId: null, costNanousd: null };
     this.calls.push(call);
     this.#underWay.add(call);
-    const sent = this.#send(call);
+    const sent = this.#send(call, client);
     sent.on('response', (response) => this.#read(response, call));
     sent.on('error', () => {});
     await new Promise((done) => sent.once('close', done));
     this.#underWay.delete(call);
+    onClosed?.(call);
+    return call;
   }
 
-  #send({ key, label, stream }: ClientCall): ClientRequest {
+  #send({ key, label, stream, model }: ClientCall, client: number): ClientRequest {
     const usage = stream ? { stream: true, stream_options: { include_usage: true } } : {};
     const messages = [{ role: 'user', content: `What does ticket ${label} cost?` }];
     const body = JSON.stringify({
-      model: MODEL,
+      model,
       messages,
       ...usage,
       user: label,
       max_tokens: 100,
-      sim: this.#terms.script(stream),
+      sim: this.#terms.script(stream, client),
     });
     const headers = { 'content-type': 'application/json', authorization: `Bearer ${key.secret}` };
     const sent = request(`${this.#terms.url}/v1/chat/completions`, { method: 'POST', headers, agent: false });
@@ -106,7 +121,8 @@ export class Load {
 
   #take(response: IncomingMessage, call: ClientCall, text: string): void {
     if (call.costNanousd !== null) return;
-    const isWhole = call.stream
+    const isStream = call.stream && response.statusCode === 200;
+    const isWhole = isStream
       ? text.endsWith('data: [DONE]\n\n')
       : Buffer.byteLength(text) === Number(response.headers['content-length']);
     if (!isWhole) {
@@ -117,10 +133,19 @@ export class Load {
       this.refusals.push(`${call.label}: ${response.statusCode} ${text}`);
       return;
     }
-    call.costNanousd = call.stream ? costOfStream(text) : costOfAnswer(response, text);
+    try {
+      call.costNanousd = call.stream ? costOfStream(text) : costOfAnswer(response, text);
+    } catch (error) {
+      this.refusals.push(`${call.label}: ${String(error)}`);
+      return;
+    }
     this.#underWay.delete(call);
     this.#terms.onEvent('terminal');
   }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((done) => setTimeout(done, ms));
 }
 
 /** A stream names no cost: it is computed from its usage and the public catalog. */

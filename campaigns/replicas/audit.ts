@@ -120,11 +120,11 @@ export class Auditor {
 const READ_BACK_MAX = 5;
 
 /** The replica was declared dead before it could settle. Its caller was told that the call is free, and it is. */
-function wasGivenBack({ requestId, costNanousd }: ClientCall, receipt: ReceiptRow | undefined): boolean {
+export function wasGivenBack({ requestId, costNanousd }: ClientCall, receipt: ReceiptRow | undefined): boolean {
   return receipt?.id === requestId && receipt.status === 'voided' && costNanousd === 0n;
 }
 
-function rowOf({ id, state, costNanousd, accountId, labels }: Receipt): ReceiptRow {
+export function rowOf({ id, state, costNanousd, accountId, labels }: Receipt): ReceiptRow {
   return {
     id: formatId('req_', id),
     status: state,

@@ -1,0 +1,84 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Misfortune } from './misfortune.ts';
+import type { Round } from './round.ts';
+import { SqliteWorld } from './sqlite-world.ts';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+/** The clock jumps ahead under load, and is right again after the next start. */
+export const clockForward: Misfortune = {
+  name: 'clock-forward',
+  whyNot: () => null,
+  play: (round) => jump(round, round.random.pick([2 * HOUR_MS, DAY_MS, 40 * DAY_MS, 400 * DAY_MS])),
+};
+
+/** The clock jumps back under load, and is right again after the next start. */
+export const clockBack: Misfortune = {
+  name: 'clock-back',
+  whyNot: () => null,
+  play: (round) => jump(round, -round.random.pick([HOUR_MS / 60, HOUR_MS, 2 * DAY_MS, 400 * DAY_MS])),
+};
+
+function jump(round: Round, byMs: number): Promise<void> {
+  const file = join(round.stage.folder, `${round.name}-clock`);
+  const setClock = (offsetMs: number): void => writeFileSync(file, new Float64Array([offsetMs]));
+  setClock(0);
+  const preload = new URL('./moved-clock.ts', import.meta.url).href;
+  const env = { NODE_OPTIONS: `--import=${preload}`, TOLLGATE_CLOCK_FILE: file };
+  return SqliteWorld.use(round, { env }, (world) => jumpUnderLoad(round, world, setClock, byMs));
+}
+
+async function jumpUnderLoad(
+  round: Round,
+  world: SqliteWorld,
+  setClock: (offsetMs: number) => void,
+  byMs: number,
+): Promise<void> {
+  const { random } = round;
+  await world.start();
+  await spendDay(round, world);
+  const traffic = world.traffic();
+  await traffic.reached(random.between(1, 200));
+  setClock(byMs);
+  const before = traffic.seen.length;
+  await traffic.reached(150);
+  await traffic.end();
+  if (traffic.seen.length === before) round.fault(`no call was answered after the clock jumped by ${byMs} ms`);
+  await judgeCap(round, world, byMs);
+  if (random.chance(0.5)) {
+    await world.stopAndStart();
+    await world.serves();
+  }
+  setClock(0);
+  await world.serves();
+  await world.stopAndStart();
+  await world.serves();
+  // Whatever the clock did, the windows of that key never went back to an earlier day.
+  if ((await world.call(world.cappedKey)) !== 402) round.fault('a right clock gave a key its cap of the day again');
+  await world.audit();
+}
+
+const CALLS_PER_DAY_MAX = 100;
+
+/** Calls with the capped key until its cap of the day is used up. */
+async function spendDay(round: Round, world: SqliteWorld): Promise<void> {
+  for (let call = 0; call < CALLS_PER_DAY_MAX; call++) {
+    const status = await world.call(world.cappedKey);
+    if (status === 402) return;
+    if (status !== 200) round.fault(`a call before the clock jumped got ${status}`);
+  }
+  round.fault('the cap of a key has no effect');
+}
+
+/** A later day has a cap of its own; an earlier one has not. */
+async function judgeCap(round: Round, world: SqliteWorld, byMs: number): Promise<void> {
+  if (byMs >= DAY_MS) {
+    await spendDay(round, world);
+    return;
+  }
+  if (byMs > 0) return;
+  const status = await world.call(world.cappedKey);
+  if (status !== 402) round.fault(`after the clock went back by ${-byMs} ms, a key over its cap got ${status}`);
+}

@@ -1,0 +1,62 @@
+import type { Random } from '../../test/random.ts';
+import type { ClientCall } from '../kill/load.ts';
+import { type Ending, judgeRefusal } from './gateway.ts';
+import type { Stage } from './stage.ts';
+import type { Traffic } from './traffic.ts';
+
+/** Refusals of calls that any misfortune may cause: too little money, a ledger or process that takes no calls now. */
+const USUAL_REFUSALS = [
+  '402 insufficient_quota',
+  '402 key_spend_cap_exceeded',
+  '503 store_unavailable',
+  '503 shutting_down',
+  '503 overloaded',
+];
+
+/** One misfortune under load: what happened, and everything that was wrong. */
+export class Round {
+  readonly stage: Stage;
+  readonly random: Random;
+  /** Unique in its campaign. */
+  readonly name: string;
+  readonly faults: string[] = [];
+  readonly calls: ClientCall[] = [];
+  refusedCalls = 0;
+  refusedStarts = 0;
+  restarts = 0;
+
+  constructor(stage: Stage, random: Random, name: string) {
+    this.stage = stage;
+    this.random = random;
+    this.name = name;
+  }
+
+  fault(text: string): void {
+    this.faults.push(text);
+  }
+
+  /** A process that refused to start or to go on, as it may. */
+  refused(ending: Ending, where: string): void {
+    this.refusedStarts++;
+    this.faults.push(...judgeRefusal(ending, where));
+  }
+
+  /** Takes over what the clients of a traffic saw. Any other refusal than the usual and the allowed ones is a fault. */
+  take({ calls, load: { refusals } }: Traffic, allowed: readonly string[] = []): void {
+    this.calls.push(...calls);
+    this.refusedCalls += refusals.length;
+    const expected = new Set([...USUAL_REFUSALS, ...allowed]);
+    this.faults.push(...refusals.filter((refusal) => !expected.has(kindOf(refusal))));
+  }
+}
+
+/** Status and code of a refusal as `Load` notes it: its label, the status and the body. */
+function kindOf(refusal: string): string {
+  const [, status, body] = /^\S+: (\d{3}) (.*)$/s.exec(refusal) ?? [];
+  if (status === undefined) return refusal;
+  try {
+    return `${status} ${JSON.parse(body!).error.code}`;
+  } catch {
+    return status;
+  }
+}
