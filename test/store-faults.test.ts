@@ -1,4 +1,4 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { COMMANDS, runCli } from '../src/cli/run.ts';
@@ -73,6 +73,23 @@ describe.each([
     }
     expect(await run(['doctor'])).toMatchObject({ code: 1, text: expect.not.stringContaining('bug') });
   });
+});
+
+test('a mark that cannot be created ends the start of the server with one sentence on standard error', async () => {
+  await data.killedAfter(2);
+  rmSync(data.mark);
+  mkdirSync(`${data.mark}.new`);
+  for (const args of [
+    ['serve', '--port', '0'],
+    ['ledger', 'verify'],
+  ]) {
+    const { code, text } = await run(args);
+    expect(code).toBe(3);
+    expect(text.split('\n').filter((line) => !line.startsWith('There is no file'))).toEqual([
+      expect.stringMatching(/^Cannot use .*tollgate\.mark\.new: it is a folder where a file should be \(EISDIR\)\.$/),
+      '',
+    ]);
+  }
 });
 
 test('a missing folder ends commands that do not create one with exit code 3', async () => {

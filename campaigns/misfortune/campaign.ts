@@ -1,4 +1,3 @@
-import { Random } from '../../test/random.ts';
 import { withinReason } from '../cycle-timeout.ts';
 import type { Misfortune } from './misfortune.ts';
 import { Round } from './round.ts';
@@ -12,6 +11,8 @@ export interface CampaignTerms {
   readonly seed: number;
   /** Rounds that run at the same time. */
   readonly lanes: number;
+  /** Leaves out what takes long, for a suite. */
+  readonly isShort?: boolean;
   onRound?(played: Played): void;
 }
 
@@ -50,13 +51,13 @@ export async function misfortuneCampaign(terms: CampaignTerms): Promise<Campaign
 }
 
 async function playAll(stage: Stage, possible: readonly Misfortune[], terms: CampaignTerms): Promise<Played[]> {
-  const { rounds, from = 0, seed, lanes, onRound } = terms;
+  const { rounds, from = 0, lanes, onRound } = terms;
   const played: Played[] = [];
   let next = from;
   const lane = async (): Promise<void> => {
     while (next < from + rounds) {
       const number = next++;
-      const done = await play(stage, possible[number % possible.length]!, number, seed);
+      const done = await play(stage, possible[number % possible.length]!, number, terms);
       onRound?.(done);
       played.push(done);
     }
@@ -67,8 +68,13 @@ async function playAll(stage: Stage, possible: readonly Misfortune[], terms: Cam
 
 const SEEDS_APART = 1_000_003;
 
-async function play(stage: Stage, misfortune: Misfortune, number: number, seed: number): Promise<Played> {
-  const round = new Round(stage, new Random(seed * SEEDS_APART + number), `round${number}`);
+async function play(
+  stage: Stage,
+  misfortune: Misfortune,
+  number: number,
+  { seed, isShort = false }: CampaignTerms,
+): Promise<Played> {
+  const round = new Round(stage, seed * SEEDS_APART + number, `round${number}`, isShort);
   const startedMs = performance.now();
   try {
     await withinReason(misfortune.play(round));
@@ -80,5 +86,13 @@ async function play(stage: Stage, misfortune: Misfortune, number: number, seed: 
   const { refusedCalls, refusedStarts, restarts, faults } = round;
   const seconds = (performance.now() - startedMs) / 1000;
   const figures = { calls: round.calls.length, seen, refusedCalls, refusedStarts, restarts, seconds };
-  return { number, misfortune: misfortune.name, ...figures, faults };
+  return { number, misfortune: misfortune.name, ...figures, faults: abridged(faults) };
+}
+
+const FAULTS_SHOWN = 5;
+
+/** One fault may show in every call of a round. */
+function abridged(faults: readonly string[]): string[] {
+  if (faults.length <= FAULTS_SHOWN) return [...faults];
+  return [...faults.slice(0, FAULTS_SHOWN), `and ${faults.length - FAULTS_SHOWN} more`];
 }

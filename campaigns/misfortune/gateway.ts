@@ -21,7 +21,7 @@ export interface GatewayTerms {
 export interface Ending {
   readonly code: number | null;
   readonly signal: string | null;
-  /** What it said about it: the lines of standard error of a start that failed, otherwise the errors in its log. */
+  /** What it said about it: the errors in its log, and the lines of standard error without the banner. */
   readonly said: readonly string[];
 }
 
@@ -131,9 +131,10 @@ class Output {
 
   said(): string[] {
     const errors = this.#errors.split('\n').filter((line) => line !== '');
-    if (!this.#isReady) return errors;
-    const stack = errors.filter((line) => /\bbug\b|^\s+at |Error/.test(line));
-    return [...this.#log.filter((line) => (readLine(line).level ?? 'error') === 'error'), ...stack];
+    // The banner is not an error.
+    const isComplaint = (line: string): boolean => line.startsWith('{"error"') || /\bbug\b|^\s+at |Error/.test(line);
+    const logged = this.#log.filter((line) => (readLine(line).level ?? 'error') === 'error');
+    return [...logged, ...(this.#isReady ? errors.filter(isComplaint) : errors)];
   }
 
   #keep(line: string): void {

@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { configOf, type Key, MODEL } from '../kill/world.ts';
-import { Gateway, type GatewayTerms, isAlive } from './gateway.ts';
+import { Gateway, isAlive } from './gateway.ts';
 import { poll } from './poll.ts';
 import { auditPostgres } from './postgres-audit.ts';
 import { type PostgresStage, runSql } from './postgres-stage.ts';
@@ -11,6 +11,8 @@ import { Traffic } from './traffic.ts';
 
 const SOCKET = '.s.PGSQL.5432';
 const READY_MS_MAX = 40_000;
+const LOOKS_PER_RELOAD = 50;
+const CALLS_MAX = 500;
 
 /** Gateways on a database of their own, each behind a proxy that can stop passing bytes. */
 export class PostgresWorld {
@@ -18,32 +20,38 @@ export class PostgresWorld {
   readonly stage: PostgresStage;
   readonly round: Round;
   readonly members: readonly Member[];
+  readonly #joined: Member[];
   readonly #home: string;
 
-  private constructor(round: Round, stage: PostgresStage, home: string, members: readonly Member[]) {
+  private constructor(round: Round, stage: PostgresStage) {
     this.round = round;
     this.stage = stage;
     this.database = databaseOf(round);
-    this.members = members;
-    this.#home = home;
+    this.#joined = [];
+    this.members = this.#joined;
+    this.#home = join(round.stage.folder, round.name);
   }
 
   /** Runs one round in a new world, and removes it whatever happens. */
   static async use(round: Round, gateways: number, run: (world: PostgresWorld) => Promise<void>): Promise<void> {
     const stage = await round.stage.postgres();
     await stage.createDatabase(databaseOf(round));
-    const home = join(round.stage.folder, round.name);
-    const members: Member[] = [];
-    const world = new PostgresWorld(round, stage, home, members);
+    const world = new PostgresWorld(round, stage);
     try {
-      for (let number = 0; number < gateways; number++) {
-        members.push(await Member.create(round, world.url, join(home, String(number))));
-      }
-      await Promise.all(members.map((member) => member.start()));
+      await Promise.all(Array.from({ length: gateways }, () => world.join()));
       await run(world);
     } finally {
       await world.#end();
     }
+  }
+
+  /** Starts one more gateway. */
+  async join(models: readonly string[] = [MODEL]): Promise<Member> {
+    const member = new Member(this.round, join(this.#home, String(this.#joined.length)));
+    this.#joined.push(member);
+    await member.open(this.url, models);
+    await member.start();
+    return member;
   }
 
   /** Of the database itself, past every proxy. */
@@ -99,31 +107,33 @@ function databaseOf({ name }: Round): string {
 
 /** One gateway of such a world. */
 export class Member {
-  readonly proxy: StallingProxy;
   readonly traffics: Traffic[] = [];
   /** Versions of the price lists that it has announced. */
   readonly priceVersions = new Set<string>();
   readonly #round: Round;
-  readonly #terms: GatewayTerms;
+  readonly #folder: string;
+  #proxy: StallingProxy | null = null;
+  #storeUrl = '';
   #gateway: Gateway | null = null;
 
-  private constructor(round: Round, proxy: StallingProxy, terms: GatewayTerms) {
+  constructor(round: Round, folder: string) {
     this.#round = round;
-    this.proxy = proxy;
-    this.#terms = terms;
+    this.#folder = folder;
   }
 
-  static async create(round: Round, databaseUrl: string, folder: string): Promise<Member> {
-    mkdirSync(folder, { recursive: true });
+  async open(databaseUrl: string, models: readonly string[]): Promise<void> {
+    mkdirSync(this.#folder, { recursive: true });
+    this.#writeConfig(models);
     const own = new URL(databaseUrl);
     const path = join(own.searchParams.get('host')!, SOCKET);
-    const proxy = await StallingProxy.open({ path }, join(folder, SOCKET));
-    own.searchParams.set('host', folder);
-    const { cacheFolder } = round.stage;
-    const terms = { folder, configFile: join(folder, 'config.json'), cacheFolder, storeUrl: own.href };
-    const member = new Member(round, proxy, terms);
-    member.#writeConfig([MODEL]);
-    return member;
+    own.searchParams.set('host', this.#folder);
+    this.#storeUrl = own.href;
+    this.#proxy = await StallingProxy.open({ path }, join(this.#folder, SOCKET));
+  }
+
+  get proxy(): StallingProxy {
+    if (this.#proxy === null) throw new Error('The proxy is not open.');
+    return this.#proxy;
   }
 
   get gateway(): Gateway {
@@ -132,7 +142,9 @@ export class Member {
   }
 
   async start(): Promise<void> {
-    const started = await Gateway.start(this.#terms);
+    const { cacheFolder } = this.#round.stage;
+    const terms = { folder: this.#folder, configFile: this.#configFile, cacheFolder, storeUrl: this.#storeUrl };
+    const started = await Gateway.start(terms);
     if (!(started instanceof Gateway)) {
       throw new Error(`The gateway did not start (${started.code ?? started.signal}): ${started.said.join(' ')}`);
     }
@@ -144,14 +156,18 @@ export class Member {
   async offer(models: readonly string[]): Promise<void> {
     const before = await this.#priceVersion();
     this.#writeConfig(models);
-    this.gateway.signal('SIGHUP');
-    await poll(async () => (await this.#priceVersion()) !== before, 'the reloaded config is in force');
+    let looks = 0;
+    await poll(async () => {
+      // A reload fails while the database is away, so it is asked for again.
+      if (looks++ % LOOKS_PER_RELOAD === 0) this.gateway.signal('SIGHUP');
+      return (await this.#priceVersion()) !== before;
+    }, 'the reloaded config is in force');
     this.priceVersions.add(await this.#priceVersion());
   }
 
   traffic(keys: readonly Key[], models: readonly string[] = [MODEL]): Traffic {
-    const { name, random, stage } = this.#round;
-    const label = `${name}-${this.#terms.folder.split('/').at(-1)}-${this.traffics.length}`;
+    const { name, callRandom: random, stage } = this.#round;
+    const label = `${name}-${basename(this.#folder)}-${this.traffics.length}`;
     const terms = { url: this.gateway.url, keys, upstream: stage.upstream, name: label, random, models };
     const traffic = new Traffic({ ...terms, callsMax: CALLS_MAX });
     this.traffics.push(traffic);
@@ -159,16 +175,20 @@ export class Member {
   }
 
   async end(): Promise<void> {
-    this.proxy.pass();
+    this.#proxy?.pass();
     if (this.#gateway !== null && isAlive(this.#gateway.pid)) this.#gateway.signal('SIGCONT');
     await this.#gateway?.end('SIGKILL');
-    await this.proxy.close();
+    await this.#proxy?.close();
+  }
+
+  get #configFile(): string {
+    return join(this.#folder, 'config.json');
   }
 
   #writeConfig(ids: readonly string[]): void {
     const config = configOf(this.#round.stage.upstream.url) as { models: object[] };
     const models = ids.map((id) => ({ ...config.models[0], id }));
-    writeFileSync(this.#terms.configFile, JSON.stringify({ ...config, models }));
+    writeFileSync(this.#configFile, JSON.stringify({ ...config, models }));
   }
 
   async #priceVersion(): Promise<string> {
@@ -178,5 +198,3 @@ export class Member {
     return ((await response.json()) as { price_version: string }).price_version;
   }
 }
-
-const CALLS_MAX = 500;

@@ -8,8 +8,8 @@ import type { Traffic } from './traffic.ts';
 const ARRIVAL_MS = 300;
 
 /**
- * PostgreSQL is put back to an older state under two living gateways. Names and price lists that the first one wrote since
- * are gone; the second writes other ones in their place.
+ * PostgreSQL is put back to an older state under two living gateways. Names and price lists that they wrote since are
+ * gone, and a third gateway writes others in their place.
  */
 export const restoredPostgres: Misfortune = {
   name: 'restored-postgres',
@@ -29,6 +29,7 @@ async function restore(world: PostgresWorld): Promise<void> {
   await stage.snapshot(database);
   await world.allReady();
   await north.offer([MODEL, 'north-one', 'north-two']);
+  await south.offer([MODEL, 'south-one', 'south-two']);
   models.north.push('north-one', 'north-two');
   await reached(random.between(20, 80));
   let undone = new Set<string>();
@@ -36,9 +37,10 @@ async function restore(world: PostgresWorld): Promise<void> {
     await pause(ARRIVAL_MS);
     undone = new Set([...seenIn(traffics)].filter((label) => !before.has(label)));
   });
-  await south.offer([MODEL, 'south-one', 'south-two']);
   models.south.push('south-one', 'south-two');
-  await reached(random.between(40, 120));
+  const west = await world.join(['west-one', 'west-two']);
+  traffics.push(west.traffic(keys, ['west-one', 'west-two']));
+  await reached(random.between(20, 80));
   await world.revive('after PostgreSQL was put back');
   await world.allReady();
   await reached(60);

@@ -1,4 +1,4 @@
-import type { Random } from '../../test/random.ts';
+import { Random } from '../../test/random.ts';
 import type { ClientCall } from '../kill/load.ts';
 import { type Ending, judgeRefusal } from './gateway.ts';
 import type { Stage } from './stage.ts';
@@ -16,7 +16,10 @@ const USUAL_REFUSALS = [
 /** One misfortune under load: what happened, and everything that was wrong. */
 export class Round {
   readonly stage: Stage;
+  /** Decides what happens. */
   readonly random: Random;
+  /** Decides what is called, apart from the other one: how many calls a round makes depends on the machine. */
+  readonly callRandom: Random;
   /** Unique in its campaign. */
   readonly name: string;
   readonly faults: string[] = [];
@@ -25,9 +28,14 @@ export class Round {
   refusedStarts = 0;
   restarts = 0;
 
-  constructor(stage: Stage, random: Random, name: string) {
+  /** Whether it leaves out what takes long. */
+  readonly isShort: boolean;
+
+  constructor(stage: Stage, seed: number, name: string, isShort: boolean) {
     this.stage = stage;
-    this.random = random;
+    this.isShort = isShort;
+    this.random = new Random(seed);
+    this.callRandom = new Random(this.random.below(2 ** 31));
     this.name = name;
   }
 

@@ -7,6 +7,8 @@ import { runProgram, whyNoProgram } from './programs.ts';
 /** More than the free space that the gateway wants. It takes no memory before it is used. */
 const ROOMY_BYTES = 2 * LIMITS.diskFreeBytesMin;
 
+const SHRINK_ATTEMPTS_MAX = 50;
+
 /** A disk of its own, in memory, whose size can change while it is in use. */
 export class SmallDisk {
   readonly path: string;
@@ -20,8 +22,16 @@ export class SmallDisk {
 
   /** Leaves so many bytes free, in whole pages. */
   shrinkTo(freeBytes: number): void {
-    const { blocks, bfree, bsize } = statfsSync(this.path);
-    this.#remount(`size=${(blocks - bfree) * bsize + freeBytes}`);
+    for (let attempt = 1; ; attempt++) {
+      const { blocks, bfree, bsize } = statfsSync(this.path);
+      try {
+        this.#remount(`size=${(blocks - bfree) * bsize + freeBytes}`);
+        return;
+      } catch (error) {
+        // More may have been written meanwhile, and a disk cannot become smaller than what is on it.
+        if (attempt === SHRINK_ATTEMPTS_MAX) throw error;
+      }
+    }
   }
 
   grow(): void {

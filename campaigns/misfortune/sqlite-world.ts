@@ -91,7 +91,7 @@ export class SqliteWorld implements AuditedWorld {
   }
 
   traffic(url = this.gateway.url): Traffic {
-    const { name, random, stage } = this.#round;
+    const { name, callRandom: random, stage } = this.#round;
     const traffic = new Traffic({
       url,
       keys: this.keys,
@@ -110,7 +110,7 @@ export class SqliteWorld implements AuditedWorld {
       keys: [key],
       upstream: this.#round.stage.upstream,
       name: `${this.#round.name}-${this.#traffics.length}`,
-      random: this.#round.random,
+      random: this.#round.callRandom,
       clients: 1,
       callsMax: 1,
     });

@@ -16,13 +16,12 @@ export const closedTerminal: Misfortune = {
 };
 
 async function closeTerminal(round: Round, world: SqliteWorld): Promise<void> {
-  const { random } = round;
   const terminal = await openTerminal(world);
   try {
     const traffic = world.traffic(terminal.url);
-    await traffic.reached(random.between(1, 300));
+    await traffic.reached(round.random.between(1, 300));
     const underWay = [...traffic.load.underWay];
-    terminal.process.kill(random.chance(0.5) ? 'SIGKILL' : 'SIGHUP');
+    terminal.process.kill('SIGKILL');
     await traffic.end();
     await poll(() => !isAlive(terminal.pid), 'the gateway whose terminal was closed ends');
     // A call that was admitted is finished; one that had not arrived yet may be refused.

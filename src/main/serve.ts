@@ -7,7 +7,7 @@ import { MasterKeyError } from '../custody/master-keys.ts';
 import type { ConfiguredHost } from '../hosts/host.ts';
 import type { Clock } from '../kit/clock.ts';
 import { createLog, errorFields, type RootLog } from '../kit/log.ts';
-import { StoreRefused } from '../store/store.ts';
+import { StoreRefused, StoreUnavailable } from '../store/store.ts';
 import { FolderHeld, FolderMoved } from './books.ts';
 import { withLocalHosts } from './local-hosts.ts';
 import { stopSignal } from './signals.ts';
@@ -41,25 +41,28 @@ export async function serve(terms: ServeTerms): Promise<number> {
     isSimulated ? startSimulator() : null,
     withLocalHosts(terms.config, clock, log),
   ]);
-  let running: Running;
+  let running: Running | null = null;
+  let fatal: Error | null = null;
+  // Until it runs, the start itself fails and says why.
+  const onFatal = (error: Error): void => {
+    fatal ??= error;
+    if (running !== null) endAtOnce(log, error);
+  };
   try {
-    running = await startGateway({
-      config,
-      hosts: withAddresses(config.hosts, simulator),
-      clock,
-      log,
-      onFatal: (error) => endAtOnce(log, error),
-    });
+    running = await startGateway({ config, hosts: withAddresses(config.hosts, simulator), clock, log, onFatal });
+    if (fatal !== null) endAtOnce(log, fatal);
   } catch (error) {
     simulator?.stop();
     return explainFailure(error, config, terminal);
   }
+  // Before it says that it is ready, because a signal may follow at once.
+  const stopped = stopSignal(() => reload(terms, running, simulator, log));
   terminal.writeErr(
     banner({ ...terms, config, catalog: running.catalog, url: running.url, operationsUrl: running.operationsUrl }),
   );
   if (terms.json) terminal.writeOut(`${JSON.stringify({ url: running.url, operations_url: running.operationsUrl })}\n`);
   if (running.voidedHolds > 0) log.warn({ holds: running.voidedHolds }, 'Holds of an earlier process released.');
-  await stopSignal(() => reload(terms, running, simulator, log));
+  await stopped;
   log.info({}, 'Stopping; running calls may finish.');
   await running.stop();
   simulator?.stop();
@@ -100,7 +103,7 @@ function endAtOnce(log: RootLog, error: Error): never {
 }
 
 function explainFailure(error: unknown, config: Config, terminal: Composition['terminal']): number {
-  if (error instanceof FolderHeld || error instanceof StoreRefused) {
+  if (error instanceof FolderHeld || error instanceof StoreRefused || error instanceof StoreUnavailable) {
     terminal.writeErr(`${error.message}\n`);
     return EXIT.unreachable;
   }

@@ -29,6 +29,7 @@ import { LIMITS } from '../limits.ts';
 import { TokenCounter } from '../money/count-tokens.ts';
 import { commandLine } from '../operator/actor.ts';
 import { answerOperator, type OperatorServices } from '../operator/operator.ts';
+import { refusingFaults } from '../store/sqlite/faults.ts';
 import { StoreVanished } from '../store/store.ts';
 import { keepBooks } from './bookkeeping.ts';
 import { type Books, controlSocketPath, openBooks } from './books.ts';
@@ -74,9 +75,15 @@ export interface Running {
 
 export async function startGateway(terms: StartTerms): Promise<Running> {
   keepYoungObjectsYoung();
-  const { config, clock } = terms;
+  const { config } = terms;
   // Commands open a shared store themselves, so they need no socket.
   const socketPath = config.store === null ? controlSocketPath(config.dataFolder) : null;
+  // After the ledger is open, its lock and the listeners still need space and descriptors.
+  return refusingFaults(config.dataFolder, () => openGateway(terms, socketPath), 'Cannot start the gateway');
+}
+
+function openGateway(terms: StartTerms, socketPath: string | null): Promise<Running> {
+  const { config, clock } = terms;
   return openAll(async (cleanup) => {
     const books = await openBooks({
       config,

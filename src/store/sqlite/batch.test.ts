@@ -56,6 +56,19 @@ describe('a batch', () => {
     expect(thrownBy(() => database.exec('SELECT * FROM nothing'))).not.toSatisfy(isBroken);
   });
 
+  it('fails the store when the mark of a commit cannot be written, and does not run its operations again', () => {
+    let commits = 0;
+    const committed = () => {
+      commits++;
+      throw Object.assign(new Error('EROFS'), { code: 'EROFS', syscall: 'write' });
+    };
+    const marked = writerVerbs(database, { committed, refuseIfGone: () => undefined });
+    const error = thrownBy(() => marked.apply(fillBatchBuffer([aCredit(1n, 10n)]), NOON_MS));
+    expect(error).toBeInstanceOf(StoreBroken);
+    expect(String(error)).toContain('the disk is read-only');
+    expect([commits, rows('credit'), balanceAndHeld()]).toEqual([1, 1, [10n, 0n]]);
+  });
+
   it('applies the other operations around one that throws, in one commit', () => {
     database.exec(`
       CREATE TRIGGER poison AFTER INSERT ON credit WHEN NEW.reference = 'poison'

@@ -1,6 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { LedgerOutcome } from '../store.ts';
 import { type BatchBuffer, BatchBufferReader } from './batch-buffer.ts';
+import { describeFault } from './faults.ts';
 import type { Operations } from './operations.ts';
 import type { Progress } from './progress.ts';
 import type { RowCache } from './row-cache.ts';
@@ -113,17 +114,27 @@ export class BatchRunner {
     try {
       this.#commit.run();
     } catch (error) {
-      throw new StoreBroken(`The commit failed: ${String(error)}`, { cause: error });
+      throw new StoreBroken(`The commit failed: ${describeFault(error) ?? error}`, { cause: error });
     }
     const { progress } = this.#cache;
     if (progress.tip === this.#committedTip) return;
     this.#committedTip = progress.tip;
-    this.#onCommit(progress);
+    this.#report(progress);
+  }
+
+  /** The commit cannot be undone, so whatever fails now must not make its operations run again. */
+  #report(progress: Progress): void {
+    try {
+      this.#onCommit(progress);
+    } catch (error) {
+      if (error instanceof StoreBroken) throw error;
+      throw new StoreBroken(`The mark of a commit was not written: ${describeFault(error) ?? error}`, { cause: error });
+    }
   }
 
   #rollBack(error: unknown): void {
     if (error instanceof StoreBroken) throw error;
-    if (isBroken(error)) throw new StoreBroken(String(error), { cause: error });
+    if (isBroken(error)) throw new StoreBroken(describeFault(error) ?? String(error), { cause: error });
     if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
     this.#cache.forget();
   }

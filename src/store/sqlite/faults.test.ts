@@ -14,6 +14,9 @@ test.each([
   ['a read-only disk', { code: 'EROFS', path: '/data/x' }, 'read-only'],
   ['a folder of another user', { code: 'EACCES', path: '/data/x' }, '/data/x'],
   ['a full disk', { code: 'ENOSPC', path: '/data/x' }, 'full'],
+  ['a disk that is full when an open file is written', { code: 'ENOSPC', syscall: 'write' }, 'disk is full (ENOSPC)'],
+  ['a listener without a descriptor', { code: 'EMFILE', syscall: 'listen' }, 'ulimit -n'],
+  ['a file that may not grow', { code: 'EFBIG', syscall: 'write' }, 'ulimit -f'],
   ['a database that may not be written', { errcode: 8 }, 'cannot be written'],
   ['a directory that may not be written', { errcode: 8 | (6 << 8) }, 'cannot be written'],
   ['a disk that fails', { errcode: 10 | (3 << 8) }, 'check the disk'],
@@ -27,6 +30,7 @@ test.each([
 test('an error of the program itself is not blamed on the disk', async () => {
   expect(describeFault(new TypeError('x is not a function'))).toBeNull();
   expect(describeFault(Object.assign(new Error('SQL logic error'), { errcode: 1 }))).toBeNull();
+  expect(describeFault(Object.assign(new Error('listen EACCES'), { code: 'EACCES', syscall: 'listen' }))).toBeNull();
   await expect(refusingFaults('/data', () => Promise.reject(new TypeError('bug')))).rejects.toThrow(TypeError);
 });
 

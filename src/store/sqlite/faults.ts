@@ -19,6 +19,7 @@ const FILE_FAULTS: Readonly<Record<string, string>> = {
   EROFS: 'the disk is read-only',
   ENOSPC: 'the disk is full',
   EDQUOT: 'the disk quota is used up',
+  EFBIG: 'the file has reached the largest size that this process may write; raise it with ulimit -f',
   EIO: 'the disk reports an error',
   ENOENT: 'it does not exist',
   ENOTDIR: 'a part of its path is not a folder',
@@ -26,29 +27,40 @@ const FILE_FAULTS: Readonly<Record<string, string>> = {
   EISDIR: 'it is a folder where a file should be',
   ELOOP: 'its path has a loop of symbolic links',
   ENAMETOOLONG: 'its path is too long',
-  EMFILE: 'this process has too many files open',
+  EMFILE: 'this process has too many files open; raise its limit with ulimit -n',
   ENFILE: 'the system has too many files open',
 };
+
+/** Work on an open file, whose errors do not name it. */
+const FILE_CALLS = new Set(['write', 'fsync', 'fdatasync', 'ftruncate']);
 
 /** One sentence about a fault of the disk, the files or their permissions; null for any other error. */
 export function describeFault(error: unknown): string | null {
   if (!(error instanceof Error)) return null;
   if ('errcode' in error && typeof error.errcode === 'number') return SQLITE_FAULTS[error.errcode & 0xff] ?? null;
-  const { code, path } = error as NodeJS.ErrnoException;
+  const { code, path, syscall = '' } = error as NodeJS.ErrnoException;
   const why = code === undefined ? undefined : FILE_FAULTS[code];
-  return why === undefined || path === undefined ? null : `Cannot use ${path}: ${why} (${code}).`;
+  if (why === undefined) return null;
+  if (path !== undefined) return `Cannot use ${path}: ${why} (${code}).`;
+  if (code === 'EMFILE' || code === 'ENFILE') return `Cannot open a file or socket: ${why} (${code}).`;
+  return FILE_CALLS.has(syscall) ? `A file cannot be written: ${why} (${code}).` : null;
 }
 
-/** Runs what opens a data folder; a fault of the disk or of the files becomes a `StoreRefused` with one sentence. */
-export async function refusingFaults<Result>(folder: string, run: () => Result | Promise<Result>): Promise<Result> {
+/**
+ * Runs what opens a data folder; a fault of the disk or of the files becomes a `StoreRefused` with one sentence, which
+ * begins with `failure` unless it names the folder.
+ */
+export async function refusingFaults<Result>(
+  folder: string,
+  run: () => Result | Promise<Result>,
+  failure = `Cannot open the data folder ${folder}`,
+): Promise<Result> {
   try {
     return await run();
   } catch (error) {
     const why = describeFault(error);
     if (why === null) throw error;
-    const named = why.includes(folder)
-      ? why
-      : `Cannot open the data folder ${folder}: ${why[0]?.toLowerCase()}${why.slice(1)}`;
+    const named = why.includes(folder) ? why : `${failure}: ${why[0]?.toLowerCase()}${why.slice(1)}`;
     throw new StoreRefused(named, { cause: error });
   }
 }

@@ -4,6 +4,7 @@ import { startThread } from '../../kit/start-thread.ts';
 import { LIMITS } from '../../limits.ts';
 import { StoreUnavailable } from '../store.ts';
 import { isBroken } from './batch.ts';
+import { describeFault } from './faults.ts';
 import { type AnyVerbs, type Fault, faultOf, type Link, type Served, unavailable } from './link.ts';
 
 type Request = { verb: string; args: unknown[] };
@@ -68,7 +69,7 @@ export class Thread<Verbs extends AnyVerbs> implements Link<Verbs> {
     this.#onBroken = onBroken;
     this.#worker.on('message', (reply: Reply) => this.#receive(reply));
     this.#worker.on('error', (error) =>
-      this.#break(new StoreUnavailable(`The ${entry} thread failed: ${String(error)}`)),
+      this.#break(new StoreUnavailable(describeFault(error) ?? `The ${entry} thread failed: ${String(error)}`)),
     );
     this.#worker.on('exit', () => this.#break(new StoreUnavailable(`The ${entry} thread ended.`)));
   }
