@@ -126,6 +126,11 @@ export const LIMITS = {
   /** Rows that one step of verifying, closing, deleting or recovering handles before other work gets a turn. */
   storeSliceRows: 20_000,
   storeWriteSliceRows: 2_000,
+  /** Calls that PostgreSQL closes or deletes in one slice: they are hashed in the thread that serves calls. */
+  postgresClosingRows: 500,
+  /** Pause after a slice of calls was closed or deleted, and how often it is read again because a call was added to it. */
+  closingPauseMs: 5,
+  closingAttemptsMax: 3,
   /** Calls younger than this are not closed, because a hold with an older id could still arrive. */
   closingAgeMs: 3_600_000,
   /** Longest id of a caller's chain of calls, and the most calls in one. */

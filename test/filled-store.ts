@@ -44,7 +44,7 @@ export async function makeBooksWithAPast({ folder, calls, closedPart = 0.4, seed
   noteLoss(folder, nowMs);
 }
 
-/** A loss that was accepted once, so that no table but `closing` can be empty. */
+/** A loss that was accepted once, so that only tables of the closed part can be empty. */
 function noteLoss(folder: string, nowMs: number): void {
   const database = new DatabaseSync(databaseFile(folder));
   database.prepare('INSERT INTO accepted_loss VALUES (1, ?, 3, 4000)').run(BigInt(nowMs));

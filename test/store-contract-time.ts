@@ -147,6 +147,11 @@ export function timeContract(subject: StoreSubject): void {
         credits: 2,
         openHolds: 1,
         lossNanousd: 7n,
+        closedMonths: 0,
+        closedReceipts: 0,
+        sinceMonthMs: null,
+        notKept: 0,
+        withoutTree: 0,
         violations: [],
       });
     });
@@ -170,7 +175,8 @@ export function timeContract(subject: StoreSubject): void {
       subject.clock.advance(LIMITS.closingAgeMs - 60_000);
       expect(await subject.store.closeBooks(null)).toEqual({ closed: 3, forgotten: 0 });
       expect(await subject.store.closeBooks(null)).toEqual({ closed: 0, forgotten: 0 });
-      expect(await subject.store.verify()).toMatchObject({ receipts: 3, violations: [] });
+      const closed = { closedMonths: 1, closedReceipts: 3, notKept: 0 };
+      expect(await subject.store.verify()).toMatchObject({ receipts: 3, ...closed, violations: [] });
     });
 
     it('stops at an open hold', async () => {
@@ -191,12 +197,36 @@ export function timeContract(subject: StoreSubject): void {
       expect(await subject.store.closeBooks(NOON_MS + 60_000)).toEqual({ closed: 3, forgotten: 1 });
       expect(await subject.store.findReceipt(1n, null)).toBeNull();
       expect((await subject.store.findReceipt(2n, null))?.costNanousd).toBe(20n);
-      expect(await subject.store.verify()).toMatchObject({ receipts: 3, violations: [] });
+      const left = { closedReceipts: 2, notKept: 1 };
+      expect(await subject.store.verify()).toMatchObject({ receipts: 3, ...left, violations: [] });
       expect(await subject.balance()).toEqual([940n, 0n, 60n]);
       expect(await subject.store.keyWindow(7n)).toMatchObject({ spentNanousd: 60n });
       await subject.store.apply([aHold(9n, 10n, { keyId: 7n }), aSettle(9n, 10n)]);
       expect(await subject.store.closeBooks(NOON_MS * 2)).toEqual({ closed: 1, forgotten: 3 });
-      expect(await subject.store.verify()).toMatchObject({ receipts: 4, violations: [] });
+      const gone = { closedReceipts: 0, notKept: 4 };
+      expect(await subject.store.verify()).toMatchObject({ receipts: 4, ...gone, violations: [] });
+    });
+
+    it('deletes no receipt before an older one of the same account, whatever its time says', async () => {
+      const nowMs = subject.clock.nowMs();
+      await subject.store.apply([aHold(4n, 5n, { createdMs: nowMs - 90_000 }), aSettle(4n, 5n)]);
+      subject.clock.advance(2 * LIMITS.closingAgeMs);
+      expect(await subject.store.closeBooks(nowMs - 80_000)).toEqual({ closed: 4, forgotten: 2 });
+      expect(await subject.store.findReceipt(4n, null)).not.toBeNull();
+      expect(await subject.store.verify()).toMatchObject({ closedReceipts: 2, notKept: 2, violations: [] });
+    });
+
+    it('deletes receipts whose time is in the future with the next older one', async () => {
+      const aheadMs = subject.clock.nowMs() + 365 * 86_400_000;
+      subject.clock.setNowMs(aheadMs);
+      await subject.store.apply([aHold(4n, 5n, { createdMs: aheadMs }), aSettle(4n, 5n)]);
+      subject.clock.advance(2 * LIMITS.closingAgeMs);
+      expect(await subject.store.closeBooks(null)).toEqual({ closed: 4, forgotten: 0 });
+      subject.clock.setNowMs(NOON_MS + 2 * LIMITS.closingAgeMs);
+      await subject.store.apply([aHold(5n, 5n, { createdMs: NOON_MS + 60_000 }), aSettle(5n, 5n)]);
+      expect(await subject.store.closeBooks(NOON_MS)).toEqual({ closed: 1, forgotten: 0 });
+      expect(await subject.store.closeBooks(NOON_MS + 180_000)).toEqual({ closed: 0, forgotten: 5 });
+      expect(await subject.store.verify()).toMatchObject({ receipts: 5, notKept: 5, violations: [] });
     });
 
     it('refuses holds with an id in the closed part', async () => {

@@ -84,6 +84,11 @@ function readTimestamp(text: string): number | null {
   return new Date(dayMs).toISOString().slice(0, 10) === date ? Math.floor(ms / 1000) : null;
 }
 
+export function readMonth(text: string, what: string): string {
+  if (/^\d{4}-(0[1-9]|1[0-2])$/.test(text)) return text;
+  throw usageFailure(`${what} must be a month like 2026-05, not "${text}".`);
+}
+
 export function readCount(text: string, what: string, max: number): number {
   const count = /^[0-9]{1,9}$/.test(text) ? Number(text) : 0;
   if (count >= 1 && count <= max) return count;

@@ -268,8 +268,8 @@ export class Ledger {
     return this.#store.listAccountReceipts(filter, page);
   }
 
-  verify(progress?: (done: VerifyProgress) => void): Promise<VerifyReport> {
-    return this.#store.verify(progress);
+  verify(progress?: (done: VerifyProgress) => void, sinceMonthMs: number | null = null): Promise<VerifyReport> {
+    return this.#store.verify(progress, sinceMonthMs);
   }
 
   /** Checks the store's health now and periodically. On a nearly full disk admission stops while settling continues. */

@@ -74,6 +74,14 @@ export const balanceChoice = z.strictObject({ account: idOrName.optional(), key:
 
 export const receiptChoice = z.strictObject({ receipt: idOrName });
 
+/** A month as `2026-05`; becomes the time at which it begins. */
+const month = z
+  .string()
+  .regex(/^\d{4}-(0[1-9]|1[0-2])$/, 'must be a month like 2026-05')
+  .transform((text) => Date.parse(`${text}-01T00:00Z`));
+
+export const verification = z.strictObject({ since: month.nullable().default(null) });
+
 export const receiptPage = z.strictObject({
   account: idOrName.nullable().default(null),
   key: idOrName.nullable().default(null),

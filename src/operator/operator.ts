@@ -28,13 +28,12 @@ import {
 import * as people from './people.ts';
 import { rotateSeals, type SealServices, sealRotation, showSeals } from './seal.ts';
 import { type BackupServices, backUpBooks, backupPlace } from './store.ts';
+import { verify } from './verify.ts';
 import {
   type AccountView,
-  acceptedLossView,
   accountView,
   type KeyView,
   keyView,
-  type LedgerView,
   type ListView,
   listView,
   type ModelListView,
@@ -42,7 +41,6 @@ import {
   type ServerFacts,
   type StatusView,
   statusView,
-  verifyView,
 } from './view.ts';
 
 export { permissionOption } from '../accounts/permissions.ts';
@@ -120,7 +118,7 @@ export const VERBS = {
   'balance.show': reading(inputs.balanceChoice, showBalance),
   'receipts.show': reading(inputs.receiptChoice, showReceipt),
   'receipts.list': reading(inputs.receiptPage, listReceipts),
-  'ledger.verify': reading(inputs.nothing, verify),
+  'ledger.verify': reading(inputs.verification, verify),
   'store.backup': reading(backupPlace, backUpBooks),
   'seal.status': reading(inputs.nothing, showSeals),
   'seal.rotate': verb(sealRotation, rotateSeals),
@@ -356,11 +354,6 @@ async function listReceipts(
     receipts.map((receipt) => receiptView(receipt, { operator: true })),
     input.limit,
   );
-}
-
-async function verify(services: OperatorServices, _input: object, progress?: Progress): Promise<LedgerView> {
-  const report = verifyView(await services.ledger.verify(progress));
-  return { ...report, accepted_losses: (await services.store.acceptedLosses()).map(acceptedLossView) };
 }
 
 async function showStatus({ store, ids, catalog, server, moved }: OperatorServices): Promise<StatusView> {

@@ -5,6 +5,7 @@ import { type ModelEntry, modelEntry } from '../catalog/entry.ts';
 import type { CatalogModel } from '../catalog/model.ts';
 import { formatId } from '../kit/ids.ts';
 import type { VerifyReport } from '../ledger/ledger.ts';
+import { monthName } from '../store/month-tree.ts';
 import type {
   AcceptedLoss,
   Account,
@@ -114,6 +115,15 @@ export interface VerifyView {
   readonly credits: number;
   readonly open_holds: number;
   readonly loss_nanousd: bigint;
+  /** Closed months that were recomputed from their receipts, and how many receipts that were. */
+  readonly closed_months: number;
+  readonly closed_receipts: number;
+  /** The first month that was recomputed, like `2026-05`; null if all were. */
+  readonly since: string | null;
+  /** Receipts that were deleted because of their age. */
+  readonly not_kept: number;
+  /** Closed receipts that are in no hash tree yet. */
+  readonly without_tree: number;
   readonly violations: readonly string[];
 }
 
@@ -127,6 +137,11 @@ export function verifyView(report: VerifyReport): VerifyView {
     credits: report.credits,
     open_holds: report.openHolds,
     loss_nanousd: report.lossNanousd,
+    closed_months: report.closedMonths,
+    closed_receipts: report.closedReceipts,
+    since: report.sinceMonthMs === null ? null : monthName(report.sinceMonthMs),
+    not_kept: report.notKept,
+    without_tree: report.withoutTree,
     violations: report.violations,
   };
 }

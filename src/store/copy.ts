@@ -33,6 +33,12 @@ export const LEDGER_TABLES: readonly LedgerTable[] = [
   { name: 'credit', key: ['id'], sums: ['amount'] },
   { name: 'provider_key', key: ['id'], sums: [] },
   { name: 'closing', key: ['account_id', 'month_ms'], sums: ['calls', 'spent', 'loss'] },
+  { name: 'closed_month', key: ['month_ms'], sums: [] },
+  {
+    name: 'month_tree',
+    key: ['month_ms', 'account_id', 'part'],
+    sums: ['calls', 'spent', 'loss'],
+  },
   { name: 'call', key: ['id'], sums: ['held', 'cost'] },
   { name: 'idempotency_key', key: ['account_id', 'key'], sums: [] },
   { name: 'accepted_loss', key: ['generation'], sums: ['receipts', 'spent'] },

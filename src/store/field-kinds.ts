@@ -13,6 +13,8 @@ interface ColumnKind<Value, Stored extends StoredValue = StoredValue> {
   readonly word: Word;
   /** A text that the row stores as its number in the table `name`. */
   readonly isName: boolean;
+  /** The words that the row stores as numbers. */
+  readonly words?: Readonly<Record<string, bigint>>;
   toStored(value: Value): Stored;
   ofStored(stored: StoredValue): Value;
 }
@@ -40,6 +42,7 @@ const TEXT = {
 
 const FLAG = {
   ...INTEGER,
+  words: { false: 0n, true: 1n },
   toStored: (value: boolean): number => (value ? 1 : 0),
   ofStored: (stored: StoredValue) => stored === 1n,
 };
@@ -56,6 +59,7 @@ function coded<One extends string>(codes: Codes<One>) {
   const numbers = Object.fromEntries(Object.entries<bigint>(codes.of).map(([word, code]) => [word, Number(code)]));
   return {
     ...INTEGER,
+    words: codes.of,
     toStored: (word: One): number => numbers[word]!,
     ofStored: (stored: StoredValue) => codes.word(stored as bigint),
   };

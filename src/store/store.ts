@@ -12,9 +12,11 @@ import type {
   VOID_FIELDS,
 } from './operation-fields.ts';
 import type { AuditRow } from './people.ts';
+import type { VerifyProgress, VerifyReport } from './verify-report.ts';
 
 export type { AccountReceiptFilter, ReceiptPage, ReceiptSlice } from './account-receipts.ts';
 export { CAP_WINDOWS, type CapWindow } from './cap-window.ts';
+export type { VerifyProgress, VerifyReport } from './verify-report.ts';
 
 /**
  * The store's interface, which each engine implements. No transaction handle leaves an engine. Money moves only through
@@ -92,15 +94,18 @@ export interface Store {
   /** One account's receipts, newest first. Uses an index, so the size of the ledger does not matter. */
   listAccountReceipts(filter: AccountReceiptFilter, page: ReceiptPage): Promise<ReceiptSlice>;
 
-  /** Recomputes balances and sums from the rows, slice by slice, without blocking the writer. */
-  verify(progress?: (done: VerifyProgress) => void): Promise<VerifyReport>;
   /**
-   * Adds calls to their account's monthly closing entry, by ascending id up to the first one that is open or younger
-   * than an hour; then deletes closed receipts created before the given time. No hold may have an id in the closed
-   * part.
+   * Recomputes balances, sums and the hash trees of closed months from the rows, slice by slice, without blocking the
+   * writer. Months before `sinceMonthMs` are not recomputed.
    */
+  verify(progress?: (done: VerifyProgress) => void, sinceMonthMs?: number | null): Promise<VerifyReport>;
   /** Losses that an operator has accepted, the oldest first, at most `LIMITS.storePageRowsMax`. */
   acceptedLosses(): Promise<AcceptedLoss[]>;
+  /**
+   * Adds calls to the sums and the hash tree of their account's month, by ascending id up to the first one that is open
+   * or younger than an hour; then deletes closed receipts, from the oldest up to the first that was created at the given
+   * time or later. No hold may have an id in the closed part.
+   */
   closeBooks(forgetBeforeMs: number | null): Promise<{ closed: number; forgotten: number }>;
 
   /** Deletes expired idempotency keys and their stored responses, slice by slice, and returns how many. */
@@ -356,22 +361,6 @@ export interface ReceiptFilter {
   readonly accountId: bigint | null;
   readonly keyId: bigint | null;
   readonly sinceMs: number | null;
-}
-
-export interface VerifyProgress {
-  readonly rowsRead: number;
-  readonly rowsTotal: number;
-}
-
-export interface VerifyReport {
-  readonly accounts: number;
-  readonly keys: number;
-  readonly receipts: number;
-  readonly credits: number;
-  readonly openHolds: number;
-  readonly lossNanousd: bigint;
-  /** One sentence per violation, naming the row; empty if the ledger is consistent. */
-  readonly violations: readonly string[];
 }
 
 /** Receipts that a damaged file lost, and that the ledger goes on without. */

@@ -4,17 +4,19 @@ import type { CommandGroup, CommandSpec } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import type { Session } from '../session.ts';
 import { formatRecord } from '../table.ts';
-import { describeLoss, usd } from '../text-values.ts';
+import { describeLoss, readMonth, usd } from '../text-values.ts';
 
 const verifyCommand: CommandSpec = {
   name: 'verify',
-  summary: 'recompute every balance from the ledger entries; exits with 1 if they do not match',
-  examples: ['tollgate ledger verify && echo exact'],
-  async run(session) {
-    const answer = await session.ask('ledger.verify', {}, { progress: sayProgress(session) });
+  summary: 'recompute every balance and every closed month from the receipts; exits with 1 if they do not match',
+  options: [['--since <month>', 'recompute closed months from this one on, like 2026-05']],
+  examples: ['tollgate ledger verify && echo exact', 'tollgate ledger verify --since 2026-05'],
+  async run(session, _args, { since }) {
+    const input = { since: typeof since === 'string' ? readMonth(since, '--since') : null };
+    const answer = await session.ask('ledger.verify', input, { progress: sayProgress(session) });
     session.show(answer, describeReport);
     for (const violation of answer.result.violations) session.say(violation);
-    session.advise(answer.result.ok ? 'The ledger is exact.' : 'THE LEDGER IS WRONG: every line above is a violation.');
+    session.advise(describeVerdict(answer.result));
     return answer.result.ok ? EXIT.ok : EXIT.no;
   },
 };
@@ -29,9 +31,26 @@ function describeReport(report: LedgerView): string {
     ['credits', String(report.credits)],
     ['open holds', String(report.open_holds)],
     ['losses', usd(report.loss_nanousd)],
+    ['closed months', describeClosed(report)],
+    ...(report.not_kept === 0
+      ? []
+      : [['not kept', `${report.not_kept} receipts, deleted because of their age`] as const]),
+    ...(report.without_tree === 0 ? [] : [['not hashed yet', `${report.without_tree} closed receipts`] as const]),
     ...report.accepted_losses.map((loss): [string, string] => ['accepted loss', describeLoss(loss)]),
     ['violations', String(report.violations.length)],
   ]);
+}
+
+function describeClosed({ closed_months, closed_receipts, since }: LedgerView): string {
+  const done = `${closed_months} recomputed from ${closed_receipts} receipts`;
+  return since === null ? done : `${done}; those before ${since} were not recomputed`;
+}
+
+function describeVerdict({ ok, since }: LedgerView): string {
+  if (!ok) return 'THE LEDGER IS WRONG: every line above is a violation.';
+  return since === null
+    ? 'The ledger is exact.'
+    : `The ledger is exact. Closed months before ${since} were not recomputed.`;
 }
 
 /** Prints a line for every tenth; a small ledger is done before the first. */

@@ -19,6 +19,9 @@ export class MemoryRows implements LedgerRows {
   epoch = 0n;
   keyVersion = 0n;
   closedUpTo = 0n;
+  /** The month of each closed receipt. */
+  readonly months = new Map<bigint, number>();
+  latestMs = Number.NEGATIVE_INFINITY;
   todayMs = 0;
 
   receipts(): Receipt[] {

@@ -4,6 +4,7 @@ import { LIMITS } from '../../limits.ts';
 import type { Directory } from '../directory.ts';
 import { isOver } from '../idempotency.ts';
 import { NO_LOSS } from '../loss-allowance.ts';
+import { countExpired } from '../month-tree.ts';
 import { MoneyRules } from '../rules/money-rules.ts';
 import { windowNameOf } from '../rules/rows.ts';
 import {
@@ -30,9 +31,10 @@ import {
   type ReceiptSlice,
   type Store,
   type StoreHealth,
+  type VerifyProgress,
   type VerifyReport,
 } from '../store.ts';
-import { startOfDayMs, windowSpan } from '../windows.ts';
+import { startOfDayMs, startOfMonthMs, windowSpan } from '../windows.ts';
 import { sliceOf } from './account-receipts.ts';
 import { byId, MemoryRows, pageOf } from './memory-rows.ts';
 
@@ -225,8 +227,9 @@ export class MemoryStore implements Store {
     return sliceOf(this.#rows.receipts().reverse(), filter, page);
   }
 
-  /** Recomputes the sums of each account from its receipts and credits. */
-  async verify(): Promise<VerifyReport> {
+  /** Recomputes the sums of each account from its receipts and credits. Nothing can change its closed receipts. */
+  async verify(_progress?: (done: VerifyProgress) => void, sinceMonthMs: number | null = null): Promise<VerifyReport> {
+    const compared = [...this.#rows.months].filter(([, monthMs]) => monthMs >= (sinceMonthMs ?? monthMs));
     const receipts = [...this.#rows.forgotten, ...this.#rows.receipts()];
     const open = receipts.filter((receipt) => receipt.state === 'open');
     return {
@@ -236,6 +239,11 @@ export class MemoryStore implements Store {
       credits: this.#rows.credits.size,
       openHolds: open.length,
       lossNanousd: receipts.reduce((sum, receipt) => sum + receipt.lossNanousd, 0n),
+      closedMonths: new Set(compared.map(([, monthMs]) => monthMs)).size,
+      closedReceipts: compared.filter(([id]) => this.#rows.calls.has(id)).length,
+      sinceMonthMs,
+      notKept: this.#rows.forgotten.length,
+      withoutTree: 0,
       violations: [...this.#rows.accounts.values()].flatMap((account) => this.#violations(account, receipts)),
     };
   }
@@ -263,16 +271,20 @@ export class MemoryStore implements Store {
       if (receipt.id <= this.#rows.closedUpTo) continue;
       if (receipt.state === 'open' || receipt.createdMs > this.#clock.nowMs() - LIMITS.closingAgeMs) break;
       this.#rows.closedUpTo = receipt.id;
+      this.#rows.latestMs = Math.max(this.#rows.latestMs, receipt.createdMs);
+      this.#rows.months.set(receipt.id, startOfMonthMs(this.#rows.latestMs));
       closed += 1;
     }
-    const forgotten = this.#rows
-      .receipts()
-      .filter(
-        ({ id, createdMs }) => id <= this.#rows.closedUpTo && forgetBeforeMs !== null && createdMs < forgetBeforeMs,
-      );
+    const forgotten = forgetBeforeMs === null ? [] : this.#expired(forgetBeforeMs);
     for (const receipt of forgotten) this.#rows.calls.delete(receipt.id);
     this.#rows.forgotten.push(...forgotten);
     return { closed, forgotten: forgotten.length };
+  }
+
+  #expired(beforeMs: number): Receipt[] {
+    const closed = this.#rows.receipts().filter(({ id }) => id <= this.#rows.closedUpTo);
+    const times = closed.map(({ createdMs }) => createdMs);
+    return closed.slice(0, countExpired(times, beforeMs, this.#clock.nowMs()));
   }
 
   async sweepIdempotencyKeys(): Promise<number> {

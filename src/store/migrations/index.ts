@@ -11,6 +11,7 @@ import { providerKeyUse } from './0010-provider-key-use.ts';
 import { lossAllowance } from './0011-loss-allowance.ts';
 import { callsByAccount } from './0012-calls-by-account.ts';
 import { people } from './0013-people.ts';
+import { monthTrees } from './0014-month-trees.ts';
 import type { Migration } from './migration.ts';
 
 /** In order, numbered from 1 without gaps. */
@@ -28,4 +29,5 @@ export const MIGRATIONS: readonly Migration[] = [
   lossAllowance,
   callsByAccount,
   people,
+  monthTrees,
 ];

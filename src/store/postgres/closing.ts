@@ -1,50 +1,107 @@
 import { LIMITS } from '../../limits.ts';
-import type { Connections } from './connections.ts';
-import { nextSettledSlice } from './slices.ts';
+import { inSlices } from '../in-slices.ts';
+import { MONTH_TREE_COLUMNS, type MonthTreeRow } from '../month-tree.ts';
+import { type ClosingSlice, ClosingSlices } from './closing-slices.ts';
+import type { Connections, RunSql } from './connections.ts';
+import { lastInTrees } from './months.ts';
+import type { Slice } from './slices.ts';
+import { bytes, numbers } from './values.ts';
 
-/** One step: closes the next calls that can no longer change, and returns how many. */
-export function closeSlice(connections: Connections, nowMs: number): Promise<number> {
-  return connections.transaction(async (sql) => {
-    const [closed] = await sql<{ value: bigint }>("SELECT value FROM meta WHERE name = 'closed_up_to' FOR UPDATE");
-    const slice = await nextSettledSlice(sql, closed!.value, nowMs, LIMITS.storeWriteSliceRows);
-    if (slice.rows === 0) return 0;
-    const span = [slice.after, slice.upTo];
-    await sql(
-      `INSERT INTO closing (account_id, month_ms, calls, spent, loss)
-       SELECT account_id, (extract(epoch FROM date_trunc('month', to_timestamp(created_ms / 1000) AT TIME ZONE 'UTC'))
-         * 1000)::int8, count(*), sum(cost), sum(coalesce(loss, 0))
-       FROM call WHERE id > $1 AND id <= $2 GROUP BY 1, 2 ORDER BY 1, 2
-       ON CONFLICT (account_id, month_ms) DO UPDATE SET calls = closing.calls + excluded.calls,
-         spent = closing.spent + excluded.spent, loss = closing.loss + excluded.loss`,
-      span,
-    );
-    const parts = `SELECT key_id, window_id, sum(cost)::int8 AS cost FROM call
-      WHERE id > $1 AND id <= $2 AND key_id IS NOT NULL GROUP BY key_id, window_id`;
-    // In the order in which batches lock them.
-    await sql(
-      `SELECT 1 FROM key_window WHERE (key_id, window_id) IN (SELECT key_id, window_id FROM (${parts}) AS part)
-       ORDER BY key_id, window_id FOR NO KEY UPDATE`,
-      span,
-    );
-    await sql(
-      `UPDATE key_window SET closed = closed + part.cost FROM (${parts}) AS part
-       WHERE key_window.key_id = part.key_id AND key_window.window_id = part.window_id`,
-      span,
-    );
-    await sql("UPDATE meta SET value = $1 WHERE name = 'closed_up_to'", [slice.upTo]);
-    return slice.rows;
+const rowsMax = LIMITS.postgresClosingRows;
+
+/** The caller has the lock `bookkeeping`. */
+export async function closeInSlices(
+  connections: Connections,
+  nowMs: number,
+  forgetBeforeMs: number | null,
+): Promise<{ closed: number; forgotten: number }> {
+  const slices = new ClosingSlices(connections);
+  const writing = (write: (sql: RunSql, slice: ClosingSlice) => Promise<boolean>) => (slice: ClosingSlice) =>
+    connections.transaction((sql) => write(sql, slice));
+  await inSlices({ rowsMax, prepare: () => slices.nextWithoutTree(), write: writing(addToTrees) });
+  const closed = await inSlices({ rowsMax, prepare: () => slices.nextSettled(nowMs), write: writing(closeSlice) });
+  if (forgetBeforeMs === null) return { closed, forgotten: 0 };
+  const forgotten = await inSlices({
+    rowsMax,
+    prepare: () => slices.nextExpired(forgetBeforeMs, nowMs),
+    write: writing(deleteSlice),
   });
+  return { closed, forgotten };
 }
 
-/** One step: deletes the oldest closed receipts created before that time, and returns how many. */
-export async function forgetSlice(connections: Connections, beforeMs: number): Promise<number> {
-  const gone = await connections.query(
-    `DELETE FROM call WHERE created_ms < $1 AND id IN (
-       SELECT id FROM call WHERE id <= (SELECT value FROM meta WHERE name = 'closed_up_to') ORDER BY id LIMIT $2)
-     RETURNING 1`,
-    [beforeMs, LIMITS.storeWriteSliceRows],
+/** Closes calls. False, without a change, if the calls are no longer those that were read. */
+export async function closeSlice(sql: RunSql, slice: ClosingSlice): Promise<boolean> {
+  const [closed] = await sql<{ value: bigint }>("SELECT value FROM meta WHERE name = 'closed_up_to' FOR UPDATE");
+  if (closed!.value !== slice.after || !(await isSame(sql, slice))) return false;
+  const span = [slice.after, slice.upTo];
+  const parts = `SELECT key_id, window_id, sum(cost)::int8 AS cost FROM call
+    WHERE id > $1 AND id <= $2 AND key_id IS NOT NULL GROUP BY key_id, window_id`;
+  await writeTrees(sql, slice);
+  // In the order in which batches lock them.
+  await sql(
+    `SELECT 1 FROM key_window WHERE (key_id, window_id) IN (SELECT key_id, window_id FROM (${parts}) AS part)
+     ORDER BY key_id, window_id FOR NO KEY UPDATE`,
+    span,
   );
-  return gone.length;
+  await sql(
+    `UPDATE key_window SET closed = closed + part.cost FROM (${parts}) AS part
+     WHERE key_window.key_id = part.key_id AND key_window.window_id = part.window_id`,
+    span,
+  );
+  await sql("UPDATE meta SET value = $1 WHERE name = 'closed_up_to'", [slice.upTo]);
+  return true;
+}
+
+/** Adds calls to trees that an earlier version closed: their sums move from `closing` to `month_tree`. */
+export async function addToTrees(sql: RunSql, slice: ClosingSlice): Promise<boolean> {
+  if ((await lastInTrees(sql)) !== slice.after || !(await isSame(sql, slice))) return false;
+  await writeTrees(sql, slice);
+  await sql(
+    `UPDATE closing SET calls = calls - part.added, spent = spent - part.cost, loss = closing.loss - part.lost
+     FROM (SELECT account_id, (extract(epoch FROM date_trunc('month', to_timestamp(created_ms / 1000) AT TIME ZONE 'UTC'))
+         * 1000)::int8 AS month_ms, count(*) AS added, sum(cost) AS cost, sum(coalesce(call.loss, 0)) AS lost
+       FROM call WHERE id > $1 AND id <= $2 GROUP BY 1, 2) AS part
+     WHERE closing.account_id = part.account_id AND closing.month_ms = part.month_ms`,
+    [slice.after, slice.upTo],
+  );
+  await sql('DELETE FROM closing WHERE calls = 0 AND spent = 0 AND loss = 0');
+  return true;
+}
+
+/** Deletes closed calls; their months keep the sums and the trees. */
+export async function deleteSlice(sql: RunSql, slice: ClosingSlice): Promise<boolean> {
+  if (!(await isSame(sql, slice))) return false;
+  await writeTrees(sql, slice);
+  await sql('DELETE FROM call WHERE id > $1 AND id <= $2', [slice.after, slice.upTo]);
+  return true;
+}
+
+/** Whether no call was added since: the others cannot have changed. */
+async function isSame(sql: RunSql, { after, upTo, rows }: Slice): Promise<boolean> {
+  const count = 'SELECT count(*) AS rows FROM call WHERE id > $1 AND id <= $2';
+  const [found] = await sql<{ rows: bigint }>(count, [after, upTo]);
+  return Number(found!.rows) === rows;
+}
+
+async function writeTrees(sql: RunSql, { months, trees }: ClosingSlice): Promise<void> {
+  await sql(
+    `INSERT INTO closed_month (month_ms, up_to, latest_ms) SELECT * FROM unnest($1::int8[], $2::int8[], $3::int8[])
+     ON CONFLICT (month_ms) DO UPDATE SET up_to = excluded.up_to, latest_ms = excluded.latest_ms`,
+    (['month_ms', 'up_to', 'latest_ms'] as const).map((column) => numbers(months.map((month) => month[column]))),
+  );
+  const places = MONTH_TREE_COLUMNS.map((column, at) => `$${at + 1}::${isBytes(column) ? 'bytea' : 'int8'}[]`);
+  const changed = MONTH_TREE_COLUMNS.slice(3).map((column) => `${column} = excluded.${column}`);
+  await sql(
+    `INSERT INTO month_tree (${MONTH_TREE_COLUMNS.join(', ')}) SELECT * FROM unnest(${places.join(', ')})
+     ON CONFLICT (month_ms, account_id, part) DO UPDATE SET ${changed.join(', ')}`,
+    MONTH_TREE_COLUMNS.map((column) =>
+      isBytes(column) ? bytes(trees.map((tree) => tree[column])) : numbers(trees.map((tree) => tree[column])),
+    ),
+  );
+}
+
+function isBytes(column: keyof MonthTreeRow): column is 'root' | 'peaks' {
+  return column === 'root' || column === 'peaks';
 }
 
 /** One step: deletes some expired idempotency keys, and returns how many. */

@@ -13,12 +13,13 @@ import {
   type LedgerTable,
   type Row,
 } from '../copy.ts';
+import { storable, storableName } from '../storable-text.ts';
 import type { Store, VerifyProgress, VerifyReport } from '../store.ts';
 import { Connections, type RunSql } from './connections.ts';
 import { finishCopy, readCopy, writeCopy } from './copy-mark.ts';
 import { takeLock } from './locks.ts';
 import { openPostgresStore } from './postgres-store.ts';
-import { bytes, numbers, storable, texts } from './values.ts';
+import { bytes, numbers, texts } from './values.ts';
 
 export type PostgresTarget = CopyTarget & { close(): Promise<void> };
 
@@ -131,12 +132,10 @@ class Target implements PostgresTarget {
 
   asStored({ name, key }: LedgerTable, rows: readonly Row[]): readonly Row[] {
     const isDictionary = name === 'name';
+    const asText = (text: string, row: Row) => (isDictionary ? storableName(text, row[0] as bigint) : storable(text));
     return rows.map((row) => {
-      const isFit = row.every((cell) => typeof cell !== 'string' || isStorable(cell, isDictionary));
-      if (isFit) return row;
-      return row.map((cell, at) =>
-        typeof cell !== 'string' || at < key.length ? cell : stored(cell, row, isDictionary),
-      );
+      if (row.every((cell) => typeof cell !== 'string' || asText(cell, row) === cell)) return row;
+      return row.map((cell, at) => (typeof cell !== 'string' || at < key.length ? cell : asText(cell, row)));
     });
   }
 
@@ -219,19 +218,4 @@ function isSameKey(one: Row | null, other: Row | null): boolean {
 function arrayOf(kind: Kind, cells: readonly Cell[]): string {
   if (kind === 'int8') return numbers(cells as (bigint | null)[]);
   return kind === 'text' ? texts(cells as (string | null)[]) : bytes(cells as (Uint8Array | null)[]);
-}
-
-function isStorable(text: string, isDictionary: boolean): boolean {
-  return !text.includes('\0') && !(isDictionary && text.length > LIMITS.storedNameCharsMax);
-}
-
-/** A changed name gets its number appended, because two names may be equal after the change. */
-function stored(text: string, [id]: Row, isDictionary: boolean): string {
-  if (!isDictionary) return storable(text);
-  const mark = ` (${id})`;
-  return (
-    storable(text)
-      .slice(0, LIMITS.storedNameCharsMax - mark.length)
-      .toWellFormed() + mark
-  );
 }

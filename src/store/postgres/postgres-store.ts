@@ -32,7 +32,7 @@ import {
 } from '../store.ts';
 import { Accounts } from './accounts.ts';
 import { BatchRunner } from './batch.ts';
-import { closeSlice, forgetSlice, sweepSlice } from './closing.ts';
+import { closeInSlices, sweepSlice } from './closing.ts';
 import { Connections } from './connections.ts';
 import { Dictionary } from './dictionary.ts';
 import { postgresDirectory } from './directory.ts';
@@ -207,9 +207,12 @@ class PostgresStore implements Store {
   }
 
   /** Verifying and closing exclude each other across all processes, because closing changes what verifying reads. */
-  verify(progress: (done: VerifyProgress) => void = () => undefined): Promise<VerifyReport> {
+  verify(
+    progress: (done: VerifyProgress) => void = () => undefined,
+    sinceMonthMs: number | null = null,
+  ): Promise<VerifyReport> {
     const connections = this.#connections;
-    const run = () => new Verification(connections, this.#time.nowMs()).run(progress);
+    const run = () => new Verification(connections, this.#time.nowMs(), sinceMonthMs).run(progress);
     return underLock(connections, (sql) => takeSharedLock(sql, 'bookkeeping'), run);
   }
 
@@ -224,16 +227,8 @@ class PostgresStore implements Store {
   closeBooks(forgetBeforeMs: number | null): Promise<{ closed: number; forgotten: number }> {
     const connections = this.#connections;
     const nowMs = this.#time.nowMs();
-    return underLock(
-      connections,
-      (sql) => takeLock(sql, 'bookkeeping'),
-      async () => {
-        const closed = await untilDone(() => closeSlice(connections, nowMs));
-        if (forgetBeforeMs === null) return { closed, forgotten: 0 };
-        const forgotten = await untilDone(() => forgetSlice(connections, forgetBeforeMs));
-        return { closed, forgotten };
-      },
-    );
+    const run = () => closeInSlices(connections, nowMs, forgetBeforeMs);
+    return underLock(connections, (sql) => takeLock(sql, 'bookkeeping'), run);
   }
 
   sweepIdempotencyKeys(): Promise<number> {

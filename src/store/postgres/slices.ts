@@ -2,6 +2,9 @@ import { LIMITS } from '../../limits.ts';
 import { CALL_STATE } from '../codes.ts';
 import type { RunSql } from './connections.ts';
 
+/** A transaction that reads as of one moment. */
+export const ONE_MOMENT = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
+
 /** Calls with `after < id <= upTo`. */
 export interface Slice {
   readonly after: bigint;

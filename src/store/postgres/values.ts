@@ -1,5 +1,7 @@
 import pg from 'pg';
 
+export { isStorable, storable } from '../storable-text.ts';
+
 /**
  * Integers of every width are returned as bigint, so that none is ever rounded and rows equal those of SQLite. So are
  * sums, which PostgreSQL returns as `numeric`.
@@ -28,18 +30,4 @@ export function texts(values: readonly (string | null)[]): string {
 export function bytes(values: readonly (Uint8Array | null)[]): string {
   const quoted = values.map((value) => (value === null ? 'NULL' : `"\\\\x${Buffer.from(value).toString('hex')}"`));
   return `{${quoted.join(',')}}`;
-}
-
-/**
- * PostgreSQL's texts cannot contain null characters or unpaired surrogates. Free texts are stored, and looked up,
- * without them.
- */
-export function storable(text: string): string {
-  const wellFormed = text.toWellFormed();
-  return wellFormed.includes('\0') ? wellFormed.replaceAll('\0', '\uFFFD') : wellFormed;
-}
-
-/** Whether the text comes back from the database unchanged. */
-export function isStorable(text: string): boolean {
-  return text.isWellFormed() && !text.includes('\0');
 }

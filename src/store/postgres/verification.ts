@@ -1,13 +1,14 @@
 import { LIMITS } from '../../limits.ts';
 import { ACCOUNT_KIND, CALL_STATE, ENDED, IDEMPOTENCY_STATE } from '../codes.ts';
+import { MONTH_PART } from '../month-tree.ts';
 import type { VerifyProgress, VerifyReport } from '../store.ts';
 import type { Connections, RunSql } from './connections.ts';
-import { nextSettledSlice, nextSlice, type Slice } from './slices.ts';
+import { MonthScan } from './month-scan.ts';
+import { nextSettledSlice, nextSlice, ONE_MOMENT, type Slice } from './slices.ts';
 
 const { open, settled, voided } = CALL_STATE.of;
 /** Naming more rows than this would not help. */
 const VIOLATIONS_MAX = 100;
-const ONE_MOMENT = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
 
 /** The condition that a row must meet in each state. */
 const VALID = `CASE state
@@ -27,9 +28,9 @@ interface Sums {
 type Columns = Readonly<Record<string, bigint>>;
 
 /**
- * Recomputes every sum from its entries. Calls that can no longer change are summed slice by slice, each in a short
- * read; the rest, the balances and the credits are read as of one moment, in the last step. Nothing may be closed
- * meanwhile.
+ * Recomputes every sum from its entries. Closed months are compared with their hash trees first. Then calls that can no
+ * longer change are summed slice by slice, each in a short read; the rest, the balances and the credits are read as of
+ * one moment, in the last step. Nothing may be closed meanwhile.
  */
 export class Verification {
   readonly #connections: Connections;
@@ -37,6 +38,7 @@ export class Verification {
   readonly #accounts = new Map<bigint, Sums>();
   readonly #windows = new Map<string, Sums>();
   readonly #violations: string[] = [];
+  readonly #months: MonthScan;
   #rowsTotal = 0;
   #rowsRead = 0;
   #after = 0n;
@@ -44,9 +46,10 @@ export class Verification {
   #openHolds = 0n;
   #loss = 0n;
 
-  constructor(connections: Connections, nowMs: number) {
+  constructor(connections: Connections, nowMs: number, sinceMonthMs: number | null) {
     this.#connections = connections;
     this.#nowMs = nowMs;
+    this.#months = new MonthScan(sinceMonthMs, (sentence) => this.#violate(sentence));
   }
 
   async run(progress: (done: VerifyProgress) => void): Promise<VerifyReport> {
@@ -62,11 +65,14 @@ export class Verification {
     const [closed] = await sql<Columns>("SELECT value FROM meta WHERE name = 'closed_up_to'");
     this.#after = closed!.value!;
     const [count] = await sql<Columns>('SELECT count(*) AS rows FROM call WHERE id > $1', [this.#after]);
-    this.#rowsTotal = Number(count!.rows);
+    this.#rowsTotal = Number(count!.rows) + (await this.#months.begin(sql));
   }
 
   /** Null until the last step. */
   async #step(sql: RunSql): Promise<VerifyReport | null> {
+    const closed = await this.#months.step(sql);
+    this.#rowsRead += closed ?? 0;
+    if (closed !== null) return null;
     const slice = await nextSettledSlice(sql, this.#after, this.#nowMs, LIMITS.storeSliceRows);
     if (slice.rows === 0) return this.#lastStep(sql);
     await this.#add(sql, slice);
@@ -90,6 +96,7 @@ export class Verification {
       credits: await count(sql, 'credit'),
       openHolds: Number(this.#openHolds),
       lossNanousd: this.#loss,
+      ...(await this.#months.result(sql)),
       violations: this.#violations,
     };
   }
@@ -133,7 +140,10 @@ export class Verification {
 
   async #addClosings(sql: RunSql): Promise<void> {
     const rows = await sql<Columns>(
-      'SELECT account_id, sum(calls) AS calls, sum(spent) AS spent, sum(loss) AS loss FROM closing GROUP BY 1',
+      `SELECT account_id, sum(calls) AS calls, sum(spent) AS spent, sum(loss) AS loss FROM (
+         SELECT account_id, calls, spent, loss FROM closing
+         UNION ALL SELECT account_id, calls, spent, loss FROM month_tree WHERE part = ${MONTH_PART.closed}) AS part
+       GROUP BY account_id`,
     );
     for (const row of rows) {
       addTo(this.#accounts, row.account_id!, row.spent!, 0n);

@@ -1,21 +1,16 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { LIMITS } from '../../limits.ts';
+import { MONTH_TREE_COLUMNS } from '../month-tree.ts';
+import type { ClosingSlice } from './closing-slices.ts';
 import { readMeta, writeMeta } from './meta.ts';
-import { nextSettledSlice } from './slices.ts';
+import { lastInTrees } from './months.ts';
+import { unpackTrees } from './packed-trees.ts';
+import { RowWriter } from './row-writer.ts';
+import type { Slice } from './slices.ts';
 
-/** One step: closes the next calls that can no longer change, and returns how many. */
-export function closeSlice(database: DatabaseSync, nowMs: number): number {
-  const slice = nextSettledSlice(database, readMeta(database, 'closed_up_to'), nowMs, LIMITS.storeWriteSliceRows);
-  if (slice.rows === 0) return 0;
-  database
-    .prepare(`
-      INSERT INTO closing (account_id, month_ms, calls, spent, loss)
-      SELECT account_id, unixepoch(created_ms / 1000, 'unixepoch', 'start of month') * 1000,
-        count(*), sum(cost), sum(coalesce(loss, 0))
-      FROM call WHERE id > ? AND id <= ? GROUP BY 1, 2
-      ON CONFLICT (account_id, month_ms) DO UPDATE SET
-        calls = calls + excluded.calls, spent = spent + excluded.spent, loss = loss + excluded.loss`)
-    .run(slice.after, slice.upTo);
+/** Closes calls. False, without a change, if the calls are no longer those that were read. */
+export function closeSlice(database: DatabaseSync, slice: ClosingSlice): boolean {
+  if (readMeta(database, 'closed_up_to') !== slice.after || !isSame(database, slice)) return false;
+  writeTrees(database, slice);
   database
     .prepare(`
       UPDATE key_window SET closed = closed + part.cost
@@ -24,17 +19,44 @@ export function closeSlice(database: DatabaseSync, nowMs: number): number {
       WHERE key_window.key_id = part.key_id AND key_window.window_id = part.window_id`)
     .run(slice.after, slice.upTo);
   writeMeta(database, 'closed_up_to', slice.upTo);
-  return slice.rows;
+  return true;
 }
 
-/** One step: deletes the oldest closed receipts created before that time, and returns how many. */
-export function forgetSlice(database: DatabaseSync, beforeMs: number): number {
-  const terms = [BigInt(beforeMs), readMeta(database, 'closed_up_to'), BigInt(LIMITS.storeWriteSliceRows)];
+/** Adds calls to trees that an earlier version closed: their sums move from `closing` to `month_tree`. */
+export function addToTrees(database: DatabaseSync, slice: ClosingSlice): boolean {
+  if (lastInTrees(database) !== slice.after || !isSame(database, slice)) return false;
+  writeTrees(database, slice);
   database
-    .prepare(`DELETE FROM account_call WHERE (account_id, id) IN (SELECT account_id, id ${OLDEST})`)
-    .run(...terms);
-  const { changes } = database.prepare(`DELETE FROM call WHERE id IN (SELECT id ${OLDEST})`).run(...terms);
-  return Number(changes);
+    .prepare(`
+      UPDATE closing SET calls = calls - part.added, spent = spent - part.cost, loss = loss - part.lost
+      FROM (SELECT account_id, unixepoch(created_ms / 1000, 'unixepoch', 'start of month') * 1000 AS month_ms,
+          count(*) AS added, sum(cost) AS cost, sum(coalesce(loss, 0)) AS lost
+        FROM call WHERE id > ? AND id <= ? GROUP BY 1, 2) AS part
+      WHERE closing.account_id = part.account_id AND closing.month_ms = part.month_ms`)
+    .run(slice.after, slice.upTo);
+  database.exec('DELETE FROM closing WHERE calls = 0 AND spent = 0 AND loss = 0');
+  return true;
 }
 
-const OLDEST = `FROM call WHERE created_ms < ? AND id IN (SELECT id FROM call WHERE id <= ? ORDER BY id LIMIT ?)`;
+/** Deletes closed calls; their months keep the sums and the trees. */
+export function deleteSlice(database: DatabaseSync, slice: ClosingSlice): boolean {
+  if (!isSame(database, slice)) return false;
+  writeTrees(database, slice);
+  const range = 'WHERE id > ? AND id <= ?';
+  database
+    .prepare(`DELETE FROM account_call WHERE (account_id, id) IN (SELECT account_id, id FROM call ${range})`)
+    .run(slice.after, slice.upTo);
+  database.prepare(`DELETE FROM call ${range}`).run(slice.after, slice.upTo);
+  return true;
+}
+
+/** Whether no call was added since: the others cannot have changed. */
+function isSame(database: DatabaseSync, { after, upTo, rows }: Slice): boolean {
+  const found = database.prepare('SELECT count(*) AS rows FROM call WHERE id > ? AND id <= ?').get(after, upTo);
+  return Number(found?.rows) === rows;
+}
+
+function writeTrees(database: DatabaseSync, { months, trees }: ClosingSlice): void {
+  new RowWriter(database, 'REPLACE', 'closed_month', ['month_ms', 'up_to', 'latest_ms']).write(months);
+  new RowWriter(database, 'REPLACE', 'month_tree', MONTH_TREE_COLUMNS).write(unpackTrees(trees));
+}

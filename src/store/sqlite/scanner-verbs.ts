@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { AccountReceiptFilter, Page, ReceiptFilter, ReceiptPage, VerifyProgress, VerifyReport } from '../store.ts';
 import { AccountReader } from './accounts.ts';
+import { ClosingSlices } from './closing-slices.ts';
 import { openToRead } from './database.ts';
 import { KeyReader } from './keys.ts';
 import type { Served } from './link.ts';
@@ -19,14 +20,18 @@ export function scannerVerbs(database: DatabaseSync) {
   const accounts = new AccountReader(database);
   const keys = new KeyReader(database);
   const receipts = new ReceiptReader(database);
+  const closing = new ClosingSlices(database);
   let verification: Verification | null = null;
   return {
     listAccounts: (page: Page) => accounts.list(page),
     listKeys: (accountId: bigint | null, page: Page) => keys.list(accountId, page),
     listReceipts: (filter: ReceiptFilter, page: Page) => receipts.list(filter, page),
     listAccountReceipts: (filter: AccountReceiptFilter, page: ReceiptPage) => receipts.listOfAccount(filter, page),
-    beginVerify: (nowMs: number): void => {
-      verification = new Verification(database, nowMs);
+    nextWithoutTree: () => closing.nextWithoutTree(),
+    nextSettled: (nowMs: number) => closing.nextSettled(nowMs),
+    nextExpired: (beforeMs: number, nowMs: number) => closing.nextExpired(beforeMs, nowMs),
+    beginVerify: (nowMs: number, sinceMonthMs: number | null): void => {
+      verification = new Verification(database, nowMs, sinceMonthMs);
     },
     stepVerify: (): { progress: VerifyProgress; report: VerifyReport | null } => {
       if (verification === null) throw new Error('No verification is running.');

@@ -197,15 +197,16 @@ describe('the SQLite store', () => {
       });
     }
 
-    it('rows that were deleted from the closed part', async () => {
+    it('sums of receipts that were deleted', async () => {
       const store = await open();
       await prepare(store);
       await store.createKey(aKey(7n, 1n));
       await store.apply([aCredit(1n, 1_000n), aHold(1n, 100n, { keyId: 7n }), aSettle(1n, 50n)]);
       clock.advance(2 * LIMITS.closingAgeMs);
       await store.closeBooks(NOON_MS + 1);
-      meddle('UPDATE closing SET spent = 40; UPDATE key_window SET closed = 30');
+      meddle('UPDATE month_tree SET spent = 40 WHERE part = 1; UPDATE key_window SET closed = 30');
       expect((await store.verify()).violations).toEqual([
+        'Account 1, month 2026-03: spent is 40, but its receipts add up to 50.',
         'The sum of all spending is 50, but its entries add up to 40.',
         'Account 1: balance is 950, but its entries add up to 960.',
         'Account 1: spent is 50, but its entries add up to 40.',

@@ -36,6 +36,7 @@ import {
 import { AccountReader } from './accounts.ts';
 import { isBroken } from './batch.ts';
 import { fillBatchBuffer } from './batch-buffer.ts';
+import { closeBooks } from './close-books.ts';
 import { createFiles, openToRead, openToWrite } from './database.ts';
 import { runProgram } from './directory.ts';
 import { lastCallId } from './instances.ts';
@@ -240,11 +241,11 @@ class SqliteStore implements Store {
     return this.#scan('listAccountReceipts', filter, page);
   }
 
-  verify(progress?: (done: VerifyProgress) => void): Promise<VerifyReport> {
+  verify(progress?: (done: VerifyProgress) => void, sinceMonthMs: number | null = null): Promise<VerifyReport> {
     return this.#inTurn(async () => {
       // The writer's cached sums decide which calls are admitted and are in no row that could be read.
       const drift = await this.#writer.call('heldDrift', this.#clock.nowMs());
-      await this.#scan('beginVerify', this.#clock.nowMs());
+      await this.#scan('beginVerify', this.#clock.nowMs(), sinceMonthMs);
       for (;;) {
         const step = await this.#scan('stepVerify');
         progress?.(step.progress);
@@ -263,13 +264,9 @@ class SqliteStore implements Store {
   }
 
   closeBooks(forgetBeforeMs: number | null): Promise<{ closed: number; forgotten: number }> {
-    return this.#inTurn(async () => {
-      const nowMs = this.#clock.nowMs();
-      const closed = await untilDone(() => this.#writer.call('closeSlice', nowMs));
-      if (forgetBeforeMs === null) return { closed, forgotten: 0 };
-      const forgotten = await untilDone(() => this.#writer.call('forgetSlice', nowMs, forgetBeforeMs));
-      return { closed, forgotten };
-    });
+    return this.#inTurn(() =>
+      closeBooks({ scan: this.#scan, writer: this.#writer, nowMs: this.#clock.nowMs(), forgetBeforeMs }),
+    );
   }
 
   sweepIdempotencyKeys(): Promise<number> {

@@ -2,8 +2,10 @@ import type { DatabaseSync } from 'node:sqlite';
 import { LIMITS } from '../../limits.ts';
 import { ACCOUNT_KIND, CALL_STATE, ENDED, IDEMPOTENCY_STATE } from '../codes.ts';
 import { INT64_MAX } from '../int64.ts';
+import { MONTH_PART } from '../month-tree.ts';
 import type { VerifyProgress, VerifyReport } from '../store.ts';
 import { readMeta } from './meta.ts';
+import { MonthScan } from './month-scan.ts';
 import { readProgress } from './progress.ts';
 import { nextSettledSlice, nextSlice, type Slice } from './slices.ts';
 
@@ -27,8 +29,9 @@ interface Sums {
 }
 
 /**
- * Recomputes every sum from its entries. Calls that can no longer change are summed slice by slice, each in a short
- * read; the rest, the balances and the credits are read as of one moment, in the last step.
+ * Recomputes every sum from its entries. Closed months are compared with their hash trees first. Then calls that can no
+ * longer change are summed slice by slice, each in a short read; the rest, the balances and the credits are read as of
+ * one moment, in the last step.
  */
 export class Verification {
   readonly #database: DatabaseSync;
@@ -37,6 +40,7 @@ export class Verification {
   /** Spent amounts per window. */
   readonly #windows = new Map<string, bigint>();
   readonly #violations: string[] = [];
+  readonly #months: MonthScan;
   readonly #rowsTotal: number;
   #rowsRead = 0;
   #after: bigint;
@@ -44,18 +48,22 @@ export class Verification {
   #openHolds = 0n;
   #loss = 0n;
 
-  constructor(database: DatabaseSync, nowMs: number) {
+  constructor(database: DatabaseSync, nowMs: number, sinceMonthMs: number | null = null) {
     this.#database = database;
     this.#nowMs = nowMs;
     this.#after = readMeta(database, 'closed_up_to');
     const [count] = database.prepare('SELECT count(*) AS rows FROM call WHERE id > ?').all(this.#after);
-    this.#rowsTotal = Number(count?.rows);
+    this.#months = new MonthScan(database, sinceMonthMs, (sentence) => this.#violate(sentence));
+    this.#rowsTotal = Number(count?.rows) + this.#months.rowsTotal;
   }
 
   /** Null until the last step. */
   step(): VerifyReport | null {
     this.#database.exec('BEGIN');
     try {
+      const closed = this.#months.step();
+      this.#rowsRead += closed ?? 0;
+      if (closed !== null) return null;
       const slice = nextSettledSlice(this.#database, this.#after, this.#nowMs, LIMITS.storeSliceRows);
       if (slice.rows === 0) return this.#lastStep();
       this.#add(slice);
@@ -87,6 +95,7 @@ export class Verification {
       credits: this.#count('credit'),
       openHolds: Number(this.#openHolds),
       lossNanousd: this.#loss,
+      ...this.#months.result(),
       violations: this.#violations,
     };
   }
@@ -131,7 +140,11 @@ export class Verification {
 
   #addClosings(): void {
     const rows = this.#database
-      .prepare('SELECT account_id, sum(calls) AS calls, sum(spent) AS spent, sum(loss) AS loss FROM closing GROUP BY 1')
+      .prepare(`
+        SELECT account_id, sum(calls) AS calls, sum(spent) AS spent, sum(loss) AS loss FROM (
+          SELECT account_id, calls, spent, loss FROM closing
+          UNION ALL SELECT account_id, calls, spent, loss FROM month_tree WHERE part = ${MONTH_PART.closed})
+        GROUP BY account_id`)
       .all() as Record<string, bigint>[];
     for (const row of rows) {
       addTo(this.#accounts, row.account_id!, row.spent!, 0n);

@@ -6,7 +6,8 @@ import type { KeyChange, LedgerOutcome, NewAccount, NewKey, NewProviderKey, Prov
 import { createAccount } from './accounts.ts';
 import { BatchRunner } from './batch.ts';
 import type { BatchBuffer } from './batch-buffer.ts';
-import { closeSlice, forgetSlice } from './closing.ts';
+import { addToTrees, closeSlice, deleteSlice } from './closing.ts';
+import type { ClosingSlice } from './closing-slices.ts';
 import { openToWrite } from './database.ts';
 import { runProgram } from './directory.ts';
 import { sweepSlice } from './idempotency-keys.ts';
@@ -55,15 +56,17 @@ export function writerVerbs(database: DatabaseSync, guard: CommitGuard = NO_GUAR
     voidSlice: (nowMs: number): number => runner.transaction(nowMs, () => voidSlice(database, cache, operations)),
     registerPrices: (nowMs: number, version: string, pricesJson: string): number =>
       runner.transaction(nowMs, () => registerPrices(database, version, pricesJson)),
-    closeSlice: (nowMs: number): number =>
+    closeSlice: (nowMs: number, slice: ClosingSlice): boolean =>
       runner.transaction(nowMs, () => {
-        const closed = closeSlice(database, nowMs);
+        const isClosed = closeSlice(database, slice);
         cache.forget();
-        return closed;
+        return isClosed;
       }),
+    addToTrees: (nowMs: number, slice: ClosingSlice): boolean =>
+      runner.transaction(nowMs, () => addToTrees(database, slice)),
+    deleteSlice: (nowMs: number, slice: ClosingSlice): boolean =>
+      runner.transaction(nowMs, () => deleteSlice(database, slice)),
     heldDrift: (nowMs: number): string[] => runner.transaction(nowMs, () => cache.heldDrift()),
-    forgetSlice: (nowMs: number, beforeMs: number): number =>
-      runner.transaction(nowMs, () => forgetSlice(database, beforeMs)),
     sweepSlice: (nowMs: number): number => runner.transaction(nowMs, () => sweepSlice(database, nowMs)),
     putProviderKey: (row: NewProviderKey) => change(() => putProviderKey(database, row)),
     noteProviderKeyUse: (id: bigint, use: ProviderKeyUse) => change(() => noteProviderKeyUse(database, id, use)),
