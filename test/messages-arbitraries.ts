@@ -27,6 +27,16 @@ const image = fc.record({
   ),
   cache_control: cacheControl,
 });
+const document = fc.record({
+  type: fc.constant('document'),
+  source: fc.record({
+    type: fc.constant('base64'),
+    media_type: fc.constant('application/pdf'),
+    data: fc.base64String(),
+  }),
+  title: words,
+  cache_control: cacheControl,
+});
 const thinking = fc.record({
   type: fc.constant('thinking'),
   thinking: words,
@@ -48,7 +58,7 @@ const toolResult = fc.record(
 
 /** Turns as the common language leaves them: sides alternate, results stand first, nothing is empty. */
 const userTurn = fc
-  .tuple(fc.array(toolResult, { maxLength: 2 }), fc.array(fc.oneof(text, image), { maxLength: 2 }))
+  .tuple(fc.array(toolResult, { maxLength: 2 }), fc.array(fc.oneof(text, image, document), { maxLength: 2 }))
   .map(([results, shown]) => [...results, ...shown])
   .filter((content) => content.length > 0)
   .map((content) => ({ role: 'user', content }));

@@ -227,23 +227,23 @@ describe.each<[string, string, object, object]>([
     'a file by its id',
     '/v1/chat/completions',
     { model: 'sim-gpt', messages: [{ role: 'user', content: [{ type: 'file', file: { file_id: 'f' } }] }] },
-    { param: 'messages[0].content[0].type' },
+    { param: 'messages[0].content[0].file.file_id' },
   ],
   [
     'a file by its address',
     '/v1/responses',
     { model: 'sim-responses', input: [{ role: 'user', content: [{ type: 'input_file', file_url: 'https://x' }] }] },
-    { param: 'input[0].content[0].type' },
+    { param: 'input[0].content[0].file_url' },
   ],
   [
-    'a document on the messages wire',
+    'a document by its id on the messages wire',
     '/v1/messages',
     {
       model: 'sim-claude',
       max_tokens: 5,
       messages: [{ role: 'user', content: [{ type: 'document', source: { type: 'file', file_id: 'f' } }] }],
     },
-    { param: 'messages[0].content[0].type' },
+    { param: 'messages[0].content[0].source' },
   ],
 ])('%s', (_name, path, body, expected) => {
   test('is refused by its place', async () => {

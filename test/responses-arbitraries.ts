@@ -5,6 +5,7 @@ import type {
   Block,
   CanonicalMessage,
   CanonicalRequest,
+  DocumentBlock,
   ImageBlock,
   ReasoningBlock,
   TextBlock,
@@ -29,6 +30,14 @@ const image: fc.Arbitrary<ImageBlock> = fc.record({
     fc.webUrl().map((url) => ({ kind: 'url' as const, url })),
   ),
   detail: fc.constantFrom('low', 'high', 'auto', 'original', null),
+});
+
+/** With a name: hosts require one, so a document without one would get it on its way. */
+const document: fc.Arbitrary<DocumentBlock> = fc.record({
+  kind: fc.constant('document' as const),
+  mediaType: fc.constant('application/pdf'),
+  base64: fc.base64String({ minLength: 4 }),
+  filename: words,
 });
 
 const reasoning: fc.Arbitrary<ReasoningBlock> = fc.record({
@@ -56,7 +65,7 @@ const result: fc.Arbitrary<Block> = fc.record({
   isError: fc.constant(false),
 });
 
-const said = fc.array(fc.oneof(text, image), { minLength: 1, maxLength: 3 });
+const said = fc.array(fc.oneof(text, text, image, document), { minLength: 1, maxLength: 3 });
 const turn = fc
   .tuple(fc.array(fc.oneof(text, call, refusal, reasoning), { maxLength: 4 }), fc.oneof(text, call))
   .map(([blocks, deed]): CanonicalMessage => ({ role: 'assistant', blocks: [...blocks, deed] }));

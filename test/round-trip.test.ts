@@ -54,7 +54,7 @@ function normalForm(request: CanonicalRequest): CanonicalRequest | null {
 }
 
 test('once around all wires reaches a normal form, and again changes nothing', () => {
-  const seen = { requests: 0, carried: 0, parallelCalls: 0, seals: 0, images: 0 };
+  const seen = { requests: 0, carried: 0, parallelCalls: 0, seals: 0, images: 0, documents: 0 };
   fc.assert(
     fc.property(canonicalRequests, (request) => {
       seen.requests++;
@@ -65,6 +65,7 @@ test('once around all wires reaches a normal form, and again changes nothing', (
       seen.parallelCalls += Number(isParallel);
       seen.seals += Number(blocks.some((block) => block.kind === 'reasoning' && block.opaque !== null));
       seen.images += Number(blocks.some(({ kind }) => kind === 'image'));
+      seen.documents += Number(blocks.some(({ kind }) => kind === 'document'));
       const normal = normalForm(request);
       if (normal === null) return;
       seen.carried++;
@@ -78,6 +79,7 @@ test('once around all wires reaches a normal form, and again changes nothing', (
   expect(seen.parallelCalls).toBeGreaterThan(RUNS / 10);
   expect(seen.seals).toBeGreaterThan(RUNS / 10);
   expect(seen.images).toBeGreaterThan(RUNS / 10);
+  expect(seen.documents).toBeGreaterThan(RUNS / 10);
 });
 
 /** Whatever else a wire puts in order, what was called with what, and what came of it, stays. */

@@ -175,6 +175,7 @@ function capabilitiesOf(seat: Seat, facts: Facts, price: PriceFigures): Set<Capa
   const caps = new Set<Capability>(['chat']);
   if (facts.tools) caps.add('tools');
   if (facts.images && seat.imageTokensMax !== undefined) caps.add('images');
+  if (caps.has('images') && seat.documents) caps.add('documents');
   if (facts.reasoning) caps.add('reasoning');
   if (seat.structuredOutputs ?? true) caps.add('structured_outputs');
   if (price.cache_read !== null) caps.add('prompt_caching');

@@ -23,6 +23,8 @@ export interface Seat {
   tokenizer?: Tokenizer;
   /** Upper bound on the tokens of one image. Generous, because it limits the hold, not the bill. */
   imageTokensMax?: number;
+  /** It reads PDF documents, besides images. */
+  documents?: boolean;
   /** Structured outputs; most models have them. */
   structuredOutputs?: boolean;
   /** The vendor's models reject temperature when they reason. */
@@ -96,7 +98,9 @@ function aggregatorSpelling(id: string): string {
 }
 
 const dated = (...aliases: string[]): Extra => ({ aliases });
-const o200k: Extra = { tokenizer: 'o200k_base', fixedSamplingWhenReasoning: true };
+/** https://platform.openai.com/docs/guides/pdf-files: the models with images from gpt-4o on. */
+const pdf: Extra = { documents: true };
+const o200k: Extra = { ...pdf, tokenizer: 'o200k_base', fixedSamplingWhenReasoning: true };
 const cl100k: Extra = { tokenizer: 'cl100k_base', structuredOutputs: false };
 
 /** 85 + 170 per tile of at most 8, or 1,536 patches, whichever way the model counts: below 2,000. */
@@ -115,7 +119,7 @@ const responses: Extra = { wire: 'responses' };
 const pro: Extra = { ...responses, structuredOutputs: false };
 
 const openai: Seat[] = [
-  ...family('openai', { ...responses, fixedSamplingWhenReasoning: true, imageTokensMax: OPENAI_ORIGINAL }, [
+  ...family('openai', { ...pdf, ...responses, fixedSamplingWhenReasoning: true, imageTokensMax: OPENAI_ORIGINAL }, [
     // No tokenizer is published for this generation.
     // Their window is stated only up to the first price tier; all resellers state the whole.
     ['gpt-6.1-sol', null, { contextWindow: 1_050_000 }],
@@ -175,9 +179,11 @@ const openai: Seat[] = [
 /** One token per 28 x 28 pixels: at most about 1,600 up to the 4.6 models, 4,784 from 4.7 on. */
 /** https://platform.claude.com/docs/en/build-with-claude/prompt-caching: only what `cache_control` marks is written. */
 const marked: Extra = { cacheWrites: 'marked' };
+/** https://platform.claude.com/docs/en/build-with-claude/pdf-support: all active models. */
+const claude: Extra = { ...marked, ...pdf, messages: true };
 
 const anthropic: Seat[] = [
-  ...family('anthropic', { ...marked, messages: true, thinking: 'effort', imageTokensMax: 6_000 }, [
+  ...family('anthropic', { ...claude, thinking: 'effort', imageTokensMax: 6_000 }, [
     ['claude-fable-5-1', null],
     ['claude-fable-5', null],
     ['claude-opus-5-5', null],
@@ -188,7 +194,7 @@ const anthropic: Seat[] = [
     ['claude-sonnet-5', '2026-06-30'],
     ['claude-haiku-5-5', null],
   ]),
-  ...family('anthropic', { ...marked, messages: true, thinking: 'budget', imageTokensMax: 2_000 }, [
+  ...family('anthropic', { ...claude, thinking: 'budget', imageTokensMax: 2_000 }, [
     ['claude-opus-4-6', null],
     ['claude-opus-4-5', '2025-11-01', dated('claude-opus-4-5-20251101')],
     ['claude-sonnet-4-6', null],

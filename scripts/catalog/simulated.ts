@@ -15,7 +15,7 @@ const shared = {
 
 const talking = {
   ...shared,
-  caps: ['chat', 'tools', 'images', 'reasoning', 'structured_outputs', 'prompt_caching'],
+  caps: ['chat', 'tools', 'images', 'documents', 'reasoning', 'structured_outputs', 'prompt_caching'],
   max_output_tokens: 16_384,
   image_tokens_max: 85,
   reasoning_efforts: ['none', 'minimal', 'low', 'medium', 'high'],
@@ -59,6 +59,8 @@ export const SIMULATED: readonly ModelRow[] = [
     id: 'sim-gpt-mini',
     name: 'Simulated GPT mini',
     ...talking,
+    // The one that takes no documents.
+    caps: ['chat', 'tools', 'images', 'reasoning', 'structured_outputs', 'prompt_caching'],
     context_window: 128_000,
     price: {
       input: 150_000_000,
@@ -73,7 +75,7 @@ export const SIMULATED: readonly ModelRow[] = [
     id: 'sim-claude',
     name: 'Simulated Claude',
     ...talking,
-    caps: ['chat', 'tools', 'images', 'reasoning', 'structured_outputs', 'prompt_caching', 'messages'],
+    caps: ['chat', 'tools', 'images', 'documents', 'reasoning', 'structured_outputs', 'prompt_caching', 'messages'],
     context_window: 128_000,
     thinking: 'budget',
     cache_writes: 'marked',

@@ -3,6 +3,7 @@ export const CAPABILITIES = [
   'chat',
   'tools',
   'images',
+  'documents',
   'embeddings',
   'decisions',
   'reasoning',

@@ -25,7 +25,10 @@ export interface CanonicalMessage {
   readonly blocks: readonly Block[];
 }
 
-export type Block = TextBlock | RefusalBlock | ImageBlock | ReasoningBlock | ToolCallBlock | ToolResultBlock;
+export type Block = ShownBlock | RefusalBlock | ReasoningBlock | ToolCallBlock | ToolResultBlock;
+
+/** What messages and tool results can show to the model. */
+export type ShownBlock = TextBlock | ImageBlock | DocumentBlock;
 
 /** Marks that the host may cache the prompt up to here. */
 export interface CacheMark {
@@ -49,6 +52,15 @@ export interface ImageBlock {
     | { readonly kind: 'inline'; readonly mediaType: string; readonly base64: string }
     | { readonly kind: 'url'; readonly url: string };
   readonly detail: 'low' | 'high' | 'auto' | 'original' | null;
+  readonly cache?: CacheMark;
+}
+
+/** A document inside the request; hosts read its pages. */
+export interface DocumentBlock {
+  readonly kind: 'document';
+  readonly mediaType: string;
+  readonly base64: string;
+  readonly filename: string | null;
   readonly cache?: CacheMark;
 }
 
@@ -80,7 +92,7 @@ export interface ToolCallBlock {
 export interface ToolResultBlock {
   readonly kind: 'tool-result';
   readonly callId: string;
-  readonly content: readonly (TextBlock | ImageBlock)[];
+  readonly content: readonly ShownBlock[];
   readonly isError: boolean;
   readonly cache?: CacheMark;
 }

@@ -122,7 +122,7 @@ export function modelEntry(model: CatalogModel): ModelEntry {
 }
 
 function architectureOf({ caps }: CatalogModel): ModelEntry['architecture'] {
-  const input = caps.has('images') ? ['text', 'image'] : ['text'];
+  const input = ['text', ...(caps.has('images') ? ['image'] : []), ...(caps.has('documents') ? ['file'] : [])];
   const output = [caps.has('embeddings') ? 'embeddings' : 'text'];
   return { modality: `${input.join('+')}->${output.join('+')}`, input_modalities: input, output_modalities: output };
 }

@@ -103,7 +103,7 @@ export const WRONG_MESSAGES: readonly BadClass[] = [
   wrongPart(
     'a part of an unknown or unpriced type',
     '.type',
-    ['input_audio', 'file', 'input_text', 'image', 'video_url', 'document', 'Text', '', '__proto__'].map((type) => ({
+    ['input_audio', 'files', 'input_text', 'image', 'video_url', 'document', 'Text', '', '__proto__'].map((type) => ({
       type,
       // A second spelling of a known name would be refused as such.
       [type === '__proto__' || type === 'Text' ? 'data' : type]: { id: 'file_1', data: 'AAAA' },

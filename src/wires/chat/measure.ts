@@ -1,4 +1,5 @@
 import type { JsonText } from '../../json/json.ts';
+import { FILE_MEMBERS, visitFile } from '../fields/inline-file.ts';
 import { isAbsent, isObject, type Members, objectsIn } from '../fields/members.ts';
 import {
   PromptMeasure,
@@ -115,6 +116,9 @@ function visitPart(part: unknown, path: string, visitor: PromptVisitor): void {
     case 'image_url':
       visitImage(part.image_url, `${path}.image_url`, visitor);
       break;
+    case 'file':
+      visitFilePart(part.file, `${path}.file`, visitor);
+      break;
     default:
       throw refusedPart(part.type, `${path}.type`);
   }
@@ -126,15 +130,16 @@ const PART_MEMBERS = {
   text: new Set(['type', 'text', 'cache_control']),
   refusal: new Set(['type', 'refusal', 'cache_control']),
   image_url: new Set(['type', 'image_url', 'cache_control']),
+  file: new Set(['type', 'file', 'cache_control']),
 };
 const IMAGE_MEMBERS = new Set(['url', 'detail']);
 const CALL_MEMBERS = new Set(['id', 'type', 'function', 'custom', 'index']);
 const CALLED_MEMBERS = new Set(['name', 'arguments', 'input']);
 
 function refusedPart(type: unknown, path: string) {
-  if (typeof type !== 'string') return mustBe(path, '"text" or "image_url"');
+  if (typeof type !== 'string') return mustBe(path, '"text", "image_url" or "file"');
   const named = JSON.stringify(type.slice(0, 40));
-  return unsupported(path, `\`${path}\` ${named} has no price here; send "text" or "image_url" parts.`);
+  return unsupported(path, `\`${path}\` ${named} has no price here; send "text", "image_url" or "file" parts.`);
 }
 
 /** Other data would be a document, and the price of an image does not cover its pages. */
@@ -148,6 +153,12 @@ function visitImage(image: unknown, path: string, visitor: PromptVisitor): void 
   }
   visitor.image(path);
   if (isObject(image)) visitRest(image, IMAGE_MEMBERS, visitor);
+}
+
+function visitFilePart(file: unknown, path: string, visitor: PromptVisitor): void {
+  if (!isObject(file)) throw mustBe(path, 'an object with `file_data`');
+  visitFile(file, path, visitor);
+  visitRest(file, FILE_MEMBERS, visitor);
 }
 
 function visitToolCalls(calls: unknown, path: string, visitor: PromptVisitor): void {

@@ -173,11 +173,18 @@ describe('refused by name', () => {
 
   test.each([
     [{ type: 'input_audio', input_audio: { data: '', format: 'wav' } }],
-    [{ type: 'file', file: { file_id: 'file_1' } }],
     [{ type: 'video_url', video_url: { url: 'https://videos.example' } }],
   ])('the part %j, which has no price', (part) => {
     const { code, param } = refusalBy(() => peekAt({ messages: [{ role: 'user', content: [part] }] }));
     expect([code, param]).toEqual(['unsupported_feature', 'messages[0].content[0].type']);
+  });
+
+  test.each([
+    [{ file_id: 'file_1' }, 'unsupported_feature', 'messages[0].content[0].file.file_id'],
+    [{ file_data: 'JVBERi0=' }, 'invalid_value', 'messages[0].content[0].file.file_data'],
+    ['x', 'invalid_value', 'messages[0].content[0].file'],
+  ])('the file %j, which is not in the request', (file, code, param) => {
+    expect(refused({ messages: [{ role: 'user', content: [{ type: 'file', file }] }] })).toEqual([code, param]);
   });
 
   test.each(['web_search', 'code_interpreter', 'mcp', 'file_search'])('the server-side tool %s', (type) => {

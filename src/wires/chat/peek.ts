@@ -5,6 +5,7 @@ import type { JsonText } from '../../json/json.ts';
 import { LIMITS } from '../../limits.ts';
 import { readLabels } from '../fields/labels.ts';
 import { isAbsent, isObject, type Members } from '../fields/members.ts';
+import type { PromptMeasure } from '../fields/prompt-visitor.ts';
 import { readModel } from '../fields/read-model.ts';
 import { asksToReason } from '../fields/read-reasoning.ts';
 import { missing, mustBe } from '../fields/request-errors.ts';
@@ -36,7 +37,7 @@ export function peek(text: JsonText): Peek {
     outputLimit: readOutputLimit(body),
     defaultOutputLimit: DEFAULT_OUTPUT_LIMIT,
     answers: readAnswers(body),
-    needs: needsOf(body, measure.firstImage, reasoning),
+    needs: needsOf(body, measure, reasoning),
     size: measure.size(messages.length, countTools(body)),
     cacheWrites: measure.cacheWrites,
     labels: readLabels(body),
@@ -76,13 +77,18 @@ function isIntegerWithin(value: unknown, least: number, most: number): value is 
   return Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most;
 }
 
-function needsOf(body: Members, firstImage: string | null, reasoning: ReasoningAsk | null): CapabilityNeed[] {
+function needsOf(
+  body: Members,
+  { firstImage, firstDocument }: PromptMeasure,
+  reasoning: ReasoningAsk | null,
+): CapabilityNeed[] {
   const needs: CapabilityNeed[] = [{ capability: 'chat', param: 'model' }];
   for (const param of ['tools', 'functions']) {
     const offered = body[param];
     if (Array.isArray(offered) && offered.length > 0) needs.push({ capability: 'tools', param });
   }
   if (firstImage !== null) needs.push({ capability: 'images', param: firstImage });
+  if (firstDocument !== null) needs.push({ capability: 'documents', param: firstDocument });
   if (reasoning !== null && asksToReason(reasoning)) needs.push({ capability: 'reasoning', param: reasoning.param });
   return needs;
 }

@@ -3,8 +3,7 @@ import type {
   CanonicalMessage,
   CanonicalRequest,
   CanonicalTool,
-  ImageBlock,
-  TextBlock,
+  ShownBlock,
   ToolChoice,
   ToolResultBlock,
 } from '../../canonical/request.ts';
@@ -13,6 +12,7 @@ import { type Adjustments, refusing } from '../adjustments.ts';
 import { asksNothing } from '../fields/asks-nothing.ts';
 import { readCacheMark } from '../fields/cache-mark.ts';
 import { readImageUrl } from '../fields/image-url.ts';
+import { readFile } from '../fields/inline-file.ts';
 import { isAbsent, isObject, isText, type Members, objectsIn } from '../fields/members.ts';
 import { translateReasoning } from '../fields/read-reasoning.ts';
 import { untranslatable } from '../fields/request-errors.ts';
@@ -106,7 +106,7 @@ function readAssistant(message: Members, path: string): Block[] {
 
 function readToolResult(message: Members, path: string): ToolResultBlock {
   const content = readParts(message.content, `${path}.content`).filter(
-    (block): block is TextBlock | ImageBlock => block.kind === 'text' || block.kind === 'image',
+    (block): block is ShownBlock => block.kind !== 'refusal',
   );
   return { kind: 'tool-result', callId: String(message.tool_call_id ?? ''), content, isError: false };
 }
@@ -122,6 +122,7 @@ function readPart(part: Members, path: string): Block {
     const { url, detail } = isObject(part.image_url) ? part.image_url : { url: part.image_url };
     return { ...readImageUrl(String(url), detail, `${path}.image_url.url`), ...cache };
   }
+  if (part.type === 'file') return { ...readFile(part.file as Members), ...cache };
   if (part.type === 'refusal') return { kind: 'refusal', text: String(part.refusal) };
   return { kind: 'text', text: String(part.text), ...cache };
 }

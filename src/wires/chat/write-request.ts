@@ -4,14 +4,14 @@ import type {
   CanonicalMessage,
   CanonicalRequest,
   CanonicalTool,
-  ImageBlock,
-  TextBlock,
+  ShownBlock,
   ToolChoice,
   ToolResultBlock,
 } from '../../canonical/request.ts';
 import { refusing } from '../adjustments.ts';
 import { NO_QUIRKS } from '../fields/host-fields.ts';
 import { writeImageUrl } from '../fields/image-url.ts';
+import { writeFile } from '../fields/inline-file.ts';
 import type { Members } from '../fields/members.ts';
 import { untranslatable } from '../fields/request-errors.ts';
 import type { HubRequestTerms } from '../hub.ts';
@@ -54,9 +54,7 @@ function given(name: string, value: unknown): Members {
 function writeMessage({ role, blocks }: CanonicalMessage): Members[] {
   if (role === 'assistant') return [writeAssistant(blocks)];
   const results = blocks.filter((block): block is ToolResultBlock => block.kind === 'tool-result').map(writeToolResult);
-  const parts = blocks.filter(
-    (block): block is TextBlock | ImageBlock => block.kind === 'text' || block.kind === 'image',
-  );
+  const parts = blocks.filter((block): block is ShownBlock => ['text', 'image', 'document'].includes(block.kind));
   if (parts.length === 0 && results.length > 0) return results;
   return [...results, { role, content: writeContent(parts) }];
 }
@@ -87,21 +85,22 @@ function textOf(blocks: readonly Block[], kind: 'text' | 'refusal'): string {
   return blocks.map((block) => (block.kind === kind ? block.text : '')).join('');
 }
 
-function writeContent(parts: readonly (TextBlock | ImageBlock)[]): string | Members[] {
+function writeContent(parts: readonly ShownBlock[]): string | Members[] {
   const [only] = parts;
   if (parts.length < 2 && (only === undefined || only.kind === 'text')) return only?.text ?? '';
   return parts.map(writePart);
 }
 
-function writePart(part: TextBlock | ImageBlock): Members {
+function writePart(part: ShownBlock): Members {
+  if (part.kind === 'document') return { type: 'file', file: writeFile(part) };
   if (part.kind === 'text') return { type: 'text', text: part.text };
   const detail = part.detail === null ? {} : { detail: part.detail };
   return { type: 'image_url', image_url: { url: writeImageUrl(part), ...detail } };
 }
 
-/** Hosts of this wire take tool results as text only, without images. */
+/** Hosts of this wire take tool results as text only, without images or documents. */
 function writeToolResult({ callId, content }: ToolResultBlock): Members {
-  if (content.some((part) => part.kind === 'image')) {
+  if (content.some((part) => part.kind !== 'text')) {
     throw untranslatable('messages', 'tool results must be text for this model');
   }
   return { role: 'tool', tool_call_id: callId, content: writeContent(content) };

@@ -24,6 +24,8 @@ const PATHS: readonly [name: string, body: object, param: string][] = [
     'messages[0].content[0].content[0].Text',
   ],
   ['a source', { messages: [{ content: [{ source: { Data: 'x' } }] }] }, 'messages[0].content[0].source.Data'],
+  ['a file', { messages: [{ content: [{ file: { File_ID: 'x' } }] }] }, 'messages[0].content[0].file.File_ID'],
+  ['a tool in a group', { tools: [{ tools: [{ Name: 'x' }] }] }, 'tools[0].tools[0].Name'],
   ['a system block', { system: [{ type: 'text', Text: 'x' }] }, 'system[0].Text'],
   ['an item’s words', { input: [{ role: 'user', conteNt: 'x' }] }, 'input[0].conteNt'],
   ['an item’s output', { input: [{ output: [{ Text: 'x' }] }] }, 'input[0].output[0].Text'],

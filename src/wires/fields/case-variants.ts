@@ -16,9 +16,20 @@ const DECIDING = new Set([
 const DECIDING_INSIDE = new Set([
   ...['type', 'role', 'content', 'text', 'refusal', 'name', 'id', 'data', 'url', 'detail', 'media_type'],
   ...['reasoning', 'reasoning_content', 'reasoning_details', 'thinking', 'signature', 'encrypted_content', 'summary'],
-  ...['image_url', 'file_id', 'file_url', 'file_data', 'file', 'input_audio', 'audio', 'source', 'title'],
+  ...['image_url', 'file_id', 'file_url', 'file_data', 'filename', 'file', 'input_audio', 'audio', 'source', 'title'],
   ...['tool_calls', 'tool_call_id', 'tool_use_id', 'call_id', 'function', 'function_call', 'custom', 'arguments'],
-  ...['input', 'output', 'parameters', 'input_schema', 'schema', 'json_schema', 'strict', 'format', 'cache_control'],
+  ...[
+    'input',
+    'output',
+    'namespace',
+    'parameters',
+    'input_schema',
+    'schema',
+    'json_schema',
+    'strict',
+    'format',
+    'cache_control',
+  ],
   ...['effort', 'mode', 'budget_tokens', 'max_tokens', 'enabled', 'exclude', 'include_usage', 'ttl', 'tools'],
 ]);
 
@@ -33,6 +44,7 @@ const STRUCTURAL = new Set([
     'function_call',
     'custom',
     'image_url',
+    'file',
     'source',
     'cache_control',
     'summary',

@@ -39,7 +39,7 @@ describe('refused', () => {
     [{ mcp_servers: [{}] }, 'mcp_servers'],
     [{ context_management: { edits: [{}] } }, 'context_management'],
     [{ tools: [{ type: 'web_search_20250305', name: 'w' }] }, 'tools[0].type'],
-    [{ messages: [{ role: 'user', content: [{ type: 'document' }] }] }, 'messages[0].content[0].type'],
+    [{ messages: [{ role: 'user', content: [{ type: 'container_upload' }] }] }, 'messages[0].content[0].type'],
   ])('%j as on the messages route', (fields, param) => {
     expect(refusalOf(() => peek({ ...PROMPT, ...fields }))).toEqual({ code: 'unsupported_feature', param });
   });

@@ -28,7 +28,7 @@ function peek(text: JsonText, headers: IncomingHttpHeaders): Pick<Peek, 'model' 
   visitPrompt(body, measure);
   if (Array.isArray(body.tools)) checkTools(body.tools, measure);
   readThinking(body);
-  return { model, needs: needsOf(body, measure.firstImage), hostHeaders };
+  return { model, needs: needsOf(body, measure), hostHeaders };
 }
 
 function notCounted(param: string): GatewayError {

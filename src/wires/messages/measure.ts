@@ -105,6 +105,25 @@ const visitImage: BlockVisit = (block, path, visitor) => {
   visitRest(source, SOURCE_MEMBERS, visitor);
 };
 
+/**
+ * Text has a bound of its own, and so do blocks. Pages of other documents are counted by the host, and so are the marks that
+ * it adds to a document whose parts are to be cited.
+ */
+const visitDocument: BlockVisit = (block, path, visitor) => {
+  const source = block.source;
+  if (!isObject(source)) throw mustBe(`${path}.source`, 'an object with a type');
+  const at = `${path}.source`;
+  if (source.type === 'text') visitor.text(readString(source.data, `${at}.data`));
+  else if (source.type === 'content') visitContent(source.content, `${at}.content`, IN_DOCUMENTS, visitor);
+  else if (source.type === 'base64') readString(source.data, `${at}.data`);
+  else if (source.type === 'url' || source.type === 'file') {
+    throw unsupported(at, `\`${at}\` of type "${source.type}" is not supported; send the document itself.`);
+  } else throw mustBe(`${at}.type`, '"base64", "text" or "content"');
+  const isCited = isObject(block.citations) && block.citations.enabled === true;
+  if (isCited || source.type === 'base64') visitor.document(path);
+  visitRest(block, DOCUMENT_MEMBERS, visitor);
+};
+
 function readInlineImage(source: Members, path: string): void {
   const mediaType = source.media_type;
   if (typeof mediaType !== 'string' || !/^image\//i.test(mediaType)) {
@@ -119,7 +138,8 @@ function readImageAddress(source: Members, path: string): void {
 }
 
 const TEXT_ONLY: BlockTable = { text: visitText };
-const IN_TOOL_RESULTS: BlockTable = { text: visitText, image: visitImage, search_result: visitSearchResult };
+const IN_DOCUMENTS: BlockTable = { text: visitText, image: visitImage };
+const IN_TOOL_RESULTS: BlockTable = { ...IN_DOCUMENTS, document: visitDocument, search_result: visitSearchResult };
 /** Every block type that has a price; others are refused by name. */
 const IN_MESSAGES: BlockTable = {
   ...IN_TOOL_RESULTS,
@@ -136,6 +156,7 @@ const TOOL_USE_MEMBERS = new Set(['type', 'id', 'name', 'input', 'cache_control'
 const THINKING_MEMBERS = new Set(['type', 'thinking', 'signature', 'cache_control']);
 const REDACTED_MEMBERS = new Set(['type', 'data', 'cache_control']);
 const SEARCH_RESULT_MEMBERS = new Set(['type', 'source', 'title', 'content', 'citations', 'cache_control']);
+const DOCUMENT_MEMBERS = new Set(['type', 'source', 'citations', 'cache_control']);
 const IMAGE_MEMBERS = new Set(['type', 'source', 'cache_control']);
 const SOURCE_MEMBERS = new Set(['type', 'media_type', 'data', 'url']);
 const TOOL_RESULT_MEMBERS = new Set(['type', 'tool_use_id', 'content', 'is_error', 'cache_control']);

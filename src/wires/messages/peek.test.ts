@@ -234,7 +234,7 @@ describe('refused', () => {
   });
 
   test.each<[object, string]>([
-    [withContent([{ type: 'document', source: {} }]), 'messages[0].content[0].type'],
+    [withContent([{ type: 'document', source: { type: 'url', url: 'https://x' } }]), 'messages[0].content[0].source'],
     [withContent([{ type: 'container_upload', file_id: 'f' }]), 'messages[0].content[0].type'],
     [withContent([{ type: 'server_tool_use' }]), 'messages[0].content[0].type'],
     [withContent([{ type: 'web_search_tool_result' }]), 'messages[0].content[0].type'],
@@ -242,7 +242,7 @@ describe('refused', () => {
     [withContent([{ type: 'compaction' }]), 'messages[0].content[0].type'],
     [withContent([{ type: 'constructor' }]), 'messages[0].content[0].type'],
     [
-      withContent([{ type: 'tool_result', tool_use_id: 'a', content: [{ type: 'document' }] }]),
+      withContent([{ type: 'tool_result', tool_use_id: 'a', content: [{ type: 'tool_use' }] }]),
       'messages[0].content[0].content[0].type',
     ],
     [withContent([{ type: 'image', source: { type: 'file', file_id: 'f' } }]), 'messages[0].content[0].source'],

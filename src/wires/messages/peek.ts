@@ -37,7 +37,7 @@ export function peek(text: JsonText, headers: IncomingHttpHeaders): Peek {
     // Never used: this wire requires an output limit.
     defaultOutputLimit: outputLimit.tokens,
     answers: 1,
-    needs: needsOf(body, measure.firstImage),
+    needs: needsOf(body, measure),
     size: measure.size(messageCount(body), Array.isArray(body.tools) ? body.tools.length : 0),
     cacheWrites: measure.cacheWrites,
     labels: readLabels(body),
@@ -91,10 +91,11 @@ function messageCount(body: Members): number {
 }
 
 /** The first need refuses models that cannot be called on this wire; its error names `model`. */
-export function needsOf(body: Members, firstImage: string | null): CapabilityNeed[] {
+export function needsOf(body: Members, { firstImage, firstDocument }: PromptMeasure): CapabilityNeed[] {
   const needs: CapabilityNeed[] = [{ capability: 'messages', param: 'model' }];
   if (Array.isArray(body.tools) && body.tools.length > 0) needs.push({ capability: 'tools', param: 'tools' });
   if (firstImage !== null) needs.push({ capability: 'images', param: firstImage });
+  if (firstDocument !== null) needs.push({ capability: 'documents', param: firstDocument });
   if (needsReasoning(body)) needs.push({ capability: 'reasoning', param: 'thinking' });
   return needs;
 }

@@ -1,10 +1,10 @@
-import type { Block, ImageBlock, TextBlock } from '../../canonical/request.ts';
+import type { Block, DocumentBlock, ImageBlock, ShownBlock } from '../../canonical/request.ts';
 import { formatPath } from '../../json/error.ts';
 import type { JsonPath, JsonText } from '../../json/json.ts';
 import type { Adjustments } from '../adjustments.ts';
 import { asksNothing } from '../fields/asks-nothing.ts';
 import { readCacheMark } from '../fields/cache-mark.ts';
-import { isAbsent, isObject, type Members } from '../fields/members.ts';
+import { isAbsent, isObject, isText, type Members } from '../fields/members.ts';
 import { untranslatable } from '../fields/request-errors.ts';
 import { readSignature, redactedOpaque } from './opaque-reasoning.ts';
 
@@ -62,22 +62,32 @@ function readToolResult(block: Members, path: JsonPath, adjustments: Adjustments
   };
 }
 
-function readResultContent(content: unknown, path: JsonPath, adjustments: Adjustments): (TextBlock | ImageBlock)[] {
+function readResultContent(content: unknown, path: JsonPath, adjustments: Adjustments): ShownBlock[] {
   if (isAbsent(content) || content === '') return [];
   if (typeof content === 'string') return [{ kind: 'text', text: content }];
   return (content as Members[]).map((block, index) => readShown(block, [...path, index], adjustments));
 }
 
 /** Blocks that messages and tool results both may have. */
-function readShown(block: Members, path: JsonPath, adjustments: Adjustments): TextBlock | ImageBlock {
+function readShown(block: Members, path: JsonPath, adjustments: Adjustments): ShownBlock {
   const mark = readCacheMark(block.cache_control);
   if (block.type === 'text') {
     dropMembers(block, formatPath(path), ['type', 'text', 'cache_control'], adjustments);
     return { kind: 'text', text: block.text as string, ...mark };
   }
+  if (block.type === 'document') return { ...readDocument(block, path, adjustments), ...mark };
   if (block.type !== 'image') throw untranslatable(formatPath([...path, 'type']), 'send its text');
   dropMembers(block, formatPath(path), ['type', 'source', 'cache_control'], adjustments);
   return { kind: 'image', source: readSource(block.source as Members), detail: null, ...mark };
+}
+
+/** Documents of text have no counterpart on other wires. */
+function readDocument(block: Members, path: JsonPath, adjustments: Adjustments): DocumentBlock {
+  const { type, media_type: mediaType, data } = block.source as Members;
+  if (type !== 'base64') throw untranslatable(formatPath([...path, 'source', 'type']), 'send its text in a text block');
+  dropMembers(block, formatPath(path), ['type', 'source', 'title', 'cache_control'], adjustments);
+  const filename = isText(block.title) ? block.title : null;
+  return { kind: 'document', mediaType: String(mediaType ?? 'application/pdf'), base64: String(data), filename };
 }
 
 function readSource({ type, url, media_type: mediaType, data }: Members): ImageBlock['source'] {

@@ -1,6 +1,7 @@
 import { GatewayError } from '../../canonical/errors.ts';
 import type {
   Block,
+  DocumentBlock,
   ImageBlock,
   ReasoningBlock,
   TextBlock,
@@ -21,6 +22,8 @@ export function writeBlock(block: Block): string | null {
       return block.text === '' ? null : JSON.stringify({ type: 'text', text: block.text });
     case 'image':
       return writeImage(block);
+    case 'document':
+      return writeDocument(block);
     case 'reasoning':
       return writeReasoning(block);
     case 'tool-call':
@@ -40,6 +43,12 @@ function writeImage({ source, cache }: ImageBlock): string {
       ? { type: 'url', url: source.url }
       : { type: 'base64', media_type: source.mediaType, data: source.base64 };
   return JSON.stringify({ type: 'image', source: written, ...writeCacheMark(cache) });
+}
+
+function writeDocument({ mediaType, base64, filename, cache }: DocumentBlock): string {
+  const source = { type: 'base64', media_type: mediaType, data: base64 };
+  const title = filename === null ? {} : { title: filename };
+  return JSON.stringify({ type: 'document', source, ...title, ...writeCacheMark(cache) });
 }
 
 function writeReasoning({ text, opaque }: ReasoningBlock): string | null {

@@ -1,3 +1,4 @@
+import { FILE_MEMBERS, visitFile } from '../fields/inline-file.ts';
 import { isAbsent, isObject, type Members } from '../fields/members.ts';
 import { type PromptVisitor, visitRest, visitUnknown } from '../fields/prompt-visitor.ts';
 import { NOTHING_STORED } from '../fields/refused-fields.ts';
@@ -33,6 +34,7 @@ const CONTENT_PARTS: PartTable = {
   output_text: (part, path, visitor) => visitor.text(readString(part.text, `${path}.text`)),
   refusal: (part, path, visitor) => visitor.text(readString(part.refusal, `${path}.refusal`)),
   input_image: visitImage,
+  input_file: visitFile,
 };
 
 const SUMMARY_PARTS: PartTable = {
@@ -142,6 +144,7 @@ const PART_MEMBERS: Readonly<Record<string, ReadonlySet<string>>> = {
   output_text: new Set([...TEXT_MEMBERS, 'logprobs']),
   refusal: new Set(['type', 'refusal', 'prompt_cache_breakpoint']),
   input_image: new Set(['type', 'image_url', 'detail', 'prompt_cache_breakpoint']),
+  input_file: new Set(['type', 'prompt_cache_breakpoint', ...FILE_MEMBERS]),
 };
 
 function refusedPart(type: string, path: string, table: PartTable): Error {

@@ -150,8 +150,8 @@ const REFUSED: readonly [string, unknown, string][] = [
   ['a server-side call', ITEM({ type: 'web_search_call', id: 'ws_1' }), 'input[0].type'],
   ['more tools', ITEM({ type: 'additional_tools', role: 'developer', tools: [] }), 'input[0].type'],
   ['a changed effort', ITEM({ type: 'configuration_update', reasoning: {} }), 'input[0].type'],
-  ['a file', MESSAGE({ type: 'input_file', file_id: 'file_1' }), 'input[0].content[0].type'],
-  ['a file by address', MESSAGE({ type: 'input_file', file_url: 'https://x' }), 'input[0].content[0].type'],
+  ['a file', MESSAGE({ type: 'input_file', file_id: 'file_1' }), 'input[0].content[0].file_id'],
+  ['a file by address', MESSAGE({ type: 'input_file', file_url: 'https://x' }), 'input[0].content[0].file_url'],
   ['audio', MESSAGE({ type: 'input_audio', input_audio: {} }), 'input[0].content[0].type'],
   ['an image by id', MESSAGE({ type: 'input_image', file_id: 'file_1' }), 'input[0].content[0].file_id'],
   ...[

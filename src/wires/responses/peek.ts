@@ -47,7 +47,7 @@ export function peek(text: JsonText): Peek {
     outputLimit: readLimit(body),
     defaultOutputLimit: DEFAULT_OUTPUT_LIMIT,
     answers: 1,
-    needs: needsOf(tools, measure.firstImage, reasoning),
+    needs: needsOf(tools, measure, reasoning),
     size: measure.size(messages, tools),
     cacheWrites: measure.cacheWrites,
     labels: readLabels(body),
@@ -74,10 +74,15 @@ function readLimit(body: Members): Peek['outputLimit'] {
   return { tokens: tokens as number, field: 'max_output_tokens' };
 }
 
-function needsOf(tools: number, firstImage: string | null, reasoning: ReasoningAsk | null): CapabilityNeed[] {
+function needsOf(
+  tools: number,
+  { firstImage, firstDocument }: PromptMeasure,
+  reasoning: ReasoningAsk | null,
+): CapabilityNeed[] {
   const needs: CapabilityNeed[] = [{ capability: 'chat', param: 'model' }];
   if (tools > 0) needs.push({ capability: 'tools', param: 'tools' });
   if (firstImage !== null) needs.push({ capability: 'images', param: firstImage });
+  if (firstDocument !== null) needs.push({ capability: 'documents', param: firstDocument });
   if (reasoning !== null && asksToReason(reasoning)) needs.push({ capability: 'reasoning', param: reasoning.param });
   return needs;
 }

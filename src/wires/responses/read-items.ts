@@ -1,13 +1,13 @@
 import type {
   Block,
   CanonicalMessage,
-  ImageBlock,
   ReasoningBlock,
   Role,
-  TextBlock,
+  ShownBlock,
   ToolResultBlock,
 } from '../../canonical/request.ts';
 import { readImageUrl } from '../fields/image-url.ts';
+import { readFile } from '../fields/inline-file.ts';
 import { isObject, type Members, objectsIn } from '../fields/members.ts';
 import { untranslatable } from '../fields/request-errors.ts';
 import { readOpaque } from './encrypted-reasoning.ts';
@@ -93,13 +93,14 @@ function readContent(content: unknown, path: string): Block[] {
 function readPart(part: Members, path: string): Block {
   if (part.type === 'refusal') return { kind: 'refusal', text: part.refusal as string };
   const mark = isObject(part.prompt_cache_breakpoint) ? { cache: { lifetime: null } } : {};
+  if (part.type === 'input_file') return { ...readFile(part), ...mark };
   if (part.type !== 'input_image') return { kind: 'text', text: part.text as string, ...mark };
   return { ...readImageUrl(part.image_url as string, part.detail, `${path}.image_url`), ...mark };
 }
 
 function readResult(item: Members, path: string): ToolResultBlock {
   const content = readContent(item.output, `${path}.output`).filter(
-    (block): block is TextBlock | ImageBlock => block.kind === 'text' || block.kind === 'image',
+    (block): block is ShownBlock => block.kind !== 'refusal',
   );
   return { kind: 'tool-result', callId: item.call_id as string, content, isError: false };
 }

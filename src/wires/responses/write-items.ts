@@ -3,10 +3,11 @@ import type {
   CanonicalMessage,
   ImageBlock,
   RefusalBlock,
-  TextBlock,
+  ShownBlock,
   ToolResultBlock,
 } from '../../canonical/request.ts';
 import { writeImageUrl } from '../fields/image-url.ts';
+import { writeFile } from '../fields/inline-file.ts';
 import type { Members } from '../fields/members.ts';
 import { isOwn, RESPONSES_VENDOR } from './encrypted-reasoning.ts';
 
@@ -17,7 +18,7 @@ export function writeItems(messages: readonly CanonicalMessage[], vendor = RESPO
   );
 }
 
-type MessageContent = TextBlock | RefusalBlock | ImageBlock;
+type MessageContent = ShownBlock | RefusalBlock;
 
 /** Adjacent text and images share one message; every other block is an item. */
 function writeMessage(role: 'system' | 'user', blocks: readonly Block[]): Members[] {
@@ -46,7 +47,7 @@ function inRuns(blocks: readonly Block[]): (MessageContent[] | Block)[] {
 }
 
 function isMessageContent(block: Block): block is MessageContent {
-  return block.kind === 'text' || block.kind === 'refusal' || block.kind === 'image';
+  return ['text', 'refusal', 'image', 'document'].includes(block.kind);
 }
 
 /** Calls, and encrypted reasoning of this host's vendor; reasoning text of other models is dropped. */
@@ -63,7 +64,7 @@ function writeDeed(block: Block, vendor: string): Members[] {
 
 function writeOutput(block: MessageContent): Members {
   if (block.kind === 'refusal') return { type: 'refusal', refusal: block.text };
-  return block.kind === 'image' ? writeImage(block) : { type: 'output_text', text: block.text };
+  return block.kind === 'text' ? { type: 'output_text', text: block.text } : writeInput(block);
 }
 
 function writeContent(run: readonly MessageContent[]): string | Members[] {
@@ -72,6 +73,7 @@ function writeContent(run: readonly MessageContent[]): string | Members[] {
 }
 
 function writeInput(block: MessageContent): Members {
+  if (block.kind === 'document') return { type: 'input_file', ...writeFile(block) };
   return block.kind === 'image' ? writeImage(block) : { type: 'input_text', text: block.text };
 }
 

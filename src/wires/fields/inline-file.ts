@@ -1,0 +1,41 @@
+import type { DocumentBlock } from '../../canonical/request.ts';
+import { isAbsent, isText, type Members } from './members.ts';
+import type { PromptVisitor } from './prompt-visitor.ts';
+import { mustBe, unsupported } from './request-errors.ts';
+
+const DATA_URL = /^data:([\w.+-]+\/[\w.+-]+);base64,/i;
+
+/** Checks a file of the chat and responses wires: its data must be in the request itself. */
+export function visitFile(file: Members, path: string, visitor: PromptVisitor): void {
+  for (const name of ['file_id', 'file_url']) {
+    if (isAbsent(file[name])) continue;
+    throw unsupported(
+      `${path}.${name}`,
+      `\`${path}.${name}\` is not supported; send the document itself in \`file_data\`.`,
+    );
+  }
+  if (!isText(file.file_data) || !DATA_URL.test(file.file_data)) {
+    throw mustBe(`${path}.file_data`, 'a base64 data: URL such as data:application/pdf;base64,…');
+  }
+  visitor.document(path);
+}
+
+/** Members of a file that are measured, or that no model reads. */
+export const FILE_MEMBERS: ReadonlySet<string> = new Set(['file_data']);
+
+/** Reads a checked file. */
+export function readFile({ file_data: data, filename }: Members): DocumentBlock {
+  const url = String(data);
+  const [head, mediaType] = DATA_URL.exec(url)!;
+  const name = isText(filename) ? filename : null;
+  return { kind: 'document', mediaType: mediaType!, base64: url.slice(head.length), filename: name };
+}
+
+/** Hosts require a name with a file. */
+export function writeFile({ mediaType, base64, filename }: DocumentBlock): Members {
+  return { filename: filename ?? unnamed(mediaType), file_data: `data:${mediaType};base64,${base64}` };
+}
+
+function unnamed(mediaType: string): string {
+  return `document.${mediaType.slice(mediaType.indexOf('/') + 1).replace(/[^\w]/g, '')}`;
+}
