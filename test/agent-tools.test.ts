@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { spliceResponse } from '../src/wires/responses/splice-response.ts';
 import { type Harness, startHarness } from './harness.ts';
-import { eventsIn, faultsOfStream, type Json } from './responses-stream.ts';
+import { billFor, eventsIn, faultsOfStream, type Json, TERMS } from './responses-stream.ts';
 
 /** Tools as coding agents send them on the responses wire, on hosts of every wire. */
 
@@ -35,6 +36,20 @@ const TOOLS = [
   },
 ];
 const USER = { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Go on.' }] };
+
+/** Tools that an item adds, as newer models of one vendor get them. */
+const ADDED = {
+  type: 'additional_tools',
+  role: 'developer',
+  tools: [{ type: 'namespace', name: 'functions', description: '', tools: [{ type: 'custom', name: 'exec' }] }],
+};
+/** A search through tools that the client keeps back until they are needed. */
+const SEARCH = {
+  type: 'tool_search',
+  execution: 'client',
+  description: 'Finds tools.',
+  parameters: { type: 'object', properties: { query: { type: 'string' } }, required: ['query'] },
+};
 
 /** One row per kind of tool: how it is forced, and the call that the caller must get. */
 const KINDS = [
@@ -107,6 +122,45 @@ describe.each(['sim-responses', 'sim-gpt', 'sim-claude'])('on the host of %s', (
     expect(text).not.toContain('function_call_arguments');
   });
 
+  test.each([
+    ['streamed', true],
+    ['buffered', false],
+  ])('tools that an item of the input adds can be called, %s', async (_way, stream) => {
+    const choice = { type: 'custom', name: 'exec', namespace: 'functions' };
+    const asked = { model, tools: undefined, input: [ADDED, USER] };
+    const first = await ask({ ...asked, tool_choice: choice }, stream);
+    const made = first.output.find(({ type }) => type === 'custom_tool_call')!;
+    expect(made).toMatchObject({ name: 'exec', namespace: 'functions', input: 'sample' });
+    expect(sentNames()).toEqual(['functions__exec']);
+    const result = { type: 'custom_tool_call_output', call_id: made.call_id, output: 'It is done.' };
+    const second = await ask({ ...asked, input: [ADDED, USER, made, result], tool_choice: 'none' }, stream);
+    expect(JSON.stringify(second.output)).toContain('functions__exec said');
+  });
+
+  test.each([
+    ['streamed', true],
+    ['buffered', false],
+  ])('the client’s tool search is called, and what it finds can be called, %s', async (_way, stream) => {
+    const choice = { type: 'function', name: 'tool_search' };
+    const first = await ask({ model, tools: [SEARCH], input: [USER], tool_choice: choice }, stream);
+    const made = first.output.find(({ type }) => type === 'tool_search_call')!;
+    expect(made).toMatchObject({ execution: 'client', arguments: { query: 'sample' }, status: 'completed' });
+    expect(String(made.id)).toMatch(/^tsc_/);
+    expect(Object.keys(made)).not.toContain('name');
+    if (stream) expect(first.text).not.toContain('function_call_arguments');
+    const found = { type: 'tool_search_output', call_id: made.call_id, execution: 'client', tools: [TOOLS[1]] };
+    const asked = { model, tools: [SEARCH], input: [USER, made, found] };
+    const second = await ask(
+      { ...asked, tool_choice: { type: 'function', name: 'close', namespace: 'helpers_v1' } },
+      stream,
+    );
+    expect(sentNames()).toEqual(['tool_search', 'helpers_v1__close', 'helpers_v1__note']);
+    expect(second.output.at(-1)).toMatchObject({ type: 'function_call', name: 'close', namespace: 'helpers_v1' });
+    expect(harness.sim.calls.at(-1)!.body).toContain(
+      'These tools can be called now: helpers_v1__close, helpers_v1__note',
+    );
+  });
+
   test('the host is told once what a namespace is for, and what grammar a custom tool has', async () => {
     await ask({ model, input: [USER], tool_choice: 'none' }, false);
     const sent = harness.sim.calls.at(-1)!.body;
@@ -116,28 +170,34 @@ describe.each(['sim-responses', 'sim-gpt', 'sim-claude'])('on the host of %s', (
   });
 });
 
-describe('a host that knows custom tools', () => {
-  test('gets them as they are, but without namespaces', async () => {
-    const own = await startHarness({ row: { slots: { customTools: true } } });
+describe('a host that knows the tools that clients run', () => {
+  const named = { type: 'custom_tool_call', call_id: 'c1', name: 'note', namespace: 'helpers_v1', input: 'x' };
+  const result = { type: 'custom_tool_call_output', call_id: 'c1', output: 'noted' };
+
+  test('gets all of them as they are', async () => {
+    const own = await startHarness({ row: { slots: { clientTools: true } } });
     try {
-      const made = { type: 'custom_tool_call', call_id: 'c1', name: 'note', namespace: 'helpers_v1', input: 'x' };
-      const result = { type: 'custom_tool_call_output', call_id: 'c1', output: 'noted' };
+      const asked = { tools: [...TOOLS, SEARCH], input: [ADDED, USER, named, result] };
       // The simulator knows functions only, so it refuses what this host would take.
-      await own.post({ model: 'sim-responses', tools: TOOLS, input: [USER, made, result] }, {}, '/v1/responses');
-      const { tools, input } = JSON.parse(own.sim.calls.at(-1)!.body) as { tools: Json[]; input: Json[] };
-      expect(tools.map(({ type, name }) => [type, name])).toEqual([
-        ['function', 'run'],
-        ['function', 'helpers_v1__close'],
-        ['custom', 'helpers_v1__note'],
-        ['custom', 'apply_patch'],
-      ]);
-      expect(input.slice(1)).toEqual([
-        { type: 'custom_tool_call', call_id: 'c1', name: 'helpers_v1__note', input: 'x' },
-        result,
-      ]);
+      await own.post({ model: 'sim-responses', ...asked }, {}, '/v1/responses');
+      expect(JSON.parse(own.sim.calls.at(-1)!.body)).toMatchObject(asked);
     } finally {
       await own.stop();
     }
+  });
+
+  test('keeps the names that it gives to calls', () => {
+    const call = {
+      type: 'function_call',
+      id: 'fc_1',
+      call_id: 'c1',
+      name: 'apply_patch',
+      namespace: 'x',
+      arguments: '{}',
+    };
+    const body = Buffer.from(JSON.stringify({ id: 'r', status: 'completed', output: [call], usage: {} }));
+    const terms = { ...TERMS, request: { tools: TOOLS }, quirks: { clientTools: true } };
+    expect(JSON.parse(spliceResponse(body, terms).write(billFor()).toString()).output[0]).toMatchObject(call);
   });
 });
 
@@ -148,6 +208,16 @@ test('a hosted tool is refused by its name, with what to do', async () => {
   expect([answer.status, error.code, error.param]).toEqual([400, 'unsupported_feature', 'tools[0].type']);
   expect(error.message).toContain('"web_search" is a server-side tool');
   expect(error.message).toContain('switch it off in the settings of your client');
+});
+
+test('a tool search of the vendor, and a hosted tool that an item adds, are refused by their places', async () => {
+  const refusal = async (body: Json): Promise<unknown> => {
+    const answer = await harness.post({ model: 'sim-gpt', ...body }, {}, '/v1/responses');
+    return ((await answer.json()) as { error: Json }).error.param;
+  };
+  expect(await refusal({ input: 'x', tools: [{ type: 'tool_search' }] })).toBe('tools[0].type');
+  const added = { ...ADDED, tools: [{ type: 'web_search' }] };
+  expect(await refusal({ input: [added, USER] })).toBe('input[0].tools[0].type');
 });
 
 test('the hold covers what the flattened tools add to the prompt', async () => {

@@ -38,8 +38,8 @@ export interface HostSlots {
    * and goes to no other host. `any`: a reseller, which passes it on to its origin.
    */
   readonly seals?: string;
-  /** It knows tools of type `custom` on the responses wire; other hosts get them as functions. */
-  readonly customTools?: boolean;
+  /** It knows namespaces, custom tools and client-run tool search on the responses wire; other hosts get functions. */
+  readonly clientTools?: boolean;
 }
 
 /** For a host without a common address: the first of these variables that is set. */

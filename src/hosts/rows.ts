@@ -32,7 +32,7 @@ const vendors: readonly HostRow[] = [
     reducesVectors: true,
     outputLimitField: 'max_completion_tokens',
     forwards: ['prompt_cache_key', 'safety_identifier'],
-    slots: { ...NO_TRACES, customTools: true },
+    slots: { ...NO_TRACES, clientTools: true },
   },
   {
     ...PLAIN,
@@ -52,7 +52,7 @@ const vendors: readonly HostRow[] = [
     keyVariables: ['AZURE_OPENAI_API_KEY'],
     reducesVectors: true,
     outputLimitField: 'max_completion_tokens',
-    slots: { ...NO_TRACES, seals: 'azure', customTools: true },
+    slots: { ...NO_TRACES, seals: 'azure', clientTools: true },
   },
   {
     ...PLAIN,

@@ -102,10 +102,12 @@ export const hostEntrySchema = z
       .regex(/^[a-z0-9][a-z0-9_-]*$/, 'must be lower-case letters, digits, - and _')
       .optional()
       .describe('Whose encrypted reasoning the host produces, if not its wire’s vendor’s; "any" for a reseller.'),
-    custom_tools: z
+    client_tools: z
       .boolean()
       .optional()
-      .describe('The host knows tools of type "custom" on the responses wire; by default it gets them as functions.'),
+      .describe(
+        'The host of the responses wire knows namespaces, custom tools and tool search; by default it gets functions.',
+      ),
     allow_loss: z.boolean().optional().describe('Allow every model of this host to cost more than callers pay.'),
   })
   .refine((entry) => entry.key === undefined || entry.key_env === undefined, {
@@ -158,7 +160,7 @@ function readSlots(entry: HostEntry): HostSlots {
     ...(entry.developer_as_system !== undefined && { developerAsSystem: entry.developer_as_system }),
     ...(entry.traces !== undefined && { traces: entry.traces }),
     ...(entry.seals !== undefined && { seals: entry.seals }),
-    ...(entry.custom_tools !== undefined && { customTools: entry.custom_tools }),
+    ...(entry.client_tools !== undefined && { clientTools: entry.client_tools }),
   };
 }
 

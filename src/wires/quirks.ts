@@ -9,6 +9,6 @@ export interface HostQuirks {
   readonly traces?: 'reasoning' | 'reasoning_content' | 'none';
   /** The vendor whose encrypted reasoning the host makes and takes back; absent: its wire's vendor; `any`: every vendor. */
   readonly seals?: string;
-  /** The host knows tools of type `custom` on the responses wire; absent: it gets them as functions. */
-  readonly customTools?: boolean;
+  /** The host of the responses wire knows all tools that clients run; absent: it gets them as functions. */
+  readonly clientTools?: boolean;
 }

@@ -12,6 +12,8 @@ export interface PromptVisitor {
   toolText(text: string): void;
   /** The path is for the error that refuses the image. */
   image(path: string): void;
+  /** So many tools, offered in the middle of the prompt. */
+  tools(count: number): void;
   /** A document whose pages only the host can count. */
   document(path: string): void;
   /** A `cache_control` or a similar member: the host will write what comes before it to a cache. */
@@ -30,6 +32,7 @@ export class PromptMeasure implements PromptVisitor {
   #vendorToolTokens = 0;
   firstImage: string | null = null;
   firstDocument: string | null = null;
+  addedTools = 0;
   cacheWrites: CacheWrites = 'none';
 
   text(text: string): void {
@@ -45,6 +48,10 @@ export class PromptMeasure implements PromptVisitor {
   image(path: string): void {
     this.#images++;
     this.firstImage ??= path;
+  }
+
+  tools(count: number): void {
+    this.addedTools += count;
   }
 
   document(path: string): void {
@@ -135,6 +142,8 @@ export class TextCollector implements PromptVisitor, PromptTexts {
   }
 
   image(): void {}
+
+  tools(): void {}
 
   document(): void {}
 

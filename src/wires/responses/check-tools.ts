@@ -4,11 +4,11 @@ import { mustBe, unsupported } from '../fields/request-errors.ts';
 import { functionForm } from './custom-input.ts';
 
 /** Checks that the caller runs all tools; returns how many functions the host gets. */
-export function checkTools(tools: unknown, visitor: PromptVisitor): number {
+export function checkTools(tools: unknown, visitor: PromptVisitor, at = 'tools'): number {
   if (!Array.isArray(tools)) return 0;
   let count = 0;
   tools.forEach((tool, index) => {
-    const path = `tools[${index}]`;
+    const path = `${at}[${index}]`;
     const checked = checkNamed(tool, path);
     if (checked.type === 'namespace') count += checkNamespace(checked, path, visitor);
     else {
@@ -40,8 +40,13 @@ function checkNamespace({ name, tools }: Members, path: string, visitor: PromptV
 
 function checkTool(tool: Members, path: string, visitor: PromptVisitor): void {
   if (tool.type === 'custom') visitor.toolText(CUSTOM_FORM);
-  else if (tool.type !== 'function') throw hostedTool(String(tool.type), `${path}.type`);
+  else if (tool.type !== 'function' && !isClientsSearch(tool)) throw hostedTool(String(tool.type), `${path}.type`);
   if (!isAbsent(tool.parameters) && !isObject(tool.parameters)) throw mustBe(`${path}.parameters`, 'a JSON schema');
+}
+
+/** A search through the client's own tools, which the client runs. */
+function isClientsSearch({ type, execution }: Members): boolean {
+  return type === 'tool_search' && execution === 'client';
 }
 
 /** What a host without custom tools reads besides the caller's own text. */

@@ -7,6 +7,7 @@ const ID_PREFIXES: Readonly<Record<string, string>> = {
   reasoning: 'rs',
   function_call: 'fc',
   custom_tool_call: 'ctc',
+  tool_search_call: 'tsc',
 };
 
 export function mintItemId(type: unknown, stem: string, index: number): string {

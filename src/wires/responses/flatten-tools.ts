@@ -1,23 +1,26 @@
 import type { JsonEdit } from '../../json/json.ts';
 import { isObject, isText, type Members, objectsIn } from '../fields/members.ts';
 import { functionForm, wrapInput } from './custom-input.ts';
-import { ToolNames } from './tool-names.ts';
+import { addedTools, offeredTools, SEARCH_NAME, ToolNames } from './tool-names.ts';
 
-/** How a host gets tools. */
-export interface ToolTerms {
-  readonly names: ToolNames;
-  /** The host knows custom tools; other hosts get them as functions. */
-  readonly takesCustom: boolean;
+/** Edits the caller's tools, tool choice and earlier calls for a host of this wire that knows only functions. */
+export function editTools(body: Members, edit: JsonEdit): void {
+  const names = new ToolNames(offeredTools(body));
+  editOffered(body, edit, names);
+  if (Array.isArray(body.input)) editList(body.input, ['input'], edit, (item) => flattenItem(item, names));
+  const { tool_choice: choice } = body;
+  const flat = isObject(choice) ? flattenChoice(choice, names) : choice;
+  if (flat !== choice) edit.set(['tool_choice'], JSON.stringify(flat));
 }
 
-/** Edits the caller's tools, tool choice and earlier calls for a host of this wire. */
-export function editTools(body: Members, edit: JsonEdit, takesCustom: boolean): void {
-  const terms = { names: new ToolNames(body.tools), takesCustom };
-  if (Array.isArray(body.tools)) editList(body.tools, ['tools'], edit, (tool) => flattenTool(tool, terms));
-  if (Array.isArray(body.input)) editList(body.input, ['input'], edit, (item) => [flattenItem(item, terms)]);
-  const { tool_choice: choice } = body;
-  const flat = isObject(choice) ? flattenChoice(choice, terms) : choice;
-  if (flat !== choice) edit.set(['tool_choice'], JSON.stringify(flat));
+/** Tools that items add are put behind those of the request. */
+function editOffered({ tools, input }: Members, edit: JsonEdit, names: ToolNames): void {
+  if (Array.isArray(tools)) editList(tools, ['tools'], edit, (tool) => flattenTool(tool, names));
+  const added = uniqueTools(addedTools(input).flatMap((tool) => flattenTool(tool, names)));
+  if (added.length === 0) return;
+  const json = added.map((tool) => JSON.stringify(tool)).join(',');
+  if (Array.isArray(tools)) edit.set(['tools', tools.length], json);
+  else edit.set(['tools'], `[${json}]`);
 }
 
 type Flatten = (one: Members) => readonly Members[];
@@ -33,15 +36,25 @@ function editList(list: readonly unknown[], path: readonly [string], edit: JsonE
   });
 }
 
-/** The functions and custom tools of one tool, in order; the tool itself if nothing changes. */
-export function flattenTool(tool: Members, terms: ToolTerms): readonly Members[] {
-  if (tool.type !== 'namespace') return [inHostsForm(tool, terms)];
+/** All tools of a request as functions. */
+export function flattenTools(body: Members, names: ToolNames): Members[] {
+  return uniqueTools(offeredTools(body).flatMap((tool) => flattenTool(tool, names)));
+}
+
+/** A tool search may find the same tool twice; hosts refuse two functions with one name. */
+function uniqueTools(tools: readonly Members[]): Members[] {
+  return [...new Map(tools.map((tool) => [tool.name, tool])).values()];
+}
+
+/** The functions of one tool, in order; the tool itself if nothing changes. */
+function flattenTool(tool: Members, names: ToolNames): readonly Members[] {
+  if (tool.type !== 'namespace') return [inFunctionForm(tool)];
   return objectsIn(tool.tools).map((member, index) => {
     const { defer_loading: _, ...offered } = member;
-    const name = terms.names.flatten(tool.name, String(member.name));
+    const name = names.flatten(tool.name, String(member.name));
     const about = index === 0 ? aboutGroup(tool) : null;
     const description = [member.description, about].filter(isText).join('\n\n');
-    return inHostsForm({ ...offered, name, ...(description !== '' && { description }) }, terms);
+    return inFunctionForm({ ...offered, name, ...(description !== '' && { description }) });
   });
 }
 
@@ -50,51 +63,64 @@ function aboutGroup({ name, description }: Members): string | null {
   return isText(description) ? `About all tools named ${String(name)}__*: ${description}` : null;
 }
 
-function inHostsForm(tool: Members, { takesCustom }: ToolTerms): Members {
-  return tool.type === 'custom' && !takesCustom ? functionForm(tool) : tool;
+function inFunctionForm(tool: Members): Members {
+  if (tool.type === 'custom') return functionForm(tool);
+  if (tool.type !== 'tool_search') return tool;
+  const { description, parameters } = tool;
+  return { type: 'function', name: SEARCH_NAME, description, parameters, strict: false };
 }
 
-/** A call or result of an earlier turn; the item itself if nothing changes. */
-export function flattenItem(item: Members, terms: ToolTerms): Members {
+/** A call or result of an earlier turn as hosts get it; the item itself if nothing changes. */
+export function flattenItem(item: Members, names: ToolNames): readonly Members[] {
+  const { call_id } = item;
   switch (item.type) {
+    case 'additional_tools':
+      return [];
     case 'function_call':
-      return withFlatName(item, terms);
+      return [withFlatName(item, names)];
     case 'custom_tool_call': {
-      const named = withFlatName(item, terms);
-      if (terms.takesCustom) return named;
-      const { call_id, name, input } = named;
-      return { type: 'function_call', call_id, name, arguments: wrapInput(String(input ?? '')) };
+      const { name } = withFlatName(item, names);
+      return [{ type: 'function_call', call_id, name, arguments: wrapInput(String(item.input ?? '')) }];
     }
+    case 'tool_search_call':
+      return [{ type: 'function_call', call_id, name: SEARCH_NAME, arguments: JSON.stringify(item.arguments) }];
+    case 'tool_search_output':
+      return [{ type: 'function_call_output', call_id, output: describeFound(item, names) }];
     case 'custom_tool_call_output': {
-      if (terms.takesCustom) return item;
       const { id: _, ...rest } = item;
-      return { ...rest, type: 'function_call_output' };
+      return [{ ...rest, type: 'function_call_output' }];
     }
     default:
-      return item;
+      return [item];
   }
 }
 
-function withFlatName(item: Members, { names }: ToolTerms): Members {
+/** The result of a tool search; the tools themselves are offered with the others. */
+function describeFound({ tools }: Members, names: ToolNames): string {
+  const found = objectsIn(tools).flatMap((tool) => flattenTool(tool, names).map(({ name }) => String(name)));
+  return found.length === 0 ? 'No tools were found.' : `These tools can be called now: ${found.join(', ')}`;
+}
+
+function withFlatName(item: Members, names: ToolNames): Members {
   if (item.namespace === undefined) return item;
   const { namespace, ...rest } = item;
   return { ...rest, name: names.flatten(namespace, String(item.name)) };
 }
 
 /** A choice of one tool, or of several; the choice itself if nothing changes. */
-export function flattenChoice(choice: Members, terms: ToolTerms): Members {
-  if (choice.type !== 'allowed_tools') return flattenChosen(choice, terms);
+export function flattenChoice(choice: Members, names: ToolNames): Members {
+  if (choice.type !== 'allowed_tools') return flattenChosen(choice, names);
   const tools = objectsIn(choice.tools);
-  const flat = tools.map((tool) => flattenChosen(tool, terms));
+  const flat = tools.map((tool) => flattenChosen(tool, names));
   return flat.every((tool, index) => tool === tools[index]) ? choice : { ...choice, tools: flat };
 }
 
-function flattenChosen(chosen: Members, { names, takesCustom }: ToolTerms): Members {
+function flattenChosen(chosen: Members, names: ToolNames): Members {
   if (chosen.type !== 'function' && chosen.type !== 'custom') return chosen;
   const { namespace, ...rest } = chosen;
   const name = isText(namespace)
     ? names.flatten(namespace, String(chosen.name))
     : names.flattenBare(String(chosen.name));
-  const type = takesCustom ? chosen.type : 'function';
-  return name === chosen.name && type === chosen.type && namespace === undefined ? chosen : { ...rest, type, name };
+  const isSame = name === chosen.name && chosen.type === 'function' && namespace === undefined;
+  return isSame ? chosen : { ...rest, type: 'function', name };
 }

@@ -1,3 +1,6 @@
+import { tryParseJson } from '../../json/json.ts';
+import { isObject } from '../fields/members.ts';
+
 /** Where the text of a part is, and the events that carry it. */
 export interface PartKind {
   readonly type: string;
@@ -94,6 +97,14 @@ export const CUSTOM_CALL: CallKind = {
 };
 
 const CALL_KINDS = [FUNCTION_CALL, CUSTOM_CALL];
+
+/** A tool search that the client runs. Its arguments are an object, which comes whole with the item. */
+export const SEARCH_CALL: CallKind = { type: 'tool_search_call', words: 'arguments', delta: '', wordsDone: '' };
+
+export function readSearchArguments(json: unknown): unknown {
+  const value = typeof json === 'string' ? tryParseJson(json) : undefined;
+  return isObject(value) ? value : {};
+}
 
 export function callKindOf(type: unknown): CallKind | undefined {
   return CALL_KINDS.find((kind) => kind.type === type);

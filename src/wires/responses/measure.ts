@@ -3,6 +3,7 @@ import { isAbsent, isObject, type Members } from '../fields/members.ts';
 import { type PromptVisitor, visitRest, visitUnknown } from '../fields/prompt-visitor.ts';
 import { NOTHING_STORED } from '../fields/refused-fields.ts';
 import { missing, mustBe, unsupported } from '../fields/request-errors.ts';
+import { checkTools } from './check-tools.ts';
 import { checkCacheOptions } from './fields.ts';
 
 /** Walks the whole input; throws for content that no host can read or that has no price. Returns the number of items. */
@@ -24,6 +25,8 @@ interface ItemKind {
   readonly lists?: Readonly<Record<string, PartTable>>;
   /** Members that are not part of the prompt. */
   readonly free: readonly string[];
+  /** The item offers tools. */
+  readonly offers?: true;
 }
 
 type PartTable = Readonly<Record<string, (part: Members, path: string, visitor: PromptVisitor) => void>>;
@@ -55,6 +58,9 @@ const ITEM_KINDS: Readonly<Record<string, ItemKind>> = {
   function_call: { text: ['call_id'], toolText: ['namespace', 'name', 'arguments'], free: ['id', 'status'] },
   function_call_output: { text: ['call_id'], lists: { output: CONTENT_PARTS }, free: ['id', 'status'] },
   custom_tool_call: { text: ['call_id'], toolText: ['namespace', 'name', 'input'], free: ['id', 'status'] },
+  additional_tools: { free: ['id', 'role'], offers: true },
+  tool_search_call: { text: ['call_id'], free: ['id', 'status', 'execution'] },
+  tool_search_output: { text: ['call_id'], free: ['id', 'status', 'execution'], offers: true },
   custom_tool_call_output: { text: ['call_id'], lists: { output: CONTENT_PARTS }, free: ['id', 'status'] },
 };
 
@@ -86,6 +92,9 @@ const REQUIRED_MEMBERS: Readonly<Record<string, readonly string[]>> = {
   function_call_output: ['call_id', 'output'],
   custom_tool_call: ['call_id', 'name', 'input'],
   custom_tool_call_output: ['call_id', 'output'],
+  additional_tools: ['tools'],
+  tool_search_call: ['call_id', 'arguments'],
+  tool_search_output: ['call_id', 'tools'],
 };
 
 function requireMembers(type: string, item: Members, path: string): void {
@@ -107,6 +116,11 @@ function refusedItem(type: unknown, path: string): Error {
 
 function visitMember(kind: ItemKind, name: string, value: unknown, path: string, visitor: PromptVisitor): void {
   if (kind.free.includes(name)) return;
+  if (name === 'tools' && kind.offers) {
+    visitor.tools(checkTools(value, visitor, path));
+    visitor.toolText(JSON.stringify(value));
+    return;
+  }
   const parts = kind.lists?.[name];
   if (parts !== undefined) visitContent(value, path, parts, visitor);
   else if (kind.text?.includes(name)) visitor.text(readString(value, path));

@@ -31,7 +31,7 @@ class MendedStream extends StreamState implements StreamRelay {
   constructor(terms: RelayTerms) {
     super(terms);
     this.#items = new OutputItems(this.numbers, idStem(terms.requestId));
-    this.#calls = CallRestorer.for(terms.request);
+    this.#calls = CallRestorer.for(terms.request, terms.quirks);
   }
 
   override get mayEndHere(): boolean {

@@ -148,7 +148,6 @@ const REFUSED: readonly [string, unknown, string][] = [
   ['results of server-side tools', { ...ASK, include: ['web_search_call.results'] }, 'include[0]'],
   ['a reference', ITEM({ type: 'item_reference', id: 'msg_1' }), 'input[0].type'],
   ['a server-side call', ITEM({ type: 'web_search_call', id: 'ws_1' }), 'input[0].type'],
-  ['more tools', ITEM({ type: 'additional_tools', role: 'developer', tools: [] }), 'input[0].type'],
   ['a changed effort', ITEM({ type: 'configuration_update', reasoning: {} }), 'input[0].type'],
   ['a file', MESSAGE({ type: 'input_file', file_id: 'file_1' }), 'input[0].content[0].file_id'],
   ['a file by address', MESSAGE({ type: 'input_file', file_url: 'https://x' }), 'input[0].content[0].file_url'],

@@ -33,7 +33,7 @@ export function peek(text: JsonText): Peek {
   const unknownFields = checkFields(body);
   const measure = new PromptMeasure();
   const messages = visitPrompt(text, body, unknownFields, measure);
-  const tools = checkTools(body.tools, measure);
+  const tools = checkTools(body.tools, measure) + measure.addedTools;
   checkToolChoice(body.tool_choice);
   visitCacheMarks(body, measure);
   const reasoning = readReasoning(body);

@@ -11,8 +11,9 @@ import { readFile } from '../fields/inline-file.ts';
 import { isObject, type Members, objectsIn } from '../fields/members.ts';
 import { untranslatable } from '../fields/request-errors.ts';
 import { readOpaque } from './encrypted-reasoning.ts';
-import { flattenItem, type ToolTerms } from './flatten-tools.ts';
+import { flattenItem } from './flatten-tools.ts';
 import { itemType } from './measure.ts';
+import type { ToolNames } from './tool-names.ts';
 
 /** A message that is being built from its items. */
 interface Gathering {
@@ -26,11 +27,12 @@ interface Gathering {
  * Reads items into messages. Consecutive reasoning, text and calls of the assistant form one message, and so do
  * consecutive tool results.
  */
-export function readItems(input: string | readonly unknown[], terms: ToolTerms): CanonicalMessage[] {
+export function readItems(input: string | readonly unknown[], names: ToolNames): CanonicalMessage[] {
   if (typeof input === 'string') return [{ role: 'user', blocks: [{ kind: 'text', text: input }] }];
   const messages: Gathering[] = [];
   input.forEach((item, index) => {
-    if (isObject(item)) readItem(flattenItem(item, terms), `input[${index}]`, messages);
+    if (!isObject(item)) return;
+    for (const flat of flattenItem(item, names)) readItem(flat, `input[${index}]`, messages);
   });
   return messages.filter(({ blocks }) => blocks.length > 0).map(({ role, blocks }) => ({ role, blocks }));
 }

@@ -16,21 +16,21 @@ import { readResponseFormat } from '../fields/response-format.ts';
 import { readVerbosity } from '../fields/verbosity.ts';
 import type { Peek } from '../peek.ts';
 import { isRefusedField, LOGPROBS } from './fields.ts';
-import { flattenChoice, flattenTool, type ToolTerms } from './flatten-tools.ts';
+import { flattenChoice, flattenTools } from './flatten-tools.ts';
 import { itemType } from './measure.ts';
 import { readItems } from './read-items.ts';
-import { ToolNames } from './tool-names.ts';
+import { offeredTools, ToolNames } from './tool-names.ts';
 
 /** The caller's request in the common language; its shape was checked before. */
 export function readRequest(text: JsonText, peek: Peek, adjustments = refusing(FIELD_NAMES)): CanonicalRequest {
   const body = text.value as Members;
   dropUntranslatable(body, adjustments);
-  const terms = { names: new ToolNames(body.tools), takesCustom: false };
-  const choice = isObject(body.tool_choice) ? flattenChoice(body.tool_choice, terms) : body.tool_choice;
+  const names = new ToolNames(offeredTools(body));
+  const choice = isObject(body.tool_choice) ? flattenChoice(body.tool_choice, names) : body.tool_choice;
   const allowed = readAllowed(choice);
-  const tools = readTools(body.tools, terms);
+  const tools = flattenTools(body, names).map(readTool);
   return {
-    messages: readMessages(body, terms, adjustments),
+    messages: readMessages(body, names, adjustments),
     tools: allowed === null ? tools : tools.filter(({ name }) => allowed.names.includes(name)),
     toolChoice: allowed?.choice ?? readToolChoice(choice),
     parallelToolCalls: (body.parallel_tool_calls as boolean | undefined) ?? null,
@@ -95,10 +95,10 @@ function dropUntranslatable(body: Members, adjustments: Adjustments): void {
 /** Instructions come before everything else. */
 function readMessages(
   { instructions, input }: Members,
-  terms: ToolTerms,
+  names: ToolNames,
   adjustments: Adjustments,
 ): CanonicalMessage[] {
-  const messages = readItems(input as string | readonly unknown[], terms);
+  const messages = readItems(input as string | readonly unknown[], names);
   if (Array.isArray(input)) noteNames(input, adjustments);
   if (typeof instructions !== 'string' || instructions === '') return messages;
   return [{ role: 'system', blocks: [{ kind: 'text', text: instructions }] }, ...messages];
@@ -111,16 +111,14 @@ function noteNames(input: readonly unknown[], adjustments: Adjustments): void {
   });
 }
 
-function readTools(tools: unknown, terms: ToolTerms): CanonicalTool[] {
-  return objectsIn(tools)
-    .flatMap((tool) => flattenTool(tool, terms))
-    .map((tool) => ({
-      name: tool.name as string,
-      description: typeof tool.description === 'string' ? tool.description : null,
-      schema: isObject(tool.parameters) ? tool.parameters : { type: 'object', properties: {} },
-      // Other wires are strict only on request and then refuse some schemas, so a missing `strict` stays missing.
-      strict: typeof tool.strict === 'boolean' ? tool.strict : null,
-    }));
+function readTool(tool: Members): CanonicalTool {
+  return {
+    name: tool.name as string,
+    description: typeof tool.description === 'string' ? tool.description : null,
+    schema: isObject(tool.parameters) ? tool.parameters : { type: 'object', properties: {} },
+    // Other wires are strict only on request and then refuse some schemas, so a missing `strict` stays missing.
+    strict: typeof tool.strict === 'boolean' ? tool.strict : null,
+  };
 }
 
 function readToolChoice(choice: unknown): ToolChoice | null {

@@ -1,15 +1,16 @@
 import { isObject, isText, type Members, objectsIn } from '../fields/members.ts';
+import type { HostQuirks } from '../quirks.ts';
 import { setMembers } from './complete-item.ts';
 import { InputUnwrapper, unwrapInput } from './custom-input.ts';
-import { CUSTOM_CALL, FUNCTION_CALL } from './item-kinds.ts';
+import { CUSTOM_CALL, FUNCTION_CALL, readSearchArguments, SEARCH_CALL } from './item-kinds.ts';
 import { findItem, type HostNames } from './match-output.ts';
 import { echoTools } from './response-object.ts';
-import { type CallersTool, ToolNames } from './tool-names.ts';
+import { type CallersTool, offeredTools, ToolNames } from './tool-names.ts';
 
-/** A streamed call of a custom tool that the host knows as a function. */
+/** A streamed call of a tool that the host knows as a function; `unwrapper` is null for a tool search. */
 interface OpenCall extends HostNames {
   readonly id: unknown;
-  readonly unwrapper: InputUnwrapper;
+  readonly unwrapper: InputUnwrapper | null;
   input: string;
 }
 
@@ -24,13 +25,13 @@ export class CallRestorer {
 
   private constructor(request: Members) {
     this.#request = request;
-    this.#names = new ToolNames(request.tools);
+    this.#names = new ToolNames(offeredTools(request));
   }
 
   /** Null if the host gets the caller's tools as they are. */
-  static for(request: unknown): CallRestorer | null {
-    if (!isObject(request)) return null;
-    const isRenamed = objectsIn(request.tools).some(({ type }) => type === 'namespace' || type === 'custom');
+  static for(request: unknown, { clientTools }: HostQuirks): CallRestorer | null {
+    if (!isObject(request) || clientTools === true) return null;
+    const isRenamed = offeredTools(request).some(({ type }) => type !== 'function');
     return isRenamed ? new CallRestorer(request) : null;
   }
 
@@ -41,8 +42,8 @@ export class CallRestorer {
     if (!isObject(event.item)) return 'same';
     const hostId = event.item.id;
     if (!this.#item(event.item)) return 'same';
-    if (event.type === 'response.output_item.added' && event.item.type === CUSTOM_CALL.type) {
-      const unwrapper = new InputUnwrapper();
+    if (event.type === 'response.output_item.added' && event.item.type !== FUNCTION_CALL.type) {
+      const unwrapper = event.item.type === CUSTOM_CALL.type ? new InputUnwrapper() : null;
       this.#open.push({ hostId, hostIndex: event.output_index, id: event.item.id, unwrapper, input: '' });
     }
     return 'changed';
@@ -62,7 +63,8 @@ export class CallRestorer {
       item.type === FUNCTION_CALL.type || item.type === CUSTOM_CALL.type ? this.#names.find(item.name) : undefined;
     if (tool === undefined) return false;
     const isRenamed = setMembers(item, { name: tool.name, ...namespaceOf(tool) });
-    if (!tool.isCustom || item.type === CUSTOM_CALL.type) return isRenamed;
+    if (tool.kind === 'search') return setMembers(item, searchCall(item));
+    if (tool.kind === 'function' || item.type === CUSTOM_CALL.type) return isRenamed;
     const input = typeof item.arguments === 'string' ? unwrapInput(item.arguments) : '';
     return setMembers(item, { type: CUSTOM_CALL.type, id: customId(item.id), input, arguments: undefined });
   }
@@ -71,6 +73,7 @@ export class CallRestorer {
   #words(event: Members): Restored {
     const call = findItem(this.#open, event.item_id, event.output_index);
     if (call === undefined) return 'same';
+    if (call.unwrapper === null) return 'withheld';
     event.item_id = call.id;
     if (event.type === FUNCTION_CALL.delta) {
       event.type = CUSTOM_CALL.delta;
@@ -89,6 +92,18 @@ export class CallRestorer {
     call.input = input;
     return 'changed';
   }
+}
+
+/** This kind of call has its arguments as an object, and no events for them. */
+function searchCall({ id, arguments: json }: Members): Members {
+  const own = typeof id === 'string' ? id.replace(/^fc_/, 'tsc_') : id;
+  return {
+    type: SEARCH_CALL.type,
+    id: own,
+    execution: 'client',
+    name: undefined,
+    arguments: readSearchArguments(json),
+  };
 }
 
 function namespaceOf({ namespace }: CallersTool): Members {

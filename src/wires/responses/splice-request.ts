@@ -32,7 +32,7 @@ export function spliceRequest(text: JsonText, peek: Peek, terms: UpstreamTerms):
 /** Edits for this host what the model reads: earlier reasoning, and tools. */
 export function editPrompt(body: Members, edit: JsonEdit, quirks: HostQuirks): void {
   restoreEncrypted(body, edit, reasoningVendor(quirks));
-  editTools(body, edit, quirks.customTools === true);
+  if (quirks.clientTools !== true) editTools(body, edit);
 }
 
 /** The limit must be a plain JSON integer: some hosts misread `1e3` and `100.0`. */

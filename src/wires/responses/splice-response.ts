@@ -56,7 +56,7 @@ function rewrite(answer: Members, bill: Bill, rawUsage: unknown, { catalogModel 
 function mendAnswer(answer: Members, terms: RelayTerms): boolean {
   const { requestId, createdS, hideReasoning, request, quirks } = terms;
   const stem = idStem(requestId);
-  const isRestored = CallRestorer.for(request)?.response(answer) ?? false;
+  const isRestored = CallRestorer.for(request, quirks)?.response(answer) ?? false;
   let changed = removeMembers(answer, UNWANTED_MEMBERS) || isRestored;
   objectsIn(answer.output).forEach((item, index) => {
     changed = identifyItem(item, stem, index) || changed;

@@ -1,17 +1,31 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { ToolNames } from './tool-names.ts';
+import { offeredTools, ToolNames } from './tool-names.ts';
 
 const fn = (name: string) => ({ type: 'function', name });
 const group = (name: string, ...tools: object[]) => ({ type: 'namespace', name, tools });
+
+test('tools that items of the input add are offered too, each once', () => {
+  const input = [
+    { type: 'additional_tools', role: 'developer', tools: [group('crm', fn('list'))] },
+    { type: 'tool_search_output', call_id: 'c', tools: [group('crm', fn('list'), fn('sum'))] },
+    { role: 'user', content: 'x' },
+  ];
+  const names = new ToolNames(
+    offeredTools({ tools: [fn('run'), { type: 'tool_search', execution: 'client' }], input }),
+  );
+  expect(names.find('crm__sum')).toEqual({ namespace: 'crm', name: 'sum', kind: 'function' });
+  expect(names.flatten('crm', 'list')).toBe('crm__list');
+  expect(names.find('tool_search')).toEqual({ namespace: null, name: 'tool_search', kind: 'search' });
+});
 
 describe('the names of tools inside a namespace', () => {
   test('begin with the namespace, and lead back to the tool', () => {
     const names = new ToolNames([fn('run'), group('crm', fn('list'), { type: 'custom', name: 'patch' })]);
     expect(names.flatten('crm', 'list')).toBe('crm__list');
-    expect(names.find('crm__list')).toEqual({ namespace: 'crm', name: 'list', isCustom: false });
-    expect(names.find('crm__patch')).toEqual({ namespace: 'crm', name: 'patch', isCustom: true });
-    expect(names.find('run')).toEqual({ namespace: null, name: 'run', isCustom: false });
+    expect(names.find('crm__list')).toEqual({ namespace: 'crm', name: 'list', kind: 'function' });
+    expect(names.find('crm__patch')).toEqual({ namespace: 'crm', name: 'patch', kind: 'custom' });
+    expect(names.find('run')).toEqual({ namespace: null, name: 'run', kind: 'function' });
     expect(names.find('list')).toBeUndefined();
   });
 
@@ -23,8 +37,8 @@ describe('the names of tools inside a namespace', () => {
 
   test('leave a tool outside the namespace its own name', () => {
     const names = new ToolNames([group('crm', fn('list')), fn('crm__list')]);
-    expect(names.find('crm__list')).toEqual({ namespace: null, name: 'crm__list', isCustom: false });
-    expect(names.find(names.flatten('crm', 'list'))).toEqual({ namespace: 'crm', name: 'list', isCustom: false });
+    expect(names.find('crm__list')).toEqual({ namespace: null, name: 'crm__list', kind: 'function' });
+    expect(names.find(names.flatten('crm', 'list'))).toEqual({ namespace: 'crm', name: 'list', kind: 'function' });
   });
 
   test('are found for a tool that the caller names without its namespace', () => {

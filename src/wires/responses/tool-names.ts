@@ -1,11 +1,29 @@
 import { createHash } from 'node:crypto';
-import { isText, type Members, objectsIn } from '../fields/members.ts';
+import { isObject, isText, type Members, objectsIn } from '../fields/members.ts';
 
-/** A function or custom tool of the caller, and the namespace that groups it. */
+/** A tool that the caller runs, and the namespace that groups it. */
 export interface CallersTool {
   readonly namespace: string | null;
   readonly name: string;
-  readonly isCustom: boolean;
+  readonly kind: 'function' | 'custom' | 'search';
+}
+
+/** The name under which a host gets the client's tool search. */
+export const SEARCH_NAME = 'tool_search';
+
+/** All tools that a request offers: those of the request, and those that its items add. */
+export function offeredTools({ tools, input }: Members): Members[] {
+  return [...objectsIn(tools), ...addedTools(input)];
+}
+
+/** Tools that items of the input add: those of a developer, and those that the client's tool search has found. */
+export function addedTools(input: unknown): Members[] {
+  if (!Array.isArray(input)) return [];
+  return input.flatMap((item: unknown) =>
+    isObject(item) && (item.type === 'additional_tools' || item.type === 'tool_search_output')
+      ? objectsIn(item.tools)
+      : [],
+  );
 }
 
 /** What hosts accept as the name of a function. */
@@ -22,8 +40,7 @@ export class ToolNames {
   readonly #flatNames = new Map<string, string>();
 
   /** Tools outside namespaces keep their names, so they are entered first. */
-  constructor(tools: unknown) {
-    const offered = objectsIn(tools);
+  constructor(offered: readonly Members[]) {
     for (const tool of offered) if (tool.type !== 'namespace') this.#add(null, tool);
     for (const group of offered) {
       if (group.type !== 'namespace' || !isText(group.name)) continue;
@@ -49,13 +66,21 @@ export class ToolNames {
     return name;
   }
 
-  #add(namespace: string | null, { name, type }: Members): void {
+  #add(namespace: string | null, tool: Members): void {
+    const kind = kindOf(tool);
+    const name = kind === 'search' ? SEARCH_NAME : tool.name;
     if (!isText(name)) return;
     const plain = namespace === null ? name : flatName(namespace, name);
+    if (namespace !== null && this.#flatNames.has(keyOf(namespace, name))) return;
     const flat = namespace !== null && this.#tools.has(plain) ? digestName(namespace, name) : plain;
-    this.#tools.set(flat, { namespace, name, isCustom: type === 'custom' });
+    this.#tools.set(flat, { namespace, name, kind });
     if (namespace !== null) this.#flatNames.set(keyOf(namespace, name), flat);
   }
+}
+
+function kindOf({ type }: Members): CallersTool['kind'] {
+  if (type === 'tool_search') return 'search';
+  return type === 'custom' ? 'custom' : 'function';
 }
 
 function keyOf(namespace: string, name: string): string {

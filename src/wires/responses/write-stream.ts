@@ -2,7 +2,7 @@ import type { GatewayError } from '../../canonical/errors.ts';
 import type { BlockHead, CanonicalEvent, FinishEvent } from '../../canonical/events.ts';
 import type { OpaqueReasoning } from '../../canonical/request.ts';
 import type { Bill } from '../bill.ts';
-import type { Members } from '../fields/members.ts';
+import { isObject, type Members } from '../fields/members.ts';
 import type { StreamWriter, WriteTerms } from '../hub.ts';
 import { mintItemId, partOf } from './complete-item.ts';
 import { InputUnwrapper } from './custom-input.ts';
@@ -16,10 +16,12 @@ import {
   OUTPUT_TEXT,
   type PartKind,
   REFUSAL,
+  readSearchArguments,
+  SEARCH_CALL,
   SUMMARY_TEXT,
 } from './item-kinds.ts';
 import { begunResponse, completedAt, endingOf, idStem } from './response-object.ts';
-import { ToolNames } from './tool-names.ts';
+import { type CallersTool, offeredTools, ToolNames } from './tool-names.ts';
 import { writeUsage } from './usage.ts';
 
 /** The open block: how its events are written, and its text so far. */
@@ -50,7 +52,7 @@ export class ResponseWriter implements StreamWriter {
 
   constructor(terms: WriteTerms) {
     this.#begun = begunResponse(terms);
-    this.#names = new ToolNames(this.#begun.tools);
+    this.#names = new ToolNames(isObject(terms.request) ? offeredTools(terms.request) : []);
     this.#idStem = idStem(terms.requestId);
     this.#nowS = () => terms.nowS();
   }
@@ -110,10 +112,9 @@ export class ResponseWriter implements StreamWriter {
 
   /** Calls have the names and kinds that the caller's tools have. */
   #startCall(callId: string, flatName: string): string {
-    const { namespace, name, isCustom } = this.#names.find(flatName) ?? { namespace: null, name: flatName };
-    const kind = isCustom === true ? CUSTOM_CALL : FUNCTION_CALL;
-    const members = { status: 'in_progress', [kind.words]: '', call_id: callId, name };
-    const added = this.#addItem(kind.type, namespace === null ? members : { ...members, namespace });
+    const tool = this.#names.find(flatName) ?? { namespace: null, name: flatName, kind: 'function' };
+    const kind = CALL_KINDS[tool.kind];
+    const added = this.#addItem(kind.type, { status: 'in_progress', call_id: callId, ...begunCall(tool) });
     this.#words = this.#wordsOf(kind, 0);
     return added;
   }
@@ -168,6 +169,7 @@ export class ResponseWriter implements StreamWriter {
     const added = this.#words === null ? this.#addPart(SUMMARY_TEXT) : '';
     const words = this.#words!;
     words.text += text;
+    if (words.kind === SEARCH_CALL) return added;
     return `${added}${words.beforeDelta}${JSON.stringify(text)}${words.afterDelta}${this.#numbers.next++}}\n\n`;
   }
 
@@ -192,7 +194,8 @@ export class ResponseWriter implements StreamWriter {
   #endWords(item: Members, { kind, index, text }: Words): string {
     const place = { item_id: item.id, ...this.#place() };
     if (!('list' in kind)) {
-      item[kind.words] = text;
+      item[kind.words] = kind === SEARCH_CALL ? readSearchArguments(text) : text;
+      if (kind === SEARCH_CALL) return '';
       return this.#numbers.write(kind.wordsDone, { ...place, name: item.name, [kind.words]: text });
     }
     const part = partOf(kind, text);
@@ -218,6 +221,13 @@ export class ResponseWriter implements StreamWriter {
     if (item.status !== undefined) item.status = status;
     return this.#numbers.write('response.output_item.done', { ...this.#place(), item });
   }
+}
+
+const CALL_KINDS = { function: FUNCTION_CALL, custom: CUSTOM_CALL, search: SEARCH_CALL } as const;
+
+function begunCall({ kind, name, namespace }: CallersTool): Members {
+  if (kind === 'search') return { execution: 'client', arguments: {} };
+  return { [CALL_KINDS[kind].words]: '', name, ...(namespace !== null && { namespace }) };
 }
 
 const MESSAGE: Members = { status: 'in_progress', content: [], role: 'assistant' };
