@@ -149,7 +149,10 @@ describe.each(['sim-responses', 'sim-gpt', 'sim-claude'])('on the host of %s', (
     expect(Object.keys(made)).not.toContain('name');
     if (stream) expect(first.text).not.toContain('function_call_arguments');
     const found = { type: 'tool_search_output', call_id: made.call_id, execution: 'client', tools: [TOOLS[1]] };
-    const asked = { model, tools: [SEARCH], input: [USER, made, found] };
+    // The second search finds the same tools again.
+    const again = { ...made, call_id: 'call_again' };
+    const input = [USER, made, found, again, { ...found, call_id: 'call_again' }];
+    const asked = { model, tools: [SEARCH], input };
     const second = await ask(
       { ...asked, tool_choice: { type: 'function', name: 'close', namespace: 'helpers_v1' } },
       stream,

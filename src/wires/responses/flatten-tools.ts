@@ -16,7 +16,8 @@ export function editTools(body: Members, edit: JsonEdit): void {
 /** Tools that items add are put behind those of the request. */
 function editOffered({ tools, input }: Members, edit: JsonEdit, names: ToolNames): void {
   if (Array.isArray(tools)) editList(tools, ['tools'], edit, (tool) => flattenTool(tool, names));
-  const added = uniqueTools(addedTools(input).flatMap((tool) => flattenTool(tool, names)));
+  const own = objectsIn(tools).flatMap((tool) => flattenTool(tool, names));
+  const added = flattenAdded(input, own, names);
   if (added.length === 0) return;
   const json = added.map((tool) => JSON.stringify(tool)).join(',');
   if (Array.isArray(tools)) edit.set(['tools', tools.length], json);
@@ -37,13 +38,17 @@ function editList(list: readonly unknown[], path: readonly [string], edit: JsonE
 }
 
 /** All tools of a request as functions. */
-export function flattenTools(body: Members, names: ToolNames): Members[] {
-  return uniqueTools(offeredTools(body).flatMap((tool) => flattenTool(tool, names)));
+export function flattenTools({ tools, input }: Members, names: ToolNames): Members[] {
+  const own = objectsIn(tools).flatMap((tool) => flattenTool(tool, names));
+  return [...own, ...flattenAdded(input, own, names)];
 }
 
-/** A tool search may find the same tool twice; hosts refuse two functions with one name. */
-function uniqueTools(tools: readonly Members[]): Members[] {
-  return [...new Map(tools.map((tool) => [tool.name, tool])).values()];
+/** A tool search may find the same tool again; hosts refuse two functions with one name. */
+function flattenAdded(input: unknown, own: readonly Members[], names: ToolNames): Members[] {
+  const seen = new Set(own.map(({ name }) => name));
+  return addedTools(input)
+    .flatMap((tool) => flattenTool(tool, names))
+    .filter(({ name }) => !seen.has(name) && seen.add(name));
 }
 
 /** The functions of one tool, in order; the tool itself if nothing changes. */
