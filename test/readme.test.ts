@@ -105,6 +105,7 @@ const PAGES = [
   ...['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'bench/README.md'],
   ...pagesUnder('docs'),
   ...pagesUnder('docs/decisions'),
+  ...pagesUnder('docs/clients'),
 ];
 
 function pagesUnder(path: string): string[] {
@@ -135,7 +136,14 @@ test.each(PAGES)('every link of %s leads to a page and a heading that exist', (p
 });
 
 test('every page of the documents can be found from the README', () => {
-  const pages = [...pagesUnder('docs'), 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'bench/README.md'];
+  const pages = [
+    ...pagesUnder('docs'),
+    'docs/clients/README.md',
+    'ARCHITECTURE.md',
+    'CONTRIBUTING.md',
+    'CHANGELOG.md',
+    'bench/README.md',
+  ];
   expect(pages.filter((page) => !README.includes(`(${page})`))).toEqual([]);
 });
 

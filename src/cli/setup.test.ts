@@ -144,6 +144,11 @@ describe.each(FILES)('tollgate setup $client', ({ client, path, own, later, afte
 });
 
 describe('tollgate setup', () => {
+  test('prefers a real model to a simulated one', async () => {
+    await cli.run(['setup', 'codex'], { HOME: home, OPENAI_API_KEY: 'sk-x' });
+    expect(read('.codex/config.toml')).not.toContain('sim-');
+  });
+
   test('does not show a key that is replaced', async () => {
     give('.aider.conf.yml', FILES[2]!.own);
     const { out } = await setup('aider');

@@ -135,16 +135,19 @@ function chooseModel(
     if (typeof typed === 'string') return typed;
     throw usageFailure('With --url, name the model too: --model ID. The models of another gateway are not known here.');
   }
-  const found = wanted === null ? cheapestWithTools(catalog) : catalog.find(wanted);
+  const found = wanted === null ? cheapestWithTools(catalog, config) : catalog.find(wanted);
   if (found?.caps.has('chat')) return found;
   const what =
     wanted === null ? 'No model that can call tools is served' : `"${wanted}" is not a model that generates text here`;
   throw usageFailure(`${what}. Name another with --model.`, 'tollgate models');
 }
 
-function cheapestWithTools(catalog: Catalog): CatalogModel | undefined {
+/** A simulated model only if there is no other. */
+function cheapestWithTools(catalog: Catalog, { hosts }: Config): CatalogModel | undefined {
+  const simulators = hosts.filter(({ row }) => row.simulated).map(({ row }) => row.name);
   const able = catalog.list().filter(({ caps }) => caps.has('chat') && caps.has('tools'));
-  return able.toSorted((a, b) => (totalRate(a) < totalRate(b) ? -1 : 1))[0];
+  const real = able.filter((model) => model.hosts.some(({ host }) => !simulators.includes(host)));
+  return (real.length > 0 ? real : able).toSorted((a, b) => (totalRate(a) < totalRate(b) ? -1 : 1))[0];
 }
 
 function totalRate({ price }: CatalogModel): bigint {
