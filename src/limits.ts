@@ -185,6 +185,9 @@ export const LIMITS = {
   /** How long the link of an invitation works. */
   invitationMs: 24 * 60 * 60_000,
   managementKeyDaysMax: 366,
+  managementSecretCharsMax: 200,
+  /** How exactly the last use of a management key is known. */
+  managementUseMs: 60_000,
   creditReferenceCharsMax: 200,
   creditNoteCharsMax: 1000,
   /** Latest expiry of a key, from now. */

@@ -59,6 +59,8 @@ test('every time, rate and load that the config file sets has a row', () => {
 const INSIDE =
   /^(store|copy|sim|postgres|instance|cached|folder|token[A-Z]|prompt|message|tool(Bytes|Framing|Preamble)|(bash|textEditor|memory|computer)Tool|operator|socket|bookkeeping|closing|hostError|localHost|callerUrl|callerOrigin|callerAnswer|idempotency(Kept|Sweep)|master|seal|unreadable|host(Json|Keep|Probe|Header|Linger|Models|Connect|Name|Fields))/;
 const INSIDE_BY_NAME = [
+  'managementSecretCharsMax',
+  'managementUseMs',
   'unreadRequestBytesMax',
   'storeTickMs',
   ...['frameMetadataBytesMax', 'frameExtraBytesMax', 'frameOpeningBytesMax'],

@@ -41,6 +41,8 @@ export interface ServerTerms {
   /** Refuses a caller over its rate limit, and calls while the process is overloaded; null admits. */
   turnAway(caller: Caller, isCall: boolean): GatewayError | null;
   readonly guard: GuardTerms;
+  /** Answers everything below `/manage/`; null if it is not served here. */
+  readonly manage: ManageDoor | null;
   readonly timeouts: ClientTimeouts;
   readonly connectionLimit: HttpServerTerms['connections'];
   readonly bodyMemory: BodyMemory;
@@ -48,6 +50,13 @@ export interface ServerTerms {
   /** True once the process is stopping: connections are closed after their response. */
   draining(): boolean;
 }
+
+/** The way to the management API, which has its own checks of who asks and from which page. */
+export interface ManageDoor {
+  answer(request: InboundRequest, response: OutboundResponse, requestId: string): Promise<void>;
+}
+
+const MANAGE_PATHS = '/manage/';
 
 /** The callers' port. */
 export function buildServer(terms: ServerTerms): HttpServer {
@@ -100,8 +109,12 @@ class RequestHandler {
     const unclear = checkHead(request);
     if (draining() || unclear !== null) response.closes = true;
     const { headers } = request;
-    const refused = unclear ?? checkOrigin(request.method, headers, guard);
+    const { manage } = this.#terms;
+    const isManagement = manage !== null && request.url.startsWith(MANAGE_PATHS);
+    const refused =
+      unclear ?? checkOrigin(request.method, headers, isManagement ? { ...guard, ...NO_EXCEPTIONS } : guard);
     if (refused !== null) this.#refuse(pending, refused);
+    else if (isManagement) void manage.answer(request, response, requestId);
     else if (headers.origin === undefined || !answeredCors(request, response, guard.allowedOrigins))
       this.#route(pending);
   }
@@ -296,6 +309,8 @@ class RequestHandler {
   }
 }
 
+/** What callers' pages and hosts are allowed does not open the management API. */
+const NO_EXCEPTIONS = { allowedHosts: [], allowedOrigins: [] };
 const NO_BODY = Buffer.alloc(0);
 const JSON_LINE = 'content-type: application/json; charset=utf-8\r\n';
 

@@ -40,6 +40,7 @@ import { tellHostEvent } from './host-events.ts';
 import { HostSenders } from './host-senders.ts';
 import { HTTP_SERVERS } from './http-servers.ts';
 import { logInstanceEvent } from './instance-events.ts';
+import { openManagement } from './manage.ts';
 import { catalogFor, rememberPrices } from './prices.ts';
 import { routeTable } from './routes.ts';
 import { shareRequests } from './share-requests.ts';
@@ -259,6 +260,15 @@ async function openListeners(
   const isDraining = (): boolean => draining;
   const health = healthAnswers({ health: () => books.health(), draining: isDraining });
   const all = new Map([...health, metricsAnswer(metrics)]);
+  let listening: string | null = null;
+  const management = openManagement({
+    config,
+    store: books.store,
+    clock: terms.clock,
+    log,
+    servicesFor: (actor) => ({ ...operatorServices(terms, books, core, gate, listening ?? ''), actor }),
+    url: () => listening,
+  });
   const server = buildServer({
     createHttpServer,
     gateway,
@@ -267,6 +277,7 @@ async function openListeners(
     authenticate: (rawHeaders) => authenticate(rawHeaders, gate),
     turnAway: core.guards.turnAway,
     guard: { local: !config.hosted, allowedHosts: config.allowedHosts, allowedOrigins: config.origins },
+    manage: management.handler,
     timeouts: config.limits,
     connectionLimit: core.connectionLimit,
     bodyMemory: core.bodyMemory,
@@ -286,6 +297,7 @@ async function openListeners(
   const close = async (): Promise<void> => {
     draining = true;
     await drain(server, gateway, config.limits.shutdownMs, log);
+    management.close();
     if (control !== null) await closeServer(control);
     if (operations !== null) await closeListener(operations);
   };
@@ -295,17 +307,27 @@ async function openListeners(
     const { host, port, operationsHost, operationsPort } = config.listen;
     const url = await server.listen({ host, port });
     const operationsUrl = (await operations?.listen({ host: operationsHost, port: operationsPort })) ?? null;
-    if (socketPath !== null) control = await openControlSocket(socketPath, verbsOf(terms, books, core, gate, url));
+    listening = url;
+    const operator = { ...operatorServices(terms, books, core, gate, url), actor: commandLine() };
+    const runVerb: RunVerb = (verb, input) => answerOperator(operator, verb, input);
+    if (socketPath !== null) control = await openControlSocket(socketPath, runVerb);
     return { url, operationsUrl, close };
   });
 }
 
 type AuthGate = Gate & { readonly directory: KeyDirectory };
 
-function verbsOf(terms: StartTerms, books: Books, core: Core, gate: AuthGate, url: string): RunVerb {
+/** The verbs' services, for whoever acts. */
+function operatorServices(
+  terms: StartTerms,
+  books: Books,
+  core: Core,
+  gate: AuthGate,
+  url: string,
+): Omit<OperatorServices, 'actor'> {
   const { clock, config } = terms;
   const { store, ledger, ids, backUp } = books;
-  const operator: OperatorServices = {
+  return {
     store,
     ledger,
     clock,
@@ -316,10 +338,8 @@ function verbsOf(terms: StartTerms, books: Books, core: Core, gate: AuthGate, ur
     directory: gate.directory,
     masterKeys: () => core.entrusted.keyring,
     server: { url, pid: process.pid, hosted: config.hosted, startedMs: clock.nowMs() },
-    actor: commandLine(),
     publicUrl: config.publicUrl ?? (config.hosted ? null : url),
   };
-  return (verb, input) => answerOperator(operator, verb, input);
 }
 
 /** Accepts no new connection, waits for running calls, cuts off the rest, and waits until the last one is settled. */

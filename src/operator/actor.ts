@@ -1,17 +1,9 @@
 import { userInfo } from 'node:os';
 import { stringifyJson } from '../json/stringify.ts';
 import type { Clock } from '../kit/clock.ts';
-import type { ActorKind, AuditRow } from '../store/people.ts';
+import type { Actor, AuditRow } from '../store/people.ts';
 
-/** Who makes a change, as the audit keeps it. */
-export interface Actor {
-  readonly kind: ActorKind;
-  /** Null for the command line and the configuration. */
-  readonly id: bigint | null;
-  readonly name: string;
-  /** The client's network address; null for the command line. */
-  readonly address: string | null;
-}
+export type { Actor } from '../store/people.ts';
 
 export interface ActingServices {
   readonly actor: Actor;

@@ -120,6 +120,16 @@ export const ACTOR_KINDS = ['person', 'management_key', 'command_line', 'configu
 
 export type ActorKind = (typeof ACTOR_KINDS)[number];
 
+/** Who makes a change, as the audit keeps it. */
+export interface Actor {
+  readonly kind: ActorKind;
+  /** Null for the command line and the configuration. */
+  readonly id: bigint | null;
+  readonly name: string;
+  /** The client's network address; null for the command line. */
+  readonly address: string | null;
+}
+
 /** One change, as it is kept for good. Neither `before` nor `after` ever holds a secret. */
 export interface AuditRow {
   readonly id: bigint;

@@ -47,8 +47,7 @@ export const LAYERS: readonly Layer[] = [
   {
     name: 'manage',
     mayImport: ['operator', 'jobs', 'webhooks', 'gateway', ...SERVICES, 'catalog', 'canonical', 'http1', ...PROTOCOLS],
-    about: 'The management API: its routes, schemas, sessions and sign-in.',
-    planned: true,
+    about: 'The management API: its routes, and who may use which.',
   },
   {
     name: 'operator',

@@ -1,0 +1,75 @@
+import { timingSafeEqual } from 'node:crypto';
+import type { Clock } from '../kit/clock.ts';
+import { LIMITS } from '../limits.ts';
+import type { Directory } from '../store/directory.ts';
+import type { ManagementKey, Person } from '../store/people.ts';
+import { hashSecret, isManagementSecret } from './keys.ts';
+import type { Principal } from './principal.ts';
+
+export interface ManagerTerms {
+  readonly directory: Directory;
+  readonly clock: Clock;
+  /** The token of the data folder in local mode; null in hosted mode. */
+  readonly localToken: string | null;
+}
+
+const BEARER = /^Bearer +([\x21-\x7e]+)$/i;
+
+/**
+ * The only way into the management API. A gateway key opens nothing here, whatever its permissions, and no cookie is
+ * read. Null if the request proves nothing.
+ */
+export async function authenticateManager(
+  authorization: string | undefined,
+  address: string | null,
+  terms: ManagerTerms,
+): Promise<Principal | null> {
+  const secret = BEARER.exec(authorization ?? '')?.[1];
+  if (secret === undefined || secret.length > LIMITS.managementSecretCharsMax) return null;
+  if (terms.localToken !== null && isEqual(secret, terms.localToken)) return localOperator(address);
+  if (!isManagementSecret(secret)) return null;
+  const key = await terms.directory.findManagementKeyByHash(hashSecret(secret));
+  return key === null ? null : principalOf(key, address, terms);
+}
+
+function isEqual(given: string, expected: string): boolean {
+  return timingSafeEqual(Buffer.from(hashSecret(given), 'hex'), Buffer.from(hashSecret(expected), 'hex'));
+}
+
+/** Whoever can read the token can also open the data folder. */
+function localOperator(address: string | null): Principal {
+  const actor = { kind: 'command_line', id: null, name: 'local console', address } as const;
+  return { actor, isOperator: true, roles: new Map(), isReadOnly: false };
+}
+
+/** A key may never do more than the person who minted it may do now. */
+async function principalOf(
+  key: ManagementKey,
+  address: string | null,
+  { directory, clock }: ManagerTerms,
+): Promise<Principal | null> {
+  const nowMs = clock.nowMs();
+  if (key.revokedMs !== null || (key.expiresMs !== null && key.expiresMs <= nowMs)) return null;
+  const minter = key.mintedBy === null ? null : await directory.findPerson(key.mintedBy);
+  if (key.mintedBy !== null && !(await mayStillGive(minter, key, directory))) return null;
+  await noteUse(key, nowMs, directory);
+  return {
+    actor: { kind: 'management_key', id: key.id, name: key.name, address },
+    isOperator: key.accountId === null,
+    roles: key.accountId === null || key.role === null ? new Map() : new Map([[key.accountId, key.role]]),
+    isReadOnly: key.isReadOnly,
+  };
+}
+
+async function mayStillGive(minter: Person | null, key: ManagementKey, directory: Directory): Promise<boolean> {
+  if (minter === null || minter.disabledMs !== null) return false;
+  if (minter.isOperator) return true;
+  if (key.accountId === null) return false;
+  const memberships = await directory.membershipsOf(minter.id);
+  return memberships.some(({ accountId, role }) => accountId === key.accountId && role === 'owner');
+}
+
+/** About when: a write for every request would cost more than it tells. */
+async function noteUse({ id, usedMs }: ManagementKey, nowMs: number, directory: Directory): Promise<void> {
+  if (usedMs === null || nowMs - usedMs >= LIMITS.managementUseMs) await directory.touchManagementKey(id, nowMs);
+}

@@ -1,0 +1,21 @@
+import type { AccountRole, Actor } from '../store/people.ts';
+
+export type { AccountRole } from '../store/people.ts';
+
+/** Who asks, and what they may do. */
+export interface Principal {
+  readonly actor: Actor;
+  readonly isOperator: boolean;
+  /** Roles by account; an operator needs none. */
+  readonly roles: ReadonlyMap<bigint, AccountRole>;
+  readonly isReadOnly: boolean;
+}
+
+/** Each role may do what those after it may. */
+const RANK: Readonly<Record<AccountRole, number>> = { owner: 3, member: 2, viewer: 1 };
+
+export function hasRole(principal: Principal, accountId: bigint, least: AccountRole): boolean {
+  if (principal.isOperator) return true;
+  const role = principal.roles.get(accountId);
+  return role !== undefined && RANK[role] >= RANK[least];
+}

@@ -1,0 +1,54 @@
+import { randomBytes } from 'node:crypto';
+import { chmodSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Config } from '../config/config.ts';
+import type { Clock } from '../kit/clock.ts';
+import type { Log } from '../kit/log.ts';
+import { ManageHandler } from '../manage/handler.ts';
+import type { Actor } from '../operator/actor.ts';
+import type { OperatorServices } from '../operator/operator.ts';
+import type { Store } from '../store/store.ts';
+
+export interface ManageParts {
+  readonly config: Config;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Log;
+  servicesFor(actor: Actor): OperatorServices;
+  /** The address that the server listens on; null until it does. */
+  url(): string | null;
+}
+
+export interface Management {
+  readonly handler: ManageHandler;
+  close(): void;
+}
+
+/** The management API. In local mode, whoever can read the token in the data folder is the operator. */
+export function openManagement({ config, store, clock, log, servicesFor, url }: ManageParts): Management {
+  const file = join(config.dataFolder, 'console.token');
+  const localToken = config.hosted ? null : randomBytes(32).toString('base64url');
+  if (localToken !== null) writeToken(file, localToken);
+  const ownOrigins = (): string[] => [...originsOf(url()), ...(config.publicUrl === null ? [] : [config.publicUrl])];
+  const handler = new ManageHandler({ directory: store.directory, clock, localToken, log, servicesFor, ownOrigins });
+  return {
+    handler,
+    close: () => {
+      if (localToken !== null) rmSync(file, { force: true });
+    },
+  };
+}
+
+/** A file that is there keeps its mode, so the mode is set again. */
+function writeToken(file: string, token: string): void {
+  rmSync(file, { force: true });
+  writeFileSync(file, `${token}\n`, { mode: 0o600, flag: 'wx' });
+  chmodSync(file, 0o600);
+}
+
+/** A browser calls the loopback address by either name, and they are different origins. */
+function originsOf(url: string | null): string[] {
+  if (url === null) return [];
+  const { origin, port } = new URL(url);
+  return [origin, `http://localhost:${port}`];
+}

@@ -1,0 +1,49 @@
+import { isUtf8 } from 'node:buffer';
+import type { InboundRequest } from '../http1/server.ts';
+import { LIMITS } from '../limits.ts';
+import { ManageError } from './error.ts';
+
+/** The type is checked although the content would tell: a form of a foreign page cannot send this one. */
+const JSON_TYPE = /^application\/json[ \t]*(?:;.*)?$/i;
+
+/** The whole body as text; empty if there is none. */
+export async function readManageBody(request: InboundRequest): Promise<string> {
+  const { headers } = request;
+  const length = headers['content-length'];
+  const isEmpty = length === undefined ? headers['transfer-encoding'] === undefined : Number(length) === 0;
+  if (isEmpty && headers['content-type'] === undefined) return '';
+  if (!JSON_TYPE.test(headers['content-type'] ?? ''))
+    throw new ManageError(
+      415,
+      'unsupported_media_type',
+      'The body must be JSON: send `content-type: application/json`.',
+    );
+  if (length !== undefined && Number(length) > LIMITS.plainBodyBytesMax) throw tooLarge();
+  const bytes = request.takeWhole() ?? (await collect(request));
+  if (bytes.length > LIMITS.plainBodyBytesMax) throw tooLarge();
+  if (!isUtf8(bytes)) throw new ManageError(400, 'invalid_request_body', 'The body is not valid UTF-8.');
+  return bytes.toString('utf8');
+}
+
+function collect(request: InboundRequest): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const pieces: Buffer[] = [];
+    let bytes = 0;
+    request.read({
+      data: (piece) => {
+        bytes += piece.length;
+        if (bytes > LIMITS.plainBodyBytesMax) reject(tooLarge());
+        else pieces.push(piece);
+      },
+      end: () => resolve(Buffer.concat(pieces)),
+      failed: () =>
+        reject(
+          new ManageError(400, 'invalid_request_body', 'The connection closed before the whole body had arrived.'),
+        ),
+    });
+  });
+}
+
+function tooLarge(): ManageError {
+  return new ManageError(413, 'request_too_large', `The body is larger than ${LIMITS.plainBodyBytesMax} bytes.`);
+}

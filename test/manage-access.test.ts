@@ -1,0 +1,298 @@
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ACCOUNT_PREFIX, KEY_PREFIX } from '../src/canonical/id-prefixes.ts';
+import { systemClock } from '../src/kit/clock.ts';
+import { formatId } from '../src/kit/ids.ts';
+import { MANAGE_ROUTES, type ManageRoute } from '../src/manage/routes.ts';
+import { commandLine } from '../src/operator/actor.ts';
+import { type OperatorServices, runVerb } from '../src/operator/operator.ts';
+import { type Harness, type MintedKey, startHarness } from './harness.ts';
+
+/** Whoever may knock at the management API. */
+const PRINCIPALS = [
+  'nobody',
+  'a gateway key',
+  'a cookie',
+  'an expired key',
+  'a revoked key',
+  'viewer',
+  'member',
+  'owner',
+  'owner of another account',
+  'operator',
+  'read-only operator',
+  'operator from a foreign page',
+  'operator from this host at another port',
+  'operator with a form',
+] as const;
+type PrincipalName = (typeof PRINCIPALS)[number];
+
+const HOUR_S = 3600;
+let harness: Harness;
+let caller: MintedKey;
+let account: string;
+const secrets = new Map<PrincipalName, string>();
+
+function services(): OperatorServices {
+  const { books } = harness.running;
+  return {
+    store: books.store,
+    ledger: books.ledger,
+    ids: books.ids,
+    clock: systemClock,
+    actor: commandLine(),
+    publicUrl: null,
+    moved: null,
+    directory: null,
+    backUp: null,
+    server: null,
+    catalog: () => harness.running.catalog,
+    masterKeys: () => {
+      throw new Error('not used');
+    },
+  };
+}
+
+async function mintManagementKey(terms: object): Promise<{ id: string; secret: string }> {
+  const expires_at = Math.floor(Date.now() / 1000) + HOUR_S;
+  return (await runVerb(services(), 'managementkeys.mint', { expires_at, ...terms })) as { id: string; secret: string };
+}
+
+beforeAll(async () => {
+  harness = await startHarness({ hosted: true });
+  caller = await harness.mint();
+  const other = await harness.mint();
+  account = formatId(ACCOUNT_PREFIX, caller.accountId);
+  const otherAccount = formatId(ACCOUNT_PREFIX, other.accountId);
+  for (const role of ['viewer', 'member', 'owner'] as const)
+    secrets.set(role, (await mintManagementKey({ account, role })).secret);
+  secrets.set('owner of another account', (await mintManagementKey({ account: otherAccount, role: 'owner' })).secret);
+  secrets.set('operator', (await mintManagementKey({})).secret);
+  secrets.set('read-only operator', (await mintManagementKey({ read_only: true })).secret);
+  const revoked = await mintManagementKey({});
+  await runVerb(services(), 'managementkeys.revoke', { management_key: revoked.id });
+  secrets.set('a revoked key', revoked.secret);
+  const past = { ...services(), clock: { ...systemClock, nowMs: () => Date.now() - 2 * HOUR_S * 1000 } };
+  const expires_at = Math.floor(Date.now() / 1000) - HOUR_S;
+  const expired = (await runVerb(past, 'managementkeys.mint', { expires_at })) as { secret: string };
+  secrets.set('an expired key', expired.secret);
+  secrets.set('a gateway key', caller.secret);
+});
+afterAll(() => harness.stop());
+
+/** An input for each verb. What it names may be unknown: being let in is what is asked. */
+const BODIES: Readonly<Record<string, () => object>> = {
+  'accounts.create': () => ({ name: '' }),
+  'accounts.credit': () => ({ amount_nanousd: 0 }),
+  'members.put': () => ({ role: 'king' }),
+  'keys.mint': () => ({ account, name: '' }),
+  'keys.update': () => ({}),
+  'keys.revoke': () => ({ nothing: 1 }),
+  'people.update': () => ({}),
+  'people.disable': () => ({}),
+  'people.enable': () => ({}),
+  'people.reset': () => ({}),
+  'people.signout': () => ({}),
+  'people.invite': () => ({ email: 'nobody' }),
+  'managementkeys.mint': () => ({ expires_at: 1 }),
+};
+
+function pathOf({ path, method, scope }: ManageRoute): string {
+  const ids: Record<string, string> = { account, key: formatId(KEY_PREFIX, caller.keyId) };
+  const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => ids[name] ?? 'unknown');
+  return method === 'GET' && scope === 'account' && !path.includes('{') ? `${filled}?account=${account}` : filled;
+}
+
+function headersOf(who: PrincipalName): Record<string, string> {
+  const isOperator = who.startsWith('operator');
+  const secret = secrets.get(isOperator ? 'operator' : who);
+  const headers: Record<string, string> = { 'content-type': 'application/json' };
+  if (secret !== undefined) headers.authorization = `Bearer ${secret}`;
+  if (who === 'a cookie') headers.cookie = `__Host-tollgate=${secrets.get('operator')}`;
+  if (who === 'operator from a foreign page') headers.origin = 'https://elsewhere.example';
+  if (who === 'operator from this host at another port') headers.origin = 'http://127.0.0.1:1';
+  if (who === 'operator with a form') headers['content-type'] = 'application/x-www-form-urlencoded';
+  return headers;
+}
+
+async function ask(route: ManageRoute, who: PrincipalName): Promise<{ status: number; code: string | undefined }> {
+  const hasBody = route.method !== 'GET' && route.method !== 'DELETE';
+  const body = hasBody ? { body: JSON.stringify(BODIES[route.verb]!()) } : {};
+  const response = await fetch(`${harness.url}/manage/v1${pathOf(route)}`, {
+    method: route.method,
+    headers: headersOf(who),
+    ...body,
+  });
+  const answer = (await response.json()) as { error?: { code: string } };
+  return { status: response.status, code: answer.error?.code };
+}
+
+const RANK = { viewer: 1, member: 2, owner: 3 } as const;
+
+/** What must happen, by the table: null means that the request reaches its verb. */
+function refusalOf(route: ManageRoute, who: PrincipalName): [number, string] | null {
+  if (['nobody', 'a gateway key', 'a cookie', 'an expired key', 'a revoked key'].includes(who))
+    return [401, 'unauthenticated'];
+  if (who.startsWith('operator from')) return [403, 'forbidden_origin'];
+  const isChange = route.method !== 'GET';
+  const hasBody = isChange && route.method !== 'DELETE';
+  if (who === 'operator with a form') return hasBody ? [415, 'unsupported_media_type'] : null;
+  if (who === 'read-only operator') return isChange ? [403, 'permission_denied'] : null;
+  if (who === 'operator' || route.access === 'anybody') return null;
+  if (route.access === 'operator') return [403, 'permission_denied'];
+  if (who === 'owner of another account') return [404, 'not_found'];
+  const rank = RANK[who as keyof typeof RANK];
+  return rank >= RANK[route.access.role] ? null : [403, 'permission_denied'];
+}
+
+describe.each(MANAGE_ROUTES)('$method $path', (route) => {
+  test.each(PRINCIPALS)('%s', async (who) => {
+    const { status, code } = await ask(route, who);
+    const refusal = refusalOf(route, who);
+    if (refusal !== null) expect([status, code]).toEqual(refusal);
+    else {
+      expect([401, 403, 405, 415, 500]).not.toContain(status);
+      expect(code).not.toBe('unknown_url');
+    }
+  });
+});
+
+test('every route with a body has an input here', () => {
+  const withBody = MANAGE_ROUTES.filter(({ method }) => method !== 'GET' && method !== 'DELETE');
+  expect(withBody.filter(({ verb }) => BODIES[verb] === undefined)).toEqual([]);
+});
+
+describe('a management key', () => {
+  const call = (method: string, path: string, body?: object, headers = {}) =>
+    fetch(`${harness.url}/manage/v1${path}`, {
+      method,
+      headers: { authorization: `Bearer ${secrets.get('operator')}`, 'content-type': 'application/json', ...headers },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+
+  test('mints a gateway key that works, which the audit shows with its maker', async () => {
+    const minted = await call('POST', '/keys', { account, name: 'from a script', spend_cap_nanousd: 5_000_000_000 });
+    expect(minted.status).toBe(201);
+    const { id, secret } = (await minted.json()) as { id: string; secret: string };
+    const answer = await harness.get('/v1/models', { authorization: `Bearer ${secret}` });
+    expect(answer.status).toBe(200);
+    const audit = (await (await call('GET', `/audit?subject=${id}`)).json()) as { data: object[] };
+    expect(audit.data).toMatchObject([{ action: 'key.mint', actor: { kind: 'management_key', name: 'default' } }]);
+    expect(JSON.stringify(audit)).not.toContain(secret);
+  });
+
+  test('pays for no call', async () => {
+    const refused = await harness.get('/v1/models', { authorization: `Bearer ${secrets.get('operator')}` });
+    expect(refused.status).toBe(401);
+  });
+
+  test('is refused what nobody knows, and told which methods there are', async () => {
+    expect((await call('GET', '/nothing')).status).toBe(404);
+    const wrong = await call('DELETE', '/keys');
+    expect(wrong.status).toBe(405);
+    expect(JSON.stringify(await wrong.json())).toContain('Use GET or POST.');
+  });
+
+  test('gets a clear answer to bad input, on every way to give it', async () => {
+    const bad = async (method: string, path: string, body?: object): Promise<unknown> =>
+      ((await (await call(method, path, body)).json()) as { error: { message: string } }).error.message;
+    expect(await bad('POST', '/keys', { account: 'zoe' })).toBe('There is no account "zoe".');
+    expect(await bad('POST', '/accounts', { name: 'x', colour: 'red' })).toContain('colour');
+    expect(await bad('GET', '/keys?limit=0')).toContain('limit');
+    expect(await bad('PATCH', `/keys/${formatId(KEY_PREFIX, caller.keyId)}`, { key: 'key_other' })).toContain(
+      'key is given twice',
+    );
+    expect(await bad('GET', '/people/%E0%A4')).toBe('The path has an invalid percent escape.');
+  });
+
+  test('learns that somebody else changed a person meanwhile', async () => {
+    await runVerb(services(), 'people.invite', { email: 'ada@example.com' });
+    const { books } = harness.running;
+    const audit = { id: books.ids.next(), atMs: 1, actorKind: 'command_line', actorId: null, actorName: '' } as const;
+    const rest = { action: 'person.create', subject: '', accountId: null, before: null, after: null, address: null };
+    const person = { id: books.ids.next(), email: 'ada@example.com', name: 'Ada', passwordHash: null, identity: null };
+    await books.store.directory.createPerson(
+      { ...person, isOperator: false, createdMs: Date.now() },
+      { ...audit, ...rest },
+    );
+    const shown = await call('GET', '/people/ada@example.com');
+    const etag = shown.headers.get('etag')!;
+    const change = (name: string) => call('PATCH', '/people/ada@example.com', { name }, { 'if-match': etag });
+    expect((await change('Ada L.')).status).toBe(200);
+    expect((await change('Ada B.')).status).toBe(412);
+    expect((await call('PATCH', '/people/ada@example.com', { name: 'x' }, { 'if-match': 'abc' })).status).toBe(400);
+  });
+});
+
+test('malformed requests are refused, never fail, and change nothing', async () => {
+  const before = await stateOf();
+  const text = fc.oneof(
+    fc.string({ maxLength: 40 }),
+    fc.json({ maxDepth: 3 }),
+    fc.constantFrom('{', '[]', 'null', '{"name":"\u0000"}', '{"name":1,"name":2}', '\uFEFF{}'),
+  );
+  const part = fc.oneof(fc.constantFrom('unknown', account, '..', '%00', '%2F', '-1', '__proto__'), fc.base64String());
+  const request = fc.record({
+    route: fc.constantFrom(...MANAGE_ROUTES.filter(({ verb }) => verb !== 'people.invite')),
+    part,
+    query: fc.oneof(fc.constant(''), fc.webQueryParameters()),
+    body: fc.oneof(text, fc.uint8Array({ maxLength: 40 })),
+  });
+  await fc.assert(
+    fc.asyncProperty(request, async ({ route, part, query, body }) => {
+      const path = route.path.replaceAll(/\{\w+\}/g, encodeURIComponent(part).slice(0, 80));
+      const { method } = route;
+      const response = await fetch(`${harness.url}/manage/v1${path}?${query}`, {
+        method,
+        headers: headersOf('operator'),
+        ...(method === 'GET' || method === 'DELETE' ? {} : { body: body as string | Uint8Array<ArrayBuffer> }),
+      });
+      await response.text();
+      expect(response.status).toBeLessThan(500);
+    }),
+    { numRuns: 1_000 },
+  );
+  expect(await stateOf()).toEqual(before);
+}, 60_000);
+
+/** Everything that a management request could have changed, but for names of accounts that happen to be valid. */
+async function stateOf(): Promise<object> {
+  const { store } = harness.running.books;
+  const page = { after: null, limit: 100 };
+  return {
+    keys: await store.listKeys(null, page),
+    people: await store.directory.listPeople(page),
+    invitations: await store.directory.listInvitations(page),
+    managementKeys: (await store.directory.listManagementKeys(null, page)).map(({ usedMs: _, ...key }) => key),
+    balances: (await store.listAccounts(page)).filter(({ balanceNanousd }) => balanceNanousd !== 0n),
+  };
+}
+
+describe('local mode', () => {
+  let local: Harness;
+  beforeAll(async () => {
+    local = await startHarness();
+  });
+  afterAll(() => local.stop());
+
+  const ask = (headers: Record<string, string>) => fetch(`${local.url}/manage/v1/me`, { headers });
+
+  test('is managed with the token of the data folder, which only its owner can read', async () => {
+    const file = join(local.folder, 'console.token');
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    const token = readFileSync(file, 'utf8').trim();
+    const me = await ask({ authorization: `Bearer ${token}` });
+    expect(await me.json()).toMatchObject({ operator: true, kind: 'command_line' });
+    const own = new URL(local.url).origin;
+    expect((await ask({ authorization: `Bearer ${token}`, origin: own })).status).toBe(200);
+    expect((await ask({ authorization: `Bearer ${token}`, origin: 'http://127.0.0.1:1' })).status).toBe(403);
+  });
+
+  test('is closed without it, while calls need no key', async () => {
+    expect((await ask({})).status).toBe(401);
+    expect((await ask({ authorization: 'Bearer guess' })).status).toBe(401);
+    expect((await fetch(`${local.url}/v1/models`)).status).toBe(200);
+  });
+});
