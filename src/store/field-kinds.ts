@@ -122,7 +122,7 @@ export interface FieldLayout {
   readonly name: string;
   readonly nullable: boolean;
   readonly kind: ColumnKind<unknown>;
-  /** One for each column of a group; null for a field of one column. */
+  /** The names of a group's members, in the order of its columns; null for a field that is one column. */
   readonly members: readonly string[] | null;
   readonly columns: readonly string[];
 }

@@ -51,7 +51,7 @@ export class Adjustments {
     else this.#others++;
   }
 
-  /** What was dropped, and `clamped`, as `seed=dropped,max_tokens=16384`; null if nothing was adjusted. */
+  /** One line for header and receipt, like `seed=dropped,max_tokens=16384`; null if nothing was dropped or lowered. */
   describe(clamped: Clamped | null): string | null {
     // A lowered limit is always named: it decides what the call may cost.
     const shown = this.#dropped.slice(0, LIMITS.adjustedFieldsMax - (clamped === null ? 0 : 1));

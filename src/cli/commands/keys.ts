@@ -170,7 +170,7 @@ function readPermissions<Name extends 'allow' | 'deny'>(
   if (typeof text !== 'string') return {};
   const permissions = readList(text).map((option) => readPermission(option, name));
   if (permissions.length === 0)
-    throw usageFailure(`--${name} names no permission. There is: ${PERMISSION_OPTIONS.join(', ')}.`);
+    throw usageFailure(`--${name} names no permission. Name at least one of ${PERMISSION_OPTIONS.join(', ')}.`);
   return { [name]: permissions } as Partial<Record<Name, KeyPermission[]>>;
 }
 

@@ -240,6 +240,6 @@ function lastRows<Row>(answer: pg.QueryResult | pg.QueryResult[]): Row[] {
 function connected(pool: pg.Pool): Promise<pg.PoolClient> {
   return asked(pool.connect()).catch((error: ConnectionLost) => {
     const isQueue = pool.totalCount >= pool.options.max;
-    throw isQueue ? new StoreUnavailable('Too many questions wait for PostgreSQL.', { cause: error }) : error;
+    throw isQueue ? new StoreUnavailable('Too many queries are waiting for PostgreSQL.', { cause: error }) : error;
   });
 }
