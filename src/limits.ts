@@ -247,6 +247,10 @@ export const LIMITS = {
   /** Highest factor between two tokenizers, and the one for a model about which nothing is known. */
   tokenFactorMax: 8,
   tokenFactorDefault: 1.6,
+  /** Accounts with overruns that raise a model's factor, accounts that are stored for it, and how often they are read. */
+  tokenOverrunAccountsMin: 3,
+  tokenOverrunAccountsMax: 100,
+  tokenFactorsReadMs: 60_000,
   /** Memory of the counting thread, and how long it may be idle before it ends and forgets its counts. */
   tokenCounterHeapMbMax: 512,
   tokenCounterIdleMs: 900_000,

@@ -315,6 +315,29 @@ export function directoryContract(name: string, open: OpenStore): void {
       expect(await actions()).toEqual(['account.create', 'key.mint', 'key.change']);
     });
 
+    it('keeps the highest factor of each account’s overruns, by model, until they are forgotten', async () => {
+      const note = (model: string, accountId: bigint, factor: number) =>
+        directory().noteTokenOverrun({ model, accountId, factor, notedMs: NOON_MS });
+      for (const id of [50n, 51n]) await subject.store.createAccount(anAccount(id));
+      for (const factor of [1.5, 2.25, 1.75]) await note('ferry', 50n, factor);
+      await note('ferry', 51n, 3);
+      await note('raft', 50n, 2);
+      const rows = (await directory().listTokenOverruns()).map(({ model, accountId, factor }) => [
+        model,
+        accountId,
+        factor,
+      ]);
+      expect(rows).toEqual([
+        ['ferry', 51n, 3],
+        ['ferry', 50n, 2.25],
+        ['raft', 50n, 2],
+      ]);
+      expect(await directory().forgetTokenOverruns('ferry', audit('model.reset_factor'))).toBe(2);
+      expect(await directory().forgetTokenOverruns('ferry', audit('model.reset_factor'))).toBe(0);
+      expect(await directory().listTokenOverruns()).toMatchObject([{ model: 'raft' }]);
+      expect(await actions()).toEqual(['model.reset_factor']);
+    });
+
     it('writes nothing of a change whose row in the audit cannot be written', async () => {
       const row = audit('person.create');
       await directory().createPerson(aPerson(1n), row);

@@ -8,6 +8,7 @@ import { differences, higherPrice, highestOfHosts, type PriceFigures } from './f
 import { type PricePackage, readPriceOf } from './price-source.ts';
 import type { AlsoServed, Seat } from './seats.ts';
 import { alignTiers } from './tier-boundaries.ts';
+import { OWN_TOKEN_FACTORS, TOKEN_FACTORS } from './token-factors.ts';
 
 export interface Sources {
   prices: PricePackage;
@@ -66,6 +67,7 @@ function makeOwnRow(seat: Seat, sources: Sources): ModelRow | undefined {
     context_window: Math.max(seat.contextWindow ?? 0, ...offers.map((offer) => offer.contextWindow)),
     max_output_tokens: facts.maxOutputTokens,
     tokenizer: seat.tokenizer ?? null,
+    ...tokenFactorOf(seat),
     image_tokens_max: caps.has('images') ? (seat.imageTokensMax ?? null) : null,
     ...(efforts.length > 0 && { reasoning_efforts: efforts }),
     ...(seat.thinking !== undefined && { thinking: seat.thinking }),
@@ -185,6 +187,11 @@ function capabilitiesOf(seat: Seat, facts: Facts, price: PriceFigures): Set<Capa
 
 function isFixedSampling(seat: Seat, facts: Facts): boolean {
   return !facts.temperature || (facts.reasoning && seat.fixedSamplingWhenReasoning === true);
+}
+
+function tokenFactorOf({ id, vendor, tokenizer }: Seat): Pick<ModelRow, 'token_factor'> {
+  const factor = OWN_TOKEN_FACTORS[id] ?? TOKEN_FACTORS[vendor];
+  return tokenizer !== undefined || factor === undefined ? {} : { token_factor: factor };
 }
 
 /** Other aggregators' spellings: dots for dashes and the reverse, and the last segment of every host's name. */

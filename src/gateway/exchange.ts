@@ -1,6 +1,6 @@
 import { GatewayError } from '../canonical/errors.ts';
 import type { Settlement } from '../canonical/receipt.ts';
-import { ZERO_USAGE } from '../canonical/usage.ts';
+import { inputTokens, ZERO_USAGE } from '../canonical/usage.ts';
 import type { HoldRequest, HoldResult, SettleResult, SettleTerms } from '../ledger/ledger.ts';
 import { costOf } from '../money/cost.ts';
 import { usdNumber } from '../money/nanousd.ts';
@@ -17,6 +17,7 @@ import { receiptLines } from './receipt-headers.ts';
 import { refuse } from './refuse.ts';
 import type { AttemptResult } from './relay/attempt.ts';
 import { type LeaveFree, noteOverrun, type Served, serve } from './serve.ts';
+import { neededFactor } from './token-factors.ts';
 import { type Admitted, understand, withCount } from './understand.ts';
 
 /**
@@ -164,6 +165,7 @@ async function serveUnderHold(gateway: Gateway, admitted: Admitted, sink: Client
   }
   noteSettlement(record, served, settled);
   if (settlement.lossReason === 'host_reported_more_than_bound') noteOverrun(gateway, admitted, served);
+  if (settlement.lossReason === 'prompt_exceeded_count') noteShortCount(gateway, admitted, settlement);
   finishResponse(admitted, served, settled, sink);
 }
 
@@ -222,6 +224,13 @@ function settleTerms(gateway: Gateway, admitted: Admitted, served: AttemptResult
 function overrunNanousd({ admission }: Admitted, { lossReason, usage }: Settlement): bigint | null {
   if (lossReason !== 'prompt_exceeded_count' || usage === null) return null;
   return costOf(admission.model.price, usage).costNanousd - admission.worstNanousd;
+}
+
+/** Remembers which factor would have covered the prompt; it is raised once enough accounts have needed it. */
+function noteShortCount({ tokenFactors }: Gateway, { call, admission }: Admitted, { usage }: Settlement): void {
+  if (admission.counted === null || usage === null) return;
+  const factor = neededFactor(admission.counted.prompt, admission.inputBound, inputTokens(usage));
+  tokenFactors.noteOverrun(admission.model, call.caller.accountId, factor);
 }
 
 /** An unreachable store is retried for as long as the call itself may take. */

@@ -79,6 +79,16 @@ describe('an overrun within the bytes of the prompt', () => {
   });
 });
 
+test('an overrun tells which factor would have covered the prompt', async () => {
+  const fixture = await open();
+  const noted: unknown[] = [];
+  const tokenFactors = { of: () => 1, noteOverrun: (...overrun: unknown[]) => void noted.push(overrun) };
+  Object.assign(fixture.gateway, { tokenFactors });
+  const { heldNanousd } = await callReporting(fixture, 1);
+  await callReporting(fixture, boundOf(heldNanousd) + COUNTED);
+  expect(noted).toEqual([[expect.objectContaining({ id: 'ferry' }), 1n, 2]]);
+});
+
 test('an allowance of zero always holds by bytes', async () => {
   const fixture = await open({ hangupAllowanceNanousd: 0n });
   const { heldNanousd } = await callReporting(fixture, 1);

@@ -9,7 +9,7 @@ import { BodyBudgets } from '../gateway/guards/body-budgets.ts';
 import { CallSlots } from '../gateway/guards/call-slots.ts';
 import { KeptBudget } from '../gateway/guards/kept-budget.ts';
 import { Shutdown } from '../gateway/guards/shutdown.ts';
-import { CATALOG_FACTORS } from '../gateway/token-factors.ts';
+import { LearnedFactors } from '../gateway/token-factors.ts';
 import { HostDirectory } from '../hosts/directory.ts';
 import type { ConfiguredHost } from '../hosts/host.ts';
 import { HostsHealth } from '../hosts/hosts-health.ts';
@@ -185,6 +185,10 @@ function buildCore(
   const { ids, ledger } = books;
   const entrusted = openCustody({ config, clock, books, world });
   const countTokens = new TokenCounter(clock);
+  const tokenFactors = new LearnedFactors(books.store.directory, clock, (error) =>
+    log.warn(errorFields(error), 'The overruns of counted prompts cannot be read or written.'),
+  );
+  void tokenFactors.read();
   const shutdown = new Shutdown();
   shutdown.onDue(() => ledger.stopRetrying());
   const connectionLimit = new ConnectionLimit(config.loadLimits.connections);
@@ -215,7 +219,7 @@ function buildCore(
     keptBudget: new KeptBudget({ clock }),
     custody: entrusted.custody,
     countTokens,
-    tokenFactors: CATALOG_FACTORS,
+    tokenFactors,
     observe,
     limits: callLimits(config.limits),
     frameMemory: config.frameMemory,
@@ -230,6 +234,7 @@ function buildCore(
     guards.close();
     timers.stop();
     await entrusted.close();
+    tokenFactors.close();
     await countTokens.close();
   };
   return { gateway, metrics, guards, connectionLimit, bodyMemory, entrusted, close };

@@ -149,6 +149,7 @@ test('a ledger that has moved can be read but not changed', async () => {
     ['members.remove', { account: 'ada', person: 'a@example.com' }],
     ['managementkeys.mint', { expires_at: NOW_MS }],
     ['managementkeys.revoke', { management_key: 'mkey_1' }],
+    ['models.resetholds', { model: 'sim-gpt' }],
   ];
   for (const [name, input] of changes) {
     await expect(runVerb(services, name, input), name).rejects.toMatchObject({ code: 'moved' });
@@ -381,6 +382,8 @@ test('every verb the command line needs is in the table', () => {
     ...['managementkeys.mint', 'managementkeys.list', 'managementkeys.revoke', 'audit.list'],
     ...[
       'models.list',
+      'models.holds',
+      'models.resetholds',
       'balance.show',
       'receipts.show',
       'receipts.list',

@@ -15,6 +15,7 @@ import { auditRow, differences } from './actor.ts';
 import { auditPage, listAudit } from './audit.ts';
 import { credit } from './credit.ts';
 import { OperatorError, operatorErrorView } from './error.ts';
+import { holdFactorReset, listHoldFactors, resetHoldFactor } from './hold-factors.ts';
 import * as inputs from './input.ts';
 import { accountNamed, keyNamed, unknownAccount, unknownKey } from './lookup.ts';
 import {
@@ -115,6 +116,8 @@ export const VERBS = {
   'managementkeys.revoke': verb(managementKeyChoice, revokeManagementKey),
   'audit.list': reading(auditPage, listAudit),
   'models.list': reading(inputs.nothing, listModels),
+  'models.holds': reading(inputs.nothing, listHoldFactors),
+  'models.resetholds': verb(holdFactorReset, resetHoldFactor),
   'balance.show': reading(inputs.balanceChoice, showBalance),
   'receipts.show': reading(inputs.receiptChoice, showReceipt),
   'receipts.list': reading(inputs.receiptPage, listReceipts),

@@ -25,6 +25,7 @@ export const LEDGER_TABLES: readonly LedgerTable[] = [
   { name: 'session', key: ['id'], sums: [] },
   { name: 'management_key', key: ['id'], sums: [] },
   { name: 'audit', key: ['id'], sums: [] },
+  { name: 'token_overrun', key: ['model', 'account_id'], sums: [] },
   { name: 'balance', key: ['account_id'], sums: ['balance', 'held', 'spent'] },
   { name: 'api_key', key: ['id'], sums: [] },
   { name: 'key_window', key: ['key_id', 'window_id'], sums: ['spent', 'held', 'closed'] },

@@ -15,6 +15,7 @@ import type {
   Session,
   SsoIdentity,
 } from './people.ts';
+import type { TokenOverrun } from './token-overruns.ts';
 
 interface IdPage {
   readonly after: bigint | null;
@@ -22,7 +23,7 @@ interface IdPage {
 }
 
 /**
- * People, their roles, invitations, sessions and management keys, and the audit of every change. Each change is one
+ * Rows that change rarely: people, their roles, invitations, sessions and management keys, and the audit of every change. Each change is one
  * commit together with its row in the audit; a change that is refused, or changes nothing, writes none.
  */
 export interface Directory {
@@ -79,6 +80,13 @@ export interface Directory {
   /** Revoking again changes nothing: the first time stands. */
   revokeManagementKey(id: bigint, nowMs: number, audit: AuditRow): Promise<ManagementKey | 'not_found'>;
   touchManagementKey(id: bigint, usedMs: number): Promise<void>;
+
+  /** A prompt that had more tokens than were counted for its hold. The highest factor of each account is kept. */
+  noteTokenOverrun(overrun: TokenOverrun): Promise<void>;
+  /** By model, the highest factor first. */
+  listTokenOverruns(): Promise<TokenOverrun[]>;
+  /** Returns how many accounts had overruns with the model. */
+  forgetTokenOverruns(model: string, audit: AuditRow): Promise<number>;
 
   /** Newest first; `before` is the id of the last row of the page before. */
   listAudit(filter: AuditFilter, page: { readonly before: bigint | null; readonly limit: number }): Promise<AuditRow[]>;

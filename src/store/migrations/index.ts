@@ -12,6 +12,7 @@ import { lossAllowance } from './0011-loss-allowance.ts';
 import { callsByAccount } from './0012-calls-by-account.ts';
 import { people } from './0013-people.ts';
 import { monthTrees } from './0014-month-trees.ts';
+import { tokenOverruns } from './0015-token-overruns.ts';
 import type { Migration } from './migration.ts';
 
 /** In order, numbered from 1 without gaps. */
@@ -30,4 +31,5 @@ export const MIGRATIONS: readonly Migration[] = [
   callsByAccount,
   people,
   monthTrees,
+  tokenOverruns,
 ];

@@ -41,6 +41,7 @@ import {
   sweepSessions,
   touchSession,
 } from './sessions.ts';
+import { forgetTokenOverruns, listTokenOverruns, noteTokenOverrun } from './token-overruns.ts';
 
 /** Programs that only read. */
 export const DIRECTORY_READS = {
@@ -59,6 +60,7 @@ export const DIRECTORY_READS = {
   findManagementKeyByHash,
   listManagementKeys,
   listAudit,
+  listTokenOverruns,
 };
 
 /** Programs that change rows, each in one commit together with its row in the audit. */
@@ -82,6 +84,8 @@ export const DIRECTORY_CHANGES = {
   revokeManagementKey,
   touchManagementKey,
   forgetAudit,
+  noteTokenOverrun,
+  forgetTokenOverruns,
 };
 
 type Programs = { readonly [name: string]: (...args: never[]) => Program<unknown> };
