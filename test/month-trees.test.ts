@@ -75,6 +75,9 @@ describe.each(['sqlite', 'postgres'] as const)('closed receipts on %s', (engine)
       const said = await sayOf(swapped);
       for (const row of [one, other]) expect(named(said, row, months), said.join('\n')).toHaveLength(1);
     }
+    const moved = { ...rows[3]!, account_id: 4n };
+    const said = await sayOf([[rows[3]!, moved]]);
+    expect(named(said, moved, months)).toEqual([expect.stringContaining('it has receipts, but was closed with none.')]);
     expect(await violations()).toEqual([]);
   });
 

@@ -5,17 +5,23 @@ import { CUSTODY_MUTANTS } from '../campaigns/mutants/custody.ts';
 import { FRAME_MUTANTS } from '../campaigns/mutants/frames.ts';
 import { HOST_MUTANTS } from '../campaigns/mutants/hosts.ts';
 import { HTTP1_MUTANTS } from '../campaigns/mutants/http1.ts';
+import { MONTH_MUTANTS } from '../campaigns/mutants/months.ts';
 import { MOVING_MUTANTS } from '../campaigns/mutants/moving.ts';
 import { MUTANTS } from '../campaigns/mutants/seeds.ts';
 
 /** The campaign itself takes long; that it could still be run is known at once. */
 
-test.each([...MUTANTS, ...CUSTODY_MUTANTS, ...FRAME_MUTANTS, ...HOST_MUTANTS, ...HTTP1_MUTANTS, ...MOVING_MUTANTS])(
-  'the fault of "$name" finds its place in the code as it is',
-  ({ changes }) => {
-    for (const { file, find } of changes) {
-      const places = readFileSync(join(import.meta.dirname, '..', file), 'utf8').split(find).length - 1;
-      expect([file, places]).toEqual([file, 1]);
-    }
-  },
-);
+test.each([
+  ...MUTANTS,
+  ...CUSTODY_MUTANTS,
+  ...FRAME_MUTANTS,
+  ...HOST_MUTANTS,
+  ...HTTP1_MUTANTS,
+  ...MONTH_MUTANTS,
+  ...MOVING_MUTANTS,
+])('the fault of "$name" finds its place in the code as it is', ({ changes }) => {
+  for (const { file, find } of changes) {
+    const places = readFileSync(join(import.meta.dirname, '..', file), 'utf8').split(find).length - 1;
+    expect([file, places]).toEqual([file, 1]);
+  }
+});
