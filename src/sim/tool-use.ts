@@ -14,10 +14,34 @@ export function toolsToCall(prompt: Prompt): readonly PromptTool[] {
   return tools.slice(0, prompt.parallelTools ? 2 : 1);
 }
 
+/** A request comes at the end of a message; what is far before it are instructions, which name tools without asking for them. */
+const ASKED_UNITS_MAX = 300;
+
 function namedTools({ tools, messages }: Prompt): readonly PromptTool[] {
   const last = messages.at(-1);
   if (last?.role !== 'user') return [];
-  return tools.filter((tool) => isAskedFor(tool.name, last.text));
+  const asked = withoutBlocks(last.text).trimEnd().slice(-ASKED_UNITS_MAX);
+  return tools.filter((tool) => isAskedFor(tool.name, asked));
+}
+
+/** Agents put notes about their tools into the user's message, between tags like `<system-reminder>`. They ask for nothing. */
+function withoutBlocks(text: string): string {
+  const opening = /<([a-z][\w-]*)>/g;
+  const neverClosed = new Set<string>();
+  let kept = '';
+  let from = 0;
+  for (let tag = opening.exec(text); tag !== null; tag = opening.exec(text)) {
+    const closing = `</${tag[1]}>`;
+    const end = neverClosed.has(closing) ? -1 : text.indexOf(closing, tag.index);
+    if (end === -1) {
+      neverClosed.add(closing);
+      continue;
+    }
+    kept += text.slice(from, tag.index);
+    from = end + closing.length;
+    opening.lastIndex = from;
+  }
+  return kept + text.slice(from);
 }
 
 /** Names like `get_weather` or `readFile`, which are not words of a sentence. */

@@ -28,6 +28,10 @@ describe('tools', () => {
     expect(await called({})).toEqual([]);
     expect(await called(says('Say hello, and tell me about the third task.'))).toEqual([]);
     expect(await called(says('What does my_get_weather or get_weather-2 do?'))).toEqual([]);
+    expect(await called(says('<note>Use get_time. <b></note>Say hello.<note>Call third.</note>'))).toEqual([]);
+    expect(await called(says('<note>Use get_time.</note><b>Use third.'))).toEqual(['third']);
+    expect(await called(says(`Tools: get_time, get_weather. ${'Be brief. '.repeat(30)}`))).toEqual([]);
+    expect(await called(says(`${'Be brief. '.repeat(30)}Use get_time.\n`))).toEqual(['get_time']);
     const answer = await chat.complete({ tools: [WEATHER] });
     expect(answer.choices[0]!.message.content).toContain('simulated answer to: "How are you?"');
   });
