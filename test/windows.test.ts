@@ -1,6 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { SIMULATED } from '../scripts/catalog/simulated.ts';
 import type { HostWire } from '../src/canonical/wire-names.ts';
 import type { ModelRow } from '../src/catalog/schema.ts';
+import { windowOf } from '../src/sim/prompt.ts';
 import { type Harness, startHarness } from './harness.ts';
 
 /** A prompt too long for its model, on every wire: by our own count, and by the host's word. */
@@ -21,6 +23,7 @@ const MODELS: ModelRow[] = [
   counted('short-responses', ['chat'], 'sim-responses', 'responses'),
   counted('short-completions', ['completions'], 'sim-gpt', 'completions'),
   counted('short-embeddings', ['embeddings'], 'sim-embed', 'embeddings'),
+  { ...counted('wide-chat', ['chat'], 'sim-gpt', 'chat'), context_window: 60_000 },
 ];
 
 interface Ask {
@@ -181,7 +184,7 @@ describe.each(Object.entries(ASKS))('%s', (_, ask) => {
         code: 'context_length_exceeded',
         param: ask.param,
       });
-      expect(error.message).toMatch(/at least 8\d tokens; the window of short-\w+ is 50\b/);
+      expect(error.message).toMatch(/maximum context length of short-\w+ is 50 tokens.* at least 8\d tokens/);
       expect(response.headers.get('x-gateway-cost-nanousd')).toBe('0');
       expect(response.headers.get('x-should-retry')).toBe('false');
       expect(harness.sim.received()).toBe(0);
@@ -192,6 +195,46 @@ describe.each(Object.entries(ASKS))('%s', (_, ask) => {
     const response = await send(ask, 'responsibilities internationalization '.repeat(2), false);
     expect([response.status, response.status === 200 ? '' : await response.text()]).toEqual([200, '']);
   });
+});
+
+/** Models whose tokenizers nobody knows, in the catalog of the simulator. */
+const UNCOUNTED: Readonly<Record<string, Ask>> = {
+  chat: { ...ASKS.chat!, model: 'sim-gpt-mini' },
+  messages: { ...ASKS.messages!, model: 'sim-claude' },
+  responses: { ...ASKS.responses!, model: 'sim-responses' },
+};
+
+const FAR_OVER = { ...ASKS, ...UNCOUNTED };
+
+describe.each(Object.entries(FAR_OVER))('%s', (_, ask) => {
+  test('a prompt far over the window is a 400 that says at least how long it is, before any host or hold', async () => {
+    const prompt = 'every barge on the long canal waits for its turn at the gate '.repeat(
+      ask.model.startsWith('sim-') ? 32_000 : 200,
+    );
+    for (const stream of both(ask)) {
+      const response = await send(ask, prompt, stream);
+      expect(response.status).toBe(400);
+      const error = await errorOf(response, ask.path);
+      expect(error).toMatchObject({ type: 'invalid_request_error', code: 'context_length_exceeded', param: ask.param });
+      expect(error.message).toMatch(/maximum context length .* is (50|128000) tokens.* at least \d+ tokens/);
+      expect(harness.sim.received()).toBe(0);
+    }
+  });
+});
+
+test('text without spaces, far over the window, is refused by the count of its beginning', async () => {
+  const prompt = '水門橋渡船'.repeat(500_000);
+  const response = await harness.post({ model: 'wide-chat', messages: messages(prompt), max_tokens: 16 });
+  expect(response.status).toBe(400);
+  const error = await errorOf(response, '/v1/chat/completions');
+  expect(error.code).toBe('context_length_exceeded');
+  expect(harness.sim.received()).toBe(0);
+});
+
+test('the simulator has the windows of the catalog', () => {
+  expect(SIMULATED.map(({ id }) => [id, windowOf(id)])).toEqual(
+    SIMULATED.map(({ id, context_window: window }) => [id, window]),
+  );
 });
 
 describe.each(Object.entries({ ...ASKS, ...DECISIONS }))('%s', (_, ask) => {

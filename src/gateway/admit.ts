@@ -4,19 +4,12 @@ import { GatewayError } from '../canonical/errors.ts';
 import { effortOfBudget, nearestEffort } from '../canonical/reasoning.ts';
 import type { CatalogModel } from '../catalog/model.ts';
 import { boundCountedTokens, boundInputTokens, boundOutputTokens } from '../money/bound-tokens.ts';
-import type { PromptCount } from '../money/count-tokens.ts';
 import { estimateInputTokens } from '../money/estimate-tokens.ts';
 import { worstCase } from '../money/worst-case.ts';
 import type { Clamped } from '../wires/adjustments.ts';
 import type { CapabilityNeed, Peek } from '../wires/peek.ts';
-
-/** Counts a call's prompt for a model; null if that is not possible. */
-export type PromptCounter = (model: CatalogModel) => Promise<CountedPrompt | null>;
-
-export interface CountedPrompt extends PromptCount {
-  /** How many of the model's tokens one counted token may be. */
-  readonly factor: number;
-}
+import { countWithinWindow, mayExceedWindow, refuseFarOver } from './check-window.ts';
+import type { CountedPrompt, PromptCounter } from './counted-prompt.ts';
 
 /** The admitted model with its output limit and worst case. The hold and the host's request are built from it. */
 export interface Admission {
@@ -52,7 +45,7 @@ export interface CountedAdmission {
 export function admit(
   model: CatalogModel,
   peek: Peek,
-  count: PromptCounter,
+  counter: PromptCounter,
   mayClamp = false,
 ): Admission | Promise<Admission> {
   checkNeeds(model, peek.needs);
@@ -61,18 +54,22 @@ export function admit(
   const outputLimit = clamped?.tokens ?? outputLimitOf(model, peek);
   const reasoningEffort = effortFor(model, peek, outputLimit);
   const byBytes = boundsFor({ model, outputLimit, clamped, reasoningEffort }, peek);
-  if (model.tokenizer === null || !mayExceedWindow(model, peek)) return byBytes;
-  return count(model).then((prompt) => {
-    if (prompt === null) return byBytes;
-    checkWindow(model, peek, prompt);
-    return withCount(byBytes, peek, prompt);
-  });
+  if (!mayExceedWindow(model, peek)) return byBytes;
+  refuseFarOver(model, peek, counter);
+  if (model.tokenizer === null) return byBytes;
+  return countWithinWindow(model, peek, counter).then((prompt) =>
+    prompt === null ? byBytes : withCount(byBytes, peek, prompt),
+  );
 }
 
 /** The same admission with the prompt counted, for when the bound by bytes costs too much; null if it cannot be lower. */
-export async function admitByCount(admission: Admission, peek: Peek, count: PromptCounter): Promise<Admission | null> {
+export async function admitByCount(
+  admission: Admission,
+  peek: Peek,
+  counter: PromptCounter,
+): Promise<Admission | null> {
   if (admission.counted !== null) return null;
-  const prompt = await count(admission.model);
+  const prompt = await counter.count(admission.model);
   return prompt === null ? null : withCount(admission, peek, prompt);
 }
 
@@ -196,18 +193,4 @@ function effortFor(model: CatalogModel, peek: Peek, outputLimit: number): string
   if (ask === null) return null;
   const asked = ask.effort ?? (ask.budgetTokens === null ? null : effortOfBudget(ask.budgetTokens, outputLimit));
   return asked === null ? null : nearestEffort(asked, model.reasoningEfforts);
-}
-
-/** No text has more tokens than bytes. */
-function mayExceedWindow(model: CatalogModel, { size, prompts = 1 }: Peek): boolean {
-  return size.textBytes > model.contextWindow && prompts <= 1;
-}
-
-/** A request is refused for the context window only by an exact count. Without one, the host decides. */
-function checkWindow(model: CatalogModel, { promptParam = 'messages' }: Peek, { textTokens }: CountedPrompt): void {
-  if (textTokens <= model.contextWindow) return;
-  throw new GatewayError('context_length_exceeded', {
-    param: promptParam,
-    message: `The prompt has at least ${textTokens} tokens; the window of ${model.id} is ${model.contextWindow}. Shorten the prompt.`,
-  });
 }

@@ -1,7 +1,8 @@
 import { GatewayError } from '../canonical/errors.ts';
 import type { CatalogModel } from '../catalog/model.ts';
 import type { Peek } from '../wires/peek.ts';
-import { type Admission, admit, type PromptCounter } from './admit.ts';
+import { type Admission, admit } from './admit.ts';
+import type { PromptCounter } from './counted-prompt.ts';
 import type { Resolution } from './resolve.ts';
 
 /** Finds the calls to an admitted model's hosts; throws if no host can carry the request, without fields that may be dropped. */
@@ -16,13 +17,13 @@ export interface Chosen<Ways> {
 export function admitResolved<Ways>(
   resolution: Exclude<Resolution, { kind: 'unknown' }>,
   peek: Peek,
-  count: PromptCounter,
+  counter: PromptCounter,
   findWays: FindWays<Ways>,
   mayAdjust = false,
 ): Chosen<Ways> | Promise<Chosen<Ways>> {
-  if (resolution.kind === 'choice') return chooseModel(resolution.among, peek, count, findWays, mayAdjust);
+  if (resolution.kind === 'choice') return chooseModel(resolution.among, peek, counter, findWays, mayAdjust);
   const choose = (admission: Admission): Chosen<Ways> => ({ admission, ways: findWays(admission, mayAdjust) });
-  const admission = admit(resolution.model, peek, count, mayAdjust);
+  const admission = admit(resolution.model, peek, counter, mayAdjust);
   return admission instanceof Promise ? admission.then(choose) : choose(admission);
 }
 
@@ -34,12 +35,12 @@ export function admitResolved<Ways>(
 async function chooseModel<Ways>(
   among: readonly CatalogModel[],
   peek: Peek,
-  count: PromptCounter,
+  counter: PromptCounter,
   findWays: FindWays<Ways>,
   mayAdjust: boolean,
 ): Promise<Chosen<Ways>> {
   const refusals: GatewayError[] = [];
-  const able = await admitted(among, peek, countedOnce(count), refusals, mayAdjust);
+  const able = await admitted(among, peek, countedOnce(counter), refusals, mayAdjust);
   const byCost = able.toSorted(byWorstCase);
   for (const adjusting of mayAdjust ? [false, true] : [false]) {
     for (const admission of byCost) {
@@ -54,14 +55,14 @@ async function chooseModel<Ways>(
 async function admitted(
   among: readonly CatalogModel[],
   peek: Peek,
-  count: PromptCounter,
+  counter: PromptCounter,
   refusals: GatewayError[],
   mayClamp: boolean,
 ): Promise<Admission[]> {
   const able: Admission[] = [];
   for (const model of among) {
     try {
-      const admission = await admit(model, peek, count, mayClamp);
+      const admission = await admit(model, peek, counter, mayClamp);
       if (fitsWindow(admission)) able.push(admission);
       else refusals.push(tooSmall(model, peek));
     } catch (error) {
@@ -93,19 +94,20 @@ function byWorstCase(a: Admission, b: Admission): number {
 }
 
 /** Counts once per tokenizer: many models share one, and counting is slow. */
-function countedOnce(count: PromptCounter): PromptCounter {
-  const counts = new Map<CatalogModel['tokenizer'], ReturnType<PromptCounter>>();
-  return (model) => {
-    const known = counts.get(model.tokenizer) ?? count(model);
+function countedOnce(counter: PromptCounter): PromptCounter {
+  const counts = new Map<CatalogModel['tokenizer'], ReturnType<PromptCounter['count']>>();
+  const count = (model: CatalogModel) => {
+    const known = counts.get(model.tokenizer) ?? counter.count(model);
     counts.set(model.tokenizer, known);
     return known;
   };
+  return { ...counter, count };
 }
 
 function tooSmall(model: CatalogModel, { promptParam = 'messages' }: Peek): GatewayError {
   return new GatewayError('context_length_exceeded', {
     param: promptParam,
-    message: `The prompt and its answer do not fit into the window of ${model.id}, which is ${model.contextWindow}.`,
+    message: `The prompt and its answer do not fit into the maximum context length of ${model.id}, which is ${model.contextWindow} tokens.`,
   });
 }
 

@@ -2,7 +2,7 @@ import type { JsonText } from '../json/json.ts';
 import type { IdempotencyMark } from '../store/store.ts';
 import { refuseCaseVariants } from '../wires/fields/case-variants.ts';
 import type { Peek } from '../wires/peek.ts';
-import { type Admission, admitByCount, type PromptCounter, servesRoute } from './admit.ts';
+import { type Admission, admitByCount, servesRoute } from './admit.ts';
 import type { Call } from './call.ts';
 import { readChain, readFirstModel } from './chain.ts';
 import { hostsFor } from './choose-host.ts';
@@ -14,6 +14,7 @@ import type { Gateway, PricedCatalog } from './gateway.ts';
 import { type HostCall, prepareHostCalls } from './host-call.ts';
 import { readIdempotencyMark } from './idempotency.ts';
 import { mayAdjust } from './on-unsupported.ts';
+import { counterFor } from './prompt-counter.ts';
 import { readCallBody, readCeiling, readModelName } from './read-call.ts';
 import { resolve } from './resolve.ts';
 
@@ -87,22 +88,6 @@ export function understand(gateway: Gateway, call: Call, record: ExchangeRecord)
   };
   return choosing instanceof Promise ? choosing.then(admitted) : admitted(choosing);
 }
-
-function counterFor({ countTokens, tokenFactors }: Gateway, { caller, wire }: Call, text: JsonText): PromptCounter {
-  return async (model) => {
-    const { tokenizer } = model;
-    const factor = tokenFactors.of(model);
-    const account = String(caller.accountId);
-    const owner = caller.keyId === null ? account : String(caller.keyId);
-    const terms = { exact: tokenizer !== null, factor };
-    const order = { owner, account, encoding: tokenizer ?? NEAREST_TOKENIZER, terms };
-    const count = await countTokens.count(order, wire.client.texts(text));
-    return count === null ? null : { ...count, factor };
-  };
-}
-
-/** What prompts are counted with if the model's own tokenizer is not known. Factors in the catalog refer to it. */
-const NEAREST_TOKENIZER = 'o200k_base';
 
 /** The part of a hold that the prompt must have for a count to lower it noticeably. */
 const NOTICEABLE_SHARE = 10n;

@@ -53,9 +53,12 @@ export const IMAGE_TOKENS = 85;
 
 const WINDOW_TOKENS = 128_000;
 const SMALL_WINDOW_TOKENS = 8_192;
+/** Models whose windows differ from the usual one; the catalog has the same numbers. */
+const WINDOWS: Readonly<Record<string, number>> = { 'sim-gpt': 400_000, 'sim-embed': SMALL_WINDOW_TOKENS };
 
 export function windowOf(model: string): number {
-  return model.endsWith('-small') ? SMALL_WINDOW_TOKENS : WINDOW_TOKENS;
+  if (model.endsWith('-small')) return SMALL_WINDOW_TOKENS;
+  return Object.hasOwn(WINDOWS, model) ? WINDOWS[model]! : WINDOW_TOKENS;
 }
 
 /** A part of the prompt. Counting and caching use the same list, so they cannot disagree. */

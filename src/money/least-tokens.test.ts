@@ -1,0 +1,62 @@
+import fc from 'fast-check';
+import { countTokens as countCl100k } from 'gpt-tokenizer/encoding/cl100k_base';
+import { countTokens as countO200k, decode } from 'gpt-tokenizer/encoding/o200k_base';
+import { expect, test } from 'vitest';
+import { LIMITS } from '../limits.ts';
+import { countSurplus, leastTokens, prefixOf } from './least-tokens.ts';
+
+const PLAIN = { disallowedSpecial: new Set<string>() };
+const COUNTERS = [countO200k, countCl100k].map((count) => (text: string) => count(text, PLAIN));
+const ALL = Number.POSITIVE_INFINITY;
+
+/** The tokens with the most characters, which come closest to the bound. */
+const LONGEST = Array.from({ length: 199_000 }, (_, token) => decode([token]))
+  .sort((left, right) => right.length - left.length)
+  .slice(0, 3000);
+
+const piece = fc.oneof(
+  fc.constantFrom(...LONGEST),
+  fc.constantFrom(' ', '\n', '\t\t', '    ', '\u3000', '====', '----------', 'a', '.', '://', '\ud83d\ude80'),
+  fc.string({ maxLength: 60 }),
+  fc.string({ unit: 'grapheme', maxLength: 20 }),
+);
+
+test('no known tokenizer makes fewer tokens than the bound', () => {
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 60 }), (pieces) => {
+      const text = pieces.join('');
+      for (const count of COUNTERS) expect(leastTokens([text], ALL)).toBeLessThanOrEqual(count(text));
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test.each(['long', 'longest'])('nor for the %s tokens alone, one after another', (which) => {
+  for (const token of which === 'long' ? LONGEST : LONGEST.slice(0, 100)) {
+    for (const text of [token.repeat(8), `${token} `.repeat(8)]) {
+      for (const count of COUNTERS) expect(leastTokens([text], ALL), token).toBeLessThanOrEqual(count(text));
+    }
+  }
+});
+
+test('prose is bounded from below by three quarters of its words, over all texts', () => {
+  expect(leastTokens(['The ferry leaves ', 'at seven, from the old quay.'], ALL)).toBe(6);
+  expect(leastTokens([' \n\t ', '='.repeat(5000), ''], ALL)).toBe(0);
+});
+
+test('reading stops when there is enough', () => {
+  const texts = ['toll gate '.repeat(1000), 'more '.repeat(1000)];
+  const bound = leastTokens(texts, 50);
+  expect(bound).toBeGreaterThan(50);
+  expect(bound).toBeLessThan(60);
+});
+
+test('what cuts may add to a count is known from the long runs', () => {
+  expect(countSurplus(['short words only '.repeat(100)], LIMITS.tokenCountPieceCharsMax)).toBe(0);
+  expect(countSurplus(['x'.repeat(1000)], LIMITS.tokenCountPieceCharsMax)).toBe(16);
+});
+
+test('a prefix ends after so many characters, and the whole is none', () => {
+  expect(prefixOf(['abc', 'def'], 4)).toEqual(['abc', 'd']);
+  expect(prefixOf(['abc', 'def'], 6)).toBeNull();
+});

@@ -1,0 +1,67 @@
+/** Longest token of any known tokenizer, in characters, apart from white space and repeated characters. */
+const TOKEN_CHARS_MAX = 32;
+/** Some tokenizers merge frequent words; that saves them at most a quarter. */
+const TOKENS_PER_WORD = 0.75;
+
+/**
+ * A number of tokens below which no tokenizer gets with these texts: a token for each word, more for long ones. Reading
+ * stops when the bound exceeds `enough`.
+ */
+export function leastTokens(texts: readonly string[], enough: number): number {
+  let words = 0;
+  for (const text of texts) {
+    words += leastWords(text, enough / TOKENS_PER_WORD - words);
+    if (words * TOKENS_PER_WORD > enough) break;
+  }
+  return Math.floor(words * TOKENS_PER_WORD);
+}
+
+/** White space may disappear, and a run of one character may be one token, so neither counts. */
+function leastWords(text: string, enough: number): number {
+  let words = 0;
+  let charsLeft = 0;
+  let before = SPACE;
+  for (let at = 0; at < text.length && words <= enough + 1; at++) {
+    const char = text.charCodeAt(at);
+    if (isSpace(char)) charsLeft = 0;
+    else if (charsLeft === 0) {
+      words++;
+      charsLeft = TOKEN_CHARS_MAX;
+    } else if (char !== before) charsLeft--;
+    before = char;
+  }
+  return words;
+}
+
+const SPACE = 0x20;
+const OTHER_SPACES = /\s/;
+
+function isSpace(char: number): boolean {
+  if (char < 0x80) return char <= SPACE;
+  return char >= 0xa0 && char <= 0x3000 && OTHER_SPACES.test(String.fromCharCode(char));
+}
+
+/** Pieces from this length on may be cut for counting; a cut can only raise the count, and hardly by more than this. */
+const LONG_RUN = /\S{128,}|\s{128,}/g;
+const TOKENS_PER_CUT = 4;
+
+/** How much too high a count of these texts may be. */
+export function countSurplus(texts: readonly string[], pieceCharsMax: number): number {
+  let cuts = 0;
+  for (const text of texts) {
+    for (const [run] of text.matchAll(LONG_RUN)) cuts += Math.ceil(run.length / pieceCharsMax);
+  }
+  return cuts * TOKENS_PER_CUT;
+}
+
+/** The beginning of the texts; null if they are not longer than that. */
+export function prefixOf(texts: readonly string[], chars: number): string[] | null {
+  const prefix: string[] = [];
+  let left = chars;
+  for (const text of texts) {
+    if (text.length > left) return [...prefix, text.slice(0, left)];
+    prefix.push(text);
+    left -= text.length;
+  }
+  return null;
+}
