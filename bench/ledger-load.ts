@@ -117,4 +117,5 @@ const SETTLEMENT: Settlement = {
   lossNanousd: 0n,
   lossReason: null,
   hangupCharged: null,
+  adjusted: null,
 };

@@ -13,7 +13,7 @@ import type { GuardedWorld } from '../src/main/custody.ts';
 import { type Running, startGateway } from '../src/main/start.ts';
 import { startSim } from '../src/sim/sim.ts';
 import type { Sim } from '../src/sim/sim-handle.ts';
-import type { CapWindow, KeyPermission } from '../src/store/store.ts';
+import type { CapWindow, KeyPermission, OnUnsupported } from '../src/store/store.ts';
 import type { PublicPricing } from './catalog-price.ts';
 import { until } from './until.ts';
 
@@ -39,6 +39,7 @@ export interface KeyOptions {
   readonly models?: readonly string[] | null;
   readonly expiresMs?: number | null;
   readonly permissions?: readonly KeyPermission[];
+  readonly onUnsupported?: OnUnsupported;
 }
 
 export interface MintedKey {
@@ -59,6 +60,7 @@ export interface PublicReceipt {
   readonly cost_nanousd: number | null;
   readonly held_nanousd: number;
   readonly price_version: string;
+  readonly adjusted: string | null;
 }
 
 /** A real gateway on a real port over a real store, before a real simulated host; all in this process. */
@@ -246,6 +248,7 @@ async function mintFor(
     expiresMs: options.expiresMs ?? null,
     models: options.models ?? null,
     permissions: options.permissions ?? [],
+    onUnsupported: options.onUnsupported ?? 'refuse',
   });
   if (minted === 'no_account') throw new Error('The account is gone.');
   return { secret: minted.secret.reveal(), keyId: minted.key.id, accountId };

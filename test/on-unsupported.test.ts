@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Harness, startHarness } from './harness.ts';
+import { type Harness, type PublicReceipt, startHarness } from './harness.ts';
 import { MESSAGES } from './wire-cases.ts';
 
 /** Callers may ask that fields which cannot be translated are dropped, and learn what was dropped. */
@@ -60,6 +60,10 @@ async function send({ path }: Caller, body: Fields, headers: Record<string, stri
   };
 }
 
+function receiptOf({ headers }: Answer): Promise<PublicReceipt> {
+  return harness.receipt(headers.get('x-gateway-request-id')!);
+}
+
 function refusalOf({ status, text }: Answer): [number, string, string] {
   const { error } = JSON.parse(text) as { error: { code: string; param: string } };
   return [status, error.code, error.param];
@@ -74,12 +78,16 @@ describe.each(PAIRS)('%s', (_, caller, model, fields, adjusted) => {
     expect(refusalOf(await send(caller, asking, { 'x-gateway-on-unsupported': 'refuse' }))[0]).toBe(400);
   });
 
-  test.each([false, true])('drops the fields and names them, streamed: %s', async (stream) => {
-    expect(await send(caller, { ...asking, stream }, DROP)).toMatchObject({ status: 200, adjusted });
+  test.each([false, true])('drops the fields and names them, in the receipt too, streamed: %s', async (stream) => {
+    const answer = await send(caller, { ...asking, stream }, DROP);
+    expect(answer).toMatchObject({ status: 200, adjusted });
+    expect((await receiptOf(answer)).adjusted).toBe(adjusted);
   });
 
   test('names nothing if nothing is unsupported', async () => {
-    expect(await send(caller, { model, ...caller.body }, DROP)).toMatchObject({ status: 200, adjusted: null });
+    const answer = await send(caller, { model, ...caller.body }, DROP);
+    expect(answer).toMatchObject({ status: 200, adjusted: null });
+    expect((await receiptOf(answer)).adjusted).toBeNull();
   });
 
   test('lowers an output limit to the maximum of the model', async () => {
@@ -173,6 +181,31 @@ test('a reasoning budget that does not fit below the maximum is refused, not cha
 test.each(['', 'yes', 'Drop', 'drop, drop'])('a header of %j is refused by its name', async (value) => {
   const answer = await send(CHAT, { model: 'sim-gpt', ...CHAT.body }, { 'x-gateway-on-unsupported': value });
   expect(refusalOf(answer)).toEqual([400, 'invalid_header', 'x-gateway-on-unsupported']);
+});
+
+describe('the default of a key', () => {
+  const body = { model: 'sim-claude', ...CHAT.body, seed: 7 };
+
+  test('drops without a header, and a header overrides it', async () => {
+    const { secret } = await harness.mint({ onUnsupported: 'drop' });
+    const authorization = `Bearer ${secret}`;
+    const answer = await send(CHAT, body, { authorization });
+    expect(answer).toMatchObject({ status: 200, adjusted: 'seed=dropped' });
+    const refused = await send(CHAT, body, { authorization, 'x-gateway-on-unsupported': 'refuse' });
+    expect(refusalOf(refused)).toEqual([400, 'unsupported_parameter', 'seed']);
+  });
+
+  test('is to refuse', async () => {
+    const { secret } = await harness.mint();
+    expect((await send(CHAT, body, { authorization: `Bearer ${secret}` })).status).toBe(400);
+  });
+});
+
+test('the receipt of a call whose host failed names what was dropped', async () => {
+  harness.sim.script({ status: 500 }, { times: 1 });
+  const answer = await send(CHAT, { model: 'sim-claude', ...CHAT.body, seed: 7 }, DROP);
+  expect(answer.status).toBe(502);
+  expect((await receiptOf(answer)).adjusted).toBe('seed=dropped');
 });
 
 test('a repeated request gets the same header', async () => {

@@ -47,6 +47,7 @@ export function rowsContract(subject: StoreSubject): void {
         lossNanousd: 0n,
         lossReason: null,
         hangupCharged: null,
+        adjusted: null,
       };
       expect(await subject.store.findReceipt(1n, 1n)).toEqual(whileOpen);
       const settlement = {
@@ -65,6 +66,7 @@ export function rowsContract(subject: StoreSubject): void {
         lossNanousd: 5n,
         lossReason: 'The first host billed too.',
         hangupCharged: true,
+        adjusted: 'seed=dropped,max_tokens=16384',
       } as const;
       await subject.store.apply([{ kind: 'settle', id: 1n, endedMs: NOON_MS + 77, settlement, kept: null }]);
       const settled = { ...whileOpen, ...settlement, state: 'settled', endedMs: NOON_MS + 77 };
@@ -165,6 +167,18 @@ export function rowsContract(subject: StoreSubject): void {
       await subject.store.updateKey(8n, { deny: ['provider_keys'] });
       await subject.reopen();
       expect([await permissions(7n), await permissions(8n)]).toEqual([['provider_keys'], []]);
+    });
+
+    it('keep what they do with fields that cannot be translated until it is changed', async () => {
+      await subject.store.createKey(aKey(7n, 1n));
+      await subject.store.createKey(aKey(8n, 1n, { onUnsupported: 'drop' }));
+      const choice = async (id: bigint) => (await subject.store.findKey(id))?.onUnsupported;
+      expect([await choice(7n), await choice(8n)]).toEqual(['refuse', 'drop']);
+      await subject.store.updateKey(7n, { onUnsupported: 'drop' });
+      await subject.store.updateKey(8n, { name: 'renamed' });
+      await subject.reopen();
+      expect([await choice(7n), await choice(8n)]).toEqual(['drop', 'drop']);
+      expect((await subject.store.updateKey(8n, { onUnsupported: 'refuse' }))?.onUnsupported).toBe('refuse');
     });
 
     it('are listed for caches in the order of their last change', async () => {

@@ -43,6 +43,7 @@ export function aKey(id: bigint, accountId: bigint, over: Partial<NewKey> = {}):
     expiresMs: null,
     models: null,
     permissions: [],
+    onUnsupported: 'refuse',
     createdMs: NOON_MS,
     ...over,
   };
@@ -92,6 +93,7 @@ const SETTLEMENT: Settlement = {
   lossNanousd: 0n,
   lossReason: null,
   hangupCharged: null,
+  adjusted: null,
 };
 
 export function aCredit(id: bigint, amountNanousd: bigint, over: Partial<CreditOperation> = {}): CreditOperation {

@@ -7,6 +7,7 @@ import {
   CAP_WINDOWS,
   type LedgerOperation,
   type LedgerOutcome,
+  ON_UNSUPPORTED,
   type ProviderKeyRow,
   type Store,
 } from '../src/store/store.ts';
@@ -79,6 +80,7 @@ const anySettle = fc
   .record({
     lossLimitNanousd: fc.option(fc.oneof(fc.bigInt(0n, 150n), fc.constant(2n ** 64n))),
     hangupCharged: fc.constantFrom(true, null),
+    adjusted: fc.option(anyText),
     id: anyId,
     cost: anyCost,
     ended: fc.constantFrom(...ENDINGS),
@@ -133,6 +135,7 @@ const anyKeyChange = fc.record(
     name: anyText,
     capNanousd: fc.option(fc.bigInt(0n, 200n)),
     capWindow: fc.constantFrom(...CAP_WINDOWS),
+    onUnsupported: fc.constantFrom(...ON_UNSUPPORTED),
     expiresMs: fc.option(fc.integer({ min: NOON_MS, max: NOON_MS + 40 * 86_400_000 })),
     models: fc.option(fc.array(anyText, { maxLength: 2 })),
     revokedMs: fc.constant(NOON_MS),

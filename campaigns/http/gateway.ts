@@ -92,6 +92,7 @@ async function makeKey(): Promise<string> {
     expiresMs: null,
     models: null,
     permissions: [],
+    onUnsupported: 'refuse',
   } as const;
   const minted = await mintKey(services, { accountId: account.id, ...terms });
   if (minted === 'no_account') throw new Error('The account is gone.');

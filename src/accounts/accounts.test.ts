@@ -60,7 +60,7 @@ test('a repeated credit with the same reference counts once; without a reference
 test('a minted key is stored as its hash, with only the first and last characters of the secret', async () => {
   const { id: accountId } = await created();
   const limits = { capNanousd: 7n, capWindow: 'day' as const, expiresMs: null, models: ['m'] };
-  const request = { accountId, name: 'ci', ...limits, permissions: ['provider_keys'] as const };
+  const request = { accountId, name: 'ci', ...limits, permissions: ['provider_keys'], onUnsupported: 'drop' } as const;
   const minted = await mintKey(services, request);
   if (minted === 'no_account') throw new Error('no account');
   expect(minted.key).toMatchObject({ ...request, revokedMs: null });

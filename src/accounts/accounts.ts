@@ -4,7 +4,16 @@ import { formatId, parseId } from '../kit/ids.ts';
 import type { Secret } from '../kit/secret.ts';
 import { NO_LOSS } from '../store/loss-allowance.ts';
 import type { AuditRow } from '../store/people.ts';
-import type { Account, AccountKind, CapWindow, CreditOperation, KeyPermission, KeyRow, Store } from '../store/store.ts';
+import type {
+  Account,
+  AccountKind,
+  CapWindow,
+  CreditOperation,
+  KeyPermission,
+  KeyRow,
+  OnUnsupported,
+  Store,
+} from '../store/store.ts';
 import { mintSecret } from './keys.ts';
 
 /** The account of callers without a key in local mode; no other account may have this name. */
@@ -82,6 +91,7 @@ export interface KeyRequest {
   readonly expiresMs: number | null;
   readonly models: readonly string[] | null;
   readonly permissions: readonly KeyPermission[];
+  readonly onUnsupported: OnUnsupported;
 }
 
 /** Returns the secret once; the store keeps only its hash. */

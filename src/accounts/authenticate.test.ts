@@ -10,7 +10,14 @@ const UNKNOWN = mintSecret().secret.reveal();
 const LOCAL = 99n;
 
 function row(id: bigint, accountId: bigint): KeyRow {
-  const cap = { capNanousd: null, capWindow: 'lifetime' as const, expiresMs: null, models: null, permissions: [] };
+  const cap = {
+    capNanousd: null,
+    capWindow: 'lifetime' as const,
+    expiresMs: null,
+    models: null,
+    permissions: [],
+    onUnsupported: 'refuse' as const,
+  };
   const stored = { sha256Hex: '', prefix: '', lastFour: '', name: '', createdMs: 0, revokedMs: null, version: 1n };
   return { id, accountId, ...cap, ...stored };
 }

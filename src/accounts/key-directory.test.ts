@@ -35,6 +35,7 @@ async function mint(expiresMs: number | null = null): Promise<{ key: KeyRow; tex
     expiresMs,
     models: null,
     permissions: [],
+    onUnsupported: 'refuse' as const,
   };
   const minted = await mintKey({ store, clock, ids }, request);
   if (minted === 'no_account') throw new Error('no account');
@@ -101,6 +102,7 @@ describe('finding', () => {
       expiresMs: null,
       models: null,
       permissions: [],
+      onUnsupported: 'refuse' as const,
     };
     await store.createKey({ ...row, ...stored, id: ids.next(), createdMs: START_MS });
     expect(directory.find(secret.reveal())).toBeNull();

@@ -36,6 +36,7 @@ const SETTLED: Receipt = {
   lossNanousd: 0n,
   lossReason: null,
   hangupCharged: null,
+  adjusted: null,
 };
 const view = (receipt: Partial<Receipt>, operator = false) => receiptView({ ...SETTLED, ...receipt }, { operator });
 
@@ -68,6 +69,7 @@ describe('a receipt', () => {
       key: formatId('key_', 9n),
       idempotency_key: null,
       labels: { user: 'u1' },
+      adjusted: null,
       chain: 'plan-7;2',
     });
   });

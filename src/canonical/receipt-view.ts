@@ -35,6 +35,7 @@ function callerView(receipt: Receipt): Record<string, unknown> {
     key: receipt.keyId === null ? null : formatId('key_', receipt.keyId),
     idempotency_key: receipt.idempotencyKey,
     labels: receipt.labels ?? {},
+    adjusted: receipt.adjusted,
     chain: receipt.chain,
   };
 }

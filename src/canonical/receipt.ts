@@ -122,6 +122,8 @@ export const COST_FIELDS = {
    * allowance was used up; else null.
    */
   hangupCharged: nullable('flag'),
+  /** What the host got otherwise than the caller sent it, as in the header `x-gateway-adjusted`. */
+  adjusted: nullable('text'),
 } as const satisfies Fields;
 
 /** What settling adds to an open hold. Only `gateway/meter` creates it. */
@@ -155,4 +157,5 @@ export const NOTHING_SETTLED: ValuesOf<typeof COST_FIELDS> = {
   lossNanousd: 0n,
   lossReason: null,
   hangupCharged: null,
+  adjusted: null,
 };

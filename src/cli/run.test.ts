@@ -106,6 +106,7 @@ describe('exit codes', () => {
     ],
     ['an unknown permission', [...MINT, '--allow', 'everything'], EXIT.usage, '--allow must name permissions'],
     ['no permission', [...MINT, '--allow', ' , '], EXIT.usage, '--allow names no permission'],
+    ['an unknown choice', [...MINT, '--on-unsupported', 'no'], EXIT.usage, '--on-unsupported must be refuse or drop'],
     ['a bad setting', ['serve', '--port', 'http'], EXIT.usage, '--port: must be a whole number'],
     ['no account', ['keys', 'mint'], EXIT.usage, 'tollgate accounts list'],
     ['an unknown account', ['balance', 'bob'], EXIT.no, 'There is no account "bob".\nTry: tollgate accounts list'],
@@ -257,6 +258,16 @@ describe('accounts and keys', () => {
     expect(await cli.json(['keys', 'update', id, '--allow', 'provider-keys'])).toMatchObject({
       permissions: ['calls', 'provider_keys'],
     });
+  });
+
+  test('a key has a default for fields that cannot be translated, which is shown and changed', async () => {
+    await cli.run(['accounts', 'create', 'ada']);
+    const minted = await cli.json([...MINT, '--on-unsupported', 'drop']);
+    expect(minted.on_unsupported).toBe('drop');
+    expect((await cli.run(['keys', 'list'])).out).toMatch(/UNSUPPORTED[^\n]*\n[^\n]* drop /);
+    const changed = await cli.run(['keys', 'update', String(minted.id), '--on-unsupported', 'refuse']);
+    expect(changed.out).toMatch(/on unsupported +refuse\n/);
+    expect(await cli.json(MINT)).toMatchObject({ on_unsupported: 'refuse' });
   });
 
   test('a long list is printed in pages, with a hint for the next one', async () => {

@@ -322,6 +322,7 @@ describe('the slots of a key', () => {
       expiresMs: null,
       models: null,
       permissions: [],
+      onUnsupported: 'refuse',
       createdMs: 0,
     } as const;
     await fixture.store.createKey({ id: 9n, ...key, ...terms });

@@ -79,6 +79,7 @@ export function meter(input: MeterInput): Settlement {
     lossNanousd,
     lossReason,
     hangupCharged: input.outcome.readToEnd === true && usage !== null ? true : null,
+    adjusted: input.outcome.adjusted ?? null,
   };
 }
 

@@ -29,4 +29,6 @@ export interface Outcome {
    * its end, and `relayedBytes` is what it sent.
    */
   readonly readToEnd?: boolean;
+  /** What the host got otherwise than the caller sent it; null or absent if nothing. */
+  readonly adjusted?: string | null;
 }

@@ -27,6 +27,7 @@ export type Served = AttemptResult & Outcome;
 
 /** One finished attempt. */
 interface Tried extends HostTry {
+  readonly adjusted: string | null;
   readonly result: AttemptResult;
 }
 
@@ -75,12 +76,14 @@ function mayRetry({ health }: Gateway, attempts: number): boolean {
 function servedBy(tried: readonly Tried[]): Served {
   const last = tried.at(-1);
   if (last === undefined) return { ...NEVER_ASKED, ...failure('failed', noHost()), host: null, attempts: 0 };
-  if (tried.length === 1) return { ...last.result, host: last.host, attempts: 1 };
+  const { host, adjusted } = last;
+  if (tried.length === 1) return { ...last.result, host, adjusted, attempts: 1 };
   const earlier = tried.slice(0, -1);
   return {
     ...last.result,
     ...(isMixedFailure(tried) && failure(last.result.ended, hostFailed(false))),
-    host: last.host,
+    host,
+    adjusted,
     attempts: tried.length,
     tries: tried.map(({ host, outcome, ms }) => ({ host, outcome, ms })),
     billableTries: earlier.filter(({ result }) => hostMayBill(result)).length,
@@ -130,7 +133,8 @@ function attempt(
   const startedMs = clock.monotonicMs();
   const triedWith = (result: AttemptResult): Tried => {
     const outcome = (result.hostFault ?? result.ended).slice(0, LIMITS.tryOutcomeCharsMax);
-    return { host: host.row.name, outcome, ms: Math.round(clock.monotonicMs() - startedMs), result };
+    const ms = Math.round(clock.monotonicMs() - startedMs);
+    return { host: host.row.name, outcome, ms, adjusted: hostCall.adjusted, result };
   };
   const leaveFree = leave === null ? null : (result: AttemptResult) => leave(triedWith(result));
   const terms = { ...attemptTerms(gateway, call, hostCall, sink, lines), leaveFree };

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { modelIdSchema } from '../catalog/schema.ts';
 import { LIMITS } from '../limits.ts';
 import { INT64_MAX } from '../money/nanousd.ts';
-import { CAP_WINDOWS, KEY_PERMISSIONS } from '../store/store.ts';
+import { CAP_WINDOWS, KEY_PERMISSIONS, ON_UNSUPPORTED } from '../store/store.ts';
 
 /** A whole number of nanodollars, as text if it is too large for an exact JSON number. */
 const amount = z
@@ -52,6 +52,7 @@ export const keyMinting = z.strictObject({
   expires_at: seconds.nullable().default(null),
   models: models.default(null),
   allow: permissions.default([]),
+  on_unsupported: z.enum(ON_UNSUPPORTED).default('refuse'),
 });
 
 export const keyPage = z.strictObject({ account: idOrName.nullable().default(null), ...page });
@@ -66,6 +67,7 @@ export const keyUpdate = z.strictObject({
   models: models.optional(),
   allow: permissions.min(1).optional(),
   deny: permissions.min(1).optional(),
+  on_unsupported: z.enum(ON_UNSUPPORTED).optional(),
 });
 
 export const keyChoice = z.strictObject({ key: idOrName });

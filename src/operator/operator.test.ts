@@ -84,7 +84,7 @@ async function charge(accountId: string, keyId: string | null, costNanousd: bigi
     attempts: 1,
     tries: null,
   } as const;
-  const loss = { lossNanousd: 0n, lossReason: null, hangupCharged: null };
+  const loss = { lossNanousd: 0n, lossReason: null, hangupCharged: null, adjusted: null };
   await ledger.settle(id, { ended: 'complete', httpStatus: 200, costNanousd, ...nothing, ...loss });
   return id;
 }
@@ -200,6 +200,17 @@ describe('keys', () => {
     expect(await run('keys.update', { key: id, models: null })).toMatchObject({ models: null, window: 'day' });
     await expect(run('keys.update', { key: id })).rejects.toThrow('Name at least one setting');
     expect(refresh).toHaveBeenCalledTimes(4);
+  });
+
+  test('refuse fields that cannot be translated unless they were minted or changed to drop them', async () => {
+    await account();
+    const { id: key, on_unsupported } = await run('keys.mint', { account: 'ada' });
+    expect(on_unsupported).toBe('refuse');
+    expect(await run('keys.update', { key, on_unsupported: 'drop' })).toMatchObject({ on_unsupported: 'drop' });
+    expect(await run('keys.update', { key, name: 'other' })).toMatchObject({ on_unsupported: 'drop' });
+    expect(await run('keys.mint', { account: 'ada', on_unsupported: 'drop' })).toMatchObject({
+      on_unsupported: 'drop',
+    });
   });
 
   test('may only call models unless they are allowed more', async () => {

@@ -45,7 +45,14 @@ import {
 } from './view.ts';
 
 export { permissionOption } from '../accounts/permissions.ts';
-export { CAP_WINDOWS, type CapWindow, KEY_PERMISSIONS, type KeyPermission } from '../store/store.ts';
+export {
+  CAP_WINDOWS,
+  type CapWindow,
+  KEY_PERMISSIONS,
+  type KeyPermission,
+  ON_UNSUPPORTED,
+  type OnUnsupported,
+} from '../store/store.ts';
 
 /** What the verbs work on: the running server's services, or those that a command opened itself. */
 export interface OperatorServices
@@ -213,6 +220,7 @@ async function mint(
     expiresMs: toMs(input.expires_at),
     models: models.ids,
     permissions: input.allow,
+    onUnsupported: input.on_unsupported,
   };
   const minted = await mintKey(services, terms, (id) =>
     auditRow(services, { action: 'key.mint', subject: formatId(KEY_PREFIX, id), accountId: account.id, after: input }),
@@ -251,6 +259,7 @@ async function updateKey(
     ...(input.models !== undefined && { models: models.ids }),
     ...(input.allow !== undefined && { allow: input.allow }),
     ...(input.deny !== undefined && { deny: input.deny }),
+    ...(input.on_unsupported !== undefined && { onUnsupported: input.on_unsupported }),
   };
   if (Object.keys(change).length === 0)
     throw new OperatorError('invalid_input', 'Name at least one setting to change.');

@@ -13,6 +13,7 @@ import type {
   CapWindow,
   KeyPermission,
   KeyRow,
+  OnUnsupported,
   StoreHealth,
 } from '../store/store.ts';
 
@@ -66,6 +67,7 @@ export interface KeyView {
   readonly models: readonly string[] | null;
   /** Every key may call models. */
   readonly permissions: readonly ('calls' | KeyPermission)[];
+  readonly on_unsupported: OnUnsupported;
   readonly created: number;
   readonly revoked_at: number | null;
 }
@@ -83,6 +85,7 @@ export function keyView(key: KeyRow, nowMs: number): KeyView {
     expires_at: key.expiresMs === null ? null : toSeconds(key.expiresMs),
     models: key.models,
     permissions: ['calls', ...key.permissions],
+    on_unsupported: key.onUnsupported,
     created: toSeconds(key.createdMs),
     revoked_at: key.revokedMs === null ? null : toSeconds(key.revokedMs),
   };

@@ -5,12 +5,14 @@ import {
   type IdempotencyState,
   KEY_PERMISSIONS,
   type KeyPermission,
+  type OnUnsupported,
 } from './store.ts';
 import { type WindowSpan, windowSpan } from './windows.ts';
 
 /** Words that are stored as numbers. A released number never changes its meaning. */
 export const ACCOUNT_KIND = codes<AccountKind>({ prepaid: 1n, unlimited: 2n });
 export const CAP_WINDOW = codes<CapWindow>({ lifetime: 0n, day: 1n, week: 2n, month: 3n });
+export const ON_UNSUPPORTED_CODE = codes<OnUnsupported>({ refuse: 0n, drop: 1n });
 export const CALL_STATE = codes<ReceiptState>({ open: 1n, settled: 2n, voided: 3n });
 export const ENDED = codes<Ended>({
   complete: 1n,

@@ -1,5 +1,5 @@
 import { parseJson } from '../json/json.ts';
-import { ACCOUNT_KIND, CAP_WINDOW, permissionsOf } from './codes.ts';
+import { ACCOUNT_KIND, CAP_WINDOW, ON_UNSUPPORTED_CODE, permissionsOf } from './codes.ts';
 import type { AcceptedLoss, Account, KeyChange, KeyRow, ProviderKeyRow } from './store.ts';
 
 /** Rows as both engines return them, with every integer a bigint so that none is ever rounded. */
@@ -41,6 +41,7 @@ export function keyCells(
   if (change.capWindow !== undefined) cells.cap_window = CAP_WINDOW.of[change.capWindow];
   if (change.expiresMs !== undefined) cells.expires_ms = msCell(change.expiresMs);
   if (change.models !== undefined) cells.models = change.models === null ? null : JSON.stringify(change.models);
+  if (change.onUnsupported !== undefined) cells.on_unsupported = ON_UNSUPPORTED_CODE.of[change.onUnsupported];
   if (change.revokedMs !== undefined) cells.revoked_ms = msCell(change.revokedMs);
   return cells;
 }
@@ -61,6 +62,7 @@ export interface KeyColumns {
   readonly expires_ms: bigint | null;
   readonly models: string | null;
   readonly permissions: bigint;
+  readonly on_unsupported: bigint;
   readonly created_ms: bigint;
   readonly revoked_ms: bigint | null;
   readonly version: bigint;
@@ -79,6 +81,7 @@ export function keyOf(row: KeyColumns): KeyRow {
     expiresMs: msOf(row.expires_ms),
     models: row.models === null ? null : (parseJson(row.models) as string[]),
     permissions: permissionsOf(row.permissions),
+    onUnsupported: ON_UNSUPPORTED_CODE.word(row.on_unsupported),
     createdMs: Number(row.created_ms),
     revokedMs: msOf(row.revoked_ms),
     version: row.version,

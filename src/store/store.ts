@@ -281,6 +281,10 @@ export interface Account extends NewAccount, LossHour {
 export const KEY_PERMISSIONS = ['provider_keys', 'account_read'] as const;
 export type KeyPermission = (typeof KEY_PERMISSIONS)[number];
 
+/** What happens to fields of a request that the model's host cannot be sent, unless the request says it. */
+export const ON_UNSUPPORTED = ['refuse', 'drop'] as const;
+export type OnUnsupported = (typeof ON_UNSUPPORTED)[number];
+
 export interface NewKey {
   readonly id: bigint;
   readonly accountId: bigint;
@@ -294,6 +298,7 @@ export interface NewKey {
   /** Model ids that the key may use; null allows all. */
   readonly models: readonly string[] | null;
   readonly permissions: readonly KeyPermission[];
+  readonly onUnsupported: OnUnsupported;
   readonly createdMs: number;
 }
 
@@ -312,6 +317,7 @@ export interface KeyChange {
   /** Permissions to grant and to take away. All others stay, so that two changes at once both count. */
   readonly allow?: readonly KeyPermission[];
   readonly deny?: readonly KeyPermission[];
+  readonly onUnsupported?: OnUnsupported;
   readonly revokedMs?: number;
 }
 

@@ -3,6 +3,8 @@ import {
   type CapWindow,
   KEY_PERMISSIONS,
   type KeyPermission,
+  ON_UNSUPPORTED,
+  type OnUnsupported,
   permissionOption,
 } from '../../operator/operator.ts';
 import type { KeyView } from '../../operator/view.ts';
@@ -21,6 +23,10 @@ const TERMS = [
   ['--window <window>', `when the cap resets: ${CAP_WINDOWS.join(', ')}; days begin at midnight UTC`],
   ['--expires <when>', 'a date like 2027-01-31, or a duration like 30d'],
   ['--models <ids>', 'the only models the key may use, separated by commas'],
+  [
+    '--on-unsupported <choice>',
+    `fields that a model's host cannot be sent: ${ON_UNSUPPORTED.join(' or ')}; requests may choose otherwise`,
+  ],
 ] as const;
 
 const PERMISSION_OPTIONS = KEY_PERMISSIONS.map(permissionOption);
@@ -115,6 +121,7 @@ const COLUMNS = [
   { title: 'EXPIRES (UTC)', text: (key: KeyView) => timeOr(key.expires_at, 'never') },
   { title: 'MODELS', text: (key: KeyView) => key.models?.join(',') ?? 'all' },
   { title: 'PERMISSIONS', text: ({ permissions }: KeyView) => describePermissions(permissions, ',') },
+  { title: 'UNSUPPORTED', text: (key: KeyView) => key.on_unsupported },
   { title: 'ACCOUNT', text: (key: KeyView) => key.account },
 ] as const;
 
@@ -129,6 +136,7 @@ function describeKey(key: KeyView): string {
     ['expires', key.expires_at === null ? 'never' : `${time(key.expires_at)} UTC`],
     ['models', key.models?.join(', ') ?? 'all'],
     ['permissions', describePermissions(key.permissions, ', ')],
+    ['on unsupported', key.on_unsupported],
   ]);
 }
 
@@ -144,11 +152,12 @@ interface Terms {
   expires_at?: number | null;
   models?: string[] | null;
   allow?: KeyPermission[];
+  on_unsupported?: OnUnsupported;
 }
 
 /** `none`, `never` and `all` remove a restriction. */
 function readTerms(session: Session, options: Options): Terms {
-  const { name, window, expires, models } = options;
+  const { name, window, expires, models, onUnsupported } = options;
   const cap = readCapOption(options);
   return {
     ...(typeof name === 'string' && { name }),
@@ -158,6 +167,7 @@ function readTerms(session: Session, options: Options): Terms {
       expires_at: expires === 'never' ? null : readExpiry(expires, '--expires', session.composition.clock),
     }),
     ...(typeof models === 'string' && { models: models === 'all' ? null : readList(models) }),
+    ...(typeof onUnsupported === 'string' && { on_unsupported: readOnUnsupported(onUnsupported) }),
     ...readPermissions(options, 'allow'),
   };
 }
@@ -172,6 +182,12 @@ function readPermissions<Name extends 'allow' | 'deny'>(
   if (permissions.length === 0)
     throw usageFailure(`--${name} names no permission. Name at least one of ${PERMISSION_OPTIONS.join(', ')}.`);
   return { [name]: permissions } as Partial<Record<Name, KeyPermission[]>>;
+}
+
+function readOnUnsupported(text: string): OnUnsupported {
+  const choice = ON_UNSUPPORTED.find((known) => known === text);
+  if (choice !== undefined) return choice;
+  throw usageFailure(`--on-unsupported must be ${ON_UNSUPPORTED.join(' or ')}, not "${text}".`);
 }
 
 function readPermission(option: string, name: string): KeyPermission {

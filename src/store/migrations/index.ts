@@ -13,6 +13,7 @@ import { callsByAccount } from './0012-calls-by-account.ts';
 import { people } from './0013-people.ts';
 import { monthTrees } from './0014-month-trees.ts';
 import { tokenOverruns } from './0015-token-overruns.ts';
+import { adjusted } from './0016-adjusted.ts';
 import type { Migration } from './migration.ts';
 
 /** In order, numbered from 1 without gaps. */
@@ -32,4 +33,5 @@ export const MIGRATIONS: readonly Migration[] = [
   people,
   monthTrees,
   tokenOverruns,
+  adjusted,
 ];
