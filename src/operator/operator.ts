@@ -17,6 +17,7 @@ import { credit } from './credit.ts';
 import { OperatorError, operatorErrorView } from './error.ts';
 import { holdFactorReset, listHoldFactors, resetHoldFactor } from './hold-factors.ts';
 import * as inputs from './input.ts';
+import { keyChangeOf } from './key-change.ts';
 import { accountNamed, keyNamed, unknownAccount, unknownKey } from './lookup.ts';
 import {
   listManagementKeys,
@@ -251,27 +252,9 @@ async function updateKey(
 ): Promise<KeyView & { unknown_models: readonly string[] }> {
   refusePast(services, input.expires_at ?? null);
   const models = resolveModels(services, input.models ?? null);
-  const change: KeyChange = {
-    ...(input.name !== undefined && { name: input.name }),
-    ...(input.spend_cap_nanousd !== undefined && { capNanousd: input.spend_cap_nanousd }),
-    ...(input.window !== undefined && { capWindow: input.window }),
-    ...(input.expires_at !== undefined && { expiresMs: toMs(input.expires_at) }),
-    ...(input.models !== undefined && { models: models.ids }),
-    ...(input.allow !== undefined && { allow: input.allow }),
-    ...(input.deny !== undefined && { deny: input.deny }),
-    ...(input.on_unsupported !== undefined && { onUnsupported: input.on_unsupported }),
-  };
-  if (Object.keys(change).length === 0)
-    throw new OperatorError('invalid_input', 'Name at least one setting to change.');
-  refuseAllowedAndDenied(change);
+  const change = keyChangeOf(input, models.ids);
   if (change.capWindow !== undefined) await refuseWindowWithoutCap(services, input.key, change);
   return { ...(await changeKey(services, input.key, change)), unknown_models: models.unknown };
-}
-
-function refuseAllowedAndDenied({ allow = [], deny = [] }: KeyChange): void {
-  const both = allow.find((permission) => deny.includes(permission));
-  if (both !== undefined)
-    throw new OperatorError('invalid_input', `${both} is in both allow and deny. Name it in only one of them.`);
 }
 
 function refusePast({ clock }: OperatorServices, expiresAt: number | null): void {
