@@ -202,17 +202,6 @@ describe('keys', () => {
     expect(refresh).toHaveBeenCalledTimes(4);
   });
 
-  test('refuse fields that cannot be translated unless they were minted or changed to drop them', async () => {
-    await account();
-    const { id: key, on_unsupported } = await run('keys.mint', { account: 'ada' });
-    expect(on_unsupported).toBe('refuse');
-    expect(await run('keys.update', { key, on_unsupported: 'drop' })).toMatchObject({ on_unsupported: 'drop' });
-    expect(await run('keys.update', { key, name: 'other' })).toMatchObject({ on_unsupported: 'drop' });
-    expect(await run('keys.mint', { account: 'ada', on_unsupported: 'drop' })).toMatchObject({
-      on_unsupported: 'drop',
-    });
-  });
-
   test('may only call models unless they are allowed more', async () => {
     await account();
     const plain = await run('keys.mint', { account: 'ada' });
