@@ -53,6 +53,7 @@ async function makeReceipts({ store, clock }: MonthSubject): Promise<void> {
     lossNanousd: 7n,
     lossReason: 'a host\nbilled more',
     hangupCharged: true,
+    adjusted: 'seed=dropped,max_tokens=16384',
   };
   await store.apply([
     aHold(6_900_000_000_000_000_001n, 1_000n, { ...call, labels, requestedModel: 'vendor\\model\nof two lines' }),
