@@ -113,7 +113,13 @@ async function openAccounts(store: Store): Promise<Pick<PostgresStage, 'keys' | 
     creditsNanousd.set(account.id, amountNanousd);
     for (const capNanousd of [null, amountNanousd]) {
       const terms = { accountId: account.id, name: '', capWindow: 'lifetime', expiresMs: null } as const;
-      const minted = await mintKey(services, { ...terms, capNanousd, models: null, permissions: [], onUnsupported: 'refuse' });
+      const minted = await mintKey(services, {
+        ...terms,
+        capNanousd,
+        models: null,
+        permissions: [],
+        onUnsupported: 'refuse',
+      });
       if (minted === 'no_account') throw new Error('An account that was just made is missing.');
       const ids = { id: formatId(KEY_PREFIX, minted.key.id), account: formatId(ACCOUNT_PREFIX, account.id) };
       keys.push({ ...ids, secret: minted.secret.reveal() });
