@@ -101,7 +101,7 @@ const BODIES: Readonly<Record<string, () => object>> = {
 
 function pathOf({ path, method, scope }: ManageRoute): string {
   const ids: Record<string, string> = { account, key: formatId(KEY_PREFIX, caller.keyId) };
-  const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => ids[name] ?? 'unknown');
+  const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => ids[name] ?? 'unknown@example.com');
   return method === 'GET' && scope === 'account' && !path.includes('{') ? `${filled}?account=${account}` : filled;
 }
 
@@ -140,6 +140,7 @@ function refusalOf(route: ManageRoute, who: PrincipalName): [number, string] | n
   const hasBody = isChange && route.method !== 'DELETE';
   if (who === 'operator with a form') return hasBody ? [415, 'unsupported_media_type'] : null;
   if (who === 'read-only operator') return isChange ? [403, 'permission_denied'] : null;
+  if (who === 'operator' && route.verb === 'managementkeys.mint') return [403, 'permission_denied'];
   if (who === 'operator' || route.access === 'anybody') return null;
   if (route.access === 'operator') return [403, 'permission_denied'];
   if (who === 'owner of another account') return [404, 'not_found'];

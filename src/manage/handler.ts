@@ -8,6 +8,7 @@ import { JsonError, parseJson } from '../json/json.ts';
 import { stringifyJson } from '../json/stringify.ts';
 import { formatId, parseId } from '../kit/ids.ts';
 import { errorFields, type Log } from '../kit/log.ts';
+import { StoreUnavailable } from '../ledger/ledger.ts';
 import type { Actor } from '../operator/actor.ts';
 import { OperatorError } from '../operator/error.ts';
 import { type OperatorServices, runVerb } from '../operator/operator.ts';
@@ -98,8 +99,14 @@ export class ManageHandler {
     if (route.verb === 'own.accounts' && !principal.isOperator)
       return { status: 200, body: await ownAccounts(principal, services) };
     await authorize(principal, route, input, services);
+    if (route.verb === 'managementkeys.mint' && principal.actor.kind === 'management_key')
+      throw new ManageError(
+        403,
+        'permission_denied',
+        'A management key mints no management keys: they would outlive it.',
+      );
     const verb = route.verb === 'own.accounts' ? 'accounts.list' : route.verb;
-    const result = await runVerb(services, verb, input);
+    const result = visibleTo(principal, verb, await runVerb(services, verb, input));
     const version = 'version' in result ? { etag: `"${result.version}"` } : {};
     return { status: route.method === 'POST' && CREATES.has(verb) ? 201 : 200, body: result, headers: version };
   }
@@ -110,7 +117,7 @@ const CREATES = new Set(['accounts.create', 'accounts.credit', 'keys.mint', 'peo
 /** A stranger to an account learns nothing of it: what they may not see does not exist for them. */
 async function authorize(
   principal: Principal,
-  { access, scope, method }: ManageRoute,
+  { access, scope }: ManageRoute,
   input: Record<string, unknown>,
   services: OperatorServices,
 ): Promise<void> {
@@ -123,7 +130,10 @@ async function authorize(
     throw new ManageError(404, 'not_found', 'There is no such account or key.');
   }
   if (!hasRole(principal, accountId, access.role)) throw denied();
-  if (method !== 'GET' && principal.isReadOnly) throw denied();
+  if (scope === 'account' && typeof input.key === 'string' && (await accountOf('key', input, services)) !== accountId)
+    throw new ManageError(404, 'not_found', 'There is no such account or key.');
+  if (typeof input.person === 'string' && !input.person.includes('@'))
+    throw new ManageError(404, 'not_found', 'Name the person by their email address.');
 }
 
 async function accountOf(
@@ -136,6 +146,13 @@ async function accountOf(
     return id === null ? null : ((await store.findKey(id))?.accountId ?? null);
   }
   return typeof input.account === 'string' ? ((await findAccount(store, input.account))?.id ?? null) : null;
+}
+
+/** Which hosts serve a model is the operator's business. */
+function visibleTo({ isOperator }: Principal, verb: string, result: object): object {
+  if (isOperator || verb !== 'models.list' || !('data' in result)) return result;
+  const models = (result.data as readonly Record<string, unknown>[]).map(({ hosts: _, ...model }) => model);
+  return { ...result, data: models };
 }
 
 function denied(): ManageError {
@@ -214,6 +231,7 @@ function unknownRoute(found: object, method: string): ManageError {
 function asManageError(error: unknown): ManageError {
   if (error instanceof ManageError) return error;
   if (error instanceof JsonError) return new ManageError(400, 'invalid_request_body', error.message);
+  if (error instanceof StoreUnavailable) return new ManageError(503, 'unavailable', error.message);
   if (!(error instanceof OperatorError))
     return new ManageError(500, 'internal_error', 'The request failed unexpectedly.');
   return new ManageError(error.status, error.code, error.message);

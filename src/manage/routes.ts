@@ -208,7 +208,7 @@ export const MANAGE_ROUTES: readonly ManageRoute[] = [
     path: '/management-keys',
     verb: 'managementkeys.mint',
     access: 'operator',
-    summary: 'Creates a management key. Its secret is shown only in this response.',
+    summary: 'Creates a management key, with the token of local mode. Its secret is shown only in this response.',
   },
   {
     method: 'DELETE',

@@ -91,7 +91,8 @@ export async function revokeManagementKey(
 ): Promise<ManagementKeyView> {
   const id = parseId(MANAGEMENT_KEY_PREFIX, input.management_key);
   if (id === null) throw unknownManagementKey('Name the management key by its id, like mkey_….');
-  const audit = auditRow(services, { action: 'management_key.revoke', subject: input.management_key });
+  const accountId = (await services.store.directory.findManagementKey(id))?.accountId ?? null;
+  const audit = auditRow(services, { action: 'management_key.revoke', subject: input.management_key, accountId });
   const nowMs = services.clock.nowMs();
   const revoked = await services.store.directory.revokeManagementKey(id, nowMs, audit);
   if (revoked === 'not_found') throw unknownManagementKey(`There is no management key ${input.management_key}.`);

@@ -35,6 +35,15 @@ describe('the names of tools inside a namespace', () => {
     expect(names.flatten('a.b', 'c d')).toBe(new ToolNames([group('a.b', fn('c d'))]).flatten('a.b', 'c d'));
   });
 
+  test('differ although somebody has taken the name that a digest would give', () => {
+    const taken = new ToolNames([group('a', fn('b__c')), group('a__b', fn('c'))]).flatten('a__b', 'c');
+    const names = new ToolNames([group('a', fn('b__c'), fn(taken.slice('a__'.length))), group('a__b', fn('c'))]);
+    const flat = names.flatten('a__b', 'c');
+    expect(flat).not.toBe(taken);
+    expect(names.find(flat)).toEqual({ namespace: 'a__b', name: 'c', kind: 'function' });
+    expect(names.find(taken)).toMatchObject({ namespace: 'a' });
+  });
+
   test('leave a tool outside the namespace its own name', () => {
     const names = new ToolNames([group('crm', fn('list')), fn('crm__list')]);
     expect(names.find('crm__list')).toEqual({ namespace: null, name: 'crm__list', kind: 'function' });

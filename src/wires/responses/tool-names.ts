@@ -72,9 +72,16 @@ export class ToolNames {
     if (!isText(name)) return;
     const plain = namespace === null ? name : flatName(namespace, name);
     if (namespace !== null && this.#flatNames.has(keyOf(namespace, name))) return;
-    const flat = namespace !== null && this.#tools.has(plain) ? digestName(namespace, name) : plain;
+    const flat = namespace === null ? plain : this.#freeName(plain, namespace, name);
     this.#tools.set(flat, { namespace, name, kind });
     if (namespace !== null) this.#flatNames.set(keyOf(namespace, name), flat);
+  }
+
+  /** Somebody who writes tools could compute a digest and take its name, so the digest is made again until one is free. */
+  #freeName(plain: string, namespace: string, name: string): string {
+    let flat = plain;
+    for (let attempt = 0; this.#tools.has(flat); attempt++) flat = digestName(namespace, name, attempt);
+    return flat;
   }
 }
 
@@ -93,8 +100,12 @@ function flatName(namespace: string, name: string): string {
 }
 
 /** For a name that would be too long, has other characters, or is taken: its beginning and a digest of the whole. */
-function digestName(namespace: string, name: string): string {
-  const digest = createHash('sha256').update(keyOf(namespace, name)).digest('hex').slice(0, DIGEST_CHARS);
+function digestName(namespace: string, name: string, attempt = 0): string {
+  const salt = attempt === 0 ? '' : String(attempt);
+  const digest = createHash('sha256')
+    .update(keyOf(namespace, name) + salt)
+    .digest('hex')
+    .slice(0, DIGEST_CHARS);
   const beginning = `${namespace}__${name}`.replace(/[^\w-]/g, '_').slice(0, NAME_CHARS_MAX - DIGEST_CHARS - 1);
   return `${beginning}_${digest}`;
 }
