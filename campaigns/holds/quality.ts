@@ -82,7 +82,7 @@ function empty({ name }: Family, kind: PromptKind): Quality {
   return { family: name, kind, prompts: 0, short: 0, worst: 0, bound: 0, tokens: 0, bytes: 0, needed: 0 };
 }
 
-function finish<Result>(steps: Generator<undefined, Result, undefined>): Result {
+export function finish<Result>(steps: Generator<undefined, Result, undefined>): Result {
   for (;;) {
     const { done, value } = steps.next();
     if (done === true) return value;
