@@ -20,7 +20,7 @@ const MODEL: ModelRow = {
   price: { input: 2_000_000_000, output: 10_000_000_000 },
   hosts: [{ host: 'alpha', model: 'bench' }],
 };
-const CALLS_PER_SIZE = 40;
+const CALLS_PER_SIZE = 100;
 const SIZES_KB = [25, 50, 100, 200];
 const NEVER = 10n ** 15n;
 
@@ -40,27 +40,26 @@ async function main(): Promise<void> {
   };
   const counting = { ...gateway, limits: { ...limits, countAboveNanousd: 0n } };
   const plain = { ...gateway, limits: { ...limits, countAboveNanousd: NEVER } };
-  const run = async (one: typeof gateway, body: string): Promise<number> => {
-    const call = fixture.call(body);
+  /** The clock of a thread is too coarse for one call, so all calls are measured together. */
+  const microsPerCall = async (one: typeof gateway, bodies: readonly string[]): Promise<number> => {
+    const calls = bodies.map((body) => fixture.call(body));
     const before = threadMicros();
-    await understand(one, call, openRecord(call));
-    return threadMicros() - before;
+    for (const call of calls) await understand(one, call, openRecord(call));
+    return Math.round((threadMicros() - before) / calls.length);
   };
   const messages: object[] = [{ role: 'user', content: 'Change the rules.' }];
   let turn = 0;
   process.stdout.write('conversation   not counted      counted   ratio   for the count\n');
   for (const sizeKb of SIZES_KB) {
     while (JSON.stringify(messages).length < sizeKb * 1024) messages.push(...chatTurn(turn++));
-    await run(counting, bodyOf(messages));
-    const counted: number[] = [];
-    const uncounted: number[] = [];
-    for (let at = 0; at < CALLS_PER_SIZE; at++) {
+    await microsPerCall(counting, [bodyOf(messages)]);
+    const bodies = Array.from({ length: CALLS_PER_SIZE }, () => {
       messages.push(...chatTurn(turn++, 60));
-      const body = bodyOf(messages);
-      uncounted.push(await run(plain, body));
-      counted.push(await run(counting, body));
-    }
-    process.stdout.write(`${rowOf(sizeKb, median(uncounted), median(counted))}\n`);
+      return bodyOf(messages);
+    });
+    await microsPerCall(plain, bodies);
+    const plainMicros = await microsPerCall(plain, bodies);
+    process.stdout.write(`${rowOf(sizeKb, plainMicros, await microsPerCall(counting, bodies))}\n`);
   }
   clearInterval(alive);
   await counter.close();
@@ -82,10 +81,6 @@ function bodyOf(messages: readonly object[]): string {
 function threadMicros(): number {
   const { user, system } = process.threadCpuUsage();
   return user + system;
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)]!;
 }
 
 function rowOf(sizeKb: number, plainMicros: number, countedMicros: number): string {

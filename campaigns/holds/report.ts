@@ -28,7 +28,7 @@ const CORPUS = resolve(ROOT, '../shared/corpus');
 /** Below this the fixed allowance for what hosts add is most of the bound, and the hold is less than a cent. */
 const LONG_TOKENS = 1_000;
 
-/** Prints bound / billed tokens by family, before and after counting. The result is 1 if a recorded prompt exceeds its bound. */
+/** Prints the bound per token by family, before and after counting. The result is 1 if a recorded prompt exceeds its bound. */
 export async function writeReport(print: (line: string) => void): Promise<number> {
   const files = loadCatalogFile().models;
   const hosts = new Set(files.flatMap((model) => model.hosts.map(({ host }) => host)));
@@ -37,16 +37,18 @@ export async function writeReport(print: (line: string) => void): Promise<number
   const corpus = existsSync(CORPUS) ? readCorpus(catalog, tokenizers) : [];
   if (corpus.length === 0) print('../shared/corpus is not here, so recorded hosts are left out.');
   const agents = readAgents(catalog, tokenizers);
-  print('source    family          prompts   tokens   bytes/billed   counted/billed   short');
-  const groups = Map.groupBy([...corpus, ...agents], ({ source, family }) => `${source.padEnd(10)}${family.padEnd(14)}`);
+  print('source    family          prompts   tokens   bytes/tokens   counted/tokens   short');
+  const groups = Map.groupBy([...corpus, ...agents], ({ source, family }) => `${source.padEnd(10)}${family.padEnd(16)}`);
   for (const [name, samples] of [...groups].toSorted()) print(rowOf(name, samples));
   for (const [name, samples] of [
     ['all recorded', corpus],
     [`recorded from ${LONG_TOKENS} tokens`, corpus.filter(({ tokens }) => tokens >= LONG_TOKENS)],
     ['agents', agents],
+    [`agents from ${LONG_TOKENS} tokens`, agents.filter(({ tokens }) => tokens >= LONG_TOKENS)],
   ] as const) {
-    print(rowOf(name.padEnd(24), samples));
+    print(rowOf(name.padEnd(26), samples));
   }
+  print('Tokens of recorded prompts are what the host billed. No bill is known for agents: their tokens are those of o200k_base.');
   return corpus.some(({ tokens, counted }) => tokens > counted) ? 1 : 0;
 }
 
