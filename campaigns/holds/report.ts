@@ -38,7 +38,10 @@ export async function writeReport(print: (line: string) => void): Promise<number
   if (corpus.length === 0) print('../shared/corpus is not here, so recorded hosts are left out.');
   const agents = readAgents(catalog, tokenizers);
   print('source    family          prompts   tokens   bytes/tokens   counted/tokens   short');
-  const groups = Map.groupBy([...corpus, ...agents], ({ source, family }) => `${source.padEnd(10)}${family.padEnd(16)}`);
+  const groups = Map.groupBy(
+    [...corpus, ...agents],
+    ({ source, family }) => `${source.padEnd(10)}${family.padEnd(16)}`,
+  );
   for (const [name, samples] of [...groups].toSorted()) print(rowOf(name, samples));
   for (const [name, samples] of [
     ['all recorded', corpus],
@@ -48,7 +51,9 @@ export async function writeReport(print: (line: string) => void): Promise<number
   ] as const) {
     print(rowOf(name.padEnd(26), samples));
   }
-  print('Tokens of recorded prompts are what the host billed. No bill is known for agents: their tokens are those of o200k_base.');
+  print(
+    'Tokens of recorded prompts are what the host billed. No bill is known for agents: their tokens are those of o200k_base.',
+  );
   return corpus.some(({ tokens, counted }) => tokens > counted) ? 1 : 0;
 }
 
@@ -149,7 +154,8 @@ function boundsOf(wire: WireName, body: Buffer, model: CatalogModel | null, toke
 }
 
 function rowOf(name: string, samples: readonly Sample[]): string {
-  const ratio = (read: (sample: Sample) => number): string => median(samples.map((one) => read(one) / one.tokens)).toFixed(1);
+  const ratio = (read: (sample: Sample) => number): string =>
+    median(samples.map((one) => read(one) / one.tokens)).toFixed(1);
   return [
     name,
     String(samples.length).padStart(9),
