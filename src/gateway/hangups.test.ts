@@ -71,6 +71,8 @@ describe('within the allowance', () => {
     const request = await asked();
     sink.isFull = true;
     request.stream(chatFrame(''));
+    // Without content, the first bytes to the client are a keep-alive.
+    fixture.clock.advance(LIMITS_OF_CALLS.keepAliveMs);
     fixture.clock.advance(LIMITS_OF_CALLS.stallMs);
     await done;
     expect(await fixture.receipt(call)).toMatchObject({ ended: 'stalled', costNanousd: 0n });
