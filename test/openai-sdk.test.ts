@@ -374,12 +374,19 @@ describe.each(RELAY_SETTINGS)('over the $transport transport, frame memory $fram
       expect(harness.sim.received()).toBe(1);
     });
 
-    test('is met exactly by a worst case that equals it', async () => {
+    test('is met exactly by a worst case that equals it: by bytes, and below that by counted tokens', async () => {
       const ask = { ...ASK, max_tokens: 100 };
-      const { response } = await client.chat.completions.create(ask).withResponse();
-      const { held_nanousd: worst } = await harness.receipt(response.headers.get('x-gateway-request-id')!);
-      expect((await client.chat.completions.create(ask, withCeiling(worst))).choices).toHaveLength(1);
-      expect((await failureOf(client.chat.completions.create(ask, withCeiling(worst - 1)))).status).toBe(402);
+      const heldUnder = async (ceiling?: number): Promise<number> => {
+        const options = ceiling === undefined ? {} : withCeiling(ceiling);
+        const { response } = await client.chat.completions.create(ask, options).withResponse();
+        return (await harness.receipt(response.headers.get('x-gateway-request-id')!)).held_nanousd;
+      };
+      const byBytes = await heldUnder();
+      expect(await heldUnder(byBytes)).toBe(byBytes);
+      const counted = await heldUnder(byBytes - 1);
+      expect(counted).toBeLessThan(byBytes);
+      expect(await heldUnder(counted)).toBe(counted);
+      expect((await failureOf(client.chat.completions.create(ask, withCeiling(counted - 1)))).status).toBe(402);
     });
 
     test('that nothing can fit says so', async () => {
