@@ -94,10 +94,10 @@ describe('several processes on one PostgreSQL', () => {
     await one.store.apply([aHold(1n, 100n, { epoch: one.life.epoch })]);
     await silence(one.life.epoch, LIMITS.instanceDeadMs + 100);
     await heardFor(two.life.epoch, LIMITS.instanceDeadMs + 100);
-    expect(await two.store.heartbeat(two.life.epoch)).toBe(true);
+    expect(await two.store.heartbeat(two.life.epoch)).toMatchObject({ closedUpTo: 0n });
     expect(await two.store.reap()).toEqual({ voided: 1, stuck: null });
     expect(await two.store.reap()).toEqual({ voided: 0, stuck: null });
-    expect(await one.store.heartbeat(one.life.epoch)).toBe(false);
+    expect(await one.store.heartbeat(one.life.epoch)).toBeNull();
     expect(await kinds(one.store, aHold(2n, 1n, { epoch: one.life.epoch }), aSettle(1n, 100n))).toEqual([
       'stale_epoch',
       'settle_found_void',
@@ -140,7 +140,10 @@ describe('several processes on one PostgreSQL', () => {
     const letGo = await block(url, 'SELECT 1 FROM balance FOR UPDATE');
     const again = await hasty.beginInstance();
     expect(again.voidedHolds).toBe(0);
-    expect([await hasty.heartbeat(before.epoch), await hasty.heartbeat(again.epoch)]).toEqual([false, true]);
+    expect([await hasty.heartbeat(before.epoch), await hasty.heartbeat(again.epoch)]).toEqual([
+      null,
+      { closedUpTo: 0n },
+    ]);
     await letGo();
     await until(
       async () => (await two.store.findReceipt(2n, 1n))?.state === 'voided',
@@ -155,7 +158,7 @@ describe('several processes on one PostgreSQL', () => {
     await silence(one.life.epoch, LIMITS.instanceDeadMs + 100);
     await two.store.heartbeat(two.life.epoch);
     expect(await two.store.reap()).toEqual({ voided: 0, stuck: null });
-    expect(await one.store.heartbeat(one.life.epoch)).toBe(true);
+    expect(await one.store.heartbeat(one.life.epoch)).toMatchObject({ closedUpTo: 0n });
     // A database that was away has heard nobody: whoever is heard first again may not judge the others.
     await heardFor(two.life.epoch, 10 * LIMITS.instanceDeadMs);
     await silence(two.life.epoch, LIMITS.instanceDeadMs + 100);

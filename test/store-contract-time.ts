@@ -80,9 +80,12 @@ export function timeContract(subject: StoreSubject): void {
 
   describe('instances', () => {
     it('stay registered until another one replaces them', async () => {
-      expect(await subject.store.heartbeat(1n)).toBe(true);
+      expect(await subject.store.heartbeat(1n)).toMatchObject({ closedUpTo: 0n });
       const { epoch } = await subject.store.beginInstance();
-      expect([await subject.store.heartbeat(1n), await subject.store.heartbeat(epoch)]).toEqual([false, true]);
+      expect([await subject.store.heartbeat(1n), await subject.store.heartbeat(epoch)]).toEqual([
+        null,
+        { closedUpTo: 0n },
+      ]);
     });
 
     it('void the open holds of earlier epochs, and refuse new ones from those', async () => {
@@ -95,7 +98,13 @@ export function timeContract(subject: StoreSubject): void {
       ]);
       await subject.reopen();
       subject.clock.advance(1_000);
-      expect(await subject.store.beginInstance()).toEqual({ number: 2, epoch: 2n, lastCallId: 2n, voidedHolds: 1 });
+      expect(await subject.store.beginInstance()).toEqual({
+        number: 2,
+        epoch: 2n,
+        lastCallId: 2n,
+        voidedHolds: 1,
+        replaced: null,
+      });
       expect(await subject.balance()).toEqual([900n, 0n, 100n]);
       expect(await subject.store.keyWindow(7n)).toMatchObject({ spentNanousd: 0n, heldNanousd: 0n });
       expect(await subject.store.findReceipt(1n, 1n)).toMatchObject({

@@ -18,6 +18,8 @@ export class KeyDirectory {
   readonly #lookups = new Map<string, Promise<KeyRow | null>>();
   /** Every change up to this version is known; null before the first poll. */
   #version: bigint | null = null;
+  /** Raised when everything is forgotten, so that what was asked before is not remembered. */
+  #forgotten = 0;
   /** When the last successful poll began. */
   #freshAtMs = Number.NEGATIVE_INFINITY;
   #running: Promise<void> = Promise.resolve();
@@ -44,6 +46,16 @@ export class KeyDirectory {
   find(secret: string): KeyRow | null | Promise<KeyRow | null> {
     if (this.#isFresh()) return this.#findFresh(secret);
     return hasKeyShape(secret) ? this.#findAfterRefresh(secret) : null;
+  }
+
+  /** For a store that was put back to an older state: versions that were seen may be used again for other changes. */
+  forget(): void {
+    this.#forgotten++;
+    this.#rows.clear();
+    this.#misses.clear();
+    this.#lookups.clear();
+    this.#version = null;
+    this.#freshAtMs = Number.NEGATIVE_INFINITY;
   }
 
   /** Learns every change made before this call. Polls that are waiting for their turn are merged. */
@@ -102,18 +114,21 @@ export class KeyDirectory {
 
   #beginLookup(hash: string): Promise<KeyRow | null> {
     if (this.#lookups.size >= LIMITS.keyLookupsMax) throw new StoreUnavailable('Too many keys are being looked up.');
-    const lookup = this.#readStore(hash).finally(() => this.#lookups.delete(hash));
+    const lookup = this.#readStore(hash).finally(() => {
+      if (this.#lookups.get(hash) === lookup) this.#lookups.delete(hash);
+    });
     this.#lookups.set(hash, lookup);
     return lookup;
   }
 
   async #readStore(hash: string): Promise<KeyRow | null> {
-    const versionBefore = this.#version;
+    const [versionBefore, forgottenBefore] = [this.#version, this.#forgotten];
     const row = await this.#store.findKeyByHash(hash).catch((cause: unknown) => {
       throw new StoreUnavailable('The key cannot be looked up now.', { cause });
     });
     // A poll that ended meanwhile may have seen a newer state of this row, and will not report it again.
-    if (this.#version === versionBefore) this.#remember(hash, row);
+    const isCurrent = this.#version === versionBefore && this.#forgotten === forgottenBefore;
+    if (isCurrent) this.#remember(hash, row);
     return row;
   }
 
@@ -125,7 +140,9 @@ export class KeyDirectory {
   async #catchUp(): Promise<void> {
     const beganMs = this.#clock.monotonicMs();
     for (let round = 0; round < LIMITS.keyPollRoundsMax; round++) {
+      const forgottenBefore = this.#forgotten;
       const { version, keys } = await this.#store.keysChangedSince(this.#version);
+      if (forgottenBefore !== this.#forgotten) continue;
       this.#version = version;
       for (const key of keys) this.#learn(key);
       if (keys.length >= LIMITS.storePageRowsMax) continue;

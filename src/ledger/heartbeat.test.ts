@@ -14,6 +14,8 @@ describe('the heartbeat of a process that shares its store', () => {
   /** The store's answers to the next heartbeats; the last one repeats. */
   let answers: (boolean | Error)[];
   let beats: number;
+  let closedUpTo: bigint;
+  let replaced: string | null;
   let reaps: number;
   let stuck: string | null;
 
@@ -25,18 +27,20 @@ describe('the heartbeat of a process that shares its store', () => {
     events = [];
     answers = [true];
     beats = 0;
+    closedUpTo = 0n;
+    replaced = null;
     reaps = 0;
     stuck = null;
     heartbeat = await Heartbeat.begin({
       clock,
       store: {
-        beginInstance: () => store.beginInstance(),
+        beginInstance: async () => ({ ...(await store.beginInstance()), replaced }),
         heartbeat: async (epoch) => {
           beats += 1;
-          if (!(await store.heartbeat(epoch))) return false;
+          if ((await store.heartbeat(epoch)) === null) return null;
           const answer = answers.length > 1 ? answers.shift()! : answers[0]!;
           if (answer instanceof Error) throw answer;
-          return answer;
+          return answer ? { closedUpTo } : null;
         },
         reap: async () => {
           reaps += 1;
@@ -116,6 +120,20 @@ describe('the heartbeat of a process that shares its store', () => {
     expect((id >> 12n) & 1023n).not.toBe(BigInt(heartbeat.instance.number));
     expect((await ledger.settle(1n, aSettle(1n, 50n).settlement)).kind).toBe('found_void');
     expect(await ledger.hold(request(2n))).toEqual({ kind: 'held' });
+  });
+
+  it('makes ids above the part of the ledger that another process has closed', async () => {
+    closedUpTo = heartbeat.ids.next() + (10_000n << 22n);
+    expect(heartbeat.ids.next()).toBeLessThan(closedUpTo);
+    await pass(1);
+    expect(heartbeat.ids.next()).toBeGreaterThan(closedUpTo);
+  });
+
+  it('reports that the store was put back to an older state', async () => {
+    answers = [false, true];
+    replaced = 'Commits are missing.';
+    await pass(1);
+    expect(events).toEqual([{ kind: 'replaced', reason: replaced, instance: heartbeat.instance }]);
   });
 
   it('refuses a hold that was confirmed after admission had stopped', async () => {

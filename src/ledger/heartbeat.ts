@@ -13,6 +13,8 @@ export interface LedgerInstance {
 export type InstanceEvent =
   /** Other processes had declared this one dead and voided its holds; it continues under a new epoch. */
   | { readonly kind: 'reregistered'; readonly instance: Instance }
+  /** The store was put back to an older state; this process continues under a new epoch with nothing remembered. */
+  | { readonly kind: 'replaced'; readonly instance: Instance; readonly reason: string }
   /** This process voided the open holds of instances that it declared dead. */
   | { readonly kind: 'reaped'; readonly holds: number }
   /** Some of those holds cannot be voided. Reported once for each new reason, which is one sentence. */
@@ -83,7 +85,10 @@ export class Heartbeat implements LedgerInstance {
     const { store, clock, onEvent } = this.#terms;
     const beganMs = clock.monotonicMs();
     try {
-      if (!(await store.heartbeat(this.epoch))) await this.#register();
+      const beat = await store.heartbeat(this.epoch);
+      if (beat === null) await this.#register();
+      // Another process, with a wrong clock, may have closed the ledger beyond the ids of this one.
+      else this.ids.continueAbove(beat.closedUpTo);
       this.#heardMs = beganMs;
       void this.#reap();
     } catch (error) {
@@ -97,7 +102,9 @@ export class Heartbeat implements LedgerInstance {
     this.#instance = await this.#terms.store.beginInstance();
     this.ids.continueAs(this.#instance.number);
     this.ids.continueAbove(this.#instance.lastCallId);
-    this.#terms.onEvent({ kind: 'reregistered', instance: this.#instance });
+    const { replaced: reason } = this.#instance;
+    const event = reason === null ? ({ kind: 'reregistered' } as const) : ({ kind: 'replaced', reason } as const);
+    this.#terms.onEvent({ ...event, instance: this.#instance });
   }
 
   async #reap(): Promise<void> {

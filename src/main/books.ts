@@ -27,6 +27,8 @@ export interface Books {
   readonly moved: string | null;
   /** Null for an engine with its own backup tools. */
   readonly backUp: BackUp | null;
+  /** Calls back after the store was put back to an older state: nothing that was read from it before is valid. */
+  onReplaced(forget: () => void): void;
   /** The store's health, and whether calls may be admitted. */
   health(): Promise<StoreHealth>;
   /** Publishes this process's address for other processes. */
@@ -101,6 +103,7 @@ function openFolder(terms: BooksTerms): Promise<Books> {
       voidedHolds: instance.voidedHolds,
       moved,
       backUp: (file, progress) => backUp({ folder, file, clock, ...(progress && { progress }) }),
+      onReplaced: () => undefined,
       health: () => healthOf(store, ledger, clock),
       announce: (url) => lock.describe({ ...holder, url }),
       close: () => cleanup.run(),
@@ -109,7 +112,7 @@ function openFolder(terms: BooksTerms): Promise<Books> {
 }
 
 /** Read-only access must not register an instance: that would count as a change of the ledger. */
-const NO_INSTANCE: Instance = { epoch: 0n, number: 0, lastCallId: 0n, voidedHolds: 0 };
+const NO_INSTANCE: Instance = { epoch: 0n, number: 0, lastCallId: 0n, voidedHolds: 0, replaced: null };
 
 /** Opens a database that several processes share, each registered separately. */
 async function openShared({ clock, onInstanceEvent = () => undefined }: BooksTerms, url: string): Promise<Books> {
@@ -118,7 +121,12 @@ async function openShared({ clock, onInstanceEvent = () => undefined }: BooksTer
   return openAll(async (cleanup) => {
     const store = await openPostgresStore({ url, clock });
     cleanup.add(() => store.close());
-    const heartbeat = await Heartbeat.begin({ store, clock, onEvent: onInstanceEvent });
+    const forgetting: (() => void)[] = [];
+    const onEvent = (event: InstanceEvent): void => {
+      onInstanceEvent(event);
+      if (event.kind === 'replaced') for (const forget of forgetting) forget();
+    };
+    const heartbeat = await Heartbeat.begin({ store, clock, onEvent });
     cleanup.add(() => heartbeat.stop());
     const { epoch, voidedHolds } = heartbeat.instance;
     const ledger = new Ledger({
@@ -137,6 +145,7 @@ async function openShared({ clock, onInstanceEvent = () => undefined }: BooksTer
       voidedHolds,
       moved: null,
       backUp: null,
+      onReplaced: (forget) => void forgetting.push(forget),
       health: () => healthOf(store, ledger, clock),
       announce: () => undefined,
       close: () => cleanup.run(),

@@ -8,6 +8,11 @@ export function logInstanceEvent(event: InstanceEvent, log: Log): void {
     const said =
       'This process did not respond and was declared dead, and its holds were released. It continues under a new registration.';
     log.error({ epoch: epoch.toString(), instance: number }, said);
+  } else if (event.kind === 'replaced') {
+    const { epoch, number } = event.instance;
+    const said =
+      'The database was put back to an older state or replaced. Running calls are not charged. Compare the newest receipts with what callers report.';
+    log.error({ epoch: epoch.toString(), instance: number, reason: event.reason }, said);
   } else if (event.kind === 'reaped') log.warn({ holds: event.holds }, 'Holds of dead processes released.');
   else if (event.kind === 'stuck')
     log.error({ reason: event.reason }, 'Holds of dead processes cannot be released: run "tollgate ledger verify".');

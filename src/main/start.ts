@@ -34,6 +34,7 @@ import { StoreVanished } from '../store/store.ts';
 import { keepBooks } from './bookkeeping.ts';
 import { type Books, controlSocketPath, openBooks } from './books.ts';
 import { type Entrusted, type GuardedWorld, openCustody } from './custody.ts';
+import { forgetCallers } from './forget-callers.ts';
 import { buildGuards, type Guards } from './guards.ts';
 import { keepYoungObjectsYoung } from './heap.ts';
 import { tellHostEvent } from './host-events.ts';
@@ -132,7 +133,9 @@ async function serveBooks(
   cleanup.add(() => directory.stop());
   await directory.start();
   const localAccountId = config.hosted ? null : (await ensureLocalAccount({ ...books, clock })).id;
-  const listeners = await openListeners(terms, books, core, { directory, localAccountId }, socketPath);
+  const gate = { directory, localAccountId };
+  books.onReplaced(() => forgetCallers(terms, books, gate));
+  const listeners = await openListeners(terms, books, core, gate, socketPath);
   cleanup.add(() => listeners.close());
   for (const url of [listeners.url, listeners.operationsUrl])
     if (url !== null) core.entrusted.ownPorts.add(portOf(url));

@@ -40,10 +40,10 @@ export interface Store {
    */
   beginInstance(): Promise<Instance>;
   /**
-   * Renews the registration. False if other processes declared this one dead or another one replaced it: its holds are
-   * void, and it must register again.
+   * Renews the registration. Null if other processes declared this one dead, another one replaced it, or the store was
+   * put back to an older state: its holds are void, and it must register again.
    */
-  heartbeat(epoch: bigint): Promise<boolean>;
+  heartbeat(epoch: bigint): Promise<Beat | null>;
   /** Declares instances dead that were silent for `LIMITS.instanceDeadMs`, and voids their open holds. */
   reap(): Promise<Reaping>;
   /**
@@ -161,6 +161,16 @@ export interface Instance {
    * start.
    */
   readonly voidedHolds: number;
+  /**
+   * Why the previous registration of this process ended, in one sentence, if the store was put back to an older state:
+   * then nothing that was read from the store before is valid. Otherwise null.
+   */
+  readonly replaced: string | null;
+}
+
+export interface Beat {
+  /** The id up to which the ledger is closed. New ids must be above it. */
+  readonly closedUpTo: bigint;
 }
 
 export interface Reaping {

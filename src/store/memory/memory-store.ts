@@ -11,6 +11,7 @@ import {
   type AcceptedLoss,
   type Account,
   type AccountReceiptFilter,
+  type Beat,
   DIED_REASON,
   type Instance,
   KEY_PERMISSIONS,
@@ -72,11 +73,11 @@ export class MemoryStore implements Store {
     for (const call of open) this.#operations.void(call.receipt.id, DIED_REASON);
     const { epoch, closedUpTo } = this.#rows;
     const lastCallId = [...this.#rows.calls.keys()].reduce((last, id) => (id > last ? id : last), closedUpTo);
-    return { number: Number(epoch % 1024n), epoch, lastCallId, voidedHolds: open.length };
+    return { number: Number(epoch % 1024n), epoch, lastCallId, voidedHolds: open.length, replaced: null };
   }
 
-  async heartbeat(epoch: bigint): Promise<boolean> {
-    return epoch === this.#rows.epoch;
+  async heartbeat(epoch: bigint): Promise<Beat | null> {
+    return epoch === this.#rows.epoch ? { closedUpTo: this.#rows.closedUpTo } : null;
   }
 
   async reap(): Promise<Reaping> {

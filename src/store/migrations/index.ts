@@ -14,6 +14,7 @@ import { people } from './0013-people.ts';
 import { monthTrees } from './0014-month-trees.ts';
 import { tokenOverruns } from './0015-token-overruns.ts';
 import { adjusted } from './0016-adjusted.ts';
+import { olderState } from './0017-older-state.ts';
 import type { Migration } from './migration.ts';
 
 /** In order, numbered from 1 without gaps. */
@@ -34,4 +35,5 @@ export const MIGRATIONS: readonly Migration[] = [
   monthTrees,
   tokenOverruns,
   adjusted,
+  olderState,
 ];

@@ -7,13 +7,11 @@ import { writeAudit } from '../programs/audit.ts';
 import type { Account, NewAccount, Page } from '../store.ts';
 import type { Connections } from './connections.ts';
 import { runProgram } from './directory.ts';
-import { takeLock } from './locks.ts';
 
 const ACCOUNT_SELECT = `
   SELECT id, name, account.kind AS kind, created_ms, balance, held, spent, loss_hour, lost
   FROM account JOIN balance ON balance.account_id = account.id`;
 
-/** Accounts, and the price lists that calls refer to. */
 export class Accounts {
   readonly #connections: Connections;
 
@@ -49,29 +47,5 @@ export class Accounts {
       limitOf(page),
     ]);
     return rows.map(accountOf);
-  }
-
-  registerPrices(version: string, pricesJson: string): Promise<number> {
-    return this.#connections.transaction(async (sql) => {
-      await takeLock(sql, 'prices');
-      const [known] = await sql<{ id: bigint; prices: string }>(
-        'SELECT id, prices FROM price_list WHERE version = $1',
-        [version],
-      );
-      if (known !== undefined && known.prices !== pricesJson) {
-        throw new Error(
-          `The price list ${version} is already registered with other prices, and price lists never change.`,
-        );
-      }
-      const [row] =
-        known === undefined
-          ? await sql<{ id: bigint }>(
-              `INSERT INTO price_list (id, version, prices)
-               SELECT coalesce(max(id), 0) + 1, $1, $2 FROM price_list RETURNING id`,
-              [version, pricesJson],
-            )
-          : [known];
-      return Number(row!.id);
-    });
   }
 }

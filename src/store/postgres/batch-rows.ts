@@ -3,8 +3,11 @@ import type { IdempotencyRow } from '../idempotency.ts';
 import { idempotencyName, type LedgerRows, windowNameOf } from '../rules/rows.ts';
 import { CAP_WINDOWS, type CapWindow, type LedgerOperation } from '../store.ts';
 import { startOfDayMs } from '../windows.ts';
+import type { Loaded } from './dictionary.ts';
 import type { OpenHold, OpenHoldLookup } from './open-hold.ts';
 import type { Answer, Statement } from './pipeline.ts';
+import type { NumberedLists } from './price-lists.ts';
+import { type Facts, factsOf } from './registration.ts';
 import { numbers, texts } from './values.ts';
 
 /**
@@ -55,6 +58,7 @@ type Credit = LedgerRows['credits'] extends Map<bigint, infer Value> ? Value : n
 /** The rows of one batch, locked and read in the same order by all processes. */
 export class BatchRows implements LedgerRows {
   readonly #touched: Touched;
+  readonly #factsWanted: readonly unknown[];
   readonly epochs = new Set<bigint>();
   readonly accounts = new Map<bigint, Account>();
   readonly keys = new Map<bigint, Key>();
@@ -62,13 +66,16 @@ export class BatchRows implements LedgerRows {
   readonly calls = new Map<bigint, Call>();
   readonly credits = new Map<bigint, Credit>();
   readonly idempotencyKeys = new Map<string, IdempotencyRow>();
-  readonly prices: LedgerRows['prices'];
+  readonly prices: NumberedLists;
+  /** What the database says about this process's registration, and about the batch's names and price lists. */
+  facts: Facts = new Map();
   closedUpTo = 0n;
   todayMs = 0;
 
-  constructor(touched: Touched, prices: LedgerRows['prices']) {
+  constructor(touched: Touched, { prices, names, priceLists }: Omit<Loaded, 'nameId'>, epoch: bigint | null) {
     this.#touched = touched;
     this.prices = prices;
+    this.#factsWanted = [...pairArrays(names), ...pairArrays(priceLists), epoch];
     for (const [id, hold] of touched.own) this.calls.set(id, ownCall(id, hold));
   }
 
@@ -84,7 +91,7 @@ export class BatchRows implements LedgerRows {
     if (epochs.size > 0) read(LOCK_INSTANCES, [numbers([...epochs])], (rows) => this.#loadInstances(rows));
     if (ended.size === 0) read(LOCK_ACCOUNTS, [numbers([...accounts])], (rows) => this.#loadAccounts(rows));
     else read(LOCK_ALL_ACCOUNTS, [numbers([...accounts]), numbers([...ended])], (rows) => this.#loadAccounts(rows));
-    read(READ_META, [], (rows) => this.#loadMeta(rows));
+    read(READ_FACTS, this.#factsWanted, (rows) => this.#loadFacts(rows));
     if (keys.size > 0) read(READ_KEYS, [numbers([...keys])], (rows) => this.#loadKeys(rows));
     if (keys.size > 0 || own.size > 0 || ended.size > 0) reads.push(this.windowRead(windowsAtMs));
     if (ended.size > 0) read(READ_CALLS, [numbers([...ended])], (rows) => this.#loadCalls(rows));
@@ -135,10 +142,10 @@ export class BatchRows implements LedgerRows {
     }
   }
 
-  #loadMeta(rows: Rows<[name: string, value: bigint]>): void {
-    const meta = new Map(rows);
-    this.todayMs = Number(meta.get('today_ms') ?? 0n);
-    this.closedUpTo = meta.get('closed_up_to') ?? 0n;
+  #loadFacts(rows: Rows<[name: string, value: bigint]>): void {
+    this.facts = new Map(rows);
+    this.todayMs = Number(this.facts.get('today_ms') ?? 0n);
+    this.closedUpTo = this.facts.get('closed_up_to') ?? 0n;
   }
 
   #loadKeys(rows: Rows<[bigint, bigint, bigint | null, bigint, bigint | null, bigint | null]>): void {
@@ -192,6 +199,10 @@ function ownCall(id: bigint, { accountId, heldNanousd, idempotencyKey, windowNam
   return { receipt: { id, accountId, state: 'open', heldNanousd, costNanousd: 0n, idempotencyKey }, windowName };
 }
 
+function pairArrays(pairs: readonly (readonly [bigint, string])[]): string[] {
+  return [numbers(pairs.map(([id]) => id)), texts(pairs.map(([, text]) => text))];
+}
+
 function msOf(cell: bigint | null): number | null {
   return cell === null ? null : Number(cell);
 }
@@ -235,7 +246,14 @@ const LOCK_ALL_ACCOUNTS = `
   WHERE account_id IN (SELECT unnest($1::int8[]) UNION SELECT account_id FROM call WHERE id = ANY($2::int8[]))
   ORDER BY account_id FOR NO KEY UPDATE`;
 
-const READ_META = 'SELECT name, value FROM meta';
+/**
+ * One statement, because each costs the server more than its rows do. The last two count the pairs that the database has
+ * exactly as this process knows them.
+ */
+const READ_FACTS = `${factsOf('$5::int8')}
+  UNION ALL SELECT 'names', count(*) FROM unnest($1::int4[], $2::text[]) AS pair (id, text) JOIN name USING (id, text)
+  UNION ALL SELECT 'price lists', count(*) FROM unnest($3::int4[], $4::text[]) AS pair (id, version)
+    JOIN price_list USING (id, version)`;
 
 const READ_KEYS =
   'SELECT id, account_id, cap, cap_window, expires_ms, revoked_ms FROM api_key WHERE id = ANY($1::int8[])';

@@ -93,7 +93,7 @@ export class BatchWrites {
     this.#marks.set(name, { ...change, taken });
   }
 
-  /** In an order that lets a call be held and settled in the same batch. */
+  /** In an order that lets a call be held and settled in the same batch. Empty if nothing changed. */
   statements(todayMs: number | null): Statement[] {
     return [
       this.#insertCalls(),
@@ -119,7 +119,7 @@ export class BatchWrites {
       numbers(holds.map(({ epoch }) => epoch)),
       numbers(windowIds),
       numbers(holds.map(({ amountNanousd }) => amountNanousd)),
-      numbers(holds.map(({ priceId }) => priceId)),
+      numbers(holds.map(({ priceId }) => this.#rows.prices[priceId - 1]!.id)),
       texts(holds.map(({ idempotency }) => idempotency?.key ?? null)),
       ...CALL_COLUMNS.map((column) => column.array(holds, this.#nameId)),
     ];

@@ -7,11 +7,12 @@ import { BatchRows, sameWindows, Touched } from './batch-rows.ts';
 import { BatchWrites } from './batch-writes.ts';
 import { commitMarkerOf, isDurable } from './commit-marker.ts';
 import type { Connections } from './connections.ts';
-import type { Dictionary, NameId } from './dictionary.ts';
+import type { Dictionary, Loaded } from './dictionary.ts';
 import { asUnavailable, blamed, ConnectionLost, isCollision, isPoison } from './faults.ts';
 import { BEGIN_BRIEF } from './locks.ts';
 import { OpenHolds } from './open-holds.ts';
 import type { PipelinedConnection, Statement } from './pipeline.ts';
+import { COUNT_COMMIT, RENUMBERED, type Registration, type Registrations } from './registration.ts';
 import { isStorable } from './values.ts';
 
 const BEGIN: Statement = { text: BEGIN_BRIEF };
@@ -23,6 +24,11 @@ const UNCONFIRMED_REASON = 'The database became unavailable before the hold was 
 
 /** The outcome of an operation, or why it is unknown. */
 type Place = LedgerOutcome | StoreUnavailable;
+
+/** What a batch is decided with: the registration is that of the process when the batch began. */
+interface Basis extends Loaded {
+  readonly registration: Registration | null;
+}
 
 /** A batch that is ready to commit. */
 interface Decided {
@@ -39,15 +45,28 @@ interface Decided {
 export class BatchRunner {
   readonly #connections: Connections;
   readonly #dictionary: Dictionary;
+  readonly #registrations: Registrations;
   readonly #nowMs: () => number;
   readonly #openHolds = new OpenHolds();
   /** The latest day on which this process saw a batch applied; the row in the database decides. */
   #todayMs = 0;
+  /** The highest id of a hold; and the one up to which holds may be gone, because the database is an older one now. */
+  #lastHoldId = 0n;
+  #goneUpTo = 0n;
 
-  constructor(connections: Connections, dictionary: Dictionary, nowMs: () => number) {
+  constructor(connections: Connections, dictionary: Dictionary, registrations: Registrations, nowMs: () => number) {
     this.#connections = connections;
     this.#dictionary = dictionary;
+    this.#registrations = registrations;
     this.#nowMs = nowMs;
+    registrations.onForget(() => this.#forget());
+  }
+
+  #forget(): void {
+    this.#dictionary.forget();
+    this.#openHolds.forget();
+    this.#goneUpTo = this.#lastHoldId;
+    this.#todayMs = 0;
   }
 
   async run(operations: readonly LedgerOperation[]): Promise<LedgerOutcome[]> {
@@ -64,7 +83,7 @@ export class BatchRunner {
   /** Throws if no operation was applied. */
   async #runWritable(operations: readonly LedgerOperation[]): Promise<Place[]> {
     try {
-      return await this.#runTogether(operations, await this.#loadNames(operations));
+      return await this.#runTogether(operations, await this.#load(operations));
     } catch (error) {
       if (!isPoison(error)) throw asUnavailable(error);
       if (operations.length === 1) return [failed(String(error))];
@@ -86,20 +105,21 @@ export class BatchRunner {
     }
   }
 
-  async #loadNames(operations: readonly LedgerOperation[]): Promise<NameId> {
+  async #load(operations: readonly LedgerOperation[]): Promise<Basis> {
     try {
-      return await this.#dictionary.load(operations);
+      const registration = this.#registrations.usable();
+      return { ...(await this.#dictionary.load(operations)), registration };
     } catch (error) {
       throw blamed(error);
     }
   }
 
-  async #runTogether(operations: readonly LedgerOperation[], nameId: NameId): Promise<LedgerOutcome[]> {
+  async #runTogether(operations: readonly LedgerOperation[], basis: Basis): Promise<LedgerOutcome[]> {
     for (let attempt = 1; ; attempt++) {
       // Read before the attempt: a batch beside this one may end the same hold meanwhile, and so forget it.
       const usesMemory = operations.some(({ kind, id }) => kind !== 'hold' && this.#openHolds.find(id) !== null);
       try {
-        return await this.#attempt(operations, nameId);
+        return await this.#attempt(operations, basis);
       } catch (error) {
         const isStale = isPoison(error) && usesMemory;
         if (isStale) this.#openHolds.forgetAll(operations);
@@ -108,13 +128,14 @@ export class BatchRunner {
     }
   }
 
-  async #attempt(operations: readonly LedgerOperation[], nameId: NameId): Promise<LedgerOutcome[]> {
+  async #attempt(operations: readonly LedgerOperation[], basis: Basis): Promise<LedgerOutcome[]> {
     let decided: Decided | null = null;
     try {
       return await this.#connections.withLine(async (line) => {
-        const work = await rolledBack(line, this.#decide(line, operations, nameId));
+        const work = await rolledBack(line, this.#decide(line, operations, basis));
         decided = work;
-        await line.together([...work.statements, COMMIT]);
+        await line.together([...work.statements, ...count(work, line, basis), COMMIT]);
+        confirm(work, line, basis);
         this.#openHolds.note(work.writes, work.rows);
         return work.outcomes;
       });
@@ -125,14 +146,40 @@ export class BatchRunner {
   }
 
   /** Leaves the transaction open for the writes. */
-  async #decide(line: PipelinedConnection, operations: readonly LedgerOperation[], nameId: NameId): Promise<Decided> {
-    const rows = new BatchRows(new Touched(operations, this.#openHolds), this.#dictionary.prices);
+  async #decide(line: PipelinedConnection, operations: readonly LedgerOperation[], basis: Basis): Promise<Decided> {
+    const { registration, nameId } = basis;
+    const rows = new BatchRows(new Touched(operations, this.#openHolds), basis, registration?.epoch ?? null);
     const nowMs = this.#nowMs();
+    const confirmed = registration?.confirmed() ?? [];
     const isNewDay = await this.#lockAndRead(line, rows, nowMs);
+    const reason = registration && this.#registrations.check(registration, rows.facts, confirmed);
+    if (reason !== null) throw new StoreUnavailable(reason);
+    this.#prove(basis, rows);
     const writes = new BatchWrites(rows, nameId, nowMs);
     const rules = new MoneyRules(rows, { nowMs: () => nowMs });
-    const outcomes = operations.map((operation) => decide(rules, writes, operation));
+    const outcomes = operations.map((operation) => this.#decideOne(rules, writes, operation));
     return { outcomes, writes, rows, statements: writes.statements(isNewDay ? rows.todayMs : null) };
+  }
+
+  /** Every name and price list must be in the database under the number that would be written. */
+  #prove({ registration, names, priceLists }: Basis, { facts }: BatchRows): void {
+    const isProven =
+      facts.get('names') === BigInt(names.length) && facts.get('price lists') === BigInt(priceLists.length);
+    if (isProven) return;
+    this.#registrations.end(registration, RENUMBERED);
+    throw new StoreUnavailable(RENUMBERED);
+  }
+
+  #decideOne(rules: MoneyRules, writes: BatchWrites, operation: LedgerOperation): LedgerOutcome {
+    try {
+      const outcome = rules.apply(operation);
+      if (outcome.kind === 'held' && operation.id > this.#lastHoldId) this.#lastHoldId = operation.id;
+      if (operation.id <= this.#goneUpTo && isWithoutHold(outcome)) return { kind: 'settle_found_void' };
+      writes.note(operation, outcome);
+      return outcome;
+    } catch (error) {
+      return failed(String(error));
+    }
   }
 
   /** Returns whether this batch begins a new day. */
@@ -180,14 +227,19 @@ function failed(message: string): LedgerOutcome {
   return { kind: 'operation_failed', message };
 }
 
-function decide(rules: MoneyRules, writes: BatchWrites, operation: LedgerOperation): LedgerOutcome {
-  try {
-    const outcome = rules.apply(operation);
-    writes.note(operation, outcome);
-    return outcome;
-  } catch (error) {
-    return failed(String(error));
-  }
+function isWithoutHold(outcome: LedgerOutcome): boolean {
+  return outcome.kind === 'settle_refused' && outcome.reason === 'no_hold';
+}
+
+/** A batch that writes nothing is not counted: it would have to be written to disk only for that. */
+function count({ statements }: Decided, line: PipelinedConnection, { registration }: Basis): Statement[] {
+  if (registration === null || statements.length === 0) return [];
+  return [{ text: COUNT_COMMIT, values: [registration.epoch, line.number] }];
+}
+
+function confirm({ statements, rows }: Decided, line: PipelinedConnection, { registration }: Basis): void {
+  if (statements.length === 0) return;
+  registration?.confirm(line.number, (rows.facts.get(`line ${line.number}`) ?? 0n) + 1n);
 }
 
 /** Rolls back on any error, so that no transaction stays open. */

@@ -8,6 +8,10 @@ import { clientConfig, PipelinedConnection } from './pipeline.ts';
 /** Runs one statement inside a transaction. */
 export type RunSql = <Row>(text: string, values?: readonly unknown[]) => Promise<Row[]>;
 
+/** Reads rows of two columns on a new connection, before anything else uses it. */
+export type ReadFacts = (text: string) => Promise<readonly (readonly [name: string, value: bigint])[]>;
+type CheckConnection = (read: ReadFacts) => Promise<void>;
+
 interface Waiter {
   resolve(line: PipelinedConnection): void;
   reject(error: Error): void;
@@ -27,7 +31,9 @@ export class Connections {
   #pulse: pg.Pool;
   readonly #idle: PipelinedConnection[] = [];
   readonly #waiting: Waiter[] = [];
-  #lines = 0;
+  /** The numbers of the ledger's connections. */
+  readonly #lines = new Set<number>();
+  #check: CheckConnection = async () => undefined;
   #down: StoreUnavailable | null = null;
   #retry: Timer | null = null;
   #upWaiters: (() => void)[] = [];
@@ -48,6 +54,11 @@ export class Connections {
 
   get closed(): boolean {
     return this.#closed;
+  }
+
+  /** Every connection that is opened from now on is checked first. */
+  checkEach(check: CheckConnection): void {
+    this.#check = check;
   }
 
   /** Pauses briefly before the same query is sent again. */
@@ -130,6 +141,7 @@ export class Connections {
       max,
       idleTimeoutMillis: LIMITS.postgresIdleMs,
       query_timeout: answerMs,
+      onConnect: (client) => this.#check((text) => readPairs(client, text)),
     });
     // A lost connection is replaced on next use; its current user sees the failure of its own query.
     pool.on('error', () => undefined);
@@ -158,24 +170,39 @@ export class Connections {
     if (this.down !== null) throw this.down;
     for (let line = this.#idle.pop(); line !== undefined; line = this.#idle.pop()) {
       if (!line.lost) return line;
-      this.#lines--;
+      this.#lines.delete(line.number);
     }
-    if (this.#lines >= this.#linesMax) {
+    if (this.#lines.size >= this.#linesMax) {
       return new Promise((resolve, reject) => this.#waiting.push({ resolve, reject }));
     }
-    this.#lines++;
     try {
-      return await PipelinedConnection.open(this.#url);
+      return await this.#openLine();
     } catch (error) {
-      this.#lines--;
       if (error instanceof ConnectionLost) this.#lose(error);
       throw asUnavailable(error);
     }
   }
 
+  async #openLine(): Promise<PipelinedConnection> {
+    let number = 0;
+    while (this.#lines.has(number)) number++;
+    this.#lines.add(number);
+    let line: PipelinedConnection | null = null;
+    try {
+      const opened = await PipelinedConnection.open(this.#url, number);
+      line = opened;
+      await this.#check(async (text) => (await opened.together([{ text }]))[0]!.rows);
+      return opened;
+    } catch (error) {
+      this.#lines.delete(number);
+      void line?.end();
+      throw error;
+    }
+  }
+
   #giveBack(line: PipelinedConnection): void {
     if (line.lost || this.#closed || this.#down !== null) {
-      this.#lines--;
+      this.#lines.delete(line.number);
       void line.end();
       this.#serveWaiter();
       return;
@@ -200,7 +227,7 @@ export class Connections {
     this.#down = error;
     this.#refuseWaiters(this.#down);
     for (const line of this.#idle.splice(0)) {
-      this.#lines--;
+      this.#lines.delete(line.number);
       void line.end();
     }
     for (const broken of [this.#pool, this.#pulse]) void broken.end().catch(() => undefined);
@@ -217,9 +244,8 @@ export class Connections {
 
   async #tryNow(attempt: number): Promise<void> {
     try {
-      const line = await PipelinedConnection.open(this.#url);
+      const line = await this.#openLine();
       if (this.#closed) return await line.end();
-      this.#lines++;
       this.#down = null;
       this.#giveBack(line);
       for (const resolve of this.#upWaiters.splice(0)) resolve();
@@ -234,6 +260,11 @@ export class Connections {
 /** The result of the last of several statements. */
 function lastRows<Row>(answer: pg.QueryResult | pg.QueryResult[]): Row[] {
   return (Array.isArray(answer) ? answer.at(-1)! : answer).rows;
+}
+
+async function readPairs(client: pg.ClientBase, text: string): Promise<[string, bigint][]> {
+  const answer = await asked(client.query<[string, bigint]>({ text, rowMode: 'array' }));
+  return answer.rows;
 }
 
 /** A timeout while waiting for a pool connection does not mean that the database is unreachable. */

@@ -77,7 +77,7 @@ class Target implements PostgresTarget {
       if (copy.ledgerId !== mark.ledgerId) throw new CopyRefused(OTHER_COPY);
       if (copy.epoch === mark.epoch) return 'resumed';
       if (moved !== null) throw new CopyRefused(moved);
-      await sql(`TRUNCATE ${LEDGER_TABLES.map(({ name }) => name).join(', ')}, instance`);
+      await sql(`TRUNCATE ${LEDGER_TABLES.map(({ name }) => name).join(', ')}, instance, instance_commit`);
       await writeCopy(sql, mark);
       return 'begun_anew';
     });

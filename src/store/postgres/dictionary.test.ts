@@ -25,9 +25,9 @@ describe('a dictionary that has grown too large', () => {
     Array.from({ length: count }, (_, at) => aHold(BigInt(at + 1), 1n, { requestedModel: `${prefix}${at}` }));
 
   it('drops old names, but not those that a running batch has loaded', async () => {
-    const dictionary = new Dictionary(new Names());
-    const early = await dictionary.load(holdsWith(LIMITS.storeCachedRowsMax - 10, 'a'));
-    const late = await dictionary.load([...holdsWith(2, 'a'), ...holdsWith(20, 'b')]);
+    const dictionary = new Dictionary(new Names(), { load: async () => [], forgetIds: () => undefined });
+    const { nameId: early } = await dictionary.load(holdsWith(LIMITS.storeCachedRowsMax - 10, 'a'));
+    const { nameId: late } = await dictionary.load([...holdsWith(2, 'a'), ...holdsWith(20, 'b')]);
     expect([early('a0'), early('a1')]).toEqual([late('a0'), late('a1')]);
     expect(late('b19')).toBeGreaterThan(late('b0'));
     expect(() => late('a7')).toThrow('was not loaded');

@@ -2,9 +2,20 @@ import { CALL_FIELDS, type Fields, SETTLEMENT_FIELDS } from '../../canonical/rec
 import { LIMITS } from '../../limits.ts';
 import type { LedgerOperation } from '../store.ts';
 import type { Connections } from './connections.ts';
-import { numbers, storable, texts } from './values.ts';
+import type { NumberedLists, PriceLists } from './price-lists.ts';
+import { storable, texts } from './values.ts';
 
-/** The number of a name; only for names of the operations that were loaded. */
+/** What a batch needs to know about its names and price lists. */
+export interface Loaded {
+  /** The number of a name; only for names of the operations that were loaded. */
+  readonly nameId: NameId;
+  /** Each name of the batch with its number, for the batch to prove. */
+  readonly names: readonly (readonly [id: bigint, text: string])[];
+  readonly prices: NumberedLists;
+  /** Each price list of the batch with its id in the database. */
+  readonly priceLists: readonly (readonly [id: bigint, version: string])[];
+}
+
 export type NameId = (text: string) => bigint;
 
 /**
@@ -13,31 +24,42 @@ export type NameId = (text: string) => bigint;
  */
 export class Dictionary {
   readonly #connections: Pick<Connections, 'query'>;
+  readonly #prices: Pick<PriceLists, 'load' | 'forgetIds'>;
   /** Replaced when it has grown too large; callers that loaded from the old map continue with it. */
   #names = new Map<string, bigint>();
-  /** Known price lists by number, from zero: the list with the id 1 is the first. */
-  readonly prices: ({ readonly version: string } | undefined)[] = [];
 
-  constructor(connections: Pick<Connections, 'query'>) {
+  constructor(connections: Pick<Connections, 'query'>, prices: Pick<PriceLists, 'load' | 'forgetIds'>) {
     this.#connections = connections;
+    this.#prices = prices;
   }
 
   /** Loads, and creates if necessary, the names and price lists that these operations refer to. */
-  async load(operations: readonly LedgerOperation[]): Promise<NameId> {
+  async load(operations: readonly LedgerOperation[]): Promise<Loaded> {
     const names = new Set<string>();
-    const priceIds = new Set<number>();
+    const numbers = new Set<number>();
     for (const operation of operations) {
       if (operation.kind === 'hold') {
         addNames(names, operation, CALL_NAMES);
-        if (operation.priceId > 0 && this.prices[operation.priceId - 1] === undefined) priceIds.add(operation.priceId);
+        if (operation.priceId > 0) numbers.add(operation.priceId);
       } else if (operation.kind === 'settle') addNames(names, operation.settlement, SETTLEMENT_NAMES);
     }
     if (this.#names.size + names.size > LIMITS.storeCachedRowsMax) this.#names = new Map();
     const known = this.#names;
     const missing = [...names].filter((name) => !known.has(name));
     if (missing.length > 0) await this.#loadNames(missing.sort(), known);
-    if (priceIds.size > 0) await this.#loadPrices([...priceIds]);
-    return (text) => idIn(known, text);
+    const prices = await this.#prices.load([...numbers]);
+    return {
+      nameId: (text) => idIn(known, text),
+      names: [...names].map((name) => [idIn(known, name), name] as const),
+      prices,
+      priceLists: [...numbers].flatMap((number) => pairOf(prices[number - 1])),
+    };
+  }
+
+  /** The numbers are those of a database that was put back to an older state. */
+  forget(): void {
+    this.#names = new Map();
+    this.#prices.forgetIds();
   }
 
   async #loadNames(names: readonly string[], known: Map<string, bigint>): Promise<void> {
@@ -56,14 +78,10 @@ export class Dictionary {
     }
     for (const { id, text } of rows) known.set(text, id);
   }
+}
 
-  async #loadPrices(ids: readonly number[]): Promise<void> {
-    const rows = await this.#connections.query<{ readonly id: bigint; readonly version: string }>(
-      'SELECT id, version FROM price_list WHERE id = ANY($1::int4[])',
-      [numbers(ids.filter((id) => Number.isInteger(id) && id < 2 ** 31))],
-    );
-    for (const { id, version } of rows) this.prices[Number(id) - 1] = { version };
-  }
+function pairOf(list: NumberedLists[number]): (readonly [bigint, string])[] {
+  return list === undefined || list.id === null ? [] : [[list.id, list.version]];
 }
 
 type NameFields<All extends Fields> = {

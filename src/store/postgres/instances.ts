@@ -1,10 +1,19 @@
 import { LIMITS } from '../../limits.ts';
 import { CALL_STATE } from '../codes.ts';
-import { DIED_REASON, type Instance, type Reaping } from '../store.ts';
+import { type Beat, DIED_REASON, type Instance, type Reaping } from '../store.ts';
 import type { BatchRunner } from './batch.ts';
-import type { Connections, RunSql } from './connections.ts';
+import type { Connections, ReadFacts, RunSql } from './connections.ts';
 import { refuseUnfinished } from './copy-mark.ts';
 import { takeLock, tryLock, underLock } from './locks.ts';
+import {
+  type Facts,
+  factsOf,
+  newToken,
+  RAISE_GENERATION,
+  Registration,
+  type Registrations,
+  SERVER_FACTS,
+} from './registration.ts';
 import { type DatabaseTime, NOW_MS } from './time.ts';
 
 /** States of an instance: alive; fenced, so that it can take no more holds; ended, with all its holds. */
@@ -25,41 +34,50 @@ const DEAD = ago(LIMITS.instanceDeadMs);
  */
 export class Instances {
   readonly #connections: Connections;
+  readonly #registrations: Registrations;
   readonly #runner: BatchRunner;
   readonly #time: DatabaseTime;
-  #epoch: bigint | null = null;
+  /** Empty if the server does not tell who it is. */
+  #serverFacts = '';
 
-  constructor(connections: Connections, runner: BatchRunner, time: DatabaseTime) {
+  constructor(connections: Connections, registrations: Registrations, runner: BatchRunner, time: DatabaseTime) {
     this.#connections = connections;
+    this.#registrations = registrations;
     this.#runner = runner;
     this.#time = time;
-  }
-
-  /** This process's epoch; null before it registers. */
-  get epoch(): bigint | null {
-    return this.#epoch;
+    connections.checkEach((read) => this.#checkConnection(read));
   }
 
   /**
    * Ends the previous registration of this process and those that shut down properly; silent ones are left to `reap`.
+   * The first process that registers after the database was put back raises the generation, and so ends all older ones.
    */
   async begin(): Promise<Instance> {
-    const before = this.#epoch;
+    const before = this.#registrations.current;
+    const token = newToken();
+    this.#serverFacts = await readableServerFacts(this.#connections);
     const registered = await this.#connections.transaction(async (sql) => {
       await takeLock(sql, 'instances');
       await refuseUnfinished(sql);
-      await fence(sql, "epoch = $1 OR beat_at = '-infinity'", [before]);
+      const found = await readFacts(sql, `SELECT name, value FROM meta ${this.#serverFacts}`);
+      if (before !== null) this.#registrations.checkServer(before, found);
+      const replaced = before?.ended ?? null;
+      if (replaced !== null) await sql(RAISE_GENERATION, [before!.generation]);
+      await fence(sql, "epoch = $1 AND token = $2 OR beat_at = '-infinity'", [before?.epoch, before?.token]);
       const [row] = await sql<{ epoch: bigint }>('SELECT coalesce(max(epoch), 0) + 1 AS epoch FROM instance');
-      const number = await freeNumber(sql, row!.epoch);
+      const { epoch } = row!;
+      const number = await freeNumber(sql, epoch);
       await sql(
-        `INSERT INTO instance (epoch, number, state, started_at, beat_at, beating_since)
-         VALUES ($1, $2, ${ALIVE}, clock_timestamp(), clock_timestamp(), clock_timestamp())`,
-        [row!.epoch, number],
+        `INSERT INTO instance (epoch, number, token, state, started_at, beat_at, beating_since)
+         VALUES ($1, $2, $3, ${ALIVE}, clock_timestamp(), clock_timestamp(), clock_timestamp())`,
+        [epoch, number, token],
       );
-      return { epoch: row!.epoch, number, lastCallId: await lastCallId(sql) };
+      const began = await readFacts(sql, `SELECT name, value FROM meta ${this.#serverFacts}`);
+      return { epoch, number, lastCallId: await lastCallId(sql), replaced, began };
     });
-    this.#epoch = registered.epoch;
-    return { ...registered, voidedHolds: await this.#clearUp() };
+    const { began, ...instance } = registered;
+    this.#registrations.begin(new Registration({ epoch: instance.epoch, token, began }));
+    return { ...instance, voidedHolds: await this.#clearUp() };
   }
 
   /** Failures, and work that would delay the first heartbeat, are left to `reap`. */
@@ -72,19 +90,33 @@ export class Instances {
   }
 
   /**
-   * False if the instance was declared dead. After a silence of its own, it must send heartbeats for a while before it
-   * may declare others dead: the same cause may keep them silent a little longer.
+   * Null if the instance was declared dead, or if the database turns out to have been put back to an older state. After a
+   * silence of its own, an instance must send heartbeats for a while before it may declare others dead: the same cause
+   * may keep them silent a little longer.
    */
-  async heartbeat(epoch: bigint): Promise<boolean> {
-    const answer = await this.#time.learn(async () => {
-      const [row] = await this.#connections.pulse<{ now_ms: bigint }>(
-        `UPDATE instance SET beat_at = clock_timestamp(),
+  async heartbeat(epoch: bigint): Promise<Beat | null> {
+    const registration = this.#registrations.current;
+    if (registration === null || registration.epoch !== epoch || registration.ended !== null) return null;
+    const confirmed = registration.confirmed();
+    const rows = await this.#connections.pulse<FactRow>(
+      `WITH beat AS (
+         UPDATE instance SET beat_at = clock_timestamp(),
            beating_since = CASE WHEN beat_at < ${ago(LIMITS.instanceSilentMs)} THEN clock_timestamp() ELSE beating_since END
-         WHERE epoch = ${epoch} AND state = ${ALIVE} RETURNING ${NOW_MS}`,
-      );
-      return row;
-    });
-    return answer !== undefined;
+         WHERE epoch = ${epoch} AND token = ${registration.token} AND state = ${ALIVE} RETURNING 1)
+       ${factsOf(String(epoch))} ${this.#serverFacts}
+       UNION ALL SELECT 'beats', count(*) FROM beat UNION ALL SELECT 'now_ms', now_ms FROM (SELECT ${NOW_MS}) AS clock`,
+    );
+    const facts = asFacts(rows);
+    this.#time.set(facts.get('now_ms')!);
+    if (this.#registrations.check(registration, facts, confirmed) !== null) return null;
+    return facts.get('beats') === 1n ? { closedUpTo: facts.get('closed_up_to')! } : null;
+  }
+
+  async #checkConnection(read: ReadFacts): Promise<void> {
+    const registration = this.#registrations.current;
+    if (registration === null || registration.ended !== null) return;
+    const facts = new Map(await read(`SELECT name, value FROM meta ${this.#serverFacts}`));
+    this.#registrations.checkServer(registration, facts);
   }
 
   /**
@@ -104,17 +136,20 @@ export class Instances {
 
   /** Marks this instance as shut down, so that others need not wait for it to be declared dead. */
   async leave(): Promise<void> {
-    if (this.#epoch === null || this.#connections.down !== null) return;
-    const leave = `UPDATE instance SET beat_at = '-infinity' WHERE epoch = $1 AND state = ${ALIVE}`;
-    await this.#connections.query(leave, [this.#epoch]).catch(() => undefined);
+    const { current } = this.#registrations;
+    if (current === null || this.#connections.down !== null) return;
+    const leave = `UPDATE instance SET beat_at = '-infinity' WHERE epoch = $1 AND token = $2 AND state = ${ALIVE}`;
+    await this.#connections.query(leave, [current.epoch, current.token]).catch(() => undefined);
   }
 
   /** Whether any instance is fenced; false also while this process may not declare others dead. */
   #fenceSilent(): Promise<boolean> {
+    const { current } = this.#registrations;
     return this.#connections.transaction(async (sql) => {
       const [own] = await sql(
-        `SELECT 1 FROM instance WHERE epoch = $1 AND state = ${ALIVE} AND beat_at >= ${DEAD} AND beating_since < ${DEAD}`,
-        [this.#epoch],
+        `SELECT 1 FROM instance WHERE epoch = $1 AND token = $2 AND state = ${ALIVE}
+           AND beat_at >= ${DEAD} AND beating_since < ${DEAD}`,
+        [current?.epoch, current?.token],
       );
       if (own === undefined) return false;
       await fence(sql, `beat_at < ${DEAD}`);
@@ -146,6 +181,31 @@ export class Instances {
          SELECT 1 FROM call WHERE call.state = ${CALL_STATE.of.open} AND call.epoch = instance.epoch)`,
     );
     return { voided, stuck: stuck === 0 ? null : `${stuck} holds of dead processes cannot be voided: ${why}` };
+  }
+}
+
+interface FactRow {
+  readonly name: string;
+  readonly value: bigint;
+}
+
+function asFacts(rows: readonly FactRow[]): Facts {
+  return new Map(rows.map(({ name, value }) => [name, value]));
+}
+
+async function readFacts(sql: RunSql, text: string): Promise<Facts> {
+  return asFacts(await sql<FactRow>(text));
+}
+
+/** Some services do not allow these functions; then the rows alone show that the database was put back. */
+async function readableServerFacts(connections: Connections): Promise<string> {
+  const serverFacts = `UNION ALL ${SERVER_FACTS}`;
+  try {
+    await connections.query(`SELECT name, value FROM meta ${serverFacts}`);
+    return serverFacts;
+  } catch (error) {
+    if (connections.down !== null) throw error;
+    return '';
   }
 }
 

@@ -30,4 +30,8 @@ export class OpenHolds implements OpenHoldLookup {
   forgetAll(operations: readonly LedgerOperation[]): void {
     for (const { kind, id } of operations) if (kind !== 'hold') this.#holds.delete(id);
   }
+
+  forget(): void {
+    this.#holds.clear();
+  }
 }

@@ -49,11 +49,14 @@ export function checkUrl(url: string): void {
  * None is named or leaves anything in the session, so that a pooler may sit in between.
  */
 export class PipelinedConnection {
+  /** Its number among the ledger's connections; no two open ones have the same. */
+  readonly number: number;
   readonly #client: pg.Client;
   #lost = false;
 
-  private constructor(client: pg.Client) {
+  private constructor(client: pg.Client, number: number) {
     this.#client = client;
+    this.number = number;
     client.on('error', () => {
       this.#lost = true;
     });
@@ -62,10 +65,10 @@ export class PipelinedConnection {
     });
   }
 
-  static async open(url: string): Promise<PipelinedConnection> {
+  static async open(url: string, number: number): Promise<PipelinedConnection> {
     const config = { ...clientConfig(url), pipeline: true, query_timeout: LIMITS.postgresAnswerMs };
     const client = new pg.Client(config);
-    const line = new PipelinedConnection(client);
+    const line = new PipelinedConnection(client, number);
     await asked(client.connect());
     return line;
   }

@@ -8,6 +8,7 @@ import {
   type AcceptedLoss,
   type Account,
   type AccountReceiptFilter,
+  type Beat,
   type Instance,
   type KeyChange,
   type KeyRow,
@@ -42,8 +43,10 @@ import { Keys } from './keys.ts';
 import { takeLock, takeSharedLock, underLock } from './locks.ts';
 import { migrate } from './migrate.ts';
 import { checkUrl } from './pipeline.ts';
+import { PriceLists } from './price-lists.ts';
 import { ProviderKeys } from './provider-keys.ts';
 import { Receipts } from './receipts.ts';
+import { Registrations } from './registration.ts';
 import { RequestCounts } from './request-counts.ts';
 import { whyUnsafe } from './settings.ts';
 import { DatabaseTime, NOW_MS } from './time.ts';
@@ -68,7 +71,8 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     if (unsafe !== null) throw new StoreRefused(unsafe);
     await migrate(url);
     const time = new DatabaseTime(clock, databaseTime);
-    await time.learn(async () => (await connections.query<{ now_ms: bigint }>(`SELECT ${NOW_MS}`))[0]);
+    const [now] = await connections.query<{ now_ms: bigint }>(`SELECT ${NOW_MS}`);
+    time.set(now!.now_ms);
     return new PostgresStore(connections, time, clock);
   } catch (error) {
     await connections.close();
@@ -83,6 +87,7 @@ class PostgresStore implements Store {
   readonly #instances: Instances;
   readonly #requestCounts: RequestCounts;
   readonly #accounts: Accounts;
+  readonly #prices: PriceLists;
   readonly #keys: Keys;
   readonly #providerKeys: ProviderKeys;
   readonly #receipts: Receipts;
@@ -92,9 +97,12 @@ class PostgresStore implements Store {
     const nowMs = () => time.nowMs();
     this.#connections = connections;
     this.#time = time;
-    this.#runner = new BatchRunner(connections, new Dictionary(connections), nowMs);
-    this.#instances = new Instances(connections, this.#runner, time);
-    this.#requestCounts = new RequestCounts(connections, clock, () => this.#instances.epoch);
+    const registrations = new Registrations();
+    this.#prices = new PriceLists(connections);
+    this.#runner = new BatchRunner(connections, new Dictionary(connections, this.#prices), registrations, nowMs);
+    this.#instances = new Instances(connections, registrations, this.#runner, time);
+    this.#requestCounts = new RequestCounts(connections, clock, () => registrations.current?.epoch ?? null);
+    registrations.onForget(() => this.#requestCounts.forget());
     this.#accounts = new Accounts(connections);
     this.#keys = new Keys(connections, nowMs);
     this.#providerKeys = new ProviderKeys(connections);
@@ -110,7 +118,7 @@ class PostgresStore implements Store {
     return this.#instances.begin();
   }
 
-  heartbeat(epoch: bigint): Promise<boolean> {
+  heartbeat(epoch: bigint): Promise<Beat | null> {
     return this.#instances.heartbeat(epoch);
   }
 
@@ -123,7 +131,7 @@ class PostgresStore implements Store {
   }
 
   registerPrices(version: string, pricesJson: string): Promise<number> {
-    return this.#accounts.registerPrices(version, pricesJson);
+    return this.#prices.register(version, pricesJson);
   }
 
   createAccount(account: NewAccount, audit?: AuditRow): Promise<'created' | 'name_taken'> {

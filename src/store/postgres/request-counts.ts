@@ -81,7 +81,11 @@ export class RequestCounts {
       "DELETE FROM request_count WHERE changed_at < clock_timestamp() - $1::int8 * interval '1 millisecond'",
       [LIMITS.requestCountMs],
     );
-    if (this.#seen.size <= LIMITS.rateLimitedKeysMax) return;
+    if (this.#seen.size > LIMITS.rateLimitedKeysMax) this.forget();
+  }
+
+  /** Begins anew with the sums as they are. */
+  forget(): void {
     this.#seen.clear();
     this.#beganS = null;
   }

@@ -21,15 +21,10 @@ export class DatabaseTime {
     return Math.floor(this.#atMs + this.#clock.monotonicMs() - this.#learnedMs);
   }
 
-  /** Reads the database's time. The reply's travel time is not added, so this clock never runs ahead. */
-  async learn<Answer extends { readonly now_ms: bigint }>(
-    ask: () => Promise<Answer | undefined>,
-  ): Promise<Answer | undefined> {
-    const answer = await ask();
-    if (answer === undefined) return undefined;
-    this.#atMs = Number(answer.now_ms);
+  /** Takes the database's time from a reply. Its travel time is not added, so this clock never runs ahead. */
+  set(nowMs: bigint): void {
+    this.#atMs = Number(nowMs);
     this.#learnedMs = this.#clock.monotonicMs();
-    return answer;
   }
 }
 

@@ -11,6 +11,7 @@ import {
   type AcceptedLoss,
   type Account,
   type AccountReceiptFilter,
+  type Beat,
   type Instance,
   type KeyChange,
   type KeyRow,
@@ -43,6 +44,7 @@ import { lastCallId } from './instances.ts';
 import { KeyReader } from './keys.ts';
 import { faultOf, InlineLink, type Link, unavailable } from './link.ts';
 import { checkMark } from './lost-commits.ts';
+import { readMeta } from './meta.ts';
 import { migrate } from './migrate.ts';
 import { ProviderKeyReader } from './provider-keys.ts';
 import { ReceiptReader } from './receipts.ts';
@@ -141,12 +143,13 @@ class SqliteStore implements Store {
     const epoch = await this.#writer.call('beginEpoch', this.#clock.nowMs());
     const voidedHolds = await untilDone(() => this.#writer.call('voidSlice', this.#clock.nowMs()));
     this.#epoch = epoch;
-    return { number: Number(epoch % 1024n), epoch, lastCallId: lastCallId(this.#reader), voidedHolds };
+    const number = Number(epoch % 1024n);
+    return { number, epoch, lastCallId: lastCallId(this.#reader), voidedHolds, replaced: null };
   }
 
   /** One process has the folder while it runs. */
-  async heartbeat(epoch: bigint): Promise<boolean> {
-    return epoch === this.#epoch;
+  async heartbeat(epoch: bigint): Promise<Beat | null> {
+    return epoch === this.#epoch ? { closedUpTo: readMeta(this.#reader, 'closed_up_to') } : null;
   }
 
   async reap(): Promise<Reaping> {
