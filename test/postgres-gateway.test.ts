@@ -116,6 +116,19 @@ describe('gateways on PostgreSQL', () => {
     await harness.expectCleanBooks();
   });
 
+  it('continue above the part of the ledger that another one, with a wrong clock, has closed', async () => {
+    const one = await start();
+    const { secret } = await one.mint();
+    const before = await one.post(HELLO, withKey(secret));
+    expect(before.status).toBe(200);
+    const yearOfIds = BigInt(365 * 86_400_000) << 22n;
+    await one.settled();
+    await runSql(url, "UPDATE meta SET value = (SELECT max(id) FROM call) + $1 WHERE name = 'closed_up_to'", [
+      yearOfIds,
+    ]);
+    await until(async () => (await one.post(HELLO, withKey(secret))).status === 200, 'a call is admitted');
+  });
+
   it('stop admitting when others took one of them for dead, and go on as a new one', async () => {
     const one = await start();
     const { secret } = await one.mint();

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   appendFileSync,
@@ -12,6 +12,7 @@ import {
   realpathSync,
   rmSync,
   symlinkSync,
+  writeFileSync,
 } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -23,8 +24,10 @@ export interface PostgresServer {
   url(database?: string): string;
   /** Kills the postmaster as a loss of power would, and waits until none of its processes is left. */
   crash(): Promise<void>;
-  /** Starts it again on what the crash left. */
-  restart(): Promise<void>;
+  /** Starts it again on what the crash left. On a new timeline, it counts as restored from that. */
+  restart(how?: 'on a new timeline'): Promise<void>;
+  /** Copies what the crash left, and puts the copy in its place later, when the server has crashed again. */
+  keepData(): { putBack(): void };
   /** Stops it and removes its folder. */
   stop(): Promise<void>;
 }
@@ -81,8 +84,22 @@ export async function startPostgres(extraSettings = ''): Promise<PostgresServer>
       await gone;
       while ([pid, ...children].some(isRunning)) await pause(READY_RETRY_MS);
     },
-    restart: async () => {
+    restart: async (how) => {
+      if (how !== undefined) {
+        appendFileSync(join(data, 'postgresql.conf'), "restore_command = 'false'\nhot_standby = off\n");
+        writeFileSync(join(data, 'recovery.signal'), '');
+        if (user.uid !== undefined) chownSync(join(data, 'recovery.signal'), user.uid, user.gid);
+      }
       shell = await start();
+    },
+    keepData: () => {
+      const kept = join(folder, 'kept');
+      const copy = (from: string, to: string) => {
+        rmSync(to, { recursive: true, force: true });
+        execFileSync('cp', ['-a', from, to]);
+      };
+      copy(data, kept);
+      return { putBack: () => copy(kept, data) };
     },
     stop: async () => {
       if (shell.exitCode === null && shell.signalCode === null) {

@@ -54,6 +54,27 @@ async function advance(ms: number): Promise<void> {
   }
 }
 
+describe('after the store was put back to an older state', () => {
+  test('keys are read again, and neither a lookup nor a poll from before is remembered', async () => {
+    const { text } = await mint();
+    const { key, text: other } = await mint();
+    await directory.find(text);
+    const answers: (() => void)[] = [];
+    const later = <Answer>(answer: Answer) => new Promise<Answer>((resolve) => answers.push(() => resolve(answer)));
+    const find = vi.spyOn(store, 'findKeyByHash').mockImplementationOnce(() => later({ ...key, name: 'lost' }));
+    const poll = vi.spyOn(store, 'keysChangedSince').mockImplementationOnce(() => later({ version: 99n, keys: [] }));
+    const [early, polled] = [directory.find(other), directory.refresh()];
+    await settle();
+    directory.forget();
+    for (const answer of answers) answer();
+    await Promise.all([early, polled]);
+    expect(poll).toHaveBeenLastCalledWith(null);
+    expect(await directory.find(other)).toMatchObject({ name: 'k' });
+    expect(await directory.find(text)).toMatchObject({ name: 'k' });
+    expect(find).toHaveBeenCalledTimes(3);
+  });
+});
+
 describe('finding', () => {
   test('a key is read from the store once, and then found in memory', async () => {
     const { key, text } = await mint();

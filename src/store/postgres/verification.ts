@@ -20,6 +20,12 @@ const VALID = `CASE state
   WHEN ${voided} THEN ended = ${ENDED.of.died} AND cost = 0 AND loss >= 0
   END AND (key_id IS NULL) = (window_id IS NULL)`;
 
+/** Numbers without a text, as processes left them that wrote to an older state with what they knew of a newer one. */
+const DANGLING = [
+  'price_id NOT IN (SELECT id FROM price_list)',
+  ...['route', 'requested_model', 'effective_model', 'host'].map((column) => `${column} NOT IN (SELECT id FROM name)`),
+].join(' OR ');
+
 interface Sums {
   spent: bigint;
   held: bigint;
@@ -110,6 +116,11 @@ export class Verification {
       span,
     );
     for (const { id } of invalid) this.#violate(`Call ${id}: its columns do not match its state.`);
+    const nameless = await sql<Columns>(
+      `SELECT id FROM call WHERE id > $1 AND id <= $2 AND (${DANGLING}) ORDER BY id LIMIT ${VIOLATIONS_MAX}`,
+      span,
+    );
+    for (const { id } of nameless) this.#violate(`Call ${id}: its price list or one of its names does not exist.`);
     this.#after = upTo;
     this.#rowsRead += rows;
   }
