@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Config } from '../src/config/config.ts';
 import { readStore } from '../src/config/store.ts';
 import { parseId } from '../src/kit/ids.ts';
-import { type Harness, simHost, startHarness } from './harness.ts';
+import { type Harness, type MintedKey, simHost, startHarness } from './harness.ts';
 import { freshSchema } from './postgres.ts';
 import { startPostgres } from './postgres-server.ts';
 import { takeSnapshot } from './postgres-snapshot.ts';
@@ -142,7 +142,7 @@ describe('gateways whose PostgreSQL is put back to an older state', () => {
     const [one, two] = [await start(url), await start(url)];
     const { secret, keyId, accountId } = await one.mint();
     const { putBack } = await takeSnapshot(url);
-    const later = [];
+    const later: MintedKey[] = [];
     for (let key = 0; key < 5; key++) later.push(await two.mintFor(accountId));
     for (const harness of [one, two]) {
       for (const each of [secret, later[0]!.secret]) expect((await call(harness, each, 'sim-gpt')).status).toBe(200);

@@ -13,10 +13,10 @@ export const olderState: Migration = {
 INSERT INTO meta VALUES ('generation', 1);
 ALTER TABLE instance ADD COLUMN token int8 NOT NULL DEFAULT 0;
 CREATE TABLE instance_commit (
-  epoch int8 NOT NULL,
+  token int8 NOT NULL,
   line int2 NOT NULL,
   commits int8 NOT NULL,
-  PRIMARY KEY (epoch, line)
+  PRIMARY KEY (token, line)
 ) WITH (fillfactor = 50);
 `,
 };

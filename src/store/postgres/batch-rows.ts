@@ -7,7 +7,7 @@ import type { Loaded } from './dictionary.ts';
 import type { OpenHold, OpenHoldLookup } from './open-hold.ts';
 import type { Answer, Statement } from './pipeline.ts';
 import type { NumberedLists } from './price-lists.ts';
-import { type Facts, factsOf } from './registration.ts';
+import { type Facts, OLDER, RENUMBERED, type Registration } from './registration.ts';
 import { numbers, texts } from './values.ts';
 
 /**
@@ -58,7 +58,8 @@ type Credit = LedgerRows['credits'] extends Map<bigint, infer Value> ? Value : n
 /** The rows of one batch, locked and read in the same order by all processes. */
 export class BatchRows implements LedgerRows {
   readonly #touched: Touched;
-  readonly #factsWanted: readonly unknown[];
+  readonly #loaded: Loaded;
+  readonly #registration: Pick<Registration, 'epoch' | 'token'> | null;
   readonly epochs = new Set<bigint>();
   readonly accounts = new Map<bigint, Account>();
   readonly keys = new Map<bigint, Key>();
@@ -67,15 +68,18 @@ export class BatchRows implements LedgerRows {
   readonly credits = new Map<bigint, Credit>();
   readonly idempotencyKeys = new Map<string, IdempotencyRow>();
   readonly prices: NumberedLists;
-  /** What the database says about this process's registration, and about the batch's names and price lists. */
+  /** The ledger's numbers, by name. */
   facts: Facts = new Map();
+  /** Why the database must be in an older state than this process knows; null if nothing shows it. */
+  whyOlder: string | null = null;
   closedUpTo = 0n;
   todayMs = 0;
 
-  constructor(touched: Touched, { prices, names, priceLists }: Omit<Loaded, 'nameId'>, epoch: bigint | null) {
+  constructor(touched: Touched, loaded: Loaded, registration: Pick<Registration, 'epoch' | 'token'> | null) {
     this.#touched = touched;
-    this.prices = prices;
-    this.#factsWanted = [...pairArrays(names), ...pairArrays(priceLists), epoch];
+    this.#loaded = loaded;
+    this.#registration = registration;
+    this.prices = loaded.prices;
     for (const [id, hold] of touched.own) this.calls.set(id, ownCall(id, hold));
   }
 
@@ -91,7 +95,13 @@ export class BatchRows implements LedgerRows {
     if (epochs.size > 0) read(LOCK_INSTANCES, [numbers([...epochs])], (rows) => this.#loadInstances(rows));
     if (ended.size === 0) read(LOCK_ACCOUNTS, [numbers([...accounts])], (rows) => this.#loadAccounts(rows));
     else read(LOCK_ALL_ACCOUNTS, [numbers([...accounts]), numbers([...ended])], (rows) => this.#loadAccounts(rows));
-    read(READ_FACTS, this.#factsWanted, (rows) => this.#loadFacts(rows));
+    read(READ_META, [], (rows) => this.#loadMeta(rows));
+    for (const [text, pairs] of [
+      [READ_NAMES, this.#loaded.names] as const,
+      [READ_PRICES, this.#loaded.priceLists] as const,
+    ]) {
+      if (pairs.size > 0) read(text, [numbers([...pairs.keys()])], (rows) => this.#prove(pairs, rows));
+    }
     if (keys.size > 0) read(READ_KEYS, [numbers([...keys])], (rows) => this.#loadKeys(rows));
     if (keys.size > 0 || own.size > 0 || ended.size > 0) reads.push(this.windowRead(windowsAtMs));
     if (ended.size > 0) read(READ_CALLS, [numbers([...ended])], (rows) => this.#loadCalls(rows));
@@ -131,8 +141,19 @@ export class BatchRows implements LedgerRows {
     return { statement: { text, values }, load: (rows) => this.#loadWindows(rows) };
   }
 
-  #loadInstances(rows: Rows<[epoch: bigint]>): void {
-    for (const [epoch] of rows) this.epochs.add(epoch);
+  /** An instance with our epoch and another token is of another process. */
+  #loadInstances(rows: Rows<[epoch: bigint, token: bigint]>): void {
+    const own = this.#registration;
+    for (const [epoch, token] of rows) {
+      this.epochs.add(epoch);
+      if (epoch === own?.epoch && token !== own.token) this.whyOlder = OLDER;
+    }
+  }
+
+  /** Every name and price list must be in the database under the number that would be written. */
+  #prove(pairs: ReadonlyMap<bigint, string>, rows: Rows<[id: bigint, text: string]>): void {
+    const isSame = rows.length === pairs.size && rows.every(([id, text]) => pairs.get(id) === text);
+    if (!isSame) this.whyOlder ??= RENUMBERED;
   }
 
   #loadAccounts(rows: Rows<[bigint, bigint, bigint, bigint, bigint, bigint, bigint]>): void {
@@ -142,7 +163,7 @@ export class BatchRows implements LedgerRows {
     }
   }
 
-  #loadFacts(rows: Rows<[name: string, value: bigint]>): void {
+  #loadMeta(rows: Rows<[name: string, value: bigint]>): void {
     this.facts = new Map(rows);
     this.todayMs = Number(this.facts.get('today_ms') ?? 0n);
     this.closedUpTo = this.facts.get('closed_up_to') ?? 0n;
@@ -199,10 +220,6 @@ function ownCall(id: bigint, { accountId, heldNanousd, idempotencyKey, windowNam
   return { receipt: { id, accountId, state: 'open', heldNanousd, costNanousd: 0n, idempotencyKey }, windowName };
 }
 
-function pairArrays(pairs: readonly (readonly [bigint, string])[]): string[] {
-  return [numbers(pairs.map(([id]) => id)), texts(pairs.map(([, text]) => text))];
-}
-
 function msOf(cell: bigint | null): number | null {
   return cell === null ? null : Number(cell);
 }
@@ -235,7 +252,7 @@ export function windowIdOf(name: string): { readonly keyId: bigint; readonly id:
  * lock.
  */
 const LOCK_INSTANCES =
-  'SELECT epoch FROM instance WHERE epoch = ANY($1::int8[]) AND state = 1 ORDER BY epoch FOR KEY SHARE';
+  'SELECT epoch, token FROM instance WHERE epoch = ANY($1::int8[]) AND state = 1 ORDER BY epoch FOR KEY SHARE';
 
 const LOCK_ACCOUNTS = `
   SELECT account_id, kind, balance, held, spent, loss_hour, lost FROM balance WHERE account_id = ANY($1::int8[])
@@ -246,14 +263,11 @@ const LOCK_ALL_ACCOUNTS = `
   WHERE account_id IN (SELECT unnest($1::int8[]) UNION SELECT account_id FROM call WHERE id = ANY($2::int8[]))
   ORDER BY account_id FOR NO KEY UPDATE`;
 
-/**
- * One statement, because each costs the server more than its rows do. The last two count the pairs that the database has
- * exactly as this process knows them.
- */
-const READ_FACTS = `${factsOf('$5::int8')}
-  UNION ALL SELECT 'names', count(*) FROM unnest($1::int4[], $2::text[]) AS pair (id, text) JOIN name USING (id, text)
-  UNION ALL SELECT 'price lists', count(*) FROM unnest($3::int4[], $4::text[]) AS pair (id, version)
-    JOIN price_list USING (id, version)`;
+const READ_META = 'SELECT name, value FROM meta';
+
+/** Statements of their own: joined to the others, or with the texts compared here, they cost the server twice as much. */
+const READ_NAMES = 'SELECT id, text FROM name WHERE id = ANY($1::int4[])';
+const READ_PRICES = 'SELECT id, version FROM price_list WHERE id = ANY($1::int4[])';
 
 const READ_KEYS =
   'SELECT id, account_id, cap, cap_window, expires_ms, revoked_ms FROM api_key WHERE id = ANY($1::int8[])';

@@ -12,7 +12,7 @@ import { asUnavailable, blamed, ConnectionLost, isCollision, isPoison } from './
 import { BEGIN_BRIEF } from './locks.ts';
 import { OpenHolds } from './open-holds.ts';
 import type { PipelinedConnection, Statement } from './pipeline.ts';
-import { COUNT_COMMIT, RENUMBERED, type Registration, type Registrations } from './registration.ts';
+import { OLDER, type Registration, type Registrations } from './registration.ts';
 import { isStorable } from './values.ts';
 
 const BEGIN: Statement = { text: BEGIN_BRIEF };
@@ -22,12 +22,16 @@ const ROLLBACK: Statement = { text: 'ROLLBACK' };
 /** Why a hold was voided whose owner never got a confirmation. */
 const UNCONFIRMED_REASON = 'The database became unavailable before the hold was confirmed.';
 
+const NONE: ReadonlySet<bigint> = new Set();
+
 /** The outcome of an operation, or why it is unknown. */
 type Place = LedgerOutcome | StoreUnavailable;
 
 /** What a batch is decided with: the registration is that of the process when the batch began. */
 interface Basis extends Loaded {
   readonly registration: Registration | null;
+  /** Holds that this process has taken, but that an earlier attempt did not find open. */
+  readonly taken: ReadonlySet<bigint>;
 }
 
 /** A batch that is ready to commit. */
@@ -108,21 +112,23 @@ export class BatchRunner {
   async #load(operations: readonly LedgerOperation[]): Promise<Basis> {
     try {
       const registration = this.#registrations.usable();
-      return { ...(await this.#dictionary.load(operations)), registration };
+      return { ...(await this.#dictionary.load(operations)), registration, taken: NONE };
     } catch (error) {
       throw blamed(error);
     }
   }
 
   async #runTogether(operations: readonly LedgerOperation[], basis: Basis): Promise<LedgerOutcome[]> {
+    let taken = basis.taken;
     for (let attempt = 1; ; attempt++) {
       // Read before the attempt: a batch beside this one may end the same hold meanwhile, and so forget it.
-      const usesMemory = operations.some(({ kind, id }) => kind !== 'hold' && this.#openHolds.find(id) !== null);
+      const remembered = operations.filter(({ kind, id }) => kind !== 'hold' && this.#openHolds.find(id) !== null);
       try {
-        return await this.#attempt(operations, basis);
+        return await this.#attempt(operations, { ...basis, taken });
       } catch (error) {
-        const isStale = isPoison(error) && usesMemory;
+        const isStale = isPoison(error) && remembered.length > 0;
         if (isStale) this.#openHolds.forgetAll(operations);
+        if (isStale) taken = new Set([...taken, ...remembered.map(({ id }) => id)]);
         if (!isStale && (!isCollision(error) || attempt >= LIMITS.postgresCollisionsMax)) throw error;
       }
     }
@@ -134,8 +140,7 @@ export class BatchRunner {
       return await this.#connections.withLine(async (line) => {
         const work = await rolledBack(line, this.#decide(line, operations, basis));
         decided = work;
-        await line.together([...work.statements, ...count(work, line, basis), COMMIT]);
-        confirm(work, line, basis);
+        await this.#commit(line, work, basis);
         this.#openHolds.note(work.writes, work.rows);
         return work.outcomes;
       });
@@ -145,29 +150,38 @@ export class BatchRunner {
     }
   }
 
+  /** A batch that writes nothing is not counted: it would have to be written to disk only for that. */
+  async #commit(line: PipelinedConnection, { statements }: Decided, { registration }: Basis): Promise<void> {
+    if (registration === null || statements.length === 0) {
+      await line.together([...statements, COMMIT]);
+      return;
+    }
+    const answers = await line.together([...statements, registration.countCommit(line.number), COMMIT]);
+    const [counted] = answers.at(-2)!.rows as readonly (readonly [commits: bigint])[];
+    if (counted === undefined) this.#registrations.end(registration, OLDER);
+    else registration.confirm(line.number, counted[0]);
+  }
+
   /** Leaves the transaction open for the writes. */
   async #decide(line: PipelinedConnection, operations: readonly LedgerOperation[], basis: Basis): Promise<Decided> {
-    const { registration, nameId } = basis;
-    const rows = new BatchRows(new Touched(operations, this.#openHolds), basis, registration?.epoch ?? null);
+    const { registration, nameId, taken } = basis;
+    const rows = new BatchRows(new Touched(operations, this.#openHolds), basis, registration);
     const nowMs = this.#nowMs();
-    const confirmed = registration?.confirmed() ?? [];
     const isNewDay = await this.#lockAndRead(line, rows, nowMs);
-    const reason = registration && this.#registrations.check(registration, rows.facts, confirmed);
-    if (reason !== null) throw new StoreUnavailable(reason);
-    this.#prove(basis, rows);
+    this.#refuseOlder(registration, registration?.whyOther(rows.facts) ?? rows.whyOlder);
     const writes = new BatchWrites(rows, nameId, nowMs);
     const rules = new MoneyRules(rows, { nowMs: () => nowMs });
     const outcomes = operations.map((operation) => this.#decideOne(rules, writes, operation));
+    const isHoldGone = operations.some(({ id }, at) => taken.has(id) && isWithoutHold(outcomes[at]!));
+    this.#refuseOlder(registration, isHoldGone ? OLDER : null);
     return { outcomes, writes, rows, statements: writes.statements(isNewDay ? rows.todayMs : null) };
   }
 
-  /** Every name and price list must be in the database under the number that would be written. */
-  #prove({ registration, names, priceLists }: Basis, { facts }: BatchRows): void {
-    const isProven =
-      facts.get('names') === BigInt(names.length) && facts.get('price lists') === BigInt(priceLists.length);
-    if (isProven) return;
-    this.#registrations.end(registration, RENUMBERED);
-    throw new StoreUnavailable(RENUMBERED);
+  /** Ends the registration, and with it all caches, if the database turns out to be in an older state. */
+  #refuseOlder(registration: Registration | null, why: string | null): void {
+    if (why === null) return;
+    this.#registrations.end(registration, why);
+    throw new StoreUnavailable(why);
   }
 
   #decideOne(rules: MoneyRules, writes: BatchWrites, operation: LedgerOperation): LedgerOutcome {
@@ -211,6 +225,7 @@ export class BatchRunner {
     if (marker === null) return outcomes;
     const finding = isDurable(this.#connections, marker);
     const found = await this.#connections.within(LIMITS.postgresDoubtMs, finding);
+    if (found === true) this.#openHolds.note(writes, rows);
     if (found === true) return outcomes;
     if (found === null)
       void finding.then((durable) => (durable ? this.#voidUnconfirmed(writes) : undefined)).catch(() => undefined);
@@ -229,17 +244,6 @@ function failed(message: string): LedgerOutcome {
 
 function isWithoutHold(outcome: LedgerOutcome): boolean {
   return outcome.kind === 'settle_refused' && outcome.reason === 'no_hold';
-}
-
-/** A batch that writes nothing is not counted: it would have to be written to disk only for that. */
-function count({ statements }: Decided, line: PipelinedConnection, { registration }: Basis): Statement[] {
-  if (registration === null || statements.length === 0) return [];
-  return [{ text: COUNT_COMMIT, values: [registration.epoch, line.number] }];
-}
-
-function confirm({ statements, rows }: Decided, line: PipelinedConnection, { registration }: Basis): void {
-  if (statements.length === 0) return;
-  registration?.confirm(line.number, (rows.facts.get(`line ${line.number}`) ?? 0n) + 1n);
 }
 
 /** Rolls back on any error, so that no transaction stays open. */

@@ -9,11 +9,11 @@ import { storable, texts } from './values.ts';
 export interface Loaded {
   /** The number of a name; only for names of the operations that were loaded. */
   readonly nameId: NameId;
-  /** Each name of the batch with its number, for the batch to prove. */
-  readonly names: readonly (readonly [id: bigint, text: string])[];
+  /** The names of the batch by their number, for the batch to prove. */
+  readonly names: ReadonlyMap<bigint, string>;
   readonly prices: NumberedLists;
-  /** Each price list of the batch with its id in the database. */
-  readonly priceLists: readonly (readonly [id: bigint, version: string])[];
+  /** The versions of the batch's price lists by their id in the database. */
+  readonly priceLists: ReadonlyMap<bigint, string>;
 }
 
 export type NameId = (text: string) => bigint;
@@ -50,9 +50,9 @@ export class Dictionary {
     const prices = await this.#prices.load([...numbers]);
     return {
       nameId: (text) => idIn(known, text),
-      names: [...names].map((name) => [idIn(known, name), name] as const),
+      names: new Map([...names].map((name) => [idIn(known, name), name])),
       prices,
-      priceLists: [...numbers].flatMap((number) => pairOf(prices[number - 1])),
+      priceLists: new Map([...numbers].flatMap((number) => pairOf(prices[number - 1]))),
     };
   }
 

@@ -103,7 +103,7 @@ export class Instances {
          UPDATE instance SET beat_at = clock_timestamp(),
            beating_since = CASE WHEN beat_at < ${ago(LIMITS.instanceSilentMs)} THEN clock_timestamp() ELSE beating_since END
          WHERE epoch = ${epoch} AND token = ${registration.token} AND state = ${ALIVE} RETURNING 1)
-       ${factsOf(String(epoch))} ${this.#serverFacts}
+       ${factsOf(registration)} ${this.#serverFacts}
        UNION ALL SELECT 'beats', count(*) FROM beat UNION ALL SELECT 'now_ms', now_ms FROM (SELECT ${NOW_MS}) AS clock`,
     );
     const facts = asFacts(rows);

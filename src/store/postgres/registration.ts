@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { StoreUnavailable } from '../store.ts';
+import type { Statement } from './pipeline.ts';
 
 /** Numbers by name, as the database gives them to this process. */
 export type Facts = ReadonlyMap<string, bigint>;
@@ -49,6 +50,13 @@ export class Registration {
     this.#confirmed[line] = commits;
   }
 
+  /** Counts a commit of the connection with that number. No row in the answer means that commits are missing. */
+  countCommit(line: number): Statement {
+    const confirmed = this.#confirmed[line];
+    if (confirmed === undefined) return { text: COUNT_FIRST, values: [this.token, line] };
+    return { text: COUNT_NEXT, values: [this.token, line, confirmed] };
+  }
+
   /** What the database must contain from now on. Take it before the question is sent: commits go on meanwhile. */
   confirmed(): Confirmed {
     return [...this.#confirmed];
@@ -76,8 +84,9 @@ export class Registration {
   }
 }
 
-const OLDER = 'The database was put back to an older state: commits that it had confirmed are missing.';
+export const OLDER = 'The database was put back to an older state: commits that it had confirmed are missing.';
 const OTHERS_NOTICED = 'Another process found that the database was put back to an older state.';
+
 /** Why a batch could not be written as this process had numbered its names and price lists. */
 export const RENUMBERED =
   'The database was put back to an older state: its names or price lists are not those that this process knows.';
@@ -141,10 +150,10 @@ export function newToken(): bigint {
   return randomBytes(8).readBigUInt64BE() >> 2n;
 }
 
-/** The facts about the registration with this epoch, as rows of a name and a number. */
-export function factsOf(epoch: string): string {
+/** The facts about a registration, as rows of a name and a number. */
+export function factsOf({ epoch, token }: Registration): string {
   return `SELECT name, value FROM meta UNION ALL SELECT 'token', token FROM instance WHERE epoch = ${epoch}
-    UNION ALL SELECT 'line ' || line, commits FROM instance_commit WHERE epoch = ${epoch}`;
+    UNION ALL SELECT 'line ' || line, commits FROM instance_commit WHERE token = ${token}`;
 }
 
 /**
@@ -155,9 +164,13 @@ export const SERVER_FACTS = `SELECT 'system', system_identifier FROM pg_control_
   SELECT 'timeline', ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::int8
   WHERE NOT pg_is_in_recovery()`;
 
-/** Counts a commit of this connection. */
-export const COUNT_COMMIT = `INSERT INTO instance_commit (epoch, line, commits) VALUES ($1, $2, 1)
-  ON CONFLICT (epoch, line) DO UPDATE SET commits = instance_commit.commits + 1`;
+/** A connection with the same number may have committed before without a reply. */
+const COUNT_FIRST = `INSERT INTO instance_commit (token, line, commits) VALUES ($1, $2, 1)
+  ON CONFLICT (token, line) DO UPDATE SET commits = instance_commit.commits + 1 RETURNING commits`;
+
+/** Leaves a count alone that is too small: later commits would make up for the missing ones, and hide that. */
+const COUNT_NEXT = `UPDATE instance_commit SET commits = commits + 1
+  WHERE token = $1 AND line = $2 AND commits >= $3 RETURNING commits`;
 
 /** Only the first process that notices finds a generation that is not above its own. */
 export const RAISE_GENERATION = `UPDATE meta SET value = $1::int8 + 1 WHERE name = 'generation' AND value <= $1::int8`;

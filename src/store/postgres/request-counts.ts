@@ -84,7 +84,7 @@ export class RequestCounts {
     if (this.#seen.size > LIMITS.rateLimitedKeysMax) this.forget();
   }
 
-  /** Begins anew with the sums as they are. */
+  /** The next exchange starts from the sums as they are then. */
   forget(): void {
     this.#seen.clear();
     this.#beganS = null;
