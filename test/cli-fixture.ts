@@ -66,6 +66,7 @@ export class CliFixture {
       directory: null,
       backUp: null,
       moved: null,
+      hangups: () => null,
       masterKeys: () => new MasterKeyring({ kind: 'own-file', path: this.keyFile, source: 'the data folder' }),
       server: null,
       actor: { kind: 'command_line', id: null, name: 'root', address: null },

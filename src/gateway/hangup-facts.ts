@@ -4,11 +4,13 @@ import { LIMITS } from '../limits.ts';
 import { lossAt } from '../store/loss-allowance.ts';
 import type { Gateway } from './gateway.ts';
 
+interface AllowanceTerms {
+  readonly limits: Pick<Gateway['limits'], 'hangupAllowanceNanousd'>;
+  readonly clock: Gateway['clock'];
+}
+
 /** What is left of an account's loss allowance; null for an unlimited account, or if there is no limit. */
-export function hangupFacts(
-  { limits, clock }: Pick<Gateway, 'limits' | 'clock'>,
-  account: Account,
-): HangupFacts | null {
+export function hangupFacts({ limits, clock }: AllowanceTerms, account: Account): HangupFacts | null {
   const { hangupAllowanceNanousd: allowanceNanousd } = limits;
   if (allowanceNanousd === null || account.kind === 'unlimited') return null;
   const { lossHour, lostNanousd } = lossAt(account, clock.nowMs());

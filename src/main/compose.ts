@@ -2,11 +2,14 @@ import type { Catalog } from '../catalog/catalog.ts';
 import type { Composition, FolderHeld as Held, OpenServices, Terminal } from '../cli/composition.ts';
 import type { Config } from '../config/config.ts';
 import { MasterKeyring } from '../custody/keyring.ts';
+import { hangupFacts } from '../gateway/hangup-facts.ts';
 import { openAll } from '../kit/cleanup.ts';
 import type { Clock } from '../kit/clock.ts';
+import type { Account } from '../ledger/ledger.ts';
 import { commandLine } from '../operator/actor.ts';
 import { refusingFaults } from '../store/sqlite/faults.ts';
 import { FolderHeld, openBooks } from './books.ts';
+import { callLimits } from './call-limits.ts';
 import { withLocalHosts } from './local-hosts.ts';
 import { catalogFor } from './prices.ts';
 
@@ -67,6 +70,7 @@ async function openServices(config: Config, clock: Clock, terminal: Terminal): P
         clock,
         // Built on demand: most commands need no catalog, and without provider keys it may be impossible to build.
         catalog: () => (catalog ??= catalogFor(config, hosts)),
+        hangups: (account: Account) => hangupFacts({ limits: callLimits(config.limits), clock }, account),
         directory: null,
         actor: commandLine(),
         publicUrl: config.publicUrl,

@@ -9,6 +9,7 @@ import { BodyBudgets } from '../gateway/guards/body-budgets.ts';
 import { CallSlots } from '../gateway/guards/call-slots.ts';
 import { KeptBudget } from '../gateway/guards/kept-budget.ts';
 import { Shutdown } from '../gateway/guards/shutdown.ts';
+import { hangupFacts } from '../gateway/hangup-facts.ts';
 import { LearnedFactors } from '../gateway/token-factors.ts';
 import { HostDirectory } from '../hosts/directory.ts';
 import type { ConfiguredHost } from '../hosts/host.ts';
@@ -33,6 +34,7 @@ import { refusingFaults } from '../store/sqlite/faults.ts';
 import { StoreVanished } from '../store/store.ts';
 import { keepBooks } from './bookkeeping.ts';
 import { type Books, controlSocketPath, openBooks } from './books.ts';
+import { callLimits } from './call-limits.ts';
 import { type Entrusted, type GuardedWorld, openCustody } from './custody.ts';
 import { forgetCallers } from './forget-callers.ts';
 import { buildGuards, type Guards } from './guards.ts';
@@ -341,6 +343,7 @@ function operatorServices(
     clock,
     ids,
     backUp,
+    hangups: (account) => hangupFacts(core.gateway, account),
     moved: null,
     catalog: () => core.gateway.prices().catalog,
     directory: gate.directory,
@@ -378,13 +381,4 @@ function closeServer(server: Server): Promise<void> {
     server.close(() => resolve());
     server.closeAllConnections();
   });
-}
-
-/** Amounts are numbers in the config, which can be printed as JSON, and bigint everywhere else. */
-function callLimits({ hangupAllowanceNanousd, countAboveNanousd, ...times }: Config['limits']): Gateway['limits'] {
-  return {
-    ...times,
-    countAboveNanousd: BigInt(countAboveNanousd),
-    hangupAllowanceNanousd: hangupAllowanceNanousd === null ? null : BigInt(hangupAllowanceNanousd),
-  };
 }

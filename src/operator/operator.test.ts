@@ -42,6 +42,7 @@ beforeEach(async () => {
     catalog: () => catalog,
     directory: { refresh },
     backUp: null,
+    hangups: () => null,
     moved: null,
     masterKeys: () => new MasterKeyring({ kind: 'text', text: masterKey, source: 'TOLLGATE_MASTER_KEY' }),
     server: null,

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { type AccountServices, createAccount, LOCAL_ACCOUNT_NAME, mintKey } from '../accounts/accounts.ts';
-import { type BalanceView, balanceView } from '../canonical/balance-view.ts';
+import { type BalanceView, balanceView, type HangupFacts } from '../canonical/balance-view.ts';
 import { ACCOUNT_PREFIX, KEY_PREFIX } from '../canonical/id-prefixes.ts';
 import { receiptView } from '../canonical/receipt-view.ts';
 import type { Catalog } from '../catalog/catalog.ts';
@@ -9,7 +9,7 @@ import { formatPath } from '../json/error.ts';
 import { JsonError, parseJson } from '../json/json.ts';
 import { stringifyJson } from '../json/stringify.ts';
 import { formatId, type IdSource, parseId } from '../kit/ids.ts';
-import { type Ledger, StoreUnavailable, type VerifyProgress } from '../ledger/ledger.ts';
+import { type Account, type Ledger, StoreUnavailable, type VerifyProgress } from '../ledger/ledger.ts';
 import type { KeyChange, KeyRow } from '../store/store.ts';
 import { auditRow, differences } from './actor.ts';
 import { auditPage, listAudit } from './audit.ts';
@@ -63,6 +63,8 @@ export interface OperatorServices
     Pick<SealServices, 'masterKeys'> {
   readonly ids: Pick<IdSource, 'next' | 'aheadMs'>;
   readonly ledger: Pick<Ledger, 'credit' | 'verify' | 'balance'>;
+  /** What is left of an account's loss allowance; null if the account has no limit. */
+  hangups(account: Account): HangupFacts | null;
   /** Why the ledger is read-only; null if it is not. */
   readonly moved: string | null;
   catalog(): Pick<Catalog, 'list' | 'resolve' | 'priceVersion'>;
@@ -323,7 +325,8 @@ async function showBalance(
   }
   const balance = await services.ledger.balance(account.id, key?.id ?? null);
   if (balance === null) throw unknownAccount(idOrName);
-  return { ...balanceView(balance, key), account: formatId(ACCOUNT_PREFIX, account.id), name: account.name };
+  const facts = { ...balance, hangups: services.hangups(balance.account) };
+  return { ...balanceView(facts, key), account: formatId(ACCOUNT_PREFIX, account.id), name: account.name };
 }
 
 async function showReceipt(

@@ -27,6 +27,7 @@ beforeEach(async () => {
     catalog: () => null as never,
     directory: null,
     backUp: null,
+    hangups: () => null,
     moved: null,
     masterKeys: () => null as never,
     server: null,

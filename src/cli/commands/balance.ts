@@ -1,4 +1,4 @@
-import type { BalanceView, KeyBalanceView } from '../../canonical/balance-view.ts';
+import type { BalanceView, HangupsView, KeyBalanceView } from '../../canonical/balance-view.ts';
 import type { CommandSpec } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { formatRecord } from '../table.ts';
@@ -26,8 +26,14 @@ function describeBalance(balance: BalanceView & { account: string; name: string 
     ['held', usd(balance.held_nanousd)],
     ['available', balance.unlimited ? 'unlimited' : usd(balance.available_nanousd)],
     ['spent', usd(balance.spent_nanousd)],
+    ...(balance.hangups == null ? [] : describeHangups(balance.hangups)),
     ...(balance.key === null ? [] : describeKey(balance.key)),
   ]);
+}
+
+function describeHangups({ allowance_nanousd, remaining_nanousd, resets_at }: HangupsView): [string, string][] {
+  const left = `${usd(remaining_nanousd)} of ${usd(allowance_nanousd)} left`;
+  return [['free hang-ups', `${left}, whole again ${time(resets_at)} UTC`]];
 }
 
 function describeKey(key: KeyBalanceView): [string, string][] {
