@@ -44,6 +44,7 @@ function services(): OperatorServices {
     clock: systemClock,
     actor: commandLine(),
     publicUrl: null,
+    hangups: () => null,
     moved: null,
     directory: null,
     backUp: null,

@@ -42,7 +42,7 @@ beforeEach(async () => {
     catalog: () => catalog,
     directory: { refresh },
     backUp: null,
-    hangups: () => null,
+    hangups: () => ({ allowanceNanousd: 500n, lostNanousd: 200n, resetsMs: Date.UTC(2026, 6, 1) }),
     moved: null,
     masterKeys: () => new MasterKeyring({ kind: 'text', text: masterKey, source: 'TOLLGATE_MASTER_KEY' }),
     server: null,
@@ -274,6 +274,7 @@ describe('balance', () => {
       held_nanousd: 0n,
       available_nanousd: 880n,
       spent_nanousd: 120n,
+      hangups: { allowance_nanousd: 500n, remaining_nanousd: 300n, resets_at: Date.UTC(2026, 6, 1) / 1000 },
       key: {
         id: key.id,
         spend_cap_nanousd: 300n,
