@@ -29,10 +29,7 @@ async function textOf(stream: AsyncIterable<OpenAI.ChatCompletionChunk>): Promis
 }
 
 async function failureOf(call: Promise<unknown>): Promise<APIError> {
-  const error = await call.then(
-    () => null,
-    (thrown: unknown) => thrown,
-  );
+  const error: unknown = await call.then(String, (thrown: unknown) => thrown);
   if (!(error instanceof APIError)) throw new Error(`Not an APIError: ${String(error)}`);
   return error;
 }
@@ -375,18 +372,14 @@ describe.each(RELAY_SETTINGS)('over the $transport transport, frame memory $fram
     });
 
     test('is met exactly by a worst case that equals it: by bytes, and below that by counted tokens', async () => {
-      const ask = { ...ASK, max_tokens: 100 };
-      const heldUnder = async (ceiling?: number): Promise<number> => {
-        const options = ceiling === undefined ? {} : withCeiling(ceiling);
-        const { response } = await client.chat.completions.create(ask, options).withResponse();
-        return (await harness.receipt(response.headers.get('x-gateway-request-id')!)).held_nanousd;
-      };
-      const byBytes = await heldUnder();
-      expect(await heldUnder(byBytes)).toBe(byBytes);
+      const under = (ceiling: number) =>
+        client.chat.completions.create({ ...ASK, max_tokens: 100 }, withCeiling(ceiling));
+      const heldUnder = async (ceiling: number): Promise<number> =>
+        (await harness.receipt((await under(ceiling).withResponse()).request_id!)).held_nanousd;
+      const byBytes = await heldUnder(1_000_000_000);
       const counted = await heldUnder(byBytes - 1);
-      expect(counted).toBeLessThan(byBytes);
-      expect(await heldUnder(counted)).toBe(counted);
-      expect((await failureOf(client.chat.completions.create(ask, withCeiling(counted - 1)))).status).toBe(402);
+      expect([await heldUnder(byBytes), await heldUnder(counted)]).toEqual([byBytes, counted]);
+      expect((await failureOf(under(counted - 1))).status).toBe(402);
     });
 
     test('that nothing can fit says so', async () => {
@@ -396,9 +389,8 @@ describe.each(RELAY_SETTINGS)('over the $transport transport, frame memory $fram
     });
 
     test('that is not a number is refused by its name', async () => {
-      const error = await failureOf(
-        client.chat.completions.create(ASK, { headers: { 'x-gateway-max-cost-nanousd': '1.5' } }),
-      );
+      const headers = { 'x-gateway-max-cost-nanousd': '1.5' };
+      const error = await failureOf(client.chat.completions.create(ASK, { headers }));
       expect(error).toMatchObject({ status: 400, code: 'invalid_header', param: 'x-gateway-max-cost-nanousd' });
       expect(harness.sim.calls).toHaveLength(0);
     });
