@@ -250,7 +250,7 @@ export const LIMITS = {
   /** Accounts with overruns that raise a model's factor, accounts that are stored for it, and how often they are read. */
   tokenOverrunAccountsMin: 3,
   tokenOverrunAccountsMax: 100,
-  tokenFactorsReadMs: 60_000,
+  tokenFactorsReadMs: 45_000,
   /** Memory of the counting thread, and how long it may be idle before it ends and forgets its counts. */
   tokenCounterHeapMbMax: 512,
   tokenCounterIdleMs: 900_000,
