@@ -13,17 +13,22 @@ const ASK = { model: 'sim-gpt', messages: [{ role: 'user', content: 'hello' }], 
 
 let clock: ManualClock;
 let harness: Harness;
-/** What one such call can cost at most, and what it does cost. */
+/** What one such call can cost at most by the bytes of its prompt, by its tokens, and what it does cost. */
 let worst: bigint;
+let counted: bigint;
 let cost: bigint;
 
 beforeAll(async () => {
   clock = new ManualClock(Date.UTC(2026, 10, 15, 12));
   harness = await startHarness({ hosted: true, clock });
   const { secret } = await harness.mint();
-  const response = await harness.post(ASK, { authorization: `Bearer ${secret}` });
-  const receipt = await harness.receipt(response.headers.get('x-gateway-request-id')!, secret);
+  const receiptOf = async (headers: Record<string, string>) => {
+    const response = await harness.post(ASK, { authorization: `Bearer ${secret}`, ...headers });
+    return harness.receipt(response.headers.get('x-gateway-request-id')!, secret);
+  };
+  const receipt = await receiptOf({});
   worst = BigInt(receipt.held_nanousd);
+  counted = BigInt((await receiptOf({ 'x-gateway-max-cost-nanousd': String(worst - 1n) })).held_nanousd);
   cost = BigInt(receipt.cost_nanousd!);
 });
 beforeEach(() => harness.sim.reset());
@@ -102,11 +107,13 @@ describe.each([false, true])('stream: %s', (stream) => {
     const before = await balanceOf(secret);
     // The second round has what the first gave back: its holds less what its calls cost.
     for (let round = 1; round <= 2; round++) {
-      const affordable = Number(left / worst);
+      // What is too little for a hold by bytes may be enough for one by tokens.
+      const byTokens = (left % worst) / counted;
+      const affordable = Number(left / worst + byTokens);
       expect(affordable).toBeGreaterThan(round === 1 ? AFFORDABLE - 1 : AFFORDABLE / 2);
       const { passed, refused, during } = await rush(secret, stream, affordable);
       expect([passed.length, refused.length]).toEqual([affordable, CALLS - affordable]);
-      expect(during.held_nanousd).toBe(Number(BigInt(affordable) * worst));
+      expect(during.held_nanousd).toBe(Number((left / worst) * worst + byTokens * counted));
       expect(during.available_nanousd).toBeGreaterThanOrEqual(0);
       await expectRefusals(refused, type, code);
       left -= BigInt(affordable) * cost;

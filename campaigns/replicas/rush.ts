@@ -32,8 +32,8 @@ export async function worstNanousd(world: World): Promise<bigint> {
 /** The host answers only after every call is admitted or refused; then exactly those with money have passed. */
 export async function rush(world: World, limit: RushLimit, affordable: number, worst: bigint): Promise<Rush> {
   const { sim, replicas } = world;
-  // Not quite enough for one more.
-  const money = BigInt(affordable) * worst + worst - 1n;
+  // Not enough for one more, not even with a prompt whose tokens are counted.
+  const money = BigInt(affordable) * worst + worst / 2n;
   const key = await world.openKey(
     limit === 'balance' ? { creditNanousd: money } : { creditNanousd: 10n ** 12n, capNanousd: money },
   );
