@@ -64,7 +64,7 @@ function atLeastZero(value: bigint): bigint {
   return value < 0n ? 0n : value;
 }
 
-/** As SQLite sees the database with its log; changes neither. */
+/** Reads the database together with its log, without changing either. */
 export function progressOf(folder: string): Progress {
   if (!existsSync(databaseFile(folder))) return NO_PROGRESS;
   const database = openToRead(folder);
