@@ -144,7 +144,7 @@ export const MANAGE_ROUTES: readonly ManageRoute[] = [
     path: '/people/{person}/disable',
     verb: 'people.disable',
     access: 'operator',
-    summary: 'Ends the sessions of a person and disables their keys.',
+    summary: 'Ends the sessions of a person and revokes the management keys they minted.',
   },
   {
     method: 'POST',

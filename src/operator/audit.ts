@@ -5,7 +5,7 @@ import { parseId } from '../kit/ids.ts';
 import { LIMITS } from '../limits.ts';
 import { OperatorError } from './error.ts';
 import { idOrName, page, seconds } from './input.ts';
-import { accountNamed } from './lookup.ts';
+import { accountNamed, afterId } from './lookup.ts';
 import { type AuditView, auditView } from './people-view.ts';
 import { type ListView, listView } from './view.ts';
 
@@ -28,9 +28,7 @@ export async function listAudit(
   input: z.output<typeof auditPage>,
 ): Promise<ListView<AuditView>> {
   const account = input.account === null ? null : await accountNamed(services, input.account);
-  const before = input.after === null ? null : parseId(AUDIT_PREFIX, input.after);
-  if (input.after !== null && before === null)
-    throw new OperatorError('invalid_input', `after must be an id, like ${AUDIT_PREFIX}….`);
+  const before = afterId(AUDIT_PREFIX, input.after);
   const filter = {
     accountId: account?.id ?? null,
     actorId: await actorId(services, input.person),

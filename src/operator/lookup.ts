@@ -31,3 +31,11 @@ export function unknownKey(idText: string): OperatorError {
     parseId(KEY_PREFIX, idText) === null ? 'Name the key by its id, like key_….' : `There is no key ${idText}.`;
   return new OperatorError('not_found', named, 'tollgate keys list');
 }
+
+/** The id that a page starts after; null for the first page. */
+export function afterId(prefix: string, text: string | null): bigint | null {
+  if (text === null) return null;
+  const id = parseId(prefix, text);
+  if (id === null) throw new OperatorError('invalid_input', `after must be an id, like ${prefix}….`);
+  return id;
+}

@@ -8,7 +8,7 @@ import { ACCOUNT_ROLES } from '../store/people.ts';
 import { type ActingServices, auditRow } from './actor.ts';
 import { OperatorError } from './error.ts';
 import { idOrName, name, page, seconds } from './input.ts';
-import { accountNamed } from './lookup.ts';
+import { accountNamed, afterId } from './lookup.ts';
 import { type ManagementKeyView, managementKeyView } from './people-view.ts';
 import { type ListView, listView } from './view.ts';
 
@@ -73,9 +73,7 @@ export async function listManagementKeys(
   input: z.output<typeof managementKeyPage>,
 ): Promise<ListView<ManagementKeyView>> {
   const account = input.account === null ? null : await accountNamed(services, input.account);
-  const after = input.after === null ? null : parseId(MANAGEMENT_KEY_PREFIX, input.after);
-  if (input.after !== null && after === null)
-    throw new OperatorError('invalid_input', `after must be an id, like ${MANAGEMENT_KEY_PREFIX}….`);
+  const after = afterId(MANAGEMENT_KEY_PREFIX, input.after);
   const keys = await services.store.directory.listManagementKeys(account?.id ?? null, { limit: input.limit, after });
   const nowMs = services.clock.nowMs();
   return listView(

@@ -18,7 +18,7 @@ import { OperatorError, operatorErrorView } from './error.ts';
 import { holdFactorReset, listHoldFactors, resetHoldFactor } from './hold-factors.ts';
 import * as inputs from './input.ts';
 import { keyChangeOf } from './key-change.ts';
-import { accountNamed, keyNamed, unknownAccount, unknownKey } from './lookup.ts';
+import { accountNamed, afterId, keyNamed, unknownAccount, unknownKey } from './lookup.ts';
 import {
   listManagementKeys,
   managementKeyChoice,
@@ -376,13 +376,6 @@ function resolveModels(
     return name;
   });
   return { ids: [...new Set(ids)], unknown };
-}
-
-function afterId(prefix: string, text: string | null): bigint | null {
-  if (text === null) return null;
-  const id = parseId(prefix, text);
-  if (id === null) throw new OperatorError('invalid_input', `after must be an id, like ${prefix}….`);
-  return id;
 }
 
 function toMs(seconds: number | null): number | null {

@@ -10,7 +10,7 @@ import { CAP_WINDOWS } from '../store/store.ts';
 import { type ActingServices, auditRow } from './actor.ts';
 import { OperatorError } from './error.ts';
 import { cap, idOrName, name, page } from './input.ts';
-import { accountNamed, unknownAccount } from './lookup.ts';
+import { accountNamed, afterId, unknownAccount } from './lookup.ts';
 import {
   type InvitationView,
   invitationView,
@@ -126,7 +126,10 @@ export async function listInvitations(
   { store, clock }: PeopleServices,
   input: z.output<typeof peoplePage>,
 ): Promise<ListView<InvitationView>> {
-  const rows = await store.directory.listInvitations({ limit: input.limit, after: after(INVITATION_PREFIX, input) });
+  const rows = await store.directory.listInvitations({
+    limit: input.limit,
+    after: afterId(INVITATION_PREFIX, input.after),
+  });
   return listView(
     rows.map((row) => invitationView(row, clock.nowMs())),
     input.limit,
@@ -148,7 +151,7 @@ export async function listPeople(
   { store }: PeopleServices,
   input: z.output<typeof peoplePage>,
 ): Promise<ListView<PersonView>> {
-  const people = await store.directory.listPeople({ limit: input.limit, after: after(PERSON_PREFIX, input) });
+  const people = await store.directory.listPeople({ limit: input.limit, after: afterId(PERSON_PREFIX, input.after) });
   return listView(people.map(personView), input.limit);
 }
 
@@ -184,7 +187,7 @@ export async function updatePerson(
   return personView(changed);
 }
 
-/** Ends the person's sessions and disables their keys at once. */
+/** Ends the person's sessions and revokes the management keys they minted. */
 export async function disablePerson(
   services: PeopleServices,
   input: z.output<typeof personChoice>,
@@ -247,7 +250,7 @@ export async function listMembers(
   const account = await accountNamed(services, input.account);
   const members = await services.store.directory.listMembers(account.id, {
     limit: input.limit,
-    after: after(PERSON_PREFIX, input),
+    after: afterId(PERSON_PREFIX, input.after),
   });
   const views = members.map(({ person, membership }) => memberView(person, membership));
   return { object: 'list', data: views, next: views.length === input.limit ? (views.at(-1)?.person ?? null) : null };
@@ -307,11 +310,4 @@ function unknownPerson(idOrEmail: string): OperatorError {
 
 function enableHint(person: Person): string {
   return `tollgate people enable ${person.email}`;
-}
-
-function after(prefix: string, { after: text }: { readonly after: string | null }): bigint | null {
-  if (text === null) return null;
-  const id = parseId(prefix, text);
-  if (id === null) throw new OperatorError('invalid_input', `after must be an id, like ${prefix}….`);
-  return id;
 }

@@ -39,9 +39,9 @@ export interface Directory {
     expectedVersion: bigint | null,
     audit: AuditRow,
   ): Promise<Person | 'not_found' | 'version_conflict' | 'identity_taken'>;
-  /** Ends the person's sessions and disables their keys in the same commit. Disabling again changes nothing. */
+  /** Ends the person's sessions and revokes the management keys they minted, in the same commit. Disabling again changes nothing. */
   disablePerson(id: bigint, nowMs: number, audit: AuditRow): Promise<Person | 'not_found'>;
-  /** The person may sign in again; their keys stay disabled until somebody enables each of them. */
+  /** The person may sign in again; their management keys stay revoked. */
   enablePerson(id: bigint, audit: AuditRow): Promise<Person | 'not_found'>;
 
   /** Gives a role, or replaces role and cap. */

@@ -113,37 +113,20 @@ export function* changePerson(
   return (yield* findPerson(id))!;
 }
 
-/** Ends the person's sessions and disables their keys in the same commit. Disabling again changes nothing. */
+/** Ends the person's sessions and revokes the management keys they minted, in the same commit. Disabling again changes nothing. */
 export function* disablePerson(id: bigint, nowMs: number, audit: AuditRow): Program<Person | 'not_found'> {
   yield { lock: 'people' };
   const before = yield* findPerson(id);
   if (before === null) return 'not_found';
   if (before.disabledMs !== null) return before;
-  yield { lock: 'keys' };
   yield query('UPDATE person SET disabled_ms = ?, version = version + 1 WHERE id = ?', nowMs, id);
   yield query('DELETE FROM session WHERE person_id = ?', id);
   yield query('UPDATE management_key SET revoked_ms = ? WHERE minted_by = ? AND revoked_ms IS NULL', nowMs, id);
-  yield* disableKeysOf(id, nowMs);
   yield* writeAudit(audit);
   return (yield* findPerson(id))!;
 }
 
-/** One at a time, because every change of a key has a version of its own. */
-function* disableKeysOf(personId: bigint, nowMs: number): Program<void> {
-  const keys = yield* rowsOf<{ id: bigint }>(
-    'SELECT id FROM api_key WHERE person_id = ? AND disabled_ms IS NULL ORDER BY id',
-    personId,
-  );
-  for (const { id } of keys) {
-    yield query(
-      'UPDATE api_key SET disabled_ms = ?, version = (SELECT coalesce(max(version), 0) + 1 FROM api_key) WHERE id = ?',
-      nowMs,
-      id,
-    );
-  }
-}
-
-/** The person may sign in again; their keys stay disabled until somebody enables each of them. */
+/** The person may sign in again; their management keys stay revoked. */
 export function* enablePerson(id: bigint, audit: AuditRow): Program<Person | 'not_found'> {
   const before = yield* findPerson(id);
   if (before === null) return 'not_found';
