@@ -1,5 +1,8 @@
+import { MANAGEMENT_LIMITS } from './management-limits.ts';
+
 /** Every limit of the product, in one place. */
 export const LIMITS = {
+  ...MANAGEMENT_LIMITS,
   /** Largest request body a caller may send. */
   requestBodyBytesMax: 32 * 1024 * 1024,
   /** Bytes of all request bodies in memory, from the first byte to the end of the call; and of one key's. */
@@ -181,13 +184,6 @@ export const LIMITS = {
   keyRefreshWaitMs: 2_000,
   /** Lengths of the names of accounts and keys, and of references and notes of credits. */
   nameCharsMax: 100,
-  emailCharsMax: 254,
-  /** How long the link of an invitation works. */
-  invitationMs: 24 * 60 * 60_000,
-  managementKeyDaysMax: 366,
-  managementSecretCharsMax: 200,
-  /** How exactly the last use of a management key is known. */
-  managementUseMs: 60_000,
   creditReferenceCharsMax: 200,
   creditNoteCharsMax: 1000,
   /** Latest expiry of a key, from now. */

@@ -90,3 +90,8 @@ export const receiptPage = z.strictObject({
   since: seconds.nullable().default(null),
   ...page,
 });
+
+/** Seconds of the interface, as the milliseconds of the store. */
+export function toMs(seconds: number | null): number | null {
+  return seconds === null ? null : seconds * 1000;
+}

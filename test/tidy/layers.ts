@@ -125,7 +125,12 @@ export const LAYERS: readonly Layer[] = [
   { name: 'http1', mayImport: ['kit'], about: 'HTTP/1.1, server and client. It knows nothing of this product.' },
   { name: 'json', mayImport: ['kit'], about: 'JSON on bytes: scanning, editing, bounds.' },
   { name: 'kit', mayImport: [], about: 'Clock, ids, batcher, SSE, log, threads.' },
-  { name: 'limits.ts', mayImport: [], about: 'Every limit of the product. Open to all layers.' },
+  {
+    name: 'limits.ts',
+    mayImport: ['management-limits.ts'],
+    about: 'Every limit of the product. Open to all layers.',
+  },
+  { name: 'management-limits.ts', mayImport: [], about: 'The part of `limits.ts` about people and management.' },
 ];
 
 /** Folders of src/wires/ that are no wire. */

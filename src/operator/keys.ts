@@ -1,0 +1,133 @@
+import type { z } from 'zod';
+import { mintKey } from '../accounts/accounts.ts';
+import { KEY_PREFIX } from '../canonical/id-prefixes.ts';
+import { formatId } from '../kit/ids.ts';
+import type { KeyChange, KeyRow } from '../store/store.ts';
+import { auditRow, differences } from './actor.ts';
+import { OperatorError } from './error.ts';
+import type * as inputs from './input.ts';
+import { toMs } from './input.ts';
+import { keyChangeOf } from './key-change.ts';
+import { accountNamed, afterId, keyNamed, unknownAccount, unknownKey } from './lookup.ts';
+import type { OperatorServices } from './services.ts';
+import { type KeyView, keyView, type ListView, listView } from './view.ts';
+
+export async function mint(
+  services: OperatorServices,
+  input: z.output<typeof inputs.keyMinting>,
+): Promise<KeyView & { secret: string; unknown_models: readonly string[] }> {
+  const account = await accountNamed(services, input.account);
+  refusePast(services, input.expires_at);
+  const models = resolveModels(services, input.models);
+  const terms = {
+    accountId: account.id,
+    name: input.name,
+    capNanousd: input.spend_cap_nanousd,
+    capWindow: input.window,
+    expiresMs: toMs(input.expires_at),
+    models: models.ids,
+    permissions: input.allow,
+    onUnsupported: input.on_unsupported,
+  };
+  const minted = await mintKey(services, terms, (id) =>
+    auditRow(services, { action: 'key.mint', subject: formatId(KEY_PREFIX, id), accountId: account.id, after: input }),
+  );
+  if (minted === 'no_account') throw unknownAccount(input.account);
+  await tellDirectory(services);
+  const view = keyView(minted.key, services.clock.nowMs());
+  return { ...view, secret: minted.secret.reveal(), unknown_models: models.unknown };
+}
+
+export async function listKeys(
+  services: OperatorServices,
+  input: z.output<typeof inputs.keyPage>,
+): Promise<ListView<KeyView>> {
+  const account = input.account === null ? null : await accountNamed(services, input.account);
+  const page = { limit: input.limit, after: afterId(KEY_PREFIX, input.after) };
+  const keys = await services.store.listKeys(account?.id ?? null, page);
+  const nowMs = services.clock.nowMs();
+  return listView(
+    keys.map((key) => keyView(key, nowMs)),
+    input.limit,
+  );
+}
+
+export async function updateKey(
+  services: OperatorServices,
+  input: z.output<typeof inputs.keyUpdate>,
+): Promise<KeyView & { unknown_models: readonly string[] }> {
+  refusePast(services, input.expires_at ?? null);
+  const models = resolveModels(services, input.models ?? null);
+  const change = keyChangeOf(input, models.ids);
+  if (change.capWindow !== undefined) await refuseWindowWithoutCap(services, input.key, change);
+  return { ...(await changeKey(services, input.key, change)), unknown_models: models.unknown };
+}
+
+function refusePast({ clock }: OperatorServices, expiresAt: number | null): void {
+  if (expiresAt !== null && expiresAt * 1000 <= clock.nowMs())
+    throw new OperatorError('invalid_input', 'expires_at must be in the future; to stop a key, revoke it.');
+}
+
+/** Without a cap a window limits nothing, and the operator would rely on a limit that does not exist. */
+async function refuseWindowWithoutCap(services: OperatorServices, idText: string, change: KeyChange): Promise<void> {
+  const { capNanousd } = { ...(await keyNamed(services, idText)), ...change };
+  if (capNanousd !== null) return;
+  throw new OperatorError(
+    'invalid_input',
+    'A window sets when a spend cap resets, but this key has no cap. Set a cap too.',
+  );
+}
+
+/** Revoking a key again changes nothing: the first time stands. */
+export async function revokeKey(
+  services: OperatorServices,
+  input: z.output<typeof inputs.keyChoice>,
+): Promise<KeyView> {
+  const key = await keyNamed(services, input.key);
+  const nowMs = services.clock.nowMs();
+  if (key.revokedMs !== null) return keyView(key, nowMs);
+  return changeKey(services, input.key, { revokedMs: nowMs }, 'key.revoke');
+}
+
+async function changeKey(
+  services: OperatorServices,
+  idText: string,
+  change: KeyChange,
+  action = 'key.change',
+): Promise<KeyView> {
+  const key = await keyNamed(services, idText);
+  const nowMs = services.clock.nowMs();
+  const changes = differences(keyView(key, nowMs), keyView(changedKey(key, change), nowMs));
+  const audit = auditRow(services, { action, subject: idText, accountId: key.accountId, ...changes });
+  const changed = await services.store.updateKey(key.id, change, audit);
+  if (changed === null) throw unknownKey(idText);
+  await tellDirectory(services);
+  return keyView(changed, services.clock.nowMs());
+}
+
+/** The key as it will be, for the audit. */
+function changedKey(key: KeyRow, { allow = [], deny = [], ...change }: KeyChange): KeyRow {
+  const granted = [...new Set([...key.permissions, ...allow])];
+  return { ...key, ...change, permissions: granted.filter((permission) => !deny.includes(permission)) };
+}
+
+/** The change is durable and will be polled anyway; refreshing this process at once may fail without harm. */
+async function tellDirectory({ directory }: OperatorServices): Promise<void> {
+  await directory?.refresh().catch(() => {});
+}
+
+/** Replaces names by catalog ids. Unknown names are kept and reported, because a model may be added later. */
+function resolveModels(
+  { catalog }: OperatorServices,
+  names: readonly string[] | null,
+): { ids: readonly string[] | null; unknown: readonly string[] } {
+  if (names === null) return { ids: null, unknown: [] };
+  const unknown: string[] = [];
+  const ids = names.map((name) => {
+    const resolution = catalog().resolve(name);
+    if ('model' in resolution) return resolution.model.id;
+    unknown.push(name);
+    return name;
+  });
+  return { ids: [...new Set(ids)], unknown };
+}

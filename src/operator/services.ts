@@ -1,0 +1,30 @@
+import type { AccountServices } from '../accounts/accounts.ts';
+import type { HangupFacts } from '../canonical/balance-view.ts';
+import type { Catalog } from '../catalog/catalog.ts';
+import type { IdSource } from '../kit/ids.ts';
+import type { Account, Ledger, VerifyProgress } from '../ledger/ledger.ts';
+import type { PeopleServices } from './people.ts';
+import type { SealServices } from './seal.ts';
+import type { BackupServices } from './store.ts';
+import type { ServerFacts } from './view.ts';
+
+/** What the verbs work on: the running server's services, or those that a command opened itself. */
+export interface OperatorServices
+  extends AccountServices,
+    BackupServices,
+    PeopleServices,
+    Pick<SealServices, 'masterKeys'> {
+  readonly ids: Pick<IdSource, 'next' | 'aheadMs'>;
+  readonly ledger: Pick<Ledger, 'credit' | 'verify' | 'balance'>;
+  /** What is left of an account's loss allowance; null if the account has no limit. */
+  hangups(account: Account): HangupFacts | null;
+  /** Why the ledger is read-only; null if it is not. */
+  readonly moved: string | null;
+  catalog(): Pick<Catalog, 'list' | 'resolve' | 'priceVersion'>;
+  /** This process's cache of keys; null if no server runs. */
+  readonly directory: { refresh(): Promise<void> } | null;
+  /** Null if no server runs. */
+  readonly server: ServerFacts | null;
+}
+
+export type Progress = (done: VerifyProgress) => void;
