@@ -1,0 +1,51 @@
+import type { InboundRequest } from '../http1/server.ts';
+import { parseJson } from '../json/json.ts';
+import { ManageError } from './error.ts';
+import { readManageBody } from './request-body.ts';
+import type { FoundRoute } from './routes.ts';
+
+/** Path, query and body together; a member that two of them name differently is refused. */
+export async function readInput(
+  request: InboundRequest,
+  { route, params }: FoundRoute,
+  query: URLSearchParams,
+): Promise<Record<string, unknown>> {
+  const hasBody = route.method !== 'GET' && route.method !== 'DELETE';
+  const input: Record<string, unknown> = hasBody ? { ...(await readBody(request)) } : {};
+  const put = (name: string, value: unknown): void => {
+    if (Object.hasOwn(input, name) && input[name] !== value)
+      throw new ManageError(400, 'invalid_input', `${name} is given twice, with different values.`);
+    input[name] = value;
+  };
+  for (const [name, value] of query) put(name, NUMBERS.has(name) && /^\d{1,15}$/.test(value) ? Number(value) : value);
+  for (const [name, value] of Object.entries(params)) put(name, decoded(value));
+  const ifMatch = request.headers['if-match'];
+  if (route.versioned && ifMatch !== undefined && ifMatch !== '*') put('version', versionOf(ifMatch));
+  return input;
+}
+
+async function readBody(request: InboundRequest): Promise<Record<string, unknown>> {
+  const text = await readManageBody(request);
+  const body = text === '' ? {} : parseJson(text);
+  if (typeof body !== 'object' || body === null || Array.isArray(body))
+    throw new ManageError(400, 'invalid_request_body', 'The body must be a JSON object.');
+  return body as Record<string, unknown>;
+}
+
+/** Members of queries that the verbs read as numbers. */
+const NUMBERS = new Set(['limit', 'since', 'until']);
+
+function versionOf(ifMatch: string): number {
+  const version = /^"(\d{1,15})"$/.exec(ifMatch)?.[1];
+  if (version === undefined)
+    throw new ManageError(400, 'invalid_input', 'If-Match must be the version in quotes, as the ETag gave it.');
+  return Number(version);
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    throw new ManageError(400, 'invalid_input', 'The path has an invalid percent escape.');
+  }
+}
