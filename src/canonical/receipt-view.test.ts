@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { stringifyJson } from '../json/stringify.ts';
 import { formatId } from '../kit/ids.ts';
 import type { Receipt } from './receipt.ts';
-import { receiptView } from './receipt-view.ts';
+import { operatorReceiptView, receiptView } from './receipt-view.ts';
 import { ZERO_USAGE } from './usage.ts';
 
 const SETTLED: Receipt = {
@@ -38,7 +38,8 @@ const SETTLED: Receipt = {
   hangupCharged: null,
   adjusted: null,
 };
-const view = (receipt: Partial<Receipt>, operator = false) => receiptView({ ...SETTLED, ...receipt }, { operator });
+const view = (receipt: Partial<Receipt>, operator = false) =>
+  (operator ? operatorReceiptView : receiptView)({ ...SETTLED, ...receipt });
 
 describe('a receipt', () => {
   it('shows callers what they were charged, for what, and why', () => {

@@ -1,19 +1,61 @@
 import { formatId } from '../kit/ids.ts';
-import type { CostComponents, Receipt } from './receipt.ts';
+import type { CostComponents, Ended, HostTry, Receipt, ReceiptState, UsageSource } from './receipt.ts';
 import type { Usage } from './usage.ts';
 
-export interface ReceiptViewOptions {
-  /** The operator also sees who served the call and what it may have cost beyond the charge. */
-  readonly operator: boolean;
+/** Times are in seconds since 1970. */
+export interface ReceiptView {
+  readonly object: 'receipt';
+  readonly id: string;
+  readonly created: number;
+  readonly route: string;
+  readonly requested_model: string;
+  readonly effective_model: string;
+  readonly status: ReceiptState;
+  readonly http_status: number | null;
+  readonly ended: Ended | null;
+  readonly usage_source: UsageSource;
+  readonly hangup_charged: boolean;
+  readonly usage: UsageView | null;
+  readonly components: ComponentsView | null;
+  /** Null while the call runs. */
+  readonly cost_nanousd: bigint | null;
+  readonly held_nanousd: bigint;
+  readonly price_version: string;
+  readonly key: string | null;
+  readonly idempotency_key: string | null;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly adjusted: string | null;
+  readonly chain: string | null;
+}
+
+/** The operator also sees who served the call and what it may have cost beyond the charge. */
+export interface OperatorReceiptView extends ReceiptView {
+  readonly account: string;
+  readonly host: string | null;
+  readonly attempts: number;
+  readonly tries: readonly HostTry[] | null;
+  readonly loss: { readonly amount_nanousd: bigint; readonly reason: string } | null;
+}
+
+export interface UsageView {
+  readonly fresh_tokens: number;
+  readonly cache_read_tokens: number;
+  readonly cache_write_tokens: number;
+  readonly cache_write_1h_tokens: number;
+  readonly output_tokens: number;
+  readonly reasoning_tokens: number;
+}
+
+/** Nanodollars. */
+export interface ComponentsView {
+  readonly fresh: bigint;
+  readonly cache_write: bigint;
+  readonly cache_read: bigint;
+  readonly output: bigint;
 }
 
 /** A receipt as callers read it. Amounts are bigint: write it with `stringifyJson`. */
-export function receiptView(receipt: Receipt, { operator }: ReceiptViewOptions): Record<string, unknown> {
-  const view = callerView(receipt);
-  return operator ? { ...view, ...operatorPart(receipt) } : view;
-}
-
-function callerView(receipt: Receipt): Record<string, unknown> {
+export function receiptView(receipt: Receipt): ReceiptView {
   return {
     object: 'receipt',
     id: formatId('req_', receipt.id),
@@ -40,17 +82,19 @@ function callerView(receipt: Receipt): Record<string, unknown> {
   };
 }
 
-function operatorPart(receipt: Receipt): Record<string, unknown> {
+export function operatorReceiptView(receipt: Receipt): OperatorReceiptView {
+  const { lossNanousd, lossReason } = receipt;
   return {
+    ...receiptView(receipt),
     account: formatId('acct_', receipt.accountId),
     host: receipt.host,
     attempts: receipt.attempts,
     tries: receipt.tries,
-    loss: receipt.lossReason === null ? null : { amount_nanousd: receipt.lossNanousd, reason: receipt.lossReason },
+    loss: lossReason === null ? null : { amount_nanousd: lossNanousd, reason: lossReason },
   };
 }
 
-function usageView(usage: Usage): Record<string, number> {
+function usageView(usage: Usage): UsageView {
   return {
     fresh_tokens: usage.freshTokens,
     cache_read_tokens: usage.cacheReadTokens,
@@ -61,7 +105,7 @@ function usageView(usage: Usage): Record<string, number> {
   };
 }
 
-function componentsView(components: CostComponents): Record<string, bigint> {
+function componentsView(components: CostComponents): ComponentsView {
   return {
     fresh: components.freshNanousd,
     cache_write: components.cacheWriteNanousd,

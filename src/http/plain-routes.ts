@@ -100,5 +100,5 @@ async function receipt({ ledger }: PlainServices, { caller, param }: PlainReques
       message: 'There is no receipt with this id. Use the x-gateway-request-id header of a billed response.',
     });
   }
-  return ok(receiptView(found, { operator: false }));
+  return ok(receiptView(found));
 }

@@ -28,7 +28,7 @@ export async function listReceipts(
   const { receipts, next } = await ledger.listAccountReceipts(filter, page);
   return {
     object: 'list',
-    data: receipts.map((receipt) => receiptView(receipt, { operator: false })),
+    data: receipts.map((receipt) => receiptView(receipt)),
     has_more: next !== null,
     next: next === null ? null : formatId('req_', next),
   };

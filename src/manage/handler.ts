@@ -1,11 +1,9 @@
 import { authenticateManager, type ManagerTerms } from '../accounts/authenticate-manager.ts';
 import type { Principal } from '../accounts/principal.ts';
-import { ACCOUNT_PREFIX } from '../canonical/id-prefixes.ts';
 import { headerLines } from '../http1/headers.ts';
 import type { InboundRequest, OutboundResponse } from '../http1/server.ts';
 import { JsonError } from '../json/json.ts';
 import { stringifyJson } from '../json/stringify.ts';
-import { formatId } from '../kit/ids.ts';
 import { errorFields, type Log } from '../kit/log.ts';
 import { StoreUnavailable } from '../ledger/ledger.ts';
 import type { Actor } from '../operator/actor.ts';
@@ -14,6 +12,7 @@ import { type OperatorServices, runVerb } from '../operator/operator.ts';
 import { accountView, listView } from '../operator/view.ts';
 import { authorize } from './authorize.ts';
 import { envelopeOf, ManageError } from './error.ts';
+import { meView } from './me-view.ts';
 import { readInput } from './request-input.ts';
 import { findRoute, type ManageRoute } from './routes.ts';
 
@@ -117,17 +116,6 @@ function visibleTo({ isOperator }: Principal, { operatorMembers }: ManageRoute, 
     Object.fromEntries(Object.entries(row).filter(([name]) => !operatorMembers.includes(name)));
   if (!('data' in result)) return visible(result);
   return { ...result, data: (result.data as readonly object[]).map(visible) };
-}
-
-function meView({ actor, isOperator, roles, isReadOnly }: Principal): object {
-  return {
-    object: 'me',
-    kind: actor.kind,
-    name: actor.name,
-    operator: isOperator,
-    read_only: isReadOnly,
-    roles: [...roles].map(([accountId, role]) => ({ account: formatId(ACCOUNT_PREFIX, accountId), role })),
-  };
 }
 
 async function ownAccounts({ roles }: Principal, { store }: OperatorServices): Promise<object> {

@@ -3,7 +3,7 @@ import { stringifyJson } from '../json/stringify.ts';
 import type { Clock } from '../kit/clock.ts';
 import type { Actor, AuditRow } from '../store/people.ts';
 
-export type { Actor } from '../store/people.ts';
+export { ACTOR_KINDS, type Actor } from '../store/people.ts';
 
 export interface ActingServices {
   readonly actor: Actor;

@@ -1,11 +1,10 @@
 import type { HostTry } from '../../canonical/receipt.ts';
+import type { OperatorReceiptView } from '../../canonical/receipt-view.ts';
 import type { CommandGroup, CommandSpec } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { PAGE_OPTIONS, readPage, sayMore } from '../paging.ts';
 import { formatRecord, formatTable } from '../table.ts';
 import { readMoment, time, usd } from '../text-values.ts';
-
-type ReceiptView = Readonly<Record<string, unknown>>;
 
 const showCommand: CommandSpec = {
   name: 'show <receipt>',
@@ -49,17 +48,17 @@ export const receiptsCommands: CommandGroup = {
 };
 
 const COLUMNS = [
-  { title: 'ID', text: (receipt: ReceiptView) => String(receipt.id) },
-  { title: 'CREATED (UTC)', text: (receipt: ReceiptView) => time(Number(receipt.created)) },
-  { title: 'MODEL', text: (receipt: ReceiptView) => String(receipt.effective_model) },
-  { title: 'STATUS', text: (receipt: ReceiptView) => String(receipt.status) },
-  { title: 'ENDED', text: (receipt: ReceiptView) => String(receipt.ended ?? '-') },
-  { title: 'COST', align: 'right', text: (receipt: ReceiptView) => amount(receipt.cost_nanousd) },
-  { title: 'HOST', text: (receipt: ReceiptView) => String(receipt.host ?? '-') },
+  { title: 'ID', text: (receipt: OperatorReceiptView) => String(receipt.id) },
+  { title: 'CREATED (UTC)', text: (receipt: OperatorReceiptView) => time(Number(receipt.created)) },
+  { title: 'MODEL', text: (receipt: OperatorReceiptView) => String(receipt.effective_model) },
+  { title: 'STATUS', text: (receipt: OperatorReceiptView) => String(receipt.status) },
+  { title: 'ENDED', text: (receipt: OperatorReceiptView) => String(receipt.ended ?? '-') },
+  { title: 'COST', align: 'right', text: (receipt: OperatorReceiptView) => amount(receipt.cost_nanousd) },
+  { title: 'HOST', text: (receipt: OperatorReceiptView) => String(receipt.host ?? '-') },
 ] as const;
 
 /** Lists every member the receipt has, so that none is left out by mistake. */
-function describeReceipt(receipt: ReceiptView): string {
+function describeReceipt(receipt: OperatorReceiptView): string {
   const members = Object.entries(receipt).filter(([name]) => name !== 'object');
   return formatRecord(members.map(([name, value]) => [name.replace(/_nanousd$/, ''), describeMember(name, value)]));
 }

@@ -1,35 +1,139 @@
-import { type ManageRoute, VIEWER } from '../route.ts';
+import { z } from 'zod';
+import { ACCOUNT_PREFIX, KEY_PREFIX } from '../../canonical/id-prefixes.ts';
+import type { AccountView } from '../../operator/view.ts';
+import { route, VIEWER } from '../route.ts';
+import { capWindow, EXAMPLE_IDS, EXAMPLE_TIME, exampleList, id, listOf, nanousd, seconds } from '../schema-fields.ts';
 
-export const ACCOUNTS_ROUTES: readonly ManageRoute[] = [
-  {
+const account = z
+  .object({
+    object: z.literal('account'),
+    id: id(ACCOUNT_PREFIX),
+    name: z.string(),
+    kind: z.enum(['prepaid', 'unlimited']),
+    created: seconds,
+    balance_nanousd: nanousd,
+    held_nanousd: nanousd,
+    available_nanousd: nanousd,
+    spent_nanousd: nanousd,
+  })
+  .meta({ id: 'Account' });
+
+const ACCOUNT: AccountView = {
+  object: 'account',
+  id: EXAMPLE_IDS.account,
+  name: 'acme',
+  kind: 'prepaid',
+  created: EXAMPLE_TIME,
+  balance_nanousd: 25_000_000_000n,
+  held_nanousd: 120_000_000n,
+  available_nanousd: 24_880_000_000n,
+  spent_nanousd: 3_140_000_000n,
+};
+
+const credit = z
+  .object({
+    object: z.literal('credit'),
+    account: id(ACCOUNT_PREFIX),
+    amount_nanousd: nanousd,
+    reference: z.string(),
+    repeated: z.boolean().describe('The reference was credited before, so nothing was changed now.'),
+    balance_nanousd: nanousd,
+  })
+  .meta({ id: 'Credit' });
+
+const keyBalance = z.object({
+  id: id(KEY_PREFIX),
+  spend_cap_nanousd: nanousd.nullable(),
+  spent_nanousd: nanousd,
+  held_nanousd: nanousd,
+  remaining_nanousd: nanousd.nullable(),
+  window: capWindow,
+  resets_at: seconds.nullable(),
+});
+
+const balance = z
+  .object({
+    object: z.literal('balance'),
+    currency: z.literal('USD'),
+    account: id(ACCOUNT_PREFIX),
+    name: z.string(),
+    unlimited: z.boolean(),
+    balance_nanousd: nanousd,
+    held_nanousd: nanousd,
+    available_nanousd: nanousd,
+    spent_nanousd: nanousd,
+    hangups: z
+      .object({ allowance_nanousd: nanousd, remaining_nanousd: nanousd, resets_at: seconds })
+      .nullable()
+      .exactOptional()
+      .describe('What is left of the loss allowance in this hour; null if the account has no limit.'),
+    key: keyBalance.nullable().describe('The spending of the key that was named; null if none was.'),
+  })
+  .meta({ id: 'Balance' });
+
+export const ACCOUNTS_ROUTES = [
+  route({
     method: 'GET',
     path: '/accounts',
     verb: 'own.accounts',
     access: 'anybody',
     summary: 'All accounts for an operator, else those in which the caller has a role.',
-  },
-  {
+    response: listOf(account),
+    example: { input: { limit: 100 }, output: exampleList(ACCOUNT) },
+  }),
+  route({
     method: 'POST',
     path: '/accounts',
     verb: 'accounts.create',
     access: 'operator',
     creates: true,
     summary: 'Creates an account.',
-  },
-  {
+    response: account,
+    example: { input: { name: 'globex', kind: 'prepaid' }, output: { ...ACCOUNT, name: 'globex' } },
+  }),
+  route({
     method: 'POST',
     path: '/accounts/{account}/credits',
     verb: 'accounts.credit',
     access: 'operator',
     creates: true,
     summary: 'Adds money to an account, or removes it. The same reference is credited once.',
-  },
-  {
+    response: credit,
+    example: {
+      input: { account: 'acme', amount_nanousd: 25_000_000_000, reference: 'invoice-17', note: 'Paid by card' },
+      output: {
+        object: 'credit',
+        account: EXAMPLE_IDS.account,
+        amount_nanousd: 25_000_000_000n,
+        reference: 'invoice-17',
+        repeated: false,
+        balance_nanousd: 25_000_000_000n,
+      },
+    },
+  }),
+  route({
     method: 'GET',
     path: '/accounts/{account}/balance',
     verb: 'balance.show',
     access: VIEWER,
     scope: 'account',
     summary: 'The balance of an account.',
-  },
+    response: balance,
+    example: {
+      input: { account: 'acme' },
+      output: {
+        object: 'balance',
+        currency: 'USD',
+        account: EXAMPLE_IDS.account,
+        name: 'acme',
+        unlimited: false,
+        balance_nanousd: 25_000_000_000n,
+        held_nanousd: 120_000_000n,
+        available_nanousd: 24_880_000_000n,
+        spent_nanousd: 3_140_000_000n,
+        hangups: null,
+        key: null,
+      },
+    },
+  }),
 ];

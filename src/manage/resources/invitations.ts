@@ -1,20 +1,82 @@
-import type { ManageRoute } from '../route.ts';
+import { z } from 'zod';
+import { ACCOUNT_PREFIX, INVITATION_PREFIX } from '../../canonical/id-prefixes.ts';
+import { ACCOUNT_ROLES, type InvitedView } from '../../operator/people.ts';
+import type { InvitationView } from '../../operator/people-view.ts';
+import { route } from '../route.ts';
+import { EXAMPLE_IDS, EXAMPLE_TIME, exampleList, id, listOf, seconds } from '../schema-fields.ts';
 
-export const INVITATIONS_ROUTES: readonly ManageRoute[] = [
-  { method: 'GET', path: '/invitations', verb: 'invitations.list', access: 'operator', summary: 'All invitations.' },
-  {
+const invitation = z
+  .object({
+    object: z.literal('invitation'),
+    id: id(INVITATION_PREFIX),
+    email: z.string(),
+    operator: z.boolean(),
+    account: id(ACCOUNT_PREFIX).nullable(),
+    role: z.enum(ACCOUNT_ROLES).nullable(),
+    resets_password: z.boolean().describe('It sets a new password for a person who is known already.'),
+    status: z.enum(['open', 'accepted', 'revoked', 'expired']),
+    created: seconds,
+    expires: seconds,
+  })
+  .meta({ id: 'Invitation' });
+
+/** With the link, which is shown once. */
+export const invited = invitation
+  .extend({
+    secret: z.string().describe('Shown only in this response.'),
+    link: z.string().nullable().describe('Null if no `public_url` is configured.'),
+  })
+  .meta({ id: 'Invited' });
+
+const INVITATION: InvitationView = {
+  object: 'invitation',
+  id: EXAMPLE_IDS.invitation,
+  email: 'ada@example.com',
+  operator: false,
+  account: EXAMPLE_IDS.account,
+  role: 'member',
+  resets_password: false,
+  status: 'open',
+  created: EXAMPLE_TIME,
+  expires: EXAMPLE_TIME + 86_400,
+};
+
+export const INVITED: InvitedView = {
+  ...INVITATION,
+  secret: 'Zm9vYmFyLi4u',
+  link: 'https://gateway.example.com/console/join#Zm9vYmFyLi4u',
+};
+
+export const INVITATIONS_ROUTES = [
+  route({
+    method: 'GET',
+    path: '/invitations',
+    verb: 'invitations.list',
+    access: 'operator',
+    summary: 'All invitations.',
+    response: listOf(invitation),
+    example: { input: { limit: 100 }, output: exampleList(INVITATION) },
+  }),
+  route({
     method: 'POST',
     path: '/invitations',
     verb: 'people.invite',
     access: 'operator',
     creates: true,
     summary: 'Makes a link with which somebody can sign in. It is shown only in this response.',
-  },
-  {
+    response: invited,
+    example: { input: { email: 'grace@example.com', account: 'acme', role: 'member' }, output: INVITED },
+  }),
+  route({
     method: 'DELETE',
     path: '/invitations/{invitation}',
     verb: 'invitations.revoke',
     access: 'operator',
     summary: 'Revokes an invitation that is still open.',
-  },
+    response: z.object({ object: z.literal('invitation'), id: id(INVITATION_PREFIX), status: z.literal('revoked') }),
+    example: {
+      input: { invitation: EXAMPLE_IDS.invitation },
+      output: { object: 'invitation', id: EXAMPLE_IDS.invitation, status: 'revoked' },
+    },
+  }),
 ];

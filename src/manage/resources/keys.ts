@@ -1,15 +1,67 @@
-import { type ManageRoute, OWNER, VIEWER } from '../route.ts';
+import { z } from 'zod';
+import { ACCOUNT_PREFIX, KEY_PREFIX } from '../../canonical/id-prefixes.ts';
+import { KEY_PERMISSIONS, ON_UNSUPPORTED } from '../../operator/operator.ts';
+import type { KeyView } from '../../operator/view.ts';
+import { OWNER, route, VIEWER } from '../route.ts';
+import { capWindow, EXAMPLE_IDS, EXAMPLE_TIME, exampleList, id, listOf, nanousd, seconds } from '../schema-fields.ts';
 
-export const KEYS_ROUTES: readonly ManageRoute[] = [
-  {
+const key = z
+  .object({
+    object: z.literal('key'),
+    id: id(KEY_PREFIX),
+    account: id(ACCOUNT_PREFIX),
+    name: z.string(),
+    hint: z.string().describe('The first and last characters of the secret.'),
+    status: z.enum(['active', 'expired', 'revoked']),
+    spend_cap_nanousd: nanousd.nullable(),
+    window: capWindow,
+    expires_at: seconds.nullable(),
+    models: z.array(z.string()).readonly().nullable().describe('The models that the key may use; null allows all.'),
+    permissions: z.array(z.enum(['calls', ...KEY_PERMISSIONS])).readonly(),
+    on_unsupported: z.enum(ON_UNSUPPORTED),
+    created: seconds,
+    revoked_at: seconds.nullable(),
+  })
+  .meta({ id: 'Key' });
+
+const unknown_models = z
+  .array(z.string())
+  .readonly()
+  .describe('Names of `models` that no model has now. They are kept, because a model may be added later.');
+const changedKey = key.extend({ unknown_models }).meta({ id: 'ChangedKey' });
+const mintedKey = changedKey
+  .extend({ secret: z.string().describe('Shown only in this response.') })
+  .meta({ id: 'MintedKey' });
+
+const KEY: KeyView = {
+  object: 'key',
+  id: EXAMPLE_IDS.key,
+  account: EXAMPLE_IDS.account,
+  name: 'support bot',
+  hint: 'tg_live_3fQ…x81K',
+  status: 'active',
+  spend_cap_nanousd: 5_000_000_000n,
+  window: 'day',
+  expires_at: null,
+  models: null,
+  permissions: ['calls'],
+  on_unsupported: 'refuse',
+  created: EXAMPLE_TIME,
+  revoked_at: null,
+};
+
+export const KEYS_ROUTES = [
+  route({
     method: 'GET',
     path: '/keys',
     verb: 'keys.list',
     access: VIEWER,
     scope: 'account',
     summary: 'Gateway keys, of one account with `account`.',
-  },
-  {
+    response: listOf(key),
+    example: { input: { account: 'acme', limit: 100 }, output: exampleList(KEY) },
+  }),
+  route({
     method: 'POST',
     path: '/keys',
     verb: 'keys.mint',
@@ -17,21 +69,36 @@ export const KEYS_ROUTES: readonly ManageRoute[] = [
     scope: 'account',
     creates: true,
     summary: 'Creates a gateway key. Its secret is shown only in this response.',
-  },
-  {
+    response: mintedKey,
+    example: {
+      input: { account: 'acme', name: 'support bot', spend_cap_nanousd: 5_000_000_000, window: 'day' },
+      output: { ...KEY, secret: 'tg_live_3fQ…', unknown_models: [] },
+    },
+  }),
+  route({
     method: 'PATCH',
     path: '/keys/{key}',
     verb: 'keys.update',
     access: OWNER,
     scope: 'key',
     summary: 'Changes what is named.',
-  },
-  {
+    response: changedKey,
+    example: {
+      input: { key: EXAMPLE_IDS.key, name: 'help desk', spend_cap_nanousd: 8_000_000_000 },
+      output: { ...KEY, name: 'help desk', spend_cap_nanousd: 8_000_000_000n, unknown_models: [] },
+    },
+  }),
+  route({
     method: 'POST',
     path: '/keys/{key}/revoke',
     verb: 'keys.revoke',
     access: OWNER,
     scope: 'key',
     summary: 'Revokes a gateway key for good.',
-  },
+    response: key,
+    example: {
+      input: { key: EXAMPLE_IDS.key },
+      output: { ...KEY, status: 'revoked', revoked_at: EXAMPLE_TIME + 60 },
+    },
+  }),
 ];

@@ -1,5 +1,39 @@
-import type { ManageRoute } from '../route.ts';
+import { z } from 'zod';
+import { ACCOUNT_PREFIX } from '../../canonical/id-prefixes.ts';
+import { ACTOR_KINDS } from '../../operator/actor.ts';
+import { ACCOUNT_ROLES } from '../../operator/people.ts';
+import { route } from '../route.ts';
+import { EXAMPLE_IDS, id } from '../schema-fields.ts';
 
-export const ME_ROUTES: readonly ManageRoute[] = [
-  { method: 'GET', path: '/me', verb: 'me', access: 'anybody', summary: 'Who the request is from, and its roles.' },
+const me = z
+  .object({
+    object: z.literal('me'),
+    kind: z.enum(ACTOR_KINDS),
+    name: z.string(),
+    operator: z.boolean(),
+    read_only: z.boolean(),
+    roles: z.array(z.object({ account: id(ACCOUNT_PREFIX), role: z.enum(ACCOUNT_ROLES) })).readonly(),
+  })
+  .meta({ id: 'Me' });
+
+export const ME_ROUTES = [
+  route({
+    method: 'GET',
+    path: '/me',
+    verb: 'me',
+    access: 'anybody',
+    summary: 'Who the request is from, and its roles.',
+    response: me,
+    example: {
+      input: {},
+      output: {
+        object: 'me',
+        kind: 'management_key',
+        name: 'ci',
+        operator: false,
+        read_only: false,
+        roles: [{ account: EXAMPLE_IDS.account, role: 'owner' }],
+      },
+    },
+  }),
 ];

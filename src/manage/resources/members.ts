@@ -1,28 +1,80 @@
-import { type ManageRoute, OWNER } from '../route.ts';
+import { z } from 'zod';
+import { ACCOUNT_PREFIX, PERSON_PREFIX } from '../../canonical/id-prefixes.ts';
+import { ACCOUNT_ROLES } from '../../operator/people.ts';
+import type { MemberView } from '../../operator/people-view.ts';
+import { OWNER, route } from '../route.ts';
+import { capWindow, EXAMPLE_IDS, exampleList, id, listOf, nanousd } from '../schema-fields.ts';
 
-export const MEMBERS_ROUTES: readonly ManageRoute[] = [
-  {
+export const member = z
+  .object({
+    object: z.literal('member'),
+    account: id(ACCOUNT_PREFIX),
+    person: id(PERSON_PREFIX),
+    email: z.string(),
+    name: z.string(),
+    role: z.enum(ACCOUNT_ROLES),
+    spend_cap_nanousd: nanousd.nullable(),
+    window: capWindow,
+  })
+  .meta({ id: 'Member' });
+
+export const MEMBER: MemberView = {
+  object: 'member',
+  account: EXAMPLE_IDS.account,
+  person: EXAMPLE_IDS.person,
+  email: 'ada@example.com',
+  name: 'Ada',
+  role: 'member',
+  spend_cap_nanousd: 50_000_000_000n,
+  window: 'month',
+};
+
+export const MEMBERS_ROUTES = [
+  route({
     method: 'GET',
     path: '/accounts/{account}/members',
     verb: 'members.list',
     access: OWNER,
     scope: 'account',
     summary: 'The people with a role in an account.',
-  },
-  {
+    response: listOf(member),
+    example: { input: { account: 'acme', limit: 100 }, output: exampleList(MEMBER) },
+  }),
+  route({
     method: 'PUT',
     path: '/accounts/{account}/members/{person}',
     verb: 'members.put',
     access: OWNER,
     scope: 'account',
     summary: 'Gives a person a role in an account, or replaces role and cap.',
-  },
-  {
+    response: member,
+    example: {
+      input: {
+        account: 'acme',
+        person: 'ada@example.com',
+        role: 'member',
+        spend_cap_nanousd: 50_000_000_000,
+        window: 'month',
+      },
+      output: MEMBER,
+    },
+  }),
+  route({
     method: 'DELETE',
     path: '/accounts/{account}/members/{person}',
     verb: 'members.remove',
     access: OWNER,
     scope: 'account',
     summary: 'Takes the role in an account away.',
-  },
+    response: z.object({
+      object: z.literal('member'),
+      account: z.string(),
+      person: id(PERSON_PREFIX),
+      status: z.literal('removed'),
+    }),
+    example: {
+      input: { account: 'acme', person: 'ada@example.com' },
+      output: { object: 'member', account: 'acme', person: EXAMPLE_IDS.person, status: 'removed' },
+    },
+  }),
 ];

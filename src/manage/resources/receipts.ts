@@ -1,18 +1,111 @@
-import type { ManageRoute } from '../route.ts';
+import { z } from 'zod';
+import { ACCOUNT_PREFIX, KEY_PREFIX } from '../../canonical/id-prefixes.ts';
+import { ENDINGS, USAGE_SOURCES } from '../../canonical/receipt.ts';
+import type { OperatorReceiptView } from '../../canonical/receipt-view.ts';
+import { route } from '../route.ts';
+import { count, EXAMPLE_IDS, EXAMPLE_TIME, exampleList, id, listOf, nanousd, seconds } from '../schema-fields.ts';
 
-export const RECEIPTS_ROUTES: readonly ManageRoute[] = [
-  {
+const usage = z.object({
+  fresh_tokens: count,
+  cache_read_tokens: count,
+  cache_write_tokens: count,
+  cache_write_1h_tokens: count,
+  output_tokens: count,
+  reasoning_tokens: count.describe('Part of `output_tokens`.'),
+});
+
+const components = z.object({ fresh: nanousd, cache_write: nanousd, cache_read: nanousd, output: nanousd });
+
+const receipt = z
+  .object({
+    object: z.literal('receipt'),
+    id: id('req_').describe('The request id, which is in the header x-gateway-request-id.'),
+    created: seconds,
+    route: z.string(),
+    requested_model: z.string(),
+    effective_model: z.string(),
+    status: z.enum(['open', 'settled', 'voided']),
+    http_status: z.int().nullable(),
+    ended: z.enum(ENDINGS).nullable(),
+    usage_source: z.enum(USAGE_SOURCES),
+    hangup_charged: z.boolean(),
+    usage: usage.nullable(),
+    components: components.nullable().describe('Four amounts that sum to the cost.'),
+    cost_nanousd: nanousd.nullable().describe('Nanodollars; null while the call runs.'),
+    held_nanousd: nanousd,
+    price_version: z.string(),
+    key: id(KEY_PREFIX).nullable(),
+    idempotency_key: z.string().nullable(),
+    labels: z.record(z.string(), z.string()),
+    adjusted: z.string().nullable(),
+    chain: z.string().nullable(),
+    account: id(ACCOUNT_PREFIX),
+    host: z.string().nullable(),
+    attempts: count,
+    tries: z
+      .array(z.object({ host: z.string(), outcome: z.string(), ms: z.number() }))
+      .readonly()
+      .nullable(),
+    loss: z
+      .object({ amount_nanousd: nanousd, reason: z.string() })
+      .nullable()
+      .describe('What the call may have cost the operator beyond the charge.'),
+  })
+  .meta({ id: 'Receipt' });
+
+const RECEIPT: OperatorReceiptView = {
+  object: 'receipt',
+  id: EXAMPLE_IDS.receipt,
+  created: EXAMPLE_TIME,
+  route: '/v1/chat/completions',
+  requested_model: 'example-large',
+  effective_model: 'example-large',
+  status: 'settled',
+  http_status: 200,
+  ended: 'complete',
+  usage_source: 'reported',
+  hangup_charged: false,
+  usage: {
+    fresh_tokens: 812,
+    cache_read_tokens: 0,
+    cache_write_tokens: 0,
+    cache_write_1h_tokens: 0,
+    output_tokens: 96,
+    reasoning_tokens: 0,
+  },
+  components: { fresh: 1_421_000n, cache_write: 0n, cache_read: 0n, output: 1_344_000n },
+  cost_nanousd: 2_765_000n,
+  held_nanousd: 15_421_000n,
+  price_version: '2027-01-31.1',
+  key: EXAMPLE_IDS.key,
+  idempotency_key: null,
+  labels: { team: 'support' },
+  adjusted: null,
+  chain: null,
+  account: EXAMPLE_IDS.account,
+  host: 'example-host',
+  attempts: 1,
+  tries: null,
+  loss: null,
+};
+
+export const RECEIPTS_ROUTES = [
+  route({
     method: 'GET',
     path: '/receipts',
     verb: 'receipts.list',
     access: 'operator',
     summary: 'Receipts, the newest first, by account, key and time.',
-  },
-  {
+    response: listOf(receipt),
+    example: { input: { account: 'acme', limit: 100 }, output: exampleList(RECEIPT) },
+  }),
+  route({
     method: 'GET',
     path: '/receipts/{receipt}',
     verb: 'receipts.show',
     access: 'operator',
     summary: 'One receipt, with host, attempts and loss.',
-  },
+    response: receipt,
+    example: { input: { receipt: EXAMPLE_IDS.receipt }, output: RECEIPT },
+  }),
 ];

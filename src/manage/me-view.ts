@@ -1,0 +1,24 @@
+import type { AccountRole, Principal } from '../accounts/principal.ts';
+import { ACCOUNT_PREFIX } from '../canonical/id-prefixes.ts';
+import { formatId } from '../kit/ids.ts';
+import type { Actor } from '../operator/actor.ts';
+
+export interface MeView {
+  readonly object: 'me';
+  readonly kind: Actor['kind'];
+  readonly name: string;
+  readonly operator: boolean;
+  readonly read_only: boolean;
+  readonly roles: readonly { readonly account: string; readonly role: AccountRole }[];
+}
+
+export function meView({ actor, isOperator, roles, isReadOnly }: Principal): MeView {
+  return {
+    object: 'me',
+    kind: actor.kind,
+    name: actor.name,
+    operator: isOperator,
+    read_only: isReadOnly,
+    roles: [...roles].map(([accountId, role]) => ({ account: formatId(ACCOUNT_PREFIX, accountId), role })),
+  };
+}
