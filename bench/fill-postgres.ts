@@ -31,10 +31,13 @@ async function fillAccounts(client: pg.Client, accounts: number): Promise<Filled
   const filled = Array.from({ length: accounts }, (_, index) => ({ id: firstId + BigInt(index), ...mintSecret() }));
   const ids = filled.map(({ id }) => id);
   await client.query(
-    `INSERT INTO account SELECT id, 'bench-' || at, 1, $2 FROM unnest($1::int8[]) WITH ORDINALITY AS one (id, at)`,
+    `INSERT INTO account (id, name, kind, created_ms) SELECT id, 'bench-' || at, 1, $2 FROM unnest($1::int8[]) WITH ORDINALITY AS one (id, at)`,
     [ids, createdMs],
   );
-  await client.query('INSERT INTO balance SELECT unnest($1::int8[]), 1, $2::int8, 0, 0', [ids, CREDIT_NANOUSD]);
+  await client.query(
+    'INSERT INTO balance (account_id, kind, balance, held, spent) SELECT unnest($1::int8[]), 1, $2::int8, 0, 0',
+    [ids, CREDIT_NANOUSD],
+  );
   await client.query(
     "INSERT INTO credit SELECT id, id, 'opening', $2::int8, NULL, $3::int8 FROM unnest($1::int8[]) AS one (id)",
     [ids, CREDIT_NANOUSD, createdMs],

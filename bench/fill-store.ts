@@ -42,7 +42,7 @@ export function fillStore({ folder, calls, accounts }: FillOptions): FilledAccou
 function fillAccounts(database: DatabaseSync, accounts: number): FilledAccount[] {
   const createdMs = BigInt(Date.now() - 40 * DAY_MS);
   const firstId = idFloorAt(Number(createdMs));
-  const account = database.prepare('INSERT INTO account VALUES (?, ?, 1, ?)');
+  const account = database.prepare('INSERT INTO account (id, name, kind, created_ms) VALUES (?, ?, 1, ?)');
   const balance = database.prepare('INSERT INTO balance (account_id, kind, balance, spent) VALUES (?, 1, ?, 0)');
   const credit = database.prepare("INSERT INTO credit VALUES (?, ?, 'opening', ?, NULL, ?)");
   const key = database.prepare(`

@@ -250,7 +250,7 @@ async function mintFor(
     permissions: options.permissions ?? [],
     onUnsupported: options.onUnsupported ?? 'refuse',
   });
-  if (minted === 'no_account') throw new Error('The account is gone.');
+  if (typeof minted === 'string') throw new Error('The account is gone.');
   return { secret: minted.secret.reveal(), keyId: minted.key.id, accountId };
 }
 

@@ -1,41 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { Directory } from '../src/store/directory.ts';
-import type { AuditRow, NewInvitation, NewManagementKey, NewPerson, NewSession } from '../src/store/people.ts';
+import type { NewInvitation, NewManagementKey, NewPerson, NewSession } from '../src/store/people.ts';
+import { aPerson, audit } from './people-fixtures.ts';
 import { aKey, anAccount, FIRST_PAGE, NOON_MS, type OpenStore } from './store-fixtures.ts';
 import { StoreSubject } from './store-subject.ts';
 
 const DAY_MS = 86_400_000;
-
-let nextAuditId = 0n;
-function audit(action: string, over: Partial<AuditRow> = {}): AuditRow {
-  return {
-    id: ++nextAuditId,
-    atMs: NOON_MS,
-    actorKind: 'command_line',
-    actorId: null,
-    actorName: 'root',
-    action,
-    subject: 'person_1',
-    accountId: null,
-    before: null,
-    after: '{}',
-    address: null,
-    ...over,
-  };
-}
-
-function aPerson(id: bigint, over: Partial<NewPerson> = {}): NewPerson {
-  return {
-    id,
-    email: `Person${id}@Example.com`,
-    name: `Person ${id}`,
-    passwordHash: null,
-    identity: null,
-    isOperator: false,
-    createdMs: NOON_MS,
-    ...over,
-  };
-}
 
 function anInvitation(id: bigint, over: Partial<NewInvitation> = {}): NewInvitation {
   return {

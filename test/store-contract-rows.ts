@@ -2,6 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { ALL_RECEIPTS, aCredit, aHold, aKey, anAccount, FIRST_PAGE, NOON_MS } from './store-fixtures.ts';
 import type { StoreSubject } from './store-subject.ts';
 
+/** What is stored of a key that works. */
+const WORKING = { revokedMs: null, disabledMs: null, personDisabledMs: null };
+
 /** Rows that can be created, changed and read. */
 export function rowsContract(subject: StoreSubject): void {
   describe('receipts', () => {
@@ -33,6 +36,7 @@ export function rowsContract(subject: StoreSubject): void {
         createdMs: NOON_MS,
         labels: { user: 'ü', '': '{}' },
         chain: 'c;2',
+        personId: null,
         idempotencyKey: null,
         endedMs: null,
         ended: null,
@@ -128,7 +132,7 @@ export function rowsContract(subject: StoreSubject): void {
       expect(await subject.store.createKey(aKey(8n, 9n))).toBe('no_account');
       expect(await subject.store.createKey(key)).toBe('created');
       await expect(subject.store.createKey({ ...key, id: 8n })).rejects.toThrow();
-      const row = { ...key, revokedMs: null, version: 1n };
+      const row = { ...key, ...WORKING, version: 1n };
       expect(await subject.store.findKey(7n)).toEqual(row);
       expect(await subject.store.findKeyByHash(key.sha256Hex)).toEqual(row);
       expect(await subject.store.findKey(8n)).toBeNull();
@@ -145,11 +149,11 @@ export function rowsContract(subject: StoreSubject): void {
         models: null,
         expiresMs: null,
       });
-      const expected = { ...aKey(7n, 1n, { capNanousd: 9n, capWindow: 'day' }), revokedMs: null, version: 3n };
+      const expected = { ...aKey(7n, 1n, { capNanousd: 9n, capWindow: 'day' }), ...WORKING, version: 3n };
       expect(changed).toEqual(expected);
       expect(await subject.store.findKey(7n)).toEqual(expected);
       const renamed = await subject.store.updateKey(8n, { name: 'new', revokedMs: NOON_MS + 1 });
-      expect(renamed).toEqual({ ...aKey(8n, 1n, { name: 'new' }), revokedMs: NOON_MS + 1, version: 4n });
+      expect(renamed).toEqual({ ...aKey(8n, 1n, { name: 'new' }), ...WORKING, revokedMs: NOON_MS + 1, version: 4n });
     });
 
     it('are granted permissions and lose them, without touching anything else', async () => {
@@ -160,7 +164,7 @@ export function rowsContract(subject: StoreSubject): void {
       const granted = await subject.store.updateKey(7n, { allow: ['provider_keys'] });
       expect(granted).toEqual({
         ...aKey(7n, 1n, { models: ['a'], permissions: ['provider_keys'] }),
-        revokedMs: null,
+        ...WORKING,
         version: 3n,
       });
       await subject.store.updateKey(7n, { name: 'renamed' });

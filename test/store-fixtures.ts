@@ -34,6 +34,7 @@ export function aKey(id: bigint, accountId: bigint, over: Partial<NewKey> = {}):
   return {
     id,
     accountId,
+    personId: null,
     name: `key-${id}`,
     sha256Hex: id.toString(16).padStart(64, '0'),
     prefix: 'tg_live_abcd',

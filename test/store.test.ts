@@ -1,6 +1,7 @@
 import { ledgerScripts } from './ledger-scripts.ts';
 import { storeContract } from './store-contract.ts';
 import { directoryContract } from './store-contract-directory.ts';
+import { personKeysContract } from './store-contract-person-keys.ts';
 import { openMemory, openSqlite, openSqliteInline } from './store-engines.ts';
 
 storeContract('memory', openMemory);
@@ -8,5 +9,6 @@ storeContract('sqlite', openSqliteInline);
 storeContract('sqlite in threads', openSqlite);
 directoryContract('sqlite', openSqliteInline);
 directoryContract('sqlite in threads', openSqlite);
+personKeysContract('sqlite', openSqliteInline);
 ledgerScripts('memory', openMemory);
 ledgerScripts('sqlite', openSqliteInline);

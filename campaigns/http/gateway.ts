@@ -95,7 +95,7 @@ async function makeKey(): Promise<string> {
     onUnsupported: 'refuse',
   } as const;
   const minted = await mintKey(services, { accountId: account.id, ...terms });
-  if (minted === 'no_account') throw new Error('The account is gone.');
+  if (typeof minted === 'string') throw new Error('The account is gone.');
   return minted.secret.reveal();
 }
 

@@ -120,7 +120,7 @@ async function openAccounts(store: Store): Promise<Pick<PostgresStage, 'keys' | 
         permissions: [],
         onUnsupported: 'refuse',
       });
-      if (minted === 'no_account') throw new Error('An account that was just made is missing.');
+      if (typeof minted === 'string') throw new Error('An account that was just made is missing.');
       const ids = { id: formatId(KEY_PREFIX, minted.key.id), account: formatId(ACCOUNT_PREFIX, account.id) };
       keys.push({ ...ids, secret: minted.secret.reveal() });
     }

@@ -79,7 +79,7 @@ export class World {
       expiresMs: null,
     } as const;
     const minted = await mintKey(services, { ...key, models: null, permissions: [], onUnsupported: 'refuse' });
-    if (minted === 'no_account') throw new Error('An account that was just made is not there.');
+    if (typeof minted === 'string') throw new Error('An account that was just made is not there.');
     const ids = { id: formatId(KEY_PREFIX, minted.key.id), account: formatId(ACCOUNT_PREFIX, accountId) };
     return { ...ids, secret: minted.secret.reveal(), accountId, keyId: minted.key.id };
   }

@@ -62,7 +62,7 @@ test('a minted key is stored as its hash, with only the first and last character
   const limits = { capNanousd: 7n, capWindow: 'day' as const, expiresMs: null, models: ['m'] };
   const request = { accountId, name: 'ci', ...limits, permissions: ['provider_keys'], onUnsupported: 'drop' } as const;
   const minted = await mintKey(services, request);
-  if (minted === 'no_account') throw new Error('no account');
+  if (typeof minted === 'string') throw new Error('no account');
   expect(minted.key).toMatchObject({ ...request, revokedMs: null });
   expect(minted.key.sha256Hex).toBe(hashSecret(minted.secret.reveal()));
   const members = Object.values(minted.key).map(String).join(' ');

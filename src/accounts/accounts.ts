@@ -85,6 +85,8 @@ export async function creditAccount<Outcome>(
 
 export interface KeyRequest {
   readonly accountId: bigint;
+  /** Whose key it is; absent for a key of nobody. The person needs a role in the account. */
+  readonly personId?: bigint | null;
   readonly name: string;
   readonly capNanousd: bigint | null;
   readonly capWindow: CapWindow;
@@ -99,11 +101,12 @@ export async function mintKey(
   { store, clock, ids }: AccountServices,
   request: KeyRequest,
   audit?: AuditOf,
-): Promise<{ key: KeyRow; secret: Secret } | 'no_account'> {
+): Promise<{ key: KeyRow; secret: Secret } | 'no_account' | 'no_member'> {
   const { secret, ...stored } = mintSecret();
   const id = ids.next();
-  const outcome = await store.createKey({ ...request, ...stored, id, createdMs: clock.nowMs() }, audit?.(id));
-  if (outcome === 'no_account') return outcome;
+  const row = { personId: null, ...request, ...stored, id, createdMs: clock.nowMs() };
+  const outcome = await store.createKey(row, audit?.(id));
+  if (outcome !== 'created') return outcome;
   const key = await store.findKey(id);
   if (key === null) throw new Error('The store does not have the key that was just created.');
   return { key, secret };

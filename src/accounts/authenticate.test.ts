@@ -19,7 +19,8 @@ function row(id: bigint, accountId: bigint): KeyRow {
     onUnsupported: 'refuse' as const,
   };
   const stored = { sha256Hex: '', prefix: '', lastFour: '', name: '', createdMs: 0, revokedMs: null, version: 1n };
-  return { id, accountId, ...cap, ...stored };
+  const person = { personId: null, disabledMs: null, personDisabledMs: null };
+  return { id, accountId, ...cap, ...stored, ...person };
 }
 
 const ROWS = new Map([
@@ -100,6 +101,15 @@ describe('local mode', () => {
     const both = ['authorization', `Bearer ${OTHER}`, 'x-api-key', KEY];
     expect(await authenticate(both, local)).toBeInstanceOf(GatewayError);
   });
+});
+
+test.each(['disabledMs', 'personDisabledMs'])('a key with %s is refused with a message of its own', async (member) => {
+  const off = { find: () => ({ ...row(1n, 10n), [member]: 5 }) };
+  for (const localAccountId of [null, LOCAL]) {
+    const answer = await authenticate(['x-api-key', KEY], { directory: off, localAccountId });
+    expect(answer).toMatchObject({ status: 401, code: 'invalid_api_key' });
+    expect((answer as GatewayError).message).toMatch(/^This API key is disabled\./);
+  }
 });
 
 test('a cached key is found without a promise', () => {

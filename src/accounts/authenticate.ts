@@ -50,15 +50,29 @@ function authenticateLocal(
 function whenFound(
   found: KeyRow | null | Promise<KeyRow | null>,
 ): Caller | GatewayError | Promise<Caller | GatewayError> {
-  const answer = (key: KeyRow | null) => (key === null ? invalidKey() : callerOf(key));
+  const answer = (key: KeyRow | null) => {
+    if (key === null) return invalidKey();
+    return isDisabled(key) ? disabledKey() : callerOf(key);
+  };
   return found instanceof Promise ? found.then(answer) : answer(found);
+}
+
+function isDisabled({ disabledMs, personDisabledMs }: KeyRow): boolean {
+  return disabledMs !== null || personDisabledMs !== null;
 }
 
 function callerOf(key: KeyRow): Caller {
   return { accountId: key.accountId, keyId: key.id, key };
 }
 
-/** The same error for every reason, so that it reveals nothing about keys. */
+/** Whoever has the secret may know that it is disabled, and then does not look for a mistake of their own. */
+function disabledKey(): GatewayError {
+  return new GatewayError('invalid_api_key', {
+    message: 'This API key is disabled. Ask the owner of its account to enable it, or use another key.',
+  });
+}
+
+/** The same error for every other reason, so that it reveals nothing about keys. */
 export function invalidKey(): GatewayError {
   return new GatewayError('invalid_api_key', {
     message: 'No valid API key was sent. Send one gateway key as "Authorization: Bearer <key>" or in x-api-key.',

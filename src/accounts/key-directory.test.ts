@@ -38,7 +38,7 @@ async function mint(expiresMs: number | null = null): Promise<{ key: KeyRow; tex
     onUnsupported: 'refuse' as const,
   };
   const minted = await mintKey({ store, clock, ids }, request);
-  if (minted === 'no_account') throw new Error('no account');
+  if (typeof minted === 'string') throw new Error('no account');
   return { key: minted.key, text: minted.secret.reveal() };
 }
 
@@ -117,6 +117,7 @@ describe('finding', () => {
     const { secret, ...stored } = minted;
     const row = {
       accountId,
+      personId: null,
       name: '',
       capNanousd: null,
       capWindow: 'day' as const,

@@ -42,7 +42,10 @@ export class KeyDirectory {
     this.#timer?.cancel();
   }
 
-  /** The active key of this secret, without a promise if it is cached. Throws StoreUnavailable if it cannot know. */
+  /**
+   * The key of this secret unless it is revoked or has expired, without a promise if it is cached; it may be disabled.
+   * Throws StoreUnavailable if it cannot know.
+   */
   find(secret: string): KeyRow | null | Promise<KeyRow | null> {
     if (this.#isFresh()) return this.#findFresh(secret);
     return hasKeyShape(secret) ? this.#findAfterRefresh(secret) : null;

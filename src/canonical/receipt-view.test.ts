@@ -9,6 +9,7 @@ const SETTLED: Receipt = {
   id: 1_234n,
   accountId: 7n,
   keyId: 9n,
+  personId: null,
   state: 'settled',
   route: '/v1/chat/completions',
   stream: false,

@@ -96,6 +96,8 @@ export const CALL_FIELDS = {
   labels: optional('labels'),
   /** The caller's chain of calls and the call's place in it, as `<id>;<n>`. */
   chain: optional('text'),
+  /** Whose key it was. */
+  personId: optional('int64'),
 } as const satisfies Fields;
 
 /** How a call ended; null while its hold is open. */

@@ -317,6 +317,7 @@ describe('the slots of a key', () => {
     fixture = await GatewayFixture.open({ slots: { calls: 1, streams: null } });
     const key = { accountId: 1n, name: 'k', sha256Hex: 'a'.repeat(64), prefix: 'tg', lastFour: 'abcd' };
     const terms = {
+      personId: null,
       capNanousd: null,
       capWindow: 'lifetime',
       expiresMs: null,

@@ -46,6 +46,8 @@ export const accountCredit = z.strictObject({
 
 export const keyMinting = z.strictObject({
   account: idOrName,
+  /** Whose key it is, by id or email address. */
+  person: idOrName.nullable().default(null),
   name: name.default('default'),
   spend_cap_nanousd: cap.default(null),
   window: z.enum(CAP_WINDOWS).default('lifetime'),

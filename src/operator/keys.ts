@@ -2,13 +2,14 @@ import type { z } from 'zod';
 import { mintKey } from '../accounts/accounts.ts';
 import { KEY_PREFIX } from '../canonical/id-prefixes.ts';
 import { formatId } from '../kit/ids.ts';
-import type { KeyChange, KeyRow } from '../store/store.ts';
+import type { Person } from '../store/people.ts';
+import type { Account, KeyChange, KeyRow } from '../store/store.ts';
 import { auditRow, differences } from './actor.ts';
 import { OperatorError } from './error.ts';
 import type * as inputs from './input.ts';
 import { toMs } from './input.ts';
 import { keyChangeOf } from './key-change.ts';
-import { accountNamed, afterId, keyNamed, unknownAccount, unknownKey } from './lookup.ts';
+import { accountNamed, afterId, keyNamed, personNamed, unknownAccount, unknownKey } from './lookup.ts';
 import type { OperatorServices } from './services.ts';
 import { type KeyView, keyView, type ListView, listView } from './view.ts';
 
@@ -19,8 +20,10 @@ export async function mint(
   const account = await accountNamed(services, input.account);
   refusePast(services, input.expires_at);
   const models = resolveModels(services, input.models);
+  const person = input.person === null ? null : await personNamed(services, input.person);
   const terms = {
     accountId: account.id,
+    personId: person?.id ?? null,
     name: input.name,
     capNanousd: input.spend_cap_nanousd,
     capWindow: input.window,
@@ -33,9 +36,15 @@ export async function mint(
     auditRow(services, { action: 'key.mint', subject: formatId(KEY_PREFIX, id), accountId: account.id, after: input }),
   );
   if (minted === 'no_account') throw unknownAccount(input.account);
+  if (minted === 'no_member') throw notMember(account, person);
   await tellDirectory(services);
   const view = keyView(minted.key, services.clock.nowMs());
   return { ...view, secret: minted.secret.reveal(), unknown_models: models.unknown };
+}
+
+function notMember(account: Account, person: Person | null): OperatorError {
+  const message = `${person?.email} has no role in the account "${account.name}", or is disabled.`;
+  return new OperatorError('refused', message, `tollgate people show ${person?.email}`);
 }
 
 export async function listKeys(

@@ -1,6 +1,7 @@
 import { findAccount } from '../accounts/accounts.ts';
-import { KEY_PREFIX } from '../canonical/id-prefixes.ts';
+import { KEY_PREFIX, PERSON_PREFIX } from '../canonical/id-prefixes.ts';
 import { parseId } from '../kit/ids.ts';
+import type { Person } from '../store/people.ts';
 import type { Account, KeyRow, Store } from '../store/store.ts';
 import { OperatorError } from './error.ts';
 
@@ -30,6 +31,19 @@ export function unknownKey(idText: string): OperatorError {
   const named =
     parseId(KEY_PREFIX, idText) === null ? 'Name the key by its id, like key_….' : `There is no key ${idText}.`;
   return new OperatorError('not_found', named, 'tollgate keys list');
+}
+
+/** By id or by email address. */
+export async function personNamed({ store }: Books, idOrEmail: string): Promise<Person> {
+  const id = parseId(PERSON_PREFIX, idOrEmail);
+  const person =
+    id === null ? await store.directory.findPersonByEmail(idOrEmail) : await store.directory.findPerson(id);
+  if (person === null) throw unknownPerson(idOrEmail);
+  return person;
+}
+
+export function unknownPerson(idOrEmail: string): OperatorError {
+  return new OperatorError('not_found', `There is no person "${idOrEmail}".`, 'tollgate people list');
 }
 
 /** The id that a page starts after; null for the first page. */

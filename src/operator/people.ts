@@ -10,7 +10,7 @@ import { CAP_WINDOWS } from '../store/store.ts';
 import { type ActingServices, auditRow } from './actor.ts';
 import { OperatorError } from './error.ts';
 import { cap, idOrName, name, page } from './input.ts';
-import { accountNamed, afterId, unknownAccount } from './lookup.ts';
+import { accountNamed, afterId, personNamed, unknownAccount, unknownPerson } from './lookup.ts';
 import {
   type InvitationView,
   invitationView,
@@ -187,7 +187,7 @@ export async function updatePerson(
   return personView(changed);
 }
 
-/** Ends the person's sessions and revokes the management keys they minted. */
+/** Ends the person's sessions, disables their keys and revokes the management keys they minted. */
 export async function disablePerson(
   services: PeopleServices,
   input: z.output<typeof personChoice>,
@@ -293,19 +293,6 @@ export async function removeMember(
   if (!(await services.store.directory.removeMembership(account.id, person.id, audit)))
     throw new OperatorError('not_found', `${person.email} has no role in the account "${account.name}".`);
   return { object: 'member', account: input.account, person: subject, status: 'removed' };
-}
-
-/** By id or by email address. */
-async function personNamed({ store }: PeopleServices, idOrEmail: string): Promise<Person> {
-  const id = parseId(PERSON_PREFIX, idOrEmail);
-  const person =
-    id === null ? await store.directory.findPersonByEmail(idOrEmail) : await store.directory.findPerson(id);
-  if (person === null) throw unknownPerson(idOrEmail);
-  return person;
-}
-
-function unknownPerson(idOrEmail: string): OperatorError {
-  return new OperatorError('not_found', `There is no person "${idOrEmail}".`, 'tollgate people list');
 }
 
 function enableHint(person: Person): string {

@@ -1,5 +1,5 @@
 import { describeKey } from '../accounts/keys.ts';
-import { ACCOUNT_PREFIX, KEY_PREFIX } from '../canonical/id-prefixes.ts';
+import { ACCOUNT_PREFIX, KEY_PREFIX, PERSON_PREFIX } from '../canonical/id-prefixes.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import { type ModelEntry, modelEntry } from '../catalog/entry.ts';
 import type { CatalogModel } from '../catalog/model.ts';
@@ -57,10 +57,12 @@ export interface KeyView {
   readonly object: 'key';
   readonly id: string;
   readonly account: string;
+  /** Whose key it is; null if it is nobody's. */
+  readonly person: string | null;
   readonly name: string;
   /** The first and last characters of the secret. */
   readonly hint: string;
-  readonly status: 'active' | 'expired' | 'revoked';
+  readonly status: 'active' | 'disabled' | 'expired' | 'revoked';
   readonly spend_cap_nanousd: bigint | null;
   readonly window: CapWindow;
   readonly expires_at: number | null;
@@ -70,6 +72,10 @@ export interface KeyView {
   readonly on_unsupported: OnUnsupported;
   readonly created: number;
   readonly revoked_at: number | null;
+  /** Since when the key itself is disabled. */
+  readonly disabled_at: number | null;
+  /** Since when the key's person is disabled or has no role in the account. */
+  readonly person_disabled_at: number | null;
 }
 
 export function keyView(key: KeyRow, nowMs: number): KeyView {
@@ -77,23 +83,31 @@ export function keyView(key: KeyRow, nowMs: number): KeyView {
     object: 'key',
     id: formatId(KEY_PREFIX, key.id),
     account: formatId(ACCOUNT_PREFIX, key.accountId),
+    person: key.personId === null ? null : formatId(PERSON_PREFIX, key.personId),
     name: key.name,
     hint: describeKey(key),
     status: keyStatus(key, nowMs),
     spend_cap_nanousd: key.capNanousd,
     window: key.capWindow,
-    expires_at: key.expiresMs === null ? null : toSeconds(key.expiresMs),
+    expires_at: secondsOr(key.expiresMs),
     models: key.models,
     permissions: ['calls', ...key.permissions],
     on_unsupported: key.onUnsupported,
     created: toSeconds(key.createdMs),
-    revoked_at: key.revokedMs === null ? null : toSeconds(key.revokedMs),
+    revoked_at: secondsOr(key.revokedMs),
+    disabled_at: secondsOr(key.disabledMs),
+    person_disabled_at: secondsOr(key.personDisabledMs),
   };
 }
 
 function keyStatus(key: KeyRow, nowMs: number): KeyView['status'] {
   if (key.revokedMs !== null) return 'revoked';
-  return key.expiresMs !== null && key.expiresMs <= nowMs ? 'expired' : 'active';
+  if (key.expiresMs !== null && key.expiresMs <= nowMs) return 'expired';
+  return key.disabledMs === null && key.personDisabledMs === null ? 'active' : 'disabled';
+}
+
+function secondsOr(ms: number | null): number | null {
+  return ms === null ? null : toSeconds(ms);
 }
 
 /** A model as the operator sees it, with the hosts that serve it. */

@@ -43,6 +43,7 @@ export function keyCells(
   if (change.models !== undefined) cells.models = change.models === null ? null : JSON.stringify(change.models);
   if (change.onUnsupported !== undefined) cells.on_unsupported = ON_UNSUPPORTED_CODE.of[change.onUnsupported];
   if (change.revokedMs !== undefined) cells.revoked_ms = msCell(change.revokedMs);
+  if (change.disabledMs !== undefined) cells.disabled_ms = msCell(change.disabledMs);
   return cells;
 }
 
@@ -53,6 +54,7 @@ function msCell(ms: number | null): bigint | null {
 export interface KeyColumns {
   readonly id: bigint;
   readonly account_id: bigint;
+  readonly person_id: bigint | null;
   readonly name: string;
   readonly sha256: string;
   readonly prefix: string;
@@ -65,6 +67,8 @@ export interface KeyColumns {
   readonly on_unsupported: bigint;
   readonly created_ms: bigint;
   readonly revoked_ms: bigint | null;
+  readonly disabled_ms: bigint | null;
+  readonly person_disabled_ms: bigint | null;
   readonly version: bigint;
 }
 
@@ -72,6 +76,7 @@ export function keyOf(row: KeyColumns): KeyRow {
   return {
     id: row.id,
     accountId: row.account_id,
+    personId: row.person_id,
     name: row.name,
     sha256Hex: row.sha256,
     prefix: row.prefix,
@@ -84,6 +89,8 @@ export function keyOf(row: KeyColumns): KeyRow {
     onUnsupported: ON_UNSUPPORTED_CODE.word(row.on_unsupported),
     createdMs: Number(row.created_ms),
     revokedMs: msOf(row.revoked_ms),
+    disabledMs: msOf(row.disabled_ms),
+    personDisabledMs: msOf(row.person_disabled_ms),
     version: row.version,
   };
 }

@@ -29,6 +29,11 @@ export const LEDGER_TABLES: readonly LedgerTable[] = [
   { name: 'balance', key: ['account_id'], sums: ['balance', 'held', 'spent'] },
   { name: 'api_key', key: ['id'], sums: [] },
   { name: 'key_window', key: ['key_id', 'window_id'], sums: ['spent', 'held', 'closed'] },
+  {
+    name: 'person_window',
+    key: ['account_id', 'person_id', 'window_id'],
+    sums: ['spent', 'held', 'closed'],
+  },
   { name: 'name', key: ['id'], sums: [] },
   { name: 'price_list', key: ['id'], sums: [] },
   { name: 'credit', key: ['id'], sums: ['amount'] },

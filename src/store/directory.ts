@@ -39,13 +39,17 @@ export interface Directory {
     expectedVersion: bigint | null,
     audit: AuditRow,
   ): Promise<Person | 'not_found' | 'version_conflict' | 'identity_taken'>;
-  /** Ends the person's sessions and revokes the management keys they minted, in the same commit. Disabling again changes nothing. */
+  /**
+   * Ends the person's sessions, disables their keys and revokes the management keys they minted, in the same commit.
+   * Disabling again changes nothing.
+   */
   disablePerson(id: bigint, nowMs: number, audit: AuditRow): Promise<Person | 'not_found'>;
-  /** The person may sign in again; their management keys stay revoked. */
+  /** The person may sign in again, and their keys work again; their management keys stay revoked. */
   enablePerson(id: bigint, audit: AuditRow): Promise<Person | 'not_found'>;
 
   /** Gives a role, or replaces role and cap. */
   putMembership(membership: Membership, audit: AuditRow): Promise<'stored' | 'no_person' | 'no_account'>;
+  /** The person's keys in the account stop working, until the person has a role there again. */
   removeMembership(accountId: bigint, personId: bigint, audit: AuditRow): Promise<boolean>;
   membershipsOf(personId: bigint): Promise<Membership[]>;
   listMembers(accountId: bigint, page: IdPage): Promise<{ person: Person; membership: Membership }[]>;

@@ -18,6 +18,7 @@ const FIRST_LINE = `tollgate-receipt ${FORM}\n`;
 const OTHER_FIELDS = {
   epoch: required('int64'),
   windowId: nullable('integer'),
+  personWindowId: nullable('integer'),
   heldNanousd: required('amount'),
   endedMs: nullable('integer'),
   idempotencyKey: nullable('text'),

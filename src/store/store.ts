@@ -1,8 +1,7 @@
 import type { Receipt, Settlement, ValuesOf } from '../canonical/receipt.ts';
 import type { AccountReceiptFilter, ReceiptPage, ReceiptSlice } from './account-receipts.ts';
-import type { CapWindow } from './cap-window.ts';
+import type { Account, KeyChange, KeyRow, KeyWindow, NewAccount, NewKey } from './account-rows.ts';
 import type { Directory } from './directory.ts';
-import type { LossHour } from './loss-allowance.ts';
 import type {
   CREDIT_FIELDS,
   GivenValues,
@@ -15,6 +14,19 @@ import type { AuditRow } from './people.ts';
 import type { VerifyProgress, VerifyReport } from './verify-report.ts';
 
 export type { AccountReceiptFilter, ReceiptPage, ReceiptSlice } from './account-receipts.ts';
+export {
+  type Account,
+  type AccountKind,
+  KEY_PERMISSIONS,
+  type KeyChange,
+  type KeyPermission,
+  type KeyRow,
+  type KeyWindow,
+  type NewAccount,
+  type NewKey,
+  ON_UNSUPPORTED,
+  type OnUnsupported,
+} from './account-rows.ts';
 export { CAP_WINDOWS, type CapWindow } from './cap-window.ts';
 export type { VerifyProgress, VerifyReport } from './verify-report.ts';
 
@@ -59,7 +71,8 @@ export interface Store {
   findAccount(idOrName: bigint | string): Promise<Account | null>;
   listAccounts(page: Page): Promise<Account[]>;
 
-  createKey(key: NewKey, audit?: AuditRow): Promise<'created' | 'no_account'>;
+  /** `no_member`: the key's person has no role in the account, or is disabled. */
+  createKey(key: NewKey, audit?: AuditRow): Promise<'created' | 'no_account' | 'no_member'>;
   updateKey(id: bigint, change: KeyChange, audit?: AuditRow): Promise<KeyRow | null>;
   findKeyByHash(sha256Hex: string): Promise<KeyRow | null>;
   findKey(id: bigint): Promise<KeyRow | null>;
@@ -216,7 +229,7 @@ export interface CreditOperation extends ValuesOf<typeof CREDIT_FIELDS> {
 
 /**
  * In the order of the checks. `out_of_range` comes first for an invalid amount, and last for one that would carry a sum
- * beyond 64 bits. A key is inactive if it is unknown, revoked, expired or of another account. An idempotency key is
+ * beyond 64 bits. A key is inactive if it is unknown, revoked, expired, disabled or of another account. An idempotency key is
  * checked after `key_inactive` and before the money, so that a response that was paid for is replayed even to an empty
  * account. `loss_allowance` refuses only a hold that names a limit of losses.
  */
@@ -271,66 +284,6 @@ export type LedgerOutcome =
  */
 export type IdempotencyState = 'running' | 'finished' | 'unknown';
 
-export type AccountKind = 'prepaid' | 'unlimited';
-
-export interface NewAccount {
-  readonly id: bigint;
-  readonly name: string;
-  readonly kind: AccountKind;
-  readonly createdMs: number;
-}
-
-export interface Account extends NewAccount, LossHour {
-  readonly balanceNanousd: bigint;
-  readonly heldNanousd: bigint;
-  /** Everything ever charged. */
-  readonly spentNanousd: bigint;
-}
-
-/** What a key may do besides calling models. A key has none of these unless it was granted. */
-export const KEY_PERMISSIONS = ['provider_keys', 'account_read'] as const;
-export type KeyPermission = (typeof KEY_PERMISSIONS)[number];
-
-/** What happens to fields of a request that the model's host cannot be sent, unless the request says it. */
-export const ON_UNSUPPORTED = ['refuse', 'drop'] as const;
-export type OnUnsupported = (typeof ON_UNSUPPORTED)[number];
-
-export interface NewKey {
-  readonly id: bigint;
-  readonly accountId: bigint;
-  readonly name: string;
-  readonly sha256Hex: string;
-  readonly prefix: string;
-  readonly lastFour: string;
-  readonly capNanousd: bigint | null;
-  readonly capWindow: CapWindow;
-  readonly expiresMs: number | null;
-  /** Model ids that the key may use; null allows all. */
-  readonly models: readonly string[] | null;
-  readonly permissions: readonly KeyPermission[];
-  readonly onUnsupported: OnUnsupported;
-  readonly createdMs: number;
-}
-
-export interface KeyRow extends NewKey {
-  readonly revokedMs: number | null;
-  readonly version: bigint;
-}
-
-/** Absent members do not change. A new cap window starts at zero in its own row. */
-export interface KeyChange {
-  readonly name?: string;
-  readonly capNanousd?: bigint | null;
-  readonly capWindow?: CapWindow;
-  readonly expiresMs?: number | null;
-  readonly models?: readonly string[] | null;
-  /** Permissions to grant and to take away. All others stay, so that two changes at once both count. */
-  readonly allow?: readonly KeyPermission[];
-  readonly deny?: readonly KeyPermission[];
-  readonly onUnsupported?: OnUnsupported;
-  readonly revokedMs?: number;
-}
-
 /** A provider key in custody; one per account and provider. */
 export interface NewProviderKey {
   readonly id: bigint;
@@ -355,15 +308,6 @@ export interface ProviderKeyUse {
   readonly usedMs: number;
   /** Whether the provider refused the key; absent if the answer does not say. The first refusal's time is kept. */
   readonly rejected?: boolean;
-}
-
-export interface KeyWindow {
-  readonly window: CapWindow;
-  readonly startMs: number;
-  /** Null for a lifetime window. */
-  readonly resetsMs: number | null;
-  readonly spentNanousd: bigint;
-  readonly heldNanousd: bigint;
 }
 
 export interface Page {

@@ -39,10 +39,16 @@ const DENY = ['--deny <permissions>', 'permissions to take away from the key'] a
 const mintCommand: CommandSpec = {
   name: 'mint',
   summary: 'create a key and print it, once, on stdout',
-  options: [['--account <account>', 'account that pays, by id or name'], ...TERMS, ALLOW],
+  options: [
+    ['--account <account>', 'account that pays, by id or name'],
+    ['--person <person>', "whose key it is, by email address or id; the person's cap applies to it"],
+    ...TERMS,
+    ALLOW,
+  ],
   examples: [
     'tollgate keys mint --account ada --name ci --cap 10 --window month',
     'tollgate keys mint --account ada --name admin --allow provider-keys',
+    'tollgate keys mint --account ada --person grace@example.com',
     'KEY=$(tollgate keys mint --account ada)',
   ],
   async run(session, _args, options) {
@@ -51,7 +57,8 @@ const mintCommand: CommandSpec = {
       throw usageFailure('--account is missing. Name the account that pays.', 'tollgate accounts list');
     const terms = readTerms(session, options);
     if (terms.window !== undefined && terms.spend_cap_nanousd == null) throw windowWithoutCap(account, terms.window);
-    const answer = await session.ask('keys.mint', { account, ...terms }, { providerKeys: modelsGiven(options) });
+    const input = { account, ...(typeof options.person === 'string' && { person: options.person }), ...terms };
+    const answer = await session.ask('keys.mint', input, { providerKeys: modelsGiven(options) });
     const { secret, unknown_models: unknown, ...key } = answer.result;
     session.show(answer, () => secret);
     session.advise(describeKey(key));
@@ -123,12 +130,14 @@ const COLUMNS = [
   { title: 'PERMISSIONS', text: ({ permissions }: KeyView) => describePermissions(permissions, ',') },
   { title: 'UNSUPPORTED', text: (key: KeyView) => key.on_unsupported },
   { title: 'ACCOUNT', text: (key: KeyView) => key.account },
+  { title: 'PERSON', text: (key: KeyView) => key.person ?? '-' },
 ] as const;
 
 function describeKey(key: KeyView): string {
   return formatRecord([
     ['id', key.id],
     ['account', key.account],
+    ['person', key.person ?? 'none'],
     ['name', key.name],
     ['key', key.hint],
     ['status', key.revoked_at === null ? key.status : `revoked ${time(key.revoked_at)} UTC`],

@@ -125,12 +125,12 @@ export const peopleCommands: CommandGroup = {
     showCommand,
     personCommand('people.disable', {
       name: 'disable <person>',
-      summary: 'end the sessions of a person and revoke the management keys they minted',
+      summary: 'end the sessions of a person, disable their keys and revoke the management keys they minted',
       examples: ['tollgate people disable ada@example.com'],
     }),
     personCommand('people.enable', {
       name: 'enable <person>',
-      summary: 'let a disabled person sign in again; their management keys stay revoked',
+      summary: 'let a disabled person sign in again and their keys work again; their management keys stay revoked',
       examples: ['tollgate people enable ada@example.com'],
     }),
     resetCommand,

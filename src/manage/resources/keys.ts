@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ACCOUNT_PREFIX, KEY_PREFIX } from '../../canonical/id-prefixes.ts';
+import { ACCOUNT_PREFIX, KEY_PREFIX, PERSON_PREFIX } from '../../canonical/id-prefixes.ts';
 import { KEY_PERMISSIONS, ON_UNSUPPORTED } from '../../operator/operator.ts';
 import type { KeyView } from '../../operator/view.ts';
 import { OWNER, route, VIEWER } from '../route.ts';
@@ -10,9 +10,10 @@ const key = z
     object: z.literal('key'),
     id: id(KEY_PREFIX),
     account: id(ACCOUNT_PREFIX),
+    person: id(PERSON_PREFIX).nullable().describe("Whose key it is; null if it is nobody's."),
     name: z.string(),
     hint: z.string().describe('The first and last characters of the secret.'),
-    status: z.enum(['active', 'expired', 'revoked']),
+    status: z.enum(['active', 'disabled', 'expired', 'revoked']),
     spend_cap_nanousd: nanousd.nullable(),
     window: capWindow,
     expires_at: seconds.nullable(),
@@ -21,6 +22,10 @@ const key = z
     on_unsupported: z.enum(ON_UNSUPPORTED),
     created: seconds,
     revoked_at: seconds.nullable(),
+    disabled_at: seconds.nullable().describe('Since when the key itself is disabled.'),
+    person_disabled_at: seconds
+      .nullable()
+      .describe("Since when the key's person is disabled or has no role in the account."),
   })
   .meta({ id: 'Key' });
 
@@ -37,6 +42,7 @@ const KEY: KeyView = {
   object: 'key',
   id: EXAMPLE_IDS.key,
   account: EXAMPLE_IDS.account,
+  person: null,
   name: 'support bot',
   hint: 'tg_live_3fQ…x81K',
   status: 'active',
@@ -48,6 +54,8 @@ const KEY: KeyView = {
   on_unsupported: 'refuse',
   created: EXAMPLE_TIME,
   revoked_at: null,
+  disabled_at: null,
+  person_disabled_at: null,
 };
 
 export const KEYS_ROUTES = [

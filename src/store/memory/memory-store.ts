@@ -113,13 +113,14 @@ export class MemoryStore implements Store {
     return pageOf([...this.#rows.accounts.values()].sort(byId), page).map((account) => ({ ...account }));
   }
 
-  async createKey(key: NewKey): Promise<'created' | 'no_account'> {
+  async createKey(key: NewKey): Promise<'created' | 'no_account' | 'no_member'> {
     if (!this.#rows.accounts.has(key.accountId)) return 'no_account';
     const taken = [...this.#rows.keys.values()].some(
       (other) => other.id === key.id || other.sha256Hex === key.sha256Hex,
     );
     if (taken) throw new Error(`The key ${key.id} or its hash is already in use.`);
-    this.#rows.keys.set(key.id, { ...key, revokedMs: null, version: ++this.#rows.keyVersion });
+    const working = { revokedMs: null, disabledMs: null, personDisabledMs: null };
+    this.#rows.keys.set(key.id, { ...key, ...working, version: ++this.#rows.keyVersion });
     return 'created';
   }
 

@@ -15,6 +15,7 @@ import { monthTrees } from './0014-month-trees.ts';
 import { tokenOverruns } from './0015-token-overruns.ts';
 import { adjusted } from './0016-adjusted.ts';
 import { olderState } from './0017-older-state.ts';
+import { personCaps } from './0018-person-caps.ts';
 import type { Migration } from './migration.ts';
 
 /** In order, numbered from 1 without gaps. */
@@ -36,4 +37,5 @@ export const MIGRATIONS: readonly Migration[] = [
   tokenOverruns,
   adjusted,
   olderState,
+  personCaps,
 ];

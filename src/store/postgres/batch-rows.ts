@@ -169,11 +169,18 @@ export class BatchRows implements LedgerRows {
     this.closedUpTo = this.facts.get('closed_up_to') ?? 0n;
   }
 
-  #loadKeys(rows: Rows<[bigint, bigint, bigint | null, bigint, bigint | null, bigint | null]>): void {
-    for (const [id, accountId, capNanousd, window, expiresMs, revokedMs] of rows) {
-      const capWindow = CAP_WINDOW.word(window);
-      const key = { id, accountId, capNanousd, capWindow, expiresMs: msOf(expiresMs), revokedMs: msOf(revokedMs) };
-      this.keys.set(id, key);
+  #loadKeys(rows: Rows<[bigint, bigint, bigint | null, bigint, Time, Time, Time, Time]>): void {
+    for (const [id, accountId, capNanousd, window, expires, revoked, disabled, personDisabled] of rows) {
+      this.keys.set(id, {
+        id,
+        accountId,
+        capNanousd,
+        capWindow: CAP_WINDOW.word(window),
+        expiresMs: msOf(expires),
+        revokedMs: msOf(revoked),
+        disabledMs: msOf(disabled),
+        personDisabledMs: msOf(personDisabled),
+      });
     }
   }
 
@@ -213,6 +220,7 @@ export interface Read {
   load(rows: Answer['rows']): void;
 }
 
+type Time = bigint | null;
 type Rows<Columns extends readonly unknown[]> = readonly (readonly [...Columns])[];
 
 /** The call as it was when this process took the hold. If it has ended since, the write finds no open row and fails. */
@@ -269,8 +277,9 @@ const READ_META = 'SELECT name, value FROM meta';
 const READ_NAMES = 'SELECT id, text FROM name WHERE id = ANY($1::int4[])';
 const READ_PRICES = 'SELECT id, version FROM price_list WHERE id = ANY($1::int4[])';
 
-const READ_KEYS =
-  'SELECT id, account_id, cap, cap_window, expires_ms, revoked_ms FROM api_key WHERE id = ANY($1::int8[])';
+const READ_KEYS = `
+  SELECT id, account_id, cap, cap_window, expires_ms, revoked_ms, disabled_ms, person_disabled_ms FROM api_key
+  WHERE id = ANY($1::int8[])`;
 
 const READ_WINDOWS = 'SELECT key_id, window_id, spent, held FROM key_window';
 

@@ -2,7 +2,7 @@ import type { Directory } from '../directory.ts';
 import { directoryOver, programOf } from '../programs/directory-programs.ts';
 import { type Program, type Query, runLater, type SqlValue } from '../programs/program.ts';
 import type { Connections, RunSql } from './connections.ts';
-import { BEGIN_BRIEF, takeLock } from './locks.ts';
+import { BEGIN_BRIEF, lockAccount, takeLock } from './locks.ts';
 import { storable } from './values.ts';
 
 export function postgresDirectory(connections: Connections): Directory {
@@ -19,7 +19,8 @@ export function postgresDirectory(connections: Connections): Directory {
 export function runProgram<Result>(sql: RunSql, program: Program<Result>): Promise<Result> {
   return runLater(program, async (step) => {
     if (!('lock' in step)) return sql(numbered(step), cellsOf(step));
-    await takeLock(sql, step.lock);
+    if (step.lock === 'account') await lockAccount(sql, step.id);
+    else await takeLock(sql, step.lock);
     return [];
   });
 }

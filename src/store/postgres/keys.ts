@@ -5,6 +5,7 @@ import { fitsInt64 } from '../int64.ts';
 import { afterOf, limitOf } from '../page.ts';
 import type { AuditRow } from '../people.ts';
 import { writeAudit } from '../programs/audit.ts';
+import { isMember } from '../programs/people.ts';
 import type { KeyChange, KeyRow, KeyWindow, NewKey, Page } from '../store.ts';
 import type { Connections } from './connections.ts';
 import { runProgram } from './directory.ts';
@@ -26,13 +27,14 @@ export class Keys {
     this.#nowMs = nowMs;
   }
 
-  create(key: NewKey, audit?: AuditRow): Promise<'created' | 'no_account'> {
+  create(key: NewKey, audit?: AuditRow): Promise<'created' | 'no_account' | 'no_member'> {
     const cells = keyCells({ ...key, revokedMs: null });
-    const fixed = ['id', 'account_id', 'sha256', 'prefix', 'last_four', 'created_ms', 'permissions'];
+    const fixed = ['id', 'account_id', 'person_id', 'sha256', 'prefix', 'last_four', 'created_ms', 'permissions'];
     const columns = [...fixed, ...Object.keys(cells)];
     const values = [
       key.id,
       key.accountId,
+      key.personId,
       key.sha256Hex,
       key.prefix,
       key.lastFour,
@@ -44,6 +46,7 @@ export class Keys {
       await takeLock(sql, 'keys');
       const [account] = await sql('SELECT 1 FROM account WHERE id = $1', [key.accountId]);
       if (account === undefined) return 'no_account';
+      if (key.personId !== null && !(await runProgram(sql, isMember(key.accountId, key.personId)))) return 'no_member';
       const places = columns.map((_, at) => `$${at + 1}`);
       await sql(`INSERT INTO api_key (${columns}, version) VALUES (${places}, ${NEXT_VERSION})`, values);
       if (audit !== undefined) await runProgram(sql, writeAudit(audit));

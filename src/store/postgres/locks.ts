@@ -3,8 +3,8 @@ import type { Connections, RunSql } from './connections.ts';
 
 /**
  * Begins a transaction that locks accounts. It has a time limit on the server, so that a stopped process loses its
- * locks. Locks are taken in a fixed order, which prevents deadlocks: instances by epoch, accounts by id, the lock
- * `keys`, windows by key. A transaction that has the lock `keys` takes no lock that comes before it.
+ * locks. Locks are taken in a fixed order, which prevents deadlocks: the lock `people`, instances by epoch, accounts by
+ * id, the lock `keys`, windows by key. A transaction that has the lock `keys` takes no lock that comes before it.
  */
 export const BEGIN_BRIEF = `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE;
   SET LOCAL lock_timeout = ${LIMITS.postgresLockMs};
@@ -36,6 +36,11 @@ export async function takeLock(sql: RunSql, name: LockName): Promise<void> {
 
 export async function takeSharedLock(sql: RunSql, name: LockName): Promise<void> {
   await sql('SELECT pg_advisory_xact_lock_shared($1::int4, $2::int4)', [NAMESPACE, LOCK[name]]);
+}
+
+/** Waits for batches that change the account; the lock ends with the transaction. */
+export async function lockAccount(sql: RunSql, accountId: bigint): Promise<void> {
+  await sql('SELECT 1 FROM balance WHERE account_id = $1 FOR NO KEY UPDATE', [accountId]);
 }
 
 /** Null if another process holds the lock. */

@@ -146,7 +146,7 @@ class PostgresStore implements Store {
     return this.#accounts.list(page);
   }
 
-  createKey(key: NewKey, audit?: AuditRow): Promise<'created' | 'no_account'> {
+  createKey(key: NewKey, audit?: AuditRow): Promise<'created' | 'no_account' | 'no_member'> {
     return this.#keys.create(key, audit);
   }
 

@@ -9,7 +9,7 @@ import {
   type Person,
 } from '../people.ts';
 import { writeAudit } from './audit.ts';
-import { emailKey, findPerson, findPersonByEmail, insertPerson, storeMembership } from './people.ts';
+import { emailKey, findPerson, findPersonByEmail, insertPerson, membershipsOf, storeMembership } from './people.ts';
 import { insert, type Program, query, rowOf, rowsOf } from './program.ts';
 
 interface InvitationColumns {
@@ -98,7 +98,7 @@ export function* acceptInvitation(
     yield insertPerson({ ...who.newPerson, email: invitation.email });
   } else if (known?.id !== who.personId || known.disabledMs !== null) return 'other_person';
   const personId = 'newPerson' in who ? who.newPerson.id : who.personId;
-  yield* giveRoles(personId, invitation);
+  yield* giveRoles(personId, invitation, nowMs);
   yield query('UPDATE invitation SET accepted_ms = ? WHERE id = ?', nowMs, invitation.id);
   yield* writeAudit(audit);
   return (yield* findPerson(personId))!;
@@ -130,10 +130,13 @@ function isOpen({ acceptedMs, revokedMs, expiresMs }: Invitation, nowMs: number)
   return acceptedMs === null && revokedMs === null && expiresMs > nowMs;
 }
 
-function* giveRoles(personId: bigint, { isOperator, accountId, role }: InvitedRoles): Program<void> {
+/** A member who is invited again keeps their cap. */
+function* giveRoles(personId: bigint, { isOperator, accountId, role }: InvitedRoles, nowMs: number): Program<void> {
   if (isOperator) yield query('UPDATE person SET operator = 1, version = version + 1 WHERE id = ?', personId);
   if (accountId !== null && role !== null) {
-    yield* storeMembership({ accountId, personId, role, capNanousd: null, capWindow: 'lifetime' });
+    const before = (yield* membershipsOf(personId)).find((membership) => membership.accountId === accountId);
+    const { capNanousd, capWindow } = before ?? { capNanousd: null, capWindow: 'lifetime' };
+    yield* storeMembership({ accountId, personId, role, capNanousd, capWindow }, nowMs);
   }
 }
 

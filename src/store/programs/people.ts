@@ -9,6 +9,7 @@ import {
   type SsoIdentity,
 } from '../people.ts';
 import { writeAudit } from './audit.ts';
+import { followPerson } from './person-keys.ts';
 import { insert, type Program, query, rowOf, rowsOf, type SqlValue } from './program.ts';
 
 interface PersonColumns {
@@ -113,7 +114,10 @@ export function* changePerson(
   return (yield* findPerson(id))!;
 }
 
-/** Ends the person's sessions and revokes the management keys they minted, in the same commit. Disabling again changes nothing. */
+/**
+ * Ends the person's sessions, disables their keys and revokes the management keys they minted, in the same commit.
+ * Disabling again changes nothing.
+ */
 export function* disablePerson(id: bigint, nowMs: number, audit: AuditRow): Program<Person | 'not_found'> {
   yield { lock: 'people' };
   const before = yield* findPerson(id);
@@ -122,16 +126,19 @@ export function* disablePerson(id: bigint, nowMs: number, audit: AuditRow): Prog
   yield query('UPDATE person SET disabled_ms = ?, version = version + 1 WHERE id = ?', nowMs, id);
   yield query('DELETE FROM session WHERE person_id = ?', id);
   yield query('UPDATE management_key SET revoked_ms = ? WHERE minted_by = ? AND revoked_ms IS NULL', nowMs, id);
+  yield* followPerson(id, nowMs);
   yield* writeAudit(audit);
   return (yield* findPerson(id))!;
 }
 
-/** The person may sign in again; their management keys stay revoked. */
+/** The person may sign in again, and their keys work again; their management keys stay revoked. */
 export function* enablePerson(id: bigint, audit: AuditRow): Program<Person | 'not_found'> {
+  yield { lock: 'people' };
   const before = yield* findPerson(id);
   if (before === null) return 'not_found';
   if (before.disabledMs === null) return before;
   yield query('UPDATE person SET disabled_ms = NULL, version = version + 1 WHERE id = ?', id);
+  yield* followPerson(id, audit.atMs);
   yield* writeAudit(audit);
   return (yield* findPerson(id))!;
 }
@@ -143,12 +150,14 @@ export function* putMembership(
   yield { lock: 'people' };
   if ((yield* findPerson(membership.personId)) === null) return 'no_person';
   if ((yield* rowOf('SELECT id FROM account WHERE id = ?', membership.accountId)) === null) return 'no_account';
-  yield* storeMembership(membership);
+  yield* storeMembership(membership, audit.atMs);
   yield* writeAudit(audit);
   return 'stored';
 }
 
-export function* storeMembership(membership: Membership): Program<void> {
+/** Under the account's lock: a batch reads a cap and then its window, and both must be from the same moment. */
+export function* storeMembership(membership: Membership, nowMs: number): Program<void> {
+  yield { lock: 'account', id: membership.accountId };
   yield query(
     `INSERT INTO membership (account_id, person_id, role, cap, cap_window) VALUES (?, ?, ?, ?, ?)
      ON CONFLICT (account_id, person_id)
@@ -159,17 +168,33 @@ export function* storeMembership(membership: Membership): Program<void> {
     membership.capNanousd,
     CAP_WINDOW.of[membership.capWindow],
   );
+  yield* followPerson(membership.personId, nowMs);
 }
 
+/** The person's keys in the account stop working, until the person has a role there again. */
 export function* removeMembership(accountId: bigint, personId: bigint, audit: AuditRow): Program<boolean> {
+  yield { lock: 'people' };
+  yield { lock: 'account', id: accountId };
   const removed = yield* rowOf(
     'DELETE FROM membership WHERE account_id = ? AND person_id = ? RETURNING person_id',
     accountId,
     personId,
   );
   if (removed === null) return false;
+  yield* followPerson(personId, audit.atMs);
   yield* writeAudit(audit);
   return true;
+}
+
+/** Whether the person has a role in the account and is not disabled. */
+export function* isMember(accountId: bigint, personId: bigint): Program<boolean> {
+  const found = yield* rowOf(
+    `SELECT person.id FROM membership JOIN person ON person.id = person_id
+     WHERE account_id = ? AND person_id = ? AND disabled_ms IS NULL`,
+    accountId,
+    personId,
+  );
+  return found !== null;
 }
 
 export function* membershipsOf(personId: bigint): Program<Membership[]> {

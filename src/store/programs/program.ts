@@ -7,10 +7,11 @@ export interface Query {
   readonly values: readonly SqlValue[];
 }
 
-/** Work that no two programs may do at once. SQLite has one writer, so there it asks for nothing. */
-export interface LockStep {
-  readonly lock: 'keys' | 'people';
-}
+/**
+ * Work that no two programs may do at once, in this order: people, one account, keys. No batch of calls runs on a locked
+ * account. SQLite has one writer, so there it asks for nothing.
+ */
+export type LockStep = { readonly lock: 'people' | 'keys' } | { readonly lock: 'account'; readonly id: bigint };
 
 export type Step = Query | LockStep;
 

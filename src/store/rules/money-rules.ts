@@ -102,6 +102,7 @@ export class MoneyRules {
 
   #isActive(key: Key, account: Account): boolean {
     if (key.accountId !== account.id || key.revokedMs !== null) return false;
+    if (key.disabledMs !== null || key.personDisabledMs !== null) return false;
     return key.expiresMs === null || key.expiresMs > this.#clock.nowMs();
   }
 

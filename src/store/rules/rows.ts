@@ -22,7 +22,10 @@ export interface LedgerRows {
   >;
   readonly keys: ReadonlyMap<
     bigint,
-    Pick<KeyRow, 'id' | 'accountId' | 'capNanousd' | 'capWindow' | 'expiresMs' | 'revokedMs'>
+    Pick<
+      KeyRow,
+      'id' | 'accountId' | 'capNanousd' | 'capWindow' | 'expiresMs' | 'revokedMs' | 'disabledMs' | 'personDisabledMs'
+    >
   >;
   readonly windows: Map<string, Spend>;
   readonly calls: Map<

@@ -10,7 +10,7 @@ export function createAccount(database: DatabaseSync, account: NewAccount): 'cre
   if (database.prepare('SELECT 1 FROM account WHERE name = ?').get(account.name) !== undefined) return 'name_taken';
   const kind = ACCOUNT_KIND.of[account.kind];
   database
-    .prepare('INSERT INTO account VALUES (?, ?, ?, ?)')
+    .prepare('INSERT INTO account (id, name, kind, created_ms) VALUES (?, ?, ?, ?)')
     .run(account.id, account.name, kind, BigInt(account.createdMs));
   database.prepare('INSERT INTO balance (account_id, kind, balance, spent) VALUES (?, ?, 0, 0)').run(account.id, kind);
   return 'created';

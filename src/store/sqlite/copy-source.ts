@@ -7,7 +7,7 @@ import { CALL_STATE } from '../codes.ts';
 import type { Cell, CopySource, LedgerTable, Row } from '../copy.ts';
 import type { VerifyProgress } from '../store.ts';
 import { databaseFile, openToRead } from './database.ts';
-import { HELD_OF_ACCOUNT, HELD_OF_WINDOW } from './held.ts';
+import { HELD_OF_ACCOUNT, HELD_OF_PERSON_WINDOW, HELD_OF_WINDOW } from './held.ts';
 import { readMeta } from './meta.ts';
 import { openSqliteStore } from './sqlite-store.ts';
 
@@ -57,6 +57,7 @@ function readMark(database: DatabaseSync): { ledgerId: bigint; epoch: bigint } {
 const COMPUTED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   balance: { held: HELD_OF_ACCOUNT },
   key_window: { held: HELD_OF_WINDOW },
+  person_window: { held: HELD_OF_PERSON_WINDOW },
 };
 
 /** Read from the schema, so that columns of later migrations are always included. */

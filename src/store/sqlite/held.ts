@@ -14,6 +14,11 @@ export const HELD_OF_ACCOUNT = `(SELECT coalesce(sum(held), 0) ${FROM_OPEN_CALLS
 export const HELD_OF_WINDOW = `(SELECT coalesce(sum(held), 0) ${FROM_OPEN_CALLS}
   AND call.key_id = key_window.key_id AND call.window_id = key_window.window_id)`;
 
+/** For a statement that selects from `person_window`. */
+export const HELD_OF_PERSON_WINDOW = `(SELECT coalesce(sum(held), 0) ${FROM_OPEN_CALLS} AND call.person_id IS NOT NULL
+  AND call.account_id = person_window.account_id AND call.person_id = person_window.person_id
+  AND call.person_window_id = person_window.window_id)`;
+
 /** All held amounts at one moment. */
 export class HeldSums {
   readonly #accounts = new Map<bigint, bigint>();

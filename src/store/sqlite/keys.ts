@@ -4,23 +4,27 @@ import { permissionBits, windowId, windowOfId } from '../codes.ts';
 import { type KeyColumns, keyCells, keyOf } from '../columns.ts';
 import { fitsInt64 } from '../int64.ts';
 import { afterOf, limitOf } from '../page.ts';
+import { isMember } from '../programs/people.ts';
 import type { KeyChange, KeyRow, KeyWindow, NewKey, Page } from '../store.ts';
+import { runProgram } from './directory.ts';
 import { HELD_OF_WINDOW } from './held.ts';
 
 /** Every change of any key takes the next version number, so that a cache can ask for changes. */
 const NEXT_VERSION = '(SELECT coalesce(max(version), 0) + 1 FROM api_key)';
 
-export function createKey(database: DatabaseSync, key: NewKey): 'created' | 'no_account' {
+export function createKey(database: DatabaseSync, key: NewKey): 'created' | 'no_account' | 'no_member' {
   if (database.prepare('SELECT 1 FROM account WHERE id = ?').get(key.accountId) === undefined) return 'no_account';
+  if (key.personId !== null && !runProgram(database, isMember(key.accountId, key.personId))) return 'no_member';
   const cells = keyCells({ ...key, revokedMs: null });
   const columns = Object.keys(cells);
-  const insert = `INSERT INTO api_key (id, account_id, sha256, prefix, last_four, created_ms, permissions, version, ${columns})
-    VALUES (?, ?, ?, ?, ?, ?, ?, ${NEXT_VERSION}, ${columns.map(() => '?')})`;
+  const insert = `INSERT INTO api_key (id, account_id, person_id, sha256, prefix, last_four, created_ms, permissions, version, ${columns})
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ${NEXT_VERSION}, ${columns.map(() => '?')})`;
   database
     .prepare(insert)
     .run(
       key.id,
       key.accountId,
+      key.personId,
       key.sha256Hex,
       key.prefix,
       key.lastFour,

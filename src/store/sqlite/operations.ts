@@ -225,7 +225,7 @@ function isAnswered({ ended, usage }: StoredSettlement): boolean {
 }
 
 function isActive(key: KeyRule | null, accountId: bigint, nowMs: bigint): boolean {
-  if (key === null || key.accountId !== accountId || key.revokedMs !== null) return false;
+  if (key === null || key.accountId !== accountId || key.isOff) return false;
   return key.expiresMs === null || key.expiresMs > nowMs;
 }
 

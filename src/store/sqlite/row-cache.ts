@@ -43,7 +43,8 @@ export interface KeyRule {
   readonly cap: bigint | null;
   readonly capWindow: bigint;
   readonly expiresMs: bigint | null;
-  readonly revokedMs: bigint | null;
+  /** Revoked or disabled. */
+  readonly isOff: boolean;
   window: WindowRow | null;
 }
 
@@ -114,7 +115,8 @@ export class RowCache {
     this.progress = new ProgressCounter(database);
     this.#readBalance = prepare('SELECT kind, balance, spent, loss_hour, lost FROM balance WHERE account_id = ?');
     this.#writeBalances = new RowWriter(database, 'REPLACE', 'balance', BALANCE_COLUMNS);
-    this.#readKey = prepare('SELECT account_id, cap, cap_window, expires_ms, revoked_ms FROM api_key WHERE id = ?');
+    this.#readKey = prepare(`SELECT account_id, cap, cap_window, expires_ms,
+      coalesce(revoked_ms, disabled_ms, person_disabled_ms) AS off_ms FROM api_key WHERE id = ?`);
     this.#readWindow = prepare('SELECT spent, closed FROM key_window WHERE key_id = ? AND window_id = ?');
     this.#writeWindows = new RowWriter(database, 'REPLACE', 'key_window', ['key_id', 'window_id', 'spent', 'closed']);
     this.#readCall = prepare(
@@ -172,8 +174,8 @@ export class RowCache {
     type Row = [bigint, bigint | null, bigint, bigint | null, bigint | null];
     const row = this.#readKey.get(id) as unknown as Row | undefined;
     if (row === undefined) return null;
-    const [accountId, cap, capWindow, expiresMs, revokedMs] = row;
-    const rule = { id, accountId, cap, capWindow, expiresMs, revokedMs, window: null };
+    const [accountId, cap, capWindow, expiresMs, offMs] = row;
+    const rule = { id, accountId, cap, capWindow, expiresMs, isOff: offMs !== null, window: null };
     this.#keys.set(id, rule);
     return rule;
   }

@@ -176,7 +176,7 @@ class SqliteStore implements Store {
     return this.#scan('listAccounts', page);
   }
 
-  createKey(key: NewKey, audit?: AuditRow): Promise<'created' | 'no_account'> {
+  createKey(key: NewKey, audit?: AuditRow): Promise<'created' | 'no_account' | 'no_member'> {
     return this.#writer.call('createKey', key, audit);
   }
 

@@ -1,0 +1,79 @@
+import type { CapWindow } from './cap-window.ts';
+import type { LossHour } from './loss-allowance.ts';
+
+export type AccountKind = 'prepaid' | 'unlimited';
+
+export interface NewAccount {
+  readonly id: bigint;
+  readonly name: string;
+  readonly kind: AccountKind;
+  readonly createdMs: number;
+}
+
+export interface Account extends NewAccount, LossHour {
+  readonly balanceNanousd: bigint;
+  readonly heldNanousd: bigint;
+  /** Everything ever charged. */
+  readonly spentNanousd: bigint;
+}
+
+/** What a key may do besides calling models. A key has none of these unless it was granted. */
+export const KEY_PERMISSIONS = ['provider_keys', 'account_read'] as const;
+export type KeyPermission = (typeof KEY_PERMISSIONS)[number];
+
+/** What happens to fields of a request that the model's host cannot be sent, unless the request says it. */
+export const ON_UNSUPPORTED = ['refuse', 'drop'] as const;
+export type OnUnsupported = (typeof ON_UNSUPPORTED)[number];
+
+export interface NewKey {
+  readonly id: bigint;
+  readonly accountId: bigint;
+  /** Whose key it is, for good; null if it is nobody's. */
+  readonly personId: bigint | null;
+  readonly name: string;
+  readonly sha256Hex: string;
+  readonly prefix: string;
+  readonly lastFour: string;
+  readonly capNanousd: bigint | null;
+  readonly capWindow: CapWindow;
+  readonly expiresMs: number | null;
+  /** Model ids that the key may use; null allows all. */
+  readonly models: readonly string[] | null;
+  readonly permissions: readonly KeyPermission[];
+  readonly onUnsupported: OnUnsupported;
+  readonly createdMs: number;
+}
+
+export interface KeyRow extends NewKey {
+  readonly revokedMs: number | null;
+  /** Since when the key itself is disabled; null if it is not. */
+  readonly disabledMs: number | null;
+  /** Since when the key does not work because its person is disabled or has no role in the account; null if it does. */
+  readonly personDisabledMs: number | null;
+  readonly version: bigint;
+}
+
+/** Absent members do not change. A new cap window starts at zero in its own row. */
+export interface KeyChange {
+  readonly name?: string;
+  readonly capNanousd?: bigint | null;
+  readonly capWindow?: CapWindow;
+  readonly expiresMs?: number | null;
+  readonly models?: readonly string[] | null;
+  /** Permissions to grant and to take away. All others stay, so that two changes at once both count. */
+  readonly allow?: readonly KeyPermission[];
+  readonly deny?: readonly KeyPermission[];
+  readonly onUnsupported?: OnUnsupported;
+  readonly revokedMs?: number;
+  /** Null enables the key again, unless its person is disabled. */
+  readonly disabledMs?: number | null;
+}
+
+export interface KeyWindow {
+  readonly window: CapWindow;
+  readonly startMs: number;
+  /** Null for a lifetime window. */
+  readonly resetsMs: number | null;
+  readonly spentNanousd: bigint;
+  readonly heldNanousd: bigint;
+}
