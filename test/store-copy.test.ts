@@ -155,7 +155,16 @@ describe('copying a ledger from SQLite to PostgreSQL', () => {
     }
     // Nothing is closed in this ledger, no count fell short, and nobody manages it.
     const closed = ['closing', 'closed_month', 'month_tree', 'token_overrun'];
-    const empty = [...closed, 'person', 'membership', 'invitation', 'session', 'management_key', 'audit', 'person_window'];
+    const empty = [
+      ...closed,
+      'person',
+      'membership',
+      'invitation',
+      'session',
+      'management_key',
+      'audit',
+      'person_window',
+    ];
     expect(endings).toHaveLength(2 * (LEDGER_TABLES.length - empty.length) + 1);
     const store = await openPostgresStore({ url, clock: systemClock });
     expect(await store.verify()).toMatchObject({ receipts: 61, violations: [] });
