@@ -59,10 +59,17 @@ export class ResponseSink implements ClientSink {
 
   end(bytes: Buffer | string = ''): void {
     this.#ended = true;
+    this.#forgetCall();
     if (this.#terms.draining()) this.#response.closes = true;
     if (bytes.length <= LIMITS.responsePieceBytes) this.#response.end(bytes);
     else this.#endInPieces(typeof bytes === 'string' ? Buffer.from(bytes) : bytes);
     if (!this.gone && (this.#rest !== null || this.#response.pendingBytes > 0)) this.#watchReader();
+  }
+
+  /** A listener refers to its whole call, and this sink outlives the call in the old heap: see docs/decisions/0016. */
+  #forgetCall(): void {
+    this.#onGone = null;
+    this.#onDrain = null;
   }
 
   destroy(): void {
