@@ -66,8 +66,7 @@ const RUNS_WITH_KEYS: readonly (readonly string[])[] = [
 const ELSEWHERE = [
   'serve',
   'setup',
-  'keys update',
-  'keys revoke',
+  ...['keys show', 'keys update', 'keys rotate', 'keys revoke'],
   'receipts show',
   'management-keys revoke',
   ...['people show', 'people disable', 'people enable', 'people reset', 'people sessions', 'people sign-out'],

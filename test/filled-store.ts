@@ -77,6 +77,8 @@ class Past {
     }
     for (let id = 1n; id <= KEYS; id++) await this.#makeKey(id);
     await store.updateKey(2n, { revokedMs: createdMs + DAY_MS });
+    const secret = { sha256Hex: 'f'.repeat(64), prefix: 'tg_live_ffff', lastFour: 'ffff' };
+    await store.rotateKey(3n, { secret, oldExpiresMs: createdMs + DAY_MS });
     for (let id = 1n; id <= 4n; id++) {
       const sealed = Uint8Array.from({ length: 80 }, () => this.#random.below(256));
       const provider = id % 2n === 0n ? 'cloud' : 'elsewhere';

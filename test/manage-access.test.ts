@@ -90,6 +90,7 @@ const BODIES: Readonly<Record<string, () => object>> = {
   'members.put': () => ({ role: 'king' }),
   'keys.mint': () => ({ account, name: '' }),
   'keys.update': () => ({}),
+  'keys.rotate': () => ({ grace_seconds: -1 }),
   'keys.revoke': () => ({ nothing: 1 }),
   'people.update': () => ({}),
   'people.disable': () => ({}),

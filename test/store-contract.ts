@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { custodyContract } from './store-contract-custody.ts';
 import { idempotencyContract } from './store-contract-idempotency.ts';
+import { keysContract } from './store-contract-keys.ts';
 import { lossesContract } from './store-contract-losses.ts';
 import { moneyContract } from './store-contract-money.ts';
 import { receiptsContract } from './store-contract-receipts.ts';
@@ -16,6 +17,7 @@ export function storeContract(name: string, open: OpenStore): void {
     moneyContract(subject);
     lossesContract(subject);
     rowsContract(subject);
+    keysContract(subject);
     receiptsContract(subject);
     timeContract(subject);
     idempotencyContract(subject);

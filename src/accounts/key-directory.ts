@@ -1,18 +1,21 @@
 import type { Clock, Timer } from '../kit/clock.ts';
 import { LIMITS } from '../limits.ts';
+import { isSecretOf } from '../store/key-secrets.ts';
 import { type KeyRow, type Store, StoreUnavailable } from '../store/store.ts';
 import { checksumFits, hashSecret, hasKeyShape } from './keys.ts';
 
 type KeyStore = Pick<Store, 'findKeyByHash' | 'keysChangedSince'>;
 
 /**
- * Keys in memory, by their hash. Changes are polled, so that every revocation takes effect within two seconds. If the
- * store does not answer for that long, the directory throws instead of trusting its cache.
+ * Keys in memory, found by the hashes of their secrets. Changes are polled, so that every revocation takes effect
+ * within two seconds. If the store does not answer for that long, the directory throws instead of trusting its cache.
  */
 export class KeyDirectory {
   readonly #store: KeyStore;
   readonly #clock: Clock;
-  readonly #rows = new Map<string, KeyRow>();
+  /** Hashes of secrets, with the key of each. A key that was rotated has several, and its row says which still work. */
+  readonly #keyIds = new Map<string, bigint>();
+  readonly #rows = new Map<bigint, KeyRow>();
   /** Unknown hashes, each with the time until which that is believed. */
   readonly #misses = new Map<string, number>();
   readonly #lookups = new Map<string, Promise<KeyRow | null>>();
@@ -54,6 +57,7 @@ export class KeyDirectory {
   /** For a store that was put back to an older state: versions that were seen may be used again for other changes. */
   forget(): void {
     this.#forgotten++;
+    this.#keyIds.clear();
     this.#rows.clear();
     this.#misses.clear();
     this.#lookups.clear();
@@ -79,8 +83,9 @@ export class KeyDirectory {
 
   #findFresh(secret: string): KeyRow | null | Promise<KeyRow | null> {
     const hash = hashSecret(secret);
-    const row = this.#rows.get(hash);
-    if (row !== undefined) return this.#ifActive(row);
+    const id = this.#keyIds.get(hash);
+    const row = id === undefined ? undefined : this.#rows.get(id);
+    if (row !== undefined) return this.#ifActive(row, hash);
     // A cached key had the right shape, so only others are checked.
     if (!hasKeyShape(secret) || this.#isKnownMiss(hash) || !checksumFits(secret)) return null;
     return this.#lookUp(hash);
@@ -100,9 +105,11 @@ export class KeyDirectory {
     });
   }
 
-  #ifActive(row: KeyRow): KeyRow | null {
-    if (row.revokedMs !== null) return null;
-    return row.expiresMs !== null && row.expiresMs <= this.#clock.nowMs() ? null : row;
+  /** Times are compared for every request: the end of a key or a secret is not a change that would be polled. */
+  #ifActive(row: KeyRow, hash: string): KeyRow | null {
+    const nowMs = this.#clock.nowMs();
+    if (row.revokedMs !== null || !isSecretOf(row, hash, nowMs)) return null;
+    return row.expiresMs !== null && row.expiresMs <= nowMs ? null : row;
   }
 
   #isKnownMiss(hash: string): boolean {
@@ -112,7 +119,7 @@ export class KeyDirectory {
 
   async #lookUp(hash: string): Promise<KeyRow | null> {
     const row = await (this.#lookups.get(hash) ?? this.#beginLookup(hash));
-    return row === null ? null : this.#ifActive(row);
+    return row === null ? null : this.#ifActive(row, hash);
   }
 
   #beginLookup(hash: string): Promise<KeyRow | null> {
@@ -136,8 +143,12 @@ export class KeyDirectory {
   }
 
   #remember(hash: string, row: KeyRow | null): void {
-    if (row !== null) setBounded(this.#rows, hash, row, LIMITS.cachedKeysMax);
-    else setBounded(this.#misses, hash, this.#clock.monotonicMs() + LIMITS.keyMissMs, LIMITS.cachedKeyMissesMax);
+    if (row === null) {
+      setBounded(this.#misses, hash, this.#clock.monotonicMs() + LIMITS.keyMissMs, LIMITS.cachedKeyMissesMax);
+      return;
+    }
+    setBounded(this.#keyIds, hash, row.id, LIMITS.cachedKeysMax);
+    setBounded(this.#rows, row.id, row, LIMITS.cachedKeysMax);
   }
 
   async #catchUp(): Promise<void> {
@@ -156,7 +167,7 @@ export class KeyDirectory {
   }
 
   #learn(key: KeyRow): void {
-    if (this.#rows.has(key.sha256Hex)) this.#rows.set(key.sha256Hex, key);
+    if (this.#rows.has(key.id)) this.#rows.set(key.id, key);
     this.#misses.delete(key.sha256Hex);
   }
 
@@ -168,7 +179,7 @@ export class KeyDirectory {
 }
 
 /** Removes the oldest entry if the map is full. */
-function setBounded<Value>(map: Map<string, Value>, name: string, value: Value, sizeMax: number): void {
+function setBounded<Name, Value>(map: Map<Name, Value>, name: Name, value: Value, sizeMax: number): void {
   if (map.size >= sizeMax && !map.has(name)) map.delete(map.keys().next().value!);
   map.set(name, value);
 }

@@ -33,3 +33,21 @@ test('a key has a default for fields that cannot be translated, which is shown a
   expect(changed.out).toMatch(/on unsupported +refuse\n/);
   expect(await cli.json(MINT)).toMatchObject({ on_unsupported: 'refuse' });
 });
+
+test('a key is rotated: the new secret is alone on stdout, and the key shows until when the old one works', async () => {
+  await cli.run(['accounts', 'create', 'ada']);
+  const minted = await cli.json(MINT);
+  const rotated = await cli.run(['keys', 'rotate', String(minted.id), '--grace', '1h']);
+  expect(rotated.out).toMatch(/^tg_live_\w{38}\n$/);
+  expect(rotated.out.trim()).not.toBe(minted.secret);
+  expect(rotated.err).toContain('it is not shown again');
+  const shown = await cli.run(['keys', 'show', String(minted.id)]);
+  expect(shown.out).toMatch(/old key works until +2026-11-15 13:00:00 UTC\n/);
+  expect(shown.out).not.toContain(rotated.out.trim());
+  for (const [grace, message] of [
+    ['soon', 'a duration like'],
+    ['31d', 'at most 30 days'],
+  ] as const) {
+    expect((await cli.run(['keys', 'rotate', String(minted.id), '--grace', grace])).err).toContain(message);
+  }
+});

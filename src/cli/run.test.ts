@@ -23,7 +23,9 @@ const COMMAND_NAMES = [
   ...[
     ['keys', 'mint'],
     ['keys', 'list'],
+    ['keys', 'show'],
     ['keys', 'update'],
+    ['keys', 'rotate'],
     ['keys', 'revoke'],
   ],
   ...[['models'], ['balance'], ['receipts', 'show'], ['receipts', 'list'], ['ledger', 'verify'], ['doctor']],

@@ -54,6 +54,14 @@ function readSpan(text: string): number | null {
   return count === undefined ? null : Number(count) * (UNIT_SECONDS[unit] ?? 0);
 }
 
+/** Reads a duration like `1h` as seconds. */
+export function readDuration(text: string, what: string, secondsMax: number): number {
+  const span = readSpan(text);
+  if (span === null) throw usageFailure(`${what} must be a duration like 30m, 12h or 7d, not "${text}".`);
+  if (span <= secondsMax) return span;
+  throw usageFailure(`${what} must be at most ${secondsMax / 86_400} days, not "${text}".`);
+}
+
 /** Reads a time as seconds since 1970: `2027-01-31` (UTC), a full timestamp, or a duration before or after now. */
 export function readMoment(text: string, what: string, clock: Clock, direction: 'ago' | 'ahead'): number {
   const now = Math.floor(clock.nowMs() / 1000);

@@ -70,6 +70,18 @@ export const keyUpdate = z.strictObject({
   allow: permissions.min(1).optional(),
   deny: permissions.min(1).optional(),
   on_unsupported: z.enum(ON_UNSUPPORTED).optional(),
+  /** The version that the change was made to; without one, nothing is compared. */
+  version: z.int().nonnegative().optional(),
+});
+
+export const keyRotation = z.strictObject({
+  key: idOrName,
+  /** How long the old secret works. */
+  grace_seconds: z
+    .int()
+    .min(0)
+    .max(LIMITS.keyGraceMaxMs / 1000)
+    .default(LIMITS.keyGraceMs / 1000),
 });
 
 export const keyChoice = z.strictObject({ key: idOrName });

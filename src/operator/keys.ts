@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { mintKey } from '../accounts/accounts.ts';
+import { mintSecret } from '../accounts/keys.ts';
 import { KEY_PREFIX } from '../canonical/id-prefixes.ts';
 import { formatId } from '../kit/ids.ts';
 import type { Person } from '../store/people.ts';
@@ -61,6 +62,10 @@ export async function listKeys(
   );
 }
 
+export async function showKey(services: OperatorServices, input: z.output<typeof inputs.keyChoice>): Promise<KeyView> {
+  return keyView(await keyNamed(services, input.key), services.clock.nowMs());
+}
+
 export async function updateKey(
   services: OperatorServices,
   input: z.output<typeof inputs.keyUpdate>,
@@ -69,7 +74,9 @@ export async function updateKey(
   const models = resolveModels(services, input.models ?? null);
   const change = keyChangeOf(input, models.ids);
   if (change.capWindow !== undefined) await refuseWindowWithoutCap(services, input.key, change);
-  return { ...(await changeKey(services, input.key, change)), unknown_models: models.unknown };
+  const version = input.version === undefined ? null : BigInt(input.version);
+  const changed = await changeKey(services, input.key, change, { version });
+  return { ...changed, unknown_models: models.unknown };
 }
 
 function refusePast({ clock }: OperatorServices, expiresAt: number | null): void {
@@ -87,6 +94,29 @@ async function refuseWindowWithoutCap(services: OperatorServices, idText: string
   );
 }
 
+/** The new secret is returned once; whoever loses the answer rotates again. */
+export async function rotateKey(
+  services: OperatorServices,
+  input: z.output<typeof inputs.keyRotation>,
+): Promise<KeyView & { secret: string }> {
+  const key = await keyNamed(services, input.key);
+  const { secret, ...stored } = mintSecret();
+  const oldExpiresMs = services.clock.nowMs() + input.grace_seconds * 1000;
+  const rotated = { ...key, ...stored, replaced: { sha256Hex: key.sha256Hex, expiresMs: oldExpiresMs } };
+  const audit = auditRow(services, {
+    action: 'key.rotate',
+    subject: input.key,
+    accountId: key.accountId,
+    ...differences(keyView(key, services.clock.nowMs()), keyView(rotated, services.clock.nowMs())),
+  });
+  const outcome = await services.store.rotateKey(key.id, { secret: stored, oldExpiresMs }, audit);
+  if (outcome === 'no_key') throw unknownKey(input.key);
+  if (outcome === 'revoked')
+    throw new OperatorError('refused', 'This key is revoked and stays so. Create another.', 'tollgate keys mint');
+  await tellDirectory(services);
+  return { ...(await showKey(services, input)), secret: secret.reveal() };
+}
+
 /** Revoking a key again changes nothing: the first time stands. */
 export async function revokeKey(
   services: OperatorServices,
@@ -95,20 +125,22 @@ export async function revokeKey(
   const key = await keyNamed(services, input.key);
   const nowMs = services.clock.nowMs();
   if (key.revokedMs !== null) return keyView(key, nowMs);
-  return changeKey(services, input.key, { revokedMs: nowMs }, 'key.revoke');
+  return changeKey(services, input.key, { revokedMs: nowMs }, { action: 'key.revoke' });
 }
 
 async function changeKey(
   services: OperatorServices,
   idText: string,
   change: KeyChange,
-  action = 'key.change',
+  { action = 'key.change', version = null }: { action?: string; version?: bigint | null } = {},
 ): Promise<KeyView> {
   const key = await keyNamed(services, idText);
   const nowMs = services.clock.nowMs();
   const changes = differences(keyView(key, nowMs), keyView(changedKey(key, change), nowMs));
   const audit = auditRow(services, { action, subject: idText, accountId: key.accountId, ...changes });
-  const changed = await services.store.updateKey(key.id, change, audit);
+  const changed = await services.store.updateKey(key.id, change, audit, version);
+  if (changed === 'version_conflict')
+    throw new OperatorError('version_conflict', 'Somebody changed this key meanwhile. Read it again.');
   if (changed === null) throw unknownKey(idText);
   await tellDirectory(services);
   return keyView(changed, services.clock.nowMs());

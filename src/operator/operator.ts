@@ -67,6 +67,8 @@ export const VERBS = {
   'keys.mint': verb(inputs.keyMinting, keys.mint),
   'keys.list': reading(inputs.keyPage, keys.listKeys),
   'keys.update': verb(inputs.keyUpdate, keys.updateKey),
+  'keys.show': reading(inputs.keyChoice, keys.showKey),
+  'keys.rotate': verb(inputs.keyRotation, keys.rotateKey),
   'keys.revoke': verb(inputs.keyChoice, keys.revokeKey),
   'people.invite': verb(people.invitationInput, people.invite),
   'people.list': reading(people.peoplePage, people.listPeople),

@@ -76,6 +76,10 @@ export interface KeyView {
   readonly disabled_at: number | null;
   /** Since when the key's person is disabled or has no role in the account. */
   readonly person_disabled_at: number | null;
+  /** Until when the secret before the current one works; null if none does. */
+  readonly old_secret_expires_at: number | null;
+  /** Raised by every change. */
+  readonly version: number;
 }
 
 export function keyView(key: KeyRow, nowMs: number): KeyView {
@@ -97,7 +101,14 @@ export function keyView(key: KeyRow, nowMs: number): KeyView {
     revoked_at: secondsOr(key.revokedMs),
     disabled_at: secondsOr(key.disabledMs),
     person_disabled_at: secondsOr(key.personDisabledMs),
+    old_secret_expires_at: oldSecretExpiry(key, nowMs),
+    version: Number(key.version),
   };
+}
+
+function oldSecretExpiry({ replaced, revokedMs }: KeyRow, nowMs: number): number | null {
+  if (replaced === null || revokedMs !== null || replaced.expiresMs <= nowMs) return null;
+  return toSeconds(replaced.expiresMs);
 }
 
 function keyStatus(key: KeyRow, nowMs: number): KeyView['status'] {

@@ -1,4 +1,5 @@
 import type { CapWindow } from './cap-window.ts';
+import type { ReplacedSecret } from './key-secrets.ts';
 import type { LossHour } from './loss-allowance.ts';
 
 export type AccountKind = 'prepaid' | 'unlimited';
@@ -45,6 +46,8 @@ export interface NewKey {
 }
 
 export interface KeyRow extends NewKey {
+  /** Null if the key was never rotated. */
+  readonly replaced: ReplacedSecret | null;
   readonly revokedMs: number | null;
   /** Since when the key itself is disabled; null if it is not. */
   readonly disabledMs: number | null;
@@ -52,6 +55,8 @@ export interface KeyRow extends NewKey {
   readonly personDisabledMs: number | null;
   readonly version: bigint;
 }
+
+export type ChangedKey = KeyRow | null | 'version_conflict';
 
 /** Absent members do not change. A new cap window starts at zero in its own row. */
 export interface KeyChange {

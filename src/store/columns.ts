@@ -1,5 +1,6 @@
 import { parseJson } from '../json/json.ts';
 import { ACCOUNT_KIND, CAP_WINDOW, ON_UNSUPPORTED_CODE, permissionsOf } from './codes.ts';
+import type { ReplacedSecret } from './key-secrets.ts';
 import type { AcceptedLoss, Account, KeyChange, KeyRow, ProviderKeyRow } from './store.ts';
 
 /** Rows as both engines return them, with every integer a bigint so that none is ever rounded. */
@@ -51,6 +52,10 @@ function msCell(ms: number | null): bigint | null {
   return ms === null ? null : BigInt(ms);
 }
 
+/** The rows of keys; a condition on a column of `api_key` follows. */
+export const KEY_SELECT = `SELECT api_key.*, key_secret.sha256 AS old_sha256, key_secret.expires_ms AS old_expires_ms
+  FROM api_key LEFT JOIN key_secret ON key_secret.key_id = api_key.id`;
+
 export interface KeyColumns {
   readonly id: bigint;
   readonly account_id: bigint;
@@ -69,6 +74,8 @@ export interface KeyColumns {
   readonly revoked_ms: bigint | null;
   readonly disabled_ms: bigint | null;
   readonly person_disabled_ms: bigint | null;
+  readonly old_sha256: string | null;
+  readonly old_expires_ms: bigint | null;
   readonly version: bigint;
 }
 
@@ -91,8 +98,13 @@ export function keyOf(row: KeyColumns): KeyRow {
     revokedMs: msOf(row.revoked_ms),
     disabledMs: msOf(row.disabled_ms),
     personDisabledMs: msOf(row.person_disabled_ms),
+    replaced: replacedOf(row),
     version: row.version,
   };
+}
+
+function replacedOf({ old_sha256: sha256Hex, old_expires_ms: expiresMs }: KeyColumns): ReplacedSecret | null {
+  return sha256Hex === null || expiresMs === null ? null : { sha256Hex, expiresMs: Number(expiresMs) };
 }
 
 function msOf(cell: bigint | null): number | null {

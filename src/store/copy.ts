@@ -28,6 +28,7 @@ export const LEDGER_TABLES: readonly LedgerTable[] = [
   { name: 'token_overrun', key: ['model', 'account_id'], sums: [] },
   { name: 'balance', key: ['account_id'], sums: ['balance', 'held', 'spent'] },
   { name: 'api_key', key: ['id'], sums: [] },
+  { name: 'key_secret', key: ['key_id'], sums: [] },
   { name: 'key_window', key: ['key_id', 'window_id'], sums: ['spent', 'held', 'closed'] },
   {
     name: 'person_window',

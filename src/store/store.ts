@@ -1,7 +1,8 @@
 import type { Receipt, Settlement, ValuesOf } from '../canonical/receipt.ts';
 import type { AccountReceiptFilter, ReceiptPage, ReceiptSlice } from './account-receipts.ts';
-import type { Account, KeyChange, KeyRow, KeyWindow, NewAccount, NewKey } from './account-rows.ts';
+import type { Account, ChangedKey, KeyChange, KeyRow, KeyWindow, NewAccount, NewKey } from './account-rows.ts';
 import type { Directory } from './directory.ts';
+import type { KeyRotation } from './key-secrets.ts';
 import type {
   CREDIT_FIELDS,
   GivenValues,
@@ -11,12 +12,14 @@ import type {
   VOID_FIELDS,
 } from './operation-fields.ts';
 import type { AuditRow } from './people.ts';
+import type { NewProviderKey, ProviderKeyRow, ProviderKeyUse } from './provider-key-rows.ts';
 import type { VerifyProgress, VerifyReport } from './verify-report.ts';
 
 export type { AccountReceiptFilter, ReceiptPage, ReceiptSlice } from './account-receipts.ts';
 export {
   type Account,
   type AccountKind,
+  type ChangedKey,
   KEY_PERMISSIONS,
   type KeyChange,
   type KeyPermission,
@@ -28,6 +31,7 @@ export {
   type OnUnsupported,
 } from './account-rows.ts';
 export { CAP_WINDOWS, type CapWindow } from './cap-window.ts';
+export type { NewProviderKey, ProviderKeyRow, ProviderKeyUse } from './provider-key-rows.ts';
 export type { VerifyProgress, VerifyReport } from './verify-report.ts';
 
 /**
@@ -35,7 +39,7 @@ export type { VerifyProgress, VerifyReport } from './verify-report.ts';
  * `apply`, in batches, and each operation has its own outcome. Callers create the ids, which are integers ordered by
  * time.
  */
-export interface Store {
+export interface Store extends KeyRotation {
   /** People, roles, sessions, management keys and the audit. */
   readonly directory: Directory;
 
@@ -73,7 +77,8 @@ export interface Store {
 
   /** `no_member`: the key's person has no role in the account, or is disabled. */
   createKey(key: NewKey, audit?: AuditRow): Promise<'created' | 'no_account' | 'no_member'>;
-  updateKey(id: bigint, change: KeyChange, audit?: AuditRow): Promise<KeyRow | null>;
+  /** `version_conflict`: somebody changed the key since the expected version was read. */
+  updateKey(id: bigint, change: KeyChange, audit?: AuditRow, expectedVersion?: bigint | null): Promise<ChangedKey>;
   findKeyByHash(sha256Hex: string): Promise<KeyRow | null>;
   findKey(id: bigint): Promise<KeyRow | null>;
   listKeys(accountId: bigint | null, page: Page): Promise<KeyRow[]>;
@@ -283,32 +288,6 @@ export type LedgerOutcome =
  * unknown.
  */
 export type IdempotencyState = 'running' | 'finished' | 'unknown';
-
-/** A provider key in custody; one per account and provider. */
-export interface NewProviderKey {
-  readonly id: bigint;
-  readonly accountId: bigint;
-  readonly provider: string;
-  readonly baseUrl: string;
-  readonly lastFour: string;
-  readonly sealed: Uint8Array;
-  readonly createdMs: number;
-  readonly verifiedMs: number;
-}
-
-export interface ProviderKeyRow extends NewProviderKey {
-  /** Since when the provider refuses the key; null if it does not, or was not asked since the key was stored. */
-  readonly rejectedMs: number | null;
-  /** When a call last used the key, about; null if none did. */
-  readonly usedMs: number | null;
-}
-
-/** A provider's answer to a call with a stored key. */
-export interface ProviderKeyUse {
-  readonly usedMs: number;
-  /** Whether the provider refused the key; absent if the answer does not say. The first refusal's time is kept. */
-  readonly rejected?: boolean;
-}
 
 export interface Page {
   readonly limit: number;

@@ -1,3 +1,4 @@
+import { LIMITS } from '../../limits.ts';
 import {
   CAP_WINDOWS,
   type CapWindow,
@@ -14,7 +15,17 @@ import { type CliFailure, usageFailure } from '../failure.ts';
 import { PAGE_OPTIONS, readPage, sayMore } from '../paging.ts';
 import type { Session } from '../session.ts';
 import { formatRecord, formatTable } from '../table.ts';
-import { readCap, readExpiry, readList, readNanousd, readUsd, time, timeOr, usdOr } from '../text-values.ts';
+import {
+  readCap,
+  readDuration,
+  readExpiry,
+  readList,
+  readNanousd,
+  readUsd,
+  time,
+  timeOr,
+  usdOr,
+} from '../text-values.ts';
 
 const TERMS = [
   ['--name <text>', 'what the key is for'],
@@ -29,6 +40,7 @@ const TERMS = [
   ],
 ] as const;
 
+const GRACE = `${LIMITS.keyGraceMs / 3_600_000}h`;
 const PERMISSION_OPTIONS = KEY_PERMISSIONS.map(permissionOption);
 const ALLOW = [
   '--allow <permissions>',
@@ -102,6 +114,33 @@ const updateCommand: CommandSpec = {
   },
 };
 
+const showCommand: CommandSpec = {
+  name: 'show <key>',
+  summary: 'show one key',
+  examples: ['tollgate keys show key_…'],
+  async run(session, [key = '']) {
+    session.show(await session.ask('keys.show', { key }), describeKey);
+    return EXIT.ok;
+  },
+};
+
+const rotateCommand: CommandSpec = {
+  name: 'rotate <key>',
+  summary: 'give a key a new secret and print it, once, on stdout',
+  options: [['--grace <duration>', `how long the old secret works, like 1h; 0s ends it at once (default ${GRACE})`]],
+  examples: ['tollgate keys rotate key_…', 'NEW=$(tollgate keys rotate key_… --grace 7d)'],
+  async run(session, [key = ''], { grace }) {
+    const graceSeconds = typeof grace === 'string' ? readDuration(grace, '--grace', LIMITS.keyGraceMaxMs / 1000) : null;
+    const input = graceSeconds === null ? { key } : { key, grace_seconds: graceSeconds };
+    const answer = await session.ask('keys.rotate', input);
+    const { secret, ...rotated } = answer.result;
+    session.show(answer, () => secret);
+    session.advise(describeKey(rotated));
+    session.advise('Save the new secret now: it is not shown again.');
+    return EXIT.ok;
+  },
+};
+
 const revokeCommand: CommandSpec = {
   name: 'revoke <key>',
   summary: 'revoke a key for good; calls with it are refused within two seconds',
@@ -115,7 +154,7 @@ const revokeCommand: CommandSpec = {
 export const keysCommands: CommandGroup = {
   name: 'keys',
   summary: 'manage gateway keys, which callers authenticate with',
-  commands: [mintCommand, listCommand, updateCommand, revokeCommand],
+  commands: [mintCommand, listCommand, showCommand, updateCommand, rotateCommand, revokeCommand],
 };
 
 const COLUMNS = [
@@ -140,6 +179,9 @@ function describeKey(key: KeyView): string {
     ['person', key.person ?? 'none'],
     ['name', key.name],
     ['key', key.hint],
+    ...(key.old_secret_expires_at === null
+      ? []
+      : [['old key works until', `${time(key.old_secret_expires_at)} UTC`] as const]),
     ['status', key.revoked_at === null ? key.status : `revoked ${time(key.revoked_at)} UTC`],
     ['cap', key.spend_cap_nanousd === null ? 'none' : `${usdOr(key.spend_cap_nanousd, '')} per ${key.window}`],
     ['expires', key.expires_at === null ? 'never' : `${time(key.expires_at)} UTC`],

@@ -3,7 +3,17 @@ import { ACCOUNT_PREFIX, KEY_PREFIX, PERSON_PREFIX } from '../../canonical/id-pr
 import { KEY_PERMISSIONS, ON_UNSUPPORTED } from '../../operator/operator.ts';
 import type { KeyView } from '../../operator/view.ts';
 import { OWNER, route, VIEWER } from '../route.ts';
-import { capWindow, EXAMPLE_IDS, EXAMPLE_TIME, exampleList, id, listOf, nanousd, seconds } from '../schema-fields.ts';
+import {
+  capWindow,
+  count,
+  EXAMPLE_IDS,
+  EXAMPLE_TIME,
+  exampleList,
+  id,
+  listOf,
+  nanousd,
+  seconds,
+} from '../schema-fields.ts';
 
 const key = z
   .object({
@@ -26,6 +36,10 @@ const key = z
     person_disabled_at: seconds
       .nullable()
       .describe("Since when the key's person is disabled or has no role in the account."),
+    old_secret_expires_at: seconds
+      .nullable()
+      .describe('Until when the secret before the current one works; null if none does.'),
+    version: count.describe('Raised by every change. Send it as `If-Match`.'),
   })
   .meta({ id: 'Key' });
 
@@ -34,9 +48,9 @@ const unknown_models = z
   .readonly()
   .describe('Names of `models` that no model has now. They are kept, because a model may be added later.');
 const changedKey = key.extend({ unknown_models }).meta({ id: 'ChangedKey' });
-const mintedKey = changedKey
-  .extend({ secret: z.string().describe('Shown only in this response.') })
-  .meta({ id: 'MintedKey' });
+const secret = z.string().describe('Shown only in this response.');
+const mintedKey = changedKey.extend({ secret }).meta({ id: 'MintedKey' });
+const rotatedKey = key.extend({ secret }).meta({ id: 'RotatedKey' });
 
 const KEY: KeyView = {
   object: 'key',
@@ -56,6 +70,8 @@ const KEY: KeyView = {
   revoked_at: null,
   disabled_at: null,
   person_disabled_at: null,
+  old_secret_expires_at: null,
+  version: 1,
 };
 
 export const KEYS_ROUTES = [
@@ -84,16 +100,47 @@ export const KEYS_ROUTES = [
     },
   }),
   route({
+    method: 'GET',
+    path: '/keys/{key}',
+    verb: 'keys.show',
+    access: VIEWER,
+    scope: 'key',
+    summary: 'One gateway key.',
+    response: key,
+    example: { input: { key: EXAMPLE_IDS.key }, output: KEY },
+  }),
+  route({
     method: 'PATCH',
     path: '/keys/{key}',
     verb: 'keys.update',
     access: OWNER,
     scope: 'key',
+    versioned: true,
     summary: 'Changes what is named.',
     response: changedKey,
     example: {
       input: { key: EXAMPLE_IDS.key, name: 'help desk', spend_cap_nanousd: 8_000_000_000 },
       output: { ...KEY, name: 'help desk', spend_cap_nanousd: 8_000_000_000n, unknown_models: [] },
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/keys/{key}/rotate',
+    verb: 'keys.rotate',
+    access: OWNER,
+    scope: 'key',
+    creates: true,
+    summary: 'Gives a key a new secret, shown only in this response. The old one works for `grace_seconds` more.',
+    response: rotatedKey,
+    example: {
+      input: { key: EXAMPLE_IDS.key, grace_seconds: 3_600 },
+      output: {
+        ...KEY,
+        hint: 'tg_live_8pW…c27D',
+        old_secret_expires_at: EXAMPLE_TIME + 3_600,
+        version: 2,
+        secret: 'tg_live_8pW…',
+      },
     },
   }),
   route({

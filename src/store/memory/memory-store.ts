@@ -3,6 +3,7 @@ import type { Clock } from '../../kit/clock.ts';
 import { LIMITS } from '../../limits.ts';
 import type { Directory } from '../directory.ts';
 import { isOver } from '../idempotency.ts';
+import type { Rotation, RotationOutcome } from '../key-secrets.ts';
 import { NO_LOSS } from '../loss-allowance.ts';
 import { countExpired } from '../month-tree.ts';
 import { MoneyRules } from '../rules/money-rules.ts';
@@ -12,6 +13,7 @@ import {
   type Account,
   type AccountReceiptFilter,
   type Beat,
+  type ChangedKey,
   DIED_REASON,
   type Instance,
   KEY_PERMISSIONS,
@@ -119,14 +121,15 @@ export class MemoryStore implements Store {
       (other) => other.id === key.id || other.sha256Hex === key.sha256Hex,
     );
     if (taken) throw new Error(`The key ${key.id} or its hash is already in use.`);
-    const working = { revokedMs: null, disabledMs: null, personDisabledMs: null };
+    const working = { revokedMs: null, disabledMs: null, personDisabledMs: null, replaced: null };
     this.#rows.keys.set(key.id, { ...key, ...working, version: ++this.#rows.keyVersion });
     return 'created';
   }
 
-  async updateKey(id: bigint, change: KeyChange): Promise<KeyRow | null> {
+  async updateKey(id: bigint, change: KeyChange, _?: unknown, version: bigint | null = null): Promise<ChangedKey> {
     const key = this.#rows.keys.get(id);
     if (key === undefined) return null;
+    if (version !== null && key.version !== version) return 'version_conflict';
     const { allow = [], deny = [], ...rest } = change;
     const permissions = KEY_PERMISSIONS.filter(
       (one) => (key.permissions.includes(one) || allow.includes(one)) && !deny.includes(one),
@@ -136,8 +139,18 @@ export class MemoryStore implements Store {
     return changed;
   }
 
+  async rotateKey(id: bigint, { secret, oldExpiresMs: expiresMs }: Rotation): Promise<RotationOutcome> {
+    const key = this.#rows.keys.get(id);
+    if (key === undefined) return 'no_key';
+    if (key.revokedMs !== null) return 'revoked';
+    const replaced = { sha256Hex: key.sha256Hex, expiresMs };
+    this.#rows.keys.set(id, { ...key, ...secret, replaced, version: ++this.#rows.keyVersion });
+    return 'rotated';
+  }
+
   async findKeyByHash(sha256Hex: string): Promise<KeyRow | null> {
-    return [...this.#rows.keys.values()].find((key) => key.sha256Hex === sha256Hex) ?? null;
+    const hasHash = (key: KeyRow): boolean => key.sha256Hex === sha256Hex || key.replaced?.sha256Hex === sha256Hex;
+    return [...this.#rows.keys.values()].find(hasHash) ?? null;
   }
 
   async findKey(id: bigint): Promise<KeyRow | null> {

@@ -16,6 +16,7 @@ import { tokenOverruns } from './0015-token-overruns.ts';
 import { adjusted } from './0016-adjusted.ts';
 import { olderState } from './0017-older-state.ts';
 import { personCaps } from './0018-person-caps.ts';
+import { keySecrets } from './0019-key-secrets.ts';
 import type { Migration } from './migration.ts';
 
 /** In order, numbered from 1 without gaps. */
@@ -38,4 +39,5 @@ export const MIGRATIONS: readonly Migration[] = [
   adjusted,
   olderState,
   personCaps,
+  keySecrets,
 ];

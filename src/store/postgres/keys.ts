@@ -1,12 +1,14 @@
 import { LIMITS } from '../../limits.ts';
 import { permissionBits, windowId, windowOfId } from '../codes.ts';
-import { type KeyColumns, keyCells, keyOf } from '../columns.ts';
+import { KEY_SELECT, type KeyColumns, keyCells, keyOf } from '../columns.ts';
 import { fitsInt64 } from '../int64.ts';
+import type { Rotation, RotationOutcome } from '../key-secrets.ts';
 import { afterOf, limitOf } from '../page.ts';
 import type { AuditRow } from '../people.ts';
 import { writeAudit } from '../programs/audit.ts';
+import { rotateKey } from '../programs/key-rotation.ts';
 import { isMember } from '../programs/people.ts';
-import type { KeyChange, KeyRow, KeyWindow, NewKey, Page } from '../store.ts';
+import type { ChangedKey, KeyChange, KeyRow, KeyWindow, NewKey, Page } from '../store.ts';
 import type { Connections } from './connections.ts';
 import { runProgram } from './directory.ts';
 import { BEGIN_BRIEF, takeLock } from './locks.ts';
@@ -55,21 +57,35 @@ export class Keys {
   }
 
   /** Under the account's lock: a batch reads a key and then its window, and both must be from the same moment. */
-  update(id: bigint, change: KeyChange, audit?: AuditRow): Promise<KeyRow | null> {
+  update(
+    id: bigint,
+    change: KeyChange,
+    audit: AuditRow | undefined,
+    expectedVersion: bigint | null,
+  ): Promise<ChangedKey> {
     const cells = keyCells(change);
     const changes = Object.keys(cells).map((column, at) => `${column} = $${at + 4}, `);
     return this.#connections.transaction(async (sql) => {
       await sql(LOCK_ACCOUNT_OF_KEY, [id]);
       await takeLock(sql, 'keys');
-      const [row] = await sql<KeyColumns>(
+      if (expectedVersion !== null) {
+        const [before] = await sql<{ version: bigint }>('SELECT version FROM api_key WHERE id = $1', [id]);
+        if (before !== undefined && before.version !== expectedVersion) return 'version_conflict';
+      }
+      await sql(
         `UPDATE api_key SET ${changes.join('')} permissions = (permissions | $2) & ~ $3::int8, version = ${NEXT_VERSION}
-         WHERE id = $1 RETURNING *`,
+         WHERE id = $1`,
         [id, permissionBits(change.allow), permissionBits(change.deny), ...Object.values(cells)],
       );
+      const [row] = await sql<KeyColumns>(`${KEY_SELECT} WHERE id = $1`, [id]);
       if (row === undefined) return null;
       if (audit !== undefined) await runProgram(sql, writeAudit(audit));
       return keyOf(row);
     }, BEGIN_BRIEF);
+  }
+
+  rotate(id: bigint, rotation: Rotation, audit?: AuditRow): Promise<RotationOutcome> {
+    return this.#connections.transaction((sql) => runProgram(sql, rotateKey(id, rotation, audit)), BEGIN_BRIEF);
   }
 
   async find(id: bigint): Promise<KeyRow | null> {
@@ -77,12 +93,13 @@ export class Keys {
   }
 
   findByHash(sha256Hex: string): Promise<KeyRow | null> {
-    return this.#one('sha256 = $1', sha256Hex);
+    const ids = 'SELECT id FROM api_key WHERE sha256 = $1 UNION ALL SELECT key_id FROM key_secret WHERE sha256 = $1';
+    return this.#one(`id = (${ids})`, sha256Hex);
   }
 
   async list(accountId: bigint | null, page: Page): Promise<KeyRow[]> {
     const rows = await this.#connections.query<KeyColumns>(
-      'SELECT * FROM api_key WHERE ($1::int8 IS NULL OR account_id = $1) AND id > $2 ORDER BY id LIMIT $3',
+      `${KEY_SELECT} WHERE ($1::int8 IS NULL OR account_id = $1) AND id > $2 ORDER BY id LIMIT $3`,
       [accountId, afterOf(page), limitOf(page)],
     );
     return rows.map(keyOf);
@@ -96,7 +113,7 @@ export class Keys {
       return { version: row!.version, keys: [] };
     }
     const rows = await this.#connections.query<KeyColumns>(
-      'SELECT * FROM api_key WHERE version > $1 ORDER BY version LIMIT $2',
+      `${KEY_SELECT} WHERE version > $1 ORDER BY version LIMIT $2`,
       [version, LIMITS.storePageRowsMax],
     );
     const keys = rows.map(keyOf);
@@ -116,7 +133,7 @@ export class Keys {
   }
 
   async #one(condition: string, value: bigint | string): Promise<KeyRow | null> {
-    const [row] = await this.#connections.query<KeyColumns>(`SELECT * FROM api_key WHERE ${condition}`, [value]);
+    const [row] = await this.#connections.query<KeyColumns>(`${KEY_SELECT} WHERE ${condition}`, [value]);
     return row === undefined ? null : keyOf(row);
   }
 }

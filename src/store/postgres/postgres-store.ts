@@ -3,12 +3,14 @@ import type { Clock } from '../../kit/clock.ts';
 import { LIMITS } from '../../limits.ts';
 import { type AcceptedLossColumns, acceptedLossOf } from '../columns.ts';
 import type { Directory } from '../directory.ts';
+import type { Rotation, RotationOutcome } from '../key-secrets.ts';
 import type { AuditRow } from '../people.ts';
 import {
   type AcceptedLoss,
   type Account,
   type AccountReceiptFilter,
   type Beat,
+  type ChangedKey,
   type Instance,
   type KeyChange,
   type KeyRow,
@@ -150,8 +152,12 @@ class PostgresStore implements Store {
     return this.#keys.create(key, audit);
   }
 
-  updateKey(id: bigint, change: KeyChange, audit?: AuditRow): Promise<KeyRow | null> {
-    return this.#keys.update(id, change, audit);
+  updateKey(id: bigint, change: KeyChange, audit?: AuditRow, version: bigint | null = null): Promise<ChangedKey> {
+    return this.#keys.update(id, change, audit, version);
+  }
+
+  rotateKey(id: bigint, rotation: Rotation, audit?: AuditRow): Promise<RotationOutcome> {
+    return this.#keys.rotate(id, rotation, audit);
   }
 
   findKeyByHash(sha256Hex: string): Promise<KeyRow | null> {

@@ -1,11 +1,11 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { LIMITS } from '../../limits.ts';
 import { permissionBits, windowId, windowOfId } from '../codes.ts';
-import { type KeyColumns, keyCells, keyOf } from '../columns.ts';
+import { KEY_SELECT, type KeyColumns, keyCells, keyOf } from '../columns.ts';
 import { fitsInt64 } from '../int64.ts';
 import { afterOf, limitOf } from '../page.ts';
 import { isMember } from '../programs/people.ts';
-import type { KeyChange, KeyRow, KeyWindow, NewKey, Page } from '../store.ts';
+import type { ChangedKey, KeyChange, KeyRow, KeyWindow, NewKey, Page } from '../store.ts';
 import { runProgram } from './directory.ts';
 import { HELD_OF_WINDOW } from './held.ts';
 
@@ -35,14 +35,22 @@ export function createKey(database: DatabaseSync, key: NewKey): 'created' | 'no_
   return 'created';
 }
 
-export function updateKey(database: DatabaseSync, id: bigint, change: KeyChange): KeyRow | null {
+export function updateKey(
+  database: DatabaseSync,
+  id: bigint,
+  change: KeyChange,
+  expectedVersion: bigint | null,
+): ChangedKey {
+  const keys = new KeyReader(database);
+  if (expectedVersion !== null && (keys.find(id)?.version ?? expectedVersion) !== expectedVersion)
+    return 'version_conflict';
   const cells = keyCells(change);
   const changes = Object.keys(cells).map((column) => `${column} = ?, `);
   const update = `UPDATE api_key SET ${changes.join('')} permissions = (permissions | ?) & ~ ?, version = ${NEXT_VERSION}
     WHERE id = ?`;
   const bits = [permissionBits(change.allow), permissionBits(change.deny)];
   database.prepare(update).run(...Object.values(cells), ...bits, id);
-  return new KeyReader(database).find(id);
+  return keys.find(id);
 }
 
 export class KeyReader {
@@ -56,11 +64,12 @@ export class KeyReader {
   readonly #window: StatementSync;
 
   constructor(database: DatabaseSync) {
-    this.#byId = database.prepare('SELECT * FROM api_key WHERE id = ?');
-    this.#byHash = database.prepare('SELECT * FROM api_key WHERE sha256 = ?');
-    this.#page = database.prepare('SELECT * FROM api_key WHERE id > ? ORDER BY id LIMIT ?');
-    this.#pageOfAccount = database.prepare('SELECT * FROM api_key WHERE account_id = ? AND id > ? ORDER BY id LIMIT ?');
-    this.#changed = database.prepare('SELECT * FROM api_key WHERE version > ? ORDER BY version LIMIT ?');
+    this.#byId = database.prepare(`${KEY_SELECT} WHERE id = ?`);
+    this.#byHash = database.prepare(`${KEY_SELECT} WHERE id = (
+      SELECT id FROM api_key WHERE sha256 = ?1 UNION ALL SELECT key_id FROM key_secret WHERE sha256 = ?1)`);
+    this.#page = database.prepare(`${KEY_SELECT} WHERE id > ? ORDER BY id LIMIT ?`);
+    this.#pageOfAccount = database.prepare(`${KEY_SELECT} WHERE account_id = ? AND id > ? ORDER BY id LIMIT ?`);
+    this.#changed = database.prepare(`${KEY_SELECT} WHERE version > ? ORDER BY version LIMIT ?`);
     this.#version = database.prepare('SELECT coalesce(max(version), 0) AS version FROM api_key');
     this.#today = database.prepare("SELECT value FROM meta WHERE name = 'today_ms'");
     this.#window = database.prepare(

@@ -5,6 +5,7 @@ import type { Clock } from '../../kit/clock.ts';
 import { LIMITS } from '../../limits.ts';
 import { type AcceptedLossColumns, acceptedLossOf } from '../columns.ts';
 import type { Directory } from '../directory.ts';
+import type { Rotation, RotationOutcome } from '../key-secrets.ts';
 import type { AuditRow } from '../people.ts';
 import { directoryOver, programOf } from '../programs/directory-programs.ts';
 import {
@@ -12,6 +13,7 @@ import {
   type Account,
   type AccountReceiptFilter,
   type Beat,
+  type ChangedKey,
   type Instance,
   type KeyChange,
   type KeyRow,
@@ -180,8 +182,12 @@ class SqliteStore implements Store {
     return this.#writer.call('createKey', key, audit);
   }
 
-  updateKey(id: bigint, change: KeyChange, audit?: AuditRow): Promise<KeyRow | null> {
-    return this.#writer.call('updateKey', id, change, audit);
+  updateKey(id: bigint, change: KeyChange, audit?: AuditRow, version: bigint | null = null): Promise<ChangedKey> {
+    return this.#writer.call('updateKey', id, change, audit, version);
+  }
+
+  rotateKey(id: bigint, rotation: Rotation, audit?: AuditRow): Promise<RotationOutcome> {
+    return this.#writer.call('rotateKey', id, rotation, audit);
   }
 
   async findKeyByHash(sha256Hex: string): Promise<KeyRow | null> {

@@ -1,8 +1,18 @@
 import type { DatabaseSync } from 'node:sqlite';
+import type { Rotation } from '../key-secrets.ts';
 import type { AuditRow } from '../people.ts';
 import { writeAudit } from '../programs/audit.ts';
 import { type DirectoryChange, programOf } from '../programs/directory-programs.ts';
-import type { KeyChange, LedgerOutcome, NewAccount, NewKey, NewProviderKey, ProviderKeyUse } from '../store.ts';
+import { rotateKey } from '../programs/key-rotation.ts';
+import type {
+  ChangedKey,
+  KeyChange,
+  LedgerOutcome,
+  NewAccount,
+  NewKey,
+  NewProviderKey,
+  ProviderKeyUse,
+} from '../store.ts';
 import { createAccount } from './accounts.ts';
 import { BatchRunner } from './batch.ts';
 import type { BatchBuffer } from './batch-buffer.ts';
@@ -82,11 +92,17 @@ export function writerVerbs(database: DatabaseSync, guard: CommitGuard = NO_GUAR
       change(() => audited(database, audit, createAccount(database, account), (made) => made === 'created')),
     createKey: (key: NewKey, audit?: AuditRow) =>
       change(() => audited(database, audit, createKey(database, key), (made) => made === 'created')),
-    updateKey: (id: bigint, changes: KeyChange, audit?: AuditRow) => {
+    rotateKey: (id: bigint, rotation: Rotation, audit?: AuditRow) =>
+      change(() => runProgram(database, rotateKey(id, rotation, audit))),
+    updateKey: (id: bigint, changes: KeyChange, audit?: AuditRow, version: bigint | null = null) => {
       cache.forgetKey(id);
-      return change(() => audited(database, audit, updateKey(database, id, changes), (key) => key !== null));
+      return change(() => audited(database, audit, updateKey(database, id, changes, version), isChanged));
     },
   };
+}
+
+function isChanged(key: ChangedKey): boolean {
+  return key !== null && key !== 'version_conflict';
 }
 
 /** Adds the row of the audit to a change that was made. */

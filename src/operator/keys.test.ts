@@ -1,0 +1,220 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { KeyDirectory } from '../accounts/key-directory.ts';
+import { hashSecret } from '../accounts/keys.ts';
+import { buildCatalog } from '../catalog/catalog.ts';
+import { loadSimulatedFile } from '../catalog/load.ts';
+import { ManualClock } from '../kit/clock.ts';
+import { IdSource } from '../kit/ids.ts';
+import { LIMITS } from '../limits.ts';
+import { openSqliteStore } from '../store/sqlite/sqlite-store.ts';
+import type { Store } from '../store/store.ts';
+import { type OperatorServices, runVerb, type VerbInput, type VerbName, type VerbResult } from './operator.ts';
+
+const FILE = loadSimulatedFile();
+const CATALOG = buildCatalog({ rows: FILE.models, hosts: new Set(['sim']), version: FILE.version });
+const NOW_MS = Date.UTC(2026, 5, 1);
+let folder: string;
+let store: Store;
+let clock: ManualClock;
+let directory: KeyDirectory;
+let services: OperatorServices;
+const refresh = vi.fn(() => directory.refresh());
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'tollgate-keys-'));
+  clock = new ManualClock(NOW_MS);
+  store = await openSqliteStore({ folder, clock, threads: false });
+  directory = new KeyDirectory(store, clock);
+  services = {
+    store,
+    clock,
+    ids: new IdSource(clock, 1),
+    ledger: null as never,
+    catalog: () => CATALOG,
+    directory: { refresh },
+    backUp: null,
+    hangups: () => null,
+    moved: null,
+    masterKeys: () => null as never,
+    server: null,
+    actor: { kind: 'command_line', id: null, name: 'root', address: null },
+    publicUrl: 'https://gateway.example',
+  };
+  await run('accounts.create', { name: 'ada' });
+  refresh.mockClear();
+});
+
+afterEach(async () => {
+  await store.close();
+  rmSync(folder, { recursive: true });
+});
+
+function run<Name extends VerbName>(name: Name, input: VerbInput<Name>): Promise<VerbResult<Name>> {
+  return runVerb(services, name, input) as Promise<VerbResult<Name>>;
+}
+
+let minted: VerbResult<'keys.mint'>;
+const mintOne = async () => {
+  minted = await run('keys.mint', { account: 'ada', spend_cap_nanousd: 100, window: 'month' });
+};
+
+const rotate = (input: Omit<VerbInput<'keys.rotate'>, 'key'> = {}) => run('keys.rotate', { key: minted.id, ...input });
+
+async function works(secret: string): Promise<boolean> {
+  await directory.refresh();
+  return (await directory.find(secret)) !== null;
+}
+
+describe('rotating a key', () => {
+  beforeEach(mintOne);
+
+  test('gives it a new secret, and the old one works for a day', async () => {
+    const rotated = await rotate();
+    expect(rotated).toMatchObject({ id: minted.id, spend_cap_nanousd: 100n, window: 'month', status: 'active' });
+    expect(rotated.old_secret_expires_at).toBe((NOW_MS + LIMITS.keyGraceMs) / 1000);
+    expect([await works(rotated.secret), await works(minted.secret)]).toEqual([true, true]);
+    clock.advance(LIMITS.keyGraceMs - 1);
+    expect(await works(minted.secret)).toBe(true);
+    clock.advance(1);
+    expect([await works(rotated.secret), await works(minted.secret)]).toEqual([true, false]);
+    expect(await run('keys.show', { key: minted.id })).toMatchObject({ old_secret_expires_at: null });
+  });
+
+  test('with a grace of zero ends the old secret at once', async () => {
+    expect(await works(minted.secret)).toBe(true);
+    const { secret } = await rotate({ grace_seconds: 0 });
+    expect([await works(secret), await works(minted.secret)]).toEqual([true, false]);
+  });
+
+  test('again ends the oldest secret', async () => {
+    const second = await rotate();
+    const third = await rotate({ grace_seconds: 60 });
+    expect([await works(minted.secret), await works(second.secret), await works(third.secret)]).toEqual([
+      false,
+      true,
+      true,
+    ]);
+  });
+
+  test('does not keep either secret from being revoked', async () => {
+    const { secret } = await rotate();
+    expect(await run('keys.revoke', { key: minted.id })).toMatchObject({ old_secret_expires_at: null });
+    expect([await works(secret), await works(minted.secret)]).toEqual([false, false]);
+    await expect(rotate()).rejects.toMatchObject({ code: 'refused' });
+  });
+
+  test('is in the audit, without a secret', async () => {
+    const { secret, hint } = await rotate({ grace_seconds: 60 });
+    const { data } = await run('audit.list', { action: 'key.rotate' });
+    expect(data).toMatchObject([{ subject: minted.id, before: { hint: minted.hint }, after: { hint } }]);
+    const text = JSON.stringify(data);
+    for (const hidden of [secret, minted.secret]) expect(text).not.toContain(hidden.slice(8, -6));
+  });
+
+  test('refuses a grace beyond the limit', async () => {
+    await expect(rotate({ grace_seconds: LIMITS.keyGraceMaxMs / 1000 + 1 })).rejects.toThrow('grace_seconds');
+    await expect(rotate({ grace_seconds: -1 })).rejects.toThrow('grace_seconds');
+  });
+});
+
+test('a change to an older version of a key is refused and writes no row of the audit', async () => {
+  await mintOne();
+  const { version } = await run('keys.show', { key: minted.id });
+  expect(await run('keys.update', { key: minted.id, name: 'first', version })).toMatchObject({ name: 'first' });
+  await expect(run('keys.update', { key: minted.id, name: 'second', version })).rejects.toMatchObject({
+    code: 'version_conflict',
+  });
+  expect((await run('audit.list', { action: 'key.change' })).data).toHaveLength(1);
+});
+
+describe('keys', () => {
+  test('are minted with their settings, shown once, and the directory is refreshed', async () => {
+    const minted = await run('keys.mint', {
+      account: 'ada',
+      name: 'ci',
+      spend_cap_nanousd: 100,
+      window: 'month',
+      expires_at: NOW_MS / 1000 + 60,
+      models: ['sim-gpt', 'nonsense'],
+    });
+    expect(minted).toMatchObject({
+      status: 'active',
+      spend_cap_nanousd: 100n,
+      window: 'month',
+      unknown_models: ['nonsense'],
+    });
+    expect(minted.models).toEqual(['sim-gpt', 'nonsense']);
+    expect(refresh).toHaveBeenCalledTimes(1);
+    expect(await store.findKeyByHash(hashSecret(minted.secret))).toMatchObject({ name: 'ci' });
+    const listed = await run('keys.list', { account: 'ada' });
+    expect(listed.data).toMatchObject([
+      { id: minted.id, hint: `${minted.secret.slice(0, 12)}…${minted.secret.slice(-4)}` },
+    ]);
+    expect(JSON.stringify(listed, (_, value) => String(value))).not.toContain(minted.secret);
+  });
+
+  test('are changed as an update says and keep the rest', async () => {
+    const { id } = await run('keys.mint', { account: 'ada', name: 'ci', spend_cap_nanousd: 100, models: ['sim-gpt'] });
+    expect(await run('keys.update', { key: id, window: 'day' })).toMatchObject({ window: 'day' });
+    const changed = await run('keys.update', { key: id, spend_cap_nanousd: null });
+    expect(changed).toMatchObject({ name: 'ci', spend_cap_nanousd: null, window: 'day', models: ['sim-gpt'] });
+    await expect(run('keys.update', { key: id, window: 'month' })).rejects.toThrow('this key has no cap');
+    await expect(run('keys.update', { key: id, window: 'day', spend_cap_nanousd: null })).rejects.toThrow('no cap');
+    expect(await run('keys.update', { key: id, models: null })).toMatchObject({ models: null, window: 'day' });
+    await expect(run('keys.update', { key: id })).rejects.toThrow('Name at least one setting');
+    expect(refresh).toHaveBeenCalledTimes(4);
+  });
+
+  test('may only call models unless they are allowed more', async () => {
+    const plain = await run('keys.mint', { account: 'ada' });
+    expect(plain.permissions).toEqual(['calls']);
+    const { id: key, permissions } = await run('keys.mint', { account: 'ada', allow: ['provider_keys'] });
+    expect(permissions).toEqual(['calls', 'provider_keys']);
+    expect(await run('keys.update', { key, name: 'other' })).toMatchObject({ permissions: ['calls', 'provider_keys'] });
+    expect(await run('keys.update', { key, deny: ['provider_keys'] })).toMatchObject({ permissions: ['calls'] });
+    const allowed = await run('keys.update', { key: plain.id, allow: ['provider_keys'] });
+    expect(allowed).toMatchObject({ permissions: ['calls', 'provider_keys'] });
+    const both = { allow: ['provider_keys'], deny: ['provider_keys'] } as const;
+    await expect(run('keys.update', { key, allow: [...both.allow], deny: [...both.deny] })).rejects.toThrow(
+      'provider_keys is in both allow and deny',
+    );
+    await expect(runVerb(services, 'keys.update', { key, allow: ['everything'] })).rejects.toThrow('allow[0]');
+  });
+
+  test('with a cap of zero or an expiry in the past are refused, when minted and when changed', async () => {
+    const { id } = await run('keys.mint', { account: 'ada' });
+    for (const [terms, message] of [
+      [{ spend_cap_nanousd: 0 }, 'spend_cap_nanousd must be more than 0'],
+      [{ spend_cap_nanousd: -1 }, 'spend_cap_nanousd must be more than 0'],
+      [{ expires_at: NOW_MS / 1000 }, 'expires_at must be in the future'],
+    ] as const) {
+      await expect(run('keys.mint', { account: 'ada', ...terms })).rejects.toThrow(message);
+      await expect(run('keys.update', { key: id, ...terms })).rejects.toThrow(message);
+    }
+  });
+
+  test('are revoked at once and for good; the first time stands', async () => {
+    const { id } = await run('keys.mint', { account: 'ada' });
+    refresh.mockClear();
+    const revoked = await run('keys.revoke', { key: id });
+    expect(revoked).toMatchObject({ status: 'revoked', revoked_at: NOW_MS / 1000 });
+    expect(refresh).toHaveBeenCalledTimes(1);
+    clock.advance(5000);
+    expect(await run('keys.revoke', { key: id })).toEqual(revoked);
+  });
+
+  test('a secret pasted in place of an id is not repeated', async () => {
+    const { secret } = await run('keys.mint', { account: 'ada' });
+    const refused = await run('keys.revoke', { key: secret }).catch((error: Error) => error.message);
+    expect(refused).not.toContain(secret);
+  });
+
+  test('a directory that cannot be refreshed does not undo the change', async () => {
+    const { id } = await run('keys.mint', { account: 'ada' });
+    refresh.mockRejectedValueOnce(new Error('gone'));
+    expect(await run('keys.revoke', { key: id })).toMatchObject({ status: 'revoked' });
+  });
+});

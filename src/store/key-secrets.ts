@@ -1,0 +1,40 @@
+import type { AuditRow } from './people.ts';
+
+/** A secret as it is stored: its hash, and the characters that lists show of it. */
+export interface StoredSecret {
+  readonly sha256Hex: string;
+  readonly prefix: string;
+  readonly lastFour: string;
+}
+
+/** The secret that a key had before its current one. */
+export interface ReplacedSecret {
+  readonly sha256Hex: string;
+  /** It works until then. */
+  readonly expiresMs: number;
+}
+
+export interface Rotation {
+  readonly secret: StoredSecret;
+  readonly oldExpiresMs: number;
+}
+
+export interface KeyRotation {
+  /**
+   * Gives the key another secret in one commit. The one before works until it expires, and any older one ends now, so
+   * that a key has at most two.
+   */
+  rotateKey(id: bigint, rotation: Rotation, audit?: AuditRow): Promise<RotationOutcome>;
+}
+
+export type RotationOutcome = 'rotated' | 'no_key' | 'revoked';
+
+/** Whether a secret with this hash is the key's current one, or one that was replaced and still works. */
+export function isSecretOf(
+  key: { readonly sha256Hex: string; readonly replaced: ReplacedSecret | null },
+  sha256Hex: string,
+  nowMs: number,
+): boolean {
+  if (key.sha256Hex === sha256Hex) return true;
+  return key.replaced !== null && key.replaced.sha256Hex === sha256Hex && key.replaced.expiresMs > nowMs;
+}

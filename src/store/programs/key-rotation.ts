@@ -1,0 +1,31 @@
+import type { Rotation, RotationOutcome } from '../key-secrets.ts';
+import type { AuditRow } from '../people.ts';
+import { writeAudit } from './audit.ts';
+import { type Program, query, rowOf } from './program.ts';
+
+export function* rotateKey(
+  id: bigint,
+  { secret, oldExpiresMs }: Rotation,
+  audit: AuditRow | undefined,
+): Program<RotationOutcome> {
+  yield { lock: 'keys' };
+  const key = yield* rowOf<{ revoked_ms: bigint | null }>('SELECT revoked_ms FROM api_key WHERE id = ?', id);
+  if (key === null) return 'no_key';
+  if (key.revoked_ms !== null) return 'revoked';
+  yield query('DELETE FROM key_secret WHERE key_id = ?', id);
+  yield query(
+    'INSERT INTO key_secret (key_id, sha256, expires_ms) SELECT id, sha256, ? FROM api_key WHERE id = ?',
+    oldExpiresMs,
+    id,
+  );
+  yield query(
+    `UPDATE api_key SET sha256 = ?, prefix = ?, last_four = ?,
+       version = (SELECT coalesce(max(version), 0) + 1 FROM api_key) WHERE id = ?`,
+    secret.sha256Hex,
+    secret.prefix,
+    secret.lastFour,
+    id,
+  );
+  if (audit !== undefined) yield* writeAudit(audit);
+  return 'rotated';
+}

@@ -1,0 +1,25 @@
+/** A provider key in custody; one per account and provider. */
+export interface NewProviderKey {
+  readonly id: bigint;
+  readonly accountId: bigint;
+  readonly provider: string;
+  readonly baseUrl: string;
+  readonly lastFour: string;
+  readonly sealed: Uint8Array;
+  readonly createdMs: number;
+  readonly verifiedMs: number;
+}
+
+export interface ProviderKeyRow extends NewProviderKey {
+  /** Since when the provider refuses the key; null if it does not, or was not asked since the key was stored. */
+  readonly rejectedMs: number | null;
+  /** When a call last used the key, about; null if none did. */
+  readonly usedMs: number | null;
+}
+
+/** A provider's answer to a call with a stored key. */
+export interface ProviderKeyUse {
+  readonly usedMs: number;
+  /** Whether the provider refused the key; absent if the answer does not say. The first refusal's time is kept. */
+  readonly rejected?: boolean;
+}

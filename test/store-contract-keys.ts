@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest';
+import type { KeyRow } from '../src/store/store.ts';
+import { aKey, NOON_MS } from './store-fixtures.ts';
+import type { StoreSubject } from './store-subject.ts';
+
+const ACTIVE = { revokedMs: null, disabledMs: null, personDisabledMs: null };
+
+function aSecret(letter: string): { sha256Hex: string; prefix: string; lastFour: string } {
+  return { sha256Hex: letter.repeat(64), prefix: `tg_live_${letter.repeat(4)}`, lastFour: letter.repeat(4) };
+}
+
+/** Changes of keys beyond their settings. */
+export function keysContract(subject: StoreSubject): void {
+  describe('rotating a key', () => {
+    const rotate = (letter: string, oldExpiresMs = NOON_MS + 1_000) =>
+      subject.store.rotateKey(7n, { secret: aSecret(letter), oldExpiresMs });
+    const byHash = async (sha256Hex: string): Promise<KeyRow | null> => subject.store.findKeyByHash(sha256Hex);
+
+    it('replaces the secret and finds the key by both, with everything else unchanged', async () => {
+      const key = aKey(7n, 1n, { capNanousd: 5n, models: ['a'], permissions: ['provider_keys'] });
+      await subject.store.createKey(key);
+      expect(await rotate('b')).toBe('rotated');
+      const replaced = { sha256Hex: key.sha256Hex, expiresMs: NOON_MS + 1_000 };
+      const expected = { ...key, ...aSecret('b'), ...ACTIVE, replaced, version: 2n };
+      await subject.reopen();
+      expect(await byHash(aSecret('b').sha256Hex)).toEqual(expected);
+      expect(await byHash(key.sha256Hex)).toEqual(expected);
+      expect(await subject.store.keysChangedSince(1n)).toEqual({ version: 2n, keys: [expected] });
+      expect(await subject.store.listKeys(1n, { limit: 5, after: null })).toEqual([expected]);
+    });
+
+    it('ends the oldest secret of a key that is rotated again', async () => {
+      const key = aKey(7n, 1n);
+      await subject.store.createKey(key);
+      await rotate('b');
+      await rotate('c', NOON_MS + 9_000);
+      expect(await byHash(key.sha256Hex)).toBeNull();
+      const replaced = { sha256Hex: aSecret('b').sha256Hex, expiresMs: NOON_MS + 9_000 };
+      expect(await byHash(aSecret('b').sha256Hex)).toMatchObject({ id: 7n, replaced });
+      expect(await byHash(aSecret('c').sha256Hex)).toMatchObject({ id: 7n, replaced, version: 3n });
+    });
+
+    it('changes nothing of a key that is revoked or does not exist', async () => {
+      expect(await rotate('b')).toBe('no_key');
+      await subject.store.createKey(aKey(7n, 1n));
+      await subject.store.updateKey(7n, { revokedMs: NOON_MS });
+      expect(await rotate('b')).toBe('revoked');
+      expect(await byHash(aSecret('b').sha256Hex)).toBeNull();
+      expect(await subject.store.findKey(7n)).toMatchObject({ replaced: null, version: 2n });
+    });
+  });
+
+  describe('changing a key that was read before', () => {
+    it('is refused if somebody else has changed it since', async () => {
+      await subject.store.createKey(aKey(7n, 1n));
+      const change = (name: string, version: bigint) => subject.store.updateKey(7n, { name }, undefined, version);
+      expect(await change('first', 1n)).toMatchObject({ name: 'first', version: 2n });
+      expect(await change('second', 1n)).toBe('version_conflict');
+      expect(await subject.store.findKey(7n)).toMatchObject({ name: 'first', version: 2n });
+      expect(await subject.store.updateKey(8n, { name: 'x' }, undefined, 1n)).toBeNull();
+    });
+  });
+}
