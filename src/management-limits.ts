@@ -10,4 +10,24 @@ export const MANAGEMENT_LIMITS = {
   managementSecretCharsMax: 200,
   /** How exactly the last use of a management key is known. */
   managementUseMs: 60_000,
+  passwordCharsMin: 12,
+  passwordCharsMax: 256,
+  /** Passwords that are hashed at the same time: each takes 19 MiB and one of the few threads that also read files. */
+  passwordHashesMax: 2,
+  /** Passwords that wait for their turn. */
+  passwordQueueMax: 16,
+  /** A session ends after this time without use. */
+  sessionIdleMs: 12 * 60 * 60_000,
+  /** A session ends after this time, however often it is used. */
+  sessionMs: 7 * 24 * 60 * 60_000,
+  /** How exactly the last use of a session is known. */
+  sessionUseMs: 60_000,
+  /** A further one ends the oldest. */
+  sessionsPerPersonMax: 50,
+  sessionUserAgentCharsMax: 200,
+  /** Failed sign-ins within the window, for one email address and for one client. */
+  signInFailuresMax: 5,
+  signInWindowMs: 60_000,
+  /** Email addresses and clients whose failures are remembered; the oldest is forgotten first. */
+  signInCountersMax: 100_000,
 } as const;

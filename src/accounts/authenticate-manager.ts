@@ -5,31 +5,61 @@ import type { Directory } from '../store/directory.ts';
 import type { ManagementKey, Person } from '../store/people.ts';
 import { hashSecret, isManagementSecret } from './keys.ts';
 import type { Principal } from './principal.ts';
+import { findSession } from './sessions.ts';
 
 export interface ManagerTerms {
   readonly directory: Directory;
   readonly clock: Clock;
   /** The token of the data folder in local mode; null in hosted mode. */
   readonly localToken: string | null;
+  /** False in local mode and without https: no cookie is read. */
+  readonly takesCookies: boolean;
+}
+
+/** What a request proves itself with. */
+export interface Credentials {
+  readonly authorization: string | undefined;
+  readonly cookie: string | undefined;
+  /** The client's network address, for the audit. */
+  readonly address: string | null;
 }
 
 const BEARER = /^Bearer +([\x21-\x7e]+)$/i;
 
 /**
- * The only way into the management API. A gateway key opens nothing here, whatever its permissions, and no cookie is
- * read. Null if the request proves nothing.
+ * The only authentication of the management API. A gateway key opens nothing here, whatever its permissions. A request with an
+ * `Authorization` header is judged by that alone, also if it carries a valid cookie. Null if the request proves nothing.
  */
 export async function authenticateManager(
-  authorization: string | undefined,
-  address: string | null,
+  { authorization, cookie, address }: Credentials,
   terms: ManagerTerms,
 ): Promise<Principal | null> {
-  const secret = BEARER.exec(authorization ?? '')?.[1];
+  if (authorization === undefined) return terms.takesCookies ? personOf(cookie, address, terms) : null;
+  const secret = BEARER.exec(authorization)?.[1];
   if (secret === undefined || secret.length > LIMITS.managementSecretCharsMax) return null;
   if (terms.localToken !== null && isEqual(secret, terms.localToken)) return localOperator(address);
   if (!isManagementSecret(secret)) return null;
   const key = await terms.directory.findManagementKeyByHash(hashSecret(secret));
   return key === null ? null : principalOf(key, address, terms);
+}
+
+/** Roles are read at each request, so that one that is taken away ends at once. */
+async function personOf(
+  cookie: string | undefined,
+  address: string | null,
+  terms: ManagerTerms,
+): Promise<Principal | null> {
+  const found = await findSession(cookie, terms);
+  if (found === null) return null;
+  const { person, session } = found;
+  const memberships = await terms.directory.membershipsOf(person.id);
+  return {
+    actor: { kind: 'person', id: person.id, name: person.email, address },
+    isOperator: person.isOperator,
+    roles: new Map(memberships.map(({ accountId, role }) => [accountId, role])),
+    isReadOnly: false,
+    sessionId: session.id,
+  };
 }
 
 function isEqual(given: string, expected: string): boolean {
@@ -39,7 +69,7 @@ function isEqual(given: string, expected: string): boolean {
 /** Whoever can read the token can also open the data folder. */
 function localOperator(address: string | null): Principal {
   const actor = { kind: 'command_line', id: null, name: 'local console', address } as const;
-  return { actor, isOperator: true, roles: new Map(), isReadOnly: false };
+  return { actor, isOperator: true, roles: new Map(), isReadOnly: false, sessionId: null };
 }
 
 /** A key may never do more than the person who minted it may do now. */
@@ -58,6 +88,7 @@ async function principalOf(
     isOperator: key.accountId === null,
     roles: key.accountId === null || key.role === null ? new Map() : new Map([[key.accountId, key.role]]),
     isReadOnly: key.isReadOnly,
+    sessionId: null,
   };
 }
 

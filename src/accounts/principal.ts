@@ -9,6 +9,8 @@ export interface Principal {
   /** Roles by account; an operator needs none. */
   readonly roles: ReadonlyMap<bigint, AccountRole>;
   readonly isReadOnly: boolean;
+  /** The session of a person who signed in; null for keys and the local token. */
+  readonly sessionId: bigint | null;
 }
 
 /** Each role may do what those after it may. */

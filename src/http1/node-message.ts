@@ -37,6 +37,10 @@ export class NodeRequest implements InboundRequest {
     return this.#isBodyless || this.#message.complete;
   }
 
+  get peerAddress(): string | null {
+    return this.#message.socket.remoteAddress ?? null;
+  }
+
   takeWhole(): Buffer | null {
     if (!this.complete || this.#isListening) return null;
     return (this.#message.read() as Buffer | null) ?? Buffer.alloc(0);

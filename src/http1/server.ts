@@ -24,6 +24,8 @@ export interface InboundRequest {
   readonly rawHeaders: readonly string[];
   /** Names in lower case; the values of repeated headers are joined with commas. */
   readonly headers: Readonly<Record<string, string>>;
+  /** The address of whoever is connected, a proxy's if there is one; null once the connection is gone. */
+  readonly peerAddress: string | null;
   /** The whole body has arrived. */
   readonly complete: boolean;
   /** The whole body if it has already arrived and nobody has read it, else null. The caller owns the bytes. */

@@ -39,6 +39,12 @@ export interface Directory {
     expectedVersion: bigint | null,
     audit: AuditRow,
   ): Promise<Person | 'not_found' | 'version_conflict' | 'identity_taken'>;
+  /** Ends the person's other sessions. Refused if the person was disabled or changed since that version was read. */
+  setPassword(
+    id: bigint,
+    change: { readonly passwordHash: string; readonly expectedVersion: bigint; readonly keptSessionId: bigint | null },
+    audit: AuditRow,
+  ): Promise<'changed' | 'person_changed'>;
   /**
    * Ends the person's sessions, disables their keys and revokes the management keys they minted, in the same commit.
    * Disabling again changes nothing.
@@ -60,12 +66,18 @@ export interface Directory {
   invitationsFor(email: string, nowMs: number): Promise<Invitation[]>;
   listInvitations(page: IdPage): Promise<Invitation[]>;
   revokeInvitation(id: bigint, nowMs: number, audit: AuditRow): Promise<boolean>;
-  /** Gives the invitation's roles and closes it, in one commit: of two who accept at once, one succeeds. */
+  /** Gives the invitation's roles and closes it, in one commit: of two who accept at once, one succeeds. `not_open` also if whoever made it may not give them any more. */
   acceptInvitation(sha256Hex: string, who: Accepting, nowMs: number, audit: AuditRow): Promise<Acceptance>;
   /** Sets the password of the person that the link was made for, and ends all their sessions. */
   resetPassword(sha256Hex: string, passwordHash: string, nowMs: number, audit: AuditRow): Promise<Person | 'not_open'>;
 
-  createSession(session: NewSession, audit: AuditRow): Promise<void>;
+  /** Refused if the person was disabled or changed since that version was read. Of more than so many sessions the oldest end. */
+  createSession(
+    session: NewSession,
+    personVersion: bigint,
+    sessionsMax: number,
+    audit: AuditRow,
+  ): Promise<'created' | 'person_changed'>;
   /** With its person, so that a request needs one read. Whether either is still valid is the caller's to judge. */
   findSession(sha256Hex: string): Promise<{ session: Session; person: Person } | null>;
   listSessions(personId: bigint): Promise<Session[]>;

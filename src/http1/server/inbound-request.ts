@@ -2,8 +2,9 @@ import { LIMITS } from '../../limits.ts';
 import type { BodyReader, InboundRequest } from '../server.ts';
 import type { RequestLines } from './request-lines.ts';
 
-/** Pauses and resumes the connection that a body arrives on. */
+/** The connection that a body arrives on. */
 export interface BodySource {
+  readonly remoteAddress?: string | undefined;
   pause(): void;
   resume(): void;
 }
@@ -35,6 +36,10 @@ export class OwnRequest implements InboundRequest {
 
   get complete(): boolean {
     return this.#isComplete;
+  }
+
+  get peerAddress(): string | null {
+    return this.#source.remoteAddress ?? null;
   }
 
   /** Most bodies arrive with their head, so this is the usual way to get one. */

@@ -30,6 +30,7 @@ import {
   membershipsOf,
   putMembership,
   removeMembership,
+  setPassword,
 } from './people.ts';
 import type { Program } from './program.ts';
 import {
@@ -67,6 +68,7 @@ export const DIRECTORY_READS = {
 export const DIRECTORY_CHANGES = {
   createPerson,
   changePerson,
+  setPassword,
   disablePerson,
   enablePerson,
   putMembership,

@@ -92,6 +92,7 @@ export function* acceptInvitation(
   yield { lock: 'people' };
   const invitation = yield* findInvitation(sha256Hex);
   if (invitation === null || invitation.resetsPersonId !== null || !isOpen(invitation, nowMs)) return 'not_open';
+  if (!(yield* mayStillGive(invitation))) return 'not_open';
   const known = yield* findPersonByEmail(invitation.email);
   if ('newPerson' in who) {
     if (known !== null) return 'person_exists';
@@ -115,15 +116,27 @@ export function* resetPassword(
   const invitation = yield* findInvitation(sha256Hex);
   const personId = invitation?.resetsPersonId ?? null;
   if (invitation === null || personId === null || !isOpen(invitation, nowMs)) return 'not_open';
-  yield query(
-    'UPDATE person SET password = ?, version = version + 1 WHERE id = ? AND disabled_ms IS NULL',
+  if (!(yield* mayStillGive(invitation))) return 'not_open';
+  const changed = yield* rowOf(
+    'UPDATE person SET password = ?, version = version + 1 WHERE id = ? AND disabled_ms IS NULL RETURNING id',
     passwordHash,
     personId,
   );
+  if (changed === null) return 'not_open';
   yield query('DELETE FROM session WHERE person_id = ?', personId);
   yield query('UPDATE invitation SET accepted_ms = ? WHERE id = ?', nowMs, invitation.id);
   yield* writeAudit(audit);
   return (yield* findPerson(personId))!;
+}
+
+/** A link gives nothing that whoever made it could not give any more. */
+function* mayStillGive({ invitedBy, accountId }: Invitation): Program<boolean> {
+  if (invitedBy === null) return true;
+  const inviter = yield* findPerson(invitedBy);
+  if (inviter === null || inviter.disabledMs !== null) return false;
+  if (inviter.isOperator) return true;
+  const roles = yield* membershipsOf(invitedBy);
+  return roles.some((each) => each.accountId === accountId && each.role === 'owner');
 }
 
 function isOpen({ acceptedMs, revokedMs, expiresMs }: Invitation, nowMs: number): boolean {

@@ -114,6 +114,25 @@ export function* changePerson(
   return (yield* findPerson(id))!;
 }
 
+/** Ends the person's other sessions: whoever knew the old password may have made them. */
+export function* setPassword(
+  id: bigint,
+  change: { readonly passwordHash: string; readonly expectedVersion: bigint; readonly keptSessionId: bigint | null },
+  audit: AuditRow,
+): Program<'changed' | 'person_changed'> {
+  yield { lock: 'people' };
+  const changed = yield* rowOf(
+    'UPDATE person SET password = ?, version = version + 1 WHERE id = ? AND version = ? AND disabled_ms IS NULL RETURNING id',
+    change.passwordHash,
+    id,
+    change.expectedVersion,
+  );
+  if (changed === null) return 'person_changed';
+  yield query('DELETE FROM session WHERE person_id = ? AND id <> ?', id, change.keptSessionId ?? 0n);
+  yield* writeAudit(audit);
+  return 'changed';
+}
+
 /**
  * Ends the person's sessions, disables their keys and revokes the management keys they minted, in the same commit.
  * Disabling again changes nothing.

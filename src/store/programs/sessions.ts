@@ -1,6 +1,6 @@
 import type { AuditRow, NewSession, Person, Session } from '../people.ts';
 import { writeAudit } from './audit.ts';
-import { personOf } from './people.ts';
+import { findPerson, personOf } from './people.ts';
 import { insert, type Program, query, rowOf, rowsOf } from './program.ts';
 
 interface SessionColumns {
@@ -16,7 +16,26 @@ interface SessionColumns {
 
 type PersonColumns = Parameters<typeof personOf>[0];
 
-export function* createSession(session: NewSession, audit: AuditRow): Program<void> {
+/**
+ * Refused if the person was disabled or changed since that version was read: a password that was replaced meanwhile, or
+ * a person who was shut out, must not leave a session behind. Of too many sessions the oldest end.
+ */
+export function* createSession(
+  session: NewSession,
+  personVersion: bigint,
+  sessionsMax: number,
+  audit: AuditRow,
+): Program<'created' | 'person_changed'> {
+  yield { lock: 'people' };
+  const person = yield* findPerson(session.personId);
+  if (person === null || person.disabledMs !== null || person.version !== personVersion) return 'person_changed';
+  yield query(
+    `DELETE FROM session WHERE person_id = ? AND id NOT IN
+       (SELECT id FROM session WHERE person_id = ? ORDER BY id DESC LIMIT ?)`,
+    person.id,
+    person.id,
+    sessionsMax - 1,
+  );
   yield insert('session', {
     id: session.id,
     sha256: session.sha256Hex,
@@ -28,6 +47,7 @@ export function* createSession(session: NewSession, audit: AuditRow): Program<vo
     user_agent: session.userAgent,
   });
   yield* writeAudit(audit);
+  return 'created';
 }
 
 /** With its person, so that a request needs one read. Whether either is still valid is the caller's to judge. */

@@ -1,0 +1,56 @@
+import type { Clock } from '../kit/clock.ts';
+import { LIMITS } from '../limits.ts';
+import { SignInError } from './error.ts';
+
+export interface Attempt {
+  /** It did not fail, so it does not count. */
+  forgive(): void;
+}
+
+/**
+ * Counts failed sign-ins by email address and by client, each within one window that slides. An attempt counts as soon as it
+ * begins, so that no more of them run in parallel than may fail. Each process counts for itself.
+ */
+export class SignInAttempts {
+  readonly #clock: Clock;
+  readonly #times = new Map<string, number[]>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Throws if one of them has failed too often. */
+  begin(email: string, client: string): Attempt {
+    const nowMs = this.#clock.monotonicMs();
+    const subjects = [`email ${email.toLowerCase()}`, `client ${client}`];
+    const recent = subjects.map((subject) => this.#recent(subject, nowMs));
+    const full = recent.filter((times) => times.length >= LIMITS.signInFailuresMax);
+    if (full.length > 0) {
+      const retryMs = Math.max(...full.map((times) => times[0]! + LIMITS.signInWindowMs - nowMs));
+      throw new SignInError('rate_limit_exceeded', 'Too many sign-ins failed. Wait a minute and try again.', retryMs);
+    }
+    for (const [at, subject] of subjects.entries()) this.#keep(subject, [...recent[at]!, nowMs]);
+    return { forgive: () => this.#forgive(subjects, nowMs) };
+  }
+
+  #recent(subject: string, nowMs: number): readonly number[] {
+    return (this.#times.get(subject) ?? []).filter((ms) => nowMs - ms < LIMITS.signInWindowMs);
+  }
+
+  /** Whoever failed last stands last, so that the map's first entry is the oldest. */
+  #keep(subject: string, times: number[]): void {
+    this.#times.delete(subject);
+    if (times.length === 0) return;
+    if (this.#times.size >= LIMITS.signInCountersMax) this.#times.delete(this.#times.keys().next().value!);
+    this.#times.set(subject, times);
+  }
+
+  #forgive(subjects: readonly string[], beganMs: number): void {
+    for (const subject of subjects) {
+      const times = [...(this.#times.get(subject) ?? [])];
+      const at = times.indexOf(beganMs);
+      if (at !== -1) times.splice(at, 1);
+      this.#keep(subject, times);
+    }
+  }
+}

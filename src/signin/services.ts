@@ -1,0 +1,33 @@
+import type { Clock } from '../kit/clock.ts';
+import type { Actor } from '../operator/actor.ts';
+import type { Directory } from '../store/directory.ts';
+import type { Person } from '../store/people.ts';
+import type { SignInAttempts } from './attempts.ts';
+import { SignInError } from './error.ts';
+import type { PasswordQueue } from './password-queue.ts';
+
+export interface SignInServices {
+  readonly directory: Directory;
+  readonly clock: Clock;
+  readonly ids: { next(): bigint };
+  readonly attempts: SignInAttempts;
+  readonly passwords: PasswordQueue;
+  /** Why nobody can sign in here, with the remedy; null if people can. */
+  readonly unavailable: string | null;
+}
+
+/** Who is at the other end, before anybody knows which person it is. */
+export interface Visitor {
+  readonly address: string | null;
+  readonly userAgent: string;
+  /** The `Cookie` header. */
+  readonly cookies: string | undefined;
+}
+
+export function actorOf(person: Pick<Person, 'id' | 'email'>, { address }: Pick<Visitor, 'address'>): Actor {
+  return { kind: 'person', id: person.id, name: person.email, address };
+}
+
+export function requireSignIn({ unavailable }: SignInServices): void {
+  if (unavailable !== null) throw new SignInError('refused', unavailable);
+}

@@ -1,0 +1,50 @@
+import { z } from 'zod';
+import { passwordFits } from '../accounts/passwords.ts';
+import { LIMITS } from '../limits.ts';
+import type { Person } from '../store/people.ts';
+import { beginSession, type SignedIn } from './begin-session.ts';
+import { clientNetwork } from '../http1/client-address.ts';
+import { signInFailed } from './error.ts';
+import { requireSignIn, type SignInServices, type Visitor } from './services.ts';
+
+export const passwordText = z.string().min(1).max(2 * LIMITS.passwordCharsMax);
+
+export const signInInput = z.strictObject({ email: z.string().min(1).max(LIMITS.emailCharsMax), password: passwordText });
+
+export async function signIn(
+  services: SignInServices,
+  visitor: Visitor,
+  input: z.output<typeof signInInput>,
+): Promise<SignedIn> {
+  requireSignIn(services);
+  const person = await provenPerson(services, visitor, input, () => services.directory.findPersonByEmail(input.email));
+  return beginSession(services, person, visitor, 'password');
+}
+
+/**
+ * The person, if the password is theirs. It takes as long for an unknown address, and a failure counts for the address
+ * and for the client.
+ */
+export async function provenPerson(
+  { attempts, passwords }: SignInServices,
+  visitor: Visitor,
+  { email, password }: { readonly email: string; readonly password: string },
+  find: () => Promise<Person | null>,
+): Promise<Person> {
+  const attempt = attempts.begin(email, clientOf(visitor));
+  let hasRun = false;
+  try {
+    const person = await passwords.run(async () => {
+      const found = await find();
+      const fits = await passwordFits(password, found?.passwordHash ?? null);
+      hasRun = true;
+      return fits && found?.disabledMs === null ? found : null;
+    });
+    if (person === null) throw signInFailed();
+    attempt.forgive();
+    return person;
+  } catch (error) {
+    if (!hasRun) attempt.forgive();
+    throw error;
+  }
+}
