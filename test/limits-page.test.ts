@@ -61,6 +61,7 @@ const INSIDE =
 const INSIDE_BY_NAME = [
   'managementSecretCharsMax',
   'managementUseMs',
+  ...['sessionUseMs', 'sessionUserAgentCharsMax', 'signInCountersMax'],
   'unreadRequestBytesMax',
   'storeTickMs',
   ...['frameMetadataBytesMax', 'frameExtraBytesMax', 'frameOpeningBytesMax'],

@@ -5,10 +5,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ACCOUNT_PREFIX, KEY_PREFIX } from '../src/canonical/id-prefixes.ts';
 import { systemClock } from '../src/kit/clock.ts';
 import { formatId } from '../src/kit/ids.ts';
+import { LIMITS } from '../src/limits.ts';
 import { MANAGE_ROUTES, type ManageRoute } from '../src/manage/routes.ts';
+import { SIGN_IN_ROUTES, type SignInRoute } from '../src/manage/sign-in/routes.ts';
 import { commandLine } from '../src/operator/actor.ts';
 import { type OperatorServices, runVerb } from '../src/operator/operator.ts';
 import { type Harness, type MintedKey, startHarness } from './harness.ts';
+import { enrol, openSession, PUBLIC_URL } from './people.ts';
 
 /** Whoever may knock at the management API. */
 const PRINCIPALS = [
@@ -26,6 +29,22 @@ const PRINCIPALS = [
   'operator from a foreign page',
   'operator from this host at another port',
   'operator with a form',
+  'viewer by session',
+  'member by session',
+  'owner by session',
+  'operator by session',
+  'session of nobody with a role',
+  'expired session',
+  'idle session',
+  'signed-out session',
+  'session of a disabled person',
+  'session from a foreign page',
+  'session from this host at another port',
+  'session from the public host by http',
+  'session from a page without an origin',
+  'session that a browser says another site uses',
+  'session with a form',
+  'session beside a wrong key',
 ] as const;
 type PrincipalName = (typeof PRINCIPALS)[number];
 
@@ -34,6 +53,7 @@ let harness: Harness;
 let caller: MintedKey;
 let account: string;
 const secrets = new Map<PrincipalName, string>();
+const cookies = new Map<PrincipalName, string>();
 
 function services(): OperatorServices {
   const { books } = harness.running;
@@ -62,7 +82,7 @@ async function mintManagementKey(terms: object): Promise<{ id: string; secret: s
 }
 
 beforeAll(async () => {
-  harness = await startHarness({ hosted: true });
+  harness = await startHarness({ hosted: true, config: { publicUrl: PUBLIC_URL } });
   caller = await harness.mint();
   const other = await harness.mint();
   account = formatId(ACCOUNT_PREFIX, caller.accountId);
@@ -80,8 +100,30 @@ beforeAll(async () => {
   const expired = (await runVerb(past, 'managementkeys.mint', { expires_at })) as { secret: string };
   secrets.set('an expired key', expired.secret);
   secrets.set('a gateway key', caller.secret);
+  await openSessions();
 });
 afterAll(() => harness.stop());
+
+async function openSessions(): Promise<void> {
+  const { books } = harness.running;
+  for (const role of ['viewer', 'member', 'owner'] as const) {
+    const person = await enrol(books, `${role}@example.com`, { roles: [[caller.accountId, role]] });
+    cookies.set(`${role} by session`, await openSession(books, person));
+  }
+  const nobody = await enrol(books, 'nobody@example.com');
+  cookies.set('session of nobody with a role', await openSession(books, nobody));
+  const operator = await enrol(books, 'operator@example.com', { isOperator: true });
+  cookies.set('operator by session', await openSession(books, operator));
+  const nowMs = Date.now();
+  cookies.set('expired session', await openSession(books, operator, { expiresMs: nowMs - 1 }));
+  cookies.set('idle session', await openSession(books, operator, { createdMs: nowMs - LIMITS.sessionIdleMs }));
+  cookies.set('signed-out session', await openSession(books, operator));
+  const out = await ask(SIGN_IN_ROUTES.find(({ path }) => path === '/sign-out')!, 'signed-out session');
+  expect(out.status).toBe(200);
+  const disabled = await enrol(books, 'disabled@example.com', { isOperator: true });
+  cookies.set('session of a disabled person', await openSession(books, disabled));
+  await runVerb(services(), 'people.disable', { person: 'disabled@example.com' });
+}
 
 /** An input for each verb. What it names may be unknown: being let in is what is asked. */
 const BODIES: Readonly<Record<string, () => object>> = {
@@ -101,27 +143,45 @@ const BODIES: Readonly<Record<string, () => object>> = {
   'managementkeys.mint': () => ({ expires_at: 1 }),
 };
 
-function pathOf({ path, method, scope }: ManageRoute): string {
+function pathOf(route: AnyRoute): string {
+  const { path, method } = route;
+  const scope = 'scope' in route ? route.scope : undefined;
   const ids: Record<string, string> = { account, key: formatId(KEY_PREFIX, caller.keyId) };
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => ids[name] ?? 'unknown@example.com');
   return method === 'GET' && scope === 'account' && !path.includes('{') ? `${filled}?account=${account}` : filled;
 }
 
 function headersOf(who: PrincipalName): Record<string, string> {
-  const isOperator = who.startsWith('operator');
+  const isOperator = who.startsWith('operator') && !who.includes('session');
   const secret = secrets.get(isOperator ? 'operator' : who);
   const headers: Record<string, string> = { 'content-type': 'application/json' };
   if (secret !== undefined) headers.authorization = `Bearer ${secret}`;
   if (who === 'a cookie') headers.cookie = `__Host-tollgate=${secrets.get('operator')}`;
   if (who === 'operator from a foreign page') headers.origin = 'https://elsewhere.example';
   if (who === 'operator from this host at another port') headers.origin = 'http://127.0.0.1:1';
-  if (who === 'operator with a form') headers['content-type'] = 'application/x-www-form-urlencoded';
+  if (who.endsWith('with a form')) headers['content-type'] = 'application/x-www-form-urlencoded';
+  return who.includes('session') ? { ...headers, ...sessionHeaders(who) } : headers;
+}
+
+const ORIGINS: Readonly<Partial<Record<PrincipalName, string>>> = {
+  'session from a foreign page': 'https://elsewhere.example',
+  'session from this host at another port': `${PUBLIC_URL}:8443`,
+  'session from the public host by http': PUBLIC_URL.replace('https', 'http'),
+};
+
+function sessionHeaders(who: PrincipalName): Record<string, string> {
+  const headers: Record<string, string> = { cookie: cookies.get(who) ?? cookies.get('operator by session')! };
+  if (who !== 'session from a page without an origin') headers.origin = ORIGINS[who] ?? PUBLIC_URL;
+  if (who === 'session that a browser says another site uses') headers['sec-fetch-site'] = 'same-site';
+  if (who === 'session beside a wrong key') headers.authorization = 'Bearer tg_mgmt_wrong';
   return headers;
 }
 
-async function ask(route: ManageRoute, who: PrincipalName): Promise<{ status: number; code: string | undefined }> {
+type AnyRoute = ManageRoute | SignInRoute;
+
+async function ask(route: AnyRoute, who: PrincipalName): Promise<{ status: number; code: string | undefined }> {
   const hasBody = route.method !== 'GET' && route.method !== 'DELETE';
-  const body = hasBody ? { body: JSON.stringify(BODIES[route.verb]!()) } : {};
+  const body = hasBody ? { body: JSON.stringify('verb' in route ? BODIES[route.verb]!() : {}) } : {};
   const response = await fetch(`${harness.url}/manage/v1${pathOf(route)}`, {
     method: route.method,
     headers: headersOf(who),
@@ -133,27 +193,52 @@ async function ask(route: ManageRoute, who: PrincipalName): Promise<{ status: nu
 
 const RANK = { viewer: 1, member: 2, owner: 3 } as const;
 
+/** What happens to whoever is not let in at all, or from the wrong page. Null: the route decides. */
+function refusalAtTheDoor(isChange: boolean, who: PrincipalName): [number, string] | null {
+  if (/^(nobody|a |an |expired|idle|signed-out|session of a disabled|session beside)/.test(who))
+    return [401, 'unauthenticated'];
+  if (/ from (a foreign page|this host|the public host)|another site/.test(who)) return [403, 'forbidden_origin'];
+  if (who.endsWith('without an origin') && isChange) return [403, 'forbidden_origin'];
+  if (who === 'session with a form' && isChange) return [415, 'unsupported_media_type'];
+  return null;
+}
+
 /** What must happen, by the table: null means that the request reaches its verb. */
 function refusalOf(route: ManageRoute, who: PrincipalName): [number, string] | null {
-  if (['nobody', 'a gateway key', 'a cookie', 'an expired key', 'a revoked key'].includes(who))
-    return [401, 'unauthenticated'];
-  if (who.startsWith('operator from')) return [403, 'forbidden_origin'];
   const isChange = route.method !== 'GET';
+  const refusal = refusalAtTheDoor(isChange, who);
+  if (refusal !== null) return refusal;
   const hasBody = isChange && route.method !== 'DELETE';
   if (who === 'operator with a form') return hasBody ? [415, 'unsupported_media_type'] : null;
   if (who === 'read-only operator') return isChange ? [403, 'permission_denied'] : null;
   if (who === 'operator' && route.verb === 'managementkeys.mint') return [403, 'permission_denied'];
-  if (who === 'operator' || route.access === 'anybody') return null;
+  if (who.startsWith('operator') || (who.startsWith('session ') && !who.includes('nobody'))) return null;
+  if (route.access === 'anybody') return null;
   if (route.access === 'operator') return [403, 'permission_denied'];
-  if (who === 'owner of another account') return [404, 'not_found'];
-  const rank = RANK[who as keyof typeof RANK];
+  if (who === 'owner of another account' || who === 'session of nobody with a role') return [404, 'not_found'];
+  const rank = RANK[who.split(' ')[0] as keyof typeof RANK];
   return rank >= RANK[route.access.role] ? null : [403, 'permission_denied'];
 }
 
-describe.each(MANAGE_ROUTES)('$method $path', (route) => {
+/** Whoever holds a key has no session of their own. */
+function refusalOfSignIn(route: SignInRoute, who: PrincipalName): [number, string] | null {
+  const isChange = route.method !== 'GET';
+  const refusal = refusalAtTheDoor(isChange, who);
+  const isSignedIn = who.includes('session') && refusal?.[0] !== 401;
+  if (route.access === 'signed in' && refusal?.[0] === 401) return refusal;
+  if (refusal?.[0] === 403 || refusal?.[0] === 415) return refusal;
+  const hasOrigin = who.includes('session');
+  if (isChange && !hasOrigin) return [403, 'forbidden_origin'];
+  return route.access === 'signed in' && !isSignedIn ? [403, 'permission_denied'] : null;
+}
+
+describe.each<AnyRoute>([...MANAGE_ROUTES, ...SIGN_IN_ROUTES])('$method $path', (route) => {
+  const isSignOut = route.path === '/sign-out';
   test.each(PRINCIPALS)('%s', async (who) => {
+    const refusal = 'verb' in route ? refusalOf(route, who) : refusalOfSignIn(route, who);
+    // It would end the sessions that the other tests use.
+    if (isSignOut && refusal === null) return;
     const { status, code } = await ask(route, who);
-    const refusal = refusalOf(route, who);
     if (refusal !== null) expect([status, code]).toEqual(refusal);
     else {
       expect([401, 403, 405, 415, 500]).not.toContain(status);
@@ -238,18 +323,22 @@ test('malformed requests are refused, never fail, and change nothing', async () 
   );
   const part = fc.oneof(fc.constantFrom('unknown', account, '..', '%00', '%2F', '-1', '__proto__'), fc.base64String());
   const request = fc.record({
-    route: fc.constantFrom(...MANAGE_ROUTES.filter(({ verb }) => verb !== 'people.invite')),
+    route: fc.constantFrom<AnyRoute>(
+      ...MANAGE_ROUTES.filter(({ verb }) => verb !== 'people.invite'),
+      ...SIGN_IN_ROUTES.filter(({ path }) => path !== '/sign-out'),
+    ),
+    who: fc.constantFrom<PrincipalName>('operator', 'operator by session'),
     part,
     query: fc.oneof(fc.constant(''), fc.webQueryParameters()),
     body: fc.oneof(text, fc.uint8Array({ maxLength: 40 })),
   });
   await fc.assert(
-    fc.asyncProperty(request, async ({ route, part, query, body }) => {
+    fc.asyncProperty(request, async ({ route, who, part, query, body }) => {
       const path = route.path.replaceAll(/\{\w+\}/g, encodeURIComponent(part).slice(0, 80));
       const { method } = route;
       const response = await fetch(`${harness.url}/manage/v1${path}?${query}`, {
         method,
-        headers: headersOf('operator'),
+        headers: headersOf(who),
         ...(method === 'GET' || method === 'DELETE' ? {} : { body: body as string | Uint8Array<ArrayBuffer> }),
       });
       await response.text();
@@ -273,14 +362,24 @@ async function stateOf(): Promise<object> {
   };
 }
 
+test('a session pays for no call', async () => {
+  const cookie = cookies.get('operator by session')!;
+  expect((await harness.get('/v1/models', { cookie, origin: PUBLIC_URL })).status).toBe(401);
+  expect((await harness.post({ model: 'x' }, { cookie, origin: PUBLIC_URL })).status).toBe(401);
+});
+
 describe('local mode', () => {
   let local: Harness;
+  let other: string;
   beforeAll(async () => {
     local = await startHarness();
+    const { port } = new URL(local.url);
+    other = `http://127.0.0.1:${Number(port) - 1}`;
   });
   afterAll(() => local.stop());
 
-  const ask = (headers: Record<string, string>) => fetch(`${local.url}/manage/v1/me`, { headers });
+  const ask = (headers: Record<string, string>, path = '/me', method = 'GET') =>
+    fetch(`${local.url}/manage/v1${path}`, { method, headers });
 
   test('is managed with the token of the data folder, which only its owner can read', async () => {
     const file = join(local.folder, 'console.token');
@@ -290,12 +389,25 @@ describe('local mode', () => {
     expect(await me.json()).toMatchObject({ operator: true, kind: 'command_line' });
     const own = new URL(local.url).origin;
     expect((await ask({ authorization: `Bearer ${token}`, origin: own })).status).toBe(200);
-    expect((await ask({ authorization: `Bearer ${token}`, origin: 'http://127.0.0.1:1' })).status).toBe(403);
+    expect((await ask({ authorization: `Bearer ${token}`, origin: other })).status).toBe(403);
   });
 
-  test('is closed without it, while calls need no key', async () => {
-    expect((await ask({})).status).toBe(401);
-    expect((await ask({ authorization: 'Bearer guess' })).status).toBe(401);
+  test.each([...MANAGE_ROUTES, ...SIGN_IN_ROUTES])('$method $path is closed without it', async ({ method, path }) => {
+    const person = await enrol(local.running.books, `${method}${path}@example.com`, { isOperator: true });
+    const cookie = await openSession(local.running.books, person);
+    const strangers: Record<string, string>[] = [
+      {},
+      { origin: other },
+      { authorization: 'Bearer guess' },
+      { cookie, origin: new URL(local.url).origin },
+    ];
+    for (const headers of strangers) {
+      const { status } = await ask({ 'content-type': 'application/json', ...headers }, path, method);
+      expect([headers, status]).toEqual([headers, 401]);
+    }
+  });
+
+  test('needs no key for calls', async () => {
     expect((await fetch(`${local.url}/v1/models`)).status).toBe(200);
   });
 });

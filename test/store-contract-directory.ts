@@ -103,7 +103,7 @@ export function directoryContract(name: string, open: OpenStore): void {
 
       it('loses sessions and management keys when disabled, once', async () => {
         await directory().createPerson(aPerson(1n), audit('person.create'));
-        await directory().createSession(aSession(7n, 1n), audit('session.begin'));
+        await directory().createSession(aSession(7n, 1n), 1n, 9, audit('session.begin'));
         await directory().createManagementKey(aManagementKey(8n, { mintedBy: 1n }), audit('management_key.mint'));
         expect(await directory().disablePerson(1n, NOON_MS, audit('person.disable'))).toMatchObject({
           disabledMs: NOON_MS,
@@ -179,7 +179,7 @@ export function directoryContract(name: string, open: OpenStore): void {
 
       it('that resets a password sets it once, ends the sessions, and gives no roles', async () => {
         await directory().createPerson(aPerson(1n, { passwordHash: 'old' }), audit('x'));
-        await directory().createSession(aSession(7n, 1n), audit('x'));
+        await directory().createSession(aSession(7n, 1n), 1n, 9, audit('x'));
         await directory().createInvitation(anInvitation(3n, { resetsPersonId: 1n }), audit('x'));
         const accepted = directory().acceptInvitation('hash-3', { personId: 1n }, NOON_MS, audit('x'));
         expect(await accepted).toBe('not_open');
@@ -189,6 +189,30 @@ export function directoryContract(name: string, open: OpenStore): void {
         expect(await directory().membershipsOf(1n)).toEqual([]);
         await directory().createInvitation(anInvitation(4n, { sha256Hex: 'hash-4' }), audit('x'));
         expect(await directory().resetPassword('hash-4', 'new', NOON_MS, audit('x'))).toBe('not_open');
+      });
+
+      it.each([
+        ['a role', { accountId: 1n, role: 'member' }],
+        ['a new password', { resetsPersonId: 2n }],
+      ] as const)('gives %s only while whoever made it may', async (_what, terms) => {
+        await directory().createPerson(aPerson(1n, { isOperator: true }), audit('x'));
+        await directory().createPerson(aPerson(2n), audit('x'));
+        await directory().createInvitation(anInvitation(3n, { invitedBy: 1n, ...terms }), audit('x'));
+        const give = () =>
+          'resetsPersonId' in terms
+            ? directory().resetPassword('hash-3', 'new', NOON_MS, audit('x'))
+            : directory().acceptInvitation('hash-3', { newPerson: aPerson(4n) }, NOON_MS, audit('x'));
+        await directory().changePerson(1n, { isOperator: false }, null, audit('x'));
+        expect(await give()).toBe('not_open');
+        await directory().changePerson(1n, { isOperator: true }, null, audit('x'));
+        expect(await give()).toMatchObject({ disabledMs: null });
+      });
+
+      it('sets no password for a person who is disabled', async () => {
+        await directory().createPerson(aPerson(2n), audit('x'));
+        await directory().createInvitation(anInvitation(3n, { resetsPersonId: 2n }), audit('x'));
+        await directory().disablePerson(2n, NOON_MS, audit('x'));
+        expect(await directory().resetPassword('hash-3', 'new', NOON_MS, audit('x'))).toBe('not_open');
       });
 
       it('is accepted by one of many at once', async () => {
@@ -215,7 +239,7 @@ export function directoryContract(name: string, open: OpenStore): void {
     describe('a session', () => {
       it('is found with its person, touched, and ended by its own person only', async () => {
         await directory().createPerson(aPerson(1n), audit('x'));
-        await directory().createSession(aSession(7n, 1n), audit('session.begin'));
+        await directory().createSession(aSession(7n, 1n), 1n, 9, audit('session.begin'));
         await directory().touchSession(7n, NOON_MS + 5);
         await directory().touchSession(7n, NOON_MS + 3);
         const found = await directory().findSession('session-7');
@@ -225,10 +249,37 @@ export function directoryContract(name: string, open: OpenStore): void {
         expect(await directory().listSessions(1n)).toEqual([]);
       });
 
+      it('is made for the person as they were read, and ends the oldest of too many', async () => {
+        await directory().createPerson(aPerson(1n), audit('x'));
+        const create = (id: bigint, version = 1n) =>
+          directory().createSession(aSession(id, 1n), version, 2, audit('x'));
+        expect([await create(7n), await create(8n), await create(9n)]).toEqual(['created', 'created', 'created']);
+        expect((await directory().listSessions(1n)).map(({ id }) => id)).toEqual([8n, 9n]);
+        expect(await create(10n, 2n)).toBe('person_changed');
+        await directory().disablePerson(1n, NOON_MS, audit('x'));
+        expect(await create(11n, 2n)).toBe('person_changed');
+        expect(await directory().listSessions(1n)).toEqual([]);
+      });
+
+      it('stays when its own person sets a new password, and the others of the person end', async () => {
+        await directory().createPerson(aPerson(1n, { passwordHash: 'old' }), audit('x'));
+        for (const id of [7n, 8n]) await directory().createSession(aSession(id, 1n), 1n, 9, audit('x'));
+        const set = (expectedVersion: bigint) =>
+          directory().setPassword(1n, { passwordHash: 'new', expectedVersion, keptSessionId: 8n }, audit('x'));
+        expect([await set(2n), await set(1n), await set(1n)]).toEqual(['person_changed', 'changed', 'person_changed']);
+        expect((await directory().listSessions(1n)).map(({ id }) => id)).toEqual([8n]);
+        expect(await directory().findPerson(1n)).toMatchObject({ passwordHash: 'new', version: 2n });
+      });
+
       it('is swept when it has expired or was idle, and all of a person end together', async () => {
         await directory().createPerson(aPerson(1n), audit('x'));
         for (const id of [1n, 2n, 3n]) {
-          await directory().createSession(aSession(id, 1n, { expiresMs: NOON_MS + Number(id) * DAY_MS }), audit('x'));
+          await directory().createSession(
+            aSession(id, 1n, { expiresMs: NOON_MS + Number(id) * DAY_MS }),
+            1n,
+            9,
+            audit('x'),
+          );
         }
         await directory().touchSession(3n, NOON_MS + DAY_MS);
         expect(await directory().sweepSessions(NOON_MS + DAY_MS, DAY_MS)).toBe(2);

@@ -31,6 +31,7 @@ import {
   publicUrlSchema,
   type Transport,
   transportSchema,
+  trustedProxiesSchema,
 } from './schema.ts';
 import { type PostgresPlace, readStore, storeUrlSchema } from './store.ts';
 
@@ -76,6 +77,8 @@ export interface Config {
   readonly masterKey: MasterKeySource;
   /** Where people reach the gateway, without a trailing slash; null if it is not configured. */
   readonly publicUrl: string | null;
+  /** Addresses and networks whose `X-Forwarded-For` names the client. */
+  readonly trustedProxies: readonly string[];
   readonly allowedHosts: readonly string[];
   readonly origins: readonly string[];
   readonly logLevel: LogLevel;
@@ -150,6 +153,7 @@ function assemble(
     hosted,
     masterKey: selectMasterKey({ env, cwd, file, fields: draft, hosted, dataFolder }, problems),
     publicUrl: draft.public_url ?? null,
+    trustedProxies: draft.trusted_proxies,
     allowedHosts: draft.allowed_hosts.map((host) => host.toLowerCase()),
     origins: draft.origins,
     logLevel: draft.log_level,
@@ -279,6 +283,12 @@ export const SETTINGS: readonly Setting[] = [
   setting('store', 'TOLLGATE_STORE', storeUrlSchema, (draft, url) => (draft.store = url)),
   setting('hosted', 'TOLLGATE_HOSTED', yesOrNo, (draft, hosted) => (draft.hosted = hosted)),
   setting('publicUrl', 'TOLLGATE_PUBLIC_URL', publicUrlSchema, (draft, url) => (draft.public_url = url)),
+  setting(
+    'trustedProxies',
+    'TOLLGATE_TRUSTED_PROXIES',
+    list.pipe(trustedProxiesSchema),
+    (draft, proxies) => (draft.trusted_proxies = proxies),
+  ),
   setting(
     'allowedHosts',
     'TOLLGATE_ALLOWED_HOSTS',

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { modelIdSchema, modelRowSchema, priceSchema } from '../catalog/schema.ts';
 import { hostEntrySchema } from '../hosts/schema.ts';
+import { readNetwork } from '../http1/client-address.ts';
 import { LIMITS } from '../limits.ts';
 import { healthSchema } from './health.ts';
 import { loadLimitsSchema, rateLimitSchema } from './load-limits.ts';
@@ -35,6 +36,15 @@ export const publicUrlSchema = z
   .url({ protocol: /^https?$/, error: 'must be an http or https address' })
   .refine((text) => new URL(text).origin === text.replace(/\/$/, ''), 'must have no path, query or user')
   .transform((text) => new URL(text).origin);
+
+export const trustedProxiesSchema = z
+  .array(
+    z
+      .string()
+      .max(LIMITS.urlCharsMax)
+      .refine((text) => readNetwork(text) !== null, 'must be an address or a network, like "10.0.0.0/8"'),
+  )
+  .max(LIMITS.configListMax);
 
 function milliseconds(usual: number, meaning: string) {
   return z.int().min(1).max(DAY_MS).default(usual).describe(meaning);
@@ -117,6 +127,9 @@ export const configFileSchema = z
     public_url: publicUrlSchema
       .optional()
       .describe('Address under which people reach the gateway, like https://gateway.example; links begin with it.'),
+    trusted_proxies: trustedProxiesSchema
+      .default([])
+      .describe('Addresses or networks of proxies, like "10.0.0.0/8", whose X-Forwarded-For names the client.'),
     allowed_hosts: hostHeadersSchema.default([]).describe('Host headers to accept besides localhost.'),
     origins: originsSchema.default([]).describe('Web origins that may call (CORS).'),
     log_level: logLevelSchema.default('info'),

@@ -12,6 +12,8 @@ function start(failures: number) {
   const clock = new ManualClock(Date.UTC(2026, 10, 15));
   const log: Record<string, unknown>[] = [];
   const store = new MemoryStore(clock);
+  // This driver has no people.
+  Object.defineProperty(store, 'directory', { value: { sweepSessions: async () => 0 } });
   const closings: number[] = [];
   store.closeBooks = async () => {
     closings.push(clock.monotonicMs());

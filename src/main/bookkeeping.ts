@@ -12,7 +12,7 @@ export interface BookkeepingTerms {
   readonly log: Log;
 }
 
-/** Maintenance while the server runs: closes the ledger once a day, deletes old idempotency keys every hour. */
+/** Maintenance while the server runs: closes the ledger once a day, deletes old idempotency keys and sessions every hour. */
 export function keepBooks({ config, clock, log }: BookkeepingTerms, store: Store): { stop(): void } {
   const close = async (): Promise<void> => {
     const { receiptsDays } = config.retention;
@@ -23,13 +23,15 @@ export function keepBooks({ config, clock, log }: BookkeepingTerms, store: Store
   };
   const sweep = async (): Promise<void> => {
     log.debug({ swept: await store.sweepIdempotencyKeys() }, 'Expired idempotency keys deleted.');
+    const sessions = await store.directory.sweepSessions(clock.nowMs(), LIMITS.sessionIdleMs);
+    log.debug({ sessions }, 'Ended sessions deleted.');
   };
   const failed = (error: unknown, what: string): void =>
     log.error({ ...errorFields(error), retry_ms: LIMITS.bookkeepingRetryMs }, what);
   const timers = [
     repeat(clock, DAY_MS, close, (error) => failed(error, 'Closing the ledger failed; it is tried again.')),
     repeat(clock, LIMITS.idempotencySweepMs, sweep, (error) =>
-      failed(error, 'Deleting expired idempotency keys failed; it is tried again.'),
+      failed(error, 'Deleting expired idempotency keys and sessions failed; it is tried again.'),
     ),
   ];
   return {

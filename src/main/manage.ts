@@ -2,17 +2,22 @@ import { randomBytes } from 'node:crypto';
 import { chmodSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
+import { trustedProxies } from '../http1/client-address.ts';
 import type { Clock } from '../kit/clock.ts';
 import type { Log } from '../kit/log.ts';
 import { ManageHandler } from '../manage/handler.ts';
 import type { Actor } from '../operator/actor.ts';
 import type { OperatorServices } from '../operator/operator.ts';
+import { SignInAttempts } from '../signin/attempts.ts';
+import { PasswordQueue } from '../signin/password-queue.ts';
+import type { SignInServices } from '../signin/services.ts';
 import type { Store } from '../store/store.ts';
 
 export interface ManageParts {
   readonly config: Config;
   readonly store: Store;
   readonly clock: Clock;
+  readonly ids: { next(): bigint };
   readonly log: Log;
   servicesFor(actor: Actor): OperatorServices;
   /** The address that the server listens on; null until it does. */
@@ -25,17 +30,46 @@ export interface Management {
 }
 
 /** The management API. In local mode, whoever can read the token in the data folder is the operator. */
-export function openManagement({ config, store, clock, log, servicesFor, url }: ManageParts): Management {
+export function openManagement(parts: ManageParts): Management {
+  const { config, store, clock, log, servicesFor, url } = parts;
   const file = join(config.dataFolder, 'console.token');
   const localToken = config.hosted ? null : randomBytes(32).toString('base64url');
   if (localToken !== null) writeToken(file, localToken);
-  const ownOrigins = (): string[] => [...originsOf(url()), ...(config.publicUrl === null ? [] : [config.publicUrl])];
-  const handler = new ManageHandler({ directory: store.directory, clock, localToken, log, servicesFor, ownOrigins });
+  const { publicUrl } = config;
+  const ownOrigins = (): string[] => [...originsOf(url()), ...(publicUrl === null ? [] : [publicUrl])];
+  const signIn = config.hosted ? signInServices(parts) : null;
+  const handler = new ManageHandler({
+    directory: store.directory,
+    clock,
+    localToken,
+    takesCookies: signIn !== null && signIn.unavailable === null,
+    signIn,
+    publicOrigin: publicUrl,
+    isTrustedProxy: trustedProxies(config.trustedProxies),
+    log,
+    servicesFor,
+    ownOrigins,
+  });
   return {
     handler,
     close: () => {
       if (localToken !== null) rmSync(file, { force: true });
     },
+  };
+}
+
+/** A session cookie may only travel over https, so people sign in only where the public address has it. */
+function signInServices({ config, store, clock, ids }: ManageParts): SignInServices {
+  const isSecure = config.publicUrl?.startsWith('https:') === true;
+  return {
+    directory: store.directory,
+    clock,
+    ids,
+    attempts: new SignInAttempts(clock),
+    passwords: new PasswordQueue(),
+    unavailable: isSecure
+      ? null
+      : 'Nobody can sign in: the session cookie needs https. Set `public_url` to the https address of the gateway.',
   };
 }
 

@@ -275,6 +275,7 @@ async function openListeners(
     config,
     store: books.store,
     clock: terms.clock,
+    ids: books.ids,
     log,
     servicesFor: (actor) => ({ ...operatorServices(terms, books, core, gate, listening ?? ''), actor }),
     url: () => listening,

@@ -1,13 +1,17 @@
 import type { OperatorErrorCode } from '../operator/error.ts';
+import type { SignInErrorCode } from '../signin/error.ts';
 
 /** Why a management request failed, in the envelope of the whole interface. */
 export class ManageError extends Error {
   override readonly name = 'ManageError';
   readonly status: number;
   readonly code: ManageErrorCode;
+  /** When it is worth trying again. */
+  readonly retryMs: number | null;
 
-  constructor(status: number, code: ManageErrorCode, message: string) {
+  constructor(status: number, code: ManageErrorCode, message: string, retryMs: number | null = null) {
     super(message);
+    this.retryMs = retryMs;
     this.status = status;
     this.code = code;
   }
@@ -15,6 +19,7 @@ export class ManageError extends Error {
 
 type ManageErrorCode =
   | OperatorErrorCode
+  | SignInErrorCode
   | 'unauthenticated'
   | 'permission_denied'
   | 'forbidden_origin'
@@ -28,4 +33,19 @@ type ManageErrorCode =
 export function envelopeOf({ status, code, message }: ManageError): object {
   const type = status >= 500 ? 'api_error' : 'invalid_request_error';
   return { error: { message, type, param: null, code } };
+}
+
+export function headersOf({ status, retryMs }: ManageError): Record<string, string> {
+  return {
+    ...(status === 401 && { 'www-authenticate': 'Bearer' }),
+    ...(retryMs !== null && { 'retry-after': String(Math.max(1, Math.ceil(retryMs / 1000))) }),
+  };
+}
+
+export function unauthenticated(): ManageError {
+  return new ManageError(
+    401,
+    'unauthenticated',
+    'Sign in, or send a management key as `authorization: Bearer tg_mgmt_…`.',
+  );
 }

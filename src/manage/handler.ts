@@ -1,6 +1,7 @@
 import { authenticateManager, type ManagerTerms } from '../accounts/authenticate-manager.ts';
 import type { Principal } from '../accounts/principal.ts';
-import { headerLines } from '../http1/headers.ts';
+import { clientAddress, clientNetwork, type TrustedProxies } from '../http1/client-address.ts';
+import { headerLine, headerLines } from '../http1/headers.ts';
 import type { InboundRequest, OutboundResponse } from '../http1/server.ts';
 import { JsonError } from '../json/json.ts';
 import { stringifyJson } from '../json/stringify.ts';
@@ -10,11 +11,17 @@ import type { Actor } from '../operator/actor.ts';
 import { OperatorError } from '../operator/error.ts';
 import { type OperatorServices, runVerb } from '../operator/operator.ts';
 import { accountView, listView } from '../operator/view.ts';
+import { SignInError } from '../signin/error.ts';
+import type { SignInServices, Visitor } from '../signin/services.ts';
+import type { Answer } from './answer.ts';
 import { authorize } from './authorize.ts';
-import { envelopeOf, ManageError } from './error.ts';
+import { envelopeOf, headersOf, ManageError, unauthenticated } from './error.ts';
 import { meView } from './me-view.ts';
+import { refuseForeignPage, requireOwnPage } from './own-page.ts';
 import { readInput } from './request-input.ts';
-import { findRoute, type ManageRoute } from './routes.ts';
+import { findRoute, MANAGE_ROUTES, type ManageRoute } from './routes.ts';
+import { answerSignIn } from './sign-in/answer-sign-in.ts';
+import { SIGN_IN_ROUTES } from './sign-in/routes.ts';
 
 export const MANAGE_PREFIX = '/manage/v1';
 
@@ -23,13 +30,12 @@ export interface ManageTerms extends ManagerTerms {
   servicesFor(actor: Actor): OperatorServices;
   /** Origins under which this gateway is reached, exactly: scheme, host and port. */
   ownOrigins(): readonly string[];
+  /** The origin of `public_url`, the only one whose pages may use a cookie. */
+  readonly publicOrigin: string | null;
+  /** Null in local mode, where nobody signs in. */
+  readonly signIn: SignInServices | null;
+  readonly isTrustedProxy: TrustedProxies;
   readonly log: Log;
-}
-
-interface Answer {
-  readonly status: number;
-  readonly body: object;
-  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** Answers every request below `/manage/`. It never throws. */
@@ -41,7 +47,7 @@ export class ManageHandler {
   }
 
   async answer(request: InboundRequest, response: OutboundResponse, requestId: string): Promise<void> {
-    const { status, body, headers } = await this.#answerOrRefuse(request, requestId);
+    const { status, body, headers, cookies = [] } = await this.#answerOrRefuse(request, requestId);
     if (!request.complete) response.closes = true;
     const text = stringifyJson(body);
     const common = {
@@ -49,7 +55,8 @@ export class ManageHandler {
       'cache-control': 'no-store',
       'x-gateway-request-id': requestId,
     };
-    response.head(status, headerLines({ ...common, ...headers }), Buffer.byteLength(text));
+    const cookieLines = cookies.map((cookie) => headerLine('set-cookie', cookie)).join('');
+    response.head(status, headerLines({ ...common, ...headers }) + cookieLines, Buffer.byteLength(text));
     response.end(text);
   }
 
@@ -63,31 +70,31 @@ export class ManageHandler {
           { request_id: requestId, ...errorFields(error) },
           'A management request failed unexpectedly.',
         );
-      const wanted = refused.status === 401 ? { 'www-authenticate': 'Bearer' } : {};
-      return { status: refused.status, body: envelopeOf(refused), headers: wanted };
+      return { status: refused.status, body: envelopeOf(refused), headers: headersOf(refused) };
     }
   }
 
   /** Authentication comes before everything that could tell a stranger what exists. */
   async #run(request: InboundRequest): Promise<Answer> {
-    this.#refuseForeignPages(request);
-    const principal = await authenticateManager(request.headers.authorization, null, this.#terms);
-    if (principal === null)
-      throw new ManageError(401, 'unauthenticated', 'Send a management key as `authorization: Bearer tg_mgmt_…`.');
     const { pathname, searchParams } = new URL(request.url, 'http://gateway.invalid');
-    const found = findRoute(request.method, pathname.slice(MANAGE_PREFIX.length));
-    if (!('route' in found) || !pathname.startsWith(`${MANAGE_PREFIX}/`)) throw unknownRoute(found, request.method);
+    const path = pathname.startsWith(`${MANAGE_PREFIX}/`) ? pathname.slice(MANAGE_PREFIX.length) : '';
+    const visitor = visitorOf(request, this.#terms);
+    const { authorization, cookie } = request.headers;
+    const principal = await authenticateManager({ authorization, cookie, address: visitor.address }, this.#terms);
+    const { signIn, publicOrigin } = this.#terms;
+    const own = signIn === null ? NO_ROUTE : findRoute(SIGN_IN_ROUTES, request.method, path);
+    if (signIn !== null && 'route' in own)
+      return answerSignIn(request, own, searchParams, { principal, visitor, services: signIn, publicOrigin });
+    if (principal === null) throw unauthenticated();
+    if (principal.sessionId === null) refuseForeignPage(request, this.#terms.ownOrigins());
+    else requireOwnPage(request, publicOrigin);
+    const found = findRoute(MANAGE_ROUTES, request.method, path);
+    if (!('route' in found))
+      throw unknownRoute([...found.methods, ...('methods' in own ? own.methods : [])], request.method);
     const { route } = found;
     if (principal.isReadOnly && route.method !== 'GET')
       throw new ManageError(403, 'permission_denied', 'This management key is read-only.');
     return this.#perform(principal, route, await readInput(request, found, searchParams));
-  }
-
-  /** A browser names the page that asks. Only our own pages may, exactly. */
-  #refuseForeignPages({ headers }: InboundRequest): void {
-    const { origin } = headers;
-    if (origin !== undefined && !this.#terms.ownOrigins().includes(origin))
-      throw new ManageError(403, 'forbidden_origin', 'Only pages of this gateway may use the management API.');
   }
 
   async #perform(principal: Principal, route: ManageRoute, input: Record<string, unknown>): Promise<Answer> {
@@ -109,6 +116,14 @@ export class ManageHandler {
   }
 }
 
+const NO_ROUTE = { methods: [] };
+
+function visitorOf({ peerAddress, headers }: InboundRequest, { isTrustedProxy }: ManageTerms): Visitor {
+  const address = clientAddress(peerAddress, headers['x-forwarded-for'], isTrustedProxy);
+  const client = address === null ? 'unknown' : clientNetwork(address);
+  return { address, client, userAgent: headers['user-agent'] ?? '', cookies: headers.cookie };
+}
+
 /** Leaves out what only operators see, from a resource or from each row of a list. */
 function visibleTo({ isOperator }: Principal, { operatorMembers }: ManageRoute, result: object): object {
   if (isOperator || operatorMembers === undefined) return result;
@@ -124,8 +139,7 @@ async function ownAccounts({ roles }: Principal, { store }: OperatorServices): P
   return listView(found.map(accountView), found.length + 1);
 }
 
-function unknownRoute(found: object, method: string): ManageError {
-  const methods = 'methods' in found ? (found.methods as readonly string[]) : [];
+function unknownRoute(methods: readonly string[], method: string): ManageError {
   return methods.length === 0
     ? new ManageError(404, 'unknown_url', 'There is no such route of the management API.')
     : new ManageError(405, 'method_not_allowed', `${method} is not allowed here. Use ${methods.join(' or ')}.`);
@@ -135,6 +149,7 @@ function asManageError(error: unknown): ManageError {
   if (error instanceof ManageError) return error;
   if (error instanceof JsonError) return new ManageError(400, 'invalid_request_body', error.message);
   if (error instanceof StoreUnavailable) return new ManageError(503, 'unavailable', error.message);
+  if (error instanceof SignInError) return new ManageError(error.status, error.code, error.message, error.retryMs);
   if (!(error instanceof OperatorError))
     return new ManageError(500, 'internal_error', 'The request failed unexpectedly.');
   return new ManageError(error.status, error.code, error.message);

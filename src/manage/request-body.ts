@@ -12,17 +12,21 @@ export async function readManageBody(request: InboundRequest): Promise<string> {
   const length = headers['content-length'];
   const isEmpty = length === undefined ? headers['transfer-encoding'] === undefined : Number(length) === 0;
   if (isEmpty && headers['content-type'] === undefined) return '';
+  requireJsonType(headers);
+  if (length !== undefined && Number(length) > LIMITS.plainBodyBytesMax) throw tooLarge();
+  const bytes = request.takeWhole() ?? (await collect(request));
+  if (bytes.length > LIMITS.plainBodyBytesMax) throw tooLarge();
+  if (!isUtf8(bytes)) throw new ManageError(400, 'invalid_request_body', 'The body is not valid UTF-8.');
+  return bytes.toString('utf8');
+}
+
+export function requireJsonType(headers: InboundRequest['headers']): void {
   if (!JSON_TYPE.test(headers['content-type'] ?? ''))
     throw new ManageError(
       415,
       'unsupported_media_type',
       'The body must be JSON: send `content-type: application/json`.',
     );
-  if (length !== undefined && Number(length) > LIMITS.plainBodyBytesMax) throw tooLarge();
-  const bytes = request.takeWhole() ?? (await collect(request));
-  if (bytes.length > LIMITS.plainBodyBytesMax) throw tooLarge();
-  if (!isUtf8(bytes)) throw new ManageError(400, 'invalid_request_body', 'The body is not valid UTF-8.');
-  return bytes.toString('utf8');
 }
 
 function collect(request: InboundRequest): Promise<Buffer> {

@@ -2,12 +2,12 @@ import type { InboundRequest } from '../http1/server.ts';
 import { parseJson } from '../json/json.ts';
 import { ManageError } from './error.ts';
 import { readManageBody } from './request-body.ts';
-import type { FoundRoute } from './routes.ts';
+import type { FoundRoute, ManageRoute } from './routes.ts';
 
 /** Path, query and body together; a member that two of them name differently is refused. */
 export async function readInput(
   request: InboundRequest,
-  { route, params }: FoundRoute,
+  { route, params }: FoundRoute<Pick<ManageRoute, 'method' | 'path' | 'versioned'>>,
   query: URLSearchParams,
 ): Promise<Record<string, unknown>> {
   const hasBody = route.method !== 'GET' && route.method !== 'DELETE';

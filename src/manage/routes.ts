@@ -30,16 +30,23 @@ export const MANAGE_ROUTES: readonly ManageRoute[] = [
   ...SYSTEM_ROUTES,
 ];
 
-export interface FoundRoute {
-  readonly route: ManageRoute;
+/** What every table of routes has. */
+type Place = Pick<ManageRoute, 'method' | 'path' | 'versioned'>;
+
+export interface FoundRoute<Route extends Place = ManageRoute> {
+  readonly route: Route;
   readonly params: Readonly<Record<string, string>>;
 }
 
 /** The route of a path below `/manage/v1`, or the methods that the path has. */
-export function findRoute(method: string, path: string): FoundRoute | { readonly methods: readonly string[] } {
+export function findRoute<Route extends Place>(
+  table: readonly Route[],
+  method: string,
+  path: string,
+): FoundRoute<Route> | { readonly methods: readonly string[] } {
   const parts = path.split('/');
   const methods: string[] = [];
-  for (const route of MANAGE_ROUTES) {
+  for (const route of table) {
     const params = match(route.path.split('/'), parts);
     if (params === null) continue;
     if (route.method === method) return { route, params };

@@ -1,6 +1,4 @@
 import type { z } from 'zod';
-import { describeIssue, issuePath } from '../json/describe-issue.ts';
-import { formatPath } from '../json/error.ts';
 import { JsonError, parseJson } from '../json/json.ts';
 import { stringifyJson } from '../json/stringify.ts';
 import { StoreUnavailable } from '../ledger/ledger.ts';
@@ -19,6 +17,7 @@ import {
   mintManagementKey,
   revokeManagementKey,
 } from './management-keys.ts';
+import { parseInput } from './parse-input.ts';
 import * as people from './people.ts';
 import * as receipts from './receipts.ts';
 import { rotateSeals, sealRotation, showSeals } from './seal.ts';
@@ -115,11 +114,10 @@ export async function runVerb(
 ): Promise<object> {
   if (!Object.hasOwn(VERBS, name)) throw new OperatorError('unknown_verb', `There is no verb "${name}".`);
   const chosen: Verb = VERBS[name as VerbName];
-  const parsed = chosen.input.safeParse(input);
-  if (!parsed.success) throw new OperatorError('invalid_input', describeInput(parsed.error));
+  const parsed = parseInput(chosen.input, input);
   if (services.moved !== null && !chosen.onlyReads) throw new OperatorError('moved', services.moved);
   try {
-    return await chosen.run(services, parsed.data as never, progress);
+    return await chosen.run(services, parsed as never, progress);
   } catch (error) {
     if (error instanceof StoreUnavailable) throw new OperatorError('unavailable', error.message);
     throw error;
@@ -140,10 +138,4 @@ export async function answerOperator(
     if (!(known instanceof OperatorError)) throw error;
     return { status: known.status, body: stringifyJson(operatorErrorView(known)) };
   }
-}
-
-function describeInput(error: z.ZodError): string {
-  const issue = error.issues[0]!;
-  const path = formatPath(issuePath(issue));
-  return path === '' ? `The input ${describeIssue(issue)}.` : `${path} ${describeIssue(issue)}.`;
 }

@@ -10,7 +10,7 @@ import { type PersonView, personView } from '../operator/people-view.ts';
 import type { Acceptance, Accepting, Invitation, Person } from '../store/people.ts';
 import { beginSession } from './begin-session.ts';
 import { SignInError } from './error.ts';
-import { actorOf, requireSignIn, type SignInServices, type Visitor } from './services.ts';
+import { actorOf, type SignInServices, type Visitor } from './services.ts';
 import { passwordText } from './sign-in.ts';
 
 export const acceptanceInput = z.strictObject({
@@ -33,17 +33,16 @@ export interface Accepted {
 export async function acceptInvitation(
   services: SignInServices,
   visitor: Visitor,
-  signedIn: { readonly personId: bigint | null },
+  signedIn: { readonly personId: bigint } | null,
   input: z.output<typeof acceptanceInput>,
 ): Promise<Accepted> {
-  requireSignIn(services);
   const { directory, clock } = services;
   const invitation = await directory.findInvitation(hashSecret(input.secret));
   if (invitation === null || !isOpen(invitation, clock.nowMs())) throw notOpen();
   if (invitation.resetsPersonId !== null) return setNewPassword(services, visitor, invitation, input);
   const known = await directory.findPersonByEmail(invitation.email);
   if (known === null) return join(services, visitor, invitation, input);
-  if (known.id !== signedIn.personId) throw signInFirst();
+  if (known.id !== signedIn?.personId) throw signInFirst();
   if (input.password !== undefined || input.name !== undefined)
     throw new SignInError('invalid_input', 'You have signed in: send the secret of the link only.');
   return { view: personView(await accept(services, visitor, invitation, known)), cookie: null };

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { SESSION_PREFIX } from '../canonical/id-prefixes.ts';
-import { PERSON_PREFIX } from '../canonical/id-prefixes.ts';
+import { endedSessionCookie } from '../accounts/sessions.ts';
+import { PERSON_PREFIX, SESSION_PREFIX } from '../canonical/id-prefixes.ts';
 import { formatId, parseId } from '../kit/ids.ts';
 import { auditRow } from '../operator/actor.ts';
 import { idOrName } from '../operator/input.ts';
@@ -22,7 +22,10 @@ export const ownSessionChoice = z.strictObject({ session: idOrName });
 
 export type OwnSessionView = SessionView & { readonly current: boolean };
 
-export async function listOwnSessions({ directory }: SignInServices, own: OwnSession): Promise<readonly OwnSessionView[]> {
+export async function listOwnSessions(
+  { directory }: SignInServices,
+  own: OwnSession,
+): Promise<readonly OwnSessionView[]> {
   const sessions = await directory.listSessions(own.personId);
   return sessions.map((session) => ({ ...sessionView(session), current: session.id === own.sessionId }));
 }
@@ -41,6 +44,15 @@ export async function endOwnSession(
   if (id === null || !(await directory.endSession(id, own.personId, audit)))
     throw new SignInError('not_found', `You have no session "${input.session}".`);
   return { object: 'session', id: input.session, status: 'ended' };
+}
+
+export async function signOut(
+  services: SignInServices,
+  visitor: Visitor,
+  own: OwnSession,
+): Promise<{ readonly view: object; readonly cookie: string }> {
+  const view = await endOwnSession(services, visitor, own, { session: formatId(SESSION_PREFIX, own.sessionId) });
+  return { view, cookie: endedSessionCookie() };
 }
 
 /** Ends the person's other sessions. The current password is asked for, because a browser may have been left open. */

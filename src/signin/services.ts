@@ -19,6 +19,8 @@ export interface SignInServices {
 /** Who is at the other end, before anybody knows which person it is. */
 export interface Visitor {
   readonly address: string | null;
+  /** What counts as one client for limits: the address, or its network. */
+  readonly client: string;
   readonly userAgent: string;
   /** The `Cookie` header. */
   readonly cookies: string | undefined;

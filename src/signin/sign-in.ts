@@ -3,20 +3,35 @@ import { passwordFits } from '../accounts/passwords.ts';
 import { LIMITS } from '../limits.ts';
 import type { Person } from '../store/people.ts';
 import { beginSession, type SignedIn } from './begin-session.ts';
-import { clientNetwork } from '../http1/client-address.ts';
 import { signInFailed } from './error.ts';
-import { requireSignIn, type SignInServices, type Visitor } from './services.ts';
+import type { SignInServices, Visitor } from './services.ts';
 
-export const passwordText = z.string().min(1).max(2 * LIMITS.passwordCharsMax);
+export const passwordText = z
+  .string()
+  .min(1)
+  .max(2 * LIMITS.passwordCharsMax);
 
-export const signInInput = z.strictObject({ email: z.string().min(1).max(LIMITS.emailCharsMax), password: passwordText });
+export const signInInput = z.strictObject({
+  email: z.string().min(1).max(LIMITS.emailCharsMax),
+  password: passwordText,
+});
+
+export interface WaysToSignIn {
+  readonly object: 'sign_in';
+  readonly password: boolean;
+  /** Why nobody can sign in; null if people can. */
+  readonly unavailable: string | null;
+}
+
+export function waysToSignIn({ unavailable }: SignInServices): WaysToSignIn {
+  return { object: 'sign_in', password: unavailable === null, unavailable };
+}
 
 export async function signIn(
   services: SignInServices,
   visitor: Visitor,
   input: z.output<typeof signInInput>,
 ): Promise<SignedIn> {
-  requireSignIn(services);
   const person = await provenPerson(services, visitor, input, () => services.directory.findPersonByEmail(input.email));
   return beginSession(services, person, visitor, 'password');
 }
@@ -31,7 +46,7 @@ export async function provenPerson(
   { email, password }: { readonly email: string; readonly password: string },
   find: () => Promise<Person | null>,
 ): Promise<Person> {
-  const attempt = attempts.begin(email, clientOf(visitor));
+  const attempt = attempts.begin(email, visitor.client);
   let hasRun = false;
   try {
     const person = await passwords.run(async () => {

@@ -46,8 +46,24 @@ export const LAYERS: readonly Layer[] = [
   },
   {
     name: 'manage',
-    mayImport: ['operator', 'jobs', 'webhooks', 'gateway', ...SERVICES, 'catalog', 'canonical', 'http1', ...PROTOCOLS],
+    mayImport: [
+      'signin',
+      'operator',
+      'jobs',
+      'webhooks',
+      'gateway',
+      ...SERVICES,
+      'catalog',
+      'canonical',
+      'http1',
+      ...PROTOCOLS,
+    ],
     about: 'The management API: its routes, and who may use which.',
+  },
+  {
+    name: 'signin',
+    mayImport: ['operator', 'accounts', 'store', ...PLAIN],
+    about: 'How people prove who they are: passwords, invitations, single sign-on, sessions.',
   },
   {
     name: 'operator',
@@ -56,7 +72,7 @@ export const LAYERS: readonly Layer[] = [
   },
   {
     name: 'config',
-    mayImport: ['hosts', 'custody/master-keys.ts', 'catalog', ...PROTOCOLS],
+    mayImport: ['hosts', 'custody/master-keys.ts', 'catalog', 'http1/client-address.ts', ...PROTOCOLS],
     about: 'The config file and the variables: schema, loading, checks.',
   },
   {

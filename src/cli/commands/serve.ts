@@ -6,6 +6,7 @@ export const SERVER_OPTIONS = [
   ['--host <address>', 'address to listen on (127.0.0.1); any address but loopback needs --hosted'],
   ['--hosted', 'serve other people: every call needs a key'],
   ['--public-url <url>', 'address under which people reach the gateway; links begin with it'],
+  ['--trusted-proxies <networks>', 'proxies whose X-Forwarded-For names the client, separated by commas'],
   ['--allowed-hosts <names>', 'Host headers to accept besides localhost, separated by commas'],
   ['--origins <origins>', 'web origins that may call, separated by commas'],
   ['--operations-host <address>', 'address of health and metrics in hosted mode (127.0.0.1)'],

@@ -1,0 +1,7 @@
+export interface Answer {
+  readonly status: number;
+  readonly body: object;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** `Set-Cookie` values. */
+  readonly cookies?: readonly string[];
+}

@@ -1,0 +1,40 @@
+import type { Principal } from '../../accounts/principal.ts';
+import type { InboundRequest } from '../../http1/server.ts';
+import type { OwnSession } from '../../signin/own-sessions.ts';
+import { requireSignIn, type SignInServices, type Visitor } from '../../signin/services.ts';
+import type { Answer } from '../answer.ts';
+import { ManageError, unauthenticated } from '../error.ts';
+import { requireOwnPage } from '../own-page.ts';
+import { readInput } from '../request-input.ts';
+import type { FoundRoute } from '../routes.ts';
+import type { SignInRoute } from './routes.ts';
+
+export interface Asking {
+  readonly principal: Principal | null;
+  readonly visitor: Visitor;
+  readonly services: SignInServices;
+  readonly publicOrigin: string | null;
+}
+
+/** Our own page is required before anybody has a session too: else another page could sign a browser in as somebody else. */
+export async function answerSignIn(
+  request: InboundRequest,
+  found: FoundRoute<SignInRoute>,
+  query: URLSearchParams,
+  { principal, visitor, services, publicOrigin }: Asking,
+): Promise<Answer> {
+  const { route } = found;
+  const own = ownSession(principal);
+  if (route.access === 'signed in' && principal === null) throw unauthenticated();
+  if (route.method !== 'GET') requireSignIn(services);
+  requireOwnPage(request, publicOrigin);
+  if (route.access === 'everybody')
+    return route.run({ services, visitor, input: await readInput(request, found, query) }, own);
+  if (own === null) throw new ManageError(403, 'permission_denied', 'Only a person who has signed in has sessions.');
+  return route.run({ services, visitor, input: await readInput(request, found, query) }, own);
+}
+
+function ownSession(principal: Principal | null): OwnSession | null {
+  if (principal === null || principal.sessionId === null || principal.actor.id === null) return null;
+  return { personId: principal.actor.id, email: principal.actor.name, sessionId: principal.sessionId };
+}

@@ -1,0 +1,114 @@
+import { parseInput } from '../../operator/parse-input.ts';
+import { acceptanceInput, acceptInvitation } from '../../signin/accept-invitation.ts';
+import {
+  changePassword,
+  endOwnSession,
+  listOwnSessions,
+  type OwnSession,
+  ownSessionChoice,
+  passwordChange,
+  signOut,
+} from '../../signin/own-sessions.ts';
+import type { SignInServices, Visitor } from '../../signin/services.ts';
+import { signIn, signInInput, waysToSignIn } from '../../signin/sign-in.ts';
+import type { Answer } from '../answer.ts';
+
+export interface SignInCall {
+  readonly services: SignInServices;
+  readonly visitor: Visitor;
+  readonly input: Record<string, unknown>;
+}
+
+interface SignInPlace {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  /** Below `/manage/v1`. */
+  readonly path: string;
+  readonly summary: string;
+}
+
+/** Open to everybody: with these somebody proves who they are. */
+export interface OpenRoute extends SignInPlace {
+  readonly access: 'everybody';
+  /** `own` is the session of the browser, if it has one. */
+  run(call: SignInCall, own: OwnSession | null): Promise<Answer>;
+}
+
+/** For people who have signed in, about themselves. */
+export interface OwnRoute extends SignInPlace {
+  readonly access: 'signed in';
+  run(call: SignInCall, own: OwnSession): Promise<Answer>;
+}
+
+export type SignInRoute = OpenRoute | OwnRoute;
+
+/** Routes that no verb of the operator serves. They stand in the matrix of who may do what, as all others do. */
+export const SIGN_IN_ROUTES: readonly SignInRoute[] = [
+  {
+    method: 'GET',
+    path: '/sign-in',
+    access: 'everybody',
+    summary: 'The ways to sign in.',
+    run: async ({ services }) => ({ status: 200, body: waysToSignIn(services) }),
+  },
+  {
+    method: 'POST',
+    path: '/sign-in',
+    access: 'everybody',
+    summary: 'Signs in with `email` and `password`, and sets the session cookie.',
+    run: async ({ services, visitor, input }) => {
+      const { view, cookie } = await signIn(services, visitor, parseInput(signInInput, input));
+      return { status: 201, body: view, cookies: [cookie] };
+    },
+  },
+  {
+    method: 'POST',
+    path: '/invitations/accept',
+    access: 'everybody',
+    summary:
+      'Accepts the `secret` of a link, with `name` and `password` for a new person. A reset link takes `password`.',
+    run: async ({ services, visitor, input }, own) => {
+      const accepted = await acceptInvitation(services, visitor, own, parseInput(acceptanceInput, input));
+      return { status: 200, body: accepted.view, ...(accepted.cookie === null ? {} : { cookies: [accepted.cookie] }) };
+    },
+  },
+  {
+    method: 'POST',
+    path: '/sign-out',
+    access: 'signed in',
+    summary: 'Ends the session of this browser.',
+    run: async ({ services, visitor }, own) => {
+      const { view, cookie } = await signOut(services, visitor, own);
+      return { status: 200, body: view, cookies: [cookie] };
+    },
+  },
+  {
+    method: 'POST',
+    path: '/me/password',
+    access: 'signed in',
+    summary: 'Replaces the own password: `current` and `password`. All other sessions of the person end.',
+    run: async ({ services, visitor, input }, own) => ({
+      status: 200,
+      body: await changePassword(services, visitor, own, parseInput(passwordChange, input)),
+    }),
+  },
+  {
+    method: 'GET',
+    path: '/me/sessions',
+    access: 'signed in',
+    summary: 'Where the person is signed in.',
+    run: async ({ services }, own) => ({
+      status: 200,
+      body: { object: 'list', data: await listOwnSessions(services, own), next: null },
+    }),
+  },
+  {
+    method: 'DELETE',
+    path: '/me/sessions/{session}',
+    access: 'signed in',
+    summary: 'Ends one of the own sessions.',
+    run: async ({ services, visitor, input }, own) => ({
+      status: 200,
+      body: await endOwnSession(services, visitor, own, parseInput(ownSessionChoice, input)),
+    }),
+  },
+];
