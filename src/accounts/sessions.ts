@@ -17,7 +17,7 @@ export interface SessionSecret {
   readonly sha256Hex: string;
 }
 
-/** Made anew at each sign-in: a secret that a browser brings is never taken over. */
+/** A new one at each sign-in: a secret that a browser brings is never taken over. */
 export function newSessionSecret(): SessionSecret {
   const secret = randomBytes(SECRET_BYTES).toString('base64url');
   return { secret, sha256Hex: hashSecret(secret) };

@@ -16,7 +16,7 @@ describe("the client's address", () => {
     ['10.0.0.1', '198.51.100.1:4711', '198.51.100.1', 'an entry with a port'],
     ['2001:db8::1', '[2a00::5]:80', '2a00::5', 'IPv6 in brackets'],
     ['::ffff:10.0.0.1', '::ffff:198.51.100.1', '198.51.100.1', 'IPv4 carried by IPv6'],
-    ['10.0.0.1', '198.51.100.1, unknown', '10.0.0.1', 'an entry that is no address'],
+    ['10.0.0.1', '198.51.100.1, unknown', '10.0.0.1', 'an entry that is not an address'],
     ['10.0.0.1', '', '10.0.0.1', 'an empty header'],
     ['10.0.0.1', 'fe80::1%eth0', '10.0.0.1', 'an address with a zone'],
     [null, '198.51.100.1', null, 'a connection that is gone'],

@@ -4,7 +4,7 @@ import { BlockList, isIP } from 'node:net';
 export type TrustedProxies = (address: string) => boolean;
 
 const NETWORK = /^([^/]+)(?:\/(\d{1,3}))?$/;
-/** Entries of one header that are looked at: no real chain of proxies is as long. */
+/** Entries of one header that are looked at: no real request passes as many proxies. */
 const HOPS_MAX = 32;
 
 /** Null if the text is neither an address nor a network. */
@@ -33,7 +33,7 @@ export function trustedProxies(networks: readonly string[]): TrustedProxies {
 
 /**
  * The address of the client: the peer's, or, if that is a trusted proxy, the last entry of `X-Forwarded-For` that is not
- * one. Entries before it were written by the client. An entry that is no address ends the search at the proxy that sent it.
+ * one. Entries before it were written by the client. An entry that is not an address ends the search at the proxy that sent it.
  */
 export function clientAddress(
   peerAddress: string | null,
@@ -55,7 +55,7 @@ export function clientAddress(
 const WITH_PORT = /^(?:(\d+\.\d+\.\d+\.\d+):\d{1,5}|\[([^\]]+)\](?::\d{1,5})?)$/;
 const MAPPED = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
 
-/** An address without port and brackets; an IPv4 address that IPv6 carries as IPv4. Null if it is none. */
+/** An address without port and brackets; an IPv4 address that IPv6 carries as IPv4. Null if it is not an address. */
 function readAddress(text: string): string | null {
   const [, four, six] = WITH_PORT.exec(text) ?? [];
   const bare = four ?? six ?? text;
