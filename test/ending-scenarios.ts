@@ -63,7 +63,7 @@ export interface Scenario {
   readonly passedOn?: string;
   /** Output tokens the host had counted by then, where not all. */
   readonly counted?: number;
-  /** The loss allowance is used up, so the host is read to the end: this is what it says, or all of the usual answer. */
+  /** The loss allowance is used up, so all that the host says counts: this, or all of the usual answer. */
   readonly readToEnd?: string | 'whole answer';
   /** The host says that it did not work on the call. */
   readonly refused?: true;

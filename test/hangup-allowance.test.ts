@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ManualClock } from '../src/kit/clock.ts';
 import { type Harness, type MintedKey, startHarness } from './harness.ts';
 import { StreamClient } from './stream-client.ts';
-import { until } from './until.ts';
+import { manyTurns, until } from './until.ts';
 
 /** What callers see of the loss allowance over HTTP. */
 
@@ -65,6 +65,39 @@ test('the balance and the responses announce an allowance that is used up, and t
     null,
     { allowance_nanousd, remaining_nanousd: allowance_nanousd, resets_at: resets_at + HOUR_MS / 1000 },
   ]);
+});
+
+test('hanging up on documents again and again costs no more than the allowance, and charges by their size', async () => {
+  const documents = await startHarness({ hosted: true, clock, limits: { hangupAllowanceNanousd: 2_000_000_000 } });
+  const { secret } = await documents.mint({ creditNanousd: 10_000_000_000n });
+  const file_data = `data:application/pdf;base64,${Buffer.alloc(900_000).toString('base64')}`;
+  const content = [{ type: 'file', file: { filename: 'tides.pdf', file_data } }];
+  const body = { ...ASK, messages: [{ role: 'user', content }] };
+  const receipts = [];
+  for (let call = 0; call < 3; call++) {
+    documents.sim.reset();
+    documents.sim.script({ gate: 'chunk' }, { times: 1 });
+    const client = new StreamClient(documents.url, body, { authorization: `Bearer ${secret}` });
+    await documents.sim.waitForGate('chunk', 1);
+    documents.sim.release('chunk', 3);
+    await client.has((seen) => seen.content !== '', 'a word');
+    client.leave();
+    await manyTurns();
+    clock.advance(documents.running.gateway.limits.drainMs);
+    await manyTurns();
+    documents.sim.release('chunk', 1_000);
+    await until(() => documents.running.gateway.shutdown.callsUnderWay === 0, 'the call is over');
+    await documents.settled();
+    receipts.push(await documents.newestReceipt());
+  }
+  const losses = receipts.map(({ lossNanousd }) => lossNanousd);
+  expect(losses.reduce((sum, one) => sum + one, 0n)).toBeLessThanOrEqual(2_000_000_000n);
+  expect(receipts[0]).toMatchObject({
+    usageSource: 'estimated',
+    usage: { freshTokens: 30_000 + Math.ceil('tides.pdf'.length / 4) },
+  });
+  expect(receipts.at(-1)).toMatchObject({ usageSource: 'drained', lossReason: null });
+  await documents.stop();
 });
 
 test('the local account has no allowance', async () => {

@@ -29,6 +29,21 @@ export function lossesContract(subject: StoreSubject): void {
       expect(await subject.balance()).toEqual([1_000n, 41n, 0n]);
     });
 
+    it('is drawn on with the loss of a call, if that is given, exactly up to the limit', async () => {
+      await subject.store.apply([aCredit(1n, 1_000n), aHold(1n, 60n), aHold(2n, 60n), aHold(3n, 60n)]);
+      const cut = (id: bigint, accountLossNanousd: bigint) => ({
+        ...aSettle(id, 10n),
+        lossLimitNanousd: 100n,
+        accountLossNanousd,
+      });
+      expect(await subject.kinds(cut(1n, 50n), cut(2n, 51n), cut(3n, 50n))).toEqual([
+        'settled',
+        'loss_allowance',
+        'settled',
+      ]);
+      expect([await lost(), await subject.balance()]).toEqual([100n, [980n, 60n, 20n]]);
+    });
+
     it('leaves a refused call open, to be settled otherwise', async () => {
       await subject.store.apply([aCredit(1n, 1_000n), aHold(1n, 60n)]);
       expect(await subject.store.apply([hangup(1n, 59n)])).toEqual([OVER]);

@@ -14,7 +14,14 @@ export interface PromptSize {
   /** Most tokens that a vendor adds for tools that it defines itself; absent: none. */
   readonly vendorToolTokens?: number;
   /** Documents, whose pages only the host can count; absent: none. */
-  readonly documents?: number;
+  readonly documents?: readonly DocumentSize[];
+}
+
+export interface DocumentSize {
+  /** Of the document itself, not of its base64 form. */
+  readonly bytes: number;
+  /** Plain text, as opposed to pages. */
+  readonly isText: boolean;
 }
 
 /** The texts of a prompt, for counting its tokens. They are the same that its size was measured from. */

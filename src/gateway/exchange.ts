@@ -16,7 +16,7 @@ import type { Outcome } from './outcome.ts';
 import { receiptLines } from './receipt-headers.ts';
 import { refuse } from './refuse.ts';
 import type { AttemptResult } from './relay/attempt.ts';
-import { type LeaveFree, noteOverrun, type Served, serve } from './serve.ts';
+import { type MayCancel, noteOverrun, type Served, serve } from './serve.ts';
 import { neededFactor } from './token-factors.ts';
 import { type Admitted, understand, withCount } from './understand.ts';
 
@@ -141,12 +141,12 @@ function sendStored({ status, lines, body }: WholeAnswer, record: ExchangeRecord
 /** From here on there is a hold. Whatever happens, it is settled or released below. */
 async function serveUnderHold(gateway: Gateway, admitted: Admitted, sink: ClientSink): Promise<void> {
   const { call, record } = admitted;
-  const hangup = new FreeHangup(gateway, admitted);
+  const hangup = new Hangup(gateway, admitted);
   let served: Served | null = null;
   let settlement: Settlement;
   let terms: SettleTerms;
   try {
-    served = await serve(gateway, admitted, sink, hangup.leave);
+    served = await serve(gateway, admitted, sink, hangup.mayCancel);
     settlement = settlementFor(admitted, served);
     terms = settleTerms(gateway, admitted, served, settlement);
   } catch (error) {
@@ -170,24 +170,27 @@ async function serveUnderHold(gateway: Gateway, admitted: Admitted, sink: Client
 }
 
 /**
- * Settles a call at nothing when its client hangs up before any content, if the account's loss allowance covers the hold.
- * The ledger decides that when it settles, so calls that end at the same time cannot exceed the allowance together.
+ * Settles a call whose client has left before its host is cancelled, if the account's loss allowance covers what the host
+ * may bill beyond the charge. The ledger decides that when it settles, so calls that end at the same time cannot exceed the
+ * allowance together.
  */
-class FreeHangup {
+class Hangup {
   /** The settlement, if the call ended so. */
   settled: Promise<SettleResult> | null = null;
-  /** Null if hanging up is always free. */
-  readonly leave: LeaveFree | null;
+  /** Null if the host may always be cancelled. */
+  readonly mayCancel: MayCancel | null;
 
   constructor(gateway: Gateway, admitted: Admitted) {
-    const { hangupAllowanceNanousd: lossLimitNanousd } = gateway.limits;
-    const isFree = lossLimitNanousd === null || admitted.admission.worstNanousd === 0n;
-    this.leave = isFree ? null : (served) => this.#leave(gateway, admitted, served, lossLimitNanousd);
+    const { hangupAllowanceNanousd: limitNanousd } = gateway.limits;
+    const isUnlimited = limitNanousd === null || admitted.admission.worstNanousd === 0n;
+    this.mayCancel = isUnlimited ? null : (served) => this.#settle(gateway, admitted, served, limitNanousd);
   }
 
-  async #leave(gateway: Gateway, admitted: Admitted, served: Served, lossLimitNanousd: bigint): Promise<boolean> {
+  async #settle(gateway: Gateway, admitted: Admitted, served: Served, limitNanousd: bigint): Promise<boolean> {
     const settlement = settlementFor(admitted, served);
-    const terms = { waitUntilMs: waitUntilMs(gateway, admitted), lossLimitNanousd };
+    const accountLossNanousd = lossByHangup(admitted, served);
+    const lossLimitNanousd = accountLossNanousd === 0n ? null : limitNanousd;
+    const terms = { waitUntilMs: waitUntilMs(gateway, admitted), lossLimitNanousd, accountLossNanousd };
     this.settled = gateway.ledger.settle(admitted.call.id, settlement, terms);
     // If it fails, the call is over too: its owner gets the same error when it awaits the settlement.
     const { kind } = await this.settled.catch(() => ({ kind: 'settled' }) as const);
@@ -196,13 +199,24 @@ class FreeHangup {
   }
 }
 
-function settlementFor({ admission, peek }: Admitted, served: Outcome): Settlement {
+/** What hanging up may cost the operator: the hold less the charge, without what earlier hosts may bill. */
+function lossByHangup(admitted: Admitted, served: Outcome): bigint {
+  const alone = { ...served, billableTries: 0, repeats: 0 };
+  return settlementFor(admitted, alone, admitted.admission.worstNanousd).lossNanousd;
+}
+
+/** The bound is the most that a host can bill: more than the hold if the prompt was counted. */
+function settlementFor(
+  { admission, peek }: Admitted,
+  served: Outcome,
+  boundNanousd = (admission.counted?.byBytes ?? admission).worstNanousd,
+): Settlement {
   return meter({
     outcome: served,
     stream: peek.stream,
     price: admission.model.price,
     heldNanousd: admission.worstNanousd,
-    boundNanousd: (admission.counted?.byBytes ?? admission).worstNanousd,
+    boundNanousd,
     inputBound: admission.inputBound,
     outputBound: admission.outputBound,
     inputEstimateTokens: admission.inputEstimateTokens,

@@ -78,9 +78,14 @@ export function meter(input: MeterInput): Settlement {
     costNanousd,
     lossNanousd,
     lossReason,
-    hangupCharged: input.outcome.readToEnd === true && usage !== null ? true : null,
+    hangupCharged: isHangupCharged(input.outcome) && usage !== null ? true : null,
     adjusted: input.outcome.adjusted ?? null,
   };
+}
+
+/** Hanging up before any content is free otherwise. */
+function isHangupCharged({ readToEnd, contentLeft }: Outcome): boolean {
+  return readToEnd === true && !contentLeft;
 }
 
 function isCharged({ outcome, stream }: MeterInput): boolean {

@@ -25,8 +25,8 @@ export interface Outcome {
   /** How many requests were sent again although the host may bill the first copy. */
   readonly repeats?: number;
   /**
-   * The client hung up before any content, and the account's loss allowance did not cover the call: the host was read to
-   * its end, and `relayedBytes` is what it sent.
+   * The client hung up, and the account's loss allowance did not cover cancelling the host: it was read to its end, and
+   * `relayedBytes` is what it sent.
    */
   readonly readToEnd?: boolean;
   /** What the host got otherwise than the caller sent it; null or absent if nothing. */

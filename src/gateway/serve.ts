@@ -31,8 +31,8 @@ interface Tried extends HostTry {
   readonly result: AttemptResult;
 }
 
-/** Whether a call may end free of charge as it would now; see `AttemptTerms.leaveFree`. */
-export type LeaveFree = (served: Served) => Promise<boolean>;
+/** Whether the host may be cancelled, with this result; see `AttemptTerms.mayCancel`. */
+export type MayCancel = (cancelled: Served) => Promise<boolean>;
 
 /**
  * Tries the model's hosts in order until one answers. Another host is tried only while nothing was sent to the client:
@@ -42,7 +42,7 @@ export async function serve(
   gateway: Gateway,
   admitted: Admitted,
   sink: ClientSink,
-  leaveFree: LeaveFree | null,
+  mayCancel: MayCancel | null,
 ): Promise<Served> {
   if (sink.gone) return { ...NEVER_ASKED, host: null, attempts: 0 };
   gateway.health.retries.feed();
@@ -51,8 +51,8 @@ export async function serve(
   for (;;) {
     const hostCall = takeNext(waiting, gateway);
     if (hostCall === null) return servedBy(tried);
-    const leave = leaveFree === null ? null : (last: Tried) => leaveFree(servedBy([...tried, last]));
-    const attempted = await attempt(gateway, admitted, hostCall, sink, leave);
+    const mayCancelLast = mayCancel === null ? null : (last: Tried) => mayCancel(servedBy([...tried, last]));
+    const attempted = await attempt(gateway, admitted, hostCall, sink, mayCancelLast);
     tried.push(attempted);
     const mayGoOn = attempted.result.retryable && waiting.length > 0 && mayRetry(gateway, tried.length);
     if (!mayGoOn) return servedBy(tried);
@@ -121,7 +121,7 @@ function attempt(
   admitted: Admitted,
   hostCall: HostCall,
   sink: ClientSink,
-  leave: ((last: Tried) => Promise<boolean>) | null,
+  mayCancelLast: ((last: Tried) => Promise<boolean>) | null,
 ): Promise<Tried> {
   const { clock } = gateway;
   const { call, peek, admission, record, hangupsCharged } = admitted;
@@ -136,8 +136,8 @@ function attempt(
     const ms = Math.round(clock.monotonicMs() - startedMs);
     return { host: host.row.name, outcome, ms, adjusted: hostCall.adjusted, result };
   };
-  const leaveFree = leave === null ? null : (result: AttemptResult) => leave(triedWith(result));
-  const terms = { ...attemptTerms(gateway, call, hostCall, sink, lines), leaveFree };
+  const mayCancel = mayCancelLast === null ? null : (result: AttemptResult) => mayCancelLast(triedWith(result));
+  const terms = { ...attemptTerms(gateway, call, hostCall, sink, lines), mayCancel };
   const ticket = health?.enter(startedMs) ?? 0;
   const { accountId } = call.caller;
   const spare = (): boolean => hasSpare(gateway, admitted, hostCall.candidate);
@@ -191,6 +191,6 @@ export function attemptTerms(
     limits,
     clock,
     shutdown,
-    leaveFree: null,
+    mayCancel: null,
   };
 }

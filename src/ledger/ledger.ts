@@ -35,7 +35,7 @@ export type CreditResult = Extract<LedgerOutcome, { kind: 'credited' | 'credit_r
 
 /** `settlement` is the one that was stored: the one asked for, or one without a charge if the hold had been voided. */
 export interface SettleResult {
-  /** `over_allowance`: the account's loss allowance does not cover the hold. Nothing was settled; the hold stays open. */
+  /** `over_allowance`: the account's loss allowance does not cover the loss. Nothing was settled; the hold stays open. */
   readonly kind: 'settled' | 'found_void' | 'over_allowance';
   readonly settlement: Settlement;
 }
@@ -45,7 +45,7 @@ export interface SettleTerms {
   readonly kept?: Uint8Array | null;
   /** The monotonic time until which an unavailable store is retried; without it, a settlement fails at once. */
   readonly waitUntilMs?: number;
-  /** Settles only if the account's losses of this hour stay within this amount with the call's hold. */
+  /** Settles only if the account's losses of this hour stay within this amount with this one, or with the call's hold. */
   readonly lossLimitNanousd?: bigint | null;
   /** A loss that the account's caller caused; it counts towards the account's losses of this hour. */
   readonly accountLossNanousd?: bigint | null;

@@ -49,9 +49,9 @@ describe('the bound on input tokens', () => {
   });
 
   it('is the context window if there is a document', () => {
-    expect(boundInputTokens({ ...EMPTY, documents: 1 }, MODEL)).toBe(1_000_000);
+    expect(boundInputTokens({ ...EMPTY, documents: [{ bytes: 1, isText: false }] }, MODEL)).toBe(1_000_000);
     expect(
-      boundCountedTokens({ ...EMPTY, documents: 1 }, MODEL, {
+      boundCountedTokens({ ...EMPTY, documents: [{ bytes: 1, isText: false }] }, MODEL, {
         fixedTokens: 5,
         scaledTokens: 0,
         likelyTokens: 0,
@@ -81,10 +81,7 @@ describe('the bound on input tokens', () => {
     fc.assert(
       fc.property(size, size, (one, other) => {
         const sum = Object.fromEntries(
-          Object.keys(one).map((key) => [
-            key,
-            (one[key as keyof PromptSize] ?? 0) + (other[key as keyof PromptSize] ?? 0),
-          ]),
+          Object.entries(one).map(([key, tokens]) => [key, tokens + other[key as keyof typeof other]]),
         ) as unknown as PromptSize;
         const wide = { ...MODEL, contextWindow: Number.MAX_SAFE_INTEGER };
         expect(boundInputTokens(one, wide)).toBeGreaterThanOrEqual(estimateInputTokens(one));
@@ -114,6 +111,14 @@ describe('the estimate', () => {
   it('of an input adds text and tools, token ids one by one, and images at their usual size', () => {
     expect(estimateInputTokens({ ...EMPTY, textBytes: 6, toolBytes: 6, tokenIds: 2, messages: 9 })).toBe(5);
     expect(estimateInputTokens({ ...EMPTY, images: 2 })).toBe(1_530);
-    expect(estimateInputTokens({ ...EMPTY, documents: 2 })).toBe(6_000);
+  });
+
+  it('of a document grows with its size, between two pages and a hundred, and that of text has no limits', () => {
+    const paged = (bytes: number) => ({ bytes, isText: false });
+    const documents = [paged(100), paged(600_000), paged(50_000_000), { bytes: 4_001, isText: true }];
+    expect(documents.map((one) => estimateInputTokens({ ...EMPTY, documents: [one] }))).toEqual([
+      3_000, 20_000, 200_000, 1_001,
+    ]);
+    expect(estimateInputTokens({ ...EMPTY, documents })).toBe(224_001);
   });
 });

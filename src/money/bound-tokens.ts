@@ -25,7 +25,7 @@ export function boundCountedTokens(size: PromptSize, model: InputLimits, count: 
 
 function boundWith(textTokens: number, size: PromptSize, model: InputLimits, prompts: number): number {
   const window = model.contextWindow * prompts;
-  const hasNoBound = (size.images > 0 && model.imageTokensMax === null) || (size.documents ?? 0) > 0;
+  const hasNoBound = (size.images > 0 && model.imageTokensMax === null) || (size.documents?.length ?? 0) > 0;
   if (hasNoBound) return window;
   return Math.min(window, textTokens + size.tokenIds + size.images * (model.imageTokensMax ?? 0) + framingTokens(size));
 }

@@ -30,10 +30,10 @@ export interface AttemptTerms {
   readonly clock: Clock;
   readonly shutdown: Shutdown;
   /**
-   * Called when the client hangs up before any content, with the result if the host is cancelled now. Resolves to true if
-   * the call may end so, free of charge; else the host is read to its end. Null: it always may.
+   * Called when the client has left and the host is about to be cancelled, with the result of that. Resolves to true if the
+   * call has been settled so; else the host is read to its end. Null: it may always be cancelled.
    */
-  readonly leaveFree: ((cancelled: AttemptResult) => Promise<boolean>) | null;
+  readonly mayCancel: ((cancelled: AttemptResult) => Promise<boolean>) | null;
 }
 
 type Seen = Omit<Outcome, 'host' | 'attempts'>;

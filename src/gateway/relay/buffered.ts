@@ -23,6 +23,7 @@ import {
   repeatsOf,
   retryAfterMsOf,
 } from './attempt.ts';
+import { CancelDecision } from './cancel-decision.ts';
 
 /** Waits for the host's complete response. The client gets nothing before the settlement. */
 export function relayBuffered(terms: AttemptTerms): Promise<AttemptResult> {
@@ -40,11 +41,15 @@ class BufferedRelay implements AnswerReceiver {
   #retryAfterMs: number | null = null;
   #timeLimit: Timer | null = null;
   #drainLimit: Timer | null = null;
+  /** The client has left, and the host is read to its end because it may not be cancelled. */
+  #readToEnd = false;
+  readonly #decision: CancelDecision;
   #over = false;
 
   constructor(terms: AttemptTerms, resolve: (result: AttemptResult) => void) {
     this.#terms = terms;
     this.#resolve = resolve;
+    this.#decision = new CancelDecision(terms.mayCancel);
   }
 
   start(): void {
@@ -140,6 +145,10 @@ class BufferedRelay implements AnswerReceiver {
 
   #timedOut(): void {
     this.#control?.cancel();
+    if (this.#readToEnd) {
+      this.#finish(this.#nothing('client_gone', null, null));
+      return;
+    }
     const waited = `within ${this.#terms.limits.bufferedMs / 1000} seconds`;
     const message = `The model did not answer ${waited}; nothing was charged. Stream long answers.`;
     const fault = { words: `no answer ${waited}`, retryable: false, sign: HOST_FAILED };
@@ -158,13 +167,23 @@ class BufferedRelay implements AnswerReceiver {
    */
   #clientGone(): void {
     if (this.#over || this.#drainLimit !== null) return;
-    if (this.#terms.onClientGone === 'cancel') this.#cutOff();
-    else this.#drainLimit = this.#terms.clock.after(this.#terms.limits.drainMs, () => this.#cutOff());
+    if (this.#terms.onClientGone === 'cancel') this.#leaveHost();
+    else this.#drainLimit = this.#terms.clock.after(this.#terms.limits.drainMs, () => this.#leaveHost());
   }
 
-  #cutOff(): void {
-    this.#control?.cancel();
-    this.#finish(this.#nothing('client_gone', null, null));
+  /**
+   * Cancels the host if the account's loss allowance covers what it may bill beyond the charge. Else it is read to the
+   * call's own limit, and charged then in any case.
+   */
+  #leaveHost(): void {
+    this.#readToEnd = true;
+    const cancel = (result: AttemptResult): void => {
+      this.#control?.cancel();
+      this.#finish(result);
+    };
+    this.#decision.ask(this.#nothing('client_gone', null, null), cancel, (result) => {
+      if (result !== null) this.#finish(result);
+    });
   }
 
   #nothing(ended: Exclude<Ended, 'died'>, error: GatewayError | null, fault: HostFault | null): AttemptResult {
@@ -187,7 +206,7 @@ class BufferedRelay implements AnswerReceiver {
   }
 
   #finish(result: AttemptResult): void {
-    if (this.#over) return;
+    if (this.#over || this.#decision.withholds(result)) return;
     this.#over = true;
     this.#timeLimit?.cancel();
     this.#drainLimit?.cancel();

@@ -22,6 +22,7 @@ import {
   repeatsOf,
   retryAfterMsOf,
 } from './attempt.ts';
+import { CancelDecision } from './cancel-decision.ts';
 import { StreamOutlet } from './stream-outlet.ts';
 import { StreamTimes } from './stream-times.ts';
 
@@ -55,18 +56,16 @@ class StreamedRelay implements AnswerReceiver {
   #clientEnded: 'client_gone' | 'stalled' | null = null;
   /** Bytes relayed before the client was lost. Only these may be charged by estimate. */
   #relayedAtLoss = 0;
-  #cutShort = false;
-  /** The client hung up before any content, and the host is read to its end nevertheless. */
+  /** The client has left, and the host is read to its end because it may not be cancelled. */
   #readToEnd = false;
-  /** While it is decided whether the call may end free of charge, its result waits. */
-  #deciding = false;
-  #waitingResult: AttemptResult | null = null;
+  readonly #decision: CancelDecision;
   #over = false;
 
   constructor(terms: AttemptTerms, resolve: (result: AttemptResult) => void) {
     this.#terms = terms;
     this.#resolve = resolve;
     this.#stream = terms.hostCall.openStream();
+    this.#decision = new CancelDecision(terms.mayCancel);
     this.#outlet = new StreamOutlet(terms, {
       pause: () => this.#control?.pause(),
       resume: () => this.#resume(),
@@ -278,46 +277,36 @@ class StreamedRelay implements AnswerReceiver {
     this.#finish(this.#result('shutdown', new GatewayError('shutting_down', { message, retryAfterS: 1 }), null));
   }
 
-  /** After some content the host is read to its end for its usage, for a while. */
+  /** After some content the host is read for a while, since its usage comes at the end. */
   #clientLost(how: 'client_gone' | 'stalled'): void {
     if (this.#over || this.#clientEnded !== null) return;
     this.#clientEnded = how;
     this.#times.clientLost();
     this.#relayedAtLoss = this.#stream.relayedBytes;
-    const { leaveFree, onClientGone } = this.#terms;
-    if (this.#relayedAtLoss === 0 && leaveFree !== null) {
-      this.#decide(leaveFree);
-      return;
-    }
+    const { onClientGone, clock, limits } = this.#terms;
     if (onClientGone === 'cancel' || this.#relayedAtLoss === 0) {
-      this.#cutOff();
+      this.#leaveHost(how);
       return;
     }
     this.#resume();
-    this.#drainLimit = this.#terms.clock.after(this.#terms.limits.drainMs, () => this.#cutOff());
+    this.#drainLimit = clock.after(limits.drainMs, () => this.#leaveHost(how));
   }
 
   /**
-   * Before any content the host is cancelled and nothing is charged, if the account's loss allowance covers the call. Else
-   * the host is read to the call's own limits, and is charged unless it fails. It goes on while that is decided.
+   * Cancels the host if the account's loss allowance covers what it may bill beyond the charge. Else it is read to the
+   * call's own limits.
    */
-  #decide(leaveFree: NonNullable<AttemptTerms['leaveFree']>): void {
-    const cancelled = { ...this.#result(this.#clientEnded!, null, null), drained: false, sign: NOTHING_LEARNED };
+  #leaveHost(how: 'client_gone' | 'stalled'): void {
+    const cancelled = { ...this.#result(how, null, null), drained: false, sign: NOTHING_LEARNED };
     this.#readToEnd = true;
-    this.#deciding = true;
     this.#resume();
-    leaveFree(cancelled).then((isFree) => {
-      this.#deciding = false;
-      if (isFree) this.#control?.cancel();
-      const result = isFree ? cancelled : this.#waitingResult;
+    const cancel = (result: AttemptResult): void => {
+      this.#control?.cancel();
+      this.#finish(result);
+    };
+    this.#decision.ask(cancelled, cancel, (result) => {
       if (result !== null) this.#finish(result);
     });
-  }
-
-  #cutOff(): void {
-    this.#control?.cancel();
-    this.#cutShort = true;
-    this.#finish(this.#result(this.#clientEnded ?? 'client_gone', null, null));
   }
 
   #result(ended: Exclude<Ended, 'died'>, error: GatewayError | null, fault: HostFault | null): AttemptResult {
@@ -331,7 +320,7 @@ class StreamedRelay implements AnswerReceiver {
       ended: this.#clientEnded ?? (isFailure ? 'failed' : ended),
       httpStatus: this.#clientEnded !== null ? CLIENT_GONE_STATUS : untouched && error !== null ? error.status : 200,
       usage,
-      drained: this.#clientEnded !== null && !this.#cutShort && error === null,
+      drained: this.#clientEnded !== null && error === null,
       contentLeft,
       relayedBytes: this.#readToEnd ? this.#stream.relayedBytes : sentBytes,
       readToEnd: this.#readToEnd,
@@ -345,9 +334,9 @@ class StreamedRelay implements AnswerReceiver {
     };
   }
 
-  /** Without a fault, the host has either finished or was cancelled. */
+  /** Without an error, the host has finished. */
   #signOfEnd(error: GatewayError | null): HostSign {
-    if (error !== null || this.#cutShort) return NOTHING_LEARNED;
+    if (error !== null) return NOTHING_LEARNED;
     return { kind: 'well', firstByteMs: this.#firstByteMs };
   }
 
@@ -364,15 +353,11 @@ class StreamedRelay implements AnswerReceiver {
   }
 
   get #hasResult(): boolean {
-    return this.#over || this.#waitingResult !== null;
+    return this.#over || this.#decision.hasResult;
   }
 
   #finish(result: AttemptResult): void {
-    if (this.#over) return;
-    if (this.#deciding) {
-      this.#waitingResult ??= result;
-      return;
-    }
+    if (this.#over || this.#decision.withholds(result)) return;
     this.#over = true;
     this.#times.stop();
     this.#drainLimit?.cancel();

@@ -118,11 +118,11 @@ export class MoneyRules {
     if (call.receipt.state === 'voided') return { kind: 'settle_found_void' };
     if (call.receipt.state === 'settled') return { kind: 'settle_repeated', costNanousd: call.receipt.costNanousd };
     if (cost > call.receipt.heldNanousd) return { kind: 'settle_refused', reason: 'exceeds_hold' };
-    const loss = lossLimitNanousd === null ? null : this.#lossWith(call, lossLimitNanousd);
+    const loss = lossLimitNanousd === null ? null : this.#lossWith(call, accountLossNanousd, lossLimitNanousd);
     if (loss === 'too_much') return { kind: 'settle_refused', reason: 'loss_allowance' };
 
     if (loss !== null) Object.assign(this.#rows.accounts.get(call.receipt.accountId)!, loss);
-    if (accountLossNanousd !== null) this.#noteLoss(call, accountLossNanousd);
+    else if (accountLossNanousd !== null) this.#noteLoss(call, accountLossNanousd);
     this.#endHold(call, cost);
     const isFree = freesKey(cost, isAnswered(settlement), kept);
     this.#endKey(call.receipt, isFree ? null : { state: 'finished', kept });
@@ -130,11 +130,11 @@ export class MoneyRules {
     return { kind: 'settled' };
   }
 
-  /** The losses of the call's account with its hold; null for an unlimited account, whose losses are not limited. */
-  #lossWith({ receipt }: Call, limitNanousd: bigint): LossHour | 'too_much' | null {
+  /** The losses of the account with this one, or the hold; null for an unlimited account, whose losses are not limited. */
+  #lossWith({ receipt }: Call, nanousd: bigint | null, limitNanousd: bigint): LossHour | 'too_much' | null {
     const account = this.#rows.accounts.get(receipt.accountId)!;
     if (account.kind === 'unlimited') return null;
-    return addLoss(account, this.windowTimeMs, receipt.heldNanousd, limitNanousd) ?? 'too_much';
+    return addLoss(account, this.windowTimeMs, nanousd ?? receipt.heldNanousd, limitNanousd) ?? 'too_much';
   }
 
   #noteLoss({ receipt }: Call, nanousd: bigint): void {

@@ -138,11 +138,11 @@ export class Operations {
     if (call.state === CALL_STATE.of.voided) return { kind: 'settle_found_void' };
     if (call.state === CALL_STATE.of.settled) return { kind: 'settle_repeated', costNanousd: call.cost };
     if (cost > call.held) return settleRefused('exceeds_hold');
-    const loss = lossLimitNanousd === null ? null : this.#lossWith(call, lossLimitNanousd);
+    const loss = lossLimitNanousd === null ? null : this.#lossWith(call, accountLossNanousd, lossLimitNanousd);
     if (loss === 'too_much') return settleRefused('loss_allowance');
 
     if (loss !== null) this.#cache.touchBalance(Object.assign(call.balance, loss));
-    if (accountLossNanousd !== null) this.#noteLoss(call, accountLossNanousd);
+    else if (accountLossNanousd !== null) this.#noteLoss(call, accountLossNanousd);
     this.#writeSettled(id, endedMs, settlement);
     const own = ownKey(call);
     if (own !== null) this.#idempotencyKeys.settle(own, cost, isAnswered(settlement), kept);
@@ -150,10 +150,10 @@ export class Operations {
     return SETTLED;
   }
 
-  /** The losses of the call's account with its hold; null for an unlimited account, whose losses are not limited. */
-  #lossWith({ balance, held }: CallRow, limitNanousd: bigint): LossHour | 'too_much' | null {
+  /** The losses of the account with this one, or the hold; null for an unlimited account, whose losses are not limited. */
+  #lossWith({ balance, held }: CallRow, nanousd: bigint | null, limitNanousd: bigint): LossHour | 'too_much' | null {
     if (balance.unlimited) return null;
-    return addLoss(balance, this.#cache.windowTimeMs, held, limitNanousd) ?? 'too_much';
+    return addLoss(balance, this.#cache.windowTimeMs, nanousd ?? held, limitNanousd) ?? 'too_much';
   }
 
   #noteLoss({ balance }: CallRow, nanousd: bigint): void {

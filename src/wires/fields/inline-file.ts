@@ -1,3 +1,4 @@
+import type { DocumentSize } from '../../canonical/prompt-size.ts';
 import type { DocumentBlock } from '../../canonical/request.ts';
 import { isAbsent, isText, type Members } from './members.ts';
 import type { PromptVisitor } from './prompt-visitor.ts';
@@ -14,10 +15,18 @@ export function visitFile(file: Members, path: string, visitor: PromptVisitor): 
       `\`${path}.${name}\` is not supported; send the document itself in \`file_data\`.`,
     );
   }
-  if (!isText(file.file_data) || !DATA_URL.test(file.file_data)) {
+  const head = isText(file.file_data) ? DATA_URL.exec(file.file_data) : null;
+  if (head === null) {
     throw mustBe(`${path}.file_data`, 'a base64 data: URL such as data:application/pdf;base64,…');
   }
-  visitor.document(path);
+  visitor.document(path, documentSize(head[1]!, head.input.length - head[0].length));
+}
+
+const TEXT_TYPE = /^text\/|[/+](?:json|xml|yaml|javascript)$/i;
+
+/** The size of a document of this type, from the length of its base64 form. */
+export function documentSize(mediaType: string, base64Chars: number): DocumentSize {
+  return { bytes: Math.floor((base64Chars * 3) / 4), isText: TEXT_TYPE.test(mediaType) };
 }
 
 /** Members of a file that are measured, or that no model reads. */

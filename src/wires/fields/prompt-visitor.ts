@@ -1,6 +1,6 @@
 import { isAscii } from 'node:buffer';
 import type { CacheWrites } from '../../canonical/cache-writes.ts';
-import type { PromptSize, PromptTexts } from '../../canonical/prompt-size.ts';
+import type { DocumentSize, PromptSize, PromptTexts } from '../../canonical/prompt-size.ts';
 import type { JsonText } from '../../json/json.ts';
 import { normalizedBytes } from '../../kit/normalized-bytes.ts';
 import { LIMITS } from '../../limits.ts';
@@ -15,7 +15,7 @@ export interface PromptVisitor {
   /** So many tools, offered in the middle of the prompt. */
   tools(count: number): void;
   /** A document whose pages only the host can count. */
-  document(path: string): void;
+  document(path: string, size: DocumentSize): void;
   /** A `cache_control` or a similar member: the host will write what comes before it to a cache. */
   cacheMark(mark: unknown): void;
   /** A field that hosts put into the prompt as JSON. */
@@ -28,7 +28,7 @@ export class PromptMeasure implements PromptVisitor {
   #toolBytes = 0;
   #normalizedExtraBytes = 0;
   #images = 0;
-  #documents = 0;
+  readonly #documents: DocumentSize[] = [];
   #vendorToolTokens = 0;
   firstImage: string | null = null;
   firstDocument: string | null = null;
@@ -54,8 +54,8 @@ export class PromptMeasure implements PromptVisitor {
     this.addedTools += count;
   }
 
-  document(path: string): void {
-    this.#documents++;
+  document(path: string, size: DocumentSize): void {
+    this.#documents.push(size);
     this.firstDocument ??= path;
   }
 
@@ -99,7 +99,7 @@ export class PromptMeasure implements PromptVisitor {
       images: this.#images,
       tokenIds: 0,
       ...(this.#vendorToolTokens > 0 && { vendorToolTokens: this.#vendorToolTokens }),
-      ...(this.#documents > 0 && { documents: this.#documents }),
+      ...(this.#documents.length > 0 && { documents: this.#documents }),
       ...(this.#normalizedExtraBytes > 0 && { normalizedExtraBytes: this.#normalizedExtraBytes }),
     };
   }

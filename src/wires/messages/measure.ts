@@ -1,3 +1,5 @@
+import type { DocumentSize } from '../../canonical/prompt-size.ts';
+import { documentSize } from '../fields/inline-file.ts';
 import { isAbsent, isObject, type Members } from '../fields/members.ts';
 import { type PromptVisitor, visitRest } from '../fields/prompt-visitor.ts';
 import { missing, mustBe, unsupported } from '../fields/request-errors.ts';
@@ -120,9 +122,16 @@ const visitDocument: BlockVisit = (block, path, visitor) => {
     throw unsupported(at, `\`${at}\` of type "${source.type}" is not supported; send the document itself.`);
   } else throw mustBe(`${at}.type`, '"base64", "text" or "content"');
   const isCited = isObject(block.citations) && block.citations.enabled === true;
-  if (isCited || source.type === 'base64') visitor.document(path);
+  if (source.type === 'base64') visitor.document(path, inlineSize(source));
+  else if (isCited) visitor.document(path, MEASURED_AS_TEXT);
   visitRest(block, DOCUMENT_MEMBERS, visitor);
 };
+
+const MEASURED_AS_TEXT: DocumentSize = { bytes: 0, isText: true };
+
+function inlineSize({ media_type: mediaType, data }: Members): DocumentSize {
+  return documentSize(String(mediaType ?? 'application/pdf'), String(data).length);
+}
 
 function readInlineImage(source: Members, path: string): void {
   const mediaType = source.media_type;

@@ -1,0 +1,43 @@
+import type { AttemptResult, AttemptTerms } from './attempt.ts';
+
+/**
+ * Asks whether the host of a client that has left may be cancelled. The host goes on meanwhile. If it finishes first, its
+ * result waits for the decision.
+ */
+export class CancelDecision {
+  readonly #mayCancel: AttemptTerms['mayCancel'];
+  #isPending = false;
+  #waiting: AttemptResult | null = null;
+
+  constructor(mayCancel: AttemptTerms['mayCancel']) {
+    this.#mayCancel = mayCancel;
+  }
+
+  get hasResult(): boolean {
+    return this.#waiting !== null;
+  }
+
+  /** Calls `cancel` if the host may be cancelled with this result, else `goOn` with the host's own result, if it has one. */
+  ask(
+    cancelled: AttemptResult,
+    cancel: (result: AttemptResult) => void,
+    goOn: (result: AttemptResult | null) => void,
+  ): void {
+    if (this.#mayCancel === null) {
+      cancel(cancelled);
+      return;
+    }
+    this.#isPending = true;
+    this.#mayCancel(cancelled).then((mayCancel) => {
+      this.#isPending = false;
+      if (mayCancel) cancel(cancelled);
+      else goOn(this.#waiting);
+    });
+  }
+
+  /** Whether this result must wait for a decision. */
+  withholds(result: AttemptResult): boolean {
+    if (this.#isPending) this.#waiting ??= result;
+    return this.#isPending;
+  }
+}
