@@ -44,7 +44,7 @@ export const partial = (usage: Partial<Usage>): UsageReading => ({
   usage: { ...ZERO_USAGE, ...usage },
 });
 export const settle = (outcome: Partial<Outcome>, input: Partial<MeterInput> = {}): Settlement =>
-  meter({ ...INPUT, ...input, outcome: { ...OUTCOME, ...outcome } });
+  meter({ ...INPUT, boundNanousd: input.heldNanousd ?? HELD, ...input, outcome: { ...OUTCOME, ...outcome } });
 
 /** How a relay reports an ending before any content was sent. */
 export const BEFORE_CONTENT = { contentLeft: false, relayedBytes: 0 } as const;

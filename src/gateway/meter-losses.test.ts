@@ -70,6 +70,23 @@ describe('the loss of a call that is charged by an estimate', () => {
   });
 });
 
+describe('the loss of a call whose prompt was counted', () => {
+  const BOUND = 3n * HELD;
+  const loss = (outcome: Partial<Outcome>) => settle(outcome, { boundNanousd: BOUND }).lossNanousd;
+
+  it('goes up to what the bytes of the prompt allow, since the hold may be too low', () => {
+    const estimated = settle({});
+    expect(loss({})).toBe(BOUND - estimated.costNanousd);
+    expect(loss({ ...BEFORE_CONTENT, ended: 'failed', attempts: 2 })).toBe(2n * BOUND);
+    expect(loss({ usage: reported({ freshTokens: 5 }), attempts: 2, billableTries: 1 })).toBe(BOUND);
+    expect(loss({ usage: reported({ freshTokens: 5 }), repeats: 1 })).toBe(BOUND);
+  });
+
+  it('stays what the counted input and the longest output cost, if the host counted the input', () => {
+    expect(loss({ usage: partial({ freshTokens: 500, outputTokens: 0 }) })).toBe(200n * 100n - 20n * 100n);
+  });
+});
+
 describe('the loss of failed attempts before a charged one', () => {
   const answer: Partial<Outcome> = { usage: reported({ freshTokens: 5 }), attempts: 3 };
 

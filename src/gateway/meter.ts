@@ -127,20 +127,20 @@ function lossOfEstimate(input: MeterInput, reading: UsageReading, usage: Usage, 
 }
 
 /** An early count of the input stands, but the output may have gone on to its limit. */
-function worstOf({ price, heldNanousd, outputBound }: MeterInput, reading: UsageReading, usage: Usage): bigint {
-  if (reading.state !== 'partial') return heldNanousd;
+function worstOf({ price, boundNanousd, outputBound }: MeterInput, reading: UsageReading, usage: Usage): bigint {
+  if (reading.state !== 'partial') return boundNanousd;
   const outputTokens = Math.max(usage.outputTokens, outputBound);
   const { costNanousd } = costOf(price, { ...usage, outputTokens });
-  return costNanousd < heldNanousd ? costNanousd : heldNanousd;
+  return costNanousd < boundNanousd ? costNanousd : boundNanousd;
 }
 
 /**
- * The caller pays for one response. What hosts may bill for earlier or repeated requests is a loss, up to the hold for
- * each.
+ * The caller pays for one response. What hosts may bill for earlier or repeated requests is a loss, up to the bound
+ * for each.
  */
-function withEarlierWork({ outcome, heldNanousd }: MeterInput, charge: Charge): Charge {
+function withEarlierWork({ outcome, boundNanousd }: MeterInput, charge: Charge): Charge {
   const { billableTries = 0, repeats = 0 } = outcome;
-  const earlierNanousd = heldNanousd * BigInt(billableTries + repeats);
+  const earlierNanousd = boundNanousd * BigInt(billableTries + repeats);
   if (earlierNanousd === 0n) return charge;
   const reason = billableTries > 0 ? 'host_may_bill_failed_attempt' : 'host_may_bill_repeated_request';
   const lossReason = charge.lossReason === null ? reason : (charge.lossReason as LossReason);
@@ -172,21 +172,21 @@ export function hostMayBill({ error, turnedAway }: Pick<Outcome, 'error' | 'turn
   return turnedAway !== true && !(error !== null && HOST_DID_NOT_WORK.has(error.kind));
 }
 
-/** Every attempt can cost up to the hold. Only the last one may have a count from the host. */
+/** Every attempt can cost up to the bound. Only the last one may have a count from the host. */
 function unchargedWork(input: MeterInput, reading: UsageReading): Loss {
-  const { outcome, heldNanousd } = input;
+  const { outcome, boundNanousd } = input;
   const lastMayBill = outcome.attempts > 0 && hostMayBill(outcome);
   const earlier = outcome.billableTries ?? (lastMayBill ? outcome.attempts - 1 : 0);
   const repeats = outcome.repeats ?? 0;
-  const nanousd = heldNanousd * BigInt(earlier + repeats) + (lastMayBill ? billOfLast(input, reading) : 0n);
+  const nanousd = boundNanousd * BigInt(earlier + repeats) + (lastMayBill ? billOfLast(input, reading) : 0n);
   if (lastMayBill && hasDefect(reading)) return lossOf('host_usage_unusable', nanousd);
   if (nanousd === 0n) return NO_LOSS;
   const isRepeatAlone = earlier === 0 && !lastMayBill;
   return lossOf(isRepeatAlone ? 'host_may_bill_repeated_request' : 'host_may_bill_uncharged_work', nanousd);
 }
 
-function billOfLast({ price, heldNanousd }: MeterInput, reading: UsageReading): bigint {
-  return reading.state === 'reported' ? costOf(price, reading.usage).costNanousd : heldNanousd;
+function billOfLast({ price, boundNanousd }: MeterInput, reading: UsageReading): bigint {
+  return reading.state === 'reported' ? costOf(price, reading.usage).costNanousd : boundNanousd;
 }
 
 function lossOf(lossReason: LossReason, nanousd: bigint): Loss {

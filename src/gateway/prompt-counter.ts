@@ -3,7 +3,7 @@ import type { CatalogModel } from '../catalog/model.ts';
 import type { JsonText } from '../json/json.ts';
 import { LIMITS } from '../limits.ts';
 import type { PromptCount } from '../money/count-tokens.ts';
-import { countSurplus, leastTokens, prefixOf } from '../money/least-tokens.ts';
+import { countSurplus, leastTokens, pieceTokensMax, prefixOf } from '../money/least-tokens.ts';
 import type { Call } from './call.ts';
 import type { PromptCounter } from './counted-prompt.ts';
 import type { Gateway } from './gateway.ts';
@@ -33,8 +33,8 @@ export function counterFor(
     countPrefix: async (model, chars) => {
       const prefix = prefixOf(texts().texts, chars);
       const count = prefix === null ? null : await countTexts(model, { texts: prefix, toolTexts: [] });
-      // The last token of the beginning may be a part of a longer one.
-      return count === null ? null : leastOf(count, prefix!) - 1;
+      // The last piece of the beginning may be a part of a longer one, which can have fewer tokens.
+      return count === null ? null : leastOf(count, prefix!) - pieceTokensMax(LIMITS.tokenCountPieceCharsMax);
     },
     leastTokens: (enough) => leastTokens(texts().texts, enough),
   };

@@ -41,17 +41,24 @@ function isSpace(char: number): boolean {
   return char >= 0xa0 && char <= 0x3000 && OTHER_SPACES.test(String.fromCharCode(char));
 }
 
-/** Pieces from this length on may be cut for counting; a cut can only raise the count, and hardly by more than this. */
+/** Every piece that is long enough to be cut for counting contains such a run. */
 const LONG_RUN = /\S{128,}|\s{128,}/g;
-const TOKENS_PER_CUT = 4;
+/** A search with random and repeated tokens found cuts that add 7, with the token that is added for each. */
+const TOKENS_PER_CUT = 16;
 
 /** How much too high a count of these texts may be. */
 export function countSurplus(texts: readonly string[], pieceCharsMax: number): number {
   let cuts = 0;
   for (const text of texts) {
-    for (const [run] of text.matchAll(LONG_RUN)) cuts += Math.ceil(run.length / pieceCharsMax);
+    // A part may be one character shorter, and the piece longer than the run.
+    for (const [run] of text.matchAll(LONG_RUN)) cuts += Math.ceil(run.length / (pieceCharsMax - 1)) + 1;
   }
   return cuts * TOKENS_PER_CUT;
+}
+
+/** The most tokens of a piece that is not cut: one for each byte, of which a character has up to 3. */
+export function pieceTokensMax(pieceCharsMax: number): number {
+  return pieceCharsMax * 3;
 }
 
 /** The beginning of the texts; null if they are not longer than that. */
