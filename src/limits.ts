@@ -231,10 +231,10 @@ export const LIMITS = {
   /** How long a call waits for its count, and how long the counting thread may then take to drop it. */
   tokenCountMs: 3_000,
   tokenCancelMs: 2_000,
-  /** Counts that wait or run, and their text: of one key, and of all. */
-  tokenCountsPendingPerKeyMax: 16,
+  /** Counts that wait or run, and their text: of one account, at most a quarter, and of all. */
+  tokenCountsPendingPerAccountMax: 16,
   tokenCountsPendingMax: 64,
-  tokenCountCharsPendingPerKeyMax: 8_000_000,
+  tokenCountCharsPendingPerAccountMax: 4_000_000,
   tokenCountCharsPendingMax: 16_000_000,
   /** Texts whose counts are remembered, per account and in all, and the shortest one. */
   tokenCountsKeptPerAccount: 10_000,

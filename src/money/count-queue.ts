@@ -1,22 +1,52 @@
-/** Jobs of several owners, which take turns: an owner with many or long jobs does not delay the others. */
-export class CountQueue<Job> {
-  /** Owners with jobs, the next one first. */
-  readonly #owners = new Map<string, Job[]>();
+export interface QueuedJob {
+  readonly id: number;
+  readonly account: string;
+  /** A key of the account. */
+  readonly owner: string;
+}
 
-  add(owner: string, job: Job): void {
-    const jobs = this.#owners.get(owner);
-    if (jobs === undefined) this.#owners.set(owner, [job]);
-    else jobs.push(job);
+/** Jobs of several accounts, which take turns; so do the keys of one account. Many or long jobs do not delay others. */
+export class CountQueue<Job extends QueuedJob> {
+  /** By account and owner, the next one first. */
+  readonly #accounts = new Map<string, Map<string, Job[]>>();
+  readonly #jobs = new Map<number, Job>();
+
+  add(job: Job): void {
+    const owners = this.#accounts.get(job.account) ?? new Map<string, Job[]>();
+    owners.set(job.owner, [...(owners.get(job.owner) ?? []), job]);
+    this.#accounts.set(job.account, owners);
+    this.#jobs.set(job.id, job);
   }
 
-  /** Runs one step of the next owner's first job. The step returns whether the job has ended. False if there is no job. */
-  turn(step: (job: Job) => boolean): boolean {
-    const [next] = this.#owners;
-    if (next === undefined) return false;
-    const [owner, jobs] = next;
-    if (step(jobs[0]!)) jobs.shift();
-    this.#owners.delete(owner);
-    if (jobs.length > 0) this.#owners.set(owner, jobs);
+  /** Drops a job at once; false if it is not in the queue. */
+  remove(id: number): boolean {
+    const job = this.#jobs.get(id);
+    if (job === undefined) return false;
+    this.#jobs.delete(id);
+    const owners = this.#accounts.get(job.account)!;
+    const left = owners.get(job.owner)!.filter((other) => other !== job);
+    if (left.length > 0) owners.set(job.owner, left);
+    else owners.delete(job.owner);
+    if (owners.size === 0) this.#accounts.delete(job.account);
     return true;
   }
+
+  /** Runs one step of the next job. The step returns whether the job has ended. False if there is no job. */
+  turn(step: (job: Job) => boolean): boolean {
+    const [nextAccount] = this.#accounts;
+    if (nextAccount === undefined) return false;
+    const [account, owners] = nextAccount;
+    const [nextOwner] = owners;
+    const [owner, jobs] = nextOwner!;
+    const job = jobs[0]!;
+    moveToEnd(owners, owner, jobs);
+    moveToEnd(this.#accounts, account, owners);
+    if (step(job)) this.remove(job.id);
+    return true;
+  }
+}
+
+function moveToEnd<Value>(map: Map<string, Value>, key: string, value: Value): void {
+  map.delete(key);
+  map.set(key, value);
 }

@@ -2,14 +2,14 @@ import { parentPort } from 'node:worker_threads';
 import { CL100K_TOKEN_SPLIT_REGEX, O200K_TOKEN_SPLIT_REGEX } from 'gpt-tokenizer/encodingParams/constants';
 import { LIMITS } from '../limits.ts';
 import { CountMemory, type Measures } from './count-memory.ts';
-import { CountQueue } from './count-queue.ts';
+import { CountQueue, type QueuedJob } from './count-queue.ts';
 import { type CountTerms, countPrompt, type PromptCount } from './counted-bound.ts';
 import type { Encoding } from './encoding.ts';
 import { type KnownTokenizer, measureExactly, measureRuns, type Steps, toolRenderings } from './measure-text.ts';
 
 export interface CountRequest {
   readonly id: number;
-  /** Requests of different owners take turns. */
+  /** Accounts take turns, and so do the owners of one account. */
   readonly owner: string;
   /** Counts are remembered per account. */
   readonly account: string;
@@ -30,8 +30,7 @@ export interface CountAnswer {
   readonly count: PromptCount | null;
 }
 
-interface Job {
-  readonly id: number;
+interface Job extends QueuedJob {
   readonly steps: Steps<PromptCount>;
 }
 
@@ -46,18 +45,25 @@ const ENCODINGS = {
 const tokenizers = new Map<Encoding, Promise<KnownTokenizer>>();
 const memory = new CountMemory();
 const queue = new CountQueue<Job>();
-const cancelled = new Set<number>();
+/** Requests that wait for their tokenizer. */
+const loading = new Set<number>();
 let isRunning = false;
 
 parentPort?.on('message', (message: CountRequest | CountCancellation) => {
-  if ('cancel' in message) cancelled.add(message.cancel);
+  if ('cancel' in message) cancel(message.cancel);
   else {
+    loading.add(message.id);
     tokenizerOf(message.encoding).then(
       (tokenizer) => enqueue(message, tokenizer),
-      () => answer(message.id, null),
+      () => loading.delete(message.id) && answer(message.id, null),
     );
   }
 });
+
+/** A count that is no longer wanted leaves at once, and is answered with null. */
+function cancel(id: number): void {
+  if (loading.delete(id) || queue.remove(id)) answer(id, null);
+}
 
 async function loadTokenizer(encoding: Encoding): Promise<KnownTokenizer> {
   const { pieces, load } = ENCODINGS[encoding];
@@ -72,7 +78,9 @@ function tokenizerOf(encoding: Encoding): Promise<KnownTokenizer> {
 }
 
 function enqueue(request: CountRequest, tokenizer: KnownTokenizer): void {
-  queue.add(request.owner, { id: request.id, steps: countSteps(request, tokenizer) });
+  const { id, account, owner } = request;
+  if (!loading.delete(id)) return;
+  queue.add({ id, account, owner, steps: countSteps(request, tokenizer) });
   if (isRunning) return;
   isRunning = true;
   setImmediate(turn);
@@ -81,7 +89,6 @@ function enqueue(request: CountRequest, tokenizer: KnownTokenizer): void {
 /** One step, then other messages get their turn. */
 function turn(): void {
   isRunning = queue.turn(({ id, steps }) => {
-    if (cancelled.delete(id)) return answer(id, null);
     try {
       const { done, value } = steps.next();
       return done === true && answer(id, value);
@@ -93,7 +100,6 @@ function turn(): void {
 }
 
 function answer(id: number, count: PromptCount | null): true {
-  cancelled.delete(id);
   parentPort?.postMessage({ id, count } satisfies CountAnswer);
   return true;
 }

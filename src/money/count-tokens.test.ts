@@ -102,30 +102,51 @@ it('ends a thread that does not drop a count, and counts again with a new one', 
   expect(await tokensOf(['Hello'])).toBe(1);
 });
 
-it('returns null at once when too many of a key are waiting, and still counts those and other keys', async () => {
-  const waiting = Array.from({ length: LIMITS.tokenCountsPendingPerKeyMax }, () => tokensOf(['Hello']));
-  expect(await count(['Hello'])).toBeNull();
-  expect(await tokensOf(['Hello'], { owner: 'other' })).toBe(1);
+it('returns null at once when too many of an account are waiting, whatever its keys, and still counts other accounts', async () => {
+  const waiting = Array.from({ length: LIMITS.tokenCountsPendingPerAccountMax }, (_, key) =>
+    tokensOf(['Hello'], { owner: `key ${key}` }),
+  );
+  expect(await count(['Hello'], { owner: 'another key' })).toBeNull();
+  expect(await tokensOf(['Hello'], { account: 'other' })).toBe(1);
   expect(await Promise.all(waiting)).toEqual(waiting.map(() => 1));
   expect(await tokensOf(['Hello'])).toBe(1);
 });
 
-it('returns null at once when the text that waits is too much, of one key or of all', async () => {
+it('lets no account take more than a quarter of the text that may wait, and refuses others only when it is full', async () => {
+  expect(4 * LIMITS.tokenCountCharsPendingPerAccountMax).toBe(LIMITS.tokenCountCharsPendingMax);
+  expect(4 * LIMITS.tokenCountsPendingPerAccountMax).toBe(LIMITS.tokenCountsPendingMax);
   const half = 'word '.repeat(LIMITS.tokenCountCharsMax / 10);
-  const owners = Array.from({ length: 12 }, (_, index) => `key ${Math.floor(index / 6)}`);
-  const waiting = owners.map((owner) => count([half, half], { owner }));
-  const refused = await Promise.all([waiting[4]!, waiting[5]!, count(['Hello'], { owner: 'other' })]);
-  expect(refused).toEqual([null, null, null]);
+  const waiting: Promise<PromptCount | null>[] = [];
+  const fill = (account: string) =>
+    waiting.push(...[1, 2].map((key) => count([half, half], { account, owner: `${key}` })));
+  for (const account of ['one', 'two', 'three']) {
+    fill(account);
+    expect(await count(['Hello'], { account, owner: 'third' })).toBeNull();
+  }
+  expect(await tokensOf(['Hello'], { account: 'other' })).toBe(1);
+  fill('four');
+  expect(await count(['Hello'], { account: 'other' })).toBeNull();
   await counter.close();
+  expect(await Promise.all(waiting)).toEqual(waiting.map(() => null));
 });
 
-it('lets keys take turns, so that a short count does not wait for a long one', async () => {
+it('gives the place of a cancelled count to others at once', async () => {
+  const half = 'word '.repeat(LIMITS.tokenCountCharsMax / 10);
+  const late = [1, 2].map(() => count([half, half]));
+  expect(await count(['Hello'])).toBeNull();
+  clock.advance(LIMITS.tokenCountMs);
+  expect(await tokensOf(['Hello'])).toBe(1);
+  expect(await Promise.all(late)).toEqual([null, null]);
+});
+
+it('lets accounts and keys take turns, so that a short count does not wait for a long one', async () => {
   const order: string[] = [];
   await tokensOf(['warm']);
   const long = tokensOf(['A long text of words. '.repeat(20_000)], { owner: 'long' }).then(() => order.push('long'));
   const short = tokensOf(['Short.'], { owner: 'short' }).then(() => order.push('short'));
-  await Promise.all([long, short]);
-  expect(order).toEqual(['short', 'long']);
+  const other = tokensOf(['Short.'], { account: 'other', owner: 'long' }).then(() => order.push('short'));
+  await Promise.all([long, short, other]);
+  expect(order).toEqual(['short', 'short', 'long']);
 });
 
 it('returns null for waiting counts when it is closed', async () => {

@@ -12,20 +12,21 @@ export type { PromptCount } from './counted-bound.ts';
 export type CountOrder = Pick<CountRequest, 'owner' | 'account' | 'encoding' | 'terms'>;
 
 interface PendingCount {
-  readonly owner: string;
+  readonly account: string;
   readonly chars: number;
+  isCancelled: boolean;
   timer: Timer;
   resolve(count: PromptCount | null): void;
 }
 
-/** Counts that wait or run, of one owner or of all. */
+/** Counts that wait or run, of one account or of all. */
 interface Load {
   counts: number;
   chars: number;
 }
 
 /**
- * Counts the tokens of prompts in a thread, which starts on first use. Owners take turns, and each count has a time
+ * Counts the tokens of prompts in a thread, which starts on first use. Accounts take turns, and each count has a time
  * limit. A thread that does not answer any more is terminated.
  */
 export class TokenCounter {
@@ -41,15 +42,15 @@ export class TokenCounter {
     this.#clock = clock;
   }
 
-  /** Null means unknown: too much text, a timeout, or too many waiting counts of this owner or of all. */
+  /** Null means unknown: too much text, a timeout, or too many waiting counts of this account or of all. */
   count(order: CountOrder, { texts, toolTexts }: PromptTexts): Promise<PromptCount | null> {
     const chars = charsOf(texts) + charsOf(toolTexts);
-    if (!this.#hasRoom(order.owner, chars)) return Promise.resolve(null);
+    if (!this.#hasRoom(order.account, chars)) return Promise.resolve(null);
     const { promise, resolve } = Promise.withResolvers<PromptCount | null>();
     const id = ++this.#lastId;
     const timer = this.#clock.after(LIMITS.tokenCountMs, () => this.#cancel(id), { unref: true });
-    this.#pending.set(id, { owner: order.owner, chars, timer, resolve });
-    this.#note(order.owner, 1, chars);
+    this.#pending.set(id, { account: order.account, chars, isCancelled: false, timer, resolve });
+    this.#note(order.account, 1, chars);
     this.#idle?.cancel();
     this.#worker ??= this.#start();
     this.#worker.postMessage({ id, ...order, texts, toolTexts } satisfies CountRequest);
@@ -65,31 +66,33 @@ export class TokenCounter {
     await worker?.terminate();
   }
 
-  #hasRoom(owner: string, chars: number): boolean {
-    const own = this.#loads.get(owner) ?? { counts: 0, chars: 0 };
+  #hasRoom(account: string, chars: number): boolean {
+    const own = this.#loads.get(account) ?? { counts: 0, chars: 0 };
     return (
       chars <= LIMITS.tokenCountCharsMax &&
       this.#load.counts < LIMITS.tokenCountsPendingMax &&
       this.#load.chars + chars <= LIMITS.tokenCountCharsPendingMax &&
-      own.counts < LIMITS.tokenCountsPendingPerKeyMax &&
-      own.chars + chars <= LIMITS.tokenCountCharsPendingPerKeyMax
+      own.counts < LIMITS.tokenCountsPendingPerAccountMax &&
+      own.chars + chars <= LIMITS.tokenCountCharsPendingPerAccountMax
     );
   }
 
-  #note(owner: string, counts: number, chars: number): void {
-    const own = this.#loads.get(owner) ?? { counts: 0, chars: 0 };
+  #note(account: string, counts: number, chars: number): void {
+    const own = this.#loads.get(account) ?? { counts: 0, chars: 0 };
     for (const load of [own, this.#load]) {
       load.counts += counts;
       load.chars += chars;
     }
-    if (own.counts === 0) this.#loads.delete(owner);
-    else this.#loads.set(owner, own);
+    if (own.counts === 0) this.#loads.delete(account);
+    else this.#loads.set(account, own);
   }
 
-  /** The caller waits no longer. The thread drops the count, unless it hangs. */
+  /** The caller waits no longer, and others get its place at once. The thread drops the count, unless it hangs. */
   #cancel(id: number): void {
     const pending = this.#pending.get(id);
     if (pending === undefined) return;
+    pending.isCancelled = true;
+    this.#note(pending.account, -1, -pending.chars);
     pending.resolve(null);
     pending.timer = this.#clock.after(LIMITS.tokenCancelMs, () => void this.close(), { unref: true });
     this.#worker?.postMessage({ cancel: id } satisfies CountCancellation);
@@ -116,7 +119,7 @@ export class TokenCounter {
     if (pending === undefined) return;
     this.#pending.delete(id);
     pending.timer.cancel();
-    this.#note(pending.owner, -1, -pending.chars);
+    if (!pending.isCancelled) this.#note(pending.account, -1, -pending.chars);
     pending.resolve(count);
     if (this.#pending.size > 0 || this.#worker === null) return;
     this.#idle = this.#clock.after(LIMITS.tokenCounterIdleMs, () => void this.close(), { unref: true });
