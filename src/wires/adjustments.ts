@@ -1,5 +1,5 @@
 import { LIMITS } from '../limits.ts';
-import { isObject } from './fields/members.ts';
+import { findEssential, findLimit } from './fields/essential-fields.ts';
 import { untranslatable } from './fields/request-errors.ts';
 
 /** Canonical names of fields that the caller's wire calls something else. */
@@ -41,8 +41,16 @@ export class Adjustments {
 
   /** This field of the request, which no wire defines, cannot be translated. */
   dropUnknown(name: string, value: unknown, path = name): void {
-    if (isEssential(name, value)) this.refuse(path);
+    const essential = findEssential(name, value, path);
+    if (essential !== null) this.refuse(essential);
     this.drop(path);
+  }
+
+  /** This member, which only some vendors have, is left out and named, unless it is a limit. */
+  noteUnknown(name: string, value: unknown, path: string): void {
+    const limit = findLimit(name, value, path);
+    if (limit !== null) this.refuse(limit);
+    this.note(path);
   }
 
   /** This field is left out, which is never worth a refusal. */
@@ -72,19 +80,6 @@ export interface Clamped {
 /** Refuses whatever cannot be translated. */
 export function refusing(names?: FieldNames): Adjustments {
   return new Adjustments(false, names);
-}
-
-/** The prompt and the tools of some wire: without them the model would answer another question. */
-const PROMPT_FIELDS: ReadonlySet<string> = new Set([
-  ...['messages', 'input', 'prompt', 'suffix', 'system', 'instructions', 'documents', 'tools', 'functions'],
-]);
-
-/** Names that limit what a call costs or does, on any wire. */
-const LIMITING_NAME = /^(n|best_of|stop|stop_sequences|zdr|safe_prompt|safety_settings)$|(^|_)(max|budget|limit)(_|$)/;
-
-function isEssential(name: string, value: unknown): boolean {
-  if (name === 'thinking') return isObject(value) && (value.type === 'disabled' || value.budget_tokens !== undefined);
-  return PROMPT_FIELDS.has(name) || LIMITING_NAME.test(name);
 }
 
 /** A path as a header may carry it: `messages[0].name` becomes `messages.0.name`. */

@@ -13,6 +13,7 @@ import { asksNothing } from '../fields/asks-nothing.ts';
 import { readCacheMark } from '../fields/cache-mark.ts';
 import { LABEL_FIELDS } from '../fields/labels.ts';
 import { isAbsent, isObject, isText, type Members } from '../fields/members.ts';
+import { disablesThinking } from '../fields/read-reasoning.ts';
 import { mustBe } from '../fields/request-errors.ts';
 import type { Peek } from '../peek.ts';
 import { isVendorDefined } from './check-tools.ts';
@@ -140,7 +141,8 @@ function readAnswerFormat(body: Members): AnswerFormat | null {
 
 function readReasoning(body: Members, { reasoning }: Peek, adjustments: Adjustments): CanonicalReasoning | null {
   if (isObject(body.thinking) && body.thinking.type === 'between_tools') adjustments.drop('thinking.type');
-  return reasoning && { effort: reasoning.effort, budgetTokens: reasoning.budgetTokens };
+  if (reasoning === null) return disablesThinking(body) ? { effort: 'none', budgetTokens: null } : null;
+  return { effort: reasoning.effort, budgetTokens: reasoning.budgetTokens };
 }
 
 function numberOrNull(value: unknown): number | null {
