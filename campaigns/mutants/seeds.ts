@@ -115,9 +115,9 @@ export const MUTANTS: readonly Mutant[] = [
     changes: [
       {
         file: 'src/ledger/ledger.ts',
-        find: "    const outcome = await this.#submitHold({ ...request, kind: 'hold', epoch, createdMs });",
+        find: "      outcome = await this.#batcher.submit({ ...request, kind: 'hold', epoch, createdMs });",
         replace:
-          "    void this.#submitHold({ ...request, kind: 'hold', epoch, createdMs });\n    const outcome = { kind: 'held' } as HoldResult;",
+          "      void this.#batcher.submit({ ...request, kind: 'hold', epoch, createdMs });\n      outcome = { kind: 'held' };",
       },
     ],
     tests: ['test/overspend.test.ts'],

@@ -62,7 +62,8 @@ async function exchangeInSlot(gateway: Gateway, admitted: Admitted, sink: Client
   const { keyId } = call.caller;
   gateway.slots.take(keyId, peek.stream);
   try {
-    const first = await tryHold(gateway, admitted);
+    const result = await gateway.ledger.hold(holdOf(gateway, admitted));
+    const first = mayNotCount(result) ? await holdByBytes(gateway, admitted) : readHoldResult(gateway, admitted, result);
     const held = first instanceof GatewayError ? await holdByCount(gateway, admitted, first) : first;
     if ('body' in held) sendStored(held, record, sink);
     else await serveUnderHold(gateway, held, sink);
@@ -74,14 +75,15 @@ async function exchangeInSlot(gateway: Gateway, admitted: Admitted, sink: Client
 /** A call with its hold, a stored response, or a refusal. */
 type Held = Admitted | WholeAnswer | GatewayError;
 
-/** An account that has used up its loss allowance is held by the bytes of its prompt instead of a count. */
-async function tryHold(gateway: Gateway, admitted: Admitted): Promise<Held> {
-  const { counted } = admitted.admission;
-  const result = await gateway.ledger.hold(holdOf(gateway, admitted));
-  if (counted === null || result.kind !== 'hold_refused' || result.reason !== 'loss_allowance') {
-    return readHoldResult(gateway, admitted, result);
-  }
-  const byBytes = { ...admitted, admission: counted.byBytes, countRefused: true };
+/** The account has used up its loss allowance, so a count that may fall short is no longer enough. */
+function mayNotCount(result: HoldResult): boolean {
+  return result.kind === 'hold_refused' && result.reason === 'loss_allowance';
+}
+
+/** Holds by the bytes of the prompt instead of a count. */
+async function holdByBytes(gateway: Gateway, admitted: Admitted): Promise<Held> {
+  const admission = admitted.admission.counted?.byBytes ?? admitted.admission;
+  const byBytes = { ...admitted, admission, countRefused: true };
   return readHoldResult(gateway, byBytes, await gateway.ledger.hold(holdOf(gateway, byBytes)));
 }
 
@@ -93,7 +95,8 @@ async function holdByCount(
 ): Promise<Admitted | WholeAnswer> {
   const counted = await withCount(gateway, admitted);
   if (counted === null) throw refusal;
-  const held = await tryHold(gateway, counted);
+  const result = await gateway.ledger.hold(holdOf(gateway, counted));
+  const held = mayNotCount(result) ? await holdByBytes(gateway, counted) : readHoldResult(gateway, counted, result);
   if (held instanceof GatewayError) throw held;
   return held;
 }

@@ -127,7 +127,14 @@ export class Ledger {
     if (this.depth >= LIMITS.ledgerHoldQueueMax) throw new StoreUnavailable(QUEUE_FULL);
     if (!isAmount(request.amountNanousd)) return OUT_OF_RANGE;
     const createdMs = this.#clock.nowMs();
-    const outcome = await this.#submitHold({ ...request, kind: 'hold', epoch, createdMs });
+    let outcome: LedgerOutcome;
+    try {
+      outcome = await this.#batcher.submit({ ...request, kind: 'hold', epoch, createdMs });
+    } catch (error) {
+      this.#admission.failed(reasonOf(error));
+      throw error;
+    }
+    this.#noteDecision(outcome);
     if (outcome.kind === 'hold_refused' || outcome.kind === 'idempotent') return outcome;
     if (outcome.kind !== 'held') throw defect(request.id, outcome);
     this.#openHolds.set(request.id, request.amountNanousd);
@@ -135,18 +142,11 @@ export class Ledger {
     return outcome;
   }
 
-  /** Records whether the store could decide the hold; a refusal for lack of money is a decision. */
-  async #submitHold(hold: HoldOperation): Promise<LedgerOutcome> {
-    try {
-      const outcome = await this.#batcher.submit(hold);
-      if (outcome.kind === 'operation_failed') this.#admission.failed(NOT_WRITTEN);
-      else if (isStale(outcome)) this.#admission.failed(LOST_PLACE);
-      else this.#admission.succeeded();
-      return outcome;
-    } catch (error) {
-      this.#admission.failed(reasonOf(error));
-      throw error;
-    }
+  /** Whether the store could decide the hold; a refusal for lack of money is a decision. */
+  #noteDecision(outcome: LedgerOutcome): void {
+    if (outcome.kind === 'operation_failed') this.#admission.failed(NOT_WRITTEN);
+    else if (isStale(outcome)) this.#admission.failed(LOST_PLACE);
+    else this.#admission.succeeded();
   }
 
   /** Why a call would not be admitted now, in one sentence, as the last holds or a test hold show; null if it would. */
