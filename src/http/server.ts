@@ -41,7 +41,7 @@ export interface ServerTerms {
   /** Refuses a caller over its rate limit, and calls while the process is overloaded; null admits. */
   turnAway(caller: Caller, isCall: boolean): GatewayError | null;
   readonly guard: GuardTerms;
-  /** Answers everything below `/manage/`; null if it is not served here. */
+  /** The management API and its pages; null if they are not served here. */
   readonly manage: ManageDoor | null;
   readonly timeouts: ClientTimeouts;
   readonly connectionLimit: HttpServerTerms['connections'];
@@ -53,10 +53,10 @@ export interface ServerTerms {
 
 /** The way to the management API, which has its own checks of who asks and from which page. */
 export interface ManageDoor {
+  /** Whether a request target is one of its paths. */
+  serves(url: string): boolean;
   answer(request: InboundRequest, response: OutboundResponse, requestId: string): Promise<void>;
 }
-
-const MANAGE_PATHS = '/manage/';
 
 /** The callers' port. */
 export function buildServer(terms: ServerTerms): HttpServer {
@@ -110,11 +110,11 @@ class RequestHandler {
     if (draining() || unclear !== null) response.closes = true;
     const { headers } = request;
     const { manage } = this.#terms;
-    const isManagement = manage !== null && request.url.startsWith(MANAGE_PATHS);
+    const isManagement = manage?.serves(request.url) === true;
     const refused =
       unclear ?? checkOrigin(request.method, headers, isManagement ? { ...guard, ...NO_EXCEPTIONS } : guard);
     if (refused !== null) this.#refuse(pending, refused);
-    else if (isManagement) void manage.answer(request, response, requestId);
+    else if (isManagement) void manage!.answer(request, response, requestId);
     else if (headers.origin === undefined || !answeredCors(request, response, guard.allowedOrigins))
       this.#route(pending);
   }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { chmodSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { packageVersion } from '../cli/version.ts';
 import type { Config } from '../config/config.ts';
 import { trustedProxies } from '../http1/client-address.ts';
 import type { Clock } from '../kit/clock.ts';
@@ -49,6 +50,7 @@ export function openManagement(parts: ManageParts): Management {
     log,
     servicesFor,
     ownOrigins,
+    version: packageVersion(),
   });
   return {
     handler,

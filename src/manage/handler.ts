@@ -18,6 +18,7 @@ import { authorize } from './authorize.ts';
 import { envelopeOf, headersOf, ManageError, unauthenticated } from './error.ts';
 import { meView } from './me-view.ts';
 import { refuseForeignPage, requireOwnPage } from './own-page.ts';
+import { PublicPages } from './pages.ts';
 import { readInput } from './request-input.ts';
 import { findRoute, MANAGE_ROUTES, type ManageRoute } from './routes.ts';
 import { answerSignIn } from './sign-in/answer-sign-in.ts';
@@ -36,17 +37,26 @@ export interface ManageTerms extends ManagerTerms {
   readonly signIn: SignInServices | null;
   readonly isTrustedProxy: TrustedProxies;
   readonly log: Log;
+  /** Of this program, for the description of the API. */
+  readonly version: string;
 }
 
-/** Answers every request below `/manage/`. It never throws. */
+/** Answers every request below `/manage/`, and those for the pages that describe it. It never throws. */
 export class ManageHandler {
   readonly #terms: ManageTerms;
+  readonly #pages: PublicPages;
 
   constructor(terms: ManageTerms) {
     this.#terms = terms;
+    this.#pages = new PublicPages(terms.version, MANAGE_PREFIX);
+  }
+
+  serves(url: string): boolean {
+    return url.startsWith('/manage/') || this.#pages.has(url);
   }
 
   async answer(request: InboundRequest, response: OutboundResponse, requestId: string): Promise<void> {
+    if (this.#pages.answer(request, response, requestId)) return;
     const { status, body, headers, cookies = [] } = await this.#answerOrRefuse(request, requestId);
     if (!request.complete) response.closes = true;
     const text = stringifyJson(body);

@@ -99,7 +99,7 @@ describe('the table of layers', () => {
 
 describe('ARCHITECTURE.md', () => {
   const page = readText('ARCHITECTURE.md');
-  const known = ['src', 'docs', 'test', 'bench', 'campaigns', 'scripts', 'deploy'].flatMap((folder) => [
+  const known = ['src', 'docs', 'test', 'bench', 'campaigns', 'scripts', 'deploy', 'public'].flatMap((folder) => [
     folder,
     ...pathsUnder(folder),
   ]);

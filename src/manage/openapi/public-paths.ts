@@ -1,0 +1,166 @@
+import { ERROR_TABLE } from '../../canonical/errors.ts';
+import type { PathItems } from './management-paths.ts';
+
+interface PublicRoute {
+  readonly method: 'get' | 'post' | 'put' | 'delete';
+  /** Below `/v1`. */
+  readonly path: string;
+  readonly id: string;
+  readonly summary: string;
+  /** A call that is billed. Its body and response are those of the vendor whose API the path is from. */
+  readonly kind: 'billed' | 'free' | 'public';
+  readonly query?: readonly string[];
+}
+
+/** The interface for callers. A test compares this list with the routes that are served. */
+export const PUBLIC_ROUTES: readonly PublicRoute[] = [
+  { method: 'post', path: '/chat/completions', id: 'chat', kind: 'billed', summary: 'A chat completion.' },
+  { method: 'post', path: '/messages', id: 'messages', kind: 'billed', summary: 'A message.' },
+  { method: 'post', path: '/responses', id: 'responses', kind: 'billed', summary: 'A response.' },
+  { method: 'post', path: '/completions', id: 'completions', kind: 'billed', summary: 'A text completion.' },
+  { method: 'post', path: '/embeddings', id: 'embeddings', kind: 'billed', summary: 'Embeddings of texts.' },
+  { method: 'post', path: '/systemone', id: 'systemone', kind: 'billed', summary: 'A System One call.' },
+  { method: 'post', path: '/decisions', id: 'decisions', kind: 'billed', summary: 'A decision.' },
+  {
+    method: 'post',
+    path: '/messages/count_tokens',
+    id: 'countMessageTokens',
+    kind: 'free',
+    summary: 'Counts the tokens of a message.',
+  },
+  {
+    method: 'post',
+    path: '/responses/input_tokens',
+    id: 'countResponseTokens',
+    kind: 'free',
+    summary: 'Counts the tokens of a response’s input.',
+  },
+  { method: 'post', path: '/quote', id: 'quote', kind: 'free', summary: 'What a call would hold, without making it.' },
+  { method: 'get', path: '/catalog', id: 'catalog', kind: 'public', summary: 'Models and prices, without a key.' },
+  { method: 'get', path: '/models', id: 'models', kind: 'free', summary: 'The models that the key may use.' },
+  { method: 'get', path: '/models/{model}', id: 'model', kind: 'free', summary: 'One model.' },
+  { method: 'get', path: '/balance', id: 'balance', kind: 'free', summary: 'The balance of the account and the key.' },
+  {
+    method: 'get',
+    path: '/receipts',
+    id: 'receipts',
+    kind: 'free',
+    summary: 'Receipts, the newest first.',
+    query: ['since', 'until', 'model', 'chain', 'after', 'limit'],
+  },
+  { method: 'get', path: '/receipts/{receipt}', id: 'receipt', kind: 'free', summary: 'One receipt.' },
+  { method: 'get', path: '/keys', id: 'storedKeys', kind: 'free', summary: 'The stored provider keys.' },
+  { method: 'get', path: '/keys/{provider}', id: 'storedKey', kind: 'free', summary: 'One stored provider key.' },
+  {
+    method: 'put',
+    path: '/keys/{provider}',
+    id: 'storeKey',
+    kind: 'free',
+    summary: 'Verifies and stores a provider key.',
+  },
+  {
+    method: 'delete',
+    path: '/keys/{provider}',
+    id: 'removeStoredKey',
+    kind: 'free',
+    summary: 'Removes a stored provider key.',
+  },
+];
+
+export function publicPaths(): PathItems {
+  const paths: PathItems = {};
+  for (const route of PUBLIC_ROUTES) {
+    const path = `/v1${route.path}`;
+    paths[path] = { ...paths[path], [route.method]: operationOf(route) };
+  }
+  return paths;
+}
+
+function operationOf({ method, path, id, summary, kind, query = [] }: PublicRoute): object {
+  const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
+  const parameters = [
+    ...inPath.map((name) => ({ name, in: 'path', required: true, schema: TEXT })),
+    ...query.map((name) => ({ name, in: 'query', required: false, schema: TEXT })),
+    ...(kind === 'billed' ? Object.keys(REQUEST_HEADERS).map((name) => ref('parameters', name)) : []),
+  ];
+  return {
+    operationId: id,
+    tags: ['calls'],
+    summary,
+    security: kind === 'public' ? [] : [{ gatewayKey: [] }],
+    ...(parameters.length > 0 && { parameters }),
+    ...((method === 'post' || method === 'put') && { requestBody: { required: true, content: FREE_FORM } }),
+    responses: {
+      200: {
+        description: kind === 'billed' ? 'The vendor’s response, with our headers.' : 'Done.',
+        ...(kind === 'billed' && { headers: headerRefs() }),
+        content: kind === 'billed' ? { ...FREE_FORM, 'text/event-stream': { schema: TEXT } } : FREE_FORM,
+      },
+      default: ref('responses', 'CallError'),
+    },
+  };
+}
+
+const TEXT = { type: 'string' };
+/** The vendors describe these bodies; docs/api.md says what we add. */
+const FREE_FORM = { 'application/json': { schema: { type: 'object', additionalProperties: true } } };
+
+function ref(kind: string, name: string): { $ref: string } {
+  return { $ref: `#/components/${kind}/${name}` };
+}
+
+function headerRefs(): Record<string, object> {
+  return Object.fromEntries(Object.keys(RESPONSE_HEADERS).map((name) => [name, ref('headers', name)]));
+}
+
+/** Our own headers of a call. */
+export const REQUEST_HEADERS: Readonly<Record<string, { description: string; schema: object }>> = {
+  'x-gateway-max-cost-nanousd': {
+    description: 'Refuse the call if it could cost more than this many nanodollars.',
+    schema: { type: 'integer', format: 'int64', minimum: 0 },
+  },
+  'x-gateway-chain': {
+    description: 'Your own sequence of calls and the place of this one in it, as `<id>;<n>`.',
+    schema: { type: 'string', pattern: '^[\\w-]{1,64};[1-9][0-9]?$' },
+  },
+  'x-gateway-requested-model': {
+    description: 'The model of the first call of the chain. It counts only together with a chain.',
+    schema: TEXT,
+  },
+  'x-gateway-on-unsupported': {
+    description: 'What happens to fields that the host cannot be sent.',
+    schema: { type: 'string', enum: ['refuse', 'drop'] },
+  },
+  'x-gateway-receipt-event': {
+    description: 'Whether a stream of messages has an event of ours with the receipt.',
+    schema: TEXT,
+  },
+  'idempotency-key': {
+    description: 'Requests with the same key are charged once; the first response is sent again.',
+    schema: TEXT,
+  },
+};
+
+export const RESPONSE_HEADERS: Readonly<Record<string, { description: string; schema: object }>> = {
+  'x-gateway-request-id': { description: 'The id of the request and of its receipt.', schema: TEXT },
+  'x-gateway-requested-model': { description: 'The model that was asked for.', schema: TEXT },
+  'x-gateway-effective-model': { description: 'The model that answered and was billed.', schema: TEXT },
+  'x-gateway-cost-nanousd': {
+    description: 'The cost in nanodollars. A stream has it in its last events instead.',
+    schema: { type: 'integer', format: 'int64' },
+  },
+  'x-gateway-cost-components-nanousd': {
+    description: 'Four amounts that sum to the cost: `fresh=…,cache_write=…,cache_read=…,output=…`.',
+    schema: TEXT,
+  },
+  'x-gateway-adjusted': { description: 'What the host got otherwise than it was sent.', schema: TEXT },
+  'x-gateway-hangups': {
+    description: 'The loss allowance is used up: hanging up before any content is charged.',
+    schema: { type: 'string', const: 'charged' },
+  },
+};
+
+/** The codes that we send ourselves. A host may add its own. */
+export function callErrorCodes(): string[] {
+  return [...new Set(Object.values(ERROR_TABLE).map(({ code }) => code))].toSorted();
+}
