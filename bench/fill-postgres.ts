@@ -39,7 +39,7 @@ async function fillAccounts(client: pg.Client, accounts: number): Promise<Filled
     [ids, CREDIT_NANOUSD],
   );
   await client.query(
-    "INSERT INTO credit SELECT id, id, 'opening', $2::int8, NULL, $3::int8 FROM unnest($1::int8[]) AS one (id)",
+    "INSERT INTO credit SELECT id, id, 'opening', $2::int8, NULL, $3::int8, NULL FROM unnest($1::int8[]) AS one (id)",
     [ids, CREDIT_NANOUSD, createdMs],
   );
   await client.query(

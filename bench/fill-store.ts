@@ -44,7 +44,7 @@ function fillAccounts(database: DatabaseSync, accounts: number): FilledAccount[]
   const firstId = idFloorAt(Number(createdMs));
   const account = database.prepare('INSERT INTO account (id, name, kind, created_ms) VALUES (?, ?, 1, ?)');
   const balance = database.prepare('INSERT INTO balance (account_id, kind, balance, spent) VALUES (?, 1, ?, 0)');
-  const credit = database.prepare("INSERT INTO credit VALUES (?, ?, 'opening', ?, NULL, ?)");
+  const credit = database.prepare("INSERT INTO credit VALUES (?, ?, 'opening', ?, NULL, ?, NULL)");
   const key = database.prepare(`
     INSERT INTO api_key (id, account_id, name, sha256, prefix, last_four, cap_window, created_ms, version)
     VALUES (?, ?, 'bench', ?, ?, ?, 0, ?, ?)`);

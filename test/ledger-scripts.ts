@@ -40,6 +40,21 @@ const SCRIPTS: Record<string, string> = {
     settle 1 80        | settled           |   0   0  80 |  0  80
     credit 5 c         | credited 5        |   5   0  80 |  0  80`,
 
+  'a refund': `
+    credit 100 a       | credited 100      | 100   0   0 |  0   0
+    cap 70 lifetime    |                   | 100   0   0 |  0   0
+    hold 1 60          | held              | 100  60   0 | 60   0
+    refund 1 10 r      | not_settled       | 100  60   0 | 60   0
+    settle 1 50        | settled           |  50   0  50 |  0  50
+    refund 1 51 r      | exceeds_cost      |  50   0  50 |  0  50
+    refund 1 30 r      | credited 80       |  80   0  50 |  0  50
+    refund 1 30 r      | credit_repeated 80 | 80   0  50 |  0  50
+    refund 1 21 s      | exceeds_cost      |  80   0  50 |  0  50
+    credit 30 r        | reference_differs |  80   0  50 |  0  50
+    hold 2 21          | key_cap 20        |  80   0  50 |  0  50
+    refund 1 20 s      | credited 100      | 100   0  50 |  0  50
+    refund 9 1 t       | no_receipt        | 100   0  50 |  0  50`,
+
   'a settlement that comes twice, or too late': `
     credit 100 a       | credited 100      | 100   0   0 |  0   0
     hold 1 50          | held              | 100  50   0 | 50   0
@@ -168,7 +183,7 @@ function runsOfMoney(rows: readonly Row[]): Row[][] {
 }
 
 function isMoney(event: string): boolean {
-  return /^(credit|hold|settle|void) /.test(event);
+  return /^(credit|refund|hold|settle|void) /.test(event);
 }
 
 /** Turns events into operations and outcomes into words. */
@@ -211,6 +226,8 @@ class Teller {
   #operation(event: string): LedgerOperation {
     const [verb, first, second, ...rest] = event.split(/\s+/);
     if (verb === 'credit') return aCredit(++this.#creditId, BigInt(first!), { reference: second! });
+    if (verb === 'refund')
+      return aCredit(++this.#creditId, BigInt(second!), { callId: BigInt(first!), reference: rest[0]! });
     if (verb === 'settle') return aSettle(BigInt(first!), BigInt(second!));
     if (verb === 'void') return { kind: 'void', id: BigInt(first!), reason: 'told to' };
     const ceiling = rest[0] === '<' ? BigInt(rest[1]!) : null;

@@ -130,6 +130,7 @@ const BODIES: Readonly<Record<string, () => object>> = {
   'members.put': () => ({ role: 'king' }),
   'keys.mint': () => ({ account, name: '' }),
   'keys.update': () => ({}),
+  'receipts.refund': () => ({ amount_nanousd: 0 }),
   'keys.rotate': () => ({ grace_seconds: -1 }),
   'keys.revoke': () => ({ nothing: 1 }),
   'people.update': () => ({}),

@@ -154,6 +154,7 @@ export function timeContract(subject: StoreSubject): void {
         keys: 1,
         receipts: 1,
         credits: 2,
+        refunds: 0,
         openHolds: 1,
         lossNanousd: 7n,
         closedMonths: 0,

@@ -5,6 +5,7 @@ import { keysContract } from './store-contract-keys.ts';
 import { lossesContract } from './store-contract-losses.ts';
 import { moneyContract } from './store-contract-money.ts';
 import { receiptsContract } from './store-contract-receipts.ts';
+import { refundsContract } from './store-contract-refunds.ts';
 import { rowsContract } from './store-contract-rows.ts';
 import { timeContract } from './store-contract-time.ts';
 import type { OpenStore } from './store-fixtures.ts';
@@ -15,6 +16,7 @@ export function storeContract(name: string, open: OpenStore): void {
   describe(`store contract: ${name}`, () => {
     const subject = new StoreSubject(open);
     moneyContract(subject);
+    refundsContract(subject);
     lossesContract(subject);
     rowsContract(subject);
     keysContract(subject);

@@ -121,12 +121,20 @@ const anyCredit = fc
     fc.constantFrom('r1', 'r2', `r${id}`).map((reference) => aCredit(id, amount, { reference, ...rest })),
   );
 
+/** Of a call that may not exist, and that may be another account's. */
+const anyRefund = fc
+  .record({ id: anyId, callId: anyId, accountId: fc.bigInt(1n, 3n), amount: fc.oneof(fc.bigInt(1n, 60n), anyAmount) })
+  .chain(({ id, amount, ...rest }) =>
+    fc.constantFrom('r1', `r${id}`).map((reference) => aCredit(id, amount, { reference, ...rest })),
+  );
+
 const anyVoid = fc.record({ kind: fc.constant('void' as const), id: anyId, reason: anyText });
 
 const anyOperation = fc.oneof(
   { weight: 6, arbitrary: anyHold },
   { weight: 6, arbitrary: anySettle },
   { weight: 2, arbitrary: anyCredit },
+  { weight: 3, arbitrary: anyRefund },
   { weight: 1, arbitrary: anyVoid },
 );
 
@@ -278,6 +286,8 @@ async function stateOf(store: Store): Promise<unknown> {
     receipts: await store.listReceipts(ALL_RECEIPTS, FIRST_PAGE),
     providerKeys: (await store.providerKeysAfter(null, 100)).map((row) => ({ ...row, sealed: [...row.sealed] })),
     ofAccount: (await store.listProviderKeys(1n)).map((row) => row.provider),
+    refunds: [...(await store.refundsOf(Array.from({ length: 25 }, (_, at) => BigInt(at + 1))))].sort(),
+    entries: await Promise.all([1n, 2n, 3n].map((id) => store.listEntries(id, { before: null, limit: 100 }))),
     report: await store.verify(),
   };
 }

@@ -2,9 +2,11 @@ import { ledgerScripts } from './ledger-scripts.ts';
 import { storeContract } from './store-contract.ts';
 import { directoryContract } from './store-contract-directory.ts';
 import { personKeysContract } from './store-contract-person-keys.ts';
+import { creditAuditContract } from './store-contract-refunds.ts';
 import { openPostgres } from './store-engines.ts';
 
 storeContract('postgres', openPostgres);
 directoryContract('postgres', openPostgres);
 personKeysContract('postgres', openPostgres);
+creditAuditContract('postgres', openPostgres);
 ledgerScripts('postgres', openPostgres);

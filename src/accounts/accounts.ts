@@ -69,6 +69,10 @@ export interface CreditRequest {
   /** The same reference is credited once, however often it is sent; null generates one. */
   readonly reference: string | null;
   readonly note: string | null;
+  /** The call that is refunded. */
+  readonly callId?: bigint;
+  /** The row of the audit, for the reference that the credit has in the end. */
+  audit?(reference: string): AuditRow;
 }
 
 /** Credits an account through the ledger, which alone moves money. */
@@ -77,9 +81,12 @@ export async function creditAccount<Outcome>(
   credit: (credit: Omit<CreditOperation, 'kind'>) => Promise<Outcome>,
   request: CreditRequest,
 ): Promise<{ outcome: Outcome; reference: string }> {
+  const { audit, ...asked } = request;
   const id = ids.next();
-  const reference = request.reference ?? formatId('credit_', id);
-  const outcome = await credit({ ...request, id, reference, createdMs: clock.nowMs() });
+  const reference = asked.reference ?? formatId(asked.callId === undefined ? 'credit_' : 'refund_', id);
+  const row = audit?.(reference);
+  const written = { ...asked, id, reference, createdMs: clock.nowMs() };
+  const outcome = await credit(row === undefined ? written : { ...written, audit: row });
   return { outcome, reference };
 }
 

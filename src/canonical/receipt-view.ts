@@ -19,6 +19,8 @@ export interface ReceiptView {
   readonly components: ComponentsView | null;
   /** Null while the call runs. */
   readonly cost_nanousd: bigint | null;
+  /** What the operator paid back of the cost. */
+  readonly refunded_nanousd: bigint;
   readonly held_nanousd: bigint;
   readonly price_version: string;
   readonly key: string | null;
@@ -55,7 +57,7 @@ export interface ComponentsView {
 }
 
 /** A receipt as callers read it. Amounts are bigint: write it with `stringifyJson`. */
-export function receiptView(receipt: Receipt): ReceiptView {
+export function receiptView(receipt: Receipt, refundedNanousd = 0n): ReceiptView {
   return {
     object: 'receipt',
     id: formatId('req_', receipt.id),
@@ -72,6 +74,7 @@ export function receiptView(receipt: Receipt): ReceiptView {
     components: receipt.components === null ? null : componentsView(receipt.components),
     // A cost that is not yet known must not read as free.
     cost_nanousd: receipt.state === 'open' ? null : receipt.costNanousd,
+    refunded_nanousd: refundedNanousd,
     held_nanousd: receipt.heldNanousd,
     price_version: receipt.priceVersion,
     key: receipt.keyId === null ? null : formatId('key_', receipt.keyId),
@@ -82,10 +85,10 @@ export function receiptView(receipt: Receipt): ReceiptView {
   };
 }
 
-export function operatorReceiptView(receipt: Receipt): OperatorReceiptView {
+export function operatorReceiptView(receipt: Receipt, refundedNanousd = 0n): OperatorReceiptView {
   const { lossNanousd, lossReason } = receipt;
   return {
-    ...receiptView(receipt),
+    ...receiptView(receipt, refundedNanousd),
     account: formatId('acct_', receipt.accountId),
     host: receipt.host,
     attempts: receipt.attempts,

@@ -19,6 +19,7 @@ const COMMAND_NAMES = [
     ['accounts', 'create'],
     ['accounts', 'list'],
     ['accounts', 'credit'],
+    ['accounts', 'entries'],
   ],
   ...[
     ['keys', 'mint'],
@@ -28,7 +29,15 @@ const COMMAND_NAMES = [
     ['keys', 'rotate'],
     ['keys', 'revoke'],
   ],
-  ...[['models'], ['balance'], ['receipts', 'show'], ['receipts', 'list'], ['ledger', 'verify'], ['doctor']],
+  ...[
+    ['models'],
+    ['balance'],
+    ['receipts', 'show'],
+    ['receipts', 'list'],
+    ['receipts', 'refund'],
+    ['ledger', 'verify'],
+    ['doctor'],
+  ],
   ['config', 'check'],
 ];
 

@@ -1,7 +1,10 @@
+import { randomBytes } from 'node:crypto';
 import type { Clock } from '../kit/clock.ts';
+import { formatId } from '../kit/ids.ts';
 import { LIMITS } from '../limits.ts';
 import { formatUsd, INT64_MAX, parseUsd } from '../money/nanousd.ts';
 import { ACCOUNT_ROLES, type AccountRole } from '../operator/people.ts';
+import type { Options } from './command.ts';
 import { usageFailure } from './failure.ts';
 
 /** Exact dollars: `$5.25`, `-$0.000000001`. */
@@ -108,6 +111,18 @@ export function readList(text: string): string[] {
     .split(',')
     .map((part) => part.trim())
     .filter((part) => part !== '');
+}
+
+/** Chosen before a request is sent, so that it can be repeated safely if the answer is lost. */
+export function newReference(prefix: string): string {
+  return formatId(prefix, randomBytes(8).readBigUInt64LE() >> 1n);
+}
+
+export function textOption(options: Options, name: string, charsMax: number): string | null {
+  const text = options[name];
+  if (typeof text !== 'string') return null;
+  if (text.length > charsMax) throw usageFailure(`--${name} must be at most ${charsMax} characters long.`);
+  return text;
 }
 
 /** A role in an account; null if none was named. */

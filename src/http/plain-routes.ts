@@ -15,7 +15,7 @@ import { listReceipts } from './receipt-list.ts';
 import type { PlainAnswer, PlainRequest, Route } from './routes.ts';
 
 export interface PlainServices {
-  readonly ledger: Pick<Ledger, 'balance' | 'findReceipt' | 'listAccountReceipts'>;
+  readonly ledger: Pick<Ledger, 'balance' | 'findReceipt' | 'listAccountReceipts' | 'refundsOf'>;
   prices(): PricedCatalog;
   /** The loss allowance of an account; null if it has none. */
   hangups(account: Account): HangupFacts | null;
@@ -100,5 +100,5 @@ async function receipt({ ledger }: PlainServices, { caller, param }: PlainReques
       message: 'There is no receipt with this id. Use the x-gateway-request-id header of a billed response.',
     });
   }
-  return ok(receiptView(found));
+  return ok(receiptView(found, (await ledger.refundsOf([found.id])).get(found.id)));
 }

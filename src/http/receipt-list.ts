@@ -11,7 +11,7 @@ const LIMIT_DEFAULT = 100;
 
 /** A page of the caller's receipts, newest first: those of its key, or of the account if it may read that. */
 export async function listReceipts(
-  ledger: Pick<Ledger, 'listAccountReceipts'>,
+  ledger: Pick<Ledger, 'listAccountReceipts' | 'refundsOf'>,
   caller: Caller,
   query: string,
 ): Promise<object> {
@@ -26,9 +26,10 @@ export async function listReceipts(
   };
   const page = { limit: readLimit(given), after: readAfter(given), examineMax: LIMITS.receiptsExaminedMax };
   const { receipts, next } = await ledger.listAccountReceipts(filter, page);
+  const refunds = await ledger.refundsOf(receipts.map(({ id }) => id));
   return {
     object: 'list',
-    data: receipts.map((receipt) => receiptView(receipt)),
+    data: receipts.map((receipt) => receiptView(receipt, refunds.get(receipt.id))),
     has_more: next !== null,
     next: next === null ? null : formatId('req_', next),
   };

@@ -268,6 +268,11 @@ export class Ledger {
     return this.#store.listAccountReceipts(filter, page);
   }
 
+  /** What was refunded of each of these calls; calls without a refund are left out. */
+  refundsOf(callIds: readonly bigint[]): Promise<ReadonlyMap<bigint, bigint>> {
+    return this.#store.refundsOf(callIds);
+  }
+
   verify(progress?: (done: VerifyProgress) => void, sinceMonthMs: number | null = null): Promise<VerifyReport> {
     return this.#store.verify(progress, sinceMonthMs);
   }

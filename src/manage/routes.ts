@@ -1,5 +1,6 @@
 import { ACCOUNTS_ROUTES } from './resources/accounts.ts';
 import { AUDIT_ROUTES } from './resources/audit.ts';
+import { ENTRIES_ROUTES } from './resources/entries.ts';
 import { INVITATIONS_ROUTES } from './resources/invitations.ts';
 import { KEYS_ROUTES } from './resources/keys.ts';
 import { MANAGEMENT_KEYS_ROUTES } from './resources/management-keys.ts';
@@ -18,6 +19,7 @@ export type { Access, ManageRoute } from './route.ts';
 export const MANAGE_ROUTES: readonly ManageRoute[] = [
   ...ME_ROUTES,
   ...ACCOUNTS_ROUTES,
+  ...ENTRIES_ROUTES,
   ...MEMBERS_ROUTES,
   ...KEYS_ROUTES,
   ...RECEIPTS_ROUTES,

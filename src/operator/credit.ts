@@ -5,13 +5,14 @@ import { formatId } from '../kit/ids.ts';
 import { shellWord } from '../kit/shell-words.ts';
 import { type CreditResult, type Ledger, StoreUnavailable } from '../ledger/ledger.ts';
 import { formatUsd } from '../money/nanousd.ts';
-import type { Account } from '../store/store.ts';
+import type { Account, RefundRefusal } from '../store/store.ts';
+import { type ActingServices, auditRow } from './actor.ts';
 import { OperatorError } from './error.ts';
 import type { accountCredit } from './input.ts';
 import { accountNamed } from './lookup.ts';
 import type { CreditView } from './view.ts';
 
-export interface CreditServices extends AccountServices {
+export interface CreditServices extends AccountServices, ActingServices {
   readonly ledger: Pick<Ledger, 'credit'>;
 }
 
@@ -30,6 +31,13 @@ export async function credit(services: CreditServices, input: z.output<typeof ac
     amountNanousd: input.amount_nanousd,
     reference: input.reference,
     note: input.note,
+    audit: (reference) =>
+      auditRow(services, {
+        action: 'account.credit',
+        subject: formatId(ACCOUNT_PREFIX, account.id),
+        accountId: account.id,
+        after: { amount_nanousd: input.amount_nanousd, reference, note: input.note },
+      }),
   });
   if (outcome.kind === 'credit_refused')
     throw new OperatorError('refused', describeRefusal(outcome, account, reference));
@@ -70,12 +78,12 @@ function describeRefusal(
   reference: string,
 ): string {
   const available = formatUsd(account.balanceNanousd - account.heldNanousd);
-  const reasons: Record<typeof reason, string> = {
+  const reasons: Record<Exclude<typeof reason, RefundRefusal>, string> = {
     zero: 'The amount is zero. Nothing was changed.',
     out_of_range: 'The balance would exceed the largest amount the ledger can hold.',
     no_account: `The account "${account.name}" no longer exists.`,
     reference_differs: `The reference "${reference}" was used before with a different amount. Nothing was changed.`,
     exceeds_available: `Only $${available} can be removed from "${account.name}".`,
   };
-  return reasons[reason];
+  return reasons[reason as keyof typeof reasons];
 }

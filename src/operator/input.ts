@@ -22,6 +22,7 @@ export const name = z
   .refine((text) => !/^(acct|key)_/.test(text), 'must not look like an id');
 
 const reference = z.string().min(1).max(LIMITS.creditReferenceCharsMax);
+const note = z.string().max(LIMITS.creditNoteCharsMax);
 export const idOrName = z.string().min(1).max(LIMITS.nameCharsMax);
 export const seconds = z.int().nonnegative();
 const models = z.array(modelIdSchema).min(1).max(LIMITS.keyModelsMax).nullable();
@@ -41,7 +42,17 @@ export const accountCredit = z.strictObject({
   account: idOrName,
   amount_nanousd: amount,
   reference: reference.nullable().default(null),
-  note: z.string().max(LIMITS.creditNoteCharsMax).nullable().default(null),
+  note: note.nullable().default(null),
+});
+
+export const entryPage = z.strictObject({ account: idOrName, ...page });
+
+/** Without an amount, what is left of the cost. */
+export const receiptRefund = z.strictObject({
+  receipt: idOrName,
+  amount_nanousd: cap.default(null),
+  reference: reference.nullable().default(null),
+  note: note.nullable().default(null),
 });
 
 export const keyMinting = z.strictObject({

@@ -1,5 +1,6 @@
 import { findAccount } from '../accounts/accounts.ts';
 import { KEY_PREFIX, PERSON_PREFIX } from '../canonical/id-prefixes.ts';
+import type { Receipt } from '../canonical/receipt.ts';
 import { parseId } from '../kit/ids.ts';
 import type { Person } from '../store/people.ts';
 import type { Account, KeyRow, Store } from '../store/store.ts';
@@ -20,6 +21,13 @@ export async function keyNamed({ store }: Books, idText: string): Promise<KeyRow
   const key = id === null ? null : await store.findKey(id);
   if (key === null) throw unknownKey(idText);
   return key;
+}
+
+export async function receiptNamed({ store }: Books, idText: string): Promise<Receipt> {
+  const id = parseId('req_', idText);
+  const receipt = id === null ? null : await store.findReceipt(id, null);
+  if (receipt !== null) return receipt;
+  throw new OperatorError('not_found', `There is no receipt "${idText}".`, 'tollgate receipts list');
 }
 
 export function unknownAccount(idOrName: string): OperatorError {

@@ -133,6 +133,7 @@ test('a ledger that has moved can be read but not changed', async () => {
   const changes: [VerbName, object][] = [
     ['accounts.create', { name: 'bob' }],
     ['accounts.credit', { account: 'ada', amount_nanousd: 5 }],
+    ['receipts.refund', { receipt: 'req_0000000000000' }],
     ['keys.mint', { account: 'ada' }],
     ['keys.update', { key, name: 'other' }],
     ['keys.revoke', { key }],
@@ -280,7 +281,7 @@ describe('over JSON', () => {
 
 test('every verb the command line needs is in the table', () => {
   expect(Object.keys(VERBS)).toEqual([
-    ...['accounts.create', 'accounts.list', 'accounts.credit'],
+    ...['accounts.create', 'accounts.list', 'accounts.credit', 'accounts.entries'],
     ...['keys.mint', 'keys.list', 'keys.update', 'keys.show', 'keys.rotate', 'keys.revoke'],
     ...['people.invite', 'people.list', 'people.show', 'people.update', 'people.disable', 'people.enable'],
     ...['people.reset', 'people.sessions', 'people.signout', 'sessions.end', 'invitations.list', 'invitations.revoke'],
@@ -293,6 +294,7 @@ test('every verb the command line needs is in the table', () => {
       'balance.show',
       'receipts.show',
       'receipts.list',
+      'receipts.refund',
       'ledger.verify',
       'store.backup',
       'seal.status',

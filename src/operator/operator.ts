@@ -5,6 +5,7 @@ import { StoreUnavailable } from '../ledger/ledger.ts';
 import * as accounts from './accounts.ts';
 import { auditPage, listAudit } from './audit.ts';
 import { credit } from './credit.ts';
+import { listEntries } from './entries.ts';
 import { OperatorError, operatorErrorView } from './error.ts';
 import { holdFactorReset, listHoldFactors, resetHoldFactor } from './hold-factors.ts';
 import * as inputs from './input.ts';
@@ -20,6 +21,7 @@ import {
 import { parseInput } from './parse-input.ts';
 import * as people from './people.ts';
 import * as receipts from './receipts.ts';
+import { refundReceipt } from './refund.ts';
 import { rotateSeals, sealRotation, showSeals } from './seal.ts';
 import type { OperatorServices, Progress } from './services.ts';
 import { listModels, showStatus } from './status.ts';
@@ -63,6 +65,7 @@ export const VERBS = {
   'accounts.create': verb(inputs.accountCreation, accounts.createNamedAccount),
   'accounts.list': reading(inputs.accountPage, accounts.listAccounts),
   'accounts.credit': verb(inputs.accountCredit, credit),
+  'accounts.entries': reading(inputs.entryPage, listEntries),
   'keys.mint': verb(inputs.keyMinting, keys.mint),
   'keys.list': reading(inputs.keyPage, keys.listKeys),
   'keys.update': verb(inputs.keyUpdate, keys.updateKey),
@@ -94,6 +97,7 @@ export const VERBS = {
   'balance.show': reading(inputs.balanceChoice, accounts.showBalance),
   'receipts.show': reading(inputs.receiptChoice, receipts.showReceipt),
   'receipts.list': reading(inputs.receiptPage, receipts.listReceipts),
+  'receipts.refund': verb(inputs.receiptRefund, refundReceipt),
   'ledger.verify': reading(inputs.verification, verify),
   'store.backup': reading(backupPlace, backUpBooks),
   'seal.status': reading(inputs.nothing, showSeals),

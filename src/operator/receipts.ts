@@ -1,21 +1,23 @@
 import type { z } from 'zod';
+import type { Receipt } from '../canonical/receipt.ts';
 import { type OperatorReceiptView, operatorReceiptView } from '../canonical/receipt-view.ts';
-import { parseId } from '../kit/ids.ts';
-import { OperatorError } from './error.ts';
 import type * as inputs from './input.ts';
 import { toMs } from './input.ts';
-import { accountNamed, afterId, keyNamed } from './lookup.ts';
+import { accountNamed, afterId, keyNamed, receiptNamed } from './lookup.ts';
 import type { OperatorServices } from './services.ts';
 import { type ListView, listView } from './view.ts';
 
 export async function showReceipt(
-  { store }: OperatorServices,
+  services: OperatorServices,
   input: z.output<typeof inputs.receiptChoice>,
 ): Promise<OperatorReceiptView> {
-  const id = parseId('req_', input.receipt);
-  const receipt = id === null ? null : await store.findReceipt(id, null);
-  if (receipt !== null) return operatorReceiptView(receipt);
-  throw new OperatorError('not_found', `There is no receipt "${input.receipt}".`, 'tollgate receipts list');
+  const [view] = await viewsOf(services, [await receiptNamed(services, input.receipt)]);
+  return view!;
+}
+
+async function viewsOf({ store }: OperatorServices, receipts: readonly Receipt[]): Promise<OperatorReceiptView[]> {
+  const refunds = await store.refundsOf(receipts.map(({ id }) => id));
+  return receipts.map((receipt) => operatorReceiptView(receipt, refunds.get(receipt.id)));
 }
 
 export async function listReceipts(
@@ -27,8 +29,5 @@ export async function listReceipts(
   const filter = { accountId: account?.id ?? null, keyId: key?.id ?? null, sinceMs: toMs(input.since) };
   const page = { limit: input.limit, after: afterId('req_', input.after) };
   const receipts = await services.store.listReceipts(filter, page);
-  return listView(
-    receipts.map((receipt) => operatorReceiptView(receipt)),
-    input.limit,
-  );
+  return listView(await viewsOf(services, receipts), input.limit);
 }

@@ -141,6 +141,7 @@ export interface VerifyView {
   readonly keys: number;
   readonly receipts: number;
   readonly credits: number;
+  readonly refunds: number;
   readonly open_holds: number;
   readonly loss_nanousd: bigint;
   /** Closed months that were recomputed from their receipts, and how many receipts that were. */
@@ -163,6 +164,7 @@ export function verifyView(report: VerifyReport): VerifyView {
     keys: report.keys,
     receipts: report.receipts,
     credits: report.credits,
+    refunds: report.refunds,
     open_holds: report.openHolds,
     loss_nanousd: report.lossNanousd,
     closed_months: report.closedMonths,

@@ -37,6 +37,23 @@ export const CREDIT_FIELDS = {
   reference: required('text'),
   note: nullable('text'),
   createdMs: required('integer'),
+  /** The call that is refunded; null or absent for any other credit. */
+  callId: optional('int64'),
+} as const satisfies Fields;
+
+/** A row of the audit, which is written with the operation if that changes something. */
+export const AUDIT_FIELDS = {
+  id: required('int64'),
+  atMs: required('integer'),
+  actorKind: required('text'),
+  actorId: nullable('int64'),
+  actorName: required('text'),
+  action: required('text'),
+  subject: required('text'),
+  accountId: nullable('int64'),
+  before: nullable('text'),
+  after: nullable('text'),
+  address: nullable('text'),
 } as const satisfies Fields;
 
 type OptionalNames<All extends Fields> = {

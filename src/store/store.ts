@@ -2,6 +2,7 @@ import type { Receipt, Settlement, ValuesOf } from '../canonical/receipt.ts';
 import type { AccountReceiptFilter, ReceiptPage, ReceiptSlice } from './account-receipts.ts';
 import type { Account, ChangedKey, KeyChange, KeyRow, KeyWindow, NewAccount, NewKey } from './account-rows.ts';
 import type { Directory } from './directory.ts';
+import type { EntryReads } from './entries.ts';
 import type { KeyRotation } from './key-secrets.ts';
 import type {
   CREDIT_FIELDS,
@@ -39,7 +40,7 @@ export type { VerifyProgress, VerifyReport } from './verify-report.ts';
  * `apply`, in batches, and each operation has its own outcome. Callers create the ids, which are integers ordered by
  * time.
  */
-export interface Store extends KeyRotation {
+export interface Store extends KeyRotation, EntryReads {
   /** People, roles, sessions, management keys and the audit. */
   readonly directory: Directory;
 
@@ -227,9 +228,14 @@ export interface VoidOperation extends ValuesOf<typeof VOID_FIELDS> {
   readonly kind: 'void';
 }
 
-/** Money added (positive) or removed (negative, at most what is available). The reference makes retries safe. */
-export interface CreditOperation extends ValuesOf<typeof CREDIT_FIELDS> {
+/**
+ * Money added (positive) or removed (negative, at most what is available). The reference makes retries safe. A refund
+ * names a settled call of the account; the refunds of a call never exceed its cost.
+ */
+export interface CreditOperation extends GivenValues<typeof CREDIT_FIELDS> {
   readonly kind: 'credit';
+  /** Written in the same commit, unless the credit is refused or a repetition. */
+  readonly audit?: AuditRow;
 }
 
 /**
@@ -251,8 +257,17 @@ export type HoldRefusal =
 /** In the order of the checks; a voided or settled hold has its own outcome before `exceeds_hold`. */
 export type SettleRefusal = 'negative' | 'components_wrong' | 'no_hold' | 'exceeds_hold' | 'loss_allowance';
 
-/** In the order of the checks; a known reference has its own outcome before `exceeds_available`. */
-export type CreditRefusal = 'zero' | 'out_of_range' | 'no_account' | 'reference_differs' | 'exceeds_available';
+/** In the order of the checks; a known reference has its own outcome after `no_account`. */
+export type CreditRefusal =
+  | 'zero'
+  | 'out_of_range'
+  | 'no_account'
+  | 'reference_differs'
+  | RefundRefusal
+  | 'exceeds_available';
+
+/** `no_receipt`: there is no such call of the account. */
+export type RefundRefusal = 'negative_refund' | 'no_receipt' | 'not_settled' | 'exceeds_cost';
 
 export type LedgerOutcome =
   /** `lostNanousd`: the account's losses of this hour, if there are any. */

@@ -7,7 +7,9 @@ export interface VerifyReport {
   readonly accounts: number;
   readonly keys: number;
   readonly receipts: number;
+  /** Without refunds. */
   readonly credits: number;
+  readonly refunds: number;
   readonly openHolds: number;
   readonly lossNanousd: bigint;
   /** Closed months whose receipts were compared with their hash trees, and how many receipts that were. */

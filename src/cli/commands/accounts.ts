@@ -1,5 +1,3 @@
-import { randomBytes } from 'node:crypto';
-import { formatId } from '../../kit/ids.ts';
 import { shellWord } from '../../kit/shell-words.ts';
 import { LIMITS } from '../../limits.ts';
 import { creditInDoubt } from '../../operator/credit.ts';
@@ -10,7 +8,8 @@ import { usageFailure } from '../failure.ts';
 import { AnswerLost } from '../operator-client.ts';
 import { PAGE_OPTIONS, readPage, sayMore } from '../paging.ts';
 import { formatRecord, formatTable } from '../table.ts';
-import { readNanousd, readUsd, time, usd } from '../text-values.ts';
+import { newReference, readNanousd, readUsd, textOption, time, usd } from '../text-values.ts';
+import { entriesCommand } from './entries.ts';
 
 const createCommand: CommandSpec = {
   name: 'create <name>',
@@ -53,7 +52,7 @@ const creditCommand: CommandSpec = {
   examples: ['tollgate accounts credit ada 5.25 --reference invoice-7', 'tollgate accounts credit ada -1'],
   async run(session, [account = '', dollars], options) {
     const amount = readAmount(dollars, options);
-    const reference = textOption(options, 'reference', LIMITS.creditReferenceCharsMax) ?? newReference();
+    const reference = textOption(options, 'reference', LIMITS.creditReferenceCharsMax) ?? newReference('credit_');
     const note = textOption(options, 'note', LIMITS.creditNoteCharsMax);
     const answer = await session
       .ask('accounts.credit', { account, amount_nanousd: amount, reference, note })
@@ -74,15 +73,10 @@ const creditCommand: CommandSpec = {
   },
 };
 
-/** Chosen before the request is sent, so that the credit can be repeated safely if the answer is lost. */
-function newReference(): string {
-  return formatId('credit_', randomBytes(8).readBigUInt64LE() >> 1n);
-}
-
 export const accountsCommands: CommandGroup = {
   name: 'accounts',
   summary: 'manage accounts and their credit',
-  commands: [createCommand, listCommand, creditCommand],
+  commands: [createCommand, listCommand, creditCommand, entriesCommand],
 };
 
 const COLUMNS = [
@@ -111,11 +105,4 @@ function readAmount(dollars: string | undefined, options: Options): string {
   if (typeof nanousd === 'string') return readNanousd(nanousd, '--nanousd');
   if (dollars === undefined) throw usageFailure('The amount is missing. Give it in dollars, or with --nanousd.');
   return readUsd(dollars, 'The amount');
-}
-
-function textOption(options: Options, name: string, charsMax: number): string | null {
-  const text = options[name];
-  if (typeof text !== 'string') return null;
-  if (text.length > charsMax) throw usageFailure(`--${name} must be at most ${charsMax} characters long.`);
-  return text;
 }

@@ -1,4 +1,6 @@
+import { shellWord } from '../../kit/shell-words.ts';
 import { LIMITS } from '../../limits.ts';
+import { OperatorError } from '../../operator/error.ts';
 import {
   CAP_WINDOWS,
   type CapWindow,
@@ -12,6 +14,7 @@ import type { KeyView } from '../../operator/view.ts';
 import type { CommandGroup, CommandSpec, Options } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { type CliFailure, usageFailure } from '../failure.ts';
+import { AnswerLost } from '../operator-client.ts';
 import { PAGE_OPTIONS, readPage, sayMore } from '../paging.ts';
 import type { Session } from '../session.ts';
 import { formatRecord, formatTable } from '../table.ts';
@@ -132,7 +135,9 @@ const rotateCommand: CommandSpec = {
   async run(session, [key = ''], { grace }) {
     const graceSeconds = typeof grace === 'string' ? readDuration(grace, '--grace', LIMITS.keyGraceMaxMs / 1000) : null;
     const input = graceSeconds === null ? { key } : { key, grace_seconds: graceSeconds };
-    const answer = await session.ask('keys.rotate', input);
+    const answer = await session.ask('keys.rotate', input).catch((error: unknown) => {
+      throw error instanceof AnswerLost ? rotationInDoubt(error.message, key) : error;
+    });
     const { secret, ...rotated } = answer.result;
     session.show(answer, () => secret);
     session.advise(describeKey(rotated));
@@ -140,6 +145,12 @@ const rotateCommand: CommandSpec = {
     return EXIT.ok;
   },
 };
+
+/** Rotating again would end the secret that callers use, if the key was rotated. */
+function rotationInDoubt(why: string, key: string): OperatorError {
+  const message = `${why} It is unknown whether the key was rotated. If it was, it shows until when the old secret works; rotating again ends that secret at once.`;
+  return new OperatorError('unavailable', message, `tollgate keys show ${shellWord(key)}`);
+}
 
 const revokeCommand: CommandSpec = {
   name: 'revoke <key>',

@@ -29,6 +29,7 @@ function describeReport(report: LedgerView): string {
     ['keys', String(report.keys)],
     ['receipts', String(report.receipts)],
     ['credits', String(report.credits)],
+    ['refunds', String(report.refunds)],
     ['open holds', String(report.open_holds)],
     ['losses', usd(report.loss_nanousd)],
     ['closed months', describeClosed(report)],

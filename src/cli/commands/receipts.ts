@@ -5,6 +5,7 @@ import { EXIT } from '../exit-codes.ts';
 import { PAGE_OPTIONS, readPage, sayMore } from '../paging.ts';
 import { formatRecord, formatTable } from '../table.ts';
 import { readMoment, time, usd } from '../text-values.ts';
+import { refundCommand } from './refund.ts';
 
 const showCommand: CommandSpec = {
   name: 'show <receipt>',
@@ -43,8 +44,8 @@ const listCommand: CommandSpec = {
 
 export const receiptsCommands: CommandGroup = {
   name: 'receipts',
-  summary: 'show what calls cost, and why',
-  commands: [showCommand, listCommand],
+  summary: 'show what calls cost, and why; refund it',
+  commands: [showCommand, listCommand, refundCommand],
 };
 
 const COLUMNS = [

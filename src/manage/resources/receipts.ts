@@ -32,6 +32,7 @@ const receipt = z
     usage: usage.nullable(),
     components: components.nullable().describe('Four amounts that sum to the cost.'),
     cost_nanousd: nanousd.nullable().describe('Nanodollars; null while the call runs.'),
+    refunded_nanousd: nanousd.describe('What the operator paid back of the cost.'),
     held_nanousd: nanousd,
     price_version: z.string(),
     key: id(KEY_PREFIX).nullable(),
@@ -52,6 +53,20 @@ const receipt = z
       .describe('What the call may have cost the operator beyond the charge.'),
   })
   .meta({ id: 'Receipt' });
+
+const refund = z
+  .object({
+    object: z.literal('refund'),
+    receipt: id('req_'),
+    account: id(ACCOUNT_PREFIX),
+    amount_nanousd: nanousd,
+    reference: z.string(),
+    repeated: z.boolean().describe('The reference was refunded before, so nothing was changed now.'),
+    cost_nanousd: nanousd,
+    refunded_nanousd: nanousd.describe('Everything that was refunded of the receipt.'),
+    balance_nanousd: nanousd,
+  })
+  .meta({ id: 'Refund' });
 
 const RECEIPT: OperatorReceiptView = {
   object: 'receipt',
@@ -75,6 +90,7 @@ const RECEIPT: OperatorReceiptView = {
   },
   components: { fresh: 1_421_000n, cache_write: 0n, cache_read: 0n, output: 1_344_000n },
   cost_nanousd: 2_765_000n,
+  refunded_nanousd: 0n,
   held_nanousd: 15_421_000n,
   price_version: '2027-01-31.1',
   key: EXAMPLE_IDS.key,
@@ -107,5 +123,28 @@ export const RECEIPTS_ROUTES = [
     summary: 'One receipt, with host, attempts and loss.',
     response: receipt,
     example: { input: { receipt: EXAMPLE_IDS.receipt }, output: RECEIPT },
+  }),
+  route({
+    method: 'POST',
+    path: '/receipts/{receipt}/refund',
+    verb: 'receipts.refund',
+    access: 'operator',
+    creates: true,
+    summary: 'Pays back the cost of a call, or a part of it, to its account. The same reference is refunded once.',
+    response: refund,
+    example: {
+      input: { receipt: EXAMPLE_IDS.receipt, amount_nanousd: 1_000, reference: 'ticket-42', note: 'Cut off' },
+      output: {
+        object: 'refund',
+        receipt: EXAMPLE_IDS.receipt,
+        account: EXAMPLE_IDS.account,
+        amount_nanousd: 1_000n,
+        reference: 'ticket-42',
+        repeated: false,
+        cost_nanousd: 2_765_000n,
+        refunded_nanousd: 1_000n,
+        balance_nanousd: 24_997_236_000n,
+      },
+    },
   }),
 ];

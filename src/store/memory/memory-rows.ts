@@ -12,6 +12,7 @@ export class MemoryRows implements LedgerRows {
   readonly calls = new Map<bigint, Call>();
   readonly forgotten: Receipt[] = [];
   readonly credits = new Map<bigint, CreditOperation>();
+  readonly refunds = new Map<bigint, bigint>();
   readonly prices: { version: string; pricesJson: string }[] = [];
   readonly providerKeys = new Map<bigint, ProviderKeyRow>();
   readonly idempotencyKeys = new Map<string, IdempotencyRow>();

@@ -2,6 +2,7 @@ import type { Receipt } from '../../canonical/receipt.ts';
 import type { Clock } from '../../kit/clock.ts';
 import { LIMITS } from '../../limits.ts';
 import type { Directory } from '../directory.ts';
+import type { Credit, Entry, EntryPage } from '../entries.ts';
 import { isOver } from '../idempotency.ts';
 import type { Rotation, RotationOutcome } from '../key-secrets.ts';
 import { NO_LOSS } from '../loss-allowance.ts';
@@ -14,6 +15,7 @@ import {
   type AccountReceiptFilter,
   type Beat,
   type ChangedKey,
+  type CreditOperation,
   DIED_REASON,
   type Instance,
   KEY_PERMISSIONS,
@@ -39,6 +41,7 @@ import {
 } from '../store.ts';
 import { startOfDayMs, startOfMonthMs, windowSpan } from '../windows.ts';
 import { sliceOf } from './account-receipts.ts';
+import { creditsOf, entriesOf } from './entries.ts';
 import { byId, MemoryRows, pageOf } from './memory-rows.ts';
 
 /** A store in plain maps, for tests. Everything is lost when the process ends. */
@@ -251,7 +254,8 @@ export class MemoryStore implements Store {
       accounts: this.#rows.accounts.size,
       keys: this.#rows.keys.size,
       receipts: receipts.length - open.length,
-      credits: this.#rows.credits.size,
+      credits: this.#rows.credits.size - this.#refunds().length,
+      refunds: this.#refunds().length,
       openHolds: open.length,
       lossNanousd: receipts.reduce((sum, receipt) => sum + receipt.lossNanousd, 0n),
       closedMonths: new Set(compared.map(([, monthMs]) => monthMs)).size,
@@ -274,6 +278,22 @@ export class MemoryStore implements Store {
     const exact =
       spent === account.spentNanousd && held === account.heldNanousd && credited - spent === account.balanceNanousd;
     return exact ? [] : [`Account ${account.id} does not equal the sum of its entries.`];
+  }
+
+  #refunds(): CreditOperation[] {
+    return [...this.#rows.credits.values()].filter(({ callId }) => callId != null);
+  }
+
+  async refundsOf(callIds: readonly bigint[]): Promise<ReadonlyMap<bigint, bigint>> {
+    return new Map([...this.#rows.refunds].filter(([id]) => callIds.includes(id)));
+  }
+
+  async findCredit(accountId: bigint, reference: string): Promise<Credit | null> {
+    return creditsOf(this.#rows, accountId).find((credit) => credit.reference === reference) ?? null;
+  }
+
+  async listEntries(accountId: bigint, page: EntryPage): Promise<Entry[]> {
+    return entriesOf(this.#rows, accountId, page);
   }
 
   async acceptedLosses(): Promise<AcceptedLoss[]> {

@@ -17,6 +17,7 @@ import { adjusted } from './0016-adjusted.ts';
 import { olderState } from './0017-older-state.ts';
 import { personCaps } from './0018-person-caps.ts';
 import { keySecrets } from './0019-key-secrets.ts';
+import { refunds } from './0020-refunds.ts';
 import type { Migration } from './migration.ts';
 
 /** In order, numbered from 1 without gaps. */
@@ -40,4 +41,5 @@ export const MIGRATIONS: readonly Migration[] = [
   olderState,
   personCaps,
   keySecrets,
+  refunds,
 ];

@@ -21,6 +21,8 @@ export class Touched {
   /** Calls that end in this batch: `own` are this process's open holds, `ended` have to be read. */
   readonly own = new Map<bigint, OpenHold>();
   readonly ended = new Set<bigint>();
+  /** Calls that credits of this batch refund; they are read too. */
+  readonly refunded = new Set<bigint>();
   readonly marks: { readonly accountId: bigint; readonly key: string }[] = [];
   readonly credits: { readonly id: bigint; readonly accountId: bigint; readonly reference: string }[] = [];
 
@@ -41,6 +43,7 @@ export class Touched {
     this.accounts.add(operation.accountId);
     if (operation.kind === 'credit') {
       this.credits.push(operation);
+      if (operation.callId != null) this.refunded.add(operation.callId);
       return;
     }
     this.epochs.add(operation.epoch);
@@ -66,6 +69,7 @@ export class BatchRows implements LedgerRows {
   readonly windows = new Map<string, { spentNanousd: bigint; heldNanousd: bigint }>();
   readonly calls = new Map<bigint, Call>();
   readonly credits = new Map<bigint, Credit>();
+  readonly refunds = new Map<bigint, bigint>();
   readonly idempotencyKeys = new Map<string, IdempotencyRow>();
   readonly prices: NumberedLists;
   /** The ledger's numbers, by name. */
@@ -88,7 +92,7 @@ export class BatchRows implements LedgerRows {
    * idempotency keys, which are read after it and so are current.
    */
   reads(windowsAtMs: number): Read[] {
-    const { epochs, accounts, keys, own, ended, marks, credits } = this.#touched;
+    const { epochs, accounts, keys, own, ended, refunded, marks, credits } = this.#touched;
     const reads: Read[] = [];
     const read = (text: string, values: readonly unknown[], load: Read['load']) =>
       reads.push({ statement: { text, values }, load });
@@ -104,7 +108,9 @@ export class BatchRows implements LedgerRows {
     }
     if (keys.size > 0) read(READ_KEYS, [numbers([...keys])], (rows) => this.#loadKeys(rows));
     if (keys.size > 0 || own.size > 0 || ended.size > 0) reads.push(this.windowRead(windowsAtMs));
-    if (ended.size > 0) read(READ_CALLS, [numbers([...ended])], (rows) => this.#loadCalls(rows));
+    const calls = [...new Set([...ended, ...refunded])];
+    if (calls.length > 0) read(READ_CALLS, [numbers(calls)], (rows) => this.#loadCalls(rows));
+    if (refunded.size > 0) read(READ_REFUNDS, [numbers([...refunded])], (rows) => this.#loadRefunds(rows));
     if (marks.length > 0) {
       const [owners, names] = [marks.map((mark) => mark.accountId), marks.map((mark) => mark.key)];
       read(READ_MARKS, [numbers(owners), texts(names)], (rows) => this.#loadMarks(rows));
@@ -207,10 +213,14 @@ export class BatchRows implements LedgerRows {
     }
   }
 
-  #loadCredits(rows: Rows<[id: bigint, accountId: bigint, reference: string, amount: bigint]>): void {
-    for (const [id, accountId, reference, amountNanousd] of rows) {
-      this.credits.set(id, { accountId, reference, amountNanousd });
+  #loadCredits(rows: Rows<[bigint, bigint, string, amount: bigint, callId: bigint | null]>): void {
+    for (const [id, accountId, reference, amountNanousd, callId] of rows) {
+      this.credits.set(id, { accountId, reference, amountNanousd, callId });
     }
+  }
+
+  #loadRefunds(rows: Rows<[callId: bigint, refunded: bigint]>): void {
+    for (const [callId, refunded] of rows) this.refunds.set(callId, refunded);
   }
 }
 
@@ -286,12 +296,14 @@ const READ_WINDOWS = 'SELECT key_id, window_id, spent, held FROM key_window';
 const READ_CALLS = `
   SELECT id, state, account_id, key_id, window_id, held, cost, idempotency_key FROM call WHERE id = ANY($1::int8[])`;
 
+const READ_REFUNDS = 'SELECT call_id, sum(amount) FROM credit WHERE call_id = ANY($1::int8[]) GROUP BY call_id';
+
 const READ_MARKS = `
   SELECT account_id, key, call_id, body_sha256, state, created_ms, kept FROM idempotency_key
   WHERE (account_id, key) IN (SELECT * FROM unnest($1::int8[], $2::text[]))`;
 
 const READ_CREDITS = `
-  SELECT id, account_id, reference, amount FROM credit WHERE id = ANY($1::int8[])
+  SELECT id, account_id, reference, amount, call_id FROM credit WHERE id = ANY($1::int8[])
   UNION
-  SELECT id, account_id, reference, amount FROM credit
+  SELECT id, account_id, reference, amount, call_id FROM credit
   WHERE (account_id, reference) IN (SELECT * FROM unnest($2::int8[], $3::text[]))`;

@@ -2,6 +2,7 @@ import { CALL_FIELDS, SETTLEMENT_FIELDS } from '../../canonical/receipt.ts';
 import { CALL_STATE, ENDED, IDEMPOTENCY_STATE, USAGE_SOURCE } from '../codes.ts';
 import { freesKey, isAnswered } from '../idempotency.ts';
 import type { LossHour } from '../loss-allowance.ts';
+import { insertAudit } from '../programs/audit.ts';
 import type {
   CreditOperation,
   HoldOperation,
@@ -14,6 +15,7 @@ import type {
 import { type BatchRows, windowIdOf } from './batch-rows.ts';
 import { type ColumnArray, columnArrays } from './column-arrays.ts';
 import type { NameId } from './dictionary.ts';
+import { statementOf } from './directory.ts';
 import type { Statement } from './pipeline.ts';
 import { bytes, numbers, storable, texts } from './values.ts';
 
@@ -100,6 +102,7 @@ export class BatchWrites {
       this.#settleCalls(),
       this.#voidCalls(),
       this.#insertCredits(),
+      ...this.credits.map(({ audit }) => (audit === undefined ? null : statementOf(insertAudit(audit)))),
       ...this.#writeMarks(),
       this.#writeBalances(),
       this.#writeLosses(),
@@ -156,6 +159,7 @@ export class BatchWrites {
       numbers(credits.map(({ amountNanousd }) => amountNanousd)),
       texts(credits.map(({ note }) => (note === null ? null : storable(note)))),
       numbers(credits.map(({ createdMs }) => createdMs)),
+      numbers(credits.map(({ callId }) => callId ?? null)),
     ];
     return { text: INSERT_CREDITS, values };
   }
@@ -275,8 +279,8 @@ const VOID_CALLS = guarded(
 );
 
 const INSERT_CREDITS = `
-  INSERT INTO credit (id, account_id, reference, amount, note, created_ms)
-  SELECT * FROM unnest($1::int8[], $2::int8[], $3::text[], $4::int8[], $5::text[], $6::int8[])`;
+  INSERT INTO credit (id, account_id, reference, amount, note, created_ms, call_id)
+  SELECT * FROM unnest($1::int8[], $2::int8[], $3::text[], $4::int8[], $5::text[], $6::int8[], $7::int8[])`;
 
 const PUT_MARKS = `
   INSERT INTO idempotency_key (account_id, key, call_id, state, kept, body_sha256, created_ms)

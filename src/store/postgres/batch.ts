@@ -260,7 +260,7 @@ async function rolledBack<Result>(line: PipelinedConnection, work: Promise<Resul
 function whyUnwritable(operation: LedgerOperation): string | null {
   const ids = [operation.id];
   if (operation.kind === 'hold') ids.push(operation.epoch, operation.accountId, operation.keyId ?? 0n);
-  if (operation.kind === 'credit') ids.push(operation.accountId);
+  if (operation.kind === 'credit') ids.push(operation.accountId, operation.callId ?? 0n, operation.audit?.id ?? 0n);
   const tooLarge = ids.find((id) => !fitsInt64(id));
   if (tooLarge !== undefined) return `${tooLarge} does not fit 64 bits.`;
   const exact =

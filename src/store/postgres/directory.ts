@@ -3,16 +3,21 @@ import { directoryOver, programOf } from '../programs/directory-programs.ts';
 import { type Program, type Query, runLater, type SqlValue } from '../programs/program.ts';
 import type { Connections, RunSql } from './connections.ts';
 import { BEGIN_BRIEF, lockAccount, takeLock } from './locks.ts';
+import type { Statement } from './pipeline.ts';
 import { storable } from './values.ts';
 
 export function postgresDirectory(connections: Connections): Directory {
   return directoryOver({
-    read: (name, args) =>
-      runLater(programOf(name, args), (step) =>
-        'lock' in step ? Promise.resolve([]) : connections.query(numbered(step), cellsOf(step)),
-      ),
+    read: (name, args) => readProgram(connections, programOf(name, args)),
     change: (name, args) => connections.transaction((sql) => runProgram(sql, programOf(name, args)), BEGIN_BRIEF),
   });
+}
+
+/** Runs a program that only reads, without a transaction. */
+export function readProgram<Result>(connections: Connections, program: Program<Result>): Promise<Result> {
+  return runLater(program, (step) =>
+    'lock' in step ? Promise.resolve([]) : connections.query(numbered(step), cellsOf(step)),
+  );
 }
 
 /** Runs a program's statements inside a transaction. */
@@ -23,6 +28,11 @@ export function runProgram<Result>(sql: RunSql, program: Program<Result>): Promi
     else await takeLock(sql, step.lock);
     return [];
   });
+}
+
+/** A statement of a program, to be sent with those of a batch. */
+export function statementOf(query: Query): Statement {
+  return { text: numbered(query), values: cellsOf(query) };
 }
 
 /** PostgreSQL numbers its parameters. No statement of a program contains a question mark of another kind. */

@@ -3,8 +3,10 @@ import type { Clock } from '../../kit/clock.ts';
 import { LIMITS } from '../../limits.ts';
 import { type AcceptedLossColumns, acceptedLossOf } from '../columns.ts';
 import type { Directory } from '../directory.ts';
+import type { Credit, Entry, EntryPage } from '../entries.ts';
 import type { Rotation, RotationOutcome } from '../key-secrets.ts';
 import type { AuditRow } from '../people.ts';
+import { findCredit, listEntries, refundsOf } from '../programs/entries.ts';
 import {
   type AcceptedLoss,
   type Account,
@@ -38,7 +40,7 @@ import { BatchRunner } from './batch.ts';
 import { closeInSlices, sweepSlice } from './closing.ts';
 import { Connections } from './connections.ts';
 import { Dictionary } from './dictionary.ts';
-import { postgresDirectory } from './directory.ts';
+import { postgresDirectory, readProgram } from './directory.ts';
 import { asUnavailable } from './faults.ts';
 import { Instances } from './instances.ts';
 import { Keys } from './keys.ts';
@@ -130,6 +132,18 @@ class PostgresStore implements Store {
 
   shareRequests(taken: ReadonlyMap<bigint, number>): Promise<ReadonlyMap<bigint, number>> {
     return this.#requestCounts.exchange(taken);
+  }
+
+  refundsOf(callIds: readonly bigint[]): Promise<ReadonlyMap<bigint, bigint>> {
+    return readProgram(this.#connections, refundsOf(callIds));
+  }
+
+  findCredit(accountId: bigint, reference: string): Promise<Credit | null> {
+    return readProgram(this.#connections, findCredit(accountId, reference));
+  }
+
+  listEntries(accountId: bigint, page: EntryPage): Promise<Entry[]> {
+    return readProgram(this.#connections, listEntries(accountId, page));
   }
 
   registerPrices(version: string, pricesJson: string): Promise<number> {

@@ -1,6 +1,7 @@
 import { LIMITS } from '../../limits.ts';
 import { ACCOUNT_KIND, CALL_STATE, ENDED, IDEMPOTENCY_STATE } from '../codes.ts';
 import { MONTH_PART } from '../month-tree.ts';
+import { WRONG_REFUNDS } from '../refund-check.ts';
 import type { VerifyProgress, VerifyReport } from '../store.ts';
 import type { Connections, RunSql } from './connections.ts';
 import { MonthScan } from './month-scan.ts';
@@ -95,11 +96,13 @@ export class Verification {
     const accounts = await this.#compareBalances(sql);
     await this.#compareWindows(sql);
     await this.#compareIdempotencyKeys(sql);
+    await this.#compareRefunds(sql);
     return {
       accounts,
       keys: await count(sql, 'api_key'),
       receipts: Number(this.#calls - this.#openHolds),
-      credits: await count(sql, 'credit'),
+      credits: await count(sql, 'credit WHERE call_id IS NULL'),
+      refunds: await count(sql, 'credit WHERE call_id IS NOT NULL'),
       openHolds: Number(this.#openHolds),
       lossNanousd: this.#loss,
       ...(await this.#months.result(sql)),
@@ -219,6 +222,11 @@ export class Verification {
     for (const { id } of bare) this.#violate(`Call ${id} is open, but its idempotency key belongs to another call.`);
   }
 
+  async #compareRefunds(sql: RunSql): Promise<void> {
+    const wrong = await sql<Columns>(`${WRONG_REFUNDS} LIMIT ${VIOLATIONS_MAX}`);
+    for (const { id } of wrong) this.#violate(`Call ${id}: its refunds exceed its cost, or it cannot be refunded.`);
+  }
+
   #compare(what: string, stored: bigint, computed: bigint): void {
     if (stored !== computed) this.#violate(`${what} is ${stored}, but its entries add up to ${computed}.`);
   }
@@ -228,7 +236,7 @@ export class Verification {
   }
 }
 
-async function count(sql: RunSql, table: 'api_key' | 'credit'): Promise<number> {
+async function count(sql: RunSql, table: string): Promise<number> {
   const [row] = await sql<Columns>(`SELECT count(*) AS rows FROM ${table}`);
   return Number(row!.rows);
 }

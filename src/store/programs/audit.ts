@@ -1,5 +1,5 @@
 import { ACTOR_KINDS, type AuditFilter, type AuditRow } from '../people.ts';
-import { insert, type Program, rowsOf, type SqlValue } from './program.ts';
+import { insert, type Program, type Query, rowsOf, type SqlValue } from './program.ts';
 
 interface AuditColumns {
   readonly id: bigint;
@@ -17,7 +17,11 @@ interface AuditColumns {
 
 /** Part of every program that changes something, so that no change is stored without its row here. */
 export function* writeAudit(row: AuditRow): Program<void> {
-  yield insert('audit', {
+  yield insertAudit(row);
+}
+
+export function insertAudit(row: AuditRow): Query {
+  return insert('audit', {
     id: row.id,
     at_ms: row.atMs,
     actor_kind: ACTOR_KINDS.indexOf(row.actorKind),

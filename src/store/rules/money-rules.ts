@@ -10,6 +10,7 @@ import type {
   IdempotencyMark,
   LedgerOperation,
   LedgerOutcome,
+  RefundRefusal,
   SettleOperation,
 } from '../store.ts';
 import { idempotencyName, type LedgerRows, type Mutable, windowNameOf } from './rows.ts';
@@ -175,10 +176,13 @@ export class MoneyRules {
     const before = [...this.#rows.credits.values()].find(
       (other) => other.accountId === credit.accountId && other.reference === credit.reference,
     );
-    if (before?.amountNanousd === amount) {
+    const callId = credit.callId ?? null;
+    if (before?.amountNanousd === amount && (before.callId ?? null) === callId) {
       return { kind: 'credit_repeated', balanceNanousd: account.balanceNanousd };
     }
     if (before !== undefined) return { kind: 'credit_refused', reason: 'reference_differs' };
+    const refusal = callId === null ? null : this.#whyNotRefunded(callId, credit);
+    if (refusal !== null) return { kind: 'credit_refused', reason: refusal };
     const balance = account.balanceNanousd + amount;
     if (account.kind === 'prepaid' && amount < 0n && balance < account.heldNanousd) {
       return { kind: 'credit_refused', reason: 'exceeds_available' };
@@ -189,8 +193,21 @@ export class MoneyRules {
 
     if (this.#rows.credits.has(credit.id)) throw new Error(`The id ${credit.id} is already in use.`);
     this.#rows.credits.set(credit.id, credit);
+    if (callId !== null) this.#rows.refunds.set(callId, this.#refunded(callId) + amount);
     account.balanceNanousd = balance;
     return { kind: 'credited', balanceNanousd: balance };
+  }
+
+  #whyNotRefunded(callId: bigint, { accountId, amountNanousd: amount }: CreditOperation): RefundRefusal | null {
+    const receipt = this.#rows.calls.get(callId)?.receipt;
+    if (amount < 0n) return 'negative_refund';
+    if (receipt === undefined || receipt.accountId !== accountId) return 'no_receipt';
+    if (receipt.state !== 'settled') return 'not_settled';
+    return this.#refunded(callId) + amount > receipt.costNanousd ? 'exceeds_cost' : null;
+  }
+
+  #refunded(callId: bigint): bigint {
+    return this.#rows.refunds.get(callId) ?? 0n;
   }
 }
 

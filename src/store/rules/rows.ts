@@ -32,7 +32,9 @@ export interface LedgerRows {
     bigint,
     { readonly receipt: Mutable<HeldReceipt & Partial<Receipt>>; readonly windowName: string | null }
   >;
-  readonly credits: Map<bigint, Pick<CreditOperation, 'accountId' | 'amountNanousd' | 'reference'>>;
+  readonly credits: Map<bigint, Pick<CreditOperation, 'accountId' | 'amountNanousd' | 'reference' | 'callId'>>;
+  /** What was refunded, by call. */
+  readonly refunds: Map<bigint, bigint>;
   /** By number, from zero: the price list with the id 1 is the first. */
   readonly prices: readonly ({ readonly version: string } | undefined)[];
   /** By `idempotencyName`. */

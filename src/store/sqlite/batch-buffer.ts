@@ -1,7 +1,8 @@
 import { CALL_FIELDS, SETTLEMENT_FIELDS } from '../../canonical/receipt.ts';
 import { columnNames } from '../field-kinds.ts';
 import { fitsInt64, INT64_MAX, INT64_MIN } from '../int64.ts';
-import { CREDIT_FIELDS, HOLD_TERMS, SETTLE_TERMS, VOID_FIELDS } from '../operation-fields.ts';
+import { AUDIT_FIELDS, CREDIT_FIELDS, HOLD_TERMS, SETTLE_TERMS, VOID_FIELDS } from '../operation-fields.ts';
+import type { AuditRow } from '../people.ts';
 import type { CreditOperation, HoldOperation, LedgerOperation, SettleOperation, VoidOperation } from '../store.ts';
 import { compileReader, compileWriter, type WordReader, type WordWriter } from './compile-fields.ts';
 
@@ -26,6 +27,8 @@ export const UNWRITABLE = 5;
 /** The first two, preceded by the data of an idempotency key; calls without a key carry none. */
 export const KEYED_HOLD = 6;
 export const KEPT_SETTLE = 7;
+/** A credit, followed by its row of the audit. */
+export const AUDITED_CREDIT = 8;
 
 const NULL_WORD = INT64_MIN;
 const NULL_NUMBER = Number.NaN;
@@ -38,7 +41,7 @@ const OPERATION_WORDS_MAX =
   Math.max(
     columnNames(HOLD_FIELDS).length,
     columnNames(SETTLE_TERMS).length + columnNames(SETTLEMENT_FIELDS).length,
-    columnNames(CREDIT_FIELDS).length,
+    columnNames(CREDIT_FIELDS).length + columnNames(AUDIT_FIELDS).length,
   );
 
 /** Scratch space in which a buffer is written before it is copied at its final length; one is written at a time. */
@@ -88,10 +91,7 @@ class BatchBufferWriter implements WordWriter {
       else if (operation.kind === 'void') {
         this.integer(VOID);
         writeVoid(this, operation);
-      } else {
-        this.integer(CREDIT);
-        writeCredit(this, operation);
-      }
+      } else this.#credit(operation);
     } catch (error) {
       this.#end = start;
       this.integer(UNWRITABLE);
@@ -117,6 +117,12 @@ class BatchBufferWriter implements WordWriter {
     }
     writeSettle(this, settle);
     writeSettlement(this, settle.settlement);
+  }
+
+  #credit(credit: CreditOperation): void {
+    this.integer(credit.audit === undefined ? CREDIT : AUDITED_CREDIT);
+    writeCredit(this, credit);
+    if (credit.audit !== undefined) writeAudit(this, credit.audit);
   }
 
   int64(word: bigint): void {
@@ -161,6 +167,7 @@ const writeSettle = compileWriter<BatchBufferWriter, SettleOperation>(SETTLE_TER
 const writeSettlement = compileWriter<BatchBufferWriter, SettleOperation['settlement']>(SETTLEMENT_FIELDS);
 const writeVoid = compileWriter<BatchBufferWriter, VoidOperation>(VOID_FIELDS);
 const writeCredit = compileWriter<BatchBufferWriter, CreditOperation>(CREDIT_FIELDS);
+const writeAudit = compileWriter<BatchBufferWriter, AuditRow>(AUDIT_FIELDS);
 
 /** Reads a buffer from its start, word by word; the caller knows what each word is. */
 export class BatchBufferReader implements WordReader {
@@ -216,3 +223,4 @@ export const readSettle = compileReader(SETTLE_TERMS);
 export const readSettlement = compileReader(SETTLEMENT_FIELDS);
 export const readVoid = compileReader(VOID_FIELDS);
 export const readCredit = compileReader(CREDIT_FIELDS);
+export const readAudit = compileReader(AUDIT_FIELDS);

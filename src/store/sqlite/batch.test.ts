@@ -72,7 +72,7 @@ describe('a batch', () => {
   it('applies the other operations around one that throws, in one commit', () => {
     database.exec(`
       CREATE TRIGGER poison AFTER INSERT ON credit WHEN NEW.reference = 'poison'
-      BEGIN INSERT INTO credit VALUES (NEW.id + 100, NEW.account_id, 'x', 1, NULL, 0); SELECT RAISE(ABORT, 'poison'); END;`);
+      BEGIN INSERT INTO credit VALUES (NEW.id + 100, NEW.account_id, 'x', 1, NULL, 0, NULL); SELECT RAISE(ABORT, 'poison'); END;`);
     const outcomes = apply(
       aCredit(1n, 10n),
       aCredit(2n, 20n, { reference: 'poison' }),

@@ -4,13 +4,24 @@ import { CALL_STATE, ENDED, USAGE_SOURCE } from '../codes.ts';
 import { columnNames } from '../field-kinds.ts';
 import { INT64_MAX, INT64_MIN, isAmount } from '../int64.ts';
 import { addLoss, isLossUsedUp, type LossHour, lossAt, noteLoss } from '../loss-allowance.ts';
-import type { CreditRefusal, HoldRefusal, IdempotencyMark, LedgerOutcome, SettleRefusal } from '../store.ts';
+import type { AuditRow } from '../people.ts';
+import { writeAudit } from '../programs/audit.ts';
+import type {
+  CreditRefusal,
+  HoldRefusal,
+  IdempotencyMark,
+  LedgerOutcome,
+  RefundRefusal,
+  SettleRefusal,
+} from '../store.ts';
 import {
+  AUDITED_CREDIT,
   type BatchBufferReader,
   CREDIT,
   HOLD,
   KEPT_SETTLE,
   KEYED_HOLD,
+  readAudit,
   readCredit,
   readHold,
   readSettle,
@@ -21,6 +32,7 @@ import {
   VOID,
 } from './batch-buffer.ts';
 import { compileCells, compileRun } from './compile-fields.ts';
+import { runProgram } from './directory.ts';
 import { IdempotencyKeys, type OwnKey } from './idempotency-keys.ts';
 import type { CallRow, KeyRule, RowCache } from './row-cache.ts';
 
@@ -29,15 +41,18 @@ import type { CallRow, KeyRule, RowCache } from './row-cache.ts';
  * after the blank line nothing is refused. An exception is a defect, never an outcome.
  */
 export class Operations {
+  readonly #database: DatabaseSync;
   readonly #cache: RowCache;
   readonly #idempotencyKeys: IdempotencyKeys;
   readonly #nameKey: StatementSync;
   readonly #settleCall: StatementSync;
   readonly #voidCall: StatementSync;
   readonly #findCredit: StatementSync;
+  readonly #sumRefunds: StatementSync;
   readonly #insertCredit: StatementSync;
 
   constructor(database: DatabaseSync, cache: RowCache) {
+    this.#database = database;
     this.#cache = cache;
     this.#idempotencyKeys = new IdempotencyKeys(database);
     this.#nameKey = database.prepare('UPDATE call SET idempotency_key = ? WHERE id = ?');
@@ -49,8 +64,10 @@ export class Operations {
       UPDATE call SET state = ${CALL_STATE.of.voided}, ended_ms = ?, ended = ${ENDED.of.died},
         usage_source = ${USAGE_SOURCE.of.none}, attempts = 0, loss = held, loss_reason = ?
       WHERE id = ? AND state = ${CALL_STATE.of.open}`);
-    this.#findCredit = database.prepare('SELECT amount FROM credit WHERE account_id = ? AND reference = ?');
-    this.#insertCredit = database.prepare('INSERT INTO credit VALUES (?, ?, ?, ?, ?, ?)');
+    this.#findCredit = database.prepare('SELECT amount, call_id FROM credit WHERE account_id = ? AND reference = ?');
+    this.#sumRefunds = database.prepare('SELECT coalesce(sum(amount), 0) AS refunded FROM credit WHERE call_id = ?');
+    const columns = 'id, account_id, reference, amount, note, created_ms, call_id';
+    this.#insertCredit = database.prepare(`INSERT INTO credit (${columns}) VALUES (?, ?, ?, ?, ?, ?, ?)`);
   }
 
   /** Applies the next operation in the buffer. */
@@ -63,6 +80,10 @@ export class Operations {
       return this.void(id, reason);
     }
     if (kind === CREDIT) return this.#credit(readCredit(buffer));
+    if (kind === AUDITED_CREDIT) {
+      const credit = readCredit(buffer);
+      return this.#auditedCredit(credit, readAudit(buffer));
+    }
     if (kind === KEYED_HOLD) {
       const mark = { key: buffer.text(), bodySha256: buffer.blob() };
       return this.#hold(readHold(buffer), mark);
@@ -180,22 +201,40 @@ export class Operations {
     return { kind: 'voided' };
   }
 
-  #credit({ id, accountId, amountNanousd: amount, reference, note, createdMs }: StoredCredit): LedgerOutcome {
+  #auditedCredit(credit: StoredCredit, audit: StoredAudit): LedgerOutcome {
+    const outcome = this.#credit(credit);
+    if (outcome.kind === 'credited') runProgram(this.#database, writeAudit(audit as AuditRow));
+    return outcome;
+  }
+
+  #credit({ id, accountId, callId, amountNanousd: amount, reference, note, createdMs }: StoredCredit): LedgerOutcome {
     if (amount === 0n) return creditRefused('zero');
     if (!isAmount(amount)) return creditRefused('out_of_range');
     const row = this.#cache.balance(accountId);
     if (row === null) return creditRefused('no_account');
-    const before = this.#findCredit.get(accountId, reference)?.amount;
-    if (before === amount) return { kind: 'credit_repeated', balanceNanousd: row.balance };
+    const before = this.#findCredit.get(accountId, reference);
+    if (before?.amount === amount && before.call_id === callId)
+      return { kind: 'credit_repeated', balanceNanousd: row.balance };
     if (before !== undefined) return creditRefused('reference_differs');
+    const refusal = callId === null ? null : this.#whyNotRefunded(callId, accountId, amount);
+    if (refusal !== null) return creditRefused(refusal);
     const balance = row.balance + amount;
     if (!row.unlimited && amount < 0n && balance < row.held) return creditRefused('exceeds_available');
     if (balance > INT64_MAX || balance - row.held < INT64_MIN) return creditRefused('out_of_range');
 
-    this.#insertCredit.run(id, accountId, reference, amount, note, createdMs);
+    this.#insertCredit.run(id, accountId, reference, amount, note, createdMs, callId);
     row.balance = balance;
     this.#cache.touchBalance(row);
     return { kind: 'credited', balanceNanousd: balance };
+  }
+
+  #whyNotRefunded(callId: bigint, accountId: bigint, amount: bigint): RefundRefusal | null {
+    if (amount < 0n) return 'negative_refund';
+    const call = this.#cache.call(callId);
+    if (call === null || call.balance.accountId !== accountId) return 'no_receipt';
+    if (call.state !== CALL_STATE.of.settled) return 'not_settled';
+    const refunded = this.#sumRefunds.get(callId)?.refunded as bigint;
+    return refunded + amount > call.cost ? 'exceeds_cost' : null;
   }
 }
 
@@ -243,6 +282,7 @@ type StoredHold = ReturnType<typeof readHold>;
 type StoredSettle = ReturnType<typeof readSettle>;
 type StoredSettlement = ReturnType<typeof readSettlement>;
 type StoredCredit = ReturnType<typeof readCredit>;
+type StoredAudit = ReturnType<typeof readAudit>;
 
 const addCallCells = compileCells(CALL_FIELDS);
 const runSettle = compileRun(SETTLEMENT_FIELDS);

@@ -5,9 +5,11 @@ import type { Clock } from '../../kit/clock.ts';
 import { LIMITS } from '../../limits.ts';
 import { type AcceptedLossColumns, acceptedLossOf } from '../columns.ts';
 import type { Directory } from '../directory.ts';
+import type { Credit, Entry, EntryPage } from '../entries.ts';
 import type { Rotation, RotationOutcome } from '../key-secrets.ts';
 import type { AuditRow } from '../people.ts';
 import { directoryOver, programOf } from '../programs/directory-programs.ts';
+import { findCredit, listEntries, refundsOf } from '../programs/entries.ts';
 import {
   type AcceptedLoss,
   type Account,
@@ -160,6 +162,18 @@ class SqliteStore implements Store {
 
   async shareRequests(): Promise<ReadonlyMap<bigint, number>> {
     return new Map();
+  }
+
+  async refundsOf(callIds: readonly bigint[]): Promise<ReadonlyMap<bigint, bigint>> {
+    return this.#read(() => runProgram(this.#reader, refundsOf(callIds)));
+  }
+
+  async findCredit(accountId: bigint, reference: string): Promise<Credit | null> {
+    return this.#read(() => runProgram(this.#reader, findCredit(accountId, reference)));
+  }
+
+  async listEntries(accountId: bigint, page: EntryPage): Promise<Entry[]> {
+    return this.#read(() => runProgram(this.#reader, listEntries(accountId, page)));
   }
 
   registerPrices(version: string, pricesJson: string): Promise<number> {

@@ -3,6 +3,7 @@ import { LIMITS } from '../../limits.ts';
 import { ACCOUNT_KIND, CALL_STATE, ENDED, IDEMPOTENCY_STATE } from '../codes.ts';
 import { INT64_MAX } from '../int64.ts';
 import { MONTH_PART } from '../month-tree.ts';
+import { WRONG_REFUNDS } from '../refund-check.ts';
 import type { VerifyProgress, VerifyReport } from '../store.ts';
 import { readMeta } from './meta.ts';
 import { MonthScan } from './month-scan.ts';
@@ -88,11 +89,13 @@ export class Verification {
     const accounts = this.#compareBalances();
     this.#compareWindows();
     this.#compareIdempotencyKeys();
+    this.#compareRefunds();
     return {
       accounts,
       keys: this.#count('api_key'),
       receipts: Number(this.#calls - this.#openHolds),
-      credits: this.#count('credit'),
+      credits: this.#count('credit WHERE call_id IS NULL'),
+      refunds: this.#count('credit WHERE call_id IS NOT NULL'),
       openHolds: Number(this.#openHolds),
       lossNanousd: this.#loss,
       ...this.#months.result(),
@@ -216,6 +219,11 @@ export class Verification {
     for (const { id } of bare) this.#violate(`Call ${id} is open, but its idempotency key belongs to another call.`);
   }
 
+  #compareRefunds(): void {
+    const wrong = this.#database.prepare(`${WRONG_REFUNDS} LIMIT ${VIOLATIONS_MAX}`).all();
+    for (const { id } of wrong) this.#violate(`Call ${id}: its refunds exceed its cost, or it cannot be refunded.`);
+  }
+
   #compare(what: string, stored: bigint, computed: bigint): void {
     if (stored !== computed) this.#violate(`${what} is ${stored}, but its entries add up to ${computed}.`);
   }
@@ -224,7 +232,7 @@ export class Verification {
     if (this.#violations.length < VIOLATIONS_MAX) this.#violations.push(sentence);
   }
 
-  #count(table: 'api_key' | 'credit'): number {
+  #count(table: string): number {
     return Number(this.#database.prepare(`SELECT count(*) AS rows FROM ${table}`).get()?.rows);
   }
 }

@@ -1,0 +1,49 @@
+import { LIMITS } from '../../limits.ts';
+import { refundInDoubt } from '../../operator/refund.ts';
+import type { CommandSpec, Options } from '../command.ts';
+import { EXIT } from '../exit-codes.ts';
+import { usageFailure } from '../failure.ts';
+import { AnswerLost } from '../operator-client.ts';
+import { formatRecord } from '../table.ts';
+import { newReference, readNanousd, readUsd, textOption, usd } from '../text-values.ts';
+
+export const refundCommand: CommandSpec = {
+  name: 'refund <receipt>',
+  summary: 'pay back what a call cost, or a part of it, to the account',
+  options: [
+    ['--amount <usd>', 'amount in dollars; without it, all that is left of the cost'],
+    ['--nanousd <amount>', 'the same, in nanodollars'],
+    ['--reference <text>', 'refund this reference only once, however often the command runs'],
+    ['--note <text>', 'note to store with the refund'],
+  ],
+  examples: ['tollgate receipts refund req_…', 'tollgate receipts refund req_… --amount 0.05 --note "cut off"'],
+  async run(session, [receipt = ''], options) {
+    const input = {
+      receipt,
+      amount_nanousd: readAmount(options),
+      reference: textOption(options, 'reference', LIMITS.creditReferenceCharsMax) ?? newReference('refund_'),
+      note: textOption(options, 'note', LIMITS.creditNoteCharsMax),
+    };
+    const answer = await session.ask('receipts.refund', input).catch((error: unknown) => {
+      throw error instanceof AnswerLost ? refundInDoubt(error.message, input) : error;
+    });
+    session.show(answer, (refund) =>
+      formatRecord([
+        ['receipt', refund.receipt],
+        ['refunded', usd(refund.repeated ? 0 : refund.amount_nanousd)],
+        ['reference', refund.reference],
+        ['cost', usd(refund.cost_nanousd)],
+        ['refunded in all', usd(refund.refunded_nanousd)],
+        ['balance', usd(refund.balance_nanousd)],
+      ]),
+    );
+    if (answer.result.repeated) session.advise('This reference was refunded before; nothing was changed.');
+    return EXIT.ok;
+  },
+};
+
+function readAmount({ amount, nanousd }: Options): string | null {
+  if (amount !== undefined && nanousd !== undefined) throw usageFailure('Give --amount or --nanousd, not both.');
+  if (typeof amount === 'string') return readUsd(amount, '--amount');
+  return typeof nanousd === 'string' ? readNanousd(nanousd, '--nanousd') : null;
+}

@@ -1,0 +1,50 @@
+import { z } from 'zod';
+import { ACCOUNT_PREFIX, KEY_PREFIX } from '../../canonical/id-prefixes.ts';
+import type { EntryView } from '../../operator/entries.ts';
+import { route, VIEWER } from '../route.ts';
+import { count, EXAMPLE_IDS, EXAMPLE_TIME, exampleList, id, listOf, nanousd, seconds } from '../schema-fields.ts';
+
+const entry = z
+  .object({
+    object: z.literal('entry'),
+    id: z.string(),
+    account: id(ACCOUNT_PREFIX),
+    type: z.enum(['credit', 'refund', 'month', 'hold']),
+    created: seconds.describe('Seconds since 1970. Of a month, its beginning.'),
+    amount_nanousd: nanousd.describe("What changed the balance: below zero for a month's calls, zero for a hold."),
+    held_nanousd: nanousd.nullable(),
+    reference: z.string().nullable(),
+    note: z.string().nullable(),
+    receipt: id('req_').nullable().describe('The receipt that is refunded, or of the running call.'),
+    key: id(KEY_PREFIX).nullable().describe('The key of the running call.'),
+    receipts: count.nullable().describe('How many closed receipts a month has.'),
+  })
+  .meta({ id: 'Entry' });
+
+const ENTRY: EntryView = {
+  object: 'entry',
+  id: 'credit_0k7q2xr5w2a9n',
+  account: EXAMPLE_IDS.account,
+  type: 'credit',
+  created: EXAMPLE_TIME,
+  amount_nanousd: 25_000_000_000n,
+  held_nanousd: null,
+  reference: 'invoice-17',
+  note: 'Paid by card',
+  receipt: null,
+  key: null,
+  receipts: null,
+};
+
+export const ENTRIES_ROUTES = [
+  route({
+    method: 'GET',
+    path: '/accounts/{account}/entries',
+    verb: 'accounts.entries',
+    access: VIEWER,
+    scope: 'account',
+    summary: 'Credits, refunds, closed months and open holds of an account, the newest first.',
+    response: listOf(entry),
+    example: { input: { account: 'acme', limit: 100 }, output: exampleList(ENTRY) },
+  }),
+];
