@@ -28,6 +28,13 @@ export const MANAGEMENT_LIMITS = {
   /** Failed sign-ins within the window, for one email address and for one client. */
   signInFailuresMax: 5,
   signInWindowMs: 60_000,
+  /** How long somebody may take at the provider of single sign-on. */
+  ssoMs: 10 * 60_000,
+  ssoSubjectCharsMax: 255,
+  ssoRequestMs: 10_000,
+  /** How long what the provider publishes about itself is believed. */
+  ssoDiscoveryMs: 60 * 60_000,
+  ssoUsedStatesMax: 10_000,
   /** Email addresses and clients whose failures are remembered; the oldest is forgotten first. */
   signInCountersMax: 100_000,
 } as const;

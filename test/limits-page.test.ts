@@ -61,7 +61,14 @@ const INSIDE =
 const INSIDE_BY_NAME = [
   'managementSecretCharsMax',
   'managementUseMs',
-  ...['sessionUseMs', 'sessionUserAgentCharsMax', 'signInCountersMax'],
+  ...[
+    'sessionUseMs',
+    'sessionUserAgentCharsMax',
+    'signInCountersMax',
+    'ssoRequestMs',
+    'ssoDiscoveryMs',
+    'ssoUsedStatesMax',
+  ],
   'unreadRequestBytesMax',
   'storeTickMs',
   ...['frameMetadataBytesMax', 'frameExtraBytesMax', 'frameOpeningBytesMax'],

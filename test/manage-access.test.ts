@@ -221,6 +221,7 @@ function refusalOf(route: ManageRoute, who: PrincipalName): [number, string] | n
 
 /** Whoever holds a key has no session of their own. */
 function refusalOfSignIn(route: SignInRoute, who: PrincipalName): [number, string] | null {
+  if ('isNavigation' in route) return null;
   const isChange = route.method !== 'GET';
   const refusal = refusalAtTheDoor(isChange, who);
   const isSignedIn = who.includes('session') && refusal?.[0] !== 401;

@@ -18,6 +18,7 @@ import { selectMasterKey } from './master-key.ts';
 import { defaultProblems, modelProblems, strayHosts } from './models.ts';
 import { ConfigError, type ConfigProblem, problemsOf } from './problems.ts';
 import { withProxies } from './proxies.ts';
+import { type ConfigSso, readSso } from './read-sso.ts';
 import {
   addressSchema,
   type ConfigFile,
@@ -77,6 +78,8 @@ export interface Config {
   readonly masterKey: MasterKeySource;
   /** Where people reach the gateway, without a trailing slash; null if it is not configured. */
   readonly publicUrl: string | null;
+  /** Single sign-on; null if it is not configured, or secrets were not read. */
+  readonly sso: ConfigSso | null;
   /** Addresses and networks whose `X-Forwarded-For` names the client. */
   readonly trustedProxies: readonly string[];
   readonly allowedHosts: readonly string[];
@@ -135,7 +138,7 @@ function assemble(
   draft: ConfigFile,
   file: string | null,
   hosts: HostSelection,
-  { env, cwd }: ConfigSources,
+  { env, cwd, providerKeys }: ConfigSources,
   problems: ConfigProblem[],
 ): Config {
   const { hosted } = draft;
@@ -153,6 +156,7 @@ function assemble(
     hosted,
     masterKey: selectMasterKey({ env, cwd, file, fields: draft, hosted, dataFolder }, problems),
     publicUrl: draft.public_url ?? null,
+    sso: providerKeys === 'leave' ? null : readSso(draft.sso, { file, publicUrl: draft.public_url, hosted }, problems),
     trustedProxies: draft.trusted_proxies,
     allowedHosts: draft.allowed_hosts.map((host) => host.toLowerCase()),
     origins: draft.origins,

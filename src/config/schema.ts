@@ -5,6 +5,7 @@ import { readNetwork } from '../http1/client-address.ts';
 import { LIMITS } from '../limits.ts';
 import { healthSchema } from './health.ts';
 import { loadLimitsSchema, rateLimitSchema } from './load-limits.ts';
+import { ssoSchema } from './sso.ts';
 import { storeUrlSchema } from './store.ts';
 
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
@@ -127,6 +128,7 @@ export const configFileSchema = z
     public_url: publicUrlSchema
       .optional()
       .describe('Address under which people reach the gateway, like https://gateway.example; links begin with it.'),
+    sso: ssoSchema.optional().describe('Single sign-on with OpenID Connect, in hosted mode.'),
     trusted_proxies: trustedProxiesSchema
       .default([])
       .describe('Addresses or networks of proxies, like "10.0.0.0/8", whose X-Forwarded-For names the client.'),

@@ -6,12 +6,13 @@ import type { Config } from '../config/config.ts';
 import { trustedProxies } from '../http1/client-address.ts';
 import type { Clock } from '../kit/clock.ts';
 import type { Log } from '../kit/log.ts';
-import { ManageHandler } from '../manage/handler.ts';
+import { MANAGE_PREFIX, ManageHandler } from '../manage/handler.ts';
 import type { Actor } from '../operator/actor.ts';
 import type { OperatorServices } from '../operator/operator.ts';
 import { SignInAttempts } from '../signin/attempts.ts';
 import { PasswordQueue } from '../signin/password-queue.ts';
 import type { SignInServices } from '../signin/services.ts';
+import { SingleSignOn } from '../signin/single-sign-on.ts';
 import type { Store } from '../store/store.ts';
 
 export interface ManageParts {
@@ -61,14 +62,18 @@ export function openManagement(parts: ManageParts): Management {
 }
 
 /** A session cookie may only travel over https, so people sign in only where the public address has it. */
-function signInServices({ config, store, clock, ids }: ManageParts): SignInServices {
-  const isSecure = config.publicUrl?.startsWith('https:') === true;
+function signInServices({ config, store, clock, ids, log }: ManageParts): SignInServices {
+  const { publicUrl, sso } = config;
+  const isSecure = publicUrl?.startsWith('https:') === true;
+  const redirectUrl = `${publicUrl}${MANAGE_PREFIX}/sso/callback`;
   return {
     directory: store.directory,
     clock,
     ids,
     attempts: new SignInAttempts(clock),
     passwords: new PasswordQueue(),
+    singleSignOn: sso === null || !isSecure ? null : new SingleSignOn({ settings: sso, redirectUrl, clock }),
+    log,
     unavailable: isSecure
       ? null
       : 'Nobody can sign in: the session cookie needs https. Set `public_url` to the https address of the gateway.',

@@ -1,5 +1,6 @@
 const STATUSES = {
   invalid_input: 400,
+  sso_refused: 400,
   sign_in_failed: 401,
   sign_in_required: 401,
   permission_denied: 403,
@@ -7,6 +8,7 @@ const STATUSES = {
   refused: 409,
   rate_limit_exceeded: 429,
   overloaded: 503,
+  unavailable: 503,
 } as const;
 
 export type SignInErrorCode = keyof typeof STATUSES;

@@ -1,10 +1,12 @@
 import type { Clock } from '../kit/clock.ts';
+import type { Log } from '../kit/log.ts';
 import type { Actor } from '../operator/actor.ts';
 import type { Directory } from '../store/directory.ts';
 import type { Person } from '../store/people.ts';
 import type { SignInAttempts } from './attempts.ts';
 import { SignInError } from './error.ts';
 import type { PasswordQueue } from './password-queue.ts';
+import type { SingleSignOn } from './single-sign-on.ts';
 
 export interface SignInServices {
   readonly directory: Directory;
@@ -12,6 +14,9 @@ export interface SignInServices {
   readonly ids: { next(): bigint };
   readonly attempts: SignInAttempts;
   readonly passwords: PasswordQueue;
+  /** Null if it is not configured. */
+  readonly singleSignOn: SingleSignOn | null;
+  readonly log: Log;
   /** Why nobody can sign in here, with the remedy; null if people can. */
   readonly unavailable: string | null;
 }

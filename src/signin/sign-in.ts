@@ -19,12 +19,16 @@ export const signInInput = z.strictObject({
 export interface WaysToSignIn {
   readonly object: 'sign_in';
   readonly password: boolean;
+  /** The provider, and where a browser goes to begin; null if there is none. */
+  readonly single_sign_on: { readonly issuer: string; readonly start: string } | null;
   /** Why nobody can sign in; null if people can. */
   readonly unavailable: string | null;
 }
 
-export function waysToSignIn({ unavailable }: SignInServices): WaysToSignIn {
-  return { object: 'sign_in', password: unavailable === null, unavailable };
+export function waysToSignIn({ unavailable, singleSignOn }: SignInServices): WaysToSignIn {
+  const single_sign_on =
+    singleSignOn === null ? null : { issuer: singleSignOn.settings.issuer, start: '/manage/v1/sso/start' };
+  return { object: 'sign_in', password: unavailable === null, single_sign_on, unavailable };
 }
 
 export async function signIn(

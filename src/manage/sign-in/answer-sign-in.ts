@@ -27,11 +27,12 @@ export async function answerSignIn(
   const own = ownSession(principal);
   if (route.access === 'signed in' && principal === null) throw unauthenticated();
   if (route.method !== 'GET') requireSignIn(services);
-  requireOwnPage(request, publicOrigin);
-  if (route.access === 'everybody')
-    return route.run({ services, visitor, input: await readInput(request, found, query) }, own);
+  const isNavigation = route.access === 'everybody' && route.isNavigation === true;
+  if (!isNavigation) requireOwnPage(request, publicOrigin);
+  const call = { services, visitor, query, input: await readInput(request, found, query) };
+  if (route.access === 'everybody') return route.run(call, own);
   if (own === null) throw new ManageError(403, 'permission_denied', 'Only a person who has signed in has sessions.');
-  return route.run({ services, visitor, input: await readInput(request, found, query) }, own);
+  return route.run(call, own);
 }
 
 function ownSession(principal: Principal | null): OwnSession | null {

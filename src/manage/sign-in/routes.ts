@@ -11,12 +11,15 @@ import {
 } from '../../signin/own-sessions.ts';
 import type { SignInServices, Visitor } from '../../signin/services.ts';
 import { signIn, signInInput, waysToSignIn } from '../../signin/sign-in.ts';
+import { finishSso, startSso } from '../../signin/sso-sign-in.ts';
+import { endedSsoCookie } from '../../signin/sso-state.ts';
 import type { Answer } from '../answer.ts';
 
 export interface SignInCall {
   readonly services: SignInServices;
   readonly visitor: Visitor;
   readonly input: Record<string, unknown>;
+  readonly query: URLSearchParams;
 }
 
 interface SignInPlace {
@@ -29,6 +32,8 @@ interface SignInPlace {
 /** Open to everybody: with these somebody proves who they are. */
 export interface OpenRoute extends SignInPlace {
   readonly access: 'everybody';
+  /** A browser is sent here from another site, and what it brings is proved in another way. */
+  readonly isNavigation?: true;
   /** `own` is the session of the browser, if it has one. */
   run(call: SignInCall, own: OwnSession | null): Promise<Answer>;
 }
@@ -69,6 +74,39 @@ export const SIGN_IN_ROUTES: readonly SignInRoute[] = [
     run: async ({ services, visitor, input }, own) => {
       const accepted = await acceptInvitation(services, visitor, own, parseInput(acceptanceInput, input));
       return { status: 200, body: accepted.view, ...(accepted.cookie === null ? {} : { cookies: [accepted.cookie] }) };
+    },
+  },
+  {
+    method: 'GET',
+    path: '/sso/start',
+    access: 'everybody',
+    isNavigation: true,
+    summary: 'Sends the browser to the provider of single sign-on.',
+    run: async ({ services }) => {
+      const { url, cookie } = await startSso(services, null);
+      return { status: 303, body: {}, headers: { location: url }, cookies: [cookie] };
+    },
+  },
+  {
+    method: 'GET',
+    path: '/sso/callback',
+    access: 'everybody',
+    isNavigation: true,
+    summary: 'Where the provider sends the browser back to. Signs in, and goes on to the console.',
+    run: async ({ services, visitor, query }, own) => {
+      const { cookie } = await finishSso(services, visitor, own, query);
+      const cookies = [endedSsoCookie(), ...(cookie === null ? [] : [cookie])];
+      return { status: 303, body: {}, headers: { location: '/console' }, cookies };
+    },
+  },
+  {
+    method: 'POST',
+    path: '/sso/link',
+    access: 'signed in',
+    summary: 'Begins to link an identity of the provider to the own person. Go to `url` with the browser.',
+    run: async ({ services }, own) => {
+      const { url, cookie } = await startSso(services, own);
+      return { status: 200, body: { object: 'sso_link', url }, cookies: [cookie] };
     },
   },
   {

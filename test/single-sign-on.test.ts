@@ -1,0 +1,235 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { hashPassword } from '../src/accounts/passwords.ts';
+import { systemClock } from '../src/kit/clock.ts';
+import { Secret } from '../src/kit/secret.ts';
+import { LIMITS } from '../src/limits.ts';
+import { commandLine } from '../src/operator/actor.ts';
+import { runVerb, type VerbInput, type VerbName, type VerbResult } from '../src/operator/operator.ts';
+import { type Harness, startHarness } from './harness.ts';
+import { OidcBrowser, type RunningProvider, startProvider } from './oidc-browser.ts';
+import { cookieOf, enrol, openSession, PUBLIC_URL } from './people.ts';
+
+const CALLBACK = `${PUBLIC_URL}/manage/v1/sso/callback`;
+const GATEWAY = new URL(PUBLIC_URL).host;
+
+const PEOPLE = {
+  ada: { email: 'ada@example.com', email_verified: true, name: 'Ada L.' },
+  eve: { email: 'invited@example.com', email_verified: false, name: 'Eve' },
+  boss: { email: 'boss@example.com', email_verified: true },
+  zoe: { email: 'zoe@elsewhere.example', email_verified: true },
+  dom: { email: 'Dom@Allowed.example', email_verified: true },
+  sub: { email: 'sub@sub.allowed.example', email_verified: true },
+  twin: { email: 'ADA@example.com', email_verified: true },
+};
+
+let provider: RunningProvider;
+let harness: Harness;
+let aheadMs = 0;
+
+beforeAll(async () => {
+  provider = await startProvider({ redirectUrl: CALLBACK, people: PEOPLE });
+  const { issuer } = provider;
+  const clientSecret = new Secret('of the test');
+  harness = await startHarness({
+    hosted: true,
+    clock: { ...bound(systemClock), nowMs: () => Date.now() + aheadMs },
+    config: {
+      publicUrl: PUBLIC_URL,
+      trustedProxies: ['127.0.0.1'],
+      sso: { issuer, clientId: 'tollgate', clientSecret, allowedDomains: ['allowed.example'] },
+    },
+  });
+});
+afterAll(async () => {
+  await harness.stop();
+  await provider.stop();
+});
+
+/** The clock's methods, which a spread would lose. */
+function bound(clock: typeof systemClock): typeof systemClock {
+  return {
+    nowMs: () => clock.nowMs(),
+    monotonicMs: () => clock.monotonicMs(),
+    after: (...args: Parameters<typeof clock.after>) => clock.after(...args),
+  } as typeof systemClock;
+}
+
+async function run<Name extends VerbName>(name: Name, input: VerbInput<Name>): Promise<VerbResult<Name>> {
+  const { store, ids } = harness.running.books;
+  const services = { store, ids, clock: systemClock, actor: commandLine(), publicUrl: PUBLIC_URL, moved: null };
+  return (await runVerb(services as never, name, input)) as VerbResult<Name>;
+}
+
+let client = 0;
+
+function ask(path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Response> {
+  return fetch(`${harness.url}/manage/v1${path}`, {
+    method,
+    redirect: 'manual',
+    headers: { 'x-forwarded-for': `198.51.100.${++client}`, ...headers },
+  });
+}
+
+/** Begins in the browser, signs in at the provider, and returns the address that the provider sends the browser back to. */
+async function goThrough(browser: OidcBrowser, name: string): Promise<URL> {
+  const start = await ask('/sso/start');
+  expect(start.status).toBe(303);
+  browser.keep(GATEWAY, start);
+  return browser.signInAs(name, start.headers.get('location')!, CALLBACK);
+}
+
+function callBack(browser: OidcBrowser, back: URL): Promise<Response> {
+  return ask(`/sso/callback${back.search}`, { cookie: browser.cookies(GATEWAY), 'sec-fetch-site': 'cross-site' });
+}
+
+async function signInAs(name: string): Promise<Response> {
+  const browser = new OidcBrowser();
+  return callBack(browser, await goThrough(browser, name));
+}
+
+async function codeOf(response: Response): Promise<[number, string | undefined]> {
+  return [response.status, ((await response.json()) as { error?: { code: string } }).error?.code];
+}
+
+async function me(response: Response): Promise<object> {
+  return (await (await ask('/me', { cookie: cookieOf(response) })).json()) as object;
+}
+
+describe('single sign-on', () => {
+  test('asks for a code with PKCE, a state and a nonce, under the public address', async () => {
+    const start = await ask('/sso/start');
+    const { searchParams } = new URL(start.headers.get('location')!);
+    expect(Object.fromEntries(searchParams)).toMatchObject({
+      response_type: 'code',
+      redirect_uri: CALLBACK,
+      code_challenge_method: 'S256',
+      code_challenge: expect.stringMatching(/^[\w-]{43}$/),
+      state: expect.stringMatching(/^[\w-]{43}$/),
+      nonce: expect.stringMatching(/^[\w-]{43}$/),
+    });
+    const [cookie] = start.headers.getSetCookie();
+    expect(cookie).toMatch(/^__Host-tollgate-sso=.*; Path=\/; Secure; HttpOnly; SameSite=Lax; Max-Age=600$/);
+    expect(cookie).not.toContain(searchParams.get('state')!);
+    expect(await (await ask('/sign-in')).json()).toMatchObject({ single_sign_on: { issuer: provider.issuer } });
+  });
+
+  test('gives an invited address its roles, and knows the person by issuer and subject from then on', async () => {
+    await run('accounts.create', { name: 'ada' });
+    await run('accounts.create', { name: 'bob' });
+    await run('people.invite', { email: 'ADA@example.com', account: 'ada', role: 'owner' });
+    await run('people.invite', { email: 'ada@example.com', account: 'bob', role: 'viewer' });
+    const first = await signInAs('ada');
+    expect([first.status, first.headers.get('location')]).toEqual([303, '/console']);
+    expect(await me(first)).toMatchObject({ kind: 'person', roles: [{ role: 'owner' }, { role: 'viewer' }] });
+    const { id, name } = await run('people.show', { person: 'ada@example.com' });
+    expect(name).toBe('Ada L.');
+    expect((await signInAs('ada')).status).toBe(303);
+    expect((await run('people.sessions', { person: id })).data).toHaveLength(2);
+    expect(await run('people.show', { person: id })).toMatchObject({ password: false, single_sign_on: true });
+  });
+
+  test('refuses another identity with the same verified address', async () => {
+    expect(await codeOf(await signInAs('twin'))).toEqual([409, 'refused']);
+  });
+
+  test('gives nothing to an address that the provider has not verified', async () => {
+    await run('people.invite', { email: 'invited@example.com', operator: true });
+    const refused = await signInAs('eve');
+    expect(refused.headers.getSetCookie().join()).not.toContain('__Host-tollgate=');
+    expect(await codeOf(refused)).toEqual([403, 'permission_denied']);
+    await expect(run('people.show', { person: 'invited@example.com' })).rejects.toThrow('There is no person');
+  });
+
+  test('lets people of an allowed domain in without a role, and nobody else', async () => {
+    expect(await me(await signInAs('dom'))).toMatchObject({ operator: false, roles: [] });
+    expect(await codeOf(await signInAs('zoe'))).toEqual([403, 'permission_denied']);
+    expect(await codeOf(await signInAs('sub'))).toEqual([403, 'permission_denied']);
+  });
+
+  test('is refused for a disabled person', async () => {
+    await signInAs('dom');
+    await run('people.disable', { person: 'dom@allowed.example' });
+    expect(await codeOf(await signInAs('dom'))).toEqual([401, 'sign_in_failed']);
+  });
+});
+
+describe('an operator with a password', () => {
+  test('is not reached by address alone, but links the identity after signing in', async () => {
+    const { books } = harness.running;
+    const passwordHash = await hashPassword('correct horse battery');
+    const boss = await enrol(books, 'boss@example.com', { isOperator: true, passwordHash });
+    await run('people.invite', { email: 'boss@example.com', operator: true });
+    expect(await codeOf(await signInAs('boss'))).toEqual([409, 'refused']);
+    const cookie = await openSession(books, boss);
+    const browser = new OidcBrowser();
+    const linking = await ask('/sso/link', { cookie, origin: PUBLIC_URL, 'content-type': 'application/json' }, 'POST');
+    browser.keep(GATEWAY, linking);
+    const { url } = (await linking.json()) as { url: string };
+    const back = await browser.signInAs('boss', url, CALLBACK);
+    const stranger = await openSession(books, await enrol(books, 'stranger@example.com'));
+    const finish = (session: string) =>
+      ask(`/sso/callback${back.search}`, { cookie: `${browser.cookies(GATEWAY)}; ${session}` });
+    expect(await codeOf(await finish(stranger))).toEqual([401, 'sign_in_required']);
+    const again = await ask('/sso/link', { cookie, origin: PUBLIC_URL, 'content-type': 'application/json' }, 'POST');
+    browser.keep(GATEWAY, again);
+    const second = await browser.signInAs('boss', ((await again.json()) as { url: string }).url, CALLBACK);
+    const linked = await ask(`/sso/callback${second.search}`, { cookie: `${browser.cookies(GATEWAY)}; ${cookie}` });
+    expect(linked.status).toBe(303);
+    expect(await me(await signInAs('boss'))).toMatchObject({ name: 'boss@example.com', operator: true });
+  });
+});
+
+describe("the provider's answer", () => {
+  test('is taken once', async () => {
+    await run('people.invite', { email: 'ada@example.com' });
+    const browser = new OidcBrowser();
+    const back = await goThrough(browser, 'ada');
+    const cookie = browser.cookies(GATEWAY);
+    const [one, two] = await Promise.all([callBack(browser, back), callBack(browser, back)]);
+    expect([one.status, two.status].sort()).toEqual([303, 400]);
+    expect(await codeOf(await ask(`/sso/callback${back.search}`, { cookie }))).toEqual([400, 'sso_refused']);
+  });
+
+  test('is refused in another browser, with another state, and without one', async () => {
+    const [mine, theirs] = [new OidcBrowser(), new OidcBrowser()];
+    const back = await goThrough(mine, 'ada');
+    await goThrough(theirs, 'ada');
+    expect(await codeOf(await callBack(theirs, back))).toEqual([400, 'sso_refused']);
+    expect(await codeOf(await callBack(new OidcBrowser(), back))).toEqual([400, 'sso_refused']);
+    const changed = new URL(back);
+    changed.searchParams.set('state', 'A'.repeat(43));
+    expect(await codeOf(await callBack(mine, changed))).toEqual([400, 'sso_refused']);
+    changed.searchParams.delete('state');
+    expect(await codeOf(await callBack(mine, changed))).toEqual([400, 'sso_refused']);
+    expect((await callBack(mine, back)).status).toBe(303);
+  });
+
+  test('is refused after ten minutes, also if the cookie was made younger', async () => {
+    const browser = new OidcBrowser();
+    const back = await goThrough(browser, 'ada');
+    const cookie = browser.cookies(GATEWAY);
+    aheadMs = LIMITS.ssoMs;
+    try {
+      expect(await codeOf(await callBack(browser, back))).toEqual([400, 'sso_refused']);
+      const younger = cookie.replace(/\.\d+\./, `.${Date.now() + aheadMs}.`);
+      expect(await codeOf(await ask(`/sso/callback${back.search}`, { cookie: younger }))).toEqual([400, 'sso_refused']);
+    } finally {
+      aheadMs = 0;
+    }
+  });
+
+  test('with a foreign code, or an error, signs nobody in', async () => {
+    const [mine, theirs] = [new OidcBrowser(), new OidcBrowser()];
+    const back = await goThrough(mine, 'ada');
+    const foreign = await goThrough(theirs, 'boss');
+    back.searchParams.set('code', foreign.searchParams.get('code')!);
+    const refused = await callBack(mine, back);
+    expect(refused.headers.getSetCookie()).toEqual([]);
+    expect(await codeOf(refused)).toEqual([400, 'sso_refused']);
+    const another = new OidcBrowser();
+    const failed = await goThrough(another, 'ada');
+    failed.searchParams.delete('code');
+    failed.searchParams.set('error', 'access_denied');
+    expect(await codeOf(await callBack(another, failed))).toEqual([400, 'sso_refused']);
+  });
+});
