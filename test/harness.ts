@@ -40,6 +40,8 @@ export interface KeyOptions {
   readonly expiresMs?: number | null;
   readonly permissions?: readonly KeyPermission[];
   readonly onUnsupported?: OnUnsupported;
+  /** Whose key it is; the person needs a role in the account. */
+  readonly personId?: bigint | null;
 }
 
 export interface MintedKey {
@@ -242,6 +244,7 @@ async function mintFor(
   const services = { store: books.store, clock, ids: books.ids };
   const minted = await mintKey(services, {
     accountId,
+    personId: options.personId ?? null,
     name: 'test',
     capNanousd: options.capNanousd ?? null,
     capWindow: options.capWindow ?? 'lifetime',

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ManualClock } from '../src/kit/clock.ts';
 import type { CapWindow, LedgerOperation, LedgerOutcome, Store } from '../src/store/store.ts';
+import { aPerson, audit } from './people-fixtures.ts';
 import {
   aCredit,
   aHold,
@@ -16,7 +17,8 @@ const HOUR_MS = 3_600_000;
 
 /**
  * Stories of one account and its one key. A row reads: event, outcome, then the account's balance, held and spent,
- * then the key's held and spent in its present window. `hold 1 60 < 50` has a ceiling, `hold 1 60 bare` no key.
+ * then the key's held and spent in its present window. `hold 1 60 < 50` has a ceiling, `hold 1 60 bare` no key, and
+ * `hold 1 60 mine` another key, of a person whose cap `member` sets.
  */
 const SCRIPTS: Record<string, string> = {
   'a call that costs less than its worst case': `
@@ -85,6 +87,27 @@ const SCRIPTS: Record<string, string> = {
     cap 20 lifetime    |                   |  70  70  30 | 40  30
     settle 3 40        | settled           |  30  30  70 |  0  70
     hold 4 1           | key_cap 0         |  30  30  70 |  0  70`,
+
+  "a person's cap, after the key's and before the balance": `
+    credit 100 a       | credited 100      | 100   0   0 |  0   0
+    member 40 lifetime |                   | 100   0   0 |  0   0
+    hold 1 200 mine    | person_cap 40     | 100   0   0 |  0   0
+    hold 1 30 mine     | held              | 100  30   0 |  0   0
+    hold 2 11 mine     | person_cap 10     | 100  30   0 |  0   0
+    hold 2 70          | held              | 100 100   0 | 70   0
+    hold 3 10 mine     | balance 0         | 100 100   0 | 70   0
+    settle 1 5         | settled           |  95  70   5 | 70   0
+    hold 3 25 mine     | held              |  95  95   5 | 70   0
+    member 20 day      |                   |  95  95   5 | 70   0
+    void 3             | voided            |  95  70   5 | 70   0
+    hold 4 21 mine     | person_cap 20     |  95  70   5 | 70   0
+    hold 4 20 mine     | held              |  95  90   5 | 70   0
+    hours 12           |                   |  95  90   5 | 70   0
+    hold 5 5 mine      | held              |  95  95   5 | 70   0
+    restart            | voided 3          |  95   0   5 |  0   0
+    hold 6 21 mine     | person_cap 20     |  95   0   5 |  0   0
+    disable            |                   |  95   0   5 |  0   0
+    hold 6 1 mine      | key_inactive      |  95   0   5 |  0   0`,
 
   'a daily cap over midnight': `
     credit 100 a       | credited 100      | 100   0   0 |  0   0
@@ -186,6 +209,12 @@ function isMoney(event: string): boolean {
   return /^(credit|refund|hold|settle|void) /.test(event);
 }
 
+/** The key of a hold, by the word behind it. */
+const OWNERS: Readonly<Record<string, { readonly keyId: bigint | null; readonly personId?: bigint }>> = {
+  bare: { keyId: null },
+  mine: { keyId: 8n, personId: 5n },
+};
+
 /** Turns events into operations and outcomes into words. */
 class Teller {
   readonly #subject: StoreUnderTest;
@@ -231,8 +260,8 @@ class Teller {
     if (verb === 'settle') return aSettle(BigInt(first!), BigInt(second!));
     if (verb === 'void') return { kind: 'void', id: BigInt(first!), reason: 'told to' };
     const ceiling = rest[0] === '<' ? BigInt(rest[1]!) : null;
-    const keyId = rest[0] === 'bare' ? null : 7n;
-    return aHold(BigInt(first!), BigInt(second!), { epoch: this.#epoch, keyId, ceilingNanousd: ceiling });
+    const owner = OWNERS[rest[0]!] ?? { keyId: 7n };
+    return aHold(BigInt(first!), BigInt(second!), { epoch: this.#epoch, ...owner, ceilingNanousd: ceiling });
   }
 
   async #happen(event: string): Promise<string> {
@@ -241,9 +270,20 @@ class Teller {
     else if (verb === 'revoke') await this.store.updateKey(7n, { revokedMs: this.#clock.nowMs() });
     else if (verb === 'cap')
       await this.store.updateKey(7n, { capNanousd: BigInt(first!), capWindow: second as CapWindow });
+    else if (verb === 'member') await this.#putMember(BigInt(first!), second as CapWindow);
+    else if (verb === 'disable') await this.store.directory.disablePerson(5n, this.#clock.nowMs(), audit('disable'));
     else if (verb === 'restart') return this.#restart();
     else throw new Error(`No such event: ${event}`);
     return '';
+  }
+
+  /** The first time, the person and their key are created. */
+  async #putMember(capNanousd: bigint, capWindow: CapWindow): Promise<void> {
+    const { directory } = this.store;
+    await directory.createPerson(aPerson(5n), audit('person.create'));
+    const member = { accountId: 1n, personId: 5n, role: 'member' } as const;
+    await directory.putMembership({ ...member, capNanousd, capWindow }, audit('member.put'));
+    if ((await this.store.findKey(8n)) === null) await this.store.createKey(aKey(8n, 1n, { personId: 5n }));
   }
 
   async #restart(): Promise<string> {

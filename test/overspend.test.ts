@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { ManualClock } from '../src/kit/clock.ts';
 import { type Harness, type KeyOptions, startHarness } from './harness.ts';
+import { aPerson, audit } from './people-fixtures.ts';
 import { StreamClient } from './stream-client.ts';
 import { until } from './until.ts';
 
@@ -42,7 +43,14 @@ interface Balance {
   readonly balance_nanousd: number;
   readonly held_nanousd: number;
   readonly available_nanousd: number;
-  readonly key: { readonly spent_nanousd: number; readonly held_nanousd: number; readonly remaining_nanousd: number };
+  readonly key: Spending;
+  readonly person?: Spending;
+}
+
+interface Spending {
+  readonly spent_nanousd: number;
+  readonly held_nanousd: number;
+  readonly remaining_nanousd: number;
 }
 
 async function balanceOf(secret: string): Promise<Balance> {
@@ -51,14 +59,17 @@ async function balanceOf(secret: string): Promise<Balance> {
 
 /** Sends all calls, lets the host answer nobody before each is admitted or refused, and gives who passed. */
 async function rush(
-  secret: string,
+  secrets: readonly string[],
   stream: boolean,
   expected: number,
 ): Promise<{ passed: StreamClient[]; refused: StreamClient[]; during: Balance }> {
+  const secret = secrets[0]!;
   harness.sim.reset();
   harness.sim.script({ gateHead: 'barrier' });
-  const headers = { authorization: `Bearer ${secret}` };
-  const clients = Array.from({ length: CALLS }, () => new StreamClient(harness.url, { ...ASK, stream }, headers));
+  const clients = Array.from({ length: CALLS }, (_, call) => {
+    const headers = { authorization: `Bearer ${secrets[call % secrets.length]}` };
+    return new StreamClient(harness.url, { ...ASK, stream }, headers);
+  });
   const isRefused = ({ ended, status }: StreamClient) => ended !== null && status !== 200;
   await until(
     () => clients.filter(isRefused).length + harness.sim.received() >= CALLS,
@@ -111,7 +122,7 @@ describe.each([false, true])('stream: %s', (stream) => {
       const byTokens = (left % worst) / counted;
       const affordable = Number(left / worst + byTokens);
       expect(affordable).toBeGreaterThan(round === 1 ? AFFORDABLE - 1 : AFFORDABLE / 2);
-      const { passed, refused, during } = await rush(secret, stream, affordable);
+      const { passed, refused, during } = await rush([secret], stream, affordable);
       expect([passed.length, refused.length]).toEqual([affordable, CALLS - affordable]);
       expect(during.held_nanousd).toBe(Number((left / worst) * worst + byTokens * counted));
       expect(during.available_nanousd).toBeGreaterThanOrEqual(0);
@@ -126,6 +137,37 @@ describe.each([false, true])('stream: %s', (stream) => {
     if (code === 'insufficient_quota') expect(BigInt(after.available_nanousd)).toBe(left);
     else expect(BigInt(after.key.remaining_nanousd)).toBe(left);
   });
+});
+
+/** Three keys of one person, whose cap in the account is this much. */
+async function keysOfPerson(id: bigint, capNanousd: bigint): Promise<string[]> {
+  const { accountId } = await harness.mint({ creditNanousd: 10n ** 12n });
+  const { directory } = harness.running.books.store;
+  await directory.createPerson(aPerson(id), audit('person.create'));
+  const membership = { accountId, personId: id, role: 'member', capNanousd, capWindow: 'day' } as const;
+  await directory.putMembership(membership, audit('member.put'));
+  const keys = [1, 2, 3].map(() => harness.mintFor(accountId, { personId: id }));
+  return (await Promise.all(keys)).map(({ secret }) => secret);
+}
+
+test.each([false, true])("a person's cap pays for exactly its calls, over three keys (stream: %s)", async (stream) => {
+  let left = BigInt(AFFORDABLE) * worst + (worst - 1n);
+  const secrets = await keysOfPerson(stream ? 2n : 1n, left);
+  for (let round = 1; round <= 2; round++) {
+    const byTokens = (left % worst) / counted;
+    const affordable = Number(left / worst + byTokens);
+    const { passed, refused, during } = await rush(secrets, stream, affordable);
+    expect([passed.length, refused.length]).toEqual([affordable, CALLS - affordable]);
+    expect(during.person?.held_nanousd).toBe(Number((left / worst) * worst + byTokens * counted));
+    await expectRefusals(refused, 'key_spend_cap_exceeded', 'key_spend_cap_exceeded');
+    for (const { text } of refused) expect(JSON.parse(text).error.message).toContain("spend cap of this key's person");
+    left -= BigInt(affordable) * cost;
+  }
+  const after = await Promise.all(secrets.map(balanceOf));
+  const spent = after.reduce((sum, { key }) => sum + key.spent_nanousd, 0);
+  for (const { person } of after) {
+    expect(person).toMatchObject({ spent_nanousd: spent, held_nanousd: 0, remaining_nanousd: Number(left) });
+  }
 });
 
 test('a daily cap resets at midnight while calls of the day before still run', async () => {

@@ -133,7 +133,9 @@ export function directoryContract(name: string, open: OpenStore): void {
         expect(await directory().membershipsOf(1n)).toEqual([membership]);
         const owner = { ...membership, role: 'owner', capNanousd: null } as const;
         expect(await directory().putMembership(owner, audit('member.put'))).toBe('stored');
-        expect((await directory().listMembers(1n, FIRST_PAGE)).map((each) => each.membership)).toEqual([owner]);
+        expect((await directory().listMembers(1n, FIRST_PAGE, NOON_MS)).map((each) => each.membership)).toEqual([
+          owner,
+        ]);
         expect(await directory().putMembership({ ...owner, personId: 9n }, audit('member.put'))).toBe('no_person');
         expect(await directory().putMembership({ ...owner, accountId: 9n }, audit('member.put'))).toBe('no_account');
         expect(await directory().removeMembership(1n, 1n, audit('member.remove'))).toBe(true);
@@ -175,6 +177,15 @@ export function directoryContract(name: string, open: OpenStore): void {
         expect(await accept({ newPerson: aPerson(4n, { passwordHash: 'mine' }) })).toBe('person_exists');
         expect(await accept({ personId: 2n })).toBe('other_person');
         expect(await accept({ personId: 1n })).toMatchObject({ id: 1n, isOperator: true, passwordHash: 'old' });
+      });
+
+      it('leaves the cap of somebody who is a member already', async () => {
+        await directory().createPerson(aPerson(1n, { email: 'new@example.com' }), audit('x'));
+        const membership = { accountId: 1n, personId: 1n, role: 'member', capNanousd: 5n, capWindow: 'day' } as const;
+        await directory().putMembership(membership, audit('x'));
+        await directory().createInvitation(anInvitation(3n, { role: 'owner' }), audit('x'));
+        await directory().acceptInvitation('hash-3', { personId: 1n }, NOON_MS, audit('x'));
+        expect(await directory().membershipsOf(1n)).toEqual([{ ...membership, role: 'owner' }]);
       });
 
       it('that resets a password sets it once, ends the sessions, and gives no roles', async () => {

@@ -1,7 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { Membership } from '../src/store/people.ts';
 import { aPerson, audit } from './people-fixtures.ts';
-import { aHold, aKey, anAccount, NOON_MS, type OpenStore } from './store-fixtures.ts';
+import { aCredit, aHold, aKey, anAccount, aSettle, NOON_MS, type OpenStore } from './store-fixtures.ts';
 import { StoreSubject } from './store-subject.ts';
 
 const MEMBER: Membership = {
@@ -24,8 +24,8 @@ export function personKeysContract(name: string, open: OpenStore): void {
     const works = async (id: bigint): Promise<boolean> => {
       const { version } = await subject.store.keysChangedSince(null);
       expect((await subject.store.findKey(id))!.version).toBeLessThanOrEqual(version);
-      const hold = aHold(++lastHoldId, 0n, { keyId: id, accountId: (await subject.store.findKey(id))!.accountId });
-      return (await subject.kinds(hold))[0] === 'held';
+      const { accountId, personId } = (await subject.store.findKey(id))!;
+      return (await subject.kinds(aHold(++lastHoldId, 0n, { keyId: id, accountId, personId })))[0] === 'held';
     };
     let lastHoldId = 0n;
 
@@ -77,6 +77,119 @@ export function personKeysContract(name: string, open: OpenStore): void {
       expect([await works(7n), await works(8n)]).toEqual([false, false]);
       await directory().enablePerson(5n, audit('person.enable'));
       expect([await works(7n), await works(8n)]).toEqual([true, true]);
+    });
+
+    it('are used only with the person they belong to', async () => {
+      await enrol();
+      await directory().createPerson(aPerson(6n), audit('person.create'));
+      await directory().putMembership({ ...MEMBER, personId: 6n }, audit('member.put'));
+      await subject.store.createKey(aKey(7n, 1n, { personId: 5n }));
+      await subject.store.createKey(aKey(8n, 1n));
+      const hold = (keyId: bigint | null, personId: bigint | null) => aHold(1n, 0n, { keyId, personId });
+      const wrong = [hold(7n, null), hold(7n, 6n), hold(8n, 5n), hold(null, 5n)];
+      expect(await subject.kinds(...wrong)).toEqual(wrong.map(() => 'key_inactive'));
+      expect(await subject.kinds(hold(7n, 5n))).toEqual(['held']);
+      expect((await subject.store.findReceipt(1n, null))?.personId).toBe(5n);
+    });
+  });
+
+  describe(`the cap of a person: ${name}`, () => {
+    const subject = new StoreSubject(open);
+    const put = (over: Partial<Membership>) =>
+      subject.store.directory.putMembership({ ...MEMBER, ...over }, audit('member.put'));
+    const spending = async (accountId = 1n): Promise<bigint[]> => {
+      const member = await subject.store.directory.findMember(accountId, 5n, subject.clock.nowMs());
+      return [member!.window.heldNanousd, member!.window.spentNanousd];
+    };
+    const hold = (id: bigint, amount: bigint, keyId: bigint, over: Parameters<typeof aHold>[2] = {}) =>
+      aHold(id, amount, { keyId, personId: 5n, ...over });
+    const exact = async () => expect((await subject.store.verify()).violations).toEqual([]);
+
+    beforeEach(async () => {
+      await subject.store.directory.createPerson(aPerson(5n), audit('person.create'));
+      await put({ capNanousd: 100n });
+      await subject.store.createKey(aKey(7n, 1n, { personId: 5n }));
+      await subject.store.createKey(aKey(8n, 1n, { personId: 5n, capNanousd: 60n }));
+      await subject.store.createKey(aKey(9n, 1n));
+      await subject.store.apply([aCredit(1n, 1_000n)]);
+    });
+
+    it("is checked after the key's cap, over all keys of the person, and not for other keys", async () => {
+      expect(await subject.store.apply([hold(1n, 101n, 7n), hold(1n, 101n, 8n)])).toEqual([
+        { kind: 'hold_refused', reason: 'person_cap', availableNanousd: 100n },
+        { kind: 'hold_refused', reason: 'key_cap', availableNanousd: 60n },
+      ]);
+      expect(await subject.kinds(hold(1n, 70n, 7n), hold(2n, 31n, 8n), hold(3n, 30n, 8n))).toEqual([
+        'held',
+        'person_cap',
+        'held',
+      ]);
+      expect(await spending()).toEqual([100n, 0n]);
+      expect(await subject.kinds(aHold(4n, 500n, { keyId: 9n }))).toEqual(['held']);
+      expect(await subject.kinds(aSettle(1n, 20n), { kind: 'void', id: 3n, reason: 'gone' })).toEqual([
+        'settled',
+        'voided',
+      ]);
+      expect(await spending()).toEqual([0n, 20n]);
+      expect(await subject.kinds(hold(5n, 81n, 7n), hold(5n, 80n, 7n))).toEqual(['person_cap', 'held']);
+      await exact();
+    });
+
+    it('counts each account apart', async () => {
+      await subject.store.createAccount(anAccount(2n, { kind: 'unlimited' }));
+      await put({ accountId: 2n, capNanousd: 5n });
+      await subject.store.createKey(aKey(10n, 2n, { personId: 5n }));
+      const other = (id: bigint, amount: bigint) => hold(id, amount, 10n, { accountId: 2n });
+      expect(await subject.kinds(hold(1n, 100n, 7n), other(2n, 6n), other(3n, 5n))).toEqual([
+        'held',
+        'person_cap',
+        'held',
+      ]);
+      expect([await spending(1n), await spending(2n)]).toEqual([
+        [100n, 0n],
+        [5n, 0n],
+      ]);
+    });
+
+    it('may be changed while calls run: each call counts in the window in which it was held', async () => {
+      await subject.kinds(hold(1n, 50n, 7n));
+      await put({ capNanousd: 40n, capWindow: 'day' });
+      expect(await spending()).toEqual([0n, 0n]);
+      expect(await subject.kinds(hold(2n, 41n, 7n), hold(2n, 40n, 7n))).toEqual(['person_cap', 'held']);
+      await put({ capNanousd: 30n, capWindow: 'lifetime' });
+      expect(await spending()).toEqual([50n, 0n]);
+      expect(await subject.kinds(hold(3n, 0n, 7n))).toEqual(['person_cap']);
+      expect(await subject.kinds(aSettle(1n, 10n), aSettle(2n, 40n))).toEqual(['settled', 'settled']);
+      expect(await spending()).toEqual([0n, 10n]);
+      await put({ capNanousd: null });
+      expect(await subject.kinds(hold(3n, 900n, 7n))).toEqual(['held']);
+      await exact();
+    });
+
+    it('resets with its window, and outlives a restart and the closing of the books', async () => {
+      await put({ capNanousd: 100n, capWindow: 'day' });
+      await subject.kinds(hold(1n, 90n, 7n), hold(2n, 10n, 8n), aSettle(1n, 90n));
+      await subject.reopen();
+      const { epoch } = await subject.store.beginInstance();
+      expect(await spending()).toEqual([0n, 90n]);
+      expect(await subject.kinds(hold(3n, 11n, 7n, { epoch }))).toEqual(['person_cap']);
+      subject.clock.setNowMs(NOON_MS + 12 * 3_600_000);
+      expect(await spending()).toEqual([0n, 0n]);
+      expect(await subject.kinds(hold(3n, 100n, 7n, { epoch }))).toEqual(['held']);
+      await subject.kinds(aSettle(3n, 1n));
+      subject.clock.setNowMs(NOON_MS + 14 * 3_600_000);
+      await subject.store.closeBooks(subject.clock.nowMs());
+      expect(await spending()).toEqual([0n, 1n]);
+      await exact();
+    });
+
+    it('counts a call whose person loses the role while it runs', async () => {
+      await subject.kinds(hold(1n, 50n, 7n));
+      await subject.store.directory.removeMembership(1n, 5n, audit('member.remove'));
+      expect(await subject.kinds(aSettle(1n, 30n))).toEqual(['settled']);
+      await put({ capNanousd: 100n });
+      expect(await spending()).toEqual([0n, 30n]);
+      await exact();
     });
   });
 }

@@ -5,12 +5,14 @@ import { ManualClock } from '../src/kit/clock.ts';
 import { INT64_MAX } from '../src/store/int64.ts';
 import {
   CAP_WINDOWS,
+  type CapWindow,
   type LedgerOperation,
   type LedgerOutcome,
   ON_UNSUPPORTED,
   type ProviderKeyRow,
   type Store,
 } from '../src/store/store.ts';
+import { aPerson, audit } from './people-fixtures.ts';
 import { openMemory, openPostgres, openSqlite, openSqliteInline } from './store-engines.ts';
 import {
   ALL_RECEIPTS,
@@ -25,8 +27,9 @@ import {
   type StoreUnderTest,
 } from './store-fixtures.ts';
 
-/** Few accounts, keys and ids, so that operations collide; account 4 and key 4 never exist. */
+/** Few accounts, keys and ids, so that operations collide; account 4, key 4 and person 3 never exist. */
 const anyAccount = fc.bigInt(1n, 4n);
+const anyPerson = fc.bigInt(1n, 3n);
 const anyKey = fc.option(fc.bigInt(1n, 4n));
 const anyId = fc.bigInt(1n, 25n);
 const anyAmount = fc.oneof(
@@ -53,8 +56,9 @@ const anyHold = fc
       fc.record({ key: fc.constantFrom('k1', 'k2'), bodySha256: fc.constantFrom(Buffer.from('a'), Buffer.from('b')) }),
     ),
     isStale: fc.nat(20).map((n) => n === 0),
+    isOthers: fc.nat(20).map((n) => n === 0),
   })
-  .map(({ id, amount, isStale, ...rest }) => ({ ...aHold(id, amount, rest), isStale }));
+  .map(({ id, amount, isStale, isOthers, ...rest }) => ({ ...aHold(id, amount, rest), isStale, isOthers }));
 
 const anyUsage = fc.record({
   freshTokens: anyCount,
@@ -147,6 +151,7 @@ const anyKeyChange = fc.record(
     expiresMs: fc.option(fc.integer({ min: NOON_MS, max: NOON_MS + 40 * 86_400_000 })),
     models: fc.option(fc.array(anyText, { maxLength: 2 })),
     revokedMs: fc.constant(NOON_MS),
+    disabledMs: fc.option(fc.constant(NOON_MS)),
   },
   { requiredKeys: [] },
 );
@@ -167,7 +172,33 @@ const anyStep = fc.oneof(
       change: fc.record({ capWindow: fc.constantFrom(...CAP_WINDOWS) }),
     }),
   },
-  { weight: 1, arbitrary: fc.record({ step: fc.constant('createKey'), id: fc.bigInt(1n, 3n), accountId: anyAccount }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      step: fc.constant('createKey'),
+      id: fc.bigInt(1n, 3n),
+      accountId: anyAccount,
+      personId: fc.option(anyPerson),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      step: fc.constant('putMember'),
+      accountId: anyAccount,
+      personId: anyPerson,
+      capNanousd: fc.option(fc.bigInt(0n, 200n)),
+      capWindow: fc.constantFrom(...CAP_WINDOWS),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ step: fc.constant('removeMember'), accountId: anyAccount, personId: anyPerson }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ step: fc.constant('setPerson'), personId: anyPerson, isDisabled: fc.boolean() }),
+  },
   { weight: 1, arbitrary: fc.record({ step: fc.constant('beginInstance') }) },
   { weight: 1, arbitrary: fc.record({ step: fc.constant('closeBooks'), forgetHours: fc.option(fc.nat(100)) }) },
   { weight: 1, arbitrary: fc.record({ step: fc.constant('sweep') }) },
@@ -187,7 +218,7 @@ const anyStep = fc.oneof(
   { weight: 1, arbitrary: fc.record({ step: fc.constant('reopen') }) },
 ) as fc.Arbitrary<Step>;
 
-type Apply = { step: 'apply'; operations: readonly (LedgerOperation & { isStale?: boolean })[] };
+type Apply = { step: 'apply'; operations: readonly (LedgerOperation & { isStale?: boolean; isOthers?: boolean })[] };
 type UpdateKey = { step: 'updateKey'; id: bigint; change: Parameters<Store['updateKey']>[1] };
 /** A batch and a change of a key that run at the same time. */
 type AtOnce = Omit<Apply, 'step'> & Omit<UpdateKey, 'step'> & { step: 'atOnce' };
@@ -197,7 +228,10 @@ type Step =
   | UpdateKey
   | AtOnce
   | { step: 'clock'; hours: number }
-  | { step: 'createKey'; id: bigint; accountId: bigint }
+  | { step: 'createKey'; id: bigint; accountId: bigint; personId: bigint | null }
+  | { step: 'putMember'; accountId: bigint; personId: bigint; capNanousd: bigint | null; capWindow: CapWindow }
+  | { step: 'removeMember'; accountId: bigint; personId: bigint }
+  | { step: 'setPerson'; personId: bigint; isDisabled: boolean }
   | { step: 'beginInstance' }
   | { step: 'closeBooks'; forgetHours: number | null }
   | { step: 'sweep' }
@@ -223,7 +257,10 @@ class Walker {
     await this.store.createAccount(anAccount(1n));
     await this.store.createAccount(anAccount(2n));
     await this.store.createAccount(anAccount(3n, { kind: 'unlimited' }));
+    for (const id of [1n, 2n]) await this.store.directory.createPerson(aPerson(id), audit('person.create'));
+    await this.take({ step: 'putMember', accountId: 1n, personId: 1n, capNanousd: 180n, capWindow: 'week' });
     await this.store.createKey(aKey(1n, 1n, { capNanousd: 150n, capWindow: 'day' }));
+    await this.store.createKey(aKey(2n, 1n, { personId: 1n }));
     await this.store.registerPrices('p1', '{}');
     await this.store.registerPrices('p2', '{}');
     await this.store.apply([aCredit(90n, 300n), aCredit(91n, 300n, { accountId: 2n })]);
@@ -231,7 +268,9 @@ class Walker {
   }
 
   async take(step: Step): Promise<unknown> {
-    if (step.step === 'apply') return (await this.store.apply(this.#current(step.operations))).map(withoutMessage);
+    if (step.step === 'apply') {
+      return (await this.store.apply(await this.#current(step.operations))).map(withoutMessage);
+    }
     if (step.step === 'clock')
       return this.clock.setNowMs(Math.max(NOON_MS, this.clock.nowMs() + step.hours * 3_600_000));
     if (step.step === 'updateKey') return this.store.updateKey(step.id, step.change);
@@ -239,7 +278,13 @@ class Walker {
       const [apply, update] = partsOf(step);
       return Promise.all([this.take(apply), this.take(update)]);
     }
-    if (step.step === 'createKey') return this.store.createKey(aKey(step.id, step.accountId)).catch(() => 'rejected');
+    if (step.step === 'createKey') {
+      const { id, accountId, personId } = step;
+      return this.store.createKey(aKey(id, accountId, { personId })).catch(() => 'rejected');
+    }
+    if (step.step === 'putMember' || step.step === 'removeMember' || step.step === 'setPerson') {
+      return this.#changePeople(step);
+    }
     if (step.step === 'closeBooks') {
       return this.store.closeBooks(step.forgetHours === null ? null : NOON_MS + step.forgetHours * 3_600_000);
     }
@@ -260,12 +305,29 @@ class Walker {
     return this.#subject?.dispose() ?? Promise.resolve();
   }
 
-  #current(operations: Apply['operations']): LedgerOperation[] {
-    return operations.map(({ isStale, ...operation }) =>
-      operation.kind === 'hold'
-        ? { ...operation, epoch: isStale ? this.#epoch - 1n : this.#epoch, createdMs: this.clock.nowMs() }
-        : operation,
-    ) as LedgerOperation[];
+  #changePeople(step: Extract<Step, { step: 'putMember' | 'removeMember' | 'setPerson' }>): Promise<unknown> {
+    const { directory } = this.store;
+    const row = { ...audit(step.step), atMs: this.clock.nowMs() };
+    if (step.step === 'setPerson') {
+      const { personId, isDisabled } = step;
+      return isDisabled ? directory.disablePerson(personId, row.atMs, row) : directory.enablePerson(personId, row);
+    }
+    const { accountId, personId } = step;
+    if (step.step === 'removeMember') return directory.removeMembership(accountId, personId, row);
+    const { capNanousd, capWindow } = step;
+    return directory.putMembership({ accountId, personId, role: 'member', capNanousd, capWindow }, row);
+  }
+
+  /** A hold usually names the person of its key. */
+  async #current(operations: Apply['operations']): Promise<LedgerOperation[]> {
+    const current = operations.map(async ({ isStale, isOthers, ...operation }) => {
+      if (operation.kind !== 'hold') return operation;
+      const key = operation.keyId === null ? null : await this.store.findKey(operation.keyId);
+      const personId = isOthers ? 1n : (key?.personId ?? null);
+      const epoch = isStale ? this.#epoch - 1n : this.#epoch;
+      return { ...operation, personId, epoch, createdMs: this.clock.nowMs() };
+    });
+    return (await Promise.all(current)) as LedgerOperation[];
   }
 }
 
@@ -276,13 +338,14 @@ function withoutMessage(outcome: LedgerOutcome): unknown {
 }
 
 /** Everything a caller can read. */
-async function stateOf(store: Store): Promise<unknown> {
+async function stateOf(store: Store, nowMs: number): Promise<unknown> {
   const keys = await store.listKeys(null, FIRST_PAGE);
   return {
     accounts: await store.listAccounts(FIRST_PAGE),
     keys,
     changed: await store.keysChangedSince(2n),
     windows: await Promise.all(keys.map((key) => store.keyWindow(key.id))),
+    members: await Promise.all([1n, 2n, 3n].map((id) => store.directory.listMembers(id, FIRST_PAGE, nowMs))),
     receipts: await store.listReceipts(ALL_RECEIPTS, FIRST_PAGE),
     providerKeys: (await store.providerKeysAfter(null, 100)).map((row) => ({ ...row, sealed: [...row.sealed] })),
     ofAccount: (await store.listProviderKeys(1n)).map((row) => row.provider),
@@ -321,7 +384,7 @@ async function orderThatExplains(before: readonly Step[], step: AtOnce, found: u
     const order = [{ step: 'apply', operations: parts[0] }, update, { step: 'apply', operations: parts[1] }] as const;
     const { model, gave } = await modelAfter([...before, ...order]);
     const [first, updated, second] = gave.slice(-3) as [unknown[], unknown, unknown[]];
-    const state = await stateOf(model.store);
+    const state = await stateOf(model.store, model.clock.nowMs());
     try {
       expect(found).toEqual([[[...first, ...second], updated], state]);
       return order;
@@ -340,14 +403,14 @@ async function walkTogether(open: OpenStore, steps: readonly Step[]): Promise<vo
     await engine.begin(open);
     for (const step of steps) {
       const gave = await engine.take(step);
-      const state = await stateOf(engine.store);
+      const state = await stateOf(engine.store, engine.clock.nowMs());
       if (step.step === 'atOnce') {
         taken.push(...(await orderThatExplains(taken, step, [gave, state])));
         model = (await modelAfter(taken)).model;
       } else {
         taken.push(step);
         expect(gave).toEqual(await model.take(step));
-        expect(state).toEqual(await stateOf(model.store));
+        expect(state).toEqual(await stateOf(model.store, model.clock.nowMs()));
       }
       expect(state).toMatchObject({ report: { violations: [] } });
     }

@@ -10,6 +10,7 @@ storeContract('sqlite', openSqliteInline);
 storeContract('sqlite in threads', openSqlite);
 directoryContract('sqlite', openSqliteInline);
 directoryContract('sqlite in threads', openSqlite);
+personKeysContract('memory', openMemory);
 personKeysContract('sqlite', openSqliteInline);
 creditAuditContract('sqlite', openSqliteInline);
 creditAuditContract('sqlite in threads', openSqlite);

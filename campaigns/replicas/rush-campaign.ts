@@ -10,7 +10,7 @@ export interface RushTerms {
   onRush?(rush: Rush, round: number): void;
 }
 
-/** Each round has a rush against a balance and one against a key's cap, with money for some of the calls. */
+/** Each round has a rush against a balance, a key's cap and a person's cap, with money for some of the calls. */
 export async function rushCampaign(world: World, { rounds, random, onRush }: RushTerms): Promise<Rush[]> {
   const worst = await worstNanousd(world);
   const done: Rush[] = [];

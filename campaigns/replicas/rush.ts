@@ -8,7 +8,11 @@ export const RUSH_CALLS = 200;
 const ASK = { model: MODEL, messages: [{ role: 'user', content: 'hello' }], max_tokens: 50 };
 
 /** Which money limit is tested, and the error of a call that it refuses. */
-export const RUSH_LIMITS = { balance: 'insufficient_quota', cap: 'key_spend_cap_exceeded' } as const;
+export const RUSH_LIMITS = {
+  balance: 'insufficient_quota',
+  cap: 'key_spend_cap_exceeded',
+  person: 'key_spend_cap_exceeded',
+} as const;
 export type RushLimit = keyof typeof RUSH_LIMITS;
 
 /** Many calls at once, over all replicas, with money for a few. */
@@ -34,14 +38,14 @@ export async function rush(world: World, limit: RushLimit, affordable: number, w
   const { sim, replicas } = world;
   // Not enough for one more, not even with a prompt whose tokens are counted.
   const money = BigInt(affordable) * worst + worst / 2n;
-  const key = await world.openKey(
-    limit === 'balance' ? { creditNanousd: money } : { creditNanousd: 10n ** 12n, capNanousd: money },
-  );
+  const keys = await openKeys(world, limit, money);
+  const key = keys[0]!;
   sim.reset();
   sim.script({ words: 3, gateHead: 'barrier' });
   const clients = Array.from({ length: RUSH_CALLS }, (_, call) => {
     const { url } = replicas[call % replicas.length]!;
-    return new StreamClient(url, { ...ASK, stream: call % 2 === 0 }, bearer(key));
+    const one = keys[Math.floor(call / replicas.length) % keys.length]!;
+    return new StreamClient(url, { ...ASK, stream: call % 2 === 0 }, bearer(one));
   });
   const ended = () => clients.filter(({ ended }) => ended !== null).length;
   await until(() => ended() + sim.received() >= RUSH_CALLS, 'every call is admitted or refused');
@@ -59,6 +63,17 @@ export async function rush(world: World, limit: RushLimit, affordable: number, w
     ...(await judgeBooks(world, key, passed)),
   ];
   return { limit, affordable, passed: passed.length, faults };
+}
+
+/** One key, or three of the same person, with this much money for all calls. */
+async function openKeys(world: World, limit: RushLimit, money: bigint): Promise<ReplicaKey[]> {
+  if (limit === 'balance') return [await world.openKey({ creditNanousd: money })];
+  const creditNanousd = 10n ** 12n;
+  if (limit === 'cap') return [await world.openKey({ creditNanousd, capNanousd: money })];
+  const first = await world.openKey({ creditNanousd, personCapNanousd: money });
+  const { accountId: account, personId } = first;
+  const another = () => world.openKey({ creditNanousd, account, personId });
+  return [first, await another(), await another()];
 }
 
 function bearer({ secret }: ReplicaKey): Record<string, string> {

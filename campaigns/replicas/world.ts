@@ -10,6 +10,7 @@ import { startSim } from '../../src/sim/sim.ts';
 import type { Sim } from '../../src/sim/sim-handle.ts';
 import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts';
 import type { Store } from '../../src/store/store.ts';
+import { aPerson, audit } from '../../test/people-fixtures.ts';
 import { type PostgresServer, startPostgres } from '../../test/postgres-server.ts';
 import { configOf, type Key } from '../kill/world.ts';
 import { Replica } from './replica.ts';
@@ -21,12 +22,17 @@ export interface KeyTerms {
   readonly capNanousd?: bigint;
   /** The account; with its id another key can be minted. */
   readonly account?: bigint;
+  /** Makes it the key of a new person with this cap in the account. */
+  readonly personCapNanousd?: bigint;
+  /** Whose key it is, if the person is in the account already. */
+  readonly personId?: bigint | null;
 }
 
 /** The key's secret, and its id. */
 export interface ReplicaKey extends Key {
   readonly accountId: bigint;
   readonly keyId: bigint;
+  readonly personId: bigint | null;
 }
 
 /** Several gateways on one database and one host, and direct access to the ledger. */
@@ -68,11 +74,14 @@ export class World {
     return new World(folder, server, sim, store, replicas);
   }
 
-  async openKey({ creditNanousd, capNanousd, account }: KeyTerms): Promise<ReplicaKey> {
+  async openKey({ creditNanousd, capNanousd, account, personCapNanousd, ...who }: KeyTerms): Promise<ReplicaKey> {
     const services = { store: this.store, clock: systemClock, ids: this.#ids };
     const accountId = account ?? (await this.#openAccount(creditNanousd));
+    const personId =
+      personCapNanousd === undefined ? (who.personId ?? null) : await this.#enrol(accountId, personCapNanousd);
     const key = {
       accountId,
+      personId,
       name: '',
       capNanousd: capNanousd ?? null,
       capWindow: 'lifetime',
@@ -81,7 +90,17 @@ export class World {
     const minted = await mintKey(services, { ...key, models: null, permissions: [], onUnsupported: 'refuse' });
     if (typeof minted === 'string') throw new Error('An account that was just made is not there.');
     const ids = { id: formatId(KEY_PREFIX, minted.key.id), account: formatId(ACCOUNT_PREFIX, accountId) };
-    return { ...ids, secret: minted.secret.reveal(), accountId, keyId: minted.key.id };
+    return { ...ids, secret: minted.secret.reveal(), accountId, keyId: minted.key.id, personId };
+  }
+
+  async #enrol(accountId: bigint, capNanousd: bigint): Promise<bigint> {
+    const personId = this.#ids.next();
+    const person = aPerson(personId);
+    const row = (action: string) => ({ ...audit(action), id: this.#ids.next() });
+    await this.store.directory.createPerson(person, row('person.create'));
+    const membership = { accountId, personId, role: 'member', capNanousd, capWindow: 'lifetime' } as const;
+    await this.store.directory.putMembership(membership, row('member.put'));
+    return personId;
   }
 
   async #openAccount(creditNanousd: bigint): Promise<bigint> {

@@ -1,5 +1,5 @@
 import { formatId } from '../kit/ids.ts';
-import { KEY_PREFIX } from './id-prefixes.ts';
+import { KEY_PREFIX, PERSON_PREFIX } from './id-prefixes.ts';
 
 /** The account's money and the key's spending window, as the ledger has them. */
 export interface BalanceFacts {
@@ -12,6 +12,13 @@ export interface BalanceFacts {
   /** The loss allowance; absent if it is not asked for, null if the account has none. */
   readonly hangups?: HangupFacts | null;
   readonly keyWindow: KeyWindowFacts | null;
+  /** The cap and the spending of the key's person; null for a key of nobody. */
+  readonly member: MemberFacts | null;
+}
+
+interface MemberFacts {
+  readonly membership: { readonly personId: bigint; readonly capNanousd: bigint | null };
+  readonly window: KeyWindowFacts;
 }
 
 interface KeyWindowFacts {
@@ -46,7 +53,9 @@ export interface BalanceView {
   /** Null for an account that may hang up as often as it likes. */
   readonly hangups?: HangupsView | null;
   /** Null if the caller has no key. */
-  readonly key: KeyBalanceView | null;
+  readonly key: SpendingView | null;
+  /** What the keys of the same person spend in the account; absent for a key of nobody. */
+  readonly person?: SpendingView;
 }
 
 export interface HangupsView {
@@ -56,7 +65,8 @@ export interface HangupsView {
   readonly resets_at: number;
 }
 
-export interface KeyBalanceView {
+/** Spending under a cap. */
+export interface SpendingView {
   readonly id: string;
   readonly spend_cap_nanousd: bigint | null;
   readonly spent_nanousd: bigint;
@@ -74,7 +84,7 @@ function available({ balanceNanousd, heldNanousd }: BalanceFacts['account']): bi
 }
 
 /** The balance as callers and operators read it. Amounts are bigint: write it with `stringifyJson`. */
-export function balanceView({ account, keyWindow, hangups }: BalanceFacts, key: KeyFacts | null): BalanceView {
+export function balanceView({ account, keyWindow, member, hangups }: BalanceFacts, key: KeyFacts | null): BalanceView {
   return {
     object: 'balance',
     currency: 'USD',
@@ -84,7 +94,9 @@ export function balanceView({ account, keyWindow, hangups }: BalanceFacts, key: 
     available_nanousd: available(account),
     spent_nanousd: account.spentNanousd,
     ...(hangups !== undefined && { hangups: hangups === null ? null : hangupsView(hangups) }),
-    key: key === null || keyWindow === null ? null : keyBalanceView(key, keyWindow),
+    key:
+      key === null || keyWindow === null ? null : spendingView(formatId(KEY_PREFIX, key.id), key.capNanousd, keyWindow),
+    ...(member !== null && { person: memberSpendingView(member) }),
   };
 }
 
@@ -97,13 +109,17 @@ function hangupsView({ allowanceNanousd, lostNanousd, resetsMs }: HangupFacts): 
   };
 }
 
-function keyBalanceView(key: KeyFacts, window: KeyWindowFacts): KeyBalanceView {
+function memberSpendingView({ membership, window }: MemberFacts): SpendingView {
+  return spendingView(formatId(PERSON_PREFIX, membership.personId), membership.capNanousd, window);
+}
+
+function spendingView(id: string, capNanousd: bigint | null, window: KeyWindowFacts): SpendingView {
   return {
-    id: formatId(KEY_PREFIX, key.id),
-    spend_cap_nanousd: key.capNanousd,
+    id,
+    spend_cap_nanousd: capNanousd,
     spent_nanousd: window.spentNanousd,
     held_nanousd: window.heldNanousd,
-    remaining_nanousd: key.capNanousd === null ? null : remaining(key.capNanousd, window),
+    remaining_nanousd: capNanousd === null ? null : remaining(capNanousd, window),
     window: window.window,
     resets_at: window.resetsMs === null ? null : Math.floor(window.resetsMs / 1000),
   };

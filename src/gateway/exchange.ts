@@ -107,6 +107,7 @@ function holdOf({ limits }: Gateway, admitted: Admitted): HoldRequest {
     id: call.id,
     accountId: call.caller.accountId,
     keyId: call.caller.keyId,
+    personId: call.caller.key?.personId ?? null,
     amountNanousd: admission.worstNanousd,
     ceilingNanousd,
     lossLimitNanousd: admission.counted === null ? null : limits.hangupAllowanceNanousd,

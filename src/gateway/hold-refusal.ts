@@ -33,6 +33,10 @@ export function refusalOfHold(
       return new GatewayError('key_spend_cap_exceeded', {
         message: `${worst}; this key's spend cap leaves ${available}. ${remedy}`,
       });
+    case 'person_cap':
+      return new GatewayError('key_spend_cap_exceeded', {
+        message: `${worst}; the spend cap of this key's person leaves ${available} for all their keys. ${remedy}`,
+      });
     case 'balance':
       return new GatewayError('insufficient_allowance', {
         message: `${worst}; the balance leaves ${available}. ${remedy}`,
@@ -61,6 +65,7 @@ const BY_BYTES =
 const RAISE: Readonly<Record<string, string>> = {
   cost_ceiling: 'raise the ceiling',
   key_cap: "raise the key's cap or wait for its next window",
+  person_cap: "raise the person's cap or wait for its next window",
   balance: 'add credit',
 };
 

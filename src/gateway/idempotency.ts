@@ -91,8 +91,9 @@ export async function answerInstead({ ledger, sealer }: Gateway, call: Call, ref
   if (!(refusal instanceof GatewayError) || refusal.status < 500) throw refusal;
   const idempotency = readIdempotencyMark(call);
   if (idempotency === null) throw refusal;
-  const { accountId, keyId } = call.caller;
-  const repeat = await ledger.findRepeat({ id: call.id, accountId, keyId, idempotency }).catch(() => null);
+  const { accountId, keyId, key } = call.caller;
+  const owner = { accountId, keyId, personId: key?.personId ?? null };
+  const repeat = await ledger.findRepeat({ id: call.id, ...owner, idempotency }).catch(() => null);
   if (repeat === null || repeat.state === 'mismatch') throw refusal;
   return answerAgain(sealer, call, idempotency, repeat);
 }

@@ -103,8 +103,8 @@ async function quoteOf({ ledger }: Gateway, admitted: Admitted, counted: Admitte
   if (!isAmount(worstNanousd)) {
     throw refusalOfHold({ reason: 'out_of_range', availableNanousd: null }, admission, peek);
   }
-  const { accountId, keyId, key } = call.caller;
-  const balance = await ledger.balance(accountId, keyId);
+  const { accountId, key } = call.caller;
+  const balance = await ledger.balance(accountId, key);
   if (balance === null) throw refusalOfHold({ reason: 'no_account', availableNanousd: null }, admission, peek);
   return {
     object: 'quote',
@@ -128,10 +128,10 @@ function likelyOf({ model, inputBound, outputBound }: Admission, { size }: Peek,
   return likelyCost({ price: model.price, size, promptTokens, inputBound, outputBound });
 }
 
-function fitsMoney({ unlimited, available_nanousd, key }: BalanceView, worstNanousd: bigint) {
-  const remaining = key?.remaining_nanousd ?? null;
+function fitsMoney({ unlimited, available_nanousd, key, person }: BalanceView, worstNanousd: bigint) {
+  const caps = [key?.remaining_nanousd, person?.remaining_nanousd];
   return {
-    cap: remaining === null || worstNanousd <= remaining,
+    cap: caps.every((remaining) => remaining == null || worstNanousd <= remaining),
     balance: unlimited || worstNanousd <= available_nanousd,
   };
 }

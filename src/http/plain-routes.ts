@@ -85,7 +85,7 @@ function allowedIds({ caller }: PlainRequest): AllowedIds {
 
 async function balance({ ledger, hangups }: PlainServices, { caller }: PlainRequest): Promise<PlainAnswer> {
   const { accountId, key } = caller!;
-  const found = await ledger.balance(accountId, key?.id ?? null);
+  const found = await ledger.balance(accountId, key);
   if (found === null) throw invalidKey();
   return ok(balanceView({ ...found, hangups: hangups(found.account) }, key));
 }

@@ -305,7 +305,7 @@ describe('the ledger', () => {
   it('returns the balance of an account and the window of its key', async () => {
     await store.createKey(aKey(7n, 1n, { capWindow: 'day' }));
     await ledger.hold(request(1n, 400n, { keyId: 7n }));
-    expect(await ledger.balance(1n, 7n)).toMatchObject({
+    expect(await ledger.balance(1n, { id: 7n, personId: null })).toMatchObject({
       account: { balanceNanousd: 1_000n, heldNanousd: 400n },
       keyWindow: { window: 'day', heldNanousd: 400n },
     });

@@ -3,11 +3,13 @@ import { Batcher } from '../kit/batcher.ts';
 import type { Clock, Timer } from '../kit/clock.ts';
 import { LIMITS } from '../limits.ts';
 import { isAmount } from '../store/int64.ts';
+import type { Member } from '../store/people.ts';
 import {
   type Account,
   type AccountReceiptFilter,
   type CreditOperation,
   type HoldOperation,
+  type KeyRow,
   type KeyWindow,
   type LedgerOperation,
   type LedgerOutcome,
@@ -59,6 +61,8 @@ export interface Balance {
   readonly account: Account;
   /** Null without a key. */
   readonly keyWindow: KeyWindow | null;
+  /** The role of the key's person, with the person's spending; null for a key of nobody. */
+  readonly member: Member | null;
 }
 
 /** A ledger rule was about to be broken; never the caller's fault. */
@@ -179,7 +183,9 @@ export class Ledger {
   }
 
   /** The call that uses the idempotency key; null if the key is free. It asks with a hold that is always refused. */
-  async findRepeat(request: Pick<HoldRequest, 'id' | 'accountId' | 'keyId' | 'idempotency'>): Promise<Repeat | null> {
+  async findRepeat(
+    request: Pick<HoldRequest, 'id' | 'accountId' | 'keyId' | 'personId' | 'idempotency'>,
+  ): Promise<Repeat | null> {
     const outcome = await this.#batcher.submit({
       ...ALWAYS_REFUSED,
       ...request,
@@ -249,10 +255,15 @@ export class Ledger {
     throw defect(credit.id, outcome);
   }
 
-  async balance(accountId: bigint, keyId: bigint | null): Promise<Balance | null> {
+  /** With the spending of the key and of its person, if there are any. */
+  async balance(accountId: bigint, key: Pick<KeyRow, 'id' | 'personId'> | null): Promise<Balance | null> {
     const account = await this.#store.findAccount(accountId);
     if (account === null) return null;
-    return { account, keyWindow: keyId === null ? null : await this.#store.keyWindow(keyId) };
+    const keyWindow = key === null ? null : await this.#store.keyWindow(key.id);
+    const personId = key?.personId ?? null;
+    if (personId === null) return { account, keyWindow, member: null };
+    const member = await this.#store.directory.findMember(accountId, personId, this.#clock.nowMs());
+    return { account, keyWindow, member };
   }
 
   /** Finds only receipts of this account; null, for the operator, finds any. */

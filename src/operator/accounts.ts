@@ -44,7 +44,7 @@ export async function showBalance(
   if (key !== null && key.accountId !== account.id) {
     throw new OperatorError('invalid_input', `The key ${input.key} does not belong to the account "${account.name}".`);
   }
-  const balance = await services.ledger.balance(account.id, key?.id ?? null);
+  const balance = await services.ledger.balance(account.id, key);
   if (balance === null) throw unknownAccount(idOrName);
   const facts = { ...balance, hangups: services.hangups(balance.account) };
   return { ...balanceView(facts, key), account: formatId(ACCOUNT_PREFIX, account.id), name: account.name };

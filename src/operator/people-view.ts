@@ -15,6 +15,7 @@ import type {
   AuditRow,
   Invitation,
   ManagementKey,
+  Member,
   Membership,
   Person,
   Session,
@@ -72,6 +73,28 @@ export function memberView(person: Person, membership: Membership): MemberView {
     role: membership.role,
     spend_cap_nanousd: membership.capNanousd,
     window: membership.capWindow,
+  };
+}
+
+/** With what the person's keys have spent and held in the present window. */
+export interface MemberSpendingView extends MemberView {
+  readonly spent_nanousd: bigint;
+  readonly held_nanousd: bigint;
+  /** Null without a cap. */
+  readonly remaining_nanousd: bigint | null;
+  /** Null for a cap that never resets. */
+  readonly resets_at: number | null;
+}
+
+export function memberSpendingView({ person, membership, window }: Member): MemberSpendingView {
+  const { capNanousd } = membership;
+  const left = capNanousd === null ? null : capNanousd - window.spentNanousd - window.heldNanousd;
+  return {
+    ...memberView(person, membership),
+    spent_nanousd: window.spentNanousd,
+    held_nanousd: window.heldNanousd,
+    remaining_nanousd: left !== null && left < 0n ? 0n : left,
+    resets_at: window.resetsMs === null ? null : toSeconds(window.resetsMs),
   };
 }
 

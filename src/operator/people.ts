@@ -14,7 +14,9 @@ import { accountNamed, afterId, personNamed, unknownAccount, unknownPerson } fro
 import {
   type InvitationView,
   invitationView,
+  type MemberSpendingView,
   type MemberView,
+  memberSpendingView,
   memberView,
   type PersonView,
   personView,
@@ -246,13 +248,11 @@ export async function signOut(
 export async function listMembers(
   services: PeopleServices,
   input: z.output<typeof memberPage>,
-): Promise<ListView<MemberView>> {
+): Promise<ListView<MemberSpendingView>> {
   const account = await accountNamed(services, input.account);
-  const members = await services.store.directory.listMembers(account.id, {
-    limit: input.limit,
-    after: afterId(PERSON_PREFIX, input.after),
-  });
-  const views = members.map(({ person, membership }) => memberView(person, membership));
+  const page = { limit: input.limit, after: afterId(PERSON_PREFIX, input.after) };
+  const members = await services.store.directory.listMembers(account.id, page, services.clock.nowMs());
+  const views = members.map(memberSpendingView);
   return { object: 'list', data: views, next: views.length === input.limit ? (views.at(-1)?.person ?? null) : null };
 }
 

@@ -5,6 +5,7 @@ import type {
   AuditRow,
   Invitation,
   ManagementKey,
+  Member,
   Membership,
   NewInvitation,
   NewManagementKey,
@@ -58,7 +59,8 @@ export interface Directory {
   /** The person's keys in the account stop working, until the person has a role there again. */
   removeMembership(accountId: bigint, personId: bigint, audit: AuditRow): Promise<boolean>;
   membershipsOf(personId: bigint): Promise<Membership[]>;
-  listMembers(accountId: bigint, page: IdPage): Promise<{ person: Person; membership: Membership }[]>;
+  listMembers(accountId: bigint, page: IdPage, nowMs: number): Promise<Member[]>;
+  findMember(accountId: bigint, personId: bigint, nowMs: number): Promise<Member | null>;
 
   createInvitation(invitation: NewInvitation, audit: AuditRow): Promise<void>;
   findInvitation(sha256Hex: string): Promise<Invitation | null>;

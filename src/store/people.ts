@@ -1,3 +1,4 @@
+import type { KeyWindow } from './account-rows.ts';
 import type { CapWindow } from './cap-window.ts';
 
 export const ACCOUNT_ROLES = ['owner', 'member', 'viewer'] as const;
@@ -42,6 +43,13 @@ export interface Membership {
   readonly role: AccountRole;
   readonly capNanousd: bigint | null;
   readonly capWindow: CapWindow;
+}
+
+/** A membership with what the person's keys have spent and held in its present window. */
+export interface Member {
+  readonly person: Person;
+  readonly membership: Membership;
+  readonly window: KeyWindow;
 }
 
 /** What an invitation gives: the whole gateway, a role in one account, or only a way in. */

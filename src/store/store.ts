@@ -240,7 +240,7 @@ export interface CreditOperation extends GivenValues<typeof CREDIT_FIELDS> {
 
 /**
  * In the order of the checks. `out_of_range` comes first for an invalid amount, and last for one that would carry a sum
- * beyond 64 bits. A key is inactive if it is unknown, revoked, expired, disabled or of another account. An idempotency key is
+ * beyond 64 bits. A key is inactive if it is unknown, revoked, expired, disabled, or of another account or person. An idempotency key is
  * checked after `key_inactive` and before the money, so that a response that was paid for is replayed even to an empty
  * account. `loss_allowance` refuses only a hold that names a limit of losses.
  */
@@ -252,6 +252,7 @@ export type HoldRefusal =
   | 'loss_allowance'
   | 'cost_ceiling'
   | 'key_cap'
+  | 'person_cap'
   | 'balance';
 
 /** In the order of the checks; a voided or settled hold has its own outcome before `exceeds_hold`. */

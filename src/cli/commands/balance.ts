@@ -1,4 +1,4 @@
-import type { BalanceView, HangupsView, KeyBalanceView } from '../../canonical/balance-view.ts';
+import type { BalanceView, HangupsView, SpendingView } from '../../canonical/balance-view.ts';
 import type { CommandSpec } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { formatRecord } from '../table.ts';
@@ -27,7 +27,8 @@ function describeBalance(balance: BalanceView & { account: string; name: string 
     ['available', balance.unlimited ? 'unlimited' : usd(balance.available_nanousd)],
     ['spent', usd(balance.spent_nanousd)],
     ...(balance.hangups == null ? [] : describeHangups(balance.hangups)),
-    ...(balance.key === null ? [] : describeKey(balance.key)),
+    ...(balance.key === null ? [] : describeSpending('key', balance.key)),
+    ...(balance.person === undefined ? [] : describeSpending('person', balance.person)),
   ]);
 }
 
@@ -36,12 +37,12 @@ function describeHangups({ allowance_nanousd, remaining_nanousd, resets_at }: Ha
   return [['free hang-ups', `${left}, whole again ${time(resets_at)} UTC`]];
 }
 
-function describeKey(key: KeyBalanceView): [string, string][] {
+function describeSpending(whose: string, spending: SpendingView): [string, string][] {
   return [
-    ['key', key.id],
-    ['key spent', `${usd(key.spent_nanousd)} per ${key.window}`],
-    ['key cap', usdOr(key.spend_cap_nanousd, 'none')],
-    ['key remaining', usdOr(key.remaining_nanousd, 'no cap')],
-    ['key resets', key.resets_at === null ? 'never' : `${time(key.resets_at)} UTC`],
+    [whose, spending.id],
+    [`${whose} spent`, `${usd(spending.spent_nanousd)} per ${spending.window}`],
+    [`${whose} cap`, usdOr(spending.spend_cap_nanousd, 'none')],
+    [`${whose} remaining`, usdOr(spending.remaining_nanousd, 'no cap')],
+    [`${whose} resets`, spending.resets_at === null ? 'never' : `${time(spending.resets_at)} UTC`],
   ];
 }

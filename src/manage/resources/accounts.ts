@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ACCOUNT_PREFIX, KEY_PREFIX } from '../../canonical/id-prefixes.ts';
+import { ACCOUNT_PREFIX, KEY_PREFIX, PERSON_PREFIX } from '../../canonical/id-prefixes.ts';
 import type { AccountView } from '../../operator/view.ts';
 import { route, VIEWER } from '../route.ts';
 import { capWindow, EXAMPLE_IDS, EXAMPLE_TIME, exampleList, id, listOf, nanousd, seconds } from '../schema-fields.ts';
@@ -41,15 +41,16 @@ const credit = z
   })
   .meta({ id: 'Credit' });
 
-const keyBalance = z.object({
-  id: id(KEY_PREFIX),
+const spending = {
   spend_cap_nanousd: nanousd.nullable(),
   spent_nanousd: nanousd,
   held_nanousd: nanousd,
   remaining_nanousd: nanousd.nullable(),
   window: capWindow,
   resets_at: seconds.nullable(),
-});
+};
+const keyBalance = z.object({ id: id(KEY_PREFIX), ...spending });
+const personBalance = z.object({ id: id(PERSON_PREFIX), ...spending });
 
 const balance = z
   .object({
@@ -68,6 +69,9 @@ const balance = z
       .exactOptional()
       .describe('What is left of the loss allowance in this hour; null if the account has no limit.'),
     key: keyBalance.nullable().describe('The spending of the key that was named; null if none was.'),
+    person: personBalance
+      .exactOptional()
+      .describe("The spending of the key's person in the account; absent for a key of nobody."),
   })
   .meta({ id: 'Balance' });
 

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { ACCOUNT_PREFIX, PERSON_PREFIX } from '../../canonical/id-prefixes.ts';
 import { ACCOUNT_ROLES } from '../../operator/people.ts';
-import type { MemberView } from '../../operator/people-view.ts';
+import type { MemberSpendingView, MemberView } from '../../operator/people-view.ts';
 import { OWNER, route } from '../route.ts';
-import { capWindow, EXAMPLE_IDS, exampleList, id, listOf, nanousd } from '../schema-fields.ts';
+import { capWindow, EXAMPLE_IDS, EXAMPLE_TIME, exampleList, id, listOf, nanousd, seconds } from '../schema-fields.ts';
 
 export const member = z
   .object({
@@ -18,6 +18,15 @@ export const member = z
   })
   .meta({ id: 'Member' });
 
+const memberSpending = member
+  .extend({
+    spent_nanousd: nanousd.describe("What the person's keys have spent in the account in the present window."),
+    held_nanousd: nanousd,
+    remaining_nanousd: nanousd.nullable(),
+    resets_at: seconds.nullable(),
+  })
+  .meta({ id: 'MemberSpending' });
+
 export const MEMBER: MemberView = {
   object: 'member',
   account: EXAMPLE_IDS.account,
@@ -29,6 +38,14 @@ export const MEMBER: MemberView = {
   window: 'month',
 };
 
+const MEMBER_SPENDING: MemberSpendingView = {
+  ...MEMBER,
+  spent_nanousd: 12_500_000_000n,
+  held_nanousd: 0n,
+  remaining_nanousd: 37_500_000_000n,
+  resets_at: EXAMPLE_TIME,
+};
+
 export const MEMBERS_ROUTES = [
   route({
     method: 'GET',
@@ -36,9 +53,9 @@ export const MEMBERS_ROUTES = [
     verb: 'members.list',
     access: OWNER,
     scope: 'account',
-    summary: 'The people with a role in an account.',
-    response: listOf(member),
-    example: { input: { account: 'acme', limit: 100 }, output: exampleList(MEMBER) },
+    summary: 'The people with a role in an account, with what they have spent of their caps.',
+    response: listOf(memberSpending),
+    example: { input: { account: 'acme', limit: 100 }, output: exampleList(MEMBER_SPENDING) },
   }),
   route({
     method: 'PUT',

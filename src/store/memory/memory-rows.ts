@@ -1,6 +1,7 @@
 import type { Receipt } from '../../canonical/receipt.ts';
 import { LIMITS } from '../../limits.ts';
 import type { IdempotencyRow } from '../idempotency.ts';
+import type { Membership, Person } from '../people.ts';
 import type { Call, LedgerRows, Mutable, Spend } from '../rules/rows.ts';
 import type { Account, CreditOperation, KeyRow, Page, ProviderKeyRow } from '../store.ts';
 
@@ -8,7 +9,10 @@ import type { Account, CreditOperation, KeyRow, Page, ProviderKeyRow } from '../
 export class MemoryRows implements LedgerRows {
   readonly accounts = new Map<bigint, Mutable<Account>>();
   readonly keys = new Map<bigint, KeyRow>();
+  readonly people = new Map<bigint, Person>();
+  readonly members = new Map<string, Membership>();
   readonly windows = new Map<string, Spend>();
+  readonly personWindows = new Map<string, Spend>();
   readonly calls = new Map<bigint, Call>();
   readonly forgotten: Receipt[] = [];
   readonly credits = new Map<bigint, CreditOperation>();

@@ -42,6 +42,7 @@ import {
 import { startOfDayMs, startOfMonthMs, windowSpan } from '../windows.ts';
 import { sliceOf } from './account-receipts.ts';
 import { creditsOf, entriesOf } from './entries.ts';
+import { isMember, memoryDirectory } from './memory-directory.ts';
 import { byId, MemoryRows, pageOf } from './memory-rows.ts';
 
 /** A store in plain maps, for tests. Everything is lost when the process ends. */
@@ -49,14 +50,12 @@ export class MemoryStore implements Store {
   readonly #clock: Clock;
   readonly #rows = new MemoryRows();
   readonly #operations: MoneyRules;
+  readonly directory: Directory;
 
   constructor(clock: Clock) {
     this.#clock = clock;
     this.#operations = new MoneyRules(this.#rows, clock);
-  }
-
-  get directory(): Directory {
-    throw new Error('The memory store has no people. Tests of management use SQLite.');
+    this.directory = memoryDirectory(this.#rows);
   }
 
   async apply(operations: readonly LedgerOperation[]): Promise<LedgerOutcome[]> {
@@ -120,6 +119,7 @@ export class MemoryStore implements Store {
 
   async createKey(key: NewKey): Promise<'created' | 'no_account' | 'no_member'> {
     if (!this.#rows.accounts.has(key.accountId)) return 'no_account';
+    if (key.personId !== null && !isMember(this.#rows, key.accountId, key.personId)) return 'no_member';
     const taken = [...this.#rows.keys.values()].some(
       (other) => other.id === key.id || other.sha256Hex === key.sha256Hex,
     );

@@ -21,7 +21,7 @@ CREATE TABLE person_window (
 ALTER TABLE call ADD COLUMN person_id INTEGER;
 ALTER TABLE call ADD COLUMN person_window_id INTEGER;
 CREATE INDEX call_open_by_person ON call (account_id, person_id, person_window_id, held)
-  WHERE state = 1 AND person_id IS NOT NULL;
+  WHERE state = 1 AND person_window_id IS NOT NULL;
 ALTER TABLE api_key ADD COLUMN person_disabled_ms INTEGER;
 ALTER TABLE account ADD COLUMN version INTEGER NOT NULL DEFAULT 1;
 ALTER TABLE balance ADD COLUMN status INTEGER NOT NULL DEFAULT 0;

@@ -1,14 +1,14 @@
-import { ACCOUNT_KIND, CALL_STATE, CAP_WINDOW, IDEMPOTENCY_STATE, windowId, windowOfId } from '../codes.ts';
+import { ACCOUNT_KIND, CALL_STATE, CAP_WINDOW, IDEMPOTENCY_STATE } from '../codes.ts';
 import type { IdempotencyRow } from '../idempotency.ts';
-import { idempotencyName, type LedgerRows, windowNameOf } from '../rules/rows.ts';
-import { CAP_WINDOWS, type CapWindow, type LedgerOperation } from '../store.ts';
-import { startOfDayMs } from '../windows.ts';
+import { type Cap, idempotencyName, type LedgerRows, memberName, type Spend } from '../rules/rows.ts';
+import type { LedgerOperation } from '../store.ts';
 import type { Loaded } from './dictionary.ts';
 import type { OpenHold, OpenHoldLookup } from './open-hold.ts';
 import type { Answer, Statement } from './pipeline.ts';
 import type { NumberedLists } from './price-lists.ts';
 import { type Facts, OLDER, RENUMBERED, type Registration } from './registration.ts';
 import { numbers, texts } from './values.ts';
+import { idsOf, keyWindowRead, nameOfPersonWindow, nameOfWindow, personWindowRead } from './window-reads.ts';
 
 /**
  * The rows that a batch touches, as far as the operations or this process's open holds say. The account of any other
@@ -18,6 +18,8 @@ export class Touched {
   readonly epochs = new Set<bigint>();
   readonly accounts = new Set<bigint>();
   readonly keys = new Set<bigint>();
+  /** People whose keys are used, each with the account. */
+  readonly members = new Map<string, { readonly accountId: bigint; readonly personId: bigint }>();
   /** Calls that end in this batch: `own` are this process's open holds, `ended` have to be read. */
   readonly own = new Map<bigint, OpenHold>();
   readonly ended = new Set<bigint>();
@@ -48,8 +50,9 @@ export class Touched {
     }
     this.epochs.add(operation.epoch);
     if (operation.keyId !== null) this.keys.add(operation.keyId);
-    if (operation.idempotency !== null)
-      this.marks.push({ accountId: operation.accountId, key: operation.idempotency.key });
+    const { accountId, personId = null } = operation;
+    if (personId !== null) this.members.set(memberName(accountId, personId), { accountId, personId });
+    if (operation.idempotency !== null) this.marks.push({ accountId, key: operation.idempotency.key });
   }
 }
 
@@ -66,7 +69,9 @@ export class BatchRows implements LedgerRows {
   readonly epochs = new Set<bigint>();
   readonly accounts = new Map<bigint, Account>();
   readonly keys = new Map<bigint, Key>();
-  readonly windows = new Map<string, { spentNanousd: bigint; heldNanousd: bigint }>();
+  readonly members = new Map<string, Cap>();
+  readonly windows = new Map<string, Spend>();
+  readonly personWindows = new Map<string, Spend>();
   readonly calls = new Map<bigint, Call>();
   readonly credits = new Map<bigint, Credit>();
   readonly refunds = new Map<bigint, bigint>();
@@ -92,7 +97,7 @@ export class BatchRows implements LedgerRows {
    * idempotency keys, which are read after it and so are current.
    */
   reads(windowsAtMs: number): Read[] {
-    const { epochs, accounts, keys, own, ended, refunded, marks, credits } = this.#touched;
+    const { epochs, accounts, keys, members, ended, refunded, marks, credits } = this.#touched;
     const reads: Read[] = [];
     const read = (text: string, values: readonly unknown[], load: Read['load']) =>
       reads.push({ statement: { text, values }, load });
@@ -107,7 +112,8 @@ export class BatchRows implements LedgerRows {
       if (pairs.size > 0) read(text, [numbers([...pairs.keys()])], (rows) => this.#prove(pairs, rows));
     }
     if (keys.size > 0) read(READ_KEYS, [numbers([...keys])], (rows) => this.#loadKeys(rows));
-    if (keys.size > 0 || own.size > 0 || ended.size > 0) reads.push(this.windowRead(windowsAtMs));
+    if (members.size > 0) read(READ_MEMBERS, idsOf(members).map(numbers), (rows) => this.#loadMembers(rows));
+    reads.push(...this.windowReads(windowsAtMs));
     const calls = [...new Set([...ended, ...refunded])];
     if (calls.length > 0) read(READ_CALLS, [numbers(calls)], (rows) => this.#loadCalls(rows));
     if (refunded.size > 0) read(READ_REFUNDS, [numbers([...refunded])], (rows) => this.#loadRefunds(rows));
@@ -123,28 +129,14 @@ export class BatchRows implements LedgerRows {
     return reads;
   }
 
-  /** Reads the windows of these keys at that time, and the windows of these calls. */
-  windowRead(atMs: number): Read {
-    const { keys, own, ended } = this.#touched;
-    const counted = [...own.values()].filter(({ windowName }) => windowName !== null);
-    const windows = counted.map(({ windowName }) => windowIdOf(windowName!));
-    const values: string[] = [];
-    const place = (value: string) => `$${values.push(value)}::int8[]`;
-    const wanted: string[] = [];
-    if (keys.size > 0) {
-      const current = place(numbers(currentWindows(atMs)));
-      wanted.push(`SELECT id, (${current})[cap_window + 1] FROM api_key WHERE id = ANY(${place(numbers([...keys]))})`);
-    }
-    if (own.size > 0) {
-      const [keyIds, ids] = [windows.map(({ keyId }) => keyId), windows.map(({ id }) => id)];
-      wanted.push(`SELECT * FROM unnest(${place(numbers(keyIds))}, ${place(numbers(ids))})`);
-    }
-    if (ended.size > 0) {
-      const read = `SELECT key_id, window_id FROM call WHERE id = ANY(${place(numbers([...ended]))})`;
-      wanted.push(`${read} AND key_id IS NOT NULL`);
-    }
-    const text = `${READ_WINDOWS} WHERE (key_id, window_id) IN (${wanted.join(' UNION ')})`;
-    return { statement: { text, values }, load: (rows) => this.#loadWindows(rows) };
+  /** The windows in which the calls of this batch count at that time, and those of the calls that it ends. */
+  windowReads(atMs: number): Read[] {
+    const ofKeys = keyWindowRead(this.#touched, atMs);
+    const ofPeople = personWindowRead(this.#touched, atMs);
+    const reads: Read[] = [];
+    if (ofKeys !== null) reads.push({ statement: ofKeys, load: (rows) => this.#loadWindows(rows) });
+    if (ofPeople !== null) reads.push({ statement: ofPeople, load: (rows) => this.#loadPersonWindows(rows) });
+    return reads;
   }
 
   /** An instance with our epoch and another token is of another process. */
@@ -175,11 +167,18 @@ export class BatchRows implements LedgerRows {
     this.closedUpTo = this.facts.get('closed_up_to') ?? 0n;
   }
 
-  #loadKeys(rows: Rows<[bigint, bigint, bigint | null, bigint, Time, Time, Time, Time]>): void {
-    for (const [id, accountId, capNanousd, window, expires, revoked, disabled, personDisabled] of rows) {
+  #loadMembers(rows: Rows<[accountId: bigint, personId: bigint, cap: bigint | null, window: bigint]>): void {
+    for (const [accountId, personId, capNanousd, window] of rows) {
+      this.members.set(memberName(accountId, personId), { capNanousd, capWindow: CAP_WINDOW.word(window) });
+    }
+  }
+
+  #loadKeys(rows: Rows<KeyCells>): void {
+    for (const [id, accountId, personId, capNanousd, window, expires, revoked, disabled, personDisabled] of rows) {
       this.keys.set(id, {
         id,
         accountId,
+        personId,
         capNanousd,
         capWindow: CAP_WINDOW.word(window),
         expiresMs: msOf(expires),
@@ -197,11 +196,22 @@ export class BatchRows implements LedgerRows {
     }
   }
 
-  #loadCalls(rows: Rows<[bigint, bigint, bigint, bigint | null, bigint | null, bigint, bigint, string | null]>): void {
-    for (const [id, state, accountId, keyId, windowId, heldNanousd, costNanousd, idempotencyKey] of rows) {
-      const receipt = { id, accountId, state: CALL_STATE.word(state), heldNanousd, costNanousd, idempotencyKey };
-      const windowName = keyId === null || windowId === null ? null : nameOfWindow(keyId, windowId);
-      this.calls.set(id, { receipt, windowName });
+  #loadPersonWindows(rows: Rows<[accountId: bigint, personId: bigint, id: bigint, spent: bigint, held: bigint]>): void {
+    this.personWindows.clear();
+    for (const [accountId, personId, id, spentNanousd, heldNanousd] of rows) {
+      this.personWindows.set(nameOfPersonWindow(accountId, personId, id), { spentNanousd, heldNanousd });
+    }
+  }
+
+  #loadCalls(rows: Rows<CallCells>): void {
+    for (const [id, state, accountId, keyId, windowId, personId, personWindowId, held, cost, idempotencyKey] of rows) {
+      const money = { heldNanousd: held, costNanousd: cost, idempotencyKey };
+      this.calls.set(id, {
+        receipt: { id, accountId, state: CALL_STATE.word(state), ...money },
+        windowName: keyId === null || windowId === null ? null : nameOfWindow(keyId, windowId),
+        personWindowName:
+          personId === null || personWindowId === null ? null : nameOfPersonWindow(accountId, personId, personWindowId),
+      });
     }
   }
 
@@ -230,39 +240,21 @@ export interface Read {
   load(rows: Answer['rows']): void;
 }
 
+type Id = bigint | null;
 type Time = bigint | null;
+type KeyCells = [bigint, accountId: bigint, personId: Id, cap: bigint | null, window: bigint, Time, Time, Time, Time];
+type CallCells = [bigint, bigint, accountId: bigint, Id, Id, Id, Id, held: bigint, cost: bigint, key: string | null];
 type Rows<Columns extends readonly unknown[]> = readonly (readonly [...Columns])[];
 
 /** The call as it was when this process took the hold. If it has ended since, the write finds no open row and fails. */
-function ownCall(id: bigint, { accountId, heldNanousd, idempotencyKey, windowName }: OpenHold): Call {
-  return { receipt: { id, accountId, state: 'open', heldNanousd, costNanousd: 0n, idempotencyKey }, windowName };
+function ownCall(id: bigint, hold: OpenHold): Call {
+  const { accountId, heldNanousd, idempotencyKey, windowName, personWindowName } = hold;
+  const receipt = { id, accountId, state: 'open', heldNanousd, costNanousd: 0n, idempotencyKey } as const;
+  return { receipt: { ...receipt }, windowName, personWindowName };
 }
 
 function msOf(cell: bigint | null): number | null {
   return cell === null ? null : Number(cell);
-}
-
-function nameOfWindow(keyId: bigint, id: bigint): string {
-  const { window, startMs } = windowOfId(id);
-  return windowNameOf(keyId, window, startMs);
-}
-
-/** By the code of the cap window. */
-function currentWindows(atMs: number): bigint[] {
-  const ids: bigint[] = [];
-  for (const window of CAP_WINDOWS) ids[Number(CAP_WINDOW.of[window])] = windowId(window, atMs);
-  return ids;
-}
-
-/** Whether both times have the same windows. */
-export function sameWindows(oneMs: number, otherMs: number): boolean {
-  return startOfDayMs(oneMs) === startOfDayMs(otherMs);
-}
-
-/** The window's key and number, from its name. */
-export function windowIdOf(name: string): { readonly keyId: bigint; readonly id: bigint } {
-  const [keyId, window, startMs] = name.split(' ') as [string, CapWindow, string];
-  return { keyId: BigInt(keyId), id: windowId(window, Number(startMs)) };
 }
 
 /**
@@ -288,13 +280,16 @@ const READ_NAMES = 'SELECT id, text FROM name WHERE id = ANY($1::int4[])';
 const READ_PRICES = 'SELECT id, version FROM price_list WHERE id = ANY($1::int4[])';
 
 const READ_KEYS = `
-  SELECT id, account_id, cap, cap_window, expires_ms, revoked_ms, disabled_ms, person_disabled_ms FROM api_key
+  SELECT id, account_id, person_id, cap, cap_window, expires_ms, revoked_ms, disabled_ms, person_disabled_ms FROM api_key
   WHERE id = ANY($1::int8[])`;
 
-const READ_WINDOWS = 'SELECT key_id, window_id, spent, held FROM key_window';
+const READ_MEMBERS = `
+  SELECT account_id, person_id, cap, cap_window FROM membership
+  WHERE (account_id, person_id) IN (SELECT * FROM unnest($1::int8[], $2::int8[]))`;
 
 const READ_CALLS = `
-  SELECT id, state, account_id, key_id, window_id, held, cost, idempotency_key FROM call WHERE id = ANY($1::int8[])`;
+  SELECT id, state, account_id, key_id, window_id, person_id, person_window_id, held, cost, idempotency_key FROM call
+  WHERE id = ANY($1::int8[])`;
 
 const READ_REFUNDS = 'SELECT call_id, sum(amount) FROM credit WHERE call_id = ANY($1::int8[]) GROUP BY call_id';
 

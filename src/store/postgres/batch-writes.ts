@@ -12,12 +12,13 @@ import type {
   SettleOperation,
   VoidOperation,
 } from '../store.ts';
-import { type BatchRows, windowIdOf } from './batch-rows.ts';
+import type { BatchRows } from './batch-rows.ts';
 import { type ColumnArray, columnArrays } from './column-arrays.ts';
 import type { NameId } from './dictionary.ts';
 import { statementOf } from './directory.ts';
 import type { Statement } from './pipeline.ts';
 import { bytes, numbers, storable, texts } from './values.ts';
+import { personWindowIdOf, windowIdOf } from './window-reads.ts';
 
 /** Amounts as they were read, to find the rows that have to be written. */
 type Before = ReadonlyMap<unknown, readonly bigint[]>;
@@ -39,6 +40,7 @@ export class BatchWrites {
   readonly #nowMs: number;
   readonly #balances: Before;
   readonly #windows: Before;
+  readonly #personWindows: Before;
   readonly #losses: Before;
   readonly holds: HoldOperation[] = [];
   readonly settles: SettleOperation[] = [];
@@ -53,6 +55,7 @@ export class BatchWrites {
     this.#nowMs = nowMs;
     this.#balances = new Map([...rows.accounts].map(([id, row]) => [id, amounts(row)]));
     this.#windows = new Map([...rows.windows].map(([name, row]) => [name, spending(row)]));
+    this.#personWindows = new Map([...rows.personWindows].map(([name, row]) => [name, spending(row)]));
     this.#losses = new Map([...rows.accounts].map(([id, row]) => [id, losses(row)]));
   }
 
@@ -107,6 +110,7 @@ export class BatchWrites {
       this.#writeBalances(),
       this.#writeLosses(),
       ...this.#writeWindows(),
+      ...this.#writePersonWindows(),
       todayMs === null ? null : { text: SET_TODAY, values: [todayMs] },
     ].filter((statement) => statement !== null);
   }
@@ -114,13 +118,11 @@ export class BatchWrites {
   #insertCalls(): Statement | null {
     const { holds } = this;
     if (holds.length === 0) return null;
-    const windowIds = holds.map(({ id }) => {
-      const name = this.#rows.calls.get(id)!.windowName;
-      return name === null ? null : windowIdOf(name).id;
-    });
+    const calls = holds.map(({ id }) => this.#rows.calls.get(id)!);
     const values = [
       numbers(holds.map(({ epoch }) => epoch)),
-      numbers(windowIds),
+      numbers(calls.map(({ windowName: name }) => (name === null ? null : windowIdOf(name).id))),
+      numbers(calls.map(({ personWindowName: name }) => (name === null ? null : personWindowIdOf(name).id))),
       numbers(holds.map(({ amountNanousd }) => amountNanousd)),
       numbers(holds.map(({ priceId }) => this.#rows.prices[priceId - 1]!.id)),
       texts(holds.map(({ idempotency }) => idempotency?.key ?? null)),
@@ -203,18 +205,40 @@ export class BatchWrites {
   }
 
   #writeWindows(): (Statement | null)[] {
-    const [begun, known]: bigint[][][] = [[], []];
-    for (const [name, row] of this.#rows.windows) {
-      const before = this.#windows.get(name);
-      if (!differ(before, spending(row))) continue;
+    const { begun, known } = changes(this.#windows, this.#rows.windows, (name) => {
       const { keyId, id } = windowIdOf(name);
-      (before === undefined ? begun : known)!.push([keyId, id, ...spending(row)]);
-    }
+      return [keyId, id];
+    });
     return [
-      begun!.length === 0 ? null : { text: BEGIN_WINDOWS, values: transpose(begun!) },
-      known!.length === 0 ? null : { text: WRITE_WINDOWS, values: transpose(known!) },
+      begun.length === 0 ? null : { text: BEGIN_WINDOWS, values: transpose(begun) },
+      known.length === 0 ? null : { text: WRITE_WINDOWS, values: transpose(known) },
     ];
   }
+
+  #writePersonWindows(): (Statement | null)[] {
+    const { begun, known } = changes(this.#personWindows, this.#rows.personWindows, (name) => {
+      const { accountId, personId, id } = personWindowIdOf(name);
+      return [accountId, personId, id];
+    });
+    return [
+      begun.length === 0 ? null : { text: BEGIN_PERSON_WINDOWS, values: transpose(begun) },
+      known.length === 0 ? null : { text: WRITE_PERSON_WINDOWS, values: transpose(known) },
+    ];
+  }
+}
+
+/** Windows that have no row yet, and those whose row changes, each with the cells to write. */
+function changes(
+  before: Before,
+  windows: ReadonlyMap<string, Spending>,
+  keyOf: (name: string) => readonly bigint[],
+): { begun: bigint[][]; known: bigint[][] } {
+  const [begun, known]: [bigint[][], bigint[][]] = [[], []];
+  for (const [name, row] of windows) {
+    const old = before.get(name);
+    if (differ(old, spending(row))) (old === undefined ? begun : known).push([...keyOf(name), ...spending(row)]);
+  }
+  return { begun, known };
 }
 
 type Amounts = { readonly balanceNanousd: bigint } & Spending;
@@ -259,8 +283,9 @@ const places = (columns: readonly ColumnArray[], first: number) =>
   columns.map(({ type }, at) => `$${first + at}::${type}[]`).join(', ');
 
 const INSERT_CALLS = `
-  INSERT INTO call (epoch, window_id, held, price_id, idempotency_key, ${columnList(CALL_COLUMNS)}, state)
-  SELECT *, ${open} FROM unnest($1::int8[], $2::int8[], $3::int8[], $4::int8[], $5::text[], ${places(CALL_COLUMNS, 6)})`;
+  INSERT INTO call (epoch, window_id, person_window_id, held, price_id, idempotency_key, ${columnList(CALL_COLUMNS)}, state)
+  SELECT *, ${open} FROM unnest($1::int8[], $2::int8[], $3::int8[], $4::int8[], $5::int8[], $6::text[],
+    ${places(CALL_COLUMNS, 7)})`;
 
 const SETTLE_CALLS = guarded(
   `UPDATE call SET state = ${settled}, ended_ms = s.ended_ms,
@@ -316,5 +341,12 @@ const BEGIN_WINDOWS = `
 /** An upsert instead of an update, because it locks the rows in their order. */
 const WRITE_WINDOWS = `${BEGIN_WINDOWS}
   ON CONFLICT (key_id, window_id) DO UPDATE SET held = excluded.held, spent = excluded.spent`;
+
+const BEGIN_PERSON_WINDOWS = `
+  INSERT INTO person_window (account_id, person_id, window_id, held, spent)
+  SELECT * FROM unnest($1::int8[], $2::int8[], $3::int4[], $4::int8[], $5::int8[]) ORDER BY 1, 2, 3`;
+
+const WRITE_PERSON_WINDOWS = `${BEGIN_PERSON_WINDOWS}
+  ON CONFLICT (account_id, person_id, window_id) DO UPDATE SET held = excluded.held, spent = excluded.spent`;
 
 const SET_TODAY = "UPDATE meta SET value = $1::int8 WHERE name = 'today_ms' AND value < $1::int8";

@@ -3,7 +3,7 @@ import { fitsInt64 } from '../int64.ts';
 import { MoneyRules } from '../rules/money-rules.ts';
 import { type LedgerOperation, type LedgerOutcome, PartlyApplied, StoreUnavailable } from '../store.ts';
 import { startOfDayMs } from '../windows.ts';
-import { BatchRows, sameWindows, Touched } from './batch-rows.ts';
+import { BatchRows, Touched } from './batch-rows.ts';
 import { BatchWrites } from './batch-writes.ts';
 import { commitMarkerOf, isDurable } from './commit-marker.ts';
 import type { Connections } from './connections.ts';
@@ -14,6 +14,7 @@ import { OpenHolds } from './open-holds.ts';
 import type { PipelinedConnection, Statement } from './pipeline.ts';
 import { OLDER, type Registration, type Registrations } from './registration.ts';
 import { isStorable } from './values.ts';
+import { sameWindows } from './window-reads.ts';
 
 const BEGIN: Statement = { text: BEGIN_BRIEF };
 const COMMIT: Statement = { text: 'COMMIT' };
@@ -209,9 +210,11 @@ export class BatchRunner {
     rows.todayMs = this.#todayMs;
     const windowsMs = Math.max(rows.todayMs, nowMs);
     if (!sameWindows(assumedMs, windowsMs)) {
-      const { statement, load } = rows.windowRead(windowsMs);
-      const [answer] = await line.together([statement]);
-      load(answer!.rows);
+      const again = rows.windowReads(windowsMs);
+      const read = await line.together(again.map(({ statement }) => statement));
+      again.forEach(({ load }, at) => {
+        load(read[at]!.rows);
+      });
     }
     return isNewDay;
   }
@@ -259,7 +262,9 @@ async function rolledBack<Result>(line: PipelinedConnection, work: Promise<Resul
 /** Numbers that do not fit a column, and texts that must be stored exactly but cannot be. */
 function whyUnwritable(operation: LedgerOperation): string | null {
   const ids = [operation.id];
-  if (operation.kind === 'hold') ids.push(operation.epoch, operation.accountId, operation.keyId ?? 0n);
+  if (operation.kind === 'hold') {
+    ids.push(operation.epoch, operation.accountId, operation.keyId ?? 0n, operation.personId ?? 0n);
+  }
   if (operation.kind === 'credit') ids.push(operation.accountId, operation.callId ?? 0n, operation.audit?.id ?? 0n);
   const tooLarge = ids.find((id) => !fitsInt64(id));
   if (tooLarge !== undefined) return `${tooLarge} does not fit 64 bits.`;

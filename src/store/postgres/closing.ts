@@ -1,6 +1,7 @@
 import { LIMITS } from '../../limits.ts';
 import { inSlices } from '../in-slices.ts';
 import { MONTH_TREE_COLUMNS, type MonthTreeRow } from '../month-tree.ts';
+import { sameWindow, sumsByWindow, WINDOW_TABLES, type WindowTable } from '../window-tables.ts';
 import { type ClosingSlice, ClosingSlices } from './closing-slices.ts';
 import type { Connections, RunSql } from './connections.ts';
 import { lastInTrees } from './months.ts';
@@ -34,22 +35,26 @@ export async function closeSlice(sql: RunSql, slice: ClosingSlice): Promise<bool
   const [closed] = await sql<{ value: bigint }>("SELECT value FROM meta WHERE name = 'closed_up_to' FOR UPDATE");
   if (closed!.value !== slice.after || !(await isSame(sql, slice))) return false;
   const span = [slice.after, slice.upTo];
-  const parts = `SELECT key_id, window_id, sum(cost)::int8 AS cost FROM call
-    WHERE id > $1 AND id <= $2 AND key_id IS NOT NULL GROUP BY key_id, window_id`;
   await writeTrees(sql, slice);
-  // In the order in which batches lock them.
-  await sql(
-    `SELECT 1 FROM key_window WHERE (key_id, window_id) IN (SELECT key_id, window_id FROM (${parts}) AS part)
-     ORDER BY key_id, window_id FOR NO KEY UPDATE`,
-    span,
-  );
-  await sql(
-    `UPDATE key_window SET closed = closed + part.cost FROM (${parts}) AS part
-     WHERE key_window.key_id = part.key_id AND key_window.window_id = part.window_id`,
-    span,
-  );
+  for (const table of WINDOW_TABLES) await closeWindows(sql, table, span);
   await sql("UPDATE meta SET value = $1 WHERE name = 'closed_up_to'", [slice.upTo]);
   return true;
+}
+
+async function closeWindows(sql: RunSql, table: WindowTable, span: readonly bigint[]): Promise<void> {
+  const parts = sumsByWindow(table, 'sum(cost)::int8 AS cost', 'id > $1 AND id <= $2');
+  const key = [...table.owner, 'window_id'].join(', ');
+  // In the order in which batches lock them.
+  await sql(
+    `SELECT 1 FROM ${table.name} WHERE (${key}) IN (SELECT ${key} FROM (${parts}) AS part)
+     ORDER BY ${key} FOR NO KEY UPDATE`,
+    span,
+  );
+  await sql(
+    `UPDATE ${table.name} SET closed = closed + part.cost FROM (${parts}) AS part
+     WHERE ${sameWindow(table, table.name, 'part')}`,
+    span,
+  );
 }
 
 /** Adds calls to trees that an earlier version closed: their sums move from `closing` to `month_tree`. */

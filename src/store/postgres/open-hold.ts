@@ -3,6 +3,7 @@ export interface OpenHold {
   readonly accountId: bigint;
   readonly heldNanousd: bigint;
   readonly windowName: string | null;
+  readonly personWindowName: string | null;
   readonly idempotencyKey: string | null;
 }
 

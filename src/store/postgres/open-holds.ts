@@ -15,8 +15,9 @@ export class OpenHolds implements OpenHoldLookup {
   /** Call after the commit. If there are too many, the oldest are dropped. */
   note({ holds, settles, voids }: BatchWrites, rows: BatchRows): void {
     for (const { id, accountId, amountNanousd: heldNanousd, idempotency } of holds) {
-      const windowName = rows.calls.get(id)!.windowName;
-      this.#holds.set(id, { accountId, heldNanousd, windowName, idempotencyKey: idempotency?.key ?? null });
+      const { windowName, personWindowName } = rows.calls.get(id)!;
+      const idempotencyKey = idempotency?.key ?? null;
+      this.#holds.set(id, { accountId, heldNanousd, windowName, personWindowName, idempotencyKey });
     }
     for (const { id } of settles) this.#holds.delete(id);
     for (const { id } of voids) this.#holds.delete(id);

@@ -3,6 +3,7 @@ import { ACCOUNT_KIND, CALL_STATE, ENDED, IDEMPOTENCY_STATE } from '../codes.ts'
 import { MONTH_PART } from '../month-tree.ts';
 import { WRONG_REFUNDS } from '../refund-check.ts';
 import type { VerifyProgress, VerifyReport } from '../store.ts';
+import { sumsByWindow, WINDOW_TABLES, windowOf } from '../window-tables.ts';
 import type { Connections, RunSql } from './connections.ts';
 import { MonthScan } from './month-scan.ts';
 import { nextSettledSlice, nextSlice, ONE_MOMENT, type Slice } from './slices.ts';
@@ -19,7 +20,7 @@ const VALID = `CASE state
     AND (fresh IS NULL OR (least(fresh, cache_write, cache_read, output) >= 0
       AND fresh::numeric + cache_write + cache_read + output = cost))
   WHEN ${voided} THEN ended = ${ENDED.of.died} AND cost = 0 AND loss >= 0
-  END AND (key_id IS NULL) = (window_id IS NULL)`;
+  END AND (key_id IS NULL) = (window_id IS NULL) AND (person_id IS NULL) = (person_window_id IS NULL)`;
 
 /** Numbers without a text, as processes left them that wrote to an older state with what they knew of a newer one. */
 const DANGLING = [
@@ -43,7 +44,7 @@ export class Verification {
   readonly #connections: Connections;
   readonly #nowMs: number;
   readonly #accounts = new Map<bigint, Sums>();
-  readonly #windows = new Map<string, Sums>();
+  readonly #windows = new Map(WINDOW_TABLES.map((table) => [table, new Map<string, Sums>()]));
   readonly #violations: string[] = [];
   readonly #months: MonthScan;
   #rowsTotal = 0;
@@ -144,12 +145,11 @@ export class Verification {
   }
 
   async #addWindows(sql: RunSql, span: readonly bigint[]): Promise<void> {
-    const rows = await sql<Columns>(
-      `SELECT key_id, window_id, sum(cost) AS spent, coalesce(sum(held) FILTER (WHERE state = ${open}), 0) AS held
-       FROM call WHERE id > $1 AND id <= $2 AND key_id IS NOT NULL GROUP BY key_id, window_id`,
-      span,
-    );
-    for (const row of rows) addTo(this.#windows, `${row.key_id}/${row.window_id}`, row.spent!, row.held!);
+    const amounts = `sum(cost) AS spent, coalesce(sum(held) FILTER (WHERE state = ${open}), 0) AS held`;
+    for (const [table, windows] of this.#windows) {
+      const rows = await sql<Columns>(sumsByWindow(table, amounts, 'id > $1 AND id <= $2'), span);
+      for (const row of rows) addTo(windows, windowOf(table, row), row.spent!, row.held!);
+    }
   }
 
   async #addClosings(sql: RunSql): Promise<void> {
@@ -189,15 +189,16 @@ export class Verification {
   }
 
   async #compareWindows(sql: RunSql): Promise<void> {
-    const rows = await sql<Columns>('SELECT key_id, window_id, spent, held, closed FROM key_window');
-    for (const row of rows) {
-      const name = `${row.key_id}/${row.window_id}`;
-      const sums = this.#windows.get(name) ?? { spent: 0n, held: 0n };
-      this.#windows.delete(name);
-      this.#compare(`Key ${row.key_id}, window ${row.window_id}: spent`, row.spent!, row.closed! + sums.spent);
-      this.#compare(`Key ${row.key_id}, window ${row.window_id}: held`, row.held!, sums.held);
+    for (const [table, windows] of this.#windows) {
+      for (const row of await sql<Columns>(`SELECT * FROM ${table.name}`)) {
+        const name = windowOf(table, row);
+        const sums = windows.get(name) ?? { spent: 0n, held: 0n };
+        windows.delete(name);
+        this.#compare(`${name}: spent`, row.spent!, row.closed! + sums.spent);
+        this.#compare(`${name}: held`, row.held!, sums.held);
+      }
+      for (const name of windows.keys()) this.#violate(`${name} does not exist, but calls refer to it.`);
     }
-    for (const name of this.#windows.keys()) this.#violate(`Key window ${name} does not exist, but calls refer to it.`);
   }
 
   /** An idempotency key and its call must agree, unless the call was deleted. */

@@ -17,6 +17,7 @@ import {
   revokeManagementKey,
   touchManagementKey,
 } from './management-keys.ts';
+import { findMember, listMembers } from './members.ts';
 import {
   changePerson,
   createPerson,
@@ -25,7 +26,6 @@ import {
   findPerson,
   findPersonByEmail,
   findPersonByIdentity,
-  listMembers,
   listPeople,
   membershipsOf,
   putMembership,
@@ -52,6 +52,7 @@ export const DIRECTORY_READS = {
   listPeople,
   membershipsOf,
   listMembers,
+  findMember,
   findInvitation,
   invitationsFor,
   listInvitations,

@@ -12,7 +12,7 @@ import { writeAudit } from './audit.ts';
 import { followPerson } from './person-keys.ts';
 import { insert, type Program, query, rowOf, rowsOf, type SqlValue } from './program.ts';
 
-interface PersonColumns {
+export interface PersonColumns {
   readonly id: bigint;
   readonly email: string;
   readonly name: string;
@@ -25,7 +25,7 @@ interface PersonColumns {
   readonly version: bigint;
 }
 
-interface MembershipColumns {
+export interface MembershipColumns {
   readonly account_id: bigint;
   readonly person_id: bigint;
   readonly role: bigint;
@@ -224,20 +224,6 @@ export function* membershipsOf(personId: bigint): Program<Membership[]> {
   return rows.map(membershipOf);
 }
 
-export function* listMembers(
-  accountId: bigint,
-  page: { readonly after: bigint | null; readonly limit: number },
-): Program<{ person: Person; membership: Membership }[]> {
-  const rows = yield* rowsOf<PersonColumns & MembershipColumns>(
-    `SELECT person.*, membership.* FROM membership JOIN person ON person.id = person_id
-     WHERE account_id = ? AND person_id > ? ORDER BY person_id LIMIT ?`,
-    accountId,
-    page.after ?? 0n,
-    page.limit,
-  );
-  return rows.map((row) => ({ person: personOf(row), membership: membershipOf(row) }));
-}
-
 function personOrNull(row: PersonColumns | null): Person | null {
   return row === null ? null : personOf(row);
 }
@@ -257,7 +243,7 @@ export function personOf(row: PersonColumns): Person {
   };
 }
 
-function membershipOf(row: MembershipColumns): Membership {
+export function membershipOf(row: MembershipColumns): Membership {
   return {
     accountId: row.account_id,
     personId: row.person_id,

@@ -13,7 +13,16 @@ import type {
   RefundRefusal,
   SettleOperation,
 } from '../store.ts';
-import { idempotencyName, type LedgerRows, type Mutable, windowNameOf } from './rows.ts';
+import {
+  type Cap,
+  idempotencyName,
+  type LedgerRows,
+  type Mutable,
+  memberName,
+  personWindowNameOf,
+  type Spend,
+  windowNameOf,
+} from './rows.ts';
 
 type Account = LedgerRows['accounts'] extends ReadonlyMap<bigint, infer Row> ? Row : never;
 type Key = LedgerRows['keys'] extends ReadonlyMap<bigint, infer Row> ? Row : never;
@@ -51,6 +60,9 @@ export class MoneyRules {
     if (!this.#rows.epochs.has(hold.epoch)) return refused('stale_epoch');
     if (account === undefined) return refused('no_account');
     if (key === undefined || (key !== null && !this.#isActive(key, account))) return refused('key_inactive');
+    const personId = hold.personId ?? null;
+    const member = personId === null ? null : this.#rows.members.get(memberName(account.id, personId));
+    if ((key?.personId ?? null) !== personId || member === undefined) return refused('key_inactive');
     const taken = this.#repeatOf(hold);
     if (taken !== null) return taken;
     const lossLimit = account.kind === 'unlimited' ? null : (hold.lossLimitNanousd ?? null);
@@ -58,12 +70,16 @@ export class MoneyRules {
     if (hold.ceilingNanousd !== null && amount > hold.ceilingNanousd) {
       return refused('cost_ceiling', hold.ceilingNanousd);
     }
-    const windowName = key === null ? null : windowNameOf(key.id, key.capWindow, this.windowTimeMs);
-    const spend = (windowName !== null && this.#rows.windows.get(windowName)) || { spentNanousd: 0n, heldNanousd: 0n };
-    if (key?.capNanousd != null) {
-      const left = key.capNanousd - spend.spentNanousd - spend.heldNanousd;
-      if (amount > left) return refused('key_cap', left > 0n ? left : 0n);
-    }
+    const nowMs = this.windowTimeMs;
+    const windowName = key === null ? null : windowNameOf(key.id, key.capWindow, nowMs);
+    const spend = spendIn(this.#rows.windows, windowName);
+    const ofKey = key === null ? null : leftOf(key, spend);
+    if (ofKey !== null && amount > ofKey) return refused('key_cap', ofKey > 0n ? ofKey : 0n);
+    const personWindowName =
+      member === null ? null : personWindowNameOf(account.id, personId!, member.capWindow, nowMs);
+    const personSpend = spendIn(this.#rows.personWindows, personWindowName);
+    const ofPerson = member === null ? null : leftOf(member, personSpend);
+    if (ofPerson !== null && amount > ofPerson) return refused('person_cap', ofPerson > 0n ? ofPerson : 0n);
     const available = account.balanceNanousd - account.heldNanousd;
     if (account.kind === 'prepaid' && amount > available) return refused('balance', available);
     if (account.spentNanousd + account.heldNanousd + amount > INT64_MAX) return refused('out_of_range');
@@ -73,10 +89,10 @@ export class MoneyRules {
     if (priceVersion === undefined) throw new Error(`There is no price list ${hold.priceId}.`);
     if (this.#rows.calls.has(hold.id)) throw new Error(`The id ${hold.id} is already in use.`);
     if (hold.id <= this.#rows.closedUpTo) throw new Error(`The id ${hold.id} is below the closed part of the ledger.`);
-    account.heldNanousd += amount;
-    spend.heldNanousd += amount;
+    for (const each of [account, spend, personSpend]) each.heldNanousd += amount;
     if (windowName !== null) this.#rows.windows.set(windowName, spend);
-    this.#rows.calls.set(hold.id, { receipt: openReceipt(hold, priceVersion), windowName });
+    if (personWindowName !== null) this.#rows.personWindows.set(personWindowName, personSpend);
+    this.#rows.calls.set(hold.id, { receipt: openReceipt(hold, priceVersion), windowName, personWindowName });
     if (hold.idempotency !== null) this.#takeKey(hold, hold.idempotency);
     const { lostNanousd } = lossAt(account, this.windowTimeMs);
     return lostNanousd === 0n ? { kind: 'held' } : { kind: 'held', lostNanousd };
@@ -157,10 +173,13 @@ export class MoneyRules {
     return { kind: 'voided' };
   }
 
-  #endHold({ receipt, windowName }: Call, cost: bigint): void {
-    const account = this.#rows.accounts.get(receipt.accountId)!;
+  #endHold({ receipt, windowName, personWindowName }: Call, cost: bigint): void {
+    const { accounts, windows, personWindows } = this.#rows;
+    const account = accounts.get(receipt.accountId)!;
     account.balanceNanousd -= cost;
-    for (const spend of [account, windowName === null ? null : this.#rows.windows.get(windowName)!]) {
+    const ofKey = windowName === null ? null : windows.get(windowName)!;
+    const ofPerson = personWindowName === null ? null : personWindows.get(personWindowName)!;
+    for (const spend of [account, ofKey, ofPerson]) {
       if (spend === null) continue;
       spend.heldNanousd -= receipt.heldNanousd;
       spend.spentNanousd += cost;
@@ -220,6 +239,15 @@ function sumsTo(parts: readonly bigint[], total: bigint): boolean {
 }
 
 const CALL_FIELD_NAMES = Object.keys(CALL_FIELDS) as (keyof typeof CALL_FIELDS)[];
+
+function spendIn(windows: ReadonlyMap<string, Spend>, name: string | null): Spend {
+  return (name !== null && windows.get(name)) || { spentNanousd: 0n, heldNanousd: 0n };
+}
+
+/** What a cap leaves, which is negative if the cap was lowered below it; null without a cap. */
+function leftOf({ capNanousd }: Cap, { spentNanousd, heldNanousd }: Spend): bigint | null {
+  return capNanousd === null ? null : capNanousd - spentNanousd - heldNanousd;
+}
 
 function openReceipt(hold: HoldOperation, priceVersion: string): Mutable<Receipt> {
   return {

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { MONTH_TREE_COLUMNS } from '../month-tree.ts';
+import { sameWindow, sumsByWindow, WINDOW_TABLES } from '../window-tables.ts';
 import type { ClosingSlice } from './closing-slices.ts';
 import { readMeta, writeMeta } from './meta.ts';
 import { lastInTrees } from './months.ts';
@@ -11,13 +12,14 @@ import type { Slice } from './slices.ts';
 export function closeSlice(database: DatabaseSync, slice: ClosingSlice): boolean {
   if (readMeta(database, 'closed_up_to') !== slice.after || !isSame(database, slice)) return false;
   writeTrees(database, slice);
-  database
-    .prepare(`
-      UPDATE key_window SET closed = closed + part.cost
-      FROM (SELECT key_id, window_id, sum(cost) AS cost FROM call
-        WHERE id > ? AND id <= ? AND key_id IS NOT NULL GROUP BY key_id, window_id) AS part
-      WHERE key_window.key_id = part.key_id AND key_window.window_id = part.window_id`)
-    .run(slice.after, slice.upTo);
+  for (const table of WINDOW_TABLES) {
+    const parts = sumsByWindow(table, 'sum(cost) AS cost', 'id > ? AND id <= ?');
+    database
+      .prepare(`
+        UPDATE ${table.name} SET closed = closed + part.cost FROM (${parts}) AS part
+        WHERE ${sameWindow(table, table.name, 'part')}`)
+      .run(slice.after, slice.upTo);
+  }
   writeMeta(database, 'closed_up_to', slice.upTo);
   return true;
 }

@@ -34,7 +34,8 @@ import {
 import { compileCells, compileRun } from './compile-fields.ts';
 import { runProgram } from './directory.ts';
 import { IdempotencyKeys, type OwnKey } from './idempotency-keys.ts';
-import type { CallRow, KeyRule, RowCache } from './row-cache.ts';
+import type { CallRow, CapRule, KeyRule, RowCache } from './row-cache.ts';
+import type { WindowRow } from './window-cache.ts';
 
 /**
  * The four operations on money. Each is a list of named refusals in documented order, then a blank line, then writes:
@@ -105,6 +106,8 @@ export class Operations {
     if (balance === null) return holdRefused('no_account');
     const key = keyId === null ? null : cache.key(keyId);
     if (keyId !== null && !isActive(key, accountId, cache.nowMs)) return holdRefused('key_inactive');
+    const member = key === null ? null : key.member;
+    if ((member === null ? null : member.personId) !== hold.personId) return holdRefused('key_inactive');
     const repeat = mark === null ? null : this.#idempotencyKeys.repeatOf(accountId, mark, cache.nowMs);
     if (repeat !== null) return repeat;
     if (lossLimit !== null && !balance.unlimited && isLossUsedUp(balance, cache.windowTimeMs, lossLimit)) {
@@ -112,19 +115,20 @@ export class Operations {
     }
     if (ceiling !== null && amount > ceiling) return holdRefused('cost_ceiling', ceiling);
     const window = key === null ? null : cache.currentWindow(key);
-    if (window !== null && key !== null && key.cap !== null) {
-      const left = key.cap - window.spent - window.held;
-      if (amount > left) return holdRefused('key_cap', left > 0n ? left : 0n);
-    }
+    const overKeyCap = window === null ? null : overCap('key_cap', key!, window, amount);
+    if (overKeyCap !== null) return overKeyCap;
+    const personWindow = member === null ? null : cache.currentPersonWindow(member);
+    const overPersonCap = personWindow === null ? null : overCap('person_cap', member!, personWindow, amount);
+    if (overPersonCap !== null) return overPersonCap;
     const available = balance.balance - balance.held;
     if (!balance.unlimited && amount > available) return holdRefused('balance', available);
     if (balance.spent + balance.held + amount > INT64_MAX) return holdRefused('out_of_range');
     if (available - amount < INT64_MIN) return holdRefused('out_of_range');
 
-    const cells = this.#cellsOf(hold, window === null ? null : window.windowId);
+    const cells = this.#cellsOf(hold, window, personWindow);
     const idempotencyKey = mark === null ? null : mark.key;
     const state = CALL_STATE.of.open;
-    cache.addOpen({ id, state, balance, window, held: amount, cost: 0n, idempotencyKey }, cells);
+    cache.addOpen({ id, state, balance, window, personWindow, held: amount, cost: 0n, idempotencyKey }, cells);
     if (mark !== null) this.#takeKey(hold, mark);
     if (balance.lostNanousd === 0n) return HELD;
     const { lostNanousd } = lossAt(balance, cache.windowTimeMs);
@@ -137,11 +141,12 @@ export class Operations {
     this.#idempotencyKeys.take(accountId, mark, id, this.#cache.nowMs);
   }
 
-  #cellsOf(hold: StoredHold, windowId: bigint | null): SQLInputValue[] {
+  #cellsOf(hold: StoredHold, window: WindowRow | null, personWindow: WindowRow | null): SQLInputValue[] {
     const cache = this.#cache;
     if (hold.id <= cache.closedUpTo) throw new Error(`The id ${hold.id} is below the closed part of the ledger.`);
     if (!cache.hasPrice(hold.priceId)) throw new Error(`There is no price list ${hold.priceId}.`);
-    const cells = [CALL_STATE.of.open, windowId, hold.epoch, hold.amountNanousd, hold.priceId];
+    const windows = [window === null ? null : window.windowId, personWindow === null ? null : personWindow.windowId];
+    const cells = [CALL_STATE.of.open, ...windows, hold.epoch, hold.amountNanousd, hold.priceId];
     addCallCells(cells, hold, cache);
     return cells;
   }
@@ -266,6 +271,18 @@ function isAnswered({ ended, usage }: StoredSettlement): boolean {
 function isActive(key: KeyRule | null, accountId: bigint, nowMs: bigint): boolean {
   if (key === null || key.accountId !== accountId || key.isOff) return false;
   return key.expiresMs === null || key.expiresMs > nowMs;
+}
+
+/** Null if the cap leaves room for the amount. A cap may be set below what was already spent. */
+function overCap(
+  reason: 'key_cap' | 'person_cap',
+  { cap }: CapRule,
+  { spent, held }: WindowRow,
+  amount: bigint,
+): LedgerOutcome | null {
+  if (cap === null) return null;
+  const left = cap - spent - held;
+  return amount > left ? holdRefused(reason, left > 0n ? left : 0n) : null;
 }
 
 /** The components of a cost are never negative and sum exactly to it. */

@@ -4,12 +4,14 @@ import { LIMITS } from '../../limits.ts';
 import { ACCOUNT_KIND, CAP_WINDOW, windowId } from '../codes.ts';
 import { columnNames } from '../field-kinds.ts';
 import { CAP_WINDOWS } from '../store.ts';
+import { KEY_WINDOW, PERSON_WINDOW } from '../window-tables.ts';
 import { startOfDayMs } from '../windows.ts';
 import { AccountIndex } from './account-index.ts';
 import { HeldSums } from './held.ts';
 import { readMeta, writeMeta } from './meta.ts';
 import { ProgressCounter } from './progress.ts';
 import { RowWriter } from './row-writer.ts';
+import { WindowCache, type WindowRow } from './window-cache.ts';
 
 export interface BalanceRow {
   readonly accountId: bigint;
@@ -24,28 +26,28 @@ export interface BalanceRow {
   dirty: boolean;
 }
 
-export interface WindowRow {
-  readonly keyId: bigint;
-  readonly windowId: bigint;
-  readonly closed: bigint;
-  spent: bigint;
-  /** The sum of its open calls; not stored. */
-  held: bigint;
-  /** False until its first hold creates the row. */
-  stored: boolean;
-  dirty: boolean;
-}
-
-/** What a hold checks of its key, and the key's last window. */
-export interface KeyRule {
-  readonly id: bigint;
-  readonly accountId: bigint;
+/** A cap of a key or a member, and its last window. */
+export interface CapRule {
   readonly cap: bigint | null;
   readonly capWindow: bigint;
-  readonly expiresMs: bigint | null;
-  /** Revoked or disabled. */
-  readonly isOff: boolean;
   window: WindowRow | null;
+}
+
+/** What a hold checks of a person's role in an account. */
+export interface MemberRule extends CapRule {
+  readonly accountId: bigint;
+  readonly personId: bigint;
+}
+
+/** What a hold checks of its key. */
+export interface KeyRule extends CapRule {
+  readonly id: bigint;
+  readonly accountId: bigint;
+  readonly expiresMs: bigint | null;
+  /** Revoked, disabled, or of a person without a role in the account. */
+  readonly isOff: boolean;
+  /** Null for a key of nobody. */
+  readonly member: MemberRule | null;
 }
 
 /** What is needed to end a hold. */
@@ -54,6 +56,7 @@ export interface CallRow {
   readonly state: bigint;
   readonly balance: BalanceRow;
   readonly window: WindowRow | null;
+  readonly personWindow: WindowRow | null;
   readonly held: bigint;
   readonly cost: bigint;
   readonly idempotencyKey: string | null;
@@ -62,7 +65,15 @@ export interface CallRow {
 const BALANCE_COLUMNS = ['account_id', 'kind', 'balance', 'spent', 'loss_hour', 'lost'];
 
 /** The columns that a hold writes; `Operations` puts its cells in this order. */
-const NEW_CALL_COLUMNS = ['state', 'window_id', 'epoch', 'held', 'price_id', ...columnNames(CALL_FIELDS)];
+const NEW_CALL_COLUMNS = [
+  'state',
+  'window_id',
+  'person_window_id',
+  'epoch',
+  'held',
+  'price_id',
+  ...columnNames(CALL_FIELDS),
+];
 
 /**
  * The rows that batches of operations work on. They are read once and written once per batch, and stay cached between
@@ -73,19 +84,19 @@ export class RowCache {
   readonly #database: DatabaseSync;
   readonly #balances = new Map<bigint, BalanceRow>();
   readonly #keys = new Map<bigint, KeyRule>();
-  readonly #windows = new Map<bigint, Map<bigint, WindowRow>>();
+  readonly #members = new Map<string, MemberRule | null>();
+  readonly #windows: WindowCache;
+  readonly #personWindows: WindowCache;
   readonly #openCalls = new Map<bigint, CallRow>();
   readonly #names = new Map<string, number>();
   readonly #prices = new Set<number>();
   readonly #dirtyBalances: BalanceRow[] = [];
-  readonly #dirtyWindows: WindowRow[] = [];
   /** Cells of calls that were not written yet. */
   readonly #newCalls: SQLInputValue[] = [];
   readonly #readBalance: StatementSync;
   readonly #writeBalances: RowWriter;
   readonly #readKey: StatementSync;
-  readonly #readWindow: StatementSync;
-  readonly #writeWindows: RowWriter;
+  readonly #readMember: StatementSync;
   readonly #readCall: StatementSync;
   readonly #insertCalls: RowWriter;
   readonly #readName: StatementSync;
@@ -116,12 +127,12 @@ export class RowCache {
     this.#readBalance = prepare('SELECT kind, balance, spent, loss_hour, lost FROM balance WHERE account_id = ?');
     this.#writeBalances = new RowWriter(database, 'REPLACE', 'balance', BALANCE_COLUMNS);
     this.#readKey = prepare(`SELECT account_id, cap, cap_window, expires_ms,
-      coalesce(revoked_ms, disabled_ms, person_disabled_ms) AS off_ms FROM api_key WHERE id = ?`);
-    this.#readWindow = prepare('SELECT spent, closed FROM key_window WHERE key_id = ? AND window_id = ?');
-    this.#writeWindows = new RowWriter(database, 'REPLACE', 'key_window', ['key_id', 'window_id', 'spent', 'closed']);
-    this.#readCall = prepare(
-      'SELECT state, account_id, key_id, window_id, held, cost, idempotency_key FROM call WHERE id = ?',
-    );
+      coalesce(revoked_ms, disabled_ms, person_disabled_ms) AS off_ms, person_id FROM api_key WHERE id = ?`);
+    this.#readMember = prepare('SELECT cap, cap_window FROM membership WHERE account_id = ? AND person_id = ?');
+    this.#windows = new WindowCache(database, KEY_WINDOW);
+    this.#personWindows = new WindowCache(database, PERSON_WINDOW);
+    this.#readCall = prepare(`SELECT state, account_id, key_id, window_id, person_id, person_window_id, held, cost,
+      idempotency_key FROM call WHERE id = ?`);
     this.#insertCalls = new RowWriter(database, 'INSERT', 'call', NEW_CALL_COLUMNS);
     this.#readName = prepare('SELECT id FROM name WHERE text = ?');
     this.#addName = prepare('INSERT INTO name (text) VALUES (?) RETURNING id');
@@ -171,12 +182,25 @@ export class RowCache {
   }
 
   #loadKey(id: bigint): KeyRule | null {
-    type Row = [bigint, bigint | null, bigint, bigint | null, bigint | null];
+    type Row = [bigint, bigint | null, bigint, bigint | null, bigint | null, bigint | null];
     const row = this.#readKey.get(id) as unknown as Row | undefined;
     if (row === undefined) return null;
-    const [accountId, cap, capWindow, expiresMs, offMs] = row;
-    const rule = { id, accountId, cap, capWindow, expiresMs, isOff: offMs !== null, window: null };
+    const [accountId, cap, capWindow, expiresMs, offMs, personId] = row;
+    const member = personId === null ? null : this.#member(accountId, personId);
+    const isOff = offMs !== null || (personId !== null && member === null);
+    const rule = { id, accountId, cap, capWindow, expiresMs, isOff, member, window: null };
     this.#keys.set(id, rule);
+    return rule;
+  }
+
+  /** Shared by all keys of the person in the account; null if the person has no role there. */
+  #member(accountId: bigint, personId: bigint): MemberRule | null {
+    const name = `${accountId}/${personId}`;
+    const known = this.#members.get(name);
+    if (known !== undefined) return known;
+    const row = this.#readMember.get(accountId, personId) as unknown as [bigint | null, bigint] | undefined;
+    const rule = row === undefined ? null : { accountId, personId, cap: row[0], capWindow: row[1], window: null };
+    this.#members.set(name, rule);
     return rule;
   }
 
@@ -186,45 +210,44 @@ export class RowCache {
 
   currentWindow(key: KeyRule): WindowRow {
     const id = this.#windowIds[Number(key.capWindow)]!;
-    if (key.window?.windowId !== id) key.window = this.#window(key.id, id);
+    if (key.window?.windowId !== id) key.window = this.#windows.find([key.id], id, this.#heldBefore);
     return key.window;
   }
 
-  #window(keyId: bigint, id: bigint): WindowRow {
-    return this.#windows.get(keyId)?.get(id) ?? this.#loadWindow(keyId, id);
-  }
-
-  #loadWindow(keyId: bigint, id: bigint): WindowRow {
-    const row = this.#readWindow.get(keyId, id) as unknown as [bigint, bigint] | undefined;
-    const [spent, closed] = row ?? [0n, 0n];
-    const held = this.#heldBefore().ofWindow(keyId, id);
-    const loaded = { keyId, windowId: id, spent, held, closed, stored: row !== undefined, dirty: false };
-    const ofKey = this.#windows.get(keyId) ?? new Map<bigint, WindowRow>();
-    this.#windows.set(keyId, ofKey.set(id, loaded));
-    return loaded;
+  currentPersonWindow(member: MemberRule): WindowRow {
+    const id = this.#windowIds[Number(member.capWindow)]!;
+    if (member.window?.windowId !== id) {
+      member.window = this.#personWindows.find([member.accountId, member.personId], id, this.#heldBefore);
+    }
+    return member.window;
   }
 
   /**
    * The held amounts that a newly read row starts from. Its holds cannot have changed since: that would have cached it.
    */
-  #heldBefore(): HeldSums {
+  readonly #heldBefore = (): HeldSums => {
     this.#heldAtFirst ??= new HeldSums(this.#database);
     return this.#heldAtFirst;
-  }
+  };
 
   call(id: bigint): CallRow | null {
     return this.#openCalls.get(id) ?? this.#loadCall(id);
   }
 
   #loadCall(id: bigint): CallRow | null {
-    type Row = [bigint, bigint, bigint | null, bigint | null, bigint, bigint, string | null];
+    type Id = bigint | null;
+    type Row = [bigint, accountId: bigint, Id, Id, Id, Id, held: bigint, cost: bigint, key: string | null];
     const row = this.#readCall.get(id) as unknown as Row | undefined;
     if (row === undefined) return null;
-    const [state, accountId, keyId, windowId, held, cost, idempotencyKey] = row;
+    const [state, accountId, keyId, windowId, personId, personWindowId, held, cost, idempotencyKey] = row;
     const balance = this.balance(accountId);
     if (balance === null) throw new Error(`Call ${id} has no account.`);
-    const window = keyId === null || windowId === null ? null : this.#window(keyId, windowId);
-    return { id, state, balance, window, held, cost, idempotencyKey };
+    const window = keyId === null || windowId === null ? null : this.#windows.find([keyId], windowId, this.#heldBefore);
+    const personWindow =
+      personId === null || personWindowId === null
+        ? null
+        : this.#personWindows.find([accountId, personId], personWindowId, this.#heldBefore);
+    return { id, state, balance, window, personWindow, held, cost, idempotencyKey };
   }
 
   /**
@@ -236,12 +259,11 @@ export class RowCache {
     this.#isAhead = true;
     this.#newCalls.push(...cells);
     this.#openCalls.set(call.id, call);
-    const { balance, window, held } = call;
+    const { balance, window, personWindow, held } = call;
     this.#accountIndex.note(balance.accountId, call.id);
     balance.held += held;
-    if (window === null) return;
-    window.held += held;
-    if (!window.stored) this.#touchWindow(window);
+    if (window !== null) this.#windows.hold(window, held);
+    if (personWindow !== null) this.#personWindows.hold(personWindow, held);
   }
 
   /** Call this before a statement that reads or updates a call. */
@@ -251,26 +273,23 @@ export class RowCache {
     this.#newCalls.length = 0;
   }
 
-  /** Removes the hold from its account and key window, and charges the cost. */
+  /** Removes the hold from its account and windows, and charges the cost. */
   endHold(call: CallRow, cost: bigint): void {
-    const { balance, window } = call;
     this.#isAhead = true;
-    balance.held -= call.held;
-    if (window !== null) window.held -= call.held;
-    if (balance.held < 0n || (window !== null && window.held < 0n))
-      throw new Error(`Call ${call.id} has no hold in the cache.`);
-    if (cost !== 0n) this.#charge(balance, window, cost);
+    takeBack(call.balance, call);
+    if (call.window !== null) takeBack(call.window, call);
+    if (call.personWindow !== null) takeBack(call.personWindow, call);
+    if (cost !== 0n) this.#charge(call, cost);
     this.#openCalls.delete(call.id);
     this.progress.addReceipt(cost);
   }
 
-  #charge(balance: BalanceRow, window: WindowRow | null, cost: bigint): void {
+  #charge({ balance, window, personWindow }: CallRow, cost: bigint): void {
     balance.balance -= cost;
     balance.spent += cost;
     this.touchBalance(balance);
-    if (window === null) return;
-    window.spent += cost;
-    this.#touchWindow(window);
+    if (window !== null) this.#windows.charge(window, cost);
+    if (personWindow !== null) this.#personWindows.charge(personWindow, cost);
   }
 
   touchBalance(row: BalanceRow): void {
@@ -278,12 +297,6 @@ export class RowCache {
     if (row.dirty) return;
     row.dirty = true;
     this.#dirtyBalances.push(row);
-  }
-
-  #touchWindow(row: WindowRow): void {
-    if (row.dirty) return;
-    row.dirty = true;
-    this.#dirtyWindows.push(row);
   }
 
   /** The number of a text that many rows share. */
@@ -312,16 +325,10 @@ export class RowCache {
       balances.push(row.accountId, row.kind, row.balance, row.spent, row.lossHour, row.lostNanousd);
       row.dirty = false;
     }
-    const windows: bigint[] = [];
-    for (const row of this.#dirtyWindows) {
-      windows.push(row.keyId, row.windowId, row.spent, row.closed);
-      row.stored = true;
-      row.dirty = false;
-    }
     this.#writeBalances.write(balances);
-    this.#writeWindows.write(windows);
+    this.#windows.flush();
+    this.#personWindows.flush();
     this.#dirtyBalances.length = 0;
-    this.#dirtyWindows.length = 0;
     if (this.#todayChanged) writeMeta(this.#database, 'today_ms', BigInt(this.#todayMs));
     this.#todayChanged = false;
     this.#isAhead = false;
@@ -333,25 +340,22 @@ export class RowCache {
    * is one, the cache starts again. Call it between batches.
    */
   heldDrift(): string[] {
-    const held = new HeldSums(this.#database);
+    const sums = new HeldSums(this.#database);
     const drift: string[] = [];
-    const compare = (what: string, counted: bigint, computed: bigint) => {
-      if (counted !== computed)
-        drift.push(`${what}: the writer counts ${counted} held, the open calls add up to ${computed}.`);
-    };
-    for (const row of this.#balances.values()) {
-      compare(`Account ${row.accountId}`, row.held, held.ofAccount(row.accountId));
+    for (const { accountId, held } of this.#balances.values()) {
+      const computed = sums.ofAccount(accountId);
+      if (held !== computed)
+        drift.push(`Account ${accountId}: the writer counts ${held} held, the open calls add up to ${computed}.`);
     }
-    for (const row of [...this.#windows.values()].flatMap((ofKey) => [...ofKey.values()])) {
-      compare(`Key ${row.keyId}, window ${row.windowId}`, row.held, held.ofWindow(row.keyId, row.windowId));
-    }
+    drift.push(...this.#windows.drift(sums), ...this.#personWindows.drift(sums));
     if (drift.length > 0) this.forget();
     return drift;
   }
 
   /** Limits the cache's memory; call it between batches. */
   trim(): void {
-    const maps = [this.#balances, this.#keys, this.#windows, this.#openCalls, this.#names];
+    const windows = [this.#windows, this.#personWindows];
+    const maps = [this.#balances, this.#keys, this.#members, ...windows, this.#openCalls, this.#names];
     if (maps.some((map) => map.size > LIMITS.storeCachedRowsMax)) this.forget();
   }
 
@@ -364,13 +368,14 @@ export class RowCache {
 
   /** Empties the cache, including changes of a batch that was rolled back. */
   forget(): void {
-    for (const map of [this.#balances, this.#keys, this.#windows, this.#openCalls, this.#names]) map.clear();
+    for (const map of [this.#balances, this.#keys, this.#members, this.#openCalls, this.#names]) map.clear();
+    this.#windows.forget();
+    this.#personWindows.forget();
     this.#prices.clear();
     this.#heldAtFirst = null;
     this.#accountIndex.forget();
     this.#newCalls.length = 0;
     this.#dirtyBalances.length = 0;
-    this.#dirtyWindows.length = 0;
     this.#isAhead = false;
     this.#todayMs = Number(readMeta(this.#database, 'today_ms'));
     this.#todayChanged = false;
@@ -380,4 +385,9 @@ export class RowCache {
     this.epoch = epoch?.epoch as bigint;
     this.progress.reload();
   }
+}
+
+function takeBack(row: { held: bigint }, { id, held }: CallRow): void {
+  row.held -= held;
+  if (row.held < 0n) throw new Error(`Call ${id} has no hold in the cache.`);
 }

@@ -5,6 +5,7 @@ import { INT64_MAX } from '../int64.ts';
 import { MONTH_PART } from '../month-tree.ts';
 import { WRONG_REFUNDS } from '../refund-check.ts';
 import type { VerifyProgress, VerifyReport } from '../store.ts';
+import { sumsByWindow, WINDOW_TABLES, windowOf } from '../window-tables.ts';
 import { readMeta } from './meta.ts';
 import { MonthScan } from './month-scan.ts';
 import { readProgress } from './progress.ts';
@@ -22,7 +23,7 @@ const VALID = `CASE state
     AND (fresh IS NULL OR (min(fresh, cache_write, cache_read, output) >= 0
       AND fresh + cache_write + cache_read + output = cost))
   WHEN ${voided} THEN ended = ${ENDED.of.died} AND cost = 0 AND loss >= 0
-  END = 1 AND (key_id IS NULL) = (window_id IS NULL)`;
+  END = 1 AND (key_id IS NULL) = (window_id IS NULL) AND (person_id IS NULL) = (person_window_id IS NULL)`;
 
 interface Sums {
   spent: bigint;
@@ -38,8 +39,8 @@ export class Verification {
   readonly #database: DatabaseSync;
   readonly #nowMs: number;
   readonly #accounts = new Map<bigint, Sums>();
-  /** Spent amounts per window. */
-  readonly #windows = new Map<string, bigint>();
+  /** Spent amounts by table and window. */
+  readonly #windows = new Map(WINDOW_TABLES.map((table) => [table, new Map<string, bigint>()]));
   readonly #violations: string[] = [];
   readonly #months: MonthScan;
   readonly #rowsTotal: number;
@@ -130,14 +131,14 @@ export class Verification {
   }
 
   #addWindows({ after, upTo }: Slice): void {
-    const rows = this.#database
-      .prepare(`
-        SELECT key_id, window_id, sum(cost) AS spent
-        FROM call WHERE id > ? AND id <= ? AND key_id IS NOT NULL GROUP BY key_id, window_id`)
-      .all(after, upTo) as Record<string, bigint>[];
-    for (const row of rows) {
-      const name = `${row.key_id}/${row.window_id}`;
-      this.#windows.set(name, (this.#windows.get(name) ?? 0n) + row.spent!);
+    for (const [table, windows] of this.#windows) {
+      const rows = this.#database
+        .prepare(sumsByWindow(table, 'sum(cost) AS spent', 'id > ? AND id <= ?'))
+        .all(after, upTo) as Record<string, bigint>[];
+      for (const row of rows) {
+        const name = windowOf(table, row);
+        windows.set(name, (windows.get(name) ?? 0n) + row.spent!);
+      }
     }
   }
 
@@ -186,14 +187,16 @@ export class Verification {
   }
 
   #compareWindows(): void {
-    const rows = this.#database.prepare('SELECT * FROM key_window').iterate() as Iterable<Record<string, bigint>>;
-    for (const row of rows) {
-      const name = `${row.key_id}/${row.window_id}`;
-      const spent = this.#windows.get(name) ?? 0n;
-      this.#windows.delete(name);
-      this.#compare(`Key ${row.key_id}, window ${row.window_id}: spent`, row.spent!, row.closed! + spent);
+    for (const [table, windows] of this.#windows) {
+      const rows = this.#database.prepare(`SELECT * FROM ${table.name}`).iterate() as Iterable<Record<string, bigint>>;
+      for (const row of rows) {
+        const name = windowOf(table, row);
+        const spent = windows.get(name) ?? 0n;
+        windows.delete(name);
+        this.#compare(`${name}: spent`, row.spent!, row.closed! + spent);
+      }
+      for (const name of windows.keys()) this.#violate(`${name} does not exist, but calls refer to it.`);
     }
-    for (const name of this.#windows.keys()) this.#violate(`Key window ${name} does not exist, but calls refer to it.`);
   }
 
   /** An idempotency key and its call must agree, unless the call was deleted. */

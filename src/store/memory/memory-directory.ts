@@ -1,0 +1,105 @@
+import type { Directory } from '../directory.ts';
+import type { Member, Membership, Person } from '../people.ts';
+import { memberName, personWindowNameOf } from '../rules/rows.ts';
+import { windowSpan } from '../windows.ts';
+import { byId, type MemoryRows, pageOf } from './memory-rows.ts';
+
+/** People as far as money depends on them. Tests of everything else use SQLite. */
+type MoneyOfPeople = Pick<
+  Directory,
+  | 'createPerson'
+  | 'findPerson'
+  | 'disablePerson'
+  | 'enablePerson'
+  | 'putMembership'
+  | 'removeMembership'
+  | 'listMembers'
+  | 'findMember'
+>;
+
+export function memoryDirectory(rows: MemoryRows): Directory {
+  return new MemoryDirectory(rows) as MoneyOfPeople as Directory;
+}
+
+/** Whether the person has a role in the account and is not disabled. */
+export function isMember({ people, members }: MemoryRows, accountId: bigint, personId: bigint): boolean {
+  return members.has(memberName(accountId, personId)) && people.get(personId)?.disabledMs === null;
+}
+
+class MemoryDirectory implements MoneyOfPeople {
+  readonly #rows: MemoryRows;
+
+  constructor(rows: MemoryRows) {
+    this.#rows = rows;
+  }
+
+  createPerson: Directory['createPerson'] = async (person) => {
+    if ([...this.#rows.people.values()].some(({ email }) => email === person.email)) return 'email_taken';
+    this.#rows.people.set(person.id, { ...person, disabledMs: null, version: 1n });
+    return 'created';
+  };
+
+  findPerson: Directory['findPerson'] = async (id) => this.#rows.people.get(id) ?? null;
+
+  disablePerson: Directory['disablePerson'] = async (id, nowMs) => this.#setDisabled(id, nowMs, nowMs);
+
+  enablePerson: Directory['enablePerson'] = async (id, { atMs }) => this.#setDisabled(id, null, atMs);
+
+  #setDisabled(id: bigint, disabledMs: number | null, nowMs: number): Person | 'not_found' {
+    const person = this.#rows.people.get(id);
+    if (person === undefined) return 'not_found';
+    if ((person.disabledMs === null) === (disabledMs === null)) return person;
+    const changed = { ...person, disabledMs, version: person.version + 1n };
+    this.#rows.people.set(id, changed);
+    this.#followPerson(id, nowMs);
+    return changed;
+  }
+
+  putMembership: Directory['putMembership'] = async (membership, { atMs }) => {
+    const { accountId, personId } = membership;
+    if (!this.#rows.people.has(personId)) return 'no_person';
+    if (!this.#rows.accounts.has(accountId)) return 'no_account';
+    this.#rows.members.set(memberName(accountId, personId), membership);
+    this.#followPerson(personId, atMs);
+    return 'stored';
+  };
+
+  removeMembership: Directory['removeMembership'] = async (accountId, personId, { atMs }) => {
+    if (!this.#rows.members.delete(memberName(accountId, personId))) return false;
+    this.#followPerson(personId, atMs);
+    return true;
+  };
+
+  #followPerson(personId: bigint, nowMs: number): void {
+    const keys = [...this.#rows.keys.values()].filter((key) => key.personId === personId && key.revokedMs === null);
+    for (const key of keys.sort(byId)) {
+      const works = isMember(this.#rows, key.accountId, personId);
+      if (works === (key.personDisabledMs === null)) continue;
+      const version = ++this.#rows.keyVersion;
+      this.#rows.keys.set(key.id, { ...key, personDisabledMs: works ? null : nowMs, version });
+    }
+  }
+
+  listMembers: Directory['listMembers'] = async (accountId, page, nowMs) => {
+    const members = [...this.#rows.members.values()].filter((each) => each.accountId === accountId);
+    const rows = pageOf(members.map((each) => ({ ...each, id: each.personId })).sort(byId), page);
+    return rows.map(({ id: _, ...membership }) => this.#memberOf(membership, nowMs));
+  };
+
+  findMember: Directory['findMember'] = async (accountId, personId, nowMs) => {
+    const membership = this.#rows.members.get(memberName(accountId, personId));
+    return membership === undefined ? null : this.#memberOf(membership, nowMs);
+  };
+
+  #memberOf(membership: Membership, nowMs: number): Member {
+    const { accountId, personId, capWindow } = membership;
+    const atMs = Math.max(nowMs, this.#rows.todayMs);
+    const name = personWindowNameOf(accountId, personId, capWindow, atMs);
+    const spend = this.#rows.personWindows.get(name) ?? { spentNanousd: 0n, heldNanousd: 0n };
+    return {
+      person: this.#rows.people.get(personId)!,
+      membership,
+      window: { window: capWindow, ...windowSpan(capWindow, atMs), ...spend },
+    };
+  }
+}
