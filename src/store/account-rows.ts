@@ -73,12 +73,3 @@ export interface KeyChange {
   /** Null enables the key again, unless its person is disabled. */
   readonly disabledMs?: number | null;
 }
-
-export interface KeyWindow {
-  readonly window: CapWindow;
-  readonly startMs: number;
-  /** Null for a lifetime window. */
-  readonly resetsMs: number | null;
-  readonly spentNanousd: bigint;
-  readonly heldNanousd: bigint;
-}

@@ -1,5 +1,4 @@
-import type { KeyWindow } from './account-rows.ts';
-import type { CapWindow } from './cap-window.ts';
+import type { CapWindow, KeyWindow } from './cap-window.ts';
 
 export const ACCOUNT_ROLES = ['owner', 'member', 'viewer'] as const;
 

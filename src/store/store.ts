@@ -1,6 +1,7 @@
 import type { Receipt, Settlement, ValuesOf } from '../canonical/receipt.ts';
 import type { AccountReceiptFilter, ReceiptPage, ReceiptSlice } from './account-receipts.ts';
-import type { Account, ChangedKey, KeyChange, KeyRow, KeyWindow, NewAccount, NewKey } from './account-rows.ts';
+import type { Account, ChangedKey, KeyChange, KeyRow, NewAccount, NewKey } from './account-rows.ts';
+import type { KeyWindow } from './cap-window.ts';
 import type { Directory } from './directory.ts';
 import type { EntryReads } from './entries.ts';
 import type { KeyRotation } from './key-secrets.ts';
@@ -25,13 +26,12 @@ export {
   type KeyChange,
   type KeyPermission,
   type KeyRow,
-  type KeyWindow,
   type NewAccount,
   type NewKey,
   ON_UNSUPPORTED,
   type OnUnsupported,
 } from './account-rows.ts';
-export { CAP_WINDOWS, type CapWindow } from './cap-window.ts';
+export { CAP_WINDOWS, type CapWindow, type KeyWindow } from './cap-window.ts';
 export type { NewProviderKey, ProviderKeyRow, ProviderKeyUse } from './provider-key-rows.ts';
 export type { VerifyProgress, VerifyReport } from './verify-report.ts';
 
