@@ -63,7 +63,9 @@ async function exchangeInSlot(gateway: Gateway, admitted: Admitted, sink: Client
   gateway.slots.take(keyId, peek.stream);
   try {
     const result = await gateway.ledger.hold(holdOf(gateway, admitted));
-    const first = mayNotCount(result) ? await holdByBytes(gateway, admitted) : readHoldResult(gateway, admitted, result);
+    const first = mayNotCount(result)
+      ? await holdByBytes(gateway, admitted)
+      : readHoldResult(gateway, admitted, result);
     const held = first instanceof GatewayError ? await holdByCount(gateway, admitted, first) : first;
     if ('body' in held) sendStored(held, record, sink);
     else await serveUnderHold(gateway, held, sink);
