@@ -214,11 +214,17 @@ export const LIMITS = {
   hostErrorCodeCharactersMax: 200,
   /** How much longer a tool's schema or arguments can become when a host escapes them again. */
   toolBytesInflationMax: 6,
-  /** Tokens that hosts add to a prompt: in all, per message, per tool, and once if there are tools. */
+  /** Tokens that unknown hosts add to a prompt: in all, per message, per part, per tool, and once if there are tools. */
   promptFramingTokens: 256,
   messageFramingTokens: 16,
+  partFramingTokens: 16,
   toolFramingTokens: 32,
   toolPreambleTokens: 1024,
+  /** The same for models that read plain text: embeddings, and completions without a chat template. */
+  plainPromptFramingTokens: 8,
+  plainMessageFramingTokens: 8,
+  /** Highest figure of a model's framing in the catalog. */
+  framingTokensMax: 10_000,
   /** Tokens of a vendor's own prompt for a tool that it defines and the client runs: about twice what the vendor states. */
   bashToolTokens: 1_000,
   textEditorToolTokens: 2_000,

@@ -38,9 +38,10 @@ export function promptKinds(longTokens: readonly string[]): PromptKind[] {
   const usual = (name: string, write: PromptKind['write']): PromptKind => ({ name, hostile: false, write });
   const hostile = (name: string, write: PromptKind['write']): PromptKind => ({ name, hostile: true, write });
   return [
-    ...Object.entries(STORIES).map(([language, story]) =>
-      usual(language, (_, chars) => repeated(() => `${story}\n`, chars)),
-    ),
+    ...Object.entries(STORIES).map(([language, { tag, story }]) => {
+      const words = wordsIn(tag);
+      return usual(language, (random, chars) => repeated(() => `${story} ${listOf(random, words)}\n`, chars));
+    }),
     usual('code', (random, chars) => excerpt(random, code, chars)),
     usual('pages', (random, chars) => excerpt(random, pages, chars)),
     usual('JSON', (random, chars) => excerpt(random, json, chars)),
@@ -58,6 +59,25 @@ export function promptKinds(longTokens: readonly string[]): PromptKind[] {
 export function longestAscii(tokens: Iterable<string>, count: number): string[] {
   const ascii = [...tokens].filter((token) => /^[\x20-\x7e]+$/.test(token));
   return ascii.toSorted((one, other) => other.length - one.length).slice(0, count);
+}
+
+const REGIONS = 'DE FR ES PT IT PL CZ TR VN ID RU UA GR IL EG IN TH CN JP KR US GB BR MX NG ZA AU NZ CA SE'.split(' ');
+const CURRENCIES = 'USD EUR GBP JPY CNY INR BRL MXN ZAR SEK PLN CZK TRY KRW THB VND'.split(' ');
+const LANGUAGES = 'de fr es pt it pl cs tr vi id ru uk el he ar hi th zh ja ko sw fi hu nl is mt'.split(' ');
+
+/** Names of countries, currencies, languages, months and days, as the language writes them. */
+function wordsIn(tag: string): string[] {
+  const names = (type: 'region' | 'currency' | 'language', codes: readonly string[]) => {
+    const display = new Intl.DisplayNames(tag, { type });
+    return codes.map((code) => display.of(code) ?? code);
+  };
+  const date = new Intl.DateTimeFormat(tag, { dateStyle: 'full', timeStyle: 'long', timeZone: 'UTC' });
+  const dates = Array.from({ length: 24 }, (_, at) => date.format(new Date(Date.UTC(2026, at, at + 1, at))));
+  return [...names('region', REGIONS), ...names('currency', CURRENCIES), ...names('language', LANGUAGES), ...dates];
+}
+
+function listOf(random: Random, words: readonly string[]): string {
+  return Array.from({ length: 12 }, () => random.pick(words)).join(', ');
 }
 
 function filesIn(folder: string, ending: string): string[] {

@@ -1,69 +1,63 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { PromptSize } from '../../src/canonical/prompt-size.ts';
 import type { WireName } from '../../src/canonical/wire-names.ts';
-import { buildCatalog, type Catalog } from '../../src/catalog/catalog.ts';
-import { loadCatalogFile } from '../../src/catalog/load.ts';
+import type { Catalog } from '../../src/catalog/catalog.ts';
 import type { CatalogModel } from '../../src/catalog/model.ts';
-import { readBody } from '../../src/gateway/read-call.ts';
 import { parseJson } from '../../src/json/json.ts';
-import { boundCountedTokens, boundInputTokens } from '../../src/money/bound-tokens.ts';
-import { countPrompt } from '../../src/money/counted-bound.ts';
-import { type KnownTokenizer, measureExactly, measureRuns, toolRenderings } from '../../src/money/measure-text.ts';
-import { WIRES } from '../../src/wires/registry.ts';
+import { DEFAULT_FRAMING } from '../../src/money/framing.ts';
 import { agentRequest } from '../../test/agent-request.ts';
-import { cl100k, finish, o200k } from './quality.ts';
+import { modelOf, wholeCatalog } from './families.ts';
+import {
+  boundsOf,
+  type HeldBounds,
+  heldOf,
+  loadTokenizers,
+  median,
+  promptTokens,
+  type Tokenizers,
+} from './prompt-bounds.ts';
 
 /** A prompt with the tokens that its host billed, or that its tokenizer makes of it. */
-interface Sample {
-  readonly source: string;
+interface Sample extends HeldBounds {
   readonly family: string;
   readonly tokens: number;
-  readonly byBytes: number;
-  readonly counted: number;
+  /** The bound by bytes that every model had before it had a framing of its own. */
+  readonly before: number;
 }
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const CORPUS = resolve(ROOT, '../shared/corpus');
-/** Below this the fixed allowance for what hosts add is most of the bound, and the hold is less than a cent. */
 const LONG_TOKENS = 1_000;
 
-/** Prints the bound per token by family, before and after counting. The result is 1 if a recorded prompt exceeds its bound. */
+/** Prints the bound per token by family, before and after counting. The result is 1 if a recorded prompt exceeds a bound. */
 export async function writeReport(print: (line: string) => void): Promise<number> {
-  const files = loadCatalogFile().models;
-  const hosts = new Set(files.flatMap((model) => model.hosts.map(({ host }) => host)));
-  const catalog = buildCatalog({ rows: files, hosts, version: '2026-01-01-x' });
-  const tokenizers = { o200k_base: await o200k(), cl100k_base: await cl100k() };
+  const catalog = wholeCatalog(ROWS_OF_RECORDED_MODELS);
+  const tokenizers = await loadTokenizers();
   const corpus = existsSync(CORPUS) ? readCorpus(catalog, tokenizers) : [];
   if (corpus.length === 0) print('../shared/corpus is not here, so recorded hosts are left out.');
   const agents = readAgents(catalog, tokenizers);
-  print('source    family          prompts   tokens   bytes/tokens   counted/tokens   short');
-  const groups = Map.groupBy(
-    [...corpus, ...agents],
-    ({ source, family }) => `${source.padEnd(10)}${family.padEnd(16)}`,
-  );
-  for (const [name, samples] of [...groups].toSorted()) print(rowOf(name, samples));
-  for (const [name, samples] of [
-    ['all recorded', corpus],
-    [`recorded from ${LONG_TOKENS} tokens`, corpus.filter(({ tokens }) => tokens >= LONG_TOKENS)],
-    ['agents', agents],
-    [`agents from ${LONG_TOKENS} tokens`, agents.filter(({ tokens }) => tokens >= LONG_TOKENS)],
-  ] as const) {
-    print(rowOf(name.padEnd(26), samples));
+  print('                          prompts  tokens  before  bytes  counted   held   short');
+  for (const [source, samples] of Object.entries({ recorded: corpus, agents })) {
+    const families = Map.groupBy(samples, ({ family }) => family);
+    for (const [family, own] of [...families].toSorted()) print(rowOf(`${source.padEnd(10)}${family}`, own));
+    print(rowOf(`${source.padEnd(10)}all`, samples));
+    const long = samples.filter(({ tokens }) => tokens >= LONG_TOKENS);
+    print(rowOf(`${source.padEnd(10)}${LONG_TOKENS} and more`, long));
   }
-  print(
-    'Tokens of recorded prompts are what the host billed. No bill is known for agents: their tokens are those of o200k_base.',
-  );
-  return corpus.some(({ tokens, counted }) => tokens > counted) ? 1 : 0;
+  for (const line of LEGEND) print(line);
+  return corpus.some(isShort) ? 1 : 0;
 }
 
-type Tokenizers = Readonly<Record<'o200k_base' | 'cl100k_base', KnownTokenizer>>;
+const LEGEND = [
+  'The columns are medians of bound / tokens. before: by bytes, with the framing of unknown models. bytes, counted: both',
+  'bounds. held: the one that the gateway holds, which counts only from 0.05 USD on. short: prompts above a bound.',
+  'Tokens of recorded prompts are what the host billed. No bill is known for agents: theirs are those of o200k_base, and',
+  'for anthropic and deepseek the least that the vendor adds for tools.',
+];
 
 interface Recorded {
   readonly wire: string;
   readonly model: string;
-  readonly provider: string;
-  readonly status: number;
   readonly request?: string;
   readonly usage?: Readonly<Record<string, number>> | null;
 }
@@ -76,17 +70,41 @@ const WIRE_OF: Readonly<Record<string, WireName>> = {
   'openai-embeddings': 'embeddings',
 };
 
+/** Recorded models that the catalog no longer lists, and the one that has their tokenizer and template. */
+const SUCCESSORS: Readonly<Record<string, string>> = {
+  'deepseek-reasoner': 'deepseek-v4-pro',
+  'deepseek-v4-flash': 'deepseek-v4.1-flash',
+  'llama3-8b-8192': 'llama-3.1-8b-instant',
+  'gemini-2.5-pro-preview-05-06': 'gemini-2.5-pro',
+  'gpt-oss:120b': 'gpt-oss-120b',
+  'claude-3-5-sonnet-20240620': 'claude-sonnet-4-5',
+  'claude-3-7-sonnet-20250219': 'claude-sonnet-4-5',
+  'minimax/minimax-m2:free': 'minimax-m3',
+};
+
+/** Recorded models as an operator would add them, without a framing of their own. */
+const ROWS_OF_RECORDED_MODELS = [
+  { id: 'sonar', vendor: 'perplexity', caps: ['chat' as const] },
+  { id: 'babbage-002', vendor: 'openai', caps: ['completions' as const] },
+  { id: 'gpt-3.5-turbo-instruct', vendor: 'openai', caps: ['completions' as const] },
+].map((row) => ({
+  ...row,
+  context_window: 16_384,
+  price: { input: 1_000_000_000, output: 1_000_000_000 },
+  hosts: [{ host: 'openai', model: row.id }],
+}));
+
 function readCorpus(catalog: Catalog, tokenizers: Tokenizers): Sample[] {
   const { items } = parseJson(readFileSync(join(CORPUS, 'index.json'), 'utf8')) as { items: Recorded[] };
   return items.flatMap((item) => {
     const wire = WIRE_OF[item.wire];
     if (wire === undefined || item.request === undefined || !item.usage) return [];
     const tokens = billedTokens(item.usage);
+    const model = modelOf(catalog, SUCCESSORS[item.model] ?? item.model);
     if (tokens === 0) return [];
-    const model = modelOf(catalog, item.model);
+    if (model === null) throw new Error(`The report needs a row for the recorded model ${item.model}.`);
     try {
-      const bounds = boundsOf(wire, readFileSync(join(CORPUS, item.request)), model, tokenizers);
-      return [{ source: 'recorded', family: model?.vendor ?? item.provider, tokens, ...bounds }];
+      return [sampleOf({ wire, body: readFileSync(join(CORPUS, item.request)), model, tokens, tokenizers })];
     } catch {
       // A request that the gateway refuses is never held.
       return [];
@@ -99,7 +117,28 @@ function billedTokens(usage: Readonly<Record<string, number>>): number {
   return (usage.prompt_tokens ?? usage.input_tokens ?? 0) + cached;
 }
 
-/** What agents sent, as the two tokenizers of the product count it; no host's bill is known for them. */
+interface Prompt {
+  readonly wire: WireName;
+  readonly body: Buffer;
+  readonly model: CatalogModel;
+  readonly tokens: number;
+  readonly tokenizers: Tokenizers;
+}
+
+function sampleOf({ wire, body, model, tokens, tokenizers }: Prompt): Sample {
+  const unframed = { ...model, framing: DEFAULT_FRAMING };
+  return {
+    family: model.vendor,
+    tokens,
+    before: boundsOf(wire, body, unframed, tokenizers).byBytes,
+    ...heldOf(wire, body, model, tokenizers),
+  };
+}
+
+/** The smallest tool prompt that the vendor documents for its models, or that a recording shows. */
+const LEAST_TOOL_PROMPT: Readonly<Record<string, number>> = { anthropic: 286, deepseek: 263 };
+
+/** What agents sent, as o200k_base counts it; no host's bill is known for them. */
 function readAgents(catalog: Catalog, tokenizers: Tokenizers): Sample[] {
   const folder = join(ROOT, 'fixtures/agents');
   const seen = readdirSync(folder).flatMap((file) => {
@@ -109,63 +148,34 @@ function readAgents(catalog: Catalog, tokenizers: Tokenizers): Sample[] {
     return requests;
   });
   const own = [1, 5, 14, 40].map((turns) => ({ path: '/v1/messages', body: agentRequest('m', turns) }));
-  return [...seen, ...own].flatMap(({ path, body }) => {
+  return [...seen, ...own].flatMap(({ path, body: request }) => {
     const wire: WireName = path.endsWith('/messages') ? 'messages' : path.endsWith('/responses') ? 'responses' : 'chat';
-    const bytes = Buffer.from(JSON.stringify(body));
+    const body = Buffer.from(JSON.stringify(request));
+    const hasTools = Array.isArray(request.tools) && request.tools.length > 0;
     return ['gpt-5.1', 'claude-sonnet-5-5', 'gemini-2.5-pro', 'deepseek-v4-pro'].map((id) => {
-      const model = modelOf(catalog, id);
-      const tokens = promptTokens(wire, bytes, tokenizers.o200k_base);
-      return { source: 'agents', family: model?.vendor ?? id, tokens, ...boundsOf(wire, bytes, model, tokenizers) };
+      const model = modelOf(catalog, id)!;
+      const added = hasTools ? (LEAST_TOOL_PROMPT[model.vendor] ?? 0) : 0;
+      const tokens = promptTokens(wire, body, tokenizers.o200k_base) + added;
+      return sampleOf({ wire, body, model, tokens, tokenizers });
     });
   });
-}
-
-function promptTokens(wire: WireName, body: Buffer, { countTokens }: KnownTokenizer): number {
-  const { texts, toolTexts } = WIRES[wire].client.texts(readBody(body));
-  return [...texts, ...toolTexts].reduce((sum, text) => sum + countTokens(text), 0);
-}
-
-function modelOf(catalog: Catalog, name: string): CatalogModel | null {
-  const found = catalog.resolve(name);
-  return 'model' in found ? found.model : null;
-}
-
-/** For a model that is not in the catalog. */
-const UNKNOWN = { contextWindow: 1_000_000, imageTokensMax: 16_384, tokenizer: null, tokenFactor: { factor: 1.6 } };
-
-function boundsOf(wire: WireName, body: Buffer, model: CatalogModel | null, tokenizers: Tokenizers) {
-  const text = readBody(body);
-  const { size, prompts = 1 } = WIRES[wire].client.peek(text, {});
-  const limits = model ?? UNKNOWN;
-  const exact = limits.tokenizer !== null;
-  const known = tokenizers[limits.tokenizer ?? 'o200k_base'];
-  const measure = (one: string) => finish((exact ? measureExactly : measureRuns)(one, known));
-  const { texts, toolTexts } = WIRES[wire].client.texts(text);
-  const count = countPrompt(
-    texts.map(measure),
-    toolTexts.map((one) => toolRenderings(one).map(measure)),
-    { exact, factor: limits.tokenFactor.factor },
-  );
-  const sized: PromptSize = size;
-  return {
-    byBytes: boundInputTokens(sized, limits, prompts),
-    counted: boundCountedTokens(sized, limits, count, prompts),
-  };
 }
 
 function rowOf(name: string, samples: readonly Sample[]): string {
   const ratio = (read: (sample: Sample) => number): string =>
     median(samples.map((one) => read(one) / one.tokens)).toFixed(1);
   return [
-    name,
-    String(samples.length).padStart(9),
-    String(median(samples.map(({ tokens }) => tokens))).padStart(9),
-    ratio(({ byBytes }) => byBytes).padStart(15),
-    ratio(({ counted }) => counted).padStart(17),
-    String(samples.filter(({ tokens, counted }) => tokens > counted).length).padStart(8),
+    name.padEnd(26),
+    String(samples.length).padStart(7),
+    String(median(samples.map(({ tokens }) => tokens))).padStart(8),
+    ratio(({ before }) => before).padStart(8),
+    ratio(({ byBytes }) => byBytes).padStart(7),
+    ratio(({ counted }) => counted).padStart(9),
+    ratio(({ held }) => held).padStart(7),
+    String(samples.filter(isShort).length).padStart(8),
   ].join('');
 }
 
-function median(values: readonly number[]): number {
-  return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? 0;
+function isShort({ tokens, byBytes, counted }: Sample): boolean {
+  return tokens > counted || tokens > byBytes;
 }

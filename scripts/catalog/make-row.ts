@@ -5,6 +5,7 @@ import { readPrice } from '../../src/catalog/rows.ts';
 import type { ModelRow, PriceRow } from '../../src/catalog/schema.ts';
 import type { Facts } from './facts-source.ts';
 import { differences, higherPrice, highestOfHosts, type PriceFigures } from './figures.ts';
+import { framingOf } from './framing.ts';
 import { type PricePackage, readPriceOf } from './price-source.ts';
 import type { AlsoServed, Seat } from './seats.ts';
 import { alignTiers } from './tier-boundaries.ts';
@@ -68,6 +69,7 @@ function makeOwnRow(seat: Seat, sources: Sources): ModelRow | undefined {
     max_output_tokens: facts.maxOutputTokens,
     tokenizer: seat.tokenizer ?? null,
     ...tokenFactorOf(seat),
+    ...framingOf(seat.id, seat.vendor, seat.embedding !== undefined),
     image_tokens_max: caps.has('images') ? (seat.imageTokensMax ?? null) : null,
     ...(efforts.length > 0 && { reasoning_efforts: efforts }),
     ...(seat.thinking !== undefined && { thinking: seat.thinking }),

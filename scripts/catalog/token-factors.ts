@@ -1,21 +1,25 @@
 import type { TokenFactor } from '../../src/catalog/model.ts';
 
 /**
- * How many tokens of a vendor's models one token of o200k_base may become, for text of ASCII characters. Vendors that are
- * not here get the default. `npm run campaign:holds` measures what it can.
+ * How many tokens of a vendor's models one token of o200k_base may become, for ASCII text without its digits. Vendors that
+ * are not here get the default. `npm run campaign:holds` measures what it can; docs/holds.md has the figures.
  */
 export const TOKEN_FACTORS: Readonly<Record<string, TokenFactor>> = {
   anthropic: {
     factor: 2,
     source: 'no tokenizer published; measured by others up to 1.47 times the models before Opus 4.7 (docs/holds.md)',
   },
-  cohere: measured(1.6, 'command_r_plus'),
+  cohere: measured(1.4, 'command_r_plus'),
   deepseek: measured(1.3, 'deepseek_v4'),
-  google: measured(1.7, 'gemma3'),
+  google: measured(1.5, 'gemma3'),
   meta: measured(1.3, 'llama3'),
-  mistral: measured(1.7, 'mistral_nemo'),
-  qwen: measured(1.6, 'qwen3'),
-  'z-ai': measured(1.7, 'chatglm3'),
+  mistral: measured(1.7, 'mistral_v7'),
+  qwen: measured(1.4, 'qwen3_6'),
+  'z-ai': {
+    factor: 1.7,
+    source:
+      'not verified: no package has the tokenizer; that of chatglm3, of 2023, needs 1.72 in the worst case (docs/holds.md)',
+  },
 };
 
 /** Models of one vendor with another tokenizer than its newest ones. */

@@ -7,6 +7,9 @@ export interface PromptSize {
   /** Bytes by which the NFKC form of the text or the tools is longer than the bounds above; absent if it is not. */
   readonly normalizedExtraBytes?: number;
   readonly messages: number;
+  /** Parts of messages, and tool calls; absent: none. A message whose content is a string has no parts. */
+  readonly parts?: number;
+  /** Tools that are offered; a response format counts as one. */
   readonly tools: number;
   readonly images: number;
   /** Tokens that the caller sent as token ids (completions and embeddings wires). */

@@ -1,6 +1,7 @@
 import type { Capability } from '../canonical/capability.ts';
 import type { Effort } from '../canonical/reasoning.ts';
 import type { HostWire } from '../canonical/wire-names.ts';
+import type { Framing } from '../money/framing.ts';
 import type { Price } from '../money/price.ts';
 
 export const TOKENIZERS = ['o200k_base', 'cl100k_base'] as const;
@@ -48,6 +49,8 @@ export interface CatalogModel {
   tokenizer: Tokenizer | null;
   /** For counting prompts of a model whose tokenizer is not known. */
   tokenFactor: TokenFactor;
+  /** What its hosts add to a prompt. */
+  framing: Framing;
   /** Most input tokens of one image; null if the model accepts no images. */
   imageTokensMax: number | null;
   /** Empty if the model has no choice of effort. */

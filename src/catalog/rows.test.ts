@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { DEFAULT_FRAMING, PLAIN_FRAMING } from '../money/framing.ts';
 import { CatalogError, findNameClash, mergeRows, overridePrices, readModel, readPrice } from './rows.ts';
 import type { ModelRow } from './schema.ts';
 
@@ -69,6 +70,18 @@ test('what an operator leaves out has its obvious meaning', () => {
     reasoningEfforts: [],
     tokenizer: null,
   });
+});
+
+test('a model without a framing of its own gets that of chat models, or of models that read plain text', () => {
+  const price = readPrice({ input: 1, output: 2 });
+  const framingOf = (given: Partial<ModelRow>) => readModel(row('x', given), price).framing;
+  expect(framingOf({})).toEqual(DEFAULT_FRAMING);
+  expect(framingOf({ caps: ['embeddings'] })).toEqual(PLAIN_FRAMING);
+  expect(framingOf({ caps: ['completions'] })).toEqual(PLAIN_FRAMING);
+  expect(framingOf({ caps: ['chat', 'completions'] })).toEqual(DEFAULT_FRAMING);
+  expect(framingOf({ caps: ['decisions'] })).toEqual(DEFAULT_FRAMING);
+  const own = { prompt: 1, message: 2, part: 3, tool: 4, tools: 5 };
+  expect(framingOf({ framing: { ...own, source: 'measured' } })).toEqual(own);
 });
 
 test('a host may want another wire for one model, and a model a budget or a word for its thinking', () => {

@@ -1,5 +1,6 @@
-import { CAPABILITIES } from '../canonical/capability.ts';
+import { CAPABILITIES, type Capability } from '../canonical/capability.ts';
 import { LIMITS } from '../limits.ts';
+import { DEFAULT_FRAMING, type Framing, PLAIN_FRAMING } from '../money/framing.ts';
 import type { Price, Rates } from '../money/price.ts';
 import type { CatalogModel, HostedModel, TokenFactor } from './model.ts';
 import type { ModelRow, PriceRow } from './schema.ts';
@@ -44,7 +45,7 @@ export function findNameClash(rows: readonly ModelRow[]): string | undefined {
 }
 
 export function readModel(row: ModelRow, price: Price): CatalogModel {
-  const caps = new Set(row.caps ?? ['chat']);
+  const caps = new Set<Capability>(row.caps ?? ['chat']);
   return {
     id: row.id,
     name: row.name ?? row.id,
@@ -56,6 +57,7 @@ export function readModel(row: ModelRow, price: Price): CatalogModel {
     maxOutputTokens: row.max_output_tokens ?? row.context_window,
     tokenizer: row.tokenizer ?? null,
     tokenFactor: tokenFactorOf(row),
+    framing: framingOf(row, caps),
     imageTokensMax: row.image_tokens_max ?? null,
     reasoningEfforts: row.reasoning_efforts ?? [],
     ...(row.thinking !== undefined && { thinking: row.thinking }),
@@ -73,6 +75,15 @@ const EXACT: TokenFactor = { factor: 1, source: 'the tokenizer is known' };
 
 function tokenFactorOf({ tokenizer, token_factor: factor }: ModelRow): TokenFactor {
   return typeof tokenizer === 'string' ? EXACT : (factor ?? DEFAULT_FACTOR);
+}
+
+function framingOf({ framing }: ModelRow, caps: ReadonlySet<Capability>): Framing {
+  if (framing !== undefined) {
+    const { source: _, ...tokens } = framing;
+    return tokens;
+  }
+  const isPlain = caps.has('embeddings') || (caps.has('completions') && !caps.has('chat'));
+  return isPlain ? PLAIN_FRAMING : DEFAULT_FRAMING;
 }
 
 function readHostedModel({ host, model, wire, price }: ModelRow['hosts'][number]): HostedModel {

@@ -57,6 +57,17 @@ const hostedModelSchema = z.strictObject({
   allow_loss: z.boolean().optional().describe('Allow the host to cost more than callers pay.'),
 });
 
+const framingTokensSchema = z.int().nonnegative().max(LIMITS.framingTokensMax);
+
+const framingSchema = z.strictObject({
+  prompt: framingTokensSchema.describe('Once per prompt.'),
+  message: framingTokensSchema.describe('Per message, or per input of an embeddings call.'),
+  part: framingTokensSchema.describe('Per part of a message, and per tool call.'),
+  tool: framingTokensSchema.describe('Per tool; a response format counts as one.'),
+  tools: framingTokensSchema.describe('Once per prompt if there are tools.'),
+  source: z.string().min(1).max(500),
+});
+
 export const modelRowSchema = z
   .strictObject({
     id: modelIdSchema,
@@ -72,6 +83,9 @@ export const modelRowSchema = z
       .strictObject({ factor: z.number().min(1).max(LIMITS.tokenFactorMax), source: z.string().min(1).max(500) })
       .optional()
       .describe('How many tokens of this model one token of o200k_base may become, and where that figure is from.'),
+    framing: framingSchema
+      .optional()
+      .describe('Tokens that the hosts of this model add to a prompt, and where these figures are from.'),
     image_tokens_max: z.int().positive().nullish(),
     reasoning_efforts: z.array(z.enum(EFFORTS)).min(1).optional(),
     thinking: z.enum(THINKING_CONTROLS).optional(),

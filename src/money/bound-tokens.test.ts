@@ -4,9 +4,10 @@ import type { PromptSize } from '../canonical/prompt-size.ts';
 import { LIMITS } from '../limits.ts';
 import { boundCountedTokens, boundInputTokens, boundOutputTokens } from './bound-tokens.ts';
 import { estimateInputTokens, estimateTokens } from './estimate-tokens.ts';
+import { DEFAULT_FRAMING } from './framing.ts';
 
 const EMPTY: PromptSize = { textBytes: 0, toolBytes: 0, messages: 0, tools: 0, images: 0, tokenIds: 0 };
-const MODEL = { contextWindow: 1_000_000, imageTokensMax: 1_500, tokenizer: null };
+const MODEL = { contextWindow: 1_000_000, imageTokensMax: 1_500, tokenizer: null, framing: DEFAULT_FRAMING };
 const FRAME = LIMITS.promptFramingTokens;
 
 const size: fc.Arbitrary<PromptSize> = fc.record({
@@ -14,6 +15,7 @@ const size: fc.Arbitrary<PromptSize> = fc.record({
   toolBytes: fc.nat(10_000),
   normalizedExtraBytes: fc.nat(1_000),
   messages: fc.nat(100),
+  parts: fc.nat(100),
   tools: fc.nat(20),
   images: fc.nat(3),
   tokenIds: fc.nat(1_000),
@@ -27,6 +29,7 @@ describe('the bound on input tokens', () => {
     ['a token id as one', { tokenIds: 10 }, 10],
     ['an image as the model’s largest', { images: 2 }, 3_000],
     ['a message with its frame', { messages: 2 }, 2 * LIMITS.messageFramingTokens],
+    ['a part or a tool call with its markers', { parts: 3 }, 3 * LIMITS.partFramingTokens],
     [
       'tools with their frames and the host’s words about them',
       { tools: 2 },
@@ -35,6 +38,19 @@ describe('the bound on input tokens', () => {
     ['a vendor’s own tools as their prompts', { vendorToolTokens: 70 }, 70],
   ])('counts %s', (_name, part, expected) => {
     expect(boundInputTokens({ ...EMPTY, ...part }, MODEL)).toBe(FRAME + expected);
+  });
+
+  it('uses the framing of the model', () => {
+    const framing = { prompt: 1, message: 10, part: 100, tool: 1_000, tools: 10_000 };
+    const size = { ...EMPTY, messages: 2, parts: 3, tools: 4 };
+    expect(boundInputTokens(size, { ...MODEL, framing })).toBe(1 + 20 + 300 + 4_000 + 10_000);
+    expect(boundInputTokens({ ...size, tools: 0 }, { ...MODEL, framing })).toBe(1 + 20 + 300);
+  });
+
+  it('frames every prompt of a batch, with its tools', () => {
+    const framing = { prompt: 5, message: 2, part: 0, tool: 3, tools: 7 };
+    const size = { ...EMPTY, messages: 4, tools: 1 };
+    expect(boundInputTokens(size, { ...MODEL, framing }, 4)).toBe(4 * (5 + 2 + 3 + 7));
   });
 
   it('is never above the window, or the windows of a batch of prompts', () => {

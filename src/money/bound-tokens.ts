@@ -1,6 +1,7 @@
 import type { PromptSize } from '../canonical/prompt-size.ts';
 import { LIMITS } from '../limits.ts';
 import type { PromptCount } from './counted-bound.ts';
+import type { Framing } from './framing.ts';
 
 export interface InputLimits {
   /** The most tokens a prompt can have; hosts refuse longer ones. */
@@ -8,6 +9,7 @@ export interface InputLimits {
   readonly imageTokensMax: number | null;
   /** Null if it is not known: such a tokenizer may normalise the text. */
   readonly tokenizer: string | null;
+  readonly framing: Framing;
 }
 
 /** The most input tokens a host can bill: no tokenizer makes more tokens than there are bytes. For holds, never for charges. */
@@ -27,16 +29,18 @@ function boundWith(textTokens: number, size: PromptSize, model: InputLimits, pro
   const window = model.contextWindow * prompts;
   const hasNoBound = (size.images > 0 && model.imageTokensMax === null) || (size.documents?.length ?? 0) > 0;
   if (hasNoBound) return window;
-  return Math.min(window, textTokens + size.tokenIds + size.images * (model.imageTokensMax ?? 0) + framingTokens(size));
+  const images = size.images * (model.imageTokensMax ?? 0);
+  return Math.min(window, textTokens + size.tokenIds + images + framingTokens(size, model.framing, prompts));
 }
 
-/** What hosts add to the caller's text. */
-function framingTokens(size: PromptSize): number {
+/** What hosts add to the caller's text. Prompts of one call are read separately, each with its own frame. */
+function framingTokens(size: PromptSize, framing: Framing, prompts: number): number {
+  const perPrompt = framing.prompt + (size.tools > 0 ? framing.tools : 0);
   return (
-    LIMITS.promptFramingTokens +
-    size.messages * LIMITS.messageFramingTokens +
-    size.tools * LIMITS.toolFramingTokens +
-    (size.tools > 0 ? LIMITS.toolPreambleTokens : 0) +
+    perPrompt * prompts +
+    size.messages * framing.message +
+    (size.parts ?? 0) * framing.part +
+    size.tools * framing.tool * prompts +
     (size.vendorToolTokens ?? 0)
   );
 }

@@ -46,6 +46,18 @@ it('knows both encodings', async () => {
   expect(await tokensOf(['안녕하세요'], { encoding: 'cl100k_base' })).toBe(5);
 });
 
+it('counts a token for every digit if the tokenizer is not known, and the rest as without them', async () => {
+  const terms = { exact: false, factor: 1 };
+  const text = 'On 2026-11-16, 1234567 ferries left pier 9.';
+  const digits = text.replace(/\D/g, '').length;
+  const groups = 2 + 1 + 1 + 3 + 1;
+  expect(await count([text], { terms })).toMatchObject({
+    fixedTokens: digits,
+    textTokens: countTokens(text) - groups,
+  });
+  expect(await count(['7'.repeat(1_000)], { terms })).toMatchObject({ fixedTokens: 1_000, scaledTokens: 0 });
+});
+
 it('counts the names of special tokens as plain text', async () => {
   expect(await tokensOf(['<|endoftext|>'])).toBeGreaterThan(1);
 });

@@ -10,10 +10,14 @@ export interface KnownTokenizer {
 
 /** What the bound on a text's tokens is computed from. */
 export interface TextMeasure {
-  /** By the known tokenizer: of the whole text, or of its ASCII runs if the model's own tokenizer is another one. */
+  /**
+   * By the known tokenizer: of the whole text, or of its ASCII runs without their digits if the model's own tokenizer is
+   * another one.
+   */
   readonly tokens: number;
+  /** Of ASCII characters other than digits. */
   readonly asciiBytes: number;
-  /** Of all other characters, in UTF-8 or in their NFKC form, whichever is longer. */
+  /** Of digits, and of all other characters in UTF-8 or in their NFKC form, whichever is longer. */
   readonly otherBytes: number;
 }
 
@@ -29,7 +33,10 @@ export function* measureExactly(text: string, tokenizer: KnownTokenizer): Steps<
 
 const RUNS = /\p{ASCII}+|\P{ASCII}+/gu;
 
-/** Measures a text for a model whose tokenizer is not known: it may normalise, and may split rare characters into bytes. */
+/**
+ * Measures a text for a model whose tokenizer is not known: it may normalise, may split rare characters into bytes, and
+ * may make a token of every digit.
+ */
 export function* measureRuns(text: string, tokenizer: KnownTokenizer): Steps<TextMeasure> {
   let tokens = 0;
   let asciiBytes = 0;
@@ -37,8 +44,10 @@ export function* measureRuns(text: string, tokenizer: KnownTokenizer): Steps<Tex
   let sinceStep = 0;
   for (const [run] of text.matchAll(RUNS)) {
     if (run.charCodeAt(0) < 0x80) {
-      tokens += yield* countTokens(run, tokenizer);
-      asciiBytes += run.length;
+      const digits = countDigits(run);
+      tokens += (yield* countTokens(run, tokenizer)) - digits.tokens;
+      asciiBytes += run.length - digits.bytes;
+      otherBytes += digits.bytes;
     } else otherBytes += normalizedBytes(run);
     sinceStep += run.length;
     if (sinceStep < LIMITS.tokenCountSliceChars) continue;
@@ -46,6 +55,25 @@ export function* measureRuns(text: string, tokenizer: KnownTokenizer): Steps<Tex
     yield;
   }
   return { tokens, asciiBytes, otherBytes };
+}
+
+/** Known tokenizers split digits into groups of three from the left, and each group is one token. */
+const DIGITS_PER_TOKEN = 3;
+
+function countDigits(text: string): { readonly tokens: number; readonly bytes: number } {
+  let tokens = 0;
+  let bytes = 0;
+  let run = 0;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code < 0x30 || code > 0x39) {
+      run = 0;
+      continue;
+    }
+    if (run++ % DIGITS_PER_TOKEN === 0) tokens++;
+    bytes++;
+  }
+  return { tokens, bytes };
 }
 
 /** Counts slice by slice. Slices end between two pieces, so the sum is the count of the whole text. */

@@ -4,6 +4,7 @@ import type { CatalogModel } from '../../catalog/model.ts';
 import type { Custody } from '../../custody/custody.ts';
 import { PROVIDER_ROWS, type ProviderRow } from '../../custody/providers.ts';
 import { estimateInputTokens } from '../../money/estimate-tokens.ts';
+import { DEFAULT_FRAMING } from '../../money/framing.ts';
 import { FREE } from '../../money/price.ts';
 import type { Peek } from '../../wires/peek.ts';
 import type { Admission } from '../admit.ts';
@@ -112,6 +113,7 @@ function modelOf(name: string, { slug }: ProviderRow): CatalogModel {
     maxOutputTokens: Number.MAX_SAFE_INTEGER,
     tokenizer: null,
     tokenFactor: { factor: 1, source: 'free' },
+    framing: DEFAULT_FRAMING,
     imageTokensMax: null,
     reasoningEfforts: [],
     fixedSampling: false,

@@ -53,7 +53,16 @@ describe('the weight of a prompt', () => {
     const body = `{"model":"bridge","messages":[{"role":"user","content":""}],"tools": ${tools},"tool_choice":"auto"}`;
     expect(peek(jsonText(body)).size).toMatchObject({ toolBytes: tools.length + '"auto"'.length, tools: 1 });
     const format = { type: 'json_schema', json_schema: { name: 'x', schema: { type: 'object' } } };
-    expect(sizeOf({ response_format: format }).toolBytes).toBe(JSON.stringify(format).length);
+    expect(sizeOf({ response_format: format })).toMatchObject({ toolBytes: JSON.stringify(format).length, tools: 1 });
+    expect(sizeOf({ response_format: { type: 'text' } }).tools).toBe(0);
+  });
+
+  test('counts parts and tool calls, which hosts put markers around', () => {
+    const part = { type: 'text', text: 'a' };
+    const call = { id: 'c', type: 'function', function: { name: 'n', arguments: '{}' } };
+    expect(weigh({ content: [part, part], tool_calls: [call, call] }).parts).toBe(4);
+    expect(weigh({ function_call: { name: 'n', arguments: '{}' } }).parts).toBe(1);
+    expect(weigh({ content: 'a' }).parts).toBeUndefined();
   });
 
   test('counts images, not their bytes', () => {

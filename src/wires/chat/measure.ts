@@ -10,6 +10,7 @@ import {
   visitUnknown,
 } from '../fields/prompt-visitor.ts';
 import { mustBe, unsupported } from '../fields/request-errors.ts';
+import { countFormats } from '../fields/response-format.ts';
 
 const SCHEMA_FIELDS = ['tools', 'functions', 'response_format', 'tool_choice', 'function_call'];
 
@@ -40,9 +41,10 @@ function visitFields(text: JsonText, body: Members, unknownFields: readonly stri
   for (const field of unknownFields) visitUnknown(body[field], visitor);
 }
 
-/** Tools, under the current and the older field name. */
+/** Tools, under the current and the older field name, and the response format. */
 export function countTools(body: Members): number {
-  return objectsIn(body.tools).length + (Array.isArray(body.functions) ? body.functions.length : 0);
+  const functions = Array.isArray(body.functions) ? body.functions.length : 0;
+  return objectsIn(body.tools).length + functions + countFormats(body.response_format);
 }
 
 const ROLES = ['system', 'developer', 'user', 'assistant', 'tool', 'function'];
@@ -106,6 +108,7 @@ function visitContent(content: unknown, path: string, visitor: PromptVisitor): v
 
 function visitPart(part: unknown, path: string, visitor: PromptVisitor): void {
   if (!isObject(part)) throw mustBe(path, 'an object with a type');
+  visitor.part();
   switch (part.type) {
     case 'text':
       visitor.text(readString(part.text, `${path}.text`));
@@ -177,6 +180,7 @@ function visitToolCalls(calls: unknown, path: string, visitor: PromptVisitor): v
 
 function visitCalled(called: unknown, path: string, visitor: PromptVisitor): void {
   if (!isObject(called)) throw mustBe(path, 'an object with a name and arguments');
+  visitor.part();
   for (const name of ['name', 'arguments', 'input']) {
     const value = called[name];
     if (!isAbsent(value)) visitor.toolText(readString(value, `${path}.${name}`));

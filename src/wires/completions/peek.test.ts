@@ -76,6 +76,8 @@ describe('the four shapes of a prompt', () => {
     });
     expect(size.textBytes).toBe(4 + 2 * (3 + 7));
     expect(size.toolBytes).toBe(2 * '{"type":"text"}'.length);
+    expect(size.tools).toBe(0);
+    expect(peekAt({ prompt: ['ab', 'cd'], response_format: { type: 'json_object' } }).size.tools).toBe(1);
   });
 
   test.each([

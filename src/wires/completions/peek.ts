@@ -9,6 +9,7 @@ import { TextCollector, visitUnknown } from '../fields/prompt-visitor.ts';
 import { readModel } from '../fields/read-model.ts';
 import { asksToReason, readReasoning } from '../fields/read-reasoning.ts';
 import { missing, mustBe } from '../fields/request-errors.ts';
+import { countFormats } from '../fields/response-format.ts';
 import { measureTextInputs, readTextInputs, type TextInput } from '../fields/text-inputs.ts';
 import type { CapabilityNeed, Peek } from '../peek.ts';
 import { readWantsUsage } from '../usage/wants-usage.ts';
@@ -91,7 +92,7 @@ function measure(text: JsonText, prompts: readonly TextInput[], shared: readonly
     textBytes: own.textBytes + each.textBytes * prompts.length,
     toolBytes: text.spanBytes(['response_format']) * prompts.length,
     messages: prompts.length,
-    tools: 0,
+    tools: isObject(text.value) ? countFormats(text.value.response_format) : 0,
     images: 0,
     tokenIds: own.tokenIds,
     ...(normalizedExtraBytes > 0 && { normalizedExtraBytes }),

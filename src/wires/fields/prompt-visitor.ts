@@ -10,6 +10,8 @@ import { isAbsent, isObject, type Members } from './members.ts';
 export interface PromptVisitor {
   text(text: string): void;
   toolText(text: string): void;
+  /** A part of a message, or a tool call: hosts put markers around it. */
+  part(): void;
   /** The path is for the error that refuses the image. */
   image(path: string): void;
   /** So many tools, offered in the middle of the prompt. */
@@ -27,6 +29,7 @@ export class PromptMeasure implements PromptVisitor {
   #textBytes = 0;
   #toolBytes = 0;
   #normalizedExtraBytes = 0;
+  #parts = 0;
   #images = 0;
   readonly #documents: DocumentSize[] = [];
   #vendorToolTokens = 0;
@@ -43,6 +46,10 @@ export class PromptMeasure implements PromptVisitor {
 
   toolText(text: string): void {
     this.#addTool(Buffer.byteLength(text), text);
+  }
+
+  part(): void {
+    this.#parts++;
   }
 
   image(path: string): void {
@@ -98,6 +105,7 @@ export class PromptMeasure implements PromptVisitor {
       tools,
       images: this.#images,
       tokenIds: 0,
+      ...(this.#parts > 0 && { parts: this.#parts }),
       ...(this.#vendorToolTokens > 0 && { vendorToolTokens: this.#vendorToolTokens }),
       ...(this.#documents.length > 0 && { documents: this.#documents }),
       ...(this.#normalizedExtraBytes > 0 && { normalizedExtraBytes: this.#normalizedExtraBytes }),
@@ -140,6 +148,8 @@ export class TextCollector implements PromptVisitor, PromptTexts {
   toolText(text: string): void {
     this.toolTexts.push(text);
   }
+
+  part(): void {}
 
   image(): void {}
 

@@ -21,3 +21,8 @@ export function readResponseFormat(format: unknown, adjustments: Adjustments): A
     strict: typeof schema.strict === 'boolean' ? schema.strict : null,
   };
 }
+
+/** How many of these are formats that a host describes to the model, as it does with tools. */
+export function countFormats(...formats: readonly unknown[]): number {
+  return formats.filter((format) => !isAbsent(format) && !(isObject(format) && format.type === 'text')).length;
+}

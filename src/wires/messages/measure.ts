@@ -46,6 +46,7 @@ function visitBlock(block: unknown, path: string, table: BlockTable, visitor: Pr
   if (typeof type !== 'string') throw mustBe(`${path}.type`, 'a string');
   const visit = Object.hasOwn(table, type) ? table[type] : undefined;
   if (visit === undefined) throw refusedBlock(type, `${path}.type`, table);
+  visitor.part();
   visit(block, path, visitor);
 }
 

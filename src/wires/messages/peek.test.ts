@@ -159,7 +159,13 @@ describe('the prompt weighs', () => {
       { type: 'custom', name: 'b', input_schema: {} },
     ];
     const body = { ...withContent([IMAGE, nested, url]), system: 'x', tools };
-    expect(peekAt(body).size).toMatchObject({ messages: 2, tools: 2, images: 3 });
+    expect(peekAt(body).size).toMatchObject({ messages: 2, tools: 2, images: 3, parts: 5 });
+  });
+
+  test('a response format counts as a tool, an effort does not', () => {
+    expect(peekAt({ ...PLAIN, output_config: { format: { type: 'json_schema', schema: {} } } }).size.tools).toBe(1);
+    expect(peekAt({ ...PLAIN, output_format: { type: 'json_schema', schema: {} } }).size.tools).toBe(1);
+    expect(peekAt({ ...PLAIN, output_config: { effort: 'low' } }).size.tools).toBe(0);
   });
 
   test('the same texts are counted where they can be', () => {

@@ -13,6 +13,7 @@ import {
   visitUnknown,
 } from '../fields/prompt-visitor.ts';
 import { missing, mustBe } from '../fields/request-errors.ts';
+import { countFormats } from '../fields/response-format.ts';
 import type { CapabilityNeed, Peek } from '../peek.ts';
 import { checkTools } from './check-tools.ts';
 import { checkFields } from './fields.ts';
@@ -38,7 +39,7 @@ export function peek(text: JsonText, headers: IncomingHttpHeaders): Peek {
     defaultOutputLimit: outputLimit.tokens,
     answers: 1,
     needs: needsOf(body, measure),
-    size: measure.size(messageCount(body), Array.isArray(body.tools) ? body.tools.length : 0),
+    size: measure.size(messageCount(body), countTools(body)),
     cacheWrites: measure.cacheWrites,
     labels: readLabels(body),
     reasoning,
@@ -88,6 +89,11 @@ function visitFields(text: JsonText, body: Members, unknownFields: readonly stri
 
 function messageCount(body: Members): number {
   return (body.messages as unknown[]).length + (isAbsent(body.system) ? 0 : 1);
+}
+
+/** The tools, and the response format under its current and its older name. */
+function countTools({ tools, output_config: config, output_format: format }: Members): number {
+  return (Array.isArray(tools) ? tools.length : 0) + countFormats(isObject(config) ? config.format : null, format);
 }
 
 /** The first need refuses models that cannot be called on this wire; its error names `model`. */

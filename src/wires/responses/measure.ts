@@ -80,6 +80,7 @@ function visitItem(item: unknown, path: string, visitor: PromptVisitor): void {
     throw mustBe(`${path}.role`, `one of ${ROLES.join(', ')}`);
   }
   requireMembers(type as string, item, path);
+  if (kind.toolText !== undefined) visitor.part();
   for (const name of Object.keys(item)) {
     const value = item[name];
     if (value !== null && name !== 'type') visitMember(kind, name, value, `${path}.${name}`, visitor);
@@ -145,6 +146,7 @@ function visitPart(part: unknown, path: string, table: PartTable, visitor: Promp
   const { type } = part;
   if (typeof type !== 'string') throw mustBe(`${path}.type`, `one of ${Object.keys(table).join(', ')}`);
   if (!Object.hasOwn(table, type)) throw refusedPart(type, `${path}.type`, table);
+  visitor.part();
   table[type]!(part, path, visitor);
   if (isObject(part.prompt_cache_breakpoint)) {
     checkCacheOptions(part.prompt_cache_breakpoint, `${path}.prompt_cache_breakpoint`);

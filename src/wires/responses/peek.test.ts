@@ -107,6 +107,20 @@ describe('what admission learns', () => {
     expect(counted.toolTexts.join('')).toHaveLength(size.toolBytes);
   });
 
+  test('counts the parts of messages and outputs, and tool calls', () => {
+    const call = { type: 'function_call', call_id: 'c', name: 'n', arguments: '{}' };
+    const output = { type: 'function_call_output', call_id: 'c', output: [{ type: 'input_text', text: 'o' }] };
+    const message = {
+      role: 'user',
+      content: [
+        { type: 'input_text', text: 'a' },
+        { type: 'input_text', text: 'b' },
+      ],
+    };
+    expect(peekAt({ ...ASK, input: [message, call, output] }).size.parts).toBe(2 + 1 + 1);
+    expect(peekAt({ ...ASK, input: 'text' }).size.parts).toBeUndefined();
+  });
+
   test('members of a part that nobody knows weigh, and a member of another kind of part is none it knows', () => {
     const content = [
       { type: 'input_text', text: 'a', hidden: 'five5', refusal: 'no' },
@@ -120,7 +134,9 @@ describe('what admission learns', () => {
     const tools = [{ type: 'function', name: 'f', parameters: { type: 'object' } }];
     const text = { format: { type: 'json_schema', name: 'x', schema: {} } };
     const { size } = peekAt({ ...ASK, tools, text, tool_choice: 'auto' });
-    expect(size).toMatchObject({ tools: 1, toolBytes: JSON.stringify(tools).length + JSON.stringify(text).length + 6 });
+    expect(size).toMatchObject({ tools: 2, toolBytes: JSON.stringify(tools).length + JSON.stringify(text).length + 6 });
+    expect(peekAt({ ...ASK, text: { format: { type: 'text' } } }).size.tools).toBe(0);
+    expect(peekAt({ ...ASK, response_format: { type: 'json_object' } }).size.tools).toBe(1);
   });
 });
 

@@ -14,6 +14,7 @@ import {
 import { readModel } from '../fields/read-model.ts';
 import { asksToReason, readReasoning } from '../fields/read-reasoning.ts';
 import { mustBe } from '../fields/request-errors.ts';
+import { countFormats } from '../fields/response-format.ts';
 import type { CapabilityNeed, Peek } from '../peek.ts';
 import { readWantsUsage } from '../usage/wants-usage.ts';
 import { checkToolChoice, checkTools } from './check-tools.ts';
@@ -48,7 +49,7 @@ export function peek(text: JsonText): Peek {
     defaultOutputLimit: DEFAULT_OUTPUT_LIMIT,
     answers: 1,
     needs: needsOf(tools, measure, reasoning),
-    size: measure.size(messages, tools),
+    size: measure.size(messages, tools + formatsOf(body)),
     cacheWrites: measure.cacheWrites,
     labels: readLabels(body),
     reasoning,
@@ -65,6 +66,11 @@ function visitPrompt(text: JsonText, body: Members, unknownFields: readonly stri
   if (typeof body.instructions !== 'string') return items;
   visitor.text(body.instructions);
   return items + 1;
+}
+
+/** The response format may stand in `text` or in the field of the chat wire. */
+function formatsOf({ text, response_format: other }: Members): number {
+  return countFormats(isObject(text) ? text.format : null, other);
 }
 
 function readLimit(body: Members): Peek['outputLimit'] {
