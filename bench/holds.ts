@@ -1,3 +1,4 @@
+import { loadavg } from 'node:os';
 import { buildCatalog } from '../src/catalog/catalog.ts';
 import type { ModelRow } from '../src/catalog/schema.ts';
 import { openRecord } from '../src/gateway/exchange-record.ts';
@@ -9,8 +10,9 @@ import { agentTurn } from '../test/agent-request.ts';
 import { GatewayFixture } from '../test/gateway-fixture.ts';
 
 /**
- * What a count costs the main thread: one key continues one conversation, one turn per call, and each call is understood
- * with its prompt counted and without. Only the main thread's own time is measured.
+ * What a count costs the main thread. One key continues one conversation, one turn per call; each call is understood with
+ * its prompt counted and without, and the difference is the cost of the count. Only the main thread's own time is
+ * measured. Rounds go through all sizes, so that a disturbance does not hit one size alone, and medians are printed.
  */
 
 const MODEL: ModelRow = {
@@ -20,9 +22,18 @@ const MODEL: ModelRow = {
   price: { input: 2_000_000_000, output: 10_000_000_000 },
   hosts: [{ host: 'alpha', model: 'bench' }],
 };
-const CALLS_PER_SIZE = 100;
+const CALLS_PER_ROUND = 60;
+const ROUNDS = 15;
 const SIZES_KB = [25, 50, 100, 200];
 const NEVER = 10n ** 15n;
+
+interface Conversation {
+  readonly sizeKb: number;
+  readonly messages: object[];
+  turn: number;
+  readonly plainMicros: number[];
+  readonly countMicros: number[];
+}
 
 async function main(): Promise<void> {
   const fixture = await GatewayFixture.open();
@@ -40,29 +51,48 @@ async function main(): Promise<void> {
   };
   const counting = { ...gateway, limits: { ...limits, countAboveNanousd: 0n } };
   const plain = { ...gateway, limits: { ...limits, countAboveNanousd: NEVER } };
-  /** The clock of a thread is too coarse for one call, so all calls are measured together. */
+  /** The clock of a thread is too coarse for one call, so all calls of a round are measured together. */
   const microsPerCall = async (one: typeof gateway, bodies: readonly string[]): Promise<number> => {
     const calls = bodies.map((body) => fixture.call(body));
     const before = threadMicros();
-    for (const call of calls) await understand(one, call, openRecord(call));
-    return Math.round((threadMicros() - before) / calls.length);
+    for (const call of calls) {
+      const { admission } = await understand(one, call, openRecord(call));
+      if ((admission.counted !== null) !== (one === counting)) throw new Error('A prompt was not counted as asked.');
+    }
+    return (threadMicros() - before) / calls.length;
   };
-  const messages: object[] = [{ role: 'user', content: 'Change the rules.' }];
-  let turn = 0;
-  process.stdout.write('conversation   not counted      counted   ratio   for the count\n');
-  for (const sizeKb of SIZES_KB) {
-    while (JSON.stringify(messages).length < sizeKb * 1024) messages.push(...chatTurn(turn++));
-    await microsPerCall(counting, [bodyOf(messages)]);
-    const bodies = Array.from({ length: CALLS_PER_SIZE }, () => {
-      messages.push(...chatTurn(turn++, 60));
-      return bodyOf(messages);
-    });
-    await microsPerCall(plain, bodies);
-    const plainMicros = await microsPerCall(plain, bodies);
-    process.stdout.write(`${rowOf(sizeKb, plainMicros, await microsPerCall(counting, bodies))}\n`);
+  const conversations = SIZES_KB.map(conversationOf);
+  for (let round = -1; round < ROUNDS; round++) {
+    for (const conversation of conversations) {
+      const bodies = continued(conversation, CALLS_PER_ROUND);
+      const plainMicros = await microsPerCall(plain, bodies);
+      const countMicros = (await microsPerCall(counting, bodies)) - plainMicros;
+      // The first round compiles the code and loads the tokenizer.
+      if (round === -1) continue;
+      conversation.plainMicros.push(plainMicros);
+      conversation.countMicros.push(countMicros);
+    }
   }
   clearInterval(alive);
   await counter.close();
+  print(conversations);
+}
+
+/** A conversation that is this long in the middle of the measurement. */
+function conversationOf(sizeKb: number): Conversation {
+  const messages: object[] = [{ role: 'user', content: 'Change the rules.' }];
+  let turn = 0;
+  while (JSON.stringify(messages).length < sizeKb * 1024) messages.push(...chatTurn(turn++));
+  return { sizeKb, messages, turn, plainMicros: [], countMicros: [] };
+}
+
+/** Bodies of the next calls, each with one more turn. The conversation itself stays as long as it is. */
+function continued(conversation: Conversation, calls: number): string[] {
+  const messages = [...conversation.messages];
+  return Array.from({ length: calls }, () => {
+    messages.push(...chatTurn(conversation.turn++, 60));
+    return bodyOf(messages);
+  });
 }
 
 /** The agent's turn in the form of the chat wire. */
@@ -83,15 +113,33 @@ function threadMicros(): number {
   return user + system;
 }
 
-function rowOf(sizeKb: number, plainMicros: number, countedMicros: number): string {
-  const cells = [
-    `${sizeKb} KB`.padStart(12),
-    `${plainMicros} µs`.padStart(14),
-    `${countedMicros} µs`.padStart(13),
-    (countedMicros / plainMicros).toFixed(2).padStart(8),
-    `${countedMicros - plainMicros} µs`.padStart(16),
-  ];
-  return cells.join('');
+function print(conversations: readonly Conversation[]): void {
+  const rows = conversations.map(({ sizeKb, messages, plainMicros, countMicros }) => ({
+    sizeKb,
+    messages: messages.length,
+    plain: median(plainMicros),
+    count: median(countMicros),
+  }));
+  process.stdout.write('conversation   messages   not counted   for the count   of it\n');
+  for (const { sizeKb, messages, plain, count } of rows) {
+    const cells = [
+      `${sizeKb} KB`.padStart(12),
+      String(messages).padStart(11),
+      `${plain.toFixed(0)} µs`.padStart(14),
+      `${count.toFixed(0)} µs`.padStart(16),
+      `${((100 * count) / plain).toFixed(0)} %`.padStart(8),
+    ];
+    process.stdout.write(`${cells.join('')}\n`);
+  }
+  const [first, last] = [rows[0]!, rows.at(-1)!];
+  process.stdout.write(
+    `From ${first.sizeKb} to ${last.sizeKb} KB the call without its count grows ${(last.plain / first.plain).toFixed(1)} times, the count ${(last.count / first.count).toFixed(1)} times. ` +
+      `Load ${loadavg()[0]!.toFixed(1)}, medians of ${ROUNDS} rounds of ${CALLS_PER_ROUND} calls.\n`,
+  );
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)]!;
 }
 
 await main();

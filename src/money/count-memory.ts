@@ -1,4 +1,4 @@
-import { createHmac, randomBytes } from 'node:crypto';
+import { createHmac, createSecretKey, randomBytes } from 'node:crypto';
 import { LIMITS } from '../limits.ts';
 import type { TextMeasure } from './measure-text.ts';
 
@@ -11,7 +11,7 @@ export type Measures = readonly TextMeasure[];
  * tell what others have sent.
  */
 export class CountMemory {
-  readonly #key = randomBytes(32);
+  readonly #key = createSecretKey(randomBytes(32));
   /** Both maps are ordered by use, the oldest first. */
   readonly #accounts = new Map<string, Map<string, Measures>>();
   #size = 0;
