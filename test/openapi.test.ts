@@ -38,7 +38,7 @@ beforeAll(async () => {
   document = JSON.parse(text) as Document;
 });
 afterAll(async () => {
-  await server.harness.stop();
+  await server.stop();
   rmSync(folder, { recursive: true, force: true });
 });
 

@@ -69,6 +69,31 @@ export function receiptsContract(subject: StoreSubject): void {
       expect((await list({ chain: "x' OR 1=1 --" })).calls).toEqual([]);
     });
 
+    it('are found by route, status, ending and host, of one account or of all', async () => {
+      await subject.store.apply([
+        hold(1, { route: '/v1/messages' }),
+        hold(2, { accountId: 1n, route: '/v1/messages' }),
+        hold(3, { chain: 'plan;1' }),
+        hold(4),
+      ]);
+      const failed = aSettle(idOf(3), 0n);
+      await subject.store.apply([
+        aSettle(idOf(1), 0n),
+        { ...failed, settlement: { ...failed.settlement, ended: 'failed', host: 'other' } },
+      ]);
+      const { host } = (await subject.store.findReceipt(idOf(1), null))!;
+      expect((await list({ route: '/v1/messages' })).calls).toEqual([1]);
+      expect((await list({ route: '/v1/messages', accountId: null })).calls).toEqual([2, 1]);
+      expect((await list({ route: '/v1/unknown' })).calls).toEqual([]);
+      expect((await list({ state: 'open' })).calls).toEqual([4]);
+      expect((await list({ state: 'settled' })).calls).toEqual([3, 1]);
+      expect((await list({ ended: 'failed' })).calls).toEqual([3]);
+      expect((await list({ host: 'other' })).calls).toEqual([3]);
+      expect((await list({ host, accountId: null })).calls).toEqual([1]);
+      expect((await list({ chain: 'plan', accountId: null })).calls).toEqual([3]);
+      expect((await list({ accountId: null })).calls).toEqual([4, 3, 2, 1]);
+    });
+
     it('are found by the time of the hold, though their id is older', async () => {
       await subject.store.apply([hold(1, { createdMs: NOON_MS + 30 * MINUTE_MS })]);
       expect((await list({ sinceMs: NOON_MS + 30 * MINUTE_MS })).calls).toEqual([1]);

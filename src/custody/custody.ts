@@ -4,7 +4,8 @@ import type { GuardedEgress } from '../egress/guarded-egress.ts';
 import type { AnswerReceiver, RequestControl } from '../egress/sender.ts';
 import type { Clock } from '../kit/clock.ts';
 import type { IdSource } from '../kit/ids.ts';
-import type { Secret } from '../kit/secret.ts';
+import { Secret } from '../kit/secret.ts';
+import type { AuditRow } from '../store/people.ts';
 import type { ProviderKeyRow, Store } from '../store/store.ts';
 import { KeyUses } from './key-use.ts';
 import { PROVIDER_ROWS, type ProviderRow } from './providers.ts';
@@ -29,6 +30,9 @@ export interface CustodyTerms {
   readonly ids: IdSource;
   readonly clock: Clock;
 }
+
+/** The row of the audit for a key that is about to be stored. */
+export type KeyAudit = (row: { readonly baseUrl: string; readonly lastFour: string }) => AuditRow;
 
 /** A stored key as its owner sees it. The key itself is never returned. */
 export interface StoredKey {
@@ -69,21 +73,30 @@ export class Custody {
   }
 
   /** Verifies and stores a key, in place of the previous one. If it throws, nothing was stored. */
-  async put(accountId: bigint, slug: string, key: Secret, baseUrl: string): Promise<StoredKey> {
+  async put(accountId: bigint, slug: string, key: Secret, baseUrl: string, audit?: KeyAudit): Promise<StoredKey> {
     const { store, sealer, egress, ids, clock } = this.#terms;
     const provider = providerNamed(slug);
     const resource = await readResourceUrl(egress, provider, baseUrl);
     await verifyKey(egress, provider, resource.url, key);
     const place = { id: ids.next(), accountId, provider: slug, baseUrl: resource.baseUrl };
     const nowMs = clock.nowMs();
-    await store.putProviderKey({
+    const row = {
       ...place,
       lastFour: lastFour(key),
       sealed: sealer.seal(Buffer.from(key.reveal()), placeOf(place)),
       createdMs: nowMs,
       verifiedMs: nowMs,
-    });
+    };
+    await store.putProviderKey(row, audit?.(row));
     return this.find(accountId, slug);
+  }
+
+  /** Asks the provider about a stored key again, and stores when it was accepted. Throws if it is refused. */
+  async verify(accountId: bigint, slug: string, audit?: KeyAudit): Promise<StoredKey> {
+    const provider = providerNamed(slug);
+    const row = await this.#terms.store.findProviderKey(accountId, slug);
+    if (row === null) throw noKey(slug);
+    return this.put(accountId, slug, new Secret(this.#opened(provider, row)), row.baseUrl, audit);
   }
 
   async find(accountId: bigint, slug: string): Promise<StoredKey> {
@@ -97,17 +110,21 @@ export class Custody {
     return rows.map((row) => this.#view(row));
   }
 
-  async remove(accountId: bigint, slug: string): Promise<void> {
-    if (!(await this.#terms.store.deleteProviderKey(accountId, slug))) throw noKey(slug);
+  async remove(accountId: bigint, slug: string, audit?: AuditRow): Promise<void> {
+    if (!(await this.#terms.store.deleteProviderKey(accountId, slug, audit))) throw noKey(slug);
   }
 
   /** The resource of a stored key; null if there is none. Throws if the key cannot be decrypted. */
   async open(accountId: bigint, provider: ProviderRow): Promise<Resource | null> {
     const row = await this.#terms.store.findProviderKey(accountId, provider.slug);
     if (row === null) return null;
+    return this.#resource(provider, row, this.#opened(provider, row));
+  }
+
+  #opened(provider: ProviderRow, row: ProviderKeyRow): string {
     const opened = this.#terms.sealer.open(row.sealed, placeOf(row));
     if (opened === null) throw unreadable(provider);
-    return this.#resource(provider, row, Buffer.from(opened).toString());
+    return Buffer.from(opened).toString();
   }
 
   #resource(provider: ProviderRow, row: ProviderKeyRow, key: string): Resource {

@@ -258,7 +258,7 @@ describe('a reload', () => {
     healthOf('host');
     expect(availability()).toBe('aside');
     hosts.track([{ name: 'another', hasKey: true }]);
-    expect(hosts.report()).toEqual([{ host: 'another', state: 'well', firstByteMs: null }]);
+    expect(hosts.report()).toEqual([{ host: 'another', state: 'well', firstByteMs: null, events: [] }]);
     expect(healthOf('host')).not.toBe(host);
   });
 });

@@ -1,4 +1,5 @@
 import type { Clock } from '../kit/clock.ts';
+import { LIMITS } from '../limits.ts';
 import type { HealthSettings } from './health-settings.ts';
 import { HostHealth, type HostState } from './host-health.ts';
 import type { HostEvent } from './host-sign.ts';
@@ -8,6 +9,14 @@ export interface HostReport {
   readonly host: string;
   readonly state: HostState;
   readonly firstByteMs: number | null;
+  /** The newest first. */
+  readonly events: readonly NotedEvent[];
+}
+
+/** Something that happened to a host, and when. */
+export interface NotedEvent {
+  readonly atMs: number;
+  readonly event: HostEvent;
 }
 
 /** The health of every host, by name. It survives reloads: a new config does not heal a host. */
@@ -17,11 +26,15 @@ export class HostsHealth {
   readonly #clock: Clock;
   readonly #tell: (event: HostEvent) => void;
   readonly #healths = new Map<string, HostHealth>();
+  readonly #events = new Map<string, readonly NotedEvent[]>();
 
   constructor(settings: HealthSettings, clock: Clock, tell: (event: HostEvent) => void) {
     this.#settings = settings;
     this.#clock = clock;
-    this.#tell = tell;
+    this.#tell = (event) => {
+      this.#note(event);
+      tell(event);
+    };
     this.retries = new RetryBudget(settings.retryPercent);
   }
 
@@ -29,7 +42,11 @@ export class HostsHealth {
   track(hosts: readonly { readonly name: string; readonly hasKey: boolean }[]): ReadonlyMap<string, HostHealth> {
     const nowMs = this.#clock.monotonicMs();
     const names = new Set(hosts.map(({ name }) => name));
-    for (const name of this.#healths.keys()) if (!names.has(name)) this.#healths.delete(name);
+    for (const name of this.#healths.keys())
+      if (!names.has(name)) {
+        this.#healths.delete(name);
+        this.#events.delete(name);
+      }
     for (const { name, hasKey } of hosts) {
       const health = this.#healths.get(name) ?? new HostHealth(name, this.#settings, this.#tell);
       health.hasKey = hasKey;
@@ -45,6 +62,13 @@ export class HostsHealth {
       host: health.host,
       state: health.state(nowMs),
       firstByteMs: health.firstByteMs,
+      events: this.#events.get(health.host) ?? [],
     }));
+  }
+
+  #note(event: HostEvent): void {
+    const noted = { atMs: this.#clock.nowMs(), event };
+    const earlier = this.#events.get(event.host) ?? [];
+    this.#events.set(event.host, [noted, ...earlier].slice(0, LIMITS.hostEventsMax));
   }
 }

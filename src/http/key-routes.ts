@@ -1,9 +1,10 @@
 import { GatewayError } from '../canonical/errors.ts';
-import type { Custody, StoredKey } from '../custody/custody.ts';
+import type { Custody } from '../custody/custody.ts';
 import { readBody } from '../gateway/read-call.ts';
 import { stringifyJson } from '../json/stringify.ts';
 import { Secret } from '../kit/secret.ts';
 import { LIMITS } from '../limits.ts';
+import { providerKeyView } from '../operator/provider-keys.ts';
 import type { PlainAnswer, PlainRequest, Route } from './routes.ts';
 
 /** Routes for callers' own provider keys. A stored key is never returned. */
@@ -19,16 +20,16 @@ export function keyRoutes(custody: Custody): Route[] {
 
 async function listKeys(custody: Custody, { caller }: PlainRequest): Promise<PlainAnswer> {
   const keys = await custody.list(caller!.accountId);
-  return ok({ object: 'list', data: keys.map(keyView) });
+  return ok({ object: 'list', data: keys.map(providerKeyView) });
 }
 
 async function showKey(custody: Custody, { caller, param }: PlainRequest): Promise<PlainAnswer> {
-  return ok(keyView(await custody.find(caller!.accountId, param)));
+  return ok(providerKeyView(await custody.find(caller!.accountId, param)));
 }
 
 async function putKey(custody: Custody, { caller, param, body }: PlainRequest): Promise<PlainAnswer> {
   const { key, baseUrl } = readKeyBody(body);
-  return ok(keyView(await custody.put(caller!.accountId, param, key, baseUrl)));
+  return ok(providerKeyView(await custody.put(caller!.accountId, param, key, baseUrl)));
 }
 
 async function deleteKey(custody: Custody, { caller, param }: PlainRequest): Promise<PlainAnswer> {
@@ -38,24 +39,6 @@ async function deleteKey(custody: Custody, { caller, param }: PlainRequest): Pro
 
 function ok(value: unknown): PlainAnswer {
   return { status: 200, body: stringifyJson(value) };
-}
-
-function keyView({ provider, lastFour, baseUrl, status, ...times }: StoredKey): object {
-  return {
-    object: 'provider_key',
-    provider,
-    last_four: lastFour,
-    base_url: baseUrl,
-    status,
-    verified_at: toSeconds(times.verifiedMs),
-    created_at: toSeconds(times.createdMs),
-    rejected_at: times.rejectedMs === null ? null : toSeconds(times.rejectedMs),
-    last_used_at: times.usedMs === null ? null : toSeconds(times.usedMs),
-  };
-}
-
-function toSeconds(ms: number): number {
-  return Math.floor(ms / 1000);
 }
 
 /** Error messages never repeat the input: it may be a key in the wrong field. */

@@ -29,6 +29,7 @@ import { errorFields, type Log, type RootLog } from '../kit/log.ts';
 import { LIMITS } from '../limits.ts';
 import { TokenCounter } from '../money/count-tokens.ts';
 import { commandLine } from '../operator/actor.ts';
+import type { LiveServices } from '../operator/live.ts';
 import { answerOperator, type OperatorServices } from '../operator/operator.ts';
 import { refusingFaults } from '../store/sqlite/faults.ts';
 import { StoreVanished } from '../store/store.ts';
@@ -43,6 +44,7 @@ import { tellHostEvent } from './host-events.ts';
 import { HostSenders } from './host-senders.ts';
 import { HTTP_SERVERS } from './http-servers.ts';
 import { logInstanceEvent } from './instance-events.ts';
+import { liveServices } from './live-services.ts';
 import { openManagement } from './manage.ts';
 import { catalogFor, rememberPrices } from './prices.ts';
 import { routeTable } from './routes.ts';
@@ -177,6 +179,7 @@ interface Core {
   readonly connectionLimit: ConnectionLimit;
   readonly bodyMemory: BodyMemory;
   readonly entrusted: Entrusted;
+  readonly live: LiveServices;
   close(): Promise<void>;
 }
 
@@ -242,7 +245,8 @@ function buildCore(
     tokenFactors.close();
     await countTokens.close();
   };
-  return { gateway, metrics, guards, connectionLimit, bodyMemory, entrusted, close };
+  const live = liveServices({ config, clock, custody: entrusted.custody, health });
+  return { gateway, metrics, guards, connectionLimit, bodyMemory, entrusted, live, close };
 }
 
 function portOf(url: string): number {
@@ -349,6 +353,7 @@ function operatorServices(
     catalog: () => core.gateway.prices().catalog,
     directory: gate.directory,
     masterKeys: () => core.entrusted.keyring,
+    live: core.live,
     server: { url, pid: process.pid, hosted: config.hosted, startedMs: clock.nowMs() },
     publicUrl: config.publicUrl ?? (config.hosted ? null : url),
   };

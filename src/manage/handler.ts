@@ -7,6 +7,7 @@ import { JsonError } from '../json/json.ts';
 import { stringifyJson } from '../json/stringify.ts';
 import { errorFields, type Log } from '../kit/log.ts';
 import { StoreUnavailable } from '../ledger/ledger.ts';
+import { LIMITS } from '../limits.ts';
 import type { Actor } from '../operator/actor.ts';
 import { OperatorError } from '../operator/error.ts';
 import { type OperatorServices, runVerb } from '../operator/operator.ts';
@@ -16,10 +17,15 @@ import type { SignInServices, Visitor } from '../signin/services.ts';
 import type { Answer } from './answer.ts';
 import { authorize } from './authorize.ts';
 import { envelopeOf, headersOf, ManageError, unauthenticated } from './error.ts';
+import { ExportSlots } from './export/export-slots.ts';
+import { type ExportFormat, rowSchemaOf, takeFormat } from './export/format.ts';
+import { type ListExport, type RowPage, sendList } from './export/send-list.ts';
 import { meView } from './me-view.ts';
+import { inputSchema } from './openapi/schema-book.ts';
 import { refuseForeignPage, requireOwnPage } from './own-page.ts';
 import { PublicPages } from './pages.ts';
 import { readInput } from './request-input.ts';
+import { inputSchemaOf } from './route.ts';
 import { findRoute, MANAGE_ROUTES, type ManageRoute } from './routes.ts';
 import { answerSignIn } from './sign-in/answer-sign-in.ts';
 import { SIGN_IN_ROUTES } from './sign-in/routes.ts';
@@ -45,6 +51,7 @@ export interface ManageTerms extends ManagerTerms {
 export class ManageHandler {
   readonly #terms: ManageTerms;
   readonly #pages: PublicPages;
+  readonly #exports = new ExportSlots();
 
   constructor(terms: ManageTerms) {
     this.#terms = terms;
@@ -57,8 +64,13 @@ export class ManageHandler {
 
   async answer(request: InboundRequest, response: OutboundResponse, requestId: string): Promise<void> {
     if (this.#pages.answer(request, response, requestId)) return;
-    const { status, body, headers, cookies = [] } = await this.#answerOrRefuse(request, requestId);
+    const answer = await this.#answerOrRefuse(request, requestId);
     if (!request.complete) response.closes = true;
+    if ('list' in answer) {
+      await this.#send(answer, response, requestId);
+      return;
+    }
+    const { status, body, headers, cookies = [] } = answer;
     const text = stringifyJson(body);
     const common = {
       'content-type': 'application/json; charset=utf-8',
@@ -70,7 +82,19 @@ export class ManageHandler {
     response.end(text);
   }
 
-  async #answerOrRefuse(request: InboundRequest, requestId: string): Promise<Answer> {
+  /** An error after the head breaks the connection, so that a partial list is not taken for a whole one. */
+  async #send({ list, end }: ExportAnswer, response: OutboundResponse, requestId: string): Promise<void> {
+    try {
+      await sendList(list, response, requestId);
+    } catch (error) {
+      this.#terms.log.error({ request_id: requestId, ...errorFields(error) }, 'An export broke off.');
+      response.destroy();
+    } finally {
+      end();
+    }
+  }
+
+  async #answerOrRefuse(request: InboundRequest, requestId: string): Promise<Answer | ExportAnswer> {
     try {
       return await this.#run(request);
     } catch (error) {
@@ -85,7 +109,7 @@ export class ManageHandler {
   }
 
   /** Authentication comes before everything that could tell a stranger what exists. */
-  async #run(request: InboundRequest): Promise<Answer> {
+  async #run(request: InboundRequest): Promise<Answer | ExportAnswer> {
     const { pathname, searchParams } = new URL(request.url, 'http://gateway.invalid');
     const path = pathname.startsWith(`${MANAGE_PREFIX}/`) ? pathname.slice(MANAGE_PREFIX.length) : '';
     const visitor = visitorOf(request, this.#terms);
@@ -104,26 +128,84 @@ export class ManageHandler {
     const { route } = found;
     if (principal.isReadOnly && route.method !== 'GET')
       throw new ManageError(403, 'permission_denied', 'This management key is read-only.');
-    return this.#perform(principal, route, await readInput(request, found, searchParams));
+    const format = takeFormat(route, searchParams, request.headers.accept);
+    return this.#perform(principal, route, await readInput(request, found, searchParams), format);
   }
 
-  async #perform(principal: Principal, route: ManageRoute, input: Record<string, unknown>): Promise<Answer> {
+  async #perform(
+    principal: Principal,
+    route: ManageRoute,
+    input: Record<string, unknown>,
+    format: ExportFormat | null,
+  ): Promise<Answer | ExportAnswer> {
     const services = this.#terms.servicesFor(principal.actor);
-    if (route.verb === 'me') return { status: 200, body: meView(principal) };
-    if (route.verb === 'own.accounts' && !principal.isOperator)
-      return { status: 200, body: await ownAccounts(principal, services) };
     await authorize(principal, route, input, services);
-    if (route.verb === 'managementkeys.mint' && principal.actor.kind === 'management_key')
-      throw new ManageError(
-        403,
-        'permission_denied',
-        'A management key mints no management keys: they would outlive it.',
-      );
-    const verb = route.verb === 'own.accounts' ? 'accounts.list' : route.verb;
-    const result = visibleTo(principal, route, await runVerb(services, verb, input));
+    const run = async (given: Record<string, unknown>): Promise<object> =>
+      visibleTo(principal, route, await resultOf(principal, route, given, services));
+    if (format !== null) return this.#export(principal, route, input, format, run);
+    const result = await run(input);
     const version = 'version' in result ? { etag: `"${result.version}"` } : {};
     return { status: route.creates ? 201 : 200, body: result, headers: version };
   }
+
+  /** Everything that the filters allow, or as many rows as `limit` says. */
+  async #export(
+    { actor, isOperator }: Principal,
+    route: ManageRoute,
+    input: Record<string, unknown>,
+    format: ExportFormat,
+    run: (input: Record<string, unknown>) => Promise<object>,
+  ): Promise<ExportAnswer> {
+    const end = this.#exports.take(actor);
+    const isBounded = input.limit !== undefined;
+    const isPaged = 'limit' in inputSchema(inputSchemaOf(route)).properties;
+    const read = async (given: Record<string, unknown>): Promise<RowPage> => {
+      const page = (await run(given)) as RowPage;
+      return isBounded ? { ...page, next: null } : page;
+    };
+    const asked = isPaged && !isBounded ? { ...input, limit: LIMITS.storePageRowsMax } : input;
+    try {
+      const list: ListExport = {
+        format,
+        name: route.path
+          .slice(1)
+          .replace(/\{\w+\}/g, '')
+          .replaceAll(/\W+/g, '-'),
+        row: rowSchemaOf(route)!,
+        hidden: isOperator ? [] : (route.operatorMembers ?? []),
+        first: await read(asked),
+        more: (after) => read({ ...asked, after }),
+      };
+      return { list, end };
+    } catch (error) {
+      end();
+      throw error;
+    }
+  }
+}
+
+/** A list to be sent page by page, and what to call when it has ended. */
+interface ExportAnswer {
+  readonly list: ListExport;
+  end(): void;
+}
+
+async function resultOf(
+  principal: Principal,
+  { verb }: ManageRoute,
+  input: Record<string, unknown>,
+  services: OperatorServices,
+): Promise<object> {
+  if (verb === 'me') return meView(principal);
+  if (verb === 'own.accounts')
+    return principal.isOperator ? runVerb(services, 'accounts.list', input) : ownAccounts(principal, services);
+  if (verb === 'managementkeys.mint' && principal.actor.kind === 'management_key')
+    throw new ManageError(
+      403,
+      'permission_denied',
+      'A management key mints no management keys: they would outlive it.',
+    );
+  return runVerb(services, verb, input);
 }
 
 const NO_ROUTE = { methods: [] };

@@ -37,14 +37,16 @@ interface RouteTerms<Verb extends RouteVerb> {
   readonly path: string;
   readonly verb: Verb;
   readonly access: Access;
-  /** Which member of the input names the account, or the key whose account counts. */
-  readonly scope?: 'account' | 'key';
+  /** Which member of the input names the account, or the key or receipt whose account counts. */
+  readonly scope?: 'account' | 'key' | 'receipt';
   /** `If-Match` may carry the version that the change was made to. */
   readonly versioned?: true;
   /** It creates something: the response has status 201 instead of 200. */
   readonly creates?: true;
   /** Members of the response, or of each row of a list, that only operators see. */
   readonly operatorMembers?: readonly string[];
+  /** Members of the input that only operators may send. */
+  readonly operatorInputs?: readonly string[];
   readonly summary: string;
 }
 

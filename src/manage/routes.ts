@@ -1,6 +1,7 @@
 import { ACCOUNTS_ROUTES } from './resources/accounts.ts';
 import { AUDIT_ROUTES } from './resources/audit.ts';
 import { ENTRIES_ROUTES } from './resources/entries.ts';
+import { HOSTS_ROUTES } from './resources/hosts.ts';
 import { INVITATIONS_ROUTES } from './resources/invitations.ts';
 import { KEYS_ROUTES } from './resources/keys.ts';
 import { MANAGEMENT_KEYS_ROUTES } from './resources/management-keys.ts';
@@ -8,6 +9,7 @@ import { ME_ROUTES } from './resources/me.ts';
 import { MEMBERS_ROUTES } from './resources/members.ts';
 import { MODELS_ROUTES } from './resources/models.ts';
 import { PEOPLE_ROUTES } from './resources/people.ts';
+import { PROVIDER_KEYS_ROUTES } from './resources/provider-keys.ts';
 import { RECEIPTS_ROUTES } from './resources/receipts.ts';
 import { SESSIONS_ROUTES } from './resources/sessions.ts';
 import { SYSTEM_ROUTES } from './resources/system.ts';
@@ -22,8 +24,10 @@ export const MANAGE_ROUTES: readonly ManageRoute[] = [
   ...ENTRIES_ROUTES,
   ...MEMBERS_ROUTES,
   ...KEYS_ROUTES,
+  ...PROVIDER_KEYS_ROUTES,
   ...RECEIPTS_ROUTES,
   ...MODELS_ROUTES,
+  ...HOSTS_ROUTES,
   ...PEOPLE_ROUTES,
   ...SESSIONS_ROUTES,
   ...INVITATIONS_ROUTES,

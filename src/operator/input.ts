@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ENDINGS } from '../canonical/receipt.ts';
 import { modelIdSchema } from '../catalog/schema.ts';
 import { LIMITS } from '../limits.ts';
 import { INT64_MAX } from '../money/nanousd.ts';
@@ -113,6 +114,13 @@ export const receiptPage = z.strictObject({
   account: idOrName.nullable().default(null),
   key: idOrName.nullable().default(null),
   since: seconds.nullable().default(null),
+  until: seconds.nullable().default(null),
+  model: z.string().min(1).max(LIMITS.modelIdCharsMax).nullable().default(null),
+  route: z.string().min(1).max(LIMITS.nameCharsMax).nullable().default(null),
+  status: z.enum(['open', 'settled', 'voided']).nullable().default(null),
+  ended: z.enum(ENDINGS).nullable().default(null),
+  chain: z.string().min(1).max(LIMITS.chainIdCharsMax).nullable().default(null),
+  host: z.string().min(1).max(LIMITS.nameCharsMax).nullable().default(null),
   ...page,
 });
 

@@ -152,6 +152,9 @@ test('a ledger that has moved can be read but not changed', async () => {
     ['managementkeys.mint', { expires_at: NOW_MS }],
     ['managementkeys.revoke', { management_key: 'mkey_1' }],
     ['models.resetholds', { model: 'sim-gpt' }],
+    ['providerkeys.put', { account: 'ada', provider: 'cloud', api_key: 'k', base_url: 'https://example.com' }],
+    ['providerkeys.verify', { account: 'ada', provider: 'cloud' }],
+    ['providerkeys.remove', { account: 'ada', provider: 'cloud' }],
   ];
   for (const [name, input] of changes) {
     await expect(runVerb(services, name, input), name).rejects.toMatchObject({ code: 'moved' });
@@ -292,6 +295,11 @@ test('every verb the command line needs is in the table', () => {
       'models.holds',
       'models.resetholds',
       'balance.show',
+      'providerkeys.list',
+      'providerkeys.put',
+      'providerkeys.verify',
+      'providerkeys.remove',
+      'hosts.list',
       'receipts.show',
       'receipts.list',
       'receipts.refund',
@@ -299,6 +307,9 @@ test('every verb the command line needs is in the table', () => {
       'store.backup',
       'seal.status',
       'seal.rotate',
+      'system.show',
+      'system.verify',
+      'system.verification',
       'status',
     ],
   ]);

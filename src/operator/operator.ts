@@ -8,6 +8,7 @@ import { credit } from './credit.ts';
 import { listEntries } from './entries.ts';
 import { OperatorError, operatorErrorView } from './error.ts';
 import { holdFactorReset, listHoldFactors, resetHoldFactor } from './hold-factors.ts';
+import { listHosts } from './hosts.ts';
 import * as inputs from './input.ts';
 import * as keys from './keys.ts';
 import {
@@ -20,12 +21,14 @@ import {
 } from './management-keys.ts';
 import { parseInput } from './parse-input.ts';
 import * as people from './people.ts';
+import * as providerKeys from './provider-keys.ts';
 import * as receipts from './receipts.ts';
 import { refundReceipt } from './refund.ts';
 import { rotateSeals, sealRotation, showSeals } from './seal.ts';
 import type { OperatorServices, Progress } from './services.ts';
 import { listModels, showStatus } from './status.ts';
 import { backUpBooks, backupPlace } from './store.ts';
+import { showSystem, showVerification, startVerification } from './system.ts';
 import { verify } from './verify.ts';
 
 export { permissionOption } from '../accounts/permissions.ts';
@@ -95,6 +98,11 @@ export const VERBS = {
   'models.holds': reading(inputs.nothing, listHoldFactors),
   'models.resetholds': verb(holdFactorReset, resetHoldFactor),
   'balance.show': reading(inputs.balanceChoice, accounts.showBalance),
+  'providerkeys.list': reading(providerKeys.providerKeyPage, providerKeys.listProviderKeys),
+  'providerkeys.put': verb(providerKeys.providerKeyInput, providerKeys.putProviderKey),
+  'providerkeys.verify': verb(providerKeys.providerKeyChoice, providerKeys.verifyProviderKey),
+  'providerkeys.remove': verb(providerKeys.providerKeyChoice, providerKeys.removeProviderKey),
+  'hosts.list': reading(inputs.nothing, listHosts),
   'receipts.show': reading(inputs.receiptChoice, receipts.showReceipt),
   'receipts.list': reading(inputs.receiptPage, receipts.listReceipts),
   'receipts.refund': verb(inputs.receiptRefund, refundReceipt),
@@ -102,6 +110,9 @@ export const VERBS = {
   'store.backup': reading(backupPlace, backUpBooks),
   'seal.status': reading(inputs.nothing, showSeals),
   'seal.rotate': verb(sealRotation, rotateSeals),
+  'system.show': reading(inputs.nothing, showSystem),
+  'system.verify': reading(inputs.verification, startVerification),
+  'system.verification': reading(inputs.nothing, showVerification),
   status: reading(inputs.nothing, showStatus),
 } as const satisfies Record<string, Verb>;
 

@@ -1,11 +1,14 @@
 import type { z } from 'zod';
 import type { Receipt } from '../canonical/receipt.ts';
 import { type OperatorReceiptView, operatorReceiptView } from '../canonical/receipt-view.ts';
+import { formatId } from '../kit/ids.ts';
+import { LIMITS } from '../limits.ts';
+import { OperatorError } from './error.ts';
 import type * as inputs from './input.ts';
 import { toMs } from './input.ts';
 import { accountNamed, afterId, keyNamed, receiptNamed } from './lookup.ts';
 import type { OperatorServices } from './services.ts';
-import { type ListView, listView } from './view.ts';
+import type { ListView } from './view.ts';
 
 export async function showReceipt(
   services: OperatorServices,
@@ -20,14 +23,29 @@ async function viewsOf({ store }: OperatorServices, receipts: readonly Receipt[]
   return receipts.map((receipt) => operatorReceiptView(receipt, refunds.get(receipt.id)));
 }
 
+/** Newest first. A page may be short or empty although more follow: a search looks at a bounded number of receipts. */
 export async function listReceipts(
   services: OperatorServices,
   input: z.output<typeof inputs.receiptPage>,
 ): Promise<ListView<OperatorReceiptView>> {
   const account = input.account === null ? null : await accountNamed(services, input.account);
   const key = input.key === null ? null : await keyNamed(services, input.key);
-  const filter = { accountId: account?.id ?? null, keyId: key?.id ?? null, sinceMs: toMs(input.since) };
-  const page = { limit: input.limit, after: afterId('req_', input.after) };
-  const receipts = await services.store.listReceipts(filter, page);
-  return listView(await viewsOf(services, receipts), input.limit);
+  if (account !== null && key !== null && key.accountId !== account.id)
+    throw new OperatorError('invalid_input', `The key ${input.key} does not belong to the account "${account.name}".`);
+  const filter = {
+    accountId: account?.id ?? key?.accountId ?? null,
+    keyId: key?.id ?? null,
+    sinceMs: toMs(input.since),
+    untilMs: toMs(input.until),
+    model: input.model,
+    chain: input.chain,
+    route: input.route,
+    state: input.status,
+    ended: input.ended,
+    host: input.host,
+  };
+  const page = { limit: input.limit, after: afterId('req_', input.after), examineMax: LIMITS.receiptsExaminedMax };
+  const { receipts, next } = await services.store.listAccountReceipts(filter, page);
+  const data = await viewsOf(services, receipts);
+  return { object: 'list', data, next: next === null ? null : formatId('req_', next) };
 }

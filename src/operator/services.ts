@@ -3,6 +3,7 @@ import type { HangupFacts } from '../canonical/balance-view.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { IdSource } from '../kit/ids.ts';
 import type { Account, Ledger, VerifyProgress } from '../ledger/ledger.ts';
+import type { LiveServices } from './live.ts';
 import type { PeopleServices } from './people.ts';
 import type { SealServices } from './seal.ts';
 import type { BackupServices } from './store.ts';
@@ -23,6 +24,8 @@ export interface OperatorServices
   catalog(): Pick<Catalog, 'list' | 'resolve' | 'priceVersion'>;
   /** This process's cache of keys; null if no server runs. */
   readonly directory: { refresh(): Promise<void> } | null;
+  /** Absent if no server runs. */
+  readonly live?: LiveServices;
   /** Null if no server runs. */
   readonly server: ServerFacts | null;
 }

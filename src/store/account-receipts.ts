@@ -1,11 +1,12 @@
-import type { Receipt } from '../canonical/receipt.ts';
+import type { Ended, Receipt, ReceiptState } from '../canonical/receipt.ts';
 import { idFloorAt } from '../kit/ids.ts';
 import { LIMITS } from '../limits.ts';
 import { INT64_MAX } from './int64.ts';
 
 /** Null leaves a condition out. */
 export interface AccountReceiptFilter {
-  readonly accountId: bigint;
+  /** Null, for the operator, for all accounts. */
+  readonly accountId: bigint | null;
   readonly keyId: bigint | null;
   /** Created then or later. */
   readonly sinceMs: number | null;
@@ -15,6 +16,10 @@ export interface AccountReceiptFilter {
   readonly model: string | null;
   /** The id of the chain, without the place in it. */
   readonly chain: string | null;
+  readonly route?: string | null;
+  readonly state?: ReceiptState | null;
+  readonly ended?: Ended | null;
+  readonly host?: string | null;
 }
 
 export interface ReceiptPage {

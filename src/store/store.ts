@@ -95,13 +95,13 @@ export interface Store extends KeyRotation, EntryReads {
    * Replaces the account's key for that provider, including its id, which the encryption is bound to. Only the first
    * key's creation time stays.
    */
-  putProviderKey(row: NewProviderKey): Promise<void>;
+  putProviderKey(row: NewProviderKey, audit?: AuditRow): Promise<void>;
   /** Does nothing if the row was replaced or deleted meanwhile. */
   noteProviderKeyUse(id: bigint, use: ProviderKeyUse): Promise<void>;
   findProviderKey(accountId: bigint, provider: string): Promise<ProviderKeyRow | null>;
   /** Ordered by provider, at most `LIMITS.storePageRowsMax`. */
   listProviderKeys(accountId: bigint): Promise<ProviderKeyRow[]>;
-  deleteProviderKey(accountId: bigint, provider: string): Promise<boolean>;
+  deleteProviderKey(accountId: bigint, provider: string, audit?: AuditRow): Promise<boolean>;
   /** Of all accounts, ordered by id: for re-encrypting every row. */
   providerKeysAfter(id: bigint | null, limit: number): Promise<ProviderKeyRow[]>;
   /** False, without a change, if the row is gone or was encrypted again meanwhile. */

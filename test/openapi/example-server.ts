@@ -12,6 +12,7 @@ import {
 import { systemClock } from '../../src/kit/clock.ts';
 import { formatId, parseId } from '../../src/kit/ids.ts';
 import { EXAMPLE_IDS, EXAMPLE_TIME } from '../../src/manage/schema-fields.ts';
+import { startResource } from '../cloud-resource.ts';
 import { type Harness, startHarness } from '../harness.ts';
 
 /** A server on which everything exists that the examples name: "acme", Ada, and one of each thing that has an id. */
@@ -20,6 +21,7 @@ export interface ExampleServer {
   readonly token: string;
   /** What to write instead of the ids of the examples. */
   readonly ids: Readonly<Record<string, string>>;
+  stop(): Promise<void>;
 }
 
 export async function startExampleServer(): Promise<ExampleServer> {
@@ -48,10 +50,16 @@ export async function startExampleServer(): Promise<ExampleServer> {
   const answer = await harness.post(call, { authorization: `Bearer ${key.secret}` });
   await answer.text();
   await harness.settled();
+  const resource = await startResource('example-key-7f3c');
   return {
     harness,
     token,
+    stop: async () => {
+      await harness.stop();
+      await resource.close();
+    },
     ids: {
+      'https://acme.example.com/openai/v1': resource.baseUrl,
       [EXAMPLE_IDS.account]: account.id!,
       [EXAMPLE_IDS.key]: key.id!,
       [EXAMPLE_IDS.receipt]: answer.headers.get('x-gateway-request-id')!,

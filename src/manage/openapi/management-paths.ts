@@ -1,3 +1,4 @@
+import { EXPORT_FORMATS, rowSchemaOf } from '../export/format.ts';
 import { inputSchemaOf, type ManageRoute } from '../route.ts';
 import { MANAGE_ROUTES } from '../routes.ts';
 import { inputSchema, type JsonSchema, type SchemaBook } from './schema-book.ts';
@@ -25,6 +26,7 @@ function operationOf(route: ManageRoute, book: SchemaBook): object {
     ...(takesBody ? [] : others).map((name) =>
       parameter('query', name, input.properties[name]!, example[name], input.required.includes(name)),
     ),
+    ...(rowSchemaOf(route) === null ? [] : [FORMAT]),
     ...(route.versioned ? [IF_MATCH] : []),
   ];
   const body = bodyOf(input, others, example);
@@ -44,6 +46,7 @@ function operationOf(route: ManageRoute, book: SchemaBook): object {
             schema: book.response(route.response, route.operatorMembers),
             example: route.example.output,
           },
+          ...(rowSchemaOf(route) !== null && EXPORTS),
         },
       },
       default: { $ref: '#/components/responses/Error' },
@@ -112,6 +115,17 @@ function bodyOf(
     },
   };
 }
+
+const FORMAT = {
+  name: 'format',
+  in: 'query',
+  required: false,
+  description:
+    'Every row as CSV or JSON lines, instead of a page. `limit` then bounds the rows. `Accept` does the same.',
+  schema: { type: 'string', enum: ['json', ...EXPORT_FORMATS] },
+};
+
+const EXPORTS = { 'text/csv': { schema: { type: 'string' } }, 'application/jsonl': { schema: { type: 'string' } } };
 
 const IF_MATCH = {
   name: 'If-Match',

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ACCOUNT_PREFIX, KEY_PREFIX } from '../../canonical/id-prefixes.ts';
 import { ENDINGS, USAGE_SOURCES } from '../../canonical/receipt.ts';
 import type { OperatorReceiptView } from '../../canonical/receipt-view.ts';
-import { route } from '../route.ts';
+import { route, VIEWER } from '../route.ts';
 import { count, EXAMPLE_IDS, EXAMPLE_TIME, exampleList, id, listOf, nanousd, seconds } from '../schema-fields.ts';
 
 const usage = z.object({
@@ -105,13 +105,19 @@ const RECEIPT: OperatorReceiptView = {
   loss: null,
 };
 
+/** Who served a call and what it cost beyond the charge is the operator's business. */
+const OPERATOR_MEMBERS = ['host', 'attempts', 'tries', 'loss'];
+
 export const RECEIPTS_ROUTES = [
   route({
     method: 'GET',
     path: '/receipts',
     verb: 'receipts.list',
-    access: 'operator',
-    summary: 'Receipts, the newest first, by account, key and time.',
+    access: VIEWER,
+    scope: 'account',
+    operatorMembers: OPERATOR_MEMBERS,
+    operatorInputs: ['host'],
+    summary: 'Receipts, the newest first. A page may be short although more follow: a search is bounded.',
     response: listOf(receipt),
     example: { input: { account: 'acme', limit: 100 }, output: exampleList(RECEIPT) },
   }),
@@ -119,8 +125,10 @@ export const RECEIPTS_ROUTES = [
     method: 'GET',
     path: '/receipts/{receipt}',
     verb: 'receipts.show',
-    access: 'operator',
-    summary: 'One receipt, with host, attempts and loss.',
+    access: VIEWER,
+    scope: 'receipt',
+    operatorMembers: OPERATOR_MEMBERS,
+    summary: 'One receipt. Operators also see host, attempts and loss.',
     response: receipt,
     example: { input: { receipt: EXAMPLE_IDS.receipt }, output: RECEIPT },
   }),

@@ -1,41 +1,109 @@
 import { z } from 'zod';
+import type { VerifyTaskView } from '../../operator/verify-task.ts';
 import { route } from '../route.ts';
 import { count, EXAMPLE_TIME, nanousd, seconds } from '../schema-fields.ts';
 
-const status = z
+const acceptedLosses = z
+  .array(z.object({ accepted: seconds, receipts: count, spent_nanousd: nanousd }))
+  .readonly()
+  .describe('Receipts that a damaged file lost, and that the ledger goes on without.');
+
+const system = z
   .object({
     object: z.literal('status'),
+    version: z.string(),
     server: z.object({ url: z.string(), pid: count, hosted: z.boolean(), started: seconds }).nullable(),
     store: z.object({ ok: z.boolean(), reason: z.string().nullable(), may_admit: z.boolean() }),
     clock_behind_ms: z.number().describe('How far the clock is behind the last call of the ledger.'),
-    accepted_losses: z
-      .array(z.object({ accepted: seconds, receipts: count, spent_nanousd: nanousd }))
-      .readonly()
-      .describe('Receipts that a damaged file lost, and that the ledger goes on without.'),
+    accepted_losses: acceptedLosses,
     models: count,
     price_version: z.string(),
+    settings: z.record(z.string(), z.unknown()).describe('The configuration in force, without secrets.'),
   })
-  .meta({ id: 'Status' });
+  .meta({ id: 'System' });
+
+const verification = z.object({
+  object: z.literal('verification'),
+  ok: z.boolean(),
+  accounts: count,
+  keys: count,
+  receipts: count,
+  credits: count,
+  refunds: count,
+  open_holds: count,
+  loss_nanousd: nanousd,
+  closed_months: count,
+  closed_receipts: count,
+  since: z.string().nullable(),
+  not_kept: count,
+  without_tree: count,
+  violations: z.array(z.string()).readonly(),
+  accepted_losses: acceptedLosses,
+});
+
+const verificationTask = z
+  .object({
+    object: z.literal('verification_task'),
+    status: z.enum(['none', 'running', 'done', 'failed']),
+    started: seconds.nullable(),
+    ended: seconds.nullable(),
+    rows_read: count,
+    rows_total: count,
+    report: verification.nullable(),
+    reason: z.string().nullable().describe('Why it failed.'),
+  })
+  .meta({ id: 'VerificationTask' });
+
+const RUNNING: VerifyTaskView = {
+  object: 'verification_task',
+  status: 'running',
+  started: EXAMPLE_TIME,
+  ended: null,
+  rows_read: 0,
+  rows_total: 0,
+  report: null,
+  reason: null,
+};
 
 export const SYSTEM_ROUTES = [
   route({
     method: 'GET',
     path: '/system',
-    verb: 'status',
+    verb: 'system.show',
     access: 'operator',
-    summary: 'Version, store and server.',
-    response: status,
+    summary: 'Version, store, server, and the settings in force without secrets.',
+    response: system,
     example: {
       input: {},
       output: {
         object: 'status',
+        version: '0.1.0',
         server: { url: 'http://127.0.0.1:8080', pid: 4242, hosted: true, started: EXAMPLE_TIME },
         store: { ok: true, reason: null, may_admit: true },
         clock_behind_ms: 0,
         accepted_losses: [],
         models: 120,
         price_version: '2027-01-31.1',
+        settings: { hosted: true, log_level: 'info' },
       },
     },
+  }),
+  route({
+    method: 'POST',
+    path: '/system/verify',
+    verb: 'system.verify',
+    access: 'operator',
+    summary: 'Starts to verify the ledger, of all months or `since` one, like 2026-05. One at a time.',
+    response: verificationTask,
+    example: { input: {}, output: RUNNING },
+  }),
+  route({
+    method: 'GET',
+    path: '/system/verify',
+    verb: 'system.verification',
+    access: 'operator',
+    summary: 'How far the verification of the ledger is, or what the last one found.',
+    response: verificationTask,
+    example: { input: {}, output: { ...RUNNING, rows_read: 40_000, rows_total: 120_000 } },
   }),
 ];

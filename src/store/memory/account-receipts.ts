@@ -10,7 +10,7 @@ export function sliceOf(
 ): ReceiptSlice {
   const { from, below } = idRangeOf(filter, page);
   const isIndexed = ({ id, accountId, chain }: Receipt): boolean =>
-    accountId === filter.accountId &&
+    (filter.accountId === null || accountId === filter.accountId) &&
     id >= from &&
     id < below &&
     (filter.chain === null || chain?.startsWith(`${filter.chain};`) === true);
@@ -24,12 +24,17 @@ export function sliceOf(
   };
 }
 
-function isWanted(receipt: Receipt, { keyId, sinceMs, untilMs, model }: AccountReceiptFilter): boolean {
+function isWanted(receipt: Receipt, filter: AccountReceiptFilter): boolean {
+  const { keyId, sinceMs, untilMs, model, route = null, state = null, ended = null, host = null } = filter;
   const { createdMs, requestedModel, effectiveModel } = receipt;
   return (
     (keyId === null || receipt.keyId === keyId) &&
     (sinceMs === null || createdMs >= sinceMs) &&
     (untilMs === null || createdMs < untilMs) &&
-    (model === null || requestedModel === model || effectiveModel === model)
+    (model === null || requestedModel === model || effectiveModel === model) &&
+    (route === null || receipt.route === route) &&
+    (state === null || receipt.state === state) &&
+    (ended === null || receipt.ended === ended) &&
+    (host === null || receipt.host === host)
   );
 }

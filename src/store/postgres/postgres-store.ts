@@ -194,8 +194,8 @@ class PostgresStore implements Store {
     return this.#keys.window(keyId);
   }
 
-  putProviderKey(row: NewProviderKey): Promise<void> {
-    return this.#providerKeys.put(row);
+  putProviderKey(row: NewProviderKey, audit?: AuditRow): Promise<void> {
+    return this.#providerKeys.put(row, audit);
   }
 
   noteProviderKeyUse(id: bigint, use: ProviderKeyUse): Promise<void> {
@@ -210,8 +210,8 @@ class PostgresStore implements Store {
     return this.#providerKeys.list(accountId);
   }
 
-  deleteProviderKey(accountId: bigint, provider: string): Promise<boolean> {
-    return this.#providerKeys.delete(accountId, provider);
+  deleteProviderKey(accountId: bigint, provider: string, audit?: AuditRow): Promise<boolean> {
+    return this.#providerKeys.delete(accountId, provider, audit);
   }
 
   providerKeysAfter(id: bigint | null, limit: number): Promise<ProviderKeyRow[]> {

@@ -2,8 +2,11 @@ import { LIMITS } from '../../limits.ts';
 import { type ProviderKeyColumns, providerKeyOf } from '../columns.ts';
 import { fitsInt64 } from '../int64.ts';
 import { afterOf, limitOf } from '../page.ts';
+import type { AuditRow } from '../people.ts';
+import { writeAudit } from '../programs/audit.ts';
 import type { NewProviderKey, ProviderKeyRow, ProviderKeyUse } from '../store.ts';
 import type { Connections } from './connections.ts';
+import { runProgram } from './directory.ts';
 
 export class ProviderKeys {
   readonly #connections: Connections;
@@ -12,13 +15,15 @@ export class ProviderKeys {
     this.#connections = connections;
   }
 
-  async put(row: NewProviderKey): Promise<void> {
-    await this.#connections.query(
+  async put(row: NewProviderKey, audit?: AuditRow): Promise<void> {
+    await this.#audited(
+      audit,
       `INSERT INTO provider_key (id, account_id, provider, base_url, last_four, sealed, created_ms, verified_ms)
        VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
        ON CONFLICT (account_id, provider) DO UPDATE SET id = excluded.id, base_url = excluded.base_url,
          last_four = excluded.last_four, sealed = excluded.sealed, verified_ms = excluded.verified_ms,
-         rejected_ms = NULL, used_ms = NULL`,
+         rejected_ms = NULL, used_ms = NULL
+       RETURNING 1`,
       [
         row.id,
         row.accountId,
@@ -57,8 +62,9 @@ export class ProviderKeys {
     return this.#read('WHERE id > $1 ORDER BY id LIMIT $2', [afterOf(page), limitOf(page)]);
   }
 
-  async delete(accountId: bigint, provider: string): Promise<boolean> {
-    const gone = await this.#connections.query(
+  async delete(accountId: bigint, provider: string, audit?: AuditRow): Promise<boolean> {
+    const gone = await this.#audited(
+      audit,
       'DELETE FROM provider_key WHERE account_id = $1 AND provider = $2 RETURNING 1',
       [accountId, provider],
     );
@@ -72,6 +78,16 @@ export class ProviderKeys {
       [id, Buffer.from(before), Buffer.from(after)],
     );
     return changed.length === 1;
+  }
+
+  /** A change of one row, and its row of the audit in the same commit; none if nothing was changed. */
+  #audited(audit: AuditRow | undefined, sql: string, values: readonly unknown[]): Promise<readonly unknown[]> {
+    if (audit === undefined) return this.#connections.query(sql, values);
+    return this.#connections.transaction(async (query) => {
+      const changed = await query(sql, values);
+      if (changed.length > 0) await runProgram(query, writeAudit(audit));
+      return changed;
+    });
   }
 
   async #read(rest: string, values: readonly unknown[]): Promise<ProviderKeyRow[]> {

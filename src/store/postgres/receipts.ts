@@ -3,6 +3,7 @@ import { idRangeOf, nextOf } from '../account-receipts.ts';
 import { fitsInt64, INT64_MAX } from '../int64.ts';
 import { limitOf } from '../page.ts';
 import { RECEIPT_SELECT, type ReceiptColumns, receiptOf } from '../receipt-columns.ts';
+import { codesOf } from '../receipt-filter-codes.ts';
 import type { AccountReceiptFilter, Page, ReceiptFilter, ReceiptPage, ReceiptSlice } from '../store.ts';
 import type { Connections } from './connections.ts';
 
@@ -37,22 +38,27 @@ export class Receipts {
    * index: an index over all calls would have to be written twice per call.
    */
   async listOfAccount(filter: AccountReceiptFilter, page: ReceiptPage): Promise<ReceiptSlice> {
-    const { accountId, keyId, sinceMs, untilMs, model, chain } = filter;
+    const { accountId, keyId, sinceMs, untilMs, model, chain, route = null, host = null } = filter;
+    const { state, ended } = codesOf(filter);
     const { from, below } = idRangeOf(filter, page);
     const rows = await this.#connections.query<{ id: bigint; matches: boolean }>(
       `WITH examined AS (
-         SELECT * FROM (${chain === null ? SETTLED_OR_OPEN : IN_CHAIN}) AS call ORDER BY id DESC LIMIT $4
+         SELECT * FROM (${examinedBy(filter)}) AS call ORDER BY id DESC LIMIT $4
        ), marked AS (
          SELECT id, ($6::int8 IS NULL OR key_id = $6) AND ($7::int8 IS NULL OR created_ms >= $7)
            AND ($8::int8 IS NULL OR created_ms < $8) AND ($9::text IS NULL
-             OR (SELECT id FROM name WHERE text = $9) IN (requested_model, effective_model)) AS matches
+             OR (SELECT id FROM name WHERE text = $9) IN (requested_model, effective_model))
+           AND ($10::text IS NULL OR split_part(chain, ';', 1) = $10)
+           AND ($11::text IS NULL OR route = (SELECT id FROM name WHERE text = $11))
+           AND ($12::text IS NULL OR host = (SELECT id FROM name WHERE text = $12))
+           AND ($13::int8 IS NULL OR state = $13) AND ($14::int8 IS NULL OR ended = $14) AS matches
          FROM examined
        )
        (SELECT id, true AS matches FROM marked WHERE matches ORDER BY id DESC LIMIT $5)
        UNION ALL (SELECT id, false FROM marked ORDER BY id DESC LIMIT 1 OFFSET $4 - 1)`,
       [
         ...[accountId, from, below, page.examineMax, page.limit + 1, keyId, sinceMs, untilMs, model],
-        ...(chain === null ? [] : [chain]),
+        ...[chain, route, host, state, ended],
       ],
     );
     const ids = rows.filter(({ matches }) => matches).map(({ id }) => id);
@@ -61,18 +67,25 @@ export class Receipts {
     return { receipts: await this.#findAll(shown, accountId), next: nextOf(ids, page.limit, last) };
   }
 
-  async #findAll(ids: readonly bigint[], accountId: bigint): Promise<Receipt[]> {
-    const sql = `${RECEIPT_SELECT} WHERE call.id = ANY ($1::int8[]) AND call.account_id = $2 ORDER BY call.id DESC`;
+  async #findAll(ids: readonly bigint[], accountId: bigint | null): Promise<Receipt[]> {
+    const sql = `${RECEIPT_SELECT} WHERE call.id = ANY ($1::int8[]) AND ($2::int8 IS NULL OR call.account_id = $2) ORDER BY call.id DESC`;
     return ids.length === 0
       ? []
       : (await this.#connections.query<ReceiptColumns>(sql, [ids, accountId])).map(receiptOf);
   }
 }
 
-const NEWEST = `SELECT id, key_id, created_ms, requested_model, effective_model FROM call
-  WHERE account_id = $1 AND id >= $2 AND id < $3`;
+const EXAMINED = 'id, key_id, created_ms, requested_model, effective_model, chain, route, host, state, ended';
+const NEWEST = `SELECT ${EXAMINED} FROM call WHERE account_id = $1 AND id >= $2 AND id < $3`;
+const OF_ALL = `SELECT ${EXAMINED} FROM call WHERE $1::int8 IS NULL AND id >= $2 AND id < $3 ORDER BY id DESC LIMIT $4`;
 const SETTLED_OR_OPEN = ['state <> 1', 'state = 1']
   .map((state) => `(${NEWEST} AND ${state} ORDER BY id DESC LIMIT $4)`)
   .join(' UNION ALL ');
+
+function examinedBy({ accountId, chain }: AccountReceiptFilter): string {
+  if (accountId === null) return OF_ALL;
+  return chain === null ? SETTLED_OR_OPEN : IN_CHAIN;
+}
+
 /** Spelled exactly as in the index, or PostgreSQL would not use it. */
 const IN_CHAIN = `${NEWEST} AND chain IS NOT NULL AND split_part(chain, ';', 1) = $10`;

@@ -4,6 +4,7 @@ import { idRangeOf, nextOf } from '../account-receipts.ts';
 import { fitsInt64, INT64_MAX } from '../int64.ts';
 import { limitOf } from '../page.ts';
 import { RECEIPT_SELECT, type ReceiptColumns, receiptOf } from '../receipt-columns.ts';
+import { codesOf } from '../receipt-filter-codes.ts';
 import type { AccountReceiptFilter, Page, ReceiptFilter, ReceiptPage, ReceiptSlice } from '../store.ts';
 
 export class ReceiptReader {
@@ -43,8 +44,16 @@ export class ReceiptReader {
   /** Finds the ids first, so that only the rows of the page are read whole. */
   listOfAccount(filter: AccountReceiptFilter, page: ReceiptPage): ReceiptSlice {
     const { limit, examineMax } = page;
-    const examined = `SELECT * FROM (${filter.chain === null ? OF_ACCOUNT : IN_CHAIN}) ORDER BY id DESC LIMIT $examineMax`;
-    const terms = { ...filter, ...idRangeOf(filter, page), examineMax, rows: limit + 1, skipped: examineMax - 1 };
+    const examined = `SELECT * FROM (${examinedBy(filter)}) ORDER BY id DESC LIMIT $examineMax`;
+    const names = { route: filter.route ?? null, host: filter.host ?? null, ...codesOf(filter) };
+    const terms = {
+      ...filter,
+      ...names,
+      ...idRangeOf(filter, page),
+      examineMax,
+      rows: limit + 1,
+      skipped: examineMax - 1,
+    };
     const ids = this.#ids(`SELECT id FROM (${examined}) ${WANTED} ORDER BY id DESC LIMIT $rows`, terms);
     const isFull = ids.length > limit;
     const [last = null] = isFull ? [] : this.#ids(`SELECT id FROM (${examined}) LIMIT 1 OFFSET $skipped`, terms);
@@ -59,7 +68,16 @@ export class ReceiptReader {
   }
 }
 
-const EXAMINED = ['id', 'key_id', 'created_ms', 'requested_model', 'effective_model'].map((name) => `call.${name}`);
+const EXAMINED =
+  'call.id, call.key_id, call.created_ms, call.requested_model, call.effective_model, call.route, call.state, call.ended, call.host, call.chain';
+
+function examinedBy({ accountId, chain }: AccountReceiptFilter): string {
+  if (accountId === null) return OF_ALL;
+  return chain === null ? OF_ACCOUNT : IN_CHAIN;
+}
+
+const OF_ALL = `
+  SELECT ${EXAMINED} FROM call WHERE id >= $from AND id < $below ORDER BY id DESC LIMIT $examineMax`;
 
 /** The newest calls are not in the list of their account yet. */
 const OF_ACCOUNT = `
@@ -82,4 +100,8 @@ const IN_CHAIN = `
 const WANTED = `
   WHERE ($keyId IS NULL OR key_id = $keyId)
     AND ($sinceMs IS NULL OR created_ms >= $sinceMs) AND ($untilMs IS NULL OR created_ms < $untilMs)
-    AND ($model IS NULL OR (SELECT id FROM name WHERE text = $model) IN (requested_model, effective_model))`;
+    AND ($model IS NULL OR (SELECT id FROM name WHERE text = $model) IN (requested_model, effective_model))
+    AND ($chain IS NULL OR substr(chain, 1, instr(chain, ';') - 1) = $chain)
+    AND ($route IS NULL OR route = (SELECT id FROM name WHERE text = $route))
+    AND ($host IS NULL OR host = (SELECT id FROM name WHERE text = $host))
+    AND ($state IS NULL OR state = $state) AND ($ended IS NULL OR ended = $ended)`;

@@ -224,8 +224,8 @@ class SqliteStore implements Store {
     return this.#read(() => this.#keys.window(keyId, this.#clock.nowMs()));
   }
 
-  putProviderKey(row: NewProviderKey): Promise<void> {
-    return this.#writer.call('putProviderKey', row);
+  putProviderKey(row: NewProviderKey, audit?: AuditRow): Promise<void> {
+    return this.#writer.call('putProviderKey', row, audit);
   }
 
   noteProviderKeyUse(id: bigint, use: ProviderKeyUse): Promise<void> {
@@ -240,8 +240,8 @@ class SqliteStore implements Store {
     return this.#read(() => this.#providerKeys.list(accountId));
   }
 
-  deleteProviderKey(accountId: bigint, provider: string): Promise<boolean> {
-    return this.#writer.call('deleteProviderKey', accountId, provider);
+  deleteProviderKey(accountId: bigint, provider: string, audit?: AuditRow): Promise<boolean> {
+    return this.#writer.call('deleteProviderKey', accountId, provider, audit);
   }
 
   async providerKeysAfter(id: bigint | null, limit: number): Promise<ProviderKeyRow[]> {

@@ -78,10 +78,11 @@ export function writerVerbs(database: DatabaseSync, guard: CommitGuard = NO_GUAR
       runner.transaction(nowMs, () => deleteSlice(database, slice)),
     heldDrift: (nowMs: number): string[] => runner.transaction(nowMs, () => cache.heldDrift()),
     sweepSlice: (nowMs: number): number => runner.transaction(nowMs, () => sweepSlice(database, nowMs)),
-    putProviderKey: (row: NewProviderKey) => change(() => putProviderKey(database, row)),
+    putProviderKey: (row: NewProviderKey, audit?: AuditRow) =>
+      change(() => audited(database, audit, putProviderKey(database, row), () => true)),
     noteProviderKeyUse: (id: bigint, use: ProviderKeyUse) => change(() => noteProviderKeyUse(database, id, use)),
-    deleteProviderKey: (accountId: bigint, provider: string) =>
-      change(() => deleteProviderKey(database, accountId, provider)),
+    deleteProviderKey: (accountId: bigint, provider: string, audit?: AuditRow) =>
+      change(() => audited(database, audit, deleteProviderKey(database, accountId, provider), (isGone) => isGone)),
     resealProviderKey: (id: bigint, before: Uint8Array, after: Uint8Array) =>
       change(() => resealProviderKey(database, id, before, after)),
     changeDirectory: (name: DirectoryChange, args: readonly unknown[]) => {

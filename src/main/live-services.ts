@@ -1,0 +1,38 @@
+import { snakeCased } from '../cli/snake-case.ts';
+import { packageVersion } from '../cli/version.ts';
+import type { Config } from '../config/config.ts';
+import type { Custody } from '../custody/custody.ts';
+import type { HostsHealth } from '../hosts/hosts-health.ts';
+import type { Clock } from '../kit/clock.ts';
+import type { LiveServices } from '../operator/live.ts';
+import { VerifyTask } from '../operator/verify-task.ts';
+
+export interface LiveParts {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly custody: Custody;
+  readonly health: Pick<HostsHealth, 'report'>;
+}
+
+/** What the verbs can use only in a running server. */
+export function liveServices({ config, clock, custody, health }: LiveParts): LiveServices {
+  return {
+    version: packageVersion(),
+    custody,
+    verification: new VerifyTask(clock),
+    hosts: () => health.report(),
+    settings: () => settingsView(config),
+  };
+}
+
+/** Named one by one, so that a new setting is shown only after somebody has checked that it is not a secret. */
+function settingsView(config: Config): Readonly<Record<string, unknown>> {
+  const { hosted, transport, logLevel, publicUrl, allowedHosts, origins, frameMemory, defaultModel } = config;
+  const { limits, rateLimit, loadLimits, health, retention, listen } = config;
+  const shown = {
+    ...{ hosted, transport, logLevel, publicUrl, allowedHosts, origins, frameMemory, defaultModel },
+    ...{ listen, limits, rateLimit, loadLimits, health, retention },
+    store: config.store === null ? 'sqlite' : 'postgres',
+  };
+  return snakeCased(shown) as Readonly<Record<string, unknown>>;
+}

@@ -1,0 +1,81 @@
+import { z } from 'zod';
+import { stringifyJson } from '../../json/stringify.ts';
+
+/** One column of a CSV file: a member of the row, or an amount in dollars beside its integer. */
+export interface Column {
+  readonly title: string;
+  /** From the row down to the value. */
+  readonly path: readonly string[];
+  readonly kind: 'text' | 'plain' | 'usd' | 'json';
+}
+
+/** The columns of a row's schema, in its order. Objects are taken apart; lists and maps are JSON in one column. */
+export function columnsOf(row: z.ZodType, hidden: readonly string[] = []): Column[] {
+  return membersOf(row, [])
+    .filter(({ path }) => !hidden.includes(path[0]!))
+    .flatMap((column) => (column.kind === 'usd' ? [{ ...column, kind: 'plain' as const }, inUsd(column)] : [column]));
+}
+
+function membersOf(schema: z.ZodType, path: readonly string[]): Column[] {
+  const inner = unwrapped(schema);
+  if (inner instanceof z.ZodObject)
+    return Object.entries(inner.shape as Record<string, z.ZodType>).flatMap(([name, member]) =>
+      membersOf(member, [...path, name]),
+    );
+  return [{ title: path.join('.'), path, kind: kindOf(inner) }];
+}
+
+function kindOf(schema: z.ZodType): Column['kind'] {
+  if (schema instanceof z.ZodBigInt) return 'usd';
+  if (schema instanceof z.ZodNumber || schema instanceof z.ZodBoolean) return 'plain';
+  const isText = schema instanceof z.ZodString || schema instanceof z.ZodEnum || schema instanceof z.ZodLiteral;
+  return isText ? 'text' : 'json';
+}
+
+function unwrapped(schema: z.ZodType): z.ZodType {
+  const wraps =
+    schema instanceof z.ZodNullable ||
+    schema instanceof z.ZodOptional ||
+    schema instanceof z.ZodExactOptional ||
+    schema instanceof z.ZodReadonly;
+  return wraps ? unwrapped(schema.unwrap() as z.ZodType) : schema;
+}
+
+function inUsd(column: Column): Column {
+  return { ...column, title: `${column.title.replace(/_nanousd$/, '')}_usd` };
+}
+
+export function headLine(columns: readonly Column[]): string {
+  return line(columns.map(({ title }) => title));
+}
+
+export function rowLine(columns: readonly Column[], row: object): string {
+  return line(columns.map((column) => cell(column.kind, valueAt(row, column.path))));
+}
+
+function valueAt(row: object, path: readonly string[]): unknown {
+  return path.reduce<unknown>((value, name) => (value as Record<string, unknown> | null | undefined)?.[name], row);
+}
+
+function cell(kind: Column['kind'], value: unknown): string {
+  if (value === null || value === undefined) return '';
+  if (kind === 'usd') return usd(value as bigint);
+  if (kind === 'json') return stringifyJson(value);
+  return kind === 'text' ? harmless(String(value)) : String(value);
+}
+
+/** A spreadsheet would run a text that begins like this as a formula. */
+function harmless(text: string): string {
+  return /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+}
+
+function usd(nanousd: bigint): string {
+  const digits = String(nanousd < 0n ? -nanousd : nanousd).padStart(10, '0');
+  return `${nanousd < 0n ? '-' : ''}${digits.slice(0, -9)}.${digits.slice(-9)}`;
+}
+
+/** RFC 4180. */
+function line(cells: readonly string[]): string {
+  const quoted = cells.map((text) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text));
+  return `${quoted.join(',')}\r\n`;
+}

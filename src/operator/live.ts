@@ -1,0 +1,20 @@
+import type { Custody } from '../custody/custody.ts';
+import type { HostReport } from '../hosts/hosts-health.ts';
+import { OperatorError } from './error.ts';
+import type { VerifyTask } from './verify-task.ts';
+
+/** What only a running server has. */
+export interface LiveServices {
+  readonly version: string;
+  readonly custody: Custody;
+  /** The ledger's verification that runs in this process, or the last one. */
+  readonly verification: VerifyTask;
+  hosts(): readonly HostReport[];
+  /** The configuration in force, without secrets. */
+  settings(): Readonly<Record<string, unknown>>;
+}
+
+export function liveServices({ live }: { readonly live?: LiveServices | null }): LiveServices {
+  if (live !== undefined && live !== null) return live;
+  throw new OperatorError('refused', 'Only a running server can do this. Start it with `tollgate serve`.');
+}

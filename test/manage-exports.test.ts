@@ -1,0 +1,134 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ACCOUNT_PREFIX } from '../src/canonical/id-prefixes.ts';
+import { systemClock } from '../src/kit/clock.ts';
+import { formatId } from '../src/kit/ids.ts';
+import { commandLine } from '../src/operator/actor.ts';
+import { type OperatorServices, runVerb } from '../src/operator/operator.ts';
+import { type Harness, type MintedKey, startHarness } from './harness.ts';
+
+let harness: Harness;
+let caller: MintedKey;
+let account: string;
+const secrets = { operator: '', viewer: '' };
+
+beforeAll(async () => {
+  harness = await startHarness({ hosted: true });
+  caller = await harness.mint();
+  account = formatId(ACCOUNT_PREFIX, caller.accountId);
+  const { books } = harness.running;
+  const services = { ...books, clock: systemClock, actor: commandLine() } as unknown as OperatorServices;
+  const expires_at = Math.floor(Date.now() / 1000) + 3600;
+  const mint = async (terms: object): Promise<string> =>
+    ((await runVerb(services, 'managementkeys.mint', { expires_at, ...terms })) as { secret: string }).secret;
+  secrets.operator = await mint({});
+  secrets.viewer = await mint({ account, role: 'viewer' });
+  const authorization = `Bearer ${caller.secret}`;
+  for (const team of ['=cmd|calc', 'plain']) {
+    const call = { model: 'sim-gpt-mini', messages: [{ role: 'user', content: 'Hello' }], max_tokens: 8 };
+    await (await harness.post(call, { authorization, 'x-gateway-chain': `${team.slice(1, 4)};1` })).text();
+  }
+  await harness.settled();
+});
+afterAll(() => harness.stop());
+
+function read(path: string, who: keyof typeof secrets, headers: Record<string, string> = {}): Promise<Response> {
+  return fetch(`${harness.url}/manage/v1${path}`, { headers: { authorization: `Bearer ${secrets[who]}`, ...headers } });
+}
+
+describe('receipts', () => {
+  test('are read by a viewer of their account, without host, attempts and loss', async () => {
+    const list = (await (await read(`/receipts?account=${account}`, 'viewer')).json()) as { data: object[] };
+    expect(list.data).toHaveLength(2);
+    const hidden = ['host', 'attempts', 'tries', 'loss'];
+    expect(hidden.filter((name) => list.data.some((receipt) => name in receipt))).toEqual([]);
+    const { id } = list.data[0] as { id: string };
+    const shown = (await (await read(`/receipts/${id}`, 'viewer')).json()) as object;
+    expect(hidden.filter((name) => name in shown)).toEqual([]);
+    expect(await (await read(`/receipts/${id}`, 'operator')).json()).toHaveProperty('host');
+  });
+
+  test('are found by what the filters say', async () => {
+    const found = async (query: string): Promise<number> =>
+      ((await (await read(`/receipts?${query}`, 'operator')).json()) as { data: object[] }).data.length;
+    expect(await found('chain=cmd')).toBe(1);
+    expect(await found(`account=${account}&status=settled&ended=complete&route=/v1/chat/completions`)).toBe(2);
+    expect(await found('status=open')).toBe(0);
+    expect(await found('until=1000')).toBe(0);
+    expect(await found('model=sim-gpt-mini')).toBe(2);
+  });
+
+  test('are not searched by host except by operators', async () => {
+    const refused = await read(`/receipts?account=${account}&host=simulated`, 'viewer');
+    expect([refused.status, await refused.text()]).toEqual([
+      403,
+      expect.stringContaining('Only operators may send host'),
+    ]);
+  });
+});
+
+describe('an export', () => {
+  test('has every row as CSV, with dollars beside nanodollars', async () => {
+    const response = await read(`/receipts?account=${account}&format=csv`, 'viewer');
+    expect(response.headers.get('content-type')).toContain('text/csv');
+    const [head, ...rows] = (await response.text()).trimEnd().split('\r\n');
+    expect(head).toContain('cost_nanousd,cost_usd');
+    expect(head).not.toContain('host');
+    expect(rows).toHaveLength(2);
+  });
+
+  test('has every row as a line of JSON, over many pages', async () => {
+    for (let made = 0; made < 5; made++) await harness.mintFor(caller.accountId);
+    const response = await read('/keys', 'operator', { accept: 'application/jsonl' });
+    const ids = (await response.text())
+      .trimEnd()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as { id: string }).id);
+    expect(new Set(ids).size).toBe(6);
+    expect(response.headers.get('content-type')).toContain('application/jsonl');
+  });
+
+  test('of the audit is filtered by action, subject and time', async () => {
+    const lines = async (query: string): Promise<string[]> =>
+      (await (await read(`/audit?format=jsonl&${query}`, 'operator')).text()).split('\n').filter(Boolean);
+    expect(await lines('action=management_key.mint')).toHaveLength(2);
+    expect(await lines('action=nothing')).toEqual([]);
+    expect(await lines('until=1000')).toEqual([]);
+  });
+
+  test('is bounded by a limit, and refused with the status of a page', async () => {
+    expect((await (await read('/keys?format=csv&limit=1', 'operator')).text()).trimEnd().split('\r\n')).toHaveLength(2);
+    expect((await read('/receipts?format=csv', 'viewer')).status).toBe(403);
+    expect((await read('/keys?format=xml', 'operator')).status).toBe(400);
+    expect((await read('/me?format=csv', 'operator')).status).toBe(400);
+    expect((await read('/keys?format=csv&limit=0', 'operator')).status).toBe(400);
+  });
+});
+
+describe('the system', () => {
+  const post = (path: string, body: object): Promise<Response> =>
+    fetch(`${harness.url}/manage/v1${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${secrets.operator}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+
+  test('shows its settings without secrets', async () => {
+    const system = (await (await read('/system', 'operator')).json()) as { settings: Record<string, unknown> };
+    expect(system.settings).toMatchObject({ hosted: true, store: 'sqlite', limits: expect.any(Object) });
+    expect(Object.keys(system.settings).filter((name) => /key|secret|token|url$/.test(name))).toEqual(['public_url']);
+  });
+
+  test('verifies the ledger as a task, whose result can be read', async () => {
+    expect((await post('/system/verify', {})).status).toBe(200);
+    const task = async () => (await (await read('/system/verify', 'operator')).json()) as { status: string };
+    for (let turns = 0; turns < 500 && (await task()).status === 'running'; turns++)
+      await new Promise((resolve) => setImmediate(resolve));
+    expect(await task()).toMatchObject({ status: 'done', report: { ok: true, violations: [] } });
+  });
+
+  test('shows its hosts, with their models by price', async () => {
+    const hosts = (await (await read('/hosts', 'operator')).json()) as { data: { models: object[] }[] };
+    expect(hosts.data[0]).toMatchObject({ object: 'host', state: 'well', events: [] });
+    expect(hosts.data[0]!.models[0]).toMatchObject({ place: 1 });
+  });
+});
