@@ -11,6 +11,9 @@ export const MANAGEMENT_LIMITS = {
   keyGraceMaxMs: 30 * 24 * 60 * 60_000,
   /** Exports of lists that one caller may have under way. */
   managementExportsMax: 2,
+  /** How exactly the last use of a key is known. */
+  keyUseMs: 30_000,
+  keyNoteCharsMax: 500,
   managementSecretCharsMax: 200,
   /** How exactly the last use of a management key is known. */
   managementUseMs: 60_000,

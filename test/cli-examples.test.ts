@@ -67,7 +67,7 @@ const RUNS_WITH_KEYS: readonly (readonly string[])[] = [
 const ELSEWHERE = [
   'serve',
   'setup',
-  ...['keys show', 'keys update', 'keys rotate', 'keys revoke'],
+  ...['keys show', 'keys update', 'keys rotate', 'keys disable', 'keys enable', 'keys revoke'],
   ...['receipts show', 'receipts refund'],
   'management-keys revoke',
   ...['people show', 'people disable', 'people enable', 'people reset', 'people sessions', 'people sign-out'],

@@ -42,6 +42,7 @@ export interface KeyOptions {
   readonly onUnsupported?: OnUnsupported;
   /** Whose key it is; the person needs a role in the account. */
   readonly personId?: bigint | null;
+  readonly maxCostNanousd?: bigint | null;
 }
 
 export interface MintedKey {
@@ -252,6 +253,7 @@ async function mintFor(
     models: options.models ?? null,
     permissions: options.permissions ?? [],
     onUnsupported: options.onUnsupported ?? 'refuse',
+    maxCostNanousd: options.maxCostNanousd ?? null,
   });
   if (typeof minted === 'string') throw new Error('The account is gone.');
   return { secret: minted.secret.reveal(), keyId: minted.key.id, accountId };

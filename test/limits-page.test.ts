@@ -61,6 +61,7 @@ const INSIDE =
 const INSIDE_BY_NAME = [
   'managementSecretCharsMax',
   'managementUseMs',
+  'keyUseMs',
   ...[
     'sessionUseMs',
     'sessionUserAgentCharsMax',

@@ -141,6 +141,8 @@ const BODIES: Readonly<Record<string, () => object>> = {
   'system.verify': () => ({ since: 'never' }),
   'receipts.refund': () => ({ amount_nanousd: 0 }),
   'keys.rotate': () => ({ grace_seconds: -1 }),
+  'keys.disable': () => ({ nothing: 1 }),
+  'keys.enable': () => ({ nothing: 1 }),
   'keys.revoke': () => ({ nothing: 1 }),
   'people.update': () => ({}),
   'people.disable': () => ({}),

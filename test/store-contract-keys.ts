@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { KeyRow } from '../src/store/store.ts';
-import { aKey, NOON_MS } from './store-fixtures.ts';
+import { aCredit, aHold, aKey, aSettle, NOON_MS } from './store-fixtures.ts';
 import type { StoreSubject } from './store-subject.ts';
 
-const ACTIVE = { revokedMs: null, disabledMs: null, personDisabledMs: null };
+const UNSAID = { note: null, maxCostNanousd: null, usedMs: null };
+const ACTIVE = { revokedMs: null, disabledMs: null, personDisabledMs: null, ...UNSAID };
 
 function aSecret(letter: string): { sha256Hex: string; prefix: string; lastFour: string } {
   return { sha256Hex: letter.repeat(64), prefix: `tg_live_${letter.repeat(4)}`, lastFour: letter.repeat(4) };
@@ -48,6 +49,49 @@ export function keysContract(subject: StoreSubject): void {
       expect(await byHash(aSecret('b').sha256Hex)).toBeNull();
       expect(await subject.store.findKey(7n)).toMatchObject({ replaced: null, version: 2n });
     });
+  });
+
+  it('stores a note and the most that one call may cost, and changes them', async () => {
+    await subject.store.createKey(aKey(7n, 1n, { note: 'für ü', maxCostNanousd: 5n }));
+    expect(await subject.store.findKey(7n)).toMatchObject({ note: 'für ü', maxCostNanousd: 5n });
+    const changed = await subject.store.updateKey(7n, { note: null, maxCostNanousd: 9n });
+    expect(changed).toMatchObject({ note: null, maxCostNanousd: 9n, version: 2n });
+  });
+
+  it('notes when keys were used, never going back, without a change of their version', async () => {
+    for (const id of [7n, 8n]) await subject.store.createKey(aKey(id, 1n));
+    await subject.store.noteKeyUses(
+      new Map([
+        [7n, NOON_MS],
+        [9n, NOON_MS],
+      ]),
+    );
+    await subject.store.noteKeyUses(new Map([[7n, NOON_MS - 1]]));
+    const keys = await subject.store.listKeys(null, { limit: 5, after: null });
+    expect(keys.map(({ usedMs, version }) => [usedMs, version])).toEqual([
+      [NOON_MS, 1n],
+      [null, 2n],
+    ]);
+  });
+
+  it('adds up what several keys have spent and hold in their windows', async () => {
+    await subject.store.createKey(aKey(7n, 1n, { capNanousd: 500n, capWindow: 'day' }));
+    await subject.store.createKey(aKey(8n, 1n));
+    await subject.store.createKey(aKey(9n, 1n, { capWindow: 'month' }));
+    const hold = (id: bigint, keyId: bigint) => aHold(id, 100n, { keyId });
+    await subject.store.apply([aCredit(1n, 1_000n), hold(1n, 7n), aSettle(1n, 60n), hold(2n, 7n), hold(3n, 8n)]);
+    const keys = await subject.store.listKeys(null, { limit: 5, after: null });
+    const resetsMs = Date.UTC(2026, 2, 16);
+    expect(await subject.store.spendingOf(keys)).toEqual(
+      new Map([
+        [7n, { spentNanousd: 60n, heldNanousd: 100n, resetsMs }],
+        [8n, { spentNanousd: 0n, heldNanousd: 100n, resetsMs: null }],
+        [9n, { spentNanousd: 0n, heldNanousd: 0n, resetsMs: Date.UTC(2026, 3, 1) }],
+      ]),
+    );
+    subject.clock.setNowMs(resetsMs);
+    await subject.store.apply([aSettle(2n, 100n)]);
+    expect((await subject.store.spendingOf(keys)).get(7n)).toMatchObject({ spentNanousd: 0n, heldNanousd: 0n });
   });
 
   describe('changing a key that was read before', () => {

@@ -101,6 +101,8 @@ export interface KeyRequest {
   readonly models: readonly string[] | null;
   readonly permissions: readonly KeyPermission[];
   readonly onUnsupported: OnUnsupported;
+  readonly note?: string | null;
+  readonly maxCostNanousd?: bigint | null;
 }
 
 /** Returns the secret once; the store keeps only its hash. */

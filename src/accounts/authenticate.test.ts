@@ -19,7 +19,15 @@ function row(id: bigint, accountId: bigint): KeyRow {
     onUnsupported: 'refuse' as const,
   };
   const stored = { sha256Hex: '', prefix: '', lastFour: '', name: '', createdMs: 0, revokedMs: null, version: 1n };
-  const person = { personId: null, disabledMs: null, personDisabledMs: null, replaced: null };
+  const person = {
+    personId: null,
+    disabledMs: null,
+    personDisabledMs: null,
+    replaced: null,
+    usedMs: null,
+    note: null,
+    maxCostNanousd: null,
+  };
   return { id, accountId, ...cap, ...stored, ...person };
 }
 

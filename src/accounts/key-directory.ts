@@ -4,7 +4,7 @@ import { isSecretOf } from '../store/key-secrets.ts';
 import { type KeyRow, type Store, StoreUnavailable } from '../store/store.ts';
 import { checksumFits, hashSecret, hasKeyShape } from './keys.ts';
 
-type KeyStore = Pick<Store, 'findKeyByHash' | 'keysChangedSince'>;
+type KeyStore = Pick<Store, 'findKeyByHash' | 'keysChangedSince' | 'noteKeyUses'>;
 
 /**
  * Keys in memory, found by the hashes of their secrets. Changes are polled, so that every revocation takes effect
@@ -18,6 +18,9 @@ export class KeyDirectory {
   readonly #rows = new Map<bigint, KeyRow>();
   /** Unknown hashes, each with the time until which that is believed. */
   readonly #misses = new Map<string, number>();
+  /** When each key was used since the last note; the store is told now and then, not for every call. */
+  #uses = new Map<bigint, number>();
+  #notedAtMs: number;
   readonly #lookups = new Map<string, Promise<KeyRow | null>>();
   /** Every change up to this version is known; null before the first poll. */
   #version: bigint | null = null;
@@ -33,6 +36,7 @@ export class KeyDirectory {
   constructor(store: KeyStore, clock: Clock) {
     this.#store = store;
     this.#clock = clock;
+    this.#notedAtMs = clock.monotonicMs();
   }
 
   async start(): Promise<void> {
@@ -109,7 +113,9 @@ export class KeyDirectory {
   #ifActive(row: KeyRow, hash: string): KeyRow | null {
     const nowMs = this.#clock.nowMs();
     if (row.revokedMs !== null || !isSecretOf(row, hash, nowMs)) return null;
-    return row.expiresMs !== null && row.expiresMs <= nowMs ? null : row;
+    if (row.expiresMs !== null && row.expiresMs <= nowMs) return null;
+    if (this.#uses.size < LIMITS.storePageRowsMax || this.#uses.has(row.id)) this.#uses.set(row.id, nowMs);
+    return row;
   }
 
   #isKnownMiss(hash: string): boolean {
@@ -171,10 +177,28 @@ export class KeyDirectory {
     this.#misses.delete(key.sha256Hex);
   }
 
+  /** About when: a write for every call would cost more than it tells. What cannot be noted now is noted later. */
+  async #noteUses(): Promise<void> {
+    if (this.#uses.size === 0 || this.#clock.monotonicMs() - this.#notedAtMs < LIMITS.keyUseMs) return;
+    this.#notedAtMs = this.#clock.monotonicMs();
+    const uses = this.#uses;
+    this.#uses = new Map();
+    await this.#store.noteKeyUses(uses).catch(() => {
+      this.#uses = new Map([...uses, ...this.#uses]);
+    });
+  }
+
   #pollLater(): void {
     if (this.#stopped) return;
     const again = () => this.#pollLater();
-    this.#timer = this.#clock.after(LIMITS.keyPollMs, () => void this.refresh().then(again, again), { unref: true });
+    this.#timer = this.#clock.after(
+      LIMITS.keyPollMs,
+      () =>
+        void this.refresh()
+          .then(() => this.#noteUses())
+          .then(again, again),
+      { unref: true },
+    );
   }
 }
 

@@ -10,6 +10,7 @@ export type { KeyPermission } from '../store/store.ts';
 const ALLOWED: Readonly<Record<KeyPermission, string>> = {
   provider_keys: 'store or delete provider keys',
   account_read: "read the receipts of the account's other keys",
+  webhooks: "manage the account's webhooks",
 };
 
 /** The error for a key without this permission; null if it has it. Callers without a key, in local mode, have every permission. */

@@ -27,6 +27,8 @@ const COMMAND_NAMES = [
     ['keys', 'show'],
     ['keys', 'update'],
     ['keys', 'rotate'],
+    ['keys', 'disable'],
+    ['keys', 'enable'],
     ['keys', 'revoke'],
   ],
   ...[

@@ -127,7 +127,10 @@ function holdOf({ limits }: Gateway, admitted: Admitted): HoldRequest {
 /** A refused hold is returned, since a count may still succeed. A refusal by the idempotency key is thrown. */
 function readHoldResult(gateway: Gateway, admitted: Admitted, result: HoldResult): Held {
   const { call, peek, admission, idempotency, record } = admitted;
-  if (result.kind === 'hold_refused') return refusalOfHold(result, admission, peek, admitted.countRefused);
+  if (result.kind === 'hold_refused') {
+    const keyCeilingNanousd = call.caller.key?.maxCostNanousd ?? null;
+    return refusalOfHold({ ...result, keyCeilingNanousd }, admission, peek, admitted.countRefused);
+  }
   if (result.kind === 'idempotent') return answerAgain(gateway.sealer, call, idempotency!, result);
   record.heldNanousd = admission.worstNanousd;
   record.heldAfterMs = gateway.clock.monotonicMs() - call.startedMs;

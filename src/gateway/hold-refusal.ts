@@ -10,11 +10,13 @@ import { CEILING_HEADER } from './read-call.ts';
 interface RefusedHold {
   readonly reason: HoldRefusal;
   readonly availableNanousd: bigint | null;
+  /** What one call with the key may cost; absent or null without a limit. */
+  readonly keyCeilingNanousd?: bigint | null;
 }
 
 /** States what the call could cost, what is available, and the largest output limit that would fit. */
 export function refusalOfHold(
-  { reason, availableNanousd }: RefusedHold,
+  { reason, availableNanousd, keyCeilingNanousd = null }: RefusedHold,
   admission: Admission,
   peek: Peek,
   countRefused = false,
@@ -25,6 +27,11 @@ export function refusalOfHold(
   const remedy = remedyFor(reason, admission, peek, availableNanousd ?? 0n);
   switch (reason) {
     case 'cost_ceiling':
+      if (keyCeilingNanousd === availableNanousd) {
+        const limit = `more than this key's limit of ${available} for one call`;
+        const keyRemedy = remedyFor('key_ceiling', admission, peek, availableNanousd ?? 0n);
+        return new GatewayError('cost_ceiling_exceeded', { message: `${worst}, ${limit}. ${keyRemedy}` });
+      }
       return new GatewayError('cost_ceiling_exceeded', {
         param: CEILING_HEADER,
         message: `${worst}, more than its ceiling of ${available}. ${remedy}`,
@@ -64,12 +71,18 @@ const BY_BYTES =
 /** The remedy for each refusal, besides a lower output limit. */
 const RAISE: Readonly<Record<string, string>> = {
   cost_ceiling: 'raise the ceiling',
+  key_ceiling: "raise the key's limit",
   key_cap: "raise the key's cap or wait for its next window",
   person_cap: "raise the person's cap or wait for its next window",
   balance: 'add credit',
 };
 
-function remedyFor(reason: HoldRefusal, admission: Admission, peek: Peek, availableNanousd: bigint): string {
+function remedyFor(
+  reason: HoldRefusal | 'key_ceiling',
+  admission: Admission,
+  peek: Peek,
+  availableNanousd: bigint,
+): string {
   const { model, inputBound, tierBound, cacheWrites, answers } = admission;
   const largest = largestOutputLimit({
     price: model.price,

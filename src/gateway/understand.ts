@@ -27,6 +27,7 @@ export interface Admitted {
   /** The calls to the model's hosts, at least one, in the order to try them. */
   readonly hostCalls: readonly HostCall[];
   readonly prices: PricedCatalog;
+  /** Of the request or of the key, whichever is lower. */
   readonly ceilingNanousd: bigint | null;
   readonly idempotency: IdempotencyMark | null;
   /** The caller's chain of calls that this one belongs to. */
@@ -70,7 +71,7 @@ export function understand(gateway: Gateway, call: Call, record: ExchangeRecord)
       : admitResolved(named, peek, counterFor(gateway, call, text), waysTo, adjusts);
   const admitted = ({ admission, ways }: Chosen<HostCall[]>): Admitted | Promise<Admitted> => {
     record.effectiveModel = admission.model.id;
-    const ceilingNanousd = readCeiling(call.headers);
+    const ceilingNanousd = lower(readCeiling(call.headers), call.caller.key?.maxCostNanousd ?? null);
     const byBytes = {
       call,
       text,
@@ -87,6 +88,11 @@ export function understand(gateway: Gateway, call: Call, record: ExchangeRecord)
     return withCount(gateway, byBytes).then((counted) => counted ?? byBytes);
   };
   return choosing instanceof Promise ? choosing.then(admitted) : admitted(choosing);
+}
+
+function lower(one: bigint | null, other: bigint | null): bigint | null {
+  if (one === null || other === null) return one ?? other;
+  return one < other ? one : other;
 }
 
 /** The part of a hold that the prompt must have for a count to lower it noticeably. */

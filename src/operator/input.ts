@@ -24,6 +24,7 @@ export const name = z
 
 const reference = z.string().min(1).max(LIMITS.creditReferenceCharsMax);
 const note = z.string().max(LIMITS.creditNoteCharsMax);
+const keyNote = z.string().trim().min(1).max(LIMITS.keyNoteCharsMax);
 export const idOrName = z.string().min(1).max(LIMITS.nameCharsMax);
 export const seconds = z.int().nonnegative();
 const models = z.array(modelIdSchema).min(1).max(LIMITS.keyModelsMax).nullable();
@@ -67,6 +68,8 @@ export const keyMinting = z.strictObject({
   models: models.default(null),
   allow: permissions.default([]),
   on_unsupported: z.enum(ON_UNSUPPORTED).default('refuse'),
+  note: keyNote.nullable().default(null),
+  max_cost_nanousd: cap.default(null),
 });
 
 export const keyPage = z.strictObject({ account: idOrName.nullable().default(null), ...page });
@@ -82,6 +85,8 @@ export const keyUpdate = z.strictObject({
   allow: permissions.min(1).optional(),
   deny: permissions.min(1).optional(),
   on_unsupported: z.enum(ON_UNSUPPORTED).optional(),
+  note: keyNote.nullable().optional(),
+  max_cost_nanousd: cap.optional(),
   /** The version that the change was made to; without one, nothing is compared. */
   version: z.int().nonnegative().optional(),
 });

@@ -13,6 +13,8 @@ export function keyChangeOf(input: z.output<typeof keyUpdate>, models: readonly 
     ...(input.models !== undefined && { models }),
     ...(input.allow !== undefined && { allow: input.allow }),
     ...(input.deny !== undefined && { deny: input.deny }),
+    ...(input.note !== undefined && { note: input.note }),
+    ...(input.max_cost_nanousd !== undefined && { maxCostNanousd: input.max_cost_nanousd }),
     ...(input.on_unsupported !== undefined && { onUnsupported: input.on_unsupported }),
   };
   if (Object.keys(change).length === 0)

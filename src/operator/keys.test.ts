@@ -218,3 +218,49 @@ describe('keys', () => {
     expect(await run('keys.revoke', { key: id })).toMatchObject({ status: 'revoked' });
   });
 });
+
+describe('disabling a key', () => {
+  beforeEach(mintOne);
+
+  test('stops it until it is enabled again, and is in the audit', async () => {
+    const disabled = await run('keys.disable', { key: minted.id });
+    expect(disabled).toMatchObject({ status: 'disabled', disabled_at: NOW_MS / 1000, revoked_at: null });
+    clock.advance(5_000);
+    expect(await run('keys.disable', { key: minted.id })).toEqual(disabled);
+    expect(await run('keys.enable', { key: minted.id })).toMatchObject({ status: 'active', disabled_at: null });
+    expect(await run('keys.enable', { key: minted.id })).toMatchObject({ status: 'active' });
+    const { data } = await run('audit.list', { subject: minted.id });
+    expect(data.map(({ action }) => action)).toEqual(['key.enable', 'key.disable', 'key.mint']);
+  });
+
+  test('does not bring a revoked key back when it is enabled', async () => {
+    await run('keys.disable', { key: minted.id });
+    await run('keys.revoke', { key: minted.id });
+    expect(await run('keys.enable', { key: minted.id })).toMatchObject({ status: 'revoked' });
+    expect(await works(minted.secret)).toBe(false);
+  });
+});
+
+test('a key has a note and a limit per call, and shows its spending and its last use', async () => {
+  const terms = { note: 'for the build', max_cost_nanousd: 50, allow: ['webhooks' as const] };
+  const { id, secret } = await run('keys.mint', { account: 'ada', spend_cap_nanousd: 100, window: 'day', ...terms });
+  const spending = { spent_nanousd: 0n, held_nanousd: 0n, remaining_nanousd: 100n, resets_at: NOW_MS / 1000 + 86_400 };
+  expect(await run('keys.show', { key: id })).toMatchObject({
+    note: 'for the build',
+    max_cost_nanousd: 50n,
+    permissions: ['calls', 'webhooks'],
+    last_used_at: null,
+    ...spending,
+  });
+  await directory.start();
+  await directory.find(secret);
+  clock.advance(LIMITS.keyUseMs);
+  await vi.waitFor(async () => {
+    expect((await run('keys.list', {})).data).toMatchObject([{ last_used_at: NOW_MS / 1000, ...spending }]);
+  });
+  directory.stop();
+  const changed = await run('keys.update', { key: id, note: null, max_cost_nanousd: null });
+  expect(changed).toMatchObject({ note: null, max_cost_nanousd: null });
+  await expect(run('keys.update', { key: id, max_cost_nanousd: 0 })).rejects.toThrow('must be more than 0');
+  await expect(run('keys.update', { key: id, note: 'x'.repeat(501) })).rejects.toThrow('note');
+});

@@ -12,7 +12,7 @@ import { toMs } from './input.ts';
 import { keyChangeOf } from './key-change.ts';
 import { accountNamed, afterId, keyNamed, personNamed, unknownAccount, unknownKey } from './lookup.ts';
 import type { OperatorServices } from './services.ts';
-import { type KeyView, keyView, type ListView, listView } from './view.ts';
+import { type KeyView, keySpendingView, keyView, type ListView, listView, type ShownKeyView } from './view.ts';
 
 export async function mint(
   services: OperatorServices,
@@ -32,6 +32,8 @@ export async function mint(
     models: models.ids,
     permissions: input.allow,
     onUnsupported: input.on_unsupported,
+    note: input.note,
+    maxCostNanousd: input.max_cost_nanousd,
   };
   const minted = await mintKey(services, terms, (id) =>
     auditRow(services, { action: 'key.mint', subject: formatId(KEY_PREFIX, id), accountId: account.id, after: input }),
@@ -51,19 +53,24 @@ function notMember(account: Account, person: Person | null): OperatorError {
 export async function listKeys(
   services: OperatorServices,
   input: z.output<typeof inputs.keyPage>,
-): Promise<ListView<KeyView>> {
+): Promise<ListView<ShownKeyView>> {
   const account = input.account === null ? null : await accountNamed(services, input.account);
   const page = { limit: input.limit, after: afterId(KEY_PREFIX, input.after) };
   const keys = await services.store.listKeys(account?.id ?? null, page);
-  const nowMs = services.clock.nowMs();
-  return listView(
-    keys.map((key) => keyView(key, nowMs)),
-    input.limit,
-  );
+  return listView(await shownKeys(services, keys), input.limit);
 }
 
-export async function showKey(services: OperatorServices, input: z.output<typeof inputs.keyChoice>): Promise<KeyView> {
-  return keyView(await keyNamed(services, input.key), services.clock.nowMs());
+async function shownKeys({ store, clock }: OperatorServices, keys: readonly KeyRow[]): Promise<ShownKeyView[]> {
+  const spending = await store.spendingOf(keys);
+  return keys.map((key) => ({ ...keyView(key, clock.nowMs()), ...keySpendingView(key, spending.get(key.id)) }));
+}
+
+export async function showKey(
+  services: OperatorServices,
+  input: z.output<typeof inputs.keyChoice>,
+): Promise<ShownKeyView> {
+  const [shown] = await shownKeys(services, [await keyNamed(services, input.key)]);
+  return shown!;
 }
 
 export async function updateKey(
@@ -114,7 +121,26 @@ export async function rotateKey(
   if (outcome === 'revoked')
     throw new OperatorError('refused', 'This key is revoked and stays so. Create another.', 'tollgate keys mint');
   await tellDirectory(services);
-  return { ...(await showKey(services, input)), secret: secret.reveal() };
+  return { ...keyView(await keyNamed(services, input.key), services.clock.nowMs()), secret: secret.reveal() };
+}
+
+/** Unlike a revoked key, a disabled one can be enabled again. Doing either twice changes nothing. */
+export async function disableKey(
+  services: OperatorServices,
+  input: z.output<typeof inputs.keyChoice>,
+): Promise<KeyView> {
+  const key = await keyNamed(services, input.key);
+  if (key.disabledMs !== null) return keyView(key, services.clock.nowMs());
+  return changeKey(services, input.key, { disabledMs: services.clock.nowMs() }, { action: 'key.disable' });
+}
+
+export async function enableKey(
+  services: OperatorServices,
+  input: z.output<typeof inputs.keyChoice>,
+): Promise<KeyView> {
+  const key = await keyNamed(services, input.key);
+  if (key.disabledMs === null) return keyView(key, services.clock.nowMs());
+  return changeKey(services, input.key, { disabledMs: null }, { action: 'key.enable' });
 }
 
 /** Revoking a key again changes nothing: the first time stands. */

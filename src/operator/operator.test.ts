@@ -138,6 +138,8 @@ test('a ledger that has moved can be read but not changed', async () => {
     ['keys.update', { key, name: 'other' }],
     ['keys.revoke', { key }],
     ['keys.rotate', { key }],
+    ['keys.disable', { key }],
+    ['keys.enable', { key }],
     ['seal.rotate', {}],
     ['people.invite', { email: 'a@example.com' }],
     ['people.update', { person: 'a@example.com', name: 'A' }],
@@ -285,7 +287,8 @@ describe('over JSON', () => {
 test('every verb the command line needs is in the table', () => {
   expect(Object.keys(VERBS)).toEqual([
     ...['accounts.create', 'accounts.list', 'accounts.credit', 'accounts.entries'],
-    ...['keys.mint', 'keys.list', 'keys.update', 'keys.show', 'keys.rotate', 'keys.revoke'],
+    ...['keys.mint', 'keys.list', 'keys.update', 'keys.show', 'keys.rotate'],
+    ...['keys.disable', 'keys.enable', 'keys.revoke'],
     ...['people.invite', 'people.list', 'people.show', 'people.update', 'people.disable', 'people.enable'],
     ...['people.reset', 'people.sessions', 'people.signout', 'sessions.end', 'invitations.list', 'invitations.revoke'],
     ...['members.list', 'members.put', 'members.remove'],

@@ -74,6 +74,8 @@ export const VERBS = {
   'keys.update': verb(inputs.keyUpdate, keys.updateKey),
   'keys.show': reading(inputs.keyChoice, keys.showKey),
   'keys.rotate': verb(inputs.keyRotation, keys.rotateKey),
+  'keys.disable': verb(inputs.keyChoice, keys.disableKey),
+  'keys.enable': verb(inputs.keyChoice, keys.enableKey),
   'keys.revoke': verb(inputs.keyChoice, keys.revokeKey),
   'people.invite': verb(people.invitationInput, people.invite),
   'people.list': reading(people.peoplePage, people.listPeople),

@@ -5,6 +5,7 @@ import { type ModelEntry, modelEntry } from '../catalog/entry.ts';
 import type { CatalogModel } from '../catalog/model.ts';
 import { formatId } from '../kit/ids.ts';
 import type { VerifyReport } from '../ledger/ledger.ts';
+import type { KeySpending } from '../store/key-uses.ts';
 import { monthName } from '../store/month-tree.ts';
 import type {
   AcceptedLoss,
@@ -70,6 +71,11 @@ export interface KeyView {
   /** Every key may call models. */
   readonly permissions: readonly ('calls' | KeyPermission)[];
   readonly on_unsupported: OnUnsupported;
+  readonly note: string | null;
+  /** The most that one call may cost. */
+  readonly max_cost_nanousd: bigint | null;
+  /** To the minute; null if the key was never used. */
+  readonly last_used_at: number | null;
   readonly created: number;
   readonly revoked_at: number | null;
   /** Since when the key itself is disabled. */
@@ -80,6 +86,30 @@ export interface KeyView {
   readonly old_secret_expires_at: number | null;
   /** Raised by every change. */
   readonly version: number;
+}
+
+/** What a key has spent in its current window. */
+export interface KeySpendingView {
+  readonly spent_nanousd: bigint;
+  readonly held_nanousd: bigint;
+  /** What is left of the cap; null without one. */
+  readonly remaining_nanousd: bigint | null;
+  /** Null for a cap that never resets. */
+  readonly resets_at: number | null;
+}
+
+export type ShownKeyView = KeyView & KeySpendingView;
+
+/** A cap may be set below what was already spent. */
+export function keySpendingView({ capNanousd }: KeyRow, spending: KeySpending | undefined): KeySpendingView {
+  const { spentNanousd = 0n, heldNanousd = 0n, resetsMs = null } = spending ?? {};
+  const left = capNanousd === null ? null : capNanousd - spentNanousd - heldNanousd;
+  return {
+    spent_nanousd: spentNanousd,
+    held_nanousd: heldNanousd,
+    remaining_nanousd: left !== null && left < 0n ? 0n : left,
+    resets_at: secondsOr(resetsMs),
+  };
 }
 
 export function keyView(key: KeyRow, nowMs: number): KeyView {
@@ -97,6 +127,9 @@ export function keyView(key: KeyRow, nowMs: number): KeyView {
     models: key.models,
     permissions: ['calls', ...key.permissions],
     on_unsupported: key.onUnsupported,
+    note: key.note,
+    max_cost_nanousd: key.maxCostNanousd,
+    last_used_at: secondsOr(key.usedMs),
     created: toSeconds(key.createdMs),
     revoked_at: secondsOr(key.revokedMs),
     disabled_at: secondsOr(key.disabledMs),

@@ -19,7 +19,7 @@ export interface Account extends NewAccount, LossHour {
 }
 
 /** What a key may do besides calling models. A key has none of these unless it was granted. */
-export const KEY_PERMISSIONS = ['provider_keys', 'account_read'] as const;
+export const KEY_PERMISSIONS = ['provider_keys', 'account_read', 'webhooks'] as const;
 export type KeyPermission = (typeof KEY_PERMISSIONS)[number];
 
 /** What happens to fields of a request that the model's host cannot be sent, unless the request says it. */
@@ -42,10 +42,18 @@ export interface NewKey {
   readonly models: readonly string[] | null;
   readonly permissions: readonly KeyPermission[];
   readonly onUnsupported: OnUnsupported;
+  /** Absent or null: none. */
+  readonly note?: string | null;
+  /** The most that one call may cost; absent or null for no limit. */
+  readonly maxCostNanousd?: bigint | null;
   readonly createdMs: number;
 }
 
 export interface KeyRow extends NewKey {
+  readonly note: string | null;
+  readonly maxCostNanousd: bigint | null;
+  /** About when the key was last used; null if never. */
+  readonly usedMs: number | null;
   /** Null if the key was never rotated. */
   readonly replaced: ReplacedSecret | null;
   readonly revokedMs: number | null;
@@ -69,6 +77,8 @@ export interface KeyChange {
   readonly allow?: readonly KeyPermission[];
   readonly deny?: readonly KeyPermission[];
   readonly onUnsupported?: OnUnsupported;
+  readonly note?: string | null;
+  readonly maxCostNanousd?: bigint | null;
   readonly revokedMs?: number;
   /** Null enables the key again, unless its person is disabled. */
   readonly disabledMs?: number | null;

@@ -28,7 +28,11 @@ export const USAGE_SOURCE = codes<UsageSource>({ none: 0n, reported: 1n, partial
 export const IDEMPOTENCY_STATE = codes<IdempotencyState>({ running: 1n, finished: 2n, unknown: 3n });
 
 /** A key's permissions are stored as the sum of these, each a bit of its own. */
-const PERMISSION_BIT: Readonly<Record<KeyPermission, bigint>> = { provider_keys: 1n, account_read: 2n };
+const PERMISSION_BIT: Readonly<Record<KeyPermission, bigint>> = {
+  provider_keys: 1n,
+  account_read: 2n,
+  webhooks: 4n,
+};
 
 export function permissionBits(permissions: readonly KeyPermission[] = []): bigint {
   return permissions.reduce((bits, permission) => bits | PERMISSION_BIT[permission], 0n);

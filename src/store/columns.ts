@@ -43,6 +43,8 @@ export function keyCells(
   if (change.expiresMs !== undefined) cells.expires_ms = msCell(change.expiresMs);
   if (change.models !== undefined) cells.models = change.models === null ? null : JSON.stringify(change.models);
   if (change.onUnsupported !== undefined) cells.on_unsupported = ON_UNSUPPORTED_CODE.of[change.onUnsupported];
+  if (change.note !== undefined) cells.note = change.note;
+  if (change.maxCostNanousd !== undefined) cells.max_cost = change.maxCostNanousd;
   if (change.revokedMs !== undefined) cells.revoked_ms = msCell(change.revokedMs);
   if (change.disabledMs !== undefined) cells.disabled_ms = msCell(change.disabledMs);
   return cells;
@@ -74,6 +76,9 @@ export interface KeyColumns {
   readonly revoked_ms: bigint | null;
   readonly disabled_ms: bigint | null;
   readonly person_disabled_ms: bigint | null;
+  readonly note: string | null;
+  readonly max_cost: bigint | null;
+  readonly used_ms: bigint | null;
   readonly old_sha256: string | null;
   readonly old_expires_ms: bigint | null;
   readonly version: bigint;
@@ -98,6 +103,9 @@ export function keyOf(row: KeyColumns): KeyRow {
     revokedMs: msOf(row.revoked_ms),
     disabledMs: msOf(row.disabled_ms),
     personDisabledMs: msOf(row.person_disabled_ms),
+    note: row.note,
+    maxCostNanousd: row.max_cost,
+    usedMs: msOf(row.used_ms),
     replaced: replacedOf(row),
     version: row.version,
   };

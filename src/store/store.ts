@@ -5,6 +5,7 @@ import type { KeyWindow } from './cap-window.ts';
 import type { Directory } from './directory.ts';
 import type { EntryReads } from './entries.ts';
 import type { KeyRotation } from './key-secrets.ts';
+import type { KeyUses } from './key-uses.ts';
 import type {
   CREDIT_FIELDS,
   GivenValues,
@@ -40,7 +41,7 @@ export type { VerifyProgress, VerifyReport } from './verify-report.ts';
  * `apply`, in batches, and each operation has its own outcome. Callers create the ids, which are integers ordered by
  * time.
  */
-export interface Store extends KeyRotation, EntryReads {
+export interface Store extends KeyRotation, KeyUses, EntryReads {
   /** People, roles, sessions, management keys and the audit. */
   readonly directory: Directory;
 

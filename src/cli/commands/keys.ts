@@ -10,7 +10,7 @@ import {
   type OnUnsupported,
   permissionOption,
 } from '../../operator/operator.ts';
-import type { KeyView } from '../../operator/view.ts';
+import type { KeyView, ShownKeyView } from '../../operator/view.ts';
 import type { CommandGroup, CommandSpec, Options } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { type CliFailure, usageFailure } from '../failure.ts';
@@ -25,8 +25,10 @@ import {
   readList,
   readNanousd,
   readUsd,
+  textOption,
   time,
   timeOr,
+  usd,
   usdOr,
 } from '../text-values.ts';
 
@@ -35,6 +37,8 @@ const TERMS = [
   ['--cap <usd>', 'most the key may spend, in dollars'],
   ['--cap-nanousd <amount>', 'the same, in nanodollars'],
   ['--window <window>', `when the cap resets: ${CAP_WINDOWS.join(', ')}; days begin at midnight UTC`],
+  ['--max-cost <usd>', 'most that one call with the key may cost, in dollars'],
+  ['--note <text>', 'a note, shown with the key'],
   ['--expires <when>', 'a date like 2027-01-31, or a duration like 30d'],
   ['--models <ids>', 'the only models the key may use, separated by commas'],
   [
@@ -152,6 +156,29 @@ function rotationInDoubt(why: string, key: string): OperatorError {
   return new OperatorError('unavailable', message, `tollgate keys show ${shellWord(key)}`);
 }
 
+const disableCommand: CommandSpec = {
+  name: 'disable <key>',
+  summary: 'disable a key until it is enabled again; calls with it are refused within two seconds',
+  examples: ['tollgate keys disable key_…'],
+  async run(session, [key = '']) {
+    session.show(await session.ask('keys.disable', { key }), describeKey);
+    return EXIT.ok;
+  },
+};
+
+const enableCommand: CommandSpec = {
+  name: 'enable <key>',
+  summary: 'enable a disabled key again',
+  examples: ['tollgate keys enable key_…'],
+  async run(session, [key = '']) {
+    const answer = await session.ask('keys.enable', { key });
+    session.show(answer, describeKey);
+    if (answer.result.person_disabled_at !== null)
+      session.advise("The key still does not work: its person is disabled, or has no role in the key's account.");
+    return EXIT.ok;
+  },
+};
+
 const revokeCommand: CommandSpec = {
   name: 'revoke <key>',
   summary: 'revoke a key for good; calls with it are refused within two seconds',
@@ -165,7 +192,16 @@ const revokeCommand: CommandSpec = {
 export const keysCommands: CommandGroup = {
   name: 'keys',
   summary: 'manage gateway keys, which callers authenticate with',
-  commands: [mintCommand, listCommand, showCommand, updateCommand, rotateCommand, revokeCommand],
+  commands: [
+    mintCommand,
+    listCommand,
+    showCommand,
+    updateCommand,
+    rotateCommand,
+    disableCommand,
+    enableCommand,
+    revokeCommand,
+  ],
 };
 
 const COLUMNS = [
@@ -175,15 +211,19 @@ const COLUMNS = [
   { title: 'STATUS', text: (key: KeyView) => key.status },
   { title: 'CAP', align: 'right', text: (key: KeyView) => usdOr(key.spend_cap_nanousd, '-') },
   { title: 'WINDOW', text: (key: KeyView) => key.window },
+  { title: 'SPENT', align: 'right', text: (key: ShownKeyView) => usd(key.spent_nanousd) },
+  { title: 'LEFT', align: 'right', text: (key: ShownKeyView) => usdOr(key.remaining_nanousd, '-') },
+  { title: 'LAST USED (UTC)', text: (key: KeyView) => timeOr(key.last_used_at, 'never') },
   { title: 'EXPIRES (UTC)', text: (key: KeyView) => timeOr(key.expires_at, 'never') },
   { title: 'MODELS', text: (key: KeyView) => key.models?.join(',') ?? 'all' },
   { title: 'PERMISSIONS', text: ({ permissions }: KeyView) => describePermissions(permissions, ',') },
   { title: 'UNSUPPORTED', text: (key: KeyView) => key.on_unsupported },
   { title: 'ACCOUNT', text: (key: KeyView) => key.account },
   { title: 'PERSON', text: (key: KeyView) => key.person ?? '-' },
+  { title: 'NOTE', text: (key: KeyView) => key.note ?? '-' },
 ] as const;
 
-function describeKey(key: KeyView): string {
+function describeKey(key: KeyView & Partial<ShownKeyView>): string {
   return formatRecord([
     ['id', key.id],
     ['account', key.account],
@@ -195,11 +235,25 @@ function describeKey(key: KeyView): string {
       : [['old key works until', `${time(key.old_secret_expires_at)} UTC`] as const]),
     ['status', key.revoked_at === null ? key.status : `revoked ${time(key.revoked_at)} UTC`],
     ['cap', key.spend_cap_nanousd === null ? 'none' : `${usdOr(key.spend_cap_nanousd, '')} per ${key.window}`],
+    ...spendingOf(key),
+    ['most per call', usdOr(key.max_cost_nanousd, 'no limit')],
+    ['last used', key.last_used_at === null ? 'never' : `about ${time(key.last_used_at)} UTC`],
     ['expires', key.expires_at === null ? 'never' : `${time(key.expires_at)} UTC`],
     ['models', key.models?.join(', ') ?? 'all'],
     ['permissions', describePermissions(key.permissions, ', ')],
     ['on unsupported', key.on_unsupported],
+    ['note', key.note ?? '-'],
   ]);
+}
+
+/** Only of keys that are looked at: what a change returns has no amounts. */
+function spendingOf({ spent_nanousd: spent, remaining_nanousd: left, resets_at: resets }: Partial<ShownKeyView>) {
+  if (spent === undefined) return [];
+  return [
+    ['spent', usd(spent)],
+    ...(left == null ? [] : [['left', usd(left)] as const]),
+    ...(resets == null ? [] : [['resets', `${time(resets)} UTC`] as const]),
+  ] as const;
 }
 
 /** As they are written after --allow. */
@@ -215,16 +269,23 @@ interface Terms {
   models?: string[] | null;
   allow?: KeyPermission[];
   on_unsupported?: OnUnsupported;
+  note?: string | null;
+  max_cost_nanousd?: string | null;
 }
 
 /** `none`, `never` and `all` remove a restriction. */
 function readTerms(session: Session, options: Options): Terms {
-  const { name, window, expires, models, onUnsupported } = options;
+  const { name, window, expires, models, onUnsupported, maxCost } = options;
+  const note = textOption(options, 'note', LIMITS.keyNoteCharsMax);
   const cap = readCapOption(options);
   return {
     ...(typeof name === 'string' && { name }),
     ...(cap !== undefined && { spend_cap_nanousd: cap }),
     ...(typeof window === 'string' && { window: readWindow(window) }),
+    ...(note !== null && { note: note.trim() === '' ? null : note }),
+    ...(typeof maxCost === 'string' && {
+      max_cost_nanousd: maxCost === 'none' ? null : readCap(readUsd(maxCost, '--max-cost'), maxCost, '--max-cost'),
+    }),
     ...(typeof expires === 'string' && {
       expires_at: expires === 'never' ? null : readExpiry(expires, '--expires', session.composition.clock),
     }),
@@ -283,8 +344,9 @@ function modelsGiven({ models }: Options): 'read' | 'leave' {
 }
 
 function mayBeLifted(flags: string): string {
-  if (flags.startsWith('--cap')) return '; "none" removes it';
+  if (flags.startsWith('--cap') || flags.startsWith('--max-cost')) return '; "none" removes it';
   if (flags.startsWith('--expires')) return '; "never" removes it';
+  if (flags.startsWith('--note')) return '; "" removes it';
   return flags.startsWith('--models') ? '; "all" removes it' : '';
 }
 

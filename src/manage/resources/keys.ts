@@ -30,6 +30,9 @@ const key = z
     models: z.array(z.string()).readonly().nullable().describe('The models that the key may use; null allows all.'),
     permissions: z.array(z.enum(['calls', ...KEY_PERMISSIONS])).readonly(),
     on_unsupported: z.enum(ON_UNSUPPORTED),
+    note: z.string().nullable(),
+    max_cost_nanousd: nanousd.nullable().describe('The most that one call may cost.'),
+    last_used_at: seconds.nullable().describe('To the minute; null if the key was never used.'),
     created: seconds,
     revoked_at: seconds.nullable(),
     disabled_at: seconds.nullable().describe('Since when the key itself is disabled.'),
@@ -42,6 +45,15 @@ const key = z
     version: count.describe('Raised by every change. Send it as `If-Match`.'),
   })
   .meta({ id: 'Key' });
+
+const shownKey = key
+  .extend({
+    spent_nanousd: nanousd.describe('In the current window.'),
+    held_nanousd: nanousd,
+    remaining_nanousd: nanousd.nullable().describe('What is left of the cap; null without one.'),
+    resets_at: seconds.nullable(),
+  })
+  .meta({ id: 'ShownKey' });
 
 const unknown_models = z
   .array(z.string())
@@ -66,12 +78,22 @@ const KEY: KeyView = {
   models: null,
   permissions: ['calls'],
   on_unsupported: 'refuse',
+  note: null,
+  max_cost_nanousd: null,
+  last_used_at: EXAMPLE_TIME + 60,
   created: EXAMPLE_TIME,
   revoked_at: null,
   disabled_at: null,
   person_disabled_at: null,
   old_secret_expires_at: null,
   version: 1,
+};
+
+const SPENDING = {
+  spent_nanousd: 1_200_000_000n,
+  held_nanousd: 0n,
+  remaining_nanousd: 3_800_000_000n,
+  resets_at: EXAMPLE_TIME + 43_200,
 };
 
 export const KEYS_ROUTES = [
@@ -81,9 +103,9 @@ export const KEYS_ROUTES = [
     verb: 'keys.list',
     access: VIEWER,
     scope: 'account',
-    summary: 'Gateway keys, of one account with `account`.',
-    response: listOf(key),
-    example: { input: { account: 'acme', limit: 100 }, output: exampleList(KEY) },
+    summary: 'Gateway keys, of one account with `account`, with what they have spent in their windows.',
+    response: listOf(shownKey),
+    example: { input: { account: 'acme', limit: 100 }, output: exampleList({ ...KEY, ...SPENDING }) },
   }),
   route({
     method: 'POST',
@@ -105,9 +127,9 @@ export const KEYS_ROUTES = [
     verb: 'keys.show',
     access: VIEWER,
     scope: 'key',
-    summary: 'One gateway key.',
-    response: key,
-    example: { input: { key: EXAMPLE_IDS.key }, output: KEY },
+    summary: 'One gateway key, with what it has spent in its window.',
+    response: shownKey,
+    example: { input: { key: EXAMPLE_IDS.key }, output: { ...KEY, ...SPENDING } },
   }),
   route({
     method: 'PATCH',
@@ -142,6 +164,29 @@ export const KEYS_ROUTES = [
         secret: 'tg_live_8pW…',
       },
     },
+  }),
+  route({
+    method: 'POST',
+    path: '/keys/{key}/disable',
+    verb: 'keys.disable',
+    access: OWNER,
+    scope: 'key',
+    summary: 'Disables a gateway key until it is enabled again.',
+    response: key,
+    example: {
+      input: { key: EXAMPLE_IDS.key },
+      output: { ...KEY, status: 'disabled', disabled_at: EXAMPLE_TIME + 60 },
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/keys/{key}/enable',
+    verb: 'keys.enable',
+    access: OWNER,
+    scope: 'key',
+    summary: 'Enables a gateway key again.',
+    response: key,
+    example: { input: { key: EXAMPLE_IDS.key }, output: KEY },
   }),
   route({
     method: 'POST',

@@ -5,6 +5,7 @@ import type { Directory } from '../directory.ts';
 import type { Credit, Entry, EntryPage } from '../entries.ts';
 import { isOver } from '../idempotency.ts';
 import type { Rotation, RotationOutcome } from '../key-secrets.ts';
+import type { KeySpending } from '../key-uses.ts';
 import { NO_LOSS } from '../loss-allowance.ts';
 import { countExpired } from '../month-tree.ts';
 import { MoneyRules } from '../rules/money-rules.ts';
@@ -124,8 +125,9 @@ export class MemoryStore implements Store {
       (other) => other.id === key.id || other.sha256Hex === key.sha256Hex,
     );
     if (taken) throw new Error(`The key ${key.id} or its hash is already in use.`);
-    const working = { revokedMs: null, disabledMs: null, personDisabledMs: null, replaced: null };
-    this.#rows.keys.set(key.id, { ...key, ...working, version: ++this.#rows.keyVersion });
+    const working = { revokedMs: null, disabledMs: null, personDisabledMs: null, replaced: null, usedMs: null };
+    const { note = null, maxCostNanousd = null } = key;
+    this.#rows.keys.set(key.id, { ...key, ...working, note, maxCostNanousd, version: ++this.#rows.keyVersion });
     return 'created';
   }
 
@@ -149,6 +151,24 @@ export class MemoryStore implements Store {
     const replaced = { sha256Hex: key.sha256Hex, expiresMs };
     this.#rows.keys.set(id, { ...key, ...secret, replaced, version: ++this.#rows.keyVersion });
     return 'rotated';
+  }
+
+  async spendingOf(keys: readonly { readonly id: bigint }[]): Promise<ReadonlyMap<bigint, KeySpending>> {
+    const windows = await Promise.all(keys.map(({ id }) => this.keyWindow(id)));
+    return new Map(
+      windows.flatMap((window, at) => {
+        if (window === null) return [];
+        const { spentNanousd, heldNanousd, resetsMs } = window;
+        return [[keys[at]!.id, { spentNanousd, heldNanousd, resetsMs }] as const];
+      }),
+    );
+  }
+
+  async noteKeyUses(uses: ReadonlyMap<bigint, number>): Promise<void> {
+    for (const [id, usedMs] of uses) {
+      const key = this.#rows.keys.get(id);
+      if (key !== undefined && (key.usedMs ?? 0) < usedMs) this.#rows.keys.set(id, { ...key, usedMs });
+    }
   }
 
   async findKeyByHash(sha256Hex: string): Promise<KeyRow | null> {

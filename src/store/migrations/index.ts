@@ -18,6 +18,7 @@ import { olderState } from './0017-older-state.ts';
 import { personCaps } from './0018-person-caps.ts';
 import { keySecrets } from './0019-key-secrets.ts';
 import { refunds } from './0020-refunds.ts';
+import { keyTerms } from './0021-key-terms.ts';
 import type { Migration } from './migration.ts';
 
 /** In order, numbered from 1 without gaps. */
@@ -42,4 +43,5 @@ export const MIGRATIONS: readonly Migration[] = [
   personCaps,
   keySecrets,
   refunds,
+  keyTerms,
 ];

@@ -3,12 +3,14 @@ import { permissionBits, windowId, windowOfId } from '../codes.ts';
 import { KEY_SELECT, type KeyColumns, keyCells, keyOf } from '../columns.ts';
 import { fitsInt64 } from '../int64.ts';
 import type { Rotation, RotationOutcome } from '../key-secrets.ts';
+import type { KeySpending } from '../key-uses.ts';
 import { afterOf, limitOf } from '../page.ts';
 import type { AuditRow } from '../people.ts';
 import { writeAudit } from '../programs/audit.ts';
 import { rotateKey } from '../programs/key-rotation.ts';
+import { noteKeyUses } from '../programs/key-uses.ts';
 import { isMember } from '../programs/people.ts';
-import type { ChangedKey, KeyChange, KeyRow, KeyWindow, NewKey, Page } from '../store.ts';
+import type { CapWindow, ChangedKey, KeyChange, KeyRow, KeyWindow, NewKey, Page } from '../store.ts';
 import type { Connections } from './connections.ts';
 import { runProgram } from './directory.ts';
 import { BEGIN_BRIEF, takeLock } from './locks.ts';
@@ -123,13 +125,40 @@ export class Keys {
   async window(keyId: bigint): Promise<KeyWindow | null> {
     const key = await this.find(keyId);
     if (key === null) return null;
-    const [today] = await this.#connections.query<{ value: bigint }>("SELECT value FROM meta WHERE name = 'today_ms'");
-    const id = windowId(key.capWindow, Math.max(this.#nowMs(), Number(today!.value)));
+    const id = windowId(key.capWindow, Math.max(this.#nowMs(), await this.#todayMs()));
     const [row] = await this.#connections.query<{ spent: bigint; held: bigint }>(
       'SELECT spent, held FROM key_window WHERE key_id = $1 AND window_id = $2',
       [keyId, id],
     );
     return { ...windowOfId(id), spentNanousd: row?.spent ?? 0n, heldNanousd: row?.held ?? 0n };
+  }
+
+  async spendingOf(
+    keys: readonly { readonly id: bigint; readonly capWindow: CapWindow }[],
+  ): Promise<ReadonlyMap<bigint, KeySpending>> {
+    const timeMs = Math.max(this.#nowMs(), await this.#todayMs());
+    const windows = keys.map(({ capWindow }) => windowId(capWindow, timeMs));
+    const rows = await this.#connections.query<{ key_id: bigint; spent: bigint; held: bigint }>(
+      `SELECT key_id, spent, held FROM key_window
+       WHERE (key_id, window_id) IN (SELECT * FROM unnest($1::int8[], $2::int4[]))`,
+      [keys.map(({ id }) => id), windows],
+    );
+    const spending = new Map(rows.map((row) => [row.key_id, row]));
+    return new Map(
+      keys.map(({ id }, at) => {
+        const { spent: spentNanousd = 0n, held: heldNanousd = 0n } = spending.get(id) ?? {};
+        return [id, { spentNanousd, heldNanousd, resetsMs: windowOfId(windows[at]!).resetsMs }];
+      }),
+    );
+  }
+
+  noteUses(uses: ReadonlyMap<bigint, number>): Promise<void> {
+    return this.#connections.transaction((sql) => runProgram(sql, noteKeyUses(uses)), BEGIN_BRIEF);
+  }
+
+  async #todayMs(): Promise<number> {
+    const [today] = await this.#connections.query<{ value: bigint }>("SELECT value FROM meta WHERE name = 'today_ms'");
+    return Number(today!.value);
   }
 
   async #one(condition: string, value: bigint | string): Promise<KeyRow | null> {

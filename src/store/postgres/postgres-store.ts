@@ -5,6 +5,7 @@ import { type AcceptedLossColumns, acceptedLossOf } from '../columns.ts';
 import type { Directory } from '../directory.ts';
 import type { Credit, Entry, EntryPage } from '../entries.ts';
 import type { Rotation, RotationOutcome } from '../key-secrets.ts';
+import type { KeySpending } from '../key-uses.ts';
 import type { AuditRow } from '../people.ts';
 import { findCredit, listEntries, refundsOf } from '../programs/entries.ts';
 import {
@@ -172,6 +173,14 @@ class PostgresStore implements Store {
 
   rotateKey(id: bigint, rotation: Rotation, audit?: AuditRow): Promise<RotationOutcome> {
     return this.#keys.rotate(id, rotation, audit);
+  }
+
+  spendingOf(keys: Parameters<Store['spendingOf']>[0]): Promise<ReadonlyMap<bigint, KeySpending>> {
+    return this.#keys.spendingOf(keys);
+  }
+
+  noteKeyUses(uses: ReadonlyMap<bigint, number>): Promise<void> {
+    return this.#keys.noteUses(uses);
   }
 
   findKeyByHash(sha256Hex: string): Promise<KeyRow | null> {

@@ -3,11 +3,14 @@ import { LIMITS } from '../../limits.ts';
 import { permissionBits, windowId, windowOfId } from '../codes.ts';
 import { KEY_SELECT, type KeyColumns, keyCells, keyOf } from '../columns.ts';
 import { fitsInt64 } from '../int64.ts';
+import type { KeySpending } from '../key-uses.ts';
 import { afterOf, limitOf } from '../page.ts';
 import { isMember } from '../programs/people.ts';
-import type { ChangedKey, KeyChange, KeyRow, KeyWindow, NewKey, Page } from '../store.ts';
+import type { CapWindow, ChangedKey, KeyChange, KeyRow, KeyWindow, NewKey, Page } from '../store.ts';
+import { KEY_WINDOW } from '../window-tables.ts';
 import { runProgram } from './directory.ts';
-import { HELD_OF_WINDOW } from './held.ts';
+import { HELD_OF_WINDOW, HeldSums } from './held.ts';
+import { readMeta } from './meta.ts';
 
 /** Every change of any key takes the next version number, so that a cache can ask for changes. */
 const NEXT_VERSION = '(SELECT coalesce(max(version), 0) + 1 FROM api_key)';
@@ -108,6 +111,25 @@ export class KeyReader {
     const row = this.#window.get(keyId, id) as { spent: bigint; held: bigint } | undefined;
     return { ...windowOfId(id), spentNanousd: row?.spent ?? 0n, heldNanousd: row?.held ?? 0n };
   }
+}
+
+/** Adds up the open calls once, not once per key. */
+export function spendingOf(
+  database: DatabaseSync,
+  keys: readonly { readonly id: bigint; readonly capWindow: CapWindow }[],
+  nowMs: number,
+): ReadonlyMap<bigint, KeySpending> {
+  const held = new HeldSums(database);
+  const spent = database.prepare('SELECT spent FROM key_window WHERE key_id = ? AND window_id = ?');
+  const timeMs = Math.max(nowMs, Number(readMeta(database, 'today_ms')));
+  return new Map(
+    keys.map(({ id, capWindow }) => {
+      const window = windowId(capWindow, timeMs);
+      const spentNanousd = (spent.get(id, window)?.spent ?? 0n) as bigint;
+      const { resetsMs } = windowOfId(window);
+      return [id, { spentNanousd, heldNanousd: held.ofWindow(KEY_WINDOW, [id], window), resetsMs }];
+    }),
+  );
 }
 
 function keyOrNull(row: unknown): KeyRow | null {

@@ -3,10 +3,12 @@ import type { AccountReceiptFilter, Page, ReceiptFilter, ReceiptPage, VerifyProg
 import { AccountReader } from './accounts.ts';
 import { ClosingSlices } from './closing-slices.ts';
 import { openToRead } from './database.ts';
-import { KeyReader } from './keys.ts';
+import { KeyReader, spendingOf } from './keys.ts';
 import type { Served } from './link.ts';
 import { ReceiptReader } from './receipts.ts';
 import { Verification } from './verification.ts';
+
+type SpendingTerms = Parameters<typeof spendingOf> extends [unknown, ...infer Rest] ? Rest : never;
 
 export type ScannerVerbs = ReturnType<typeof scannerVerbs>;
 
@@ -25,6 +27,7 @@ export function scannerVerbs(database: DatabaseSync) {
   return {
     listAccounts: (page: Page) => accounts.list(page),
     listKeys: (accountId: bigint | null, page: Page) => keys.list(accountId, page),
+    spendingOf: (...terms: SpendingTerms) => spendingOf(database, ...terms),
     listReceipts: (filter: ReceiptFilter, page: Page) => receipts.list(filter, page),
     listAccountReceipts: (filter: AccountReceiptFilter, page: ReceiptPage) => receipts.listOfAccount(filter, page),
     nextWithoutTree: () => closing.nextWithoutTree(),

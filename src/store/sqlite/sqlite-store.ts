@@ -7,6 +7,7 @@ import { type AcceptedLossColumns, acceptedLossOf } from '../columns.ts';
 import type { Directory } from '../directory.ts';
 import type { Credit, Entry, EntryPage } from '../entries.ts';
 import type { Rotation, RotationOutcome } from '../key-secrets.ts';
+import type { KeySpending } from '../key-uses.ts';
 import type { AuditRow } from '../people.ts';
 import { directoryOver, programOf } from '../programs/directory-programs.ts';
 import { findCredit, listEntries, refundsOf } from '../programs/entries.ts';
@@ -202,6 +203,15 @@ class SqliteStore implements Store {
 
   rotateKey(id: bigint, rotation: Rotation, audit?: AuditRow): Promise<RotationOutcome> {
     return this.#writer.call('rotateKey', id, rotation, audit);
+  }
+
+  spendingOf(keys: Parameters<Store['spendingOf']>[0]): Promise<ReadonlyMap<bigint, KeySpending>> {
+    const windows = keys.map(({ id, capWindow }) => ({ id, capWindow }));
+    return this.#scan('spendingOf', windows, this.#clock.nowMs());
+  }
+
+  noteKeyUses(uses: ReadonlyMap<bigint, number>): Promise<void> {
+    return this.#writer.call('noteKeyUses', uses);
   }
 
   async findKeyByHash(sha256Hex: string): Promise<KeyRow | null> {

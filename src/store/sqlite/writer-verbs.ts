@@ -4,6 +4,7 @@ import type { AuditRow } from '../people.ts';
 import { writeAudit } from '../programs/audit.ts';
 import { type DirectoryChange, programOf } from '../programs/directory-programs.ts';
 import { rotateKey } from '../programs/key-rotation.ts';
+import { noteKeyUses } from '../programs/key-uses.ts';
 import type {
   ChangedKey,
   KeyChange,
@@ -95,6 +96,7 @@ export function writerVerbs(database: DatabaseSync, guard: CommitGuard = NO_GUAR
       change(() => audited(database, audit, createKey(database, key), (made) => made === 'created')),
     rotateKey: (id: bigint, rotation: Rotation, audit?: AuditRow) =>
       change(() => runProgram(database, rotateKey(id, rotation, audit))),
+    noteKeyUses: (uses: ReadonlyMap<bigint, number>) => change(() => runProgram(database, noteKeyUses(uses))),
     updateKey: (id: bigint, changes: KeyChange, audit?: AuditRow, version: bigint | null = null) => {
       cache.forgetKey(id);
       return change(() => audited(database, audit, updateKey(database, id, changes, version), isChanged));

@@ -1,0 +1,18 @@
+import type { CapWindow } from './cap-window.ts';
+
+/** What a key has spent and holds in its current window. */
+export interface KeySpending {
+  readonly spentNanousd: bigint;
+  readonly heldNanousd: bigint;
+  /** Null for a lifetime window. */
+  readonly resetsMs: number | null;
+}
+
+export interface KeyUses {
+  /** Of at most a page of keys, by the store's clock. */
+  spendingOf(
+    keys: readonly { readonly id: bigint; readonly capWindow: CapWindow }[],
+  ): Promise<ReadonlyMap<bigint, KeySpending>>;
+  /** Notes when keys were last used, about. It is not a change of the key: its version stays. */
+  noteKeyUses(uses: ReadonlyMap<bigint, number>): Promise<void>;
+}
