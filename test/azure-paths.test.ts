@@ -114,6 +114,22 @@ describe('the model of the path', () => {
   });
 });
 
+test('a quote takes these paths, with or without the model in the body', async () => {
+  const body = { messages: MESSAGES, max_tokens: 50 };
+  const quoteOf = async (path: string, more: object) => {
+    const response = await post('/v1/quote', { path, body: { ...body, ...more } });
+    return [response.status, await response.json()];
+  };
+  const named = { model: 'sim-gpt' };
+  const [status, plain] = await quoteOf('/v1/chat/completions', named);
+  expect(status).toBe(200);
+  const path = '/openai/deployments/sim-gpt/chat/completions';
+  expect(await quoteOf(path, named)).toEqual([200, plain]);
+  expect(await quoteOf(`${path}?api-version=2024-10-21`, {})).toEqual([200, plain]);
+  expect((await quoteOf(path, { model: 'sim-claude' }))[0]).toBe(400);
+  expect((await quoteOf('/openai/deployments/sim-gpt/models', named))[0]).toBe(400);
+});
+
 describe('other paths below a deployment', () => {
   test('are unknown, and another method is refused with the right one', async () => {
     expect((await post('/openai/deployments/sim-gpt/nothing', {})).status).toBe(404);

@@ -201,10 +201,10 @@ describe('the default of a key', () => {
   });
 });
 
-test('the receipt of a call whose host failed names what was dropped', async () => {
+test('the error of a host that failed names what was dropped, and so does the receipt', async () => {
   harness.sim.script({ status: 500 }, { times: 1 });
   const answer = await send(CHAT, { model: 'sim-claude', ...CHAT.body, seed: 7 }, DROP);
-  expect(answer.status).toBe(502);
+  expect(answer).toMatchObject({ status: 502, adjusted: 'seed=dropped' });
   expect((await receiptOf(answer)).adjusted).toBe('seed=dropped');
 });
 

@@ -17,22 +17,25 @@ import { adjustedLines, FREE_LINES } from './receipt-headers.ts';
 import { identityLines, refuse } from './refuse.ts';
 import { type Admitted, understand, withCount } from './understand.ts';
 
-/** A billed route. The map of routes has an entry for every accepted form of its path. */
+/** A billed route, with the model that its path names, if it does. */
 export interface QuotableRoute {
   readonly route: string;
   readonly wire: Wire;
+  readonly pathModel?: string;
+}
+
+export interface QuotableRoutes {
+  /** The billed routes, for errors. */
+  readonly names: readonly string[];
+  /** Takes a path in any form that callers may send. */
+  find(path: string): QuotableRoute | null;
 }
 
 /**
  * Answers what a call could cost at most and whether the money is available. It runs the same checks as the call, with
  * the same errors, but takes no hold.
  */
-export async function quote(
-  gateway: Gateway,
-  call: Call,
-  sink: ClientSink,
-  routes: ReadonlyMap<string, QuotableRoute>,
-): Promise<void> {
+export async function quote(gateway: Gateway, call: Call, sink: ClientSink, routes: QuotableRoutes): Promise<void> {
   const record = openRecord(call);
   let asked = call;
   try {
@@ -58,7 +61,7 @@ async function lowestQuote(gateway: Gateway, admitted: Admitted): Promise<Quote>
 const MEMBERS = ['path', 'body'];
 
 /** The call to quote. Its body is kept byte for byte, because the bounds depend on its bytes. */
-function callToQuote(call: Call, text: JsonText, routes: ReadonlyMap<string, QuotableRoute>): Call {
+function callToQuote(call: Call, text: JsonText, routes: QuotableRoutes): Call {
   const value = typeof text.value === 'object' && text.value !== null ? (text.value as Record<string, unknown>) : {};
   const unknown = Object.keys(value).find((name) => !MEMBERS.includes(name));
   if (unknown !== undefined) {
@@ -74,12 +77,11 @@ function callToQuote(call: Call, text: JsonText, routes: ReadonlyMap<string, Quo
       message: 'A quote needs `path`, the route that the call would go to, and `body`, which it would carry.',
     });
   }
-  const target = typeof value.path === 'string' ? routes.get(value.path.split('?', 1)[0]!) : undefined;
-  if (target === undefined) {
-    const billed = [...new Set([...routes.values()].map(({ route }) => route))];
+  const target = typeof value.path === 'string' ? routes.find(value.path.split('?', 1)[0]!) : null;
+  if (target === null) {
     throw new GatewayError('invalid_value', {
       param: 'path',
-      message: `\`path\` must be one of the billed routes: ${billed.join(', ')}.`,
+      message: `\`path\` must be one of the billed routes: ${routes.names.join(', ')}.`,
     });
   }
   const { start, end } = text.locate(['body'])!;

@@ -3,6 +3,8 @@ import type { CostComponents } from '../canonical/receipt.ts';
 export interface SettledCost {
   readonly costNanousd: bigint;
   readonly components: CostComponents | null;
+  /** What the host got otherwise than the caller sent it; null or absent if nothing. */
+  readonly adjusted?: string | null;
 }
 
 /** The cost headers of a buffered response. If the components are unknown, their header is absent. */
@@ -17,8 +19,8 @@ export function receiptLines({ costNanousd, components }: SettledCost): string {
 export const FREE_LINES = receiptLines({ costNanousd: 0n, components: null });
 
 /** Names what was dropped from the request or lowered in it. */
-export function adjustedLines(adjusted: string | null): string {
-  return adjusted === null ? '' : `x-gateway-adjusted: ${adjusted}\r\n`;
+export function adjustedLines(adjusted: string | null | undefined): string {
+  return adjusted == null ? '' : `x-gateway-adjusted: ${adjusted}\r\n`;
 }
 
 /** Tells a caller whose loss allowance is used up that hanging up before any content is charged. */

@@ -5,7 +5,7 @@ import type { WrittenError } from '../wires/wire.ts';
 import type { Call } from './call.ts';
 import type { ClientSink } from './client-sink.ts';
 import type { ExchangeRecord } from './exchange-record.ts';
-import { receiptLines, type SettledCost } from './receipt-headers.ts';
+import { adjustedLines, receiptLines, type SettledCost } from './receipt-headers.ts';
 
 /** Header lines with the request id and the models, if known. Every response has them, errors too. */
 export function identityLines(requestId: string, requested: string | null, effective: string | null): string {
@@ -59,7 +59,7 @@ export function refuse(
   const body = Buffer.from(error.body ?? written.body);
   const lines =
     identityLines(call.requestId, record.requestedModel, record.effectiveModel) +
-    (settlement === null ? '' : receiptLines(settlement)) +
+    (settlement === null ? '' : receiptLines(settlement) + adjustedLines(settlement.adjusted)) +
     errorLines(error) +
     (charged && !error.mustNotRetry ? MUST_NOT_RETRY : '');
   sink.head(written.status, lines, body.length);

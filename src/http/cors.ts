@@ -8,6 +8,7 @@ const EXPOSED = [
   'x-gateway-cost-nanousd',
   'x-gateway-cost-components-nanousd',
   'x-gateway-adjusted',
+  'x-gateway-hangups',
   'idempotency-replayed',
 ].join(', ');
 

@@ -3,9 +3,9 @@ import { countPrompt } from '../gateway/count-prompt.ts';
 import { exchange } from '../gateway/exchange.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import { hangupFacts } from '../gateway/hangup-facts.ts';
-import { type QuotableRoute, quote } from '../gateway/quote.ts';
+import { type QuotableRoute, type QuotableRoutes, quote } from '../gateway/quote.ts';
 import { keyRoutes } from '../http/key-routes.ts';
-import { PREFIXES } from '../http/path-aliases.ts';
+import { PREFIXES, readDeploymentPath } from '../http/path-aliases.ts';
 import { plainRoutes } from '../http/plain-routes.ts';
 import type { Route } from '../http/routes.ts';
 import { readVersion } from '../wires/messages/vendor-headers.ts';
@@ -25,9 +25,18 @@ const PATHS: Readonly<Record<WireName, string>> = {
 const BILLED = WIRE_NAMES.map((name) => ({ path: PATHS[name], wire: WIRES[name] }));
 
 /** Every spelling of a billed path, and the route it leads to. */
-const QUOTABLE: ReadonlyMap<string, QuotableRoute> = new Map(
+const BY_PATH: ReadonlyMap<string, QuotableRoute> = new Map(
   PREFIXES.flatMap((prefix) => BILLED.map(({ path, wire }) => [prefix + path, { route: `/v1${path}`, wire }] as const)),
 );
+
+const QUOTABLE: QuotableRoutes = {
+  names: BILLED.map(({ path }) => `/v1${path}`),
+  find: (requested) => {
+    const deployment = readDeploymentPath(requested);
+    if (deployment === null) return BY_PATH.get(requested) ?? null;
+    return { ...BY_PATH.get(deployment.path)!, pathModel: deployment.model };
+  },
+};
 
 /** Everything the gateway answers. */
 export function routeTable(gateway: Gateway): Route[] {
