@@ -16,3 +16,11 @@ test.each(TRANSPORTS)(
   },
   120_000,
 );
+
+test('while calls run on every connection, others are closed at once, and no call ends early', async () => {
+  // 32 connections: half of what is not reserved.
+  const figures = await flood({ descriptors: 160, sockets: 60, streams: 32, transport: 'own' });
+  expect(figures.streams).toEqual(Array.from({ length: 32 }, () => 'complete settled'));
+  expect(new Set(figures.callsMeanwhile)).toEqual(new Set([0]));
+  expect([figures.isAlive, figures.closed]).toEqual([true, 60]);
+}, 120_000);

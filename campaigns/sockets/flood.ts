@@ -18,6 +18,8 @@ export interface FloodTerms {
   readonly descriptors: number;
   readonly sockets: number;
   readonly transport: Transport;
+  /** Streams that run all the while; a few by default. */
+  readonly streams?: number;
 }
 
 export interface FloodFigures {
@@ -62,11 +64,12 @@ export async function flood(terms: FloodTerms): Promise<FloodFigures> {
 async function run(terms: FloodTerms, gateway: GatewayProcess, sim: Sim, sockets: Socket[]): Promise<FloodFigures> {
   const authorization = `Bearer ${await openAccount(gateway)}`;
   sim.script({ gate: 'chunk' });
+  const { streams: count = STREAMS } = terms;
   const streams = Array.from(
-    { length: STREAMS },
+    { length: count },
     () => new StreamClient(gateway.url, { ...CALL, stream: true }, { authorization }),
   );
-  await sim.waitForGate('chunk', STREAMS);
+  await sim.waitForGate('chunk', count);
   sim.script({});
   let isAlive = true;
   void gateway.ended.then(() => (isAlive = false));
