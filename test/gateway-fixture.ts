@@ -166,7 +166,7 @@ export class GatewayFixture {
       ledger: this.ledger,
       sealer: new MasterSealer([masterKey(randomBytes(32))]),
       keptBudget: new KeptBudget({ clock }),
-      custody: { open: async () => null } as unknown as Custody,
+      custody: { has: async () => false, open: async () => null } as unknown as Custody,
       countTokens: { count: async () => (counted === null ? null : promptOf(counted)) },
       tokenFactors: CATALOG_FACTORS,
       observe: (record) => void this.records.push(record),

@@ -114,6 +114,11 @@ export class Custody {
     if (!(await this.#terms.store.deleteProviderKey(accountId, slug, audit))) throw noKey(slug);
   }
 
+  /** Whether a key is stored. */
+  async has(accountId: bigint, provider: ProviderRow): Promise<boolean> {
+    return (await this.#terms.store.findProviderKey(accountId, provider.slug)) !== null;
+  }
+
   /** The resource of a stored key; null if there is none. Throws if the key cannot be decrypted. */
   async open(accountId: bigint, provider: ProviderRow): Promise<Resource | null> {
     const row = await this.#terms.store.findProviderKey(accountId, provider.slug);

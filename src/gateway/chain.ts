@@ -1,10 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Caller } from '../accounts/authenticate.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import { LIMITS } from '../limits.ts';
 import type { Call } from './call.ts';
-import { mayUse } from './resolve.ts';
+import { isUsable } from './resolve.ts';
 
 /** A chain is the caller's own sequence of calls, as when it falls back from one model to another. */
 export const CHAIN_HEADER = 'x-gateway-chain';
@@ -32,15 +31,9 @@ export function readFirstModel({ headers, caller }: Call, catalog: Catalog): str
   if (value === undefined) return null;
   const isText = typeof value === 'string' && value.length <= LIMITS.modelIdCharsMax && MODEL_ID.test(value);
   // Otherwise any text could be written into receipts as the model that was asked for.
-  if (isText && isUsable(value, caller, catalog)) return value;
+  if (isText && isUsable(catalog, caller, value)) return value;
   throw new GatewayError('invalid_header', {
     param: FIRST_MODEL_HEADER,
     message: `\`${FIRST_MODEL_HEADER}\` must be the model of the first call of the chain, and one that this key may use. GET /v1/models lists them.`,
   });
-}
-
-function isUsable(name: string, caller: Caller, catalog: Catalog): boolean {
-  if (name === 'auto' || name === 'default') return true;
-  const resolved = catalog.resolve(name);
-  return 'model' in resolved && mayUse(caller, resolved.model);
 }

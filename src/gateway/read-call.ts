@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError } from '../canonical/errors.ts';
-import { JsonError, type JsonText, type JsonWork, scanJson } from '../json/json.ts';
+import { type CheckedJson, checkJson, JsonError, type JsonText, type JsonWork, scanJson } from '../json/json.ts';
 import { LIMITS } from '../limits.ts';
 import { parseNanousd } from '../money/nanousd.ts';
 import type { Call } from './call.ts';
@@ -15,22 +15,41 @@ const BODY_LIMITS = {
   keyBytesMax: LIMITS.jsonKeyBytesMax,
 };
 
-/** Reads the body of a call within what its key may spend on JSON. A body that is refused is charged to that budget too. */
-export function readCallBody(
-  { bodyBudgets }: { readonly bodyBudgets: BodyBudgets },
-  { caller, body, pathModel }: Call,
-): JsonText {
+interface Budgeted {
+  readonly bodyBudgets: BodyBudgets;
+}
+
+export function readCallBody(gateway: Budgeted, call: Call): JsonText {
+  return parseCallBody(checkCallBody(gateway, call), call);
+}
+
+/** Checks the body of a call within what its key may spend on JSON. A body that is refused is charged to that budget too. */
+export function checkCallBody({ bodyBudgets }: Budgeted, { caller, body }: Call): CheckedJson {
   const { keyId } = caller;
   const work: JsonWork = { max: bodyBudgets.membersLeft(keyId), used: 0 };
   try {
-    const text = scanJson(body, BODY_LIMITS, work);
-    return pathModel == null ? text : withPathModel(text, pathModel);
+    return checkJson(body, BODY_LIMITS, work);
   } catch (error) {
     if (!(error instanceof JsonError) || error.code !== 'too_much_work' || keyId === null) throw refusalOf(error);
     throw bodyBudgets.tooManyMembers(keyId, work.used);
   } finally {
     bodyBudgets.spendMembers(keyId, work.used);
   }
+}
+
+export function parseCallBody(checked: CheckedJson, { pathModel }: Call): JsonText {
+  let text: JsonText;
+  try {
+    text = checked.parse();
+  } catch (error) {
+    throw refusalOf(error);
+  }
+  return pathModel == null ? text : withPathModel(text, pathModel);
+}
+
+/** The model that a body names, before it is parsed; null if it names none, or if finding it takes a parser. */
+export function peekModelName(checked: CheckedJson, { pathModel }: Call): string | null {
+  return (pathModel == null && checked.plainString('model', LIMITS.modelIdCharsMax)) || null;
 }
 
 /** A body without a model gets that of its path; two different names are refused, since only one of them can run. */

@@ -37,6 +37,13 @@ export function resolveModel(catalog: Catalog, caller: Caller, requested: string
   throw resolution.kind === 'unknown' ? resolution.refusal : chosenPerCall(requested);
 }
 
+/** Whether a name leads to a model of the catalog that the caller may use, perhaps one that the gateway chooses. */
+export function isUsable(catalog: Catalog, caller: Caller, requested: string): boolean {
+  if (requested === 'auto' || requested === 'default') return true;
+  const resolved = catalog.resolve(requested);
+  return 'model' in resolved && mayUse(caller, resolved.model);
+}
+
 export function mayUse({ key }: Caller, model: CatalogModel): boolean {
   return key === null || key.models === null || key.models.includes(model.id);
 }

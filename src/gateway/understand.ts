@@ -4,7 +4,7 @@ import { refuseCaseVariants } from '../wires/fields/case-variants.ts';
 import type { Peek } from '../wires/peek.ts';
 import { type Admission, admitByCount, servesRoute } from './admit.ts';
 import type { Call } from './call.ts';
-import { readChain, readFirstModel } from './chain.ts';
+import { CHAIN_HEADER, readChain, readFirstModel } from './chain.ts';
 import { hostsFor } from './choose-host.ts';
 import { admitResolved, type Chosen } from './choose-model.ts';
 import { admitDeployment } from './deployments/deployment.ts';
@@ -15,8 +15,9 @@ import { type HostCall, prepareHostCalls } from './host-call.ts';
 import { readIdempotencyMark } from './idempotency.ts';
 import { mayAdjust } from './on-unsupported.ts';
 import { counterFor } from './prompt-counter.ts';
-import { readCallBody, readCeiling, readModelName } from './read-call.ts';
+import { checkCallBody, parseCallBody, readCeiling, readModelName } from './read-call.ts';
 import { resolve } from './resolve.ts';
+import { refuseUnknownModel } from './unknown-model.ts';
 
 /** A call with the results of all checks before the hold. */
 export interface Admitted {
@@ -44,7 +45,19 @@ export interface Admitted {
  * returns a promise only for token counts and for callers' own deployments; other calls do not wait.
  */
 export function understand(gateway: Gateway, call: Call, record: ExchangeRecord): Admitted | Promise<Admitted> {
-  const text = readCallBody(gateway, call);
+  const checked = checkCallBody(gateway, call);
+  // The refusal of a call in a chain names the first model of the chain, which is read later.
+  const refusing = CHAIN_HEADER in call.headers ? null : refuseUnknownModel(gateway, call, checked, record);
+  if (refusing === null) return understandBody(gateway, call, record, parseCallBody(checked, call));
+  return refusing.then(() => understandBody(gateway, call, record, parseCallBody(checked, call)));
+}
+
+function understandBody(
+  gateway: Gateway,
+  call: Call,
+  record: ExchangeRecord,
+  text: JsonText,
+): Admitted | Promise<Admitted> {
   record.requestedModel = readModelName(text);
   refuseForeignHeaders(call.headers);
   const adjusts = mayAdjust(call);

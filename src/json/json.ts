@@ -1,12 +1,19 @@
 import { isUtf8 } from 'node:buffer';
 import { LIMITS } from '../limits.ts';
 import { buildJson } from './build.ts';
-import { afterSpace, type JsonSource, sourceOf } from './bytes.ts';
-import { type JsonContainer, JsonContainers, type JsonPath, type JsonSpan, readContainer } from './container.ts';
+import { afterSpace, type JsonSource, QUOTE, sourceOf } from './bytes.ts';
+import {
+  findMember,
+  type JsonContainer,
+  JsonContainers,
+  type JsonPath,
+  type JsonSpan,
+  readContainer,
+} from './container.ts';
 import { isTooDeep } from './depth.ts';
 import { JsonEdit } from './edit.ts';
 import { describePlace, JsonError, tooDeep } from './error.ts';
-import { checkStructure, type JsonLimits, type JsonWork, pathAt } from './structure.ts';
+import { checkStructure, type JsonLimits, type JsonStructure, type JsonWork, pathAt } from './structure.ts';
 
 export type { JsonPath, JsonSpan } from './container.ts';
 export { type JsonEdit, JsonEditError } from './edit.ts';
@@ -78,15 +85,53 @@ export function tryParseJson(text: string): unknown | undefined {
  * if their escapes differ: one parser would use the first and another the last. Linear in time for any input.
  */
 export function scanJson(bytes: Buffer, limits: JsonLimits, work?: JsonWork): JsonText {
+  return checkJson(bytes, limits, work).parse();
+}
+
+/** The first half of `scanJson`: everything but the insides of strings is checked, and nothing is built. */
+export function checkJson(bytes: Buffer, limits: JsonLimits, work?: JsonWork): CheckedJson {
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) {
     throw new JsonError('byte_order_mark', 'The text begins with a byte order mark. Send it without one.');
   }
   if (!isUtf8(bytes)) throw new JsonError('invalid_utf8', 'The text is not valid UTF-8. Encode it as UTF-8.');
   const text = bytes.toString();
   const source = sourceOf(bytes, text);
-  const { hasEscapedKeys, root } = checkStructure(source, limits, work);
-  const value = parseChecked(source, text, limits);
-  return new JsonText(bytes, hasEscapedKeys ? buildJson(bytes, JSON.parse) : value, root);
+  return new CheckedJson(source, text, checkStructure(source, limits, work), limits);
+}
+
+/** Escapes, and what must not be in a string. */
+const NOT_PLAIN = /\\|[^ -\uffff]/;
+
+/** JSON whose structure is valid. Members can be looked at before the rest is parsed, which costs more. */
+export class CheckedJson {
+  readonly #source: JsonSource;
+  readonly #text: string;
+  readonly #structure: JsonStructure;
+  readonly #limits: JsonLimits;
+
+  constructor(source: JsonSource, text: string, structure: JsonStructure, limits: JsonLimits) {
+    this.#source = source;
+    this.#text = text;
+    this.#structure = structure;
+    this.#limits = limits;
+  }
+
+  /** A string of the outermost object; null if there is none, if it is not plain text, or if it is longer than this. */
+  plainString(key: string, bytesMax: number): string | null {
+    const { root } = this.#structure;
+    const { bytes } = this.#source;
+    const member = root === null ? undefined : findMember(bytes, root, key);
+    if (member === undefined || bytes[member.start] !== QUOTE || member.end - member.start - 2 > bytesMax) return null;
+    const text = bytes.toString('utf8', member.start + 1, member.end - 1);
+    return NOT_PLAIN.test(text) ? null : text;
+  }
+
+  parse(): JsonText {
+    const { hasEscapedKeys, root } = this.#structure;
+    const { bytes } = this.#source;
+    const value = parseChecked(this.#source, this.#text, this.#limits);
+    return new JsonText(bytes, hasEscapedKeys ? buildJson(bytes, JSON.parse) : value, root);
+  }
 }
 
 /** Reads JSON from a trusted source, such as a host's response; of duplicate keys the last counts. */

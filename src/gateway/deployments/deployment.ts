@@ -38,17 +38,41 @@ export async function admitDeployment(
 
 async function findDeployment(
   custody: Pick<Custody, 'open'>,
-  { caller, wire }: Call,
+  call: Call,
   requested: string,
   refusal: GatewayError,
 ): Promise<Deployment> {
+  const asked = readAsked(call, requested, refusal);
+  const { provider, name } = asked;
+  const resource = await custody.open(call.caller.accountId, provider);
+  if (resource !== null) return { name, resource };
+  throw withoutKey(asked, requested, refusal);
+}
+
+/** Throws, or rejects, unless the name may be that of a deployment for which the caller has stored a key. */
+export function refuseWithoutKey(
+  custody: Pick<Custody, 'has'>,
+  call: Call,
+  requested: string,
+  refusal: GatewayError,
+): Promise<void> {
+  const asked = readAsked(call, requested, refusal);
+  return custody.has(call.caller.accountId, asked.provider).then((has) => {
+    if (!has) throw withoutKey(asked, requested, refusal);
+  });
+}
+
+function withoutKey({ provider, isExplicit }: Asked, requested: string, refusal: GatewayError): GatewayError {
+  return isExplicit ? noKeyStored(requested, provider) : refusal;
+}
+
+/** Throws if the name cannot be one of a deployment that this caller may call here. */
+function readAsked({ caller, wire }: Call, requested: string, refusal: GatewayError): Asked {
   const asked = readName(requested);
   if (asked === null || !mayCall(caller, asked)) throw refusal;
-  const { provider, name, isExplicit } = asked;
+  const { provider, isExplicit } = asked;
   if (!provider.wires.some((name) => name === wire.name)) throw isExplicit ? notOnThisWire(provider) : refusal;
-  const resource = await custody.open(caller.accountId, provider);
-  if (resource !== null) return { name, resource };
-  throw isExplicit ? noKeyStored(requested, provider) : refusal;
+  return asked;
 }
 
 function readName(requested: string): Asked | null {
