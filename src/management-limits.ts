@@ -11,6 +11,8 @@ export const MANAGEMENT_LIMITS = {
   keyGraceMaxMs: 30 * 24 * 60 * 60_000,
   /** Exports of lists that one caller may have under way. */
   managementExportsMax: 2,
+  /** Rows of an export that are read and written at a time: calls wait meanwhile. */
+  managementExportPageRows: 100,
   /** How exactly the last use of a key is known. */
   keyUseMs: 30_000,
   keyNoteCharsMax: 500,

@@ -163,7 +163,7 @@ export class ManageHandler {
       const page = (await run(given)) as RowPage;
       return isBounded ? { ...page, next: null } : page;
     };
-    const asked = isPaged && !isBounded ? { ...input, limit: LIMITS.storePageRowsMax } : input;
+    const asked = isPaged && !isBounded ? { ...input, limit: LIMITS.managementExportPageRows } : input;
     try {
       const list: ListExport = {
         format,

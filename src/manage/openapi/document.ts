@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { stringifyJson } from '../../json/stringify.ts';
-import { managementPaths } from './management-paths.ts';
+import { managementPaths, type PathItems } from './management-paths.ts';
 import { callErrorCodes, publicPaths, REQUEST_HEADERS, RESPONSE_HEADERS } from './public-paths.ts';
 import { SchemaBook } from './schema-book.ts';
+import { signInPaths } from './sign-in-paths.ts';
 
 const error = z
   .object({
@@ -18,7 +19,7 @@ const error = z
 /** The OpenAPI 3.1 document of the management API, with our own part of the interface for callers. */
 export function openapiDocument(version: string, managePrefix: string): string {
   const book = new SchemaBook();
-  const paths = { ...managementPaths(book, managePrefix), ...publicPaths() };
+  const paths = merged(managementPaths(book, managePrefix), signInPaths(book, managePrefix), publicPaths());
   const envelope = { 'application/json': { schema: book.response(error) } };
   return stringifyJson({
     openapi: '3.1.0',
@@ -45,10 +46,24 @@ export function openapiDocument(version: string, managePrefix: string): string {
       },
       securitySchemes: {
         managementKey: { type: 'http', scheme: 'bearer', description: 'A management key, `tg_mgmt_…`.' },
+        session: {
+          type: 'apiKey',
+          in: 'cookie',
+          name: '__Host-tollgate',
+          description: 'The session of a person who has signed in, in hosted mode.',
+        },
         gatewayKey: { type: 'http', scheme: 'bearer', description: 'A gateway key. In local mode none is needed.' },
       },
     },
   });
+}
+
+/** Two tables may have routes with the same path. */
+function merged(...tables: readonly PathItems[]): PathItems {
+  const paths: PathItems = {};
+  for (const table of tables)
+    for (const [path, item] of Object.entries(table)) paths[path] = { ...paths[path], ...item };
+  return paths;
 }
 
 function parameters(): Record<string, object> {

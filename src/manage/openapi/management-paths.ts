@@ -35,7 +35,7 @@ function operationOf(route: ManageRoute, book: SchemaBook): object {
     tags: [route.path.split('/')[1]!],
     summary: route.summary,
     description: `Who may: ${whoMay(route)}.`,
-    security: [{ managementKey: [] }],
+    security: [{ managementKey: [] }, { session: [] }],
     ...(parameters.length > 0 && { parameters }),
     ...(takesBody && { requestBody: body }),
     responses: {
@@ -64,7 +64,7 @@ export function operationIdOf({ verb }: ManageRoute): string {
 }
 
 function whoMay({ access }: ManageRoute): string {
-  if (access === 'anybody') return 'anybody with a management key';
+  if (access === 'anybody') return 'anybody who has signed in or has a management key';
   return access === 'operator' ? 'operators' : `at least the role ${access.role} in the account`;
 }
 

@@ -7,7 +7,7 @@ import { INVITED, invited } from './invitations.ts';
 import { MEMBER, member } from './members.ts';
 import { SESSION, session } from './sessions.ts';
 
-const person = z
+export const person = z
   .object({
     object: z.literal('person'),
     id: id(PERSON_PREFIX),
