@@ -66,6 +66,7 @@ describe('a receipt', () => {
       },
       components: { fresh: 30n, cache_write: 0n, cache_read: 0n, output: 200n },
       cost_nanousd: 230n,
+      refunded_nanousd: 0n,
       held_nanousd: 5_000n,
       price_version: 'p1',
       key: formatId('key_', 9n),
