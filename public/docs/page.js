@@ -14,6 +14,11 @@ function element(name, { className, text, ...attributes } = {}, ...children) {
   return made;
 }
 
+/** Words between backticks become code. */
+function words(text) {
+  return text.split('`').map((part, at) => (at % 2 === 1 ? element('code', { text: part }) : part));
+}
+
 /** Follows references within the document, such as #/components/schemas/Key. */
 function resolve(spec, value) {
   if (value?.$ref === undefined) return value;
@@ -35,7 +40,12 @@ function typeOf(spec, schema) {
     return item.includes(' ') ? `(${item})[]` : `${item}[]`;
   }
   if (Array.isArray(schema.type)) return schema.type.join(' | ');
+  if (schema.properties !== undefined) return `{ ${Object.keys(schema.properties).join(', ')} }`;
   return schema.type ?? 'any';
+}
+
+function described(text = '') {
+  return element('span', {}, ...words(text));
 }
 
 function table(titles, rows) {
@@ -50,7 +60,7 @@ function members(spec, schema) {
   return Object.entries(properties).map(([name, member]) => [
     element('code', { text: name }),
     `${typeOf(spec, member)}${required.includes(name) ? '' : ', optional'}`,
-    member.description ?? resolve(spec, member).description ?? '',
+    described(member.description ?? resolve(spec, member).description),
   ]);
 }
 
@@ -80,13 +90,13 @@ function detailsOf(spec, operation) {
   const rows = parameters.map(({ name, in: place, required, schema, description }) => [
     element('code', { text: name }),
     `${place}, ${typeOf(spec, schema)}${required ? '' : ', optional'}`,
-    description ?? '',
+    described(description),
   ]);
   const [status, response] = Object.entries(operation.responses)[0];
   const headers = Object.entries(response.headers ?? {}).map(([name, header]) => [
     element('code', { text: name }),
     typeOf(spec, resolve(spec, header).schema),
-    resolve(spec, header).description ?? '',
+    described(resolve(spec, header).description),
   ]);
   return [
     ...(operation.description === undefined ? [] : [element('p', { text: operation.description })]),
@@ -104,7 +114,7 @@ function card(spec, path, method, operation) {
     {},
     element('span', { className: `method ${method}`, text: method.toUpperCase() }),
     element('code', { className: 'path', text: path }),
-    element('span', { className: 'says', text: operation.summary }),
+    element('span', { className: 'says' }, ...words(operation.summary)),
   );
   const whole = element('details', { className: 'operation', id: operation.operationId }, summary, body);
   whole.addEventListener('toggle', () => {
