@@ -7,6 +7,7 @@ import { CUSTODY_MUTANTS } from './mutants/custody.ts';
 import { FRAME_MUTANTS } from './mutants/frames.ts';
 import { HOST_MUTANTS } from './mutants/hosts.ts';
 import { HTTP1_MUTANTS } from './mutants/http1.ts';
+import { KEY_MUTANTS } from './mutants/keys.ts';
 import { LOSS_MUTANTS } from './mutants/losses.ts';
 import { MONTH_MUTANTS } from './mutants/months.ts';
 import { MOVING_MUTANTS } from './mutants/moving.ts';
@@ -43,6 +44,7 @@ function main(): number {
     ...FRAME_MUTANTS,
     ...HOST_MUTANTS,
     ...HTTP1_MUTANTS,
+    ...KEY_MUTANTS,
     ...LOSS_MUTANTS,
     ...MONTH_MUTANTS,
     ...MOVING_MUTANTS,

@@ -5,6 +5,7 @@ import { CUSTODY_MUTANTS } from '../campaigns/mutants/custody.ts';
 import { FRAME_MUTANTS } from '../campaigns/mutants/frames.ts';
 import { HOST_MUTANTS } from '../campaigns/mutants/hosts.ts';
 import { HTTP1_MUTANTS } from '../campaigns/mutants/http1.ts';
+import { KEY_MUTANTS } from '../campaigns/mutants/keys.ts';
 import { LOSS_MUTANTS } from '../campaigns/mutants/losses.ts';
 import { MONTH_MUTANTS } from '../campaigns/mutants/months.ts';
 import { MOVING_MUTANTS } from '../campaigns/mutants/moving.ts';
@@ -18,6 +19,7 @@ test.each([
   ...FRAME_MUTANTS,
   ...HOST_MUTANTS,
   ...HTTP1_MUTANTS,
+  ...KEY_MUTANTS,
   ...LOSS_MUTANTS,
   ...MONTH_MUTANTS,
   ...MOVING_MUTANTS,

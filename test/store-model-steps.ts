@@ -132,6 +132,8 @@ const anyKeyChange = fc.record(
     capNanousd: fc.option(fc.bigInt(0n, 200n)),
     capWindow: fc.constantFrom(...CAP_WINDOWS),
     onUnsupported: fc.constantFrom(...ON_UNSUPPORTED),
+    note: fc.option(anyText),
+    maxCostNanousd: fc.option(fc.bigInt(1n, 200n)),
     expiresMs: fc.option(fc.integer({ min: NOON_MS, max: NOON_MS + 40 * 86_400_000 })),
     models: fc.option(fc.array(anyText, { maxLength: 2 })),
     revokedMs: fc.constant(NOON_MS),

@@ -142,6 +142,55 @@ describe('finding', () => {
   });
 });
 
+describe('a rotation by another process', () => {
+  const rotate = async (id: bigint, oldExpiresMs: number): Promise<string> => {
+    const { secret, ...stored } = mintSecret();
+    await store.rotateKey(id, { secret: stored, oldExpiresMs });
+    return secret.reveal();
+  };
+
+  test('gives a secret that works at once, while the old one works until its time, to the millisecond', async () => {
+    const { key, text } = await mint();
+    await directory.find(text);
+    const next = await rotate(key.id, START_MS + LIMITS.keyPollMs + 500);
+    expect(await directory.find(next)).toMatchObject({ id: key.id });
+    await advance(LIMITS.keyPollMs);
+    expect(directory.find(text)).toMatchObject({ id: key.id });
+    clock.advance(499);
+    expect(directory.find(text)).toMatchObject({ id: key.id });
+    clock.advance(1);
+    expect([directory.find(text), directory.find(next)]).toMatchObject([null, { id: key.id }]);
+  });
+
+  test('that is the second one ends the oldest secret within two seconds', async () => {
+    const { key, text } = await mint();
+    const second = await rotate(key.id, START_MS + 3_600_000);
+    expect([await directory.find(text), await directory.find(second)]).not.toContain(null);
+    const third = await rotate(key.id, START_MS + 3_600_000);
+    await advance(LIMITS.keyStalenessMs);
+    expect(await directory.find(text)).toBeNull();
+    expect([await directory.find(second), await directory.find(third)]).not.toContain(null);
+  });
+});
+
+describe('the last use of a key', () => {
+  test('is noted now and then, for all keys at once, and kept for later if the store cannot', async () => {
+    const [one, two] = [await mint(), await mint()];
+    const note = vi.spyOn(store, 'noteKeyUses');
+    for (const { text } of [one, two, one]) await directory.find(text);
+    await advance(LIMITS.keyUseMs - 1_000);
+    expect(note).not.toHaveBeenCalled();
+    note.mockRejectedValueOnce(new Error('gone'));
+    await advance(2_000);
+    expect(await store.findKey(one.key.id)).toMatchObject({ usedMs: null });
+    await advance(LIMITS.keyUseMs + 1_000);
+    expect(note).toHaveBeenCalledTimes(2);
+    for (const { key } of [one, two]) expect(await store.findKey(key.id)).toMatchObject({ usedMs: START_MS });
+    await advance(LIMITS.keyUseMs + 1_000);
+    expect(note).toHaveBeenCalledTimes(2);
+  });
+});
+
 describe('revocation', () => {
   test('by another process takes effect within two seconds', async () => {
     const { key, text } = await mint();
