@@ -2,17 +2,19 @@ import { loadavg } from 'node:os';
 import { buildCatalog } from '../src/catalog/catalog.ts';
 import type { ModelRow } from '../src/catalog/schema.ts';
 import { openRecord } from '../src/gateway/exchange-record.ts';
+import type { Gateway } from '../src/gateway/gateway.ts';
 import { CATALOG_FACTORS } from '../src/gateway/token-factors.ts';
 import { understand } from '../src/gateway/understand.ts';
 import { systemClock } from '../src/kit/clock.ts';
-import { TokenCounter } from '../src/money/count-tokens.ts';
+import { type CountOrder, TokenCounter } from '../src/money/count-tokens.ts';
 import { agentTurn } from '../test/agent-request.ts';
 import { GatewayFixture } from '../test/gateway-fixture.ts';
 
 /**
- * What a count costs the main thread. One key continues one conversation, one turn per call; each call is understood with
- * its prompt counted and without, and the difference is the cost of the count. Only the main thread's own time is
- * measured. Rounds go through all sizes, so that a disturbance does not hit one size alone, and medians are printed.
+ * What a count costs the main thread. One key continues one conversation, one turn per call. Each call is understood three
+ * times: without a count, with a count of one word, and with a count of its prompt. The first difference is what waiting
+ * for the thread costs, the second what the conversation adds to it. Only the main thread's own time is measured. Rounds
+ * go through all sizes, so that a disturbance does not hit one size alone, and medians are printed.
  */
 
 const MODEL: ModelRow = {
@@ -26,12 +28,14 @@ const CALLS_PER_ROUND = 60;
 const ROUNDS = 15;
 const SIZES_KB = [25, 50, 100, 200];
 const NEVER = 10n ** 15n;
+const ONE_WORD = { texts: ['word'], toolTexts: [] };
 
 interface Conversation {
   readonly sizeKb: number;
   readonly messages: object[];
   turn: number;
   readonly plainMicros: number[];
+  readonly waitMicros: number[];
   readonly countMicros: number[];
 }
 
@@ -50,14 +54,15 @@ async function main(): Promise<void> {
     prices: () => ({ catalog, priceId: 1 }),
   };
   const counting = { ...gateway, limits: { ...limits, countAboveNanousd: 0n } };
+  const waiting = { ...counting, countTokens: { count: (order: CountOrder) => counter.count(order, ONE_WORD) } };
   const plain = { ...gateway, limits: { ...limits, countAboveNanousd: NEVER } };
   /** The clock of a thread is too coarse for one call, so all calls of a round are measured together. */
-  const microsPerCall = async (one: typeof gateway, bodies: readonly string[]): Promise<number> => {
+  const microsPerCall = async (one: Gateway, bodies: readonly string[]): Promise<number> => {
     const calls = bodies.map((body) => fixture.call(body));
     const before = threadMicros();
     for (const call of calls) {
       const { admission } = await understand(one, call, openRecord(call));
-      if ((admission.counted !== null) !== (one === counting)) throw new Error('A prompt was not counted as asked.');
+      if ((admission.counted !== null) !== (one !== plain)) throw new Error('A prompt was not counted as asked.');
     }
     return (threadMicros() - before) / calls.length;
   };
@@ -66,11 +71,13 @@ async function main(): Promise<void> {
     for (const conversation of conversations) {
       const bodies = continued(conversation, CALLS_PER_ROUND);
       const plainMicros = await microsPerCall(plain, bodies);
-      const countMicros = (await microsPerCall(counting, bodies)) - plainMicros;
+      const waitingMicros = await microsPerCall(waiting, bodies);
+      const countingMicros = await microsPerCall(counting, bodies);
       // The first round compiles the code and loads the tokenizer.
       if (round === -1) continue;
       conversation.plainMicros.push(plainMicros);
-      conversation.countMicros.push(countMicros);
+      conversation.waitMicros.push(waitingMicros - plainMicros);
+      conversation.countMicros.push(countingMicros - waitingMicros);
     }
   }
   clearInterval(alive);
@@ -83,7 +90,7 @@ function conversationOf(sizeKb: number): Conversation {
   const messages: object[] = [{ role: 'user', content: 'Change the rules.' }];
   let turn = 0;
   while (JSON.stringify(messages).length < sizeKb * 1024) messages.push(...chatTurn(turn++));
-  return { sizeKb, messages, turn, plainMicros: [], countMicros: [] };
+  return { sizeKb, messages, turn, plainMicros: [], waitMicros: [], countMicros: [] };
 }
 
 /** Bodies of the next calls, each with one more turn. The conversation itself stays as long as it is. */
@@ -114,28 +121,30 @@ function threadMicros(): number {
 }
 
 function print(conversations: readonly Conversation[]): void {
-  const rows = conversations.map(({ sizeKb, messages, plainMicros, countMicros }) => ({
+  const rows = conversations.map(({ sizeKb, messages, plainMicros, waitMicros, countMicros }) => ({
     sizeKb,
     messages: messages.length,
     plain: median(plainMicros),
+    wait: median(waitMicros),
     count: median(countMicros),
   }));
-  process.stdout.write('conversation   messages   not counted   for the count   of it\n');
-  for (const { sizeKb, messages, plain, count } of rows) {
-    const cells = [
+  const lines = rows.map(({ sizeKb, messages, plain, wait, count }) =>
+    [
       `${sizeKb} KB`.padStart(12),
       String(messages).padStart(11),
-      `${plain.toFixed(0)} µs`.padStart(14),
-      `${count.toFixed(0)} µs`.padStart(16),
-      `${((100 * count) / plain).toFixed(0)} %`.padStart(8),
-    ];
-    process.stdout.write(`${cells.join('')}\n`);
-  }
-  const [first, last] = [rows[0]!, rows.at(-1)!];
-  process.stdout.write(
-    `From ${first.sizeKb} to ${last.sizeKb} KB the call without its count grows ${(last.plain / first.plain).toFixed(1)} times, the count ${(last.count / first.count).toFixed(1)} times. ` +
-      `Load ${loadavg()[0]!.toFixed(1)}, medians of ${ROUNDS} rounds of ${CALLS_PER_ROUND} calls.\n`,
+      micros(plain).padStart(14),
+      micros(wait).padStart(10),
+      micros(count).padStart(19),
+      (count / plain).toFixed(2).padStart(16),
+    ].join(''),
   );
+  const head = 'conversation   messages   not counted   waiting   its conversation   of not counted';
+  const load = `Load ${loadavg()[0]!.toFixed(1)}, medians of ${ROUNDS} rounds of ${CALLS_PER_ROUND} calls.`;
+  process.stdout.write(`${[head, ...lines, load].join('\n')}\n`);
+}
+
+function micros(value: number): string {
+  return `${value.toFixed(0)} µs`;
 }
 
 function median(values: readonly number[]): number {

@@ -9,7 +9,7 @@ export const TOKEN_FACTORS: Readonly<Record<string, TokenFactor>> = {
     factor: 2,
     source: 'no tokenizer published; measured by others up to 1.47 times the models before Opus 4.7 (docs/holds.md)',
   },
-  cohere: measured(1.4, 'command_r_plus'),
+  cohere: measured(1.5, 'command_r_plus'),
   deepseek: measured(1.3, 'deepseek_v4'),
   google: measured(1.5, 'gemma3'),
   meta: measured(1.3, 'llama3'),
