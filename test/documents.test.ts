@@ -135,9 +135,15 @@ describe('the hold', () => {
     const source = { type: 'text', media_type: 'text/plain', data: 'The tide turns at nine.' };
     const asText = await inputHold('/v1/messages', messages({ type: 'text', text: source.data }));
     const asDocument = await inputHold('/v1/messages', messages({ type: 'document', source, title: '' }));
-    const asBlocks = { type: 'document', source: { type: 'content', content: [{ type: 'text', text: source.data }] } };
     expect(asDocument).toBe(asText);
-    expect(await inputHold('/v1/messages', messages(asBlocks))).toBe(asText);
+    const block = { type: 'text', text: source.data };
+    const inBlocks = (content: readonly object[]) =>
+      messages({ type: 'document', source: { type: 'content', content } });
+    const oneBlock = await inputHold('/v1/messages', inBlocks([block]));
+    const twoBlocks = await inputHold('/v1/messages', inBlocks([block, { type: 'text', text: '' }]));
+    // A block of a document is a part too, and hosts may mark where parts begin and end.
+    expect(oneBlock - asText).toBe(twoBlocks - oneBlock);
+    expect(oneBlock).toBeGreaterThan(asText);
   });
 });
 
