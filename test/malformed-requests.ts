@@ -54,7 +54,7 @@ export async function managedState(store: Store): Promise<object> {
     // Calls before may still be noted as uses.
     keys: (await store.listKeys(null, page)).map(({ usedMs: _, ...key }) => key),
     people: await store.directory.listPeople(page),
-    invitations: await store.directory.listInvitations(page),
+    invitations: await store.directory.listInvitations(null, page),
     managementKeys: (await store.directory.listManagementKeys(null, page)).map(({ usedMs: _, ...key }) => key),
     providerKeys: await store.providerKeysAfter(null, 100),
     balances: (await store.listAccounts(page)).filter(({ balanceNanousd }) => balanceNanousd !== 0n),

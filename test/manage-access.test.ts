@@ -54,6 +54,8 @@ let account: string;
 let receipt: string;
 const secrets = new Map<PrincipalName, string>();
 const cookies = new Map<PrincipalName, string>();
+/** An invitation and a management key of the account. */
+let made: { readonly invitation: string; readonly management_key: string };
 
 function services(): OperatorServices {
   const { books } = harness.running;
@@ -100,6 +102,9 @@ beforeAll(async () => {
   const expired = (await runVerb(past, 'managementkeys.mint', { expires_at })) as { secret: string };
   secrets.set('an expired key', expired.secret);
   secrets.set('a gateway key', caller.secret);
+  const invited = { email: 'guest@example.com', account, role: 'viewer' };
+  const { id: invitation } = (await runVerb(services(), 'people.invite', invited)) as { id: string };
+  made = { invitation, management_key: (await mintManagementKey({ account, role: 'viewer' })).id };
   await openSessions();
   const call = { model: 'sim-gpt-mini', messages: [{ role: 'user', content: 'Hello' }], max_tokens: 8 };
   const answer = await harness.post(call, { authorization: `Bearer ${caller.secret}` });
@@ -149,14 +154,14 @@ const BODIES: Readonly<Record<string, () => object>> = {
   'people.enable': () => ({}),
   'people.reset': () => ({}),
   'people.signout': () => ({}),
-  'people.invite': () => ({ email: 'nobody' }),
-  'managementkeys.mint': () => ({ expires_at: 1 }),
+  'people.invite': () => ({ email: 'nobody', account, role: 'member' }),
+  'managementkeys.mint': () => ({ account, role: 'viewer', expires_at: 1 }),
 };
 
 function pathOf(route: AnyRoute): string {
   const { path, method } = route;
   const scope = 'scope' in route ? route.scope : undefined;
-  const ids: Record<string, string> = { account, key: formatId(KEY_PREFIX, caller.keyId), receipt };
+  const ids: Record<string, string> = { account, key: formatId(KEY_PREFIX, caller.keyId), receipt, ...made };
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => ids[name] ?? 'unknown@example.com');
   return method === 'GET' && scope === 'account' && !path.includes('{') ? `${filled}?account=${account}` : filled;
 }
@@ -221,11 +226,16 @@ function refusalOf(route: ManageRoute, who: PrincipalName): [number, string] | n
   const hasBody = isChange && route.method !== 'DELETE';
   if (who === 'operator with a form') return hasBody ? [415, 'unsupported_media_type'] : null;
   if (who === 'read-only operator') return isChange ? [403, 'permission_denied'] : null;
-  if (who === 'operator' && route.verb === 'managementkeys.mint') return [403, 'permission_denied'];
+  const isKey = /^(viewer|member|owner|operator)$/.test(who);
+  if (isKey && route.verb === 'managementkeys.mint') return [403, 'permission_denied'];
   if (who.startsWith('operator') || (who.startsWith('session ') && !who.includes('nobody'))) return null;
   if (route.access === 'anybody') return null;
   if (route.access === 'operator') return [403, 'permission_denied'];
   if (who === 'owner of another account' || who === 'session of nobody with a role') return [404, 'not_found'];
+  if (who === 'member' && route.membersOwn !== undefined) return [403, 'permission_denied'];
+  if (who === 'member by session' && route.membersOwn === 'receipts') return [403, 'permission_denied'];
+  if (who === 'member by session' && /^(key|receipt)$/.test(route.membersOwn ?? '')) return [404, 'not_found'];
+  if (who === 'member by session' && route.membersOwn === 'keys') return null;
   const rank = RANK[who.split(' ')[0] as keyof typeof RANK];
   return rank >= RANK[route.access.role] ? null : [403, 'permission_denied'];
 }

@@ -243,7 +243,9 @@ export function directoryContract(name: string, open: OpenStore): void {
         expect(await directory().revokeInvitation(3n, NOON_MS, audit('invitation.revoke'))).toBe(true);
         expect(await directory().revokeInvitation(3n, NOON_MS, audit('invitation.revoke'))).toBe(false);
         expect(await directory().invitationsFor('new@example.com', NOON_MS)).toEqual([]);
-        expect(await directory().listInvitations(FIRST_PAGE)).toMatchObject([{ revokedMs: NOON_MS }]);
+        expect(await directory().listInvitations(null, FIRST_PAGE)).toMatchObject([{ revokedMs: NOON_MS }]);
+        expect(await directory().listInvitations(7n, FIRST_PAGE)).toEqual([]);
+        expect(await directory().findInvitationById(3n)).toMatchObject({ email: 'New@Example.com' });
       });
     });
 

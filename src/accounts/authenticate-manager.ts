@@ -84,7 +84,7 @@ async function principalOf(
   if (key.mintedBy !== null && !(await mayStillGive(minter, key, directory))) return null;
   await noteUse(key, nowMs, directory);
   return {
-    actor: { kind: 'management_key', id: key.id, name: key.name, address },
+    actor: { kind: 'management_key', id: key.id, name: key.name, address, mintedBy: key.mintedBy },
     isOperator: key.accountId === null,
     roles: key.accountId === null || key.role === null ? new Map() : new Map([[key.accountId, key.role]]),
     isReadOnly: key.isReadOnly,

@@ -1,19 +1,24 @@
 import { findAccount } from '../accounts/accounts.ts';
 import { hasRole, type Principal } from '../accounts/principal.ts';
-import { KEY_PREFIX } from '../canonical/id-prefixes.ts';
-import { parseId } from '../kit/ids.ts';
+import { INVITATION_PREFIX, KEY_PREFIX, MANAGEMENT_KEY_PREFIX, PERSON_PREFIX } from '../canonical/id-prefixes.ts';
+import { formatId, parseId } from '../kit/ids.ts';
 import type { OperatorServices } from '../operator/operator.ts';
 import { ManageError } from './error.ts';
 import type { ManageRoute } from './route.ts';
 
-/** A stranger to an account learns nothing of it: what they may not see does not exist for them. */
+type Input = Record<string, unknown>;
+
+/**
+ * A stranger to an account learns nothing of it: what they may not see does not exist for them. Returns the input, which for
+ * a member names the member where the route is about keys of an account.
+ */
 export async function authorize(
   principal: Principal,
-  { access, scope, operatorInputs = [] }: ManageRoute,
-  input: Record<string, unknown>,
+  { access, scope, membersOwn, operatorInputs = [] }: ManageRoute,
+  input: Input,
   services: OperatorServices,
-): Promise<void> {
-  if (principal.isOperator || access === 'anybody') return;
+): Promise<Input> {
+  if (principal.isOperator || access === 'anybody') return input;
   if (access === 'operator') throw denied();
   const reserved = operatorInputs.find((name) => input[name] !== undefined);
   if (reserved !== undefined) throw new ManageError(403, 'permission_denied', `Only operators may send ${reserved}.`);
@@ -21,29 +26,70 @@ export async function authorize(
   if (accountId === null || !principal.roles.has(accountId)) {
     if (input.account === undefined && scope === 'account')
       throw new ManageError(403, 'permission_denied', 'Name an account in which you have a role, with `account`.');
-    throw new ManageError(404, 'not_found', 'There is no such account, key or receipt.');
+    throw unknown();
   }
+  if (membersOwn !== undefined && principal.roles.get(accountId) === 'member')
+    return onlyOwn(principal, membersOwn, input, services);
   if (!hasRole(principal, accountId, access.role)) throw denied();
   if (scope === 'account' && typeof input.key === 'string' && (await accountOf('key', input, services)) !== accountId)
-    throw new ManageError(404, 'not_found', 'There is no such account, key or receipt.');
+    throw unknown();
   if (typeof input.person === 'string' && !input.person.includes('@'))
     throw new ManageError(404, 'not_found', 'Name the person by their email address.');
+  return input;
+}
+
+/** What a key may do beyond calls is for owners to give, because it is about the whole account. */
+async function onlyOwn(
+  { actor }: Principal,
+  membersOwn: NonNullable<ManageRoute['membersOwn']>,
+  input: Input,
+  { store }: OperatorServices,
+): Promise<Input> {
+  if (actor.kind !== 'person' || actor.id === null) throw denied();
+  if (Array.isArray(input.allow) && input.allow.length > 0)
+    throw new ManageError(403, 'permission_denied', 'Only an owner may give a key permissions with `allow`.');
+  if (membersOwn === 'keys') {
+    const named = typeof input.person === 'string' ? input.person : actor.name;
+    if (named.toLowerCase() !== actor.name.toLowerCase()) throw denied();
+    return { ...input, person: formatId(PERSON_PREFIX, actor.id) };
+  }
+  if (membersOwn === 'receipts' && input.key === undefined)
+    throw new ManageError(403, 'permission_denied', 'Name one of your keys, with `key`.');
+  const id = membersOwn === 'receipt' ? idOf('req_', input.receipt) : idOf(KEY_PREFIX, input.key);
+  const found = id === null ? null : await (membersOwn === 'receipt' ? store.findReceipt(id, null) : store.findKey(id));
+  if (found?.personId !== actor.id) throw unknown();
+  return input;
+}
+
+function idOf(prefix: string, value: unknown): bigint | null {
+  return typeof value === 'string' ? parseId(prefix, value) : null;
 }
 
 async function accountOf(
   scope: ManageRoute['scope'],
-  input: Record<string, unknown>,
+  input: Input,
   { store }: OperatorServices,
 ): Promise<bigint | null> {
+  if (scope === 'account')
+    return typeof input.account === 'string' ? ((await findAccount(store, input.account))?.id ?? null) : null;
   if (scope === 'key') {
-    const id = typeof input.key === 'string' ? parseId(KEY_PREFIX, input.key) : null;
+    const id = idOf(KEY_PREFIX, input.key);
     return id === null ? null : ((await store.findKey(id))?.accountId ?? null);
   }
   if (scope === 'receipt') {
-    const id = typeof input.receipt === 'string' ? parseId('req_', input.receipt) : null;
+    const id = idOf('req_', input.receipt);
     return id === null ? null : ((await store.findReceipt(id, null))?.accountId ?? null);
   }
-  return typeof input.account === 'string' ? ((await findAccount(store, input.account))?.id ?? null) : null;
+  if (scope === 'invitation') {
+    const id = idOf(INVITATION_PREFIX, input.invitation);
+    return id === null ? null : ((await store.directory.findInvitationById(id))?.accountId ?? null);
+  }
+  const id = idOf(MANAGEMENT_KEY_PREFIX, input.management_key);
+  return id === null ? null : ((await store.directory.findManagementKey(id))?.accountId ?? null);
+}
+
+function unknown(): ManageError {
+  return new ManageError(404, 'not_found', 'There is no such account, key, receipt or invitation.');
 }
 
 function denied(): ManageError {

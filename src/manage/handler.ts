@@ -139,11 +139,11 @@ export class ManageHandler {
     format: ExportFormat | null,
   ): Promise<Answer | ExportAnswer> {
     const services = this.#terms.servicesFor(principal.actor);
-    await authorize(principal, route, input, services);
+    const allowed = await authorize(principal, route, input, services);
     const run = async (given: Record<string, unknown>): Promise<object> =>
       visibleTo(principal, route, await resultOf(principal, route, given, services));
-    if (format !== null) return this.#export(principal, route, input, format, run);
-    const result = await run(input);
+    if (format !== null) return this.#export(principal, route, allowed, format, run);
+    const result = await run(allowed);
     const version = 'version' in result ? { etag: `"${result.version}"` } : {};
     return { status: route.creates ? 201 : 200, body: result, headers: version };
   }

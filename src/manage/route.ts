@@ -37,8 +37,10 @@ interface RouteTerms<Verb extends RouteVerb> {
   readonly path: string;
   readonly verb: Verb;
   readonly access: Access;
-  /** Which member of the input names the account, or the key or receipt whose account counts. */
-  readonly scope?: 'account' | 'key' | 'receipt';
+  /** Which member of the input names the account, or the thing whose account counts. */
+  readonly scope?: 'account' | 'key' | 'receipt' | 'invitation' | 'management_key';
+  /** Members may use it too, or only, for what is their own. */
+  readonly membersOwn?: 'key' | 'keys' | 'receipt' | 'receipts';
   /** `If-Match` may carry the version that the change was made to. */
   readonly versioned?: true;
   /** It creates something: the response has status 201 instead of 200. */

@@ -72,7 +72,12 @@ export const keyMinting = z.strictObject({
   max_cost_nanousd: cap.default(null),
 });
 
-export const keyPage = z.strictObject({ account: idOrName.nullable().default(null), ...page });
+export const keyPage = z.strictObject({
+  account: idOrName.nullable().default(null),
+  /** Only the keys of this person, by id or email address. */
+  person: idOrName.nullable().default(null),
+  ...page,
+});
 
 /** Members that are absent stay unchanged. */
 export const keyUpdate = z.strictObject({

@@ -3,6 +3,7 @@ import { mintKey } from '../accounts/accounts.ts';
 import { mintSecret } from '../accounts/keys.ts';
 import { KEY_PREFIX } from '../canonical/id-prefixes.ts';
 import { formatId } from '../kit/ids.ts';
+import { LIMITS } from '../limits.ts';
 import type { Person } from '../store/people.ts';
 import type { Account, KeyChange, KeyRow } from '../store/store.ts';
 import { auditRow, differences } from './actor.ts';
@@ -56,8 +57,27 @@ export async function listKeys(
 ): Promise<ListView<ShownKeyView>> {
   const account = input.account === null ? null : await accountNamed(services, input.account);
   const page = { limit: input.limit, after: afterId(KEY_PREFIX, input.after) };
-  const keys = await services.store.listKeys(account?.id ?? null, page);
+  const person = input.person === null ? null : await personNamed(services, input.person);
+  const keys = await keysOf(services, account, person, page);
   return listView(await shownKeys(services, keys), input.limit);
+}
+
+/** Keys of one person are picked from those of the account: there are few enough. */
+async function keysOf(
+  { store }: OperatorServices,
+  account: Account | null,
+  person: Person | null,
+  page: { readonly limit: number; readonly after: bigint | null },
+): Promise<KeyRow[]> {
+  if (person === null) return store.listKeys(account?.id ?? null, page);
+  const found: KeyRow[] = [];
+  let after = page.after;
+  for (;;) {
+    const rows = await store.listKeys(account?.id ?? null, { limit: LIMITS.storePageRowsMax, after });
+    found.push(...rows.filter(({ personId }) => personId === person.id));
+    if (rows.length < LIMITS.storePageRowsMax || found.length >= page.limit) return found.slice(0, page.limit);
+    after = rows.at(-1)!.id;
+  }
 }
 
 async function shownKeys({ store, clock }: OperatorServices, keys: readonly KeyRow[]): Promise<ShownKeyView[]> {

@@ -87,7 +87,7 @@ export const VERBS = {
   'people.sessions': reading(people.personChoice, people.listSessions),
   'people.signout': verb(people.personChoice, people.signOut),
   'sessions.end': verb(people.sessionChoice, people.endSession),
-  'invitations.list': reading(people.peoplePage, people.listInvitations),
+  'invitations.list': reading(people.invitationPage, people.listInvitations),
   'invitations.revoke': verb(people.invitationChoice, people.revokeInvitation),
   'members.list': reading(people.memberPage, people.listMembers),
   'members.put': verb(people.memberInput, people.putMember),

@@ -46,6 +46,7 @@ export const invitationInput = z.strictObject({
 });
 export const personChoice = z.strictObject({ person: idOrName });
 export const peoplePage = z.strictObject(page);
+export const invitationPage = z.strictObject({ account: idOrName.nullable().default(null), ...page });
 export const invitationChoice = z.strictObject({ invitation: idOrName });
 export const sessionChoice = z.strictObject({ session: idOrName });
 export const memberPage = z.strictObject({ account: idOrName, ...page });
@@ -112,7 +113,7 @@ async function makeInvitation(
   const invitation = {
     id: ids.next(),
     sha256Hex: hashSecret(secret),
-    invitedBy: actor.kind === 'person' ? actor.id : null,
+    invitedBy: actor.kind === 'person' ? actor.id : (actor.mintedBy ?? null),
     createdMs: nowMs,
     expiresMs: nowMs + LIMITS.invitationMs,
     ...terms,
@@ -125,15 +126,14 @@ async function makeInvitation(
 }
 
 export async function listInvitations(
-  { store, clock }: PeopleServices,
-  input: z.output<typeof peoplePage>,
+  services: PeopleServices,
+  input: z.output<typeof invitationPage>,
 ): Promise<ListView<InvitationView>> {
-  const rows = await store.directory.listInvitations({
-    limit: input.limit,
-    after: afterId(INVITATION_PREFIX, input.after),
-  });
+  const account = input.account === null ? null : await accountNamed(services, input.account);
+  const page = { limit: input.limit, after: afterId(INVITATION_PREFIX, input.after) };
+  const rows = await services.store.directory.listInvitations(account?.id ?? null, page);
   return listView(
-    rows.map((row) => invitationView(row, clock.nowMs())),
+    rows.map((row) => invitationView(row, services.clock.nowMs())),
     input.limit,
   );
 }
@@ -143,7 +143,8 @@ export async function revokeInvitation(
   input: z.output<typeof invitationChoice>,
 ): Promise<{ object: 'invitation'; id: string; status: 'revoked' }> {
   const id = parseId(INVITATION_PREFIX, input.invitation);
-  const audit = auditRow(services, { action: 'invitation.revoke', subject: input.invitation });
+  const accountId = id === null ? null : ((await services.store.directory.findInvitationById(id))?.accountId ?? null);
+  const audit = auditRow(services, { action: 'invitation.revoke', subject: input.invitation, accountId });
   if (id === null || !(await services.store.directory.revokeInvitation(id, services.clock.nowMs(), audit)))
     throw new OperatorError('not_found', `There is no open invitation "${input.invitation}".`, 'tollgate people list');
   return { object: 'invitation', id: input.invitation, status: 'revoked' };

@@ -66,7 +66,9 @@ export interface Directory {
   findInvitation(sha256Hex: string): Promise<Invitation | null>;
   /** Open ones for this address, oldest first: single sign-on gives their roles to a verified address. */
   invitationsFor(email: string, nowMs: number): Promise<Invitation[]>;
-  listInvitations(page: IdPage): Promise<Invitation[]>;
+  findInvitationById(id: bigint): Promise<Invitation | null>;
+  /** Into one account, or all with null. */
+  listInvitations(accountId: bigint | null, page: IdPage): Promise<Invitation[]>;
   revokeInvitation(id: bigint, nowMs: number, audit: AuditRow): Promise<boolean>;
   /** Gives the invitation's roles and closes it, in one commit: of two who accept at once, one succeeds. `not_open` also if whoever made it may not give them any more. */
   acceptInvitation(sha256Hex: string, who: Accepting, nowMs: number, audit: AuditRow): Promise<Acceptance>;

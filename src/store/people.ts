@@ -135,6 +135,8 @@ export interface Actor {
   readonly name: string;
   /** The client's network address; null for the command line. */
   readonly address: string | null;
+  /** The person whose rights bound those of a management key. */
+  readonly mintedBy?: bigint | null;
 }
 
 /** One change, as it is kept for good. Neither `before` nor `after` ever holds a secret. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ACCOUNT_PREFIX, INVITATION_PREFIX } from '../../canonical/id-prefixes.ts';
 import { ACCOUNT_ROLES, type InvitedView } from '../../operator/people.ts';
 import type { InvitationView } from '../../operator/people-view.ts';
-import { route } from '../route.ts';
+import { OWNER, route } from '../route.ts';
 import { EXAMPLE_IDS, EXAMPLE_TIME, exampleList, id, listOf, seconds } from '../schema-fields.ts';
 
 const invitation = z
@@ -52,17 +52,20 @@ export const INVITATIONS_ROUTES = [
     method: 'GET',
     path: '/invitations',
     verb: 'invitations.list',
-    access: 'operator',
-    summary: 'All invitations.',
+    access: OWNER,
+    scope: 'account',
+    summary: 'Invitations, into one account with `account`.',
     response: listOf(invitation),
-    example: { input: { limit: 100 }, output: exampleList(INVITATION) },
+    example: { input: { account: 'acme', limit: 100 }, output: exampleList(INVITATION) },
   }),
   route({
     method: 'POST',
     path: '/invitations',
     verb: 'people.invite',
-    access: 'operator',
+    access: OWNER,
+    scope: 'account',
     creates: true,
+    operatorInputs: ['operator'],
     summary: 'Makes a link with which somebody can sign in. It is shown only in this response.',
     response: invited,
     example: { input: { email: 'grace@example.com', account: 'acme', role: 'member' }, output: INVITED },
@@ -71,7 +74,8 @@ export const INVITATIONS_ROUTES = [
     method: 'DELETE',
     path: '/invitations/{invitation}',
     verb: 'invitations.revoke',
-    access: 'operator',
+    access: OWNER,
+    scope: 'invitation',
     summary: 'Revokes an invitation that is still open.',
     response: z.object({ object: z.literal('invitation'), id: id(INVITATION_PREFIX), status: z.literal('revoked') }),
     example: {

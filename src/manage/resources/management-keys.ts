@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ACCOUNT_PREFIX, MANAGEMENT_KEY_PREFIX, PERSON_PREFIX } from '../../canonical/id-prefixes.ts';
 import { ACCOUNT_ROLES } from '../../operator/people.ts';
 import type { ManagementKeyView } from '../../operator/people-view.ts';
-import { route } from '../route.ts';
+import { OWNER, route } from '../route.ts';
 import { EXAMPLE_IDS, EXAMPLE_TIME, exampleList, id, listOf, seconds } from '../schema-fields.ts';
 
 const managementKey = z
@@ -42,7 +42,8 @@ export const MANAGEMENT_KEYS_ROUTES = [
     method: 'GET',
     path: '/management-keys',
     verb: 'managementkeys.list',
-    access: 'operator',
+    access: OWNER,
+    scope: 'account',
     summary: 'Management keys, of one account with `account`.',
     response: listOf(managementKey),
     example: { input: { account: 'acme', limit: 100 }, output: exampleList(MANAGEMENT_KEY) },
@@ -51,9 +52,10 @@ export const MANAGEMENT_KEYS_ROUTES = [
     method: 'POST',
     path: '/management-keys',
     verb: 'managementkeys.mint',
-    access: 'operator',
+    access: OWNER,
+    scope: 'account',
     creates: true,
-    summary: 'Creates a management key, with the token of local mode. Its secret is shown only in this response.',
+    summary: 'Creates a management key, for people only. Its secret is shown only in this response.',
     response: managementKey
       .extend({ secret: z.string().describe('Shown only in this response.') })
       .meta({ id: 'MintedManagementKey' }),
@@ -66,7 +68,8 @@ export const MANAGEMENT_KEYS_ROUTES = [
     method: 'DELETE',
     path: '/management-keys/{management_key}',
     verb: 'managementkeys.revoke',
-    access: 'operator',
+    access: OWNER,
+    scope: 'management_key',
     summary: 'Revokes a management key for good.',
     response: managementKey,
     example: {

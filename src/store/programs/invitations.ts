@@ -59,13 +59,20 @@ export function* invitationsFor(email: string, nowMs: number): Program<Invitatio
   return rows.map(invitationOf);
 }
 
-export function* listInvitations(page: {
-  readonly after: bigint | null;
-  readonly limit: number;
-}): Program<Invitation[]> {
+export function* findInvitationById(id: bigint): Program<Invitation | null> {
+  const row = yield* rowOf<InvitationColumns>('SELECT * FROM invitation WHERE id = ?', id);
+  return row === null ? null : invitationOf(row);
+}
+
+export function* listInvitations(
+  accountId: bigint | null,
+  page: { readonly after: bigint | null; readonly limit: number },
+): Program<Invitation[]> {
+  const ofAccount = accountId === null ? '' : 'AND account_id = ?';
   const rows = yield* rowsOf<InvitationColumns>(
-    'SELECT * FROM invitation WHERE id > ? ORDER BY id LIMIT ?',
+    `SELECT * FROM invitation WHERE id > ? ${ofAccount} ORDER BY id LIMIT ?`,
     page.after ?? 0n,
+    ...(accountId === null ? [] : [accountId]),
     page.limit,
   );
   return rows.map(invitationOf);
