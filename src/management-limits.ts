@@ -5,6 +5,9 @@ export const MANAGEMENT_LIMITS = {
   hostEventsMax: 10,
   /** How long the link of an invitation works. */
   invitationMs: 24 * 60 * 60_000,
+  /** How long closing an account may wait for its running calls, and how often it looks. */
+  accountCloseWaitSMax: 600,
+  accountClosePollMs: 250,
   managementKeyDaysMax: 366,
   /** How long the old secret of a key works after a rotation, unless the operator says otherwise, and at most. */
   keyGraceMs: 24 * 60 * 60_000,

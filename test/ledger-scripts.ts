@@ -109,6 +109,25 @@ const SCRIPTS: Record<string, string> = {
     disable            |                   |  95   0   5 |  0   0
     hold 6 1 mine      | key_inactive      |  95   0   5 |  0   0`,
 
+  'an account that is suspended, resumed and closed': `
+    credit 100 a       | credited 100      | 100   0   0 |  0   0
+    hold 1 60          | held              | 100  60   0 | 60   0
+    suspend            | changed           | 100  60   0 | 60   0
+    hold 2 1           | account_suspended | 100  60   0 | 60   0
+    credit 10 b        | credited 110      | 110  60   0 | 60   0
+    close              | calls_open 60     | 110  60   0 | 60   0
+    settle 1 25        | settled           |  85   0  25 |  0  25
+    resume             | changed           |  85   0  25 |  0  25
+    close              | not_suspended     |  85   0  25 |  0  25
+    hold 2 5           | held              |  85   5  25 |  5  25
+    suspend            | changed           |  85   5  25 |  5  25
+    restart            | voided 1          |  85   0  25 |  0  25
+    close              | closed 85         |   0   0  25 |  0  25
+    hold 3 0           | account_closed    |   0   0  25 |  0  25
+    credit 10 c        | account_closed    |   0   0  25 |  0  25
+    resume             | closed            |   0   0  25 |  0  25
+    close              | already_closed    |   0   0  25 |  0  25`,
+
   'a daily cap over midnight': `
     credit 100 a       | credited 100      | 100   0   0 |  0   0
     cap 40 day         |                   | 100   0   0 |  0   0
@@ -272,9 +291,18 @@ class Teller {
       await this.store.updateKey(7n, { capNanousd: BigInt(first!), capWindow: second as CapWindow });
     else if (verb === 'member') await this.#putMember(BigInt(first!), second as CapWindow);
     else if (verb === 'disable') await this.store.directory.disablePerson(5n, this.#clock.nowMs(), audit('disable'));
+    else if (verb === 'suspend') return this.store.directory.setAccountStatus(1n, 'suspended', audit(verb));
+    else if (verb === 'resume') return this.store.directory.setAccountStatus(1n, 'active', audit(verb));
+    else if (verb === 'close') return this.#close();
     else if (verb === 'restart') return this.#restart();
     else throw new Error(`No such event: ${event}`);
     return '';
+  }
+
+  async #close(): Promise<string> {
+    const payout = { id: 1_000n, reference: 'closing', note: 'paid out', createdMs: NOON_MS };
+    const outcome = await this.store.directory.closeAccount(1n, payout, audit('close'));
+    return [outcome.kind, ...Object.values(outcome).filter((value) => typeof value === 'bigint')].join(' ');
   }
 
   /** The first time, the person and their key are created. */

@@ -227,4 +227,12 @@ export function rowsContract(subject: StoreSubject): void {
   });
 }
 
-const NOTHING_YET = { balanceNanousd: 0n, heldNanousd: 0n, spentNanousd: 0n, lossHour: 0, lostNanousd: 0n };
+const NOTHING_YET = {
+  status: 'active',
+  version: 1n,
+  balanceNanousd: 0n,
+  heldNanousd: 0n,
+  spentNanousd: 0n,
+  lossHour: 0,
+  lostNanousd: 0n,
+};

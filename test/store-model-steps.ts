@@ -183,6 +183,14 @@ export const anyStep = fc.oneof(
   },
   {
     weight: 1,
+    arbitrary: fc.record({
+      step: fc.constant('setAccount'),
+      accountId: anyAccount,
+      to: fc.constantFrom('active', 'active', 'suspended', 'closed', 'renamed'),
+    }),
+  },
+  {
+    weight: 1,
     arbitrary: fc.record({ step: fc.constant('setPerson'), personId: anyPerson, isDisabled: fc.boolean() }),
   },
   { weight: 1, arbitrary: fc.record({ step: fc.constant('beginInstance') }) },
@@ -220,6 +228,7 @@ export type Step =
   | { step: 'createKey'; id: bigint; accountId: bigint; personId: bigint | null }
   | { step: 'putMember'; accountId: bigint; personId: bigint; capNanousd: bigint | null; capWindow: CapWindow }
   | { step: 'removeMember'; accountId: bigint; personId: bigint }
+  | { step: 'setAccount'; accountId: bigint; to: 'active' | 'suspended' | 'closed' | 'renamed' }
   | { step: 'setPerson'; personId: bigint; isDisabled: boolean }
   | { step: 'beginInstance' }
   | { step: 'closeBooks'; forgetHours: number | null }

@@ -58,6 +58,7 @@ class Walker {
       const { id, accountId, personId } = step;
       return this.store.createKey(aKey(id, accountId, { personId })).catch(() => 'rejected');
     }
+    if (step.step === 'setAccount') return this.#changeAccount(step);
     if (step.step === 'putMember' || step.step === 'removeMember' || step.step === 'setPerson') {
       return this.#changePeople(step);
     }
@@ -79,6 +80,15 @@ class Walker {
 
   end(): Promise<void> {
     return this.#subject?.dispose() ?? Promise.resolve();
+  }
+
+  #changeAccount({ accountId, to }: Extract<Step, { step: 'setAccount' }>): Promise<unknown> {
+    const { directory } = this.store;
+    const row = audit(to);
+    if (to === 'renamed') return directory.renameAccount(accountId, `account-${accountId % 2n}`, null, row);
+    if (to !== 'closed') return directory.setAccountStatus(accountId, to, row);
+    const payout = { id: 1_000n + accountId, reference: 'closing', note: 'paid out', createdMs: NOON_MS };
+    return directory.closeAccount(accountId, payout, row);
   }
 
   #changePeople(step: Extract<Step, { step: 'putMember' | 'removeMember' | 'setPerson' }>): Promise<unknown> {

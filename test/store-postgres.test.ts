@@ -1,5 +1,6 @@
 import { ledgerScripts } from './ledger-scripts.ts';
 import { storeContract } from './store-contract.ts';
+import { accountsContract } from './store-contract-accounts.ts';
 import { directoryContract } from './store-contract-directory.ts';
 import { personKeysContract } from './store-contract-person-keys.ts';
 import { creditAuditContract } from './store-contract-refunds.ts';
@@ -7,6 +8,7 @@ import { openPostgres } from './store-engines.ts';
 
 storeContract('postgres', openPostgres);
 directoryContract('postgres', openPostgres);
+accountsContract('postgres', openPostgres);
 personKeysContract('postgres', openPostgres);
 creditAuditContract('postgres', openPostgres);
 ledgerScripts('postgres', openPostgres);

@@ -1,5 +1,6 @@
 import { ledgerScripts } from './ledger-scripts.ts';
 import { storeContract } from './store-contract.ts';
+import { accountsContract } from './store-contract-accounts.ts';
 import { directoryContract } from './store-contract-directory.ts';
 import { personKeysContract } from './store-contract-person-keys.ts';
 import { creditAuditContract } from './store-contract-refunds.ts';
@@ -10,6 +11,9 @@ storeContract('sqlite', openSqliteInline);
 storeContract('sqlite in threads', openSqlite);
 directoryContract('sqlite', openSqliteInline);
 directoryContract('sqlite in threads', openSqlite);
+accountsContract('memory', openMemory);
+accountsContract('sqlite', openSqliteInline);
+accountsContract('sqlite in threads', openSqlite);
 personKeysContract('memory', openMemory);
 personKeysContract('sqlite', openSqliteInline);
 creditAuditContract('sqlite', openSqliteInline);

@@ -55,7 +55,7 @@ async function insertAccount(
   const account = { id: ids.next(), name, kind, createdMs: clock.nowMs() };
   const outcome = await store.createAccount(account, audit?.(account.id));
   const nothing = { balanceNanousd: 0n, heldNanousd: 0n, spentNanousd: 0n, ...NO_LOSS };
-  return outcome === 'created' ? { ...account, ...nothing } : outcome;
+  return outcome === 'created' ? { ...account, ...nothing, status: 'active', version: 1n } : outcome;
 }
 
 /** By id (`acct_…`) or by name. */

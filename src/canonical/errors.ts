@@ -28,6 +28,8 @@ export const ERROR_TABLE = {
   forbidden_origin: invalid(403, 'forbidden_origin'),
   /** The key is valid, but was not granted what this request needs. */
   permission_denied: invalid(403, 'permission_denied'),
+  /** The account takes no new calls: it is suspended, or closed for good. */
+  account_suspended: invalid(403, 'account_suspended'),
   model_not_found: invalid(404, 'model_not_found'),
   unsupported_route: invalid(404, 'unsupported_route'),
   unknown_url: invalid(404, 'unknown_url'),

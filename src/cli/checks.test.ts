@@ -124,6 +124,8 @@ describe('doctor', () => {
       id: 1n,
       name: 'ada',
       kind: 'prepaid',
+      status: 'active',
+      version: 1n,
       createdMs: 0,
       spentNanousd: 0n,
       lossHour: 0,

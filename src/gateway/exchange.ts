@@ -95,7 +95,7 @@ async function holdByCount(
   admitted: Admitted,
   refusal: GatewayError,
 ): Promise<Admitted | WholeAnswer> {
-  const counted = await withCount(gateway, admitted);
+  const counted = refusal.kind === 'account_suspended' ? null : await withCount(gateway, admitted);
   if (counted === null) throw refusal;
   const result = await gateway.ledger.hold(holdOf(gateway, counted));
   const held = mayNotCount(result) ? await holdByBytes(gateway, counted) : readHoldResult(gateway, counted, result);

@@ -56,6 +56,14 @@ export function refusalOfHold(
     case 'key_inactive':
     case 'no_account':
       return invalidKey();
+    case 'account_suspended':
+      return new GatewayError('account_suspended', {
+        message: 'This account is suspended. Nothing was charged. Ask the operator of this gateway to resume it.',
+      });
+    case 'account_closed':
+      return new GatewayError('account_suspended', {
+        message: 'This account is closed for good. Nothing was charged. Use a key of another account.',
+      });
     case 'loss_allowance':
     case 'stale_epoch':
       return new GatewayError('store_unavailable', {

@@ -83,6 +83,7 @@ function describeRefusal(
     out_of_range: 'The balance would exceed the largest amount the ledger can hold.',
     no_account: `The account "${account.name}" no longer exists.`,
     reference_differs: `The reference "${reference}" was used before with a different amount. Nothing was changed.`,
+    account_closed: `The account "${account.name}" is closed for good. Nothing was changed.`,
     exceeds_available: `Only $${available} can be removed from "${account.name}".`,
   };
   return reasons[reason as keyof typeof reasons];

@@ -38,6 +38,22 @@ export const nothing = z.strictObject({});
 
 export const accountCreation = z.strictObject({ name, kind: z.enum(['prepaid', 'unlimited']).default('prepaid') });
 
+export const accountChoice = z.strictObject({ account: idOrName });
+
+/** Without a version, whatever version there is is renamed. */
+export const accountRenaming = z.strictObject({
+  account: idOrName,
+  name,
+  version: z.int().nonnegative().optional(),
+});
+
+export const accountClosing = z.strictObject({
+  account: idOrName,
+  /** How long to wait for calls that are still running. */
+  wait_seconds: z.int().nonnegative().max(LIMITS.accountCloseWaitSMax).default(10),
+  note: z.string().max(LIMITS.creditNoteCharsMax).default('Paid out when the account was closed.'),
+});
+
 export const accountPage = z.strictObject(page);
 
 export const accountCredit = z.strictObject({

@@ -6,6 +6,7 @@ import { formatId } from '../kit/ids.ts';
 import { LIMITS } from '../limits.ts';
 import type { Person } from '../store/people.ts';
 import type { Account, KeyChange, KeyRow } from '../store/store.ts';
+import { accountIsClosed } from './account-states.ts';
 import { auditRow, differences } from './actor.ts';
 import { OperatorError } from './error.ts';
 import type * as inputs from './input.ts';
@@ -20,6 +21,7 @@ export async function mint(
   input: z.output<typeof inputs.keyMinting>,
 ): Promise<KeyView & { secret: string; unknown_models: readonly string[] }> {
   const account = await accountNamed(services, input.account);
+  if (account.status === 'closed') throw accountIsClosed(account);
   refusePast(services, input.expires_at);
   const models = resolveModels(services, input.models);
   const person = input.person === null ? null : await personNamed(services, input.person);

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { JsonError, parseJson } from '../json/json.ts';
 import { stringifyJson } from '../json/stringify.ts';
 import { StoreUnavailable } from '../ledger/ledger.ts';
+import * as accountStates from './account-states.ts';
 import * as accounts from './accounts.ts';
 import { auditPage, listAudit } from './audit.ts';
 import { credit } from './credit.ts';
@@ -66,6 +67,10 @@ function reading<Input extends z.ZodType, Result extends object>(input: Input, r
 /** Everything an operator can do. Served on the control socket, and run by commands in their own process. */
 export const VERBS = {
   'accounts.create': verb(inputs.accountCreation, accounts.createNamedAccount),
+  'accounts.rename': verb(inputs.accountRenaming, accountStates.renameAccount),
+  'accounts.suspend': verb(inputs.accountChoice, accountStates.suspendAccount),
+  'accounts.resume': verb(inputs.accountChoice, accountStates.resumeAccount),
+  'accounts.close': verb(inputs.accountClosing, accountStates.closeAccount),
   'accounts.list': reading(inputs.accountPage, accounts.listAccounts),
   'accounts.credit': verb(inputs.accountCredit, credit),
   'accounts.entries': reading(inputs.entryPage, listEntries),

@@ -91,6 +91,8 @@ function refusalOf(
   if (reason === 'zero') return new OperatorError('refused', `All of its cost, ${cost}, was refunded before.`);
   if (reason === 'exceeds_cost')
     return new OperatorError('refused', `This call cost ${cost}, of which $${left} can still be refunded.`);
+  if (reason === 'account_closed')
+    return new OperatorError('refused', 'The account of this call is closed for good. Nothing was changed.');
   if (reason === 'reference_differs')
     return new OperatorError('refused', `The reference "${reference}" was used before for something else.`);
   return new OperatorError('refused', `The ledger refused the refund: ${reason}. Nothing was changed.`);

@@ -11,6 +11,7 @@ import type {
   AcceptedLoss,
   Account,
   AccountKind,
+  AccountStatus,
   CapWindow,
   KeyPermission,
   KeyRow,
@@ -23,11 +24,14 @@ export interface AccountView {
   readonly id: string;
   readonly name: string;
   readonly kind: AccountKind;
+  readonly status: AccountStatus;
   readonly created: number;
   readonly balance_nanousd: bigint;
   readonly held_nanousd: bigint;
   readonly available_nanousd: bigint;
   readonly spent_nanousd: bigint;
+  /** Raised by every change of the name or the status. */
+  readonly version: number;
 }
 
 export function accountView(account: Account): AccountView {
@@ -36,11 +40,13 @@ export function accountView(account: Account): AccountView {
     id: formatId(ACCOUNT_PREFIX, account.id),
     name: account.name,
     kind: account.kind,
+    status: account.status,
     created: toSeconds(account.createdMs),
     balance_nanousd: account.balanceNanousd,
     held_nanousd: account.heldNanousd,
     available_nanousd: account.balanceNanousd - account.heldNanousd,
     spent_nanousd: account.spentNanousd,
+    version: Number(account.version),
   };
 }
 

@@ -11,7 +11,30 @@ export interface NewAccount {
   readonly createdMs: number;
 }
 
+/** A suspended account takes no new calls until it is resumed, a closed one never again. Running calls end and are charged. */
+export const ACCOUNT_STATUSES = ['active', 'suspended', 'closed'] as const;
+export type AccountStatus = (typeof ACCOUNT_STATUSES)[number];
+
+/** The entry that brings the balance of a closed account to zero. */
+export interface Payout {
+  readonly id: bigint;
+  readonly reference: string;
+  readonly note: string;
+  readonly createdMs: number;
+}
+
+export type ClosingOutcome =
+  | { readonly kind: 'closed'; readonly paidOutNanousd: bigint }
+  | { readonly kind: 'already_closed' }
+  | { readonly kind: 'not_found' }
+  | { readonly kind: 'not_suspended' }
+  /** Calls that have not ended yet; nothing was changed. */
+  | { readonly kind: 'calls_open'; readonly calls: number; readonly heldNanousd: bigint };
+
 export interface Account extends NewAccount, LossHour {
+  readonly status: AccountStatus;
+  /** Raised by every change of the name or the status. */
+  readonly version: bigint;
   readonly balanceNanousd: bigint;
   readonly heldNanousd: bigint;
   /** Everything ever charged. */

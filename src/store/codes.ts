@@ -1,6 +1,7 @@
 import type { Ended, ReceiptState, UsageSource } from '../canonical/receipt.ts';
 import {
   type AccountKind,
+  type AccountStatus,
   type CapWindow,
   type IdempotencyState,
   KEY_PERMISSIONS,
@@ -11,6 +12,7 @@ import { type WindowSpan, windowSpan } from './windows.ts';
 
 /** Words that are stored as numbers. A released number never changes its meaning. */
 export const ACCOUNT_KIND = codes<AccountKind>({ prepaid: 1n, unlimited: 2n });
+export const ACCOUNT_STATUS = codes<AccountStatus>({ active: 0n, suspended: 1n, closed: 2n });
 export const CAP_WINDOW = codes<CapWindow>({ lifetime: 0n, day: 1n, week: 2n, month: 3n });
 export const ON_UNSUPPORTED_CODE = codes<OnUnsupported>({ refuse: 0n, drop: 1n });
 export const CALL_STATE = codes<ReceiptState>({ open: 1n, settled: 2n, voided: 3n });

@@ -1,5 +1,5 @@
 import { parseJson } from '../json/json.ts';
-import { ACCOUNT_KIND, CAP_WINDOW, ON_UNSUPPORTED_CODE, permissionsOf } from './codes.ts';
+import { ACCOUNT_KIND, ACCOUNT_STATUS, CAP_WINDOW, ON_UNSUPPORTED_CODE, permissionsOf } from './codes.ts';
 import type { ReplacedSecret } from './key-secrets.ts';
 import type { AcceptedLoss, Account, KeyChange, KeyRow, ProviderKeyRow } from './store.ts';
 
@@ -16,6 +16,8 @@ export interface AccountColumns {
   readonly spent: bigint;
   readonly loss_hour: bigint;
   readonly lost: bigint;
+  readonly status: bigint;
+  readonly version: bigint;
 }
 
 export function accountOf(row: AccountColumns): Account {
@@ -29,6 +31,8 @@ export function accountOf(row: AccountColumns): Account {
     spentNanousd: row.spent,
     lossHour: Number(row.loss_hour),
     lostNanousd: row.lost,
+    status: ACCOUNT_STATUS.word(row.status),
+    version: row.version,
   };
 }
 

@@ -1,3 +1,4 @@
+import type { ClosingOutcome, Payout } from './account-rows.ts';
 import type {
   Acceptance,
   Accepting,
@@ -24,10 +25,26 @@ interface IdPage {
 }
 
 /**
- * Rows that change rarely: people, their roles, invitations, sessions and management keys, and the audit of every change. Each change is one
+ * Rows that change rarely: names and states of accounts, people, their roles, invitations, sessions and management keys, and the audit of every change. Each change is one
  * commit together with its row in the audit; a change that is refused, or changes nothing, writes none.
  */
 export interface Directory {
+  /** Null for the version renames whatever version there is. */
+  renameAccount(
+    id: bigint,
+    name: string,
+    expectedVersion: bigint | null,
+    audit: AuditRow,
+  ): Promise<'renamed' | 'not_found' | 'name_taken' | 'version_conflict'>;
+  /** Every hold is decided before the change or after it. Running calls end and are charged. */
+  setAccountStatus(
+    id: bigint,
+    to: 'active' | 'suspended',
+    audit: AuditRow,
+  ): Promise<'changed' | 'unchanged' | 'not_found' | 'closed'>;
+  /** Pays the balance of a suspended account without open calls out and closes the account for good, in one commit. */
+  closeAccount(id: bigint, payout: Payout, audit: AuditRow): Promise<ClosingOutcome>;
+
   createPerson(person: NewPerson, audit: AuditRow): Promise<'created' | 'email_taken'>;
   findPerson(id: bigint): Promise<Person | null>;
   findPersonByEmail(email: string): Promise<Person | null>;

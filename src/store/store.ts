@@ -20,8 +20,10 @@ import type { VerifyProgress, VerifyReport } from './verify-report.ts';
 
 export type { AccountReceiptFilter, ReceiptPage, ReceiptSlice } from './account-receipts.ts';
 export {
+  ACCOUNT_STATUSES,
   type Account,
   type AccountKind,
+  type AccountStatus,
   type ChangedKey,
   KEY_PERMISSIONS,
   type KeyChange,
@@ -250,6 +252,8 @@ export type HoldRefusal =
   | 'stale_epoch'
   | 'no_account'
   | 'key_inactive'
+  | 'account_suspended'
+  | 'account_closed'
   | 'loss_allowance'
   | 'cost_ceiling'
   | 'key_cap'
@@ -265,6 +269,7 @@ export type CreditRefusal =
   | 'out_of_range'
   | 'no_account'
   | 'reference_differs'
+  | 'account_closed'
   | RefundRefusal
   | 'exceeds_available';
 

@@ -73,16 +73,88 @@ const creditCommand: CommandSpec = {
   },
 };
 
+const renameCommand: CommandSpec = {
+  name: 'rename <account> <name>',
+  summary: 'rename an account; its id, keys and balance stay',
+  examples: ['tollgate accounts rename ada lovelace'],
+  async run(session, [account = '', name = '']) {
+    session.show(await session.ask('accounts.rename', { account, name }), describeAccount);
+    return EXIT.ok;
+  },
+};
+
+const suspendCommand: CommandSpec = {
+  name: 'suspend <account>',
+  summary: 'refuse new calls of an account; running calls end and are charged',
+  examples: ['tollgate accounts suspend ada'],
+  async run(session, [account = '']) {
+    session.show(await session.ask('accounts.suspend', { account }), describeAccount);
+    return EXIT.ok;
+  },
+};
+
+const resumeCommand: CommandSpec = {
+  name: 'resume <account>',
+  summary: 'let a suspended account make calls again',
+  examples: ['tollgate accounts resume ada'],
+  async run(session, [account = '']) {
+    session.show(await session.ask('accounts.resume', { account }), describeAccount);
+    return EXIT.ok;
+  },
+};
+
+const closeCommand: CommandSpec = {
+  name: 'close <account>',
+  summary: 'suspend an account, wait for its running calls, pay the balance out and close it for good',
+  options: [
+    ['--wait <seconds>', `how long to wait for running calls, at most ${LIMITS.accountCloseWaitSMax}; 10 by default`],
+    ['--note <text>', 'note to store with the entry that pays the balance out'],
+  ],
+  examples: ['tollgate accounts close ada --wait 60'],
+  async run(session, [account = ''], options) {
+    const note = textOption(options, 'note', LIMITS.creditNoteCharsMax);
+    const wait = readWait(options);
+    const input = { account, ...(note !== null && { note }), ...(wait !== null && { wait_seconds: wait }) };
+    const answer = await session.ask('accounts.close', input);
+    session.show(answer, (closed) =>
+      formatRecord([
+        ['id', closed.id],
+        ['name', closed.name],
+        ['status', closed.status],
+        ['paid out', usd(closed.paid_out_nanousd)],
+        ['spent', usd(closed.spent_nanousd)],
+      ]),
+    );
+    return EXIT.ok;
+  },
+};
+
+function readWait({ wait }: Options): number | null {
+  if (typeof wait !== 'string') return null;
+  if (/^\d{1,4}$/.test(wait) && Number(wait) <= LIMITS.accountCloseWaitSMax) return Number(wait);
+  throw usageFailure(`--wait must be a whole number of seconds up to ${LIMITS.accountCloseWaitSMax}, not "${wait}".`);
+}
+
 export const accountsCommands: CommandGroup = {
   name: 'accounts',
   summary: 'manage accounts and their credit',
-  commands: [createCommand, listCommand, creditCommand, entriesCommand],
+  commands: [
+    createCommand,
+    listCommand,
+    creditCommand,
+    entriesCommand,
+    renameCommand,
+    suspendCommand,
+    resumeCommand,
+    closeCommand,
+  ],
 };
 
 const COLUMNS = [
   { title: 'ID', text: (account: AccountView) => account.id },
   { title: 'NAME', text: (account: AccountView) => account.name },
   { title: 'KIND', text: (account: AccountView) => account.kind },
+  { title: 'STATUS', text: (account: AccountView) => account.status },
   { title: 'BALANCE', align: 'right', text: (account: AccountView) => usd(account.balance_nanousd) },
   { title: 'HELD', align: 'right', text: (account: AccountView) => usd(account.held_nanousd) },
   { title: 'SPENT', align: 'right', text: (account: AccountView) => usd(account.spent_nanousd) },
@@ -94,6 +166,7 @@ function describeAccount(account: AccountView): string {
     ['id', account.id],
     ['name', account.name],
     ['kind', account.kind],
+    ['status', account.status],
     ['balance', usd(account.balance_nanousd)],
   ]);
 }

@@ -10,25 +10,38 @@ const account = z
     id: id(ACCOUNT_PREFIX),
     name: z.string(),
     kind: z.enum(['prepaid', 'unlimited']),
+    status: z
+      .enum(['active', 'suspended', 'closed'])
+      .describe('A suspended account takes no new calls until it is resumed, a closed one never again.'),
     created: seconds,
     balance_nanousd: nanousd,
     held_nanousd: nanousd,
     available_nanousd: nanousd,
     spent_nanousd: nanousd,
+    version: z.number().describe('Raised by every change of the name or the status.'),
   })
   .meta({ id: 'Account' });
+
+const closedAccount = account
+  .extend({ paid_out_nanousd: nanousd.describe('The balance that was paid out; 0 if the account was closed before.') })
+  .meta({ id: 'ClosedAccount' });
 
 const ACCOUNT: AccountView = {
   object: 'account',
   id: EXAMPLE_IDS.account,
   name: 'acme',
   kind: 'prepaid',
+  status: 'active',
   created: EXAMPLE_TIME,
   balance_nanousd: 25_000_000_000n,
   held_nanousd: 120_000_000n,
   available_nanousd: 24_880_000_000n,
   spent_nanousd: 3_140_000_000n,
+  version: 3,
 };
+
+const CHOICE = { account: EXAMPLE_IDS.account };
+const NO_MONEY = { balance_nanousd: 0n, held_nanousd: 0n, available_nanousd: 0n };
 
 const credit = z
   .object({
@@ -94,6 +107,46 @@ export const ACCOUNTS_ROUTES = [
     summary: 'Creates an account.',
     response: account,
     example: { input: { name: 'globex', kind: 'prepaid' }, output: { ...ACCOUNT, name: 'globex' } },
+  }),
+  route({
+    method: 'PATCH',
+    path: '/accounts/{account}',
+    verb: 'accounts.rename',
+    access: 'operator',
+    versioned: true,
+    summary: 'Renames an account.',
+    response: account,
+    example: { input: { ...CHOICE, name: 'acme gmbh' }, output: { ...ACCOUNT, name: 'acme gmbh', version: 4 } },
+  }),
+  route({
+    method: 'POST',
+    path: '/accounts/{account}/suspend',
+    verb: 'accounts.suspend',
+    access: 'operator',
+    summary: 'Refuses new calls of an account; running calls end and are charged.',
+    response: account,
+    example: { input: CHOICE, output: { ...ACCOUNT, status: 'suspended', version: 4 } },
+  }),
+  route({
+    method: 'POST',
+    path: '/accounts/{account}/resume',
+    verb: 'accounts.resume',
+    access: 'operator',
+    summary: 'Lets a suspended account make calls again.',
+    response: account,
+    example: { input: CHOICE, output: { ...ACCOUNT, version: 5 } },
+  }),
+  route({
+    method: 'POST',
+    path: '/accounts/{account}/close',
+    verb: 'accounts.close',
+    access: 'operator',
+    summary: 'Suspends an account, waits for its running calls, pays the balance out and closes it for good.',
+    response: closedAccount,
+    example: {
+      input: { ...CHOICE, wait_seconds: 30 },
+      output: { ...ACCOUNT, ...NO_MONEY, status: 'closed', version: 5, paid_out_nanousd: 24_880_000_000n },
+    },
   }),
   route({
     method: 'POST',

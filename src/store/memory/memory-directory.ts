@@ -7,6 +7,9 @@ import { byId, type MemoryRows, pageOf } from './memory-rows.ts';
 /** People as far as money depends on them. Tests of everything else use SQLite. */
 type MoneyOfPeople = Pick<
   Directory,
+  | 'renameAccount'
+  | 'setAccountStatus'
+  | 'closeAccount'
   | 'createPerson'
   | 'findPerson'
   | 'disablePerson'
@@ -32,6 +35,41 @@ class MemoryDirectory implements MoneyOfPeople {
   constructor(rows: MemoryRows) {
     this.#rows = rows;
   }
+
+  renameAccount: Directory['renameAccount'] = async (id, name, expectedVersion) => {
+    const account = this.#rows.accounts.get(id);
+    if (account === undefined) return 'not_found';
+    if (expectedVersion !== null && account.version !== expectedVersion) return 'version_conflict';
+    const other = [...this.#rows.accounts.values()].find((each) => each.name === name);
+    if (other !== undefined && other.id !== id) return 'name_taken';
+    Object.assign(account, { name, version: account.version + 1n });
+    return 'renamed';
+  };
+
+  setAccountStatus: Directory['setAccountStatus'] = async (id, to) => {
+    const account = this.#rows.accounts.get(id);
+    if (account === undefined) return 'not_found';
+    if (account.status === 'closed') return 'closed';
+    if (account.status === to) return 'unchanged';
+    Object.assign(account, { status: to, version: account.version + 1n });
+    return 'changed';
+  };
+
+  closeAccount: Directory['closeAccount'] = async (id, payout) => {
+    const account = this.#rows.accounts.get(id);
+    if (account === undefined) return { kind: 'not_found' };
+    if (account.status === 'closed') return { kind: 'already_closed' };
+    if (account.status !== 'suspended') return { kind: 'not_suspended' };
+    const open = this.#rows.receipts().filter(({ accountId, state }) => accountId === id && state === 'open');
+    if (open.length > 0) return { kind: 'calls_open', calls: open.length, heldNanousd: account.heldNanousd };
+    const paidOutNanousd = account.balanceNanousd;
+    if (paidOutNanousd !== 0n) {
+      const credit = { ...payout, kind: 'credit', accountId: id, amountNanousd: -paidOutNanousd } as const;
+      this.#rows.credits.set(payout.id, credit);
+    }
+    Object.assign(account, { balanceNanousd: 0n, status: 'closed', version: account.version + 1n });
+    return { kind: 'closed', paidOutNanousd };
+  };
 
   createPerson: Directory['createPerson'] = async (person) => {
     if ([...this.#rows.people.values()].some(({ email }) => email === person.email)) return 'email_taken';

@@ -105,7 +105,7 @@ export class MemoryStore implements Store {
     if ([...this.#rows.accounts.values()].some((other) => other.name === account.name)) return 'name_taken';
     if (this.#rows.accounts.has(account.id)) throw new Error(`The id ${account.id} is already in use.`);
     const nothing = { balanceNanousd: 0n, heldNanousd: 0n, spentNanousd: 0n, ...NO_LOSS };
-    this.#rows.accounts.set(account.id, { ...account, ...nothing });
+    this.#rows.accounts.set(account.id, { ...account, ...nothing, status: 'active', version: 1n });
     return 'created';
   }
 

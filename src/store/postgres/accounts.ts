@@ -9,7 +9,7 @@ import type { Connections } from './connections.ts';
 import { runProgram } from './directory.ts';
 
 const ACCOUNT_SELECT = `
-  SELECT id, name, account.kind AS kind, created_ms, balance, held, spent, loss_hour, lost
+  SELECT id, name, account.kind AS kind, created_ms, balance, held, spent, loss_hour, lost, status, version
   FROM account JOIN balance ON balance.account_id = account.id`;
 
 export class Accounts {

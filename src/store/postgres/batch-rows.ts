@@ -1,4 +1,4 @@
-import { ACCOUNT_KIND, CALL_STATE, CAP_WINDOW, IDEMPOTENCY_STATE } from '../codes.ts';
+import { ACCOUNT_KIND, ACCOUNT_STATUS, CALL_STATE, CAP_WINDOW, IDEMPOTENCY_STATE } from '../codes.ts';
 import type { IdempotencyRow } from '../idempotency.ts';
 import { type Cap, idempotencyName, type LedgerRows, memberName, type Spend } from '../rules/rows.ts';
 import type { LedgerOperation } from '../store.ts';
@@ -154,10 +154,11 @@ export class BatchRows implements LedgerRows {
     if (!isSame) this.whyOlder ??= RENUMBERED;
   }
 
-  #loadAccounts(rows: Rows<[bigint, bigint, bigint, bigint, bigint, bigint, bigint]>): void {
-    for (const [id, kind, balanceNanousd, heldNanousd, spentNanousd, hour, lostNanousd] of rows) {
+  #loadAccounts(rows: Rows<[bigint, bigint, bigint, bigint, bigint, bigint, bigint, bigint]>): void {
+    for (const [id, kind, balanceNanousd, heldNanousd, spentNanousd, hour, lostNanousd, state] of rows) {
       const loss = { lossHour: Number(hour), lostNanousd };
-      this.accounts.set(id, { id, kind: ACCOUNT_KIND.word(kind), balanceNanousd, heldNanousd, spentNanousd, ...loss });
+      const money = { balanceNanousd, heldNanousd, spentNanousd, ...loss };
+      this.accounts.set(id, { id, kind: ACCOUNT_KIND.word(kind), status: ACCOUNT_STATUS.word(state), ...money });
     }
   }
 
@@ -265,11 +266,11 @@ const LOCK_INSTANCES =
   'SELECT epoch, token FROM instance WHERE epoch = ANY($1::int8[]) AND state = 1 ORDER BY epoch FOR KEY SHARE';
 
 const LOCK_ACCOUNTS = `
-  SELECT account_id, kind, balance, held, spent, loss_hour, lost FROM balance WHERE account_id = ANY($1::int8[])
+  SELECT account_id, kind, balance, held, spent, loss_hour, lost, status FROM balance WHERE account_id = ANY($1::int8[])
   ORDER BY account_id FOR NO KEY UPDATE`;
 
 const LOCK_ALL_ACCOUNTS = `
-  SELECT account_id, kind, balance, held, spent, loss_hour, lost FROM balance
+  SELECT account_id, kind, balance, held, spent, loss_hour, lost, status FROM balance
   WHERE account_id IN (SELECT unnest($1::int8[]) UNION SELECT account_id FROM call WHERE id = ANY($2::int8[]))
   ORDER BY account_id FOR NO KEY UPDATE`;
 

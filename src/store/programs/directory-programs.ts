@@ -1,4 +1,5 @@
 import type { Directory } from '../directory.ts';
+import { closeAccount, renameAccount, setAccountStatus } from './accounts.ts';
 import { forgetAudit, listAudit } from './audit.ts';
 import {
   acceptInvitation,
@@ -69,6 +70,9 @@ export const DIRECTORY_READS = {
 
 /** Programs that change rows, each in one commit together with its row in the audit. */
 export const DIRECTORY_CHANGES = {
+  renameAccount,
+  setAccountStatus,
+  closeAccount,
   createPerson,
   changePerson,
   setPassword,

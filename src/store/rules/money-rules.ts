@@ -63,6 +63,7 @@ export class MoneyRules {
     const personId = hold.personId ?? null;
     const member = personId === null ? null : this.#rows.members.get(memberName(account.id, personId));
     if ((key?.personId ?? null) !== personId || member === undefined) return refused('key_inactive');
+    if (account.status !== 'active') return refused(`account_${account.status}`);
     const taken = this.#repeatOf(hold);
     if (taken !== null) return taken;
     const lossLimit = account.kind === 'unlimited' ? null : (hold.lossLimitNanousd ?? null);
@@ -200,6 +201,7 @@ export class MoneyRules {
       return { kind: 'credit_repeated', balanceNanousd: account.balanceNanousd };
     }
     if (before !== undefined) return { kind: 'credit_refused', reason: 'reference_differs' };
+    if (account.status === 'closed') return { kind: 'credit_refused', reason: 'account_closed' };
     const refusal = callId === null ? null : this.#whyNotRefunded(callId, credit);
     if (refusal !== null) return { kind: 'credit_refused', reason: refusal };
     const balance = account.balanceNanousd + amount;

@@ -21,7 +21,10 @@ export interface LedgerRows {
   readonly accounts: ReadonlyMap<
     bigint,
     Mutable<
-      Pick<Account, 'id' | 'kind' | 'balanceNanousd' | 'heldNanousd' | 'spentNanousd' | 'lossHour' | 'lostNanousd'>
+      Pick<
+        Account,
+        'id' | 'kind' | 'balanceNanousd' | 'heldNanousd' | 'spentNanousd' | 'lossHour' | 'lostNanousd' | 'status'
+      >
     >
   >;
   readonly keys: ReadonlyMap<

@@ -1,6 +1,6 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { CALL_FIELDS, SETTLEMENT_FIELDS } from '../../canonical/receipt.ts';
-import { CALL_STATE, ENDED, USAGE_SOURCE } from '../codes.ts';
+import { ACCOUNT_STATUS, CALL_STATE, ENDED, USAGE_SOURCE } from '../codes.ts';
 import { columnNames } from '../field-kinds.ts';
 import { INT64_MAX, INT64_MIN, isAmount } from '../int64.ts';
 import { addLoss, isLossUsedUp, type LossHour, lossAt, noteLoss } from '../loss-allowance.ts';
@@ -108,6 +108,7 @@ export class Operations {
     if (keyId !== null && !isActive(key, accountId, cache.nowMs)) return holdRefused('key_inactive');
     const member = key === null ? null : key.member;
     if ((member === null ? null : member.personId) !== hold.personId) return holdRefused('key_inactive');
+    if (balance.status !== ACCOUNT_STATUS.of.active) return holdRefused(stateRefusal(balance.status));
     const repeat = mark === null ? null : this.#idempotencyKeys.repeatOf(accountId, mark, cache.nowMs);
     if (repeat !== null) return repeat;
     if (lossLimit !== null && !balance.unlimited && isLossUsedUp(balance, cache.windowTimeMs, lossLimit)) {
@@ -221,6 +222,7 @@ export class Operations {
     if (before?.amount === amount && before.call_id === callId)
       return { kind: 'credit_repeated', balanceNanousd: row.balance };
     if (before !== undefined) return creditRefused('reference_differs');
+    if (row.status === ACCOUNT_STATUS.of.closed) return creditRefused('account_closed');
     const refusal = callId === null ? null : this.#whyNotRefunded(callId, accountId, amount);
     if (refusal !== null) return creditRefused(refusal);
     const balance = row.balance + amount;
@@ -248,6 +250,10 @@ const SETTLED: LedgerOutcome = { kind: 'settled' };
 
 function holdRefused(reason: HoldRefusal, availableNanousd: bigint | null = null): LedgerOutcome {
   return { kind: 'hold_refused', reason, availableNanousd };
+}
+
+function stateRefusal(status: bigint): HoldRefusal {
+  return status === ACCOUNT_STATUS.of.closed ? 'account_closed' : 'account_suspended';
 }
 
 function settleRefused(reason: SettleRefusal): LedgerOutcome {

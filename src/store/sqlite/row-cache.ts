@@ -17,6 +17,7 @@ export interface BalanceRow {
   readonly accountId: bigint;
   readonly kind: bigint;
   readonly unlimited: boolean;
+  readonly status: bigint;
   balance: bigint;
   /** The sum of its open calls; not stored. */
   held: bigint;
@@ -62,7 +63,7 @@ export interface CallRow {
   readonly idempotencyKey: string | null;
 }
 
-const BALANCE_COLUMNS = ['account_id', 'kind', 'balance', 'spent', 'loss_hour', 'lost'];
+const BALANCE_COLUMNS = ['account_id', 'kind', 'balance', 'spent', 'loss_hour', 'lost', 'status'];
 
 /** The columns that a hold writes; `Operations` puts its cells in this order. */
 const NEW_CALL_COLUMNS = [
@@ -124,7 +125,9 @@ export class RowCache {
     };
     this.#database = database;
     this.progress = new ProgressCounter(database);
-    this.#readBalance = prepare('SELECT kind, balance, spent, loss_hour, lost FROM balance WHERE account_id = ?');
+    this.#readBalance = prepare(
+      'SELECT kind, balance, spent, loss_hour, lost, status FROM balance WHERE account_id = ?',
+    );
     this.#writeBalances = new RowWriter(database, 'REPLACE', 'balance', BALANCE_COLUMNS);
     this.#readKey = prepare(`SELECT account_id, cap, cap_window, expires_ms,
       coalesce(revoked_ms, disabled_ms, person_disabled_ms) AS off_ms, person_id FROM api_key WHERE id = ?`);
@@ -166,13 +169,14 @@ export class RowCache {
   }
 
   #loadBalance(accountId: bigint): BalanceRow | null {
-    const row = this.#readBalance.get(accountId) as unknown as [bigint, bigint, bigint, bigint, bigint] | undefined;
+    type Row = [bigint, bigint, bigint, bigint, bigint, bigint];
+    const row = this.#readBalance.get(accountId) as unknown as Row | undefined;
     if (row === undefined) return null;
-    const [kind, balance, spent, lossHour, lostNanousd] = row;
+    const [kind, balance, spent, lossHour, lostNanousd, status] = row;
     const held = this.#heldBefore().ofAccount(accountId);
     const unlimited = kind === ACCOUNT_KIND.of.unlimited;
     const loss = { lossHour: Number(lossHour), lostNanousd };
-    const loaded = { accountId, kind, unlimited, balance, held, spent, ...loss, dirty: false };
+    const loaded = { accountId, kind, unlimited, status, balance, held, spent, ...loss, dirty: false };
     this.#balances.set(accountId, loaded);
     return loaded;
   }
@@ -322,7 +326,7 @@ export class RowCache {
     this.#accountIndex.flush();
     const balances: SQLInputValue[] = [];
     for (const row of this.#dirtyBalances) {
-      balances.push(row.accountId, row.kind, row.balance, row.spent, row.lossHour, row.lostNanousd);
+      balances.push(row.accountId, row.kind, row.balance, row.spent, row.lossHour, row.lostNanousd, row.status);
       row.dirty = false;
     }
     this.#writeBalances.write(balances);
