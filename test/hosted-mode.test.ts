@@ -4,6 +4,7 @@ import { ManualClock } from '../src/kit/clock.ts';
 import { Secret } from '../src/kit/secret.ts';
 import { LIMITS } from '../src/limits.ts';
 import { type Harness, type MintedKey, simHost, startHarness } from './harness.ts';
+import { audit } from './people-fixtures.ts';
 import { callRaw } from './raw-client.ts';
 import { until } from './until.ts';
 
@@ -199,6 +200,26 @@ describe('a key', () => {
     const catalog = (await (await harness.get('/v1/catalog', headers)).json()) as { data: { id: string }[] };
     expect(catalog.data.map(({ id }) => id)).toEqual(expect.arrayContaining(['sim-gpt', 'sim-gpt-mini']));
   });
+});
+
+test('a suspended account gets a 403, while its running call ends and is charged', async () => {
+  const { secret, accountId } = await harness.mint({ creditNanousd: 50_000_000_000n });
+  const { directory } = harness.running.books.store;
+  harness.sim.script({ gateHead: 'barrier' });
+  const running = harness.post(ASK, bearer(secret));
+  await harness.sim.waitForGate('barrier', 1);
+  await directory.setAccountStatus(accountId, 'suspended', audit('account.suspend'));
+  const refused = await harness.post(ASK, bearer(secret));
+  expect([refused.status, refused.headers.get('x-gateway-cost-nanousd')]).toEqual([403, '0']);
+  expect(await refused.json()).toMatchObject({ error: { code: 'account_suspended', param: null } });
+  harness.sim.release('barrier', 1);
+  expect([(await running).status, Number((await running).headers.get('x-gateway-cost-nanousd')) > 0]).toEqual([
+    200,
+    true,
+  ]);
+  await directory.setAccountStatus(accountId, 'active', audit('account.resume'));
+  harness.sim.reset();
+  expect((await harness.post(ASK, bearer(secret))).status).toBe(200);
 });
 
 describe('the balance', () => {

@@ -132,6 +132,10 @@ test('a ledger that has moved can be read but not changed', async () => {
   services = { ...services, moved: 'The books have moved.' };
   const changes: [VerbName, object][] = [
     ['accounts.create', { name: 'bob' }],
+    ['accounts.rename', { account: 'ada', name: 'bob' }],
+    ['accounts.suspend', { account: 'ada' }],
+    ['accounts.resume', { account: 'ada' }],
+    ['accounts.close', { account: 'ada' }],
     ['accounts.credit', { account: 'ada', amount_nanousd: 5 }],
     ['receipts.refund', { receipt: 'req_0000000000000' }],
     ['keys.mint', { account: 'ada' }],
@@ -286,7 +290,8 @@ describe('over JSON', () => {
 
 test('every verb the command line needs is in the table', () => {
   expect(Object.keys(VERBS)).toEqual([
-    ...['accounts.create', 'accounts.list', 'accounts.credit', 'accounts.entries'],
+    ...['accounts.create', 'accounts.rename', 'accounts.suspend', 'accounts.resume', 'accounts.close'],
+    ...['accounts.list', 'accounts.credit', 'accounts.entries'],
     ...['keys.mint', 'keys.list', 'keys.update', 'keys.show', 'keys.rotate'],
     ...['keys.disable', 'keys.enable', 'keys.revoke'],
     ...['people.invite', 'people.list', 'people.show', 'people.update', 'people.disable', 'people.enable'],
