@@ -6,7 +6,7 @@ export const MANAGEMENT_LIMITS = {
   /** How long the link of an invitation works. */
   invitationMs: 24 * 60 * 60_000,
   /** How long closing an account may wait for its running calls, and how often it looks. */
-  accountCloseWaitSMax: 600,
+  accountCloseWaitMs: 600_000,
   accountClosePollMs: 250,
   managementKeyDaysMax: 366,
   /** How long the old secret of a key works after a rotation, unless the operator says otherwise, and at most. */

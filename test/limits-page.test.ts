@@ -62,6 +62,7 @@ const INSIDE_BY_NAME = [
   'managementSecretCharsMax',
   'managementUseMs',
   'keyUseMs',
+  'accountClosePollMs',
   ...[
     'sessionUseMs',
     'sessionUserAgentCharsMax',

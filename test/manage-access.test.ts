@@ -137,6 +137,10 @@ async function openSessions(): Promise<void> {
 /** An input for each verb. What it names may be unknown: being let in is what is asked. */
 const BODIES: Readonly<Record<string, () => object>> = {
   'accounts.create': () => ({ name: '' }),
+  'accounts.rename': () => ({ name: '' }),
+  'accounts.suspend': () => ({ nothing: 1 }),
+  'accounts.resume': () => ({ nothing: 1 }),
+  'accounts.close': () => ({ wait_seconds: -1 }),
   'accounts.credit': () => ({ amount_nanousd: 0 }),
   'members.put': () => ({ role: 'king' }),
   'keys.mint': () => ({ account, name: '' }),

@@ -50,7 +50,11 @@ export const accountRenaming = z.strictObject({
 export const accountClosing = z.strictObject({
   account: idOrName,
   /** How long to wait for calls that are still running. */
-  wait_seconds: z.int().nonnegative().max(LIMITS.accountCloseWaitSMax).default(10),
+  wait_seconds: z
+    .int()
+    .nonnegative()
+    .max(LIMITS.accountCloseWaitMs / 1000)
+    .default(10),
   note: z.string().max(LIMITS.creditNoteCharsMax).default('Paid out when the account was closed.'),
 });
 

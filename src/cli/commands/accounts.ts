@@ -103,11 +103,13 @@ const resumeCommand: CommandSpec = {
   },
 };
 
+const CLOSE_WAIT_S_MAX = LIMITS.accountCloseWaitMs / 1000;
+
 const closeCommand: CommandSpec = {
   name: 'close <account>',
   summary: 'suspend an account, wait for its running calls, pay the balance out and close it for good',
   options: [
-    ['--wait <seconds>', `how long to wait for running calls, at most ${LIMITS.accountCloseWaitSMax}; 10 by default`],
+    ['--wait <seconds>', `how long to wait for running calls, at most ${CLOSE_WAIT_S_MAX}; 10 by default`],
     ['--note <text>', 'note to store with the entry that pays the balance out'],
   ],
   examples: ['tollgate accounts close ada --wait 60'],
@@ -131,8 +133,8 @@ const closeCommand: CommandSpec = {
 
 function readWait({ wait }: Options): number | null {
   if (typeof wait !== 'string') return null;
-  if (/^\d{1,4}$/.test(wait) && Number(wait) <= LIMITS.accountCloseWaitSMax) return Number(wait);
-  throw usageFailure(`--wait must be a whole number of seconds up to ${LIMITS.accountCloseWaitSMax}, not "${wait}".`);
+  if (/^\d{1,4}$/.test(wait) && Number(wait) <= CLOSE_WAIT_S_MAX) return Number(wait);
+  throw usageFailure(`--wait must be a whole number of seconds up to ${CLOSE_WAIT_S_MAX}, not "${wait}".`);
 }
 
 export const accountsCommands: CommandGroup = {
