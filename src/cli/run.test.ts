@@ -162,8 +162,8 @@ describe('accounts and keys', () => {
     await cli.run(['accounts', 'credit', 'ada', '-0.25']);
     const { out } = await cli.run(['accounts', 'list']);
     const [titles = '', row = ''] = out.split('\n');
-    expect(titles).toMatch(/^ID +NAME +KIND +BALANCE +HELD +SPENT/);
-    expect(row).toMatch(/^acct_\w{13} +ada +prepaid +\$5\.000000001 +\$0\.00 +\$0\.00 +2026-11-15 12:00:00$/);
+    expect(titles).toMatch(/^ID +NAME +KIND +STATUS +BALANCE +HELD +SPENT/);
+    expect(row).toMatch(/^acct_\w{13} +ada +prepaid +active +\$5\.000000001 +\$0\.00 +\$0\.00 +2026-11-15 12:00:00$/);
     expect(titles.indexOf('BALANCE') + 'BALANCE'.length).toBe(row.indexOf('$5.000000001') + '$5.000000001'.length);
     expect(await cli.json(['accounts', 'list'])).toMatchObject({
       data: [{ name: 'ada', balance_nanousd: 5_000_000_001 }],

@@ -116,7 +116,7 @@ export const ACCOUNTS_ROUTES = [
     versioned: true,
     summary: 'Renames an account.',
     response: account,
-    example: { input: { ...CHOICE, name: 'acme gmbh' }, output: { ...ACCOUNT, name: 'acme gmbh', version: 4 } },
+    example: { input: { ...CHOICE, name: 'acme' }, output: { ...ACCOUNT, version: 4 } },
   }),
   route({
     method: 'POST',
@@ -144,8 +144,15 @@ export const ACCOUNTS_ROUTES = [
     summary: 'Suspends an account, waits for its running calls, pays the balance out and closes it for good.',
     response: closedAccount,
     example: {
-      input: { ...CHOICE, wait_seconds: 30 },
-      output: { ...ACCOUNT, ...NO_MONEY, status: 'closed', version: 5, paid_out_nanousd: 24_880_000_000n },
+      input: { account: 'globex', wait_seconds: 30 },
+      output: {
+        ...ACCOUNT,
+        ...NO_MONEY,
+        name: 'globex',
+        status: 'closed',
+        version: 5,
+        paid_out_nanousd: 24_880_000_000n,
+      },
     },
   }),
   route({
