@@ -6,7 +6,7 @@ import { World } from '../campaigns/replicas/world.ts';
 import { Random, seedFrom } from './random.ts';
 
 const SEED = seedFrom(process.env, 20);
-const KILLS = 20;
+const KILLS = 12;
 const CRASHES = 2;
 
 /** Killed without warning, replicas and database; `npm run campaign:replicas` does the same for as long as one likes. */

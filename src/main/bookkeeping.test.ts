@@ -8,12 +8,19 @@ import { keepBooks } from './bookkeeping.ts';
 const DAY_MS = 86_400_000;
 
 /** Closings of the ledger, of which the first ones fail. */
-function start(failures: number) {
+function start(failures: number, receiptsDays: number | null = null) {
   const clock = new ManualClock(Date.UTC(2026, 10, 15));
   const log: Record<string, unknown>[] = [];
   const store = new MemoryStore(clock);
   // This driver has no people.
-  Object.defineProperty(store, 'directory', { value: { sweepSessions: async () => 0 } });
+  const audit = { old: 2 * LIMITS.storePageRowsMax + 5, deletedBeforeMs: new Set<number>() };
+  const forgetAudit = async (beforeMs: number, limit: number): Promise<number> => {
+    const deleted = Math.min(audit.old, limit);
+    audit.old -= deleted;
+    audit.deletedBeforeMs.add(beforeMs);
+    return deleted;
+  };
+  Object.defineProperty(store, 'directory', { value: { sweepSessions: async () => 0, forgetAudit } });
   const closings: number[] = [];
   store.closeBooks = async () => {
     closings.push(clock.monotonicMs());
@@ -22,7 +29,7 @@ function start(failures: number) {
   };
   const keeper = keepBooks(
     {
-      config: { retention: { receiptsDays: null } },
+      config: { retention: { receiptsDays } },
       clock,
       log: createLog({ level: 'info', destination: { write: (line) => void log.push(JSON.parse(line)) } }),
     },
@@ -33,7 +40,7 @@ function start(failures: number) {
     clock.advance(ms);
     for (let turn = 0; turn < 10; turn++) await Promise.resolve();
   };
-  return { clock, closings, log, keeper, advance };
+  return { clock, closings, log, keeper, advance, audit };
 }
 
 test('the ledger is closed soon after the start, and then once a day', async () => {
@@ -67,4 +74,13 @@ test('nothing is tried again once it was stopped, not even by a closing under wa
   keeper.stop();
   await advance(0);
   expect(clock.pendingTimers).toBe(0);
+});
+
+test('the audit is deleted once it is older than the receipts that are kept, and else never', async () => {
+  const { clock, audit, advance } = start(0, 30);
+  await advance(LIMITS.bookkeepingFirstMs);
+  expect(audit).toEqual({ old: 0, deletedBeforeMs: new Set([clock.nowMs() - 30 * DAY_MS]) });
+  const kept = start(0);
+  await kept.advance(LIMITS.bookkeepingFirstMs);
+  expect(kept.audit.deletedBeforeMs.size).toBe(0);
 });

@@ -16,10 +16,10 @@ export interface BookkeepingTerms {
 export function keepBooks({ config, clock, log }: BookkeepingTerms, store: Store): { stop(): void } {
   const close = async (): Promise<void> => {
     const { receiptsDays } = config.retention;
-    const { closed, forgotten } = await store.closeBooks(
-      receiptsDays === null ? null : clock.nowMs() - receiptsDays * DAY_MS,
-    );
+    const keptSinceMs = receiptsDays === null ? null : clock.nowMs() - receiptsDays * DAY_MS;
+    const { closed, forgotten } = await store.closeBooks(keptSinceMs);
     log.info({ closed, forgotten }, 'Ledger closed.');
+    if (keptSinceMs !== null) await forgetAudit(store, keptSinceMs);
   };
   const sweep = async (): Promise<void> => {
     log.debug({ swept: await store.sweepIdempotencyKeys() }, 'Expired idempotency keys deleted.');
@@ -39,6 +39,13 @@ export function keepBooks({ config, clock, log }: BookkeepingTerms, store: Store
       for (const timer of timers) timer.cancel();
     },
   };
+}
+
+/** The audit is kept as long as the receipts. In pages, so that no deletion keeps calls waiting. */
+async function forgetAudit({ directory }: Store, keptSinceMs: number): Promise<void> {
+  let deleted: number;
+  do deleted = await directory.forgetAudit(keptSinceMs, LIMITS.storePageRowsMax);
+  while (deleted >= LIMITS.storePageRowsMax);
 }
 
 /** Runs soon after the start, because a process may not live as long as the period, and soon again after a failure. */
