@@ -113,7 +113,9 @@ test('a second server names the process that has the folder, and one on the same
   expect(second.err).toContain(`process ${server.pid}`);
   const taken = await tollgate('serve', '--port', new URL(url).port, '--data', 'other');
   expect(taken.code).toBe(4);
-  expect(taken.err).toContain('--port');
+  expect(taken.err).toContain('another with --port.');
+  const console = await tollgate('serve', '--port', '0', '--console-port', new URL(url).port, '--data', 'other');
+  expect([console.code, console.err]).toEqual([4, expect.stringContaining('another with --console-port.')]);
 });
 
 test('a server refuses a data folder that others can write to, and names the command that changes it', async () => {

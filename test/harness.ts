@@ -183,7 +183,7 @@ function testConfig(folder: string, options: HarnessOptions): Config {
     ...config,
     hosted: options.hosted ?? false,
     transport: options.transport ?? config.transport,
-    listen: { host: '127.0.0.1', port: 0, operationsHost: '127.0.0.1', operationsPort: 0 },
+    listen: { host: '127.0.0.1', port: 0, operationsHost: '127.0.0.1', operationsPort: 0, consolePort: null },
     limits: { ...config.limits, shutdownMs: 500, ...options.limits },
     // Tests ask as often as they like on machines as busy as they are, unless it is the limits they are about.
     rateLimit: NO_RATE_LIMITS,

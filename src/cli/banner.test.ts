@@ -8,7 +8,7 @@ const KEY = 'sk-hunter2';
 
 function facts(env: Record<string, string>, flags: Record<string, string | boolean> = {}) {
   const config = loadConfig({ argvFlags: { data: '/srv/books', ...flags }, env, cwd: '/' });
-  return { config, program: 'tollgate', catalog: catalogOf(config), url: 'http://127.0.0.1:8080', operationsUrl: null };
+  return { config, program: 'tollgate', catalog: catalogOf(config), url: 'http://127.0.0.1:8080', operationsUrl: null, consoleUrl: null };
 }
 
 function catalogOf(config: Config): Catalog {
@@ -73,11 +73,16 @@ test('the operator’s default model is the one to try, if it is served', () => 
 test('in hosted mode it shows how to mint a key and calls with it', () => {
   const given = facts({}, { hosted: true, data: "/srv/ada's books" });
   const program = 'npm run -s tollgate --';
-  const text = banner({ ...given, program, operationsUrl: 'http://127.0.0.1:9464' });
+  const text = banner({
+    ...given,
+    program,
+    operationsUrl: 'http://127.0.0.1:9464',
+    consoleUrl: 'http://127.0.0.1:9465',
+  });
   expect(text).toContain('(hosted: every call needs a key)');
   expect(text).toContain(`KEY=$(npm run -s tollgate -- keys mint --account ada --data '/srv/ada'\\''s books')`);
   expect(text).toContain('-H "authorization: Bearer $KEY"');
-  expect(text).toContain('health, metrics  http://127.0.0.1:9464');
+  expect(text).toContain('health, metrics  http://127.0.0.1:9464\nmanagement API   http://127.0.0.1:9465\n');
 });
 
 test('with a ledger in PostgreSQL its commands name no folder, and say which URL they need without showing it', () => {

@@ -12,6 +12,8 @@ export interface BannerFacts {
   readonly url: string;
   /** The address of health and metrics, when they have a listener of their own. */
   readonly operationsUrl: string | null;
+  /** The address of the management API, when it has a listener of its own. */
+  readonly consoleUrl: string | null;
 }
 
 /** What `serve` prints once it is ready: address, mode, hosts, and a command to try. */
@@ -23,7 +25,7 @@ export function banner(facts: BannerFacts): string {
   );
 }
 
-function describeFacts({ config, catalog, operationsUrl }: BannerFacts): [string, string][] {
+function describeFacts({ config, catalog, operationsUrl, consoleUrl }: BannerFacts): [string, string][] {
   return [
     ['data', config.store?.name ?? config.dataFolder],
     ['config file', config.file ?? 'none'],
@@ -31,6 +33,7 @@ function describeFacts({ config, catalog, operationsUrl }: BannerFacts): [string
     ['models', describeModels(config, catalog.list())],
     ...describeUnpriced(catalog),
     ...(operationsUrl === null ? [] : [['health, metrics', operationsUrl] as [string, string]]),
+    ...(consoleUrl === null ? [] : [['management API', consoleUrl] as [string, string]]),
   ];
 }
 

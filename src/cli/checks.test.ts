@@ -59,7 +59,7 @@ describe('the port', () => {
   afterEach(() => new Promise((resolve) => other.close(resolve)));
 
   test('is a failure if another program uses it, and ok if the running server does', async () => {
-    const listen = { host: '127.0.0.1', port, operationsHost: '127.0.0.1', operationsPort: 0 };
+    const listen = { host: '127.0.0.1', port, operationsHost: '127.0.0.1', operationsPort: 0, consolePort: null };
     expect(await checkPort(listen, null)).toMatchObject({ status: 'failure', remedy: 'choose another with --port' });
     const server = { pid: 7, url: `http://127.0.0.1:${port}`, socketPath: null, startedMs: 0 };
     expect(await checkPort(listen, server)).toMatchObject({

@@ -43,7 +43,14 @@ describe('defaults and precedence', () => {
   test('without settings it is local mode on the loopback port, with the documented limits', () => {
     const config = load();
     expect(config.file).toBeNull();
-    expect(config.listen).toEqual({ host: '127.0.0.1', port: 8080, operationsHost: '127.0.0.1', operationsPort: 9464 });
+    expect(config.listen).toEqual({
+      host: '127.0.0.1',
+      port: 8080,
+      operationsHost: '127.0.0.1',
+      operationsPort: 9464,
+      consolePort: null,
+    });
+    expect(config.console).toBe(true);
     expect(config.hosted).toBe(false);
     expect(config.dataFolder).toBe('/home/ada/.local/share/tollgate');
     expect(config.limits).toMatchObject({ firstFrameMs: 300_000, idleMs: 120_000, bufferedMs: 300_000 });
@@ -66,6 +73,8 @@ describe('defaults and precedence', () => {
       host: 'localhost',
       operationsHost: '10.0.0.9',
       operationsPort: '8',
+      consolePort: '9',
+      console: 'false',
       data: 'books',
       hosted: 'true',
       allowedHosts: 'A.example, b.example',
@@ -80,7 +89,8 @@ describe('defaults and precedence', () => {
     const byVariable = load({ env });
     expect(byVariable).toEqual(load({ argvFlags }));
     expect(byVariable).toMatchObject({
-      listen: { host: 'localhost', port: 7, operationsHost: '10.0.0.9', operationsPort: 8 },
+      listen: { host: 'localhost', port: 7, operationsHost: '10.0.0.9', operationsPort: 8, consolePort: 9 },
+      console: false,
       dataFolder: join(cwd, 'books'),
       hosted: true,
       allowedHosts: ['a.example', 'b.example'],
@@ -336,7 +346,7 @@ test('docs/config.md names every setting that needs no file, and every limit wit
     expect(page).toMatch(new RegExp(`^\\| \`${name}\` \\| ${limit} \\|`, 'm'));
   }
   for (const setting of SETTINGS) {
-    const isOnByDefault = ['sim', 'localHosts', 'frameMemory'].includes(setting.flag);
+    const isOnByDefault = ['sim', 'localHosts', 'frameMemory', 'console'].includes(setting.flag);
     const flag = flagName(setting.flag).replace('--', isOnByDefault ? '--no-' : '--');
     expect(page).toContain(`| \`${flag}\` | \`${setting.variable}\` |`);
   }

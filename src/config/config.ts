@@ -16,6 +16,7 @@ import { type ConfigLoadLimits, type ConfigRateLimit, readLoadLimits, readRateLi
 import { lossProblems } from './losses.ts';
 import { selectMasterKey } from './master-key.ts';
 import { defaultProblems, modelProblems, strayHosts } from './models.ts';
+import { consolePortProblems, ownAddressProblems } from './ports.ts';
 import { ConfigError, type ConfigProblem, problemsOf } from './problems.ts';
 import { withProxies } from './proxies.ts';
 import { type ConfigSso, readSso } from './read-sso.ts';
@@ -68,12 +69,16 @@ export interface Config {
     readonly port: number;
     readonly operationsHost: string;
     readonly operationsPort: number;
+    /** Null: the management API is on the callers' port. */
+    readonly consolePort: number | null;
   };
   /** Absolute. */
   readonly dataFolder: string;
   /** Null if the ledger is in the data folder. */
   readonly store: PostgresPlace | null;
   readonly hosted: boolean;
+  /** Whether the management API and its pages are served. */
+  readonly console: boolean;
   /** Where the master keys come from, which encrypt stored provider keys; not read yet. */
   readonly masterKey: MasterKeySource;
   /** Where people reach the gateway, without a trailing slash; null if it is not configured. */
@@ -128,6 +133,7 @@ export function loadConfig(sources: ConfigSources): Config {
   if (file !== null && draft.data !== undefined) draft.data = resolve(dirname(file), draft.data);
   applySettings(draft, sources, problems);
   checkExposure(draft, problems);
+  problems.push(...consolePortProblems(draft));
   const hosts = selectHosts(draft, sources, file ?? CONFIG_FILE_NAME, problems);
   const config = assemble(draft, file, hosts, sources, problems);
   if (problems.length > 0) throw new ConfigError(problems);
@@ -150,10 +156,12 @@ function assemble(
       port: draft.listen.port,
       operationsHost: draft.listen.operations_host,
       operationsPort: draft.listen.operations_port,
+      consolePort: draft.listen.console_port,
     },
     dataFolder,
     store: readStore(draft.store),
     hosted,
+    console: draft.console,
     masterKey: selectMasterKey({ env, cwd, file, fields: draft, hosted, dataFolder }, problems),
     publicUrl: draft.public_url ?? null,
     sso: providerKeys === 'leave' ? null : readSso(draft.sso, { file, publicUrl: draft.public_url, hosted }, problems),
@@ -283,6 +291,13 @@ export const SETTINGS: readonly Setting[] = [
     wholeNumber.pipe(portSchema),
     (draft, port) => (draft.listen.operations_port = port),
   ),
+  setting(
+    'consolePort',
+    'TOLLGATE_CONSOLE_PORT',
+    wholeNumber.pipe(portSchema),
+    (draft, port) => (draft.listen.console_port = port),
+  ),
+  setting('console', 'TOLLGATE_CONSOLE', yesOrNo, (draft, wanted) => (draft.console = wanted)),
   setting('data', 'TOLLGATE_DATA', folderSchema, (draft, folder, cwd) => (draft.data = resolve(cwd, folder))),
   setting('store', 'TOLLGATE_STORE', storeUrlSchema, (draft, url) => (draft.store = url)),
   setting('hosted', 'TOLLGATE_HOSTED', yesOrNo, (draft, hosted) => (draft.hosted = hosted)),
@@ -357,22 +372,6 @@ function selectHosts(
   const { guessed, withoutKey, names } = selection;
   const configured = withProxies(selection.configured, draft, sources.env, problems);
   return { configured, guessed, withoutKey, names, problems: selection.problems };
-}
-
-/** A host at our own address would call this gateway again, without end. */
-function ownAddressProblems(draft: ConfigFile, hosts: readonly ConfiguredHost[], source: string): ConfigProblem[] {
-  const isOurs = ({ row }: ConfiguredHost): boolean => {
-    const url = URL.parse(row.baseUrl);
-    return (
-      url !== null && isLoopback(url.hostname) && draft.listen.port !== 0 && Number(url.port) === draft.listen.port
-    );
-  };
-  return hosts.filter(isOurs).map(({ row }) => {
-    const at = draft.hosts.findIndex(({ name }) => name === row.name);
-    const said = at === -1 || draft.hosts[at]?.base_url === undefined ? '' : `hosts[${at}].base_url`;
-    const message = `the address of "${row.name}" is where this gateway listens; name another port`;
-    return { source: said === '' ? (row.address?.variables[0] ?? source) : source, path: said, message };
-  });
 }
 
 /** As in the XDG base directory specification, which ignores relative paths. */

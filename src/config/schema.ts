@@ -58,6 +58,10 @@ const listenSchema = z.strictObject({
     .default('127.0.0.1')
     .describe('Address of health and metrics in hosted mode; they need no key, so expose it to trusted networks only.'),
   operations_port: portSchema.default(9464).describe('Port of health and metrics in hosted mode.'),
+  console_port: portSchema
+    .nullable()
+    .default(null)
+    .describe('Port of the management API, which is then served nowhere else; null is the port of the callers.'),
 });
 
 const limitsSchema = z.strictObject({
@@ -116,6 +120,7 @@ export const configFileSchema = z
       .optional()
       .describe('PostgreSQL database that holds the ledger instead, like "postgres://user@host/database".'),
     hosted: z.boolean().default(false).describe('Serve other people: every call needs a key.'),
+    console: z.boolean().default(true).describe('Serve the management API and its pages; false serves them on no port.'),
     master_key_file: folderSchema
       .optional()
       .describe('File with the master keys, the first of which encrypts new provider keys; relative to this file.'),

@@ -68,9 +68,9 @@ export async function sendOperations(
   }
 }
 
-function sendPlainError(response: OutboundResponse, error: GatewayError): void {
+export function sendPlainError(response: OutboundResponse, error: GatewayError, identity = ''): void {
   const body = JSON.stringify(errorEnvelope(error));
-  response.head(error.status, errorLines(error), Buffer.byteLength(body));
+  response.head(error.status, identity + errorLines(error), Buffer.byteLength(body));
   response.end(body);
 }
 

@@ -3,7 +3,10 @@ import { chmodSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageVersion } from '../cli/version.ts';
 import type { Config } from '../config/config.ts';
+import { buildConsole } from '../http/console.ts';
 import { trustedProxies } from '../http1/client-address.ts';
+import type { ConnectionLimit } from '../http1/connection-limit.ts';
+import type { HttpServer } from '../http1/server.ts';
 import type { Clock } from '../kit/clock.ts';
 import type { Log } from '../kit/log.ts';
 import { MANAGE_PREFIX, ManageHandler } from '../manage/handler.ts';
@@ -14,6 +17,7 @@ import { PasswordQueue } from '../signin/password-queue.ts';
 import type { SignInServices } from '../signin/services.ts';
 import { SingleSignOn } from '../signin/single-sign-on.ts';
 import type { Store } from '../store/store.ts';
+import { HTTP_SERVERS } from './http-servers.ts';
 
 export interface ManageParts {
   readonly config: Config;
@@ -22,18 +26,27 @@ export interface ManageParts {
   readonly ids: { next(): bigint };
   readonly log: Log;
   servicesFor(actor: Actor): OperatorServices;
-  /** The address that the server listens on; null until it does. */
+  /** The address of the port that serves the API; null until it listens. */
   url(): string | null;
+  /** Shared with the callers' port: both use the file descriptors of this process. */
+  readonly connectionLimit: ConnectionLimit;
+  draining(): boolean;
 }
 
 export interface Management {
-  readonly handler: ManageHandler;
+  /** Null if the callers' port does not serve the API. */
+  readonly onCallersPort: ManageHandler | null;
+  /** Null unless the API has a port of its own. */
+  readonly server: HttpServer | null;
   close(): void;
 }
+
+const NOT_SERVED: Management = { onCallersPort: null, server: null, close: () => undefined };
 
 /** The management API. In local mode, whoever can read the token in the data folder is the operator. */
 export function openManagement(parts: ManageParts): Management {
   const { config, store, clock, log, servicesFor, url } = parts;
+  if (!config.console) return NOT_SERVED;
   const file = join(config.dataFolder, 'console.token');
   const localToken = config.hosted ? null : randomBytes(32).toString('base64url');
   if (localToken !== null) writeToken(file, localToken);
@@ -53,12 +66,26 @@ export function openManagement(parts: ManageParts): Management {
     ownOrigins,
     version: packageVersion(),
   });
+  const hasOwnPort = config.listen.consolePort !== null;
   return {
-    handler,
+    onCallersPort: hasOwnPort ? null : handler,
+    server: hasOwnPort ? consoleServer(parts, handler) : null,
     close: () => {
       if (localToken !== null) rmSync(file, { force: true });
     },
   };
+}
+
+function consoleServer({ config, ids, connectionLimit, draining }: ManageParts, manage: ManageHandler): HttpServer {
+  return buildConsole({
+    createHttpServer: HTTP_SERVERS[config.transport],
+    manage,
+    ids,
+    local: !config.hosted,
+    timeouts: config.limits,
+    connections: connectionLimit,
+    draining,
+  });
 }
 
 /** A session cookie may only travel over https, so people sign in only where the public address has it. */

@@ -57,10 +57,10 @@ export async function serve(terms: ServeTerms): Promise<number> {
   }
   // Before it says that it is ready, because a signal may follow at once.
   const stopped = stopSignal(() => reload(terms, running, simulator, log));
-  terminal.writeErr(
-    banner({ ...terms, config, catalog: running.catalog, url: running.url, operationsUrl: running.operationsUrl }),
-  );
-  if (terms.json) terminal.writeOut(`${JSON.stringify({ url: running.url, operations_url: running.operationsUrl })}\n`);
+  const { catalog, url, operationsUrl, consoleUrl } = running;
+  terminal.writeErr(banner({ ...terms, config, catalog, url, operationsUrl, consoleUrl }));
+  if (terms.json)
+    terminal.writeOut(`${JSON.stringify({ url, operations_url: operationsUrl, console_url: consoleUrl })}\n`);
   if (running.voidedHolds > 0) log.warn({ holds: running.voidedHolds }, 'Holds of an earlier process released.');
   await stopped;
   log.info({}, 'Stopping; running calls may finish.');
@@ -117,11 +117,16 @@ function explainFailure(error: unknown, config: Config, terminal: Composition['t
   }
   if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') {
     const { port, address } = error as NodeJS.ErrnoException & { port?: number; address?: string };
-    const flag = port === config.listen.operationsPort && config.hosted ? '--operations-port' : '--port';
+    const flag = flagOfPort(port, config);
     terminal.writeErr(
       `Port ${port} on ${address} is in use. Stop the process that uses it, or choose another with ${flag}.\n`,
     );
     return EXIT.cannotListen;
   }
   throw error;
+}
+
+function flagOfPort(port: number | undefined, { hosted, console, listen }: Config): string {
+  if (hosted && port === listen.operationsPort) return '--operations-port';
+  return console && port === listen.consolePort ? '--console-port' : '--port';
 }

@@ -58,7 +58,7 @@ function start(listen: Config['listen']) {
 }
 
 test('health and metrics listen on the address that is set, and answer who calls them by it', async () => {
-  const running = await start({ host: '127.0.0.1', port: 0, operationsHost: '127.0.0.2', operationsPort: 0 });
+  const running = await start({ host: '127.0.0.1', port: 0, operationsHost: '127.0.0.2', operationsPort: 0, consolePort: null });
   try {
     expect(new URL(running.operationsUrl!).hostname).toBe('127.0.0.2');
     const answer = await fetch(`${running.operationsUrl}/metrics`);
@@ -71,7 +71,7 @@ test('health and metrics listen on the address that is set, and answer who calls
 test('a gateway whose second port is taken gives up the first, and the data folder', async () => {
   const port = await freePort();
   await expect(
-    start({ host: '127.0.0.1', port, operationsHost: '127.0.0.1', operationsPort: portOf(taken) }),
+    start({ host: '127.0.0.1', port, operationsHost: '127.0.0.1', operationsPort: portOf(taken), consolePort: null }),
   ).rejects.toThrow('EADDRINUSE');
   await close(await listen(port));
   const lock = lockFolder(folder, { pid: 1, url: null, socketPath: null, startedMs: 0 });

@@ -22,7 +22,6 @@ import { Metrics } from '../http/metrics.ts';
 import { buildOperations } from '../http/operations.ts';
 import { buildServer } from '../http/server.ts';
 import { ConnectionLimit } from '../http1/connection-limit.ts';
-import type { HttpServer } from '../http1/server.ts';
 import { type Cleanup, openAll } from '../kit/cleanup.ts';
 import type { Clock } from '../kit/clock.ts';
 import { errorFields, type Log, type RootLog } from '../kit/log.ts';
@@ -37,6 +36,7 @@ import { keepBooks } from './bookkeeping.ts';
 import { type Books, controlSocketPath, openBooks } from './books.ts';
 import { callLimits } from './call-limits.ts';
 import { type Entrusted, type GuardedWorld, openCustody } from './custody.ts';
+import { closeListener, closeServer, drain } from './drain.ts';
 import { forgetCallers } from './forget-callers.ts';
 import { buildGuards, type Guards } from './guards.ts';
 import { keepYoungObjectsYoung } from './heap.ts';
@@ -67,6 +67,8 @@ export interface StartTerms {
 export interface Running {
   readonly url: string;
   readonly operationsUrl: string | null;
+  /** Null if the management API has no port of its own. */
+  readonly consoleUrl: string | null;
   readonly catalog: PricedCatalog['catalog'];
   readonly books: Books;
   readonly gateway: Gateway;
@@ -141,7 +143,7 @@ async function serveBooks(
   books.onReplaced(() => forgetCallers(terms, books, gate));
   const listeners = await openListeners(terms, books, core, gate, socketPath);
   cleanup.add(() => listeners.close());
-  for (const url of [listeners.url, listeners.operationsUrl])
+  for (const url of [listeners.url, listeners.operationsUrl, listeners.consoleUrl])
     if (url !== null) core.entrusted.ownPorts.add(portOf(url));
   books.announce(listeners.url);
   const bookkeeping = keepBooks(terms, books.store);
@@ -154,6 +156,7 @@ async function serveBooks(
   return {
     url: listeners.url,
     operationsUrl: listeners.operationsUrl,
+    consoleUrl: listeners.consoleUrl,
     get catalog() {
       return inForce.prices.catalog;
     },
@@ -253,10 +256,11 @@ function portOf(url: string): number {
   return Number(new URL(url).port);
 }
 
-/** The listeners: the callers' port, the control socket, and in hosted mode health and metrics on a port of their own. */
+/** The listeners: the callers' port, the control socket, and the ports of health and metrics and of the management API. */
 interface Listeners {
   readonly url: string;
   readonly operationsUrl: string | null;
+  readonly consoleUrl: string | null;
   close(): Promise<void>;
 }
 
@@ -274,15 +278,17 @@ async function openListeners(
   const isDraining = (): boolean => draining;
   const health = healthAnswers({ health: () => books.health(), draining: isDraining });
   const all = new Map([...health, metricsAnswer(metrics)]);
-  let listening: string | null = null;
+  let listening: Addresses | null = null;
   const management = openManagement({
     config,
     store: books.store,
     clock: terms.clock,
     ids: books.ids,
     log,
-    servicesFor: (actor) => ({ ...operatorServices(terms, books, core, gate, listening ?? ''), actor }),
-    url: () => listening,
+    servicesFor: (actor) => ({ ...operatorServices(terms, books, core, gate, listening ?? NOWHERE), actor }),
+    url: () => listening?.manageUrl ?? null,
+    connectionLimit: core.connectionLimit,
+    draining: isDraining,
   });
   const server = buildServer({
     createHttpServer,
@@ -292,7 +298,7 @@ async function openListeners(
     authenticate: (rawHeaders) => authenticate(rawHeaders, gate),
     turnAway: core.guards.turnAway,
     guard: { local: !config.hosted, allowedHosts: config.allowedHosts, allowedOrigins: config.origins },
-    manage: management.handler,
+    manage: management.onCallersPort,
     timeouts: config.limits,
     connectionLimit: core.connectionLimit,
     bodyMemory: core.bodyMemory,
@@ -311,7 +317,7 @@ async function openListeners(
   let control: Server | null = null;
   const close = async (): Promise<void> => {
     draining = true;
-    await drain(server, gateway, config.limits.shutdownMs, log);
+    await drain(management.server === null ? [server] : [server, management.server], gateway, config.limits.shutdownMs, log);
     management.close();
     if (control !== null) await closeServer(control);
     if (operations !== null) await closeListener(operations);
@@ -319,18 +325,27 @@ async function openListeners(
   return openAll(async (cleanup) => {
     // All are closed together, in an order of their own: closing one that does not listen yet does nothing.
     cleanup.add(close);
-    const { host, port, operationsHost, operationsPort } = config.listen;
+    const { host, port, operationsHost, operationsPort, consolePort } = config.listen;
     const url = await server.listen({ host, port });
     const operationsUrl = (await operations?.listen({ host: operationsHost, port: operationsPort })) ?? null;
-    listening = url;
-    const operator = { ...operatorServices(terms, books, core, gate, url), actor: commandLine() };
+    const consoleUrl = (await management.server?.listen({ host, port: consolePort ?? 0 })) ?? null;
+    listening = { url, manageUrl: consoleUrl ?? url };
+    const operator = { ...operatorServices(terms, books, core, gate, listening), actor: commandLine() };
     const runVerb: RunVerb = (verb, input) => answerOperator(operator, verb, input);
     if (socketPath !== null) control = await openControlSocket(socketPath, runVerb);
-    return { url, operationsUrl, close };
+    return { url, operationsUrl, consoleUrl, close };
   });
 }
 
 type AuthGate = Gate & { readonly directory: KeyDirectory };
+
+/** Where callers reach this process, and where people reach the management API. */
+interface Addresses {
+  readonly url: string;
+  readonly manageUrl: string;
+}
+
+const NOWHERE: Addresses = { url: '', manageUrl: '' };
 
 /** The verbs' services, for whoever acts. */
 function operatorServices(
@@ -338,7 +353,7 @@ function operatorServices(
   books: Books,
   core: Core,
   gate: AuthGate,
-  url: string,
+  { url, manageUrl }: Addresses,
 ): Omit<OperatorServices, 'actor'> {
   const { clock, config } = terms;
   const { store, ledger, ids, backUp } = books;
@@ -355,36 +370,6 @@ function operatorServices(
     masterKeys: () => core.entrusted.keyring,
     live: core.live,
     server: { url, pid: process.pid, hosted: config.hosted, startedMs: clock.nowMs() },
-    publicUrl: config.publicUrl ?? (config.hosted ? null : url),
+    publicUrl: config.publicUrl ?? (config.hosted ? null : manageUrl),
   };
-}
-
-/** Accepts no new connection, waits for running calls, cuts off the rest, and waits until the last one is settled. */
-async function drain(server: HttpServer, { clock, shutdown }: Gateway, waitMs: number, log: Log): Promise<void> {
-  const closed = server.close();
-  const deadline = clock.after(waitMs, () => {
-    log.warn({ calls: shutdown.callsUnderWay }, 'Time is up: running calls are cut off.');
-    shutdown.cutShort();
-  });
-  await shutdown.idle();
-  deadline.cancel();
-  const lastWrites = clock.after(LIMITS.lastWordMs, () => server.cutAll());
-  await closed;
-  lastWrites.cancel();
-  // A request that was still arriving may have become a call by now, although its client is gone.
-  shutdown.cutShort();
-  await shutdown.idle();
-}
-
-function closeListener(listener: HttpServer): Promise<void> {
-  const closed = listener.close();
-  listener.cutAll();
-  return closed;
-}
-
-function closeServer(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => resolve());
-    server.closeAllConnections();
-  });
 }

@@ -11,6 +11,8 @@ export const SERVER_OPTIONS = [
   ['--origins <origins>', 'web origins that may call, separated by commas'],
   ['--operations-host <address>', 'address of health and metrics in hosted mode (127.0.0.1)'],
   ['--operations-port <port>', 'port of health and metrics in hosted mode (9464)'],
+  ['--console-port <port>', 'port of the management API (the port of the callers)'],
+  ['--no-console', 'do not serve the management API'],
   ['--log-level <level>', 'debug, info, warn, error or silent (info)'],
   ['--transport <name>', 'HTTP code to use: own or node (own)'],
   ['--no-frame-memory', 'parse every frame of a stream, also those that repeat an earlier one'],

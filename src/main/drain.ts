@@ -1,0 +1,37 @@
+import type { Server } from 'node:http';
+import type { Gateway } from '../gateway/gateway.ts';
+import type { HttpServer } from '../http1/server.ts';
+import type { Log } from '../kit/log.ts';
+import { LIMITS } from '../limits.ts';
+
+/** Accepts no new connection, waits for running calls, cuts off the rest, and waits until the last one is settled. */
+export async function drain(servers: readonly HttpServer[], { clock, shutdown }: Gateway, waitMs: number, log: Log): Promise<void> {
+  const closed = Promise.all(servers.map((server) => server.close()));
+  const deadline = clock.after(waitMs, () => {
+    log.warn({ calls: shutdown.callsUnderWay }, 'Time is up: running calls are cut off.');
+    shutdown.cutShort();
+  });
+  await shutdown.idle();
+  deadline.cancel();
+  const lastWrites = clock.after(LIMITS.lastWordMs, () => {
+    for (const server of servers) server.cutAll();
+  });
+  await closed;
+  lastWrites.cancel();
+  // A request that was still arriving may have become a call by now, although its client is gone.
+  shutdown.cutShort();
+  await shutdown.idle();
+}
+
+export function closeListener(listener: HttpServer): Promise<void> {
+  const closed = listener.close();
+  listener.cutAll();
+  return closed;
+}
+
+export function closeServer(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+}
