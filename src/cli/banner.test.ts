@@ -8,7 +8,14 @@ const KEY = 'sk-hunter2';
 
 function facts(env: Record<string, string>, flags: Record<string, string | boolean> = {}) {
   const config = loadConfig({ argvFlags: { data: '/srv/books', ...flags }, env, cwd: '/' });
-  return { config, program: 'tollgate', catalog: catalogOf(config), url: 'http://127.0.0.1:8080', operationsUrl: null, consoleUrl: null };
+  return {
+    config,
+    program: 'tollgate',
+    catalog: catalogOf(config),
+    url: 'http://127.0.0.1:8080',
+    operationsUrl: null,
+    consoleUrl: null,
+  };
 }
 
 function catalogOf(config: Config): Catalog {

@@ -4,9 +4,10 @@ import type { ConfigProblem } from './problems.ts';
 import type { ConfigFile } from './schema.ts';
 
 /** Two listeners cannot share a port, and the error of the system would not say which setting to change. */
-export function consolePortProblems({ listen, hosted, console }: ConfigFile): ConfigProblem[] {
+export function consolePortProblems(draft: ConfigFile): ConfigProblem[] {
+  const { listen, hosted } = draft;
   const { console_port: port } = listen;
-  if (!console || port === null || port === 0) return [];
+  if (!draft.console || port === null || port === 0) return [];
   const others = [
     { flag: '--port', port: listen.port },
     ...(hosted && listen.operations_host === listen.host
@@ -15,7 +16,11 @@ export function consolePortProblems({ listen, hosted, console }: ConfigFile): Co
   ];
   return others
     .filter((other) => other.port === port)
-    .map(({ flag }) => ({ source: '--console-port', path: '', message: `is the same port as ${flag}; choose another` }));
+    .map(({ flag }) => ({
+      source: '--console-port',
+      path: '',
+      message: `is the same port as ${flag}; choose another`,
+    }));
 }
 
 /** A host at our own address would call this gateway again, without end. */

@@ -120,7 +120,10 @@ export const configFileSchema = z
       .optional()
       .describe('PostgreSQL database that holds the ledger instead, like "postgres://user@host/database".'),
     hosted: z.boolean().default(false).describe('Serve other people: every call needs a key.'),
-    console: z.boolean().default(true).describe('Serve the management API and its pages; false serves them on no port.'),
+    console: z
+      .boolean()
+      .default(true)
+      .describe('Serve the management API and its pages; false serves them on no port.'),
     master_key_file: folderSchema
       .optional()
       .describe('File with the master keys, the first of which encrypts new provider keys; relative to this file.'),

@@ -5,7 +5,12 @@ import type { Log } from '../kit/log.ts';
 import { LIMITS } from '../limits.ts';
 
 /** Accepts no new connection, waits for running calls, cuts off the rest, and waits until the last one is settled. */
-export async function drain(servers: readonly HttpServer[], { clock, shutdown }: Gateway, waitMs: number, log: Log): Promise<void> {
+export async function drain(
+  servers: readonly HttpServer[],
+  { clock, shutdown }: Gateway,
+  waitMs: number,
+  log: Log,
+): Promise<void> {
   const closed = Promise.all(servers.map((server) => server.close()));
   const deadline = clock.after(waitMs, () => {
     log.warn({ calls: shutdown.callsUnderWay }, 'Time is up: running calls are cut off.');

@@ -27,12 +27,13 @@ export function liveServices({ config, clock, custody, health }: LiveParts): Liv
 
 /** Named one by one, so that a new setting is shown only after somebody has checked that it is not a secret. */
 function settingsView(config: Config): Readonly<Record<string, unknown>> {
-  const { hosted, console, transport, logLevel, publicUrl, allowedHosts, origins, frameMemory, defaultModel } = config;
+  const { hosted, transport, logLevel, publicUrl, allowedHosts, origins, frameMemory, defaultModel } = config;
   const { limits, rateLimit, loadLimits, health, retention, listen } = config;
   const shown = {
-    ...{ hosted, console, transport, logLevel, publicUrl, allowedHosts, origins, frameMemory, defaultModel },
+    ...{ hosted, transport, logLevel, publicUrl, allowedHosts, origins, frameMemory, defaultModel },
     ...{ listen, limits, rateLimit, loadLimits, health, retention },
     store: config.store === null ? 'sqlite' : 'postgres',
+    console: config.console,
   };
   return snakeCased(shown) as Readonly<Record<string, unknown>>;
 }

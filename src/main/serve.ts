@@ -126,7 +126,8 @@ function explainFailure(error: unknown, config: Config, terminal: Composition['t
   throw error;
 }
 
-function flagOfPort(port: number | undefined, { hosted, console, listen }: Config): string {
+function flagOfPort(port: number | undefined, config: Config): string {
+  const { hosted, listen } = config;
   if (hosted && port === listen.operationsPort) return '--operations-port';
-  return console && port === listen.consolePort ? '--console-port' : '--port';
+  return config.console && port === listen.consolePort ? '--console-port' : '--port';
 }

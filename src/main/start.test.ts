@@ -58,7 +58,13 @@ function start(listen: Config['listen']) {
 }
 
 test('health and metrics listen on the address that is set, and answer who calls them by it', async () => {
-  const running = await start({ host: '127.0.0.1', port: 0, operationsHost: '127.0.0.2', operationsPort: 0, consolePort: null });
+  const running = await start({
+    host: '127.0.0.1',
+    port: 0,
+    operationsHost: '127.0.0.2',
+    operationsPort: 0,
+    consolePort: null,
+  });
   try {
     expect(new URL(running.operationsUrl!).hostname).toBe('127.0.0.2');
     const answer = await fetch(`${running.operationsUrl}/metrics`);

@@ -19,9 +19,10 @@ import { logCall } from '../http/call-log.ts';
 import { openControlSocket, type RunVerb } from '../http/control-socket.ts';
 import { healthAnswers, metricsAnswer } from '../http/health.ts';
 import { Metrics } from '../http/metrics.ts';
-import { buildOperations } from '../http/operations.ts';
+import { buildOperations, type OperationsAnswers } from '../http/operations.ts';
 import { buildServer } from '../http/server.ts';
 import { ConnectionLimit } from '../http1/connection-limit.ts';
+import type { HttpServer } from '../http1/server.ts';
 import { type Cleanup, openAll } from '../kit/cleanup.ts';
 import type { Clock } from '../kit/clock.ts';
 import { errorFields, type Log, type RootLog } from '../kit/log.ts';
@@ -273,7 +274,6 @@ async function openListeners(
 ): Promise<Listeners> {
   const { config, log } = terms;
   const { gateway, metrics } = core;
-  const createHttpServer = HTTP_SERVERS[config.transport];
   let draining = false;
   const isDraining = (): boolean => draining;
   const health = healthAnswers({ health: () => books.health(), draining: isDraining });
@@ -291,7 +291,7 @@ async function openListeners(
     draining: isDraining,
   });
   const server = buildServer({
-    createHttpServer,
+    createHttpServer: HTTP_SERVERS[config.transport],
     gateway,
     routes: routeTable(gateway),
     operations: config.hosted ? new Map(health) : all,
@@ -305,19 +305,12 @@ async function openListeners(
     log,
     draining: isDraining,
   });
-  const operations = config.hosted
-    ? buildOperations({
-        createHttpServer,
-        allowedHosts: config.allowedHosts,
-        timeouts: config.limits,
-        connections: new ConnectionLimit(LIMITS.operationsConnectionsMax),
-        answers: all,
-      })
-    : null;
+  const operations = config.hosted ? operationsServer(config, all) : null;
   let control: Server | null = null;
   const close = async (): Promise<void> => {
     draining = true;
-    await drain(management.server === null ? [server] : [server, management.server], gateway, config.limits.shutdownMs, log);
+    const servers = management.server === null ? [server] : [server, management.server];
+    await drain(servers, gateway, config.limits.shutdownMs, log);
     management.close();
     if (control !== null) await closeServer(control);
     if (operations !== null) await closeListener(operations);
@@ -334,6 +327,16 @@ async function openListeners(
     const runVerb: RunVerb = (verb, input) => answerOperator(operator, verb, input);
     if (socketPath !== null) control = await openControlSocket(socketPath, runVerb);
     return { url, operationsUrl, consoleUrl, close };
+  });
+}
+
+function operationsServer(config: Config, answers: OperationsAnswers): HttpServer {
+  return buildOperations({
+    createHttpServer: HTTP_SERVERS[config.transport],
+    allowedHosts: config.allowedHosts,
+    timeouts: config.limits,
+    connections: new ConnectionLimit(LIMITS.operationsConnectionsMax),
+    answers,
   });
 }
 
