@@ -1,5 +1,7 @@
-import type { AuditRow, NewPerson } from '../src/store/people.ts';
+import type { AuditRow, NewInvitation, NewManagementKey, NewPerson } from '../src/store/people.ts';
 import { NOON_MS } from './store-fixtures.ts';
+
+const DAY_MS = 86_400_000;
 
 let nextAuditId = 0n;
 export function audit(action: string, over: Partial<AuditRow> = {}): AuditRow {
@@ -28,6 +30,39 @@ export function aPerson(id: bigint, over: Partial<NewPerson> = {}): NewPerson {
     identity: null,
     isOperator: false,
     createdMs: NOON_MS,
+    ...over,
+  };
+}
+
+export function anInvitation(id: bigint, over: Partial<NewInvitation> = {}): NewInvitation {
+  return {
+    id,
+    sha256Hex: `hash-${id}`,
+    email: 'new@example.com',
+    isOperator: false,
+    accountId: 1n,
+    role: 'member',
+    invitedBy: null,
+    resetsPersonId: null,
+    createdMs: NOON_MS,
+    expiresMs: NOON_MS + DAY_MS,
+    ...over,
+  };
+}
+
+export function aManagementKey(id: bigint, over: Partial<NewManagementKey> = {}): NewManagementKey {
+  return {
+    id,
+    sha256Hex: `management-${id}`,
+    prefix: 'tg_mgmt_abcd',
+    lastFour: 'wxyz',
+    name: `automation ${id}`,
+    mintedBy: null,
+    accountId: null,
+    role: null,
+    isReadOnly: false,
+    createdMs: NOON_MS,
+    expiresMs: null,
     ...over,
   };
 }

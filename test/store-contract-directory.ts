@@ -1,27 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { Directory } from '../src/store/directory.ts';
-import type { NewInvitation, NewManagementKey, NewPerson, NewSession } from '../src/store/people.ts';
-import { aPerson, audit } from './people-fixtures.ts';
+import type { NewPerson, NewSession } from '../src/store/people.ts';
+import { aManagementKey, anInvitation, aPerson, audit } from './people-fixtures.ts';
 import { aKey, anAccount, FIRST_PAGE, NOON_MS, type OpenStore } from './store-fixtures.ts';
 import { StoreSubject } from './store-subject.ts';
 
 const DAY_MS = 86_400_000;
-
-function anInvitation(id: bigint, over: Partial<NewInvitation> = {}): NewInvitation {
-  return {
-    id,
-    sha256Hex: `hash-${id}`,
-    email: 'new@example.com',
-    isOperator: false,
-    accountId: 1n,
-    role: 'member',
-    invitedBy: null,
-    resetsPersonId: null,
-    createdMs: NOON_MS,
-    expiresMs: NOON_MS + DAY_MS,
-    ...over,
-  };
-}
 
 function aSession(id: bigint, personId: bigint, over: Partial<NewSession> = {}): NewSession {
   return {
@@ -32,23 +16,6 @@ function aSession(id: bigint, personId: bigint, over: Partial<NewSession> = {}):
     expiresMs: NOON_MS + 7 * DAY_MS,
     address: '192.0.2.1',
     userAgent: 'a browser',
-    ...over,
-  };
-}
-
-function aManagementKey(id: bigint, over: Partial<NewManagementKey> = {}): NewManagementKey {
-  return {
-    id,
-    sha256Hex: `management-${id}`,
-    prefix: 'tg_mgmt_abcd',
-    lastFour: 'wxyz',
-    name: `automation ${id}`,
-    mintedBy: null,
-    accountId: null,
-    role: null,
-    isReadOnly: false,
-    createdMs: NOON_MS,
-    expiresMs: null,
     ...over,
   };
 }

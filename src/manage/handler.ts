@@ -63,6 +63,15 @@ export class ManageHandler {
   }
 
   async answer(request: InboundRequest, response: OutboundResponse, requestId: string): Promise<void> {
+    try {
+      await this.#respond(request, response, requestId);
+    } catch (error) {
+      this.#terms.log.error({ request_id: requestId, ...errorFields(error) }, 'A management response failed.');
+      response.destroy();
+    }
+  }
+
+  async #respond(request: InboundRequest, response: OutboundResponse, requestId: string): Promise<void> {
     if (this.#pages.answer(request, response, requestId)) return;
     const answer = await this.#answerOrRefuse(request, requestId);
     if (!request.complete) response.closes = true;

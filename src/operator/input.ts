@@ -5,6 +5,9 @@ import { LIMITS } from '../limits.ts';
 import { INT64_MAX } from '../money/nanousd.ts';
 import { CAP_WINDOWS, KEY_PERMISSIONS, ON_UNSUPPORTED } from '../store/store.ts';
 
+/** PostgreSQL cannot compare or store a text with it. */
+const WITHOUT_NUL = [(text: string): boolean => !text.includes('\0'), 'must not contain a NUL character'] as const;
+
 /** A whole number of nanodollars, as text if it is too large for an exact JSON number. */
 const amount = z
   .union([z.int(), z.string().regex(/^-?[0-9]{1,19}$/)], { error: 'must be a whole number of nanodollars' })
@@ -24,7 +27,12 @@ export const name = z
 
 const reference = z.string().min(1).max(LIMITS.creditReferenceCharsMax);
 const note = z.string().max(LIMITS.creditNoteCharsMax);
-const keyNote = z.string().trim().min(1).max(LIMITS.keyNoteCharsMax);
+const keyNote = z
+  .string()
+  .trim()
+  .min(1)
+  .max(LIMITS.keyNoteCharsMax)
+  .refine(...WITHOUT_NUL);
 export const idOrName = z.string().min(1).max(LIMITS.nameCharsMax);
 export const seconds = z.int().nonnegative();
 const models = z.array(modelIdSchema).min(1).max(LIMITS.keyModelsMax).nullable();
@@ -145,11 +153,29 @@ export const receiptPage = z.strictObject({
   key: idOrName.nullable().default(null),
   since: seconds.nullable().default(null),
   until: seconds.nullable().default(null),
-  model: z.string().min(1).max(LIMITS.modelIdCharsMax).nullable().default(null),
-  route: z.string().min(1).max(LIMITS.nameCharsMax).nullable().default(null),
+  model: z
+    .string()
+    .min(1)
+    .max(LIMITS.modelIdCharsMax)
+    .refine(...WITHOUT_NUL)
+    .nullable()
+    .default(null),
+  route: z
+    .string()
+    .min(1)
+    .max(LIMITS.nameCharsMax)
+    .refine(...WITHOUT_NUL)
+    .nullable()
+    .default(null),
   status: z.enum(['open', 'settled', 'voided']).nullable().default(null),
   ended: z.enum(ENDINGS).nullable().default(null),
-  chain: z.string().min(1).max(LIMITS.chainIdCharsMax).nullable().default(null),
+  chain: z
+    .string()
+    .min(1)
+    .max(LIMITS.chainIdCharsMax)
+    .refine(...WITHOUT_NUL)
+    .nullable()
+    .default(null),
   host: z.string().min(1).max(LIMITS.nameCharsMax).nullable().default(null),
   ...page,
 });

@@ -112,7 +112,10 @@ export function* acceptInvitation(
   return (yield* findPerson(personId))!;
 }
 
-/** Sets the password of the person that the link was made for, and ends all their sessions. */
+/**
+ * Sets the password of the person that the link was made for. Everything else that opens the gateway in their name ends:
+ * sessions, the identity of single sign-on, management keys they minted, and other such links.
+ */
 export function* resetPassword(
   sha256Hex: string,
   passwordHash: string,
@@ -125,23 +128,31 @@ export function* resetPassword(
   if (invitation === null || personId === null || !isOpen(invitation, nowMs)) return 'not_open';
   if (!(yield* mayStillGive(invitation))) return 'not_open';
   const changed = yield* rowOf(
-    'UPDATE person SET password = ?, version = version + 1 WHERE id = ? AND disabled_ms IS NULL RETURNING id',
+    `UPDATE person SET password = ?, sso_issuer = NULL, sso_subject = NULL, version = version + 1
+     WHERE id = ? AND disabled_ms IS NULL RETURNING id`,
     passwordHash,
     personId,
   );
   if (changed === null) return 'not_open';
   yield query('DELETE FROM session WHERE person_id = ?', personId);
+  yield query('UPDATE management_key SET revoked_ms = ? WHERE minted_by = ? AND revoked_ms IS NULL', nowMs, personId);
   yield query('UPDATE invitation SET accepted_ms = ? WHERE id = ?', nowMs, invitation.id);
+  yield query(
+    'UPDATE invitation SET revoked_ms = ? WHERE resets_person = ? AND accepted_ms IS NULL AND revoked_ms IS NULL',
+    nowMs,
+    personId,
+  );
   yield* writeAudit(audit);
   return (yield* findPerson(personId))!;
 }
 
 /** A link gives nothing that whoever made it could not give any more. */
-function* mayStillGive({ invitedBy, accountId }: Invitation): Program<boolean> {
+function* mayStillGive({ invitedBy, accountId, isOperator, resetsPersonId }: Invitation): Program<boolean> {
   if (invitedBy === null) return true;
   const inviter = yield* findPerson(invitedBy);
   if (inviter === null || inviter.disabledMs !== null) return false;
   if (inviter.isOperator) return true;
+  if (isOperator || resetsPersonId !== null) return false;
   const roles = yield* membershipsOf(invitedBy);
   return roles.some((each) => each.accountId === accountId && each.role === 'owner');
 }
