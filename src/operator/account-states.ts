@@ -21,7 +21,10 @@ export async function renameAccount(
 ): Promise<AccountView> {
   const account = await accountNamed(services, input.account);
   if (account.name === LOCAL_ACCOUNT_NAME || input.name === LOCAL_ACCOUNT_NAME)
-    throw new OperatorError('refused', `"${LOCAL_ACCOUNT_NAME}" is the name of the account of local mode, for good.`);
+    throw new OperatorError(
+      'refused',
+      `The name "${LOCAL_ACCOUNT_NAME}" belongs to the account of local mode. Choose another account or name.`,
+    );
   const audit = stateAudit(services, account, 'account.rename', { name: account.name }, { name: input.name });
   const version = input.version === undefined ? null : BigInt(input.version);
   const outcome = await services.store.directory.renameAccount(account.id, input.name, version, audit);
