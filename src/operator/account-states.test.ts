@@ -97,7 +97,9 @@ test('an account is renamed in the version that was read', async () => {
     { account: 'eve', name: 'local' },
   ]) {
     await ensureLocalAccount(services);
-    await expect(run('accounts.rename', input)).rejects.toThrow('"local" belongs to the account of local mode. Choose another');
+    await expect(run('accounts.rename', input)).rejects.toThrow(
+      '"local" belongs to the account of local mode. Choose another',
+    );
   }
 });
 
