@@ -67,8 +67,8 @@ export async function warmUp(around: Surroundings, contender: Contender, shape: 
 }
 
 const WARM_UP_SLICE_SECONDS = 1;
-const WARM_UP_SLICES_MIN = 5;
-const WARM_UP_SLICES_MAX = 12;
+const WARM_UP_SLICES_MIN = 12;
+const WARM_UP_SLICES_MAX = 20;
 
 /** One call looked at closely: figures of wrong answers are worth nothing. */
 export async function checkAnswer(contender: Contender, shape: Shape, key: string, chunks: number): Promise<void> {

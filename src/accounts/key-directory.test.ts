@@ -173,6 +173,19 @@ describe('a rotation by another process', () => {
   });
 });
 
+test('a key that no longer fits in memory is not trusted by a secret that still does', async () => {
+  const small = new KeyDirectory(store, clock, 2);
+  await small.start();
+  const [first, second, third] = [await mint(), await mint(), await mint()];
+  for (const { text } of [first, second]) await small.find(text);
+  const { secret, ...stored } = mintSecret();
+  await store.rotateKey(first.key.id, { secret: stored, oldExpiresMs: START_MS });
+  for (const text of [secret.reveal(), third.text]) expect(await small.find(text)).not.toBeNull();
+  await store.updateKey(first.key.id, { revokedMs: START_MS });
+  await small.refresh();
+  expect(await small.find(secret.reveal())).toBeNull();
+});
+
 describe('the last use of a key', () => {
   test('is noted now and then, for all keys at once, and kept for later if the store cannot', async () => {
     const [one, two] = [await mint(), await mint()];

@@ -6,6 +6,15 @@ import { checksumFits, hashSecret, hasKeyShape } from './keys.ts';
 
 type KeyStore = Pick<Store, 'findKeyByHash' | 'keysChangedSince' | 'noteKeyUses'>;
 
+/** A key in memory. */
+interface KnownKey {
+  row: KeyRow;
+  /** The last use that the store has not been told about yet. */
+  usedMs: number | null;
+  /** False once changes of this key are no longer learned, so that its row must not be trusted. */
+  isPolled: boolean;
+}
+
 /**
  * Keys in memory, found by the hashes of their secrets. Changes are polled, so that every revocation takes effect
  * within two seconds. If the store does not answer for that long, the directory throws instead of trusting its cache.
@@ -13,13 +22,14 @@ type KeyStore = Pick<Store, 'findKeyByHash' | 'keysChangedSince' | 'noteKeyUses'
 export class KeyDirectory {
   readonly #store: KeyStore;
   readonly #clock: Clock;
-  /** Hashes of secrets, with the key of each. A key that was rotated has several, and its row says which still work. */
-  readonly #keyIds = new Map<string, bigint>();
-  readonly #rows = new Map<bigint, KeyRow>();
+  readonly #keysMax: number;
+  /** By the hashes of secrets. A key that was rotated has several, and its row says which still work. */
+  readonly #byHash = new Map<string, KnownKey>();
+  readonly #byId = new Map<bigint, KnownKey>();
   /** Unknown hashes, each with the time until which that is believed. */
   readonly #misses = new Map<string, number>();
-  /** When each key was used since the last note; the store is told now and then, not for every call. */
-  #uses = new Map<bigint, number>();
+  /** Keys used since the last note; the store is told now and then, not for every call. */
+  #used: KnownKey[] = [];
   #notedAtMs: number;
   readonly #lookups = new Map<string, Promise<KeyRow | null>>();
   /** Every change up to this version is known; null before the first poll. */
@@ -33,9 +43,10 @@ export class KeyDirectory {
   #timer: Timer | null = null;
   #stopped = false;
 
-  constructor(store: KeyStore, clock: Clock) {
+  constructor(store: KeyStore, clock: Clock, keysMax: number = LIMITS.cachedKeysMax) {
     this.#store = store;
     this.#clock = clock;
+    this.#keysMax = keysMax;
     this.#notedAtMs = clock.monotonicMs();
   }
 
@@ -61,8 +72,8 @@ export class KeyDirectory {
   /** For a store that was put back to an older state: versions that were seen may be used again for other changes. */
   forget(): void {
     this.#forgotten++;
-    this.#keyIds.clear();
-    this.#rows.clear();
+    this.#byHash.clear();
+    this.#byId.clear();
     this.#misses.clear();
     this.#lookups.clear();
     this.#version = null;
@@ -87,9 +98,8 @@ export class KeyDirectory {
 
   #findFresh(secret: string): KeyRow | null | Promise<KeyRow | null> {
     const hash = hashSecret(secret);
-    const id = this.#keyIds.get(hash);
-    const row = id === undefined ? undefined : this.#rows.get(id);
-    if (row !== undefined) return this.#ifActive(row, hash);
+    const known = this.#byHash.get(hash);
+    if (known?.isPolled === true) return this.#ifActive(known, hash);
     // A cached key had the right shape, so only others are checked.
     if (!hasKeyShape(secret) || this.#isKnownMiss(hash) || !checksumFits(secret)) return null;
     return this.#lookUp(hash);
@@ -110,11 +120,16 @@ export class KeyDirectory {
   }
 
   /** Times are compared for every request: the end of a key or a secret is not a change that would be polled. */
-  #ifActive(row: KeyRow, hash: string): KeyRow | null {
+  #ifActive(known: KnownKey, hash: string): KeyRow | null {
+    const { row } = known;
     const nowMs = this.#clock.nowMs();
     if (row.revokedMs !== null || !isSecretOf(row, hash, nowMs)) return null;
     if (row.expiresMs !== null && row.expiresMs <= nowMs) return null;
-    if (this.#uses.size < LIMITS.storePageRowsMax || this.#uses.has(row.id)) this.#uses.set(row.id, nowMs);
+    if (known.usedMs !== null) known.usedMs = nowMs;
+    else if (this.#used.length < LIMITS.storePageRowsMax) {
+      known.usedMs = nowMs;
+      this.#used.push(known);
+    }
     return row;
   }
 
@@ -125,7 +140,9 @@ export class KeyDirectory {
 
   async #lookUp(hash: string): Promise<KeyRow | null> {
     const row = await (this.#lookups.get(hash) ?? this.#beginLookup(hash));
-    return row === null ? null : this.#ifActive(row, hash);
+    if (row === null) return null;
+    const known = this.#byHash.get(hash);
+    return this.#ifActive(known?.row === row ? known : { row, usedMs: null, isPolled: false }, hash);
   }
 
   #beginLookup(hash: string): Promise<KeyRow | null> {
@@ -153,8 +170,11 @@ export class KeyDirectory {
       setBounded(this.#misses, hash, this.#clock.monotonicMs() + LIMITS.keyMissMs, LIMITS.cachedKeyMissesMax);
       return;
     }
-    setBounded(this.#keyIds, hash, row.id, LIMITS.cachedKeysMax);
-    setBounded(this.#rows, row.id, row, LIMITS.cachedKeysMax);
+    const known = this.#byId.get(row.id) ?? { row, usedMs: null, isPolled: true };
+    known.row = row;
+    setBounded(this.#byHash, hash, known, this.#keysMax);
+    const evicted = setBounded(this.#byId, row.id, known, this.#keysMax);
+    if (evicted !== undefined) evicted.isPolled = false;
   }
 
   async #catchUp(): Promise<void> {
@@ -173,18 +193,27 @@ export class KeyDirectory {
   }
 
   #learn(key: KeyRow): void {
-    if (this.#rows.has(key.id)) this.#rows.set(key.id, key);
+    const known = this.#byId.get(key.id);
+    if (known !== undefined) known.row = key;
     this.#misses.delete(key.sha256Hex);
   }
 
   /** About when: a write for every call would cost more than it tells. What cannot be noted now is noted later. */
   async #noteUses(): Promise<void> {
-    if (this.#uses.size === 0 || this.#clock.monotonicMs() - this.#notedAtMs < LIMITS.keyUseMs) return;
+    if (this.#used.length === 0 || this.#clock.monotonicMs() - this.#notedAtMs < LIMITS.keyUseMs) return;
     this.#notedAtMs = this.#clock.monotonicMs();
-    const uses = this.#uses;
-    this.#uses = new Map();
+    const used = this.#used;
+    this.#used = [];
+    const uses = new Map<bigint, number>();
+    for (const known of used) {
+      uses.set(known.row.id, known.usedMs!);
+      known.usedMs = null;
+    }
     await this.#store.noteKeyUses(uses).catch(() => {
-      this.#uses = new Map([...uses, ...this.#uses]);
+      for (const known of used) {
+        if (known.usedMs === null) this.#used.push(known);
+        known.usedMs ??= uses.get(known.row.id)!;
+      }
     });
   }
 
@@ -202,8 +231,14 @@ export class KeyDirectory {
   }
 }
 
-/** Removes the oldest entry if the map is full. */
-function setBounded<Name, Value>(map: Map<Name, Value>, name: Name, value: Value, sizeMax: number): void {
-  if (map.size >= sizeMax && !map.has(name)) map.delete(map.keys().next().value!);
+/** Removes the oldest entry if the map is full, and returns it. */
+function setBounded<Name, Value>(map: Map<Name, Value>, name: Name, value: Value, sizeMax: number): Value | undefined {
+  let evicted: Value | undefined;
+  if (map.size >= sizeMax && !map.has(name)) {
+    const [oldest] = map.entries();
+    evicted = oldest![1];
+    map.delete(oldest![0]);
+  }
   map.set(name, value);
+  return evicted;
 }

@@ -29,7 +29,7 @@ export function readRequestBody(
   if (isEmpty && headers['content-type'] === undefined) done(NO_BODY);
   else if (!isJson(headers['content-type'])) done(notJson());
   else if (length !== undefined && Number(length) > bytesMax) done(tooLarge(bytesMax));
-  else if (length !== undefined && !terms.hasRoom(Number(length))) done(overloaded());
+  else if (length !== undefined && !request.complete && !terms.hasRoom(Number(length))) done(overloaded());
   else {
     if (headers.expect !== undefined && !request.complete) terms.sendContinue();
     const whole = request.takeWhole();

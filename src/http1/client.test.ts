@@ -110,6 +110,16 @@ describe.each(IMPLEMENTATIONS)('the %s client', (_name, open) => {
       expect(await answered()).toEqual(['head 200', 'ok', 'end']);
     });
 
+    it('is not reused when bytes that were not asked for have come long after its answer', async () => {
+      await start();
+      await answered();
+      for (let turn = 0; turn < 4; turn++) await new Promise(setImmediate);
+      host.sockets[0]!.write(OK.replace('ok', 'no'));
+      for (let turn = 0; turn < 4; turn++) await new Promise(setImmediate);
+      expect(await answered()).toEqual(['head 200', 'ok', 'end']);
+      expect(host.sockets.length).toBe(2);
+    });
+
     it('is not reused when unread bytes wait on it', async () => {
       await start();
       await answered();

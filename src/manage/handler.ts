@@ -31,6 +31,8 @@ import { answerSignIn } from './sign-in/answer-sign-in.ts';
 import { SIGN_IN_ROUTES } from './sign-in/routes.ts';
 
 export const MANAGE_PREFIX = '/manage/v1';
+/** Nearly every request goes there, so it is the first thing to look for. */
+const CALLS_PREFIX = '/v1/';
 
 export interface ManageTerms extends ManagerTerms {
   /** The verbs' services for whoever acts. */
@@ -59,6 +61,7 @@ export class ManageHandler {
   }
 
   serves(url: string): boolean {
+    if (url.startsWith(CALLS_PREFIX)) return false;
     return url.startsWith('/manage/') || this.#pages.has(url);
   }
 

@@ -28,10 +28,8 @@ export class BodyBudgets {
   takeBody(keyId: bigint | null, bytes: number): GatewayError | null {
     if (keyId === null) return null;
     if (this.#members?.left(keyId) === 0) return this.tooManyMembers(keyId);
-    if (this.#bytes === null) return null;
-    if (this.#bytes.left(keyId) < bytes) return this.#tooManyBytes(this.#bytes.waitMs(keyId));
-    this.#bytes.spend(keyId, bytes);
-    return null;
+    if (this.#bytes === null || this.#bytes.take(keyId, bytes)) return null;
+    return this.#tooManyBytes(this.#bytes.waitMs(keyId));
   }
 
   membersLeft(keyId: bigint | null): number {

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { ManualClock } from '../../kit/clock.ts';
 import { WorkBudget } from './work-budget.ts';
@@ -17,6 +18,26 @@ test('admits anything while it is full, then what is left, then nothing until th
   expect(budget.left(1n)).toBe(100);
   clock.advance(1_000);
   expect(budget.left(1n)).toBe(Number.POSITIVE_INFINITY);
+});
+
+test('takes exactly as much as is left, or nothing', () => {
+  const units = fc.integer({ min: 0, max: 300 });
+  fc.assert(
+    fc.property(
+      fc.array(fc.record({ units, waitMs: fc.integer({ min: 0, max: 3_000 }) }), { maxLength: 20 }),
+      (steps) => {
+        const clock = new ManualClock();
+        const [taking, spending] = [new WorkBudget(100, 200, clock), new WorkBudget(100, 200, clock)];
+        for (const step of steps) {
+          clock.advance(step.waitMs);
+          const fits = spending.left(1n) >= step.units;
+          if (fits) spending.spend(1n, step.units);
+          expect(taking.take(1n, step.units)).toBe(fits);
+          expect(taking.waitMs(1n)).toBe(spending.waitMs(1n));
+        }
+      },
+    ),
+  );
 });
 
 test('remembers a bounded number of keys, and forgets the oldest', () => {

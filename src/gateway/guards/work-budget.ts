@@ -22,9 +22,17 @@ export class WorkBudget {
 
   /** What the key may spend now: all it wants if its budget is full, nothing if it is in debt. */
   left(keyId: bigint): number {
-    const waitMs = this.waitMs(keyId);
-    if (waitMs === 0) return Number.POSITIVE_INFINITY;
-    return Math.max(0, Math.floor((this.#burstMs - waitMs) / this.#unitMs));
+    return this.#leftBefore(this.waitMs(keyId));
+  }
+
+  /** Spends these units, or returns false and spends nothing if there are not as many left. */
+  take(keyId: bigint, units: number): boolean {
+    const nowMs = this.#clock.monotonicMs();
+    const fullAtMs = this.#fullAtMs.get(keyId) ?? 0;
+    if (this.#leftBefore(Math.max(0, fullAtMs - nowMs)) < units) return false;
+    if (this.#fullAtMs.size >= this.#keysMax) this.#forgetOne(keyId);
+    this.#fullAtMs.set(keyId, Math.max(fullAtMs, nowMs) + units * this.#unitMs);
+    return true;
   }
 
   spend(keyId: bigint, units: number): void {
@@ -37,6 +45,12 @@ export class WorkBudget {
   /** How long until the budget is full, so that any request is admitted. */
   waitMs(keyId: bigint): number {
     return Math.max(0, (this.#fullAtMs.get(keyId) ?? 0) - this.#clock.monotonicMs());
+  }
+
+  /** What is left when the budget will be full after this time. */
+  #leftBefore(waitMs: number): number {
+    if (waitMs === 0) return Number.POSITIVE_INFINITY;
+    return Math.max(0, Math.floor((this.#burstMs - waitMs) / this.#unitMs));
   }
 
   #forgetOne(keyId: bigint): void {

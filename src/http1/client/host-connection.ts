@@ -2,11 +2,14 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import type { Clock, Timer } from '../../kit/clock.ts';
+import { LoopTurns } from '../../kit/loop-turns.ts';
 import { LIMITS } from '../../limits.ts';
 import type { AnswerReceiver, RequestControl } from '../client.ts';
 import { sharedReads } from '../shared-reads.ts';
 import { Http1Answer } from './answer.ts';
 import { hasUnreadInput } from './unread-input.ts';
+
+const TURNS = new LoopTurns();
 
 /** What a connection needs from its pool, and reports to it. */
 export interface ConnectionTerms {
@@ -90,6 +93,8 @@ export class HostConnection {
   #connecting: Timer | null;
   #error: Error | null = null;
   #closed = false;
+  /** The turn of the event loop by which whatever the host sent after its last answer has been read. */
+  #quietAtTurn = 0;
   /** When the connection must no longer be reused, by the monotonic clock; set after its first answer. */
   expiresMs = Number.POSITIVE_INFINITY;
 
@@ -114,9 +119,14 @@ export class HostConnection {
     return !this.#closed && !this.#socket.destroyed && this.#socket.writable;
   }
 
+  /** The event loop has looked at the connection since its last answer. Had the host sent more, it would be closed. */
+  get isQuiet(): boolean {
+    return TURNS.count >= this.#quietAtTurn;
+  }
+
   /** Usable, and the host has sent nothing since its last answer: no bytes that the next request could take for its own. */
   get reusable(): boolean {
-    return this.usable && !hasUnreadInput(this.#socket);
+    return this.usable && (this.isQuiet || !hasUnreadInput(this.#socket));
   }
 
   carry(exchange: HostExchange): void {
@@ -168,6 +178,7 @@ export class HostConnection {
       const keepMs = Math.min(LIMITS.hostKeepAliveMs, (answer.keepAliveMs ?? Infinity) - LIMITS.hostKeepAliveMarginMs);
       this.expiresMs = this.#terms.clock.monotonicMs() + keepMs;
       this.#reused = true;
+      this.#quietAtTurn = TURNS.afterNextLook();
       this.#socket.resume();
       this.#terms.free(this);
     }

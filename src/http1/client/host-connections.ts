@@ -135,11 +135,17 @@ class HostPool implements ConnectionTerms {
   #takeIdle(): HostConnection | null {
     const nowMs = this.clock.monotonicMs();
     for (;;) {
-      const connection = this.#idle.pop();
+      const connection = this.#prefersOldest() ? this.#idle.shift() : this.#idle.pop();
       if (connection === undefined) return null;
       if (connection.expiresMs > nowMs && connection.reusable) return connection;
       connection.drop();
     }
+  }
+
+  /** To look for unread bytes costs more than to use a connection for which the event loop has done so. */
+  #prefersOldest(): boolean {
+    const latest = this.#idle.at(-1);
+    return latest !== undefined && !latest.isQuiet && this.#idle[0]!.isQuiet;
   }
 
   #openNew(): HostConnection | null {
