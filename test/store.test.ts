@@ -9,9 +9,7 @@ import { openMemory, openSqlite, openSqliteInline } from './store-engines.ts';
 
 storeContract('memory', openMemory);
 storeContract('sqlite', openSqliteInline);
-storeContract('sqlite in threads', openSqlite);
 directoryContract('sqlite', openSqliteInline);
-directoryContract('sqlite in threads', openSqlite);
 accountsContract('memory', openMemory);
 accountsContract('sqlite', openSqliteInline);
 accountsContract('sqlite in threads', openSqlite);

@@ -40,7 +40,10 @@ export function unavailable({ message, vanished }: Fault): StoreUnavailable {
   return vanished ? new StoreVanished(message) : new StoreUnavailable(message);
 }
 
-/** Runs the functions in this thread: for commands that do one thing and exit, and for small tests. */
+/**
+ * Runs the functions in this thread: for commands that do one thing and exit, and for small tests. Arguments and results
+ * are copied, as between threads, so that what works here works there.
+ */
 export class InlineLink<Verbs extends AnyVerbs> implements Link<Verbs> {
   readonly #served: Served<Verbs>;
   readonly #onBroken: (error: StoreUnavailable) => void;
@@ -63,7 +66,7 @@ export class InlineLink<Verbs extends AnyVerbs> implements Link<Verbs> {
     if (this.#broken !== null) throw this.#broken;
     if (this.#ended) throw new StoreUnavailable('The store is closed.');
     try {
-      return this.#served.verbs[verb]!(...args) as ReturnType<Verbs[Verb]>;
+      return structuredClone(this.#served.verbs[verb]!(...structuredClone(args)) as ReturnType<Verbs[Verb]>);
     } catch (error) {
       if (!isBroken(error)) throw error;
       this.#broken = unavailable(faultOf(error));
