@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { quickTestFiles } from './test/quick-files.ts';
+import { SlowestFirst } from './test/slowest-first.ts';
 
 // Inherited by the processes that run tests: otherwise every thread they start compiles its sources again, for a third of a second.
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules', '.cache', 'tollgate');
@@ -13,6 +14,7 @@ export default defineConfig({
   test: {
     reporters: ['default'],
     maxWorkers: '100%',
+    sequence: { sequencer: SlowestFirst },
     projects: [
       // Isolation is most of what a quick file costs, and these tests share nothing but modules.
       { test: { ...shared, name: 'quick', isolate: false, include: quick } },

@@ -3,7 +3,7 @@ import { type Campaign, killCampaign } from '../campaigns/kill/campaign.ts';
 import { CLIENTS, IN_FLIGHT_MIN, MOMENTS } from '../campaigns/kill/moments.ts';
 import { seedFrom } from './random.ts';
 
-const CYCLES = 10;
+const CYCLES = MOMENTS.length;
 const SEED = seedFrom(process.env, 15);
 
 /** The real program, killed without warning under load; `npm run campaign:kill` does the same for as long as one likes. */
