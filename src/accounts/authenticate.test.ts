@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { GatewayError } from '../canonical/errors.ts';
 import { type KeyRow, StoreUnavailable } from '../store/store.ts';
-import { authenticate, type Gate } from './authenticate.ts';
+import { authenticate as authenticateRequest, type Gate } from './authenticate.ts';
 import { mintSecret } from './keys.ts';
 
 const KEY = mintSecret().secret.reveal();
@@ -36,8 +36,15 @@ const ROWS = new Map([
   [OTHER, row(2n, 20n)],
 ]);
 const directory = { find: (secret: string) => ROWS.get(secret) ?? null };
-const hosted: Gate = { directory, localAccountId: null };
-const local: Gate = { directory, localAccountId: LOCAL };
+const hosted: Gate = { directory, localAccountId: null, page: null };
+const local: Gate = { directory, localAccountId: LOCAL, page: null };
+
+function authenticate(rawHeaders: readonly string[], gate: Gate) {
+  const headers = Object.fromEntries(
+    rawHeaders.flatMap((name, at) => (at % 2 === 0 ? [[name.toLowerCase(), rawHeaders[at + 1]!]] : [])),
+  );
+  return authenticateRequest({ method: 'POST', headers, rawHeaders }, gate);
+}
 
 describe('hosted mode accepts', () => {
   test.each<[string, string[]]>([
@@ -114,7 +121,7 @@ describe('local mode', () => {
 test.each(['disabledMs', 'personDisabledMs'])('a key with %s is refused with a message of its own', async (member) => {
   const off = { find: () => ({ ...row(1n, 10n), [member]: 5 }) };
   for (const localAccountId of [null, LOCAL]) {
-    const answer = await authenticate(['x-api-key', KEY], { directory: off, localAccountId });
+    const answer = await authenticate(['x-api-key', KEY], { directory: off, localAccountId, page: null });
     expect(answer).toMatchObject({ status: 401, code: 'invalid_api_key' });
     expect((answer as GatewayError).message).toMatch(/^This API key is disabled\./);
   }
@@ -126,6 +133,16 @@ test('a cached key is found without a promise', () => {
 
 test('a store that does not answer is not reported as a wrong key', async () => {
   const broken = { find: () => Promise.reject(new StoreUnavailable('gone')) };
-  const asked = authenticate(['x-api-key', KEY], { directory: broken, localAccountId: LOCAL });
+  const asked = authenticate(['x-api-key', KEY], { directory: broken, localAccountId: LOCAL, page: null });
   await expect(asked).rejects.toThrow(StoreUnavailable);
+});
+
+test('a call with a key reads no other header', () => {
+  const headers = new Proxy({} as Record<string, string>, {
+    get: () => {
+      throw new Error('read');
+    },
+  });
+  const request = { method: 'POST', headers, rawHeaders: ['x-api-key', KEY, 'x-gateway-key', 'key_1'] };
+  for (const gate of [hosted, local]) expect(authenticateRequest(request, gate)).toMatchObject({ keyId: 1n });
 });

@@ -1,6 +1,8 @@
 import { GatewayError } from '../canonical/errors.ts';
 import type { KeyRow } from '../store/store.ts';
+import { authenticatePage, KEY_CHOICE, type PageGate } from './authenticate-page.ts';
 import { looksLikeKey } from './keys.ts';
+import type { PageRequest } from './own-page.ts';
 
 /** Who pays for a request. Without a key only in local mode. */
 export interface Caller {
@@ -13,18 +15,22 @@ export interface Gate {
   readonly directory: { find(secret: string): KeyRow | null | Promise<KeyRow | null> };
   /** The account of callers without a key; null if every caller needs one. */
   readonly localAccountId: bigint | null;
+  /** For calls from our own page, which names a key instead of sending its secret; null if no page is served. */
+  readonly page: PageGate | null;
 }
 
-/**
- * The only authentication. Takes raw headers, in pairs, because only these show a header that was sent twice. Returns
- * refusals; throws only the directory's StoreUnavailable.
- */
-export function authenticate(
-  rawHeaders: readonly string[],
-  gate: Gate,
-): Caller | GatewayError | Promise<Caller | GatewayError> {
-  const credentials = readCredentials(rawHeaders);
-  if (gate.localAccountId !== null) return authenticateLocal(credentials, gate.localAccountId, gate);
+export interface CallerRequest extends PageRequest {
+  /** In pairs. Only these show a header that was sent twice. */
+  readonly rawHeaders: readonly string[];
+}
+
+type Answer = Caller | GatewayError;
+
+/** The only authentication of calls. Returns refusals; throws only StoreUnavailable. */
+export function authenticate(request: CallerRequest, gate: Gate): Answer | Promise<Answer> {
+  const credentials = readCredentials(request.rawHeaders);
+  if (gate.localAccountId !== null) return authenticateLocal(request, credentials, gate.localAccountId, gate);
+  if (credentials.length === 0 && request.headers[KEY_CHOICE] !== undefined) return callFromPage(request, gate);
   const secret = theOneSecret(credentials);
   return secret === null ? invalidKey() : whenFound(gate.directory.find(secret));
 }
@@ -34,26 +40,28 @@ export function authenticate(
  * services, which clients often send, are ignored.
  */
 function authenticateLocal(
+  request: CallerRequest,
   credentials: readonly Credential[],
   accountId: bigint,
   gate: Gate,
-): Caller | GatewayError | Promise<Caller | GatewayError> {
+): Answer | Promise<Answer> {
   const local: Caller = { accountId, keyId: null, key: null };
   const secrets = new Set(
     credentials.map(({ secret }) => secret).filter((secret) => secret !== null && looksLikeKey(secret)),
   );
   if (secrets.size > 1) return invalidKey();
   const [secret] = secrets;
-  return secret == null ? local : whenFound(gate.directory.find(secret));
+  if (secret != null) return whenFound(gate.directory.find(secret));
+  return request.headers[KEY_CHOICE] === undefined ? local : callFromPage(request, gate);
 }
 
-function whenFound(
-  found: KeyRow | null | Promise<KeyRow | null>,
-): Caller | GatewayError | Promise<Caller | GatewayError> {
-  const answer = (key: KeyRow | null) => {
-    if (key === null) return invalidKey();
-    return isDisabled(key) ? disabledKey() : callerOf(key);
-  };
+async function callFromPage(request: CallerRequest, { page }: Gate): Promise<Answer> {
+  const found = page === null ? invalidKey() : await authenticatePage(request, page);
+  return found instanceof GatewayError ? found : callerOf(found);
+}
+
+function whenFound(found: KeyRow | null | Promise<KeyRow | null>): Answer | Promise<Answer> {
+  const answer = (key: KeyRow | null) => (key === null ? invalidKey() : callerOf(key));
   return found instanceof Promise ? found.then(answer) : answer(found);
 }
 
@@ -61,11 +69,11 @@ function isDisabled({ disabledMs, personDisabledMs }: KeyRow): boolean {
   return disabledMs !== null || personDisabledMs !== null;
 }
 
-function callerOf(key: KeyRow): Caller {
-  return { accountId: key.accountId, keyId: key.id, key };
+function callerOf(key: KeyRow): Answer {
+  return isDisabled(key) ? disabledKey() : { accountId: key.accountId, keyId: key.id, key };
 }
 
-/** Whoever has the secret may know that it is disabled, and then does not look for a mistake of their own. */
+/** Whoever may use the key may know that it is disabled, and then does not look for a mistake of their own. */
 function disabledKey(): GatewayError {
   return new GatewayError('invalid_api_key', {
     message: 'This API key is disabled. Ask the owner of its account to enable it, or use another key.',

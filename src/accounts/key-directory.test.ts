@@ -311,3 +311,17 @@ test('a stopped directory sets no more timers', async () => {
   directory.stop();
   expect(clock.pendingTimers).toBe(0);
 });
+
+test('a key is found by its id unless it is revoked or has expired, and that is a use', async () => {
+  const { key } = await mint(START_MS + 60_000);
+  const { key: other } = await mint();
+  expect(await directory.findById(key.id)).toMatchObject({ id: key.id });
+  await store.updateKey(other.id, { revokedMs: START_MS });
+  expect(await directory.findById(other.id)).toBeNull();
+  await advance(LIMITS.keyUseMs + LIMITS.keyPollMs);
+  expect((await store.findKey(key.id))?.usedMs).toBe(START_MS);
+  expect((await store.findKey(other.id))?.usedMs).toBeNull();
+  clock.advance(60_000);
+  expect(await directory.findById(key.id)).toBeNull();
+  expect(await directory.findById(5n)).toBeNull();
+});

@@ -4,7 +4,7 @@ import { isSecretOf } from '../store/key-secrets.ts';
 import { type KeyRow, type Store, StoreUnavailable } from '../store/store.ts';
 import { checksumFits, hashSecret, hasKeyShape } from './keys.ts';
 
-type KeyStore = Pick<Store, 'findKeyByHash' | 'keysChangedSince' | 'noteKeyUses'>;
+type KeyStore = Pick<Store, 'findKey' | 'findKeyByHash' | 'keysChangedSince' | 'noteKeyUses'>;
 
 /** A key in memory. */
 interface KnownKey {
@@ -69,6 +69,15 @@ export class KeyDirectory {
     return hasKeyShape(secret) ? this.#findAfterRefresh(secret) : null;
   }
 
+  /** The key of this id under the same conditions, read from the store each time: few calls name a key by its id. */
+  async findById(id: bigint): Promise<KeyRow | null> {
+    const row = await this.#store.findKey(id);
+    const nowMs = this.#clock.nowMs();
+    if (row === null || !isUsable(row, nowMs)) return null;
+    this.#noteUse(this.#byId.get(id) ?? { row, usedMs: null, isPolled: false }, nowMs);
+    return row;
+  }
+
   /** For a store that was put back to an older state: versions that were seen may be used again for other changes. */
   forget(): void {
     this.#forgotten++;
@@ -123,14 +132,17 @@ export class KeyDirectory {
   #ifActive(known: KnownKey, hash: string): KeyRow | null {
     const { row } = known;
     const nowMs = this.#clock.nowMs();
-    if (row.revokedMs !== null || !isSecretOf(row, hash, nowMs)) return null;
-    if (row.expiresMs !== null && row.expiresMs <= nowMs) return null;
+    if (!isUsable(row, nowMs) || !isSecretOf(row, hash, nowMs)) return null;
+    this.#noteUse(known, nowMs);
+    return row;
+  }
+
+  #noteUse(known: KnownKey, nowMs: number): void {
     if (known.usedMs !== null) known.usedMs = nowMs;
     else if (this.#used.length < LIMITS.storePageRowsMax) {
       known.usedMs = nowMs;
       this.#used.push(known);
     }
-    return row;
   }
 
   #isKnownMiss(hash: string): boolean {
@@ -229,6 +241,10 @@ export class KeyDirectory {
       { unref: true },
     );
   }
+}
+
+function isUsable({ revokedMs, expiresMs }: KeyRow, nowMs: number): boolean {
+  return revokedMs === null && (expiresMs === null || expiresMs > nowMs);
 }
 
 /** Removes the oldest entry if the map is full, and returns it. */

@@ -1,4 +1,4 @@
-import type { Caller } from '../accounts/authenticate.ts';
+import type { Caller, CallerRequest } from '../accounts/authenticate.ts';
 import { missingPermission } from '../accounts/permissions.ts';
 import { errorEnvelope, GatewayError } from '../canonical/errors.ts';
 import type { Gateway } from '../gateway/gateway.ts';
@@ -37,7 +37,7 @@ export interface ServerTerms {
   readonly routes: readonly Route[];
   /** Served without a key. */
   readonly operations: OperationsAnswers;
-  authenticate(rawHeaders: readonly string[]): Caller | GatewayError | Promise<Caller | GatewayError>;
+  authenticate(request: CallerRequest): Caller | GatewayError | Promise<Caller | GatewayError>;
   /** Refuses a caller over its rate limit, and calls while the process is overloaded; null admits. */
   turnAway(caller: Caller, isCall: boolean): GatewayError | null;
   readonly guard: GuardTerms;
@@ -144,7 +144,7 @@ class RequestHandler {
       else this.#admit(pending, answer, route !== null && 'wire' in route);
     };
     try {
-      const answer = this.#terms.authenticate(pending.request.rawHeaders);
+      const answer = this.#terms.authenticate(pending.request);
       if (answer instanceof Promise) answer.then(admitCaller, (error: unknown) => this.#refuse(pending, error));
       else admitCaller(answer);
     } catch (error) {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { chmodSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { PageGate } from '../accounts/authenticate-page.ts';
 import { packageVersion } from '../cli/version.ts';
 import type { Config } from '../config/config.ts';
 import { buildConsole } from '../http/console.ts';
@@ -31,9 +32,13 @@ export interface ManageParts {
   /** Shared with the callers' port: both use the file descriptors of this process. */
   readonly connectionLimit: ConnectionLimit;
   draining(): boolean;
+  /** The key that a page has chosen, unless it is revoked or has expired. */
+  findKey: PageGate['findKey'];
 }
 
 export interface Management {
+  /** Lets the pages of this gateway make calls; null if there are none. */
+  readonly page: PageGate | null;
   /** Null if the callers' port does not serve the API. */
   readonly onCallersPort: ManageHandler | null;
   /** Null unless the API has a port of its own. */
@@ -41,11 +46,11 @@ export interface Management {
   close(): void;
 }
 
-const NOT_SERVED: Management = { onCallersPort: null, server: null, close: () => undefined };
+const NOT_SERVED: Management = { page: null, onCallersPort: null, server: null, close: () => undefined };
 
 /** The management API. In local mode, whoever can read the token in the data folder is the operator. */
 export function openManagement(parts: ManageParts): Management {
-  const { config, store, clock, log, servicesFor, url } = parts;
+  const { config, store, clock, log, servicesFor, url, findKey } = parts;
   if (!config.console) return NOT_SERVED;
   const file = join(config.dataFolder, 'console.token');
   const localToken = config.hosted ? null : randomBytes(32).toString('base64url');
@@ -53,21 +58,19 @@ export function openManagement(parts: ManageParts): Management {
   const { publicUrl } = config;
   const ownOrigins = (): string[] => [...originsOf(url()), ...(publicUrl === null ? [] : [publicUrl])];
   const signIn = config.hosted ? signInServices(parts) : null;
+  const takesCookies = signIn !== null && signIn.unavailable === null;
+  const people = { directory: store.directory, clock, localToken, takesCookies, ownOrigins, publicOrigin: publicUrl };
   const handler = new ManageHandler({
-    directory: store.directory,
-    clock,
-    localToken,
-    takesCookies: signIn !== null && signIn.unavailable === null,
+    ...people,
     signIn,
-    publicOrigin: publicUrl,
     isTrustedProxy: trustedProxies(config.trustedProxies),
     log,
     servicesFor,
-    ownOrigins,
     version: packageVersion(),
   });
   const hasOwnPort = config.listen.consolePort !== null;
   return {
+    page: { ...people, findKey },
     onCallersPort: hasOwnPort ? null : handler,
     server: hasOwnPort ? consoleServer(parts, handler) : null,
     close: () => {

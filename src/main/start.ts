@@ -140,7 +140,7 @@ async function serveBooks(
   cleanup.add(() => directory.stop());
   await directory.start();
   const localAccountId = config.hosted ? null : (await ensureLocalAccount({ ...books, clock })).id;
-  const gate = { directory, localAccountId };
+  const gate: AuthGate = { directory, localAccountId, page: null };
   books.onReplaced(() => forgetCallers(terms, books, gate));
   const listeners = await openListeners(terms, books, core, gate, socketPath);
   cleanup.add(() => listeners.close());
@@ -289,13 +289,15 @@ async function openListeners(
     url: () => listening?.manageUrl ?? null,
     connectionLimit: core.connectionLimit,
     draining: isDraining,
+    findKey: (id) => gate.directory.findById(id),
   });
+  gate.page = management.page;
   const server = buildServer({
     createHttpServer: HTTP_SERVERS[config.transport],
     gateway,
     routes: routeTable(gateway),
     operations: config.hosted ? new Map(health) : all,
-    authenticate: (rawHeaders) => authenticate(rawHeaders, gate),
+    authenticate: (request) => authenticate(request, gate),
     turnAway: core.guards.turnAway,
     guard: { local: !config.hosted, allowedHosts: config.allowedHosts, allowedOrigins: config.origins },
     manage: management.onCallersPort,
@@ -340,7 +342,12 @@ function operationsServer(config: Config, answers: OperationsAnswers): HttpServe
   });
 }
 
-type AuthGate = Gate & { readonly directory: KeyDirectory };
+/** Changed when the store is replaced, and once the pages of the management API are known. */
+interface AuthGate extends Gate {
+  readonly directory: KeyDirectory;
+  localAccountId: bigint | null;
+  page: Gate['page'];
+}
 
 /** Where callers reach this process, and where people reach the management API. */
 interface Addresses {

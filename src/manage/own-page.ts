@@ -1,23 +1,15 @@
+import { faultOfCookiePage, isForeignPage } from '../accounts/own-page.ts';
 import type { InboundRequest } from '../http1/server.ts';
 import { ManageError } from './error.ts';
-import { requireJsonType } from './request-body.ts';
+import { notJson } from './request-body.ts';
 
-/** A browser names the page that asks. Only our own pages may, by scheme, host and port. */
-export function refuseForeignPage({ headers }: InboundRequest, ownOrigins: readonly string[]): void {
-  if (headers.origin !== undefined && !ownOrigins.includes(headers.origin)) throw foreignPage();
+export function refuseForeignPage(request: InboundRequest, ownOrigins: readonly string[]): void {
+  if (isForeignPage(request, ownOrigins)) throw foreignPage();
 }
 
-/**
- * For requests with a cookie, which a browser adds whoever asks: a change must come from our own page, which is
- * reached over https, and be JSON, which no form of another page can send.
- */
-export function requireOwnPage({ method, headers }: InboundRequest, publicOrigin: string | null): void {
-  const { origin, 'sec-fetch-site': site, 'x-forwarded-proto': protocol } = headers;
-  const isChange = method !== 'GET';
-  if (origin === undefined ? isChange : origin !== publicOrigin) throw foreignPage();
-  if (site !== undefined && site !== 'same-origin' && (isChange || site !== 'none')) throw foreignPage();
-  if (protocol !== undefined && !/(^|[\s,])https$/i.test(protocol)) throw foreignPage();
-  if (isChange) requireJsonType(headers);
+export function requireOwnPage(request: InboundRequest, publicOrigin: string | null): void {
+  const fault = faultOfCookiePage(request, publicOrigin);
+  if (fault !== null) throw fault === 'not_json' ? notJson() : foreignPage();
 }
 
 function foreignPage(): ManageError {

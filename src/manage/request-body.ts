@@ -1,10 +1,8 @@
 import { isUtf8 } from 'node:buffer';
+import { isJsonType } from '../accounts/own-page.ts';
 import type { InboundRequest } from '../http1/server.ts';
 import { LIMITS } from '../limits.ts';
 import { ManageError } from './error.ts';
-
-/** The type is checked although the content would tell: a form of a foreign page cannot send this one. */
-const JSON_TYPE = /^application\/json[ \t]*(?:;.*)?$/i;
 
 /** The whole body as text; empty if there is none. */
 export async function readManageBody(request: InboundRequest): Promise<string> {
@@ -12,7 +10,7 @@ export async function readManageBody(request: InboundRequest): Promise<string> {
   const length = headers['content-length'];
   const isEmpty = length === undefined ? headers['transfer-encoding'] === undefined : Number(length) === 0;
   if (isEmpty && headers['content-type'] === undefined) return '';
-  requireJsonType(headers);
+  if (!isJsonType(request)) throw notJson();
   if (length !== undefined && Number(length) > LIMITS.plainBodyBytesMax) throw tooLarge();
   const bytes = request.takeWhole() ?? (await collect(request));
   if (bytes.length > LIMITS.plainBodyBytesMax) throw tooLarge();
@@ -20,13 +18,12 @@ export async function readManageBody(request: InboundRequest): Promise<string> {
   return bytes.toString('utf8');
 }
 
-export function requireJsonType(headers: InboundRequest['headers']): void {
-  if (!JSON_TYPE.test(headers['content-type'] ?? ''))
-    throw new ManageError(
-      415,
-      'unsupported_media_type',
-      'The body must be JSON: send `content-type: application/json`.',
-    );
+export function notJson(): ManageError {
+  return new ManageError(
+    415,
+    'unsupported_media_type',
+    'The body must be JSON: send `content-type: application/json`.',
+  );
 }
 
 function collect(request: InboundRequest): Promise<Buffer> {

@@ -53,6 +53,12 @@ export function openapiDocument(version: string, managePrefix: string): string {
           description: 'The session of a person who has signed in, in hosted mode.',
         },
         gatewayKey: { type: 'http', scheme: 'bearer', description: 'A gateway key. In local mode none is needed.' },
+        chosenKey: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'x-gateway-key',
+          description: 'The id of the key that pays, `key_…`, for calls from a page of this gateway with a session.',
+        },
       },
     },
   });

@@ -87,7 +87,7 @@ function operationOf({ method, path, id, summary, kind, query = [] }: PublicRout
     operationId: id,
     tags: ['calls'],
     summary,
-    security: kind === 'public' ? [] : [{ gatewayKey: [] }],
+    security: kind === 'public' ? [] : [{ gatewayKey: [] }, { session: [], chosenKey: [] }],
     ...(parameters.length > 0 && { parameters }),
     ...((method === 'post' || method === 'put') && { requestBody: { required: true, content: FREE_FORM } }),
     responses: {
