@@ -16,6 +16,23 @@ export const MANAGEMENT_LIMITS = {
   managementExportsMax: 2,
   /** Rows of an export that are read and written at a time: calls wait meanwhile. */
   managementExportPageRows: 100,
+  /** Feeds of receipts that are open: of one caller, and of all. */
+  receiptFeedsPerCallerMax: 4,
+  receiptFeedsMax: 100,
+  /** How often the ledger is read for feeds, and how often a feed checks that its reader may still see it. */
+  receiptFeedPollMs: 1_000,
+  receiptFeedCheckMs: 1_000,
+  receiptFeedKeepAliveMs: 15_000,
+  /** Calls that one reading of the ledger looks at, and receipts that it sends; beyond that feeds have a gap. */
+  receiptFeedCallsMax: 20_000,
+  receiptFeedReceiptsMax: 500,
+  /** Receipts that are kept for a reader who comes back, and for how long. */
+  receiptFeedKeptMax: 200,
+  receiptFeedKeptMs: 30_000,
+  /** What a reader may leave unread before it gets a gap instead. */
+  receiptFeedUnreadBytesMax: 256 * 1024,
+  /** By how much the clocks of processes that share a ledger may differ. */
+  receiptFeedSkewMs: 5_000,
   /** How exactly the last use of a key is known. */
   keyUseMs: 30_000,
   keyNoteCharsMax: 500,

@@ -206,6 +206,10 @@ async function ask(route: AnyRoute, who: PrincipalName): Promise<{ status: numbe
     headers: headersOf(who),
     ...body,
   });
+  if (response.headers.get('content-type')?.startsWith('text/event-stream')) {
+    await response.body!.cancel();
+    return { status: response.status, code: undefined };
+  }
   const answer = (await response.json()) as { error?: { code: string } };
   return { status: response.status, code: answer.error?.code };
 }
@@ -239,7 +243,7 @@ function refusalOf(route: ManageRoute, who: PrincipalName): [number, string] | n
   if (who === 'member' && route.membersOwn !== undefined) return [403, 'permission_denied'];
   if (who === 'member by session' && route.membersOwn === 'receipts') return [403, 'permission_denied'];
   if (who === 'member by session' && /^(key|receipt)$/.test(route.membersOwn ?? '')) return [404, 'not_found'];
-  if (who === 'member by session' && route.membersOwn === 'keys') return null;
+  if (who === 'member by session' && /^(keys|feed)$/.test(route.membersOwn ?? '')) return null;
   const rank = RANK[who.split(' ')[0] as keyof typeof RANK];
   return rank >= RANK[route.access.role] ? null : [403, 'permission_denied'];
 }

@@ -22,6 +22,8 @@ export interface Credentials {
   readonly cookie: string | undefined;
   /** The client's network address, for the audit. */
   readonly address: string | null;
+  /** False to ask again for a response that takes long: a page that is left open does not prolong a session. */
+  readonly isUse?: boolean;
 }
 
 const BEARER = /^Bearer +([\x21-\x7e]+)$/i;
@@ -31,25 +33,26 @@ const BEARER = /^Bearer +([\x21-\x7e]+)$/i;
  * `Authorization` header is judged by that alone, also if it carries a valid cookie. Null if the request proves nothing.
  */
 export async function authenticateManager(
-  { authorization, cookie, address }: Credentials,
+  { authorization, cookie, address, isUse = true }: Credentials,
   terms: ManagerTerms,
 ): Promise<Principal | null> {
-  if (authorization === undefined) return terms.takesCookies ? personOf(cookie, address, terms) : null;
+  if (authorization === undefined) return terms.takesCookies ? personOf(cookie, address, isUse, terms) : null;
   const secret = BEARER.exec(authorization)?.[1];
   if (secret === undefined || secret.length > LIMITS.managementSecretCharsMax) return null;
   if (terms.localToken !== null && isEqual(secret, terms.localToken)) return localOperator(address);
   if (!isManagementSecret(secret)) return null;
   const key = await terms.directory.findManagementKeyByHash(hashSecret(secret));
-  return key === null ? null : principalOf(key, address, terms);
+  return key === null ? null : principalOf(key, address, isUse, terms);
 }
 
 /** Roles are read at each request, so that one that is taken away ends at once. */
 async function personOf(
   cookie: string | undefined,
   address: string | null,
+  isUse: boolean,
   terms: ManagerTerms,
 ): Promise<Principal | null> {
-  const found = await findSession(cookie, terms);
+  const found = await findSession(cookie, terms, isUse);
   if (found === null) return null;
   const { person, session } = found;
   const memberships = await terms.directory.membershipsOf(person.id);
@@ -76,13 +79,14 @@ function localOperator(address: string | null): Principal {
 async function principalOf(
   key: ManagementKey,
   address: string | null,
+  isUse: boolean,
   { directory, clock }: ManagerTerms,
 ): Promise<Principal | null> {
   const nowMs = clock.nowMs();
   if (key.revokedMs !== null || (key.expiresMs !== null && key.expiresMs <= nowMs)) return null;
   const minter = key.mintedBy === null ? null : await directory.findPerson(key.mintedBy);
   if (key.mintedBy !== null && !(await mayStillGive(minter, key, directory))) return null;
-  await noteUse(key, nowMs, directory);
+  if (isUse) await noteUse(key, nowMs, directory);
   return {
     actor: { kind: 'management_key', id: key.id, name: key.name, address, mintedBy: key.mintedBy },
     isOperator: key.accountId === null,

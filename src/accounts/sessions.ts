@@ -47,10 +47,14 @@ export function readCookie(header: string | undefined, name: string): string | n
   return values.length === 1 ? values[0]! : null;
 }
 
-/** The session of a `Cookie` header with its person; null if there is none, it has ended, or the person is disabled. */
+/**
+ * The session of a `Cookie` header with its person; null if there is none, it has ended, or the person is disabled. A use
+ * prolongs it.
+ */
 export async function findSession(
   cookies: string | undefined,
   { directory, clock }: { readonly directory: Directory; readonly clock: Clock },
+  isUse = true,
 ): Promise<{ readonly session: Session; readonly person: Person } | null> {
   const secret = readCookie(cookies, SESSION_COOKIE);
   if (secret === null || !SECRET.test(secret)) return null;
@@ -59,6 +63,6 @@ export async function findSession(
   const { session } = found;
   const nowMs = clock.nowMs();
   if (session.expiresMs <= nowMs || session.usedMs + LIMITS.sessionIdleMs <= nowMs) return null;
-  if (nowMs - session.usedMs >= LIMITS.sessionUseMs) await directory.touchSession(session.id, nowMs);
+  if (isUse && nowMs - session.usedMs >= LIMITS.sessionUseMs) await directory.touchSession(session.id, nowMs);
   return found;
 }

@@ -10,6 +10,8 @@ import type { ConnectionLimit } from '../http1/connection-limit.ts';
 import type { HttpServer } from '../http1/server.ts';
 import type { Clock } from '../kit/clock.ts';
 import type { Log } from '../kit/log.ts';
+import { ReceiptFeed } from '../ledger/receipt-feed.ts';
+import { LIMITS } from '../limits.ts';
 import { MANAGE_PREFIX, ManageHandler } from '../manage/handler.ts';
 import type { Actor } from '../operator/actor.ts';
 import type { OperatorServices } from '../operator/operator.ts';
@@ -43,10 +45,18 @@ export interface Management {
   readonly onCallersPort: ManageHandler | null;
   /** Null unless the API has a port of its own. */
   readonly server: HttpServer | null;
+  /** Ends the responses that would go on for ever, before the servers are closed. */
+  endFeeds(): void;
   close(): void;
 }
 
-const NOT_SERVED: Management = { page: null, onCallersPort: null, server: null, close: () => undefined };
+const NOT_SERVED: Management = {
+  page: null,
+  onCallersPort: null,
+  server: null,
+  endFeeds: () => undefined,
+  close: () => undefined,
+};
 
 /** The management API. In local mode, whoever can read the token in the data folder is the operator. */
 export function openManagement(parts: ManageParts): Management {
@@ -64,6 +74,11 @@ export function openManagement(parts: ManageParts): Management {
     ...people,
     signIn,
     isTrustedProxy: trustedProxies(config.trustedProxies),
+    receiptFeed: new ReceiptFeed({
+      reads: store.callFeed,
+      clock,
+      idLeadMs: config.limits.requestMs + LIMITS.storeIdLagMs,
+    }),
     log,
     servicesFor,
     version: packageVersion(),
@@ -73,6 +88,7 @@ export function openManagement(parts: ManageParts): Management {
     page: { ...people, findKey },
     onCallersPort: hasOwnPort ? null : handler,
     server: hasOwnPort ? consoleServer(parts, handler) : null,
+    endFeeds: () => handler.endFeeds(),
     close: () => {
       if (localToken !== null) rmSync(file, { force: true });
     },

@@ -311,6 +311,7 @@ async function openListeners(
   let control: Server | null = null;
   const close = async (): Promise<void> => {
     draining = true;
+    management.endFeeds();
     const servers = management.server === null ? [server] : [server, management.server];
     await drain(servers, gateway, config.limits.shutdownMs, log);
     management.close();

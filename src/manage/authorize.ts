@@ -53,6 +53,7 @@ async function onlyOwn(
     if (named.toLowerCase() !== actor.name.toLowerCase()) throw denied();
     return { ...input, person: formatId(PERSON_PREFIX, actor.id) };
   }
+  if (membersOwn === 'feed' && input.key === undefined) return { ...input, person: formatId(PERSON_PREFIX, actor.id) };
   if (membersOwn === 'receipts' && input.key === undefined)
     throw new ManageError(403, 'permission_denied', 'Name one of your keys, with `key`.');
   const id = membersOwn === 'receipt' ? idOf('req_', input.receipt) : idOf(KEY_PREFIX, input.key);

@@ -1,5 +1,6 @@
-import { authenticateManager, type ManagerTerms } from '../accounts/authenticate-manager.ts';
+import { authenticateManager, type Credentials, type ManagerTerms } from '../accounts/authenticate-manager.ts';
 import type { Principal } from '../accounts/principal.ts';
+import { operatorReceiptView } from '../canonical/receipt-view.ts';
 import { clientAddress, clientNetwork, type TrustedProxies } from '../http1/client-address.ts';
 import { headerLine, headerLines } from '../http1/headers.ts';
 import type { InboundRequest, OutboundResponse } from '../http1/server.ts';
@@ -7,6 +8,7 @@ import { JsonError } from '../json/json.ts';
 import { stringifyJson } from '../json/stringify.ts';
 import { errorFields, type Log } from '../kit/log.ts';
 import { StoreUnavailable } from '../ledger/ledger.ts';
+import type { ReceiptFeed } from '../ledger/receipt-feed.ts';
 import { LIMITS } from '../limits.ts';
 import type { Actor } from '../operator/actor.ts';
 import { OperatorError } from '../operator/error.ts';
@@ -16,10 +18,12 @@ import { SignInError } from '../signin/error.ts';
 import type { SignInServices, Visitor } from '../signin/services.ts';
 import type { Answer } from './answer.ts';
 import { authorize } from './authorize.ts';
+import { CallerSlots } from './caller-slots.ts';
 import { envelopeOf, headersOf, ManageError, unauthenticated } from './error.ts';
-import { ExportSlots } from './export/export-slots.ts';
 import { type ExportFormat, rowSchemaOf, takeFormat } from './export/format.ts';
 import { type ListExport, type RowPage, sendList } from './export/send-list.ts';
+import { feedFilterOf } from './feed/feed-filter.ts';
+import { FeedStream } from './feed/feed-stream.ts';
 import { meView } from './me-view.ts';
 import { inputSchema } from './openapi/schema-book.ts';
 import { refuseForeignPage, requireOwnPage } from './own-page.ts';
@@ -44,6 +48,7 @@ export interface ManageTerms extends ManagerTerms {
   /** Null in local mode, where nobody signs in. */
   readonly signIn: SignInServices | null;
   readonly isTrustedProxy: TrustedProxies;
+  readonly receiptFeed: ReceiptFeed;
   readonly log: Log;
   /** Of this program, for the description of the API. */
   readonly version: string;
@@ -53,7 +58,9 @@ export interface ManageTerms extends ManagerTerms {
 export class ManageHandler {
   readonly #terms: ManageTerms;
   readonly #pages: PublicPages;
-  readonly #exports = new ExportSlots();
+  readonly #exports = new CallerSlots('exports', LIMITS.managementExportsMax);
+  readonly #feedSlots = new CallerSlots('feeds', LIMITS.receiptFeedsPerCallerMax, LIMITS.receiptFeedsMax);
+  readonly #feeds = new Set<FeedStream>();
 
   constructor(terms: ManageTerms) {
     this.#terms = terms;
@@ -63,6 +70,12 @@ export class ManageHandler {
   serves(url: string): boolean {
     if (url.startsWith(CALLS_PREFIX)) return false;
     return url.startsWith('/manage/') || this.#pages.has(url);
+  }
+
+  /** Ends the responses that would go on for ever. */
+  endFeeds(): void {
+    for (const feed of this.#feeds) feed.end();
+    this.#terms.receiptFeed.close();
   }
 
   async answer(request: InboundRequest, response: OutboundResponse, requestId: string): Promise<void> {
@@ -78,6 +91,10 @@ export class ManageHandler {
     if (this.#pages.answer(request, response, requestId)) return;
     const answer = await this.#answerOrRefuse(request, requestId);
     if (!request.complete) response.closes = true;
+    if (answer instanceof FeedStream) {
+      answer.start(response, requestId);
+      return;
+    }
     if ('list' in answer) {
       await this.#send(answer, response, requestId);
       return;
@@ -99,14 +116,15 @@ export class ManageHandler {
     try {
       await sendList(list, response, requestId);
     } catch (error) {
-      this.#terms.log.error({ request_id: requestId, ...errorFields(error) }, 'An export broke off.');
+      const level = error instanceof ManageError ? 'info' : 'error';
+      this.#terms.log[level]({ request_id: requestId, ...errorFields(error) }, 'An export broke off.');
       response.destroy();
     } finally {
       end();
     }
   }
 
-  async #answerOrRefuse(request: InboundRequest, requestId: string): Promise<Answer | ExportAnswer> {
+  async #answerOrRefuse(request: InboundRequest, requestId: string): Promise<AnyAnswer> {
     try {
       return await this.#run(request);
     } catch (error) {
@@ -121,12 +139,13 @@ export class ManageHandler {
   }
 
   /** Authentication comes before everything that could tell a stranger what exists. */
-  async #run(request: InboundRequest): Promise<Answer | ExportAnswer> {
+  async #run(request: InboundRequest): Promise<AnyAnswer> {
     const { pathname, searchParams } = new URL(request.url, 'http://gateway.invalid');
     const path = pathname.startsWith(`${MANAGE_PREFIX}/`) ? pathname.slice(MANAGE_PREFIX.length) : '';
     const visitor = visitorOf(request, this.#terms);
-    const { authorization, cookie } = request.headers;
-    const principal = await authenticateManager({ authorization, cookie, address: visitor.address }, this.#terms);
+    const { authorization, cookie, 'last-event-id': lastEventId } = request.headers;
+    const credentials = { authorization, cookie, address: visitor.address };
+    const principal = await authenticateManager(credentials, this.#terms);
     const { signIn, publicOrigin } = this.#terms;
     const own = signIn === null ? NO_ROUTE : findRoute(SIGN_IN_ROUTES, request.method, path);
     if (signIn !== null && 'route' in own)
@@ -141,32 +160,72 @@ export class ManageHandler {
     if (principal.isReadOnly && route.method !== 'GET')
       throw new ManageError(403, 'permission_denied', 'This management key is read-only.');
     const format = takeFormat(route, searchParams, request.headers.accept);
-    return this.#perform(principal, route, await readInput(request, found, searchParams), format);
+    const input = await readInput(request, found, searchParams);
+    if (route.streams && lastEventId !== undefined) input.after = lastEventId;
+    return this.#perform({ principal, route, input, credentials }, format);
   }
 
-  async #perform(
-    principal: Principal,
-    route: ManageRoute,
-    input: Record<string, unknown>,
-    format: ExportFormat | null,
-  ): Promise<Answer | ExportAnswer> {
+  async #perform(asked: Asked, format: ExportFormat | null): Promise<AnyAnswer> {
+    const { principal, route, input } = asked;
     const services = this.#terms.servicesFor(principal.actor);
     const allowed = await authorize(principal, route, input, services);
+    const check = (): Promise<void> => this.#checkAgain(asked, allowed, services);
+    if (route.streams) return this.#feed(asked, allowed, services, check);
     const run = async (given: Record<string, unknown>): Promise<object> =>
       visibleTo(principal, route, await resultOf(principal, route, given, services));
-    if (format !== null) return this.#export(principal, route, allowed, format, run);
+    if (format !== null) return this.#export(asked, allowed, format, { run, check });
     const result = await run(allowed);
     const version = 'version' in result ? { etag: `"${result.version}"` } : {};
     return { status: route.creates ? 201 : 200, body: result, headers: version };
   }
 
+  /** For a response that takes long: throws unless the same request would be allowed the same now. */
+  async #checkAgain(
+    { principal, route, input, credentials }: Asked,
+    allowed: Record<string, unknown>,
+    services: OperatorServices,
+  ): Promise<void> {
+    const now = await authenticateManager({ ...credentials, isUse: false }, this.#terms);
+    if (now === null || now.isOperator !== principal.isOperator) throw unauthenticated();
+    const allowedNow = await authorize(now, route, input, services);
+    if (allowedNow.person !== allowed.person) throw unauthenticated();
+  }
+
+  async #feed(
+    { principal, route }: Asked,
+    allowed: Record<string, unknown>,
+    services: OperatorServices,
+    check: () => Promise<void>,
+  ): Promise<FeedStream> {
+    const filter = await feedFilterOf(allowed, services);
+    const end = this.#feedSlots.take(principal.actor);
+    try {
+      const stream = await FeedStream.open({
+        feed: this.#terms.receiptFeed,
+        filter,
+        after: typeof allowed.after === 'string' ? allowed.after : null,
+        clock: this.#terms.clock,
+        view: (receipt) => visibleTo(principal, route, operatorReceiptView(receipt)),
+        check,
+        onEnd: () => {
+          this.#feeds.delete(stream);
+          end();
+        },
+      });
+      this.#feeds.add(stream);
+      return stream;
+    } catch (error) {
+      end();
+      throw error;
+    }
+  }
+
   /** Everything that the filters allow, or as many rows as `limit` says. */
   async #export(
-    { actor, isOperator }: Principal,
-    route: ManageRoute,
+    { principal: { actor, isOperator }, route }: Asked,
     input: Record<string, unknown>,
     format: ExportFormat,
-    run: (input: Record<string, unknown>) => Promise<object>,
+    { run, check }: { run(input: Record<string, unknown>): Promise<object>; check(): Promise<void> },
   ): Promise<ExportAnswer> {
     const end = this.#exports.take(actor);
     const isBounded = input.limit !== undefined;
@@ -186,7 +245,10 @@ export class ManageHandler {
         row: rowSchemaOf(route)!,
         hidden: isOperator ? [] : (route.operatorMembers ?? []),
         first: await read(asked),
-        more: (after) => read({ ...asked, after }),
+        more: async (after) => {
+          await check();
+          return read({ ...asked, after });
+        },
       };
       return { list, end };
     } catch (error) {
@@ -195,6 +257,16 @@ export class ManageHandler {
     }
   }
 }
+
+/** A request to a route, by somebody who was let in. */
+interface Asked {
+  readonly principal: Principal;
+  readonly route: ManageRoute;
+  readonly input: Record<string, unknown>;
+  readonly credentials: Credentials;
+}
+
+type AnyAnswer = Answer | ExportAnswer | FeedStream;
 
 /** A list to be sent page by page, and what to call when it has ended. */
 interface ExportAnswer {

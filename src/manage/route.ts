@@ -1,8 +1,10 @@
 import type { z } from 'zod';
 import type { AccountRole } from '../accounts/principal.ts';
+import type { OperatorReceiptView } from '../canonical/receipt-view.ts';
 import { accountPage, nothing } from '../operator/input.ts';
 import { VERBS, type VerbInput, type VerbName, type VerbResult } from '../operator/operator.ts';
 import type { AccountView, ListView } from '../operator/view.ts';
+import { receiptFeedInput } from './feed/feed-filter.ts';
 import type { MeView } from './me-view.ts';
 
 /** Who may use a route: operators, whoever has at least this role in the account, or anybody who is known. */
@@ -12,11 +14,13 @@ export const OWNER: Access = { role: 'owner' };
 export const VIEWER: Access = { role: 'viewer' };
 
 /** What the handler answers itself, because it depends on who asks. */
-const OWN_INPUTS = { me: nothing, 'own.accounts': accountPage } as const;
+const OWN_INPUTS = { me: nothing, 'own.accounts': accountPage, 'receipts.feed': receiptFeedInput } as const;
 
 interface OwnResults {
   readonly me: MeView;
   readonly 'own.accounts': ListView<AccountView>;
+  /** Of each event. */
+  readonly 'receipts.feed': OperatorReceiptView;
 }
 
 type RouteVerb = VerbName | keyof typeof OWN_INPUTS;
@@ -40,11 +44,13 @@ interface RouteTerms<Verb extends RouteVerb> {
   /** Which member of the input names the account, or the thing whose account counts. */
   readonly scope?: 'account' | 'key' | 'receipt' | 'invitation' | 'management_key';
   /** Members may use it too, or only, for what is their own. */
-  readonly membersOwn?: 'key' | 'keys' | 'receipt' | 'receipts';
+  readonly membersOwn?: 'key' | 'keys' | 'receipt' | 'receipts' | 'feed';
   /** `If-Match` may carry the version that the change was made to. */
   readonly versioned?: true;
   /** It creates something: the response has status 201 instead of 200. */
   readonly creates?: true;
+  /** The response is a stream of server-sent events that has no end. */
+  readonly streams?: true;
   /** Members of the response, or of each row of a list, that only operators see. */
   readonly operatorMembers?: readonly string[];
   /** Members of the input that only operators may send. */

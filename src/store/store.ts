@@ -1,6 +1,7 @@
 import type { Receipt, Settlement, ValuesOf } from '../canonical/receipt.ts';
 import type { AccountReceiptFilter, ReceiptPage, ReceiptSlice } from './account-receipts.ts';
 import type { Account, ChangedKey, KeyChange, KeyRow, NewAccount, NewKey } from './account-rows.ts';
+import type { FeedReads } from './call-feed.ts';
 import type { KeyWindow } from './cap-window.ts';
 import type { Directory } from './directory.ts';
 import type { EntryReads } from './entries.ts';
@@ -34,6 +35,7 @@ export {
   ON_UNSUPPORTED,
   type OnUnsupported,
 } from './account-rows.ts';
+export type { CallOwner, FeedReads } from './call-feed.ts';
 export { CAP_WINDOWS, type CapWindow, type KeyWindow } from './cap-window.ts';
 export type { NewProviderKey, ProviderKeyRow, ProviderKeyUse } from './provider-key-rows.ts';
 export type { VerifyProgress, VerifyReport } from './verify-report.ts';
@@ -46,6 +48,7 @@ export type { VerifyProgress, VerifyReport } from './verify-report.ts';
 export interface Store extends KeyRotation, KeyUses, EntryReads {
   /** People, roles, sessions, management keys and the audit. */
   readonly directory: Directory;
+  readonly callFeed: FeedReads;
 
   /**
    * Applies the operations in order, in one commit, which is on disk when this resolves. A refusal is an outcome, never

@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { OutboundResponse } from '../../http1/server.ts';
 import { LIMITS } from '../../limits.ts';
+import { CallerSlots } from '../caller-slots.ts';
 import { listOf, nanousd } from '../schema-fields.ts';
 import { columnsOf, headLine, rowLine } from './columns.ts';
-import { ExportSlots } from './export-slots.ts';
 import { rowSchemaOf } from './format.ts';
 import { type ListExport, type RowPage, sendList } from './send-list.ts';
 
@@ -141,7 +141,7 @@ describe('sending a list', () => {
 });
 
 test('a caller has a bounded number of exports under way, and others are not affected', () => {
-  const slots = new ExportSlots();
+  const slots = new CallerSlots('exports', LIMITS.managementExportsMax);
   const actor = { kind: 'management_key' as const, id: 1n, name: 'ci', address: null };
   const ends = Array.from({ length: LIMITS.managementExportsMax }, () => slots.take(actor));
   expect(() => slots.take(actor)).toThrow('exports run at once');

@@ -40,9 +40,9 @@ function operationOf(route: ManageRoute, book: SchemaBook): object {
     ...(takesBody && { requestBody: body }),
     responses: {
       [route.creates ? '201' : '200']: {
-        description: route.creates ? 'Created.' : 'Done.',
+        description: descriptionOf(route),
         content: {
-          'application/json': {
+          [route.streams ? 'text/event-stream' : 'application/json']: {
             schema: book.response(route.response, route.operatorMembers),
             example: route.example.output,
           },
@@ -52,6 +52,11 @@ function operationOf(route: ManageRoute, book: SchemaBook): object {
       default: { $ref: '#/components/responses/Error' },
     },
   };
+}
+
+function descriptionOf({ creates, streams }: ManageRoute): string {
+  if (streams) return 'Server-sent events. The schema is that of `data` in an event `receipt`.';
+  return creates ? 'Created.' : 'Done.';
 }
 
 export function hasBody({ method }: ManageRoute): boolean {

@@ -124,6 +124,20 @@ export const RECEIPTS_ROUTES = [
   }),
   route({
     method: 'GET',
+    path: '/receipts/feed',
+    verb: 'receipts.feed',
+    access: VIEWER,
+    scope: 'account',
+    membersOwn: 'feed',
+    streams: true,
+    operatorMembers: OPERATOR_MEMBERS,
+    summary:
+      'Receipts of calls as they end, as server-sent events: `ready`, `receipt`, `gap`. It goes on until you leave.',
+    response: receipt,
+    example: { input: { account: 'acme' }, output: RECEIPT },
+  }),
+  route({
+    method: 'GET',
     path: '/receipts/{receipt}',
     verb: 'receipts.show',
     access: VIEWER,

@@ -1,6 +1,7 @@
 import type { Receipt } from '../../canonical/receipt.ts';
 import type { Clock } from '../../kit/clock.ts';
 import { LIMITS } from '../../limits.ts';
+import type { FeedReads } from '../call-feed.ts';
 import type { Directory } from '../directory.ts';
 import type { Credit, Entry, EntryPage } from '../entries.ts';
 import { isOver } from '../idempotency.ts';
@@ -42,6 +43,7 @@ import {
 } from '../store.ts';
 import { startOfDayMs, startOfMonthMs, windowSpan } from '../windows.ts';
 import { sliceOf } from './account-receipts.ts';
+import { memoryFeed } from './call-feed.ts';
 import { creditsOf, entriesOf } from './entries.ts';
 import { isMember, memoryDirectory } from './memory-directory.ts';
 import { byId, MemoryRows, pageOf } from './memory-rows.ts';
@@ -52,11 +54,13 @@ export class MemoryStore implements Store {
   readonly #rows = new MemoryRows();
   readonly #operations: MoneyRules;
   readonly directory: Directory;
+  readonly callFeed: FeedReads;
 
   constructor(clock: Clock) {
     this.#clock = clock;
     this.#operations = new MoneyRules(this.#rows, clock);
     this.directory = memoryDirectory(this.#rows);
+    this.callFeed = memoryFeed(this.#rows);
   }
 
   async apply(operations: readonly LedgerOperation[]): Promise<LedgerOutcome[]> {

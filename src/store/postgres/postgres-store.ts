@@ -1,12 +1,14 @@
 import type { Receipt } from '../../canonical/receipt.ts';
 import type { Clock } from '../../kit/clock.ts';
 import { LIMITS } from '../../limits.ts';
+import type { FeedReads } from '../call-feed.ts';
 import { type AcceptedLossColumns, acceptedLossOf } from '../columns.ts';
 import type { Directory } from '../directory.ts';
 import type { Credit, Entry, EntryPage } from '../entries.ts';
 import type { Rotation, RotationOutcome } from '../key-secrets.ts';
 import type { KeySpending } from '../key-uses.ts';
 import type { AuditRow } from '../people.ts';
+import { endedCalls, endedReceipts, openCalls } from '../programs/call-feed.ts';
 import { findCredit, listEntries, refundsOf } from '../programs/entries.ts';
 import {
   type AcceptedLoss,
@@ -97,6 +99,7 @@ class PostgresStore implements Store {
   readonly #providerKeys: ProviderKeys;
   readonly #receipts: Receipts;
   readonly directory: Directory;
+  readonly callFeed: FeedReads;
 
   constructor(connections: Connections, time: DatabaseTime, clock: Clock) {
     const nowMs = () => time.nowMs();
@@ -113,6 +116,11 @@ class PostgresStore implements Store {
     this.#providerKeys = new ProviderKeys(connections);
     this.#receipts = new Receipts(connections);
     this.directory = postgresDirectory(connections);
+    this.callFeed = {
+      openCalls: (limit) => readProgram(connections, openCalls(limit)),
+      endedCalls: (fromId, sinceMs, limit) => readProgram(connections, endedCalls(fromId, sinceMs, limit)),
+      endedReceipts: (ids) => readProgram(connections, endedReceipts(ids)),
+    };
   }
 
   async apply(operations: readonly LedgerOperation[]): Promise<LedgerOutcome[]> {

@@ -1,8 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { endedCalls, endedReceipts, openCalls } from '../programs/call-feed.ts';
 import type { AccountReceiptFilter, Page, ReceiptFilter, ReceiptPage, VerifyProgress, VerifyReport } from '../store.ts';
 import { AccountReader } from './accounts.ts';
 import { ClosingSlices } from './closing-slices.ts';
 import { openToRead } from './database.ts';
+import { runProgram } from './directory.ts';
 import { KeyReader, spendingOf } from './keys.ts';
 import type { Served } from './link.ts';
 import { ReceiptReader } from './receipts.ts';
@@ -30,6 +32,10 @@ export function scannerVerbs(database: DatabaseSync) {
     spendingOf: (...terms: SpendingTerms) => spendingOf(database, ...terms),
     listReceipts: (filter: ReceiptFilter, page: Page) => receipts.list(filter, page),
     listAccountReceipts: (filter: AccountReceiptFilter, page: ReceiptPage) => receipts.listOfAccount(filter, page),
+    openCalls: (limit: number) => runProgram(database, openCalls(limit)),
+    endedCalls: (fromId: bigint, sinceMs: number, limit: number) =>
+      runProgram(database, endedCalls(fromId, sinceMs, limit)),
+    endedReceipts: (ids: readonly bigint[]) => runProgram(database, endedReceipts(ids)),
     nextWithoutTree: () => closing.nextWithoutTree(),
     nextSettled: (nowMs: number) => closing.nextSettled(nowMs),
     nextExpired: (beforeMs: number, nowMs: number) => closing.nextExpired(beforeMs, nowMs),

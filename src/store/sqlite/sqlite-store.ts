@@ -3,6 +3,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Receipt } from '../../canonical/receipt.ts';
 import type { Clock } from '../../kit/clock.ts';
 import { LIMITS } from '../../limits.ts';
+import type { FeedReads } from '../call-feed.ts';
 import { type AcceptedLossColumns, acceptedLossOf } from '../columns.ts';
 import type { Directory } from '../directory.ts';
 import type { Credit, Entry, EntryPage } from '../entries.ts';
@@ -107,6 +108,7 @@ class SqliteStore implements Store {
   readonly #receipts: ReceiptReader;
   readonly #providerKeys: ProviderKeyReader;
   readonly directory: Directory;
+  readonly callFeed: FeedReads;
   /** Started on first use. */
   #scanner: Link<ScannerVerbs> | null = null;
   /** Verifying and closing exclude each other, because closing changes what verifying reads. */
@@ -126,6 +128,11 @@ class SqliteStore implements Store {
       read: async (name, args) => runProgram(this.#reader, programOf(name, args)),
       change: (name, args) => this.#writer.call('changeDirectory', name, args),
     });
+    this.callFeed = {
+      openCalls: (limit) => this.#scan('openCalls', limit),
+      endedCalls: (fromId, sinceMs, limit) => this.#scan('endedCalls', fromId, sinceMs, limit),
+      endedReceipts: (ids) => this.#scan('endedReceipts', ids),
+    };
     const onBroken = (error: StoreUnavailable) => onFatal?.(error);
     this.#writer = threads
       ? new Thread<WriterVerbs>('writer', folder, onBroken)

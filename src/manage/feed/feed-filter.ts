@@ -1,0 +1,37 @@
+import { z } from 'zod';
+import { PERSON_PREFIX } from '../../canonical/id-prefixes.ts';
+import { parseId } from '../../kit/ids.ts';
+import type { FeedFilter } from '../../ledger/receipt-feed.ts';
+import { LIMITS } from '../../limits.ts';
+import { OperatorError } from '../../operator/error.ts';
+import { idOrName } from '../../operator/input.ts';
+import { accountNamed, keyNamed } from '../../operator/lookup.ts';
+import type { OperatorServices } from '../../operator/operator.ts';
+import { parseInput } from '../../operator/parse-input.ts';
+
+/** What a feed of receipts may be asked for. */
+export const receiptFeedInput = z.strictObject({
+  account: idOrName.nullable().default(null),
+  key: idOrName.nullable().default(null),
+  after: z
+    .string()
+    .min(1)
+    .max(LIMITS.nameCharsMax)
+    .nullable()
+    .default(null)
+    .describe('The id of the last event that was read. `Last-Event-ID` does the same.'),
+});
+
+/** The receipts that a feed shows. A member's input names the member. */
+export async function feedFilterOf(
+  { person, ...input }: Readonly<Record<string, unknown>>,
+  services: OperatorServices,
+): Promise<FeedFilter> {
+  const given = parseInput(receiptFeedInput, input);
+  const account = given.account === null ? null : await accountNamed(services, given.account);
+  const key = given.key === null ? null : await keyNamed(services, given.key);
+  if (account !== null && key !== null && key.accountId !== account.id)
+    throw new OperatorError('invalid_input', `The key ${given.key} does not belong to the account "${account.name}".`);
+  const personId = typeof person === 'string' ? parseId(PERSON_PREFIX, person) : null;
+  return { accountId: account?.id ?? null, keyId: key?.id ?? null, personId };
+}
