@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { CliFixture } from '../../test/cli-fixture.ts';
 import { LIMITS } from '../limits.ts';
-import { checkDataFolder, checkNode, checkPort, judgeDisk, judgeLedgerClock } from './checks.ts';
+import { checkConsole, checkDataFolder, checkNode, checkPort, judgeDisk, judgeLedgerClock } from './checks.ts';
 
 test.each([
   ['24.21.0', 'ok'],
@@ -72,6 +72,20 @@ describe('the port', () => {
     });
     expect(await checkPort({ ...listen, port: 0 }, null)).toMatchObject({ status: 'ok' });
   });
+
+  test('of the management API is checked too, if it has one of its own', async () => {
+    const listen = { host: '127.0.0.1', port: 0, operationsHost: '127.0.0.1', operationsPort: 0, consolePort: port };
+    const server = { pid: 7, url: 'http://127.0.0.1:1', socketPath: null, startedMs: 0 };
+    expect(await checkConsole({ console: true, listen }, null)).toMatchObject({
+      status: 'failure',
+      detail: expect.stringContaining(`cannot listen on 127.0.0.1:${port} (EADDRINUSE)`),
+      remedy: 'choose another port with --console-port',
+    });
+    expect(await checkConsole({ console: true, listen }, server)).toMatchObject({ detail: `127.0.0.1:${port}` });
+    expect(await checkConsole({ console: false, listen }, null)).toMatchObject({ status: 'ok', detail: 'not served' });
+    const same = { console: true, listen: { ...listen, consolePort: null } };
+    expect(await checkConsole(same, null)).toMatchObject({ status: 'ok', detail: 'on the same port as calls' });
+  });
 });
 
 describe('doctor', () => {
@@ -92,6 +106,7 @@ describe('doctor', () => {
       /^gateway +ok +not running/m,
       /^store +ok/m,
       /^ledger +ok +1 account,/m,
+      /^management API +ok +on the same port as calls/m,
     ]) {
       expect(out).toMatch(line);
     }

@@ -187,11 +187,29 @@ export async function checkPort(listen: Config['listen'], server: Holder | null)
   return failure('port', `cannot listen on ${place} (${error})`, 'choose another with --port');
 }
 
+/** Where the management API is, and whether its own port is free unless the running server may have it. */
+export async function checkConsole(
+  { console: isServed, listen }: Pick<Config, 'console' | 'listen'>,
+  server: Holder | null,
+): Promise<Finding> {
+  const { host, consolePort } = listen;
+  const place = describeConsole({ console: isServed, listen });
+  if (!isServed || consolePort === null || server !== null) return ok('management API', place);
+  const error = await tryListening({ host, port: consolePort });
+  if (error === null) return ok('management API', `${place} is free`);
+  return failure('management API', `cannot listen on ${place} (${error})`, 'choose another port with --console-port');
+}
+
+export function describeConsole({ console: isServed, listen }: Pick<Config, 'console' | 'listen'>): string {
+  if (!isServed) return 'not served';
+  return listen.consolePort === null ? 'on the same port as calls' : `${listen.host}:${listen.consolePort}`;
+}
+
 function portOf(url: string): number {
   return Number(URL.parse(url)?.port ?? Number.NaN);
 }
 
-function tryListening({ host, port }: Config['listen']): Promise<string | null> {
+function tryListening({ host, port }: Pick<Config['listen'], 'host' | 'port'>): Promise<string | null> {
   return new Promise((resolve) => {
     const probe = createServer();
     probe.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));

@@ -35,6 +35,13 @@ describe('config check', () => {
     expect(await cli.json(['config', 'check'])).toMatchObject({ not_priced: ['forgotten'] });
   });
 
+  test('says where the management API is', async () => {
+    const shown = async (...options: string[]) => (await cli.run(['config', 'check', ...options])).out;
+    expect(await shown()).toMatch(/^management API +on the same port as calls$/m);
+    expect(await shown('--console-port', '9465')).toMatch(/^management API +127\.0\.0\.1:9465$/m);
+    expect(await shown('--no-console')).toMatch(/^management API +not served$/m);
+  });
+
   test('uses snake_case names in JSON', async () => {
     const { config } = await cli.json(['config', 'check']);
     const names = (value: unknown): string[] =>

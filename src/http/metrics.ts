@@ -77,7 +77,11 @@ export class Metrics {
       sources.clientConnectionsClosed,
     );
     this.#counterOf('tollgate_timer_errors_total', 'Unexpected errors in timers.', sources.timerErrors);
-    this.#gauge('tollgate_client_connections', 'Open connections of callers.', sources.clientConnections);
+    this.#gauge(
+      'tollgate_client_connections',
+      'Open connections on the port of the callers and that of the management API.',
+      sources.clientConnections,
+    );
     this.#gauge('tollgate_request_body_bytes', 'Bytes of request bodies in memory.', sources.bodyBytes);
     this.#gauge('tollgate_calls_under_way', 'Calls that have not ended.', sources.callsUnderWay);
     this.#gauge('tollgate_ledger_queue', 'Ledger operations waiting.', sources.ledgerDepth);

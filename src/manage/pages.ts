@@ -16,6 +16,9 @@ const FOLDER = new URL('../../public/docs/', import.meta.url);
 const DOCUMENT = '/openapi.json';
 const HTML = 'text/html; charset=utf-8';
 const FILES: Readonly<Record<string, { readonly file: string; readonly type: string }>> = {
+  '/console': { file: 'console.html', type: HTML },
+  '/console/': { file: 'console.html', type: HTML },
+  '/console/join': { file: 'console.html', type: HTML },
   '/docs': { file: 'index.html', type: HTML },
   '/docs/': { file: 'index.html', type: HTML },
   '/docs/icon.svg': { file: 'icon.svg', type: 'image/svg+xml' },

@@ -1,6 +1,6 @@
 import type { Catalog } from '../../catalog/catalog.ts';
 import { type Config, ConfigError, describeProblem } from '../../config/config.ts';
-import { checkMasterKey } from '../checks.ts';
+import { checkMasterKey, describeConsole } from '../checks.ts';
 import type { CommandGroup, CommandSpec } from '../command.ts';
 import { describeHosts, describeUnpriced } from '../describe-hosts.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -64,6 +64,7 @@ function describeConfig(config: Config, catalog: Catalog): string {
   return formatRecord([
     ['file', config.file ?? 'none'],
     ['listen', `${config.listen.host}:${config.listen.port}`],
+    ['management API', describeConsole(config)],
     ['mode', config.hosted ? 'hosted' : 'local'],
     ['data', config.dataFolder],
     ['store', config.store?.name ?? 'in the data folder'],

@@ -1,5 +1,14 @@
 import { type Config, ConfigError } from '../../config/config.ts';
-import { checkBooks, checkDataFolder, checkDisk, checkHosts, checkMasterKey, checkNode, checkPort } from '../checks.ts';
+import {
+  checkBooks,
+  checkConsole,
+  checkDataFolder,
+  checkDisk,
+  checkHosts,
+  checkMasterKey,
+  checkNode,
+  checkPort,
+} from '../checks.ts';
 import type { CommandSpec } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import type { Finding } from '../finding.ts';
@@ -59,5 +68,6 @@ async function examineWith(session: Session, config: Config, isOffline: boolean)
     checkHosts(await session.composition.lookForHosts(config)),
     ...(isOffline ? [] : await session.composition.examineKeys(config.hosts)),
     await checkPort(config.listen, books.server),
+    await checkConsole(config, books.server),
   ];
 }

@@ -212,6 +212,10 @@ export class RowCache {
     this.#keys.delete(id);
   }
 
+  forgetKeys(): void {
+    for (const map of [this.#keys, this.#members]) map.clear();
+  }
+
   currentWindow(key: KeyRule): WindowRow {
     const id = this.#windowIds[Number(key.capWindow)]!;
     if (key.window?.windowId !== id) key.window = this.#windows.find([key.id], id, this.#heldBefore);

@@ -17,10 +17,11 @@ import type {
 import { createAccount } from './accounts.ts';
 import { BatchRunner } from './batch.ts';
 import type { BatchBuffer } from './batch-buffer.ts';
+import { forgetTable } from './cached-tables.ts';
 import { addToTrees, closeSlice, deleteSlice } from './closing.ts';
 import type { ClosingSlice } from './closing-slices.ts';
 import { openToWrite } from './database.ts';
-import { runProgram } from './directory.ts';
+import { runProgram, writtenTable } from './directory.ts';
 import { sweepSlice } from './idempotency-keys.ts';
 import { beginEpoch, registerPrices, voidSlice } from './instances.ts';
 import { createKey, updateKey } from './keys.ts';
@@ -86,10 +87,13 @@ export function writerVerbs(database: DatabaseSync, guard: CommitGuard = NO_GUAR
       change(() => audited(database, audit, deleteProviderKey(database, accountId, provider), (isGone) => isGone)),
     resealProviderKey: (id: bigint, before: Uint8Array, after: Uint8Array) =>
       change(() => resealProviderKey(database, id, before, after)),
-    changeDirectory: (name: DirectoryChange, args: readonly unknown[]) => {
-      cache.forget();
-      return change(() => runProgram(database, programOf(name, args)));
-    },
+    changeDirectory: (name: DirectoryChange, args: readonly unknown[]) =>
+      change(() => {
+        const written = new Set<string | null>();
+        const result = runProgram(database, programOf(name, args), (text) => written.add(writtenTable(text)));
+        for (const table of written) if (table !== null) forgetTable(cache, table);
+        return result;
+      }),
     createAccount: (account: NewAccount, audit?: AuditRow) =>
       change(() => audited(database, audit, createAccount(database, account), (made) => made === 'created')),
     createKey: (key: NewKey, audit?: AuditRow) =>
