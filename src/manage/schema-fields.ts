@@ -38,4 +38,7 @@ export const EXAMPLE_IDS = {
   audit: 'audit_0k7q2xp7v1z8m',
 } as const;
 
+/** What follows the `#` of a link. */
+export const EXAMPLE_SECRET = 'Zm9vYmFyLi4u';
+
 export const EXAMPLE_TIME = 1_790_000_000;

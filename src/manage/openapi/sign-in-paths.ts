@@ -6,9 +6,9 @@ import { acceptanceInput } from '../../signin/accept-invitation.ts';
 import type { changePassword, endOwnSession, OwnSessionView } from '../../signin/own-sessions.ts';
 import { ownSessionChoice, passwordChange } from '../../signin/own-sessions.ts';
 import { signInInput, type WaysToSignIn } from '../../signin/sign-in.ts';
-import { person } from '../resources/people.ts';
-import { session } from '../resources/sessions.ts';
-import { id, listOf } from '../schema-fields.ts';
+import { PERSON, person } from '../resources/people.ts';
+import { SESSION, session } from '../resources/sessions.ts';
+import { EXAMPLE_IDS, EXAMPLE_SECRET, exampleList, id, listOf } from '../schema-fields.ts';
 import { SIGN_IN_ROUTES, type SignInRoute } from '../sign-in/routes.ts';
 import type { PathItems } from './management-paths.ts';
 import { inputSchema, type SchemaBook } from './schema-book.ts';
@@ -17,8 +17,11 @@ interface Described {
   readonly id: string;
   readonly status: '200' | '201' | '303';
   readonly input?: z.ZodType;
+  /** With path and body together. */
+  readonly exampleInput?: Readonly<Record<string, string>>;
   /** Absent for a response without a body. */
   readonly response?: z.ZodType;
+  readonly exampleOutput?: object;
 }
 
 const waysToSignIn = z.object({
@@ -33,47 +36,76 @@ const ownSession = session.extend({ current: z.boolean() }).meta({ id: 'OwnSessi
 const passwordChanged = z.object({ object: z.literal('person'), id: id(PERSON_PREFIX), password: z.literal(true) });
 
 /** Does not compile unless the schema describes exactly the view. */
-function exactly<View>() {
-  return <Schema extends z.ZodType<View>>(schema: [View] extends [z.output<Schema>] ? Schema : never): z.ZodType =>
-    schema as unknown as z.ZodType;
+function returning<View extends object>() {
+  return <Schema extends z.ZodType<View>>(
+    schema: [View] extends [z.output<Schema>] ? Schema : never,
+    exampleOutput: View,
+  ): Pick<Described, 'response' | 'exampleOutput'> => ({ response: schema as unknown as z.ZodType, exampleOutput });
 }
 type Returned<Run extends (...given: never[]) => Promise<unknown>> = Awaited<ReturnType<Run>>;
 
-/** By method and path. A test checks that every route of sign-in is here. */
-const DESCRIBED: Readonly<Record<string, Described>> = {
-  'GET /sign-in': { id: 'signInWays', status: '200', response: exactly<WaysToSignIn>()(waysToSignIn) },
-  'POST /sign-in': { id: 'signIn', status: '201', input: signInInput, response: exactly<SessionView>()(session) },
+const ENDED = { object: 'session', id: EXAMPLE_IDS.session, status: 'ended' } as const;
+
+/** By method and path. Tests check that every route of sign-in is here, and send the examples to a server. */
+export const DESCRIBED: Readonly<Record<string, Described>> = {
+  'GET /sign-in': {
+    id: 'signInWays',
+    status: '200',
+    ...returning<WaysToSignIn>()(waysToSignIn, {
+      object: 'sign_in',
+      password: true,
+      single_sign_on: { issuer: 'https://accounts.example.com', start: '/manage/v1/sso/start' },
+      unavailable: null,
+    }),
+  },
+  'POST /sign-in': {
+    id: 'signIn',
+    status: '201',
+    input: signInInput,
+    exampleInput: { email: 'ada@example.com', password: 'a long secret sentence' },
+    ...returning<SessionView>()(session, SESSION),
+  },
   'POST /invitations/accept': {
     id: 'invitationsAccept',
     status: '200',
     input: acceptanceInput,
-    response: exactly<PersonView>()(person),
+    exampleInput: { secret: EXAMPLE_SECRET, name: 'Ada', password: 'a long secret sentence' },
+    ...returning<PersonView>()(person, PERSON),
   },
   'GET /sso/start': { id: 'ssoStart', status: '303' },
   'GET /sso/callback': { id: 'ssoCallback', status: '303' },
   'POST /sso/link': {
     id: 'ssoLink',
     status: '200',
-    response: z.object({ object: z.literal('sso_link'), url: z.string() }),
+    ...returning<{ object: 'sso_link'; url: string }>()(z.object({ object: z.literal('sso_link'), url: z.string() }), {
+      object: 'sso_link',
+      url: 'https://accounts.example.com/authorize?client_id=tollgate',
+    }),
   },
-  'POST /sign-out': { id: 'signOut', status: '200', response: exactly<Returned<typeof endOwnSession>>()(ended) },
   'POST /me/password': {
     id: 'changePassword',
     status: '200',
     input: passwordChange,
-    response: exactly<Returned<typeof changePassword>>()(passwordChanged),
+    exampleInput: { current: 'a long secret sentence', password: 'another secret sentence' },
+    ...returning<Returned<typeof changePassword>>()(passwordChanged, {
+      object: 'person',
+      id: EXAMPLE_IDS.person,
+      password: true,
+    }),
   },
   'GET /me/sessions': {
     id: 'ownSessions',
     status: '200',
-    response: exactly<ListView<OwnSessionView>>()(listOf(ownSession)),
+    ...returning<ListView<OwnSessionView>>()(listOf(ownSession), exampleList({ ...SESSION, current: true })),
   },
   'DELETE /me/sessions/{session}': {
     id: 'endOwnSession',
     status: '200',
     input: ownSessionChoice,
-    response: exactly<Returned<typeof endOwnSession>>()(ended),
+    exampleInput: { session: EXAMPLE_IDS.session },
+    ...returning<Returned<typeof endOwnSession>>()(ended, ENDED),
   },
+  'POST /sign-out': { id: 'signOut', status: '200', ...returning<Returned<typeof endOwnSession>>()(ended, ENDED) },
 };
 
 /** The routes with which people sign in. Only hosted mode has them. */
@@ -97,14 +129,22 @@ function operationOf({ method, path, summary, access }: SignInRoute, described: 
     summary,
     security: access === 'everybody' ? [] : [{ session: [] }],
     ...(inPath.length > 0 && {
-      parameters: inPath.map((name) => ({ name, in: 'path', required: true, schema: { type: 'string' } })),
+      parameters: inPath.map((name) => ({
+        name,
+        in: 'path',
+        required: true,
+        schema: { type: 'string' },
+        example: described.exampleInput?.[name],
+      })),
     }),
-    ...(takesBody && { requestBody: bodyOf(described.input!) }),
+    ...(takesBody && { requestBody: bodyOf(described.input!, described.exampleInput) }),
     responses: {
       [described.status]: {
         description: described.status === '303' ? 'Sends the browser on.' : 'Done.',
         ...(described.response !== undefined && {
-          content: { 'application/json': { schema: book.response(described.response) } },
+          content: {
+            'application/json': { schema: book.response(described.response), example: described.exampleOutput },
+          },
         }),
       },
       default: { $ref: '#/components/responses/Error' },
@@ -112,10 +152,8 @@ function operationOf({ method, path, summary, access }: SignInRoute, described: 
   };
 }
 
-function bodyOf(input: z.ZodType): object {
+function bodyOf(input: z.ZodType, example: object | undefined): object {
   const { properties, required } = inputSchema(input);
-  return {
-    required: true,
-    content: { 'application/json': { schema: { type: 'object', properties, required, additionalProperties: false } } },
-  };
+  const schema = { type: 'object', properties, required, additionalProperties: false };
+  return { required: true, content: { 'application/json': { schema, example } } };
 }

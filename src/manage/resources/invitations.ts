@@ -3,7 +3,7 @@ import { ACCOUNT_PREFIX, INVITATION_PREFIX } from '../../canonical/id-prefixes.t
 import { ACCOUNT_ROLES, type InvitedView } from '../../operator/people.ts';
 import type { InvitationView } from '../../operator/people-view.ts';
 import { OWNER, route } from '../route.ts';
-import { EXAMPLE_IDS, EXAMPLE_TIME, exampleList, id, listOf, seconds } from '../schema-fields.ts';
+import { EXAMPLE_IDS, EXAMPLE_SECRET, EXAMPLE_TIME, exampleList, id, listOf, seconds } from '../schema-fields.ts';
 
 const invitation = z
   .object({
@@ -43,8 +43,8 @@ const INVITATION: InvitationView = {
 
 export const INVITED: InvitedView = {
   ...INVITATION,
-  secret: 'Zm9vYmFyLi4u',
-  link: 'https://gateway.example.com/console/join#Zm9vYmFyLi4u',
+  secret: EXAMPLE_SECRET,
+  link: `https://gateway.example.com/console/join#${EXAMPLE_SECRET}`,
 };
 
 export const INVITATIONS_ROUTES = [

@@ -24,7 +24,7 @@ export const person = z
 
 const personWithRoles = person.extend({ roles: z.array(member).readonly() }).meta({ id: 'PersonWithRoles' });
 
-const PERSON: PersonView = {
+export const PERSON: PersonView = {
   object: 'person',
   id: EXAMPLE_IDS.person,
   email: 'ada@example.com',

@@ -17,6 +17,6 @@ export const TABLES_OF_KEYS: ReadonlySet<string> = new Set(['api_key', 'membersh
 /** Call this after a statement that the cache does not know of has written the table: what was read from it is read again. */
 export function forgetTable(cache: RowCache, table: string): void {
   if (NOT_CACHED.has(table)) return;
-  if (TABLES_OF_KEYS.has(table)) cache.forgetKeys();
+  if (TABLES_OF_KEYS.has(table)) cache.forgetKeys(null);
   else cache.forget();
 }

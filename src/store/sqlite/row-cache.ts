@@ -208,12 +208,10 @@ export class RowCache {
     return rule;
   }
 
-  forgetKey(id: bigint): void {
-    this.#keys.delete(id);
-  }
-
-  forgetKeys(): void {
-    for (const map of [this.#keys, this.#members]) map.clear();
+  /** One key, or all keys and members. */
+  forgetKeys(id: bigint | null): void {
+    if (id !== null) this.#keys.delete(id);
+    else for (const map of [this.#keys, this.#members]) map.clear();
   }
 
   currentWindow(key: KeyRule): WindowRow {
@@ -382,8 +380,7 @@ export class RowCache {
     this.#prices.clear();
     this.#heldAtFirst = null;
     this.#accountIndex.forget();
-    this.#newCalls.length = 0;
-    this.#dirtyBalances.length = 0;
+    for (const list of [this.#newCalls, this.#dirtyBalances]) list.length = 0;
     this.#isAhead = false;
     this.#todayMs = Number(readMeta(this.#database, 'today_ms'));
     this.#todayChanged = false;

@@ -102,7 +102,7 @@ export function writerVerbs(database: DatabaseSync, guard: CommitGuard = NO_GUAR
       change(() => runProgram(database, rotateKey(id, rotation, audit))),
     noteKeyUses: (uses: ReadonlyMap<bigint, number>) => change(() => runProgram(database, noteKeyUses(uses))),
     updateKey: (id: bigint, changes: KeyChange, audit?: AuditRow, version: bigint | null = null) => {
-      cache.forgetKey(id);
+      cache.forgetKeys(id);
       return change(() => audited(database, audit, updateKey(database, id, changes, version), isChanged));
     },
   };
