@@ -64,6 +64,33 @@ export const MANAGEMENT_LIMITS = {
   /** How long what the provider publishes about itself is believed. */
   ssoDiscoveryMs: 60 * 60_000,
   ssoUsedStatesMax: 10_000,
+  /** Webhooks of one account, and of the operator. */
+  webhooksPerAccountMax: 20,
+  webhookNameCharsMax: 64,
+  /** Types of events that one webhook names. */
+  webhookEventsMax: 50,
+  /** How long the old secret of a webhook still signs after a rotation, unless it is said otherwise, and at most. */
+  webhookGraceMs: 24 * 60 * 60_000,
+  webhookGraceMaxMs: 30 * 24 * 60 * 60_000,
+  /** Deliveries of one webhook that wait; further events are dropped and counted. Finished ones that are kept to look at. */
+  webhookPendingMax: 10_000,
+  webhookDeliveriesKept: 100,
+  /** How often waiting deliveries are looked for, and how many run at the same time. */
+  webhookPollMs: 2_000,
+  webhookDeliveriesAtOnce: 8,
+  /** Time between two deliveries to one webhook. */
+  webhookIntervalMs: 200,
+  /** How long a receiver may take, how much of its answer is read and thrown away, and how long other processes wait. */
+  webhookAnswerMs: 15_000,
+  webhookAnswerBytesMax: 64 * 1024,
+  webhookLeaseMs: 45_000,
+  /** Pause after the first failure, the factor for each further one, the longest pause, and when a delivery is given up. */
+  webhookRetryFirstMs: 5_000,
+  webhookRetryFactor: 3,
+  webhookRetryLastMs: 4 * 60 * 60_000,
+  webhookRetryForMs: 24 * 60 * 60_000,
+  /** Longest pause of a whole webhook after failures: another event may be accepted where one is refused. */
+  webhookPauseMaxMs: 10 * 60_000,
   /** Email addresses and clients whose failures are remembered; the oldest is forgotten first. */
   signInCountersMax: 100_000,
 } as const;

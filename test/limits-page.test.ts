@@ -71,6 +71,8 @@ const INSIDE_BY_NAME = [
     'ssoDiscoveryMs',
     'ssoUsedStatesMax',
   ],
+  ...['webhookPollMs', 'webhookDeliveriesAtOnce', 'webhookAnswerBytesMax', 'webhookLeaseMs', 'webhookPauseMaxMs'],
+  ...['webhookRetryFirstMs', 'webhookRetryFactor', 'webhookRetryLastMs'],
   'unreadRequestBytesMax',
   'storeTickMs',
   ...['frameMetadataBytesMax', 'frameExtraBytesMax', 'frameOpeningBytesMax'],

@@ -5,10 +5,12 @@ import { directoryContract } from './store-contract-directory.ts';
 import { linkContract } from './store-contract-links.ts';
 import { personKeysContract } from './store-contract-person-keys.ts';
 import { creditAuditContract } from './store-contract-refunds.ts';
+import { webhookContract } from './store-contract-webhooks.ts';
 import { openPostgres } from './store-engines.ts';
 
 storeContract('postgres', openPostgres);
 directoryContract('postgres', openPostgres);
+webhookContract('postgres', openPostgres);
 accountsContract('postgres', openPostgres);
 personKeysContract('postgres', openPostgres);
 linkContract('postgres', openPostgres);

@@ -5,11 +5,13 @@ import { directoryContract } from './store-contract-directory.ts';
 import { linkContract } from './store-contract-links.ts';
 import { personKeysContract } from './store-contract-person-keys.ts';
 import { creditAuditContract } from './store-contract-refunds.ts';
+import { webhookContract } from './store-contract-webhooks.ts';
 import { openMemory, openSqlite, openSqliteInline } from './store-engines.ts';
 
 storeContract('memory', openMemory);
 storeContract('sqlite', openSqliteInline);
 directoryContract('sqlite', openSqliteInline);
+webhookContract('sqlite', openSqliteInline);
 accountsContract('memory', openMemory);
 accountsContract('sqlite', openSqliteInline);
 accountsContract('sqlite in threads', openSqlite);

@@ -122,8 +122,8 @@ export interface ManagementKey extends NewManagementKey {
   readonly usedMs: number | null;
 }
 
-/** Who made a change: a person, a management key, or somebody with access to the data folder or the configuration. */
-export const ACTOR_KINDS = ['person', 'management_key', 'command_line', 'configuration'] as const;
+/** Who made a change: a person, a management key, somebody with access to the data folder or the configuration, or a caller. */
+export const ACTOR_KINDS = ['person', 'management_key', 'command_line', 'configuration', 'gateway_key'] as const;
 
 export type ActorKind = (typeof ACTOR_KINDS)[number];
 

@@ -18,6 +18,7 @@ type MoneyOfPeople = Pick<
   | 'removeMembership'
   | 'listMembers'
   | 'findMember'
+  | 'webhookSecretsAfter'
 >;
 
 export function memoryDirectory(rows: MemoryRows): Directory {
@@ -35,6 +36,8 @@ class MemoryDirectory implements MoneyOfPeople {
   constructor(rows: MemoryRows) {
     this.#rows = rows;
   }
+
+  webhookSecretsAfter: Directory['webhookSecretsAfter'] = async () => [];
 
   renameAccount: Directory['renameAccount'] = async (id, name, expectedVersion) => {
     const account = this.#rows.accounts.get(id);

@@ -19,6 +19,7 @@ import { personCaps } from './0018-person-caps.ts';
 import { keySecrets } from './0019-key-secrets.ts';
 import { refunds } from './0020-refunds.ts';
 import { keyTerms } from './0021-key-terms.ts';
+import { webhooks } from './0022-webhooks.ts';
 import type { Migration } from './migration.ts';
 
 /** In order, numbered from 1 without gaps. */
@@ -44,4 +45,5 @@ export const MIGRATIONS: readonly Migration[] = [
   keySecrets,
   refunds,
   keyTerms,
+  webhooks,
 ];

@@ -2,6 +2,15 @@ import type { Directory } from '../directory.ts';
 import { closeAccount, renameAccount, setAccountStatus } from './accounts.ts';
 import { forgetAudit, listAudit } from './audit.ts';
 import {
+  claimDelivery,
+  countPending,
+  dueWebhooks,
+  emitEvent,
+  findDelivery,
+  finishDelivery,
+  listDeliveries,
+} from './deliveries.ts';
+import {
   acceptInvitation,
   createInvitation,
   findInvitation,
@@ -45,6 +54,16 @@ import {
   touchSession,
 } from './sessions.ts';
 import { forgetTokenOverruns, listTokenOverruns, noteTokenOverrun } from './token-overruns.ts';
+import {
+  findWebhook,
+  listWebhooks,
+  putWebhook,
+  removeWebhook,
+  resealWebhookSecret,
+  rotateWebhookSecret,
+  webhookSecrets,
+  webhookSecretsAfter,
+} from './webhooks.ts';
 
 /** Programs that only read. */
 export const DIRECTORY_READS = {
@@ -66,6 +85,14 @@ export const DIRECTORY_READS = {
   listManagementKeys,
   listAudit,
   listTokenOverruns,
+  findWebhook,
+  listWebhooks,
+  webhookSecrets,
+  webhookSecretsAfter,
+  dueWebhooks,
+  listDeliveries,
+  findDelivery,
+  countPending,
 };
 
 /** Programs that change rows, each in one commit together with its row in the audit. */
@@ -95,6 +122,13 @@ export const DIRECTORY_CHANGES = {
   forgetAudit,
   noteTokenOverrun,
   forgetTokenOverruns,
+  putWebhook,
+  removeWebhook,
+  rotateWebhookSecret,
+  resealWebhookSecret,
+  emitEvent,
+  claimDelivery,
+  finishDelivery,
 };
 
 type Programs = { readonly [name: string]: (...args: never[]) => Program<unknown> };

@@ -10,6 +10,9 @@ export const NOT_CACHED: ReadonlySet<string> = new Set([
   'audit',
   'token_overrun',
   'credit',
+  'webhook',
+  'webhook_secret',
+  'webhook_delivery',
 ]);
 /** Tables of which only the rules of keys and members are cached. */
 export const TABLES_OF_KEYS: ReadonlySet<string> = new Set(['api_key', 'membership']);
