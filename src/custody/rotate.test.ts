@@ -7,6 +7,7 @@ import type { NewProviderKey } from '../store/store.ts';
 import { placeOf } from './custody.ts';
 import { rotatePage, sealStatus } from './rotate.ts';
 import { MasterSealer, masterKey, sealedUnder } from './seal.ts';
+import { sealedProviderKeys } from './sealed-rows.ts';
 
 const OLD = masterKey(randomBytes(32));
 const NEW = masterKey(randomBytes(32));
@@ -40,9 +41,9 @@ describe('rotation', () => {
     const count = LIMITS.sealRotationRows + 7;
     await fill(count, new MasterSealer([OLD]));
     const sealer = new MasterSealer([NEW, OLD]);
-    const first = await rotatePage(store, sealer, null);
+    const first = await rotatePage(sealedProviderKeys(store), sealer, null);
     expect(first).toMatchObject({ examined: LIMITS.sealRotationRows, rewrapped: LIMITS.sealRotationRows });
-    const second = await rotatePage(store, sealer, first.next);
+    const second = await rotatePage(sealedProviderKeys(store), sealer, first.next);
     expect(second).toMatchObject({ examined: 7, rewrapped: 7, next: null });
     const opened = await openAll(new MasterSealer([NEW]));
     expect(opened).toEqual(Array.from({ length: count }, (_, at) => `key ${at + 1}`));
@@ -51,9 +52,17 @@ describe('rotation', () => {
   test('skips finished rows when it is interrupted and started again', async () => {
     await fill(3, new MasterSealer([OLD]));
     const sealer = new MasterSealer([NEW, OLD]);
-    await rotatePage(store, sealer, 2n);
-    expect(await rotatePage(store, sealer, null)).toMatchObject({ examined: 3, rewrapped: 2, upToDate: 1 });
-    expect(await rotatePage(store, sealer, null)).toMatchObject({ rewrapped: 0, upToDate: 3, unreadable: 0 });
+    await rotatePage(sealedProviderKeys(store), sealer, 2n);
+    expect(await rotatePage(sealedProviderKeys(store), sealer, null)).toMatchObject({
+      examined: 3,
+      rewrapped: 2,
+      upToDate: 1,
+    });
+    expect(await rotatePage(sealedProviderKeys(store), sealer, null)).toMatchObject({
+      rewrapped: 0,
+      upToDate: 3,
+      unreadable: 0,
+    });
   });
 
   test('does not touch a row that its owner replaced or removed meanwhile', async () => {
@@ -69,7 +78,11 @@ describe('rotation', () => {
       },
       resealProviderKey: (id, before, after) => store.resealProviderKey(id, before, after),
     };
-    expect(await rotatePage(racing, sealer, null)).toMatchObject({ examined: 2, changedMeanwhile: 2, rewrapped: 0 });
+    expect(await rotatePage(sealedProviderKeys(racing), sealer, null)).toMatchObject({
+      examined: 2,
+      changedMeanwhile: 2,
+      rewrapped: 0,
+    });
     expect(await store.providerKeysAfter(null, 10)).toMatchObject([{ id: 9n, sealed: fresh.sealed }]);
   });
 
@@ -79,7 +92,11 @@ describe('rotation', () => {
     await store.createAccount({ id: 5n, name: 'five', kind: 'prepaid', createdMs: 1 });
     await store.putProviderKey({ ...rowOf(5n, current), baseUrl: 'https://elsewhere.example/openai/v1' });
     const before = await store.providerKeysAfter(null, 10);
-    expect(await rotatePage(store, current, null)).toMatchObject({ examined: 2, unreadable: 2, rewrapped: 0 });
+    expect(await rotatePage(sealedProviderKeys(store), current, null)).toMatchObject({
+      examined: 2,
+      unreadable: 2,
+      rewrapped: 0,
+    });
     expect(await store.providerKeysAfter(null, 10)).toEqual(before);
   });
 });
@@ -90,7 +107,7 @@ test('the status counts rows by master key and lists those that cannot be decryp
   await store.putProviderKey(rowOf(3n, sealer, 1n));
   await store.createAccount({ id: 7n, name: 'seven', kind: 'prepaid', createdMs: 1 });
   await store.putProviderKey(rowOf(7n, new MasterSealer([LOST])));
-  const status = await sealStatus(store, sealer);
+  const status = await sealStatus(sealedProviderKeys(store), sealer);
   expect(status).toMatchObject({ rows: 3, unreadableRows: 1, unreadable: [{ accountId: 7n, provider: 'cloud' }] });
   expect(Object.fromEntries(status.byKey)).toEqual({ [OLD.id]: 1, [NEW.id]: 1, [LOST.id]: 1 });
 });

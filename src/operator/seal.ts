@@ -3,13 +3,18 @@ import { ACCOUNT_PREFIX } from '../canonical/id-prefixes.ts';
 import type { MasterKeyring } from '../custody/keyring.ts';
 import { MasterKeyError } from '../custody/master-keys.ts';
 import { rotatePage, sealStatus } from '../custody/rotate.ts';
+import { mergedRows, type ReadSealedRows, sealedProviderKeys } from '../custody/sealed-rows.ts';
 import { formatId } from '../kit/ids.ts';
+import type { Directory } from '../store/directory.ts';
 import type { Store } from '../store/store.ts';
+import { secretPlace } from '../webhooks/secret-box.ts';
 import { OperatorError } from './error.ts';
 
 /** What the verbs about master keys work on. */
 export interface SealServices {
-  readonly store: Pick<Store, 'providerKeysAfter' | 'resealProviderKey'>;
+  readonly store: Pick<Store, 'providerKeysAfter' | 'resealProviderKey'> & {
+    readonly directory: Pick<Directory, 'webhookSecretsAfter' | 'resealWebhookSecret'>;
+  };
   /** Read on demand, because few commands need the master keys. Throws a MasterKeyError. */
   masterKeys(): MasterKeyring;
 }
@@ -39,13 +44,21 @@ export interface SealRotationView {
   readonly next: string | null;
 }
 
+/** What cannot be decrypted: the key of a provider, or the secret of a webhook. */
+export interface UnreadableView {
+  /** Null for the operator's. */
+  readonly account: string | null;
+  readonly provider: string | null;
+  readonly webhook: string | null;
+}
+
 export interface SealStatusView {
   readonly object: 'seal_status';
   readonly source: string;
   readonly keys: readonly { readonly id: string; readonly use: 'seals' | 'opens' | 'unknown'; readonly rows: number }[];
   readonly rows: number;
   readonly unreadable: number;
-  readonly unreadable_keys: readonly { readonly account: string; readonly provider: string }[];
+  readonly unreadable_keys: readonly UnreadableView[];
 }
 
 /** Rotates one page. The first page reads the master keys again, so that a changed file needs no restart. */
@@ -59,7 +72,7 @@ export async function rotateSeals(
   });
   const after = input.after === null ? null : BigInt(input.after);
   const { examined, rewrapped, upToDate, changedMeanwhile, unreadable, next } = await rotatePage(
-    services.store,
+    sealedRows(services),
     keyring.sealer,
     after,
   );
@@ -78,7 +91,7 @@ export async function rotateSeals(
 
 export async function showSeals(services: SealServices): Promise<SealStatusView> {
   const { sealer, source } = masterKeysOf(services, () => {});
-  const { rows, byKey, unreadableRows, unreadable } = await sealStatus(services.store, sealer);
+  const { rows, byKey, unreadableRows, unreadable } = await sealStatus(sealedRows(services), sealer);
   const known = sealer.keyIds;
   const strangers = [...byKey.keys()].filter((id) => !known.includes(id));
   return {
@@ -91,9 +104,10 @@ export async function showSeals(services: SealServices): Promise<SealStatusView>
     })),
     rows,
     unreadable: unreadableRows,
-    unreadable_keys: unreadable.map(({ accountId, provider }) => ({
-      account: formatId(ACCOUNT_PREFIX, accountId),
+    unreadable_keys: unreadable.map(({ accountId, provider, webhook }) => ({
+      account: accountId === null ? null : formatId(ACCOUNT_PREFIX, accountId),
       provider,
+      webhook,
     })),
   };
 }
@@ -107,4 +121,17 @@ function masterKeysOf(services: SealServices, prepare: (keys: MasterKeyring) => 
     if (error instanceof MasterKeyError) throw new OperatorError('refused', error.message);
     throw error;
   }
+}
+
+/** Everything that master keys encrypt, except idempotent responses, which last a day. */
+function sealedRows({ store }: SealServices): ReadSealedRows {
+  return mergedRows(sealedProviderKeys(store), async (after, limit) =>
+    (await store.directory.webhookSecretsAfter(after, limit)).map((row) => ({
+      id: row.id,
+      sealed: row.sealed,
+      place: secretPlace(row),
+      owner: { accountId: row.accountId, provider: null, webhook: row.webhookName },
+      reseal: (sealed) => store.directory.resealWebhookSecret(row.id, row.sealed, sealed),
+    })),
+  );
 }

@@ -8,14 +8,16 @@ import { formatRecord, formatTable } from '../table.ts';
 const statusCommand: CommandSpec = {
   name: 'status',
   summary:
-    'show which master keys the stored provider keys are encrypted with; exits with 1 if one cannot be decrypted',
+    'show which master keys the stored keys and webhook secrets are encrypted with; exits with 1 if one cannot be decrypted',
   examples: ['tollgate seal status'],
   async run(session) {
     const answer = await session.ask('seal.status', {});
     session.show(answer, describeStatus);
     const { unreadable, unreadable_keys: told } = answer.result;
-    for (const { account, provider } of told)
-      session.say(`${account}: the key stored for "${provider}" cannot be decrypted`);
+    for (const { account, provider, webhook } of told) {
+      const what = webhook === null ? `the key stored for "${provider}"` : `the secret of the webhook "${webhook}"`;
+      session.say(`${account ?? 'operator'}: ${what} cannot be decrypted`);
+    }
     if (unreadable === 0) return EXIT.ok;
     session.advise('Restore the master key they were encrypted with, or have their owners store them again.');
     return EXIT.no;
@@ -28,7 +30,7 @@ const OLDER_KEYS =
 
 const rotateCommand: CommandSpec = {
   name: 'rotate',
-  summary: 'encrypt every stored provider key with the first master key; calls go on meanwhile',
+  summary: 'encrypt every stored key and webhook secret with the first master key; calls go on meanwhile',
   options: [['--new-key', 'create a new master key first; only if the key file is in the data folder']],
   examples: ['tollgate seal rotate', 'tollgate seal rotate --new-key'],
   async run(session, _args, options) {
@@ -48,7 +50,7 @@ const rotateCommand: CommandSpec = {
 
 export const sealCommands: CommandGroup = {
   name: 'seal',
-  summary: "manage the master keys that encrypt callers' own provider keys",
+  summary: "manage the master keys that encrypt callers' own provider keys and webhook secrets",
   commands: [statusCommand, rotateCommand],
 };
 
