@@ -5,10 +5,11 @@ import { healthAnswers, metricsAnswer } from '../src/http/health.ts';
 import { PREFIXES } from '../src/http/path-aliases.ts';
 import type { Route } from '../src/http/routes.ts';
 import { formatId } from '../src/kit/ids.ts';
-import { routeTable } from '../src/main/routes.ts';
 import { KEY_PERMISSIONS, type KeyPermission } from '../src/store/store.ts';
 import { ACCESS, type AccessRow, OUTSIDE, type Refused, type World } from './authorisation/rows.ts';
+import { EVERY_ROUTE } from './every-route.ts';
 import { type Harness, type MintedKey, startHarness } from './harness.ts';
+import { audit } from './people-fixtures.ts';
 import { callRaw, type RawAnswer } from './raw-client.ts';
 
 /** Every route, requested by callers who may not use it and by callers who may. */
@@ -17,6 +18,7 @@ const NOW_MS = Date.now();
 const CALL = { model: 'sim-gpt', messages: [{ role: 'user', content: 'hello' }] };
 const CANARY_URL = 'https://resource-of-the-owner.example/openai/v1';
 const CANARY_TAIL = '9f3c';
+const CANARY_HOOK = 'https://hook-of-the-owner.example/in';
 
 /** The permissions that a key can be granted. */
 const EVERYTHING = { permissions: KEY_PERMISSIONS };
@@ -50,7 +52,7 @@ beforeAll(async () => {
   localWorld = await makeReceipt(local, {});
   localAccountId = (await local.newestReceipt()).accountId;
 });
-beforeEach(() => Promise.all([storeProviderKey(hosted, owner.accountId), storeProviderKey(local, localAccountId)]));
+beforeEach(() => Promise.all([storeOwned(hosted, owner.accountId), storeOwned(local, localAccountId)]));
 afterEach(async () => {
   await Promise.all([hosted.settled(), local.settled()]);
   await Promise.all([hosted.expectCleanBooks(), local.expectCleanBooks()]);
@@ -62,11 +64,14 @@ async function makeReceipt(harness: Harness, headers: Record<string, string>): P
   return { receiptId: response.headers.get('x-gateway-request-id')! };
 }
 
-/** A row that cannot be decrypted; it exists and belongs to the owner. */
-async function storeProviderKey({ running }: Harness, accountId: bigint): Promise<void> {
+/** Rows that cannot be decrypted; they exist and belong to the owner. */
+async function storeOwned({ running }: Harness, accountId: bigint): Promise<void> {
   const { store, ids } = running.books;
   const place = { id: ids.next(), accountId, provider: 'cloud', baseUrl: CANARY_URL, lastFour: CANARY_TAIL };
   await store.putProviderKey({ ...place, sealed: Buffer.alloc(64), createdMs: NOW_MS, verifiedMs: NOW_MS });
+  const webhook = { id: ids.next(), accountId, name: 'hook', url: CANARY_HOOK, events: [], createdMs: NOW_MS };
+  const secret = { id: ids.next(), sealed: Buffer.alloc(64) };
+  await store.directory.putWebhook(webhook, secret, audit('webhook.put', { id: ids.next() }));
 }
 
 const bearer = ({ secret }: MintedKey) => ({ authorization: `Bearer ${secret}` });
@@ -99,14 +104,20 @@ function expectRefused(answer: RawAnswer, { status, code }: Refused): void {
 
 function expectNothingOfTheOwner({ text, headers }: RawAnswer): void {
   const told = text + JSON.stringify(headers);
-  const canaries = [CANARY_URL, CANARY_TAIL, formatId('acct_', owner.accountId), formatId('key_', owner.keyId)];
+  const canaries = [
+    CANARY_URL,
+    CANARY_TAIL,
+    CANARY_HOOK,
+    formatId('acct_', owner.accountId),
+    formatId('key_', owner.keyId),
+  ];
   expect(canaries.filter((canary) => told.includes(canary))).toEqual([]);
 }
 
 const NO_KEY: Refused = { status: 401, code: 'invalid_api_key' };
 
 test('every route has a row in the table, and every row a route', () => {
-  const routes = routeTable(hosted.running.gateway);
+  const routes = EVERY_ROUTE;
   for (const route of routes) {
     const { isPublic, permission } = rowOf(route);
     const expected = [nameOf(route), isPublic ? 'public' : 'key', permission];
@@ -145,7 +156,7 @@ const WITHOUT_A_KEY: Readonly<Record<string, () => Headers>> = {
 describe.each(Object.entries(WITHOUT_A_KEY))('%s', (_, headers) => {
   test('is refused on every route, under every prefix, and reaches no host', async () => {
     const received = hosted.sim.received();
-    for (const route of routeTable(hosted.running.gateway)) {
+    for (const route of EVERY_ROUTE) {
       for (const prefix of PREFIXES) {
         const answer = await send(hosted, route, hostedWorld, headers(), prefix);
         if (rowOf(route).isPublic) continue;
@@ -170,8 +181,8 @@ const WITH_A_KEY: Readonly<Record<string, () => Headers>> = {
 
 describe.each(Object.entries(WITH_A_KEY))('the owner’s key %s', (_, headers) => {
   test('is accepted on every route', async () => {
-    for (const route of routeTable(hosted.running.gateway)) {
-      await storeProviderKey(hosted, owner.accountId);
+    for (const route of EVERY_ROUTE) {
+      await storeOwned(hosted, owner.accountId);
       const answer = await send(hosted, route, hostedWorld, headers());
       expect([nameOf(route), answer.status]).toEqual([nameOf(route), rowOf(route).owner]);
     }
@@ -179,7 +190,7 @@ describe.each(Object.entries(WITH_A_KEY))('the owner’s key %s', (_, headers) =
 });
 
 test('a key of another account gets only what belongs to that account', async () => {
-  for (const route of routeTable(hosted.running.gateway)) {
+  for (const route of EVERY_ROUTE) {
     const row = rowOf(route);
     const answer = await send(hosted, route, hostedWorld, bearer(stranger));
     if (row.stranger === 'own') expect([nameOf(route), answer.status]).toEqual([nameOf(route), row.owner]);
@@ -200,8 +211,8 @@ test('a deployment can be called only by its own account', async () => {
 
 test('a key that is restricted to other models is refused on every route that names a model', async () => {
   const received = hosted.sim.received();
-  for (const route of routeTable(hosted.running.gateway)) {
-    await storeProviderKey(hosted, owner.accountId);
+  for (const route of EVERY_ROUTE) {
+    await storeOwned(hosted, owner.accountId);
     const row = rowOf(route);
     const answer = await send(hosted, route, hostedWorld, bearer(restricted));
     if (row.restricted === 'same') expect([nameOf(route), answer.status]).toEqual([nameOf(route), row.owner]);
@@ -216,13 +227,13 @@ test('a key that is restricted to other models is refused on every route that na
 });
 
 function needing(permission: KeyPermission): Route[] {
-  return routeTable(hosted.running.gateway).filter((route) => rowOf(route).permission === permission);
+  return EVERY_ROUTE.filter((route) => rowOf(route).permission === permission);
 }
 
 describe('a key without a permission', () => {
   test('is refused only where the permission is needed, and the message names the command that grants it', async () => {
-    for (const route of routeTable(hosted.running.gateway)) {
-      await storeProviderKey(hosted, owner.accountId);
+    for (const route of EVERY_ROUTE) {
+      await storeOwned(hosted, owner.accountId);
       const { permission, owner: status } = rowOf(route);
       for (const prefix of PREFIXES) {
         const answer = await send(hosted, route, hostedWorld, bearer(unprivileged), prefix);
@@ -239,7 +250,7 @@ describe('a key without a permission', () => {
   });
 
   test('is refused before its body is read', async () => {
-    for (const route of needing('provider_keys')) {
+    for (const route of KEY_PERMISSIONS.flatMap(needing)) {
       const path = `${hosted.url}/v1${route.path.replace('*', 'cloud')}`;
       const headers = { ...bearer(unprivileged), 'content-type': 'text/plain' };
       const answer = await callRaw(path, 'no json', { method: route.method, headers });
@@ -250,8 +261,8 @@ describe('a key without a permission', () => {
 
 describe('in local mode', () => {
   test('every route works without a key', async () => {
-    for (const route of routeTable(local.running.gateway)) {
-      await storeProviderKey(local, localAccountId);
+    for (const route of EVERY_ROUTE) {
+      await storeOwned(local, localAccountId);
       const answer = await send(local, route, localWorld, {});
       expect([nameOf(route), answer.status]).toEqual([nameOf(route), rowOf(route).owner]);
     }
@@ -270,7 +281,7 @@ describe('in local mode', () => {
       const answer = await callRaw(local.url + path, undefined, { method, headers });
       expect([path, answer.status]).toEqual([path, 403]);
     }
-    for (const route of routeTable(local.running.gateway)) {
+    for (const route of EVERY_ROUTE) {
       for (const prefix of PREFIXES) {
         for (const more of [{}, bearer(minted)]) {
           expectRefused(await send(local, route, localWorld, { ...headers, ...more }, prefix), { status: 403, code });

@@ -67,6 +67,7 @@ export class CliFixture {
       backUp: null,
       moved: null,
       hangups: () => null,
+      webhooks: () => Promise.reject(new Error('not used')),
       masterKeys: () => new MasterKeyring({ kind: 'own-file', path: this.keyFile, source: 'the data folder' }),
       server: null,
       actor: { kind: 'command_line', id: null, name: 'root', address: null },

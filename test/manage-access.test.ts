@@ -72,6 +72,7 @@ function services(): OperatorServices {
     backUp: null,
     server: null,
     catalog: () => harness.running.catalog,
+    webhooks: () => Promise.reject(new Error('not used')),
     masterKeys: () => {
       throw new Error('not used');
     },
@@ -147,6 +148,9 @@ const BODIES: Readonly<Record<string, () => object>> = {
   'keys.update': () => ({}),
   'providerkeys.put': () => ({ api_key: '', base_url: '' }),
   'providerkeys.verify': () => ({}),
+  'webhooks.put': () => ({ account, url: '' }),
+  'webhooks.rotate': () => ({ account, grace_seconds: -1 }),
+  'webhooks.test': () => ({ account, nothing: 1 }),
   'system.verify': () => ({ since: 'never' }),
   'receipts.refund': () => ({ amount_nanousd: 0 }),
   'keys.rotate': () => ({ grace_seconds: -1 }),
@@ -167,7 +171,8 @@ function pathOf(route: AnyRoute): string {
   const scope = 'scope' in route ? route.scope : undefined;
   const ids: Record<string, string> = { account, key: formatId(KEY_PREFIX, caller.keyId), receipt, ...made };
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => ids[name] ?? 'unknown@example.com');
-  return method === 'GET' && scope === 'account' && !path.includes('{') ? `${filled}?account=${account}` : filled;
+  const isInQuery = scope === 'account' && !path.includes('{account}') && (method === 'GET' || method === 'DELETE');
+  return isInQuery ? `${filled}?account=${account}` : filled;
 }
 
 function headersOf(who: PrincipalName): Record<string, string> {

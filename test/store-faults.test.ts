@@ -50,6 +50,12 @@ const OPENING: readonly (readonly string[])[] = [
   ['management-keys', 'mint'],
   ['management-keys', 'list'],
   ['management-keys', 'revoke', 'mgk_1'],
+  ['webhooks', 'add', 'pager', 'https://hooks.example.com/'],
+  ['webhooks', 'list'],
+  ['webhooks', 'show', 'pager'],
+  ['webhooks', 'rotate', 'pager'],
+  ['webhooks', 'test', 'pager'],
+  ['webhooks', 'remove', 'pager'],
   ['audit', 'list'],
 ];
 /** They do not open the ledger, or open PostgreSQL first, or report what they find instead of failing. */

@@ -35,6 +35,7 @@ export const ERROR_TABLE = {
   unknown_url: invalid(404, 'unknown_url'),
   receipt_not_found: invalid(404, 'receipt_not_found'),
   provider_key_not_found: invalid(404, 'provider_key_not_found'),
+  webhook_not_found: invalid(404, 'webhook_not_found'),
   /** The idempotency key is already used: wait for the other request, read its receipt, or use a new key. */
   idempotency_in_progress: invalid(409, 'idempotency_in_progress'),
   idempotency_finished: invalid(409, 'idempotency_finished'),

@@ -11,3 +11,8 @@ export const SESSION_PREFIX = 'session_';
 export const MANAGEMENT_KEY_PREFIX = 'mkey_';
 
 export const AUDIT_PREFIX = 'audit_';
+
+export const WEBHOOK_PREFIX = 'wh_';
+
+/** Of something that webhooks are told. */
+export const EVENT_PREFIX = 'evt_';

@@ -16,6 +16,7 @@ import { sealCommands } from './commands/seal.ts';
 import { serveCommand } from './commands/serve.ts';
 import { setupCommand } from './commands/setup.ts';
 import { storeCommands } from './commands/store.ts';
+import { webhooksCommands } from './commands/webhooks.ts';
 import type { Composition } from './composition.ts';
 import { EXIT } from './exit-codes.ts';
 import { asFailure, type CliFailure, exitOfCommander } from './failure.ts';
@@ -31,6 +32,7 @@ export const COMMANDS: readonly (CommandSpec | CommandGroup)[] = [
   receiptsCommands,
   peopleCommands,
   managementKeysCommands,
+  webhooksCommands,
   auditCommands,
   ledgerCommands,
   storeCommands,

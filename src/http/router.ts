@@ -6,13 +6,13 @@ export interface Found {
   readonly route: Route;
   /** The path of the route with its prefix; logs have it instead of the requested path. */
   readonly pattern: string;
-  /** The rest of the path, as it was sent, if the route ends in a star. */
+  /** What is in the place of the star, as it was sent, if the route has one. */
   readonly param: string;
   /** The model that the path names, as it was sent; absent on most paths. */
   readonly model?: string;
 }
 
-/** Finds the route of a method and a path: most by look-up, those that end in a star by prefix. */
+/** Finds the route of a method and a path: most by look-up, those with a star by what is around it. */
 export class Router {
   /** By method, then by path: a combined key would have to be built for every request. */
   readonly #exact = new Map<string, Map<string, Found>>();
@@ -22,7 +22,7 @@ export class Router {
     for (const route of routes) {
       for (const prefix of PREFIXES) {
         const found: Found = { route, pattern: prefix + route.path, param: '' };
-        if (route.path.endsWith('/*')) this.#open.push(found);
+        if (route.path.includes('/*')) this.#open.push(found);
         else this.#ofMethod(route.method).set(found.pattern, found);
       }
     }
@@ -40,9 +40,12 @@ export class Router {
     const exact = ofMethod?.get(path) ?? ofMethod?.get(withoutTrailingSlash(path));
     if (exact !== undefined) return exact;
     for (const { route, pattern } of this.#open) {
-      const beginning = pattern.length - 1;
-      if (route.method !== method || !path.startsWith(pattern.slice(0, beginning))) continue;
-      return { route, pattern, param: path.slice(beginning) };
+      if (route.method !== method) continue;
+      const beginning = pattern.indexOf('*');
+      const rest = pattern.slice(beginning + 1);
+      if (!path.startsWith(pattern.slice(0, beginning)) || !path.endsWith(rest)) continue;
+      if (path.length < beginning + rest.length) continue;
+      return { route, pattern, param: path.slice(beginning, path.length - rest.length) };
     }
     return this.#findDeployment(method, path);
   }

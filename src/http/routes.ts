@@ -29,7 +29,7 @@ export type PlainHandler = (request: PlainRequest) => PlainAnswer | Promise<Plai
 /** One route: a method, a path, and whether it needs a key. */
 export type Route = {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** Without prefix. A trailing `/*` makes the rest of the path the parameter. */
+  /** Without prefix. What stands in the place of `*` is the parameter; at the end of a path it may contain slashes. */
   readonly path: string;
   /** `public` routes need no key in any mode. */
   readonly access: 'key' | 'public';

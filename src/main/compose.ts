@@ -75,6 +75,8 @@ async function openServices(config: Config, clock: Clock, terminal: Terminal): P
         actor: commandLine(),
         publicUrl: config.publicUrl,
         masterKeys: () => new MasterKeyring(config.masterKey),
+        webhooks: async () =>
+          (await import('./command-webhooks.ts')).commandWebhooks({ config, clock, books, cleanup }),
         server: null,
       };
       return { services, close: () => cleanup.run() };

@@ -19,6 +19,7 @@ export interface CustodyOptions {
 export interface Entrusted {
   readonly keyring: MasterKeyring;
   readonly custody: Custody;
+  readonly egress: GuardedEgress;
   /** Ports this process listens on: no caller's URL may lead there. */
   readonly ownPorts: Set<number>;
   close(): Promise<void>;
@@ -35,5 +36,5 @@ export function openCustody({ config, clock, books, world = {} }: CustodyOptions
     ...world,
   });
   const custody = new Custody({ store: books.store, sealer: keyring.sealer, egress, ids: books.ids, clock });
-  return { keyring, custody, ownPorts, close: () => egress.close() };
+  return { keyring, custody, egress, ownPorts, close: () => egress.close() };
 }

@@ -8,6 +8,7 @@ import { keyRoutes } from '../http/key-routes.ts';
 import { PREFIXES, readDeploymentPath } from '../http/path-aliases.ts';
 import { plainRoutes } from '../http/plain-routes.ts';
 import type { Route } from '../http/routes.ts';
+import { type WebhookRouteServices, webhookRoutes } from '../http/webhook-routes.ts';
 import { readVersion } from '../wires/messages/vendor-headers.ts';
 import { WIRES } from '../wires/registry.ts';
 
@@ -39,7 +40,7 @@ const QUOTABLE: QuotableRoutes = {
 };
 
 /** Everything the gateway answers. */
-export function routeTable(gateway: Gateway): Route[] {
+export function routeTable(gateway: Gateway, webhooks: WebhookRouteServices): Route[] {
   const { ledger, prices, custody } = gateway;
   const billed = BILLED.map(
     ({ path, wire }): Route => ({
@@ -69,5 +70,6 @@ export function routeTable(gateway: Gateway): Route[] {
     quoting,
     ...plainRoutes({ ledger, prices, hangups: (account) => hangupFacts(gateway, account), messages }),
     ...keyRoutes(custody),
+    ...webhookRoutes(webhooks),
   ];
 }

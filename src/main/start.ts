@@ -52,6 +52,7 @@ import { routeTable } from './routes.ts';
 import { shareRequests } from './share-requests.ts';
 import { watchTimers } from './timer-errors.ts';
 import { watchClock } from './watch-clock.ts';
+import { openWebhooks, type Webhooks } from './webhooks.ts';
 
 export interface StartTerms {
   readonly config: Config;
@@ -149,6 +150,8 @@ async function serveBooks(
   books.announce(listeners.url);
   const bookkeeping = keepBooks(terms, books.store);
   cleanup.add(() => bookkeeping.stop());
+  core.webhooks.deliverer.start();
+  cleanup.add(() => core.webhooks.deliverer.stop());
   const clockWatch = watchClock(terms, books.ids);
   cleanup.add(() => clockWatch.stop());
   const { rateLimiter } = core.guards;
@@ -183,6 +186,7 @@ interface Core {
   readonly connectionLimit: ConnectionLimit;
   readonly bodyMemory: BodyMemory;
   readonly entrusted: Entrusted;
+  readonly webhooks: Webhooks;
   readonly live: LiveServices;
   close(): Promise<void>;
 }
@@ -249,8 +253,9 @@ function buildCore(
     tokenFactors.close();
     await countTokens.close();
   };
+  const webhooks = openWebhooks({ books, entrusted, clock, log });
   const live = liveServices({ config, clock, custody: entrusted.custody, health });
-  return { gateway, metrics, guards, connectionLimit, bodyMemory, entrusted, live, close };
+  return { gateway, metrics, guards, connectionLimit, bodyMemory, entrusted, webhooks, live, close };
 }
 
 function portOf(url: string): number {
@@ -295,7 +300,7 @@ async function openListeners(
   const server = buildServer({
     createHttpServer: HTTP_SERVERS[config.transport],
     gateway,
-    routes: routeTable(gateway),
+    routes: routeTable(gateway, { ...core.webhooks, clock: terms.clock, ids: books.ids }),
     operations: config.hosted ? new Map(health) : all,
     authenticate: (request) => authenticate(request, gate),
     turnAway: core.guards.turnAway,
@@ -379,6 +384,7 @@ function operatorServices(
     catalog: () => core.gateway.prices().catalog,
     directory: gate.directory,
     masterKeys: () => core.entrusted.keyring,
+    webhooks: async () => core.webhooks.targets,
     live: core.live,
     server: { url, pid: process.pid, hosted: config.hosted, startedMs: clock.nowMs() },
     publicUrl: config.publicUrl ?? (config.hosted ? null : manageUrl),

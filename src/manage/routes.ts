@@ -13,6 +13,7 @@ import { PROVIDER_KEYS_ROUTES } from './resources/provider-keys.ts';
 import { RECEIPTS_ROUTES } from './resources/receipts.ts';
 import { SESSIONS_ROUTES } from './resources/sessions.ts';
 import { SYSTEM_ROUTES } from './resources/system.ts';
+import { WEBHOOKS_ROUTES } from './resources/webhooks.ts';
 import type { ManageRoute } from './route.ts';
 
 export type { Access, ManageRoute } from './route.ts';
@@ -25,6 +26,7 @@ export const MANAGE_ROUTES: readonly ManageRoute[] = [
   ...MEMBERS_ROUTES,
   ...KEYS_ROUTES,
   ...PROVIDER_KEYS_ROUTES,
+  ...WEBHOOKS_ROUTES,
   ...RECEIPTS_ROUTES,
   ...MODELS_ROUTES,
   ...HOSTS_ROUTES,

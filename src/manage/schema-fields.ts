@@ -36,6 +36,7 @@ export const EXAMPLE_IDS = {
   session: 'session_0k7q2xj9s9x6j',
   management_key: 'mkey_0k7q2xm2t0y7k',
   audit: 'audit_0k7q2xp7v1z8m',
+  event: 'evt_0k7q2xr5w2a9n',
 } as const;
 
 /** What follows the `#` of a link. */

@@ -38,6 +38,7 @@ beforeEach(async () => {
     backUp: null,
     hangups: () => null,
     moved: null,
+    webhooks: () => Promise.reject(new Error('not used')),
     masterKeys: () => null as never,
     server: null,
     actor: { kind: 'command_line', id: null, name: 'root', address: null },

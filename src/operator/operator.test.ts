@@ -43,6 +43,7 @@ beforeEach(async () => {
     backUp: null,
     hangups: () => ({ allowanceNanousd: 500n, lostNanousd: 200n, resetsMs: Date.UTC(2026, 6, 1) }),
     moved: null,
+    webhooks: () => Promise.reject(new Error('not used')),
     masterKeys: () => new MasterKeyring({ kind: 'text', text: masterKey, source: 'TOLLGATE_MASTER_KEY' }),
     server: null,
     actor: { kind: 'command_line', id: null, name: 'root', address: null },

@@ -31,6 +31,7 @@ import { listModels, showStatus } from './status.ts';
 import { backUpBooks, backupPlace } from './store.ts';
 import { showSystem, showVerification, startVerification } from './system.ts';
 import { verify } from './verify.ts';
+import * as webhooks from './webhooks.ts';
 
 export { permissionOption } from '../accounts/permissions.ts';
 export {
@@ -109,6 +110,13 @@ export const VERBS = {
   'providerkeys.put': verb(providerKeys.providerKeyInput, providerKeys.putProviderKey),
   'providerkeys.verify': verb(providerKeys.providerKeyChoice, providerKeys.verifyProviderKey),
   'providerkeys.remove': verb(providerKeys.providerKeyChoice, providerKeys.removeProviderKey),
+  'webhooks.list': reading(webhooks.webhookOwner, webhooks.listWebhooks),
+  'webhooks.put': verb(webhooks.webhookInput, webhooks.putWebhook),
+  'webhooks.show': reading(webhooks.webhookChoice, webhooks.showWebhook),
+  'webhooks.rotate': verb(webhooks.webhookRotation, webhooks.rotateWebhook),
+  'webhooks.test': verb(webhooks.webhookChoice, webhooks.testWebhook),
+  'webhooks.deliveries': reading(webhooks.deliveryPage, webhooks.listDeliveries),
+  'webhooks.remove': verb(webhooks.webhookChoice, webhooks.removeWebhook),
   'hosts.list': reading(inputs.nothing, listHosts),
   'receipts.show': reading(inputs.receiptChoice, receipts.showReceipt),
   'receipts.list': reading(inputs.receiptPage, receipts.listReceipts),

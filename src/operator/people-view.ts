@@ -3,6 +3,7 @@ import {
   ACCOUNT_PREFIX,
   AUDIT_PREFIX,
   INVITATION_PREFIX,
+  KEY_PREFIX,
   MANAGEMENT_KEY_PREFIX,
   PERSON_PREFIX,
   SESSION_PREFIX,
@@ -208,8 +209,13 @@ export interface AuditView {
   readonly address: string | null;
 }
 
+const ACTOR_PREFIXES: Readonly<Partial<Record<AuditRow['actorKind'], string>>> = {
+  management_key: MANAGEMENT_KEY_PREFIX,
+  gateway_key: KEY_PREFIX,
+};
+
 export function auditView(row: AuditRow): AuditView {
-  const prefix = row.actorKind === 'management_key' ? MANAGEMENT_KEY_PREFIX : PERSON_PREFIX;
+  const prefix = ACTOR_PREFIXES[row.actorKind] ?? PERSON_PREFIX;
   return {
     object: 'audit_entry',
     id: formatId(AUDIT_PREFIX, row.id),

@@ -3,6 +3,7 @@ import type { HangupFacts } from '../canonical/balance-view.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { IdSource } from '../kit/ids.ts';
 import type { Account, Ledger, VerifyProgress } from '../ledger/ledger.ts';
+import type { WebhookTargets } from '../webhooks/targets.ts';
 import type { LiveServices } from './live.ts';
 import type { PeopleServices } from './people.ts';
 import type { SealServices } from './seal.ts';
@@ -24,6 +25,8 @@ export interface OperatorServices
   catalog(): Pick<Catalog, 'list' | 'resolve' | 'priceVersion'>;
   /** This process's cache of keys; null if no server runs. */
   readonly directory: { refresh(): Promise<void> } | null;
+  /** The URLs that are told of events. Fails with a MasterKeyError if there is no master key. */
+  webhooks(): Promise<WebhookTargets>;
   /** Absent if no server runs. */
   readonly live?: LiveServices;
   /** Null if no server runs. */

@@ -39,6 +39,7 @@ export interface AccessRow {
 const MESSAGES = [{ role: 'user', content: 'hello' }];
 const NO_MODEL: Refused = { status: 404, code: 'model_not_found' };
 const NO_PROVIDER_KEY: Refused = { status: 404, code: 'provider_key_not_found' };
+const NO_WEBHOOK: Refused = { status: 404, code: 'webhook_not_found' };
 
 /** A call: every key that may use the model may make it, and its own account pays. */
 function call(body: object): AccessRow {
@@ -90,7 +91,20 @@ export const ACCESS: Readonly<Record<string, AccessRow>> = {
     restricted: 'same',
     permission: 'provider_keys',
   },
+  'GET /webhooks': webhook({}, 200, 'own'),
+  'GET /webhooks/*': webhook({ param: 'hook' }, 200),
+  // This address is forbidden, so nothing is stored.
+  'PUT /webhooks/*': webhook({ param: 'hook', body: { url: 'https://10.0.0.1/' } }, 400, 'own'),
+  'POST /webhooks/*/rotate': webhook({ param: 'hook', body: {} }, 200),
+  'POST /webhooks/*/test': webhook({ param: 'hook', body: {} }, 202),
+  'GET /webhooks/*/deliveries': webhook({ param: 'hook' }, 200),
+  'DELETE /webhooks/*': webhook({ param: 'hook' }, 200),
 };
+
+/** Webhooks are for keys that may manage them, reading included. */
+function webhook(ask: Ask, owner: number, stranger: AccessRow['stranger'] = NO_WEBHOOK): AccessRow {
+  return { ask: () => ask, owner, stranger, restricted: 'same', permission: 'webhooks' };
+}
 
 /** Paths outside the route table, and the status that callers without a key get in each mode. */
 export const OUTSIDE: Readonly<Record<string, { readonly local: number; readonly hosted: number }>> = {

@@ -51,15 +51,18 @@ export async function startExampleServer(): Promise<ExampleServer> {
   await answer.text();
   await harness.settled();
   const resource = await startResource('example-key-7f3c');
+  const receiver = await startResource('of a webhook, which needs none');
   return {
     harness,
     token,
     stop: async () => {
       await harness.stop();
       await resource.close();
+      await receiver.close();
     },
     ids: {
       'https://acme.example.com/openai/v1': resource.baseUrl,
+      'https://hooks.example.com/tollgate': receiver.baseUrl,
       [EXAMPLE_IDS.account]: account.id!,
       [EXAMPLE_IDS.key]: key.id!,
       [EXAMPLE_IDS.receipt]: answer.headers.get('x-gateway-request-id')!,

@@ -26,6 +26,7 @@ export const LAYERS: readonly Layer[] = [
     mayImport: [
       'operator',
       'jobs',
+      'webhooks',
       'gateway',
       'ledger',
       'accounts',
@@ -67,7 +68,7 @@ export const LAYERS: readonly Layer[] = [
   },
   {
     name: 'operator',
-    mayImport: ['hosts', 'ledger', 'accounts', 'custody', 'catalog', 'store', 'money', ...PLAIN],
+    mayImport: [...SERVICES, 'webhooks', 'catalog', 'store', 'money', ...PLAIN],
     about: 'Every management verb, typed. The CLI and the control socket call it.',
   },
   {
@@ -94,7 +95,7 @@ export const LAYERS: readonly Layer[] = [
   { name: 'ledger', mayImport: BASE, about: 'Holds, settlements and credits, in batches.' },
   { name: 'accounts', mayImport: BASE, about: 'Accounts, keys, authentication.' },
   { name: 'custody', mayImport: BASE, about: "Callers' own provider keys, sealed." },
-  { name: 'webhooks', mayImport: BASE, about: 'Signed event deliveries.', planned: true },
+  { name: 'webhooks', mayImport: BASE, about: 'URLs that are told of events: targets, signatures, deliveries.' },
   {
     name: 'store/<engine>',
     mayImport: ['store', 'money', ...PLAIN],

@@ -65,6 +65,38 @@ export const PUBLIC_ROUTES: readonly PublicRoute[] = [
     kind: 'free',
     summary: 'Removes a stored provider key.',
   },
+  { method: 'get', path: '/webhooks', id: 'webhooks', kind: 'free', summary: 'The webhooks of the account.' },
+  { method: 'get', path: '/webhooks/{name}', id: 'webhook', kind: 'free', summary: 'One webhook.' },
+  {
+    method: 'put',
+    path: '/webhooks/{name}',
+    id: 'putWebhook',
+    kind: 'free',
+    summary: 'Creates a webhook and shows its secret once, or changes the one with this name.',
+  },
+  { method: 'delete', path: '/webhooks/{name}', id: 'removeWebhook', kind: 'free', summary: 'Removes a webhook.' },
+  {
+    method: 'post',
+    path: '/webhooks/{name}/rotate',
+    id: 'rotateWebhook',
+    kind: 'free',
+    summary: 'Makes a new secret and shows it once.',
+  },
+  {
+    method: 'post',
+    path: '/webhooks/{name}/test',
+    id: 'testWebhook',
+    kind: 'free',
+    summary: 'Sends a test event to a webhook.',
+  },
+  {
+    method: 'get',
+    path: '/webhooks/{name}/deliveries',
+    id: 'webhookDeliveries',
+    kind: 'free',
+    summary: 'The deliveries of a webhook, the newest first.',
+    query: ['after', 'limit'],
+  },
 ];
 
 export function publicPaths(): PathItems {

@@ -1,0 +1,120 @@
+import { z } from 'zod';
+import type { Caller } from '../accounts/authenticate.ts';
+import { GatewayError } from '../canonical/errors.ts';
+import { EVENT_PREFIX } from '../canonical/id-prefixes.ts';
+import { readBody } from '../gateway/read-call.ts';
+import { describeIssue, issuePath } from '../json/describe-issue.ts';
+import { formatPath } from '../json/error.ts';
+import { stringifyJson } from '../json/stringify.ts';
+import type { Clock } from '../kit/clock.ts';
+import { parseId } from '../kit/ids.ts';
+import { LIMITS } from '../limits.ts';
+import { auditRow } from '../operator/actor.ts';
+import { listView } from '../operator/view.ts';
+import { deliveryView, webhookInput, webhookRotation, webhookView } from '../operator/webhooks.ts';
+import type { WebhookAudit, WebhookTargets } from '../webhooks/targets.ts';
+import type { PlainAnswer, PlainRequest, Route } from './routes.ts';
+
+export interface WebhookRouteServices {
+  readonly targets: WebhookTargets;
+  readonly clock: Clock;
+  readonly ids: { next(): bigint };
+}
+
+const PUT_BODY = webhookInput.omit({ account: true, name: true });
+const ROTATE_BODY = webhookRotation.omit({ account: true, name: true });
+const DELIVERIES_USUAL = 20;
+
+/** The webhooks of the caller's account. All of them need the permission, because a URL may be a secret in itself. */
+export function webhookRoutes(services: WebhookRouteServices): Route[] {
+  const route = (
+    method: Route['method'],
+    path: string,
+    answer: (services: WebhookRouteServices, request: PlainRequest) => Promise<PlainAnswer>,
+  ): Route => ({ method, path, access: 'key', permission: 'webhooks', answer: (request) => answer(services, request) });
+  return [
+    route('GET', '/webhooks', list),
+    route('GET', '/webhooks/*/deliveries', deliveries),
+    route('GET', '/webhooks/*', show),
+    route('PUT', '/webhooks/*', put),
+    route('POST', '/webhooks/*/rotate', rotate),
+    route('POST', '/webhooks/*/test', test),
+    route('DELETE', '/webhooks/*', remove),
+  ];
+}
+
+async function list({ targets }: WebhookRouteServices, { caller }: PlainRequest): Promise<PlainAnswer> {
+  const shown = await targets.list(caller!.accountId);
+  return ok({ object: 'list', data: shown.map(webhookView) });
+}
+
+async function show({ targets }: WebhookRouteServices, { caller, param }: PlainRequest): Promise<PlainAnswer> {
+  return ok(webhookView(await targets.find(caller!.accountId, param)));
+}
+
+async function put(services: WebhookRouteServices, { caller, param, body }: PlainRequest): Promise<PlainAnswer> {
+  const terms = { name: param, ...readFields(PUT_BODY, body) };
+  const { secret, ...shown } = await services.targets.put(caller!.accountId, terms, auditOf(services, caller!));
+  const view = { ...webhookView(shown), secret: secret?.reveal() ?? null };
+  return { ...ok(view), status: secret === null ? 200 : 201 };
+}
+
+async function rotate(services: WebhookRouteServices, { caller, param, body }: PlainRequest): Promise<PlainAnswer> {
+  const { grace_seconds } = readFields(ROTATE_BODY, body);
+  const audit = auditOf(services, caller!);
+  const { secret, ...shown } = await services.targets.rotate(caller!.accountId, param, grace_seconds * 1000, audit);
+  return ok({ ...webhookView(shown), secret: secret.reveal() });
+}
+
+async function test({ targets }: WebhookRouteServices, { caller, param, body }: PlainRequest): Promise<PlainAnswer> {
+  readFields(z.strictObject({}), body);
+  return { ...ok(deliveryView(await targets.test(caller!.accountId, param))), status: 202 };
+}
+
+async function deliveries({ targets }: WebhookRouteServices, request: PlainRequest): Promise<PlainAnswer> {
+  const query = new URLSearchParams(request.query);
+  const limit = readLimit(query.get('limit'));
+  const page = { before: readAfter(query.get('after')), limit };
+  const rows = await targets.deliveries(request.caller!.accountId, request.param, page);
+  return ok(listView(rows.map(deliveryView), limit));
+}
+
+async function remove(services: WebhookRouteServices, { caller, param }: PlainRequest): Promise<PlainAnswer> {
+  await services.targets.remove(caller!.accountId, param, auditOf(services, caller!));
+  return ok({ object: 'webhook', name: param, deleted: true });
+}
+
+function auditOf({ clock, ids }: WebhookRouteServices, { accountId, key }: Caller): WebhookAudit {
+  const actor = { kind: 'gateway_key', id: key?.id ?? null, name: key?.name ?? 'local', address: null } as const;
+  return (action, subject, after) => auditRow({ actor, clock, ids }, { action, subject, accountId, after });
+}
+
+function readLimit(text: string | null): number {
+  const limit = text === null ? DELIVERIES_USUAL : /^\d{1,4}$/.test(text) ? Number(text) : 0;
+  if (limit >= 1 && limit <= LIMITS.storePageRowsMax) return limit;
+  throw invalid('limit', `\`limit\` must be a whole number from 1 to ${LIMITS.storePageRowsMax}.`);
+}
+
+function readAfter(text: string | null): bigint | null {
+  const id = text === null ? null : parseId(EVENT_PREFIX, text);
+  if (text === null || id !== null) return id;
+  throw invalid('after', `\`after\` must be the id of a delivery, like ${EVENT_PREFIX}….`);
+}
+
+/** An empty body is an empty object. */
+function readFields<Schema extends z.ZodType>(schema: Schema, body: Buffer): z.output<Schema> {
+  const parsed = schema.safeParse(body.length === 0 ? {} : readBody(body).value);
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0]!;
+  const path = formatPath(issuePath(issue));
+  if (path !== '') throw invalid(path, `\`${path}\` ${describeIssue(issue)}.`);
+  throw new GatewayError('invalid_request_body', { message: `The body ${describeIssue(issue)}.` });
+}
+
+function invalid(param: string, message: string): GatewayError {
+  return new GatewayError('invalid_value', { param, message });
+}
+
+function ok(value: unknown): PlainAnswer {
+  return { status: 200, body: stringifyJson(value) };
+}

@@ -1,0 +1,148 @@
+import type { GuardedEgress } from '../egress/guarded-egress.ts';
+import { stringifyJson } from '../json/stringify.ts';
+import type { Clock, Timer } from '../kit/clock.ts';
+import { LIMITS } from '../limits.ts';
+import type { ClaimedDelivery, Delivery, DeliveryOutcome, Webhook } from '../store/webhooks.ts';
+import { isGivenUp, retryDelayMs } from './retry.ts';
+import { openSecret, type SecretSealer } from './secret-box.ts';
+import { type Attempt, post } from './send.ts';
+import { signedHeaders } from './signature.ts';
+import { eventName, type WebhookStore } from './targets.ts';
+
+export interface DelivererTerms {
+  readonly store: WebhookStore;
+  readonly sealer: SecretSealer;
+  readonly egress: Pick<GuardedEgress, 'recall' | 'send'>;
+  readonly clock: Clock;
+  /** From 0 to 1, so that retries do not come in step. */
+  random(): number;
+  /** An attempt ended. */
+  onAttempt(attempt: DeliveryAttempt): void;
+  /** The store could not be read or written; it is tried again. */
+  onError(error: unknown): void;
+}
+
+export interface DeliveryAttempt {
+  readonly webhook: Webhook;
+  readonly delivery: Delivery;
+  readonly outcome: DeliveryOutcome;
+}
+
+/**
+ * Sends what waits in the store. Several processes may run one each: a webhook is claimed with a lease before anything is
+ * sent to it, so that only one process sends to it at a time. If that process dies, another one sends the delivery again.
+ */
+export class WebhookDeliverer {
+  readonly #terms: DelivererTerms;
+  /** Webhooks that this process sends to now. */
+  readonly #running = new Map<bigint, Promise<void>>();
+  #timer: Timer | null = null;
+  #wakesAtMs = Number.POSITIVE_INFINITY;
+  #stopped = false;
+  readonly #stopping = new AbortController();
+  #looking: Promise<void> | null = null;
+
+  constructor(terms: DelivererTerms) {
+    this.#terms = terms;
+  }
+
+  start(): void {
+    this.#wakeIn(LIMITS.webhookPollMs);
+  }
+
+  /** Something was stored just now. */
+  nudge(): void {
+    this.#wakeIn(0);
+  }
+
+  /** Attempts under way are broken off. They are made again when their lease has ended. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#stopping.abort();
+    this.#timer?.cancel();
+    await this.#looking;
+    await Promise.all(this.#running.values());
+  }
+
+  #wakeIn(ms: number): void {
+    const atMs = this.#terms.clock.monotonicMs() + ms;
+    if (this.#stopped || atMs >= this.#wakesAtMs) return;
+    this.#timer?.cancel();
+    this.#wakesAtMs = atMs;
+    this.#timer = this.#terms.clock.after(ms, () => this.#wake(), { unref: true });
+  }
+
+  #wake(): void {
+    this.#wakesAtMs = Number.POSITIVE_INFINITY;
+    this.#looking ??= this.#look().finally(() => {
+      this.#looking = null;
+      this.#wakeIn(LIMITS.webhookPollMs);
+    });
+  }
+
+  async #look(): Promise<void> {
+    const { store, clock, onError } = this.#terms;
+    try {
+      const due = await store.dueWebhooks(clock.nowMs(), LIMITS.webhookDeliveriesAtOnce);
+      for (const id of due) {
+        if (this.#stopped || this.#running.size >= LIMITS.webhookDeliveriesAtOnce) return;
+        if (!this.#running.has(id)) this.#running.set(id, this.#serve(id));
+      }
+    } catch (error) {
+      onError(error);
+    }
+  }
+
+  async #serve(webhookId: bigint): Promise<void> {
+    const { store, clock, onError } = this.#terms;
+    try {
+      const claimed = await store.claimDelivery(webhookId, clock.nowMs(), LIMITS.webhookLeaseMs);
+      const dueMs = claimed === null ? null : await this.#deliver(claimed);
+      if (dueMs !== null) this.#wakeIn(Math.max(0, dueMs - clock.nowMs()));
+    } catch (error) {
+      onError(error);
+    } finally {
+      this.#running.delete(webhookId);
+    }
+  }
+
+  /** When the webhook is due again; null if nothing waits. */
+  async #deliver({ webhook, delivery }: ClaimedDelivery): Promise<number | null> {
+    const { store, onAttempt } = this.#terms;
+    const attempt = await this.#attempt(webhook, delivery);
+    if (this.#stopped && attempt.error !== null) return null;
+    const outcome = this.#outcomeOf(attempt, webhook, delivery);
+    const dueMs = await store.finishDelivery(webhook.id, delivery.eventId, outcome);
+    onAttempt({ webhook, delivery, outcome });
+    return dueMs;
+  }
+
+  async #attempt(webhook: Webhook, delivery: Delivery): Promise<Attempt> {
+    const { store, sealer, clock } = this.#terms;
+    const rows = await store.webhookSecrets(webhook.id, clock.nowMs());
+    const secrets = rows.map((row) => openSecret(sealer, row)).filter((secret) => secret !== null);
+    if (secrets.length === 0) return { httpStatus: null, error: UNREADABLE };
+    const body = bodyOf(delivery);
+    const headers = signedHeaders(eventName(delivery.eventId), Math.floor(clock.nowMs() / 1000), body, secrets);
+    return post({ ...this.#terms, stopping: this.#stopping.signal }, webhook.url, headers, body);
+  }
+
+  #outcomeOf({ httpStatus, error }: Attempt, webhook: Webhook, delivery: Delivery): DeliveryOutcome {
+    const nowMs = this.#terms.clock.nowMs();
+    const common = { triedMs: nowMs, httpStatus, error };
+    if (error === null)
+      return { ...common, state: 'delivered', dueMs: nowMs, nextMs: nowMs + LIMITS.webhookIntervalMs };
+    const spread = this.#terms.random();
+    const dueMs = nowMs + retryDelayMs(delivery.attempts + 1, spread);
+    const pauseMs = Math.min(retryDelayMs(webhook.failures + 1, spread), LIMITS.webhookPauseMaxMs);
+    const state = isGivenUp(delivery.createdMs, dueMs) ? 'failed' : 'pending';
+    return { ...common, state, dueMs, nextMs: nowMs + pauseMs };
+  }
+}
+
+const UNREADABLE = 'The secret can no longer be decrypted. Remove the webhook and add it again.';
+
+/** The same bytes at every attempt. The data is JSON already, with amounts that a number could not hold. */
+function bodyOf({ type, createdMs, dataJson }: Delivery): string {
+  return `{"type":${stringifyJson(type)},"timestamp":"${new Date(createdMs).toISOString()}","data":${dataJson}}`;
+}

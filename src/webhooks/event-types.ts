@@ -1,0 +1,12 @@
+/** Every type of event. A webhook may name single types, or a group like `alert.*`. */
+export const EVENT_TYPES = ['webhook.test'] as const;
+export type EventType = (typeof EVENT_TYPES)[number];
+
+const GROUPS: ReadonlySet<string> = new Set(EVENT_TYPES.map((type) => `${type.split('.', 1)[0]}.*`));
+const KNOWN: ReadonlySet<string> = new Set<string>([...EVENT_TYPES, ...GROUPS]);
+
+export const EVENT_CHOICES: readonly string[] = [...KNOWN].toSorted();
+
+export function isEventChoice(text: string): boolean {
+  return KNOWN.has(text);
+}

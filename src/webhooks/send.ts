@@ -1,0 +1,91 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { EgressFailure, ForbiddenUrl } from '../egress/forbidden-url.ts';
+import type { GuardedEgress } from '../egress/guarded-egress.ts';
+import type { AnswerReceiver, RequestControl } from '../egress/sender.ts';
+import type { Clock } from '../kit/clock.ts';
+import { LIMITS } from '../limits.ts';
+
+/** How one attempt ended. The message is safe to show to whoever named the URL. */
+export interface Attempt {
+  readonly httpStatus: number | null;
+  /** Null if the receiver accepted the delivery. */
+  readonly error: string | null;
+}
+
+export interface PostTerms {
+  readonly egress: Pick<GuardedEgress, 'recall' | 'send'>;
+  readonly clock: Clock;
+  /** Breaks the attempt off. */
+  readonly stopping: AbortSignal;
+}
+
+/** Posts a body to a URL that a caller named. The answer counts by its status; its body is not kept. It never throws. */
+export async function post(
+  { egress, clock, stopping }: PostTerms,
+  urlText: string,
+  headers: Record<string, string>,
+  body: string,
+): Promise<Attempt> {
+  const answer = new AnsweredStatus();
+  const timer = clock.after(LIMITS.webhookAnswerMs, () =>
+    answer.giveUp(`The receiver did not answer within ${LIMITS.webhookAnswerMs / 1000} s.`),
+  );
+  const breakOff = (): void => answer.giveUp('The gateway stopped.');
+  stopping.addEventListener('abort', breakOff);
+  try {
+    const url = egress.recall(urlText);
+    const request = { headers: { 'content-type': 'application/json', 'user-agent': 'tollgate', ...headers } };
+    answer.control = egress.send(url, { ...request, body: Buffer.from(body) }, answer);
+    return await answer.attempt;
+  } catch (error) {
+    return { httpStatus: null, error: describe(error as Error) };
+  } finally {
+    timer.cancel();
+    stopping.removeEventListener('abort', breakOff);
+  }
+}
+
+function describe(error: Error): string {
+  const isForCaller = error instanceof ForbiddenUrl || error instanceof EgressFailure;
+  return isForCaller ? error.message : 'The receiver broke the connection.';
+}
+
+/** Reads the status and throws the rest away. */
+class AnsweredStatus implements AnswerReceiver {
+  readonly #attempt = Promise.withResolvers<Attempt>();
+  #status: number | null = null;
+  #bytes = 0;
+  control: RequestControl | null = null;
+
+  get attempt(): Promise<Attempt> {
+    return this.#attempt.promise;
+  }
+
+  giveUp(error: string): void {
+    this.control?.cancel();
+    this.#attempt.resolve({ httpStatus: this.#status, error });
+  }
+
+  head(status: number, _headers: IncomingHttpHeaders): void {
+    this.#status = status;
+  }
+
+  /** An answer without an end would keep its connection for good. */
+  data(chunks: readonly Buffer[]): void {
+    for (const chunk of chunks) this.#bytes += chunk.length;
+    if (this.#bytes <= LIMITS.webhookAnswerBytesMax) return;
+    this.control?.cancel();
+    this.end();
+  }
+
+  end(): void {
+    const status = this.#status;
+    const isAccepted = status !== null && status >= 200 && status < 300;
+    const error = isAccepted ? null : `The receiver answered with status ${status}; it must be 2xx.`;
+    this.#attempt.resolve({ httpStatus: status, error });
+  }
+
+  failed(error: Error): void {
+    this.#attempt.resolve({ httpStatus: this.#status, error: describe(error) });
+  }
+}
