@@ -147,7 +147,7 @@ describe("an account's webhook", () => {
     expect([refused.status, refused.body.error]).toMatchObject([400, { code: 'invalid_value', param }]);
   });
 
-  test('is refused with unknown fields, and with a body that is no object', async () => {
+  test('is refused with unknown fields, and with a body that is not an object', async () => {
     const refused = await ask('PUT', '/a', { url: receiver.url, secret: 'mine' });
     expect(refused.body.error).toMatchObject({ code: 'invalid_request_body' });
     expect((await ask('PUT', '/a', [])).status).toBe(400);

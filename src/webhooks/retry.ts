@@ -2,8 +2,8 @@ import { LIMITS } from '../limits.ts';
 
 /** How long to wait after that many failed attempts; `spread` from 0 to 1 keeps receivers from a common rhythm. */
 export function retryDelayMs(attempts: number, spread: number): number {
-  const { webhookRetryFirstMs, webhookRetryFactor, webhookRetryLastMs } = LIMITS;
-  const delayMs = Math.min(webhookRetryFirstMs * webhookRetryFactor ** (attempts - 1), webhookRetryLastMs);
+  const growingMs = LIMITS.webhookRetryFirstMs * LIMITS.webhookRetryFactor ** (attempts - 1);
+  const delayMs = Math.min(growingMs, LIMITS.webhookRetryLastMs);
   return Math.round(delayMs * (1 - spread / 5));
 }
 
