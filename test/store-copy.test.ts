@@ -164,6 +164,9 @@ describe('copying a ledger from SQLite to PostgreSQL', () => {
       'management_key',
       'audit',
       'person_window',
+      'webhook',
+      'webhook_secret',
+      'webhook_delivery',
     ];
     expect(endings).toHaveLength(2 * (LEDGER_TABLES.length - empty.length) + 1);
     const store = await openPostgresStore({ url, clock: systemClock });
