@@ -137,6 +137,7 @@ async function serveBooks(
   };
   const core = buildCore(terms, books, inForce, egress, health);
   cleanup.add(() => core.close());
+  cleanup.add(() => core.webhooks.deliverer.stop());
   const directory = new KeyDirectory(books.store, clock);
   cleanup.add(() => directory.stop());
   await directory.start();
@@ -151,7 +152,6 @@ async function serveBooks(
   const bookkeeping = keepBooks(terms, books.store);
   cleanup.add(() => bookkeeping.stop());
   core.webhooks.deliverer.start();
-  cleanup.add(() => core.webhooks.deliverer.stop());
   const clockWatch = watchClock(terms, books.ids);
   cleanup.add(() => clockWatch.stop());
   const { rateLimiter } = core.guards;
