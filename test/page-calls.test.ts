@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { KEY_PREFIX } from '../src/canonical/id-prefixes.ts';
 import { systemClock } from '../src/kit/clock.ts';
 import { formatId } from '../src/kit/ids.ts';
-import { routeTable } from '../src/main/routes.ts';
 import { auditRow } from '../src/operator/actor.ts';
+import { EVERY_ROUTE } from './every-route.ts';
 import { type Harness, type KeyOptions, startHarness } from './harness.ts';
 import { enrol, openSession, PUBLIC_URL } from './people.ts';
 
@@ -158,7 +158,7 @@ describe('a session is refused on every route of calls', () => {
   ];
 
   test.each(rows)('%s', async (_, headers, refusalFor) => {
-    const routes = routeTable(hosted.running.gateway).filter(({ access }) => access === 'key');
+    const routes = EVERY_ROUTE.filter(({ access }) => access === 'key');
     for (const { method, path } of routes) {
       const refusal = refusalFor(method);
       if (refusal === null) continue;
