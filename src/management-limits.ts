@@ -9,6 +9,12 @@ export const MANAGEMENT_LIMITS = {
   accountCloseWaitMs: 600_000,
   accountClosePollMs: 250,
   managementKeyDaysMax: 366,
+  /** Open invitations of one account. */
+  openInvitationsMax: 100,
+  /** Keys of one person in one account that are not revoked. */
+  keysPerPersonMax: 100,
+  /** How long ago somebody may have signed in, or sent their password, who changes how they sign in. */
+  freshSignInMs: 10 * 60_000,
   /** How long the old secret of a key works after a rotation, unless the operator says otherwise, and at most. */
   keyGraceMs: 24 * 60 * 60_000,
   keyGraceMaxMs: 30 * 24 * 60 * 60_000,

@@ -245,6 +245,8 @@ function refusalOf(route: ManageRoute, who: PrincipalName): [number, string] | n
   if (route.access === 'anybody') return null;
   if (route.access === 'operator') return [403, 'permission_denied'];
   if (who === 'owner of another account' || who === 'session of nobody with a role') return [404, 'not_found'];
+  if (route.membersOwn === 'nothing' && who.startsWith('member')) return [403, 'permission_denied'];
+  if (route.membersOwn === 'balance' && who.startsWith('member')) return null;
   if (who === 'member' && route.membersOwn !== undefined) return [403, 'permission_denied'];
   if (who === 'member by session' && route.membersOwn === 'receipts') return [403, 'permission_denied'];
   if (who === 'member by session' && /^(key|receipt)$/.test(route.membersOwn ?? '')) return [404, 'not_found'];

@@ -66,6 +66,7 @@ async function metricsText(): Promise<string> {
   });
   metrics.observe(recordOfEverything());
   metrics.turnedAway('rate');
+  metrics.signIn('failed');
   metrics.hosts.ejected('one', 'failures');
   metrics.hosts.returned('one');
   metrics.hosts.refused('one', 'key');

@@ -1,4 +1,4 @@
-import type { AuditRow, NewInvitation, NewManagementKey, NewPerson } from '../src/store/people.ts';
+import type { AuditRow, NewInvitation, NewManagementKey, NewPerson, NewSession } from '../src/store/people.ts';
 import { NOON_MS } from './store-fixtures.ts';
 
 const DAY_MS = 86_400_000;
@@ -43,6 +43,8 @@ export function anInvitation(id: bigint, over: Partial<NewInvitation> = {}): New
     accountId: 1n,
     role: 'member',
     invitedBy: null,
+    madeWith: null,
+    cap: null,
     resetsPersonId: null,
     createdMs: NOON_MS,
     expiresMs: NOON_MS + DAY_MS,
@@ -63,6 +65,19 @@ export function aManagementKey(id: bigint, over: Partial<NewManagementKey> = {})
     isReadOnly: false,
     createdMs: NOON_MS,
     expiresMs: null,
+    ...over,
+  };
+}
+
+export function aSession(id: bigint, personId: bigint, over: Partial<NewSession> = {}): NewSession {
+  return {
+    id,
+    sha256Hex: `session-${id}`,
+    personId,
+    createdMs: NOON_MS,
+    expiresMs: NOON_MS + 7 * DAY_MS,
+    address: '192.0.2.1',
+    userAgent: 'a browser',
     ...over,
   };
 }

@@ -54,6 +54,14 @@ describe('the receipts of a key', () => {
     await ask(stranger);
   });
 
+  test('are found by id with that key, and not with another key of the account that may not read it', async () => {
+    const show = async (key: MintedKey): Promise<number> =>
+      (await harness.get(`/v1/receipts/${first}`, bearer(key))).status;
+    expect([await show(owner), await show(sibling), await show(stranger)]).toEqual([200, 404, 404]);
+    const reader = await harness.mintFor(owner.accountId, { permissions: ['account_read'] });
+    expect(await show(reader)).toBe(200);
+  });
+
   test('are listed newest first, without those of another key or another account', async () => {
     const listed = await list(owner);
     expect(listed).toMatchObject({ status: 200, object: 'list', has_more: false, next: null });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ACCOUNT_PREFIX } from '../src/canonical/id-prefixes.ts';
+import { ACCOUNT_PREFIX, KEY_PREFIX, PERSON_PREFIX } from '../src/canonical/id-prefixes.ts';
 import { formatId } from '../src/kit/ids.ts';
 import { type Harness, type MintedKey, startHarness } from './harness.ts';
 import { enrol, openSession, PUBLIC_URL } from './people.ts';
@@ -38,7 +38,7 @@ interface Answered {
 async function call(who: string, method: string, path: string, body?: object): Promise<Answered> {
   const response = await fetch(`${harness.url}/manage/v1${path}`, {
     method,
-    headers: { cookie: cookies[who]!, origin: PUBLIC_URL, 'content-type': 'application/json' },
+    headers: { cookie: cookies[who] ?? '', origin: PUBLIC_URL, 'content-type': 'application/json' },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
   return { status: response.status, body: (await response.json()) as Answered['body'] };
@@ -126,4 +126,139 @@ test('a member has keys of their own, and sees and changes no others', async () 
   expect((await call('member', 'GET', `/receipts/${another}`)).status).toBe(404);
   expect((await call('colleague', 'GET', `/receipts/${receipt}`)).status).toBe(404);
   expect((await call('member', 'POST', `/keys/${mine}/revoke`, {})).body.status).toBe('revoked');
+});
+
+test('a member tightens what an owner set for one of their keys, and loosens nothing of it', async () => {
+  const expires_at = Math.floor(Date.now() / 1000) + 3600;
+  const terms = { spend_cap_nanousd: 1000, window: 'day', max_cost_nanousd: 100, models: ['sim-gpt-mini'], expires_at };
+  const minted = await call('owner', 'POST', '/keys', { account, person: 'member@example.com', ...terms });
+  const path = `/keys/${String(minted.body.id)}`;
+  const change = async (who: string, body: object) => (await call(who, 'PATCH', path, body)).status;
+  const looser = [
+    { spend_cap_nanousd: 1001 },
+    { spend_cap_nanousd: null },
+    { window: 'lifetime' },
+    { spend_cap_nanousd: 500, window: 'month' },
+    { max_cost_nanousd: 101 },
+    { max_cost_nanousd: null },
+    { models: ['sim-gpt-mini', 'sim-gpt'] },
+    { models: null },
+    { expires_at: expires_at + 1 },
+    { expires_at: null },
+  ];
+  for (const body of looser) expect([body, await change('member', body)]).toEqual([body, 409]);
+  const refused = await call('member', 'PATCH', path, { max_cost_nanousd: 101 });
+  expect(refused.body.error).toMatchObject({ message: expect.stringContaining('max_cost_nanousd') });
+  const tighter = { spend_cap_nanousd: 10, max_cost_nanousd: 5, expires_at: expires_at - 1, name: 'tight' };
+  expect(await change('member', tighter)).toBe(200);
+  expect(await change('member', { spend_cap_nanousd: 1000, max_cost_nanousd: 100, expires_at })).toBe(200);
+  expect(await change('owner', { max_cost_nanousd: null, models: ['sim-gpt'] })).toBe(200);
+  expect(await change('member', { max_cost_nanousd: 10_000 })).toBe(200);
+  expect(await change('member', { models: ['sim-gpt-mini'] })).toBe(409);
+  expect(await change('operator', { spend_cap_nanousd: 2000 })).toBe(200);
+  expect(await change('member', { spend_cap_nanousd: 2000 })).toBe(200);
+});
+
+test('a member changes freely what nobody but them has set', async () => {
+  const minted = await call('member', 'POST', '/keys', { account, spend_cap_nanousd: 10, window: 'day' });
+  const path = `/keys/${String(minted.body.id)}`;
+  expect((await call('member', 'PATCH', path, { spend_cap_nanousd: null })).status).toBe(200);
+  expect((await call('owner', 'PATCH', path, { name: 'renamed' })).status).toBe(200);
+  expect((await call('member', 'PATCH', path, { max_cost_nanousd: 7 })).status).toBe(200);
+  expect((await call('member', 'PATCH', path, { max_cost_nanousd: null })).status).toBe(200);
+});
+
+test('an owner sets the cap of a member with the invitation, and it stays when only the role changes', async () => {
+  const terms = { email: 'capped@example.com', account, role: 'member', spend_cap_nanousd: 5, window: 'day' };
+  const invited = await call('owner', 'POST', '/invitations', terms);
+  expect(invited.body).toMatchObject({ spend_cap_nanousd: 5, window: 'day' });
+  const accept = { secret: invited.body.secret, name: 'Capped', password: 'correct horse battery' };
+  expect((await call('nobody', 'POST', '/invitations/accept', accept)).body).toMatchObject({
+    address_confirmed: false,
+  });
+  const path = `/accounts/${account}/members/capped@example.com`;
+  const kept = { spend_cap_nanousd: 5, window: 'day', address_confirmed: false };
+  expect((await call('owner', 'PUT', path, { role: 'owner' })).body).toMatchObject({ role: 'owner', ...kept });
+  expect((await call('owner', 'DELETE', path)).status).toBe(200);
+  expect((await call('owner', 'PUT', path, {})).status).toBe(400);
+  expect((await call('owner', 'PUT', path, { role: 'member' })).body).toMatchObject({ role: 'member', ...kept });
+  expect((await call('owner', 'PUT', path, { spend_cap_nanousd: null })).body).toMatchObject({
+    role: 'member',
+    window: 'day',
+    spend_cap_nanousd: null,
+  });
+  expect((await call('owner', 'PUT', path, { window: 'month' })).status).toBe(400);
+  const wrong = { email: 'a@example.com', account, role: 'member', window: 'day' };
+  expect((await call('owner', 'POST', '/invitations', wrong)).status).toBe(400);
+});
+
+test('a person whom an owner invited has no role elsewhere until an operator confirms the address', async () => {
+  const invite = { email: 'claimed@example.com', account, role: 'member' };
+  const { secret } = (await call('owner', 'POST', '/invitations', invite)).body;
+  const accept = { secret, name: 'Claimed', password: 'correct horse battery' };
+  await call('nobody', 'POST', '/invitations/accept', accept);
+  const { directory } = harness.running.books.store;
+  const { id } = (await directory.findPersonByEmail('claimed@example.com'))!;
+  cookies.claimed = await openSession(harness.running.books, id);
+  const elsewhere = `/accounts/${otherAccount}/members/claimed@example.com`;
+  expect((await call('stranger', 'PUT', elsewhere, { role: 'member' })).status).toBe(409);
+  const refused = await call('operator', 'PUT', elsewhere, { role: 'member' });
+  expect(refused.body.error).toMatchObject({ code: 'refused', message: expect.stringContaining('not confirmed') });
+  expect((await call('operator', 'PATCH', '/people/claimed@example.com', { operator: true })).status).toBe(409);
+  const other = await call('operator', 'POST', '/invitations', { ...invite, account: otherAccount });
+  const join = () => call('claimed', 'POST', '/invitations/accept', { secret: other.body.secret });
+  expect((await join()).body.error).toMatchObject({ code: 'refused' });
+  const people = await call('operator', 'GET', '/people');
+  expect(people.body.data!.find(({ email }) => email === invite.email)).toMatchObject({ address_confirmed: false });
+  const reset = await call('operator', 'POST', '/people/claimed@example.com/reset', {});
+  const password = 'another good password';
+  await call('nobody', 'POST', '/invitations/accept', { secret: reset.body.secret, password });
+  cookies.claimed = await openSession(harness.running.books, id);
+  expect((await join()).body).toMatchObject({ address_confirmed: true });
+  expect((await call('operator', 'PATCH', '/people/claimed@example.com', { operator: true })).status).toBe(200);
+  const [audited] = (await call('operator', 'GET', '/audit?action=person.reset')).body.data!;
+  expect(audited).toMatchObject({ subject: formatId(PERSON_PREFIX, id) });
+});
+
+test('a link ends with the management key that made it', async () => {
+  const expires_at = Math.floor(Date.now() / 1000) + 3600;
+  const key = await call('owner', 'POST', '/management-keys', { account, role: 'owner', expires_at });
+  const made = await fetch(`${harness.url}/manage/v1/invitations`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${String(key.body.secret)}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ email: 'late@example.com', account, role: 'owner' }),
+  });
+  const { secret } = (await made.json()) as { secret: string };
+  await call('owner', 'DELETE', `/management-keys/${String(key.body.id)}`);
+  const accept = { secret, name: 'Late', password: 'correct horse battery' };
+  expect((await call('nobody', 'POST', '/invitations/accept', accept)).status).toBe(404);
+});
+
+test('a member sees neither the entries of the account nor what the keys of others have spent', async () => {
+  const minted = await call('member', 'POST', '/keys', { account });
+  const theirs = formatId(KEY_PREFIX, shared.keyId);
+  const balance = (who: string, key?: unknown) =>
+    call(who, 'GET', `/accounts/${account}/balance${key === undefined ? '' : `?key=${String(key)}`}`);
+  expect((await balance('member')).status).toBe(200);
+  expect((await balance('member', minted.body.id)).body.key).toMatchObject({ id: minted.body.id });
+  expect((await balance('member', theirs)).status).toBe(404);
+  expect((await balance('owner', theirs)).status).toBe(200);
+  expect((await call('member', 'GET', `/accounts/${account}/entries`)).status).toBe(403);
+  expect((await call('owner', 'GET', `/accounts/${account}/entries`)).status).toBe(200);
+});
+
+test('the keys of a member who becomes a viewer stop, and work again with the role', async () => {
+  const { secret } = (await call('member', 'POST', '/keys', { account })).body;
+  const models = () => harness.get('/v1/models', { authorization: `Bearer ${String(secret)}` });
+  const path = `/accounts/${account}/members/member@example.com`;
+  /** Minting any key makes this process read what has changed, without waiting for the next poll. */
+  const refresh = () => call('owner', 'POST', '/keys', { account });
+  expect((await models()).status).toBe(200);
+  await call('owner', 'PUT', path, { role: 'viewer' });
+  await refresh();
+  expect((await models()).status).toBe(401);
+  expect((await call('owner', 'POST', '/keys', { account, person: 'member@example.com' })).status).toBe(409);
+  await call('owner', 'PUT', path, { role: 'member' });
+  await refresh();
+  expect((await models()).status).toBe(200);
 });

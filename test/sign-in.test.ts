@@ -249,6 +249,36 @@ describe('a password', () => {
   });
 });
 
+test('a failed sign-in is logged with the client, without what was typed, and counted', async () => {
+  const counted = async (outcome: string): Promise<number> => {
+    const text = await (await fetch(`${harness.running.operationsUrl}/metrics`)).text();
+    return Number(new RegExp(`tollgate_sign_ins_total\\{outcome="${outcome}"\\} (\\d+)`).exec(text)?.[1] ?? 0);
+  };
+  const before = await counted('failed');
+  await signIn('typo@example.com', 'a secret that is wrong', { from: '192.0.2.77' });
+  const line = harness.log.findLast(({ msg }) => msg === 'A sign-in failed.');
+  expect(line).toMatchObject({ address: '192.0.2.77', email_sha256: expect.stringMatching(/^[0-9a-f]{16}$/) });
+  expect(JSON.stringify(harness.log)).not.toContain('a secret that is wrong');
+  expect(JSON.stringify(harness.log)).not.toContain('typo@example.com');
+  expect(await counted('failed')).toBe(before + 1);
+  expect([(await counted('succeeded')) > 0, (await counted('limited')) > 0]).toEqual([true, true]);
+});
+
+test('a proxy that is not trusted is named in the log, once', async () => {
+  const untrusting = await startHarness({ hosted: true, config: { publicUrl: PUBLIC_URL } });
+  try {
+    const ask = (headers: Record<string, string>) => fetch(`${untrusting.url}/manage/v1/sign-in`, { headers });
+    const warnings = () => untrusting.log.filter(({ msg }) => String(msg).includes('trusted_proxies'));
+    await ask({});
+    expect(warnings()).toEqual([]);
+    for (const client of ['198.51.100.1', '198.51.100.2']) await ask({ 'x-forwarded-for': client });
+    expect(warnings()).toMatchObject([{ level: 'warn', address: '127.0.0.1' }]);
+  } finally {
+    await untrusting.stop();
+  }
+  expect(harness.log.some(({ msg }) => String(msg).includes('trusted_proxies'))).toBe(false);
+});
+
 test('every way in is in the audit with the address of the client', async () => {
   await signIn('fix@example.com', PASSWORD, { from: '192.0.2.200' });
   expect((await audited('session.begin'))[0]).toMatchObject({

@@ -5,6 +5,7 @@ import { Secret } from '../src/kit/secret.ts';
 import { LIMITS } from '../src/limits.ts';
 import { commandLine } from '../src/operator/actor.ts';
 import { runVerb, type VerbInput, type VerbName, type VerbResult } from '../src/operator/operator.ts';
+import { SingleSignOn } from '../src/signin/single-sign-on.ts';
 import { type Harness, startHarness } from './harness.ts';
 import { OidcBrowser, type RunningProvider, startProvider } from './oidc-browser.ts';
 import { cookieOf, enrol, openSession, PUBLIC_URL } from './people.ts';
@@ -62,11 +63,12 @@ async function run<Name extends VerbName>(name: Name, input: VerbInput<Name>): P
 
 let client = 0;
 
-function ask(path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Response> {
+function ask(path: string, headers: Record<string, string> = {}, method = 'GET', body?: object): Promise<Response> {
   return fetch(`${harness.url}/manage/v1${path}`, {
     method,
     redirect: 'manual',
     headers: { 'x-forwarded-for': `198.51.100.${++client}`, ...headers },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
   });
 }
 
@@ -179,6 +181,89 @@ describe('an operator with a password', () => {
   });
 });
 
+describe('linking an identity', () => {
+  const json = { origin: PUBLIC_URL, 'content-type': 'application/json' };
+  const begin = (cookie: string, body: object = {}) =>
+    fetch(`${harness.url}/manage/v1/sso/link`, {
+      method: 'POST',
+      headers: { 'x-forwarded-for': `198.51.100.${++client}`, cookie, ...json },
+      body: JSON.stringify(body),
+    });
+  const old = { createdMs: Date.now() - LIMITS.freshSignInMs - 1 };
+
+  test('needs a sign-in of the last minutes, or the password', async () => {
+    const { books } = harness.running;
+    const passwordHash = await hashPassword('correct horse battery');
+    const person = await enrol(books, 'linker@example.com', { passwordHash });
+    const cookie = await openSession(books, person, old);
+    expect(await codeOf(await begin(cookie))).toEqual([401, 'sign_in_required']);
+    expect(await codeOf(await begin(cookie, { password: 'wrong' }))).toEqual([401, 'sign_in_failed']);
+    expect((await begin(cookie, { password: 'correct horse battery' })).status).toBe(200);
+    expect((await begin(cookie)).status).toBe(200);
+    expect((await begin(await openSession(books, person))).status).toBe(200);
+  });
+
+  test('is refused to a browser that made up the cookie of the beginning', async () => {
+    const { books } = harness.running;
+    const person = await enrol(books, 'left-open@example.com');
+    const cookie = await openSession(books, person, {
+      createdMs: Date.now() - LIMITS.freshSignInMs - LIMITS.ssoMs - 1,
+    });
+    const sso = { issuer: provider.issuer, clientId: 'tollgate', clientSecret: new Secret('of the test') };
+    const forged = new SingleSignOn({
+      settings: { ...sso, allowedDomains: [] },
+      redirectUrl: CALLBACK,
+      clock: systemClock,
+    });
+    const { url, cookie: line } = await forged.start(person);
+    const back = await new OidcBrowser().signInAs('zoe', url, CALLBACK);
+    const both = `${line.split(';')[0]}; ${cookie}`;
+    const refused = await ask(`/sso/callback${back.search}`, { cookie: both });
+    expect(await codeOf(refused)).toEqual([401, 'sign_in_required']);
+    expect((await books.store.directory.findPerson(person))?.identity).toBeNull();
+  });
+
+  test('ends the other sessions, confirms a verified address, and is in the audit with both identities', async () => {
+    const { books } = harness.running;
+    await run('accounts.create', { name: 'nets' });
+    const account = (await books.store.findAccount('nets'))!;
+    const owner = await enrol(books, 'nets-owner@example.com', { roles: [[account.id, 'owner']] });
+    const invited = await ask('/invitations', { cookie: await openSession(books, owner), ...json }, 'POST', {
+      email: 'zoe@elsewhere.example',
+      account: 'nets',
+      role: 'member',
+    });
+    const { secret } = (await invited.json()) as { secret: string };
+    const joining = { secret, name: 'Zoe', password: 'correct horse battery' };
+    const joined = await ask('/invitations/accept', json, 'POST', joining);
+    expect(await joined.clone().json()).toMatchObject({ address_confirmed: false });
+    const { id } = (await joined.json()) as { id: string };
+    const other = cookieOf(
+      await ask('/sign-in', json, 'POST', { email: 'zoe@elsewhere.example', password: joining.password }),
+    );
+    const browser = new OidcBrowser();
+    const link = async (name: string) => {
+      const begun = await begin(cookieOf(joined));
+      browser.keep(GATEWAY, begun);
+      const { url } = (await begun.json()) as { url: string };
+      const back = await new OidcBrowser().signInAs(name, url, CALLBACK);
+      return ask(`/sso/callback${back.search}`, { cookie: `${browser.cookies(GATEWAY)}; ${cookieOf(joined)}` });
+    };
+    expect((await link('sub')).status).toBe(303);
+    expect(await run('people.show', { person: id })).toMatchObject({ address_confirmed: false, password: true });
+    expect((await ask('/me', { cookie: other })).status).toBe(401);
+    expect((await link('zoe')).status).toBe(303);
+    const shown = { address_confirmed: true, password: false, single_sign_on: true };
+    expect(await run('people.show', { person: id })).toMatchObject(shown);
+    const [latest] = (await run('audit.list', { action: 'person.link' })).data;
+    expect(latest).toMatchObject({
+      subject: id,
+      before: { subject: 'sub' },
+      after: { subject: 'zoe', address_confirmed: true },
+    });
+  });
+});
+
 describe("the provider's answer", () => {
   test('is taken once', async () => {
     await run('people.invite', { email: 'ada@example.com' });
@@ -202,6 +287,34 @@ describe("the provider's answer", () => {
     changed.searchParams.delete('state');
     expect(await codeOf(await callBack(mine, changed))).toEqual([400, 'sso_refused']);
     expect((await callBack(mine, back)).status).toBe(303);
+  });
+
+  test('counts for no limit if nobody began it, and apart from passwords otherwise', async () => {
+    await enrol(harness.running.books, 'busy@example.com', {
+      passwordHash: await hashPassword('correct horse battery'),
+    });
+    const from = { 'x-forwarded-for': '203.0.113.9' };
+    const junk = () => ask('/sso/callback?state=x&code=y', from);
+    for (let count = 0; count <= 2 * LIMITS.signInFailuresMax; count++)
+      expect(await codeOf(await junk())).toEqual([400, 'sso_refused']);
+    const madeUp = async (): Promise<[number, string | undefined]> => {
+      const browser = new OidcBrowser();
+      const back = await goThrough(browser, 'ada');
+      return codeOf(
+        await ask(`/sso/callback?state=${back.searchParams.get('state')}&code=y`, {
+          ...from,
+          cookie: browser.cookies(GATEWAY),
+        }),
+      );
+    };
+    for (let count = 0; count < LIMITS.signInFailuresMax; count++) expect(await madeUp()).toEqual([400, 'sso_refused']);
+    expect(await madeUp()).toEqual([429, 'rate_limit_exceeded']);
+    const headers = { ...from, origin: PUBLIC_URL, 'content-type': 'application/json' };
+    const body = { email: 'busy@example.com', password: 'correct horse battery' };
+    expect((await ask('/sign-in', headers, 'POST', body)).status).toBe(201);
+    expect(harness.log).toContainEqual(
+      expect.objectContaining({ msg: 'Single sign-on failed.', address: '203.0.113.9' }),
+    );
   });
 
   test('is refused after ten minutes, also if the cookie was made younger', async () => {

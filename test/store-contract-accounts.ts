@@ -81,6 +81,30 @@ export function accountsContract(name: string, open: OpenStore): void {
       expect([await suspend(9n), await close(9n)]).toEqual(['not_found', { kind: 'not_found' }]);
     });
 
+    it('loses its stored provider keys when it is closed, and stores none after that', async () => {
+      await subject.store.createAccount(anAccount(2n));
+      const key = { provider: 'cloud', baseUrl: 'https://a.example', lastFour: 'wxyz', sealed: Uint8Array.of(1) };
+      const put = (id: bigint, accountId: bigint) =>
+        subject.store.putProviderKey({ ...key, id, accountId, createdMs: NOON_MS, verifiedMs: NOON_MS });
+      expect([await put(5n, 1n), await put(6n, 2n)]).toEqual(['stored', 'stored']);
+      await suspend();
+      await close();
+      expect([await subject.store.listProviderKeys(1n), await put(7n, 1n)]).toEqual([[], 'account_closed']);
+      expect((await subject.store.listProviderKeys(2n)).map(({ id }) => id)).toEqual([6n]);
+    });
+
+    it('has a name of its own, also when others take it at the same moment', async () => {
+      for (let round = 1n; round <= 8n; round++) {
+        const to = `taken-${round}`;
+        const outcomes = await Promise.all([
+          directory().renameAccount(1n, to, null, audit('account.rename')),
+          subject.store.createAccount(anAccount(100n + round, { name: to })),
+          subject.store.createAccount(anAccount(200n + round, { name: to })),
+        ]);
+        expect(outcomes.filter((outcome) => outcome !== 'name_taken')).toHaveLength(1);
+      }
+    });
+
     it('lets many holds and one suspension run at once: every hold is decided before or after it', async () => {
       await subject.store.apply([aCredit(1n, 1_000n)]);
       const holds = Array.from({ length: 30 }, (_, at) => subject.kinds(aHold(BigInt(at + 1), 10n)));

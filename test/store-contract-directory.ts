@@ -1,24 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { Directory } from '../src/store/directory.ts';
-import type { NewPerson, NewSession } from '../src/store/people.ts';
-import { aManagementKey, anInvitation, aPerson, audit } from './people-fixtures.ts';
+import type { NewPerson } from '../src/store/people.ts';
+import { aManagementKey, anInvitation, aPerson, aSession, audit } from './people-fixtures.ts';
 import { aKey, anAccount, FIRST_PAGE, NOON_MS, type OpenStore } from './store-fixtures.ts';
 import { StoreSubject } from './store-subject.ts';
 
 const DAY_MS = 86_400_000;
-
-function aSession(id: bigint, personId: bigint, over: Partial<NewSession> = {}): NewSession {
-  return {
-    id,
-    sha256Hex: `session-${id}`,
-    personId,
-    createdMs: NOON_MS,
-    expiresMs: NOON_MS + 7 * DAY_MS,
-    address: '192.0.2.1',
-    userAgent: 'a browser',
-    ...over,
-  };
-}
 
 /** People and what belongs to them, the same on both engines. */
 export function directoryContract(name: string, open: OpenStore): void {
@@ -36,7 +23,7 @@ export function directoryContract(name: string, open: OpenStore): void {
         const identity = { issuer: 'https://id.example', subject: 'abc' };
         const person = aPerson(5n, { passwordHash: 'a$hash', identity, isOperator: true });
         expect(await directory().createPerson(person, audit('person.create'))).toBe('created');
-        const stored = { ...person, disabledMs: null, version: 1n };
+        const stored = { ...person, disabledMs: null, unconfirmedIn: null, version: 1n };
         expect(await directory().findPerson(5n)).toEqual(stored);
         expect(await directory().findPersonByEmail('PERSON5@EXAMPLE.COM')).toEqual(stored);
         expect(await directory().findPersonByIdentity(identity)).toEqual(stored);

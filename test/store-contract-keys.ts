@@ -3,7 +3,7 @@ import type { KeyRow } from '../src/store/store.ts';
 import { aCredit, aHold, aKey, aSettle, NOON_MS } from './store-fixtures.ts';
 import type { StoreSubject } from './store-subject.ts';
 
-const UNSAID = { note: null, maxCostNanousd: null, usedMs: null };
+const UNSAID = { note: null, maxCostNanousd: null, ownerTerms: {}, usedMs: null };
 const ACTIVE = { revokedMs: null, disabledMs: null, personDisabledMs: null, ...UNSAID };
 
 function aSecret(letter: string): { sha256Hex: string; prefix: string; lastFour: string } {
@@ -56,6 +56,20 @@ export function keysContract(subject: StoreSubject): void {
     expect(await subject.store.findKey(7n)).toMatchObject({ note: 'für ü', maxCostNanousd: 5n });
     const changed = await subject.store.updateKey(7n, { note: null, maxCostNanousd: 9n });
     expect(changed).toMatchObject({ note: null, maxCostNanousd: 9n, version: 2n });
+  });
+
+  it('stores what an owner fixed for a key, and changes it', async () => {
+    const ownerTerms = {
+      capNanousd: 2n ** 62n,
+      capWindow: 'day',
+      maxCostNanousd: 9n,
+      models: ['a'],
+      expiresMs: 5,
+    } as const;
+    await subject.store.createKey(aKey(7n, 1n, { ownerTerms }));
+    expect((await subject.store.findKey(7n))?.ownerTerms).toEqual(ownerTerms);
+    expect(await subject.store.updateKey(7n, { name: 'x' })).toMatchObject({ ownerTerms });
+    expect(await subject.store.updateKey(7n, { ownerTerms: {} })).toMatchObject({ ownerTerms: {}, version: 3n });
   });
 
   it('notes when keys were used, never going back, without a change of their version', async () => {

@@ -1,14 +1,22 @@
 import { describe, expect, it } from 'vitest';
+import { LIMITS } from '../src/limits.ts';
 import type { Directory } from '../src/store/directory.ts';
-import { aManagementKey, anInvitation, aPerson, audit } from './people-fixtures.ts';
-import { NOON_MS, type OpenStore } from './store-fixtures.ts';
+import type { PersonCap } from '../src/store/people.ts';
+import { aManagementKey, anInvitation, aPerson, aSession, audit } from './people-fixtures.ts';
+import { anAccount, FIRST_PAGE, NOON_MS, type OpenStore } from './store-fixtures.ts';
 import { StoreSubject } from './store-subject.ts';
+
+const OWNER = { accountId: 1n, personId: 1n, role: 'owner', capNanousd: null, capWindow: 'lifetime' } as const;
 
 /** What the links of invitations and resets take and give, the same on both engines. */
 export function linkContract(name: string, open: OpenStore): void {
   describe(`contract of links: ${name}`, () => {
     const subject = new StoreSubject(open);
     const directory = (): Directory => subject.store.directory;
+    const anOwner = async (personId: bigint): Promise<void> => {
+      await directory().createPerson(aPerson(personId), audit('x'));
+      await directory().putMembership({ ...OWNER, personId }, audit('x'));
+    };
 
     it('that resets a password also ends single sign-on, management keys and other reset links', async () => {
       const identity = { issuer: 'https://id.example.com', subject: 'somebody else' };
@@ -30,6 +38,135 @@ export function linkContract(name: string, open: OpenStore): void {
       await directory().changePerson(1n, { isOperator: false }, null, audit('x'));
       const accepted = directory().acceptInvitation('hash-3', { newPerson: aPerson(4n) }, NOON_MS, audit('x'));
       expect(await accepted).toBe('not_open');
+    });
+
+    it('of an owner confirms no address: its person has no role elsewhere until an operator resets them', async () => {
+      await subject.store.createAccount(anAccount(2n));
+      await anOwner(1n);
+      await directory().createInvitation(anInvitation(3n, { invitedBy: 1n }), audit('x'));
+      await directory().createInvitation(anInvitation(4n, { accountId: 2n }), audit('x'));
+      await directory().createInvitation(anInvitation(5n, { isOperator: true }), audit('x'));
+      const joined = await directory().acceptInvitation('hash-3', { newPerson: aPerson(9n) }, NOON_MS, audit('x'));
+      expect(joined).toMatchObject({ id: 9n, unconfirmedIn: 1n });
+      const accept = (hash: string) => directory().acceptInvitation(hash, { personId: 9n }, NOON_MS, audit('x'));
+      const put = (accountId: bigint) => directory().putMembership({ ...OWNER, accountId, personId: 9n }, audit('x'));
+      const promote = () => directory().changePerson(9n, { isOperator: true }, null, audit('x'));
+      expect([await accept('hash-4'), await accept('hash-5')]).toEqual(['unconfirmed', 'unconfirmed']);
+      expect([await put(2n), await promote(), await put(1n)]).toEqual(['unconfirmed', 'unconfirmed', 'stored']);
+      await directory().createInvitation(anInvitation(6n, { resetsPersonId: 9n }), audit('x'));
+      await directory().resetPassword('hash-6', 'new', NOON_MS, audit('x'));
+      expect([await accept('hash-4'), await accept('hash-5')]).toMatchObject([{ unconfirmedIn: null }, { id: 9n }]);
+      expect((await directory().findPerson(9n))?.isOperator).toBe(true);
+    });
+
+    it.each([
+      ['an operator', { isOperator: true }],
+      ['the command line', null],
+    ])('of %s confirms the address', async (_maker, maker) => {
+      if (maker !== null) await directory().createPerson(aPerson(1n, maker), audit('x'));
+      await directory().createInvitation(anInvitation(3n, { invitedBy: maker === null ? null : 1n }), audit('x'));
+      const joined = await directory().acceptInvitation('hash-3', { newPerson: aPerson(9n) }, NOON_MS, audit('x'));
+      expect(joined).toMatchObject({ unconfirmedIn: null });
+    });
+
+    it('of an owner is enough for an address that the provider of single sign-on verified', async () => {
+      await anOwner(1n);
+      await directory().createInvitation(anInvitation(3n, { invitedBy: 1n }), audit('x'));
+      const newPerson = aPerson(9n, { identity: { issuer: 'https://id.example', subject: 'a' } });
+      const joined = await directory().acceptInvitation('hash-3', { newPerson }, NOON_MS, audit('x'));
+      expect(joined).toMatchObject({ unconfirmedIn: null });
+    });
+
+    it('ends with the management key that made it, and confirms no address if the key is of one account', async () => {
+      await directory().createManagementKey(aManagementKey(5n, { accountId: 1n, role: 'owner' }), audit('x'));
+      await directory().createManagementKey(aManagementKey(6n, { expiresMs: NOON_MS + 1 }), audit('x'));
+      for (const [id, madeWith] of [
+        [3n, 5n],
+        [4n, 5n],
+        [7n, 6n],
+      ] as const)
+        await directory().createInvitation(anInvitation(id, { madeWith, email: `p${id}@example.com` }), audit('x'));
+      const accept = (hash: string, id: bigint, nowMs = NOON_MS) =>
+        directory().acceptInvitation(hash, { newPerson: aPerson(id) }, nowMs, audit('x'));
+      expect(await accept('hash-3', 9n)).toMatchObject({ unconfirmedIn: 1n });
+      await directory().revokeManagementKey(5n, NOON_MS, audit('x'));
+      expect(await accept('hash-4', 10n)).toBe('not_open');
+      expect(await accept('hash-7', 11n, NOON_MS + 1)).toBe('not_open');
+      expect(await accept('hash-7', 11n)).toMatchObject({ unconfirmedIn: null });
+    });
+
+    it('gives its cap, and without one somebody who comes back has the cap from before', async () => {
+      const invite = (id: bigint, cap: PersonCap | null) =>
+        directory().createInvitation(anInvitation(id, { cap }), audit('x'));
+      const capNow = async () => (await directory().membershipsOf(9n)).map(({ capNanousd }) => capNanousd);
+      await invite(3n, { capNanousd: 7n, capWindow: 'day' });
+      await directory().acceptInvitation('hash-3', { newPerson: aPerson(9n) }, NOON_MS, audit('x'));
+      expect(await directory().membershipsOf(9n)).toMatchObject([{ capNanousd: 7n, capWindow: 'day' }]);
+      await directory().removeMembership(1n, 9n, audit('x'));
+      expect(await directory().findPersonCap(1n, 9n)).toEqual({ capNanousd: 7n, capWindow: 'day' });
+      await invite(4n, null);
+      await directory().acceptInvitation('hash-4', { personId: 9n }, NOON_MS, audit('x'));
+      expect(await capNow()).toEqual([7n]);
+      await invite(5n, { capNanousd: 8n, capWindow: 'month' });
+      await directory().acceptInvitation('hash-5', { personId: 9n }, NOON_MS, audit('x'));
+      expect([await capNow(), await directory().findPersonCap(1n, 8n)]).toEqual([[8n], null]);
+    });
+
+    it('ends when its person is removed from the account, and stays open for others and elsewhere', async () => {
+      await subject.store.createAccount(anAccount(2n));
+      await directory().createPerson(aPerson(9n, { email: 'New@example.com' }), audit('x'));
+      await directory().putMembership({ ...OWNER, personId: 9n }, audit('x'));
+      const others = [{}, { accountId: 2n }, { email: 'another@example.com' }];
+      for (const [at, over] of others.entries())
+        await directory().createInvitation(anInvitation(BigInt(at + 3), over), audit('x'));
+      await directory().removeMembership(1n, 9n, audit('x'));
+      const found = await directory().listInvitations(null, FIRST_PAGE);
+      expect(found.map(({ revokedMs }) => revokedMs)).toEqual([NOON_MS, null, null]);
+    });
+
+    it('is one of a bounded number of open ones of an account', async () => {
+      for (let id = 1n; id <= BigInt(LIMITS.openInvitationsMax); id++)
+        expect(await directory().createInvitation(anInvitation(id), audit('x'))).toBe('created');
+      const another = anInvitation(1_000n);
+      expect(await directory().createInvitation(another, audit('x'))).toBe('too_many');
+      expect(await directory().createInvitation({ ...another, accountId: null }, audit('x'))).toBe('created');
+      await directory().revokeInvitation(1n, NOON_MS, audit('x'));
+      const next = { ...another, id: 1_001n, sha256Hex: 'next' };
+      expect(await directory().createInvitation(next, audit('x'))).toBe('created');
+    });
+
+    it('is found by an address with letters beyond ASCII in any case', async () => {
+      await directory().createInvitation(anInvitation(3n, { email: 'ÄDA@example.com' }), audit('x'));
+      expect(await directory().invitationsFor('äda@example.com', NOON_MS)).toHaveLength(1);
+    });
+  });
+
+  describe(`identities of single sign-on: ${name}`, () => {
+    const subject = new StoreSubject(open);
+    const directory = (): Directory => subject.store.directory;
+    const identity = { issuer: 'https://id.example', subject: 'a' };
+    const link = (confirmsAddress: boolean) =>
+      directory().linkIdentity(9n, { identity, confirmsAddress, keptSessionId: 7n }, audit('person.link'));
+
+    it('replace the one before, and end the other sessions', async () => {
+      await directory().createPerson(aPerson(1n, { identity: { ...identity, subject: 'b' } }), audit('x'));
+      await directory().createPerson(aPerson(9n, { passwordHash: 'h' }), audit('x'));
+      for (const id of [7n, 8n]) await directory().createSession(aSession(id, 9n), 1n, 9, audit('x'));
+      expect(await link(false)).toMatchObject({ identity, passwordHash: 'h', version: 2n });
+      expect((await directory().listSessions(9n)).map(({ id }) => id)).toEqual([7n]);
+      const taken = { identity: { ...identity, subject: 'b' }, confirmsAddress: false, keptSessionId: 7n };
+      expect(await directory().linkIdentity(9n, taken, audit('x'))).toBe('identity_taken');
+      expect(await directory().linkIdentity(2n, taken, audit('x'))).toBe('not_found');
+    });
+
+    it('confirm the address that the provider verified, and end the password that an owner may know', async () => {
+      await directory().createPerson(aPerson(1n), audit('x'));
+      await directory().putMembership(OWNER, audit('x'));
+      await directory().createInvitation(anInvitation(3n, { invitedBy: 1n }), audit('x'));
+      const newPerson = aPerson(9n, { passwordHash: 'h' });
+      await directory().acceptInvitation('hash-3', { newPerson }, NOON_MS, audit('x'));
+      expect(await link(false)).toMatchObject({ passwordHash: 'h', unconfirmedIn: 1n });
+      expect(await link(true)).toMatchObject({ passwordHash: null, unconfirmedIn: null });
     });
   });
 }

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { LIMITS } from '../src/limits.ts';
 import type { Membership } from '../src/store/people.ts';
 import { aPerson, audit } from './people-fixtures.ts';
 import { aCredit, aHold, aKey, anAccount, aSettle, NOON_MS, type OpenStore } from './store-fixtures.ts';
@@ -77,6 +78,26 @@ export function personKeysContract(name: string, open: OpenStore): void {
       expect([await works(7n), await works(8n)]).toEqual([false, false]);
       await directory().enablePerson(5n, audit('person.enable'));
       expect([await works(7n), await works(8n)]).toEqual([true, true]);
+    });
+
+    it('stop when the person becomes a viewer, who can have none, and work again for a member', async () => {
+      await enrol();
+      await subject.store.createKey(aKey(7n, 1n, { personId: 5n }));
+      await directory().putMembership({ ...MEMBER, role: 'viewer' }, audit('member.put'));
+      expect(await works(7n)).toBe(false);
+      expect((await subject.store.findKey(7n))?.personDisabledMs).toBe(NOON_MS);
+      expect(await subject.store.createKey(aKey(8n, 1n, { personId: 5n }))).toBe('no_member');
+      await directory().putMembership({ ...MEMBER, role: 'owner' }, audit('member.put'));
+      expect(await works(7n)).toBe(true);
+    });
+
+    it('are bounded in number, in each account, by those that are not revoked', async () => {
+      await enrol();
+      const create = (id: bigint) => subject.store.createKey(aKey(id, 1n, { personId: 5n }));
+      for (let id = 1n; id <= BigInt(LIMITS.keysPerPersonMax); id++) expect(await create(id)).toBe('created');
+      expect(await create(1_000n)).toBe('too_many_keys');
+      await subject.store.updateKey(1n, { revokedMs: NOON_MS });
+      expect(await create(1_000n)).toBe('created');
     });
 
     it('are used only with the person they belong to', async () => {

@@ -3,7 +3,7 @@ import { ALL_RECEIPTS, aCredit, aHold, aKey, anAccount, FIRST_PAGE, NOON_MS } fr
 import type { StoreSubject } from './store-subject.ts';
 
 /** What is stored of a key that works. */
-const UNSAID = { note: null, maxCostNanousd: null, usedMs: null };
+const UNSAID = { note: null, maxCostNanousd: null, ownerTerms: {}, usedMs: null };
 const WORKING = { revokedMs: null, disabledMs: null, personDisabledMs: null, replaced: null, ...UNSAID };
 
 /** Rows that can be created, changed and read. */

@@ -159,6 +159,7 @@ describe('copying a ledger from SQLite to PostgreSQL', () => {
       ...closed,
       'person',
       'membership',
+      'former_member',
       'invitation',
       'session',
       'management_key',

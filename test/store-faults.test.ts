@@ -40,6 +40,7 @@ const OPENING: readonly (readonly string[])[] = [
   ['seal', 'status'],
   ['seal', 'rotate'],
   ['people', 'invite', 'ada@example.com', '--operator'],
+  ['people', 'cap', 'ada@example.com', '--account', 'acme', '--cap', '5'],
   ['people', 'reset', 'ada@example.com'],
   ['people', 'list'],
   ['people', 'show', 'ada@example.com'],

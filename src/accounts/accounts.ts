@@ -9,9 +9,11 @@ import type {
   AccountKind,
   CapWindow,
   CreditOperation,
+  KeyCreation,
   KeyPermission,
   KeyRow,
   OnUnsupported,
+  OwnerTerms,
   Store,
 } from '../store/store.ts';
 import { mintSecret } from './keys.ts';
@@ -103,6 +105,7 @@ export interface KeyRequest {
   readonly onUnsupported: OnUnsupported;
   readonly note?: string | null;
   readonly maxCostNanousd?: bigint | null;
+  readonly ownerTerms?: OwnerTerms;
 }
 
 /** Returns the secret once; the store keeps only its hash. */
@@ -110,7 +113,7 @@ export async function mintKey(
   { store, clock, ids }: AccountServices,
   request: KeyRequest,
   audit?: AuditOf,
-): Promise<{ key: KeyRow; secret: Secret } | 'no_account' | 'no_member'> {
+): Promise<{ key: KeyRow; secret: Secret } | Exclude<KeyCreation, 'created'>> {
   const { secret, ...stored } = mintSecret();
   const id = ids.next();
   const row = { personId: null, ...request, ...stored, id, createdMs: clock.nowMs() };

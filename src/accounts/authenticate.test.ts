@@ -26,6 +26,7 @@ function row(id: bigint, accountId: bigint): KeyRow {
     replaced: null,
     usedMs: null,
     note: null,
+    ownerTerms: {},
     maxCostNanousd: null,
   };
   return { id, accountId, ...cap, ...stored, ...person };

@@ -3,6 +3,7 @@ import type { Clock } from '../kit/clock.ts';
 import { formatId } from '../kit/ids.ts';
 import { LIMITS } from '../limits.ts';
 import { formatUsd, INT64_MAX, parseUsd } from '../money/nanousd.ts';
+import { CAP_WINDOWS, type CapWindow } from '../operator/operator.ts';
 import { ACCOUNT_ROLES, type AccountRole } from '../operator/people.ts';
 import type { Options } from './command.ts';
 import { usageFailure } from './failure.ts';
@@ -131,4 +132,19 @@ export function readRole(typed: string | boolean | undefined): AccountRole | nul
   const role = ACCOUNT_ROLES.find((each) => each === typed);
   if (role === undefined) throw usageFailure(`--role must be one of ${ACCOUNT_ROLES.join(', ')}, not "${typed}".`);
   return role;
+}
+
+/** Nanodollars as text; null for `none`, undefined if neither option is given. */
+export function readCapOption({ cap, capNanousd }: Options): string | null | undefined {
+  if (cap !== undefined && capNanousd !== undefined) throw usageFailure('Give --cap or --cap-nanousd, not both.');
+  if (cap === 'none' || capNanousd === 'none') return null;
+  if (typeof cap === 'string') return readCap(readUsd(cap, '--cap'), cap, '--cap');
+  if (typeof capNanousd !== 'string') return undefined;
+  return readCap(readNanousd(capNanousd, '--cap-nanousd'), capNanousd, '--cap-nanousd');
+}
+
+export function readWindow(text: string): CapWindow {
+  const window = CAP_WINDOWS.find((name) => name === text);
+  if (window !== undefined) return window;
+  throw usageFailure(`--window must be one of ${CAP_WINDOWS.join(', ')}, not "${text}".`);
 }

@@ -87,7 +87,7 @@ export class Custody {
       createdMs: nowMs,
       verifiedMs: nowMs,
     };
-    await store.putProviderKey(row, audit?.(row));
+    if ((await store.putProviderKey(row, audit?.(row))) === 'account_closed') throw accountClosed();
     return this.find(accountId, slug);
   }
 
@@ -165,6 +165,11 @@ export class Custody {
 /** What a row's encryption is bound to: copied to another account, row, provider or URL, it cannot be decrypted. */
 export function placeOf(row: Pick<ProviderKeyRow, 'id' | 'accountId' | 'provider' | 'baseUrl'>): Associated {
   return ['provider key', String(row.accountId), String(row.id), row.provider, row.baseUrl];
+}
+
+function accountClosed(): GatewayError {
+  const message = 'This account is closed for good and stores no provider keys. Use a key of another account.';
+  return new GatewayError('account_suspended', { message });
 }
 
 function providerNamed(slug: string): ProviderRow {

@@ -35,6 +35,7 @@ export class Metrics {
   readonly #duration: HistogramTally;
   readonly #hold: HistogramTally;
   readonly #turnedAway: Counter<'reason'>;
+  readonly #signIns: Counter<'outcome'>;
 
   constructor(sources: MetricSources) {
     const registers = [this.#registry];
@@ -64,6 +65,12 @@ export class Metrics {
       name: 'tollgate_turned_away_total',
       help: 'Requests refused because their key, or everyone together, asked for too much.',
       labelNames: ['reason'],
+      registers,
+    });
+    this.#signIns = new Counter({
+      name: 'tollgate_sign_ins_total',
+      help: 'Sign-ins of people, by outcome.',
+      labelNames: ['outcome'],
       registers,
     });
     this.#counterOf(
@@ -124,6 +131,10 @@ export class Metrics {
 
   turnedAway(reason: string): void {
     this.#turnedAway.inc({ reason });
+  }
+
+  signIn(outcome: string): void {
+    this.#signIns.inc({ outcome });
   }
 
   /** All metrics in Prometheus' text format. */

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { invalidKey } from '../accounts/authenticate.ts';
+import { missingPermission } from '../accounts/permissions.ts';
 import { balanceView, type HangupFacts } from '../canonical/balance-view.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import { receiptView } from '../canonical/receipt-view.ts';
@@ -90,11 +91,12 @@ async function balance({ ledger, hangups }: PlainServices, { caller }: PlainRequ
   return ok(balanceView({ ...found, hangups: hangups(found.account) }, key));
 }
 
-/** Receipts of other accounts are not found, even with their id. */
+/** Receipts of other accounts, and of other keys for a key that may not read them, are not found, even with their id. */
 async function receipt({ ledger }: PlainServices, { caller, param }: PlainRequest): Promise<PlainAnswer> {
   const id = parseId('req_', param);
   const found = id === null ? null : await ledger.findReceipt(id, caller!.accountId);
-  if (found === null) {
+  const isVisible = found?.keyId === caller!.keyId || missingPermission(caller!, 'account_read') === null;
+  if (found === null || !isVisible) {
     throw new GatewayError('receipt_not_found', {
       param: 'request_id',
       message: 'There is no receipt with this id. Use the x-gateway-request-id header of a billed response.',

@@ -52,6 +52,16 @@ export function clientAddress(
   return client;
 }
 
+/** Whether somebody forwards requests who is not trusted to: then all clients behind them count as one. */
+export function isUntrustedProxy(
+  peerAddress: string | null,
+  forwardedFor: string | undefined,
+  isTrusted: TrustedProxies,
+): boolean {
+  const peer = peerAddress === null ? null : readAddress(peerAddress);
+  return forwardedFor !== undefined && peer !== null && !isTrusted(peer);
+}
+
 const WITH_PORT = /^(?:(\d+\.\d+\.\d+\.\d+):\d{1,5}|\[([^\]]+)\](?::\d{1,5})?)$/;
 const MAPPED = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
 

@@ -17,7 +17,7 @@ import type { Actor } from '../operator/actor.ts';
 import type { OperatorServices } from '../operator/operator.ts';
 import { SignInAttempts } from '../signin/attempts.ts';
 import { PasswordQueue } from '../signin/password-queue.ts';
-import type { SignInServices } from '../signin/services.ts';
+import type { SignInOutcome, SignInServices } from '../signin/services.ts';
 import { SingleSignOn } from '../signin/single-sign-on.ts';
 import type { Store } from '../store/store.ts';
 import { HTTP_SERVERS } from './http-servers.ts';
@@ -33,6 +33,7 @@ export interface ManageParts {
   url(): string | null;
   /** Shared with the callers' port: both use the file descriptors of this process. */
   readonly connectionLimit: ConnectionLimit;
+  countSignIn(outcome: SignInOutcome): void;
   draining(): boolean;
   /** The key that a page has chosen, unless it is revoked or has expired. */
   findKey: PageGate['findKey'];
@@ -108,7 +109,7 @@ function consoleServer({ config, ids, connectionLimit, draining }: ManageParts, 
 }
 
 /** A session cookie may only travel over https, so people sign in only where the public address has it. */
-function signInServices({ config, store, clock, ids, log }: ManageParts): SignInServices {
+function signInServices({ config, store, clock, ids, log, countSignIn }: ManageParts): SignInServices {
   const { publicUrl, sso } = config;
   const isSecure = publicUrl?.startsWith('https:') === true;
   const redirectUrl = `${publicUrl}${MANAGE_PREFIX}/sso/callback`;
@@ -116,10 +117,11 @@ function signInServices({ config, store, clock, ids, log }: ManageParts): SignIn
     directory: store.directory,
     clock,
     ids,
-    attempts: new SignInAttempts(clock),
+    attempts: new SignInAttempts(clock, () => countSignIn('limited')),
     passwords: new PasswordQueue(),
     singleSignOn: sso === null || !isSecure ? null : new SingleSignOn({ settings: sso, redirectUrl, clock }),
     log,
+    count: countSignIn,
     unavailable: isSecure
       ? null
       : 'Nobody can sign in: the session cookie needs https. Set `public_url` to the https address of the gateway.',

@@ -293,6 +293,7 @@ async function openListeners(
     servicesFor: (actor) => ({ ...operatorServices(terms, books, core, gate, listening ?? NOWHERE), actor }),
     url: () => listening?.manageUrl ?? null,
     connectionLimit: core.connectionLimit,
+    countSignIn: (outcome) => metrics.signIn(outcome),
     draining: isDraining,
     findKey: (id) => gate.directory.findById(id),
   });

@@ -1,7 +1,7 @@
 import { authenticateManager, type Credentials, type ManagerTerms } from '../accounts/authenticate-manager.ts';
 import type { Principal } from '../accounts/principal.ts';
 import { operatorReceiptView } from '../canonical/receipt-view.ts';
-import { clientAddress, clientNetwork, type TrustedProxies } from '../http1/client-address.ts';
+import { clientAddress, clientNetwork, isUntrustedProxy, type TrustedProxies } from '../http1/client-address.ts';
 import { headerLine, headerLines } from '../http1/headers.ts';
 import type { InboundRequest, OutboundResponse } from '../http1/server.ts';
 import { JsonError } from '../json/json.ts';
@@ -61,6 +61,7 @@ export class ManageHandler {
   readonly #exports = new CallerSlots('exports', LIMITS.managementExportsMax);
   readonly #feedSlots = new CallerSlots('feeds', LIMITS.receiptFeedsPerCallerMax, LIMITS.receiptFeedsMax);
   readonly #feeds = new Set<FeedStream>();
+  #hasWarned = false;
 
   constructor(terms: ManageTerms) {
     this.#terms = terms;
@@ -143,6 +144,7 @@ export class ManageHandler {
     const { pathname, searchParams } = new URL(request.url, 'http://gateway.invalid');
     const path = pathname.startsWith(`${MANAGE_PREFIX}/`) ? pathname.slice(MANAGE_PREFIX.length) : '';
     const visitor = visitorOf(request, this.#terms);
+    this.#warnOfProxy(request);
     const { authorization, cookie, 'last-event-id': lastEventId } = request.headers;
     const credentials = { authorization, cookie, address: visitor.address };
     const principal = await authenticateManager(credentials, this.#terms);
@@ -163,6 +165,18 @@ export class ManageHandler {
     const input = await readInput(request, found, searchParams);
     if (route.streams && lastEventId !== undefined) input.after = lastEventId;
     return this.#perform({ principal, route, input, credentials }, format);
+  }
+
+  /** Once: either the proxy is missing in the configuration, or a client made the header up. */
+  #warnOfProxy({ peerAddress, headers }: InboundRequest): void {
+    const { signIn, isTrustedProxy, log } = this.#terms;
+    if (this.#hasWarned || signIn === null) return;
+    if (!isUntrustedProxy(peerAddress, headers['x-forwarded-for'], isTrustedProxy)) return;
+    this.#hasWarned = true;
+    log.warn(
+      { address: peerAddress },
+      'A request has X-Forwarded-For, but its sender is not in trusted_proxies, so the header is ignored. If the sender is your proxy, add it: until then everybody behind it shares one limit of failed sign-ins.',
+    );
   }
 
   async #perform(asked: Asked, format: ExportFormat | null): Promise<AnyAnswer> {

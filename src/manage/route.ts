@@ -43,8 +43,8 @@ interface RouteTerms<Verb extends RouteVerb> {
   readonly access: Access;
   /** Which member of the input names the account, or the thing whose account counts. */
   readonly scope?: 'account' | 'key' | 'receipt' | 'invitation' | 'management_key';
-  /** Members may use it too, or only, for what is their own. */
-  readonly membersOwn?: 'key' | 'keys' | 'receipt' | 'receipts' | 'feed';
+  /** Members may use it too, or only, for what is their own; with `nothing` they may not. */
+  readonly membersOwn?: 'key' | 'keys' | 'receipt' | 'receipts' | 'feed' | 'balance' | 'nothing';
   /** `If-Match` may carry the version that the change was made to. */
   readonly versioned?: true;
   /** It creates something: the response has status 201 instead of 200. */

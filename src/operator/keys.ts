@@ -3,6 +3,7 @@ import { mintKey } from '../accounts/accounts.ts';
 import { mintSecret } from '../accounts/keys.ts';
 import { KEY_PREFIX } from '../canonical/id-prefixes.ts';
 import { formatId } from '../kit/ids.ts';
+import { shellWord } from '../kit/shell-words.ts';
 import { LIMITS } from '../limits.ts';
 import type { Person } from '../store/people.ts';
 import type { Account, KeyChange, KeyRow } from '../store/store.ts';
@@ -13,6 +14,7 @@ import type * as inputs from './input.ts';
 import { toMs } from './input.ts';
 import { keyChangeOf } from './key-change.ts';
 import { accountNamed, afterId, keyNamed, personNamed, unknownAccount, unknownKey } from './lookup.ts';
+import { actsAsMember, fixedTerms, refuseBeyond } from './owner-terms.ts';
 import type { OperatorServices } from './services.ts';
 import { type KeyView, keySpendingView, keyView, type ListView, listView, type ShownKeyView } from './view.ts';
 
@@ -38,19 +40,27 @@ export async function mint(
     note: input.note,
     maxCostNanousd: input.max_cost_nanousd,
   };
-  const minted = await mintKey(services, terms, (id) =>
+  const isOwnersTerms = person !== null && !(await actsAsMember(services, terms));
+  const ownerTerms = isOwnersTerms ? fixedTerms({ ...terms, ownerTerms: {} }, terms) : {};
+  const minted = await mintKey(services, { ...terms, ownerTerms }, (id) =>
     auditRow(services, { action: 'key.mint', subject: formatId(KEY_PREFIX, id), accountId: account.id, after: input }),
   );
   if (minted === 'no_account') throw unknownAccount(input.account);
   if (minted === 'no_member') throw notMember(account, person);
+  if (minted === 'too_many_keys') throw tooManyKeys(account, person);
   await tellDirectory(services);
   const view = keyView(minted.key, services.clock.nowMs());
   return { ...view, secret: minted.secret.reveal(), unknown_models: models.unknown };
 }
 
 function notMember(account: Account, person: Person | null): OperatorError {
-  const message = `${person?.email} has no role in the account "${account.name}", or is disabled.`;
+  const message = `${person?.email} is no owner or member of the account "${account.name}", or is disabled.`;
   return new OperatorError('refused', message, `tollgate people show ${person?.email}`);
+}
+
+function tooManyKeys(account: Account, person: Person | null): OperatorError {
+  const message = `${person?.email} has ${LIMITS.keysPerPersonMax} keys in the account "${account.name}". Revoke those that are not needed.`;
+  return new OperatorError('refused', message, `tollgate keys list --account ${shellWord(account.name)}`);
 }
 
 export async function listKeys(
@@ -104,8 +114,31 @@ export async function updateKey(
   const change = keyChangeOf(input, models.ids);
   if (change.capWindow !== undefined) await refuseWindowWithoutCap(services, input.key, change);
   const version = input.version === undefined ? null : BigInt(input.version);
-  const changed = await changeKey(services, input.key, change, { version });
+  const changed = await changeWithinTerms(services, input.key, change, version);
   return { ...changed, unknown_models: models.unknown };
+}
+
+/**
+ * What an owner fixes, and what a member may change, depends on the key that was read. So it must not have changed since;
+ * if it has, and the caller named no version, it is read again.
+ */
+async function changeWithinTerms(
+  services: OperatorServices,
+  idText: string,
+  change: KeyChange,
+  version: bigint | null,
+  retries = 3,
+): Promise<KeyView> {
+  const key = await keyNamed(services, idText);
+  if (key.personId === null) return changeKey(services, idText, change, { version });
+  const isMember = await actsAsMember(services, key);
+  if (isMember) refuseBeyond(key, change);
+  const within = isMember ? change : { ...change, ownerTerms: fixedTerms(key, change) };
+  return changeKey(services, idText, within, { version: version ?? key.version }).catch((error: unknown) => {
+    const isRace = error instanceof OperatorError && error.code === 'version_conflict' && version === null;
+    if (!isRace || retries === 0) throw error;
+    return changeWithinTerms(services, idText, change, version, retries - 1);
+  });
 }
 
 function refusePast({ clock }: OperatorServices, expiresAt: number | null): void {

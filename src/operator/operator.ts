@@ -11,6 +11,7 @@ import { OperatorError, operatorErrorView } from './error.ts';
 import { holdFactorReset, listHoldFactors, resetHoldFactor } from './hold-factors.ts';
 import { listHosts } from './hosts.ts';
 import * as inputs from './input.ts';
+import * as invitations from './invitations.ts';
 import * as keys from './keys.ts';
 import {
   listManagementKeys,
@@ -83,18 +84,18 @@ export const VERBS = {
   'keys.disable': verb(inputs.keyChoice, keys.disableKey),
   'keys.enable': verb(inputs.keyChoice, keys.enableKey),
   'keys.revoke': verb(inputs.keyChoice, keys.revokeKey),
-  'people.invite': verb(people.invitationInput, people.invite),
+  'people.invite': verb(invitations.invitationInput, invitations.invite),
   'people.list': reading(people.peoplePage, people.listPeople),
   'people.show': reading(people.personChoice, people.showPerson),
   'people.update': verb(people.personUpdate, people.updatePerson),
   'people.disable': verb(people.personChoice, people.disablePerson),
   'people.enable': verb(people.personChoice, people.enablePerson),
-  'people.reset': verb(people.personChoice, people.resetPerson),
+  'people.reset': verb(people.personChoice, invitations.resetPerson),
   'people.sessions': reading(people.personChoice, people.listSessions),
   'people.signout': verb(people.personChoice, people.signOut),
   'sessions.end': verb(people.sessionChoice, people.endSession),
-  'invitations.list': reading(people.invitationPage, people.listInvitations),
-  'invitations.revoke': verb(people.invitationChoice, people.revokeInvitation),
+  'invitations.list': reading(invitations.invitationPage, invitations.listInvitations),
+  'invitations.revoke': verb(invitations.invitationChoice, invitations.revokeInvitation),
   'members.list': reading(people.memberPage, people.listMembers),
   'members.put': verb(people.memberInput, people.putMember),
   'members.remove': verb(people.memberChoice, people.removeMember),

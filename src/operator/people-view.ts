@@ -28,6 +28,8 @@ export interface PersonView {
   readonly object: 'person';
   readonly id: string;
   readonly email: string;
+  /** False while only an owner of one account has invited the address: until then the person has no role elsewhere. */
+  readonly address_confirmed: boolean;
   readonly name: string;
   readonly operator: boolean;
   readonly status: 'active' | 'disabled';
@@ -43,6 +45,7 @@ export function personView(person: Person): PersonView {
     object: 'person',
     id: formatId(PERSON_PREFIX, person.id),
     email: person.email,
+    address_confirmed: person.unconfirmedIn === null,
     name: person.name,
     operator: person.isOperator,
     status: person.disabledMs === null ? 'active' : 'disabled',
@@ -58,6 +61,7 @@ export interface MemberView {
   readonly account: string;
   readonly person: string;
   readonly email: string;
+  readonly address_confirmed: boolean;
   readonly name: string;
   readonly role: AccountRole;
   readonly spend_cap_nanousd: bigint | null;
@@ -70,6 +74,7 @@ export function memberView(person: Person, membership: Membership): MemberView {
     account: formatId(ACCOUNT_PREFIX, membership.accountId),
     person: formatId(PERSON_PREFIX, person.id),
     email: person.email,
+    address_confirmed: person.unconfirmedIn === null,
     name: person.name,
     role: membership.role,
     spend_cap_nanousd: membership.capNanousd,
@@ -106,6 +111,9 @@ export interface InvitationView {
   readonly operator: boolean;
   readonly account: string | null;
   readonly role: AccountRole | null;
+  /** What all keys of the person may spend in the account; null for the cap from before, or none. */
+  readonly spend_cap_nanousd: bigint | null;
+  readonly window: CapWindow;
   /** It sets a new password for a person who is known already. */
   readonly resets_password: boolean;
   readonly status: 'open' | 'accepted' | 'revoked' | 'expired';
@@ -121,6 +129,8 @@ export function invitationView(invitation: Invitation, nowMs: number): Invitatio
     operator: invitation.isOperator,
     account: invitation.accountId === null ? null : formatId(ACCOUNT_PREFIX, invitation.accountId),
     role: invitation.role,
+    spend_cap_nanousd: invitation.cap?.capNanousd ?? null,
+    window: invitation.cap?.capWindow ?? 'lifetime',
     resets_password: invitation.resetsPersonId !== null,
     status: invitationStatus(invitation, nowMs),
     created: toSeconds(invitation.createdMs),

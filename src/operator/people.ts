@@ -1,19 +1,14 @@
-import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import { type AccountServices, findAccount } from '../accounts/accounts.ts';
-import { hashSecret } from '../accounts/keys.ts';
-import { INVITATION_PREFIX, PERSON_PREFIX, SESSION_PREFIX } from '../canonical/id-prefixes.ts';
+import type { AccountServices } from '../accounts/accounts.ts';
+import { PERSON_PREFIX, SESSION_PREFIX } from '../canonical/id-prefixes.ts';
 import { formatId, parseId } from '../kit/ids.ts';
-import { LIMITS } from '../limits.ts';
-import { ACCOUNT_ROLES, type Person } from '../store/people.ts';
+import { ACCOUNT_ROLES, type Person, type PersonCap } from '../store/people.ts';
 import { CAP_WINDOWS } from '../store/store.ts';
 import { type ActingServices, auditRow } from './actor.ts';
 import { OperatorError } from './error.ts';
 import { cap, idOrName, name, page } from './input.ts';
-import { accountNamed, afterId, personNamed, unknownAccount, unknownPerson } from './lookup.ts';
+import { accountNamed, afterId, personNamed, unknownPerson } from './lookup.ts';
 import {
-  type InvitationView,
-  invitationView,
   type MemberSpendingView,
   type MemberView,
   memberSpendingView,
@@ -33,30 +28,18 @@ export interface PeopleServices extends AccountServices, ActingServices {
   readonly publicUrl: string | null;
 }
 
-const email = z
-  .string()
-  .max(LIMITS.emailCharsMax)
-  .regex(/^[^\s@]+@[^\s@]+$/, 'must be an email address');
-
-export const invitationInput = z.strictObject({
-  email,
-  operator: z.boolean().default(false),
-  account: idOrName.nullable().default(null),
-  role: z.enum(ACCOUNT_ROLES).nullable().default(null),
-});
 export const personChoice = z.strictObject({ person: idOrName });
 export const peoplePage = z.strictObject(page);
-export const invitationPage = z.strictObject({ account: idOrName.nullable().default(null), ...page });
-export const invitationChoice = z.strictObject({ invitation: idOrName });
 export const sessionChoice = z.strictObject({ session: idOrName });
 export const memberPage = z.strictObject({ account: idOrName, ...page });
 export const memberChoice = z.strictObject({ account: idOrName, person: idOrName });
+/** Members that are absent stay as they are; somebody who joins needs a role. */
 export const memberInput = z.strictObject({
   account: idOrName,
   person: idOrName,
-  role: z.enum(ACCOUNT_ROLES),
-  spend_cap_nanousd: cap.default(null),
-  window: z.enum(CAP_WINDOWS).default('lifetime'),
+  role: z.enum(ACCOUNT_ROLES).optional(),
+  spend_cap_nanousd: cap.optional(),
+  window: z.enum(CAP_WINDOWS).optional(),
 });
 export const personUpdate = z.strictObject({
   person: idOrName,
@@ -64,91 +47,6 @@ export const personUpdate = z.strictObject({
   operator: z.boolean().optional(),
   version: z.int().nonnegative().optional(),
 });
-
-/** The secret is part of the link and shown once. */
-export type InvitedView = InvitationView & { readonly secret: string; readonly link: string | null };
-
-/** An invitation without a role lets somebody sign in and see nothing until a role is given. */
-export async function invite(services: PeopleServices, input: z.output<typeof invitationInput>): Promise<InvitedView> {
-  if ((input.account === null) !== (input.role === null))
-    throw new OperatorError('invalid_input', 'account and role belong together: name both, or neither.');
-  const account = input.account === null ? null : await findAccount(services.store, input.account);
-  if (input.account !== null && account === null) throw unknownAccount(input.account);
-  return makeInvitation(services, {
-    email: input.email,
-    isOperator: input.operator,
-    accountId: account?.id ?? null,
-    role: input.role,
-    resetsPersonId: null,
-  });
-}
-
-/** A link that sets a new password. Whoever sends it decides who gets in, so only an operator may. */
-export async function resetPerson(
-  services: PeopleServices,
-  input: z.output<typeof personChoice>,
-): Promise<InvitedView> {
-  const person = await personNamed(services, input.person);
-  if (person.disabledMs !== null)
-    throw new OperatorError('refused', `${person.email} is disabled. Enable the person first.`, enableHint(person));
-  return makeInvitation(services, {
-    email: person.email,
-    isOperator: false,
-    accountId: null,
-    role: null,
-    resetsPersonId: person.id,
-  });
-}
-
-async function makeInvitation(
-  services: PeopleServices,
-  terms: Pick<
-    Parameters<PeopleServices['store']['directory']['createInvitation']>[0],
-    'email' | 'isOperator' | 'accountId' | 'role' | 'resetsPersonId'
-  >,
-): Promise<InvitedView> {
-  const { store, clock, ids, actor, publicUrl } = services;
-  const secret = randomBytes(32).toString('base64url');
-  const nowMs = clock.nowMs();
-  const invitation = {
-    id: ids.next(),
-    sha256Hex: hashSecret(secret),
-    invitedBy: actor.kind === 'person' ? actor.id : (actor.mintedBy ?? null),
-    createdMs: nowMs,
-    expiresMs: nowMs + LIMITS.invitationMs,
-    ...terms,
-  };
-  const view = invitationView({ ...invitation, acceptedMs: null, revokedMs: null }, nowMs);
-  const action = terms.resetsPersonId === null ? 'invitation.create' : 'person.reset';
-  const audit = auditRow(services, { action, subject: view.id, accountId: terms.accountId, after: view });
-  await store.directory.createInvitation(invitation, audit);
-  return { ...view, secret, link: publicUrl === null ? null : `${publicUrl}/console/join#${secret}` };
-}
-
-export async function listInvitations(
-  services: PeopleServices,
-  input: z.output<typeof invitationPage>,
-): Promise<ListView<InvitationView>> {
-  const account = input.account === null ? null : await accountNamed(services, input.account);
-  const page = { limit: input.limit, after: afterId(INVITATION_PREFIX, input.after) };
-  const rows = await services.store.directory.listInvitations(account?.id ?? null, page);
-  return listView(
-    rows.map((row) => invitationView(row, services.clock.nowMs())),
-    input.limit,
-  );
-}
-
-export async function revokeInvitation(
-  services: PeopleServices,
-  input: z.output<typeof invitationChoice>,
-): Promise<{ object: 'invitation'; id: string; status: 'revoked' }> {
-  const id = parseId(INVITATION_PREFIX, input.invitation);
-  const accountId = id === null ? null : ((await services.store.directory.findInvitationById(id))?.accountId ?? null);
-  const audit = auditRow(services, { action: 'invitation.revoke', subject: input.invitation, accountId });
-  if (id === null || !(await services.store.directory.revokeInvitation(id, services.clock.nowMs(), audit)))
-    throw new OperatorError('not_found', `There is no open invitation "${input.invitation}".`, 'tollgate people list');
-  return { object: 'invitation', id: input.invitation, status: 'revoked' };
-}
 
 export async function listPeople(
   { store }: PeopleServices,
@@ -186,6 +84,7 @@ export async function updatePerson(
   const changed = await services.store.directory.changePerson(person.id, change, version, audit);
   if (changed === 'version_conflict')
     throw new OperatorError('version_conflict', 'Somebody changed this person meanwhile. Read it again.');
+  if (changed === 'unconfirmed') throw unconfirmed(person);
   if (typeof changed === 'string') throw unknownPerson(input.person);
   return personView(changed);
 }
@@ -257,21 +156,24 @@ export async function listMembers(
   return { object: 'list', data: views, next: views.length === input.limit ? (views.at(-1)?.person ?? null) : null };
 }
 
-/** Gives the person a role in the account, or replaces role and cap. */
+/**
+ * Gives the person a role in the account, or changes role and cap. Somebody who comes back has the cap from before, unless
+ * another is named.
+ */
 export async function putMember(services: PeopleServices, input: z.output<typeof memberInput>): Promise<MemberView> {
+  const { directory } = services.store;
   const account = await accountNamed(services, input.account);
   const person = await personNamed(services, input.person);
-  const membership = {
-    accountId: account.id,
-    personId: person.id,
-    role: input.role,
-    capNanousd: input.spend_cap_nanousd,
-    capWindow: input.window,
-  };
+  const before = (await directory.membershipsOf(person.id)).find((each) => each.accountId === account.id);
+  const role = input.role ?? before?.role;
+  if (role === undefined)
+    throw new OperatorError(
+      'invalid_input',
+      `${person.email} has no role in the account "${account.name}". Name a role.`,
+    );
+  const known = await directory.findPersonCap(account.id, person.id);
+  const membership = { accountId: account.id, personId: person.id, role, ...capOf(input, known) };
   const view = memberView(person, membership);
-  const before = (await services.store.directory.membershipsOf(person.id)).find(
-    (each) => each.accountId === account.id,
-  );
   const audit = auditRow(services, {
     action: 'member.put',
     subject: view.person,
@@ -279,8 +181,27 @@ export async function putMember(services: PeopleServices, input: z.output<typeof
     before: before === undefined ? null : memberView(person, before),
     after: view,
   });
-  await services.store.directory.putMembership(membership, audit);
+  if ((await directory.putMembership(membership, audit)) === 'unconfirmed') throw unconfirmed(person);
   return view;
+}
+
+function capOf(
+  { spend_cap_nanousd: named, window }: Pick<z.output<typeof memberInput>, 'spend_cap_nanousd' | 'window'>,
+  known: PersonCap | null,
+): PersonCap {
+  const capNanousd = named === undefined ? (known?.capNanousd ?? null) : named;
+  if (window !== undefined && capNanousd === null)
+    throw new OperatorError('invalid_input', 'window sets when a cap resets. Name spend_cap_nanousd too.');
+  return { capNanousd, capWindow: window ?? known?.capWindow ?? 'lifetime' };
+}
+
+/** The link of a reset goes to whoever holds the address, and ends what others know of the person's way in. */
+function unconfirmed({ email }: Person): OperatorError {
+  return new OperatorError(
+    'refused',
+    `The email address ${email} is not confirmed: only an owner of another account has invited it. An operator can confirm it with a reset link.`,
+    `tollgate people reset ${email}`,
+  );
 }
 
 export async function removeMember(
@@ -294,8 +215,4 @@ export async function removeMember(
   if (!(await services.store.directory.removeMembership(account.id, person.id, audit)))
     throw new OperatorError('not_found', `${person.email} has no role in the account "${account.name}".`);
   return { object: 'member', account: input.account, person: subject, status: 'removed' };
-}
-
-function enableHint(person: Person): string {
-  return `tollgate people enable ${person.email}`;
 }

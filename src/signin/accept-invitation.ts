@@ -92,6 +92,7 @@ async function accept(
   );
   const accepted: Acceptance = await directory.acceptInvitation(invitation.sha256Hex, who, clock.nowMs(), audit);
   if (accepted === 'not_open') throw notOpen();
+  if (accepted === 'unconfirmed') throw unconfirmed();
   if (typeof accepted === 'string') throw signInFirst();
   return accepted;
 }
@@ -133,5 +134,12 @@ function signInFirst(): SignInError {
   return new SignInError(
     'sign_in_required',
     'The address of this invitation already has a person. Sign in as that person, then open the link again.',
+  );
+}
+
+function unconfirmed(): SignInError {
+  return new SignInError(
+    'refused',
+    'Your email address is not confirmed: only an owner of another account has invited it. Ask an operator for a reset link, or link an identity of single sign-on with this address, then open the link again.',
   );
 }

@@ -13,19 +13,30 @@ export interface Attempt {
  */
 export class SignInAttempts {
   readonly #clock: Clock;
+  readonly #onLimited: () => void;
   readonly #times = new Map<string, number[]>();
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, onLimited: () => void = () => {}) {
     this.#clock = clock;
+    this.#onLimited = onLimited;
   }
 
-  /** Throws if one of them has failed too often. */
+  /** With a password. Throws if the address or the client has failed too often. */
   begin(email: string, client: string): Attempt {
+    return this.#begin([`email ${email.toLowerCase()}`, `client ${client}`]);
+  }
+
+  /** With single sign-on, which is counted apart: anybody can send a made-up answer of the provider. */
+  beginSso(client: string): Attempt {
+    return this.#begin([`sso ${client}`]);
+  }
+
+  #begin(subjects: readonly string[]): Attempt {
     const nowMs = this.#clock.monotonicMs();
-    const subjects = [`email ${email.toLowerCase()}`, `client ${client}`];
     const recent = subjects.map((subject) => this.#recent(subject, nowMs));
     const full = recent.filter((times) => times.length >= LIMITS.signInFailuresMax);
     if (full.length > 0) {
+      this.#onLimited();
       const retryMs = Math.max(...full.map((times) => times[0]! + LIMITS.signInWindowMs - nowMs));
       throw new SignInError('rate_limit_exceeded', 'Too many sign-ins failed. Wait a minute and try again.', retryMs);
     }

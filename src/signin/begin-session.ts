@@ -38,8 +38,9 @@ export async function beginSession(
   const audit = auditRow(acting, { action: 'session.begin', subject, after: { by } });
   const made = await directory.createSession(session, person.version, LIMITS.sessionsPerPersonMax, audit);
   if (made === 'person_changed') throw signInFailed();
+  services.count('succeeded');
   await endSessionBefore(services, visitor);
-  return { view: sessionView({ ...session, usedMs: nowMs }), cookie: sessionCookie(secret) };
+  return { view: sessionView({ ...session, usedMs: nowMs, provedMs: nowMs }), cookie: sessionCookie(secret) };
 }
 
 async function endSessionBefore({ directory, clock, ids }: SignInServices, visitor: Visitor): Promise<void> {

@@ -8,6 +8,9 @@ import { SignInError } from './error.ts';
 import type { PasswordQueue } from './password-queue.ts';
 import type { SingleSignOn } from './single-sign-on.ts';
 
+/** `limited`: refused because too many had failed before. */
+export type SignInOutcome = 'succeeded' | 'failed' | 'limited';
+
 export interface SignInServices {
   readonly directory: Directory;
   readonly clock: Clock;
@@ -17,6 +20,8 @@ export interface SignInServices {
   /** Null if it is not configured. */
   readonly singleSignOn: SingleSignOn | null;
   readonly log: Log;
+  /** For metrics. */
+  count(outcome: SignInOutcome): void;
   /** Why nobody can sign in here, with the remedy; null if people can. */
   readonly unavailable: string | null;
 }

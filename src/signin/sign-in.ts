@@ -1,9 +1,10 @@
+import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { passwordFits } from '../accounts/passwords.ts';
 import { LIMITS } from '../limits.ts';
 import type { Person } from '../store/people.ts';
 import { beginSession, type SignedIn } from './begin-session.ts';
-import { signInFailed } from './error.ts';
+import { type SignInError, signInFailed } from './error.ts';
 import type { SignInServices, Visitor } from './services.ts';
 
 export const passwordText = z
@@ -45,25 +46,33 @@ export async function signIn(
  * and for the client.
  */
 export async function provenPerson(
-  { attempts, passwords }: SignInServices,
+  services: SignInServices,
   visitor: Visitor,
   { email, password }: { readonly email: string; readonly password: string },
   find: () => Promise<Person | null>,
 ): Promise<Person> {
-  const attempt = attempts.begin(email, visitor.client);
+  const attempt = services.attempts.begin(email, visitor.client);
   let hasRun = false;
   try {
-    const person = await passwords.run(async () => {
+    const person = await services.passwords.run(async () => {
       const found = await find();
       const fits = await passwordFits(password, found?.passwordHash ?? null);
       hasRun = true;
       return fits && found?.disabledMs === null ? found : null;
     });
-    if (person === null) throw signInFailed();
+    if (person === null) throw failed(services, email, visitor);
     attempt.forgive();
     return person;
   } catch (error) {
     if (!hasRun) attempt.forgive();
     throw error;
   }
+}
+
+/** What was typed as the address may be a password, so the log has a hash of it, which the same address always has. */
+function failed({ log, count }: SignInServices, email: string, { address }: Visitor): SignInError {
+  count('failed');
+  const email_sha256 = hash('sha256', email.toLowerCase()).slice(0, 16);
+  log.warn({ address, email_sha256 }, 'A sign-in failed.');
+  return signInFailed();
 }

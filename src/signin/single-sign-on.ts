@@ -61,10 +61,15 @@ export class SingleSignOn {
     return { url: url.href, cookie };
   }
 
-  /** Reads the provider's answer, once. The state is checked before anything else of the query is looked at. */
-  async finish(cookies: string | undefined, query: URLSearchParams): Promise<ProvenIdentity> {
+  /** What this browser began and the answer belongs to. It is checked before anything else of the query is looked at. */
+  begunBy(cookies: string | undefined, query: URLSearchParams): SsoState {
     const begun = readSsoState(cookies, this.#clock.nowMs());
     if (begun === null || query.getAll('state').join() !== begun.state || !this.#takes(begun)) throw notBegunHere();
+    return begun;
+  }
+
+  /** Reads the provider's answer. */
+  async finish(begun: SsoState, query: URLSearchParams): Promise<ProvenIdentity> {
     const client = await this.#client();
     const tokens = await oidc.authorizationCodeGrant(client, new URL(`${this.#redirectUrl}?${query}`), {
       pkceCodeVerifier: begun.codeVerifier,

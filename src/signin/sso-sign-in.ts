@@ -7,18 +7,19 @@ import { name as nameInput } from '../operator/input.ts';
 import type { Accepting, Invitation, NewPerson, Person } from '../store/people.ts';
 import { beginSession } from './begin-session.ts';
 import { SignInError } from './error.ts';
+import { finishLink } from './link-identity.ts';
 import type { OwnSession } from './own-sessions.ts';
 import { actorOf, type SignInServices, type Visitor } from './services.ts';
 import type { ProvenIdentity, SingleSignOn } from './single-sign-on.ts';
 
-/** Sends the browser to the provider; a person who has signed in links the identity that they prove there. */
+/** Sends the browser to the provider. */
 export async function startSso(
   services: SignInServices,
-  own: OwnSession | null,
+  linkPersonId: bigint | null = null,
 ): Promise<{ readonly url: string; readonly cookie: string }> {
   const singleSignOn = configured(services);
   try {
-    return await singleSignOn.start(own?.personId ?? null);
+    return await singleSignOn.start(linkPersonId);
   } catch (error) {
     services.log.warn(errorFields(error), 'The single sign-on provider cannot be reached.');
     throw new SignInError('unavailable', 'The single sign-on provider cannot be reached. Try again later.');
@@ -33,15 +34,16 @@ export async function finishSso(
   query: URLSearchParams,
 ): Promise<{ readonly cookie: string | null }> {
   const singleSignOn = configured(services);
-  const attempt = services.attempts.begin(`sso ${visitor.client}`, visitor.client);
-  const proven = await singleSignOn.finish(visitor.cookies, query).catch((error: unknown) => {
-    if (error instanceof SignInError) throw error;
-    services.log.warn(errorFields(error), 'Single sign-on failed.');
+  const begun = singleSignOn.begunBy(visitor.cookies, query);
+  const attempt = services.attempts.beginSso(visitor.client);
+  const proven = await singleSignOn.finish(begun, query).catch((error: unknown) => {
+    services.count('failed');
+    services.log.warn({ address: visitor.address, ...errorFields(error) }, 'Single sign-on failed.');
     throw new SignInError('sso_refused', 'The single sign-on provider did not confirm who you are. Start again.');
   });
   attempt.forgive();
   if (proven.linkPersonId !== null) {
-    await link(services, visitor, own, proven);
+    await finishLink(services, visitor, own, proven);
     return { cookie: null };
   }
   const person = await personOf(services, visitor, proven, singleSignOn.settings.allowedDomains);
@@ -53,25 +55,6 @@ function configured({ singleSignOn }: SignInServices): SingleSignOn {
   if (singleSignOn === null)
     throw new SignInError('refused', 'Single sign-on is not configured. Sign in with a password.');
   return singleSignOn;
-}
-
-async function link(
-  { directory, clock, ids }: SignInServices,
-  visitor: Visitor,
-  own: OwnSession | null,
-  { identity, linkPersonId }: ProvenIdentity,
-): Promise<void> {
-  if (own === null || own.personId !== linkPersonId)
-    throw new SignInError(
-      'sign_in_required',
-      'Sign in as the person who began to link this identity, and start again.',
-    );
-  const subject = formatId(PERSON_PREFIX, own.personId);
-  const actor = actorOf({ id: own.personId, email: own.email }, visitor);
-  const audit = auditRow({ actor, clock, ids }, { action: 'person.link', subject, after: { issuer: identity.issuer } });
-  const changed = await directory.changePerson(own.personId, { identity }, null, audit);
-  if (changed === 'identity_taken') throw new SignInError('refused', 'This identity belongs to another person.');
-  if (typeof changed === 'string') throw new SignInError('sign_in_failed', 'This person does not exist any more.');
 }
 
 /**
@@ -169,6 +152,6 @@ async function accept(
 function linkFirst(): SignInError {
   return new SignInError(
     'refused',
-    'Your email address already has a person. Sign in as that person in the usual way, then link single sign-on.',
+    'Your email address already has a person. Sign in as that person in the usual way, then link single sign-on. If you cannot, ask an operator for a reset link.',
   );
 }

@@ -49,6 +49,16 @@ export type KeyPermission = (typeof KEY_PERMISSIONS)[number];
 export const ON_UNSUPPORTED = ['refuse', 'drop'] as const;
 export type OnUnsupported = (typeof ON_UNSUPPORTED)[number];
 
+/** What an owner or an operator fixed for a person's key, for the person to stay within. Absent members are free. */
+export interface OwnerTerms {
+  readonly capNanousd?: bigint;
+  /** Together with the cap. */
+  readonly capWindow?: CapWindow;
+  readonly maxCostNanousd?: bigint;
+  readonly models?: readonly string[];
+  readonly expiresMs?: number;
+}
+
 export interface NewKey {
   readonly id: bigint;
   readonly accountId: bigint;
@@ -69,10 +79,13 @@ export interface NewKey {
   readonly note?: string | null;
   /** The most that one call may cost; absent or null for no limit. */
   readonly maxCostNanousd?: bigint | null;
+  /** Absent: none. */
+  readonly ownerTerms?: OwnerTerms;
   readonly createdMs: number;
 }
 
 export interface KeyRow extends NewKey {
+  readonly ownerTerms: OwnerTerms;
   readonly note: string | null;
   readonly maxCostNanousd: bigint | null;
   /** About when the key was last used; null if never. */
@@ -82,10 +95,13 @@ export interface KeyRow extends NewKey {
   readonly revokedMs: number | null;
   /** Since when the key itself is disabled; null if it is not. */
   readonly disabledMs: number | null;
-  /** Since when the key does not work because its person is disabled or has no role in the account; null if it does. */
+  /** Since when the key does not work because its person is disabled, or is no owner or member of the account; null if it does. */
   readonly personDisabledMs: number | null;
   readonly version: bigint;
 }
+
+/** `too_many_keys`: the person has as many keys in the account as they may. */
+export type KeyCreation = 'created' | 'no_account' | 'no_member' | 'too_many_keys';
 
 export type ChangedKey = KeyRow | null | 'version_conflict';
 
@@ -102,6 +118,7 @@ export interface KeyChange {
   readonly onUnsupported?: OnUnsupported;
   readonly note?: string | null;
   readonly maxCostNanousd?: bigint | null;
+  readonly ownerTerms?: OwnerTerms;
   readonly revokedMs?: number;
   /** Null enables the key again, unless its person is disabled. */
   readonly disabledMs?: number | null;

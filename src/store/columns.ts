@@ -1,7 +1,7 @@
 import { parseJson } from '../json/json.ts';
 import { ACCOUNT_KIND, ACCOUNT_STATUS, CAP_WINDOW, ON_UNSUPPORTED_CODE, permissionsOf } from './codes.ts';
 import type { ReplacedSecret } from './key-secrets.ts';
-import type { AcceptedLoss, Account, KeyChange, KeyRow, ProviderKeyRow } from './store.ts';
+import type { AcceptedLoss, Account, CapWindow, KeyChange, KeyRow, OwnerTerms, ProviderKeyRow } from './store.ts';
 
 /** Rows as both engines return them, with every integer a bigint so that none is ever rounded. */
 export type Cell = bigint | string | null;
@@ -49,6 +49,7 @@ export function keyCells(
   if (change.onUnsupported !== undefined) cells.on_unsupported = ON_UNSUPPORTED_CODE.of[change.onUnsupported];
   if (change.note !== undefined) cells.note = change.note;
   if (change.maxCostNanousd !== undefined) cells.max_cost = change.maxCostNanousd;
+  if (change.ownerTerms !== undefined) cells.owner_terms = termsCell(change.ownerTerms);
   if (change.revokedMs !== undefined) cells.revoked_ms = msCell(change.revokedMs);
   if (change.disabledMs !== undefined) cells.disabled_ms = msCell(change.disabledMs);
   return cells;
@@ -56,6 +57,32 @@ export function keyCells(
 
 function msCell(ms: number | null): bigint | null {
   return ms === null ? null : BigInt(ms);
+}
+
+/** As JSON, with amounts as text; null if nothing is fixed. */
+function termsCell({ capNanousd, capWindow, maxCostNanousd, models, expiresMs }: OwnerTerms): string | null {
+  const cap = capNanousd === undefined ? {} : { cap: String(capNanousd), cap_window: capWindow };
+  const maxCost = maxCostNanousd === undefined ? {} : { max_cost: String(maxCostNanousd) };
+  const terms = { ...cap, ...maxCost, models, expires_ms: expiresMs };
+  const text = JSON.stringify(terms);
+  return text === '{}' ? null : text;
+}
+
+function termsOf(cell: string | null): OwnerTerms {
+  if (cell === null) return {};
+  const terms = parseJson(cell) as {
+    readonly cap?: string;
+    readonly cap_window?: CapWindow;
+    readonly max_cost?: string;
+    readonly models?: readonly string[];
+    readonly expires_ms?: number;
+  };
+  return {
+    ...(terms.cap !== undefined && { capNanousd: BigInt(terms.cap), capWindow: terms.cap_window! }),
+    ...(terms.max_cost !== undefined && { maxCostNanousd: BigInt(terms.max_cost) }),
+    ...(terms.models !== undefined && { models: terms.models }),
+    ...(terms.expires_ms !== undefined && { expiresMs: terms.expires_ms }),
+  };
 }
 
 /** The rows of keys; a condition on a column of `api_key` follows. */
@@ -83,6 +110,7 @@ export interface KeyColumns {
   readonly note: string | null;
   readonly max_cost: bigint | null;
   readonly used_ms: bigint | null;
+  readonly owner_terms: string | null;
   readonly old_sha256: string | null;
   readonly old_expires_ms: bigint | null;
   readonly version: bigint;
@@ -110,6 +138,7 @@ export function keyOf(row: KeyColumns): KeyRow {
     note: row.note,
     maxCostNanousd: row.max_cost,
     usedMs: msOf(row.used_ms),
+    ownerTerms: termsOf(row.owner_terms),
     replaced: replacedOf(row),
     version: row.version,
   };

@@ -13,6 +13,7 @@ import type {
   NewPerson,
   NewSession,
   Person,
+  PersonCap,
   PersonChange,
   Session,
   SsoIdentity,
@@ -43,7 +44,7 @@ export interface Directory extends WebhookRows {
     to: 'active' | 'suspended',
     audit: AuditRow,
   ): Promise<'changed' | 'unchanged' | 'not_found' | 'closed'>;
-  /** Pays the balance of a suspended account without open calls out and closes the account for good, in one commit. */
+  /** Pays the balance of a suspended account without open calls out, deletes its provider keys and closes it for good, in one commit. */
   closeAccount(id: bigint, payout: Payout, audit: AuditRow): Promise<ClosingOutcome>;
 
   createPerson(person: NewPerson, audit: AuditRow): Promise<'created' | 'email_taken'>;
@@ -51,13 +52,22 @@ export interface Directory extends WebhookRows {
   findPersonByEmail(email: string): Promise<Person | null>;
   findPersonByIdentity(identity: SsoIdentity): Promise<Person | null>;
   listPeople(page: IdPage): Promise<Person[]>;
-  /** `version_conflict`: somebody changed the person since the expected version was read. */
+  /**
+   * `version_conflict`: somebody changed the person since the expected version was read. `unconfirmed`: nobody becomes an
+   * operator whose address is not confirmed.
+   */
   changePerson(
     id: bigint,
     change: PersonChange,
     expectedVersion: bigint | null,
     audit: AuditRow,
-  ): Promise<Person | 'not_found' | 'version_conflict' | 'identity_taken'>;
+  ): Promise<Person | 'not_found' | 'version_conflict' | 'identity_taken' | 'unconfirmed'>;
+  /** Ends the person's other sessions. Confirming the address ends the password too, which somebody else may know. */
+  linkIdentity(
+    id: bigint,
+    link: { readonly identity: SsoIdentity; readonly confirmsAddress: boolean; readonly keptSessionId: bigint },
+    audit: AuditRow,
+  ): Promise<Person | 'not_found' | 'identity_taken'>;
   /** Ends the person's other sessions. Refused if the person was disabled or changed since that version was read. */
   setPassword(
     id: bigint,
@@ -72,15 +82,21 @@ export interface Directory extends WebhookRows {
   /** The person may sign in again, and their keys work again; their management keys stay revoked. */
   enablePerson(id: bigint, audit: AuditRow): Promise<Person | 'not_found'>;
 
-  /** Gives a role, or replaces role and cap. */
-  putMembership(membership: Membership, audit: AuditRow): Promise<'stored' | 'no_person' | 'no_account'>;
-  /** The person's keys in the account stop working, until the person has a role there again. */
+  /** Gives a role, or replaces role and cap. `unconfirmed`: the person's address is confirmed for another account only. */
+  putMembership(
+    membership: Membership,
+    audit: AuditRow,
+  ): Promise<'stored' | 'no_person' | 'no_account' | 'unconfirmed'>;
+  /** The person's keys in the account stop working, until the person has a role there again. Open links for them end. */
   removeMembership(accountId: bigint, personId: bigint, audit: AuditRow): Promise<boolean>;
   membershipsOf(personId: bigint): Promise<Membership[]>;
   listMembers(accountId: bigint, page: IdPage, nowMs: number): Promise<Member[]>;
   findMember(accountId: bigint, personId: bigint, nowMs: number): Promise<Member | null>;
+  /** The cap that the person has in the account, or had when they left it; null if they never had a role there. */
+  findPersonCap(accountId: bigint, personId: bigint): Promise<PersonCap | null>;
 
-  createInvitation(invitation: NewInvitation, audit: AuditRow): Promise<void>;
+  /** `too_many`: the account has as many open invitations as it may. */
+  createInvitation(invitation: NewInvitation, audit: AuditRow): Promise<'created' | 'too_many'>;
   findInvitation(sha256Hex: string): Promise<Invitation | null>;
   /** Open ones for this address, oldest first: single sign-on gives their roles to a verified address. */
   invitationsFor(email: string, nowMs: number): Promise<Invitation[]>;
@@ -104,6 +120,8 @@ export interface Directory extends WebhookRows {
   findSession(sha256Hex: string): Promise<{ session: Session; person: Person } | null>;
   listSessions(personId: bigint): Promise<Session[]>;
   touchSession(id: bigint, usedMs: number): Promise<void>;
+  /** The person has proved again in this session who they are. */
+  proveSession(id: bigint, provedMs: number): Promise<void>;
   /** A person may only end their own sessions; null, for an operator, ends any. */
   endSession(id: bigint, personId: bigint | null, audit: AuditRow): Promise<boolean>;
   endSessionsOf(personId: bigint, audit: AuditRow): Promise<number>;

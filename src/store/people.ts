@@ -23,6 +23,11 @@ export interface NewPerson {
 
 export interface Person extends NewPerson {
   readonly disabledMs: number | null;
+  /**
+   * The account whose owner invited the person, while nothing else confirms that the email address is theirs: until then
+   * they have roles in no other account. Null once it is confirmed.
+   */
+  readonly unconfirmedIn: bigint | null;
   /** Raised by every change, so that two people who edit at once do not overwrite each other. */
   readonly version: bigint;
 }
@@ -58,6 +63,9 @@ export interface InvitedRoles {
   readonly role: AccountRole | null;
 }
 
+/** What the keys of a person may spend in an account. */
+export type PersonCap = Pick<Membership, 'capNanousd' | 'capWindow'>;
+
 export interface NewInvitation extends InvitedRoles {
   readonly id: bigint;
   /** Of the secret in the link, which is stored nowhere. */
@@ -65,6 +73,10 @@ export interface NewInvitation extends InvitedRoles {
   readonly email: string;
   /** The person who invited; null for the command line. */
   readonly invitedBy: bigint | null;
+  /** The management key that made it: the link ends with the key. */
+  readonly madeWith: bigint | null;
+  /** The cap of whoever accepts; null for the one they had there before, or none. */
+  readonly cap: PersonCap | null;
   /** For a link that sets a new password for a person who is known already. */
   readonly resetsPersonId: bigint | null;
   readonly createdMs: number;
@@ -82,7 +94,8 @@ export interface Invitation extends NewInvitation {
  */
 export type Accepting = { readonly newPerson: NewPerson } | { readonly personId: bigint };
 
-export type Acceptance = Person | 'not_open' | 'person_exists' | 'other_person';
+/** `unconfirmed`: the address of the person is not confirmed, and the invitation is not of the account that invited them. */
+export type Acceptance = Person | 'not_open' | 'person_exists' | 'other_person' | 'unconfirmed';
 
 export interface NewSession {
   readonly id: bigint;
@@ -98,6 +111,8 @@ export interface NewSession {
 
 export interface Session extends NewSession {
   readonly usedMs: number;
+  /** When the person last proved in this session who they are. */
+  readonly provedMs: number;
 }
 
 export interface NewManagementKey {

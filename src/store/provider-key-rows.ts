@@ -10,6 +10,9 @@ export interface NewProviderKey {
   readonly verifiedMs: number;
 }
 
+/** A closed account stores no provider keys. */
+export type ProviderKeyPut = 'stored' | 'account_closed';
+
 export interface ProviderKeyRow extends NewProviderKey {
   /** Since when the provider refuses the key; null if it does not, or was not asked since the key was stored. */
   readonly rejectedMs: number | null;

@@ -1,6 +1,6 @@
 import type { Receipt, Settlement, ValuesOf } from '../canonical/receipt.ts';
 import type { AccountReceiptFilter, ReceiptPage, ReceiptSlice } from './account-receipts.ts';
-import type { Account, ChangedKey, KeyChange, KeyRow, NewAccount, NewKey } from './account-rows.ts';
+import type { Account, ChangedKey, KeyChange, KeyCreation, KeyRow, NewAccount, NewKey } from './account-rows.ts';
 import type { FeedReads } from './call-feed.ts';
 import type { KeyWindow } from './cap-window.ts';
 import type { Directory } from './directory.ts';
@@ -16,7 +16,7 @@ import type {
   VOID_FIELDS,
 } from './operation-fields.ts';
 import type { AuditRow } from './people.ts';
-import type { NewProviderKey, ProviderKeyRow, ProviderKeyUse } from './provider-key-rows.ts';
+import type { NewProviderKey, ProviderKeyPut, ProviderKeyRow, ProviderKeyUse } from './provider-key-rows.ts';
 import type { VerifyProgress, VerifyReport } from './verify-report.ts';
 
 export type { AccountReceiptFilter, ReceiptPage, ReceiptSlice } from './account-receipts.ts';
@@ -28,16 +28,18 @@ export {
   type ChangedKey,
   KEY_PERMISSIONS,
   type KeyChange,
+  type KeyCreation,
   type KeyPermission,
   type KeyRow,
   type NewAccount,
   type NewKey,
   ON_UNSUPPORTED,
   type OnUnsupported,
+  type OwnerTerms,
 } from './account-rows.ts';
 export type { CallOwner, FeedReads } from './call-feed.ts';
 export { CAP_WINDOWS, type CapWindow, type KeyWindow } from './cap-window.ts';
-export type { NewProviderKey, ProviderKeyRow, ProviderKeyUse } from './provider-key-rows.ts';
+export type { NewProviderKey, ProviderKeyPut, ProviderKeyRow, ProviderKeyUse } from './provider-key-rows.ts';
 export type { VerifyProgress, VerifyReport } from './verify-report.ts';
 
 /**
@@ -83,7 +85,7 @@ export interface Store extends KeyRotation, KeyUses, EntryReads {
   listAccounts(page: Page): Promise<Account[]>;
 
   /** `no_member`: the key's person has no role in the account, or is disabled. */
-  createKey(key: NewKey, audit?: AuditRow): Promise<'created' | 'no_account' | 'no_member'>;
+  createKey(key: NewKey, audit?: AuditRow): Promise<KeyCreation>;
   /** `version_conflict`: somebody changed the key since the expected version was read. */
   updateKey(id: bigint, change: KeyChange, audit?: AuditRow, expectedVersion?: bigint | null): Promise<ChangedKey>;
   findKeyByHash(sha256Hex: string): Promise<KeyRow | null>;
@@ -101,7 +103,7 @@ export interface Store extends KeyRotation, KeyUses, EntryReads {
    * Replaces the account's key for that provider, including its id, which the encryption is bound to. Only the first
    * key's creation time stays.
    */
-  putProviderKey(row: NewProviderKey, audit?: AuditRow): Promise<void>;
+  putProviderKey(row: NewProviderKey, audit?: AuditRow): Promise<ProviderKeyPut>;
   /** Does nothing if the row was replaced or deleted meanwhile. */
   noteProviderKeyUse(id: bigint, use: ProviderKeyUse): Promise<void>;
   findProviderKey(accountId: bigint, provider: string): Promise<ProviderKeyRow | null>;

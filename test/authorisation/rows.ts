@@ -34,6 +34,8 @@ export interface AccessRow {
   readonly restricted: 'same' | Refused;
   /** Keys of the owner's account without this permission are refused; absent if every key may use the route. */
   readonly permission?: KeyPermission;
+  /** What a key without permissions gets, where it may use the route but not for what belongs to another key. */
+  readonly unprivileged?: Refused;
 }
 
 const MESSAGES = [{ role: 'user', content: 'hello' }];
@@ -73,6 +75,7 @@ export const ACCESS: Readonly<Record<string, AccessRow>> = {
     owner: 200,
     stranger: { status: 404, code: 'receipt_not_found' },
     restricted: 'same',
+    unprivileged: { status: 404, code: 'receipt_not_found' },
   },
   'GET /keys': { ask: () => ({}), owner: 200, stranger: 'own', restricted: 'same' },
   'GET /keys/*': { ask: () => ({ param: 'cloud' }), owner: 200, stranger: NO_PROVIDER_KEY, restricted: 'same' },

@@ -20,11 +20,12 @@ import type { Session } from '../session.ts';
 import { formatRecord, formatTable } from '../table.ts';
 import {
   readCap,
+  readCapOption,
   readDuration,
   readExpiry,
   readList,
-  readNanousd,
   readUsd,
+  readWindow,
   textOption,
   time,
   timeOr,
@@ -319,23 +320,9 @@ function readPermission(option: string, name: string): KeyPermission {
   throw usageFailure(`--${name} must name permissions (${PERMISSION_OPTIONS.join(', ')}), not "${option}".`);
 }
 
-function readCapOption({ cap, capNanousd }: Options): string | null | undefined {
-  if (cap !== undefined && capNanousd !== undefined) throw usageFailure('Give --cap or --cap-nanousd, not both.');
-  if (cap === 'none' || capNanousd === 'none') return null;
-  if (typeof cap === 'string') return readCap(readUsd(cap, '--cap'), cap, '--cap');
-  if (typeof capNanousd !== 'string') return undefined;
-  return readCap(readNanousd(capNanousd, '--cap-nanousd'), capNanousd, '--cap-nanousd');
-}
-
 function windowWithoutCap(account: string, window: CapWindow): CliFailure {
   const message = '--window sets when a spend cap resets, but this key has no cap. Add --cap, or remove --window.';
   return usageFailure(message, `tollgate keys mint --account ${account} --cap 10 --window ${window}`);
-}
-
-function readWindow(text: string): CapWindow {
-  const window = CAP_WINDOWS.find((name) => name === text);
-  if (window !== undefined) return window;
-  throw usageFailure(`--window must be one of ${CAP_WINDOWS.join(', ')}, not "${text}".`);
 }
 
 /** Model names are checked against the served models, which depend on the provider keys. */

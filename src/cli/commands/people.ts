@@ -1,12 +1,27 @@
+import { CAP_WINDOWS, type CapWindow } from '../../operator/operator.ts';
 import type { PersonView, SessionView } from '../../operator/people-view.ts';
-import type { CommandGroup, CommandSpec } from '../command.ts';
+import type { CommandGroup, CommandSpec, Options } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { usageFailure } from '../failure.ts';
 import { PAGE_OPTIONS, readPage, sayMore } from '../paging.ts';
 import type { VerbAnswer } from '../reach-operator.ts';
 import type { Session } from '../session.ts';
 import { formatRecord, formatTable } from '../table.ts';
-import { readRole, time } from '../text-values.ts';
+import { readCapOption, readRole, readWindow, time, usd } from '../text-values.ts';
+
+const CAP_OPTIONS = [
+  ['--cap <usd>', 'most that all keys of the person may spend in the account, in dollars'],
+  ['--cap-nanousd <amount>', 'the same, in nanodollars'],
+  ['--window <window>', `when the cap resets: ${CAP_WINDOWS.join(', ')}`],
+] as const;
+
+function readCapTerms(options: Options): { spend_cap_nanousd?: string | null; window?: CapWindow } {
+  const cap = readCapOption(options);
+  return {
+    ...(cap !== undefined && { spend_cap_nanousd: cap }),
+    ...(typeof options.window === 'string' && { window: readWindow(options.window) }),
+  };
+}
 
 const inviteCommand: CommandSpec = {
   name: 'invite <email>',
@@ -15,18 +30,45 @@ const inviteCommand: CommandSpec = {
     ['--operator', 'may see and change everything'],
     ['--account <account>', 'account in which the person gets a role'],
     ['--role <role>', 'owner, member or viewer'],
+    ...CAP_OPTIONS,
   ],
   examples: [
     'tollgate people invite ada@example.com --operator',
     'tollgate people invite ada@example.com --account ada --role owner',
+    'tollgate people invite bob@example.com --account ada --role member --cap 50 --window month',
   ],
   async run(session, [email = ''], options) {
     const account = typeof options.account === 'string' ? options.account : null;
     const role = readRole(options.role);
     if ((account === null) !== (role === null))
       throw usageFailure('--account and --role belong together: name both, or neither.');
-    const answer = await session.ask('people.invite', { email, operator: options.operator === true, account, role });
+    const terms = { email, operator: options.operator === true, account, role, ...readCapTerms(options) };
+    const answer = await session.ask('people.invite', terms);
     showLink(session, answer);
+    return EXIT.ok;
+  },
+};
+
+const capCommand: CommandSpec = {
+  name: 'cap <person>',
+  summary: 'change what all keys of a person may spend in an account',
+  options: [['--account <account>', 'account in which the person has a role'], ...CAP_OPTIONS],
+  examples: [
+    'tollgate people cap ada@example.com --account ada --cap 50 --window month',
+    'tollgate people cap ada@example.com --account ada --cap none',
+  ],
+  async run(session, [person = ''], options) {
+    const terms = readCapTerms(options);
+    if (typeof options.account !== 'string') throw usageFailure('Name the account with --account.');
+    if (Object.keys(terms).length === 0) throw usageFailure('Name the cap with --cap, or "--cap none" to remove it.');
+    const answer = await session.ask('members.put', { account: options.account, person, ...terms });
+    session.show(answer, ({ email, role, spend_cap_nanousd: cap, window }) =>
+      formatRecord([
+        ['person', email],
+        ['role', role],
+        ['cap', cap === null ? 'none' : `${usd(cap)} per ${window}`],
+      ]),
+    );
     return EXIT.ok;
   },
 };
@@ -133,6 +175,7 @@ export const peopleCommands: CommandGroup = {
       summary: 'let a disabled person sign in again and their keys work again; their management keys stay revoked',
       examples: ['tollgate people enable ada@example.com'],
     }),
+    capCommand,
     resetCommand,
     sessionsCommand,
     signOutCommand,
@@ -142,6 +185,7 @@ export const peopleCommands: CommandGroup = {
 const COLUMNS = [
   { title: 'ID', text: (person: PersonView) => person.id },
   { title: 'EMAIL', text: (person: PersonView) => person.email },
+  { title: 'ADDRESS', text: addressState },
   { title: 'NAME', text: (person: PersonView) => person.name },
   { title: 'OPERATOR', text: (person: PersonView) => (person.operator ? 'yes' : 'no') },
   { title: 'STATUS', text: (person: PersonView) => person.status },
@@ -161,12 +205,17 @@ function describePerson(person: PersonView): string {
   return formatRecord([
     ['id', person.id],
     ['email', person.email],
+    ['address', addressState(person)],
     ['name', person.name],
     ['operator', person.operator ? 'yes' : 'no'],
     ['status', person.status],
     ['signs in with', waysIn(person)],
     ['created', `${time(person.created)} UTC`],
   ]);
+}
+
+function addressState({ address_confirmed: isConfirmed }: PersonView): string {
+  return isConfirmed ? 'confirmed' : 'not confirmed';
 }
 
 function waysIn({ password, single_sign_on: sso }: PersonView): string {

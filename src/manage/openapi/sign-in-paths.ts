@@ -3,6 +3,7 @@ import { PERSON_PREFIX, SESSION_PREFIX } from '../../canonical/id-prefixes.ts';
 import type { PersonView, SessionView } from '../../operator/people-view.ts';
 import type { ListView } from '../../operator/view.ts';
 import { acceptanceInput } from '../../signin/accept-invitation.ts';
+import { linkInput } from '../../signin/link-identity.ts';
 import type { changePassword, endOwnSession, OwnSessionView } from '../../signin/own-sessions.ts';
 import { ownSessionChoice, passwordChange } from '../../signin/own-sessions.ts';
 import { signInInput, type WaysToSignIn } from '../../signin/sign-in.ts';
@@ -77,6 +78,7 @@ export const DESCRIBED: Readonly<Record<string, Described>> = {
   'POST /sso/link': {
     id: 'ssoLink',
     status: '200',
+    input: linkInput,
     ...returning<{ object: 'sso_link'; url: string }>()(z.object({ object: z.literal('sso_link'), url: z.string() }), {
       object: 'sso_link',
       url: 'https://accounts.example.com/authorize?client_id=tollgate',

@@ -181,7 +181,8 @@ export const ACCOUNTS_ROUTES = [
     verb: 'balance.show',
     access: VIEWER,
     scope: 'account',
-    summary: 'The balance of an account.',
+    membersOwn: 'balance',
+    summary: 'The balance of an account, and what one key has spent with `key`. Members name only their own keys.',
     response: balance,
     example: {
       input: { account: 'acme' },

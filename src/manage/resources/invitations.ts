@@ -1,9 +1,20 @@
 import { z } from 'zod';
 import { ACCOUNT_PREFIX, INVITATION_PREFIX } from '../../canonical/id-prefixes.ts';
-import { ACCOUNT_ROLES, type InvitedView } from '../../operator/people.ts';
+import type { InvitedView } from '../../operator/invitations.ts';
+import { ACCOUNT_ROLES } from '../../operator/people.ts';
 import type { InvitationView } from '../../operator/people-view.ts';
 import { OWNER, route } from '../route.ts';
-import { EXAMPLE_IDS, EXAMPLE_SECRET, EXAMPLE_TIME, exampleList, id, listOf, seconds } from '../schema-fields.ts';
+import {
+  capWindow,
+  EXAMPLE_IDS,
+  EXAMPLE_SECRET,
+  EXAMPLE_TIME,
+  exampleList,
+  id,
+  listOf,
+  nanousd,
+  seconds,
+} from '../schema-fields.ts';
 
 const invitation = z
   .object({
@@ -13,6 +24,10 @@ const invitation = z
     operator: z.boolean(),
     account: id(ACCOUNT_PREFIX).nullable(),
     role: z.enum(ACCOUNT_ROLES).nullable(),
+    spend_cap_nanousd: nanousd
+      .nullable()
+      .describe('What all keys of the person may spend in the account; null for the cap from before, or none.'),
+    window: capWindow,
     resets_password: z.boolean().describe('It sets a new password for a person who is known already.'),
     status: z.enum(['open', 'accepted', 'revoked', 'expired']),
     created: seconds,
@@ -35,6 +50,8 @@ const INVITATION: InvitationView = {
   operator: false,
   account: EXAMPLE_IDS.account,
   role: 'member',
+  spend_cap_nanousd: 50_000_000_000n,
+  window: 'month',
   resets_password: false,
   status: 'open',
   created: EXAMPLE_TIME,
@@ -68,7 +85,16 @@ export const INVITATIONS_ROUTES = [
     operatorInputs: ['operator'],
     summary: 'Makes a link with which somebody can sign in. It is shown only in this response.',
     response: invited,
-    example: { input: { email: 'grace@example.com', account: 'acme', role: 'member' }, output: INVITED },
+    example: {
+      input: {
+        email: 'grace@example.com',
+        account: 'acme',
+        role: 'member',
+        spend_cap_nanousd: 50_000_000_000,
+        window: 'month',
+      },
+      output: INVITED,
+    },
   }),
   route({
     method: 'DELETE',

@@ -11,6 +11,7 @@ export const member = z
     account: id(ACCOUNT_PREFIX),
     person: id(PERSON_PREFIX),
     email: z.string(),
+    address_confirmed: z.boolean(),
     name: z.string(),
     role: z.enum(ACCOUNT_ROLES),
     spend_cap_nanousd: nanousd.nullable(),
@@ -32,6 +33,7 @@ export const MEMBER: MemberView = {
   account: EXAMPLE_IDS.account,
   person: EXAMPLE_IDS.person,
   email: 'ada@example.com',
+  address_confirmed: true,
   name: 'Ada',
   role: 'member',
   spend_cap_nanousd: 50_000_000_000n,
@@ -63,7 +65,7 @@ export const MEMBERS_ROUTES = [
     verb: 'members.put',
     access: OWNER,
     scope: 'account',
-    summary: 'Gives a person a role in an account, or replaces role and cap.',
+    summary: 'Gives a person a role in an account, or changes role and cap. What is not named stays.',
     response: member,
     example: {
       input: {
@@ -82,7 +84,7 @@ export const MEMBERS_ROUTES = [
     verb: 'members.remove',
     access: OWNER,
     scope: 'account',
-    summary: 'Takes the role in an account away.',
+    summary: 'Takes the role in an account away, and revokes open invitations of the person to it.',
     response: z.object({
       object: z.literal('member'),
       account: z.string(),

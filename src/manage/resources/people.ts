@@ -12,6 +12,11 @@ export const person = z
     object: z.literal('person'),
     id: id(PERSON_PREFIX),
     email: z.string(),
+    address_confirmed: z
+      .boolean()
+      .describe(
+        'False while only an owner of one account has invited the address. The person has no role elsewhere then.',
+      ),
     name: z.string(),
     operator: z.boolean(),
     status: z.enum(['active', 'disabled']),
@@ -28,6 +33,7 @@ export const PERSON: PersonView = {
   object: 'person',
   id: EXAMPLE_IDS.person,
   email: 'ada@example.com',
+  address_confirmed: true,
   name: 'Ada',
   operator: false,
   status: 'active',
@@ -93,7 +99,17 @@ export const PEOPLE_ROUTES = [
     access: 'operator',
     summary: 'Makes a link with which a person sets a new password.',
     response: invited,
-    example: { input: CHOICE, output: { ...INVITED, resets_password: true, account: null, role: null } },
+    example: {
+      input: CHOICE,
+      output: {
+        ...INVITED,
+        resets_password: true,
+        account: null,
+        role: null,
+        spend_cap_nanousd: null,
+        window: 'lifetime',
+      },
+    },
   }),
   route({
     method: 'GET',

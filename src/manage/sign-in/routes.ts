@@ -1,5 +1,6 @@
 import { parseInput } from '../../operator/parse-input.ts';
 import { acceptanceInput, acceptInvitation } from '../../signin/accept-invitation.ts';
+import { linkInput, proveForLink } from '../../signin/link-identity.ts';
 import {
   changePassword,
   endOwnSession,
@@ -83,7 +84,7 @@ export const SIGN_IN_ROUTES: readonly SignInRoute[] = [
     isNavigation: true,
     summary: 'Sends the browser to the provider of single sign-on.',
     run: async ({ services }) => {
-      const { url, cookie } = await startSso(services, null);
+      const { url, cookie } = await startSso(services);
       return { status: 303, body: {}, headers: { location: url }, cookies: [cookie] };
     },
   },
@@ -103,9 +104,11 @@ export const SIGN_IN_ROUTES: readonly SignInRoute[] = [
     method: 'POST',
     path: '/sso/link',
     access: 'signed in',
-    summary: 'Begins to link an identity of the provider to the own person. Go to `url` with the browser.',
-    run: async ({ services }, own) => {
-      const { url, cookie } = await startSso(services, own);
+    summary:
+      'Begins to link an identity of the provider to the own person. Go to `url` with the browser. Needs `password`, or a sign-in within the last 10 minutes.',
+    run: async ({ services, visitor, input }, own) => {
+      await proveForLink(services, visitor, own, parseInput(linkInput, input));
+      const { url, cookie } = await startSso(services, own.personId);
       return { status: 200, body: { object: 'sso_link', url }, cookies: [cookie] };
     },
   },

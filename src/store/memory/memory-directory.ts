@@ -1,3 +1,4 @@
+import { LIMITS } from '../../limits.ts';
 import type { Directory } from '../directory.ts';
 import type { Member, Membership, Person } from '../people.ts';
 import { memberName, personWindowNameOf } from '../rules/rows.ts';
@@ -25,9 +26,23 @@ export function memoryDirectory(rows: MemoryRows): Directory {
   return new MemoryDirectory(rows) as MoneyOfPeople as Directory;
 }
 
-/** Whether the person has a role in the account and is not disabled. */
-export function isMember({ people, members }: MemoryRows, accountId: bigint, personId: bigint): boolean {
-  return members.has(memberName(accountId, personId)) && people.get(personId)?.disabledMs === null;
+/** Whether the person may have keys in the account: not if they are disabled, and not as a viewer. */
+function mayHaveKeys({ people, members }: MemoryRows, accountId: bigint, personId: bigint): boolean {
+  const role = members.get(memberName(accountId, personId))?.role ?? 'viewer';
+  return role !== 'viewer' && people.get(personId)?.disabledMs === null;
+}
+
+/** Why a person can have no further key in the account; null if they can. */
+export function keyRefusal(
+  rows: MemoryRows,
+  accountId: bigint,
+  personId: bigint,
+): 'no_member' | 'too_many_keys' | null {
+  if (!mayHaveKeys(rows, accountId, personId)) return 'no_member';
+  const keys = [...rows.keys.values()].filter(
+    (key) => key.personId === personId && key.accountId === accountId && key.revokedMs === null,
+  );
+  return keys.length >= LIMITS.keysPerPersonMax ? 'too_many_keys' : null;
 }
 
 class MemoryDirectory implements MoneyOfPeople {
@@ -70,13 +85,15 @@ class MemoryDirectory implements MoneyOfPeople {
       const credit = { ...payout, kind: 'credit', accountId: id, amountNanousd: -paidOutNanousd } as const;
       this.#rows.credits.set(payout.id, credit);
     }
+    for (const key of this.#rows.providerKeys.values())
+      if (key.accountId === id) this.#rows.providerKeys.delete(key.id);
     Object.assign(account, { balanceNanousd: 0n, status: 'closed', version: account.version + 1n });
     return { kind: 'closed', paidOutNanousd };
   };
 
   createPerson: Directory['createPerson'] = async (person) => {
     if ([...this.#rows.people.values()].some(({ email }) => email === person.email)) return 'email_taken';
-    this.#rows.people.set(person.id, { ...person, disabledMs: null, version: 1n });
+    this.#rows.people.set(person.id, { ...person, disabledMs: null, unconfirmedIn: null, version: 1n });
     return 'created';
   };
 
@@ -114,7 +131,7 @@ class MemoryDirectory implements MoneyOfPeople {
   #followPerson(personId: bigint, nowMs: number): void {
     const keys = [...this.#rows.keys.values()].filter((key) => key.personId === personId && key.revokedMs === null);
     for (const key of keys.sort(byId)) {
-      const works = isMember(this.#rows, key.accountId, personId);
+      const works = mayHaveKeys(this.#rows, key.accountId, personId);
       if (works === (key.personDisabledMs === null)) continue;
       const version = ++this.#rows.keyVersion;
       this.#rows.keys.set(key.id, { ...key, personDisabledMs: works ? null : nowMs, version });

@@ -22,6 +22,7 @@ import {
   type Instance,
   KEY_PERMISSIONS,
   type KeyChange,
+  type KeyCreation,
   type KeyRow,
   type KeyWindow,
   type LedgerOperation,
@@ -30,6 +31,7 @@ import {
   type NewKey,
   type NewProviderKey,
   type Page,
+  type ProviderKeyPut,
   type ProviderKeyRow,
   type ProviderKeyUse,
   type Reaping,
@@ -45,7 +47,7 @@ import { startOfDayMs, startOfMonthMs, windowSpan } from '../windows.ts';
 import { sliceOf } from './account-receipts.ts';
 import { memoryFeed } from './call-feed.ts';
 import { creditsOf, entriesOf } from './entries.ts';
-import { isMember, memoryDirectory } from './memory-directory.ts';
+import { keyRefusal, memoryDirectory } from './memory-directory.ts';
 import { byId, MemoryRows, pageOf } from './memory-rows.ts';
 
 /** A store in plain maps, for tests. Everything is lost when the process ends. */
@@ -122,16 +124,18 @@ export class MemoryStore implements Store {
     return pageOf([...this.#rows.accounts.values()].sort(byId), page).map((account) => ({ ...account }));
   }
 
-  async createKey(key: NewKey): Promise<'created' | 'no_account' | 'no_member'> {
+  async createKey(key: NewKey): Promise<KeyCreation> {
     if (!this.#rows.accounts.has(key.accountId)) return 'no_account';
-    if (key.personId !== null && !isMember(this.#rows, key.accountId, key.personId)) return 'no_member';
+    const refusal = key.personId === null ? null : keyRefusal(this.#rows, key.accountId, key.personId);
+    if (refusal !== null) return refusal;
     const taken = [...this.#rows.keys.values()].some(
       (other) => other.id === key.id || other.sha256Hex === key.sha256Hex,
     );
     if (taken) throw new Error(`The key ${key.id} or its hash is already in use.`);
     const working = { revokedMs: null, disabledMs: null, personDisabledMs: null, replaced: null, usedMs: null };
-    const { note = null, maxCostNanousd = null } = key;
-    this.#rows.keys.set(key.id, { ...key, ...working, note, maxCostNanousd, version: ++this.#rows.keyVersion });
+    const { note = null, maxCostNanousd = null, ownerTerms = {} } = key;
+    const version = ++this.#rows.keyVersion;
+    this.#rows.keys.set(key.id, { ...key, ...working, note, maxCostNanousd, ownerTerms, version });
     return 'created';
   }
 
@@ -204,14 +208,17 @@ export class MemoryStore implements Store {
     return { window: key.capWindow, ...span, ...(spend ?? { spentNanousd: 0n, heldNanousd: 0n }) };
   }
 
-  async putProviderKey(row: NewProviderKey): Promise<void> {
-    if (!this.#rows.accounts.has(row.accountId)) throw new Error(`There is no account ${row.accountId}.`);
+  async putProviderKey(row: NewProviderKey): Promise<ProviderKeyPut> {
+    const account = this.#rows.accounts.get(row.accountId);
+    if (account?.status === 'closed') return 'account_closed';
+    if (account === undefined) throw new Error(`There is no account ${row.accountId}.`);
     const before = await this.findProviderKey(row.accountId, row.provider);
     if (before?.id !== row.id && this.#rows.providerKeys.has(row.id))
       throw new Error(`The id ${row.id} is already in use.`);
     if (before !== null) this.#rows.providerKeys.delete(before.id);
     const createdMs = before?.createdMs ?? row.createdMs;
     this.#rows.providerKeys.set(row.id, { ...row, createdMs, rejectedMs: null, usedMs: null });
+    return 'stored';
   }
 
   async noteProviderKeyUse(id: bigint, { usedMs, rejected }: ProviderKeyUse): Promise<void> {

@@ -20,6 +20,7 @@ import { keySecrets } from './0019-key-secrets.ts';
 import { refunds } from './0020-refunds.ts';
 import { keyTerms } from './0021-key-terms.ts';
 import { webhooks } from './0022-webhooks.ts';
+import { rights } from './0023-rights.ts';
 import type { Migration } from './migration.ts';
 
 /** In order, numbered from 1 without gaps. */
@@ -46,4 +47,5 @@ export const MIGRATIONS: readonly Migration[] = [
   refunds,
   keyTerms,
   webhooks,
+  rights,
 ];

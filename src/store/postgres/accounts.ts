@@ -7,6 +7,7 @@ import { writeAudit } from '../programs/audit.ts';
 import type { Account, NewAccount, Page } from '../store.ts';
 import type { Connections } from './connections.ts';
 import { runProgram } from './directory.ts';
+import { takeLock } from './locks.ts';
 
 const ACCOUNT_SELECT = `
   SELECT id, name, account.kind AS kind, created_ms, balance, held, spent, loss_hour, lost, status, version
@@ -21,6 +22,7 @@ export class Accounts {
 
   create({ id, name, kind, createdMs }: NewAccount, audit?: AuditRow): Promise<'created' | 'name_taken'> {
     return this.#connections.transaction(async (sql) => {
+      await takeLock(sql, 'names');
       const made = await sql(
         `WITH made AS (
          INSERT INTO account (id, name, kind, created_ms) VALUES ($1, $2, $3, $4) ON CONFLICT (name) DO NOTHING

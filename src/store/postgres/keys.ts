@@ -9,8 +9,8 @@ import type { AuditRow } from '../people.ts';
 import { writeAudit } from '../programs/audit.ts';
 import { rotateKey } from '../programs/key-rotation.ts';
 import { noteKeyUses } from '../programs/key-uses.ts';
-import { isMember } from '../programs/people.ts';
-import type { CapWindow, ChangedKey, KeyChange, KeyRow, KeyWindow, NewKey, Page } from '../store.ts';
+import { keyRefusal } from '../programs/memberships.ts';
+import type { CapWindow, ChangedKey, KeyChange, KeyCreation, KeyRow, KeyWindow, NewKey, Page } from '../store.ts';
 import type { Connections } from './connections.ts';
 import { runProgram } from './directory.ts';
 import { BEGIN_BRIEF, takeLock } from './locks.ts';
@@ -31,7 +31,7 @@ export class Keys {
     this.#nowMs = nowMs;
   }
 
-  create(key: NewKey, audit?: AuditRow): Promise<'created' | 'no_account' | 'no_member'> {
+  create(key: NewKey, audit?: AuditRow): Promise<KeyCreation> {
     const cells = keyCells({ ...key, revokedMs: null });
     const fixed = ['id', 'account_id', 'person_id', 'sha256', 'prefix', 'last_four', 'created_ms', 'permissions'];
     const columns = [...fixed, ...Object.keys(cells)];
@@ -50,7 +50,8 @@ export class Keys {
       await takeLock(sql, 'keys');
       const [account] = await sql('SELECT 1 FROM account WHERE id = $1', [key.accountId]);
       if (account === undefined) return 'no_account';
-      if (key.personId !== null && !(await runProgram(sql, isMember(key.accountId, key.personId)))) return 'no_member';
+      const refusal = key.personId === null ? null : await runProgram(sql, keyRefusal(key.accountId, key.personId));
+      if (refusal !== null) return refusal;
       const places = columns.map((_, at) => `$${at + 1}`);
       await sql(`INSERT INTO api_key (${columns}, version) VALUES (${places}, ${NEXT_VERSION})`, values);
       if (audit !== undefined) await runProgram(sql, writeAudit(audit));

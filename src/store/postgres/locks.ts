@@ -3,8 +3,8 @@ import type { Connections, RunSql } from './connections.ts';
 
 /**
  * Begins a transaction that locks accounts. It has a time limit on the server, so that a stopped process loses its
- * locks. Locks are taken in a fixed order, which prevents deadlocks: the lock `people`, instances by epoch, accounts by
- * id, the lock `keys`, the lock `webhooks`, webhooks by id, windows by key, windows by account and person. A transaction that has the lock `keys` takes no lock that comes before it.
+ * locks. Locks are taken in a fixed order, which prevents deadlocks: the locks `people` and `names`, instances by epoch,
+ * accounts by id, the lock `keys`, the lock `webhooks`, webhooks by id, windows by key, windows by account and person. A transaction that has the lock `keys` takes no lock that comes before it.
  */
 export const BEGIN_BRIEF = `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE;
   SET LOCAL lock_timeout = ${LIMITS.postgresLockMs};
@@ -24,6 +24,7 @@ export const LOCK = {
   copy: 7,
   people: 8,
   webhooks: 9,
+  names: 10,
 } as const;
 type LockName = keyof typeof LOCK;
 

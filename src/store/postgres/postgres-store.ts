@@ -18,6 +18,7 @@ import {
   type ChangedKey,
   type Instance,
   type KeyChange,
+  type KeyCreation,
   type KeyRow,
   type KeyWindow,
   type LedgerOperation,
@@ -26,6 +27,7 @@ import {
   type NewKey,
   type NewProviderKey,
   type Page,
+  type ProviderKeyPut,
   type ProviderKeyRow,
   type ProviderKeyUse,
   type Reaping,
@@ -171,7 +173,7 @@ class PostgresStore implements Store {
     return this.#accounts.list(page);
   }
 
-  createKey(key: NewKey, audit?: AuditRow): Promise<'created' | 'no_account' | 'no_member'> {
+  createKey(key: NewKey, audit?: AuditRow): Promise<KeyCreation> {
     return this.#keys.create(key, audit);
   }
 
@@ -211,7 +213,7 @@ class PostgresStore implements Store {
     return this.#keys.window(keyId);
   }
 
-  putProviderKey(row: NewProviderKey, audit?: AuditRow): Promise<void> {
+  putProviderKey(row: NewProviderKey, audit?: AuditRow): Promise<ProviderKeyPut> {
     return this.#providerKeys.put(row, audit);
   }
 

@@ -3,10 +3,12 @@ import { type ProviderKeyColumns, providerKeyOf } from '../columns.ts';
 import { fitsInt64 } from '../int64.ts';
 import { afterOf, limitOf } from '../page.ts';
 import type { AuditRow } from '../people.ts';
+import { isClosed } from '../programs/accounts.ts';
 import { writeAudit } from '../programs/audit.ts';
-import type { NewProviderKey, ProviderKeyRow, ProviderKeyUse } from '../store.ts';
+import type { NewProviderKey, ProviderKeyPut, ProviderKeyRow, ProviderKeyUse } from '../store.ts';
 import type { Connections } from './connections.ts';
 import { runProgram } from './directory.ts';
+import { BEGIN_BRIEF } from './locks.ts';
 
 export class ProviderKeys {
   readonly #connections: Connections;
@@ -15,26 +17,21 @@ export class ProviderKeys {
     this.#connections = connections;
   }
 
-  async put(row: NewProviderKey, audit?: AuditRow): Promise<void> {
-    await this.#audited(
-      audit,
-      `INSERT INTO provider_key (id, account_id, provider, base_url, last_four, sealed, created_ms, verified_ms)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
-       ON CONFLICT (account_id, provider) DO UPDATE SET id = excluded.id, base_url = excluded.base_url,
-         last_four = excluded.last_four, sealed = excluded.sealed, verified_ms = excluded.verified_ms,
-         rejected_ms = NULL, used_ms = NULL
-       RETURNING 1`,
-      [
-        row.id,
-        row.accountId,
-        row.provider,
-        row.baseUrl,
-        row.lastFour,
-        Buffer.from(row.sealed),
-        row.createdMs,
-        row.verifiedMs,
-      ],
-    );
+  put(row: NewProviderKey, audit?: AuditRow): Promise<ProviderKeyPut> {
+    const { id, accountId, provider, baseUrl, lastFour, createdMs, verifiedMs } = row;
+    return this.#connections.transaction(async (sql) => {
+      if (await runProgram(sql, isClosed(accountId))) return 'account_closed';
+      await sql(
+        `INSERT INTO provider_key (id, account_id, provider, base_url, last_four, sealed, created_ms, verified_ms)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+         ON CONFLICT (account_id, provider) DO UPDATE SET id = excluded.id, base_url = excluded.base_url,
+           last_four = excluded.last_four, sealed = excluded.sealed, verified_ms = excluded.verified_ms,
+           rejected_ms = NULL, used_ms = NULL`,
+        [id, accountId, provider, baseUrl, lastFour, Buffer.from(row.sealed), createdMs, verifiedMs],
+      );
+      if (audit !== undefined) await runProgram(sql, writeAudit(audit));
+      return 'stored';
+    }, BEGIN_BRIEF);
   }
 
   async noteUse(id: bigint, { usedMs, rejected }: ProviderKeyUse): Promise<void> {

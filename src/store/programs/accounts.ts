@@ -2,7 +2,7 @@ import type { ClosingOutcome, Payout } from '../account-rows.ts';
 import { ACCOUNT_STATUS, CALL_STATE } from '../codes.ts';
 import type { AuditRow } from '../people.ts';
 import { writeAudit } from './audit.ts';
-import { insert, type Program, query, rowOf } from './program.ts';
+import { insert, type Program, query, rowOf, rowsOf } from './program.ts';
 
 interface StateColumns {
   readonly version: bigint;
@@ -24,6 +24,7 @@ export function* renameAccount(
   expectedVersion: bigint | null,
   audit: AuditRow,
 ): Program<'renamed' | 'not_found' | 'name_taken' | 'version_conflict'> {
+  yield { lock: 'names' };
   yield { lock: 'account', id };
   const before = yield* stateOf(id);
   if (before === null) return 'not_found';
@@ -57,8 +58,8 @@ function* writeStatus(id: bigint, status: bigint): Program<void> {
 }
 
 /**
- * Pays the balance out with an entry of its own and closes the account for good, in one commit. It refuses while a call
- * is open: its end would change the balance again.
+ * Pays the balance out with an entry of its own, deletes the stored provider keys and closes the account for good, in one
+ * commit. It refuses while a call is open: its end would change the balance again.
  */
 export function* closeAccount(id: bigint, payout: Payout, audit: AuditRow): Program<ClosingOutcome> {
   yield { lock: 'account', id };
@@ -75,7 +76,8 @@ export function* closeAccount(id: bigint, payout: Payout, audit: AuditRow): Prog
     yield query('UPDATE balance SET balance = 0 WHERE account_id = ?', id);
   }
   yield* writeStatus(id, ACCOUNT_STATUS.of.closed);
-  const after = `{"status":"closed","paid_out_nanousd":${before.balance}}`;
+  const deleted = yield* rowsOf('DELETE FROM provider_key WHERE account_id = ? RETURNING id', id);
+  const after = `{"status":"closed","paid_out_nanousd":${before.balance},"provider_keys_deleted":${deleted.length}}`;
   yield* writeAudit({ ...audit, after });
   return { kind: 'closed', paidOutNanousd: before.balance };
 }
@@ -87,4 +89,10 @@ function* openCalls(id: bigint): Program<Extract<ClosingOutcome, { kind: 'calls_
     id,
   );
   return { kind: 'calls_open', calls: Number(row!.calls), heldNanousd: row!.held };
+}
+
+/** Under the account's lock, for a change that a closed account may not have. */
+export function* isClosed(id: bigint): Program<boolean> {
+  yield { lock: 'account', id };
+  return (yield* stateOf(id))?.status === ACCOUNT_STATUS.of.closed;
 }

@@ -29,6 +29,7 @@ import {
   touchManagementKey,
 } from './management-keys.ts';
 import { findMember, listMembers } from './members.ts';
+import { findPersonCap, membershipsOf, putMembership, removeMembership } from './memberships.ts';
 import {
   changePerson,
   createPerson,
@@ -37,10 +38,8 @@ import {
   findPerson,
   findPersonByEmail,
   findPersonByIdentity,
+  linkIdentity,
   listPeople,
-  membershipsOf,
-  putMembership,
-  removeMembership,
   setPassword,
 } from './people.ts';
 import type { Program } from './program.ts';
@@ -50,6 +49,7 @@ import {
   endSessionsOf,
   findSession,
   listSessions,
+  proveSession,
   sweepSessions,
   touchSession,
 } from './sessions.ts';
@@ -74,6 +74,7 @@ export const DIRECTORY_READS = {
   membershipsOf,
   listMembers,
   findMember,
+  findPersonCap,
   findInvitation,
   findInvitationById,
   invitationsFor,
@@ -103,6 +104,7 @@ export const DIRECTORY_CHANGES = {
   createPerson,
   changePerson,
   setPassword,
+  linkIdentity,
   disablePerson,
   enablePerson,
   putMembership,
@@ -112,6 +114,7 @@ export const DIRECTORY_CHANGES = {
   acceptInvitation,
   resetPassword,
   createSession,
+  proveSession,
   touchSession,
   endSession,
   endSessionsOf,

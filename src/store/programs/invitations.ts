@@ -1,15 +1,18 @@
+import { LIMITS } from '../../limits.ts';
+import { CAP_WINDOW } from '../codes.ts';
 import {
   ACCOUNT_ROLES,
   type Acceptance,
   type Accepting,
   type AuditRow,
   type Invitation,
-  type InvitedRoles,
   type NewInvitation,
   type Person,
 } from '../people.ts';
 import { writeAudit } from './audit.ts';
-import { emailKey, findPerson, findPersonByEmail, insertPerson, membershipsOf, storeMembership } from './people.ts';
+import { findManagementKey } from './management-keys.ts';
+import { findPersonCap, mayJoin, membershipsOf, storeMembership } from './memberships.ts';
+import { emailKey, findPerson, findPersonByEmail, insertPerson } from './people.ts';
 import { insert, type Program, query, rowOf, rowsOf } from './program.ts';
 
 interface InvitationColumns {
@@ -20,6 +23,9 @@ interface InvitationColumns {
   readonly account_id: bigint | null;
   readonly role: bigint | null;
   readonly invited_by: bigint | null;
+  readonly made_with: bigint | null;
+  readonly cap: bigint | null;
+  readonly cap_window: bigint | null;
   readonly resets_person: bigint | null;
   readonly created_ms: bigint;
   readonly expires_ms: bigint;
@@ -27,20 +33,36 @@ interface InvitationColumns {
   readonly revoked_ms: bigint | null;
 }
 
-export function* createInvitation(invitation: NewInvitation, audit: AuditRow): Program<void> {
+/** `too_many`: the account has as many open invitations as it may. */
+export function* createInvitation(invitation: NewInvitation, audit: AuditRow): Program<'created' | 'too_many'> {
+  yield { lock: 'people' };
+  if (invitation.accountId !== null) {
+    const open = yield* rowOf<{ count: bigint }>(
+      `SELECT count(*) AS count FROM invitation
+       WHERE account_id = ? AND accepted_ms IS NULL AND revoked_ms IS NULL AND expires_ms > ?`,
+      invitation.accountId,
+      invitation.createdMs,
+    );
+    if (open!.count >= LIMITS.openInvitationsMax) return 'too_many';
+  }
   yield insert('invitation', {
     id: invitation.id,
     sha256: invitation.sha256Hex,
     email: invitation.email,
+    email_key: emailKey(invitation.email),
     operator: invitation.isOperator ? 1 : 0,
     account_id: invitation.accountId,
     role: invitation.role === null ? null : ACCOUNT_ROLES.indexOf(invitation.role),
     invited_by: invitation.invitedBy,
+    made_with: invitation.madeWith,
+    cap: invitation.cap?.capNanousd ?? null,
+    cap_window: invitation.cap === null ? null : CAP_WINDOW.of[invitation.cap.capWindow],
     resets_person: invitation.resetsPersonId,
     created_ms: invitation.createdMs,
     expires_ms: invitation.expiresMs,
   });
   yield* writeAudit(audit);
+  return 'created';
 }
 
 export function* findInvitation(sha256Hex: string): Program<Invitation | null> {
@@ -51,7 +73,7 @@ export function* findInvitation(sha256Hex: string): Program<Invitation | null> {
 /** Open ones for this address, oldest first: single sign-on gives their roles to a verified address. */
 export function* invitationsFor(email: string, nowMs: number): Program<Invitation[]> {
   const rows = yield* rowsOf<InvitationColumns>(
-    `SELECT * FROM invitation WHERE lower(email) = ? AND resets_person IS NULL AND accepted_ms IS NULL AND revoked_ms IS NULL AND expires_ms > ?
+    `SELECT * FROM invitation WHERE email_key = ? AND resets_person IS NULL AND accepted_ms IS NULL AND revoked_ms IS NULL AND expires_ms > ?
      ORDER BY id`,
     emailKey(email),
     nowMs,
@@ -99,12 +121,16 @@ export function* acceptInvitation(
   yield { lock: 'people' };
   const invitation = yield* findInvitation(sha256Hex);
   if (invitation === null || invitation.resetsPersonId !== null || !isOpen(invitation, nowMs)) return 'not_open';
-  if (!(yield* mayStillGive(invitation))) return 'not_open';
+  const giver = yield* giverOf(invitation, nowMs);
+  if (giver === null) return 'not_open';
   const known = yield* findPersonByEmail(invitation.email);
   if ('newPerson' in who) {
     if (known !== null) return 'person_exists';
-    yield insertPerson({ ...who.newPerson, email: invitation.email });
+    // Whoever comes with an identity has an address that the provider of single sign-on verified.
+    const isConfirmed = giver === 'operator' || who.newPerson.identity !== null;
+    yield insertPerson({ ...who.newPerson, email: invitation.email }, isConfirmed ? null : invitation.accountId);
   } else if (known?.id !== who.personId || known.disabledMs !== null) return 'other_person';
+  else if (!mayJoin(known, invitation.isOperator ? null : invitation.accountId)) return 'unconfirmed';
   const personId = 'newPerson' in who ? who.newPerson.id : who.personId;
   yield* giveRoles(personId, invitation, nowMs);
   yield query('UPDATE invitation SET accepted_ms = ? WHERE id = ?', nowMs, invitation.id);
@@ -114,7 +140,8 @@ export function* acceptInvitation(
 
 /**
  * Sets the password of the person that the link was made for. Everything else that opens the gateway in their name ends:
- * sessions, the identity of single sign-on, management keys they minted, and other such links.
+ * sessions, the identity of single sign-on, management keys they minted, and other such links. Only operators make these
+ * links, so the address is confirmed from then on.
  */
 export function* resetPassword(
   sha256Hex: string,
@@ -126,9 +153,9 @@ export function* resetPassword(
   const invitation = yield* findInvitation(sha256Hex);
   const personId = invitation?.resetsPersonId ?? null;
   if (invitation === null || personId === null || !isOpen(invitation, nowMs)) return 'not_open';
-  if (!(yield* mayStillGive(invitation))) return 'not_open';
+  if ((yield* giverOf(invitation, nowMs)) === null) return 'not_open';
   const changed = yield* rowOf(
-    `UPDATE person SET password = ?, sso_issuer = NULL, sso_subject = NULL, version = version + 1
+    `UPDATE person SET password = ?, sso_issuer = NULL, sso_subject = NULL, unconfirmed_in = NULL, version = version + 1
      WHERE id = ? AND disabled_ms IS NULL RETURNING id`,
     passwordHash,
     personId,
@@ -146,14 +173,28 @@ export function* resetPassword(
   return (yield* findPerson(personId))!;
 }
 
-/** A link gives nothing that whoever made it could not give any more. */
-function* mayStillGive({ invitedBy, accountId, isOperator, resetsPersonId }: Invitation): Program<boolean> {
-  if (invitedBy === null) return true;
-  const inviter = yield* findPerson(invitedBy);
-  if (inviter === null || inviter.disabledMs !== null) return false;
-  if (inviter.isOperator) return true;
-  if (isOperator || resetsPersonId !== null) return false;
-  const roles = yield* membershipsOf(invitedBy);
+/** As whom the link's maker may still give what it gives; null if they may not any more, or the key that made it ended. */
+function* giverOf(invitation: Invitation, nowMs: number): Program<'operator' | 'owner' | null> {
+  const { invitedBy, madeWith, accountId, isOperator, resetsPersonId } = invitation;
+  const key = madeWith === null ? null : yield* findManagementKey(madeWith);
+  if (key !== null && (key.revokedMs !== null || (key.expiresMs !== null && key.expiresMs <= nowMs))) return null;
+  const isByOperator = yield* isOperatorNow(invitedBy);
+  if (isByOperator && (key === null || key.accountId === null)) return 'operator';
+  if (isOperator || resetsPersonId !== null || accountId === null) return null;
+  return isByOperator || (yield* isOwnerNow(invitedBy!, accountId)) ? 'owner' : null;
+}
+
+/** Null is the command line. */
+function* isOperatorNow(personId: bigint | null): Program<boolean> {
+  if (personId === null) return true;
+  const person = yield* findPerson(personId);
+  return person !== null && person.disabledMs === null && person.isOperator;
+}
+
+function* isOwnerNow(personId: bigint, accountId: bigint): Program<boolean> {
+  const person = yield* findPerson(personId);
+  if (person === null || person.disabledMs !== null) return false;
+  const roles = yield* membershipsOf(personId);
   return roles.some((each) => each.accountId === accountId && each.role === 'owner');
 }
 
@@ -161,11 +202,11 @@ function isOpen({ acceptedMs, revokedMs, expiresMs }: Invitation, nowMs: number)
   return acceptedMs === null && revokedMs === null && expiresMs > nowMs;
 }
 
-/** A member who is invited again keeps their cap. */
-function* giveRoles(personId: bigint, { isOperator, accountId, role }: InvitedRoles, nowMs: number): Program<void> {
+/** Without a cap in the invitation, somebody who has or had a role in the account keeps the cap from then. */
+function* giveRoles(personId: bigint, { isOperator, accountId, role, cap }: Invitation, nowMs: number): Program<void> {
   if (isOperator) yield query('UPDATE person SET operator = 1, version = version + 1 WHERE id = ?', personId);
   if (accountId !== null && role !== null) {
-    const before = (yield* membershipsOf(personId)).find((membership) => membership.accountId === accountId);
+    const before = cap ?? (yield* findPersonCap(accountId, personId));
     const { capNanousd, capWindow } = before ?? { capNanousd: null, capWindow: 'lifetime' };
     yield* storeMembership({ accountId, personId, role, capNanousd, capWindow }, nowMs);
   }
@@ -180,6 +221,8 @@ function invitationOf(row: InvitationColumns): Invitation {
     accountId: row.account_id,
     role: row.role === null ? null : ACCOUNT_ROLES[Number(row.role)]!,
     invitedBy: row.invited_by,
+    madeWith: row.made_with,
+    cap: row.cap_window === null ? null : { capNanousd: row.cap, capWindow: CAP_WINDOW.word(row.cap_window) },
     resetsPersonId: row.resets_person,
     createdMs: Number(row.created_ms),
     expiresMs: Number(row.expires_ms),

@@ -1,7 +1,8 @@
 import { CALL_STATE, windowId, windowOfId } from '../codes.ts';
 import type { Member } from '../people.ts';
 import type { CapWindow } from '../store.ts';
-import { type MembershipColumns, membershipOf, type PersonColumns, personOf } from './people.ts';
+import { type MembershipColumns, membershipOf } from './memberships.ts';
+import { type PersonColumns, personOf } from './people.ts';
 import { type Program, rowOf, rowsOf, type SqlValue } from './program.ts';
 
 interface MemberColumns extends PersonColumns, MembershipColumns {

@@ -1,13 +1,4 @@
-import { CAP_WINDOW } from '../codes.ts';
-import {
-  ACCOUNT_ROLES,
-  type AuditRow,
-  type Membership,
-  type NewPerson,
-  type Person,
-  type PersonChange,
-  type SsoIdentity,
-} from '../people.ts';
+import type { AuditRow, NewPerson, Person, PersonChange, SsoIdentity } from '../people.ts';
 import { writeAudit } from './audit.ts';
 import { followPerson } from './person-keys.ts';
 import { insert, type Program, query, rowOf, rowsOf, type SqlValue } from './program.ts';
@@ -22,15 +13,8 @@ export interface PersonColumns {
   readonly operator: bigint;
   readonly created_ms: bigint;
   readonly disabled_ms: bigint | null;
+  readonly unconfirmed_in: bigint | null;
   readonly version: bigint;
-}
-
-export interface MembershipColumns {
-  readonly account_id: bigint;
-  readonly person_id: bigint;
-  readonly role: bigint;
-  readonly cap: bigint | null;
-  readonly cap_window: bigint;
 }
 
 /** Addresses that differ only in case are the same address. */
@@ -46,13 +30,14 @@ export function* createPerson(person: NewPerson, audit: AuditRow): Program<'crea
   return 'created';
 }
 
-export function insertPerson(person: NewPerson) {
+export function insertPerson(person: NewPerson, unconfirmedIn: bigint | null = null) {
   return insert('person', {
     id: person.id,
     email: person.email,
     email_key: emailKey(person.email),
     created_ms: person.createdMs,
     version: 1,
+    unconfirmed_in: unconfirmedIn,
     ...cellsOf(person),
   });
 }
@@ -98,11 +83,12 @@ export function* changePerson(
   change: PersonChange,
   expectedVersion: bigint | null,
   audit: AuditRow,
-): Program<Person | 'not_found' | 'version_conflict' | 'identity_taken'> {
+): Program<Person | 'not_found' | 'version_conflict' | 'identity_taken' | 'unconfirmed'> {
   yield { lock: 'people' };
   const before = yield* findPerson(id);
   if (before === null) return 'not_found';
   if (expectedVersion !== null && before.version !== expectedVersion) return 'version_conflict';
+  if (change.isOperator === true && before.unconfirmedIn !== null) return 'unconfirmed';
   if (change.identity != null) {
     const other = yield* findPersonByIdentity(change.identity);
     if (other !== null && other.id !== id) return 'identity_taken';
@@ -110,6 +96,34 @@ export function* changePerson(
   const cells = cellsOf(change);
   const changes = Object.keys(cells).map((column) => `${column} = ?, `);
   yield query(`UPDATE person SET ${changes.join('')} version = version + 1 WHERE id = ?`, ...Object.values(cells), id);
+  yield* writeAudit(audit);
+  return (yield* findPerson(id))!;
+}
+
+/**
+ * Replaces the identity of single sign-on and ends the person's other sessions. If the provider has verified the
+ * person's address, it is confirmed from now on; the password ends then, since whoever invited the person may know it.
+ */
+export function* linkIdentity(
+  id: bigint,
+  link: { readonly identity: SsoIdentity; readonly confirmsAddress: boolean; readonly keptSessionId: bigint },
+  audit: AuditRow,
+): Program<Person | 'not_found' | 'identity_taken'> {
+  yield { lock: 'people' };
+  const before = yield* findPerson(id);
+  if (before === null || before.disabledMs !== null) return 'not_found';
+  const { issuer, subject } = link.identity;
+  const other = yield* findPersonByIdentity(link.identity);
+  if (other !== null && other.id !== id) return 'identity_taken';
+  const confirmed =
+    link.confirmsAddress && before.unconfirmedIn !== null ? 'password = NULL, unconfirmed_in = NULL,' : '';
+  yield query(
+    `UPDATE person SET ${confirmed} sso_issuer = ?, sso_subject = ?, version = version + 1 WHERE id = ?`,
+    issuer,
+    subject,
+    id,
+  );
+  yield query('DELETE FROM session WHERE person_id = ? AND id <> ?', id, link.keptSessionId);
   yield* writeAudit(audit);
   return (yield* findPerson(id))!;
 }
@@ -162,68 +176,6 @@ export function* enablePerson(id: bigint, audit: AuditRow): Program<Person | 'no
   return (yield* findPerson(id))!;
 }
 
-export function* putMembership(
-  membership: Membership,
-  audit: AuditRow,
-): Program<'stored' | 'no_person' | 'no_account'> {
-  yield { lock: 'people' };
-  if ((yield* findPerson(membership.personId)) === null) return 'no_person';
-  if ((yield* rowOf('SELECT id FROM account WHERE id = ?', membership.accountId)) === null) return 'no_account';
-  yield* storeMembership(membership, audit.atMs);
-  yield* writeAudit(audit);
-  return 'stored';
-}
-
-/** Under the account's lock: a batch reads a cap and then its window, and both must be from the same moment. */
-export function* storeMembership(membership: Membership, nowMs: number): Program<void> {
-  yield { lock: 'account', id: membership.accountId };
-  yield query(
-    `INSERT INTO membership (account_id, person_id, role, cap, cap_window) VALUES (?, ?, ?, ?, ?)
-     ON CONFLICT (account_id, person_id)
-     DO UPDATE SET role = excluded.role, cap = excluded.cap, cap_window = excluded.cap_window`,
-    membership.accountId,
-    membership.personId,
-    ACCOUNT_ROLES.indexOf(membership.role),
-    membership.capNanousd,
-    CAP_WINDOW.of[membership.capWindow],
-  );
-  yield* followPerson(membership.personId, nowMs);
-}
-
-/** The person's keys in the account stop working, until the person has a role there again. */
-export function* removeMembership(accountId: bigint, personId: bigint, audit: AuditRow): Program<boolean> {
-  yield { lock: 'people' };
-  yield { lock: 'account', id: accountId };
-  const removed = yield* rowOf(
-    'DELETE FROM membership WHERE account_id = ? AND person_id = ? RETURNING person_id',
-    accountId,
-    personId,
-  );
-  if (removed === null) return false;
-  yield* followPerson(personId, audit.atMs);
-  yield* writeAudit(audit);
-  return true;
-}
-
-/** Whether the person has a role in the account and is not disabled. */
-export function* isMember(accountId: bigint, personId: bigint): Program<boolean> {
-  const found = yield* rowOf(
-    `SELECT person.id FROM membership JOIN person ON person.id = person_id
-     WHERE account_id = ? AND person_id = ? AND disabled_ms IS NULL`,
-    accountId,
-    personId,
-  );
-  return found !== null;
-}
-
-export function* membershipsOf(personId: bigint): Program<Membership[]> {
-  const rows = yield* rowsOf<MembershipColumns>(
-    'SELECT * FROM membership WHERE person_id = ? ORDER BY account_id',
-    personId,
-  );
-  return rows.map(membershipOf);
-}
-
 function personOrNull(row: PersonColumns | null): Person | null {
   return row === null ? null : personOf(row);
 }
@@ -239,16 +191,7 @@ export function personOf(row: PersonColumns): Person {
     isOperator: row.operator === 1n,
     createdMs: Number(row.created_ms),
     disabledMs: row.disabled_ms === null ? null : Number(row.disabled_ms),
+    unconfirmedIn: row.unconfirmed_in,
     version: row.version,
-  };
-}
-
-export function membershipOf(row: MembershipColumns): Membership {
-  return {
-    accountId: row.account_id,
-    personId: row.person_id,
-    role: ACCOUNT_ROLES[Number(row.role)]!,
-    capNanousd: row.cap,
-    capWindow: CAP_WINDOW.word(row.cap_window),
   };
 }

@@ -8,11 +8,11 @@ export interface Query {
 }
 
 /**
- * Work that no two programs may do at once, in this order: people, one account, keys, webhooks. No batch of calls runs on a locked
+ * Work that no two programs may do at once, in this order: people, names of accounts, one account, keys, webhooks. No batch of calls runs on a locked
  * account. SQLite has one writer, so there it asks for nothing.
  */
 export type LockStep =
-  | { readonly lock: 'people' | 'keys' | 'webhooks' }
+  | { readonly lock: 'people' | 'names' | 'keys' | 'webhooks' }
   | { readonly lock: 'account'; readonly id: bigint };
 
 export type Step = Query | LockStep;

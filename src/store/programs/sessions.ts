@@ -10,6 +10,7 @@ interface SessionColumns {
   readonly created_ms: bigint;
   readonly expires_ms: bigint;
   readonly used_ms: bigint;
+  readonly proved_ms: bigint;
   readonly address: string;
   readonly user_agent: string;
 }
@@ -43,6 +44,7 @@ export function* createSession(
     created_ms: session.createdMs,
     expires_ms: session.expiresMs,
     used_ms: session.createdMs,
+    proved_ms: session.createdMs,
     address: session.address,
     user_agent: session.userAgent,
   });
@@ -66,6 +68,11 @@ export function* listSessions(personId: bigint): Program<Session[]> {
 /** Not a change that anybody would look for, so it has no row in the audit. */
 export function* touchSession(id: bigint, usedMs: number): Program<void> {
   yield query('UPDATE session SET used_ms = ? WHERE id = ? AND used_ms < ?', usedMs, id, usedMs);
+}
+
+/** The person has proved again who they are, for a change that needs it; that change has the row in the audit. */
+export function* proveSession(id: bigint, provedMs: number): Program<void> {
+  yield query('UPDATE session SET proved_ms = ? WHERE id = ? AND proved_ms < ?', provedMs, id, provedMs);
 }
 
 /** A person may only end their own sessions; null, for an operator, ends any. */
@@ -102,6 +109,7 @@ function sessionOf(row: SessionColumns): Session {
     createdMs: Number(row.created_ms),
     expiresMs: Number(row.expires_ms),
     usedMs: Number(row.used_ms),
+    provedMs: Number(row.proved_ms),
     address: row.address,
     userAgent: row.user_agent,
   };

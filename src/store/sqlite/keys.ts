@@ -5,8 +5,8 @@ import { KEY_SELECT, type KeyColumns, keyCells, keyOf } from '../columns.ts';
 import { fitsInt64 } from '../int64.ts';
 import type { KeySpending } from '../key-uses.ts';
 import { afterOf, limitOf } from '../page.ts';
-import { isMember } from '../programs/people.ts';
-import type { CapWindow, ChangedKey, KeyChange, KeyRow, KeyWindow, NewKey, Page } from '../store.ts';
+import { keyRefusal } from '../programs/memberships.ts';
+import type { CapWindow, ChangedKey, KeyChange, KeyCreation, KeyRow, KeyWindow, NewKey, Page } from '../store.ts';
 import { KEY_WINDOW } from '../window-tables.ts';
 import { runProgram } from './directory.ts';
 import { HELD_OF_WINDOW, HeldSums } from './held.ts';
@@ -15,9 +15,10 @@ import { readMeta } from './meta.ts';
 /** Every change of any key takes the next version number, so that a cache can ask for changes. */
 const NEXT_VERSION = '(SELECT coalesce(max(version), 0) + 1 FROM api_key)';
 
-export function createKey(database: DatabaseSync, key: NewKey): 'created' | 'no_account' | 'no_member' {
+export function createKey(database: DatabaseSync, key: NewKey): KeyCreation {
   if (database.prepare('SELECT 1 FROM account WHERE id = ?').get(key.accountId) === undefined) return 'no_account';
-  if (key.personId !== null && !runProgram(database, isMember(key.accountId, key.personId))) return 'no_member';
+  const refusal = key.personId === null ? null : runProgram(database, keyRefusal(key.accountId, key.personId));
+  if (refusal !== null) return refusal;
   const cells = keyCells({ ...key, revokedMs: null });
   const columns = Object.keys(cells);
   const insert = `INSERT INTO api_key (id, account_id, person_id, sha256, prefix, last_four, created_ms, permissions, version, ${columns})

@@ -49,6 +49,25 @@ describe('migrations', () => {
     expect(new KeyReader(database).find(7n)?.permissions).toEqual(['provider_keys']);
   });
 
+  it('confirm no address that only an owner had invited, and stop the keys of viewers', () => {
+    migrate(database, MIGRATIONS.slice(0, 22));
+    database.exec(`
+      INSERT INTO account (id, name, kind, created_ms) VALUES (1, 'ada', 1, 0);
+      INSERT INTO person (id, email, email_key, name, operator, created_ms, version) VALUES
+        (1, 'root@x', 'root@x', 'r', 1, 0, 1), (2, 'owner@x', 'owner@x', 'o', 0, 0, 1), (3, 'New@x', 'new@x', 'n', 0, 0, 1);
+      INSERT INTO invitation (id, sha256, email, operator, account_id, role, invited_by, created_ms, expires_ms, accepted_ms)
+        VALUES (1, 'a', 'Owner@x', 0, 1, 0, 1, 0, 9, 5), (2, 'b', 'New@x', 0, 1, 2, 2, 0, 9, 5);
+      INSERT INTO membership VALUES (1, 2, 0, NULL, 0), (1, 3, 2, NULL, 0);
+      INSERT INTO api_key (id, account_id, person_id, name, sha256, prefix, last_four, cap_window, created_ms, version) VALUES
+        (7, 1, 2, 'k', 's', 'p', 'f', 0, 4, 1), (8, 1, 3, 'k', 't', 'p', 'f', 0, 4, 2);`);
+    migrate(database, MIGRATIONS);
+    const people = database.prepare('SELECT unconfirmed_in FROM person ORDER BY id').all();
+    expect(people.map((row) => row.unconfirmed_in)).toEqual([null, null, 1n]);
+    const keys = new KeyReader(database);
+    expect([keys.find(7n)?.personDisabledMs, keys.find(8n)?.personDisabledMs]).toEqual([null, 4]);
+    expect(database.prepare('SELECT email_key FROM invitation WHERE id = 1').get()).toEqual({ email_key: 'owner@x' });
+  });
+
   it('never go back', () => {
     migrate(database, [step(1, 'CREATE TABLE a (x)'), step(2, 'CREATE TABLE b (x)')]);
     expect(() => migrate(database, [step(1, 'CREATE TABLE a (x)')])).toThrow('newer version of Tollgate');

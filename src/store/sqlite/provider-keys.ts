@@ -3,9 +3,12 @@ import { LIMITS } from '../../limits.ts';
 import { type ProviderKeyColumns, providerKeyOf } from '../columns.ts';
 import { fitsInt64 } from '../int64.ts';
 import { afterOf, limitOf } from '../page.ts';
-import type { NewProviderKey, ProviderKeyRow, ProviderKeyUse } from '../store.ts';
+import { isClosed } from '../programs/accounts.ts';
+import type { NewProviderKey, ProviderKeyPut, ProviderKeyRow, ProviderKeyUse } from '../store.ts';
+import { runProgram } from './directory.ts';
 
-export function putProviderKey(database: DatabaseSync, row: NewProviderKey): void {
+export function putProviderKey(database: DatabaseSync, row: NewProviderKey): ProviderKeyPut {
+  if (runProgram(database, isClosed(row.accountId))) return 'account_closed';
   const before = database
     .prepare('DELETE FROM provider_key WHERE account_id = ? AND provider = ? RETURNING created_ms')
     .get(row.accountId, row.provider);
@@ -16,6 +19,7 @@ export function putProviderKey(database: DatabaseSync, row: NewProviderKey): voi
        VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
     )
     .run(row.id, row.accountId, row.provider, row.baseUrl, row.lastFour, row.sealed, createdMs, BigInt(row.verifiedMs));
+  return 'stored';
 }
 
 export function noteProviderKeyUse(database: DatabaseSync, id: bigint, { usedMs, rejected }: ProviderKeyUse): void {

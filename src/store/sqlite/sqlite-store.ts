@@ -20,6 +20,7 @@ import {
   type ChangedKey,
   type Instance,
   type KeyChange,
+  type KeyCreation,
   type KeyRow,
   type KeyWindow,
   type LedgerOperation,
@@ -28,6 +29,7 @@ import {
   type NewKey,
   type NewProviderKey,
   type Page,
+  type ProviderKeyPut,
   type ProviderKeyRow,
   type ProviderKeyUse,
   type Reaping,
@@ -200,7 +202,7 @@ class SqliteStore implements Store {
     return this.#scan('listAccounts', page);
   }
 
-  createKey(key: NewKey, audit?: AuditRow): Promise<'created' | 'no_account' | 'no_member'> {
+  createKey(key: NewKey, audit?: AuditRow): Promise<KeyCreation> {
     return this.#writer.call('createKey', key, audit);
   }
 
@@ -241,7 +243,7 @@ class SqliteStore implements Store {
     return this.#read(() => this.#keys.window(keyId, this.#clock.nowMs()));
   }
 
-  putProviderKey(row: NewProviderKey, audit?: AuditRow): Promise<void> {
+  putProviderKey(row: NewProviderKey, audit?: AuditRow): Promise<ProviderKeyPut> {
     return this.#writer.call('putProviderKey', row, audit);
   }
 

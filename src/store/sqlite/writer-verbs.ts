@@ -81,7 +81,7 @@ export function writerVerbs(database: DatabaseSync, guard: CommitGuard = NO_GUAR
     heldDrift: (nowMs: number): string[] => runner.transaction(nowMs, () => cache.heldDrift()),
     sweepSlice: (nowMs: number): number => runner.transaction(nowMs, () => sweepSlice(database, nowMs)),
     putProviderKey: (row: NewProviderKey, audit?: AuditRow) =>
-      change(() => audited(database, audit, putProviderKey(database, row), () => true)),
+      change(() => audited(database, audit, putProviderKey(database, row), (put) => put === 'stored')),
     noteProviderKeyUse: (id: bigint, use: ProviderKeyUse) => change(() => noteProviderKeyUse(database, id, use)),
     deleteProviderKey: (accountId: bigint, provider: string, audit?: AuditRow) =>
       change(() => audited(database, audit, deleteProviderKey(database, accountId, provider), (isGone) => isGone)),
