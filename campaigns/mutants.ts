@@ -11,6 +11,7 @@ import { KEY_MUTANTS } from './mutants/keys.ts';
 import { LOSS_MUTANTS } from './mutants/losses.ts';
 import { MONTH_MUTANTS } from './mutants/months.ts';
 import { MOVING_MUTANTS } from './mutants/moving.ts';
+import { RIGHTS_MUTANTS } from './mutants/rights.ts';
 import { MUTANTS, type Mutant } from './mutants/seeds.ts';
 
 /** Breaks the code on purpose, one fault at a time, in a copy. The tests named for each fault must fail. */
@@ -48,6 +49,7 @@ function main(): number {
     ...LOSS_MUTANTS,
     ...MONTH_MUTANTS,
     ...MOVING_MUTANTS,
+    ...RIGHTS_MUTANTS,
   ].filter(({ name }) => name.includes(values.only));
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-mutants-'));
   try {

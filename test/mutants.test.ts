@@ -9,6 +9,7 @@ import { KEY_MUTANTS } from '../campaigns/mutants/keys.ts';
 import { LOSS_MUTANTS } from '../campaigns/mutants/losses.ts';
 import { MONTH_MUTANTS } from '../campaigns/mutants/months.ts';
 import { MOVING_MUTANTS } from '../campaigns/mutants/moving.ts';
+import { RIGHTS_MUTANTS } from '../campaigns/mutants/rights.ts';
 import { MUTANTS } from '../campaigns/mutants/seeds.ts';
 
 /** The campaign itself takes long; that it could still be run is known at once. */
@@ -23,6 +24,7 @@ test.each([
   ...LOSS_MUTANTS,
   ...MONTH_MUTANTS,
   ...MOVING_MUTANTS,
+  ...RIGHTS_MUTANTS,
 ])('the fault of "$name" finds its place in the code as it is', ({ changes }) => {
   for (const { file, find } of changes) {
     const places = readFileSync(join(import.meta.dirname, '..', file), 'utf8').split(find).length - 1;
