@@ -79,6 +79,7 @@ export const DESCRIBED: Readonly<Record<string, Described>> = {
     id: 'ssoLink',
     status: '200',
     input: linkInput,
+    exampleInput: { password: 'a long secret sentence' },
     ...returning<{ object: 'sso_link'; url: string }>()(z.object({ object: z.literal('sso_link'), url: z.string() }), {
       object: 'sso_link',
       url: 'https://accounts.example.com/authorize?client_id=tollgate',

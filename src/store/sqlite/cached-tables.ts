@@ -7,6 +7,8 @@ export const NOT_CACHED: ReadonlySet<string> = new Set([
   'session',
   'invitation',
   'management_key',
+  'former_member',
+  'provider_key',
   'audit',
   'token_overrun',
   'credit',
