@@ -3,6 +3,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { COUNTING_MUTANTS } from './mutants/counting.ts';
 import { CUSTODY_MUTANTS } from './mutants/custody.ts';
 import { FRAME_MUTANTS } from './mutants/frames.ts';
 import { HOST_MUTANTS } from './mutants/hosts.ts';
@@ -41,6 +42,7 @@ function main(): number {
   const { values } = parseArgs({ options: { only: { type: 'string', default: '' } } });
   const mutants = [
     ...MUTANTS,
+    ...COUNTING_MUTANTS,
     ...CUSTODY_MUTANTS,
     ...FRAME_MUTANTS,
     ...HOST_MUTANTS,

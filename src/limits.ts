@@ -234,6 +234,11 @@ export const LIMITS = {
   tokenCountCharsMax: 2_000_000,
   tokenCountPieceCharsMax: 256,
   tokenCountSliceChars: 16 * 1024,
+  /** Bytes of a body beside its texts that may be copied to the counting thread; as many as the texts have in any case. */
+  tokenCountOtherBytesMax: 64 * 1024,
+  /** Buffers for these copies that are kept for later ones, and the largest that is kept. */
+  tokenCountSpareBuffersMax: 4,
+  tokenCountSpareBytesMax: 1024 * 1024,
   /** How long a call waits for its count, and how long the counting thread may then take to drop it. */
   tokenCountMs: 3_000,
   tokenCancelMs: 2_000,

@@ -24,7 +24,7 @@ import { ManualClock } from '../src/kit/clock.ts';
 import { formatId, IdSource } from '../src/kit/ids.ts';
 import { Secret } from '../src/kit/secret.ts';
 import { Ledger } from '../src/ledger/ledger.ts';
-import type { PromptCount } from '../src/money/count-tokens.ts';
+import type { PromptCount } from '../src/money/counted-bound.ts';
 import { MemoryStore } from '../src/store/memory/memory-store.ts';
 import { type AccountKind, type LedgerOperation, StoreUnavailable } from '../src/store/store.ts';
 import { WIRES } from '../src/wires/registry.ts';

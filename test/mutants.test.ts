@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { COUNTING_MUTANTS } from '../campaigns/mutants/counting.ts';
 import { CUSTODY_MUTANTS } from '../campaigns/mutants/custody.ts';
 import { FRAME_MUTANTS } from '../campaigns/mutants/frames.ts';
 import { HOST_MUTANTS } from '../campaigns/mutants/hosts.ts';
@@ -16,6 +17,7 @@ import { MUTANTS } from '../campaigns/mutants/seeds.ts';
 
 test.each([
   ...MUTANTS,
+  ...COUNTING_MUTANTS,
   ...CUSTODY_MUTANTS,
   ...FRAME_MUTANTS,
   ...HOST_MUTANTS,

@@ -5,6 +5,7 @@ import { boundCountedTokens, boundInputTokens, type InputLimits } from '../../sr
 import { countPrompt } from '../../src/money/counted-bound.ts';
 import { type KnownTokenizer, measureExactly, measureRuns, toolRenderings } from '../../src/money/measure-text.ts';
 import { worstCase } from '../../src/money/worst-case.ts';
+import { promptTexts } from '../../src/wires/prompt-texts.ts';
 import { WIRES } from '../../src/wires/registry.ts';
 import { cl100k, finish, o200k } from './quality.ts';
 
@@ -26,7 +27,7 @@ export function boundsOf(wire: WireName, body: Buffer, model: BoundedModel, toke
   const exact = model.tokenizer !== null;
   const known = tokenizers[model.tokenizer ?? 'o200k_base'];
   const measure = (one: string) => finish((exact ? measureExactly : measureRuns)(one, known));
-  const { texts, toolTexts } = WIRES[wire].client.texts(text);
+  const { texts, toolTexts } = promptTexts(wire, text);
   const count = countPrompt(
     texts.map(measure),
     toolTexts.map((one) => toolRenderings(one).map(measure)),
@@ -59,7 +60,7 @@ export function heldOf(wire: WireName, body: Buffer, model: CatalogModel, tokeni
 
 /** The tokens of all texts and tools as they were sent. */
 export function promptTokens(wire: WireName, body: Buffer, { countTokens }: KnownTokenizer): number {
-  const { texts, toolTexts } = WIRES[wire].client.texts(readBody(body));
+  const { texts, toolTexts } = promptTexts(wire, readBody(body));
   return [...texts, ...toolTexts].reduce((sum, text) => sum + countTokens(text), 0);
 }
 

@@ -28,13 +28,6 @@ export const LOSS_MUTANTS: readonly Mutant[] = [
     'src/money/bound-tokens.test.ts',
   ),
   mutant(
-    'an account that fills the counting queue with several keys',
-    'src/money/count-tokens.ts',
-    'own.counts < LIMITS.tokenCountsPendingPerAccountMax &&',
-    '',
-    'src/money/count-tokens.test.ts',
-  ),
-  mutant(
     'limits in camel case dropped on request',
     'src/wires/fields/essential-fields.ts',
     "'$1_$2'",

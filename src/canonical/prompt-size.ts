@@ -4,6 +4,8 @@ export interface PromptSize {
   readonly textBytes: number;
   /** UTF-8 bytes of tool schemas, tool calls and their arguments; they count for more, because hosts escape them again. */
   readonly toolBytes: number;
+  /** Characters (UTF-16 units) of the texts and tools; absent: as many as bytes, because all is ASCII. */
+  readonly chars?: number;
   /** Bytes by which the NFKC form of the text or the tools is longer than the bounds above; absent if it is not. */
   readonly normalizedExtraBytes?: number;
   readonly messages: number;

@@ -9,7 +9,7 @@ import { worstCase } from '../money/worst-case.ts';
 import type { Clamped } from '../wires/adjustments.ts';
 import type { CapabilityNeed, Peek } from '../wires/peek.ts';
 import { countWithinWindow, mayExceedWindow, refuseFarOver } from './check-window.ts';
-import type { CountedPrompt, PromptCounter } from './counted-prompt.ts';
+import type { CountedPrompt, PromptCounter } from './counting/counted-prompt.ts';
 
 /** The admitted model with its output limit and worst case. The hold and the host's request are built from it. */
 export interface Admission {

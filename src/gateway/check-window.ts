@@ -2,7 +2,7 @@ import { GatewayError } from '../canonical/errors.ts';
 import type { CatalogModel } from '../catalog/model.ts';
 import { LIMITS } from '../limits.ts';
 import type { Peek } from '../wires/peek.ts';
-import type { CountedPrompt, PromptCounter } from './counted-prompt.ts';
+import type { CountedPrompt, PromptCounter } from './counting/counted-prompt.ts';
 
 /** Hardly any text has fewer tokens than this, so a longer prompt is known to exceed the window from its beginning. */
 const FAR_BYTES_PER_TOKEN = 8;

@@ -2,7 +2,7 @@ import { GatewayError } from '../canonical/errors.ts';
 import type { CatalogModel } from '../catalog/model.ts';
 import type { Peek } from '../wires/peek.ts';
 import { type Admission, admit } from './admit.ts';
-import type { PromptCounter } from './counted-prompt.ts';
+import type { PromptCounter } from './counting/counted-prompt.ts';
 import type { Resolution } from './resolve.ts';
 
 /** Finds the calls to an admitted model's hosts; throws if no host can carry the request, without fields that may be dropped. */

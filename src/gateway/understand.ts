@@ -7,6 +7,7 @@ import type { Call } from './call.ts';
 import { CHAIN_HEADER, readChain, readFirstModel } from './chain.ts';
 import { hostsFor } from './choose-host.ts';
 import { admitResolved, type Chosen } from './choose-model.ts';
+import { counterFor } from './counting/prompt-counter.ts';
 import { admitDeployment } from './deployments/deployment.ts';
 import type { ExchangeRecord } from './exchange-record.ts';
 import { refuseForeignHeaders } from './foreign-headers.ts';
@@ -14,7 +15,6 @@ import type { Gateway, PricedCatalog } from './gateway.ts';
 import { type HostCall, prepareHostCalls } from './host-call.ts';
 import { readIdempotencyMark } from './idempotency.ts';
 import { mayAdjust } from './on-unsupported.ts';
-import { counterFor } from './prompt-counter.ts';
 import { checkCallBody, parseCallBody, readCeiling, readModelName } from './read-call.ts';
 import { resolve } from './resolve.ts';
 import { refuseUnknownModel } from './unknown-model.ts';
@@ -81,7 +81,7 @@ function understandBody(
   const choosing =
     named.kind === 'unknown'
       ? admitDeployment(gateway.custody, { call, text, peek, createdS, nowS, frameMemory }, named.refusal, record)
-      : admitResolved(named, peek, counterFor(gateway, call, text), waysTo, adjusts);
+      : admitResolved(named, peek, counterFor(gateway, call, text, peek), waysTo, adjusts);
   const admitted = ({ admission, ways }: Chosen<HostCall[]>): Admitted | Promise<Admitted> => {
     record.effectiveModel = admission.model.id;
     const ceilingNanousd = lower(readCeiling(call.headers), call.caller.key?.maxCostNanousd ?? null);
@@ -119,7 +119,7 @@ function holdsTooMuch({ limits }: Gateway, { worstNanousd, inputNanousd, counted
 /** The same call with its prompt counted; null if that is not possible or does not lower the hold. */
 export async function withCount(gateway: Gateway, admitted: Admitted): Promise<Admitted | null> {
   const { call, text, peek, admission } = admitted;
-  const counted = await admitByCount(admission, peek, counterFor(gateway, call, text));
+  const counted = await admitByCount(admission, peek, counterFor(gateway, call, text, peek));
   if (counted === null || counted.worstNanousd >= admission.worstNanousd) return null;
   return { ...admitted, admission: counted };
 }

@@ -2,7 +2,6 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Capability } from '../canonical/capability.ts';
 import type { GatewayError } from '../canonical/errors.ts';
 import type { HostError } from '../canonical/host-error.ts';
-import type { PromptTexts } from '../canonical/prompt-size.ts';
 import type { CanonicalRequest } from '../canonical/request.ts';
 import type { UsageReading } from '../canonical/usage.ts';
 import type { HostWire, WireName } from '../canonical/wire-names.ts';
@@ -54,8 +53,6 @@ export interface PromptCounter {
 export interface ClientHalf {
   /** Reads everything that admission needs, once; throws a GatewayError that names a wrong or refused field. */
   peek(text: JsonText, headers: IncomingHttpHeaders): Peek;
-  /** The texts of a prompt that `peek` accepted, for a token count. */
-  texts(text: JsonText): PromptTexts;
   /** Fields that may begin the prompt, in order; absent: the prompt is in one field. */
   readonly promptFields?: readonly string[];
   writeError(error: GatewayError, requestId: string): WrittenError;

@@ -108,6 +108,11 @@ export const LAYERS: readonly Layer[] = [
     about: 'The list of all wires.',
   },
   {
+    name: 'wires/prompt-texts.ts',
+    mayImport: ['wires/<wire>', 'wires', 'canonical', 'json'],
+    about: 'The texts of a prompt, for every wire. The counting thread loads it without the rest of the registry.',
+  },
+  {
     name: 'wires/<wire>',
     mayImport: ['wires', ...PLAIN],
     about: 'One wire protocol per folder. No wire imports another.',
@@ -153,10 +158,13 @@ export const LAYERS: readonly Layer[] = [
 /** Folders of src/wires/ that are no wire. */
 const SHARED_BY_WIRES = ['frames', 'fields', 'usage', 'errors'];
 
+/** Files that know every wire. */
+const LISTS_OF_WIRES = ['wires/registry.ts', 'wires/prompt-texts.ts'];
+
 export function layerOf(path: string): string {
   const [, first = '', second = '', ...deeper] = path.split('/');
   const isInFolder = deeper.length > 0;
-  if (path === 'src/wires/registry.ts') return 'wires/registry.ts';
+  if (LISTS_OF_WIRES.some((list) => path === `src/${list}`)) return path.replace('src/', '');
   if (first === 'store') return isInFolder ? 'store/<engine>' : 'store';
   if (first === 'wires') return isInFolder && !SHARED_BY_WIRES.includes(second) ? 'wires/<wire>' : 'wires';
   return first;
@@ -170,9 +178,9 @@ export function refusalOfImport(from: string, to: string): string | null {
   if (layer === undefined) return `${own} has no row in test/tidy/layers.ts`;
   if (layer.mayImport === 'everything' || other === 'limits.ts') return null;
   if (other === own) return refusalWithin(own, partOf(from), partOf(to));
-  // Layers above that use the wires find each of them in the registry.
-  const isRegistry = other === 'wires/registry.ts' && !own.startsWith('wires');
-  const names = [isRegistry ? 'wires' : other, to.replace('src/', '')];
+  // Layers above that use the wires find each of them in a list.
+  const isList = LISTS_OF_WIRES.includes(other) && !own.startsWith('wires');
+  const names = [isList ? 'wires' : other, to.replace('src/', '')];
   return layer.mayImport.some((allowed) => names.includes(allowed)) ? null : `${own} may not import ${other}`;
 }
 

@@ -117,6 +117,7 @@ describe('layers', () => {
     ['src/gateway/a.ts', 'src/store/store.ts', null],
     ['src/gateway/a.ts', 'src/store/sqlite/sqlite-store.ts', 'gateway may not import store/<engine>'],
     ['src/gateway/a.ts', 'src/wires/registry.ts', null],
+    ['src/gateway/a.ts', 'src/wires/prompt-texts.ts', null],
     ['src/gateway/a.ts', 'src/wires/chat/index.ts', 'gateway may not import wires/<wire>'],
     ['src/wires/chat/a.ts', 'src/wires/messages/b.ts', 'no wire imports another'],
     ['src/wires/chat/a.ts', 'src/wires/fields/b.ts', null],

@@ -2,7 +2,7 @@ import { COMMENT, writeError, writeStreamError } from '../errors/envelope.ts';
 import { readHostError } from '../errors/read-host-error.ts';
 import type { Wire } from '../wire.ts';
 import { mendStream } from './mend.ts';
-import { peek, texts } from './peek.ts';
+import { peek } from './peek.ts';
 import { readRequest } from './read-request.ts';
 import { readResponse } from './read-response.ts';
 import { readStream } from './read-stream.ts';
@@ -14,7 +14,7 @@ import { writeStream } from './write-stream.ts';
 
 export const chat: Wire = {
   name: 'chat',
-  client: { peek, texts, writeError, writeStreamError, keepAlive: COMMENT },
+  client: { peek, writeError, writeStreamError, keepAlive: COMMENT },
   relay: {
     path: '/chat/completions',
     spliceRequest,

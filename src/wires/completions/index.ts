@@ -2,7 +2,7 @@ import { COMMENT, writeError, writeStreamError } from '../errors/envelope.ts';
 import { readHostError } from '../errors/read-host-error.ts';
 import type { Wire } from '../wire.ts';
 import { mendStream } from './mend.ts';
-import { peek, texts } from './peek.ts';
+import { peek } from './peek.ts';
 import { readRequest } from './read-request.ts';
 import { spliceRequest } from './splice-request.ts';
 import { answerAsStream, spliceResponse } from './splice-response.ts';
@@ -13,7 +13,7 @@ import { writeStream } from './write-stream.ts';
 export const completions: Wire = {
   name: 'completions',
   needs: 'completions',
-  client: { peek, texts, writeError, writeStreamError, keepAlive: COMMENT },
+  client: { peek, writeError, writeStreamError, keepAlive: COMMENT },
   relay: {
     path: '/completions',
     spliceRequest,

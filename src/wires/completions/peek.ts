@@ -10,7 +10,7 @@ import { readModel } from '../fields/read-model.ts';
 import { asksToReason, readReasoning } from '../fields/read-reasoning.ts';
 import { missing, mustBe } from '../fields/request-errors.ts';
 import { countFormats } from '../fields/response-format.ts';
-import { measureTextInputs, readTextInputs, type TextInput } from '../fields/text-inputs.ts';
+import { measureBatch, readTextInputs, type TextInput } from '../fields/text-inputs.ts';
 import type { CapabilityNeed, Peek } from '../peek.ts';
 import { readWantsUsage } from '../usage/wants-usage.ts';
 import { checkFields } from './fields.ts';
@@ -38,7 +38,10 @@ export function peek(text: JsonText): Peek {
     answers: prompts.length * readAnswersEach(body, prompts.length),
     prompts: prompts.length,
     needs: needsOf(reasoning),
-    size: measure(text, prompts, sharedTexts(body, unknownFields)),
+    size: {
+      ...measureBatch(prompts, sharedTexts(body, unknownFields), schemaIn(text) ?? ''),
+      tools: countFormats(body.response_format),
+    },
     labels: readLabels(body),
     reasoning,
   };
@@ -84,21 +87,6 @@ function needsOf(reasoning: ReasoningAsk | null): CapabilityNeed[] {
   return needs;
 }
 
-function measure(text: JsonText, prompts: readonly TextInput[], shared: readonly string[]): Peek['size'] {
-  const own = measureTextInputs(prompts);
-  const each = measureTextInputs(shared);
-  const normalizedExtraBytes = own.normalizedExtraBytes + each.normalizedExtraBytes * prompts.length;
-  return {
-    textBytes: own.textBytes + each.textBytes * prompts.length,
-    toolBytes: text.spanBytes(['response_format']) * prompts.length,
-    messages: prompts.length,
-    tools: isObject(text.value) ? countFormats(text.value.response_format) : 0,
-    images: 0,
-    tokenIds: own.tokenIds,
-    ...(normalizedExtraBytes > 0 && { normalizedExtraBytes }),
-  };
-}
-
 /** What the host reads with every prompt: the suffix, and unknown fields. */
 function sharedTexts(body: Members, unknownFields: readonly string[]): string[] {
   const shared = new TextCollector();
@@ -106,15 +94,20 @@ function sharedTexts(body: Members, unknownFields: readonly string[]): string[] 
   return shared.texts;
 }
 
+/** The response format as it was sent; null if there is none. */
+function schemaIn(text: JsonText): string | null {
+  const span = text.locate(['response_format']);
+  return span === null ? null : text.bytes.toString('utf8', span.start, span.end);
+}
+
 /** The texts of the prompts, for a token count. */
 export function texts(text: JsonText): PromptTexts {
   const body = text.value as Members;
   const shared = sharedTexts(body, checkFields(body));
   const prompts = readPrompts(body);
-  const format = text.locate(['response_format']);
-  const schema = format === null ? [] : [text.bytes.toString('utf8', format.start, format.end)];
+  const schema = schemaIn(text);
   return {
     texts: prompts.flatMap((prompt) => (typeof prompt === 'string' ? [prompt, ...shared] : shared)),
-    toolTexts: prompts.flatMap(() => schema),
+    toolTexts: schema === null ? [] : prompts.map(() => schema),
   };
 }

@@ -7,7 +7,7 @@ import { isAbsent, isObject, type Members } from '../fields/members.ts';
 import { TextCollector, visitUnknown } from '../fields/prompt-visitor.ts';
 import { readModel } from '../fields/read-model.ts';
 import { missing, mustBe } from '../fields/request-errors.ts';
-import { measureTextInputs, readTextInputs, type TextInput } from '../fields/text-inputs.ts';
+import { measureBatch, readTextInputs, type TextInput } from '../fields/text-inputs.ts';
 import type { Peek } from '../peek.ts';
 import { checkFields } from './fields.ts';
 
@@ -21,9 +21,6 @@ export function peek(text: JsonText): Peek {
   const model = readModel(body);
   const unknownFields = checkFields(body);
   const inputs = readInputs(body);
-  const own = measureTextInputs(inputs);
-  const each = measureTextInputs(sharedTexts(body, unknownFields));
-  const normalizedExtraBytes = own.normalizedExtraBytes + each.normalizedExtraBytes * inputs.length;
   return {
     model,
     stream: false,
@@ -34,15 +31,7 @@ export function peek(text: JsonText): Peek {
     answers: 1,
     prompts: inputs.length,
     needs: [{ capability: 'embeddings', param: 'model' }],
-    size: {
-      textBytes: own.textBytes + each.textBytes * inputs.length,
-      toolBytes: 0,
-      messages: inputs.length,
-      tools: 0,
-      images: 0,
-      tokenIds: own.tokenIds,
-      ...(normalizedExtraBytes > 0 && { normalizedExtraBytes }),
-    },
+    size: { ...measureBatch(inputs, sharedTexts(body, unknownFields)), tools: 0 },
     labels: readLabels(body),
     reasoning: null,
     dimensions: isAbsent(body.dimensions) ? null : (body.dimensions as number),

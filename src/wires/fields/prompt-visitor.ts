@@ -28,6 +28,7 @@ export interface PromptVisitor {
 export class PromptMeasure implements PromptVisitor {
   #textBytes = 0;
   #toolBytes = 0;
+  #chars = 0;
   #normalizedExtraBytes = 0;
   #parts = 0;
   #images = 0;
@@ -41,6 +42,7 @@ export class PromptMeasure implements PromptVisitor {
   text(text: string): void {
     const bytes = Buffer.byteLength(text);
     this.#textBytes += bytes;
+    this.#chars += text.length;
     if (bytes !== text.length) this.#normalizedExtraBytes += normalizedBytes(text) - bytes;
   }
 
@@ -92,6 +94,7 @@ export class PromptMeasure implements PromptVisitor {
   /** The text is needed only if it is not ASCII. The bound for escaped tools covers most normalised ones too. */
   #addTool(bytes: number, text: string | null): void {
     this.#toolBytes += bytes;
+    this.#chars += text?.length ?? bytes;
     if (text === null || bytes === text.length) return;
     const covered = bytes * LIMITS.toolBytesInflationMax;
     this.#normalizedExtraBytes += Math.max(normalizedBytes(text) - covered, 0);
@@ -105,6 +108,7 @@ export class PromptMeasure implements PromptVisitor {
       tools,
       images: this.#images,
       tokenIds: 0,
+      ...(this.#chars < this.#textBytes + this.#toolBytes && { chars: this.#chars }),
       ...(this.#parts > 0 && { parts: this.#parts }),
       ...(this.#vendorToolTokens > 0 && { vendorToolTokens: this.#vendorToolTokens }),
       ...(this.#documents.length > 0 && { documents: this.#documents }),

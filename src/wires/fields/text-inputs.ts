@@ -26,19 +26,44 @@ export function countTextInputs(value: unknown): number {
   return Array.isArray(value) && typeof value[0] !== 'number' ? value.length : 1;
 }
 
-type InputsSize = Required<Pick<PromptSize, 'textBytes' | 'normalizedExtraBytes' | 'tokenIds'>>;
+type InputsSize = Required<Pick<PromptSize, 'textBytes' | 'chars' | 'normalizedExtraBytes' | 'tokenIds'>>;
 
-/** The size of the inputs: bytes of texts, and token ids. */
-export function measureTextInputs(inputs: readonly TextInput[]): InputsSize {
+/** The size of a batch. The host reads each input together with the shared texts and the schema. */
+export function measureBatch(
+  inputs: readonly TextInput[],
+  shared: readonly string[],
+  schema = '',
+): Omit<PromptSize, 'tools'> {
+  const own = measureTextInputs(inputs);
+  const each = measureTextInputs(shared);
+  const textBytes = own.textBytes + each.textBytes * inputs.length;
+  const toolBytes = Buffer.byteLength(schema) * inputs.length;
+  const chars = own.chars + (each.chars + schema.length) * inputs.length;
+  const normalizedExtraBytes = own.normalizedExtraBytes + each.normalizedExtraBytes * inputs.length;
+  return {
+    textBytes,
+    toolBytes,
+    messages: inputs.length,
+    images: 0,
+    tokenIds: own.tokenIds,
+    ...(chars < textBytes + toolBytes && { chars }),
+    ...(normalizedExtraBytes > 0 && { normalizedExtraBytes }),
+  };
+}
+
+/** Bytes and characters of texts, and token ids. */
+function measureTextInputs(inputs: readonly TextInput[]): InputsSize {
   let textBytes = 0;
+  let chars = 0;
   let normalizedExtraBytes = 0;
   let tokenIds = 0;
   for (const input of inputs) {
     if (typeof input === 'string') {
       const bytes = Buffer.byteLength(input);
       textBytes += bytes;
+      chars += input.length;
       normalizedExtraBytes += normalizedBytes(input) - bytes;
     } else tokenIds += input.length;
   }
-  return { textBytes, normalizedExtraBytes, tokenIds };
+  return { textBytes, chars, normalizedExtraBytes, tokenIds };
 }

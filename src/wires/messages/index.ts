@@ -4,7 +4,7 @@ import { countTokens } from './count-tokens.ts';
 import { readError, writeError, writeStreamError } from './errors.ts';
 import { PING } from './frames.ts';
 import { mendStream } from './mend.ts';
-import { peek, texts } from './peek.ts';
+import { peek } from './peek.ts';
 import { FIELD_NAMES, readRequest } from './read-request.ts';
 import { readResponse } from './read-response.ts';
 import { readStream } from './read-stream.ts';
@@ -18,7 +18,7 @@ import { writeStream } from './write-stream.ts';
 export const messages: Wire = {
   name: 'messages',
   counter: countTokens,
-  client: { peek, texts, promptFields: ['system', 'messages'], writeError, writeStreamError, keepAlive: PING },
+  client: { peek, promptFields: ['system', 'messages'], writeError, writeStreamError, keepAlive: PING },
   relay: {
     path: '/messages',
     headers: FIRST_VERSION_HEADERS,

@@ -3,7 +3,7 @@ import type { Wire } from '../wire.ts';
 import { readError, writeStreamError } from './errors.ts';
 import { inputTokens } from './input-tokens.ts';
 import { mendStream } from './mend.ts';
-import { peek, texts } from './peek.ts';
+import { peek } from './peek.ts';
 import { FIELD_NAMES, readRequest } from './read-request.ts';
 import { readResponse } from './read-response.ts';
 import { readStream } from './read-stream.ts';
@@ -16,7 +16,7 @@ import { writeStream } from './write-stream.ts';
 export const responses: Wire = {
   name: 'responses',
   counter: inputTokens,
-  client: { peek, texts, promptFields: ['instructions', 'input'], writeError, writeStreamError, keepAlive: COMMENT },
+  client: { peek, promptFields: ['instructions', 'input'], writeError, writeStreamError, keepAlive: COMMENT },
   relay: {
     path: '/responses',
     spliceRequest,

@@ -1,6 +1,5 @@
 import { COMMENT, writeError, writeStreamError } from '../errors/envelope.ts';
 import { readHostError } from '../errors/read-host-error.ts';
-import { decisionTexts } from '../fields/typed-decision.ts';
 import type { Wire } from '../wire.ts';
 import { peek } from './peek.ts';
 import { spliceRequest } from './splice-request.ts';
@@ -9,6 +8,6 @@ import { spliceResponse } from './splice-response.ts';
 /** Program state plus typed questions in, typed answers with probabilities out. */
 export const systemone: Wire = {
   name: 'systemone',
-  client: { peek, texts: decisionTexts, writeError, writeStreamError, keepAlive: COMMENT },
+  client: { peek, writeError, writeStreamError, keepAlive: COMMENT },
   relay: { path: '/systemone', spliceRequest, spliceResponse, readError: readHostError },
 };

@@ -1,8 +1,10 @@
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { afterAll, expect, it } from 'vitest';
-import { ManualClock } from '../kit/clock.ts';
-import { LIMITS } from '../limits.ts';
-import { type CountOrder, type PromptCount, TokenCounter } from './count-tokens.ts';
+import { ManualClock } from '../../kit/clock.ts';
+import { LIMITS } from '../../limits.ts';
+import type { CountOrder } from '../../money/count-tasks.ts';
+import type { PromptCount } from '../../money/counted-bound.ts';
+import { TokenCounter } from './token-counter.ts';
 
 const clock = new ManualClock();
 const counter = new TokenCounter(clock);
@@ -84,6 +86,33 @@ it('counts a tool in the form with the most tokens', async () => {
   expect(counted).toMatchObject({ likelyTokens: countTokens(tool), textTokens: 0 });
 });
 
+it('reads the texts from a body, and leaves the body as it is', async () => {
+  const content = 'Zwölf Boxkämpfer jagen Viktor quer über den großen Sylter Deich.';
+  const json = JSON.stringify({ model: 'm', messages: [{ role: 'user', content }] });
+  const whole = Buffer.from(`before ${json} after`);
+  const bytes = whole.subarray('before '.length, -' after'.length);
+  const counted = await counter.count(EXACT, { wire: 'chat', bytes, chars: content.length });
+  expect(counted?.textTokens).toBe(countTokens(content));
+  expect(whole.toString()).toBe(`before ${json} after`);
+});
+
+it('reads no rest of an earlier body from a buffer that is used again', async () => {
+  const tokens = [];
+  for (const content of ['many words '.repeat(100), 'few words', 'some more words']) {
+    const bytes = Buffer.from(JSON.stringify({ messages: [{ role: 'user', content }] }));
+    const counted = await counter.count(EXACT, { wire: 'chat', bytes, chars: content.length });
+    tokens.push([counted?.textTokens, countTokens(content)]);
+  }
+  expect(tokens).toEqual(tokens.map(([, expected]) => [expected, expected]));
+});
+
+it('returns null for a body that cannot be read, and goes on with the next', async () => {
+  for (const body of ['{', '{"messages":[7]}']) {
+    expect(await counter.count(EXACT, { wire: 'chat', bytes: Buffer.from(body), chars: 1 })).toBeNull();
+  }
+  expect(await tokensOf(['Hello'])).toBe(1);
+});
+
 it('gives the same answer when it remembers a text, and when another account asks', async () => {
   const texts = ['What is remembered must be as long as this text here is. '.repeat(3)];
   const answers = [];
@@ -97,6 +126,9 @@ it('returns null for more text than the limit', async () => {
   const half = 'word '.repeat(LIMITS.tokenCountCharsMax / 10);
   expect(await count([half, half, '.'])).toBeNull();
   expect(await counter.count(EXACT, { texts: [half], toolTexts: [half, '.'] })).toBeNull();
+  const bytes = Buffer.from('{"messages":[{"role":"user","content":"Hello"}]}');
+  expect(await counter.count(EXACT, { wire: 'chat', bytes, chars: LIMITS.tokenCountCharsMax })).not.toBeNull();
+  expect(await counter.count(EXACT, { wire: 'chat', bytes, chars: LIMITS.tokenCountCharsMax + 1 })).toBeNull();
 });
 
 it('returns null at the timeout, and goes on with the next count', async () => {

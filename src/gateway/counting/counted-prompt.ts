@@ -1,5 +1,5 @@
-import type { CatalogModel } from '../catalog/model.ts';
-import type { PromptCount } from '../money/count-tokens.ts';
+import type { CatalogModel } from '../../catalog/model.ts';
+import type { PromptCount } from '../../money/counted-bound.ts';
 
 /** Counts a call's prompt. */
 export interface PromptCounter {

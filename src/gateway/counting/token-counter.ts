@@ -1,15 +1,21 @@
 import type { Worker } from 'node:worker_threads';
-import type { PromptTexts } from '../canonical/prompt-size.ts';
-import type { Clock, Timer } from '../kit/clock.ts';
-import { startThread } from '../kit/start-thread.ts';
-import { LIMITS } from '../limits.ts';
-import type { CountAnswer, CountCancellation, CountRequest } from './count-tokens-worker.ts';
-import type { PromptCount } from './counted-bound.ts';
+import type { PromptTexts } from '../../canonical/prompt-size.ts';
+import type { WireName } from '../../canonical/wire-names.ts';
+import type { Clock, Timer } from '../../kit/clock.ts';
+import { startThread } from '../../kit/start-thread.ts';
+import { LIMITS } from '../../limits.ts';
+import type { CountOrder } from '../../money/count-tasks.ts';
+import type { PromptCount } from '../../money/counted-bound.ts';
+import { BodyBuffers } from './body-buffers.ts';
+import type { CountAnswer, CountCancellation, CountRequest, SentBody } from './count-thread.ts';
 
-export type { PromptCount } from './counted-bound.ts';
-
-/** Who asks, and how to count; the texts come separately. */
-export type CountOrder = Pick<CountRequest, 'owner' | 'account' | 'encoding' | 'terms'>;
+/** A request body that its wire has accepted. The counting thread finds the texts in it. */
+export interface PromptBody {
+  readonly wire: WireName;
+  readonly bytes: Buffer;
+  /** Characters of the texts and tools in it. */
+  readonly chars: number;
+}
 
 interface PendingCount {
   readonly account: string;
@@ -33,6 +39,7 @@ export class TokenCounter {
   readonly #clock: Clock;
   readonly #pending = new Map<number, PendingCount>();
   readonly #loads = new Map<string, Load>();
+  readonly #buffers = new BodyBuffers();
   readonly #load: Load = { counts: 0, chars: 0 };
   #worker: Worker | null = null;
   #idle: Timer | null = null;
@@ -43,8 +50,8 @@ export class TokenCounter {
   }
 
   /** Null means unknown: too much text, a timeout, or too many waiting counts of this account or of all. */
-  count(order: CountOrder, { texts, toolTexts }: PromptTexts): Promise<PromptCount | null> {
-    const chars = charsOf(texts) + charsOf(toolTexts);
+  count(order: CountOrder, prompt: PromptTexts | PromptBody): Promise<PromptCount | null> {
+    const chars = charsIn(prompt);
     if (!this.#hasRoom(order.account, chars)) return Promise.resolve(null);
     const { promise, resolve } = Promise.withResolvers<PromptCount | null>();
     const id = ++this.#lastId;
@@ -53,7 +60,7 @@ export class TokenCounter {
     this.#note(order.account, 1, chars);
     this.#idle?.cancel();
     this.#worker ??= this.#start();
-    this.#worker.postMessage({ id, ...order, texts, toolTexts } satisfies CountRequest);
+    this.#send(this.#worker, { id, ...order }, prompt);
     return promise;
   }
 
@@ -62,8 +69,21 @@ export class TokenCounter {
     const worker = this.#worker;
     this.#worker = null;
     this.#idle?.cancel();
+    this.#buffers.clear();
     for (const id of [...this.#pending.keys()]) this.#settle(id, null);
     await worker?.terminate();
+  }
+
+  /** A body is copied, because the call still needs its own. */
+  #send(worker: Worker, order: Omit<CountRequest, 'prompt'>, prompt: PromptTexts | PromptBody): void {
+    if (!('bytes' in prompt)) {
+      const { texts, toolTexts } = prompt;
+      worker.postMessage({ ...order, prompt: { texts, toolTexts } } satisfies CountRequest);
+      return;
+    }
+    const { wire, bytes } = prompt;
+    const sent: SentBody = { wire, buffer: this.#buffers.copy(bytes), bytes: bytes.length };
+    worker.postMessage({ ...order, prompt: sent } satisfies CountRequest, [sent.buffer]);
   }
 
   #hasRoom(account: string, chars: number): boolean {
@@ -99,14 +119,16 @@ export class TokenCounter {
   }
 
   #start(): Worker {
-    const worker = startThread(import.meta.url, 'count-tokens-worker', {
+    const worker = startThread(import.meta.url, 'count-thread', {
       resourceLimits: { maxOldGenerationSizeMb: LIMITS.tokenCounterHeapMbMax },
     });
     const giveUp = () => {
       if (this.#worker === worker) void this.close();
     };
-    worker.on('message', ({ id, count }: CountAnswer) => {
-      if (this.#worker === worker) this.#settle(id, count);
+    worker.on('message', ({ id, count, buffer }: CountAnswer) => {
+      if (this.#worker !== worker) return;
+      if (buffer !== null) this.#buffers.giveBack(buffer);
+      this.#settle(id, count);
     });
     worker.on('error', giveUp);
     worker.on('exit', giveUp);
@@ -124,6 +146,10 @@ export class TokenCounter {
     if (this.#pending.size > 0 || this.#worker === null) return;
     this.#idle = this.#clock.after(LIMITS.tokenCounterIdleMs, () => void this.close(), { unref: true });
   }
+}
+
+function charsIn(prompt: PromptTexts | PromptBody): number {
+  return 'bytes' in prompt ? prompt.chars : charsOf(prompt.texts) + charsOf(prompt.toolTexts);
 }
 
 function charsOf(texts: readonly string[]): number {
