@@ -27,6 +27,13 @@ export const LIMITS = {
   jsonKeyBytesMax: 4096,
   /** Deepest nesting of JSON from a host: deeper values could overflow the stack when they are written again. */
   hostJsonDepthMax: 1_000,
+  /** How traces are sent, unless the standard variables say otherwise: after this time, at most so many spans, from so many. */
+  traceDelayMs: 5_000,
+  traceBatchSpans: 512,
+  traceQueueSpans: 2_048,
+  traceSendMs: 10_000,
+  /** Longest `tracestate` that is passed on, as the W3C recommendation says. */
+  traceStateCharsMax: 512,
   /** Largest single server-sent event a host may send. */
   sseFrameBytesMax: 8 * 1024 * 1024,
   /** Most text of a model in one stream, because part of it is kept until the end. */

@@ -160,6 +160,7 @@ export class GatewayFixture {
     );
     const { counted = null } = options;
     this.gateway = {
+      tracing: null,
       bodyBudgets: new BodyBudgets({ bodyBytesPerSecond: null, jsonMembersPerSecond: null }, clock),
       clock,
       ids: this.#ids,

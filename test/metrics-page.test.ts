@@ -62,6 +62,7 @@ async function metricsText(): Promise<string> {
     timerErrors: () => 1,
     eventLoopLagMs: () => 1,
     logLinesDropped: () => 1,
+    spansDropped: () => 1,
     hosts: () => [{ host: 'one', state: 'well', firstByteMs: 1 }],
   });
   metrics.observe(recordOfEverything());

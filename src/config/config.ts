@@ -36,6 +36,7 @@ import {
   trustedProxiesSchema,
 } from './schema.ts';
 import { type PostgresPlace, readStore, storeUrlSchema } from './store.ts';
+import { type ConfigTracing, readTracing } from './tracing.ts';
 
 export type { Environment } from '../hosts/read-key.ts';
 export { ConfigError, type ConfigProblem, describeProblem } from './problems.ts';
@@ -98,6 +99,8 @@ export interface Config {
   readonly health: HealthSettings;
   readonly loadLimits: ConfigLoadLimits;
   readonly retention: { readonly receiptsDays: number | null };
+  /** Null: calls are not traced. */
+  readonly tracing: ConfigTracing | null;
   /** False: every frame of a stream is parsed, also those that repeat an earlier one. */
   readonly frameMemory: boolean;
   /** Hosts that can be called; without keys if provider keys were not read. */
@@ -175,6 +178,7 @@ function assemble(
     health: readHealth(draft.health),
     loadLimits: readLoadLimits(draft.load_limits),
     retention: { receiptsDays: draft.retention.receipts_days },
+    tracing: readTracing(env, problems),
     frameMemory: draft.frame_memory,
     hosts: hosts.configured,
     guessedHosts: hosts.guessed,

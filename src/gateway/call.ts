@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Caller } from '../accounts/authenticate.ts';
 import type { Wire } from '../wires/wire.ts';
+import type { CallTrace } from './call-trace.ts';
 
 /** One request from the HTTP layer: authenticated and bounded in size, but not parsed. */
 export interface Call {
@@ -14,4 +15,6 @@ export interface Call {
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
   readonly startedMs: number;
+  /** Absent or null if calls are not traced. */
+  readonly trace?: CallTrace | null;
 }

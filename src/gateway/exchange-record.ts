@@ -2,6 +2,7 @@ import type { Caller } from '../accounts/authenticate.ts';
 import type { Ended, HostTry, UsageSource } from '../canonical/receipt.ts';
 import type { Usage } from '../canonical/usage.ts';
 import type { Call } from './call.ts';
+import type { CallTrace } from './call-trace.ts';
 
 /** Everything that is reported about a finished call. The log line, the metrics and the trace read only this. */
 export interface ExchangeRecord {
@@ -38,6 +39,7 @@ export interface ExchangeRecord {
   answeredAfterMs: number | null;
   settledAfterMs: number | null;
   totalMs: number;
+  readonly trace: CallTrace | null;
 }
 
 export function openRecord(call: Call): ExchangeRecord {
@@ -67,5 +69,6 @@ export function openRecord(call: Call): ExchangeRecord {
     answeredAfterMs: null,
     settledAfterMs: null,
     totalMs: 0,
+    trace: call.trace ?? null,
   };
 }

@@ -61,6 +61,7 @@ async function exchangeInSlot(gateway: Gateway, admitted: Admitted, sink: Client
   const { call, peek, record } = admitted;
   const { keyId } = call.caller;
   gateway.slots.take(keyId, peek.stream);
+  if (record.trace !== null) record.trace.holdStartedMs = gateway.clock.monotonicMs();
   try {
     const result = await gateway.ledger.hold(holdOf(gateway, admitted));
     const first = mayNotCount(result)

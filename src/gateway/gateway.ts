@@ -7,6 +7,7 @@ import type { Clock } from '../kit/clock.ts';
 import type { IdSource } from '../kit/ids.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { CallLimits } from './call-limits.ts';
+import type { CallTracing } from './call-trace.ts';
 import type { TokenCounter } from './counting/token-counter.ts';
 import type { ExchangeRecord } from './exchange-record.ts';
 import type { BodyBudgets } from './guards/body-budgets.ts';
@@ -42,6 +43,8 @@ export interface Gateway {
   readonly bodyBudgets: BodyBudgets;
   readonly countTokens: Pick<TokenCounter, 'count'>;
   readonly tokenFactors: TokenFactors;
+  /** Null: calls are not traced. */
+  readonly tracing: CallTracing | null;
   /** Called once per call, after its last byte. */
   observe(record: ExchangeRecord): void;
 }

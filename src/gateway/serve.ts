@@ -131,13 +131,17 @@ function attempt(
     hangupLines(hangupsCharged) +
     adjustedLines(hostCall.adjusted);
   const startedMs = clock.monotonicMs();
+  const span = call.trace?.beginHost(host.row.name, startedMs) ?? null;
   const triedWith = (result: AttemptResult): Tried => {
     const outcome = (result.hostFault ?? result.ended).slice(0, LIMITS.tryOutcomeCharsMax);
-    const ms = Math.round(clock.monotonicMs() - startedMs);
+    const endedMs = clock.monotonicMs();
+    const ms = Math.round(endedMs - startedMs);
+    if (span !== null) Object.assign(span, { endedMs, outcome });
     return { host: host.row.name, outcome, ms, adjusted: hostCall.adjusted, result };
   };
   const mayCancel = mayCancelLast === null ? null : (result: AttemptResult) => mayCancelLast(triedWith(result));
-  const terms = { ...attemptTerms(gateway, call, hostCall, sink, lines), mayCancel };
+  const traced = span === null ? null : call.trace!.headersFor(span);
+  const terms = { ...attemptTerms(gateway, call, hostCall, sink, lines, traced), mayCancel };
   const ticket = health?.enter(startedMs) ?? 0;
   const { accountId } = call.caller;
   const spare = (): boolean => hasSpare(gateway, admitted, hostCall.candidate);
@@ -176,14 +180,16 @@ export function attemptTerms(
   hostCall: HostCall,
   sink: ClientSink,
   lines: string,
+  traced: Readonly<Record<string, string>> | null = null,
 ): AttemptTerms {
   const { host } = hostCall.candidate;
   const body = hostCall.body();
+  const headers = traced === null ? hostCall.headers : { ...hostCall.headers, ...traced };
   return {
     hostCall,
     client: wire.client,
     requestId,
-    send: (receiver) => host.send(hostCall.path, hostCall.headers, body, receiver),
+    send: (receiver) => host.send(hostCall.path, headers, body, receiver),
     hideKey: (text) => host.hideKey(text),
     onClientGone: host.row.onClientGone,
     sink,

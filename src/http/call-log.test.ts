@@ -51,6 +51,7 @@ const anyRecord: fc.Arbitrary<ExchangeRecord> = fc.record({
   answeredAfterMs: fc.option(ms),
   settledAfterMs: fc.option(ms),
   totalMs: ms,
+  trace: fc.constant(null),
 });
 
 test('writes every field of a call as one line of valid JSON, whatever characters they hold', () => {

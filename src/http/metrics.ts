@@ -15,6 +15,7 @@ export interface MetricSources {
   eventLoopLagMs(): number;
   hosts(): readonly HostReading[];
   logLinesDropped(): number;
+  spansDropped(): number;
 }
 
 const CALL_SECONDS = [0.005, 0.02, 0.1, 0.5, 1, 2, 5, 10, 30, 60, 300];
@@ -77,6 +78,11 @@ export class Metrics {
       'tollgate_log_lines_dropped_total',
       'Log lines dropped because they could not be written.',
       sources.logLinesDropped,
+    );
+    this.#counterOf(
+      'tollgate_trace_spans_dropped_total',
+      'Spans that the trace collector did not take.',
+      sources.spansDropped,
     );
     this.#counterOf(
       'tollgate_client_connections_closed_total',

@@ -231,7 +231,8 @@ class RequestHandler {
     const { id, requestId, startedMs, request } = pending;
     const sink = new ResponseSink(pending.response, this.#sinkTerms);
     const common = { id, requestId, wire, caller: pending.caller!, headers: request.headers, body, startedMs };
-    const call = { ...common, route: `/v1${route.path}`, pathModel: model ?? null };
+    const trace = gateway.tracing === null ? null : gateway.tracing.begin(request.headers);
+    const call = { ...common, route: `/v1${route.path}`, pathModel: model ?? null, trace };
     gateway.shutdown.callBegins();
     try {
       await run(gateway, call, sink);

@@ -51,6 +51,7 @@ import { catalogFor, rememberPrices } from './prices.ts';
 import { routeTable } from './routes.ts';
 import { shareRequests } from './share-requests.ts';
 import { watchTimers } from './timer-errors.ts';
+import { openTracing, type Tracing } from './trace-exporter.ts';
 import { watchClock } from './watch-clock.ts';
 import { openWebhooks, type Webhooks } from './webhooks.ts';
 
@@ -135,7 +136,9 @@ async function serveBooks(
     prices: await rememberPrices(books.store, catalogFor(config, terms.hosts)),
     hosts: new HostDirectory(terms.hosts, senderFor, health),
   };
-  const core = buildCore(terms, books, inForce, egress, health);
+  const tracing = await openTracing(terms);
+  cleanup.add(async () => tracing?.close());
+  const core = buildCore(terms, books, inForce, egress, health, tracing);
   cleanup.add(() => core.close());
   cleanup.add(() => core.webhooks.deliverer.stop());
   const directory = new KeyDirectory(books.store, clock);
@@ -197,6 +200,7 @@ function buildCore(
   inForce: InForce,
   egress: HostSenders,
   health: HostsHealth,
+  tracing: Tracing | null,
 ): Core {
   const { ids, ledger } = books;
   const entrusted = openCustody({ config, clock, books, world });
@@ -221,11 +225,13 @@ function buildCore(
     eventLoopLagMs: () => guards.eventLoopLagMs(),
     hosts: () => health.report(),
     logLinesDropped: () => log.dropped ?? 0,
+    spansDropped: () => tracing?.dropped ?? 0,
   });
   const guards = buildGuards({ config, clock, log, ledger, shutdown, count: (reason) => metrics.turnedAway(reason) });
   const observe = (record: ExchangeRecord): void => {
     metrics.observe(record);
     logCall(log, record);
+    tracing?.report(record);
   };
   const gateway: Gateway = {
     clock,
@@ -236,6 +242,7 @@ function buildCore(
     custody: entrusted.custody,
     countTokens,
     tokenFactors,
+    tracing,
     observe,
     limits: callLimits(config.limits),
     frameMemory: config.frameMemory,
