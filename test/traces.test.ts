@@ -74,10 +74,13 @@ describe('a collector', () => {
     second = await startSim();
   });
 
-  /** Two hosts, so that the first can fail. */
+  /** Two hosts, so that the first, which is cheaper, can fail. */
   async function start(variables: Record<string, string> = {}): Promise<void> {
     const tracing = readTracing({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, ...variables }, []);
-    const hosts = ['northern', 'eastern'].map((host) => ({ ...MODEL.hosts[0]!, host }));
+    const hosts = ['northern', 'eastern'].map((host, at) => {
+      const priceNanousd = (at + 1) * 100_000_000;
+      return { ...MODEL.hosts[0]!, host, price: { input: priceNanousd, output: priceNanousd } };
+    });
     harness = await startHarness({
       config: { tracing, models: [{ ...MODEL, hosts }] },
       hosts: (first) => [

@@ -3,69 +3,44 @@ import { ensureLocalAccount } from '../accounts/accounts.ts';
 import { authenticate, type Gate } from '../accounts/authenticate.ts';
 import { KeyDirectory } from '../accounts/key-directory.ts';
 import type { Config } from '../config/config.ts';
-import { TokenCounter } from '../gateway/counting/token-counter.ts';
-import type { ExchangeRecord } from '../gateway/exchange-record.ts';
 import type { Gateway, PricedCatalog } from '../gateway/gateway.ts';
-import { BodyBudgets } from '../gateway/guards/body-budgets.ts';
-import { CallSlots } from '../gateway/guards/call-slots.ts';
-import { KeptBudget } from '../gateway/guards/kept-budget.ts';
-import { Shutdown } from '../gateway/guards/shutdown.ts';
 import { hangupFacts } from '../gateway/hangup-facts.ts';
-import { LearnedFactors } from '../gateway/token-factors.ts';
 import { HostDirectory } from '../hosts/directory.ts';
 import type { ConfiguredHost } from '../hosts/host.ts';
 import { HostsHealth } from '../hosts/hosts-health.ts';
-import { BodyMemory } from '../http/body-memory.ts';
-import { logCall } from '../http/call-log.ts';
+import type { BodyMemory } from '../http/body-memory.ts';
 import { openControlSocket, type RunVerb } from '../http/control-socket.ts';
 import { healthAnswers, metricsAnswer } from '../http/health.ts';
-import { Metrics } from '../http/metrics.ts';
 import { buildOperations, type OperationsAnswers } from '../http/operations.ts';
 import { buildServer } from '../http/server.ts';
 import { ConnectionLimit } from '../http1/connection-limit.ts';
 import type { HttpServer } from '../http1/server.ts';
 import { type Cleanup, openAll } from '../kit/cleanup.ts';
-import type { Clock } from '../kit/clock.ts';
-import { errorFields, type Log, type RootLog } from '../kit/log.ts';
+import { errorFields } from '../kit/log.ts';
 import { LIMITS } from '../limits.ts';
 import { commandLine } from '../operator/actor.ts';
-import type { LiveServices } from '../operator/live.ts';
 import { answerOperator, type OperatorServices } from '../operator/operator.ts';
 import { refusingFaults } from '../store/sqlite/faults.ts';
 import { StoreVanished } from '../store/store.ts';
 import { keepBooks } from './bookkeeping.ts';
 import { type Books, controlSocketPath, openBooks } from './books.ts';
-import { callLimits } from './call-limits.ts';
-import { type Entrusted, type GuardedWorld, openCustody } from './custody.ts';
+import { buildCore, type Core, type InForce } from './core.ts';
 import { closeListener, closeServer, drain } from './drain.ts';
 import { forgetCallers } from './forget-callers.ts';
-import { buildGuards, type Guards } from './guards.ts';
 import { keepYoungObjectsYoung } from './heap.ts';
 import { tellHostEvent } from './host-events.ts';
 import { HostSenders } from './host-senders.ts';
 import { HTTP_SERVERS } from './http-servers.ts';
 import { logInstanceEvent } from './instance-events.ts';
-import { liveServices } from './live-services.ts';
 import { openManagement } from './manage.ts';
 import { catalogFor, rememberPrices } from './prices.ts';
 import { routeTable } from './routes.ts';
 import { shareRequests } from './share-requests.ts';
-import { watchTimers } from './timer-errors.ts';
-import { openTracing, type Tracing } from './trace-exporter.ts';
+import type { StartTerms } from './start-terms.ts';
+import { openTracing } from './trace-exporter.ts';
 import { watchClock } from './watch-clock.ts';
-import { openWebhooks, type Webhooks } from './webhooks.ts';
 
-export interface StartTerms {
-  readonly config: Config;
-  /** The configured hosts, each with its address. */
-  readonly hosts: readonly ConfiguredHost[];
-  readonly clock: Clock;
-  readonly log: Log & Partial<Pick<RootLog, 'dropped'>>;
-  /** Replaces the network that callers' URLs lead to, in tests. */
-  readonly world?: GuardedWorld;
-  /** The disk failed, so nothing more can be made durable. */
-  onFatal(error: Error): void;
-}
+export type { StartTerms } from './start-terms.ts';
 
 export interface Running {
   readonly url: string;
@@ -113,12 +88,6 @@ function openGateway(terms: StartTerms, socketPath: string | null): Promise<Runn
 function stopOrStay(error: Error, { log, onFatal }: StartTerms): void {
   if (error instanceof StoreVanished) log.error(errorFields(error), 'The data folder is gone; every call is refused.');
   else onFatal(error);
-}
-
-/** What a reload replaces. */
-interface InForce {
-  prices: PricedCatalog;
-  hosts: HostDirectory;
 }
 
 async function serveBooks(
@@ -179,90 +148,6 @@ async function serveBooks(
     },
     stop: () => cleanup.run(),
   };
-}
-
-/** The services that calls use, and their metrics. */
-interface Core {
-  readonly gateway: Gateway;
-  readonly metrics: Metrics;
-  readonly guards: Guards;
-  readonly connectionLimit: ConnectionLimit;
-  readonly bodyMemory: BodyMemory;
-  readonly entrusted: Entrusted;
-  readonly webhooks: Webhooks;
-  readonly live: LiveServices;
-  close(): Promise<void>;
-}
-
-function buildCore(
-  { config, clock, log, world }: StartTerms,
-  books: Books,
-  inForce: InForce,
-  egress: HostSenders,
-  health: HostsHealth,
-  tracing: Tracing | null,
-): Core {
-  const { ids, ledger } = books;
-  const entrusted = openCustody({ config, clock, books, world });
-  const countTokens = new TokenCounter(clock);
-  const tokenFactors = new LearnedFactors(books.store.directory, clock, (error) =>
-    log.warn(errorFields(error), 'The overruns of counted prompts cannot be read or written.'),
-  );
-  void tokenFactors.read();
-  const shutdown = new Shutdown();
-  shutdown.onDue(() => ledger.stopRetrying());
-  const connectionLimit = new ConnectionLimit(config.loadLimits.connections);
-  const bodyMemory = new BodyMemory();
-  const timers = watchTimers(log);
-  const metrics = new Metrics({
-    callsUnderWay: () => shutdown.callsUnderWay,
-    ledgerDepth: () => ledger.depth,
-    hostConnections: () => egress.openConnections,
-    clientConnections: () => connectionLimit.taken,
-    clientConnectionsClosed: () => connectionLimit.closed,
-    bodyBytes: () => bodyMemory.bytes,
-    timerErrors: () => timers.errors,
-    eventLoopLagMs: () => guards.eventLoopLagMs(),
-    hosts: () => health.report(),
-    logLinesDropped: () => log.dropped ?? 0,
-    spansDropped: () => tracing?.dropped ?? 0,
-  });
-  const guards = buildGuards({ config, clock, log, ledger, shutdown, count: (reason) => metrics.turnedAway(reason) });
-  const observe = (record: ExchangeRecord): void => {
-    metrics.observe(record);
-    logCall(log, record);
-    tracing?.report(record);
-  };
-  const gateway: Gateway = {
-    clock,
-    ids,
-    ledger,
-    sealer: entrusted.keyring.sealer,
-    keptBudget: new KeptBudget({ clock }),
-    custody: entrusted.custody,
-    countTokens,
-    tokenFactors,
-    tracing,
-    observe,
-    limits: callLimits(config.limits),
-    frameMemory: config.frameMemory,
-    shutdown,
-    bodyBudgets: new BodyBudgets(config.rateLimit, clock, (what) => metrics.turnedAway(what)),
-    slots: new CallSlots(config.rateLimit, (what) => metrics.turnedAway(what)),
-    prices: () => inForce.prices,
-    hosts: () => inForce.hosts,
-    health,
-  };
-  const close = async (): Promise<void> => {
-    guards.close();
-    timers.stop();
-    await entrusted.close();
-    tokenFactors.close();
-    await countTokens.close();
-  };
-  const webhooks = openWebhooks({ books, entrusted, clock, log });
-  const live = liveServices({ config, clock, custody: entrusted.custody, health });
-  return { gateway, metrics, guards, connectionLimit, bodyMemory, entrusted, webhooks, live, close };
 }
 
 function portOf(url: string): number {
