@@ -13,7 +13,11 @@ export interface GatewayTerms {
   readonly configFile: string;
   /** A program that starts the gateway and watches it, with its arguments. */
   readonly watcher?: readonly string[];
+  /** Another way to run verbs than the control socket, which a gateway on PostgreSQL does not have. */
+  operator?(url: string): RunVerb;
 }
+
+export type RunVerb = (verb: string, input?: object) => Promise<unknown>;
 
 /** `tollgate serve --hosted` as a process of its own, on any free port. */
 export interface GatewayProcess {
@@ -24,30 +28,39 @@ export interface GatewayProcess {
   /** Asks it to stop cleanly. */
   stop(): Promise<void>;
   readonly ended: Promise<void>;
-  /** Runs an operator's verb through the control socket, as commands do. */
-  ask(verb: string, input?: object): Promise<unknown>;
+  /** Runs an operator's verb, as commands do. */
+  readonly ask: RunVerb;
 }
 
 export async function startGatewayProcess(terms: GatewayTerms): Promise<GatewayProcess> {
   const child = spawnGateway(terms);
   const ended = new Promise<void>((done) => child.once('close', () => done()));
   const url = await readyUrl(child);
-  const operator = { socketPath: controlSocketPath(terms.folder), name: 'The gateway', clock: systemClock };
-  const ask = async (verb: string, input: object = {}): Promise<unknown> =>
-    JSON.parse(await callServer(operator, verb, input));
-  const { server } = (await ask('status')) as { server: { pid: number } };
-  endWithThisProcess(server.pid, ended);
+  const ask = terms.operator?.(url) ?? askSocket(terms.folder);
+  const pid = terms.operator === undefined ? await servedBy(ask) : child.pid!;
+  endWithThisProcess(pid, ended);
   return {
     url,
-    pid: server.pid,
+    pid,
     ask,
     ended,
-    kill: () => void process.kill(server.pid, 'SIGKILL'),
+    kill: () => void process.kill(pid, 'SIGKILL'),
     stop: async () => {
-      if (child.exitCode === null && child.signalCode === null) process.kill(server.pid, 'SIGTERM');
+      if (child.exitCode === null && child.signalCode === null) process.kill(pid, 'SIGTERM');
       await ended;
     },
   };
+}
+
+function askSocket(folder: string): RunVerb {
+  const operator = { socketPath: controlSocketPath(folder), name: 'The gateway', clock: systemClock };
+  return async (verb, input = {}) => JSON.parse(await callServer(operator, verb, input));
+}
+
+/** The gateway itself, not the program that watches it. */
+async function servedBy(ask: RunVerb): Promise<number> {
+  const { server } = (await ask('status')) as { server: { pid: number } };
+  return server.pid;
 }
 
 /** A campaign that is interrupted leaves no gateway running. */

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { postgresPlace } from '../campaigns/kill/postgres-place.ts';
 import { createWorld, type Key, MODEL, type World } from '../campaigns/kill/world.ts';
+import { freshSchema } from './postgres.ts';
 import { until } from './until.ts';
 
 /** The real program, killed without warning at each step of closing an account that has calls under way. */
@@ -8,11 +10,6 @@ const BODY = { model: MODEL, messages: [{ role: 'user', content: 'Hello' }], max
 const CLIENTS = 8;
 
 let world: World;
-
-beforeAll(async () => {
-  world = await createWorld();
-}, 60_000);
-afterAll(() => world.end());
 
 /** The status of one call and its error code; null if the process died under it. */
 async function call({ secret }: Key): Promise<{ status: number; code: string | null; message: string } | null> {
@@ -81,7 +78,17 @@ function suspended(account: string): Promise<void> {
   }, 'the account is suspended');
 }
 
-describe('closing an account, killed', () => {
+const LEDGERS: Record<string, () => Promise<World>> = {
+  'the data folder': () => createWorld(),
+  PostgreSQL: async () => createWorld(await postgresPlace(await freshSchema())),
+};
+
+describe.each(Object.entries(LEDGERS))('closing an account in %s, killed', (_place, create) => {
+  beforeAll(async () => {
+    world = await create();
+  }, 60_000);
+  afterAll(() => world.end());
+
   test.each(Object.keys(STEPS).map((step, at) => [step, at] as const))(
     '%s, goes on when it is run again',
     async (step, at) => {

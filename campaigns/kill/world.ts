@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { startSim } from '../../src/sim/sim.ts';
 import type { Sim } from '../../src/sim/sim-handle.ts';
 import type { PublicPricing } from '../../test/catalog-price.ts';
-import { type GatewayProcess, startGatewayProcess } from '../gateway-process.ts';
+import { type GatewayProcess, type RunVerb, startGatewayProcess } from '../gateway-process.ts';
 
 export const MODEL = 'toll-model';
 
@@ -40,11 +40,19 @@ export interface World {
 
 const CREDIT_NANOUSD = 100_000_000_000n;
 
-export async function createWorld(): Promise<World> {
+/** Where the ledger is, and how to reach its operator's verbs. */
+export interface Place {
+  /** Added to the config file. */
+  readonly settings: object;
+  readonly operator?: (url: string) => RunVerb;
+}
+
+/** With a ledger in the folder, unless a place is named. */
+export async function createWorld(place: Place = { settings: {} }): Promise<World> {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-kill-'));
   const sim = await startSim();
   try {
-    return await populate(folder, sim);
+    return await populate(folder, sim, place);
   } catch (error) {
     await clear(folder, sim);
     throw error;
@@ -56,9 +64,10 @@ async function clear(folder: string, sim: Sim): Promise<void> {
   rmSync(folder, { recursive: true, force: true });
 }
 
-async function populate(folder: string, sim: Sim): Promise<World> {
-  const configFile = writeConfig(folder, sim);
-  const gateway = await startGatewayProcess({ folder, configFile });
+async function populate(folder: string, sim: Sim, { settings, ...operator }: Place): Promise<World> {
+  const configFile = writeConfig(folder, sim, settings);
+  const terms = { folder, configFile, ...operator };
+  const gateway = await startGatewayProcess(terms);
   const { keys, creditsNanousd } = await openAccounts(gateway);
   const world: World = {
     folder,
@@ -68,7 +77,7 @@ async function populate(folder: string, sim: Sim): Promise<World> {
     gateway,
     logBytes: () => statSync(join(folder, 'tollgate.sqlite-wal'), { throwIfNoEntry: false })?.size ?? 0,
     restart: async () => {
-      world.gateway = await startGatewayProcess({ folder, configFile });
+      world.gateway = await startGatewayProcess(terms);
     },
     end: async () => {
       await world.gateway.stop();
@@ -78,9 +87,9 @@ async function populate(folder: string, sim: Sim): Promise<World> {
   return world;
 }
 
-export function writeConfig(folder: string, sim: Sim): string {
+export function writeConfig(folder: string, sim: Sim, settings: object = {}): string {
   const file = join(folder, 'tollgate.config.json');
-  writeFileSync(file, JSON.stringify(configOf(sim.url)));
+  writeFileSync(file, JSON.stringify({ ...configOf(sim.url), ...settings }));
   return file;
 }
 
