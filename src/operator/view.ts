@@ -86,7 +86,7 @@ export interface KeyView {
   readonly revoked_at: number | null;
   /** Since when the key itself is disabled. */
   readonly disabled_at: number | null;
-  /** Since when the key's person is disabled or has no role in the account. */
+  /** Since when the key's person is disabled, or is no owner or member of the account. */
   readonly person_disabled_at: number | null;
   /** Until when the secret before the current one works; null if none does. */
   readonly old_secret_expires_at: number | null;

@@ -84,7 +84,7 @@ export interface Store extends KeyRotation, KeyUses, EntryReads {
   findAccount(idOrName: bigint | string): Promise<Account | null>;
   listAccounts(page: Page): Promise<Account[]>;
 
-  /** `no_member`: the key's person has no role in the account, or is disabled. */
+  /** `no_member`: the key's person is no owner or member of the account, or is disabled. */
   createKey(key: NewKey, audit?: AuditRow): Promise<KeyCreation>;
   /** `version_conflict`: somebody changed the key since the expected version was read. */
   updateKey(id: bigint, change: KeyChange, audit?: AuditRow, expectedVersion?: bigint | null): Promise<ChangedKey>;

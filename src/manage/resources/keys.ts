@@ -38,7 +38,7 @@ const key = z
     disabled_at: seconds.nullable().describe('Since when the key itself is disabled.'),
     person_disabled_at: seconds
       .nullable()
-      .describe("Since when the key's person is disabled or has no role in the account."),
+      .describe("Since when the key's person is disabled, or is no owner or member of the account."),
     old_secret_expires_at: seconds
       .nullable()
       .describe('Until when the secret before the current one works; null if none does.'),
