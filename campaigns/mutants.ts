@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { COUNTING_MUTANTS } from './mutants/counting.ts';
 import { CUSTODY_MUTANTS } from './mutants/custody.ts';
+import { FEED_MUTANTS } from './mutants/feed.ts';
 import { FRAME_MUTANTS } from './mutants/frames.ts';
 import { HOST_MUTANTS } from './mutants/hosts.ts';
 import { HTTP1_MUTANTS } from './mutants/http1.ts';
@@ -44,6 +45,7 @@ function main(): number {
     ...MUTANTS,
     ...COUNTING_MUTANTS,
     ...CUSTODY_MUTANTS,
+    ...FEED_MUTANTS,
     ...FRAME_MUTANTS,
     ...HOST_MUTANTS,
     ...HTTP1_MUTANTS,

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ACCOUNT_PREFIX } from '../src/canonical/id-prefixes.ts';
 import { systemClock } from '../src/kit/clock.ts';
 import { formatId } from '../src/kit/ids.ts';
+import { LIMITS } from '../src/limits.ts';
 import { commandLine } from '../src/operator/actor.ts';
 import { type OperatorServices, runVerb } from '../src/operator/operator.ts';
 import { type Harness, type MintedKey, startHarness } from './harness.ts';
@@ -15,11 +16,9 @@ beforeAll(async () => {
   harness = await startHarness({ hosted: true });
   caller = await harness.mint();
   account = formatId(ACCOUNT_PREFIX, caller.accountId);
-  const { books } = harness.running;
-  const services = { ...books, clock: systemClock, actor: commandLine() } as unknown as OperatorServices;
   const expires_at = Math.floor(Date.now() / 1000) + 3600;
   const mint = async (terms: object): Promise<string> =>
-    ((await runVerb(services, 'managementkeys.mint', { expires_at, ...terms })) as { secret: string }).secret;
+    ((await runVerb(services(), 'managementkeys.mint', { expires_at, ...terms })) as { secret: string }).secret;
   secrets.operator = await mint({});
   secrets.viewer = await mint({ account, role: 'viewer' });
   const authorization = `Bearer ${caller.secret}`;
@@ -30,6 +29,11 @@ beforeAll(async () => {
   await harness.settled();
 });
 afterAll(() => harness.stop());
+
+function services(): OperatorServices {
+  const { books } = harness.running;
+  return { ...books, clock: systemClock, actor: commandLine() } as unknown as OperatorServices;
+}
 
 function read(path: string, who: keyof typeof secrets, headers: Record<string, string> = {}): Promise<Response> {
   return fetch(`${harness.url}/manage/v1${path}`, { headers: { authorization: `Bearer ${secrets[who]}`, ...headers } });
@@ -87,10 +91,31 @@ describe('an export', () => {
     expect(response.headers.get('content-type')).toContain('application/jsonl');
   });
 
+  test('breaks off if the key that asked for it is revoked meanwhile', async () => {
+    const { store } = harness.running.books;
+    const terms = { expires_at: Math.floor(Date.now() / 1000) + 3600 };
+    const key = (await runVerb(services(), 'managementkeys.mint', terms)) as { id: string; secret: string };
+    for (let made = 0; made <= LIMITS.managementExportPageRows; made++) await harness.mintFor(caller.accountId);
+    const [listKeys, pages] = [store.listKeys, [] as unknown[]];
+    store.listKeys = async (...given) => {
+      pages.push(given);
+      const page = await listKeys.apply(store, given);
+      await runVerb(services(), 'managementkeys.revoke', { management_key: key.id });
+      return page;
+    };
+    const response = await fetch(`${harness.url}/manage/v1/keys?format=jsonl`, {
+      headers: { authorization: `Bearer ${key.secret}` },
+    });
+    expect(response.status).toBe(200);
+    await expect(response.text()).rejects.toThrow();
+    expect(pages).toHaveLength(1);
+    store.listKeys = listKeys;
+  });
+
   test('of the audit is filtered by action, subject and time', async () => {
     const lines = async (query: string): Promise<string[]> =>
       (await (await read(`/audit?format=jsonl&${query}`, 'operator')).text()).split('\n').filter(Boolean);
-    expect(await lines('action=management_key.mint')).toHaveLength(2);
+    expect(await lines('action=management_key.mint')).toHaveLength(3);
     expect(await lines('action=nothing')).toEqual([]);
     expect(await lines('until=1000')).toEqual([]);
   });

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { COUNTING_MUTANTS } from '../campaigns/mutants/counting.ts';
 import { CUSTODY_MUTANTS } from '../campaigns/mutants/custody.ts';
+import { FEED_MUTANTS } from '../campaigns/mutants/feed.ts';
 import { FRAME_MUTANTS } from '../campaigns/mutants/frames.ts';
 import { HOST_MUTANTS } from '../campaigns/mutants/hosts.ts';
 import { HTTP1_MUTANTS } from '../campaigns/mutants/http1.ts';
@@ -19,6 +20,7 @@ test.each([
   ...MUTANTS,
   ...COUNTING_MUTANTS,
   ...CUSTODY_MUTANTS,
+  ...FEED_MUTANTS,
   ...FRAME_MUTANTS,
   ...HOST_MUTANTS,
   ...HTTP1_MUTANTS,

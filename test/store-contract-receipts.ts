@@ -154,6 +154,52 @@ export function receiptsContract(subject: StoreSubject): void {
   });
 }
 
+/** What a feed of receipts reads. */
+export function callFeedContract(subject: StoreSubject): void {
+  const owner = (id: bigint, over: object = {}) => ({ id, accountId: 1n, keyId: null, personId: null, ...over });
+  const byId = (a: { id: bigint }, b: { id: bigint }): number => (a.id < b.id ? -1 : 1);
+
+  describe('the reads of a feed', () => {
+    beforeEach(async () => {
+      await subject.store.createKey(aKey(7n, 1n));
+      await subject.store.apply([
+        aHold(1n, 0n),
+        aHold(2n, 0n, { keyId: 7n }),
+        aHold(3n, 0n),
+        aHold(4n, 0n),
+        aHold(5n, 0n),
+      ]);
+      await subject.store.apply([
+        { ...aSettle(3n, 0n), endedMs: NOON_MS + 300 },
+        { ...aSettle(4n, 0n), endedMs: NOON_MS + 100 },
+        { kind: 'void', id: 5n, reason: 'gone' },
+      ]);
+    });
+
+    it('find the open calls and whose they are', async () => {
+      const { callFeed } = subject.store;
+      expect((await callFeed.openCalls(10)).toSorted(byId)).toEqual([owner(1n), owner(2n, { keyId: 7n })]);
+      expect(await callFeed.openCalls(1)).toHaveLength(1);
+    });
+
+    it('find calls that ended since a time, settled or voided, from an id on', async () => {
+      const { callFeed } = subject.store;
+      expect(await callFeed.endedCalls(0n, 0, 10)).toEqual([owner(3n), owner(4n), owner(5n)]);
+      expect(await callFeed.endedCalls(4n, 0, 10)).toEqual([owner(4n), owner(5n)]);
+      expect(await callFeed.endedCalls(0n, 0, 2)).toEqual([owner(3n), owner(4n)]);
+      expect((await callFeed.endedCalls(0n, NOON_MS + 300, 10)).map(({ id }) => id)).toContain(3n);
+      expect((await callFeed.endedCalls(0n, NOON_MS + 101, 10)).map(({ id }) => id)).not.toContain(4n);
+    });
+
+    it('find the receipts of calls that have ended, and of no others', async () => {
+      const { callFeed } = subject.store;
+      const expected = await Promise.all([3n, 5n].map((id) => subject.store.findReceipt(id, null)));
+      expect(await callFeed.endedReceipts([1n, 3n, 5n, 99n])).toEqual(expected);
+      expect(await callFeed.endedReceipts([])).toEqual([]);
+    });
+  });
+}
+
 function isWanted(
   call: HoldOperation,
   { keyId, sinceMs, untilMs, model, chain }: Omit<AccountReceiptFilter, 'accountId'>,

@@ -4,7 +4,7 @@ import { idempotencyContract } from './store-contract-idempotency.ts';
 import { keysContract } from './store-contract-keys.ts';
 import { lossesContract } from './store-contract-losses.ts';
 import { moneyContract } from './store-contract-money.ts';
-import { receiptsContract } from './store-contract-receipts.ts';
+import { callFeedContract, receiptsContract } from './store-contract-receipts.ts';
 import { refundsContract } from './store-contract-refunds.ts';
 import { rowsContract } from './store-contract-rows.ts';
 import { timeContract } from './store-contract-time.ts';
@@ -21,6 +21,7 @@ export function storeContract(name: string, open: OpenStore): void {
     rowsContract(subject);
     keysContract(subject);
     receiptsContract(subject);
+    callFeedContract(subject);
     timeContract(subject);
     idempotencyContract(subject);
     custodyContract(subject);

@@ -1,6 +1,16 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { endedSessionCookie, newSessionSecret, readCookie, SESSION_COOKIE, sessionCookie } from './sessions.ts';
+import { ManualClock } from '../kit/clock.ts';
+import { LIMITS } from '../limits.ts';
+import type { Directory } from '../store/directory.ts';
+import {
+  endedSessionCookie,
+  findSession,
+  newSessionSecret,
+  readCookie,
+  SESSION_COOKIE,
+  sessionCookie,
+} from './sessions.ts';
 
 test('a session has 256 random bits, and its cookie is for this host, https and our own pages', () => {
   const { secret } = newSessionSecret();
@@ -26,4 +36,22 @@ test.each([
 
 test('any text is read as cookies without failing', () => {
   fc.assert(fc.property(fc.string(), (header) => void readCookie(header, SESSION_COOKIE)));
+});
+
+test('asking again for a session does not prolong it', async () => {
+  const clock = new ManualClock(1_000_000_000);
+  const session = { id: 1n, expiresMs: clock.nowMs() + LIMITS.sessionMs, usedMs: clock.nowMs() };
+  const touched: number[] = [];
+  const directory = {
+    findSession: async () => ({ session, person: { disabledMs: null } }),
+    touchSession: async (_: bigint, usedMs: number) => void touched.push(usedMs),
+  } as unknown as Directory;
+  const cookie = `${SESSION_COOKIE}=${newSessionSecret().secret}`;
+  clock.advance(LIMITS.sessionUseMs);
+  expect(await findSession(cookie, { directory, clock }, false)).not.toBeNull();
+  expect(touched).toEqual([]);
+  expect(await findSession(cookie, { directory, clock })).not.toBeNull();
+  expect(touched).toEqual([clock.nowMs()]);
+  clock.advance(LIMITS.sessionIdleMs);
+  expect(await findSession(cookie, { directory, clock }, false)).toBeNull();
 });
