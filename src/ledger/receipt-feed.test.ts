@@ -123,7 +123,11 @@ test('a feed shows every call that ends, once, however long it runs and however 
         feed.close();
       },
     ),
-    { numRuns: 150 },
+    {
+      numRuns: 150,
+      // It ends between the two readings, and is then too old for the second of the next time.
+      examples: [[[{ heldMs: -3_739, lastsMs: 5_268, leadMs: 9_998, skewMs: 0 }], 264]],
+    },
   );
 });
 

@@ -165,8 +165,8 @@ export class ReceiptFeed {
     const ended = byId(await reads.endedCalls(idFloorAt(sinceMs - idLeadMs), sinceMs, callsMax));
     const found = [
       ...[...before.open.values()].filter(({ id }) => !open.has(id) && !ended.has(id)),
-      ...[...ended.values()].filter(({ id }) => !before.ended.has(id)),
-    ];
+      ...ended.values(),
+    ].filter(({ id }) => !before.ended.has(id));
     await this.#tell(found, open.size >= callsMax || ended.size >= callsMax);
     return { atMs, open, ended: new Set(ended.keys()) };
   }
