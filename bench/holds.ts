@@ -59,6 +59,8 @@ async function main(): Promise<void> {
     clock: systemClock,
     countTokens: counter,
     tokenFactors: CATALOG_FACTORS,
+    usage: { report: () => Promise.reject(new Error('Nothing asks for usage here.')) },
+    refusals: { refused: () => {} },
     prices: () => ({ catalog, priceId: 1 }),
   };
   const counting = { ...gateway, limits: { ...limits, countAboveNanousd: 0n } };

@@ -118,4 +118,5 @@ const SETTLEMENT: Settlement = {
   lossReason: null,
   hangupCharged: null,
   adjusted: null,
+  firstByteMs: null,
 };

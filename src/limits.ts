@@ -143,6 +143,8 @@ export const LIMITS = {
   closingAttemptsMax: 3,
   /** Calls younger than this are not closed, because a hold with an older id could still arrive. */
   closingAgeMs: 3_600_000,
+  /** How often receipts are closed. Usage reports read those that are not, one by one. */
+  closingPeriodMs: 590_000,
   /** Longest id of a caller's chain of calls, and the most calls in one. */
   chainIdCharsMax: 64,
   chainCallsMax: 99,

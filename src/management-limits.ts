@@ -60,6 +60,24 @@ export const MANAGEMENT_LIMITS = {
   /** A further one ends the oldest. */
   sessionsPerPersonMax: 50,
   sessionUserAgentCharsMax: 200,
+  /** Rows of a usage report, and of each table that it is added up from. */
+  usageRowsMax: 10_000,
+  usagePartRowsMax: 200_000,
+  /** Lists of groups or figures of a usage report. */
+  usageWordsCharsMax: 500,
+  /** Receipts that a usage report reads if the sums cannot answer it. */
+  usageReceiptsMax: 200_000,
+  /** Refused calls that are kept as rows: for how long, in total, and of one account. */
+  refusalMs: 7 * 24 * 60 * 60_000,
+  refusalsMax: 100_000,
+  refusalsPerAccountMax: 1_000,
+  refusalMessageCharsMax: 500,
+  /** How often they are written, and how many wait for that, in total and of one account. */
+  refusalWriteMs: 2_000,
+  refusalsWaitingMax: 5_000,
+  refusalsWaitingPerAccountMax: 200,
+  /** Keys and codes that are counted between two writes. */
+  refusalCountsMax: 50_000,
   /** Failed sign-ins within the window, for one email address and for one client. */
   signInFailuresMax: 5,
   signInWindowMs: 60_000,

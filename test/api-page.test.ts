@@ -64,6 +64,7 @@ describe('the page of bodies', () => {
       '/v1/balance',
       '/v1/receipts',
       '/v1/receipts/{request_id}',
+      '/v1/usage',
       '/v1/quote',
       '/v1/systemone',
       '/v1/decisions',

@@ -59,6 +59,7 @@ const RUNS: readonly (readonly string[])[] = [
   ['ledger', 'verify'],
   ['seal', 'status'],
   ['seal', 'rotate'],
+  ['usage', '--by', 'key,model', '--bucket', 'day'],
 ];
 
 /** Commands that read the provider keys, which an example may name and the reader may not have set. */

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Caller } from '../src/accounts/authenticate.ts';
+import type { GatewayError } from '../src/canonical/errors.ts';
 import type { Receipt } from '../src/canonical/receipt.ts';
 import { buildCatalog } from '../src/catalog/catalog.ts';
 import type { ModelRow } from '../src/catalog/schema.ts';
@@ -14,6 +15,7 @@ import { BodyBudgets } from '../src/gateway/guards/body-budgets.ts';
 import { CallSlots, type SlotsPerKey } from '../src/gateway/guards/call-slots.ts';
 import { KeptBudget } from '../src/gateway/guards/kept-budget.ts';
 import { Shutdown } from '../src/gateway/guards/shutdown.ts';
+import type { RefusedCall } from '../src/gateway/refusal-log.ts';
 import { CATALOG_FACTORS } from '../src/gateway/token-factors.ts';
 import { HostDirectory } from '../src/hosts/directory.ts';
 import type { HealthSettings } from '../src/hosts/health-settings.ts';
@@ -122,6 +124,7 @@ export class GatewayFixture {
   readonly trace: string[] = [];
   readonly hosts = new FakeHosts(this.trace);
   readonly records: ExchangeRecord[] = [];
+  readonly refusals: (RefusedCall & { readonly error: GatewayError })[] = [];
   readonly store = new MemoryStore(this.clock);
   readonly #ids = new IdSource(this.clock, 1);
   readonly #failing = new Map<LedgerOperation['kind'], number>();
@@ -170,6 +173,8 @@ export class GatewayFixture {
       custody: { has: async () => false, open: async () => null } as unknown as Custody,
       countTokens: { count: async () => (counted === null ? null : promptOf(counted)) },
       tokenFactors: CATALOG_FACTORS,
+      usage: store.usage,
+      refusals: { refused: (call, error) => void this.refusals.push({ ...call, error }) },
       observe: (record) => void this.records.push(record),
       limits: {
         ...LIMITS_OF_CALLS,

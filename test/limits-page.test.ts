@@ -60,6 +60,7 @@ const INSIDE =
   /^(store|copy|sim|trace[A-Z]|postgres|instance|cached|folder|token[A-Z]|prompt|message|part|plain|framing|tool(Bytes|Framing|Preamble)|(bash|textEditor|memory|computer)Tool|operator|socket|bookkeeping|closing|hostError|localHost|callerUrl|callerOrigin|callerAnswer|idempotency(Kept|Sweep)|master|seal|unreadable|host(Json|Keep|Probe|Header|Linger|Models|Connect|Name|Fields))/;
 const INSIDE_BY_NAME = [
   'managementSecretCharsMax',
+  ...['usagePartRowsMax', 'refusalsWaitingMax', 'refusalsWaitingPerAccountMax', 'refusalCountsMax'],
   'managementUseMs',
   'keyUseMs',
   'accountClosePollMs',

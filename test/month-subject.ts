@@ -156,7 +156,7 @@ export function monthsOf(calls: readonly Cells[]): Map<bigint, string> {
   );
 }
 
-/** What a version without hash trees would have stored: only sums, by the month of creation. */
+/** What a version without hash trees and sums of usage would have stored: only sums, by the month of creation. */
 export async function forgetTrees({ sql, engine }: MonthSubject): Promise<void> {
   const month =
     engine === 'sqlite'
@@ -165,6 +165,7 @@ export async function forgetTrees({ sql, engine }: MonthSubject): Promise<void> 
   await sql(`INSERT INTO closing (account_id, month_ms, calls, spent, loss)
     SELECT account_id, ${month}, count(*), sum(cost), sum(coalesce(loss, 0)) FROM call
     WHERE id <= (SELECT value FROM meta WHERE name = 'closed_up_to') GROUP BY 1, 2`);
+  for (const table of ['usage_hour', 'usage_day', 'usage_state']) await sql(`DELETE FROM ${table}`);
   await sql('DELETE FROM month_tree');
   await sql('DELETE FROM closed_month');
 }

@@ -53,6 +53,7 @@ export function rowsContract(subject: StoreSubject): void {
         lossReason: null,
         hangupCharged: null,
         adjusted: null,
+        firstByteMs: null,
       };
       expect(await subject.store.findReceipt(1n, 1n)).toEqual(whileOpen);
       const settlement = {
@@ -72,6 +73,7 @@ export function rowsContract(subject: StoreSubject): void {
         lossReason: 'The first host billed too.',
         hangupCharged: true,
         adjusted: 'seed=dropped,max_tokens=16384',
+        firstByteMs: 412,
       } as const;
       await subject.store.apply([{ kind: 'settle', id: 1n, endedMs: NOON_MS + 77, settlement, kept: null }]);
       const settled = { ...whileOpen, ...settlement, state: 'settled', endedMs: NOON_MS + 77 };

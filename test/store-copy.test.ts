@@ -154,7 +154,8 @@ describe('copying a ledger from SQLite to PostgreSQL', () => {
       endings.push(await breakOff(1, attempt % 2 === 0 ? 'before' : 'after'));
     }
     // Nothing is closed in this ledger, no count fell short, and nobody manages it.
-    const closed = ['closing', 'closed_month', 'month_tree', 'token_overrun'];
+    const sums = ['usage_hour', 'usage_day', 'usage_state', 'refusal_hour', 'refusal'];
+    const closed = ['closing', 'closed_month', 'month_tree', 'token_overrun', ...sums];
     const empty = [
       ...closed,
       'person',

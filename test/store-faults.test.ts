@@ -58,6 +58,7 @@ const OPENING: readonly (readonly string[])[] = [
   ['webhooks', 'test', 'pager'],
   ['webhooks', 'remove', 'pager'],
   ['audit', 'list'],
+  ['usage'],
 ];
 /** They do not open the ledger, or open PostgreSQL first, or report what they find instead of failing. */
 const OTHERS = ['setup', 'store copy', 'store check', 'store migrate', 'store restore', 'doctor', 'config check'];

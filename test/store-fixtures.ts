@@ -95,6 +95,7 @@ const SETTLEMENT: Settlement = {
   lossReason: null,
   hangupCharged: null,
   adjusted: null,
+  firstByteMs: null,
 };
 
 export function aCredit(id: bigint, amountNanousd: bigint, over: Partial<CreditOperation> = {}): CreditOperation {

@@ -69,6 +69,7 @@ const anySettle = fc
     lossLimitNanousd: fc.option(fc.oneof(fc.bigInt(0n, 150n), fc.constant(2n ** 64n))),
     hangupCharged: fc.constantFrom(true, null),
     adjusted: fc.option(anyText),
+    firstByteMs: fc.option(fc.nat()),
     id: anyId,
     cost: anyCost,
     ended: fc.constantFrom(...ENDINGS),

@@ -74,6 +74,13 @@ export interface ErrorDetail {
   /** The status and body of a caller's own provider, whose errors are passed on as they are. */
   readonly status?: number;
   readonly body?: string;
+  readonly amounts?: RefusedAmounts;
+}
+
+/** What a call that was refused for money could have cost, and what was available for it. */
+export interface RefusedAmounts {
+  readonly worstNanousd: bigint;
+  readonly availableNanousd: bigint | null;
 }
 
 const RETRYABLE_4XX = new Set([408, 409, 429]);
@@ -90,6 +97,7 @@ export class GatewayError extends Error {
   readonly retryAfterS: number | null;
   /** Sent instead of our envelope. */
   readonly body: string | null;
+  readonly amounts: RefusedAmounts | null;
 
   constructor(kind: ErrorName, detail: ErrorDetail) {
     super(detail.message);
@@ -102,6 +110,7 @@ export class GatewayError extends Error {
     this.param = detail.param ?? null;
     this.retryAfterS = detail.retryAfterS ?? null;
     this.body = detail.body ?? null;
+    this.amounts = detail.amounts ?? null;
   }
 
   /** Both official SDKs obey this. Retrying a refused request, or one that may have been charged, only costs money. */

@@ -38,6 +38,7 @@ const SETTLED: Receipt = {
   lossReason: null,
   hangupCharged: null,
   adjusted: null,
+  firstByteMs: 412,
 };
 const view = (receipt: Partial<Receipt>, operator = false) =>
   (operator ? operatorReceiptView : receiptView)({ ...SETTLED, ...receipt });
@@ -74,6 +75,7 @@ describe('a receipt', () => {
       labels: { user: 'u1' },
       adjusted: null,
       chain: 'plan-7;2',
+      first_byte_ms: 412,
     });
   });
 

@@ -28,6 +28,8 @@ export interface ReceiptView {
   readonly labels: Readonly<Record<string, string>>;
   readonly adjusted: string | null;
   readonly chain: string | null;
+  /** When the first content of a stream came, in milliseconds from the start of the call; null for a buffered call. */
+  readonly first_byte_ms: number | null;
 }
 
 /** The operator also sees who served the call and what it may have cost beyond the charge. */
@@ -82,6 +84,7 @@ export function receiptView(receipt: Receipt, refundedNanousd = 0n): ReceiptView
     labels: receipt.labels ?? {},
     adjusted: receipt.adjusted,
     chain: receipt.chain,
+    first_byte_ms: receipt.firstByteMs,
   };
 }
 

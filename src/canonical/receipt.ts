@@ -126,6 +126,8 @@ export const COST_FIELDS = {
   hangupCharged: nullable('flag'),
   /** What the host got otherwise than the caller sent it, as in the header `x-gateway-adjusted`. */
   adjusted: nullable('text'),
+  /** From the start of the call to the first content of a stream; null for a buffered call, or without content. */
+  firstByteMs: nullable('integer'),
 } as const satisfies Fields;
 
 /** What settling adds to an open hold. Only `gateway/meter` creates it. */
@@ -160,4 +162,5 @@ export const NOTHING_SETTLED: ValuesOf<typeof COST_FIELDS> = {
   lossReason: null,
   hangupCharged: null,
   adjusted: null,
+  firstByteMs: null,
 };

@@ -16,6 +16,7 @@ import { sealCommands } from './commands/seal.ts';
 import { serveCommand } from './commands/serve.ts';
 import { setupCommand } from './commands/setup.ts';
 import { storeCommands } from './commands/store.ts';
+import { usageCommand } from './commands/usage.ts';
 import { webhooksCommands } from './commands/webhooks.ts';
 import type { Composition } from './composition.ts';
 import { EXIT } from './exit-codes.ts';
@@ -30,6 +31,7 @@ export const COMMANDS: readonly (CommandSpec | CommandGroup)[] = [
   modelsCommand,
   balanceCommand,
   receiptsCommands,
+  usageCommand,
   peopleCommands,
   managementKeysCommands,
   webhooksCommands,

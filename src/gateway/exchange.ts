@@ -14,7 +14,7 @@ import { answerAgain, answerInstead, keepAnswer } from './idempotency.ts';
 import { meter } from './meter.ts';
 import type { Outcome } from './outcome.ts';
 import { receiptLines } from './receipt-headers.ts';
-import { refuse } from './refuse.ts';
+import { asGatewayError, refuse } from './refuse.ts';
 import type { AttemptResult } from './relay/attempt.ts';
 import { type MayCancel, noteOverrun, type Served, serve } from './serve.ts';
 import { neededFactor } from './token-factors.ts';
@@ -33,9 +33,15 @@ export async function exchange(gateway: Gateway, call: Call, sink: ClientSink): 
     else await exchangeInSlot(gateway, admitted, sink);
   } catch (error) {
     refuse(call, record, sink, error);
+    if (record.heldAfterMs === null) noteRefusal(gateway, call, record, error);
   }
   record.totalMs = gateway.clock.monotonicMs() - call.startedMs;
   gateway.observe(record);
+}
+
+/** A call that was never held has no receipt. */
+function noteRefusal({ refusals }: Gateway, call: Call, { requestedModel }: ExchangeRecord, error: unknown): void {
+  refusals.refused({ ...call, model: requestedModel }, asGatewayError(error));
 }
 
 /** A request that is refused now may have been answered before under the same idempotency key. */

@@ -6,6 +6,7 @@ import type { HostsHealth } from '../hosts/hosts-health.ts';
 import type { Clock } from '../kit/clock.ts';
 import type { IdSource } from '../kit/ids.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import type { UsageStore } from '../store/usage-store.ts';
 import type { CallLimits } from './call-limits.ts';
 import type { CallTracing } from './call-trace.ts';
 import type { TokenCounter } from './counting/token-counter.ts';
@@ -14,6 +15,7 @@ import type { BodyBudgets } from './guards/body-budgets.ts';
 import type { CallSlots } from './guards/call-slots.ts';
 import type { KeptBudget } from './guards/kept-budget.ts';
 import type { Shutdown } from './guards/shutdown.ts';
+import type { RefusalLog } from './refusal-log.ts';
 import type { TokenFactors } from './token-factors.ts';
 
 /** The current prices: a catalog, and the store's id of its price list. */
@@ -45,6 +47,8 @@ export interface Gateway {
   readonly tokenFactors: TokenFactors;
   /** Null: calls are not traced. */
   readonly tracing: CallTracing | null;
+  readonly usage: Pick<UsageStore, 'report'>;
+  readonly refusals: Pick<RefusalLog, 'refused'>;
   /** Called once per call, after its last byte. */
   observe(record: ExchangeRecord): void;
 }

@@ -25,28 +25,33 @@ export function refusalOfHold(
   const worst = `This call could cost up to ${describeAmount(admission.worstNanousd)}${bytes}`;
   const available = describeAmount(availableNanousd ?? 0n);
   const remedy = remedyFor(reason, admission, peek, availableNanousd ?? 0n);
+  const amounts = { worstNanousd: admission.worstNanousd, availableNanousd };
   switch (reason) {
     case 'cost_ceiling':
       if (keyCeilingNanousd === availableNanousd) {
         const limit = `more than this key's limit of ${available} for one call`;
         const keyRemedy = remedyFor('key_ceiling', admission, peek, availableNanousd ?? 0n);
-        return new GatewayError('cost_ceiling_exceeded', { message: `${worst}, ${limit}. ${keyRemedy}` });
+        return new GatewayError('cost_ceiling_exceeded', { message: `${worst}, ${limit}. ${keyRemedy}`, amounts });
       }
       return new GatewayError('cost_ceiling_exceeded', {
         param: CEILING_HEADER,
         message: `${worst}, more than its ceiling of ${available}. ${remedy}`,
+        amounts,
       });
     case 'key_cap':
       return new GatewayError('key_spend_cap_exceeded', {
         message: `${worst}; this key's spend cap leaves ${available}. ${remedy}`,
+        amounts,
       });
     case 'person_cap':
       return new GatewayError('key_spend_cap_exceeded', {
         message: `${worst}; the spend cap of this key's person leaves ${available} for all their keys. ${remedy}`,
+        amounts,
       });
     case 'balance':
       return new GatewayError('insufficient_allowance', {
         message: `${worst}; the balance leaves ${available}. ${remedy}`,
+        amounts,
       });
     case 'out_of_range':
       return new GatewayError('invalid_value', {

@@ -80,6 +80,7 @@ export function meter(input: MeterInput): Settlement {
     lossReason,
     hangupCharged: isHangupCharged(input.outcome) && usage !== null ? true : null,
     adjusted: input.outcome.adjusted ?? null,
+    firstByteMs: input.outcome.firstByteMs ?? null,
   };
 }
 

@@ -31,4 +31,6 @@ export interface Outcome {
   readonly readToEnd?: boolean;
   /** What the host got otherwise than the caller sent it; null or absent if nothing. */
   readonly adjusted?: string | null;
+  /** When the first content of a stream came, in whole milliseconds from the start of the call; null or absent if none did. */
+  readonly firstByteMs?: number | null;
 }

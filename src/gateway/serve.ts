@@ -176,7 +176,7 @@ export function noteOverrun(gateway: Gateway, admitted: Admitted, { host }: Serv
 
 export function attemptTerms(
   { limits, clock, shutdown }: Gateway,
-  { wire, requestId }: Call,
+  { wire, requestId, startedMs }: Call,
   hostCall: HostCall,
   sink: ClientSink,
   lines: string,
@@ -189,6 +189,7 @@ export function attemptTerms(
     hostCall,
     client: wire.client,
     requestId,
+    callStartedMs: startedMs,
     send: (receiver) => host.send(hostCall.path, headers, body, receiver),
     hideKey: (text) => host.hideKey(text),
     onClientGone: host.row.onClientGone,

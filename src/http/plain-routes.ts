@@ -12,10 +12,12 @@ import { resolveModel } from '../gateway/resolve.ts';
 import { stringifyJson } from '../json/stringify.ts';
 import { parseId } from '../kit/ids.ts';
 import type { Account, Ledger } from '../ledger/ledger.ts';
+import type { UsageServices } from '../operator/usage.ts';
 import { listReceipts } from './receipt-list.ts';
 import type { PlainAnswer, PlainRequest, Route } from './routes.ts';
+import { reportUsage } from './usage.ts';
 
-export interface PlainServices {
+export interface PlainServices extends UsageServices {
   readonly ledger: Pick<Ledger, 'balance' | 'findReceipt' | 'listAccountReceipts' | 'refundsOf'>;
   prices(): PricedCatalog;
   /** The loss allowance of an account; null if it has none. */
@@ -37,6 +39,12 @@ export function plainRoutes(services: PlainServices): Route[] {
       path: '/receipts',
       access: 'key',
       answer: async ({ caller, query }) => ok(await listReceipts(services.ledger, caller!, query)),
+    },
+    {
+      method: 'GET',
+      path: '/usage',
+      access: 'key',
+      answer: async ({ caller, query }) => ok(await reportUsage(services, caller!, query)),
     },
     { method: 'GET', path: '/receipts/*', access: 'key', answer: (request) => receipt(services, request) },
   ];

@@ -280,8 +280,15 @@ class RequestHandler {
       wire === null
         ? { status: error.status, body: JSON.stringify(errorEnvelope(error)) }
         : wire.client.writeError(error, requestId);
+    this.#noteRefusal(pending, error);
     this.#note(pending, written.status, error.code);
     this.#send(pending, written.status, errorLines(error) + FREE_LINES, written.body);
+  }
+
+  /** A call of a known caller that did not get as far as the exchange. */
+  #noteRefusal({ id, caller, found }: PendingRequest, error: GatewayError): void {
+    if (caller === null || found === null || !('wire' in found.route)) return;
+    this.#terms.gateway.refusals.refused({ id, caller, route: `/v1${found.route.path}`, model: null }, error);
   }
 
   /** Adds the ids that calls write themselves. */

@@ -12,13 +12,13 @@ export interface BookkeepingTerms {
   readonly log: Log;
 }
 
-/** Maintenance while the server runs: closes the ledger once a day, deletes old idempotency keys and sessions every hour. */
+/** Maintenance while the server runs: closes receipts about every ten minutes, deletes old idempotency keys and sessions every hour. */
 export function keepBooks({ config, clock, log }: BookkeepingTerms, store: Store): { stop(): void } {
   const close = async (): Promise<void> => {
     const { receiptsDays } = config.retention;
     const keptSinceMs = receiptsDays === null ? null : clock.nowMs() - receiptsDays * DAY_MS;
     const { closed, forgotten } = await store.closeBooks(keptSinceMs);
-    log.info({ closed, forgotten }, 'Ledger closed.');
+    log[closed + forgotten > 0 ? 'info' : 'debug']({ closed, forgotten }, 'Ledger closed.');
     if (keptSinceMs !== null) await forgetAudit(store, keptSinceMs);
   };
   const sweep = async (): Promise<void> => {
@@ -29,7 +29,9 @@ export function keepBooks({ config, clock, log }: BookkeepingTerms, store: Store
   const failed = (error: unknown, what: string): void =>
     log.error({ ...errorFields(error), retry_ms: LIMITS.bookkeepingRetryMs }, what);
   const timers = [
-    repeat(clock, DAY_MS, close, (error) => failed(error, 'Closing the ledger failed; it is tried again.')),
+    repeat(clock, LIMITS.closingPeriodMs, close, (error) =>
+      failed(error, 'Closing the ledger failed; it is tried again.'),
+    ),
     repeat(clock, LIMITS.idempotencySweepMs, sweep, (error) =>
       failed(error, 'Deleting expired idempotency keys and sessions failed; it is tried again.'),
     ),

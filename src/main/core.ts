@@ -20,6 +20,7 @@ import { type Entrusted, openCustody } from './custody.ts';
 import { buildGuards, type Guards } from './guards.ts';
 import type { HostSenders } from './host-senders.ts';
 import { liveServices } from './live-services.ts';
+import { openRefusalLog } from './refusals.ts';
 import type { StartTerms } from './start-terms.ts';
 import { watchTimers } from './timer-errors.ts';
 import type { Tracing } from './trace-exporter.ts';
@@ -83,6 +84,7 @@ export function buildCore(
     logCall(log, record);
     tracing?.report(record);
   };
+  const refusals = openRefusalLog(books.store, clock, log);
   const gateway: Gateway = {
     clock,
     ids,
@@ -92,6 +94,8 @@ export function buildCore(
     custody: entrusted.custody,
     countTokens,
     tokenFactors,
+    usage: books.store.usage,
+    refusals,
     tracing,
     observe,
     limits: callLimits(config.limits),
@@ -106,6 +110,7 @@ export function buildCore(
   const close = async (): Promise<void> => {
     guards.close();
     timers.stop();
+    await refusals.write();
     await entrusted.close();
     tokenFactors.close();
     await countTokens.close();

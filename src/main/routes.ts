@@ -41,7 +41,7 @@ const QUOTABLE: QuotableRoutes = {
 
 /** Everything the gateway answers. */
 export function routeTable(gateway: Gateway, webhooks: WebhookRouteServices): Route[] {
-  const { ledger, prices, custody } = gateway;
+  const { ledger, prices, custody, clock, usage } = gateway;
   const billed = BILLED.map(
     ({ path, wire }): Route => ({
       method: 'POST',
@@ -68,7 +68,7 @@ export function routeTable(gateway: Gateway, webhooks: WebhookRouteServices): Ro
     ...billed,
     ...counting,
     quoting,
-    ...plainRoutes({ ledger, prices, hangups: (account) => hangupFacts(gateway, account), messages }),
+    ...plainRoutes({ ledger, prices, hangups: (account) => hangupFacts(gateway, account), messages, clock, usage }),
     ...keyRoutes(custody),
     ...webhookRoutes(webhooks),
   ];

@@ -20,7 +20,8 @@ export async function authorize(
 ): Promise<Input> {
   if (principal.isOperator || access === 'anybody') return input;
   if (access === 'operator') throw denied();
-  const reserved = operatorInputs.find((name) => input[name] !== undefined);
+  const groups = typeof input.group_by === 'string' ? input.group_by.split(',').map((word) => word.trim()) : [];
+  const reserved = operatorInputs.find((name) => input[name] !== undefined || groups.includes(name));
   if (reserved !== undefined) throw new ManageError(403, 'permission_denied', `Only operators may send ${reserved}.`);
   const accountId = await accountOf(scope, input, services);
   if (accountId === null || !principal.roles.has(accountId)) {

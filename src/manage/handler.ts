@@ -246,7 +246,7 @@ export class ManageHandler {
     const isPaged = 'limit' in inputSchema(inputSchemaOf(route)).properties;
     const read = async (given: Record<string, unknown>): Promise<RowPage> => {
       const page = (await run(given)) as RowPage;
-      return isBounded ? { ...page, next: null } : page;
+      return isPaged && !isBounded ? page : { ...page, next: null };
     };
     const asked = isPaged && !isBounded ? { ...input, limit: LIMITS.managementExportPageRows } : input;
     try {

@@ -11,8 +11,10 @@ import { MODELS_ROUTES } from './resources/models.ts';
 import { PEOPLE_ROUTES } from './resources/people.ts';
 import { PROVIDER_KEYS_ROUTES } from './resources/provider-keys.ts';
 import { RECEIPTS_ROUTES } from './resources/receipts.ts';
+import { REFUSALS_ROUTES } from './resources/refusals.ts';
 import { SESSIONS_ROUTES } from './resources/sessions.ts';
 import { SYSTEM_ROUTES } from './resources/system.ts';
+import { USAGE_ROUTES } from './resources/usage.ts';
 import { WEBHOOKS_ROUTES } from './resources/webhooks.ts';
 import type { ManageRoute } from './route.ts';
 
@@ -28,6 +30,8 @@ export const MANAGE_ROUTES: readonly ManageRoute[] = [
   ...PROVIDER_KEYS_ROUTES,
   ...WEBHOOKS_ROUTES,
   ...RECEIPTS_ROUTES,
+  ...REFUSALS_ROUTES,
+  ...USAGE_ROUTES,
   ...MODELS_ROUTES,
   ...HOSTS_ROUTES,
   ...PEOPLE_ROUTES,

@@ -85,7 +85,7 @@ async function charge(accountId: string, keyId: string | null, costNanousd: bigi
     attempts: 1,
     tries: null,
   } as const;
-  const loss = { lossNanousd: 0n, lossReason: null, hangupCharged: null, adjusted: null };
+  const loss = { lossNanousd: 0n, lossReason: null, hangupCharged: null, adjusted: null, firstByteMs: null };
   await ledger.settle(id, { ended: 'complete', httpStatus: 200, costNanousd, ...nothing, ...loss });
   return id;
 }
@@ -320,7 +320,9 @@ test('every verb the command line needs is in the table', () => {
       'hosts.list',
       'receipts.show',
       'receipts.list',
+      'refusals.list',
       'receipts.refund',
+      'usage.report',
       'ledger.verify',
       'store.backup',
       'seal.status',

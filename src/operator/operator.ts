@@ -26,11 +26,13 @@ import * as people from './people.ts';
 import * as providerKeys from './provider-keys.ts';
 import * as receipts from './receipts.ts';
 import { refundReceipt } from './refund.ts';
+import { listRefusals, refusalPage } from './refusals.ts';
 import { rotateSeals, sealRotation, showSeals } from './seal.ts';
 import type { OperatorServices, Progress } from './services.ts';
 import { listModels, showStatus } from './status.ts';
 import { backUpBooks, backupPlace } from './store.ts';
 import { showSystem, showVerification, startVerification } from './system.ts';
+import { reportUsage, usageInput } from './usage.ts';
 import { verify } from './verify.ts';
 import * as webhooks from './webhooks.ts';
 
@@ -121,7 +123,9 @@ export const VERBS = {
   'hosts.list': reading(inputs.nothing, listHosts),
   'receipts.show': reading(inputs.receiptChoice, receipts.showReceipt),
   'receipts.list': reading(inputs.receiptPage, receipts.listReceipts),
+  'refusals.list': reading(refusalPage, listRefusals),
   'receipts.refund': verb(inputs.receiptRefund, refundReceipt),
+  'usage.report': reading(usageInput, reportUsage),
   'ledger.verify': reading(inputs.verification, verify),
   'store.backup': reading(backupPlace, backUpBooks),
   'seal.status': reading(inputs.nothing, showSeals),

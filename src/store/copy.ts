@@ -1,5 +1,6 @@
 import { LIMITS } from '../limits.ts';
 import type { VerifyProgress, VerifyReport } from './store.ts';
+import { USAGE_KEY } from './usage-dimensions.ts';
 
 /**
  * Copies a ledger from one engine to another, row by row. Both engines have the same tables with the same columns, and
@@ -50,6 +51,11 @@ export const LEDGER_TABLES: readonly LedgerTable[] = [
     key: ['month_ms', 'account_id', 'part'],
     sums: ['calls', 'spent', 'loss'],
   },
+  { name: 'usage_hour', key: USAGE_KEY, sums: ['requests', 'cost'] },
+  { name: 'usage_day', key: USAGE_KEY, sums: ['requests', 'cost'] },
+  { name: 'usage_state', key: ['id'], sums: [] },
+  { name: 'refusal_hour', key: ['start_ms', 'account_id', 'key_id', 'code'], sums: ['refused'] },
+  { name: 'refusal', key: ['id'], sums: [] },
   { name: 'call', key: ['id'], sums: ['held', 'cost'] },
   { name: 'idempotency_key', key: ['account_id', 'key'], sums: [] },
   { name: 'accepted_loss', key: ['generation'], sums: ['receipts', 'spent'] },

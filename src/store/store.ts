@@ -17,6 +17,7 @@ import type {
 } from './operation-fields.ts';
 import type { AuditRow } from './people.ts';
 import type { NewProviderKey, ProviderKeyPut, ProviderKeyRow, ProviderKeyUse } from './provider-key-rows.ts';
+import type { UsageStore } from './usage-store.ts';
 import type { VerifyProgress, VerifyReport } from './verify-report.ts';
 
 export type { AccountReceiptFilter, ReceiptPage, ReceiptSlice } from './account-receipts.ts';
@@ -51,6 +52,7 @@ export interface Store extends KeyRotation, KeyUses, EntryReads {
   /** People, roles, sessions, management keys and the audit. */
   readonly directory: Directory;
   readonly callFeed: FeedReads;
+  readonly usage: UsageStore;
 
   /**
    * Applies the operations in order, in one commit, which is on disk when this resolves. A refusal is an outcome, never

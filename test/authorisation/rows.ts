@@ -70,6 +70,7 @@ export const ACCESS: Readonly<Record<string, AccessRow>> = {
   'GET /models/*': { ask: () => ({ param: 'sim-gpt' }), owner: 200, stranger: 'own', restricted: NO_MODEL },
   'GET /balance': { ask: () => ({}), owner: 200, stranger: 'own', restricted: 'same' },
   'GET /receipts': { ask: () => ({}), owner: 200, stranger: 'own', restricted: 'same' },
+  'GET /usage': { ask: () => ({}), owner: 200, stranger: 'own', restricted: 'same' },
   'GET /receipts/*': {
     ask: ({ receiptId }) => ({ param: receiptId }),
     owner: 200,

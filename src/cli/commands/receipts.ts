@@ -1,21 +1,37 @@
 import type { HostTry } from '../../canonical/receipt.ts';
 import type { OperatorReceiptView } from '../../canonical/receipt-view.ts';
+import { stringifyJson } from '../../json/stringify.ts';
+import { parseId } from '../../kit/ids.ts';
+import { OperatorError } from '../../operator/error.ts';
 import type { CommandGroup, CommandSpec } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { PAGE_OPTIONS, readPage, sayMore } from '../paging.ts';
+import type { Session } from '../session.ts';
 import { formatRecord, formatTable } from '../table.ts';
 import { readMoment, time, usd } from '../text-values.ts';
 import { refundCommand } from './refund.ts';
 
 const showCommand: CommandSpec = {
   name: 'show <receipt>',
-  summary: 'show one receipt by its request id',
+  summary: 'show one receipt by its request id, or why the request was refused',
   examples: ['tollgate receipts show req_…'],
   async run(session, [receipt = '']) {
-    session.show(await session.ask('receipts.show', { receipt }), describeReceipt);
+    session.show(await receiptOrRefusal(session, receipt), describeMembers);
     return EXIT.ok;
   },
 };
+
+/** A refused call has no receipt, but the same kind of id. */
+async function receiptOrRefusal(session: Session, id: string): Promise<{ text: string; result: object }> {
+  try {
+    return await session.ask('receipts.show', { receipt: id });
+  } catch (error) {
+    const isUnknown = error instanceof OperatorError && error.code === 'not_found' && parseId('req_', id) !== null;
+    const { data } = isUnknown ? (await session.ask('refusals.list', { request: id })).result : { data: [] };
+    if (data[0] === undefined) throw error;
+    return { text: stringifyJson(data[0]), result: data[0] };
+  }
+}
 
 const listCommand: CommandSpec = {
   name: 'list',
@@ -58,9 +74,9 @@ const COLUMNS = [
   { title: 'HOST', text: (receipt: OperatorReceiptView) => String(receipt.host ?? '-') },
 ] as const;
 
-/** Lists every member the receipt has, so that none is left out by mistake. */
-function describeReceipt(receipt: OperatorReceiptView): string {
-  const members = Object.entries(receipt).filter(([name]) => name !== 'object');
+/** Lists every member, so that none is left out by mistake. */
+function describeMembers(view: object): string {
+  const members = Object.entries(view).filter(([name]) => name !== 'object');
   return formatRecord(members.map(([name, value]) => [name.replace(/_nanousd$/, ''), describeMember(name, value)]));
 }
 

@@ -258,6 +258,23 @@ describe('time', () => {
     expect(fixture.clock.pendingTimers).toBe(0);
   });
 
+  test('tells when the first content came, from the start of the call, and not when the head came', async () => {
+    const { fixture, request, result } = await start();
+    fixture.clock.advance(250);
+    request.stream(chatFrame(''));
+    fixture.clock.advance(1_000);
+    request.frames(chatFrame('Hello'));
+    fixture.clock.advance(500);
+    request.frames(...REST);
+    expect(await result).toMatchObject({ firstByteMs: 1_250 });
+  });
+
+  test('has no time of a first content if there was none', async () => {
+    const { request, result } = await start();
+    request.stream(...REST);
+    expect(await result).toMatchObject({ firstByteMs: null });
+  });
+
   test('tells how long the host took to begin', async () => {
     const { fixture, request, result } = await start();
     fixture.clock.advance(250);

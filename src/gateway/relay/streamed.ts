@@ -45,6 +45,8 @@ class StreamedRelay implements AnswerReceiver {
   #control: RequestControl | null = null;
   #status = 0;
   #firstByteMs: number | null = null;
+  /** When the first content came, from the start of the call. */
+  #firstContentMs: number | null = null;
   #retryAfterMs: number | null = null;
   /** The body of a response that is not an event stream: an error, or a host that did not stream. */
   #body: Buffer[] | null = null;
@@ -156,11 +158,17 @@ class StreamedRelay implements AnswerReceiver {
       this.#breakOff((error as Error).message);
       return;
     }
+    if (this.#firstContentMs === null && this.#stream.relayedBytes > 0) this.#noteFirstContent();
     this.#flush();
     if (this.#stream.terminal) this.#hostFinished();
     else if (this.#stream.relayedBytes > LIMITS.streamWordBytesMax)
       this.#breakOff('The stream of the host exceeds the limit on text.');
     else if (this.#stream.relayedBytes > 0) this.#times.contentBegan();
+  }
+
+  #noteFirstContent(): void {
+    const { clock, callStartedMs } = this.#terms;
+    this.#firstContentMs = Math.round(clock.monotonicMs() - callStartedMs);
   }
 
   #repeated(bytes: Buffer, from: number): number {
@@ -324,6 +332,7 @@ class StreamedRelay implements AnswerReceiver {
       contentLeft,
       relayedBytes: this.#readToEnd ? this.#stream.relayedBytes : sentBytes,
       readToEnd: this.#readToEnd,
+      firstByteMs: this.#firstContentMs,
       repeats: repeatsOf(this.#control),
       error,
       hostFault: fault?.words ?? null,

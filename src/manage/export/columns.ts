@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { stringifyJson } from '../../json/stringify.ts';
+import { csvLine, csvText, csvUsd } from '../../operator/csv.ts';
 
 /** One column of a CSV file: a member of the row, or an amount in dollars beside its integer. */
 export interface Column {
@@ -46,11 +47,11 @@ function inUsd(column: Column): Column {
 }
 
 export function headLine(columns: readonly Column[]): string {
-  return line(columns.map(({ title }) => title));
+  return csvLine(columns.map(({ title }) => title));
 }
 
 export function rowLine(columns: readonly Column[], row: object): string {
-  return line(columns.map((column) => cell(column.kind, valueAt(row, column.path))));
+  return csvLine(columns.map((column) => cell(column.kind, valueAt(row, column.path))));
 }
 
 function valueAt(row: object, path: readonly string[]): unknown {
@@ -59,23 +60,7 @@ function valueAt(row: object, path: readonly string[]): unknown {
 
 function cell(kind: Column['kind'], value: unknown): string {
   if (value === null || value === undefined) return '';
-  if (kind === 'usd') return usd(value as bigint);
+  if (kind === 'usd') return csvUsd(value as bigint);
   if (kind === 'json') return stringifyJson(value);
-  return kind === 'text' ? harmless(String(value)) : String(value);
-}
-
-/** A spreadsheet would run a text that begins like this as a formula. */
-function harmless(text: string): string {
-  return /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
-}
-
-function usd(nanousd: bigint): string {
-  const digits = String(nanousd < 0n ? -nanousd : nanousd).padStart(10, '0');
-  return `${nanousd < 0n ? '-' : ''}${digits.slice(0, -9)}.${digits.slice(-9)}`;
-}
-
-/** RFC 4180. */
-function line(cells: readonly string[]): string {
-  const quoted = cells.map((text) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text));
-  return `${quoted.join(',')}\r\n`;
+  return kind === 'text' ? csvText(String(value)) : String(value);
 }

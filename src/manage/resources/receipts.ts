@@ -40,6 +40,10 @@ const receipt = z
     labels: z.record(z.string(), z.string()),
     adjusted: z.string().nullable(),
     chain: z.string().nullable(),
+    first_byte_ms: z
+      .int()
+      .nullable()
+      .describe('Milliseconds to the first content of a stream; null for a buffered call.'),
     account: id(ACCOUNT_PREFIX),
     host: z.string().nullable(),
     attempts: count,
@@ -98,6 +102,7 @@ const RECEIPT: OperatorReceiptView = {
   labels: { team: 'support' },
   adjusted: null,
   chain: null,
+  first_byte_ms: 412,
   account: EXAMPLE_IDS.account,
   host: 'example-host',
   attempts: 1,

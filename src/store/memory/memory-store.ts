@@ -43,12 +43,20 @@ import {
   type VerifyProgress,
   type VerifyReport,
 } from '../store.ts';
+import type { UsageStore } from '../usage-store.ts';
 import { startOfDayMs, startOfMonthMs, windowSpan } from '../windows.ts';
 import { sliceOf } from './account-receipts.ts';
 import { memoryFeed } from './call-feed.ts';
 import { creditsOf, entriesOf } from './entries.ts';
 import { keyRefusal, memoryDirectory } from './memory-directory.ts';
 import { byId, MemoryRows, pageOf } from './memory-rows.ts';
+
+/** Reports and lists of refused calls are SQL. Tests of them use the other engines. */
+const NO_USAGE: UsageStore = {
+  report: () => Promise.reject(new Error('The memory driver has no usage reports.')),
+  noteRefusals: () => Promise.resolve(),
+  listRefusals: () => Promise.resolve([]),
+};
 
 /** A store in plain maps, for tests. Everything is lost when the process ends. */
 export class MemoryStore implements Store {
@@ -57,6 +65,7 @@ export class MemoryStore implements Store {
   readonly #operations: MoneyRules;
   readonly directory: Directory;
   readonly callFeed: FeedReads;
+  readonly usage: UsageStore = NO_USAGE;
 
   constructor(clock: Clock) {
     this.#clock = clock;

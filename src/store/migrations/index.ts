@@ -21,6 +21,9 @@ import { refunds } from './0020-refunds.ts';
 import { keyTerms } from './0021-key-terms.ts';
 import { webhooks } from './0022-webhooks.ts';
 import { rights } from './0023-rights.ts';
+import { firstByte } from './0024-first-byte.ts';
+import { usageSums } from './0025-usage.ts';
+import { refusals } from './0026-refusals.ts';
 import type { Migration } from './migration.ts';
 
 /** In order, numbered from 1 without gaps. */
@@ -48,4 +51,7 @@ export const MIGRATIONS: readonly Migration[] = [
   keyTerms,
   webhooks,
   rights,
+  firstByte,
+  usageSums,
+  refusals,
 ];

@@ -12,10 +12,12 @@ import {
   type PlacedRow,
   placeInMonths,
 } from '../month-tree.ts';
+import { usageUpTo } from '../programs/usage-sums.ts';
 import type { FormRow } from '../receipt-form.ts';
 import type { Connections, RunSql } from './connections.ts';
+import { runProgram } from './directory.ts';
 import { closedUpTo, lastInTrees, MonthReader } from './months.ts';
-import { ONE_MOMENT, type Slice } from './slices.ts';
+import { nextSlice, ONE_MOMENT, type Slice } from './slices.ts';
 
 /** What closing or deleting some calls writes. */
 export interface ClosingSlice extends Slice {
@@ -42,6 +44,17 @@ export class ClosingSlices {
     return this.#atOnce(async (sql) => {
       const after = await lastInTrees(sql);
       return this.#grow(sql, after, await this.#reader.rows(sql, after, await closedUpTo(sql), ROWS_MAX));
+    });
+  }
+
+  /** Calls that an earlier version closed without adding them to the sums of usage. */
+  nextWithoutUsage(): Promise<Slice | null> {
+    return this.#atOnce(async (sql) => {
+      const after = await runProgram(sql, usageUpTo());
+      const closed = await closedUpTo(sql);
+      if (after >= closed) return null;
+      const slice = await nextSlice(sql, after, ROWS_MAX, closed);
+      return slice.rows < ROWS_MAX ? { ...slice, upTo: closed } : slice;
     });
   }
 

@@ -1,9 +1,11 @@
 import { LIMITS } from '../../limits.ts';
 import { inSlices } from '../in-slices.ts';
 import { MONTH_TREE_COLUMNS, type MonthTreeRow } from '../month-tree.ts';
+import { addUsage, keepUsage } from '../programs/usage-sums.ts';
 import { sameWindow, sumsByWindow, WINDOW_TABLES, type WindowTable } from '../window-tables.ts';
 import { type ClosingSlice, ClosingSlices } from './closing-slices.ts';
 import type { Connections, RunSql } from './connections.ts';
+import { runProgram } from './directory.ts';
 import { lastInTrees } from './months.ts';
 import type { Slice } from './slices.ts';
 import { bytes, numbers } from './values.ts';
@@ -20,6 +22,11 @@ export async function closeInSlices(
   const writing = (write: (sql: RunSql, slice: ClosingSlice) => Promise<boolean>) => (slice: ClosingSlice) =>
     connections.transaction((sql) => write(sql, slice));
   await inSlices({ rowsMax, prepare: () => slices.nextWithoutTree(), write: writing(addToTrees) });
+  await inSlices({
+    rowsMax,
+    prepare: () => slices.nextWithoutUsage(),
+    write: (slice) => connections.transaction((sql) => runProgram(sql, addUsage(slice))),
+  });
   const closed = await inSlices({ rowsMax, prepare: () => slices.nextSettled(nowMs), write: writing(closeSlice) });
   if (forgetBeforeMs === null) return { closed, forgotten: 0 };
   const forgotten = await inSlices({
@@ -34,6 +41,7 @@ export async function closeInSlices(
 export async function closeSlice(sql: RunSql, slice: ClosingSlice): Promise<boolean> {
   const [closed] = await sql<{ value: bigint }>("SELECT value FROM meta WHERE name = 'closed_up_to' FOR UPDATE");
   if (closed!.value !== slice.after || !(await isSame(sql, slice))) return false;
+  if (!(await runProgram(sql, addUsage(slice)))) return false;
   const span = [slice.after, slice.upTo];
   await writeTrees(sql, slice);
   for (const table of WINDOW_TABLES) await closeWindows(sql, table, span);
@@ -76,6 +84,7 @@ export async function addToTrees(sql: RunSql, slice: ClosingSlice): Promise<bool
 /** Deletes closed calls; their months keep the sums and the trees. */
 export async function deleteSlice(sql: RunSql, slice: ClosingSlice): Promise<boolean> {
   if (!(await isSame(sql, slice))) return false;
+  await runProgram(sql, keepUsage(slice));
   await writeTrees(sql, slice);
   await sql('DELETE FROM call WHERE id > $1 AND id <= $2', [slice.after, slice.upTo]);
   return true;

@@ -25,6 +25,7 @@ export const LOCK = {
   people: 8,
   webhooks: 9,
   names: 10,
+  refusals: 11,
 } as const;
 type LockName = keyof typeof LOCK;
 

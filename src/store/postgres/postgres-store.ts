@@ -40,6 +40,7 @@ import {
   type VerifyProgress,
   type VerifyReport,
 } from '../store.ts';
+import type { UsageStore } from '../usage-store.ts';
 import { Accounts } from './accounts.ts';
 import { BatchRunner } from './batch.ts';
 import { closeInSlices, sweepSlice } from './closing.ts';
@@ -59,6 +60,7 @@ import { Registrations } from './registration.ts';
 import { RequestCounts } from './request-counts.ts';
 import { whyUnsafe } from './settings.ts';
 import { DatabaseTime, NOW_MS } from './time.ts';
+import { postgresUsage } from './usage.ts';
 import { Verification } from './verification.ts';
 
 export interface PostgresStoreOptions {
@@ -102,6 +104,7 @@ class PostgresStore implements Store {
   readonly #receipts: Receipts;
   readonly directory: Directory;
   readonly callFeed: FeedReads;
+  readonly usage: UsageStore;
 
   constructor(connections: Connections, time: DatabaseTime, clock: Clock) {
     const nowMs = () => time.nowMs();
@@ -123,6 +126,7 @@ class PostgresStore implements Store {
       endedCalls: (fromId, sinceMs, limit) => readProgram(connections, endedCalls(fromId, sinceMs, limit)),
       endedReceipts: (ids) => readProgram(connections, endedReceipts(ids)),
     };
+    this.usage = postgresUsage(connections, nowMs);
   }
 
   async apply(operations: readonly LedgerOperation[]): Promise<LedgerOutcome[]> {

@@ -1,5 +1,6 @@
 import { LIMITS } from '../../limits.ts';
 import { CALL_STATE } from '../codes.ts';
+import { INT64_MAX } from '../int64.ts';
 import type { RunSql } from './connections.ts';
 
 /** A transaction that reads as of one moment. */
@@ -28,9 +29,10 @@ export function nextSettledSlice(sql: RunSql, after: bigint, nowMs: number, rows
 }
 
 /** The next calls, whatever their state. */
-export function nextSlice(sql: RunSql, after: bigint, rowsMax: number): Promise<Slice> {
-  const next = 'SELECT id FROM call WHERE id > $1 ORDER BY id LIMIT $2';
-  return sliceOf(sql, after, `SELECT max(id) AS up_to, count(*) AS rows FROM (${next}) AS next`, [after, rowsMax]);
+export function nextSlice(sql: RunSql, after: bigint, rowsMax: number, last = INT64_MAX): Promise<Slice> {
+  const next = 'SELECT id FROM call WHERE id > $1 AND id <= $3 ORDER BY id LIMIT $2';
+  const counted = `SELECT max(id) AS up_to, count(*) AS rows FROM (${next}) AS next`;
+  return sliceOf(sql, after, counted, [after, rowsMax, last]);
 }
 
 async function sliceOf(sql: RunSql, after: bigint, text: string, values: readonly unknown[]): Promise<Slice> {

@@ -1,10 +1,12 @@
 import { LIMITS } from '../../limits.ts';
 import { ACCOUNT_KIND, CALL_STATE, ENDED, IDEMPOTENCY_STATE } from '../codes.ts';
 import { MONTH_PART } from '../month-tree.ts';
+import { UsageCheck } from '../programs/usage-check.ts';
 import { WRONG_REFUNDS } from '../refund-check.ts';
 import type { VerifyProgress, VerifyReport } from '../store.ts';
 import { sumsByWindow, WINDOW_TABLES, windowOf } from '../window-tables.ts';
 import type { Connections, RunSql } from './connections.ts';
+import { runProgram } from './directory.ts';
 import { MonthScan } from './month-scan.ts';
 import { nextSettledSlice, nextSlice, ONE_MOMENT, type Slice } from './slices.ts';
 
@@ -47,6 +49,7 @@ export class Verification {
   readonly #windows = new Map(WINDOW_TABLES.map((table) => [table, new Map<string, Sums>()]));
   readonly #violations: string[] = [];
   readonly #months: MonthScan;
+  readonly #usage: UsageCheck;
   #rowsTotal = 0;
   #rowsRead = 0;
   #after = 0n;
@@ -58,6 +61,7 @@ export class Verification {
     this.#connections = connections;
     this.#nowMs = nowMs;
     this.#months = new MonthScan(sinceMonthMs, (sentence) => this.#violate(sentence));
+    this.#usage = new UsageCheck(sinceMonthMs, (sentence) => this.#violate(sentence));
   }
 
   async run(progress: (done: VerifyProgress) => void): Promise<VerifyReport> {
@@ -73,7 +77,8 @@ export class Verification {
     const [closed] = await sql<Columns>("SELECT value FROM meta WHERE name = 'closed_up_to'");
     this.#after = closed!.value!;
     const [count] = await sql<Columns>('SELECT count(*) AS rows FROM call WHERE id > $1', [this.#after]);
-    this.#rowsTotal = Number(count!.rows) + (await this.#months.begin(sql));
+    // Closed receipts are read twice: for the trees and for the sums of usage.
+    this.#rowsTotal = Number(count!.rows) + 2 * (await this.#months.begin(sql));
   }
 
   /** Null until the last step. */
@@ -81,6 +86,9 @@ export class Verification {
     const closed = await this.#months.step(sql);
     this.#rowsRead += closed ?? 0;
     if (closed !== null) return null;
+    const compared = await runProgram(sql, this.#usage.step());
+    this.#rowsRead += compared ?? 0;
+    if (compared !== null) return null;
     const slice = await nextSettledSlice(sql, this.#after, this.#nowMs, LIMITS.storeSliceRows);
     if (slice.rows === 0) return this.#lastStep(sql);
     await this.#add(sql, slice);

@@ -12,7 +12,7 @@ export interface Query {
  * account. SQLite has one writer, so there it asks for nothing.
  */
 export type LockStep =
-  | { readonly lock: 'people' | 'names' | 'keys' | 'webhooks' }
+  | { readonly lock: 'people' | 'names' | 'keys' | 'webhooks' | 'refusals' }
   | { readonly lock: 'account'; readonly id: bigint };
 
 export type Step = Query | LockStep;

@@ -21,6 +21,11 @@ export async function closeBooks(terms: ClosingTerms): Promise<{ closed: number;
     prepare: () => scan('nextWithoutTree'),
     write: (slice) => writer.call('addToTrees', nowMs, slice),
   });
+  await inSlices({
+    rowsMax,
+    prepare: () => scan('nextWithoutUsage'),
+    write: (slice) => writer.call('addUsage', nowMs, slice),
+  });
   const closed = await inSlices({
     rowsMax,
     prepare: () => scan('nextSettled', nowMs),

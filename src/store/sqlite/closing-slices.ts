@@ -11,11 +11,15 @@ import {
   type PlacedRow,
   placeInMonths,
 } from '../month-tree.ts';
+import { usageUpTo } from '../programs/usage-sums.ts';
 import type { FormRow } from '../receipt-form.ts';
+import { atOneMoment } from './database.ts';
+import { runProgram } from './directory.ts';
 import { readMeta } from './meta.ts';
 import { lastInTrees, MonthReader } from './months.ts';
 import { type PackedTrees, packTrees } from './packed-trees.ts';
-import type { Slice } from './slices.ts';
+import { nextSlice, type Slice } from './slices.ts';
+import { type AddedUsage, readUsage } from './usage-sums.ts';
 
 /** What closing or deleting some calls writes. */
 export interface ClosingSlice extends Slice {
@@ -23,6 +27,13 @@ export interface ClosingSlice extends Slice {
   readonly months: readonly bigint[];
   readonly trees: PackedTrees;
 }
+
+/** Calls with what they add to the sums of usage. */
+export interface UsageSlice extends Slice {
+  readonly usage: AddedUsage;
+}
+
+export type SettledSlice = ClosingSlice & UsageSlice;
 
 /**
  * Reads and hashes the next calls to be closed or deleted, so that the writer has little to do: closed calls do not change
@@ -39,22 +50,35 @@ export class ClosingSlices {
 
   /** Calls that an earlier version closed without a tree. */
   nextWithoutTree(): ClosingSlice | null {
-    return this.#atOnce(() => {
+    return atOneMoment(this.#database, () => {
       const after = lastInTrees(this.#database);
       return this.#grow(after, this.#reader.rows(after, readMeta(this.#database, 'closed_up_to'), ROWS_MAX));
     });
   }
 
-  nextSettled(nowMs: number): ClosingSlice | null {
-    return this.#atOnce(() => {
+  /** Calls that an earlier version closed without adding them to the sums of usage. */
+  nextWithoutUsage(): UsageSlice | null {
+    return atOneMoment(this.#database, () => {
+      const after = runProgram(this.#database, usageUpTo());
+      const closed = readMeta(this.#database, 'closed_up_to');
+      if (after >= closed) return null;
+      const slice = nextSlice(this.#database, after, ROWS_MAX, closed);
+      const span = slice.rows < ROWS_MAX ? { ...slice, upTo: closed } : slice;
+      return { ...span, usage: readUsage(this.#database, span) };
+    });
+  }
+
+  nextSettled(nowMs: number): SettledSlice | null {
+    return atOneMoment(this.#database, () => {
       const after = readMeta(this.#database, 'closed_up_to');
       const rows = this.#reader.rows(after, INT64_MAX, ROWS_MAX);
-      return this.#grow(after, rows.slice(0, countSettled(rows, nowMs)));
+      const slice = this.#grow(after, rows.slice(0, countSettled(rows, nowMs)));
+      return slice === null ? null : { ...slice, usage: readUsage(this.#database, slice) };
     });
   }
 
   nextExpired(beforeMs: number, nowMs: number): ClosingSlice | null {
-    return this.#atOnce(() => {
+    return atOneMoment(this.#database, () => {
       const rows = this.#reader.rows(0n, lastInTrees(this.#database), ROWS_MAX);
       const times = rows.map(([, , createdMs]) => createdMs);
       const expired = rows.slice(0, countExpired(times, beforeMs, nowMs));
@@ -80,15 +104,6 @@ export class ClosingSlices {
     const stored = (monthMs: bigint, accountId: bigint) => this.#reader.tree(monthMs, accountId, part);
     const trees = packTrees(growTrees(placed, part, stored, this.#reader.form));
     return { after, upTo: last[0], rows: rows.length, months, trees };
-  }
-
-  #atOnce<Result>(read: () => Result): Result {
-    this.#database.exec('BEGIN');
-    try {
-      return read();
-    } finally {
-      this.#database.exec('COMMIT');
-    }
   }
 }
 

@@ -1,16 +1,20 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { MONTH_TREE_COLUMNS } from '../month-tree.ts';
+import { keepUsage } from '../programs/usage-sums.ts';
 import { sameWindow, sumsByWindow, WINDOW_TABLES } from '../window-tables.ts';
-import type { ClosingSlice } from './closing-slices.ts';
+import type { ClosingSlice, SettledSlice } from './closing-slices.ts';
+import { runProgram } from './directory.ts';
 import { readMeta, writeMeta } from './meta.ts';
 import { lastInTrees } from './months.ts';
 import { unpackTrees } from './packed-trees.ts';
 import { RowWriter } from './row-writer.ts';
 import type { Slice } from './slices.ts';
+import { writeUsage } from './usage-sums.ts';
 
 /** Closes calls. False, without a change, if the calls are no longer those that were read. */
-export function closeSlice(database: DatabaseSync, slice: ClosingSlice): boolean {
+export function closeSlice(database: DatabaseSync, slice: SettledSlice): boolean {
   if (readMeta(database, 'closed_up_to') !== slice.after || !isSame(database, slice)) return false;
+  if (!writeUsage(database, slice, slice.usage)) return false;
   writeTrees(database, slice);
   for (const table of WINDOW_TABLES) {
     const parts = sumsByWindow(table, 'sum(cost) AS cost', 'id > ? AND id <= ?');
@@ -43,6 +47,7 @@ export function addToTrees(database: DatabaseSync, slice: ClosingSlice): boolean
 /** Deletes closed calls; their months keep the sums and the trees. */
 export function deleteSlice(database: DatabaseSync, slice: ClosingSlice): boolean {
   if (!isSame(database, slice)) return false;
+  runProgram(database, keepUsage(slice));
   writeTrees(database, slice);
   const range = 'WHERE id > ? AND id <= ?';
   database

@@ -62,6 +62,16 @@ export function openToRead(folder: string): DatabaseSync {
   return database;
 }
 
+/** Reads as of one moment. */
+export function atOneMoment<Result>(database: DatabaseSync, read: () => Result): Result {
+  database.exec('BEGIN');
+  try {
+    return read();
+  } finally {
+    database.exec('COMMIT');
+  }
+}
+
 /** Runs in one transaction. Batches of money operations have their own way to survive a failing operation. */
 export function inTransaction<Result>(database: DatabaseSync, run: () => Result): Result {
   database.exec('BEGIN IMMEDIATE');

@@ -1,9 +1,13 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { endedCalls, endedReceipts, openCalls } from '../programs/call-feed.ts';
+import { listRefusals } from '../programs/refusals.ts';
+import { reportUsage } from '../programs/usage-report.ts';
+import type { RefusalFilter, RefusalPage } from '../refusals.ts';
 import type { AccountReceiptFilter, Page, ReceiptFilter, ReceiptPage, VerifyProgress, VerifyReport } from '../store.ts';
+import type { UsageQuery } from '../usage-report.ts';
 import { AccountReader } from './accounts.ts';
 import { ClosingSlices } from './closing-slices.ts';
-import { openToRead } from './database.ts';
+import { atOneMoment, openToRead } from './database.ts';
 import { runProgram } from './directory.ts';
 import { KeyReader, spendingOf } from './keys.ts';
 import type { Served } from './link.ts';
@@ -37,8 +41,11 @@ export function scannerVerbs(database: DatabaseSync) {
       runProgram(database, endedCalls(fromId, sinceMs, limit)),
     endedReceipts: (ids: readonly bigint[]) => runProgram(database, endedReceipts(ids)),
     nextWithoutTree: () => closing.nextWithoutTree(),
+    nextWithoutUsage: () => closing.nextWithoutUsage(),
     nextSettled: (nowMs: number) => closing.nextSettled(nowMs),
     nextExpired: (beforeMs: number, nowMs: number) => closing.nextExpired(beforeMs, nowMs),
+    reportUsage: (query: UsageQuery) => atOneMoment(database, () => runProgram(database, reportUsage(query))),
+    listRefusals: (filter: RefusalFilter, page: RefusalPage) => runProgram(database, listRefusals(filter, page)),
     beginVerify: (nowMs: number, sinceMonthMs: number | null): void => {
       verification = new Verification(database, nowMs, sinceMonthMs);
     },

@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { LIMITS } from '../../limits.ts';
 import { CALL_STATE } from '../codes.ts';
+import { INT64_MAX } from '../int64.ts';
 
 /** Calls with `after < id <= upTo`. */
 export interface Slice {
@@ -22,8 +23,10 @@ export function nextSettledSlice(database: DatabaseSync, after: bigint, nowMs: n
 }
 
 /** The next calls, whatever their state. */
-export function nextSlice(database: DatabaseSync, after: bigint, rowsMax: number): Slice {
-  const rows = database.prepare('SELECT id FROM call WHERE id > ? ORDER BY id LIMIT ?').all(after, BigInt(rowsMax));
+export function nextSlice(database: DatabaseSync, after: bigint, rowsMax: number, last = INT64_MAX): Slice {
+  const rows = database
+    .prepare('SELECT id FROM call WHERE id > ? AND id <= ? ORDER BY id LIMIT ?')
+    .all(after, last, BigInt(rowsMax));
   return sliceOf(after, rows);
 }
 

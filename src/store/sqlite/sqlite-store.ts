@@ -42,6 +42,7 @@ import {
   type VerifyProgress,
   type VerifyReport,
 } from '../store.ts';
+import type { UsageStore } from '../usage-store.ts';
 import { AccountReader } from './accounts.ts';
 import { isBroken } from './batch.ts';
 import { fillBatchBuffer } from './batch-buffer.ts';
@@ -111,6 +112,7 @@ class SqliteStore implements Store {
   readonly #providerKeys: ProviderKeyReader;
   readonly directory: Directory;
   readonly callFeed: FeedReads;
+  readonly usage: UsageStore;
   /** Started on first use. */
   #scanner: Link<ScannerVerbs> | null = null;
   /** Verifying and closing exclude each other, because closing changes what verifying reads. */
@@ -134,6 +136,11 @@ class SqliteStore implements Store {
       openCalls: (limit) => this.#scan('openCalls', limit),
       endedCalls: (fromId, sinceMs, limit) => this.#scan('endedCalls', fromId, sinceMs, limit),
       endedReceipts: (ids) => this.#scan('endedReceipts', ids),
+    };
+    this.usage = {
+      report: (query) => this.#scan('reportUsage', query),
+      noteRefusals: (batch) => this.#writer.call('noteRefusals', clock.nowMs(), batch),
+      listRefusals: (filter, page) => this.#scan('listRefusals', filter, page),
     };
     const onBroken = (error: StoreUnavailable) => onFatal?.(error);
     this.#writer = threads

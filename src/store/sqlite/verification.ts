@@ -3,9 +3,11 @@ import { LIMITS } from '../../limits.ts';
 import { ACCOUNT_KIND, CALL_STATE, ENDED, IDEMPOTENCY_STATE } from '../codes.ts';
 import { INT64_MAX } from '../int64.ts';
 import { MONTH_PART } from '../month-tree.ts';
+import { UsageCheck } from '../programs/usage-check.ts';
 import { WRONG_REFUNDS } from '../refund-check.ts';
 import type { VerifyProgress, VerifyReport } from '../store.ts';
 import { sumsByWindow, WINDOW_TABLES, windowOf } from '../window-tables.ts';
+import { runProgram } from './directory.ts';
 import { readMeta } from './meta.ts';
 import { MonthScan } from './month-scan.ts';
 import { readProgress } from './progress.ts';
@@ -43,6 +45,7 @@ export class Verification {
   readonly #windows = new Map(WINDOW_TABLES.map((table) => [table, new Map<string, bigint>()]));
   readonly #violations: string[] = [];
   readonly #months: MonthScan;
+  readonly #usage: UsageCheck;
   readonly #rowsTotal: number;
   #rowsRead = 0;
   #after: bigint;
@@ -56,7 +59,9 @@ export class Verification {
     this.#after = readMeta(database, 'closed_up_to');
     const [count] = database.prepare('SELECT count(*) AS rows FROM call WHERE id > ?').all(this.#after);
     this.#months = new MonthScan(database, sinceMonthMs, (sentence) => this.#violate(sentence));
-    this.#rowsTotal = Number(count?.rows) + this.#months.rowsTotal;
+    this.#usage = new UsageCheck(sinceMonthMs, (sentence) => this.#violate(sentence));
+    // Closed receipts are read twice: for the trees and for the sums of usage.
+    this.#rowsTotal = Number(count?.rows) + 2 * this.#months.rowsTotal;
   }
 
   /** Null until the last step. */
@@ -66,6 +71,9 @@ export class Verification {
       const closed = this.#months.step();
       this.#rowsRead += closed ?? 0;
       if (closed !== null) return null;
+      const compared = runProgram(this.#database, this.#usage.step());
+      this.#rowsRead += compared ?? 0;
+      if (compared !== null) return null;
       const slice = nextSettledSlice(this.#database, this.#after, this.#nowMs, LIMITS.storeSliceRows);
       if (slice.rows === 0) return this.#lastStep();
       this.#add(slice);

@@ -5,6 +5,8 @@ import { writeAudit } from '../programs/audit.ts';
 import { type DirectoryChange, programOf } from '../programs/directory-programs.ts';
 import { rotateKey } from '../programs/key-rotation.ts';
 import { noteKeyUses } from '../programs/key-uses.ts';
+import { noteRefusals } from '../programs/refusals.ts';
+import type { RefusalBatch } from '../refusals.ts';
 import type {
   ChangedKey,
   KeyChange,
@@ -19,7 +21,7 @@ import { BatchRunner } from './batch.ts';
 import type { BatchBuffer } from './batch-buffer.ts';
 import { forgetTable } from './cached-tables.ts';
 import { addToTrees, closeSlice, deleteSlice } from './closing.ts';
-import type { ClosingSlice } from './closing-slices.ts';
+import type { ClosingSlice, SettledSlice, UsageSlice } from './closing-slices.ts';
 import { openToWrite } from './database.ts';
 import { runProgram, writtenTable } from './directory.ts';
 import { sweepSlice } from './idempotency-keys.ts';
@@ -31,6 +33,7 @@ import { Operations } from './operations.ts';
 import type { Progress } from './progress.ts';
 import { deleteProviderKey, noteProviderKeyUse, putProviderKey, resealProviderKey } from './provider-keys.ts';
 import { RowCache } from './row-cache.ts';
+import { writeUsage } from './usage-sums.ts';
 
 export type WriterVerbs = ReturnType<typeof writerVerbs>;
 
@@ -68,7 +71,7 @@ export function writerVerbs(database: DatabaseSync, guard: CommitGuard = NO_GUAR
     voidSlice: (nowMs: number): number => runner.transaction(nowMs, () => voidSlice(database, cache, operations)),
     registerPrices: (nowMs: number, version: string, pricesJson: string): number =>
       runner.transaction(nowMs, () => registerPrices(database, version, pricesJson)),
-    closeSlice: (nowMs: number, slice: ClosingSlice): boolean =>
+    closeSlice: (nowMs: number, slice: SettledSlice): boolean =>
       runner.transaction(nowMs, () => {
         const isClosed = closeSlice(database, slice);
         cache.forget();
@@ -76,8 +79,12 @@ export function writerVerbs(database: DatabaseSync, guard: CommitGuard = NO_GUAR
       }),
     addToTrees: (nowMs: number, slice: ClosingSlice): boolean =>
       runner.transaction(nowMs, () => addToTrees(database, slice)),
+    addUsage: (nowMs: number, slice: UsageSlice): boolean =>
+      runner.transaction(nowMs, () => writeUsage(database, slice, slice.usage)),
     deleteSlice: (nowMs: number, slice: ClosingSlice): boolean =>
       runner.transaction(nowMs, () => deleteSlice(database, slice)),
+    noteRefusals: (nowMs: number, batch: RefusalBatch): void =>
+      runner.transaction(nowMs, () => runProgram(database, noteRefusals(batch, nowMs))),
     heldDrift: (nowMs: number): string[] => runner.transaction(nowMs, () => cache.heldDrift()),
     sweepSlice: (nowMs: number): number => runner.transaction(nowMs, () => sweepSlice(database, nowMs)),
     putProviderKey: (row: NewProviderKey, audit?: AuditRow) =>

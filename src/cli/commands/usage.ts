@@ -1,0 +1,142 @@
+import { csvLine, csvText, csvUsd } from '../../operator/csv.ts';
+import type { UsageFigures, UsageRowView, UsageView } from '../../operator/usage-view.ts';
+import type { CommandSpec, Options } from '../command.ts';
+import { EXIT } from '../exit-codes.ts';
+import { usageFailure } from '../failure.ts';
+import { type Column, formatTable } from '../table.ts';
+import { readMoment, time, usd } from '../text-values.ts';
+
+const BUCKETS = ['hour', 'day', 'week', 'month', 'none'] as const;
+
+export const usageCommand: CommandSpec = {
+  name: 'usage',
+  summary: 'show what calls have used and cost, in total or by key, model and time',
+  options: [
+    ['--since <when>', 'a date like 2027-01-31, or a duration like 24h; 30d unless given'],
+    ['--until <when>', 'a date or a duration; now unless given'],
+    ['--by <groups>', 'a list of account, key, person, model, route, host, and chain or label:<name>'],
+    ['--bucket <bucket>', 'hour, day, week, month or none'],
+    ['--account <account>', 'only calls of this account'],
+    ['--key <key>', 'only calls of this key'],
+    ['--person <person>', "only calls of this person's keys"],
+    ['--model <model>', 'only calls that this model answered'],
+    ['--csv', 'print CSV with every figure'],
+  ],
+  examples: ['tollgate usage --since 30d --by key,model', 'tollgate usage --bucket day --by account --csv'],
+  async run(session, _args, options) {
+    const { clock } = session.composition;
+    const moment = (name: 'since' | 'until'): number | null =>
+      typeof options[name] === 'string' ? readMoment(options[name], `--${name}`, clock, 'ago') : null;
+    const answer = await session.ask('usage.report', {
+      since: moment('since'),
+      until: moment('until'),
+      bucket: readBucket(options),
+      group_by: textOf(options, 'by') ?? '',
+      account: textOf(options, 'account'),
+      key: textOf(options, 'key'),
+      person: textOf(options, 'person'),
+      model: textOf(options, 'model'),
+    });
+    if (options.csv === true && !session.json) session.print(csvOf(answer.result));
+    else session.show(answer, describeUsage);
+    return EXIT.ok;
+  },
+};
+
+function textOf(options: Options, name: string): string | null {
+  const text = options[name];
+  return typeof text === 'string' ? text : null;
+}
+
+function readBucket(options: Options): (typeof BUCKETS)[number] {
+  const typed = textOf(options, 'bucket') ?? 'none';
+  const bucket = BUCKETS.find((each) => each === typed);
+  if (bucket === undefined) throw usageFailure(`--bucket must be one of ${BUCKETS.join(', ')}, not "${typed}".`);
+  return bucket;
+}
+
+const NO_MEMBERS: Omit<UsageRowView, keyof UsageFigures> = {
+  start: null,
+  account: null,
+  account_name: null,
+  key: null,
+  key_name: null,
+  person: null,
+  person_email: null,
+  model: null,
+  route: null,
+  host: null,
+  chain: null,
+  label: null,
+};
+
+const NAMES = {
+  account: ({ account_name, account }: UsageRowView) => account_name ?? account,
+  key: ({ key_name, key }: UsageRowView) => (key === null ? null : `${key_name ?? '?'} (${key})`),
+  person: ({ person_email, person }: UsageRowView) => person_email ?? person,
+  model: ({ model }: UsageRowView) => model,
+  route: ({ route }: UsageRowView) => route,
+  host: ({ host }: UsageRowView) => host,
+  chain: ({ chain }: UsageRowView) => chain,
+} as const;
+
+function describeUsage({ since, until, bucket, group_by: groupBy, data, totals }: UsageView): string {
+  const total: UsageRowView = { ...NO_MEMBERS, ...totals };
+  const groups = groupBy.map(
+    (name): Column<UsageRowView> => ({
+      title: name.toUpperCase(),
+      text: (row) => (row === total ? '' : (groupIn(name, row) ?? '-')),
+    }),
+  );
+  const start: Column<UsageRowView>[] =
+    bucket === 'none' ? [] : [{ title: 'FROM (UTC)', text: ({ start }) => (start === null ? 'total' : time(start)) }];
+  const rows = groups.length + start.length === 0 ? [total] : [...data, total];
+  return `${time(since)} to ${time(until)} UTC\n${formatTable([...start, ...groups, ...FIGURES], rows)}`;
+}
+
+function groupIn(name: string, row: UsageRowView): string | null {
+  return Object.hasOwn(NAMES, name) ? NAMES[name as keyof typeof NAMES](row) : row.label;
+}
+
+const FIGURES: readonly Column<UsageRowView>[] = [
+  figure('REQUESTS', ({ requests }) => count(requests)),
+  figure('INPUT', ({ fresh_tokens: fresh, cache_read_tokens: read, cache_write_tokens: write }) =>
+    count((fresh ?? 0) + (read ?? 0) + (write ?? 0)),
+  ),
+  figure('OUTPUT', ({ output_tokens: output }) => count(output)),
+  figure('COST', ({ cost_nanousd: cost }) => (cost === null ? '-' : usd(cost))),
+  figure('REFUNDED', ({ refunded_nanousd: refunded }) => (refunded === null ? '-' : usd(refunded))),
+  figure('REFUSED', ({ refused }) => count(refused)),
+  figure('FIRST BYTE P50/P95', ({ first_byte_p50_ms: p50, first_byte_p95_ms: p95 }) => times(p50, p95)),
+  figure('DURATION P50/P95', ({ duration_p50_ms: p50, duration_p95_ms: p95 }) => times(p50, p95)),
+];
+
+function figure(title: string, text: (row: UsageRowView) => string): Column<UsageRowView> {
+  return { title, align: 'right', text };
+}
+
+function count(value: number | null): string {
+  return value === null ? '-' : value.toLocaleString('en-US');
+}
+
+function times(p50: number | null, p95: number | null): string {
+  return p50 === null || p95 === null ? '-' : `${p50} / ${p95} ms`;
+}
+
+/** The same columns as those of the management API: each amount as an integer and in dollars. */
+function csvOf({ data, totals }: UsageView): string {
+  const names = Object.keys(data[0] ?? { ...NO_MEMBERS, ...totals }) as (keyof UsageRowView)[];
+  const titles = names.flatMap((name) => (isAmount(name) ? [name, name.replace(/_nanousd$/, '_usd')] : [name]));
+  const lines = data.map((row) => csvLine(names.flatMap((name) => cellsOf(name, row[name]))));
+  return [csvLine(titles), ...lines].join('');
+}
+
+function cellsOf(name: string, value: string | number | bigint | null): string[] {
+  if (value === null) return isAmount(name) ? ['', ''] : [''];
+  if (isAmount(name)) return [String(value), csvUsd(BigInt(value))];
+  return [typeof value === 'string' ? csvText(value) : String(value)];
+}
+
+function isAmount(name: string): boolean {
+  return name.endsWith('_nanousd');
+}

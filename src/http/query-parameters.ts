@@ -1,0 +1,42 @@
+import { GatewayError } from '../canonical/errors.ts';
+
+/** Refuses unknown parameters: a misspelled filter would return what it should have left out. */
+export function readQuery(query: string, parameters: readonly string[]): Map<string, string> {
+  const given = new Map<string, string>();
+  for (const [name, value] of new URLSearchParams(query)) {
+    if (!parameters.includes(name)) {
+      const param = /^[\w-]{1,64}$/.test(name) ? name : null;
+      const message = `${param === null ? 'A query parameter' : `\`${param}\``} is unknown. Use ${parameters.join(', ')}.`;
+      throw new GatewayError('unsupported_parameter', { param, message });
+    }
+    if (given.has(name)) throw invalid(name, 'must be sent once');
+    given.set(name, value);
+  }
+  return given;
+}
+
+export function invalid(param: string, must: string): GatewayError {
+  return new GatewayError('invalid_value', { param, message: `\`${param}\` ${must}.` });
+}
+
+const UNIX_SECONDS = /^\d{1,11}$/;
+const RFC_3339 = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d))?$/i;
+
+export function readTime(given: ReadonlyMap<string, string>, param: string): number | null {
+  const text = given.get(param);
+  if (text === undefined) return null;
+  if (UNIX_SECONDS.test(text)) return Number(text) * 1000;
+  // A plus sign in a query means a space.
+  const time = text.replace(/ (?=\d\d:\d\d$)/, '+');
+  const ms = RFC_3339.test(time) ? Date.parse(time) : Number.NaN;
+  if (Number.isNaN(ms))
+    throw invalid(param, 'must be a time in Unix seconds, or as 2027-01-31 or 2027-01-31T12:00:00Z');
+  return ms;
+}
+
+export function readText(given: ReadonlyMap<string, string>, param: string, charsMax: number): string | null {
+  const text = given.get(param) ?? null;
+  if (text !== null && (text === '' || text.length > charsMax))
+    throw invalid(param, `must have 1 to ${charsMax} characters`);
+  return text;
+}

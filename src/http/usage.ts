@@ -1,0 +1,52 @@
+import type { Caller } from '../accounts/authenticate.ts';
+import { missingPermission } from '../accounts/permissions.ts';
+import { GatewayError } from '../canonical/errors.ts';
+import { LIMITS } from '../limits.ts';
+import { InvalidUsageQuery, type UsageRowView, type UsageServices, usageReport } from '../operator/usage.ts';
+import { readQuery, readText, readTime } from './query-parameters.ts';
+
+const PARAMETERS = ['since', 'until', 'bucket', 'group_by', 'metrics', 'model', 'route'];
+/** Hosts are the operator's business, and a key belongs to one account and one person. */
+const RESERVED = ['host', 'account', 'person'];
+
+/** What the caller's key has used, or the account if the key may read that. */
+export async function reportUsage(services: UsageServices, caller: Caller, query: string): Promise<object> {
+  const given = readQuery(query, PARAMETERS);
+  const groupBy = readText(given, 'group_by', LIMITS.usageWordsCharsMax) ?? '';
+  const reserved = groupBy.split(',').find((word) => RESERVED.includes(word.trim()));
+  if (reserved !== undefined)
+    throw new GatewayError('invalid_value', {
+      param: 'group_by',
+      message: '`group_by` must be a list of key, model, route, and chain or label:<name>.',
+    });
+  try {
+    const { data, ...report } = await usageReport(services, {
+      sinceMs: readTime(given, 'since'),
+      untilMs: readTime(given, 'until'),
+      bucket: readText(given, 'bucket', LIMITS.usageWordsCharsMax) ?? 'none',
+      groupBy,
+      metrics: readText(given, 'metrics', LIMITS.usageWordsCharsMax),
+      filter: {
+        accountId: caller.accountId,
+        keyId: missingPermission(caller, 'account_read') === null ? null : caller.keyId,
+        personId: null,
+        model: readText(given, 'model', LIMITS.modelIdCharsMax),
+        route: readText(given, 'route', LIMITS.nameCharsMax),
+        host: null,
+      },
+    });
+    return { ...report, data: data.map(forCallers) };
+  } catch (error) {
+    throw error instanceof InvalidUsageQuery ? asGatewayError(error) : error;
+  }
+}
+
+/** Whose key it is, and who served its calls, is nothing that callers group by. */
+function forCallers(row: UsageRowView): object {
+  const { host: _host, account: _account, account_name: _name, person: _person, person_email: _email, ...rest } = row;
+  return rest;
+}
+
+function asGatewayError({ param, must }: InvalidUsageQuery): GatewayError {
+  return new GatewayError('invalid_value', { param, message: `\`${param}\` ${must}.` });
+}

@@ -1,0 +1,99 @@
+import { z } from 'zod';
+import type { Clock } from '../kit/clock.ts';
+import { LIMITS } from '../limits.ts';
+import type { UsageFilter } from '../store/usage-report.ts';
+import type { UsageStore } from '../store/usage-store.ts';
+import { OperatorError } from './error.ts';
+import { idOrName, seconds, toMs } from './input.ts';
+import { accountNamed, keyNamed, personNamed } from './lookup.ts';
+import type { OperatorServices } from './services.ts';
+import { type AskedUsage, InvalidUsageQuery, readUsageQuery, USAGE_BUCKETS } from './usage-query.ts';
+import { type UsageView, usageView } from './usage-view.ts';
+
+export { InvalidUsageQuery } from './usage-query.ts';
+export type { UsageRowView } from './usage-view.ts';
+
+const words = z.string().max(LIMITS.usageWordsCharsMax);
+const text = z
+  .string()
+  .min(1)
+  .max(LIMITS.modelIdCharsMax)
+  .refine((value) => !value.includes('\0'), 'must not contain a NUL character');
+
+export const usageInput = z.strictObject({
+  since: seconds
+    .nullable()
+    .default(null)
+    .describe('Created then or later, rounded down to the hour. 30 days before `until` if absent.'),
+  until: seconds.nullable().default(null).describe('Created before, rounded up to the hour. Now if absent.'),
+  bucket: z.enum(USAGE_BUCKETS).default('none'),
+  group_by: words
+    .default('')
+    .describe('A list of account, key, person, model, route, host, and chain or label:<name>.'),
+  metrics: words
+    .nullable()
+    .default(null)
+    .describe('A list of requests, tokens, cost, refunds, refused, first_byte, duration. All of them if absent.'),
+  account: idOrName.nullable().default(null),
+  key: idOrName.nullable().default(null),
+  /** By id or email address. */
+  person: idOrName.nullable().default(null),
+  model: text.nullable().default(null),
+  route: text.nullable().default(null),
+  host: text.nullable().default(null),
+});
+
+export async function reportUsage(services: OperatorServices, input: z.output<typeof usageInput>): Promise<UsageView> {
+  try {
+    return await usageReport(
+      { usage: services.store.usage, clock: services.clock },
+      {
+        sinceMs: toMs(input.since),
+        untilMs: toMs(input.until),
+        bucket: input.bucket,
+        groupBy: input.group_by,
+        metrics: input.metrics,
+        filter: await filterOf(services, input),
+      },
+    );
+  } catch (error) {
+    if (error instanceof InvalidUsageQuery) throw new OperatorError('invalid_input', error.message);
+    throw error;
+  }
+}
+
+async function filterOf(services: OperatorServices, input: z.output<typeof usageInput>): Promise<UsageFilter> {
+  const account = input.account === null ? null : await accountNamed(services, input.account);
+  const key = input.key === null ? null : await keyNamed(services, input.key);
+  const person = input.person === null ? null : await personNamed(services, input.person);
+  return {
+    accountId: account?.id ?? null,
+    keyId: key?.id ?? null,
+    personId: person?.id ?? null,
+    model: input.model,
+    route: input.route,
+    host: input.host,
+  };
+}
+
+export interface UsageServices {
+  readonly usage: Pick<UsageStore, 'report'>;
+  readonly clock: Clock;
+}
+
+/** The report; throws an InvalidUsageQuery if it cannot be made. */
+export async function usageReport({ usage, clock }: UsageServices, asked: AskedUsage): Promise<UsageView> {
+  const read = readUsageQuery(asked, clock);
+  const rows = await usage.report(read.query);
+  if (rows === 'too_many_rows')
+    throw new InvalidUsageQuery(
+      'group_by',
+      `gives more than ${LIMITS.usageRowsMax} rows. Use a longer bucket, fewer groups, or a shorter time`,
+    );
+  if (rows === 'too_many_receipts')
+    throw new InvalidUsageQuery(
+      'since',
+      `must be later: a report by chain or label reads the receipts, and this time has more than ${LIMITS.usageReceiptsMax}`,
+    );
+  return usageView(read, rows);
+}

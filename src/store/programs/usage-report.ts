@@ -1,0 +1,196 @@
+import { idFloorAt } from '../../kit/ids.ts';
+import { LIMITS } from '../../limits.ts';
+import { CALL_STATE } from '../codes.ts';
+import { DAY_MS, HOUR_MS, startOf } from '../time-spans.ts';
+import {
+  dimensionOfCall,
+  startOfCall,
+  sumOfCalls,
+  timeColumns,
+  USAGE_DAY,
+  USAGE_HOUR,
+  type UsageTable,
+} from '../usage-columns.ts';
+import { USAGE_SUMS, type UsageDimension } from '../usage-dimensions.ts';
+import type { UsageFilter, UsageQuery, UsageReport } from '../usage-report.ts';
+import { type Program, rowOf, rowsOf, type SqlValue } from './program.ts';
+import { countsRefusals, type PartRow, ReportRows } from './usage-report-rows.ts';
+import { usageUpTo } from './usage-sums.ts';
+
+/**
+ * A report is the sums of closed receipts, the receipts that are not closed yet, and what was refunded of receipts that
+ * are kept. It has to be read as of one moment, because closing moves receipts from one to the other.
+ */
+export function* reportUsage(query: UsageQuery): Program<UsageReport> {
+  if (query.detail !== null && (yield* countReceipts(query)) > LIMITS.usageReceiptsMax) return 'too_many_receipts';
+  const rows = new ReportRows(query);
+  for (const part of partsOf(query, yield* usageUpTo())) {
+    const found = yield* readPart(part);
+    if (found.length > LIMITS.usagePartRowsMax) return 'too_many_rows';
+    for (const row of found) rows.add(row);
+  }
+  if (rows.size > LIMITS.usageRowsMax) return 'too_many_rows';
+  return yield* rows.finish();
+}
+
+interface Condition {
+  readonly text: string;
+  readonly values: readonly SqlValue[];
+}
+
+/** Rows of a table, grouped by what the report is grouped by. */
+interface Part {
+  readonly from: string;
+  /** What the rows are grouped by, with the names of the columns. */
+  readonly groups: readonly (readonly [name: string, sql: string])[];
+  /** With the names of the columns. */
+  readonly sums: readonly string[];
+  readonly where: readonly Condition[];
+}
+
+function* readPart({ from, groups, sums, where }: Part): Program<readonly PartRow[]> {
+  const selected = [...groups.map(([name, sql]) => `${sql} AS ${name}`), ...sums];
+  const by = groups.length === 0 ? '' : `GROUP BY ${groups.map(([, sql]) => sql).join(', ')}`;
+  return yield* rowsOf<PartRow>(
+    `SELECT ${selected.join(', ')} FROM ${from} WHERE ${where.map(({ text }) => text).join(' AND ')} ${by} LIMIT ?`,
+    ...where.flatMap(({ values }) => values),
+    LIMITS.usagePartRowsMax + 1,
+  );
+}
+
+function partsOf(query: UsageQuery, closedUpTo: bigint): Part[] {
+  const refunds: Part = {
+    from: 'credit JOIN call ON call.id = credit.call_id',
+    groups: groupsOfCalls(query),
+    sums: ['sum(credit.amount) AS refunded'],
+    where: [{ text: 'credit.call_id IS NOT NULL', values: [] }, ...conditionsOfCalls(query)],
+  };
+  // Chains and labels are in no sums.
+  if (query.detail !== null) return [partOfCalls(query, idRange(query)), refunds];
+  const open = partOfCalls(query, { text: 'call.id > ?', values: [closedUpTo] });
+  const refused = countsRefusals(query) ? [partOfRefusals(query)] : [];
+  return [...tablesFor(query).map((span) => partOfSums(query, span)), open, refunds, ...refused];
+}
+
+interface TableSpan {
+  readonly table: UsageTable;
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/** Whole days are read from the sums of days, the hours around them from those of hours. */
+function tablesFor({ sinceMs, untilMs, bucket }: UsageQuery): TableSpan[] {
+  const firstDayMs = startOf(DAY_MS, sinceMs + DAY_MS - 1);
+  const endOfDaysMs = startOf(DAY_MS, untilMs);
+  const hours = (fromMs: number, toMs: number): TableSpan => ({ table: USAGE_HOUR, fromMs, toMs });
+  if (bucket === 'hour' || firstDayMs >= endOfDaysMs) return [hours(sinceMs, untilMs)];
+  const days = { table: USAGE_DAY, fromMs: firstDayMs, toMs: endOfDaysMs };
+  return [hours(sinceMs, firstDayMs), days, hours(endOfDaysMs, untilMs)].filter(({ fromMs, toMs }) => fromMs < toMs);
+}
+
+function partOfSums(query: UsageQuery, { table, fromMs, toMs }: TableSpan): Part {
+  const spanMs = spanOf(query);
+  const columns = query.groups.map((dimension) => [dimension, dimension] as const);
+  const starts = spanMs === null ? [] : [['start_ms', `start_ms - start_ms % ${spanMs}`] as const];
+  return {
+    from: table.name,
+    groups: [...starts, ...columns],
+    sums: [...sumColumns(query).map((column) => `sum(${column}) AS ${column}`), 'sum(deleted_refunded) AS refunded'],
+    where: [
+      { text: 'start_ms >= ? AND start_ms < ?', values: [fromMs, toMs] },
+      ...conditionsOf(query.filter, (dimension) => dimension),
+    ],
+  };
+}
+
+/** Refused calls are counted by account and key, and a key belongs to one person. */
+function partOfRefusals(query: UsageQuery): Part {
+  const spanMs = spanOf(query);
+  const starts = spanMs === null ? [] : [['start_ms', `start_ms - start_ms % ${spanMs}`] as const];
+  const column = (dimension: UsageDimension): string =>
+    dimension === 'person_id' ? 'coalesce(api_key.person_id, 0)' : `refusal_hour.${dimension}`;
+  return {
+    from: 'refusal_hour LEFT JOIN api_key ON api_key.id = refusal_hour.key_id',
+    groups: [...starts, ...query.groups.map((dimension) => [dimension, column(dimension)] as const)],
+    sums: ['sum(refused) AS refused'],
+    where: [
+      { text: 'start_ms >= ? AND start_ms < ?', values: [query.sinceMs, query.untilMs] },
+      ...conditionsOf(query.filter, column),
+    ],
+  };
+}
+
+function partOfCalls(query: UsageQuery, range: Condition): Part {
+  const ended = { text: `call.state <> ${CALL_STATE.of.open}`, values: [] };
+  return {
+    from: 'call',
+    groups: groupsOfCalls(query),
+    sums: sumColumns(query).map(sumOfCalls),
+    where: [range, ended, ...conditionsOfCalls(query)],
+  };
+}
+
+function groupsOfCalls(query: UsageQuery): [name: string, sql: string][] {
+  const spanMs = spanOf(query);
+  return [
+    ...(spanMs === null ? [] : [['start_ms', startOfCall(spanMs)] as [string, string]]),
+    ...query.groups.map((dimension): [string, string] => [dimension, dimensionOfCall(dimension)]),
+    ...(query.detail === null ? [] : [DETAILS[query.detail.kind]]),
+  ];
+}
+
+const DETAILS: Readonly<Record<'chain' | 'label', [name: string, sql: string]>> = {
+  chain: ['detail', 'call.chain'],
+  label: ['detail', 'call.labels'],
+};
+
+function conditionsOfCalls({ sinceMs, untilMs, filter }: UsageQuery): Condition[] {
+  const created = { text: 'call.created_ms >= ? AND call.created_ms < ?', values: [sinceMs, untilMs] };
+  return [created, ...conditionsOf(filter, (dimension) => `call.${dimension}`)];
+}
+
+function conditionsOf(filter: UsageFilter, column: (dimension: UsageDimension) => string): Condition[] {
+  const ids: [UsageDimension, bigint | null][] = [
+    ['account_id', filter.accountId],
+    ['key_id', filter.keyId],
+    ['person_id', filter.personId],
+  ];
+  const names: [UsageDimension, string | null][] = [
+    ['effective_model', filter.model],
+    ['route', filter.route],
+    ['host', filter.host],
+  ];
+  const named = '(SELECT id FROM name WHERE text = ?)';
+  return [
+    ...ids.flatMap(([dimension, id]) => (id === null ? [] : [{ text: `${column(dimension)} = ?`, values: [id] }])),
+    ...names.flatMap(([dimension, text]) =>
+      text === null ? [] : [{ text: `${column(dimension)} = ${named}`, values: [text] }],
+    ),
+  ];
+}
+
+/** In SQL, weeks and months are grouped by day. */
+function spanOf({ bucket }: UsageQuery): number | null {
+  if (bucket === 'none') return null;
+  return bucket === 'hour' ? HOUR_MS : DAY_MS;
+}
+
+function sumColumns({ times }: UsageQuery): string[] {
+  return times ? [...USAGE_SUMS, ...timeColumns('first_byte'), ...timeColumns('duration')] : [...USAGE_SUMS];
+}
+
+/** Ids sort by the time of the request, which is a little before the time of creation. */
+function idRange({ sinceMs, untilMs }: UsageQuery): Condition {
+  const values = [idFloorAt(sinceMs - LIMITS.storeIdLeadMs), idFloorAt(untilMs + LIMITS.storeIdLagMs)];
+  return { text: 'call.id >= ? AND call.id < ?', values };
+}
+
+function* countReceipts(query: UsageQuery): Program<number> {
+  const { text, values } = idRange(query);
+  const row = yield* rowOf<{ found: bigint }>(
+    `SELECT count(*) AS found FROM (SELECT 1 AS one FROM call WHERE ${text} LIMIT ?) AS examined`,
+    ...values,
+    LIMITS.usageReceiptsMax + 1,
+  );
+  return Number(row!.found);
+}
