@@ -15,6 +15,7 @@ import { MONTH_MUTANTS } from './mutants/months.ts';
 import { MOVING_MUTANTS } from './mutants/moving.ts';
 import { RIGHTS_MUTANTS } from './mutants/rights.ts';
 import { MUTANTS, type Mutant } from './mutants/seeds.ts';
+import { USAGE_MUTANTS } from './mutants/usage.ts';
 
 /** Breaks the code on purpose, one fault at a time, in a copy. The tests named for each fault must fail. */
 
@@ -52,6 +53,7 @@ function main(): number {
     ...KEY_MUTANTS,
     ...LOSS_MUTANTS,
     ...MONTH_MUTANTS,
+    ...USAGE_MUTANTS,
     ...MOVING_MUTANTS,
     ...RIGHTS_MUTANTS,
   ].filter(({ name }) => name.includes(values.only));

@@ -63,6 +63,8 @@ export const MANAGEMENT_LIMITS = {
   /** Rows of a usage report, and of each table that it is added up from. */
   usageRowsMax: 10_000,
   usagePartRowsMax: 200_000,
+  /** Usage reports that are made for callers at the same time; each key has one. */
+  usageReportsMax: 4,
   /** Lists of groups or figures of a usage report. */
   usageWordsCharsMax: 500,
   /** Receipts that a usage report reads if the sums cannot answer it. */

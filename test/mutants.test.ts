@@ -13,6 +13,7 @@ import { MONTH_MUTANTS } from '../campaigns/mutants/months.ts';
 import { MOVING_MUTANTS } from '../campaigns/mutants/moving.ts';
 import { RIGHTS_MUTANTS } from '../campaigns/mutants/rights.ts';
 import { MUTANTS } from '../campaigns/mutants/seeds.ts';
+import { USAGE_MUTANTS } from '../campaigns/mutants/usage.ts';
 
 /** The campaign itself takes long; that it could still be run is known at once. */
 
@@ -27,6 +28,7 @@ test.each([
   ...KEY_MUTANTS,
   ...LOSS_MUTANTS,
   ...MONTH_MUTANTS,
+  ...USAGE_MUTANTS,
   ...MOVING_MUTANTS,
   ...RIGHTS_MUTANTS,
 ])('the fault of "$name" finds its place in the code as it is', ({ changes }) => {
