@@ -66,7 +66,10 @@ export async function openWorld(store: Store, { accounts, people, keys }: World)
       isOperator: false,
     };
     await store.directory.createPerson({ ...person, createdMs: 0, identity: null }, note());
-    for (const accountId of accounts) {
+    const inAccounts = new Set(
+      keys.flatMap(({ person, account }) => (people[person ?? -1] === id ? [accounts[account]!] : [])),
+    );
+    for (const accountId of inAccounts) {
       const role = { accountId, personId: id, role: 'member', capNanousd: null, capWindow: 'lifetime' } as const;
       await store.directory.putMembership(role, note());
     }

@@ -1,6 +1,6 @@
 import { LIMITS } from '../../limits.ts';
 import { DAY_MS, HOUR_MS, startOf } from '../time-spans.ts';
-import { SUM_COLUMNS, sumOfCalls, sumsOfCalls } from '../usage-columns.ts';
+import { SUM_COLUMNS, sumOfCalls, sumsOfCalls, type UsageTable } from '../usage-columns.ts';
 import { USAGE_DIMENSIONS, USAGE_KEY } from '../usage-dimensions.ts';
 import { type Program, rowOf, rowsOf } from './program.ts';
 import { usageUpTo } from './usage-sums.ts';
@@ -11,9 +11,12 @@ type Sums = Map<string, bigint[]>;
 
 const DELETED_COLUMNS = ['deleted_requests', 'deleted_cost'] as const;
 
+/** How many days are compared at a time after all receipts were read. */
+const DAYS_AT_ONCE = 31;
+
 /**
- * Compares the sums of usage with the receipts that they were made from, day by day, in the order of ids. A receipt whose
- * time does not fit to its id is noticed late: its day is compared once more, with all receipts.
+ * Compares the sums of usage with the receipts that they were made from, in the order of ids. A receipt whose time does not
+ * fit to its id is noticed late: its day is compared once more, with all receipts.
  */
 export class UsageCheck {
   readonly #sinceMs: number;
@@ -26,8 +29,8 @@ export class UsageCheck {
   #after = 0n;
   #upTo: bigint | null = null;
   #isRead = false;
-  /** Days that have sums but no receipts. */
-  #rest: number[] | null = null;
+  /** Spans of time that are left to be compared, with and without receipts. */
+  #left: TimeSpan[] | null = null;
 
   constructor(sinceMs: number | null, violate: (sentence: string) => void) {
     this.#sinceMs = sinceMs ?? 0;
@@ -37,15 +40,12 @@ export class UsageCheck {
   /** Does the next part, and returns how many receipts it read; null at the end. */
   *step(): Program<number | null> {
     if (!this.#isRead) return yield* this.#readReceipts();
-    const next = [...this.#days.keys()][0] ?? (yield* this.#nextWithoutReceipts());
-    if (next !== undefined) {
-      yield* this.#compareDay(next);
-      return 0;
-    }
+    this.#left ??= yield* this.#spansLeft();
+    const span = this.#left.shift();
     const [doubtful] = this.#doubtful;
-    if (doubtful === undefined) return null;
-    this.#doubtful.delete(doubtful);
-    yield* this.#compareAgain(doubtful);
+    if (span !== undefined) yield* this.#compare(span);
+    else if (doubtful === undefined) return null;
+    else yield* this.#compareAgain(doubtful);
     return 0;
   }
 
@@ -62,70 +62,103 @@ export class UsageCheck {
       LIMITS.storeSliceRows,
     );
     const { up_to: upTo, found } = slice!;
-    if (upTo === null) {
-      this.#isRead = true;
-      return 0;
-    }
+    this.#isRead = found < LIMITS.storeSliceRows;
+    if (upTo === null) return 0;
     const rows = yield* rowsOf<SumRow>(hourSums('id > ? AND id <= ?'), this.#after, upTo);
     this.#after = upTo;
     for (const row of rows) this.#add(row);
-    yield* this.#compareFinished();
+    if (!this.#isRead) yield* this.#compareFinished();
     return Number(found);
   }
 
   #add(row: SumRow): void {
-    const startMs = Number(row.start_ms);
-    const dayMs = startOf(DAY_MS, startMs);
+    const dayMs = startOf(DAY_MS, Number(row.start_ms));
     if (dayMs < startOf(DAY_MS, this.#sinceMs)) return;
     if (this.#compared.has(dayMs)) {
       this.#doubtful.add(dayMs);
       return;
     }
-    let sums = this.#days.get(dayMs);
-    if (sums === undefined) {
-      sums = new Map();
-      this.#days.set(dayMs, sums);
-    }
+    const sums = this.#days.get(dayMs) ?? new Map();
+    this.#days.set(dayMs, sums);
     addTo(sums, row);
   }
 
-  /** A day is finished when receipts of the day after next have come. */
+  /** Days are finished when receipts of the day after next have come. */
   *#compareFinished(): Program<void> {
-    const latestMs = Math.max(...this.#days.keys());
-    for (const dayMs of [...this.#days.keys()]) if (dayMs < latestMs - DAY_MS) yield* this.#compareDay(dayMs);
+    const days = [...this.#days.keys()].toSorted((a, b) => a - b);
+    const finished = days.filter((dayMs) => dayMs < days.at(-1)! - DAY_MS);
+    if (finished.length > 0) yield* this.#compare({ fromMs: finished[0]!, toMs: finished.at(-1)! + DAY_MS });
   }
 
-  *#nextWithoutReceipts(): Program<number | undefined> {
-    if (this.#rest === null) {
-      const rows = yield* rowsOf<{ day_ms: bigint }>(
-        `SELECT start_ms - start_ms % ${DAY_MS} AS day_ms FROM usage_hour WHERE start_ms >= ? GROUP BY 1
-         UNION SELECT start_ms FROM usage_day WHERE start_ms >= ? ORDER BY 1`,
-        this.#sinceMs,
-        this.#sinceMs,
-      );
-      this.#rest = rows.map(({ day_ms }) => Number(day_ms)).filter((dayMs) => !this.#compared.has(dayMs));
+  /** Everything that has sums or receipts and was not compared yet. */
+  *#spansLeft(): Program<TimeSpan[]> {
+    const range = yield* rowOf<{ first: bigint | null; last: bigint | null }>(
+      `SELECT min(start_ms) AS first, max(start_ms) AS last
+       FROM (SELECT start_ms FROM usage_hour UNION ALL SELECT start_ms FROM usage_day) AS sums WHERE start_ms >= ?`,
+      this.#sinceMs,
+    );
+    const times = [range!.first, range!.last, ...this.#days.keys()].flatMap((ms) => (ms === null ? [] : [Number(ms)]));
+    const spans: TimeSpan[] = [];
+    const spanMs = DAYS_AT_ONCE * DAY_MS;
+    const endMs = startOf(DAY_MS, Math.max(...times)) + DAY_MS;
+    for (let fromMs = startOf(DAY_MS, Math.min(...times)); fromMs < endMs; fromMs += spanMs)
+      spans.push({ fromMs, toMs: Math.min(fromMs + spanMs, endMs) });
+    return spans;
+  }
+
+  *#compare({ fromMs, toMs }: TimeSpan): Program<void> {
+    const hours = byDay(yield* storedSums('usage_hour', fromMs, toMs));
+    const days = byDay(yield* storedSums('usage_day', fromMs, toMs));
+    const read = [...this.#days.keys()].filter((dayMs) => dayMs >= fromMs && dayMs < toMs);
+    for (const dayMs of new Set([...read, ...hours.keys(), ...days.keys()])) {
+      if (this.#compared.has(dayMs)) continue;
+      this.#compared.add(dayMs);
+      const stored = { hours: hours.get(dayMs) ?? [], days: days.get(dayMs) ?? [] };
+      if (differencesOn(dayMs, this.#days.get(dayMs) ?? new Map(), stored).length > 0) this.#doubtful.add(dayMs);
+      this.#days.delete(dayMs);
     }
-    return this.#rest.shift();
-  }
-
-  *#compareDay(dayMs: number): Program<void> {
-    const sums = this.#days.get(dayMs) ?? new Map();
-    this.#days.delete(dayMs);
-    this.#compared.add(dayMs);
-    if ((yield* differencesOn(dayMs, sums)).length > 0) this.#doubtful.add(dayMs);
   }
 
   *#compareAgain(dayMs: number): Program<void> {
+    this.#doubtful.delete(dayMs);
+    const toMs = dayMs + DAY_MS;
     const rows = yield* rowsOf<SumRow>(
       hourSums('id <= ? AND created_ms >= ? AND created_ms < ?'),
       this.#upTo!,
       dayMs,
-      dayMs + DAY_MS,
+      toMs,
     );
     const sums: Sums = new Map();
     for (const row of rows) addTo(sums, row);
-    for (const sentence of yield* differencesOn(dayMs, sums)) this.#violate(sentence);
+    const hours = yield* storedSums('usage_hour', dayMs, toMs);
+    const days = yield* storedSums('usage_day', dayMs, toMs);
+    for (const sentence of differencesOn(dayMs, sums, { hours, days })) this.#violate(sentence);
   }
+}
+
+interface TimeSpan {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+interface StoredSums {
+  readonly hours: readonly SumRow[];
+  readonly days: readonly SumRow[];
+}
+
+function* storedSums(table: UsageTable['name'], fromMs: number, toMs: number): Program<readonly SumRow[]> {
+  return yield* rowsOf<SumRow>(`SELECT * FROM ${table} WHERE start_ms >= ? AND start_ms < ?`, fromMs, toMs);
+}
+
+function byDay(rows: readonly SumRow[]): Map<number, SumRow[]> {
+  const days = new Map<number, SumRow[]>();
+  for (const row of rows) {
+    const dayMs = startOf(DAY_MS, Number(row.start_ms));
+    const found = days.get(dayMs);
+    if (found === undefined) days.set(dayMs, [row]);
+    else found.push(row);
+  }
+  return days;
 }
 
 /** Receipts of earlier months were created earlier, so they are not read. */
@@ -157,25 +190,18 @@ function addTo(sums: Sums, row: SumRow): void {
 }
 
 /** What is wrong with the sums of a day, one sentence for each hour, or for the day. */
-function* differencesOn(dayMs: number, receipts: Sums): Program<string[]> {
-  const stored = yield* rowsOf<SumRow>(
-    'SELECT * FROM usage_hour WHERE start_ms >= ? AND start_ms < ?',
-    dayMs,
-    dayMs + DAY_MS,
-  );
+function differencesOn(dayMs: number, receipts: Sums, stored: StoredSums): string[] {
   const hours = new Map<number, string>();
   const left = new Map(receipts);
-  for (const row of stored) {
+  for (const row of stored.hours) {
     const finding = differenceOf(row, left.get(nameOf(row)) ?? null);
     left.delete(nameOf(row));
     if (finding !== null) hours.set(Number(row.start_ms), finding);
   }
   for (const name of left.keys()) hours.set(Number(name.split('/', 1)[0]), 'receipts are missing in the sums');
   const findings = [...hours].map(([ms, finding]) => `Usage of the hour ${hourName(ms)}: ${finding}.`);
-  const dayIsSum = yield* isSumOfHours(dayMs, stored);
-  return dayIsSum
-    ? findings
-    : [...findings, `Usage of the day ${hourName(dayMs).slice(0, 10)}: it is not the sum of its hours.`];
+  if (isSumOfHours(dayMs, stored)) return findings;
+  return [...findings, `Usage of the day ${hourName(dayMs).slice(0, 10)}: it is not the sum of its hours.`];
 }
 
 /** Of receipts that were deleted only their number and cost are known. */
@@ -195,10 +221,9 @@ function whose(row: SumRow): string {
   return USAGE_DIMENSIONS.map((column) => `${column} ${row[column]}`).join(', ');
 }
 
-function* isSumOfHours(dayMs: number, hours: readonly SumRow[]): Program<boolean> {
+function isSumOfHours(dayMs: number, { hours, days }: StoredSums): boolean {
   const computed: Sums = new Map();
   for (const row of hours) addTo(computed, { ...row, start_ms: BigInt(dayMs) });
-  const days = yield* rowsOf<SumRow>('SELECT * FROM usage_day WHERE start_ms = ?', dayMs);
   if (days.length !== computed.size) return false;
   return days.every((row) => {
     const sums = computed.get(nameOf(row));
