@@ -1,5 +1,4 @@
 import { TokenCounter } from '../gateway/counting/token-counter.ts';
-import type { ExchangeRecord } from '../gateway/exchange-record.ts';
 import type { Gateway, PricedCatalog } from '../gateway/gateway.ts';
 import { BodyBudgets } from '../gateway/guards/body-budgets.ts';
 import { CallSlots } from '../gateway/guards/call-slots.ts';
@@ -12,7 +11,8 @@ import { BodyMemory } from '../http/body-memory.ts';
 import { logCall } from '../http/call-log.ts';
 import { Metrics } from '../http/metrics.ts';
 import { ConnectionLimit } from '../http1/connection-limit.ts';
-import { errorFields } from '../kit/log.ts';
+import type { Clock } from '../kit/clock.ts';
+import { errorFields, type Log } from '../kit/log.ts';
 import type { LiveServices } from '../operator/live.ts';
 import type { Books } from './books.ts';
 import { callLimits } from './call-limits.ts';
@@ -45,6 +45,22 @@ export interface Core {
   close(): Promise<void>;
 }
 
+function learnFactors({ store }: Books, clock: Clock, log: Log): LearnedFactors {
+  const factors = new LearnedFactors(store.directory, clock, (error) =>
+    log.warn(errorFields(error), 'The overruns of counted prompts cannot be read or written.'),
+  );
+  void factors.read();
+  return factors;
+}
+
+function observer(metrics: Metrics, log: Log, tracing: Tracing | null): Gateway['observe'] {
+  return (record) => {
+    metrics.observe(record);
+    logCall(log, record);
+    tracing?.report(record);
+  };
+}
+
 export function buildCore(
   { config, clock, log, world }: StartTerms,
   books: Books,
@@ -56,10 +72,7 @@ export function buildCore(
   const { ids, ledger } = books;
   const entrusted = openCustody({ config, clock, books, world });
   const countTokens = new TokenCounter(clock);
-  const tokenFactors = new LearnedFactors(books.store.directory, clock, (error) =>
-    log.warn(errorFields(error), 'The overruns of counted prompts cannot be read or written.'),
-  );
-  void tokenFactors.read();
+  const tokenFactors = learnFactors(books, clock, log);
   const shutdown = new Shutdown();
   shutdown.onDue(() => ledger.stopRetrying());
   const connectionLimit = new ConnectionLimit(config.loadLimits.connections);
@@ -79,11 +92,6 @@ export function buildCore(
     spansDropped: () => tracing?.dropped ?? 0,
   });
   const guards = buildGuards({ config, clock, log, ledger, shutdown, count: (reason) => metrics.turnedAway(reason) });
-  const observe = (record: ExchangeRecord): void => {
-    metrics.observe(record);
-    logCall(log, record);
-    tracing?.report(record);
-  };
   const refusals = openRefusalLog(books.store, clock, log);
   const gateway: Gateway = {
     clock,
@@ -97,7 +105,7 @@ export function buildCore(
     usage: books.store.usage,
     refusals,
     tracing,
-    observe,
+    observe: observer(metrics, log, tracing),
     limits: callLimits(config.limits),
     frameMemory: config.frameMemory,
     shutdown,
