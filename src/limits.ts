@@ -52,6 +52,9 @@ export const LIMITS = {
   responseBodyBytesMax: 64 * 1024 * 1024,
   /** Models in one catalog, aliases of one model, price tiers of one model. */
   catalogModelsMax: 10_000,
+  /** A catalog that is installed: its bytes, and how long downloading it may take. */
+  catalogBytesMax: 20 * 1024 * 1024,
+  catalogDownloadMs: 30_000,
   modelAliasesMax: 64,
   priceTiersMax: 16,
   /** Longest model id or alias. */

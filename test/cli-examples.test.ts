@@ -68,12 +68,15 @@ const RUNS_WITH_KEYS: readonly (readonly string[])[] = [
   ['keys', 'mint', '--account', 'ada', '--models', 'sim-gpt'],
   ['doctor', '--offline', '--port', '0'],
   ['config', 'check'],
+  ['catalog', 'show'],
+  ['catalog', 'reset'],
 ];
 
 /** Commands that need an id of an earlier answer, or a store of one kind, or write elsewhere; each has tests of its own. */
 const ELSEWHERE = [
   'serve',
   'setup',
+  ...['catalog check', 'catalog update'],
   ...['keys show', 'keys update', 'keys rotate', 'keys disable', 'keys enable', 'keys revoke'],
   ...['receipts show', 'receipts refund'],
   'management-keys revoke',

@@ -92,6 +92,7 @@ export class CliFixture {
       migrateDatabase: async () => ['1 ledger'],
       lookForHosts: async (config) => config,
       examineKeys: async () => this.keyFindings,
+      download: async () => ({ refused: 'nothing is downloaded here' }),
       catalogFor: (config) => catalogFor(config, config.hosts),
       program: this.program,
       terminal: { writeOut: (text) => void out.push(text), writeErr: (text) => void err.push(text) },

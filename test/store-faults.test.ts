@@ -61,7 +61,19 @@ const OPENING: readonly (readonly string[])[] = [
   ['usage'],
 ];
 /** They do not open the ledger, or open PostgreSQL first, or report what they find instead of failing. */
-const OTHERS = ['setup', 'store copy', 'store check', 'store migrate', 'store restore', 'doctor', 'config check'];
+const OTHERS = [
+  'setup',
+  'store copy',
+  'store check',
+  'store migrate',
+  'store restore',
+  'doctor',
+  'config check',
+  'catalog show',
+  'catalog check',
+  'catalog update',
+  'catalog reset',
+];
 
 test('every command is tried here or named as one that does not open the ledger', () => {
   const word = ({ name }: { name: string }): string => name.split(' ', 1)[0]!;

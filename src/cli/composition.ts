@@ -45,6 +45,8 @@ export interface Composition {
   lookForHosts(config: Config): Promise<Config>;
   /** Asks hosts that have a key, by a call that costs nothing, whether they accept it. */
   examineKeys(hosts: Config['hosts']): Promise<Finding[]>;
+  /** The bytes behind an operator's URL, or why there are none. */
+  download(url: URL): Promise<Buffer | Refused>;
   /** The models that a server with this config would serve. */
   catalogFor(config: Config): Catalog;
   /** How the user started this program, like `npx tollgate`. */

@@ -4,6 +4,7 @@ import { buildCommand, buildGroup, type CommandGroup, type CommandSpec, type Per
 import { accountsCommands } from './commands/accounts.ts';
 import { auditCommands } from './commands/audit.ts';
 import { balanceCommand } from './commands/balance.ts';
+import { catalogCommands } from './commands/catalog.ts';
 import { configCommands } from './commands/config.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { keysCommands } from './commands/keys.ts';
@@ -41,6 +42,7 @@ export const COMMANDS: readonly (CommandSpec | CommandGroup)[] = [
   sealCommands,
   doctorCommand,
   configCommands,
+  catalogCommands,
   setupCommand,
 ];
 

@@ -2,6 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { z } from 'zod';
+import { loadCatalogInForce } from '../catalog/installed.ts';
 import type { ModelRow, PriceRow } from '../catalog/schema.ts';
 import type { MasterKeySource } from '../custody/master-keys.ts';
 import { configureHosts, type HostSelection } from '../hosts/configure.ts';
@@ -368,11 +369,13 @@ function selectHosts(
     guess: draft.local_hosts && !draft.hosted ? { ownPort: draft.listen.port } : null,
   });
   problems.push(...selection.problems.map((problem) => ({ source: problem.path === '' ? '' : file, ...problem })));
-  problems.push(...strayHosts(draft, selection.names, file), ...modelProblems(draft, file));
+  const dataFolder = draft.data ?? defaultDataFolder(sources.env);
+  const catalog = (): readonly ModelRow[] => loadCatalogInForce(dataFolder).file.models;
+  problems.push(...strayHosts(draft, selection.names, file), ...modelProblems(draft, catalog, file));
   problems.push(...ownAddressProblems(draft, selection.configured, file));
-  problems.push(...lossProblems(draft, selection.configured, file));
+  problems.push(...lossProblems(draft, catalog, selection.configured, file));
   if (sources.providerKeys === 'leave') return selection;
-  problems.push(...defaultProblems(draft, selection, file));
+  problems.push(...defaultProblems(draft, catalog, selection, file));
   const { guessed, withoutKey, names } = selection;
   const configured = withProxies(selection.configured, draft, sources.env, problems);
   return { configured, guessed, withoutKey, names, problems: selection.problems };

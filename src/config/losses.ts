@@ -1,8 +1,8 @@
-import { loadCatalogFile } from '../catalog/load.ts';
 import { describeLoss, findLoss, type Loss } from '../catalog/loss.ts';
 import { readPrice } from '../catalog/rows.ts';
 import type { ModelRow, PriceRow } from '../catalog/schema.ts';
 import type { ConfiguredHost } from '../hosts/host.ts';
+import type { CatalogRows } from './models.ts';
 import type { ConfigProblem } from './problems.ts';
 import type { ConfigFile } from './schema.ts';
 
@@ -18,10 +18,11 @@ interface Offer {
 /** Hosts that charge more than callers pay, unless the file allows it. */
 export function lossProblems(
   draft: ConfigFile,
+  catalog: CatalogRows,
   configured: readonly ConfiguredHost[],
   source: string,
 ): ConfigProblem[] {
-  const books = new PriceBook(draft, configured);
+  const books = new PriceBook(draft, catalog, configured);
   return [...ownPlaces(draft), ...listedModels(draft), ...books.undercutPlaces()].flatMap((offer) => {
     const paid = books.callersPay(offer);
     const loss = offer.allowLoss || paid === null ? null : findLoss(readPrice(offer.price), readPrice(paid));
@@ -65,11 +66,13 @@ const FREE: PriceRow = { input: 0, output: 0 };
 /** What callers pay with this file. Reads the catalog only if the file does not say. */
 class PriceBook {
   readonly #draft: ConfigFile;
+  readonly #catalog: CatalogRows;
   readonly #configured: readonly ConfiguredHost[];
   #rows: ReadonlyMap<string, ModelRow> | null = null;
 
-  constructor(draft: ConfigFile, configured: readonly ConfiguredHost[]) {
+  constructor(draft: ConfigFile, catalog: CatalogRows, configured: readonly ConfiguredHost[]) {
     this.#draft = draft;
+    this.#catalog = catalog;
     this.#configured = configured;
   }
 
@@ -103,7 +106,7 @@ class PriceBook {
   }
 
   #catalogRow(id: string): ModelRow | undefined {
-    this.#rows ??= new Map(loadCatalogFile().models.map((row) => [row.id, row]));
+    this.#rows ??= new Map(this.#catalog().map((row) => [row.id, row]));
     return this.#rows.get(id);
   }
 }

@@ -1,8 +1,12 @@
-import { loadCatalogFile, loadSimulatedFile } from '../catalog/load.ts';
+import { loadSimulatedFile } from '../catalog/load.ts';
+import type { ModelRow } from '../catalog/schema.ts';
 import type { HostSelection } from '../hosts/configure.ts';
 import { nearestName } from '../kit/nearest.ts';
 import type { ConfigProblem } from './problems.ts';
 import type { ConfigFile } from './schema.ts';
+
+/** The models of the catalog in use, read only where they are needed. */
+export type CatalogRows = () => readonly ModelRow[];
 
 /** A model that names an unknown host could never be served there. */
 export function strayHosts(draft: ConfigFile, known: ReadonlySet<string>, source: string): ConfigProblem[] {
@@ -15,10 +19,10 @@ export function strayHosts(draft: ConfigFile, known: ReadonlySet<string>, source
 }
 
 /** Reports prices and defaults of models that do not exist; these are usually typos. */
-export function modelProblems(draft: ConfigFile, source: string): ConfigProblem[] {
+export function modelProblems(draft: ConfigFile, catalog: CatalogRows, source: string): ConfigProblem[] {
   const priced = Object.keys(draft.prices);
   if (priced.length === 0 && draft.default_model === undefined) return [];
-  const { ids, names } = knownModels(draft);
+  const { ids, names } = knownModels(draft, catalog);
   const strays = priced
     .filter((id) => !ids.has(id))
     .map((id) => ({ source, path: `prices.${id}`, message: unknown(id, 'id', ids) }));
@@ -30,11 +34,12 @@ export function modelProblems(draft: ConfigFile, source: string): ConfigProblem[
 /** Reports a default model that no configured host serves. */
 export function defaultProblems(
   draft: ConfigFile,
+  catalog: CatalogRows,
   { configured, withoutKey }: Pick<HostSelection, 'configured' | 'withoutKey'>,
   source: string,
 ): ConfigProblem[] {
   if (draft.default_model === undefined) return [];
-  const { names } = knownModels(draft);
+  const { names } = knownModels(draft, catalog);
   const model = names.get(knownAs(draft.default_model, names));
   if (model === undefined) return [];
   const problem = (message: string): ConfigProblem[] => [{ source, path: 'default_model', message }];
@@ -69,9 +74,12 @@ function unknown(word: string, what: string, known: ReadonlySet<string>): string
   return `no model has this ${what}${nearest === null ? '' : `; did you mean "${nearest}"?`}`;
 }
 
-function knownModels(draft: ConfigFile): { ids: ReadonlySet<string>; names: ReadonlyMap<string, KnownModel> } {
+function knownModels(
+  draft: ConfigFile,
+  catalog: CatalogRows,
+): { ids: ReadonlySet<string>; names: ReadonlyMap<string, KnownModel> } {
   const own = new Set(draft.models.map(({ id }) => id));
-  const ours = [...loadCatalogFile().models, ...loadSimulatedFile().models].filter(({ id }) => !own.has(id));
+  const ours = [...catalog(), ...loadSimulatedFile().models].filter(({ id }) => !own.has(id));
   const rows = [...ours, ...draft.models];
   const names = new Map<string, KnownModel>();
   for (const name of draft.hosts.flatMap(servedIds)) names.set(name, { id: name, hosts: [], isPriced: false });

@@ -39,6 +39,7 @@ export function compose({ program, terminal, cwd, clock }: ComposeTerms): Compos
     migrateDatabase: async (place) => (await import('./examine-store.ts')).migrateDatabase(place),
     lookForHosts: (config) => withLocalHosts(config, clock, null),
     examineKeys: async (hosts) => (await import('./examine-keys.ts')).examineKeys(hosts, clock),
+    download: async (url) => (await import('./download.ts')).download(url),
     catalogFor: (config) => catalogFor(config, config.hosts),
     program,
     terminal,

@@ -1,5 +1,6 @@
 import { buildCatalog, type Catalog } from '../catalog/catalog.ts';
-import { loadCatalogFile, loadSimulatedFile } from '../catalog/load.ts';
+import { loadCatalogInForce } from '../catalog/installed.ts';
+import { loadSimulatedFile } from '../catalog/load.ts';
 import { mergeRows, overridePrices } from '../catalog/rows.ts';
 import type { Config } from '../config/config.ts';
 import type { PricedCatalog } from '../gateway/gateway.ts';
@@ -7,9 +8,9 @@ import type { ConfiguredHost } from '../hosts/host.ts';
 import { addServedModels } from '../hosts/served-models.ts';
 import type { Store } from '../store/store.ts';
 
-/** The models that the configured hosts serve: the built-in catalog, plus the operator's models and prices. */
+/** The models that the configured hosts serve: the catalog in use, plus the operator's models and prices. */
 export function catalogFor(config: Config, hosts: readonly ConfiguredHost[]): Catalog {
-  const file = loadCatalogFile();
+  const { file } = loadCatalogInForce(config.dataFolder);
   const rows = mergeRows([...file.models, ...loadSimulatedFile().models], config.models);
   return buildCatalog({
     rows: overridePrices(addServedModels(rows, hosts), config.prices),

@@ -1,0 +1,38 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { loadCatalogFile, readCatalogFile } from './load.ts';
+import type { CatalogFile } from './schema.ts';
+
+/** A catalog in use, and where it came from. */
+export interface CatalogInForce {
+  readonly file: CatalogFile;
+  readonly origin: 'built-in' | 'installed';
+  /** A catalog that was installed and is older than the built-in one, so that it is not used; null if there is none. */
+  readonly outdated: string | null;
+}
+
+/** Where `tollgate catalog update` puts a catalog. */
+export function installedCatalogPath(dataFolder: string): string {
+  return join(dataFolder, 'catalog.json');
+}
+
+/** The installed catalog, unless this version of the program came with a later one. */
+export function loadCatalogInForce(dataFolder: string): CatalogInForce {
+  const builtIn = loadCatalogFile();
+  const installed = readInstalled(installedCatalogPath(dataFolder));
+  if (installed === null) return { file: builtIn, origin: 'built-in', outdated: null };
+  if (installed.generated < builtIn.generated)
+    return { file: builtIn, origin: 'built-in', outdated: installed.version };
+  return { file: installed, origin: 'installed', outdated: null };
+}
+
+function readInstalled(path: string): CatalogFile | null {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return null;
+    throw error;
+  }
+  return readCatalogFile(path, text);
+}

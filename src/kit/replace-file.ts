@@ -1,0 +1,27 @@
+import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+
+/** Writes a whole file in one step: a reader sees the old text or the new one, also after a crash. Others cannot read it. */
+export function replaceFile(path: string, text: string): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const draft = `${path}.new`;
+  const descriptor = openSync(draft, 'w', 0o600);
+  try {
+    writeFileSync(descriptor, text);
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+  renameSync(draft, path);
+}
+
+/** Returns whether there was such a file. */
+export function removeFile(path: string): boolean {
+  try {
+    rmSync(path);
+    return true;
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return false;
+    throw error;
+  }
+}
