@@ -49,7 +49,7 @@ function write(file: unknown): string {
 }
 
 const price = FIRST.price!;
-const dearer = withFirst({ price: { ...price, input: price.input + 1_000_000 } });
+const raised = withFirst({ price: { ...price, input: price.input + 1_000_000 } });
 
 function expectNothingInstalled(): void {
   expect(existsSync(join(folder, 'data', 'catalog.json'))).toBe(false);
@@ -58,11 +58,11 @@ function expectNothingInstalled(): void {
 
 describe('a new price list', () => {
   test('is shown by model and rate, installed, used, and removed again', async () => {
-    const checked = await tollgate('catalog', 'check', write(dearer));
+    const checked = await tollgate('catalog', 'check', write(raised));
     expect([checked.code, checked.out]).toEqual([EXIT.no, expect.stringContaining(`${FIRST.id}  changed  input`)]);
     expectNothingInstalled();
     expect(await tollgate('catalog', 'update', 'new.json')).toMatchObject({ code: EXIT.ok });
-    expect(loadCatalogInForce(join(folder, 'data')).file).toEqual(dearer);
+    expect(loadCatalogInForce(join(folder, 'data')).file).toEqual(raised);
     expect((await tollgate('catalog', 'show')).out).toContain('installed');
     expect(await tollgate('catalog', 'check', 'new.json')).toMatchObject({ code: EXIT.ok });
     expect(await tollgate('catalog', 'reset')).toMatchObject({ code: EXIT.ok });
@@ -87,21 +87,21 @@ describe('a new price list', () => {
   test.each([
     [
       'an address of a host',
-      { ...dearer, models: [{ ...FIRST, hosts: [{ ...FIRST.hosts[0], base_url: 'https://evil.example' }] }] },
+      { ...raised, models: [{ ...FIRST, hosts: [{ ...FIRST.hosts[0], base_url: 'https://evil.example' }] }] },
     ],
-    ['hosts of its own', { ...dearer, hosts: [{ name: 'openai', base_url: 'https://evil.example' }] }],
-    ['prices that its version does not name', { ...dearer, version: BUILT_IN.version }],
+    ['hosts of its own', { ...raised, hosts: [{ name: 'openai', base_url: 'https://evil.example' }] }],
+    ['prices that its version does not name', { ...raised, version: BUILT_IN.version }],
     ['a negative price', withoutHash({ price: { ...price, input: -1 } })],
-    ['the same name twice', { ...dearer, models: [...dearer.models, FIRST] }],
+    ['the same name twice', { ...raised, models: [...raised.models, FIRST] }],
     ['no models at all', { version: 'x' }],
   ])('with %s is refused', async (_what, file) => {
-    const refused = await tollgate('catalog', 'update', write(file), '--confirm', dearer.version);
+    const refused = await tollgate('catalog', 'update', write(file), '--confirm', raised.version);
     expect([refused.code, refused.err]).toEqual([EXIT.no, expect.stringContaining('Nothing was changed.')]);
     expectNothingInstalled();
   });
 
   test('that is older than the one in use is refused', async () => {
-    const { err, code } = await tollgate('catalog', 'update', write({ ...dearer, generated: '2020-01-01' }));
+    const { err, code } = await tollgate('catalog', 'update', write({ ...raised, generated: '2020-01-01' }));
     expect([code, err]).toEqual([EXIT.no, expect.stringContaining('is older than')]);
     expectNothingInstalled();
   });
@@ -119,7 +119,7 @@ describe('a new price list', () => {
   test('with a signature is installed only if it fits', async () => {
     const { publicKey, privateKey } = generateKeyPairSync('ed25519');
     writeFileSync(join(folder, 'key.pem'), publicKey.export({ type: 'spki', format: 'pem' }));
-    write(dearer);
+    write(raised);
     const signature = sign(null, readFileSync(join(folder, 'new.json')), privateKey);
     const args = ['catalog', 'update', 'new.json', '--signature', 'new.sig', '--public-key', 'key.pem'];
     writeFileSync(join(folder, 'new.sig'), sign(null, Buffer.from('other'), privateKey));
@@ -136,7 +136,7 @@ describe('a price list behind a URL', () => {
   let answer: { status: number; body: string };
 
   beforeEach(async () => {
-    answer = { status: 200, body: JSON.stringify(dearer) };
+    answer = { status: 200, body: JSON.stringify(raised) };
     server = createServer((_request, response) =>
       response.writeHead(answer.status, { location: '/' }).end(answer.body),
     );
@@ -153,7 +153,7 @@ describe('a price list behind a URL', () => {
     expect(wrong).toMatchObject({ code: EXIT.no, err: expect.stringContaining('SHA-256') });
     expectNothingInstalled();
     expect(await tollgate('catalog', 'update', url, '--sha256', digest())).toMatchObject({ code: EXIT.ok });
-    expect(loadCatalogInForce(join(folder, 'data')).file).toEqual(dearer);
+    expect(loadCatalogInForce(join(folder, 'data')).file).toEqual(raised);
   });
 
   test('is not looked for elsewhere, and not read over plain http', async () => {

@@ -16,6 +16,7 @@ export interface Ban {
 const UNDICI_HOMES = [
   'src/hosts/check-keys.ts',
   'src/hosts/find-local.ts',
+  'src/http1/download.ts',
   'src/http1/kept-connection.ts',
   'src/http1/proxy-agent.ts',
   'src/http1/undici-client.ts',
