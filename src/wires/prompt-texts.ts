@@ -8,7 +8,7 @@ import { decisionTexts } from './fields/typed-decision.ts';
 import { texts as messages } from './messages/peek.ts';
 import { texts as responses } from './responses/peek.ts';
 
-/** Apart from the registry, because the counting thread starts sooner without the other two thirds of the wires' code. */
+/** Apart from the registry, so that the counting thread does not load the other two thirds of the wires' code. */
 const TEXTS: Readonly<Record<WireName, (text: JsonText) => PromptTexts>> = {
   chat,
   messages,

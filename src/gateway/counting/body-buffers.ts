@@ -1,8 +1,8 @@
 import { LIMITS } from '../../limits.ts';
 
 /**
- * Memory that bodies are copied to for the counting thread, and that comes back with the count. Getting new memory from
- * the system takes several times as long as the copy itself.
+ * Memory that bodies are copied to for the counting thread, and that comes back with the count. A copy to new memory
+ * takes several times as long.
  */
 export class BodyBuffers {
   /** The smallest first. */
