@@ -2,7 +2,9 @@ import { fstatSync, openSync, write, writeSync } from 'node:fs';
 import { systemClock } from './clock.ts';
 
 /** How long lines wait to be written together: a write per line costs as much as a write for all of them. */
-const GATHERING_MS = 10;
+const GATHERING_MS = 20;
+/** As many bytes are written at once, without gathering more. */
+const GATHERED_BYTES = 64 * 1024;
 /** Lines waiting for a slow destination; beyond this they are dropped. */
 const WAITING_BYTES_MAX = 16 * 1024 * 1024;
 /** When a destination that was full is tried again. */
@@ -137,7 +139,10 @@ export class LineWriter {
     this.#writing = null;
     if (this.#droppedUnsaid > 0) this.write(this.#terms.droppedLine(this.#droppedUnsaid));
     this.#droppedUnsaid = 0;
-    this.#writeNext();
+    // On a busy server lines wait after every write, and few of them: without a pause each write would have only those.
+    const isHurried = this.#onIdle.length > 0 || this.#waitingBytes >= GATHERED_BYTES;
+    if (isHurried || this.#waiting.length === 0) this.#writeNext();
+    else this.#schedule(GATHERING_MS);
   }
 
   /** The next lines are tried again: a disk gets room, and a terminal may come back as a file. */
