@@ -117,6 +117,25 @@ export const MANAGEMENT_LIMITS = {
   webhookRetryForMs: 24 * 60 * 60_000,
   /** Longest pause of a whole webhook after failures: another event may be accepted where one is refused. */
   webhookPauseMaxMs: 10 * 60_000,
+  /** How often alerts are looked for, and how many accounts, keys and open alerts are looked at each time. */
+  alertRoundMs: 10_000,
+  alertRoundRows: 200,
+  /** Accounts and keys with new calls that are remembered between two looks; more are found by the sweep. */
+  alertChangesMax: 10_000,
+  /** How often every account and key is looked at, and how many at a time. */
+  alertSweepMs: 3_600_000,
+  alertSweepRows: 200,
+  /** How often losses are added up, how many calls at a time, and the pause after them. */
+  alertLossesMs: 120_000,
+  alertLossRows: 2_000,
+  alertLossPauseMs: 10,
+  /** A host or a disk that has the same fault again within this time is not reported again. */
+  alertQuietMs: 3_600_000,
+  /** When an alert about a host or a disk may be resolved by another process than the one that raised it. */
+  alertOrphanMs: 6 * 60 * 60_000,
+  /** How long resolved alerts are kept, and how many alerts in all. */
+  alertKeptMs: 90 * 24 * 60 * 60_000,
+  alertsKept: 10_000,
   /** Email addresses and clients whose failures are remembered; the oldest is forgotten first. */
   signInCountersMax: 100_000,
 } as const;

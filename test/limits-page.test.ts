@@ -74,6 +74,8 @@ const INSIDE_BY_NAME = [
   ],
   ...['webhookPollMs', 'webhookDeliveriesAtOnce', 'webhookAnswerBytesMax', 'webhookLeaseMs', 'webhookPauseMaxMs'],
   ...['webhookRetryFirstMs', 'webhookRetryFactor', 'webhookRetryLastMs'],
+  ...['alertRoundRows', 'alertChangesMax', 'alertSweepMs', 'alertSweepRows', 'alertLossesMs', 'alertLossRows'],
+  ...['alertLossPauseMs', 'alertOrphanMs'],
   'unreadRequestBytesMax',
   'storeTickMs',
   ...['frameMetadataBytesMax', 'frameExtraBytesMax', 'frameOpeningBytesMax'],

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ACCOUNT_PREFIX, KEY_PREFIX } from '../src/canonical/id-prefixes.ts';
+import { ACCOUNT_PREFIX, ALERT_PREFIX, KEY_PREFIX } from '../src/canonical/id-prefixes.ts';
 import { systemClock } from '../src/kit/clock.ts';
 import { formatId } from '../src/kit/ids.ts';
 import { LIMITS } from '../src/limits.ts';
@@ -54,8 +54,8 @@ let account: string;
 let receipt: string;
 const secrets = new Map<PrincipalName, string>();
 const cookies = new Map<PrincipalName, string>();
-/** An invitation and a management key of the account. */
-let made: { readonly invitation: string; readonly management_key: string };
+/** An invitation, a management key and an alert of the account. */
+let made: { readonly invitation: string; readonly management_key: string; readonly alert: string };
 
 function services(): OperatorServices {
   const { books } = harness.running;
@@ -105,7 +105,11 @@ beforeAll(async () => {
   secrets.set('a gateway key', caller.secret);
   const invited = { email: 'guest@example.com', account, role: 'viewer' };
   const { id: invitation } = (await runVerb(services(), 'people.invite', invited)) as { id: string };
-  made = { invitation, management_key: (await mintManagementKey({ account, role: 'viewer' })).id };
+  made = {
+    invitation,
+    management_key: (await mintManagementKey({ account, role: 'viewer' })).id,
+    alert: await raiseAlert(),
+  };
   await openSessions();
   const call = { model: 'sim-gpt-mini', messages: [{ role: 'user', content: 'Hello' }], max_tokens: 8 };
   const answer = await harness.post(call, { authorization: `Bearer ${caller.secret}` });
@@ -113,6 +117,13 @@ beforeAll(async () => {
   receipt = answer.headers.get('x-gateway-request-id')!;
 });
 afterAll(() => harness.stop());
+
+async function raiseAlert(): Promise<string> {
+  const { ids, store } = harness.running.books;
+  const alert = { id: ids.next(), condition: 'a', kind: 'balance', subject: '', message: '', dataJson: '{}' } as const;
+  await store.directory.raiseAlert({ ...alert, accountId: caller.accountId, createdMs: Date.now() }, 0);
+  return formatId(ALERT_PREFIX, alert.id);
+}
 
 async function openSessions(): Promise<void> {
   const { books } = harness.running;
@@ -151,6 +162,8 @@ const BODIES: Readonly<Record<string, () => object>> = {
   'webhooks.put': () => ({ account, url: '' }),
   'webhooks.rotate': () => ({ account, grace_seconds: -1 }),
   'webhooks.test': () => ({ account, nothing: 1 }),
+  'alerts.acknowledge': () => ({ nothing: 1 }),
+  'alerts.configure': () => ({ cap_percent: -1 }),
   'system.verify': () => ({ since: 'never' }),
   'receipts.refund': () => ({ amount_nanousd: 0 }),
   'keys.rotate': () => ({ grace_seconds: -1 }),

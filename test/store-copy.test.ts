@@ -169,6 +169,8 @@ describe('copying a ledger from SQLite to PostgreSQL', () => {
       'webhook',
       'webhook_secret',
       'webhook_delivery',
+      'alert',
+      'alert_setting',
     ];
     expect(endings).toHaveLength(2 * (LEDGER_TABLES.length - empty.length) + 1);
     const store = await openPostgresStore({ url, clock: systemClock });

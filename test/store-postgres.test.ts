@@ -1,6 +1,7 @@
 import { ledgerScripts } from './ledger-scripts.ts';
 import { storeContract } from './store-contract.ts';
 import { accountsContract } from './store-contract-accounts.ts';
+import { alertContract } from './store-contract-alerts.ts';
 import { directoryContract } from './store-contract-directory.ts';
 import { linkContract } from './store-contract-links.ts';
 import { personKeysContract } from './store-contract-person-keys.ts';
@@ -11,6 +12,7 @@ import { openPostgres } from './store-engines.ts';
 storeContract('postgres', openPostgres);
 directoryContract('postgres', openPostgres);
 webhookContract('postgres', openPostgres);
+alertContract('postgres', openPostgres);
 accountsContract('postgres', openPostgres);
 personKeysContract('postgres', openPostgres);
 linkContract('postgres', openPostgres);

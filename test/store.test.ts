@@ -1,6 +1,7 @@
 import { ledgerScripts } from './ledger-scripts.ts';
 import { storeContract } from './store-contract.ts';
 import { accountsContract } from './store-contract-accounts.ts';
+import { alertContract } from './store-contract-alerts.ts';
 import { directoryContract } from './store-contract-directory.ts';
 import { linkContract } from './store-contract-links.ts';
 import { personKeysContract } from './store-contract-person-keys.ts';
@@ -12,6 +13,7 @@ storeContract('memory', openMemory);
 storeContract('sqlite', openSqliteInline);
 directoryContract('sqlite', openSqliteInline);
 webhookContract('sqlite', openSqliteInline);
+alertContract('sqlite', openSqliteInline);
 accountsContract('memory', openMemory);
 accountsContract('sqlite', openSqliteInline);
 accountsContract('sqlite in threads', openSqlite);

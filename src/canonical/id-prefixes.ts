@@ -16,3 +16,5 @@ export const WEBHOOK_PREFIX = 'wh_';
 
 /** Of something that webhooks are told. */
 export const EVENT_PREFIX = 'evt_';
+
+export const ALERT_PREFIX = 'alert_';

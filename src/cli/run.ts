@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import type { Environment } from '../config/config.ts';
 import { buildCommand, buildGroup, type CommandGroup, type CommandSpec, type Perform } from './command.ts';
 import { accountsCommands } from './commands/accounts.ts';
+import { alertsCommands } from './commands/alerts.ts';
 import { auditCommands } from './commands/audit.ts';
 import { balanceCommand } from './commands/balance.ts';
 import { catalogCommands } from './commands/catalog.ts';
@@ -35,6 +36,7 @@ export const COMMANDS: readonly (CommandSpec | CommandGroup)[] = [
   usageCommand,
   peopleCommands,
   managementKeysCommands,
+  alertsCommands,
   webhooksCommands,
   auditCommands,
   ledgerCommands,

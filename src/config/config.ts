@@ -12,6 +12,7 @@ import type { Environment } from '../hosts/read-key.ts';
 import { isLoopback } from '../hosts/schema.ts';
 import { JsonError, scanJson } from '../json/json.ts';
 import { LIMITS } from '../limits.ts';
+import { type ConfigAlerts, readAlerts } from './alerts.ts';
 import { readHealth } from './health.ts';
 import { type ConfigLoadLimits, type ConfigRateLimit, readLoadLimits, readRateLimit } from './load-limits.ts';
 import { lossProblems } from './losses.ts';
@@ -102,6 +103,8 @@ export interface Config {
   readonly retention: { readonly receiptsDays: number | null };
   /** Null: calls are not traced. */
   readonly tracing: ConfigTracing | null;
+  /** When somebody is alerted. */
+  readonly alerts: ConfigAlerts;
   /** False: every frame of a stream is parsed, also those that repeat an earlier one. */
   readonly frameMemory: boolean;
   /** Hosts that can be called; without keys if provider keys were not read. */
@@ -180,6 +183,7 @@ function assemble(
     loadLimits: readLoadLimits(draft.load_limits),
     retention: { receiptsDays: draft.retention.receipts_days },
     tracing: readTracing(env, problems),
+    alerts: readAlerts(draft.alerts),
     frameMemory: draft.frame_memory,
     hosts: hosts.configured,
     guessedHosts: hosts.guessed,

@@ -3,6 +3,7 @@ import { modelIdSchema, modelRowSchema, priceSchema } from '../catalog/schema.ts
 import { hostEntrySchema } from '../hosts/schema.ts';
 import { readNetwork } from '../http1/client-address.ts';
 import { LIMITS } from '../limits.ts';
+import { alertsSchema } from './alerts.ts';
 import { healthSchema } from './health.ts';
 import { loadLimitsSchema, rateLimitSchema } from './load-limits.ts';
 import { ssoSchema } from './sso.ts';
@@ -151,6 +152,7 @@ export const configFileSchema = z
     load_limits: loadLimitsSchema.prefault({}),
     health: healthSchema.prefault({}),
     retention: retentionSchema.prefault({}),
+    alerts: alertsSchema.prefault({}),
     frame_memory: z
       .boolean()
       .default(true)

@@ -14,17 +14,19 @@ import { ConnectionLimit } from '../http1/connection-limit.ts';
 import type { Clock } from '../kit/clock.ts';
 import { errorFields, type Log } from '../kit/log.ts';
 import type { LiveServices } from '../operator/live.ts';
+import type { AlertServices } from './alerts.ts';
 import type { Books } from './books.ts';
 import { callLimits } from './call-limits.ts';
 import { type Entrusted, openCustody } from './custody.ts';
 import { buildGuards, type Guards } from './guards.ts';
 import type { HostSenders } from './host-senders.ts';
 import { liveServices } from './live-services.ts';
+import { openNotices } from './notices.ts';
 import { openRefusalLog } from './refusals.ts';
 import type { StartTerms } from './start-terms.ts';
 import { watchTimers } from './timer-errors.ts';
 import type { Tracing } from './trace-exporter.ts';
-import { openWebhooks, type Webhooks } from './webhooks.ts';
+import type { Webhooks } from './webhooks.ts';
 
 /** What a reload replaces. */
 export interface InForce {
@@ -41,6 +43,7 @@ export interface Core {
   readonly bodyMemory: BodyMemory;
   readonly entrusted: Entrusted;
   readonly webhooks: Webhooks;
+  readonly alerts: AlertServices;
   readonly live: LiveServices;
   close(): Promise<void>;
 }
@@ -53,9 +56,10 @@ function learnFactors({ store }: Books, clock: Clock, log: Log): LearnedFactors 
   return factors;
 }
 
-function observer(metrics: Metrics, log: Log, tracing: Tracing | null): Gateway['observe'] {
+function observer(metrics: Metrics, alerts: AlertServices, log: Log, tracing: Tracing | null): Gateway['observe'] {
   return (record) => {
     metrics.observe(record);
+    alerts.observe(record);
     logCall(log, record);
     tracing?.report(record);
   };
@@ -93,6 +97,7 @@ export function buildCore(
   });
   const guards = buildGuards({ config, clock, log, ledger, shutdown, count: (reason) => metrics.turnedAway(reason) });
   const refusals = openRefusalLog(books.store, clock, log);
+  const { webhooks, alerts } = openNotices({ config, books, entrusted, clock, log, health });
   const gateway: Gateway = {
     clock,
     ids,
@@ -105,7 +110,7 @@ export function buildCore(
     usage: books.store.usage,
     refusals,
     tracing,
-    observe: observer(metrics, log, tracing),
+    observe: observer(metrics, alerts, log, tracing),
     limits: callLimits(config.limits),
     frameMemory: config.frameMemory,
     shutdown,
@@ -123,7 +128,6 @@ export function buildCore(
     tokenFactors.close();
     await countTokens.close();
   };
-  const webhooks = openWebhooks({ books, entrusted, clock, log });
-  const live = liveServices({ config, clock, custody: entrusted.custody, health });
-  return { gateway, metrics, guards, connectionLimit, bodyMemory, entrusted, webhooks, live, close };
+  const live = liveServices({ config, clock, custody: entrusted.custody, alerts: alerts.alerts, health });
+  return { gateway, metrics, guards, connectionLimit, bodyMemory, entrusted, webhooks, alerts, live, close };
 }

@@ -1,3 +1,4 @@
+import type { Alerts } from '../alerts/alerts.ts';
 import { snakeCased } from '../cli/snake-case.ts';
 import { packageVersion } from '../cli/version.ts';
 import type { Config } from '../config/config.ts';
@@ -11,14 +12,16 @@ export interface LiveParts {
   readonly config: Config;
   readonly clock: Clock;
   readonly custody: Custody;
+  readonly alerts: Alerts;
   readonly health: Pick<HostsHealth, 'report'>;
 }
 
 /** What the verbs can use only in a running server. */
-export function liveServices({ config, clock, custody, health }: LiveParts): LiveServices {
+export function liveServices({ config, clock, custody, alerts, health }: LiveParts): LiveServices {
   return {
     version: packageVersion(),
     custody,
+    alerts,
     verification: new VerifyTask(clock),
     hosts: () => health.report(),
     settings: () => settingsView(config),
@@ -28,10 +31,10 @@ export function liveServices({ config, clock, custody, health }: LiveParts): Liv
 /** Named one by one, so that a new setting is shown only after somebody has checked that it is not a secret. */
 function settingsView(config: Config): Readonly<Record<string, unknown>> {
   const { hosted, transport, logLevel, publicUrl, allowedHosts, origins, frameMemory, defaultModel } = config;
-  const { limits, rateLimit, loadLimits, health, retention, listen } = config;
+  const { limits, rateLimit, loadLimits, health, retention, listen, alerts } = config;
   const shown = {
     ...{ hosted, transport, logLevel, publicUrl, allowedHosts, origins, frameMemory, defaultModel },
-    ...{ listen, limits, rateLimit, loadLimits, health, retention },
+    ...{ listen, limits, rateLimit, loadLimits, health, retention, alerts },
     store: config.store === null ? 'sqlite' : 'postgres',
     console: config.console,
   };

@@ -2,6 +2,7 @@ import type { Server } from 'node:http';
 import { ensureLocalAccount } from '../accounts/accounts.ts';
 import { authenticate, type Gate } from '../accounts/authenticate.ts';
 import { KeyDirectory } from '../accounts/key-directory.ts';
+import type { AlertWatch } from '../alerts/watch.ts';
 import type { Config } from '../config/config.ts';
 import type { Gateway, PricedCatalog } from '../gateway/gateway.ts';
 import { hangupFacts } from '../gateway/hangup-facts.ts';
@@ -52,6 +53,7 @@ export interface Running {
   readonly gateway: Gateway;
   readonly egress: HostSenders;
   readonly bodyMemory: BodyMemory;
+  readonly alerts: AlertWatch;
   readonly voidedHolds: number;
   /** Takes the prices, models and hosts of a changed config; running calls keep theirs. */
   reload(config: Config, hosts: readonly ConfiguredHost[]): Promise<void>;
@@ -110,6 +112,7 @@ async function serveBooks(
   const core = buildCore(terms, books, inForce, egress, health, tracing);
   cleanup.add(() => core.close());
   cleanup.add(() => core.webhooks.deliverer.stop());
+  cleanup.add(() => core.alerts.watch.stop());
   const directory = new KeyDirectory(books.store, clock);
   cleanup.add(() => directory.stop());
   await directory.start();
@@ -124,6 +127,7 @@ async function serveBooks(
   const bookkeeping = keepBooks(terms, books.store);
   cleanup.add(() => bookkeeping.stop());
   core.webhooks.deliverer.start();
+  core.alerts.watch.start();
   const clockWatch = watchClock(terms, books.ids);
   cleanup.add(() => clockWatch.stop());
   const { rateLimiter } = core.guards;
@@ -140,6 +144,7 @@ async function serveBooks(
     gateway: core.gateway,
     egress,
     bodyMemory: core.bodyMemory,
+    alerts: core.alerts.watch,
     voidedHolds: books.voidedHolds,
     reload: async (changed, hosts) => {
       core.entrusted.keyring.reload(changed.masterKey);

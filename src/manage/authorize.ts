@@ -1,6 +1,12 @@
 import { findAccount } from '../accounts/accounts.ts';
 import { hasRole, type Principal } from '../accounts/principal.ts';
-import { INVITATION_PREFIX, KEY_PREFIX, MANAGEMENT_KEY_PREFIX, PERSON_PREFIX } from '../canonical/id-prefixes.ts';
+import {
+  ALERT_PREFIX,
+  INVITATION_PREFIX,
+  KEY_PREFIX,
+  MANAGEMENT_KEY_PREFIX,
+  PERSON_PREFIX,
+} from '../canonical/id-prefixes.ts';
 import { formatId, parseId } from '../kit/ids.ts';
 import type { OperatorServices } from '../operator/operator.ts';
 import { ManageError } from './error.ts';
@@ -88,12 +94,16 @@ async function accountOf(
     const id = idOf(INVITATION_PREFIX, input.invitation);
     return id === null ? null : ((await store.directory.findInvitationById(id))?.accountId ?? null);
   }
+  if (scope === 'alert') {
+    const id = idOf(ALERT_PREFIX, input.alert);
+    return id === null ? null : ((await store.directory.findAlert(id))?.accountId ?? null);
+  }
   const id = idOf(MANAGEMENT_KEY_PREFIX, input.management_key);
   return id === null ? null : ((await store.directory.findManagementKey(id))?.accountId ?? null);
 }
 
 function unknown(): ManageError {
-  return new ManageError(404, 'not_found', 'There is no such account, key, receipt or invitation.');
+  return new ManageError(404, 'not_found', 'There is no such account, key, receipt, invitation or alert.');
 }
 
 function denied(): ManageError {

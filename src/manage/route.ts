@@ -42,7 +42,7 @@ interface RouteTerms<Verb extends RouteVerb> {
   readonly verb: Verb;
   readonly access: Access;
   /** Which member of the input names the account, or the thing whose account counts. */
-  readonly scope?: 'account' | 'key' | 'receipt' | 'invitation' | 'management_key';
+  readonly scope?: 'account' | 'key' | 'receipt' | 'invitation' | 'management_key' | 'alert';
   /** Members may use it too, or only, for what is their own; with `nothing` they may not. */
   readonly membersOwn?: 'key' | 'keys' | 'receipt' | 'receipts' | 'feed' | 'balance' | 'nothing';
   /** `If-Match` may carry the version that the change was made to. */

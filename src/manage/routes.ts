@@ -1,4 +1,5 @@
 import { ACCOUNTS_ROUTES } from './resources/accounts.ts';
+import { ALERTS_ROUTES } from './resources/alerts.ts';
 import { AUDIT_ROUTES } from './resources/audit.ts';
 import { ENTRIES_ROUTES } from './resources/entries.ts';
 import { HOSTS_ROUTES } from './resources/hosts.ts';
@@ -29,6 +30,7 @@ export const MANAGE_ROUTES: readonly ManageRoute[] = [
   ...KEYS_ROUTES,
   ...PROVIDER_KEYS_ROUTES,
   ...WEBHOOKS_ROUTES,
+  ...ALERTS_ROUTES,
   ...RECEIPTS_ROUTES,
   ...REFUSALS_ROUTES,
   ...USAGE_ROUTES,

@@ -37,6 +37,7 @@ export const EXAMPLE_IDS = {
   management_key: 'mkey_0k7q2xm2t0y7k',
   audit: 'audit_0k7q2xp7v1z8m',
   event: 'evt_0k7q2xr5w2a9n',
+  alert: 'alert_0k7q2xv0y4c1q',
 } as const;
 
 /** What follows the `#` of a link. */

@@ -9,7 +9,7 @@ import { CAP_WINDOWS, KEY_PERMISSIONS, ON_UNSUPPORTED } from '../store/store.ts'
 const WITHOUT_NUL = [(text: string): boolean => !text.includes('\0'), 'must not contain a NUL character'] as const;
 
 /** A whole number of nanodollars, as text if it is too large for an exact JSON number. */
-const amount = z
+export const amount = z
   .union([z.int(), z.string().regex(/^-?[0-9]{1,19}$/)], { error: 'must be a whole number of nanodollars' })
   .transform(BigInt)
   .refine((nanousd) => nanousd <= INT64_MAX && nanousd >= -INT64_MAX, 'is larger than the ledger can hold');

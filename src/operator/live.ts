@@ -1,3 +1,4 @@
+import type { Alerts } from '../alerts/alerts.ts';
 import type { Custody } from '../custody/custody.ts';
 import type { HostReport } from '../hosts/hosts-health.ts';
 import { OperatorError } from './error.ts';
@@ -7,6 +8,7 @@ import type { VerifyTask } from './verify-task.ts';
 export interface LiveServices {
   readonly version: string;
   readonly custody: Custody;
+  readonly alerts: Alerts;
   /** The ledger's verification that runs in this process, or the last one. */
   readonly verification: VerifyTask;
   hosts(): readonly HostReport[];

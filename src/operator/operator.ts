@@ -4,6 +4,7 @@ import { stringifyJson } from '../json/stringify.ts';
 import { StoreUnavailable } from '../ledger/ledger.ts';
 import * as accountStates from './account-states.ts';
 import * as accounts from './accounts.ts';
+import * as alerts from './alerts.ts';
 import { auditPage, listAudit } from './audit.ts';
 import { credit } from './credit.ts';
 import { listEntries } from './entries.ts';
@@ -120,6 +121,10 @@ export const VERBS = {
   'webhooks.test': verb(webhooks.webhookChoice, webhooks.testWebhook),
   'webhooks.deliveries': reading(webhooks.deliveryPage, webhooks.listDeliveries),
   'webhooks.remove': verb(webhooks.webhookChoice, webhooks.removeWebhook),
+  'alerts.list': reading(alerts.alertPage, alerts.listAlerts),
+  'alerts.acknowledge': verb(alerts.alertChoice, alerts.acknowledgeAlert),
+  'alerts.settings': reading(alerts.alertAccount, alerts.showAlertSettings),
+  'alerts.configure': verb(alerts.alertSettingsUpdate, alerts.updateAlertSettings),
   'hosts.list': reading(inputs.nothing, listHosts),
   'receipts.show': reading(inputs.receiptChoice, receipts.showReceipt),
   'receipts.list': reading(inputs.receiptPage, receipts.listReceipts),

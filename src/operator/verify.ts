@@ -1,19 +1,37 @@
 import type { z } from 'zod';
-import type { Ledger, VerifyProgress } from '../ledger/ledger.ts';
-import type { Store } from '../store/store.ts';
+import type { Finding } from '../alerts/alerts.ts';
+import type { VerifyProgress } from '../ledger/ledger.ts';
+import { alertsOf } from './alerts.ts';
 import type { verification } from './input.ts';
-import { acceptedLossView, type LedgerView, verifyView } from './view.ts';
-
-export interface VerifyServices {
-  readonly ledger: Pick<Ledger, 'verify'>;
-  readonly store: Pick<Store, 'acceptedLosses'>;
-}
+import type { OperatorServices } from './services.ts';
+import { acceptedLossView, type LedgerView, type VerifyView, verifyView } from './view.ts';
 
 export async function verify(
-  { ledger, store }: VerifyServices,
+  services: OperatorServices,
   { since }: z.output<typeof verification>,
   progress?: (done: VerifyProgress) => void,
 ): Promise<LedgerView> {
+  const { ledger, store, moved } = services;
   const report = verifyView(await ledger.verify(progress, since));
+  if (moved === null) await tell(services, report);
   return { ...report, accepted_losses: (await store.acceptedLosses()).map(acceptedLossView) };
+}
+
+const CONDITION = 'verify';
+
+/** A part of the ledger that is right says nothing about the rest, so only a whole verification resolves the alert. */
+async function tell(services: OperatorServices, { ok, since, violations }: VerifyView): Promise<void> {
+  const cleared = ok && since === null ? [CONDITION] : [];
+  await alertsOf(services).update({ findings: ok ? [] : [findingOf(violations)], cleared });
+}
+
+function findingOf(violations: readonly string[]): Finding {
+  return {
+    condition: CONDITION,
+    kind: 'verify',
+    accountId: null,
+    subject: 'ledger',
+    message: `The verification of the ledger found ${violations.length} violations. The first: ${violations[0]}`,
+    figures: { violations: violations.length },
+  };
 }

@@ -30,6 +30,8 @@ export const LEDGER_TABLES: readonly LedgerTable[] = [
   { name: 'webhook', key: ['id'], sums: [] },
   { name: 'webhook_secret', key: ['id'], sums: [] },
   { name: 'webhook_delivery', key: ['webhook_id', 'event_id'], sums: [] },
+  { name: 'alert', key: ['id'], sums: [] },
+  { name: 'alert_setting', key: ['account_id'], sums: [] },
   { name: 'token_overrun', key: ['model', 'account_id'], sums: [] },
   { name: 'balance', key: ['account_id'], sums: ['balance', 'held', 'spent'] },
   { name: 'api_key', key: ['id'], sums: [] },

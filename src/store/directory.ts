@@ -1,4 +1,5 @@
 import type { ClosingOutcome, Payout } from './account-rows.ts';
+import type { AlertRows } from './alerts.ts';
 import type {
   Acceptance,
   Accepting,
@@ -30,7 +31,7 @@ interface IdPage {
  * Rows that change rarely: names and states of accounts, people, their roles, invitations, sessions and management keys, and the audit of every change. Each change is one
  * commit together with its row in the audit; a change that is refused, or changes nothing, writes none.
  */
-export interface Directory extends WebhookRows {
+export interface Directory extends WebhookRows, AlertRows {
   /** Null for the version renames whatever version there is. */
   renameAccount(
     id: bigint,

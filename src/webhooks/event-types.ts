@@ -1,5 +1,7 @@
+import { ALERT_KINDS } from '../store/alerts.ts';
+
 /** Every type of event. A webhook may name single types, or a group like `alert.*`. */
-export const EVENT_TYPES = ['webhook.test'] as const;
+export const EVENT_TYPES = ['webhook.test', ...ALERT_KINDS.map((kind) => `alert.${kind}` as const)] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
 const GROUPS: ReadonlySet<string> = new Set(EVENT_TYPES.map((type) => `${type.split('.', 1)[0]}.*`));

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   ACCOUNT_PREFIX,
+  ALERT_PREFIX,
   INVITATION_PREFIX,
   KEY_PREFIX,
   MANAGEMENT_KEY_PREFIX,
@@ -70,8 +71,18 @@ export async function startExampleServer(): Promise<ExampleServer> {
       [EXAMPLE_IDS.invitation]: invitation.id!,
       [EXAMPLE_IDS.session]: formatId(SESSION_PREFIX, sessionId),
       [EXAMPLE_IDS.management_key]: managementKey.id!,
+      [EXAMPLE_IDS.alert]: await raiseAlert(harness, account.id!),
     },
   };
+}
+
+/** An alert of the account. */
+async function raiseAlert({ running }: Harness, account: string): Promise<string> {
+  const { ids, store } = running.books;
+  const alert = { id: ids.next(), condition: 'balance:1', kind: 'balance', subject: account, message: '' } as const;
+  const more = { accountId: parseId(ACCOUNT_PREFIX, account), dataJson: '{}', createdMs: EXAMPLE_TIME * 1000 };
+  await store.directory.raiseAlert({ ...alert, ...more }, 0);
+  return formatId(ALERT_PREFIX, alert.id);
 }
 
 /** A person who is signed in. */

@@ -68,7 +68,7 @@ export const LAYERS: readonly Layer[] = [
   },
   {
     name: 'operator',
-    mayImport: [...SERVICES, 'webhooks', 'catalog', 'store', 'money', ...PLAIN],
+    mayImport: [...SERVICES, 'alerts', 'webhooks', 'catalog', 'store', 'money', ...PLAIN],
     about: 'Every management verb, typed. The CLI and the control socket call it.',
   },
   {
@@ -95,6 +95,7 @@ export const LAYERS: readonly Layer[] = [
   { name: 'ledger', mayImport: BASE, about: 'Holds, settlements and credits, in batches.' },
   { name: 'accounts', mayImport: BASE, about: 'Accounts, keys, authentication.' },
   { name: 'custody', mayImport: BASE, about: "Callers' own provider keys, sealed." },
+  { name: 'alerts', mayImport: BASE, about: 'What somebody should be told of: looked for, raised once, resolved.' },
   { name: 'webhooks', mayImport: BASE, about: 'URLs that are told of events: targets, signatures, deliveries.' },
   {
     name: 'store/<engine>',

@@ -20,6 +20,8 @@ type MoneyOfPeople = Pick<
   | 'listMembers'
   | 'findMember'
   | 'webhookSecretsAfter'
+  | 'openConditions'
+  | 'raiseAlert'
 >;
 
 export function memoryDirectory(rows: MemoryRows): Directory {
@@ -53,6 +55,10 @@ class MemoryDirectory implements MoneyOfPeople {
   }
 
   webhookSecretsAfter: Directory['webhookSecretsAfter'] = async () => [];
+
+  openConditions: Directory['openConditions'] = async () => [];
+
+  raiseAlert: Directory['raiseAlert'] = async () => 'raised';
 
   renameAccount: Directory['renameAccount'] = async (id, name, expectedVersion) => {
     const account = this.#rows.accounts.get(id);

@@ -24,6 +24,7 @@ import { rights } from './0023-rights.ts';
 import { firstByte } from './0024-first-byte.ts';
 import { usageSums } from './0025-usage.ts';
 import { refusals } from './0026-refusals.ts';
+import { alerts } from './0027-alerts.ts';
 import type { Migration } from './migration.ts';
 
 /** In order, numbered from 1 without gaps. */
@@ -54,4 +55,5 @@ export const MIGRATIONS: readonly Migration[] = [
   firstByte,
   usageSums,
   refusals,
+  alerts,
 ];

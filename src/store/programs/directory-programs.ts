@@ -1,5 +1,18 @@
 import type { Directory } from '../directory.ts';
 import { closeAccount, renameAccount, setAccountStatus } from './accounts.ts';
+import {
+  acknowledgeAlert,
+  alertSettings,
+  findAlert,
+  forgetAlerts,
+  listAlerts,
+  lossesAfter,
+  openAlerts,
+  openConditions,
+  putAlertSettings,
+  raiseAlert,
+  resolveAlert,
+} from './alerts.ts';
 import { forgetAudit, listAudit } from './audit.ts';
 import {
   claimDelivery,
@@ -94,6 +107,12 @@ export const DIRECTORY_READS = {
   listDeliveries,
   findDelivery,
   countPending,
+  openAlerts,
+  openConditions,
+  findAlert,
+  listAlerts,
+  alertSettings,
+  lossesAfter,
 };
 
 /** Programs that change rows, each in one commit together with its row in the audit. */
@@ -132,6 +151,11 @@ export const DIRECTORY_CHANGES = {
   emitEvent,
   claimDelivery,
   finishDelivery,
+  raiseAlert,
+  resolveAlert,
+  acknowledgeAlert,
+  forgetAlerts,
+  putAlertSettings,
 };
 
 type Programs = { readonly [name: string]: (...args: never[]) => Program<unknown> };

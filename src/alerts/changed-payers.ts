@@ -1,0 +1,55 @@
+import { LIMITS } from '../limits.ts';
+import type { KeyRow } from '../store/store.ts';
+
+/** Who spends, as far as alerts depend on it. */
+export interface Payer {
+  readonly accountId: bigint;
+  readonly key: KeyRow | null;
+}
+
+export interface ChangedKey {
+  readonly key: KeyRow;
+  /** A call was refused because of the cap of the key or its person. */
+  readonly isRefused: boolean;
+}
+
+/** Accounts and keys whose calls ended since they were last looked at. It is bounded: what does not fit is found by the sweep. */
+export class ChangedPayers {
+  readonly #accounts = new Set<bigint>();
+  readonly #keys = new Map<bigint, ChangedKey>();
+  #isOverfull = false;
+
+  /** Runs for every call, so it only notes who it was. */
+  note({ accountId, key }: Payer, isRefused: boolean): void {
+    if (this.#accounts.size >= LIMITS.alertChangesMax || this.#keys.size >= LIMITS.alertChangesMax) {
+      this.#isOverfull = true;
+      return;
+    }
+    this.#accounts.add(accountId);
+    if (key === null || (key.capNanousd === null && key.personId === null)) return;
+    if (isRefused || this.#keys.get(key.id)?.key !== key) {
+      const wasRefused = this.#keys.get(key.id)?.isRefused ?? false;
+      this.#keys.set(key.id, { key, isRefused: isRefused || wasRefused });
+    }
+  }
+
+  /** The next ones, oldest first, at most so many. */
+  takeAccounts(limit: number): bigint[] {
+    const taken = [...this.#accounts].slice(0, limit);
+    for (const id of taken) this.#accounts.delete(id);
+    return taken;
+  }
+
+  takeKeys(limit: number): ChangedKey[] {
+    const taken = [...this.#keys.values()].slice(0, limit);
+    for (const { key } of taken) this.#keys.delete(key.id);
+    return taken;
+  }
+
+  /** True once after something did not fit. */
+  takeOverfull(): boolean {
+    const wasOverfull = this.#isOverfull;
+    this.#isOverfull = false;
+    return wasOverfull;
+  }
+}

@@ -1,0 +1,84 @@
+import { idFloorAt } from '../kit/ids.ts';
+import { LIMITS } from '../limits.ts';
+import { formatUsd } from '../money/nanousd.ts';
+import type { AlertStore, Checked } from './alerts.ts';
+
+const HOUR_MS = 3_600_000;
+
+/** A host as its health sees it. */
+export interface HostState {
+  readonly host: string;
+  readonly state: string;
+}
+
+export function checkDisk(freeBytes: number, minBytes: number, machine: string): Checked {
+  const condition = `disk:${machine}`;
+  if (freeBytes >= minBytes) return { findings: [], cleared: [condition] };
+  const megabytes = Math.floor(freeBytes / 1024 / 1024);
+  const finding = {
+    condition,
+    kind: 'disk',
+    accountId: null,
+    subject: machine,
+    message: `The disk of the data folder on ${machine} has ${megabytes} MB left; below ${LIMITS.diskFreeBytesMin / 1024 / 1024} MB calls are refused.`,
+    figures: { free_bytes: freeBytes, below_bytes: minBytes },
+  } as const;
+  return { findings: [finding], cleared: [] };
+}
+
+/** Hosts that are not called because they fail, or because they refuse our key or our account. */
+export function checkHosts(hosts: readonly HostState[]): Checked {
+  const isAside = ({ state }: HostState): boolean => state === 'ejected' || state === 'key_refused';
+  return {
+    findings: hosts.filter(isAside).map(({ host, state }) => ({
+      condition: `host:${host}`,
+      kind: 'host',
+      accountId: null,
+      subject: host,
+      message:
+        state === 'ejected'
+          ? `The host "${host}" fails, so it is not called for now.`
+          : `The host "${host}" refuses our key or our account, so it is not called for now.`,
+      figures: { state },
+    })),
+    cleared: hosts.filter(({ state }) => state === 'well').map(({ host }) => `host:${host}`),
+  };
+}
+
+/** Adds up what the calls of this hour may cost the operator, from their rows, in slices with a pause between them. */
+export async function checkLosses(
+  store: AlertStore,
+  aboveNanousd: bigint,
+  nowMs: number,
+  pause: () => Promise<void>,
+): Promise<Checked> {
+  const hourMs = Math.floor(nowMs / HOUR_MS) * HOUR_MS;
+  let lossNanousd = 0n;
+  let after: bigint | null = idFloorAt(hourMs);
+  while (after !== null) {
+    const slice = await store.lossesAfter(after, LIMITS.alertLossRows);
+    lossNanousd += slice.lossNanousd;
+    after = slice.next;
+    if (after !== null) await pause();
+  }
+  if (lossNanousd <= aboveNanousd) return { findings: [], cleared: [] };
+  const hour = new Date(hourMs).toISOString().slice(0, 13);
+  const finding = {
+    condition: lossCondition(hourMs),
+    kind: 'losses',
+    accountId: null,
+    subject: hour,
+    message: `Hosts may bill up to $${formatUsd(lossNanousd)} that nobody is charged for, for calls since ${hour}:00 UTC.`,
+    figures: { loss_nanousd: lossNanousd, above_nanousd: aboveNanousd },
+  } as const;
+  return { findings: [finding], cleared: [] };
+}
+
+function lossCondition(hourMs: number): string {
+  return `losses:${hourMs}`;
+}
+
+/** The alert of an earlier hour is over. */
+export function isPastHour(condition: string, nowMs: number): boolean {
+  return condition.startsWith('losses:') && condition !== lossCondition(Math.floor(nowMs / HOUR_MS) * HOUR_MS);
+}

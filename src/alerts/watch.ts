@@ -1,0 +1,231 @@
+import { KEY_PREFIX, PERSON_PREFIX } from '../canonical/id-prefixes.ts';
+import type { Clock, Timer } from '../kit/clock.ts';
+import { parseId } from '../kit/ids.ts';
+import { LIMITS } from '../limits.ts';
+import type { Alert, AlertSettings } from '../store/alerts.ts';
+import type { Account, KeyRow, Store } from '../store/store.ts';
+import type { Alerts, Checked } from './alerts.ts';
+import { type ChangedKey, ChangedPayers, type Payer } from './changed-payers.ts';
+import { checkBalance, checkKeyCap, checkPersonCap } from './money-checks.ts';
+import { checkDisk, checkHosts, checkLosses, type HostState, isPastHour } from './operation-checks.ts';
+import { Sweep } from './sweep.ts';
+
+/** Null turns an alert off. */
+export interface WatchSettings {
+  readonly balanceBelowNanousd: bigint | null;
+  readonly capPercent: number | null;
+  readonly lossesPerHourNanousd: bigint | null;
+  readonly diskFreeBytes: number | null;
+}
+
+export type WatchedStore = Pick<
+  Store,
+  'findAccount' | 'listAccounts' | 'findKey' | 'listKeys' | 'spendingOf' | 'directory'
+>;
+
+export interface WatchTerms {
+  readonly store: WatchedStore;
+  readonly alerts: Alerts;
+  readonly clock: Clock;
+  readonly settings: WatchSettings;
+  /** The name of this machine. */
+  readonly machine: string;
+  diskFreeBytes(): Promise<number>;
+  hosts(): readonly HostState[];
+  /** A look failed, for example because the store was away; it is repeated. */
+  onError(error: unknown): void;
+}
+
+/**
+ * Looks every few seconds at what changed, and compares it with the store. A call only notes who paid for it. What such a
+ * note misses (a process that died, money that was taken out, calls of a removed process) is found by a sweep once an hour.
+ */
+export class AlertWatch {
+  readonly #terms: WatchTerms;
+  readonly #changed = new ChangedPayers();
+  readonly #sweep: Sweep;
+  readonly #hostsAside = new Set<string>();
+  #hasLosses = true;
+  #lossesAfterMs = 0;
+  #recheckedUpTo: bigint | null = null;
+  #timer: Timer | null = null;
+  #running: Promise<void> | null = null;
+  #isStopped = false;
+
+  constructor(terms: WatchTerms) {
+    this.#terms = terms;
+    this.#sweep = new Sweep(terms.store, terms.clock);
+  }
+
+  /** A call ended. `isCapRefusal`: it was refused because of the cap of its key or person. */
+  note(payer: Payer, costNanousd: bigint, lossNanousd: bigint, isCapRefusal: boolean): void {
+    if (costNanousd > 0n || isCapRefusal) this.#changed.note(payer, isCapRefusal);
+    if (lossNanousd > 0n) this.#hasLosses = true;
+  }
+
+  start(): void {
+    if (this.#isStopped) return;
+    this.#timer = this.#terms.clock.after(LIMITS.alertRoundMs, () => this.#wake(), { unref: true });
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#timer?.cancel();
+    await this.#running;
+  }
+
+  #wake(): void {
+    this.#running = this.look().finally(() => {
+      this.#running = null;
+      this.start();
+    });
+  }
+
+  /** One look. Each part is tried even if another fails. */
+  async look(): Promise<void> {
+    const parts = [
+      async () => this.#lookAtAccounts(await this.#changedAccounts()),
+      () => this.#lookAtKeys(this.#changed.takeKeys(LIMITS.alertRoundRows)),
+      () => this.#lookAtHosts(),
+      () => this.#lookAtDisk(),
+      () => this.#lookAtLosses(),
+      () => this.#recheck(),
+      () => this.#sweepOn(),
+    ];
+    for (const part of parts) {
+      if (this.#isStopped) return;
+      await part().catch(this.#terms.onError);
+    }
+  }
+
+  async #changedAccounts(): Promise<Account[]> {
+    const accounts: Account[] = [];
+    for (const id of this.#changed.takeAccounts(LIMITS.alertRoundRows)) {
+      const account = await this.#terms.store.findAccount(id);
+      if (account !== null) accounts.push(account);
+    }
+    return accounts;
+  }
+
+  async #lookAtAccounts(accounts: readonly Account[]): Promise<void> {
+    const checked: Checked[] = [];
+    for (const account of accounts) checked.push(await this.#checkAccount(account));
+    await this.#terms.alerts.update(together(checked));
+  }
+
+  async #checkAccount(account: Account): Promise<Checked> {
+    return checkBalance(account, (await this.#settingsOf(account.id)).balanceBelowNanousd ?? 0n);
+  }
+
+  async #lookAtKeys(changed: readonly ChangedKey[]): Promise<void> {
+    if (changed.length === 0) return;
+    const { store, clock, alerts } = this.#terms;
+    const spending = await store.spendingOf(changed.map(({ key }) => key));
+    const checked: Checked[] = [];
+    for (const { key, isRefused } of changed) {
+      const percent = (await this.#settingsOf(key.accountId)).capPercent ?? 0;
+      checked.push(checkKeyCap(key, spending.get(key.id), percent, isRefused));
+      const { accountId, personId } = key;
+      const member = personId === null ? null : await store.directory.findMember(accountId, personId, clock.nowMs());
+      if (member !== null) checked.push(checkPersonCap(member, percent, isRefused));
+    }
+    await alerts.update(together(checked));
+  }
+
+  /** What the account wants, or else what the gateway's settings say; 0 is off. */
+  async #settingsOf(accountId: bigint): Promise<AlertSettings> {
+    const { store, settings } = this.#terms;
+    const own = await store.directory.alertSettings(accountId);
+    return {
+      balanceBelowNanousd: own.balanceBelowNanousd ?? settings.balanceBelowNanousd,
+      capPercent: own.capPercent ?? settings.capPercent,
+    };
+  }
+
+  /** A host that fails now and then is one alert an hour. Only a process that found it failing says that it is well again. */
+  async #lookAtHosts(): Promise<void> {
+    const { findings, cleared } = checkHosts(this.#terms.hosts());
+    const returned = cleared.filter((condition) => this.#hostsAside.has(condition));
+    await this.#terms.alerts.update({ findings, cleared: returned }, LIMITS.alertQuietMs);
+    for (const condition of returned) this.#hostsAside.delete(condition);
+    for (const { condition } of findings) this.#hostsAside.add(condition);
+  }
+
+  async #lookAtDisk(): Promise<void> {
+    const { settings, diskFreeBytes, machine, alerts } = this.#terms;
+    if (settings.diskFreeBytes === null) return;
+    await alerts.update(checkDisk(await diskFreeBytes(), settings.diskFreeBytes, machine), LIMITS.alertQuietMs);
+  }
+
+  async #lookAtLosses(): Promise<void> {
+    const { store, clock, settings, alerts } = this.#terms;
+    const above = settings.lossesPerHourNanousd;
+    if (above === null || !this.#hasLosses || clock.monotonicMs() < this.#lossesAfterMs) return;
+    this.#hasLosses = false;
+    this.#lossesAfterMs = clock.monotonicMs() + LIMITS.alertLossesMs;
+    await alerts.update(await checkLosses(store.directory, above, clock.nowMs(), () => this.#pause()));
+  }
+
+  #pause(): Promise<void> {
+    return new Promise((resolve) => void this.#terms.clock.after(LIMITS.alertLossPauseMs, resolve));
+  }
+
+  /** Resolves open alerts whose condition is gone, a page at a time. */
+  async #recheck(): Promise<void> {
+    const { store, alerts } = this.#terms;
+    const open = await store.directory.openAlerts({ after: this.#recheckedUpTo, limit: LIMITS.alertRoundRows });
+    this.#recheckedUpTo = open.length < LIMITS.alertRoundRows ? null : open.at(-1)!.id;
+    for (const alert of open) if (!(await this.#stillHolds(alert))) await alerts.resolve(alert.condition);
+  }
+
+  async #stillHolds(alert: Alert): Promise<boolean> {
+    const { store, clock } = this.#terms;
+    const nowMs = clock.nowMs();
+    if (alert.accountId === null) return this.#operationStillHolds(alert, nowMs);
+    if (alert.kind === 'balance') {
+      const account = await store.findAccount(alert.accountId);
+      return account !== null && holds(await this.#checkAccount(account), alert);
+    }
+    const percent = (await this.#settingsOf(alert.accountId)).capPercent ?? 0;
+    if (alert.kind === 'key_cap') {
+      const key = await store.findKey(parseId(KEY_PREFIX, alert.subject) ?? 0n);
+      if (key === null) return false;
+      return holds(checkKeyCap(key, (await store.spendingOf([key])).get(key.id), percent, true), alert);
+    }
+    const personId = parseId(PERSON_PREFIX, alert.subject) ?? 0n;
+    const member = await store.directory.findMember(alert.accountId, personId, nowMs);
+    return member !== null && holds(checkPersonCap(member, percent, true), alert);
+  }
+
+  /** Alerts about hosts and disks outlive the process that raised them. After a while others may resolve them. */
+  #operationStillHolds({ kind, condition, subject, createdMs }: Alert, nowMs: number): boolean {
+    if (kind === 'losses') return !isPastHour(condition, nowMs);
+    if (createdMs > nowMs - LIMITS.alertOrphanMs) return true;
+    if (kind === 'disk') return subject === this.#terms.machine;
+    return (
+      kind !== 'host' || checkHosts(this.#terms.hosts()).findings.some((finding) => finding.condition === condition)
+    );
+  }
+
+  async #sweepOn(): Promise<void> {
+    if (this.#changed.takeOverfull()) this.#sweep.restart();
+    const page = await this.#sweep.next();
+    if (page === null) return;
+    if ('accounts' in page) await this.#lookAtAccounts(page.accounts);
+    else await this.#lookAtKeys(page.keys.map((key: KeyRow) => ({ key, isRefused: false })));
+    if (!page.isLast) return;
+    const { store, clock } = this.#terms;
+    await store.directory.forgetAlerts(clock.nowMs() - LIMITS.alertKeptMs);
+  }
+}
+
+function together(checked: readonly Checked[]): Checked {
+  return {
+    findings: checked.flatMap(({ findings }) => findings),
+    cleared: checked.flatMap(({ cleared }) => cleared),
+  };
+}
+
+function holds({ findings }: Checked, { condition }: Alert): boolean {
+  return findings.some((finding) => finding.condition === condition);
+}

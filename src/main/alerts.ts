@@ -1,0 +1,72 @@
+import { statfs } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { Alerts } from '../alerts/alerts.ts';
+import { AlertWatch, type WatchSettings } from '../alerts/watch.ts';
+import { ACCOUNT_PREFIX, ALERT_PREFIX } from '../canonical/id-prefixes.ts';
+import type { Config } from '../config/config.ts';
+import type { ExchangeRecord } from '../gateway/exchange-record.ts';
+import type { HostsHealth } from '../hosts/hosts-health.ts';
+import type { Clock } from '../kit/clock.ts';
+import { formatId } from '../kit/ids.ts';
+import { errorFields, type Log } from '../kit/log.ts';
+import type { NewAlert } from '../store/alerts.ts';
+import type { Books } from './books.ts';
+
+export interface AlertParts {
+  readonly config: Pick<Config, 'alerts' | 'dataFolder'>;
+  readonly books: Pick<Books, 'store' | 'ids'>;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly health: Pick<HostsHealth, 'report'>;
+  /** Webhooks have something to deliver. */
+  nudge(): void;
+}
+
+export interface AlertServices {
+  readonly alerts: Alerts;
+  readonly watch: AlertWatch;
+  observe(record: ExchangeRecord): void;
+}
+
+/** What looks for reasons to alert somebody, in a running server. */
+export function openAlerts({ config, books, clock, log, health, nudge }: AlertParts): AlertServices {
+  const { store, ids } = books;
+  const onRaised = (alert: NewAlert): void => {
+    logAlert(log, alert);
+    nudge();
+  };
+  const alerts = new Alerts({ store: store.directory, clock, ids, onRaised });
+  const watch = new AlertWatch({
+    store,
+    alerts,
+    clock,
+    settings: settingsOf(config.alerts),
+    machine: hostname(),
+    diskFreeBytes: async () => {
+      const { bavail, bsize } = await statfs(config.dataFolder);
+      return bavail * bsize;
+    },
+    hosts: () => health.report(),
+    onError: (error) => log.warn(errorFields(error), 'Alerts cannot be evaluated; it is tried again.'),
+  });
+  return { alerts, watch, observe: (record) => noteCall(watch, record) };
+}
+
+function settingsOf({ balanceBelowNanousd, lossesPerHourNanousd, ...rest }: Config['alerts']): WatchSettings {
+  return {
+    ...rest,
+    balanceBelowNanousd: balanceBelowNanousd === null ? null : BigInt(balanceBelowNanousd),
+    lossesPerHourNanousd: lossesPerHourNanousd === null ? null : BigInt(lossesPerHourNanousd),
+  };
+}
+
+/** Runs after every call. */
+function noteCall(watch: AlertWatch, record: ExchangeRecord): void {
+  const { caller, costNanousd, lossNanousd, errorCode } = record;
+  watch.note(caller, costNanousd, lossNanousd, errorCode === 'key_spend_cap_exceeded');
+}
+
+function logAlert(log: Log, { id, kind, accountId, subject, message }: NewAlert): void {
+  const account = accountId === null ? null : formatId(ACCOUNT_PREFIX, accountId);
+  log.warn({ alert: formatId(ALERT_PREFIX, id), kind, account, subject }, message);
+}
