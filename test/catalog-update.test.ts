@@ -73,6 +73,11 @@ describe('a new price list', () => {
     ['a price of zero', { price: { ...price, output: 0 } }, 'output becomes 0'],
     ['a fall by more than half', { price: { ...price, input: Math.floor(price.input / 2) - 1 } }, 'less than half'],
     ['another host', { hosts: [...FIRST.hosts, { host: 'groq', model: 'x' }] }, 'calls may go to groq as x'],
+    ['a cache rate that is nearly free', { price: { ...withoutCacheRates(), cache_read: 1 } }, 'cache_read falls'],
+    ['a cheap tier', { price: { ...price, tiers: [{ ...price, above_input_tokens: 1, input: 1 }] } }, 'above 1 input'],
+    ['a host that costs more', { hosts: [{ ...FIRST.hosts[0]!, price: doubled() }] }, 'callers of'],
+    ['other names', { aliases: ['gpt-9'] }, 'other names lead to it'],
+    ['smaller holds', { max_output_tokens: 1 }, 'max_output_tokens changes what is held'],
     ['another name at a host', { hosts: [{ ...FIRST.hosts[0]!, model: 'cheap' }] }, 'as cheap'],
   ])('with %s changes nothing until its version is typed', async (_what, change, risk) => {
     const file = withFirst(change as Partial<ModelRow>);
@@ -100,9 +105,25 @@ describe('a new price list', () => {
     expectNothingInstalled();
   });
 
-  test('that is older than the one in use is refused', async () => {
-    const { err, code } = await tollgate('catalog', 'update', write({ ...raised, generated: '2020-01-01' }));
-    expect([code, err]).toEqual([EXIT.no, expect.stringContaining('is older than')]);
+  test.each([
+    ['2020-01-01', 'is older than'],
+    ['9999-12-31', 'is from the future'],
+  ])('of %s is refused', async (generated, words) => {
+    const { err, code } = await tollgate('catalog', 'update', write({ ...raised, generated }));
+    expect([code, err]).toEqual([EXIT.no, expect.stringContaining(words)]);
+    expectNothingInstalled();
+  });
+
+  test('that was damaged after it was installed is named, and can be removed', async () => {
+    await tollgate('catalog', 'update', write(raised));
+    writeFileSync(join(folder, 'data', 'catalog.json'), '{');
+    writeFileSync(
+      join(folder, 'tollgate.config.json'),
+      JSON.stringify({ prices: { [FIRST.id]: { input: 1, output: 1 } } }),
+    );
+    const { code, err } = await tollgate('models');
+    expect([code, err]).toEqual([EXIT.usage, expect.stringContaining('catalog reset')]);
+    expect(await tollgate('catalog', 'reset')).toMatchObject({ code: EXIT.ok });
     expectNothingInstalled();
   });
 
@@ -171,7 +192,7 @@ test('a fall by more than half, or to zero, is a risk of every rate, and no othe
     fc.property(
       rate,
       fc.nat(1_000_000_000_000),
-      fc.constantFrom('input', 'output', 'cache_read'),
+      fc.constantFrom('output', 'cache_read', 'cache_write_1h'),
       (before, after, name) => {
         const priced = (value: number): CatalogFile => withFirst({ price: { ...price, [name]: value } });
         const risks = compareCatalogs(priced(before), priced(after)).flatMap((change) => change.risks);
@@ -181,6 +202,14 @@ test('a fall by more than half, or to zero, is a risk of every rate, and no othe
     { numRuns: 50 },
   );
 });
+
+function withoutCacheRates() {
+  return { input: price.input, output: price.output };
+}
+
+function doubled() {
+  return { ...price, output: price.output * 2 };
+}
 
 function withoutHash(change: Partial<ModelRow>): unknown {
   return { ...BUILT_IN, models: [{ ...FIRST, ...change }, ...BUILT_IN.models.slice(1)] };

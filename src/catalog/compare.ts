@@ -1,3 +1,7 @@
+import { ratesFor } from '../money/cost.ts';
+import type { Rates } from '../money/price.ts';
+import { describeLoss, EFFECTIVE_RATES, findLoss } from './loss.ts';
+import { readPrice } from './rows.ts';
 import type { CatalogFile, ModelRow, PriceRow } from './schema.ts';
 
 /** A rate that differs, in nanodollars per million tokens; null where there is none. */
@@ -40,7 +44,7 @@ function compareModels(id: string, before: ModelRow | undefined, after: ModelRow
   const fields = before === undefined ? [] : changedFields(before, after);
   if (before !== undefined && changes.length === 0 && fields.length === 0) return null;
   const kind = before === undefined ? 'added' : 'changed';
-  const risks = [...changes.flatMap(riskOfRate), ...riskOfHosts(before, after)];
+  const risks = [...risksOfPrice(before?.price, after.price), ...risksOfHosts(before, after), ...risksOfFields(fields)];
   return { id, kind, rates: changes, fields, risks };
 }
 
@@ -71,18 +75,48 @@ function changedFields(before: ModelRow, after: ModelRow): string[] {
   return [...names].filter((name) => textOf(before, name) !== textOf(after, name)).sort();
 }
 
-function riskOfRate({ rate, before, after }: RateChange): string[] {
-  if (rate.endsWith('above_input_tokens'))
-    return [`${rate} changes from ${before ?? 'nothing'} to ${after ?? 'nothing'}`];
-  if (after === 0) return [`${rate} becomes 0, so that it is free`];
-  if (before !== null && after === null) return [`${rate} is removed`];
-  if (before !== null && after !== null && after * 2 < before) return [`${rate} falls to less than half`];
-  return [];
+/** What callers would pay less than half for, or nothing, at any size of a request. */
+function risksOfPrice(before: PriceRow | undefined, after: PriceRow | undefined): string[] {
+  if (after === undefined) return before === undefined ? [] : ['its price is removed'];
+  const now = readPrice(after);
+  const old = before === undefined ? null : readPrice(before);
+  const sizes = [0, ...[...now.tiers, ...(old?.tiers ?? [])].map(({ aboveInputTokens }) => aboveInputTokens + 1)];
+  const risks = sizes.flatMap((size) => risksAt(size, old === null ? null : ratesFor(old, size), ratesFor(now, size)));
+  return [...new Set(risks)];
 }
 
-function riskOfHosts(before: ModelRow | undefined, after: ModelRow): string[] {
-  if (before === undefined) return [];
-  const known = new Set(before.hosts.map(({ host, model }) => `${host} as ${model}`));
-  const added = after.hosts.map(({ host, model }) => `${host} as ${model}`).filter((place) => !known.has(place));
-  return added.map((place) => `calls may go to ${place}`);
+function risksAt(size: number, before: Rates | null, after: Rates): string[] {
+  const at = size === 0 ? '' : ` above ${size - 1} input tokens`;
+  return EFFECTIVE_RATES.flatMap(([name, read]) => {
+    const [old, now] = [before === null ? null : read(before), read(after)];
+    if (now === 0n) return old === 0n ? [] : [`${name}${at} becomes 0, so that it is free`];
+    return old !== null && now * 2n < old ? [`${name}${at} falls to less than half`] : [];
+  });
+}
+
+/** Hosts that calls may newly go to, and those that would cost more than callers pay. */
+function risksOfHosts(before: ModelRow | undefined, after: ModelRow): string[] {
+  const known = new Set((before?.hosts ?? []).map(placeOf));
+  const added = before === undefined ? [] : after.hosts.map(placeOf).filter((place) => !known.has(place));
+  const losses = after.hosts.flatMap(({ host, price }) => {
+    const loss =
+      price === undefined || after.price === undefined ? null : findLoss(readPrice(price), readPrice(after.price));
+    return loss === null ? [] : [`${host} ${describeLoss(loss, after.id)}`];
+  });
+  return [...added.map((place) => `calls may go to ${place}`), ...losses];
+}
+
+function placeOf({ host, model, wire }: ModelRow['hosts'][number]): string {
+  return `${host} as ${model}${wire === undefined ? '' : ` over ${wire}`}`;
+}
+
+/** Fields from which a hold is computed: another value may make it smaller than the bill. */
+const HELD_BY = [
+  ...['context_window', 'max_output_tokens', 'tokenizer', 'token_factor', 'framing', 'image_tokens_max'],
+  ...['cache_writes', 'embedding', 'caps'],
+];
+
+function risksOfFields(fields: readonly string[]): string[] {
+  const held = fields.filter((field) => HELD_BY.includes(field)).map((field) => `${field} changes what is held`);
+  return fields.includes('aliases') ? [...held, 'other names lead to it'] : held;
 }

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadCatalogFile, readCatalogFile } from './load.ts';
-import type { CatalogFile } from './schema.ts';
+import { CatalogError } from './rows.ts';
+import type { CatalogFile, ModelRow } from './schema.ts';
 
 /** A catalog in use, and where it came from. */
 export interface CatalogInForce {
@@ -34,5 +35,21 @@ function readInstalled(path: string): CatalogFile | null {
     if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return null;
     throw error;
   }
-  return readCatalogFile(path, text);
+  try {
+    return readCatalogFile(path, text);
+  } catch {
+    throw new CatalogError(
+      `${path} is damaged or was changed. Install it again with "tollgate catalog update", or remove it with "tollgate catalog reset".`,
+    );
+  }
+}
+
+/** Its models, to check settings by. With a damaged file those of the built-in catalog, so that commands can still mend it. */
+export function modelsInForce(dataFolder: string): readonly ModelRow[] {
+  try {
+    return loadCatalogInForce(dataFolder).file.models;
+  } catch (error) {
+    if (error instanceof CatalogError) return loadCatalogFile().models;
+    throw error;
+  }
 }

@@ -24,19 +24,18 @@ export function findLoss(host: Price, caller: Price): Loss | null {
   return null;
 }
 
-const RATES: readonly (readonly [name: string, read: (rates: Rates) => bigint | null])[] = [
+/** The rates as they are charged, by their names in price rows. A missing cache rate means the input rate. */
+export const EFFECTIVE_RATES: readonly (readonly [name: string, read: (rates: Rates) => bigint])[] = [
   ['input', (rates) => rates.inputNanousdPerMillion],
   ['output', (rates) => rates.outputNanousdPerMillion],
-  ['cache_read', (rates) => rates.cacheReadNanousdPerMillion],
-  ['cache_write', (rates) => rates.cacheWriteNanousdPerMillion],
-  ['cache_write_1h', (rates) => rates.cacheWrite1hNanousdPerMillion],
+  ['cache_read', (rates) => rates.cacheReadNanousdPerMillion ?? rates.inputNanousdPerMillion],
+  ['cache_write', (rates) => rates.cacheWriteNanousdPerMillion ?? rates.inputNanousdPerMillion],
+  ['cache_write_1h', (rates) => rates.cacheWrite1hNanousdPerMillion ?? rates.inputNanousdPerMillion],
 ];
 
-/** A missing cache rate means the input rate. */
 function higherRate(host: Rates, caller: Rates): Omit<Loss, 'aboveInputTokens'> | null {
-  for (const [rate, read] of RATES) {
-    const hostRate = read(host) ?? host.inputNanousdPerMillion;
-    const callerRate = read(caller) ?? caller.inputNanousdPerMillion;
+  for (const [rate, read] of EFFECTIVE_RATES) {
+    const [hostRate, callerRate] = [read(host), read(caller)];
     if (hostRate > callerRate) return { rate, hostRate, callerRate };
   }
   return null;

@@ -2,7 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { z } from 'zod';
-import { loadCatalogInForce } from '../catalog/installed.ts';
+import { modelsInForce } from '../catalog/installed.ts';
 import type { ModelRow, PriceRow } from '../catalog/schema.ts';
 import type { MasterKeySource } from '../custody/master-keys.ts';
 import { configureHosts, type HostSelection } from '../hosts/configure.ts';
@@ -374,7 +374,7 @@ function selectHosts(
   });
   problems.push(...selection.problems.map((problem) => ({ source: problem.path === '' ? '' : file, ...problem })));
   const dataFolder = draft.data ?? defaultDataFolder(sources.env);
-  const catalog = (): readonly ModelRow[] => loadCatalogInForce(dataFolder).file.models;
+  const catalog = (): readonly ModelRow[] => modelsInForce(dataFolder);
   problems.push(...strayHosts(draft, selection.names, file), ...modelProblems(draft, catalog, file));
   problems.push(...ownAddressProblems(draft, selection.configured, file));
   problems.push(...lossProblems(draft, catalog, selection.configured, file));

@@ -66,7 +66,7 @@ const updateCommand: CommandSpec = {
     }
     refuseUnconfirmed(file, changes, options);
     const { dataFolder } = session.config('leave');
-    refuseOlder(file, loadCatalogInForce(dataFolder).file);
+    refuseDate(file, loadCatalogInForce(dataFolder).file, session.composition.clock.nowMs());
     replaceFile(installedCatalogPath(dataFolder), `${JSON.stringify(file)}\n`);
     session.advise(`Installed ${file.version}. A running server takes it over when it gets SIGHUP.`);
     return EXIT.ok;
@@ -151,6 +151,7 @@ function isSigned(bytes: Buffer, signature: Buffer, publicKey: Buffer): boolean 
 }
 
 const ED25519_BYTES = 64;
+const DAY_MS = 24 * 60 * 60 * 1000;
 
 function checkedFile(bytes: Buffer): CatalogFile {
   if (bytes.length > LIMITS.catalogBytesMax)
@@ -175,8 +176,10 @@ function refuseUnconfirmed({ version }: CatalogFile, changes: readonly ModelChan
   );
 }
 
-/** Otherwise the older file would be installed and not used. */
-function refuseOlder({ generated, version }: CatalogFile, inForce: CatalogFile): void {
+/** An older file would be installed and not used; one from the future would keep out every later one. */
+function refuseDate({ generated, version }: CatalogFile, inForce: CatalogFile, nowMs: number): void {
+  if (Date.parse(generated) > nowMs + DAY_MS)
+    throw new CliFailure(EXIT.no, `${version} is from the future (${generated}). Nothing was changed.`);
   if (generated >= inForce.generated) return;
   throw new CliFailure(EXIT.no, `${version} is older than ${inForce.version}, which is in use. Nothing was changed.`);
 }
