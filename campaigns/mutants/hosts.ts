@@ -57,9 +57,23 @@ export const HOST_MUTANTS: readonly Mutant[] = [
   mutant(
     'a cache rate left out that counts as nothing',
     'src/catalog/loss.ts',
-    'read(host) ?? host.inputNanousdPerMillion',
-    'read(host) ?? 0n',
+    'rates.cacheReadNanousdPerMillion ?? rates.inputNanousdPerMillion',
+    'rates.cacheReadNanousdPerMillion ?? 0n',
     'src/catalog/loss.test.ts',
+  ),
+  mutant(
+    'a catalog with a price that falls by more than half',
+    'src/catalog/compare.ts',
+    'old !== null && now * 2n < old',
+    'false',
+    'test/catalog-update.test.ts',
+  ),
+  mutant(
+    'a catalog with another digest than was given',
+    'src/cli/commands/catalog.ts',
+    "typeof sha256 === 'string' && createHash",
+    "typeof sha256 !== 'string' && createHash",
+    'test/catalog-update.test.ts',
   ),
   mutant(
     'a loss allowed without being asked for',
