@@ -1,4 +1,5 @@
 import type { ManualClock } from '../../src/kit/clock.ts';
+import { LIMITS } from '../../src/limits.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { UsageQuery } from '../../src/store/usage-report.ts';
 import { Random } from '../../test/random.ts';
@@ -68,6 +69,8 @@ export class UsageCampaign {
   async #compareOne(query: UsageQuery): Promise<{ difference: string | null; groups: number }> {
     const report = await this.#terms.store.usage.report(query);
     const expected = expectedGroups(this.table, this.world, query);
+    // A report may be refused only if it really has too many rows.
+    if (report === 'too_many_rows' && expected.size > LIMITS.usageRowsMax) return { difference: null, groups: 0 };
     if (typeof report === 'string') return { difference: report, groups: 0 };
     return { difference: differenceOf(expected, reportedGroups(report, query)), groups: expected.size };
   }
