@@ -136,6 +136,10 @@ export const MANAGEMENT_LIMITS = {
   /** How long resolved alerts are kept, and how many alerts in all. */
   alertKeptMs: 90 * 24 * 60 * 60_000,
   alertsKept: 10_000,
+  /** Accounts, and keys, that have metrics of their own; further ones are counted together. */
+  payerSeriesMax: 1_000,
+  /** How long sums of the whole store are shown before they are read again. */
+  bookSumsMs: 10_000,
   /** Email addresses and clients whose failures are remembered; the oldest is forgotten first. */
   signInCountersMax: 100_000,
 } as const;

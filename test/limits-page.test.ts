@@ -75,7 +75,7 @@ const INSIDE_BY_NAME = [
   ...['webhookPollMs', 'webhookDeliveriesAtOnce', 'webhookAnswerBytesMax', 'webhookLeaseMs', 'webhookPauseMaxMs'],
   ...['webhookRetryFirstMs', 'webhookRetryFactor', 'webhookRetryLastMs'],
   ...['alertRoundRows', 'alertChangesMax', 'alertSweepMs', 'alertSweepRows', 'alertLossesMs', 'alertLossRows'],
-  ...['alertLossPauseMs', 'alertOrphanMs'],
+  ...['alertLossPauseMs', 'alertOrphanMs', 'bookSumsMs'],
   'unreadRequestBytesMax',
   'storeTickMs',
   ...['frameMetadataBytesMax', 'frameExtraBytesMax', 'frameOpeningBytesMax'],

@@ -1,9 +1,12 @@
 import { readFileSync } from 'node:fs';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { ENDINGS } from '../src/canonical/receipt.ts';
 import { type ExchangeRecord, openRecord } from '../src/gateway/exchange-record.ts';
 import { LOSS_REASONS } from '../src/gateway/meter.ts';
 import { Metrics } from '../src/http/metrics.ts';
+import { ManualClock } from '../src/kit/clock.ts';
+import { LIMITS } from '../src/limits.ts';
+import { ALERT_KINDS } from '../src/store/alerts.ts';
 
 /** docs/metrics.md is compared with the text that /metrics answers: names, types and labels. */
 
@@ -62,11 +65,19 @@ async function metricsText(): Promise<string> {
     timerErrors: () => 1,
     eventLoopLagMs: () => 1,
     logLinesDropped: () => 1,
+    books: {
+      sums: async () => ({ balanceNanousd: 1n, heldNanousd: 1n, openAlerts: 1, waitingDeliveries: 1 }),
+      clock: new ManualClock(),
+    },
+    payers: { perAccount: true, perKey: true },
     spansDropped: () => 1,
     hosts: () => [{ host: 'one', state: 'well', firstByteMs: 1 }],
   });
   metrics.observe(recordOfEverything());
+  metrics.observe({ ...recordOfEverything(), ended: 'refused', errorCode: 'model_not_found' });
   metrics.turnedAway('rate');
+  metrics.notices.alertRaised('balance');
+  metrics.notices.webhookAttempt('delivered');
   metrics.signIn('failed');
   metrics.hosts.ejected('one', 'failures');
   metrics.hosts.returned('one');
@@ -102,7 +113,17 @@ test('docs/metrics.md names every value of a label that is a closed set', () => 
   const kinds = [...text.matchAll(/^tollgate_tokens_total\{.*kind="(\w+)"/gm)].map(([, kind]) => kind!);
   const retries = [...text.matchAll(/^tollgate_host_retries_total\{.*retry="(\w+)"/gm)].map(([, retry]) => retry!);
   expect([states.length, kinds.length, retries.length]).toEqual([5, 4, 2]);
-  const values = [...ENDINGS, ...LOSS_REASONS, ...states, ...kinds, ...retries];
+  const values = [
+    ...ALERT_KINDS,
+    'delivered',
+    'retried',
+    'given_up',
+    ...ENDINGS,
+    ...LOSS_REASONS,
+    ...states,
+    ...kinds,
+    ...retries,
+  ];
   expect(values.filter((value) => !PAGE.includes(`\`${value}\``))).toEqual([]);
   const endings = readFileSync(new URL('../docs/endings.md', import.meta.url), 'utf8');
   expect(LOSS_REASONS.filter((reason) => !endings.includes(`| \`${reason}\` |`))).toEqual([]);
@@ -113,4 +134,41 @@ test('the alerts of docs/metrics.md ask only for metrics that exist', () => {
   expect(asked.length).toBeGreaterThan(5);
   const known = OURS.flatMap(({ name }) => [name, `${name}_bucket`]);
   expect(asked.filter((name) => !known.includes(name))).toEqual([]);
+});
+
+describe('series of single accounts and keys', () => {
+  const sums = async () => ({ balanceNanousd: 1n, heldNanousd: 1n, openAlerts: 1, waitingDeliveries: 1 });
+  const build = (payers: { perAccount: boolean; perKey: boolean }, read = sums) => {
+    const zero = () => 0;
+    const zeros = ['callsUnderWay', 'ledgerDepth', 'hostConnections', 'clientConnections', 'clientConnectionsClosed'];
+    const more = ['bodyBytes', 'timerErrors', 'eventLoopLagMs', 'logLinesDropped', 'spansDropped'];
+    const sources = Object.fromEntries([...zeros, ...more].map((name) => [name, zero]));
+    const books = { sums: read, clock: new ManualClock() };
+    return new Metrics({ ...sources, hosts: () => [], books, payers } as unknown as ConstructorParameters<
+      typeof Metrics
+    >[0]);
+  };
+
+  test('are not there unless they are asked for', async () => {
+    const metrics = build({ perAccount: false, perKey: false });
+    metrics.observe(recordOfEverything());
+    expect(await metrics.text()).not.toMatch(/tollgate_(account|key)_/);
+  });
+
+  test('are bounded: accounts beyond the most are counted together, and no call is lost', async () => {
+    const metrics = build({ perAccount: true, perKey: false });
+    const beyond = 7;
+    for (let id = 1; id <= LIMITS.payerSeriesMax + beyond; id++)
+      metrics.observe({ ...recordOfEverything(), caller: { accountId: BigInt(id), keyId: null, key: null } });
+    const lines = (await metrics.text()).split('\n').filter((line) => line.startsWith('tollgate_account_calls_total{'));
+    expect(lines).toHaveLength(LIMITS.payerSeriesMax + 1);
+    expect(lines).toContain(`tollgate_account_calls_total{account="other"} ${beyond}`);
+  });
+
+  test('a store that cannot be read leaves its sums out, and the rest is there', async () => {
+    const metrics = build({ perAccount: false, perKey: false }, () => Promise.reject(new Error('away')));
+    const answered = await metrics.text();
+    expect(answered).not.toMatch(/^tollgate_balance_nanousd \d/m);
+    expect(answered).toMatch(/^tollgate_calls_under_way 0$/m);
+  });
 });

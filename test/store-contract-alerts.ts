@@ -3,7 +3,7 @@ import { LIMITS } from '../src/limits.ts';
 import type { NewAlert } from '../src/store/alerts.ts';
 import type { Directory } from '../src/store/directory.ts';
 import { audit } from './people-fixtures.ts';
-import { aCredit, aHold, aSettle, NOON_MS, type OpenStore } from './store-fixtures.ts';
+import { aCredit, aHold, anAccount, aSettle, NOON_MS, type OpenStore } from './store-fixtures.ts';
 import { StoreSubject } from './store-subject.ts';
 
 const HOUR_MS = 3_600_000;
@@ -99,6 +99,21 @@ export function alertContract(name: string, open: OpenStore): void {
       await directory().putAlertSettings(1n, settings, audit('alerts.change'));
       await directory().putAlertSettings(1n, { ...settings, capPercent: 0 }, audit('alerts.change'));
       expect(await directory().alertSettings(1n)).toEqual({ ...settings, capPercent: 0 });
+    });
+
+    it('is counted with the balances and the holds of all accounts', async () => {
+      await subject.store.createAccount(anAccount(2n));
+      await subject.store.createAccount(anAccount(3n, { kind: 'unlimited' }));
+      await subject.store.apply([aCredit(1n, 1_000n), { ...aCredit(2n, 500n), accountId: 2n, reference: 'two' }]);
+      await subject.store.apply([aHold(11n, 300n), aHold(12n, 40n, { accountId: 3n })]);
+      await subject.store.apply([aSettle(12n, 40n)]);
+      await directory().raiseAlert(anAlert(1n), 0);
+      expect(await directory().bookSums()).toEqual({
+        balanceNanousd: 1_500n,
+        heldNanousd: 300n,
+        openAlerts: 1,
+        waitingDeliveries: 0,
+      });
     });
 
     it('adds up losses in slices', async () => {

@@ -105,6 +105,8 @@ export interface Config {
   readonly tracing: ConfigTracing | null;
   /** When somebody is alerted. */
   readonly alerts: ConfigAlerts;
+  /** Which metrics there are for single accounts and keys. */
+  readonly metrics: { readonly perAccount: boolean; readonly perKey: boolean };
   /** False: every frame of a stream is parsed, also those that repeat an earlier one. */
   readonly frameMemory: boolean;
   /** Hosts that can be called; without keys if provider keys were not read. */
@@ -184,6 +186,7 @@ function assemble(
     retention: { receiptsDays: draft.retention.receipts_days },
     tracing: readTracing(env, problems),
     alerts: readAlerts(draft.alerts),
+    metrics: { perAccount: draft.metrics.per_account, perKey: draft.metrics.per_key },
     frameMemory: draft.frame_memory,
     hosts: hosts.configured,
     guessedHosts: hosts.guessed,

@@ -101,6 +101,11 @@ const limitsSchema = z.strictObject({
     ),
 });
 
+const metricsSchema = z.strictObject({
+  per_account: z.boolean().default(false).describe('Count calls and costs by account, for at most 1,000 accounts.'),
+  per_key: z.boolean().default(false).describe('Count calls and costs by key, for at most 1,000 keys.'),
+});
+
 const retentionSchema = z.strictObject({
   receipts_days: z
     .int()
@@ -153,6 +158,7 @@ export const configFileSchema = z
     health: healthSchema.prefault({}),
     retention: retentionSchema.prefault({}),
     alerts: alertsSchema.prefault({}),
+    metrics: metricsSchema.prefault({}),
     frame_memory: z
       .boolean()
       .default(true)

@@ -1,6 +1,9 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { ExchangeRecord } from '../gateway/exchange-record.ts';
+import { type BookSources, gaugeBooks } from './book-metrics.ts';
 import { HostMetrics, type HostReading } from './host-metrics.ts';
+import { NoticeMetrics } from './notice-metrics.ts';
+import { PayerMetrics, type PayerSeries } from './payer-metrics.ts';
 import { CounterTally, HistogramTally } from './tally.ts';
 
 /** What the gauges read when they are scraped. */
@@ -15,6 +18,8 @@ export interface MetricSources {
   eventLoopLagMs(): number;
   hosts(): readonly HostReading[];
   logLinesDropped(): number;
+  readonly books: BookSources;
+  readonly payers: PayerSeries;
   spansDropped(): number;
 }
 
@@ -27,6 +32,7 @@ type ModelCounts = Record<'cost' | 'fresh' | 'cacheRead' | 'cacheWrite' | 'outpu
 /** Prometheus metrics. Labels are bounded sets, never text from a caller. */
 export class Metrics {
   readonly hosts: HostMetrics;
+  readonly notices: NoticeMetrics;
   readonly #registry = new Registry();
   readonly #calls: CounterTally;
   readonly #cost: CounterTally;
@@ -36,6 +42,8 @@ export class Metrics {
   readonly #duration: HistogramTally;
   readonly #hold: HistogramTally;
   readonly #turnedAway: Counter<'reason'>;
+  readonly #refusals: CounterTally;
+  readonly #payers: PayerMetrics;
   readonly #signIns: Counter<'outcome'>;
 
   constructor(sources: MetricSources) {
@@ -62,6 +70,14 @@ export class Metrics {
     this.#tokens = counter('tollgate_tokens_total', 'Billed tokens.', 'model', 'kind');
     this.#duration = histogram('tollgate_call_seconds', 'Duration of calls.', CALL_SECONDS, 'route', 'stream');
     this.#hold = histogram('tollgate_hold_seconds', 'Time until the hold was durable.', HOLD_SECONDS);
+    this.#refusals = counter(
+      'tollgate_refusals_total',
+      'Calls refused before anything was held, by error code.',
+      'code',
+    );
+    this.#payers = new PayerMetrics(this.#registry, sources.payers);
+    this.notices = new NoticeMetrics(this.#registry);
+    gaugeBooks(this.#registry, sources.books);
     this.#turnedAway = new Counter({
       name: 'tollgate_turned_away_total',
       help: 'Requests refused because their key, or everyone together, asked for too much.',
@@ -74,6 +90,10 @@ export class Metrics {
       labelNames: ['outcome'],
       registers,
     });
+    this.#gaugeProcess(sources);
+  }
+
+  #gaugeProcess(sources: MetricSources): void {
     this.#counterOf(
       'tollgate_log_lines_dropped_total',
       'Log lines dropped because they could not be written.',
@@ -110,6 +130,8 @@ export class Metrics {
     const { route, usage } = record;
     const model = record.deploymentOf ?? record.effectiveModel;
     this.hosts.observe(record);
+    this.#payers.observe(record);
+    if (record.ended === 'refused' && record.errorCode !== null) this.#refusals.add(1, record.errorCode);
     this.#calls.add(1, route, String(record.status), record.ended);
     this.#duration.observe(record.totalMs / 1000, route, String(record.stream));
     if (record.heldAfterMs !== null) this.#hold.observe(record.heldAfterMs / 1000);

@@ -6,6 +6,7 @@ import { ACCOUNT_PREFIX, ALERT_PREFIX } from '../canonical/id-prefixes.ts';
 import type { Config } from '../config/config.ts';
 import type { ExchangeRecord } from '../gateway/exchange-record.ts';
 import type { HostsHealth } from '../hosts/hosts-health.ts';
+import type { NoticeMetrics } from '../http/notice-metrics.ts';
 import type { Clock } from '../kit/clock.ts';
 import { formatId } from '../kit/ids.ts';
 import { errorFields, type Log } from '../kit/log.ts';
@@ -18,6 +19,7 @@ export interface AlertParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly health: Pick<HostsHealth, 'report'>;
+  readonly metrics: NoticeMetrics;
   /** Webhooks have something to deliver. */
   nudge(): void;
 }
@@ -29,9 +31,10 @@ export interface AlertServices {
 }
 
 /** What looks for reasons to alert somebody, in a running server. */
-export function openAlerts({ config, books, clock, log, health, nudge }: AlertParts): AlertServices {
+export function openAlerts({ config, books, clock, log, health, metrics, nudge }: AlertParts): AlertServices {
   const { store, ids } = books;
   const onRaised = (alert: NewAlert): void => {
+    metrics.alertRaised(alert.kind);
     logAlert(log, alert);
     nudge();
   };

@@ -94,10 +94,12 @@ export function buildCore(
     hosts: () => health.report(),
     logLinesDropped: () => log.dropped ?? 0,
     spansDropped: () => tracing?.dropped ?? 0,
+    books: { sums: () => books.store.directory.bookSums(), clock },
+    payers: config.metrics,
   });
   const guards = buildGuards({ config, clock, log, ledger, shutdown, count: (reason) => metrics.turnedAway(reason) });
   const refusals = openRefusalLog(books.store, clock, log);
-  const { webhooks, alerts } = openNotices({ config, books, entrusted, clock, log, health });
+  const { webhooks, alerts } = openNotices({ config, books, entrusted, clock, log, health, metrics: metrics.notices });
   const gateway: Gateway = {
     clock,
     ids,

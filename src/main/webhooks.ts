@@ -1,3 +1,4 @@
+import type { NoticeMetrics } from '../http/notice-metrics.ts';
 import type { Clock } from '../kit/clock.ts';
 import { errorFields, type Log } from '../kit/log.ts';
 import { type DeliveryAttempt, WebhookDeliverer } from '../webhooks/deliverer.ts';
@@ -10,6 +11,7 @@ export interface WebhookParts {
   readonly entrusted: Pick<Entrusted, 'keyring' | 'egress'>;
   readonly clock: Clock;
   readonly log: Log;
+  readonly metrics: NoticeMetrics;
 }
 
 export interface Webhooks {
@@ -18,7 +20,7 @@ export interface Webhooks {
 }
 
 /** The webhooks, and what delivers their events in a running server. */
-export function openWebhooks({ books, entrusted, clock, log }: WebhookParts): Webhooks {
+export function openWebhooks({ books, entrusted, clock, log, metrics }: WebhookParts): Webhooks {
   const store = books.store.directory;
   const { sealer } = entrusted.keyring;
   const { egress } = entrusted;
@@ -28,12 +30,17 @@ export function openWebhooks({ books, entrusted, clock, log }: WebhookParts): We
     egress,
     clock,
     random: Math.random,
-    onAttempt: (attempt) => logAttempt(log, attempt),
+    onAttempt: (attempt) => {
+      metrics.webhookAttempt(OUTCOMES[attempt.outcome.state]);
+      logAttempt(log, attempt);
+    },
     onError: (error) => log.warn(errorFields(error), 'Webhook deliveries cannot be read or written; they are retried.'),
   });
   const targets = new WebhookTargets({ store, sealer, egress, clock, ids: books.ids, nudge: () => deliverer.nudge() });
   return { targets, deliverer };
 }
+
+const OUTCOMES = { delivered: 'delivered', pending: 'retried', failed: 'given_up' } as const;
 
 /** The URL is left out: it may be a secret of the receiver's. */
 function logAttempt(log: Log, { webhook, delivery, outcome }: DeliveryAttempt): void {

@@ -1,5 +1,6 @@
 import type { ClosingOutcome, Payout } from './account-rows.ts';
 import type { AlertRows } from './alerts.ts';
+import type { BookSums } from './book-sums.ts';
 import type {
   Acceptance,
   Accepting,
@@ -144,6 +145,9 @@ export interface Directory extends WebhookRows, AlertRows {
   listTokenOverruns(): Promise<TokenOverrun[]>;
   /** Returns how many accounts had overruns with the model. */
   forgetTokenOverruns(model: string, audit: AuditRow): Promise<number>;
+
+  /** Reads every balance and every open hold. */
+  bookSums(): Promise<BookSums>;
 
   /** Newest first; `before` is the id of the last row of the page before. */
   listAudit(filter: AuditFilter, page: { readonly before: bigint | null; readonly limit: number }): Promise<AuditRow[]>;

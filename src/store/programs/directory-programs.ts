@@ -14,6 +14,7 @@ import {
   resolveAlert,
 } from './alerts.ts';
 import { forgetAudit, listAudit } from './audit.ts';
+import { bookSums } from './book-sums.ts';
 import {
   claimDelivery,
   countPending,
@@ -113,6 +114,7 @@ export const DIRECTORY_READS = {
   listAlerts,
   alertSettings,
   lossesAfter,
+  bookSums,
 };
 
 /** Programs that change rows, each in one commit together with its row in the audit. */
