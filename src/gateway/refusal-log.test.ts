@@ -105,6 +105,17 @@ test('what could not be written is written with the next attempt, once', async (
   expect(batches[0]!.rows.map(({ id }) => id)).toEqual([1n, 2n, 3n]);
 });
 
+test('a call without a key is not counted for a key with the number of its account', async () => {
+  const { batches, refuse, wait } = open();
+  refuse(5n, null);
+  refuse(6n, 5n);
+  await wait();
+  expect(batches[0]!.counts.map(({ accountId, keyId, refused }) => [accountId, keyId, refused])).toEqual([
+    [5n, null, 1],
+    [6n, 5n, 1],
+  ]);
+});
+
 test('calls of different hours and codes are counted apart', async () => {
   const { clock, batches, log, refuse } = open();
   refuse(1n);

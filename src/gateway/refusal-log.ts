@@ -68,7 +68,7 @@ export class RefusalLog {
 
   #count({ accountId, keyId, code, atMs }: Refusal): void {
     const startMs = Math.floor(atMs / HOUR_MS) * HOUR_MS;
-    const name = `${keyId ?? accountId}/${code}/${startMs}`;
+    const name = `${accountId}/${keyId}/${code}/${startMs}`;
     const found = this.#counts.get(name);
     if (found !== undefined) found.refused += 1;
     else if (this.#counts.size < LIMITS.refusalCountsMax)

@@ -39,7 +39,8 @@ export class UsageCheck {
 
   /** Does the next part, and returns how many receipts it read; null at the end. */
   *step(): Program<number | null> {
-    if (!this.#isRead) return yield* this.#readReceipts();
+    const found = this.#isRead ? 0 : yield* this.#readReceipts();
+    if (found > 0) return found;
     this.#left ??= yield* this.#spansLeft();
     const span = this.#left.shift();
     const [doubtful] = this.#doubtful;
