@@ -47,6 +47,18 @@ export function webhookContract(name: string, open: OpenStore): void {
       );
     const claim = (id: bigint, nowMs = NOON_MS) => directory().claimDelivery(id, nowMs, LEASE_MS);
 
+    it('goes with its account when that is closed, secrets and deliveries too, and none can be added after that', async () => {
+      await put(aWebhook(1n));
+      await put(aWebhook(2n, { accountId: null }));
+      await directory().setAccountStatus(1n, 'suspended', audit('account.suspend'));
+      const payout = { id: 90n, reference: 'closing', note: '', createdMs: NOON_MS };
+      await directory().closeAccount(1n, payout, audit('account.close'));
+      expect(await directory().listWebhooks(1n)).toEqual([]);
+      expect(await directory().webhookSecrets(1n, NOON_MS)).toEqual([]);
+      expect(await directory().listWebhooks(null)).toMatchObject([{ id: 2n }]);
+      expect(await put(aWebhook(3n))).toEqual({ kind: 'account_closed' });
+    });
+
     it('is created once by its name, with its first secret, and changed after that', async () => {
       expect(await put(aWebhook(1n, { name: 'a', events: ['alert.*'] }))).toMatchObject({ kind: 'created' });
       const changed = await put(aWebhook(2n, { name: 'a', url: 'https://hooks.example/new' }));

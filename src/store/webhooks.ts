@@ -85,7 +85,9 @@ export interface DeliveryOutcome {
   readonly error: string | null;
 }
 
-export type PutWebhook = { readonly kind: 'created' | 'changed'; readonly webhook: Webhook } | { kind: 'too_many' };
+export type PutWebhook =
+  | { readonly kind: 'created' | 'changed'; readonly webhook: Webhook }
+  | { kind: 'too_many' | 'account_closed' };
 
 /** Webhooks, their secrets, and the deliveries that wait for them. */
 export interface WebhookRows {

@@ -216,6 +216,41 @@ describe('a delivery', () => {
     expect(await delivery()).toMatchObject({ attempts: 1, error: 'The receiver did not answer within 15 s.' });
   });
 
+  test('is not posted if the gateway stops between its claim and the post', async () => {
+    const first = start();
+    await putHook();
+    const secrets = store.directory.webhookSecrets.bind(store.directory);
+    let stopped: Promise<void> | null = null;
+    store.directory.webhookSecrets = (...args) => {
+      stopped = first.stop();
+      return secrets(...args);
+    };
+    await targets.test(7n, 'hook');
+    await pass(4_000);
+    await stopped;
+    expect([posts, await delivery()]).toMatchObject([[], { state: 'pending', attempts: 0 }]);
+  });
+
+  test('is sent at once also if it is stored while another one is looked for', async () => {
+    await putHook();
+    const due = store.directory.dueWebhooks.bind(store.directory);
+    let isFirst = true;
+    store.directory.dueWebhooks = async (...args) => {
+      const found = await due(...args);
+      if (isFirst) {
+        isFirst = false;
+        await targets.test(7n, 'hook');
+        clock.advance(1);
+      }
+      return found;
+    };
+    start();
+    await pass(LIMITS.webhookPollMs);
+    clock.advance(1);
+    await settle();
+    expect(posts).toHaveLength(1);
+  });
+
   test('is not counted as failed if the gateway stops meanwhile, and is sent again later', async () => {
     const first = start();
     await putHook();

@@ -41,6 +41,7 @@ export class WebhookDeliverer {
   #stopped = false;
   readonly #stopping = new AbortController();
   #looking: Promise<void> | null = null;
+  #mustLookAgain = false;
 
   constructor(terms: DelivererTerms) {
     this.#terms = terms;
@@ -74,9 +75,11 @@ export class WebhookDeliverer {
 
   #wake(): void {
     this.#wakesAtMs = Number.POSITIVE_INFINITY;
+    // What was stored since this look began may not be in it.
+    this.#mustLookAgain = this.#looking !== null;
     this.#looking ??= this.#look().finally(() => {
       this.#looking = null;
-      this.#wakeIn(LIMITS.webhookPollMs);
+      this.#wakeIn(this.#mustLookAgain ? 0 : LIMITS.webhookPollMs);
     });
   }
 

@@ -26,11 +26,13 @@ export async function post(
   headers: Record<string, string>,
   body: string,
 ): Promise<Attempt> {
+  // A signal that was given before tells nobody who listens from now on.
+  if (stopping.aborted) return { httpStatus: null, error: STOPPED };
   const answer = new AnsweredStatus();
   const timer = clock.after(LIMITS.webhookAnswerMs, () =>
     answer.giveUp(`The receiver did not answer within ${LIMITS.webhookAnswerMs / 1000} s.`),
   );
-  const breakOff = (): void => answer.giveUp('The gateway stopped.');
+  const breakOff = (): void => answer.giveUp(STOPPED);
   stopping.addEventListener('abort', breakOff);
   try {
     const url = egress.recall(urlText);
@@ -44,6 +46,8 @@ export async function post(
     stopping.removeEventListener('abort', breakOff);
   }
 }
+
+const STOPPED = 'The gateway stopped.';
 
 function describe(error: Error): string {
   const isForCaller = error instanceof ForbiddenUrl || error instanceof EgressFailure;

@@ -73,7 +73,7 @@ export class WebhookTargets {
     // The path of a URL may be a secret of the receiver's.
     const change = audit('webhook.put', name, { origin: new URL(url).origin, events });
     const put = await store.putWebhook(webhook, { id: secretId, sealed }, change);
-    if (put.kind === 'too_many') throw tooMany();
+    if (!('webhook' in put)) throw put.kind === 'too_many' ? tooMany() : accountClosed();
     const shown = await this.#shown(put.webhook);
     return { ...shown, secret: put.kind === 'created' ? secret : null };
   }
@@ -180,6 +180,11 @@ function invalid(param: string, message: string): GatewayError {
 function notFound(name: string): GatewayError {
   const known = NAME.test(name) && name.length <= LIMITS.webhookNameCharsMax ? ` "${name}"` : ' of this name';
   return new GatewayError('webhook_not_found', { param: 'name', message: `There is no webhook${known}.` });
+}
+
+function accountClosed(): GatewayError {
+  const message = 'This account is closed for good and has no webhooks. Use another account.';
+  return new GatewayError('account_suspended', { message });
 }
 
 function tooMany(): GatewayError {

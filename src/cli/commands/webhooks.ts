@@ -1,3 +1,4 @@
+import { shellWord } from '../../kit/shell-words.ts';
 import { LIMITS } from '../../limits.ts';
 import type { DeliveryView, WebhookView } from '../../operator/webhooks.ts';
 import type { CommandGroup, CommandSpec, Options } from '../command.ts';
@@ -30,6 +31,10 @@ const addCommand: CommandSpec = {
   },
 };
 
+function ownerFlag({ account }: Options): string {
+  return typeof account === 'string' ? ` --account ${shellWord(account)}` : '';
+}
+
 const listCommand: CommandSpec = {
   name: 'list',
   summary: 'list webhooks',
@@ -39,7 +44,7 @@ const listCommand: CommandSpec = {
     const answer = await session.ask('webhooks.list', { account: accountOf(options) });
     session.show(answer, ({ data }) => (data.length === 0 ? '' : formatTable(COLUMNS, data)));
     if (answer.result.data.length === 0)
-      session.advise('There are no webhooks yet. Add one: tollgate webhooks add NAME URL');
+      session.advise(`There are no webhooks yet. Add one: tollgate webhooks add NAME URL${ownerFlag(options)}`);
     return EXIT.ok;
   },
 };

@@ -3,7 +3,7 @@ import { type ProviderKeyColumns, providerKeyOf } from '../columns.ts';
 import { fitsInt64 } from '../int64.ts';
 import { afterOf, limitOf } from '../page.ts';
 import type { AuditRow } from '../people.ts';
-import { isClosed } from '../programs/accounts.ts';
+import { isClosed } from '../programs/account-state.ts';
 import { writeAudit } from '../programs/audit.ts';
 import type { NewProviderKey, ProviderKeyPut, ProviderKeyRow, ProviderKeyUse } from '../store.ts';
 import type { Connections } from './connections.ts';

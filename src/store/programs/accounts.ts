@@ -1,21 +1,10 @@
 import type { ClosingOutcome, Payout } from '../account-rows.ts';
 import { ACCOUNT_STATUS, CALL_STATE } from '../codes.ts';
 import type { AuditRow } from '../people.ts';
+import { stateOf } from './account-state.ts';
 import { writeAudit } from './audit.ts';
 import { insert, type Program, query, rowOf, rowsOf } from './program.ts';
-
-interface StateColumns {
-  readonly version: bigint;
-  readonly status: bigint;
-  readonly balance: bigint;
-}
-
-function* stateOf(id: bigint): Program<StateColumns | null> {
-  return yield* rowOf<StateColumns>(
-    'SELECT version, status, balance FROM account JOIN balance ON account_id = account.id WHERE account.id = ?',
-    id,
-  );
-}
+import { removeWebhooksOf } from './webhooks.ts';
 
 /** Null for the version changes whatever version there is. */
 export function* renameAccount(
@@ -58,8 +47,8 @@ function* writeStatus(id: bigint, status: bigint): Program<void> {
 }
 
 /**
- * Pays the balance out with an entry of its own, deletes the stored provider keys and closes the account for good, in one
- * commit. It refuses while a call is open: its end would change the balance again.
+ * Pays the balance out with an entry of its own, deletes the stored provider keys and the webhooks, and closes the account
+ * for good, in one commit. It refuses while a call is open: its end would change the balance again.
  */
 export function* closeAccount(id: bigint, payout: Payout, audit: AuditRow): Program<ClosingOutcome> {
   yield { lock: 'account', id };
@@ -77,6 +66,7 @@ export function* closeAccount(id: bigint, payout: Payout, audit: AuditRow): Prog
   }
   yield* writeStatus(id, ACCOUNT_STATUS.of.closed);
   const deleted = yield* rowsOf('DELETE FROM provider_key WHERE account_id = ? RETURNING id', id);
+  yield* removeWebhooksOf(id);
   const after = `{"status":"closed","paid_out_nanousd":${before.balance},"provider_keys_deleted":${deleted.length}}`;
   yield* writeAudit({ ...audit, after });
   return { kind: 'closed', paidOutNanousd: before.balance };
@@ -89,10 +79,4 @@ function* openCalls(id: bigint): Program<Extract<ClosingOutcome, { kind: 'calls_
     id,
   );
   return { kind: 'calls_open', calls: Number(row!.calls), heldNanousd: row!.held };
-}
-
-/** Under the account's lock, for a change that a closed account may not have. */
-export function* isClosed(id: bigint): Program<boolean> {
-  yield { lock: 'account', id };
-  return (yield* stateOf(id))?.status === ACCOUNT_STATUS.of.closed;
 }

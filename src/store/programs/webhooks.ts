@@ -3,6 +3,7 @@ import { stringifyJson } from '../../json/stringify.ts';
 import { LIMITS } from '../../limits.ts';
 import type { AuditRow } from '../people.ts';
 import type { NewWebhook, PutWebhook, Webhook, WebhookSecret } from '../webhooks.ts';
+import { isClosed } from './account-state.ts';
 import { writeAudit } from './audit.ts';
 import { insert, type Program, query, rowOf, rowsOf } from './program.ts';
 
@@ -41,6 +42,8 @@ export function* putWebhook(
 ): Program<PutWebhook> {
   const { accountId, name, url } = webhook;
   const events = webhook.events === null ? null : stringifyJson(webhook.events);
+  // The account is locked first, as by its closing.
+  if (accountId !== null && (yield* isClosed(accountId))) return { kind: 'account_closed' };
   yield { lock: 'webhooks' };
   const before = yield* findWebhook(accountId, name);
   if (before === null) {
@@ -79,13 +82,23 @@ export function* removeWebhook(accountId: bigint | null, name: string, audit: Au
   yield { lock: 'webhooks' };
   const webhook = yield* findWebhook(accountId, name);
   if (webhook === null) return false;
-  // Locks the row first, as every program that adds or ends deliveries does.
-  yield query('UPDATE webhook SET version = version + 1 WHERE id = ?', webhook.id);
-  yield query('DELETE FROM webhook_delivery WHERE webhook_id = ?', webhook.id);
-  yield query('DELETE FROM webhook_secret WHERE webhook_id = ?', webhook.id);
-  yield query('DELETE FROM webhook WHERE id = ?', webhook.id);
+  yield* deleteWebhook(webhook.id);
   yield* writeAudit(audit);
   return true;
+}
+
+/** For an account that is closed: nothing happens there any more, and nobody should keep its secrets. */
+export function* removeWebhooksOf(accountId: bigint): Program<void> {
+  yield { lock: 'webhooks' };
+  for (const { id } of yield* listWebhooks(accountId)) yield* deleteWebhook(id);
+}
+
+function* deleteWebhook(id: bigint): Program<void> {
+  // Locks the row first, as every program that adds or ends deliveries does.
+  yield query('UPDATE webhook SET version = version + 1 WHERE id = ?', id);
+  yield query('DELETE FROM webhook_delivery WHERE webhook_id = ?', id);
+  yield query('DELETE FROM webhook_secret WHERE webhook_id = ?', id);
+  yield query('DELETE FROM webhook WHERE id = ?', id);
 }
 
 export function* rotateWebhookSecret(

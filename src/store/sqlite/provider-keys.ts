@@ -3,7 +3,7 @@ import { LIMITS } from '../../limits.ts';
 import { type ProviderKeyColumns, providerKeyOf } from '../columns.ts';
 import { fitsInt64 } from '../int64.ts';
 import { afterOf, limitOf } from '../page.ts';
-import { isClosed } from '../programs/accounts.ts';
+import { isClosed } from '../programs/account-state.ts';
 import type { NewProviderKey, ProviderKeyPut, ProviderKeyRow, ProviderKeyUse } from '../store.ts';
 import { runProgram } from './directory.ts';
 
