@@ -1,8 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { callServer } from '../src/cli/operator-client.ts';
+import { sealedUnder } from '../src/custody/seal.ts';
+import { systemClock } from '../src/kit/clock.ts';
 import { formatId } from '../src/kit/ids.ts';
 import { LIMITS } from '../src/limits.ts';
+import { controlSocketPath } from '../src/main/books.ts';
 import { databaseFile } from '../src/store/sqlite/database.ts';
 import { type Harness, type MintedKey, startHarness } from './harness.ts';
 import { until } from './until.ts';
@@ -105,6 +109,23 @@ describe("an account's webhook", () => {
     await ask('POST', '/hook/test');
     await tried();
     expect(receiver.received.at(-1)!.refused).toContain('No matching signature');
+  });
+
+  test('is signed with the same secret after the master key was changed', async () => {
+    const { body: made } = await put();
+    await receiver.set({ secret: made.secret! });
+    const socketPath = controlSocketPath(harness.folder);
+    const server = { socketPath, name: 'The server', clock: systemClock };
+    const rotated = JSON.parse(await callServer(server, 'seal.rotate', { new_key: true })) as Record<string, unknown>;
+    expect(rotated).toMatchObject({ unreadable: 0, changed_meanwhile: 0, next: null });
+    const rows = await harness.running.books.store.directory.webhookSecretsAfter(null, 1000);
+    expect(rows.length).toBeGreaterThan(0);
+    expect(new Set(rows.map(({ sealed }) => sealedUnder(sealed)))).toEqual(new Set([rotated.key]));
+    await ask('POST', '/hook/test');
+    await tried();
+    expect(receiver.received.at(-1)!.event).toMatchObject({ type: 'webhook.test' });
+    const status = JSON.parse(await callServer(server, 'seal.status', {})) as Record<string, unknown>;
+    expect(status).toMatchObject({ rows: rows.length, unreadable: 0 });
   });
 
   test('follows no redirect, and shows nothing of what the receiver answered', async () => {

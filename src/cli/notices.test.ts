@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { systemClock } from '../kit/clock.ts';
 import { compose } from '../main/compose.ts';
+import { openSqliteStore } from '../store/sqlite/sqlite-store.ts';
 import { runCli } from './run.ts';
 
 let home: string;
@@ -21,6 +22,31 @@ async function run(...args: string[]): Promise<{ code: number; out: string; err:
   const env = { HOME: home, TOLLGATE_DATA: join(home, 'data') };
   const code = await runCli(args, env, compose({ program: 'tollgate', terminal, cwd: home, clock: systemClock }));
   return { code, out: out.join(''), err: err.join('') };
+}
+
+test('shows and changes when an account is alerted, and lists and acknowledges alerts', async () => {
+  const settings = await run('alerts', 'settings', 'ada', '--balance-below', '5', '--cap-percent', 'off');
+  expect(settings.out).toMatch(/balance below +\$5\.00\ncap percent +off/);
+  expect((await run('alerts', 'settings', 'ada', '--balance-below', 'default')).out).toContain("the gateway's setting");
+  expect((await run('alerts', 'settings', 'ada', '--cap-percent', '100')).code).toBe(2);
+  expect((await run('alerts', 'list')).err).toContain('There are no such alerts.');
+  expect((await run('alerts', 'list', '--status', 'bad')).code).toBe(2);
+  await raise();
+  const listed = await run('alerts', 'list', '--status', 'unacknowledged');
+  const [id] = /alert_\w+/.exec(listed.out)!;
+  expect(listed.out).toContain('A message.');
+  const seen = await run('alerts', 'acknowledge', id);
+  expect([seen.code, seen.out]).toEqual([0, expect.stringMatching(/seen by +(?!nobody)\S+/)]);
+  expect((await run('alerts', 'list', '--status', 'unacknowledged')).out).toBe('');
+  expect((await run('alerts', 'acknowledge', 'alert_1')).code).toBe(1);
+});
+
+/** An alert of the operator, as a server would raise it. */
+async function raise(): Promise<void> {
+  const store = await openSqliteStore({ folder: join(home, 'data'), clock: systemClock, threads: false });
+  const alert = { id: 1n << 40n, condition: 'disk:one', kind: 'disk', subject: 'one', message: 'A message.' } as const;
+  await store.directory.raiseAlert({ ...alert, accountId: null, dataJson: '{}', createdMs: Date.now() }, 0);
+  await store.close();
 }
 
 const URL = 'http://127.0.0.1:9/in';
