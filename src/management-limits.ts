@@ -63,8 +63,14 @@ export const MANAGEMENT_LIMITS = {
   /** Rows of a usage report, and of each table that it is added up from. */
   usageRowsMax: 10_000,
   usagePartRowsMax: 200_000,
-  /** Usage reports that are made for callers at the same time; each key has one. */
+  /** Usage reports that run at the same time on PostgreSQL; SQLite runs one. Each account has one. */
   usageReportsMax: 4,
+  /** Reports that wait for others to end: how many of one account and in total, and how long. */
+  usageWaitingPerAccountMax: 8,
+  usageWaitingMax: 64,
+  usageWaitMs: 5_000,
+  /** How long one statement of a usage report may run on PostgreSQL. */
+  usageStatementMs: 15_000,
   /** Lists of groups or figures of a usage report. */
   usageWordsCharsMax: 500,
   /** Receipts that a usage report reads if the sums cannot answer it. */

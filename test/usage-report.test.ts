@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { UsageCampaign } from '../campaigns/usage/campaign.ts';
+import { LIMITS } from '../src/limits.ts';
+import type { UsageReport } from '../src/store/usage-report.ts';
 import { FIRST_MS, type MonthSubject, openSubject } from './month-subject.ts';
 
 const DAY_MS = 86_400_000;
@@ -68,6 +70,18 @@ describe.each(['sqlite', 'postgres'] as const)('usage reports on %s', (engine) =
     await subject.sql(`DELETE FROM usage_hour WHERE start_ms = ${startMs}`);
     expect((await subject.store.verify()).violations).toContain(
       `Usage of the hour ${hour}: receipts are missing in the sums.`,
+    );
+  });
+
+  test('run one at a time for an account, however they are asked for, and a few wait', async () => {
+    const none = { accountId: null, keyId: null, personId: null, model: null, route: null, host: null };
+    const query = { sinceMs: FIRST_MS, untilMs: FIRST_MS + DAY_MS, bucket: 'none', groups: [], detail: null } as const;
+    const report = (accountId: bigint | null): Promise<UsageReport> =>
+      subject.store.usage.report({ ...query, filter: { ...none, accountId }, times: false });
+    const own = Array.from({ length: LIMITS.usageWaitingPerAccountMax + 3 }, () => report(1n));
+    const reports = await Promise.all([...own, report(2n), report(null)]);
+    expect(reports.map((each) => each === 'busy')).toEqual(
+      reports.map((_, at) => at > LIMITS.usageWaitingPerAccountMax && at < own.length),
     );
   });
 

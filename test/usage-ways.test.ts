@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { ACCOUNT_PREFIX, KEY_PREFIX } from '../src/canonical/id-prefixes.ts';
 import { runCli } from '../src/cli/run.ts';
 import type { RefusalLog } from '../src/gateway/refusal-log.ts';
@@ -165,6 +165,20 @@ describe('a usage report', () => {
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({ error: { param } });
   });
+});
+
+test('a usage report that waited too long is refused with 429 on both routes', async () => {
+  const busy = vi.spyOn(harness.running.books.store.usage, 'report').mockResolvedValue('busy');
+  const responses = [
+    await fetch(`${harness.url}/manage/v1/usage`, { headers: headers.operator }),
+    await fetch(`${harness.url}/manage/v1/usage?format=csv`, { headers: headers.operator }),
+    await harness.get('/v1/usage', bearer(owned)),
+  ];
+  busy.mockRestore();
+  for (const response of responses) {
+    expect([response.status, response.headers.get('retry-after')]).toEqual([429, '1']);
+    expect(await response.json()).toMatchObject({ error: { code: 'rate_limit_exceeded' } });
+  }
 });
 
 describe('a refused call', () => {

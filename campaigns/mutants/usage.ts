@@ -53,6 +53,13 @@ export const USAGE_MUTANTS: readonly Mutant[] = [
     REPORT,
   ),
   mutant(
+    'an account that has several reports at a time',
+    'src/store/report-slots.ts',
+    'return this.#running.size < this.#max && !this.#running.has(accountId);',
+    'return this.#running.size < this.#max;',
+    'src/store/report-slots.test.ts',
+  ),
+  mutant(
     'no quota of an account',
     'src/store/programs/refusals.ts',
     'LIMITS.refusalsPerAccountMax],',

@@ -35,6 +35,7 @@ const EXIT_OF_OPERATOR: Record<OperatorErrorCode, number> = {
   unavailable: EXIT.unreachable,
   moved: EXIT.moved,
   version_conflict: EXIT.no,
+  rate_limit_exceeded: EXIT.no,
 };
 
 /** Maps every error to one exit code and one message. */

@@ -14,7 +14,6 @@ import { parseId } from '../kit/ids.ts';
 import type { Account, Ledger } from '../ledger/ledger.ts';
 import type { UsageServices } from '../operator/usage.ts';
 import { listReceipts } from './receipt-list.ts';
-import { ReportSlots } from './report-slots.ts';
 import type { PlainAnswer, PlainRequest, Route } from './routes.ts';
 import { reportUsage } from './usage.ts';
 
@@ -30,7 +29,6 @@ export interface PlainServices extends UsageServices {
 /** Routes that need no host and cost nothing. */
 export function plainRoutes(services: PlainServices): Route[] {
   const wireOf = (headers: IncomingHttpHeaders) => (speaksMessages(headers) ? services.messages.wire : null);
-  const reports = new ReportSlots();
   return [
     { method: 'GET', path: '/catalog', access: 'public', answer: () => catalog(services) },
     { method: 'GET', path: '/models', access: 'key', wireOf, answer: (request) => models(services, request) },
@@ -46,8 +44,7 @@ export function plainRoutes(services: PlainServices): Route[] {
       method: 'GET',
       path: '/usage',
       access: 'key',
-      answer: async ({ caller, query }) =>
-        ok(await reports.run(caller!.keyId, () => reportUsage(services, caller!, query))),
+      answer: async ({ caller, query }) => ok(await reportUsage(services, caller!, query)),
     },
     { method: 'GET', path: '/receipts/*', access: 'key', answer: (request) => receipt(services, request) },
   ];

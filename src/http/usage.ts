@@ -2,7 +2,7 @@ import type { Caller } from '../accounts/authenticate.ts';
 import { missingPermission } from '../accounts/permissions.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import { LIMITS } from '../limits.ts';
-import { InvalidUsageQuery, type UsageRowView, type UsageServices, usageReport } from '../operator/usage.ts';
+import { InvalidUsageQuery, UsageBusy, type UsageRowView, type UsageServices, usageReport } from '../operator/usage.ts';
 import { readQuery, readText, readTime } from './query-parameters.ts';
 
 const PARAMETERS = ['since', 'until', 'bucket', 'group_by', 'metrics', 'model', 'route'];
@@ -37,6 +37,8 @@ export async function reportUsage(services: UsageServices, caller: Caller, query
     });
     return { ...report, data: data.map(forCallers) };
   } catch (error) {
+    if (error instanceof UsageBusy)
+      throw new GatewayError('rate_limit_exceeded', { message: error.message, retryAfterS: 1 });
     throw error instanceof InvalidUsageQuery ? asGatewayError(error) : error;
   }
 }

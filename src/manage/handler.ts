@@ -342,5 +342,6 @@ function asManageError(error: unknown): ManageError {
   if (error instanceof SignInError) return new ManageError(error.status, error.code, error.message, error.retryMs);
   if (!(error instanceof OperatorError))
     return new ManageError(500, 'internal_error', 'The request failed unexpectedly.');
-  return new ManageError(error.status, error.code, error.message);
+  const retryMs = error.code === 'rate_limit_exceeded' ? 1_000 : null;
+  return new ManageError(error.status, error.code, error.message, retryMs);
 }

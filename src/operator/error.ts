@@ -4,6 +4,7 @@ const STATUSES = {
   refused: 409,
   moved: 409,
   version_conflict: 412,
+  rate_limit_exceeded: 429,
   unknown_verb: 404,
   unavailable: 503,
 } as const;

@@ -58,6 +58,7 @@ export async function reportUsage(services: OperatorServices, input: z.output<ty
     );
   } catch (error) {
     if (error instanceof InvalidUsageQuery) throw new OperatorError('invalid_input', error.message);
+    if (error instanceof UsageBusy) throw new OperatorError('rate_limit_exceeded', error.message);
     throw error;
   }
 }
@@ -76,12 +77,21 @@ async function filterOf(services: OperatorServices, input: z.output<typeof usage
   };
 }
 
+/** Too many reports are running. */
+export class UsageBusy extends Error {
+  override readonly name = 'UsageBusy';
+
+  constructor() {
+    super('Too many usage reports are running. An account has one at a time. Try again shortly.');
+  }
+}
+
 export interface UsageServices {
   readonly usage: Pick<UsageStore, 'report'>;
   readonly clock: Clock;
 }
 
-/** The report; throws an InvalidUsageQuery if it cannot be made. */
+/** The report; throws an InvalidUsageQuery if it cannot be made, and UsageBusy if it cannot be made now. */
 export async function usageReport({ usage, clock }: UsageServices, asked: AskedUsage): Promise<UsageView> {
   const read = readUsageQuery(asked, clock);
   const rows = await usage.report(read.query);
@@ -95,5 +105,11 @@ export async function usageReport({ usage, clock }: UsageServices, asked: AskedU
       'since',
       `must be later: a report by chain or label reads the receipts, and this time has more than ${LIMITS.usageReceiptsMax}`,
     );
+  if (rows === 'too_slow')
+    throw new InvalidUsageQuery(
+      'since',
+      `must be later: the database took more than ${LIMITS.usageStatementMs / 1000} seconds for this report`,
+    );
+  if (rows === 'busy') throw new UsageBusy();
   return usageView(read, rows);
 }

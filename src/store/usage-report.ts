@@ -54,5 +54,8 @@ export interface UsageRow {
   readonly duration: readonly bigint[] | null;
 }
 
-/** `too_many_receipts`: grouping by a chain or label would have to read more receipts than one report may. */
-export type UsageReport = readonly UsageRow[] | 'too_many_rows' | 'too_many_receipts';
+/**
+ * `too_many_receipts`: grouping by a chain or label would have to read more receipts than one report may. `too_slow`: the
+ * database stopped it. `busy`: it waited too long for other reports.
+ */
+export type UsageReport = readonly UsageRow[] | 'too_many_rows' | 'too_many_receipts' | 'too_slow' | 'busy';

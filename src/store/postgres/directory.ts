@@ -14,7 +14,10 @@ export function postgresDirectory(connections: Connections): Directory {
 }
 
 /** Runs a program that only reads, without a transaction. */
-export function readProgram<Result>(connections: Connections, program: Program<Result>): Promise<Result> {
+export function readProgram<Result>(
+  connections: Pick<Connections, 'query'>,
+  program: Program<Result>,
+): Promise<Result> {
   return runLater(program, (step) =>
     'lock' in step ? Promise.resolve([]) : connections.query(numbered(step), cellsOf(step)),
   );

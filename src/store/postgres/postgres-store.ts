@@ -126,7 +126,7 @@ class PostgresStore implements Store {
       endedCalls: (fromId, sinceMs, limit) => readProgram(connections, endedCalls(fromId, sinceMs, limit)),
       endedReceipts: (ids) => readProgram(connections, endedReceipts(ids)),
     };
-    this.usage = postgresUsage(connections, nowMs);
+    this.usage = postgresUsage(connections, clock, nowMs);
   }
 
   async apply(operations: readonly LedgerOperation[]): Promise<LedgerOutcome[]> {

@@ -12,6 +12,7 @@ import type { KeySpending } from '../key-uses.ts';
 import type { AuditRow } from '../people.ts';
 import { directoryOver, programOf } from '../programs/directory-programs.ts';
 import { findCredit, listEntries, refundsOf } from '../programs/entries.ts';
+import { ReportSlots } from '../report-slots.ts';
 import {
   type AcceptedLoss,
   type Account,
@@ -137,8 +138,10 @@ class SqliteStore implements Store {
       endedCalls: (fromId, sinceMs, limit) => this.#scan('endedCalls', fromId, sinceMs, limit),
       endedReceipts: (ids) => this.#scan('endedReceipts', ids),
     };
+    // They run in one thread, which also reads the keys for everybody.
+    const reports = new ReportSlots(clock, 1);
     this.usage = {
-      report: (query) => this.#scan('reportUsage', query),
+      report: (query) => reports.run(query.filter.accountId, () => this.#scan('reportUsage', query)),
       noteRefusals: (batch) => this.#writer.call('noteRefusals', clock.nowMs(), batch),
       listRefusals: (filter, page) => this.#scan('listRefusals', filter, page),
     };
