@@ -73,8 +73,9 @@ export const MANAGEMENT_LIMITS = {
   usageStatementMs: 15_000,
   /** Lists of groups or figures of a usage report. */
   usageWordsCharsMax: 500,
-  /** Receipts that a usage report reads if the sums cannot answer it. */
+  /** Receipts that a usage report reads if the sums cannot answer it, and among how many it looks for them. */
   usageReceiptsMax: 200_000,
+  usageExaminedMax: 1_000_000,
   /** Refused calls that are kept as rows: for how long, in total, and of one account. */
   refusalMs: 7 * 24 * 60 * 60_000,
   refusalsMax: 100_000,

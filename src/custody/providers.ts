@@ -1,9 +1,10 @@
+import type { KeyProvider } from '../canonical/key-providers.ts';
 import type { HostWire } from '../canonical/wire-names.ts';
 
 /** A provider whose keys callers may store. Code reads these fields and never compares the provider's name. */
 export interface ProviderRow {
   /** The name in `/v1/keys/{provider}`, and before the slash in `cloud/<deployment>`. */
-  readonly slug: string;
+  readonly slug: KeyProvider;
   /** How the path of every `base_url` ends. */
   readonly basePathEnd: string;
   /** The header that holds the key, without a scheme. */

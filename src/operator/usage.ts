@@ -68,7 +68,8 @@ async function filterOf(services: OperatorServices, input: z.output<typeof usage
   const key = input.key === null ? null : await keyNamed(services, input.key);
   const person = input.person === null ? null : await personNamed(services, input.person);
   return {
-    accountId: account?.id ?? null,
+    // A key belongs to one account, whose calls are found quickly.
+    accountId: account?.id ?? key?.accountId ?? null,
     keyId: key?.id ?? null,
     personId: person?.id ?? null,
     model: input.model,
@@ -103,7 +104,7 @@ export async function usageReport({ usage, clock }: UsageServices, asked: AskedU
   if (rows === 'too_many_receipts')
     throw new InvalidUsageQuery(
       'since',
-      `must be later: a report by chain or label reads the receipts, and this time has more than ${LIMITS.usageReceiptsMax}`,
+      `must be later: a report by chain or label reads the receipts, and this time has too many. At most ${LIMITS.usageReceiptsMax} are read`,
     );
   if (rows === 'too_slow')
     throw new InvalidUsageQuery(

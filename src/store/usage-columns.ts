@@ -1,3 +1,4 @@
+import { KEY_PROVIDERS } from '../canonical/key-providers.ts';
 import { CALL_STATE } from './codes.ts';
 import { DAY_MS, HOUR_MS } from './time-spans.ts';
 import { TIME_BOUNDS_MS, USAGE_DIMENSIONS, USAGE_KEY, type UsageDimension, type UsageSum } from './usage-dimensions.ts';
@@ -72,8 +73,17 @@ export function startOfCall(spanMs: number): string {
 }
 
 export function dimensionOfCall(dimension: UsageDimension): string {
-  return `coalesce(call.${dimension}, 0)`;
+  return dimension === 'effective_model' ? MODEL_OF_CALL : `coalesce(call.${dimension}, 0)`;
 }
+
+const KEY_PROVIDER_IDS = `SELECT id FROM name WHERE text IN (${KEY_PROVIDERS.map((name) => `'${name}'`).join(', ')})`;
+
+/**
+ * A caller's own deployment has any name that the caller sends, and calling it holds no money, so sums by its name would have
+ * no bound. Its calls count under the name of the provider, which is their host, or under none if they reached no host.
+ */
+const MODEL_OF_CALL = `CASE WHEN call.held > 0 THEN call.effective_model WHEN call.host IS NULL THEN 0
+  WHEN call.host IN (${KEY_PROVIDER_IDS}) THEN call.host ELSE call.effective_model END`;
 
 /** Sums over calls by span and dimensions. The calls are those that meet the condition; open calls never do. */
 export function sumsOfCalls(spanMs: number, sums: readonly string[], condition: string): string {

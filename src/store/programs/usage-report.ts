@@ -11,7 +11,7 @@ import {
   USAGE_HOUR,
   type UsageTable,
 } from '../usage-columns.ts';
-import { USAGE_SUMS, type UsageDimension } from '../usage-dimensions.ts';
+import { USAGE_DIMENSIONS, USAGE_SUMS, type UsageDimension } from '../usage-dimensions.ts';
 import type { UsageFilter, UsageQuery, UsageReport } from '../usage-report.ts';
 import { type Program, rowOf, rowsOf, type SqlValue } from './program.ts';
 import { countsRefusals, type PartRow, ReportRows } from './usage-report-rows.ts';
@@ -21,10 +21,11 @@ import { usageUpTo } from './usage-sums.ts';
  * A report is the sums of closed receipts, the receipts that are not closed yet, and what was refunded of receipts that
  * are kept. It has to be read as of one moment, because closing moves receipts from one to the other.
  */
-export function* reportUsage(query: UsageQuery): Program<UsageReport> {
-  if (query.detail !== null && (yield* countReceipts(query)) > LIMITS.usageReceiptsMax) return 'too_many_receipts';
+export function* reportUsage(query: UsageQuery, callsOf: CallsOfAccount = callsByIndex): Program<UsageReport> {
+  const range = rangeOf(query, callsOf);
+  if (query.detail !== null && (yield* hasTooManyReceipts(query, range))) return 'too_many_receipts';
   const rows = new ReportRows(query);
-  for (const part of partsOf(query, yield* usageUpTo())) {
+  for (const part of partsOf(query, range, yield* usageUpTo())) {
     const found = yield* readPart(part);
     if (found.length > LIMITS.usagePartRowsMax) return 'too_many_rows';
     for (const row of found) rows.add(row);
@@ -33,9 +34,16 @@ export function* reportUsage(query: UsageQuery): Program<UsageReport> {
   return yield* rows.finish();
 }
 
-interface Condition {
+export interface Condition {
   readonly text: string;
   readonly values: readonly SqlValue[];
+}
+
+/** The condition for calls of one account in a range of ids, in the form that the engine finds them by quickly. */
+export type CallsOfAccount = (accountId: bigint, fromId: bigint, belowId: bigint) => Condition;
+
+function callsByIndex(accountId: bigint, fromId: bigint, belowId: bigint): Condition {
+  return { text: 'call.account_id = ? AND call.id >= ? AND call.id < ?', values: [accountId, fromId, belowId] };
 }
 
 /** Rows of a table, grouped by what the report is grouped by. */
@@ -58,7 +66,7 @@ function* readPart({ from, groups, sums, where }: Part): Program<readonly PartRo
   );
 }
 
-function partsOf(query: UsageQuery, closedUpTo: bigint): Part[] {
+function partsOf(query: UsageQuery, range: Condition, closedUpTo: bigint): Part[] {
   const refunds: Part = {
     from: 'credit JOIN call ON call.id = credit.call_id',
     groups: groupsOfCalls(query),
@@ -66,7 +74,7 @@ function partsOf(query: UsageQuery, closedUpTo: bigint): Part[] {
     where: [{ text: 'credit.call_id IS NOT NULL', values: [] }, ...conditionsOfCalls(query)],
   };
   // Chains and labels are in no sums.
-  if (query.detail !== null) return [partOfCalls(query, idRange(query)), refunds];
+  if (query.detail !== null) return [partOfCalls(query, range), refunds];
   const open = partOfCalls(query, { text: 'call.id > ?', values: [closedUpTo] });
   const refused = countsRefusals(query) ? [partOfRefusals(query)] : [];
   return [...tablesFor(query).map((span) => partOfSums(query, span)), open, refunds, ...refused];
@@ -146,7 +154,9 @@ const DETAILS: Readonly<Record<'chain' | 'label', [name: string, sql: string]>> 
 
 function conditionsOfCalls({ sinceMs, untilMs, filter }: UsageQuery): Condition[] {
   const created = { text: 'call.created_ms >= ? AND call.created_ms < ?', values: [sinceMs, untilMs] };
-  return [created, ...conditionsOf(filter, (dimension) => `call.${dimension}`)];
+  const column = (dimension: UsageDimension): string =>
+    dimension === 'effective_model' ? dimensionOfCall(dimension) : `call.${dimension}`;
+  return [created, ...conditionsOf(filter, column)];
 }
 
 function conditionsOf(filter: UsageFilter, column: (dimension: UsageDimension) => string): Condition[] {
@@ -180,17 +190,23 @@ function sumColumns({ times }: UsageQuery): string[] {
 }
 
 /** Ids sort by the time of the request, which is a little before the time of creation. */
-function idRange({ sinceMs, untilMs }: UsageQuery): Condition {
-  const values = [idFloorAt(sinceMs - LIMITS.storeIdLeadMs), idFloorAt(untilMs + LIMITS.storeIdLagMs)];
-  return { text: 'call.id >= ? AND call.id < ?', values };
+function rangeOf({ sinceMs, untilMs, filter: { accountId } }: UsageQuery, callsOf: CallsOfAccount): Condition {
+  const fromId = idFloorAt(sinceMs - LIMITS.storeIdLeadMs);
+  const belowId = idFloorAt(untilMs + LIMITS.storeIdLagMs);
+  if (accountId !== null) return callsOf(accountId, fromId, belowId);
+  return { text: 'call.id >= ? AND call.id < ?', values: [fromId, belowId] };
 }
 
-function* countReceipts(query: UsageQuery): Program<number> {
-  const { text, values } = idRange(query);
-  const row = yield* rowOf<{ found: bigint }>(
-    `SELECT count(*) AS found FROM (SELECT 1 AS one FROM call WHERE ${text} LIMIT ?) AS examined`,
-    ...values,
-    LIMITS.usageReceiptsMax + 1,
+/** Counts only receipts that meet the filter, so that nobody is refused because of the receipts of others. */
+function* hasTooManyReceipts({ filter }: UsageQuery, range: Condition): Program<boolean> {
+  const wanted = conditionsOf(filter, (dimension) => dimension);
+  const row = yield* rowOf<{ examined: bigint; found: bigint }>(
+    `SELECT count(*) AS examined, count(*) FILTER (WHERE ${['1 = 1', ...wanted.map(({ text }) => text)].join(' AND ')}) AS found
+     FROM (SELECT ${USAGE_DIMENSIONS.map((dimension) => `${dimensionOfCall(dimension)} AS ${dimension}`).join(', ')} FROM call
+           WHERE ${range.text} AND call.state <> ${CALL_STATE.of.open} LIMIT ?) AS examined`,
+    ...wanted.flatMap(({ values }) => values),
+    ...range.values,
+    LIMITS.usageExaminedMax + 1,
   );
-  return Number(row!.found);
+  return row!.examined > LIMITS.usageExaminedMax || row!.found > LIMITS.usageReceiptsMax;
 }

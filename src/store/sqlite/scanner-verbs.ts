@@ -11,6 +11,7 @@ import { atOneMoment, openToRead } from './database.ts';
 import { runProgram } from './directory.ts';
 import { KeyReader, spendingOf } from './keys.ts';
 import type { Served } from './link.ts';
+import { listedCalls } from './listed-calls.ts';
 import { ReceiptReader } from './receipts.ts';
 import { Verification } from './verification.ts';
 
@@ -44,7 +45,8 @@ export function scannerVerbs(database: DatabaseSync) {
     nextWithoutUsage: () => closing.nextWithoutUsage(),
     nextSettled: (nowMs: number) => closing.nextSettled(nowMs),
     nextExpired: (beforeMs: number, nowMs: number) => closing.nextExpired(beforeMs, nowMs),
-    reportUsage: (query: UsageQuery) => atOneMoment(database, () => runProgram(database, reportUsage(query))),
+    reportUsage: (query: UsageQuery) =>
+      atOneMoment(database, () => runProgram(database, reportUsage(query, listedCalls))),
     listRefusals: (filter: RefusalFilter, page: RefusalPage) => runProgram(database, listRefusals(filter, page)),
     beginVerify: (nowMs: number, sinceMonthMs: number | null): void => {
       verification = new Verification(database, nowMs, sinceMonthMs);
