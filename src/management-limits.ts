@@ -81,6 +81,8 @@ export const MANAGEMENT_LIMITS = {
   refusalsMax: 100_000,
   refusalsPerAccountMax: 1_000,
   refusalMessageCharsMax: 500,
+  /** How often rows beyond the total are dropped; also after as many new ones as may wait. */
+  refusalPruneMs: 300_000,
   /** How often they are written, and how many wait for that, in total and of one account. */
   refusalWriteMs: 2_000,
   refusalsWaitingMax: 5_000,

@@ -42,7 +42,7 @@ describe.each(['sqlite', 'postgres'] as const)('refused calls on %s', (engine) =
   });
   afterEach(() => subject.dispose());
 
-  const note = (rows: Refusal[]): Promise<void> => subject.store.usage.noteRefusals({ counts: [], rows });
+  const note = (rows: Refusal[]): Promise<void> => subject.store.usage.noteRefusals({ counts: [], rows, prunes: true });
   const list = (filter: Partial<RefusalFilter> = {}, page: RefusalPage = ALL) =>
     subject.store.usage.listRefusals({ ...ANY, ...filter }, page);
 
@@ -81,6 +81,24 @@ describe.each(['sqlite', 'postgres'] as const)('refused calls on %s', (engine) =
     expect(await list({ accountId: 3n })).toEqual([others[1]]);
   });
 
+  test('of all accounts have a maximum, beyond which the oldest are dropped when it is asked for', async () => {
+    await note([refusal(0)]);
+    const { id } = refusal(0);
+    const columns = 'at_ms, route, model, status, code, message, worst, available';
+    // No account has more than its quota.
+    await subject.sql(
+      `WITH RECURSIVE series (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM series WHERE n < ${LIMITS.refusalsMax})
+       INSERT INTO refusal (id, account_id, key_id, ${columns}) SELECT id + n, 100 + n % 200, 0, ${columns} FROM refusal, series`,
+    );
+    const rows = async (): Promise<number> => Number((await subject.sql('SELECT count(*) AS n FROM refusal'))[0]!.n);
+    await subject.store.usage.noteRefusals({ counts: [], rows: [refusal(1)], prunes: false });
+    expect(await rows()).toBe(LIMITS.refusalsMax + 2);
+    await note([refusal(2)]);
+    expect(await rows()).toBe(LIMITS.refusalsMax);
+    expect(await list({ id })).toEqual([]);
+    expect(await list({ id: refusal(2).id })).toEqual([refusal(2)]);
+  });
+
   test('are kept for 7 days', async () => {
     await note([refusal(0), refusal(2 * DAY_MS)]);
     subject.clock.advance(8 * DAY_MS);
@@ -92,8 +110,8 @@ describe.each(['sqlite', 'postgres'] as const)('refused calls on %s', (engine) =
     const count = { startMs: FIRST_MS, accountId: 1n, keyId: 1n, code: 'insufficient_allowance', refused: 5 };
     const later = { ...count, startMs: FIRST_MS + 3_600_000, code: 'rate_limit_exceeded', refused: 2 };
     const { usage } = subject.store;
-    await usage.noteRefusals({ counts: [count, later], rows: [] });
-    await usage.noteRefusals({ counts: [count, { ...count, accountId: 2n, keyId: null }], rows: [] });
+    await usage.noteRefusals({ counts: [count, later], rows: [], prunes: false });
+    await usage.noteRefusals({ counts: [count, { ...count, accountId: 2n, keyId: null }], rows: [], prunes: false });
     const filter = { accountId: null, keyId: null, personId: null, model: null, route: null, host: null };
     const query = { sinceMs: FIRST_MS, untilMs: FIRST_MS + DAY_MS, detail: null, filter, times: false } as const;
     const report = async (groups: readonly ('account_id' | 'key_id' | 'route')[], bucket: 'hour' | 'none' = 'none') => {

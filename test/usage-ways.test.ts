@@ -7,6 +7,7 @@ import { formatId } from '../src/kit/ids.ts';
 import { compose } from '../src/main/compose.ts';
 import { commandLine } from '../src/operator/actor.ts';
 import { type OperatorServices, runVerb } from '../src/operator/operator.ts';
+import type { UsageRow } from '../src/store/usage-report.ts';
 import { type Harness, type MintedKey, startHarness } from './harness.ts';
 import { enrol, openSession, PUBLIC_URL } from './people.ts';
 
@@ -123,6 +124,9 @@ describe('a usage report', () => {
       ]),
     );
     expect((await read('/usage?group_by=model', 'operator')).totals.refused).toBeNull();
+    const empty = await read('/usage?group_by=model&model=nobody-calls-this', 'operator');
+    expect([empty.data, empty.totals.refused]).toEqual([[], null]);
+    expect((await read('/usage?since=0&until=3600&group_by=key', 'operator')).totals.refused).toBe(0);
   });
 
   test('has times of streams, and of calls', async () => {
@@ -145,6 +149,19 @@ describe('a usage report', () => {
     expect((await read(`/usage?account=${account}`, 'member')).totals).toMatchObject({ requests: 1, refused: 1 });
   });
 
+  test.each(['usage', 'refusals'])('%s say nothing about people who are not in the account', async (path) => {
+    await enrol(harness.running.books, `stranger-${path}@example.org`, { roles: [] });
+    const about = (email: string) => read(`/${path}?account=${account}&person=${email}`, 'viewer') as Promise<object>;
+    const answers = await Promise.all(
+      [`stranger-${path}@example.org`, 'unknown@example.org'].map(async (email) =>
+        JSON.stringify(await about(email)).replace(email, 'them'),
+      ),
+    );
+    expect(answers[0]).toBe(answers[1]);
+    expect(answers[0]).toContain('not_found');
+    expect(await about('ada@example.org')).not.toHaveProperty('error');
+  });
+
   test('shows a key without account-read its own calls only', async () => {
     const own = (await (await harness.get('/v1/usage?group_by=key', bearer(members))).json()) as Report;
     expect(own.totals).toMatchObject({ requests: 1, refused: 1 });
@@ -165,6 +182,18 @@ describe('a usage report', () => {
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({ error: { param } });
   });
+});
+
+test('tollgate usage adds every kind of input tokens up', async () => {
+  const { usage } = harness.running.books.store;
+  const hour = Math.floor(clock.nowMs() / 3_600_000) * 3_600_000 - 3_600_000;
+  const filter = { accountId: null, keyId: null, personId: null, model: null, route: null, host: null };
+  const query = { sinceMs: hour, untilMs: hour + 7_200_000, bucket: 'none', groups: [], detail: null } as const;
+  const [row] = (await usage.report({ ...query, filter, times: true })) as [UsageRow];
+  const tokens = { fresh_tokens: 1_000n, cache_read_tokens: 200n, cache_write_tokens: 30n, cache_write_1h_tokens: 4n };
+  const report = vi.spyOn(usage, 'report').mockResolvedValue([{ ...row, sums: { ...row.sums, ...tokens } }]);
+  expect(await command('usage')).toMatch(/ 1,234 /);
+  report.mockRestore();
 });
 
 test('a usage report that waited too long is refused with 429 on both routes', async () => {

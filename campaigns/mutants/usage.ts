@@ -60,6 +60,20 @@ export const USAGE_MUTANTS: readonly Mutant[] = [
     'src/store/report-slots.test.ts',
   ),
   mutant(
+    "callers' own deployments that fill the sums with names",
+    'src/store/usage-columns.ts',
+    'THEN call.host ELSE call.effective_model END',
+    'THEN call.effective_model ELSE call.effective_model END',
+    REPORT,
+  ),
+  mutant(
+    'people outside of an account who can be told from unknown ones',
+    'src/operator/lookup.ts',
+    'person !== null && memberships.some(({ accountId }) => accountId === account.id)',
+    'person !== null && memberships.length >= 0',
+    'test/usage-ways.test.ts',
+  ),
+  mutant(
     'no quota of an account',
     'src/store/programs/refusals.ts',
     'LIMITS.refusalsPerAccountMax],',

@@ -11,7 +11,7 @@ const BROKE = new GatewayError('insufficient_allowance', {
   amounts: { worstNanousd: 500n, availableNanousd: 3n },
 });
 
-function open(failures = 0) {
+function open(failures = 0, onFailing: () => void = () => undefined) {
   const clock = new ManualClock(NOON_MS);
   const batches: RefusalBatch[] = [];
   const errors: unknown[] = [];
@@ -20,7 +20,10 @@ function open(failures = 0) {
     clock,
     usage: {
       noteRefusals: async (batch) => {
-        if (left-- > 0) throw new Error('The store is away.');
+        if (left-- > 0) {
+          onFailing();
+          throw new Error('The store is away.');
+        }
         batches.push(batch);
       },
     },
@@ -55,7 +58,7 @@ test('refused calls are written behind the calls, in batches, with what refused 
     availableNanousd: 3n,
   };
   const count = { startMs: NOON_MS, accountId: 1n, keyId: 1n, code: 'insufficient_quota', refused: 1 };
-  expect(batches).toEqual([{ counts: [count], rows: [refusal] }]);
+  expect(batches).toEqual([{ counts: [count], rows: [refusal], prunes: true }]);
   await wait();
   expect(batches).toHaveLength(1);
 });
@@ -130,4 +133,30 @@ test('calls of different hours and codes are counted apart', async () => {
     [0, 'rate_limit_exceeded'],
     [3_600_000, 'insufficient_quota'],
   ]);
+});
+
+test('counts that wait for the next attempt stay below their maximum', async () => {
+  const meanwhile = (): void => {
+    for (let key = 1; key <= LIMITS.refusalCountsMax / 2; key++) refuse(1n, BigInt(-key));
+    refuse(1n, 1n);
+  };
+  const { batches, refuse, wait } = open(1, meanwhile);
+  for (let key = 1; key <= LIMITS.refusalCountsMax; key++) refuse(1n, BigInt(key));
+  await wait();
+  await wait();
+  expect(batches[0]!.counts).toHaveLength(LIMITS.refusalCountsMax);
+  expect(batches[0]!.counts.find(({ keyId }) => keyId === 1n)?.refused).toBe(2);
+});
+
+test('rows beyond the total are dropped now and then, and after many new ones', async () => {
+  const { clock, batches, refuse, wait } = open();
+  const write = async (accounts = 1): Promise<boolean> => {
+    for (let account = 1; account <= accounts; account++) refuse(BigInt(account));
+    await wait();
+    return batches.at(-1)!.prunes;
+  };
+  expect([await write(), await write(), await write()]).toEqual([true, false, false]);
+  clock.advance(LIMITS.refusalPruneMs);
+  expect([await write(), await write()]).toEqual([true, false]);
+  expect([await write(LIMITS.refusalsWaitingMax), await write()]).toEqual([true, false]);
 });

@@ -39,6 +39,9 @@ export class RefusalLog {
   /** By account. */
   #rows = new Map<bigint, LatestRows>();
   #waiting = 0;
+  /** When the rows of all accounts were last pruned, and how many were written since. */
+  #prunedMs = Number.NEGATIVE_INFINITY;
+  #unpruned = 0;
   #timer: Timer | null = null;
   #writing: Promise<void> | null = null;
 
@@ -99,6 +102,7 @@ export class RefusalLog {
     if (this.#counts.size === 0) return;
     const counts = this.#counts;
     const rows = this.#rows;
+    const prunes = this.#isPruneDue(this.#waiting);
     this.#counts = new Map();
     this.#rows = new Map();
     this.#waiting = 0;
@@ -106,6 +110,7 @@ export class RefusalLog {
       await this.#terms.usage.noteRefusals({
         counts: [...counts.values()].map(({ of, refused }) => ({ ...of, refused })),
         rows: [...rows.values()].flatMap((latest) => latest.all()),
+        prunes,
       });
     } catch (error) {
       this.#terms.onFailure(error);
@@ -113,12 +118,22 @@ export class RefusalLog {
     }
   }
 
-  /** The counts are written with the next attempt; of the rows only as many as there is room for. */
+  /** Finding the oldest of all rows takes long, so it is not done with every write. */
+  #isPruneDue(rows: number): boolean {
+    this.#unpruned += rows;
+    const nowMs = this.#terms.clock.monotonicMs();
+    if (nowMs - this.#prunedMs < LIMITS.refusalPruneMs && this.#unpruned < LIMITS.refusalsWaitingMax) return false;
+    this.#prunedMs = nowMs;
+    this.#unpruned = 0;
+    return true;
+  }
+
+  /** Counts and rows are written with the next attempt, as many as there is room for. */
   #takeBack(counts: ReadonlyMap<string, Count>, rows: ReadonlyMap<bigint, LatestRows>): void {
     for (const [name, { of, refused }] of counts) {
       const found = this.#counts.get(name);
-      if (found === undefined) this.#counts.set(name, { of, refused });
-      else found.refused += refused;
+      if (found !== undefined) found.refused += refused;
+      else if (this.#counts.size < LIMITS.refusalCountsMax) this.#counts.set(name, { of, refused });
     }
     const later = [...this.#rows.values()].flatMap((latest) => latest.all());
     this.#rows = new Map();

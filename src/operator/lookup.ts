@@ -42,12 +42,24 @@ export function unknownKey(idText: string): OperatorError {
 }
 
 /** By id or by email address. */
-export async function personNamed({ store }: Books, idOrEmail: string): Promise<Person> {
-  const id = parseId(PERSON_PREFIX, idOrEmail);
-  const person =
-    id === null ? await store.directory.findPersonByEmail(idOrEmail) : await store.directory.findPerson(id);
+export async function personNamed(books: Books, idOrEmail: string): Promise<Person> {
+  const person = await findPerson(books, idOrEmail);
   if (person === null) throw unknownPerson(idOrEmail);
   return person;
+}
+
+function findPerson({ store }: Books, idOrEmail: string): Promise<Person | null> {
+  const id = parseId(PERSON_PREFIX, idOrEmail);
+  return id === null ? store.directory.findPersonByEmail(idOrEmail) : store.directory.findPerson(id);
+}
+
+/** Strangers to the account are the same as people who do not exist, so that nobody learns who uses the gateway. */
+export async function personIn(books: Books, idOrEmail: string, account: Account | null): Promise<Person> {
+  if (account === null) return personNamed(books, idOrEmail);
+  const person = await findPerson(books, idOrEmail);
+  const memberships = person === null ? [] : await books.store.directory.membershipsOf(person.id);
+  if (person !== null && memberships.some(({ accountId }) => accountId === account.id)) return person;
+  throw new OperatorError('not_found', `There is no person "${idOrEmail}" in this account.`, 'tollgate people list');
 }
 
 export function unknownPerson(idOrEmail: string): OperatorError {

@@ -4,7 +4,7 @@ import { formatId } from '../kit/ids.ts';
 import { LIMITS } from '../limits.ts';
 import type { Refusal } from '../store/refusals.ts';
 import { idOrName, page, seconds, toMs } from './input.ts';
-import { accountNamed, afterId, keyNamed, personNamed } from './lookup.ts';
+import { accountNamed, afterId, keyNamed, personIn } from './lookup.ts';
 import type { OperatorServices } from './services.ts';
 import { type ListView, listView } from './view.ts';
 
@@ -52,7 +52,7 @@ export async function listRefusals(
 ): Promise<ListView<RefusalView>> {
   const account = input.account === null ? null : await accountNamed(services, input.account);
   const key = input.key === null ? null : await keyNamed(services, input.key);
-  const person = input.person === null ? null : await personNamed(services, input.person);
+  const person = input.person === null ? null : await personIn(services, input.person, account);
   const filter = {
     id: afterId(REQUEST_PREFIX, input.request),
     accountId: account?.id ?? null,

@@ -2,7 +2,7 @@ import { ACCOUNT_PREFIX, KEY_PREFIX, PERSON_PREFIX } from '../canonical/id-prefi
 import { formatId } from '../kit/ids.ts';
 import { percentileMs } from '../store/percentile.ts';
 import { USAGE_SUMS, type UsageSum } from '../store/usage-dimensions.ts';
-import type { UsageBucket, UsageRow } from '../store/usage-report.ts';
+import { countsRefusals, type UsageBucket, type UsageRow } from '../store/usage-report.ts';
 import type { ReadUsage, UsageMetric } from './usage-query.ts';
 
 /** Figures that were not asked for are null. */
@@ -61,7 +61,7 @@ export function usageView({ query, groupBy, metrics }: ReadUsage, rows: readonly
     bucket: query.bucket,
     group_by: groupBy,
     data: rows.map((row) => ({ ...membersOf(row, isByChain), ...figuresOf(row, metrics) })),
-    totals: figuresOf(totalOf(rows), metrics),
+    totals: figuresOf(totalOf(rows, countsRefusals(query)), metrics),
   };
 }
 
@@ -113,7 +113,7 @@ function figuresOf(
   };
 }
 
-function totalOf(rows: readonly UsageRow[]): Summed {
+function totalOf(rows: readonly UsageRow[], hasRefusals: boolean): Summed {
   const sum = (values: readonly bigint[]): bigint => values.reduce((total, value) => total + value, 0n);
   const times = (counts: readonly (readonly bigint[] | null)[]): bigint[] =>
     counts.reduce<bigint[]>((total, each) => (each ?? []).map((count, at) => count + (total[at] ?? 0n)), []);
@@ -121,7 +121,7 @@ function totalOf(rows: readonly UsageRow[]): Summed {
   return {
     sums: Object.fromEntries(sums) as Record<UsageSum, bigint>,
     refunded: sum(rows.map(({ refunded }) => refunded)),
-    refused: rows.some(({ refused }) => refused === null) ? null : sum(rows.map(({ refused }) => refused ?? 0n)),
+    refused: hasRefusals ? sum(rows.map(({ refused }) => refused ?? 0n)) : null,
     firstByte: times(rows.map(({ firstByte }) => firstByte)),
     duration: times(rows.map(({ duration }) => duration)),
   };

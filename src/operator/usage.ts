@@ -5,7 +5,7 @@ import type { UsageFilter } from '../store/usage-report.ts';
 import type { UsageStore } from '../store/usage-store.ts';
 import { OperatorError } from './error.ts';
 import { idOrName, seconds, toMs } from './input.ts';
-import { accountNamed, keyNamed, personNamed } from './lookup.ts';
+import { accountNamed, keyNamed, personIn } from './lookup.ts';
 import type { OperatorServices } from './services.ts';
 import { type AskedUsage, InvalidUsageQuery, readUsageQuery, USAGE_BUCKETS } from './usage-query.ts';
 import { type UsageView, usageView } from './usage-view.ts';
@@ -66,7 +66,7 @@ export async function reportUsage(services: OperatorServices, input: z.output<ty
 async function filterOf(services: OperatorServices, input: z.output<typeof usageInput>): Promise<UsageFilter> {
   const account = input.account === null ? null : await accountNamed(services, input.account);
   const key = input.key === null ? null : await keyNamed(services, input.key);
-  const person = input.person === null ? null : await personNamed(services, input.person);
+  const person = input.person === null ? null : await personIn(services, input.person, account);
   return {
     // A key belongs to one account, whose calls are found quickly.
     accountId: account?.id ?? key?.accountId ?? null,

@@ -29,6 +29,8 @@ export interface RefusalCount {
 export interface RefusalBatch {
   readonly counts: readonly RefusalCount[];
   readonly rows: readonly Refusal[];
+  /** Whether to drop the oldest rows beyond the maximum of all accounts, which takes long. */
+  readonly prunes: boolean;
 }
 
 export interface RefusalPage {

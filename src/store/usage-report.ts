@@ -59,3 +59,11 @@ export interface UsageRow {
  * database stopped it. `busy`: it waited too long for other reports.
  */
 export type UsageReport = readonly UsageRow[] | 'too_many_rows' | 'too_many_receipts' | 'too_slow' | 'busy';
+
+/** Whether refused calls can be told apart in the way that the report wants. */
+export function countsRefusals({ groups, detail, filter: { model, route, host } }: UsageQuery): boolean {
+  const isCounted = (dimension: UsageDimension): boolean => REFUSALS_BY.includes(dimension);
+  return detail === null && groups.every(isCounted) && model === null && route === null && host === null;
+}
+
+const REFUSALS_BY: readonly UsageDimension[] = ['account_id', 'key_id', 'person_id'];

@@ -100,8 +100,13 @@ function groupIn(name: string, row: UsageRowView): string | null {
 
 const FIGURES: readonly Column<UsageRowView>[] = [
   figure('REQUESTS', ({ requests }) => count(requests)),
-  figure('INPUT', ({ fresh_tokens: fresh, cache_read_tokens: read, cache_write_tokens: write }) =>
-    count((fresh ?? 0) + (read ?? 0) + (write ?? 0)),
+  figure('INPUT', (row) =>
+    count(
+      (row.fresh_tokens ?? 0) +
+        (row.cache_read_tokens ?? 0) +
+        (row.cache_write_tokens ?? 0) +
+        (row.cache_write_1h_tokens ?? 0),
+    ),
   ),
   figure('OUTPUT', ({ output_tokens: output }) => count(output)),
   figure('COST', ({ cost_nanousd: cost }) => (cost === null ? '-' : usd(cost))),

@@ -73,7 +73,7 @@ const FIGURES = {
   duration_p95_ms: 11_400,
 };
 
-/** Who served a call is the operator's business, and only owners and operators see the people of an account. */
+/** Only operators see who served a call, and the email addresses of people; others see their ids. */
 const OPERATOR_MEMBERS = ['host', 'person_email'];
 
 export const USAGE_ROUTES = [

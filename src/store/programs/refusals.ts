@@ -6,8 +6,8 @@ import { type Program, query, rowsOf, type SqlValue } from './program.ts';
 /** Rows that one statement inserts. */
 const INSERTED = 500;
 
-/** Adds to the counts, stores the rows, and drops the oldest ones beyond the quota of their account, the maximum and the age. */
-export function* noteRefusals({ counts, rows }: RefusalBatch, nowMs: number): Program<void> {
+/** Adds to the counts, stores the rows, and drops the oldest ones beyond the quota of their account, the age and, if asked for, the maximum. */
+export function* noteRefusals({ counts, rows, prunes }: RefusalBatch, nowMs: number): Program<void> {
   yield { lock: 'refusals' };
   for (const some of inPieces(counts)) yield* insertRows('refusal_hour', some.map(countCells), ADD_COUNT);
   for (const some of inPieces(rows)) yield* insertRows('refusal', some.map(rowCells), 'ON CONFLICT (id) DO NOTHING');
@@ -18,10 +18,11 @@ export function* noteRefusals({ counts, rows }: RefusalBatch, nowMs: number): Pr
       ...[accountId, accountId, LIMITS.refusalsPerAccountMax],
     );
   }
-  yield query(
-    'DELETE FROM refusal WHERE id <= (SELECT id FROM refusal ORDER BY id DESC LIMIT 1 OFFSET ?)',
-    LIMITS.refusalsMax,
-  );
+  if (prunes)
+    yield query(
+      'DELETE FROM refusal WHERE id <= (SELECT id FROM refusal ORDER BY id DESC LIMIT 1 OFFSET ?)',
+      LIMITS.refusalsMax,
+    );
   yield query('DELETE FROM refusal WHERE id < ?', idFloorAt(nowMs - LIMITS.refusalMs));
 }
 

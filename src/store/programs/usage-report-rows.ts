@@ -1,7 +1,7 @@
 import { parseJson } from '../../json/json.ts';
 import { timeColumns } from '../usage-columns.ts';
 import { USAGE_DIMENSIONS, USAGE_SUMS, type UsageDimension, type UsageSum } from '../usage-dimensions.ts';
-import type { UsageQuery, UsageRow } from '../usage-report.ts';
+import { countsRefusals, type UsageQuery, type UsageRow } from '../usage-report.ts';
 import { windowSpan } from '../windows.ts';
 import { type Program, rowsOf } from './program.ts';
 
@@ -19,14 +19,6 @@ interface Group {
 const NOT_SUMS: ReadonlySet<string> = new Set(['start_ms', 'detail', ...USAGE_DIMENSIONS]);
 /** Texts and names that are looked up with one statement. */
 const LOOKED_UP = 500;
-
-/** Whether refused calls can be told apart in the way that the report wants. */
-export function countsRefusals({ groups, detail, filter: { model, route, host } }: UsageQuery): boolean {
-  const isCounted = (dimension: UsageDimension): boolean => REFUSALS_BY.includes(dimension);
-  return detail === null && groups.every(isCounted) && model === null && route === null && host === null;
-}
-
-const REFUSALS_BY: readonly UsageDimension[] = ['account_id', 'key_id', 'person_id'];
 
 /** Adds up the parts of a report. */
 export class ReportRows {

@@ -12,9 +12,9 @@ import {
   type UsageTable,
 } from '../usage-columns.ts';
 import { USAGE_DIMENSIONS, USAGE_SUMS, type UsageDimension } from '../usage-dimensions.ts';
-import type { UsageFilter, UsageQuery, UsageReport } from '../usage-report.ts';
+import { countsRefusals, type UsageFilter, type UsageQuery, type UsageReport } from '../usage-report.ts';
 import { type Program, rowOf, rowsOf, type SqlValue } from './program.ts';
-import { countsRefusals, type PartRow, ReportRows } from './usage-report-rows.ts';
+import { type PartRow, ReportRows } from './usage-report-rows.ts';
 import { usageUpTo } from './usage-sums.ts';
 
 /**
