@@ -138,7 +138,7 @@ export const LIMITS = {
   storeCachedRowsMax: 50_000,
   /** Rows that one step of verifying, closing, deleting or recovering handles before other work gets a turn. */
   storeSliceRows: 20_000,
-  storeWriteSliceRows: 2_000,
+  storeWriteSliceRows: 250,
   /** Calls that PostgreSQL closes or deletes in one slice: they are hashed in the thread that serves calls. */
   postgresClosingRows: 500,
   /** Pause after a slice of calls was closed or deleted, and how often it is read again because a call was added to it. */

@@ -18,22 +18,32 @@ export function malformedRequests(account: string): fc.Arbitrary<MalformedReques
     fc.constantFrom('{', '[]', 'null', '{"name":"\u0000"}', '{"name":1,"name":2}', '\uFEFF{}'),
   );
   const part = fc.oneof(fc.constantFrom('unknown', account, '..', '%00', '%2F', '-1', '__proto__'), fc.base64String());
-  return fc
-    .record({
-      route: fc.constantFrom(
-        ...MANAGE_ROUTES.filter(({ verb }) => verb !== 'people.invite'),
-        ...SIGN_IN_ROUTES.filter(({ path }) => path !== '/sign-out'),
-      ),
-      part,
-      query: fc.oneof(fc.constant(''), fc.webQueryParameters(), fc.constantFrom('format=csv', 'format=', 'limit=1e3')),
-      body: fc.oneof(text, fc.uint8Array({ maxLength: 40 })),
-    })
-    .map(({ route, part, query, body }) => ({
-      method: route.method,
-      path: `${route.path.replaceAll(/\{\w+\}/g, encodeURIComponent(part).slice(0, 80))}?${query}`,
-      body: body as MalformedRequest['body'],
-    }));
+  return (
+    fc
+      .record({
+        route: fc.constantFrom(
+          ...MANAGE_ROUTES.filter(({ verb }) => verb !== 'people.invite'),
+          ...SIGN_IN_ROUTES.filter(({ path }) => path !== '/sign-out'),
+        ),
+        part,
+        query: fc.oneof(
+          fc.constant(''),
+          fc.webQueryParameters(),
+          fc.constantFrom('format=csv', 'format=', 'limit=1e3'),
+        ),
+        body: fc.oneof(text, fc.uint8Array({ maxLength: 40 })),
+      })
+      // An empty body is valid there, and the account exists.
+      .filter(({ route, part }) => !STATE_CHANGES.includes(route.path) || part !== account)
+      .map(({ route, part, query, body }) => ({
+        method: route.method,
+        path: `${route.path.replaceAll(/\{\w+\}/g, encodeURIComponent(part).slice(0, 80))}?${query}`,
+        body: body as MalformedRequest['body'],
+      }))
+  );
 }
+
+const STATE_CHANGES = ['suspend', 'resume', 'close'].map((change) => `/accounts/{account}/${change}`);
 
 /** Sends it and returns the status. */
 export async function sendMalformed(

@@ -147,7 +147,7 @@ describe.each(['sqlite', 'postgres'] as const)('closing on %s', (engine) => {
         { kind: 'held' },
         { kind: 'settled' },
       ]);
-    await subject.sql(`UPDATE call SET id = id + 10000 WHERE id > 400 AND id < 10000`);
+    await subject.sql(`UPDATE call SET id = id + 10000 WHERE id > 100 AND id < 10000`);
     if (engine === 'sqlite') {
       const [reader, database] = [openToRead(place), openToWrite(place)];
       const slice = new SqliteSlices(reader).nextSettled(clock.nowMs())!;

@@ -90,6 +90,8 @@ describe.each(['sqlite', 'postgres'] as const)('usage reports on %s', (engine) =
     expect((await subject.store.verify()).violations).toContain(
       `Usage of the hour ${hour}: receipts are missing in the sums.`,
     );
+    const withoutUsage = await subject.store.verify(undefined, null, false);
+    expect(withoutUsage.violations).toEqual([]);
   });
 
   test("count callers' own deployments under their provider, before and after closing", async () => {

@@ -21,7 +21,6 @@ import {
   type SettleOperation,
   type Store,
   StoreUnavailable,
-  type VerifyProgress,
   type VerifyReport,
 } from '../store/store.ts';
 import { Admission, reasonOf } from './admission.ts';
@@ -284,8 +283,8 @@ export class Ledger {
     return this.#store.refundsOf(callIds);
   }
 
-  verify(progress?: (done: VerifyProgress) => void, sinceMonthMs: number | null = null): Promise<VerifyReport> {
-    return this.#store.verify(progress, sinceMonthMs);
+  verify(...terms: Parameters<Store['verify']>): Promise<VerifyReport> {
+    return this.#store.verify(...terms);
   }
 
   /** Checks the store's health now and periodically. On a nearly full disk admission stops while settling continues. */

@@ -146,7 +146,10 @@ const month = z
   .regex(/^\d{4}-(0[1-9]|1[0-2])$/, 'must be a month like 2026-05')
   .transform((text) => Date.parse(`${text}-01T00:00Z`));
 
-export const verification = z.strictObject({ since: month.nullable().default(null) });
+export const verification = z.strictObject({
+  since: month.nullable().default(null),
+  usage: z.boolean().default(false),
+});
 
 export const receiptPage = z.strictObject({
   account: idOrName.nullable().default(null),

@@ -8,11 +8,11 @@ import { acceptedLossView, type LedgerView, type VerifyView, verifyView } from '
 
 export async function verify(
   services: OperatorServices,
-  { since }: z.output<typeof verification>,
+  { since, usage }: z.output<typeof verification>,
   progress?: (done: VerifyProgress) => void,
 ): Promise<LedgerView> {
   const { ledger, store, moved } = services;
-  const report = verifyView(await ledger.verify(progress, since));
+  const report = verifyView(await ledger.verify(progress, since, usage));
   if (moved === null) await tell(services, report);
   return { ...report, accepted_losses: (await store.acceptedLosses()).map(acceptedLossView) };
 }

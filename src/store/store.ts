@@ -125,9 +125,14 @@ export interface Store extends KeyRotation, KeyUses, EntryReads {
 
   /**
    * Recomputes balances, sums and the hash trees of closed months from the rows, slice by slice, without blocking the
-   * writer. Months before `sinceMonthMs` are not recomputed.
+   * writer. Months before `sinceMonthMs` are not recomputed, and the sums of usage only with `usage`, since they take
+   * several times as long.
    */
-  verify(progress?: (done: VerifyProgress) => void, sinceMonthMs?: number | null): Promise<VerifyReport>;
+  verify(
+    progress?: (done: VerifyProgress) => void,
+    sinceMonthMs?: number | null,
+    usage?: boolean,
+  ): Promise<VerifyReport>;
   /** Losses that an operator has accepted, the oldest first, at most `LIMITS.storePageRowsMax`. */
   acceptedLosses(): Promise<AcceptedLoss[]>;
   /**

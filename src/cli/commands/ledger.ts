@@ -9,10 +9,13 @@ import { describeLoss, readMonth, usd } from '../text-values.ts';
 const verifyCommand: CommandSpec = {
   name: 'verify',
   summary: 'recompute every balance and every closed month from the receipts; exits with 1 if they do not match',
-  options: [['--since <month>', 'recompute closed months from this one on, like 2026-05']],
+  options: [
+    ['--since <month>', 'recompute closed months from this one on, like 2026-05'],
+    ['--usage', 'compare the sums of usage with the receipts too, which takes much longer'],
+  ],
   examples: ['tollgate ledger verify && echo exact', 'tollgate ledger verify --since 2026-05'],
-  async run(session, _args, { since }) {
-    const input = { since: typeof since === 'string' ? readMonth(since, '--since') : null };
+  async run(session, _args, { since, usage }) {
+    const input = { since: typeof since === 'string' ? readMonth(since, '--since') : null, usage: usage === true };
     const answer = await session.ask('ledger.verify', input, { progress: sayProgress(session) });
     session.show(answer, describeReport);
     for (const violation of answer.result.violations) session.say(violation);

@@ -93,7 +93,8 @@ export const SYSTEM_ROUTES = [
     path: '/system/verify',
     verb: 'system.verify',
     access: 'operator',
-    summary: 'Starts to verify the ledger, of all months or `since` one, like 2026-05. One at a time.',
+    summary:
+      'Starts to verify the ledger, of all months or `since` one, like 2026-05, with `usage` also the sums of usage. One at a time.',
     response: verificationTask,
     example: { input: {}, output: RUNNING },
   }),

@@ -261,9 +261,10 @@ class PostgresStore implements Store {
   verify(
     progress: (done: VerifyProgress) => void = () => undefined,
     sinceMonthMs: number | null = null,
+    usage = true,
   ): Promise<VerifyReport> {
     const connections = this.#connections;
-    const run = () => new Verification(connections, this.#time.nowMs(), sinceMonthMs).run(progress);
+    const run = () => new Verification(connections, this.#time.nowMs(), sinceMonthMs, usage).run(progress);
     return underLock(connections, (sql) => takeSharedLock(sql, 'bookkeeping'), run);
   }
 

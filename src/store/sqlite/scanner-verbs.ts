@@ -48,8 +48,8 @@ export function scannerVerbs(database: DatabaseSync) {
     reportUsage: (query: UsageQuery) =>
       atOneMoment(database, () => runProgram(database, reportUsage(query, listedCalls))),
     listRefusals: (filter: RefusalFilter, page: RefusalPage) => runProgram(database, listRefusals(filter, page)),
-    beginVerify: (nowMs: number, sinceMonthMs: number | null): void => {
-      verification = new Verification(database, nowMs, sinceMonthMs);
+    beginVerify: (nowMs: number, sinceMonthMs: number | null, usage: boolean): void => {
+      verification = new Verification(database, nowMs, sinceMonthMs, usage);
     },
     stepVerify: (): { progress: VerifyProgress; report: VerifyReport | null } => {
       if (verification === null) throw new Error('No verification is running.');

@@ -293,11 +293,15 @@ class SqliteStore implements Store {
     return this.#scan('listAccountReceipts', filter, page);
   }
 
-  verify(progress?: (done: VerifyProgress) => void, sinceMonthMs: number | null = null): Promise<VerifyReport> {
+  verify(
+    progress?: (done: VerifyProgress) => void,
+    sinceMonthMs: number | null = null,
+    usage = true,
+  ): Promise<VerifyReport> {
     return this.#inTurn(async () => {
       // The writer's cached sums decide which calls are admitted and are in no row that could be read.
       const drift = await this.#writer.call('heldDrift', this.#clock.nowMs());
-      await this.#scan('beginVerify', this.#clock.nowMs(), sinceMonthMs);
+      await this.#scan('beginVerify', this.#clock.nowMs(), sinceMonthMs, usage);
       for (;;) {
         const step = await this.#scan('stepVerify');
         progress?.(step.progress);
