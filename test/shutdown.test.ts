@@ -68,6 +68,8 @@ test('calls under way come to their own end, and nobody new is let in', async ()
   expect(stopped).toBe(false);
   sim.release('chunk', 20);
   await stopping;
+  // The last bytes have left; the clients may not have read them yet.
+  await Promise.all([stream.end(), buffered.end()]);
   expect([stream.ended, stream.events.at(-1)]).toEqual(['complete', 'data: [DONE]']);
   expect([buffered.ended, buffered.status]).toEqual(['complete', 200]);
   agent.destroy();
