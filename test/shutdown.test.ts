@@ -94,6 +94,7 @@ test('what takes too long is cut short, and says so', async () => {
   const { shutdownMs } = harness;
   clock.advance(shutdownMs);
   await stopping;
+  await Promise.all([stream.end(), buffered.end(), waiting.end()]);
   expect(stream.ended).toBe('complete');
   expect(JSON.parse(stream.events.at(-1)!.slice(6)).error).toMatchObject({ code: 'shutting_down' });
   expect(stream.text).not.toContain('[DONE]');
