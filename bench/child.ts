@@ -11,7 +11,8 @@ export const OTHER_CORE = 1;
 
 export const canPin = cpus().length > 1 && spawnSync('taskset', ['--version']).status === 0;
 
-const READY_MS_MAX = 60_000;
+/** A gateway closes the books over a million calls before it is ready, which takes over a minute. */
+const READY_MS_MAX = 300_000;
 const STOP_MS_MAX = 30_000;
 /** The unit of /proc/<pid>/stat; 100 a second on every Linux that Node runs on. */
 const MS_PER_TICK = 10;
