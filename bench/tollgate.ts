@@ -78,7 +78,7 @@ function model(): ModelRow {
 }
 
 process.on('message', () => {
-  void running.books.ledger.verify().then(({ receipts, openHolds, violations }) => {
+  void running.books.ledger.verify(undefined, null, false).then(({ receipts, openHolds, violations }) => {
     process.send!({ receipts: Number(receipts), openHolds: Number(openHolds), violations } satisfies BooksReport);
   });
 });
