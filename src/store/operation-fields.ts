@@ -41,6 +41,47 @@ export const CREDIT_FIELDS = {
   callId: optional('int64'),
 } as const satisfies Fields;
 
+/** Accepts a staged job or group. */
+export const RESERVE_FIELDS = {
+  /** Of the job or the group. */
+  id: required('int64'),
+  isGroup: required('flag'),
+  accountId: required('int64'),
+  keyId: nullable('int64'),
+  personId: nullable('int64'),
+  /** What was staged: for a group, the sum of its lines. */
+  amountNanousd: required('amount'),
+  ceilingNanousd: nullable('amount'),
+  keepKeyUntilMs: required('integer'),
+} as const satisfies Fields;
+
+/** How an attempt of a job ended. */
+export const JOB_END_FIELDS = {
+  jobId: required('int64'),
+  end: required('text'),
+  /** When a job that goes back to the queue is tried again. */
+  dueMs: optional('integer'),
+  errorCode: optional('text'),
+  errorMessage: optional('text'),
+  /** The stored answer, whose chunks are written already. */
+  resultDigest: optional('text'),
+  resultChunks: optional('integer'),
+  resultBytes: optional('integer'),
+} as const satisfies Fields;
+
+/** Ends a job that waits. */
+export const RELEASE_FIELDS = {
+  /** Of the job. */
+  id: required('int64'),
+  accountId: required('int64'),
+  /** A job that had attempts fails with its last error instead of expiring. */
+  end: required('text'),
+  /** Releases the job only if no other process has claimed it since. */
+  claim: optional('integer'),
+  errorCode: optional('text'),
+  errorMessage: optional('text'),
+} as const satisfies Fields;
+
 /** A row of the audit, which is written with the operation if that changes something. */
 export const AUDIT_FIELDS = {
   id: required('int64'),

@@ -5,6 +5,7 @@ import type { FeedReads } from './call-feed.ts';
 import type { KeyWindow } from './cap-window.ts';
 import type { Directory } from './directory.ts';
 import type { EntryReads } from './entries.ts';
+import type { JobEnd, JobStart } from './jobs.ts';
 import type { KeyRotation } from './key-secrets.ts';
 import type { KeyUses } from './key-uses.ts';
 import type {
@@ -219,6 +220,8 @@ export type LedgerOperation = HoldOperation | SettleOperation | VoidOperation | 
 export interface HoldOperation extends HeldCall, GivenValues<typeof HOLD_TERMS> {
   readonly kind: 'hold';
   readonly idempotency: IdempotencyMark | null;
+  /** Starts this job: the amount comes from its reservation. */
+  readonly job?: JobStart;
 }
 
 /**
@@ -236,6 +239,8 @@ export interface SettleOperation extends GivenValues<typeof SETTLE_TERMS> {
   readonly settlement: Settlement;
   /** The encrypted response to replay under the hold's idempotency key; null stores only that the call finished. */
   readonly kept: Uint8Array | null;
+  /** Ends the attempt of the job that the hold started, in the same commit. */
+  readonly job?: JobEnd;
 }
 
 /** Ends a hold at no cost because its process died. */
