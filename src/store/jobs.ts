@@ -1,11 +1,12 @@
+import type { HoldRefusal, IdempotencyMark } from './hold-terms.ts';
 import type { GivenValues, JOB_END_FIELDS, RELEASE_FIELDS, RESERVE_FIELDS } from './operation-fields.ts';
-import type { HoldRefusal, IdempotencyMark } from './store.ts';
 import type { WebhookEvent } from './webhooks.ts';
 
 /**
  * States as they are stored. `staged`: written, but not accepted, and so not visible. `queued`: waits to run; its money is
  * reserved. `running`: its attempt has an ordinary hold. `cancelling`: runs, but its caller asked to cancel it. `paused`:
- * the ledger was put back to an older state, so the job may have run; only an operator moves it. The others are final.
+ * the ledger was put back to an older state, so the job may have run; only an operator moves it. `pausing`: it ran when that
+ * happened, and is paused as soon as its hold is voided. The others are final.
  */
 export const JOB_STATES = [
   'staged',
@@ -13,6 +14,7 @@ export const JOB_STATES = [
   'running',
   'cancelling',
   'paused',
+  'pausing',
   'succeeded',
   'failed',
   'cancelled',
@@ -24,7 +26,7 @@ export const FINAL_JOB_STATES = ['succeeded', 'failed', 'cancelled', 'expired'] 
 export type FinalJobState = (typeof FINAL_JOB_STATES)[number];
 
 /** What callers see: a queued job whose `not_before` lies ahead is `scheduled`. */
-export type JobStatus = Exclude<JobState, 'staged'> | 'scheduled';
+export type JobStatus = Exclude<JobState, 'staged' | 'pausing'> | 'scheduled';
 
 export const ON_UNKNOWN = ['fail', 'retry'] as const;
 export type OnUnknown = (typeof ON_UNKNOWN)[number];
@@ -102,6 +104,7 @@ export interface Job extends NewJob {
 /** A queued job that has not run and is not due because of its `not_before` is shown as scheduled. */
 export function jobStatusOf({ state, attempts, notBeforeMs }: Job, nowMs: number): JobStatus {
   if (state === 'queued' && attempts === 0 && notBeforeMs !== null && notBeforeMs > nowMs) return 'scheduled';
+  if (state === 'pausing') return 'paused';
   return state === 'staged' ? 'queued' : state;
 }
 
@@ -161,6 +164,8 @@ export interface JobFilter {
   readonly personId?: bigint | null;
   readonly groupId?: bigint | null;
   readonly states?: readonly JobState[] | null;
+  /** Only jobs that are scheduled at that time, or only those that are not. */
+  readonly scheduled?: { readonly is: boolean; readonly nowMs: number } | null;
 }
 
 export interface JobPage {
@@ -221,8 +226,11 @@ export interface JobStore {
   cancelling(ids: readonly bigint[]): Promise<bigint[]>;
   /** Queued jobs whose latest start has passed, to be ended by `release`. */
   expired(nowMs: number, limit: number): Promise<Job[]>;
-  /** Queued jobs of this key, or of this account, for ending them when the key is revoked or the account closed. */
-  waitingOf(owner: { readonly accountId: bigint; readonly keyId?: bigint }, limit: number): Promise<Job[]>;
+  /** Waiting jobs of an account, or of one of its keys or groups, for ending them by `release`. */
+  waitingOf(
+    owner: { readonly accountId: bigint; readonly keyId?: bigint; readonly groupId?: bigint },
+    limit: number,
+  ): Promise<Job[]>;
 
   /** Writes the answer of an attempt before the settlement names it. Those that none names are swept. */
   putChunks(chunks: readonly JobChunk[]): Promise<void>;
@@ -239,10 +247,13 @@ export interface JobStore {
    */
   sweep(nowMs: number): Promise<number>;
 
-  /** The oldest events of jobs and groups that are not handed to the webhooks yet. */
+  /** Events of jobs and groups that are not handed to the webhooks yet; an account without webhooks has none. */
   events(limit: number): Promise<JobEvent[]>;
-  /** Stores the deliveries of the event and forgets it, in one commit; false if another process was faster. */
-  handOver(eventId: bigint, event: WebhookEvent | null): Promise<boolean>;
+  /**
+   * Stores the deliveries of the events and forgets them, in one commit, except those that another process handed over
+   * before. With null the event is only forgotten. Returns how many were handed over.
+   */
+  handOver(events: readonly HandedEvent[]): Promise<number>;
 
   /** Moves paused jobs, some at a time, back to the queue; returns how many. `failRestored` is `release` of `paused` jobs. */
   resumePaused(nowMs: number, limit: number): Promise<number>;
@@ -255,12 +266,16 @@ export interface JobStore {
 
 /** Written in the commit that ended the job or the last job of the group; see `JobStore.handOver`. */
 export interface JobEvent {
-  readonly id: bigint;
+  /** The job, or for `group.finished` the group. Each has one event, so this names it. */
+  readonly subjectId: bigint;
   readonly accountId: bigint;
   readonly type: `job.${FinalJobState}` | 'group.finished';
-  /** The job, or for `group.finished` the group. */
-  readonly subjectId: bigint;
   readonly createdMs: number;
+}
+
+export interface HandedEvent {
+  readonly subjectId: bigint;
+  readonly event: WebhookEvent | null;
 }
 
 /**

@@ -5,6 +5,7 @@ import type { FeedReads } from './call-feed.ts';
 import type { KeyWindow } from './cap-window.ts';
 import type { Directory } from './directory.ts';
 import type { EntryReads } from './entries.ts';
+import type { HoldRefusal, IdempotencyMark } from './hold-terms.ts';
 import type { JobEnd, JobStart } from './jobs.ts';
 import type { KeyRotation } from './key-secrets.ts';
 import type { KeyUses } from './key-uses.ts';
@@ -41,6 +42,7 @@ export {
 } from './account-rows.ts';
 export type { CallOwner, FeedReads } from './call-feed.ts';
 export { CAP_WINDOWS, type CapWindow, type KeyWindow } from './cap-window.ts';
+export type { HoldRefusal, IdempotencyMark } from './hold-terms.ts';
 export type { NewProviderKey, ProviderKeyPut, ProviderKeyRow, ProviderKeyUse } from './provider-key-rows.ts';
 export type { VerifyProgress, VerifyReport } from './verify-report.ts';
 
@@ -224,16 +226,6 @@ export interface HoldOperation extends HeldCall, GivenValues<typeof HOLD_TERMS> 
   readonly job?: JobStart;
 }
 
-/**
- * Marks requests that the caller declares to be the same. The first hold takes the key; any other hold with it gets the
- * outcome `idempotent`, until a settlement frees the key or it expires (see `store/idempotency.ts`).
- */
-export interface IdempotencyMark {
-  readonly key: string;
-  /** SHA-256 of everything that must be equal in requests with the same key. */
-  readonly bodySha256: Uint8Array;
-}
-
 export interface SettleOperation extends GivenValues<typeof SETTLE_TERMS> {
   readonly kind: 'settle';
   readonly settlement: Settlement;
@@ -257,25 +249,6 @@ export interface CreditOperation extends GivenValues<typeof CREDIT_FIELDS> {
   /** Written in the same commit, unless the credit is refused or a repetition. */
   readonly audit?: AuditRow;
 }
-
-/**
- * In the order of the checks. `out_of_range` comes first for an invalid amount, and last for one that would carry a sum
- * beyond 64 bits. A key is inactive if it is unknown, revoked, expired, disabled, or of another account or person. An idempotency key is
- * checked after `key_inactive` and before the money, so that a response that was paid for is replayed even to an empty
- * account. `loss_allowance` refuses only a hold that names a limit of losses.
- */
-export type HoldRefusal =
-  | 'out_of_range'
-  | 'stale_epoch'
-  | 'no_account'
-  | 'key_inactive'
-  | 'account_suspended'
-  | 'account_closed'
-  | 'loss_allowance'
-  | 'cost_ceiling'
-  | 'key_cap'
-  | 'person_cap'
-  | 'balance';
 
 /** In the order of the checks; a voided or settled hold has its own outcome before `exceeds_hold`. */
 export type SettleRefusal = 'negative' | 'components_wrong' | 'no_hold' | 'exceeds_hold' | 'loss_allowance';
