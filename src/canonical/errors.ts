@@ -36,6 +36,12 @@ export const ERROR_TABLE = {
   receipt_not_found: invalid(404, 'receipt_not_found'),
   provider_key_not_found: invalid(404, 'provider_key_not_found'),
   webhook_not_found: invalid(404, 'webhook_not_found'),
+  job_not_found: invalid(404, 'job_not_found'),
+  job_group_not_found: invalid(404, 'job_group_not_found'),
+  job_not_finished: invalid(409, 'job_not_finished'),
+  /** The job ended without a response: it was cancelled, or expired before it ran. */
+  job_has_no_result: invalid(409, 'job_has_no_result'),
+  result_expired: invalid(410, 'result_expired'),
   /** The idempotency key is already used: wait for the other request, read its receipt, or use a new key. */
   idempotency_in_progress: invalid(409, 'idempotency_in_progress'),
   idempotency_finished: invalid(409, 'idempotency_finished'),
@@ -53,8 +59,12 @@ export const ERROR_TABLE = {
   /** The host refused the request; its message and code are put into our envelope. */
   host_refused_request: upstream(400, 'host_refused_request'),
   rate_limit_exceeded: { status: 429, type: 'rate_limit_error', code: 'rate_limit_exceeded' },
+  /** Too many jobs of the account wait, or they store too much. */
+  job_limit_exceeded: { status: 429, type: 'rate_limit_error', code: 'job_limit_exceeded' },
   internal_error: { status: 500, type: 'api_error', code: 'internal_error' },
   host_failed: upstream(502, 'host_failed'),
+  /** The gateway stopped while a host may have been working on the job. */
+  job_outcome_unknown: upstream(502, 'job_outcome_unknown'),
   no_healthy_host: upstream(503, 'no_healthy_host'),
   overloaded: upstream(503, 'overloaded'),
   store_unavailable: upstream(503, 'store_unavailable'),
@@ -85,7 +95,13 @@ export interface RefusedAmounts {
 
 const RETRYABLE_4XX = new Set([408, 409, 429]);
 /** Not to be retried in spite of their status: the result would be the same, or the work would be paid for twice. */
-const FINAL: ReadonlySet<ErrorName> = new Set(['host_timeout', 'idempotency_finished', 'idempotency_outcome_unknown']);
+const FINAL: ReadonlySet<ErrorName> = new Set([
+  'host_timeout',
+  'idempotency_finished',
+  'idempotency_outcome_unknown',
+  'job_has_no_result',
+  'job_outcome_unknown',
+]);
 
 /** The only error that is sent to callers: a row of the table, a message with the remedy, and the field at fault. */
 export class GatewayError extends Error {

@@ -108,3 +108,19 @@ describe('the price version', () => {
     expect(build([row('y'), row('x')], ['b']).pricesJson).toBe(build([row('x'), row('y')]).pricesJson);
   });
 });
+
+describe('the prices of another list', () => {
+  test('replace the prices of the models that it has, and leave the others out', () => {
+    const before = build([row('x', { price: { input: 7, output: 8, cache_read: 1 } })]);
+    const after = build([row('x'), row('y')]);
+    const pinned = after.pricedBy({ version: before.priceVersion, json: before.pricesJson });
+    expect(pinned.list().map(({ id }) => id)).toEqual(['x']);
+    expect(pinned.priceVersion).toBe(before.priceVersion);
+    expect(pinned.find('x')?.price).toMatchObject({
+      inputNanousdPerMillion: 7n,
+      outputNanousdPerMillion: 8n,
+      cacheReadNanousdPerMillion: 1n,
+    });
+    expect(after.find('x')?.price.inputNanousdPerMillion).toBe(1n);
+  });
+});

@@ -1,8 +1,9 @@
+import { tryParseJson } from '../json/json.ts';
 import { FREE, type Price } from '../money/price.ts';
 import type { CatalogModel } from './model.ts';
 import { type PriceList, writePriceList } from './price-version.ts';
 import { CatalogError, findNameClash, readModel, readPrice } from './rows.ts';
-import type { ModelRow } from './schema.ts';
+import type { ModelRow, PriceRow } from './schema.ts';
 
 export type Resolution = { model: CatalogModel } | { refused: 'not_found' | 'not_priced' };
 
@@ -79,6 +80,21 @@ export class Catalog {
     return this.#byId.get(id);
   }
 
+  /** The same models at the prices of another list; those without a price in it are left out. */
+  pricedBy(prices: PriceList): Catalog {
+    const priceOf = readPriceList(prices);
+    const models = this.#models.flatMap((model) => {
+      const price = priceOf(model.id);
+      return price === undefined ? [] : [{ ...model, price }];
+    });
+    const choices = new Set(this.#choices.map(({ id }) => id));
+    return new Catalog(models, [], {
+      prices,
+      isChoice: ({ id }) => choices.has(id),
+      defaultName: this.#defaultName,
+    });
+  }
+
   /** By id or alias, in full and then by the last path segment. Never by prefix, which could bill the wrong model. */
   resolve(requested: string): Resolution {
     const whole = this.#byName.get(requested);
@@ -124,6 +140,16 @@ function priceInForce(
   if (row.price !== undefined) return readPrice(row.price);
   const isLocal = hosts.length > 0 && hosts.every(({ host }) => localHosts?.has(host));
   return isLocal ? FREE : undefined;
+}
+
+/** The price of a model in a stored list. */
+function readPriceList({ version, json }: PriceList): (id: string) => Price | undefined {
+  const rows = tryParseJson(json);
+  if (typeof rows !== 'object' || rows === null) throw new CatalogError(`The price list ${version} cannot be read.`);
+  return (id) => {
+    const row = Object.hasOwn(rows, id) ? (rows as Record<string, PriceRow>)[id] : undefined;
+    return row === undefined ? undefined : readPrice(row);
+  };
 }
 
 function indexNames(models: readonly CatalogModel[], unpriced: readonly ModelRow[]): Map<string, Resolution> {

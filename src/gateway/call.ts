@@ -17,4 +17,14 @@ export interface Call {
   readonly startedMs: number;
   /** Absent or null if calls are not traced. */
   readonly trace?: CallTrace | null;
+  /** Absent or null for a call that is made at once. */
+  readonly deferred?: Deferred | null;
+}
+
+/** What was decided when a deferred call was accepted. */
+export interface Deferred {
+  /** The model that its name stood for, by id; null if it was the caller's own deployment. */
+  readonly modelId: string | null;
+  /** The worst case that was reserved: it costs no more, however its prompt would be counted now. */
+  readonly reservedNanousd: bigint;
 }

@@ -1,24 +1,24 @@
-import { GatewayError } from '../canonical/errors.ts';
 import type { Settlement } from '../canonical/receipt.ts';
 import { inputTokens, ZERO_USAGE } from '../canonical/usage.ts';
-import type { HoldRequest, HoldResult, SettleResult, SettleTerms } from '../ledger/ledger.ts';
+import type { HoldRequest, HoldResult, SettleResult } from '../ledger/ledger.ts';
 import { costOf } from '../money/cost.ts';
 import { usdNumber } from '../money/nanousd.ts';
 import type { Bill } from '../wires/bill.ts';
 import type { Call } from './call.ts';
+import type { CallEnding, CallSettleTerms } from './call-ledger.ts';
 import type { ClientSink, WholeAnswer } from './client-sink.ts';
 import { type ExchangeRecord, openRecord } from './exchange-record.ts';
 import type { Gateway } from './gateway.ts';
-import { refusalOfHold } from './hold-refusal.ts';
 import { answerAgain, answerInstead, keepAnswer } from './idempotency.ts';
 import { meter } from './meter.ts';
 import type { Outcome } from './outcome.ts';
 import { receiptLines } from './receipt-headers.ts';
-import { asGatewayError, refuse } from './refuse.ts';
+import { asGatewayError, refusalOf, refuse } from './refuse.ts';
 import type { AttemptResult } from './relay/attempt.ts';
 import { type MayCancel, noteOverrun, type Served, serve } from './serve.ts';
+import { type HoldRefused, takeWorstCase } from './take-money.ts';
 import { neededFactor } from './token-factors.ts';
-import { type Admitted, understand, withCount } from './understand.ts';
+import { type Admitted, understand } from './understand.ts';
 
 /**
  * The life of a request: understand and admit it, hold its worst case, have a host answer it, settle the cost, and only
@@ -69,11 +69,9 @@ async function exchangeInSlot(gateway: Gateway, admitted: Admitted, sink: Client
   gateway.slots.take(keyId, peek.stream);
   if (record.trace !== null) record.trace.holdStartedMs = gateway.clock.monotonicMs();
   try {
-    const result = await gateway.ledger.hold(holdOf(gateway, admitted));
-    const first = mayNotCount(result)
-      ? await holdByBytes(gateway, admitted)
-      : readHoldResult(gateway, admitted, result);
-    const held = first instanceof GatewayError ? await holdByCount(gateway, admitted, first) : first;
+    const hold = (request: HoldRequest): Promise<HoldResult> => gateway.ledger.hold(request);
+    const { admitted: holding, taken } = await takeWorstCase<Held>(gateway, admitted, hold);
+    const held = readHoldResult(gateway, holding, taken);
     if ('body' in held) sendStored(held, record, sink);
     else await serveUnderHold(gateway, held, sink);
   } finally {
@@ -81,69 +79,22 @@ async function exchangeInSlot(gateway: Gateway, admitted: Admitted, sink: Client
   }
 }
 
-/** A call with its hold, a stored response, or a refusal. */
-type Held = Admitted | WholeAnswer | GatewayError;
+type Held = Exclude<HoldResult, HoldRefused>;
 
-/** The account has used up its loss allowance, so a count that may fall short is no longer enough. */
-function mayNotCount(result: HoldResult): boolean {
-  return result.kind === 'hold_refused' && result.reason === 'loss_allowance';
-}
-
-/** Holds by the bytes of the prompt instead of a count. */
-async function holdByBytes(gateway: Gateway, admitted: Admitted): Promise<Held> {
-  const admission = admitted.admission.counted?.byBytes ?? admitted.admission;
-  const byBytes = { ...admitted, admission, countRefused: true };
-  return readHoldResult(gateway, byBytes, await gateway.ledger.hold(holdOf(gateway, byBytes)));
-}
-
-/** The bound by bytes may be too high: counts the tokens, and tries again if the worst case is lower. */
-async function holdByCount(
-  gateway: Gateway,
-  admitted: Admitted,
-  refusal: GatewayError,
-): Promise<Admitted | WholeAnswer> {
-  const counted = refusal.kind === 'account_suspended' ? null : await withCount(gateway, admitted);
-  if (counted === null) throw refusal;
-  const result = await gateway.ledger.hold(holdOf(gateway, counted));
-  const held = mayNotCount(result) ? await holdByBytes(gateway, counted) : readHoldResult(gateway, counted, result);
-  if (held instanceof GatewayError) throw held;
-  return held;
-}
-
-function holdOf({ limits }: Gateway, admitted: Admitted): HoldRequest {
-  const { call, peek, admission, prices, ceilingNanousd, idempotency, chain, record } = admitted;
-  return {
-    id: call.id,
-    accountId: call.caller.accountId,
-    keyId: call.caller.keyId,
-    personId: call.caller.key?.personId ?? null,
-    amountNanousd: admission.worstNanousd,
-    ceilingNanousd,
-    lossLimitNanousd: admission.counted === null ? null : limits.hangupAllowanceNanousd,
-    route: call.route,
-    stream: peek.stream,
-    requestedModel: record.requestedModel ?? peek.model,
-    effectiveModel: admission.model.id,
-    priceId: prices.priceId,
-    labels: peek.labels,
-    chain,
-    idempotency,
-  };
-}
-
-/** A refused hold is returned, since a count may still succeed. A refusal by the idempotency key is thrown. */
-function readHoldResult(gateway: Gateway, admitted: Admitted, result: HoldResult): Held {
-  const { call, peek, admission, idempotency, record } = admitted;
-  if (result.kind === 'hold_refused') {
-    const keyCeilingNanousd = call.caller.key?.maxCostNanousd ?? null;
-    return refusalOfHold({ ...result, keyCeilingNanousd }, admission, peek, admitted.countRefused);
-  }
+/** The call, which has a hold now, or the stored response of an earlier one. A refusal by the idempotency key is thrown. */
+function readHoldResult(gateway: Gateway, admitted: Admitted, result: Held): Admitted | WholeAnswer {
+  const { call, idempotency, record } = admitted;
   if (result.kind === 'idempotent') return answerAgain(gateway.sealer, call, idempotency!, result);
-  record.heldNanousd = admission.worstNanousd;
+  record.heldNanousd = heldFor(admitted);
   record.heldAfterMs = gateway.clock.monotonicMs() - call.startedMs;
   const { hangupAllowanceNanousd: allowance } = gateway.limits;
   if (allowance === null || result.lostNanousd === undefined) return admitted;
-  return { ...admitted, hangupsCharged: result.lostNanousd + admission.worstNanousd > allowance };
+  return { ...admitted, hangupsCharged: result.lostNanousd + heldFor(admitted) > allowance };
+}
+
+/** A deferred call has what was reserved when it was accepted; it may have been counted otherwise then. */
+function heldFor({ call, admission }: Admitted): bigint {
+  return call.deferred?.reservedNanousd ?? admission.worstNanousd;
 }
 
 function sendStored({ status, lines, body }: WholeAnswer, record: ExchangeRecord, sink: ClientSink): void {
@@ -160,7 +111,7 @@ async function serveUnderHold(gateway: Gateway, admitted: Admitted, sink: Client
   const hangup = new Hangup(gateway, admitted);
   let served: Served | null = null;
   let settlement: Settlement;
-  let terms: SettleTerms;
+  let terms: CallSettleTerms;
   try {
     served = await serve(gateway, admitted, sink, hangup.mayCancel);
     settlement = settlementFor(admitted, served);
@@ -198,7 +149,7 @@ class Hangup {
 
   constructor(gateway: Gateway, admitted: Admitted) {
     const { hangupAllowanceNanousd: limitNanousd } = gateway.limits;
-    const isUnlimited = limitNanousd === null || admitted.admission.worstNanousd === 0n;
+    const isUnlimited = limitNanousd === null || heldFor(admitted) === 0n;
     this.mayCancel = isUnlimited ? null : (served) => this.#settle(gateway, admitted, served, limitNanousd);
   }
 
@@ -218,20 +169,21 @@ class Hangup {
 /** What hanging up may cost the operator: the hold less the charge, without what earlier hosts may bill. */
 function lossByHangup(admitted: Admitted, served: Outcome): bigint {
   const alone = { ...served, billableTries: 0, repeats: 0 };
-  return settlementFor(admitted, alone, admitted.admission.worstNanousd).lossNanousd;
+  return settlementFor(admitted, alone, heldFor(admitted)).lossNanousd;
 }
 
 /** The bound is the most that a host can bill: more than the hold if the prompt was counted. */
 function settlementFor(
-  { admission, peek }: Admitted,
+  admitted: Admitted,
   served: Outcome,
-  boundNanousd = (admission.counted?.byBytes ?? admission).worstNanousd,
+  boundNanousd = (admitted.admission.counted?.byBytes ?? admitted.admission).worstNanousd,
 ): Settlement {
+  const { admission, peek } = admitted;
   return meter({
     outcome: served,
     stream: peek.stream,
     price: admission.model.price,
-    heldNanousd: admission.worstNanousd,
+    heldNanousd: heldFor(admitted),
     boundNanousd,
     inputBound: admission.inputBound,
     outputBound: admission.outputBound,
@@ -239,21 +191,33 @@ function settlementFor(
   });
 }
 
-function settleTerms(gateway: Gateway, admitted: Admitted, served: AttemptResult, settlement: Settlement): SettleTerms {
+function settleTerms(
+  gateway: Gateway,
+  admitted: Admitted,
+  served: AttemptResult,
+  settlement: Settlement,
+): CallSettleTerms {
   const { call, idempotency } = admitted;
   const terms = {
     waitUntilMs: waitUntilMs(gateway, admitted),
     accountLossNanousd: overrunNanousd(admitted, settlement),
   };
+  if (call.deferred != null) return { ...terms, ending: endingOf(admitted, served, settlement) };
   if (idempotency === null || served.whole === undefined) return terms;
   const answer = served.whole(billOf(settlement), receiptLines(settlement));
   return { ...terms, kept: keepAnswer(gateway, call, idempotency, answer) };
 }
 
+/** What a deferred call would send: it has no client, and its answer is stored with the settlement. */
+function endingOf({ call, record }: Admitted, { error, whole }: AttemptResult, settlement: Settlement): CallEnding {
+  if (error !== null) return { error, answer: refusalOf(call, record, error, settlement) };
+  return { error, answer: whole?.(billOf(settlement), receiptLines(settlement)) ?? null };
+}
+
 /** What the prompt cost beyond the hold, because its count fell short; null if it did not. */
-function overrunNanousd({ admission }: Admitted, { lossReason, usage }: Settlement): bigint | null {
+function overrunNanousd(admitted: Admitted, { lossReason, usage }: Settlement): bigint | null {
   if (lossReason !== 'prompt_exceeded_count' || usage === null) return null;
-  return costOf(admission.model.price, usage).costNanousd - admission.worstNanousd;
+  return costOf(admitted.admission.model.price, usage).costNanousd - heldFor(admitted);
 }
 
 /** Remembers which factor would have covered the prompt; it is raised once enough accounts have needed it. */

@@ -5,8 +5,8 @@ import type { HostDirectory } from '../hosts/directory.ts';
 import type { HostsHealth } from '../hosts/hosts-health.ts';
 import type { Clock } from '../kit/clock.ts';
 import type { IdSource } from '../kit/ids.ts';
-import type { Ledger } from '../ledger/ledger.ts';
 import type { UsageStore } from '../store/usage-store.ts';
+import type { CallLedger } from './call-ledger.ts';
 import type { CallLimits } from './call-limits.ts';
 import type { CallTracing } from './call-trace.ts';
 import type { TokenCounter } from './counting/token-counter.ts';
@@ -32,7 +32,7 @@ export interface Gateway {
   prices(): PricedCatalog;
   hosts(): HostDirectory;
   readonly health: HostsHealth;
-  readonly ledger: Ledger;
+  readonly ledger: CallLedger;
   readonly sealer: Sealer;
   readonly keptBudget: KeptBudget;
   /** Callers' own provider keys. */

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError } from '../canonical/errors.ts';
 import type { Sealer } from '../custody/seal.ts';
 import { headerLines, readHeaderLines } from '../http1/headers.ts';
@@ -20,14 +21,8 @@ const PRINTABLE = /^[\x20-\x7e]+$/;
  * header.
  */
 export function readIdempotencyMark({ headers, route, body, pathModel }: Call): IdempotencyMark | null {
-  const key = headers[IDEMPOTENCY_HEADER];
-  if (key === undefined) return null;
-  if (typeof key !== 'string' || key.length > LIMITS.idempotencyKeyCharsMax || !PRINTABLE.test(key)) {
-    throw new GatewayError('invalid_header', {
-      param: IDEMPOTENCY_HEADER,
-      message: `\`Idempotency-Key\` must have 1 to ${LIMITS.idempotencyKeyCharsMax} printable ASCII characters; a random UUID will do.`,
-    });
-  }
+  const key = readIdempotencyKey(headers);
+  if (key === null) return null;
   return {
     key,
     bodySha256: createHash('sha256')
@@ -35,6 +30,17 @@ export function readIdempotencyMark({ headers, route, body, pathModel }: Call): 
       .update(body)
       .digest(),
   };
+}
+
+/** Null without the header. */
+export function readIdempotencyKey(headers: IncomingHttpHeaders): string | null {
+  const key = headers[IDEMPOTENCY_HEADER];
+  if (key === undefined) return null;
+  if (typeof key === 'string' && key.length <= LIMITS.idempotencyKeyCharsMax && PRINTABLE.test(key)) return key;
+  throw new GatewayError('invalid_header', {
+    param: IDEMPOTENCY_HEADER,
+    message: `\`Idempotency-Key\` must have 1 to ${LIMITS.idempotencyKeyCharsMax} printable ASCII characters; a random UUID will do.`,
+  });
 }
 
 /** The same body in the path of another model is another request. */

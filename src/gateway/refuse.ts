@@ -3,7 +3,7 @@ import { headerLine } from '../http1/headers.ts';
 import { StoreUnavailable } from '../store/store.ts';
 import type { WrittenError } from '../wires/wire.ts';
 import type { Call } from './call.ts';
-import type { ClientSink } from './client-sink.ts';
+import type { ClientSink, WholeAnswer } from './client-sink.ts';
 import type { ExchangeRecord } from './exchange-record.ts';
 import { adjustedLines, receiptLines, type SettledCost } from './receipt-headers.ts';
 
@@ -55,15 +55,26 @@ export function refuse(
     sink.end(call.wire.client.writeStreamError(error, call.requestId));
     return;
   }
+  const { status, lines, body } = refusalOf(call, record, error, settlement);
+  sink.head(status, lines, body.length);
+  sink.end(body);
+}
+
+/** The whole response of an error. */
+export function refusalOf(
+  call: Pick<Call, 'wire' | 'requestId'>,
+  record: Pick<ExchangeRecord, 'requestedModel' | 'effectiveModel'>,
+  error: GatewayError,
+  settlement: SettledCost | null = NOTHING_CHARGED,
+): WholeAnswer {
+  const charged = settlement === null || settlement.costNanousd > 0n;
   const written: WrittenError = call.wire.client.writeError(error, call.requestId);
-  const body = Buffer.from(error.body ?? written.body);
   const lines =
     identityLines(call.requestId, record.requestedModel, record.effectiveModel) +
     (settlement === null ? '' : receiptLines(settlement) + adjustedLines(settlement.adjusted)) +
     errorLines(error) +
     (charged && !error.mustNotRetry ? MUST_NOT_RETRY : '');
-  sink.head(written.status, lines, body.length);
-  sink.end(body);
+  return { status: written.status, lines, body: Buffer.from(error.body ?? written.body) };
 }
 
 const NOTHING_CHARGED: SettledCost = { costNanousd: 0n, components: null };

@@ -46,8 +46,10 @@ export interface Admitted {
  */
 export function understand(gateway: Gateway, call: Call, record: ExchangeRecord): Admitted | Promise<Admitted> {
   const checked = checkCallBody(gateway, call);
-  // The refusal of a call in a chain names the first model of the chain, which is read later.
-  const refusing = CHAIN_HEADER in call.headers ? null : refuseUnknownModel(gateway, call, checked, record);
+  // The refusal of a call in a chain names the first model of the chain, which is read later. That of a deferred call
+  // names the model that was chosen when it was accepted.
+  const isKnownLater = CHAIN_HEADER in call.headers || call.deferred != null;
+  const refusing = isKnownLater ? null : refuseUnknownModel(gateway, call, checked, record);
   if (refusing === null) return understandBody(gateway, call, record, parseCallBody(checked, call));
   return refusing.then(() => understandBody(gateway, call, record, parseCallBody(checked, call)));
 }
@@ -69,8 +71,11 @@ function understandBody(
   const firstModel = chain === null ? null : readFirstModel(call, prices.catalog);
   record.requestedModel = firstModel ?? peek.model;
   record.stream = peek.stream;
-  const named = resolve(prices.catalog, call.caller, peek.model, (model) => servesRoute(model, peek.needs));
+  const modelName = call.deferred?.modelId ?? peek.model;
+  const named = resolve(prices.catalog, call.caller, modelName, (model) => servesRoute(model, peek.needs));
   if (named.kind === 'model') record.effectiveModel = named.model.id;
+  // The model was in the catalog when the call was accepted, so its name is not that of a deployment.
+  else if (named.kind === 'unknown' && call.deferred?.modelId != null) throw named.refusal;
   const nowS = (): number => Math.floor(gateway.clock.nowMs() / 1000);
   const createdS = nowS();
   const { frameMemory } = gateway;
@@ -97,7 +102,7 @@ function understandBody(
       chain,
       record,
     };
-    if (!holdsTooMuch(gateway, admission)) return byBytes;
+    if (call.deferred != null || !holdsTooMuch(gateway, admission)) return byBytes;
     return withCount(gateway, byBytes).then((counted) => counted ?? byBytes);
   };
   return choosing instanceof Promise ? choosing.then(admitted) : admitted(choosing);

@@ -9,6 +9,7 @@ import { PREFIXES, readDeploymentPath } from '../http/path-aliases.ts';
 import { plainRoutes } from '../http/plain-routes.ts';
 import type { Route } from '../http/routes.ts';
 import { type WebhookRouteServices, webhookRoutes } from '../http/webhook-routes.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 import { readVersion } from '../wires/messages/vendor-headers.ts';
 import { WIRES } from '../wires/registry.ts';
 
@@ -40,8 +41,8 @@ const QUOTABLE: QuotableRoutes = {
 };
 
 /** Everything the gateway answers. */
-export function routeTable(gateway: Gateway, webhooks: WebhookRouteServices): Route[] {
-  const { ledger, prices, custody, clock, usage } = gateway;
+export function routeTable(gateway: Gateway, ledger: Ledger, webhooks: WebhookRouteServices): Route[] {
+  const { prices, custody, clock, usage } = gateway;
   const billed = BILLED.map(
     ({ path, wire }): Route => ({
       method: 'POST',

@@ -198,7 +198,7 @@ async function openListeners(
   const server = buildServer({
     createHttpServer: HTTP_SERVERS[config.transport],
     gateway,
-    routes: routeTable(gateway, { ...core.webhooks, clock: terms.clock, ids: books.ids }),
+    routes: routeTable(gateway, books.ledger, { ...core.webhooks, clock: terms.clock, ids: books.ids }),
     operations: config.hosted ? new Map(health) : all,
     authenticate: (request) => authenticate(request, gate),
     turnAway: core.guards.turnAway,
