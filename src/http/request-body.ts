@@ -6,8 +6,12 @@ const NO_BODY = Buffer.alloc(0);
 const JSON_TYPE = /^application\/json[ \t]*(?:;.*)?$/i;
 
 /** How to read a body. */
-export interface BodyTerms {
+export interface BodyTerms extends BodyRoom {
   readonly bytesMax: number;
+}
+
+/** The memory for a body. */
+export interface BodyRoom {
   /** Sends `100 Continue` to a client that waits for it. */
   sendContinue(): void;
   /** True if there is room for a body of this size. */

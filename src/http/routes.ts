@@ -4,10 +4,22 @@ import type { KeyPermission } from '../accounts/permissions.ts';
 import type { Call } from '../gateway/call.ts';
 import type { ClientSink } from '../gateway/client-sink.ts';
 import type { Gateway } from '../gateway/gateway.ts';
+import type { BodyLines, LineLimits } from './body-lines.ts';
 import { PREFIXES } from './path-aliases.ts';
+
+/** The body of a request that its route reads itself, as it arrives. */
+export interface IncomingBody {
+  lines(limits: LineLimits): BodyLines;
+  /** The whole body, which must be JSON. Rejects with a GatewayError. */
+  whole(bytesMax: number): Promise<Buffer>;
+}
 
 /** A request to a route that is not a call. */
 export interface PlainRequest {
+  readonly id: bigint;
+  readonly requestId: string;
+  /** By the monotonic clock. */
+  readonly startedMs: number;
   /** Null on public routes. */
   readonly caller: Caller | null;
   readonly headers: IncomingHttpHeaders;
@@ -16,12 +28,20 @@ export interface PlainRequest {
   readonly query: string;
   /** Empty if none was sent. */
   readonly body: Buffer;
+  /** Null unless the route reads its body itself. */
+  readonly incoming: IncomingBody | null;
+  /** Aborted when the client leaves before it is answered. */
+  readonly gone: AbortSignal;
 }
 
 export interface PlainAnswer {
   readonly status: number;
-  /** JSON text, or null for no body. */
-  readonly body: string | null;
+  /** JSON text, other bytes with their own type in `lines`, pieces to be sent as they come, or null for no body. */
+  readonly body: string | Buffer | AsyncIterable<string> | null;
+  /** Further header lines; with a `content-type` if the body is not text of JSON. */
+  readonly lines?: string;
+  /** The lines have the ids of another request, whose answer this is. */
+  readonly hasIds?: true;
 }
 
 export type PlainHandler = (request: PlainRequest) => PlainAnswer | Promise<PlainAnswer>;
@@ -40,6 +60,12 @@ export type Route = {
 /** A route that needs no host. */
 export interface PlainRoute {
   readonly answer: PlainHandler;
+  /** Largest body; absent: `LIMITS.plainBodyBytesMax`. */
+  readonly bodyBytesMax?: number;
+  /** The route reads the body itself, as it arrives. */
+  readonly readsBody?: true;
+  /** It makes work as calls do, so it is refused too while the process is overloaded. */
+  readonly isWork?: true;
   /** The wire whose shape errors have, for a path that several wires share. Absent or null: the common shape. */
   wireOf?(headers: IncomingHttpHeaders): Call['wire'] | null;
 }

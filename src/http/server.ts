@@ -24,12 +24,14 @@ import { discardRest, isStillSending } from './discard-body.ts';
 import { wireAt, wireOf } from './error-shape.ts';
 import { errorOfUnknownRoute, methodsAt } from './errors.ts';
 import { checkOrigin, type GuardTerms } from './guard.ts';
+import { incomingBody } from './incoming-body.ts';
 import { type OperationsAnswers, sendOperations } from './operations.ts';
-import { readRequestBody } from './request-body.ts';
+import { type BodyRoom, readRequestBody } from './request-body.ts';
 import { checkBodyHead, checkHead } from './request-head.ts';
 import { ResponseSink, type SinkTerms } from './response-sink.ts';
 import { type Found, pathOf, queryOf, Router } from './router.ts';
-import type { CallRoute, PlainAnswer, PlainHandler, Route } from './routes.ts';
+import type { CallRoute, PlainAnswer, PlainRoute, Route } from './routes.ts';
+import { isWhole, sendPieces } from './send-pieces.ts';
 
 export interface ServerTerms {
   readonly createHttpServer: CreateHttpServer;
@@ -141,7 +143,7 @@ class RequestHandler {
   #authenticate(pending: PendingRequest, route: Route | null): void {
     const admitCaller = (answer: Caller | GatewayError): void => {
       if (answer instanceof GatewayError) this.#refuse(pending, answer);
-      else this.#admit(pending, answer, route !== null && 'wire' in route);
+      else this.#admit(pending, answer, route !== null && ('wire' in route || route.isWork === true));
     };
     try {
       const answer = this.#terms.authenticate(pending.request);
@@ -156,9 +158,11 @@ class RequestHandler {
   #admit(pending: PendingRequest, caller: Caller, isCall: boolean): void {
     pending.caller = caller;
     const permission = pending.found?.route.permission;
+    const route = pending.found?.route;
+    const isCharged = route === undefined || 'wire' in route || route.readsBody === undefined;
     const refused =
       this.#terms.turnAway(caller, isCall) ??
-      this.#chargeBytes(caller, Number(pending.request.headers['content-length'])) ??
+      (isCharged ? this.#chargeBytes(caller, Number(pending.request.headers['content-length'])) : null) ??
       (permission === undefined ? null : missingPermission(caller, permission)) ??
       checkBodyHead(pending.request.headers);
     if (refused !== null) this.#refuse(pending, refused);
@@ -182,21 +186,13 @@ class RequestHandler {
 
   #read(pending: PendingRequest, found: Found): void {
     const { route } = found;
-    if (route.method === 'GET' || route.method === 'DELETE') {
+    const isRead = 'wire' in route || route.readsBody === undefined;
+    if (route.method === 'GET' || route.method === 'DELETE' || !isRead) {
       this.#run(pending, found, NO_BODY);
       return;
     }
-    const bytesMax = 'wire' in route ? LIMITS.requestBodyBytesMax : LIMITS.plainBodyBytesMax;
-    const sendContinue = () => pending.response.sendContinue();
-    const keyId = pending.caller?.keyId ?? null;
-    const { bodyMemory } = this.#terms;
-    const hasRoom = (bytes: number): boolean => bodyMemory.fits(keyId, bytes);
-    const takeRoom = (bytes: number): boolean => {
-      if (!bodyMemory.take(keyId, bytes)) return false;
-      pending.bodyBytes += bytes;
-      return true;
-    };
-    readRequestBody(pending.request, { bytesMax, sendContinue, hasRoom, takeRoom }, (read) => {
+    const bytesMax = 'wire' in route ? LIMITS.requestBodyBytesMax : (route.bodyBytesMax ?? LIMITS.plainBodyBytesMax);
+    readRequestBody(pending.request, { bytesMax, ...this.#roomFor(pending) }, (read) => {
       const body = this.#charged(pending, read);
       if (!(body instanceof GatewayError)) this.#run(pending, found, body);
       else {
@@ -206,6 +202,20 @@ class RequestHandler {
         this.#refuse(pending, body);
       }
     });
+  }
+
+  #roomFor(pending: PendingRequest): BodyRoom {
+    const keyId = pending.caller?.keyId ?? null;
+    const { bodyMemory } = this.#terms;
+    return {
+      sendContinue: () => pending.response.sendContinue(),
+      hasRoom: (bytes) => bodyMemory.fits(keyId, bytes),
+      takeRoom: (bytes) => {
+        if (!bodyMemory.take(keyId, bytes)) return false;
+        pending.bodyBytes += bytes;
+        return true;
+      },
+    };
   }
 
   #charged({ request, caller }: PendingRequest, body: Buffer | GatewayError): Buffer | GatewayError {
@@ -222,7 +232,7 @@ class RequestHandler {
 
   #run(pending: PendingRequest, found: Found, body: Buffer): void {
     if ('wire' in found.route) void this.#call(pending, found, found.route, body);
-    else void this.#answer(pending, found.route.answer, found.param, body);
+    else void this.#answer(pending, found.route, found.param, body);
   }
 
   /** A billed call. From here on the response belongs to the exchange. */
@@ -245,25 +255,37 @@ class RequestHandler {
     }
   }
 
-  async #answer(pending: PendingRequest, answer: PlainHandler, param: string, body: Buffer): Promise<void> {
-    const { caller, request } = pending;
+  async #answer(pending: PendingRequest, route: PlainRoute, param: string, body: Buffer): Promise<void> {
+    const { caller, request, response, id, requestId, startedMs } = pending;
+    const left = new AbortController();
+    response.onClose = () => left.abort();
     let given: PlainAnswer;
     try {
-      given = await answer({
+      given = await route.answer({
+        id,
+        requestId,
+        startedMs,
         caller,
         headers: request.headers,
         param: unescaped(param),
         query: queryOf(request.url),
         body,
+        incoming: route.readsBody === undefined ? null : incomingBody(request, this.#roomFor(pending)),
+        gone: left.signal,
       });
     } catch (error) {
+      // The rest of the body is not read.
+      if (route.readsBody && !request.complete) response.closes = true;
       this.#refuse(pending, error);
       return;
     } finally {
       this.#freeBody(pending);
     }
     this.#note(pending, given.status, null);
-    this.#send(pending, given.status, given.body === null ? '' : JSON_LINE, given.body ?? '');
+    const lines = (given.lines ?? '') + (typeof given.body === 'string' ? JSON_LINE : '');
+    const allLines = (given.hasIds ? '' : identityLines(requestId, null, null)) + lines;
+    if (isWhole(given.body)) this.#sendWhole(pending, given.status, allLines, given.body ?? '');
+    else await sendPieces(response, given.status, allLines, given.body);
   }
 
   /** Sends an error in the shape that the route's clients read, with headers that say it cost nothing. */
@@ -293,8 +315,11 @@ class RequestHandler {
 
   /** Adds the ids that calls write themselves. */
   #send(pending: PendingRequest, status: number, lines: string, body: string): void {
-    const { request, response, requestId } = pending;
-    response.head(status, identityLines(requestId, null, null) + lines, Buffer.byteLength(body));
+    this.#sendWhole(pending, status, identityLines(pending.requestId, null, null) + lines, body);
+  }
+
+  #sendWhole({ request, response }: PendingRequest, status: number, lines: string, body: string | Buffer): void {
+    response.head(status, lines, Buffer.byteLength(body));
     const sink = new ResponseSink(response, this.#sinkTerms);
     if (!isStillSending(request, response)) sink.end(body);
     else {

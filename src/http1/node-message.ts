@@ -69,8 +69,19 @@ export class NodeRequest implements InboundRequest {
     this.#reader?.failed();
   }
 
+  pause(): void {
+    this.#message.pause();
+  }
+
+  resume(): void {
+    this.#message.resume();
+  }
+
   #listen(): void {
-    if (this.#isListening) return;
+    if (this.#isListening) {
+      this.#message.resume();
+      return;
+    }
     this.#isListening = true;
     this.#message.on('data', (piece: Buffer) => this.#reader?.data(piece));
     this.#message.on('end', () => {

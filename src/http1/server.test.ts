@@ -264,6 +264,51 @@ describe.each(SERVERS)('a response of the %s server', (_, create) => {
   });
 });
 
+describe.each(SERVERS)('a body that the %s server receives', (_, create) => {
+  test('stops to arrive while its reader pauses, and arrives whole afterwards', async () => {
+    let request: InboundRequest | null = null;
+    let bytes = 0;
+    let hasEnded = false;
+    const { dial } = await serve(create, (given, response) => {
+      const data = (piece: Buffer): void => {
+        bytes += piece.length;
+        if (request === null) given.pause();
+        request = given;
+      };
+      const end = (): void => {
+        hasEnded = true;
+        answerWhole(response, 'read');
+      };
+      given.read({ data, end, failed: () => {} });
+    });
+    const body = Buffer.alloc(16 * 1024 * 1024, 'x');
+    const socket = dial();
+    const text = textOf(socket);
+    socket.write(`POST /x ${HEAD}connection: close\r\ncontent-length: ${body.length}\r\n\r\n`);
+    socket.write(body);
+    await until(() => request !== null, 'the body begins to arrive');
+    await manyTurns();
+    expect(bytes).toBeLessThan(1024 * 1024);
+    request!.resume();
+    expect((await text).endsWith('read')).toBe(true);
+    expect([hasEnded, bytes]).toEqual([true, body.length]);
+  });
+
+  test('can be dropped by another reader after a pause', async () => {
+    const { say } = await serve(create, (request, response) => {
+      request.read({ data: () => request.pause(), end: () => {}, failed: () => {} });
+      setImmediate(() =>
+        setImmediate(() =>
+          request.read({ data: () => {}, end: () => answerWhole(response, 'dropped'), failed: () => {} }),
+        ),
+      );
+    });
+    const body = 'x'.repeat(1024 * 1024);
+    const head = `POST /x ${HEAD}connection: close\r\ncontent-length: ${body.length}\r\n\r\n`;
+    expect((await say([head, body])).endsWith('dropped')).toBe(true);
+  });
+});
+
 describe.each(SERVERS)('closing the %s server', (_, create) => {
   test('ends idle connections and those that never sent anything', async () => {
     const { dial, server } = await serve(create);

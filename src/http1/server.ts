@@ -32,6 +32,9 @@ export interface InboundRequest {
   takeWhole(): Buffer | null;
   /** Delivers what has arrived and what will; a later reader replaces an earlier one. */
   read(reader: BodyReader): void;
+  /** Delivers no more of the body until `resume`, so that a client does not send faster than its reader works. */
+  pause(): void;
+  resume(): void;
 }
 
 /** The response to one request: a head, then a body of known length or in chunks. */

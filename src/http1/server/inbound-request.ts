@@ -23,6 +23,7 @@ export class OwnRequest implements InboundRequest {
   #unreadBytes = 0;
   #isComplete = false;
   #isBroken = false;
+  #isPaused = false;
 
   constructor(lines: RequestLines, source: BodySource) {
     this.method = lines.method;
@@ -54,10 +55,24 @@ export class OwnRequest implements InboundRequest {
     const unread = this.#unread;
     this.#reader = reader;
     this.#unread = [];
+    this.#isPaused = false;
     for (const piece of unread) reader.data(piece);
     if (this.#isComplete) reader.end();
     else if (this.#isBroken) reader.failed();
-    else this.#source.resume();
+    else if (!this.#isPaused) this.#source.resume();
+  }
+
+  /** A body that has arrived is past pausing: the connection is already reading what follows. */
+  pause(): void {
+    if (this.#isComplete) return;
+    this.#isPaused = true;
+    this.#source.pause();
+  }
+
+  resume(): void {
+    if (!this.#isPaused) return;
+    this.#isPaused = false;
+    this.#source.resume();
   }
 
   /** Called by the connection. Without a reader, pieces are kept up to a limit; then the connection is paused. */
@@ -73,6 +88,7 @@ export class OwnRequest implements InboundRequest {
 
   finish(): void {
     this.#isComplete = true;
+    this.resume();
     this.#reader?.end();
   }
 

@@ -1,0 +1,38 @@
+import type { OutboundResponse } from '../http1/server.ts';
+import type { PlainAnswer } from './routes.ts';
+
+export function isWhole(body: PlainAnswer['body']): body is string | Buffer | null {
+  return body === null || typeof body === 'string' || Buffer.isBuffer(body);
+}
+
+/**
+ * Sends pieces as they come, and asks for none before the client has read those before. A failure breaks the connection, so
+ * that the client cannot mistake a part for the whole.
+ */
+export async function sendPieces(
+  response: OutboundResponse,
+  status: number,
+  lines: string,
+  pieces: AsyncIterable<string>,
+): Promise<void> {
+  response.head(status, lines, null);
+  try {
+    for await (const piece of pieces) {
+      if (response.destroyed) return;
+      if (!response.write(piece)) await clientReads(response);
+      if (response.destroyed) return;
+    }
+    response.end();
+  } catch {
+    response.destroy();
+  }
+}
+
+/** Resolves when the client has read what was written, or is gone. */
+function clientReads(response: OutboundResponse): Promise<void> {
+  if (response.destroyed) return Promise.resolve();
+  return new Promise((resolve) => {
+    response.onDrain = resolve;
+    response.onClose = resolve;
+  });
+}
