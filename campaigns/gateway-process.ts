@@ -5,6 +5,7 @@ import { createInterface } from 'node:readline';
 import { callServer } from '../src/cli/operator-client.ts';
 import { systemClock } from '../src/kit/clock.ts';
 import { controlSocketPath } from '../src/main/books.ts';
+import { processEnvironment } from './process-environment.ts';
 
 export const BIN = resolve(import.meta.dirname, '..', 'bin', 'tollgate.js');
 
@@ -76,7 +77,7 @@ export const MASTER_KEY = randomBytes(32).toString('base64');
 function spawnGateway({ folder, configFile, watcher = [] }: GatewayTerms): ChildProcess {
   const serve = ['serve', '--hosted', '--json', '--port', '0', '--operations-port', '0', '--log-level', 'warn'];
   const command = [...watcher, process.execPath, BIN, ...serve, '--data', folder, '--config', configFile];
-  const env = { PATH: process.env.PATH ?? '', HOME: folder, TOLLGATE_MASTER_KEY: MASTER_KEY };
+  const env = processEnvironment(folder, { TOLLGATE_MASTER_KEY: MASTER_KEY });
   return spawn(command[0]!, command.slice(1), { env, cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
 }
 
@@ -97,7 +98,7 @@ function readyUrl(child: ChildProcess): Promise<string> {
 /** One command, in a process of its own. */
 export function runCommand(folder: string, ...args: string[]): Promise<{ code: number | null; text: string }> {
   return new Promise((done, fail) => {
-    const env = { PATH: process.env.PATH ?? '', HOME: folder };
+    const env = processEnvironment(folder);
     const child = spawn(process.execPath, [BIN, ...args, '--data', folder], { env, cwd: folder });
     let text = '';
     for (const output of [child.stdout, child.stderr]) output.on('data', (chunk) => (text += chunk));

@@ -5,18 +5,17 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { processEnvironment } from '../campaigns/process-environment.ts';
 
 /** The program as people start it: processes of their own, a real folder, a real socket. */
 
 const BIN = resolve(import.meta.dirname, '..', 'bin', 'tollgate.js');
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-server-'));
-const env = {
-  PATH: process.env.PATH ?? '',
-  HOME: folder,
+const env = processEnvironment(folder, {
   TOLLGATE_DATA: join(folder, 'books'),
   TOLLGATE_LOCAL_HOSTS: 'false',
   TOLLGATE_MASTER_KEY: randomBytes(32).toString('base64'),
-};
+});
 let server: ChildProcess;
 let url: string;
 

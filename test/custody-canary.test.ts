@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { processEnvironment } from '../campaigns/process-environment.ts';
 import { type CloudResource, DEPLOYMENT, startResource } from './cloud-resource.ts';
 
 /**
@@ -17,13 +18,11 @@ const CANARY = `canary-${randomBytes(16).toString('hex')}-end`;
 const MASTER_KEY = randomBytes(32);
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-canary-'));
 const books = join(folder, 'books');
-const env = {
-  PATH: process.env.PATH ?? '',
-  HOME: folder,
+const env = processEnvironment(folder, {
   TOLLGATE_DATA: books,
   TOLLGATE_LOCAL_HOSTS: 'false',
   TOLLGATE_MASTER_KEY: MASTER_KEY.toString('base64'),
-};
+});
 
 /** Everything anyone was told: answers with their heads, logs, the output of commands. */
 const told: string[] = [];

@@ -4,6 +4,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { processEnvironment } from '../campaigns/process-environment.ts';
 import { MasterKeyError } from '../src/custody/master-keys.ts';
 import { LIMITS } from '../src/limits.ts';
 import { type CloudResource, DEPLOYMENT, startResource } from './cloud-resource.ts';
@@ -128,7 +129,7 @@ describe('in hosted mode', () => {
     ['a weak one', Buffer.alloc(32).toString('base64'), 'its bytes repeat'],
   ])('the program does not start with %s, and says what to do', async (_, key, why) => {
     const folder = mkdtempSync(join(tmpdir(), 'tollgate-hosted-'));
-    const env = { PATH: process.env.PATH ?? '', HOME: folder, TOLLGATE_LOCAL_HOSTS: 'false', TOLLGATE_MASTER_KEY: key };
+    const env = processEnvironment(folder, { TOLLGATE_LOCAL_HOSTS: 'false', TOLLGATE_MASTER_KEY: key });
     const bin = resolve(import.meta.dirname, '..', 'bin', 'tollgate.js');
     const args = [bin, 'serve', '--hosted', '--port', '0', '--operations-port', '0'];
     const ended = spawnSync(process.execPath, args, { env, cwd: folder, encoding: 'utf8' });

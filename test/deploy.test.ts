@@ -20,6 +20,7 @@ import { EXIT } from '../src/cli/exit-codes.ts';
 import { loadConfig, SETTINGS } from '../src/config/config.ts';
 import { HOST_ROWS } from '../src/hosts/rows.ts';
 import { LIMITS } from '../src/limits.ts';
+import { CliFixture } from './cli-fixture.ts';
 import { parsePlainYaml } from './plain-yaml.ts';
 
 /** The files of deploy/ and the page that explains them, held to the program as far as that goes without containers. */
@@ -74,13 +75,13 @@ const spanMs = (text: string): number => {
 const setting = (file: string, name: string): string =>
   new RegExp(`^\\s*${name}[ =](.*)$`, 'm').exec(file)?.[1]?.trim() ?? `no ${name}`;
 
+const cli = new CliFixture();
+afterAll(() => cli.remove());
+
 /** Whether there is such a command, with such flags. */
 async function isCommand(words: readonly string[], flags: readonly string[] = []): Promise<boolean> {
-  const asked = [join(ROOT, 'bin/tollgate.js'), ...words, '--help'];
-  return promisify(execFile)(process.execPath, asked, { env: { PATH: process.env.PATH ?? '' } }).then(
-    ({ stdout }) => flags.every((flag) => stdout.includes(`${flag} `)),
-    () => false,
-  );
+  const { code, out } = await cli.run([...words, '--help']);
+  return code === EXIT.ok && flags.every((flag) => out.includes(`${flag} `));
 }
 
 describe('the compose file', () => {

@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { processEnvironment } from '../campaigns/process-environment.ts';
 import { until } from './until.ts';
 
 /** A log that cannot be written must not freeze or end the gateway. Real processes, with real descriptors that fail. */
@@ -28,7 +29,7 @@ afterEach(async () => {
 });
 
 function environment(): NodeJS.ProcessEnv {
-  return { PATH: process.env.PATH, HOME: folder, TOLLGATE_LOCAL_HOSTS: 'false' };
+  return processEnvironment(folder, { TOLLGATE_LOCAL_HOSTS: 'false' });
 }
 
 const ARGS = ['serve', '--port', '0', '--data', 'data'];

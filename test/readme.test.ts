@@ -5,6 +5,7 @@ import { dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { processEnvironment } from '../campaigns/process-environment.ts';
 import { COMMANDS } from '../src/cli/run.ts';
 import { exchange } from '../src/gateway/exchange.ts';
 import { HOST_ROWS } from '../src/hosts/rows.ts';
@@ -23,7 +24,7 @@ let url: string;
 const printed: string[] = [];
 
 beforeAll(async () => {
-  const environment = { PATH: process.env.PATH ?? '', HOME: folder, TOLLGATE_LOCAL_HOSTS: 'false' };
+  const environment = processEnvironment(folder, { TOLLGATE_LOCAL_HOSTS: 'false' });
   server = spawn(process.execPath, [TOLLGATE, 'serve', '--port', '0', '--data', folder, '--json'], {
     cwd: folder,
     env: environment,

@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { processEnvironment } from '../campaigns/process-environment.ts';
 import { EXIT } from '../src/cli/exit-codes.ts';
 import { systemClock } from '../src/kit/clock.ts';
 import { FolderMoved, openBooks } from '../src/main/books.ts';
@@ -48,7 +49,7 @@ describe('a folder whose ledger was copied', () => {
   /** The command as typed. */
   const tollgate = (...args: string[]) =>
     new Promise<{ code: unknown; out: string; err: string }>((done) => {
-      const env = { PATH: process.env.PATH ?? '', HOME: home, TOLLGATE_DATA: folder };
+      const env = processEnvironment(home, { TOLLGATE_DATA: folder });
       execFile(process.execPath, [BIN, ...args], { env, cwd: home, timeout: 60_000 }, (error, out, err) =>
         done({ code: error === null ? 0 : error.code, out, err }),
       );

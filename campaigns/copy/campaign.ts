@@ -10,6 +10,7 @@ import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { makeBooksWithAPast } from '../../test/filled-store.ts';
+import { processEnvironment } from '../process-environment.ts';
 
 const BIN = resolve(import.meta.dirname, '..', '..', 'bin', 'tollgate.js');
 
@@ -59,7 +60,7 @@ export async function copyCampaign({
 
 function startCopy(home: string, folder: string, url: string, more: readonly string[] = []): ChildProcess {
   // The URL is passed as it should be: in the environment, not in arguments that every user of the machine can read.
-  const env = { PATH: process.env.PATH ?? '', HOME: home, TOLLGATE_STORE: url };
+  const env = processEnvironment(home, { TOLLGATE_STORE: url });
   const args = [BIN, 'store', 'copy', '--from', folder, ...more];
   return spawn(process.execPath, args, { env, cwd: home, stdio: ['ignore', 'pipe', 'pipe'] });
 }

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Transport } from '../../src/config/config.ts';
+import { processEnvironment } from '../process-environment.ts';
 import type { Hello, Question, Vitals } from './gateway.ts';
 
 const PROGRAM = resolve(import.meta.dirname, 'gateway.ts');
@@ -20,7 +21,7 @@ export class GatewayChild {
   }
 
   static async start(simUrl: string, transport: Transport): Promise<GatewayChild> {
-    const env = { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '' };
+    const env = processEnvironment(process.env.HOME ?? '');
     const child = fork(PROGRAM, [simUrl, transport], {
       execArgv: ['--expose-gc'],
       env,

@@ -23,7 +23,7 @@ export async function openAccounts(parent: string, hostUrl: string): Promise<Acc
   mkdirSync(folder, { mode: 0o700 });
   const configFile = join(parent, 'template.json');
   writeFileSync(configFile, JSON.stringify(configOf(hostUrl)));
-  const gateway = await Gateway.start({ folder, configFile, cacheFolder: join(parent, 'cache') });
+  const gateway = await Gateway.start({ folder, configFile });
   if (!(gateway instanceof Gateway)) throw new Error(`The first gateway did not start: ${gateway.said.join(' ')}`);
   const creditsNanousd = new Map<string, bigint>();
   const open = async (name: string, creditNanousd: bigint): Promise<string> => {

@@ -4,12 +4,11 @@ import { callServer } from '../../src/cli/operator-client.ts';
 import { systemClock } from '../../src/kit/clock.ts';
 import { controlSocketPath } from '../../src/main/books.ts';
 import { BIN, MASTER_KEY } from '../gateway-process.ts';
+import { processEnvironment } from '../process-environment.ts';
 
 export interface GatewayTerms {
   readonly folder: string;
   readonly configFile: string;
-  /** Shared by all processes of a campaign, so that only the first one compiles its sources. */
-  readonly cacheFolder: string;
   /** Absent: the ledger is in the folder. */
   readonly storeUrl?: string;
   /** A command that starts the gateway, for example a shell that sets a limit first. */
@@ -94,9 +93,8 @@ export function commandOf({ folder, configFile, storeUrl }: GatewayTerms, logLev
   return [process.execPath, BIN, ...serve, ...place];
 }
 
-export function environmentOf({ folder, cacheFolder, env = {} }: GatewayTerms): Record<string, string> {
-  const own = { HOME: folder, XDG_CACHE_HOME: cacheFolder, TOLLGATE_MASTER_KEY: MASTER_KEY };
-  return { PATH: process.env.PATH ?? '', ...own, ...env };
+export function environmentOf({ folder, env = {} }: GatewayTerms): Record<string, string> {
+  return processEnvironment(folder, { TOLLGATE_MASTER_KEY: MASTER_KEY, ...env });
 }
 
 export function isAlive(pid: number): boolean {

@@ -142,8 +142,7 @@ export class Member {
   }
 
   async start(): Promise<void> {
-    const { cacheFolder } = this.#round.stage;
-    const terms = { folder: this.#folder, configFile: this.#configFile, cacheFolder, storeUrl: this.#storeUrl };
+    const terms = { folder: this.#folder, configFile: this.#configFile, storeUrl: this.#storeUrl };
     const started = await Gateway.start(terms);
     if (!(started instanceof Gateway)) {
       throw new Error(`The gateway did not start (${started.code ?? started.signal}): ${started.said.join(' ')}`);

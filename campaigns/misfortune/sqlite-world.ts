@@ -41,7 +41,7 @@ export class SqliteWorld implements AuditedWorld {
     cpSync(stage.template.folder, this.folder, { recursive: true });
     const configFile = join(this.#home, 'config.json');
     writeFileSync(configFile, JSON.stringify({ ...configOf(hostUrl ?? stage.upstream.url), ...settings }));
-    this.terms = { folder: this.folder, configFile, cacheFolder: stage.cacheFolder, env };
+    this.terms = { folder: this.folder, configFile, env };
     ({ keys: this.keys, cappedKey: this.cappedKey, creditsNanousd: this.creditsNanousd } = stage.template);
   }
 

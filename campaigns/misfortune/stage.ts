@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Accounts, openAccounts } from './accounts.ts';
@@ -21,14 +21,9 @@ export class Stage {
 
   static async open(): Promise<Stage> {
     const folder = mkdtempSync(join(tmpdir(), 'tollgate-misfortune-'));
-    mkdirSync(join(folder, 'cache'));
     const upstream = await Upstream.start();
     const template = await openAccounts(folder, upstream.url);
     return new Stage(folder, upstream, template);
-  }
-
-  get cacheFolder(): string {
-    return join(this.folder, 'cache');
   }
 
   /** Started by the first round that needs it. */

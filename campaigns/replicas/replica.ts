@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { parseId } from '../../src/kit/ids.ts';
 import { BIN, MASTER_KEY } from '../gateway-process.ts';
+import { processEnvironment } from '../process-environment.ts';
 import { type DatabaseLink, openDatabaseLink } from './database-link.ts';
 import { type HostDoor, openHostDoor } from './host-gate.ts';
 
@@ -87,7 +88,7 @@ export class Replica {
   #spawn(): ChildProcess {
     const serve = ['serve', '--hosted', '--json', '--port', '0', '--operations-port', '0', '--log-level', 'warn'];
     const place = ['--data', this.#folder, '--config', join(this.#folder, 'tollgate.config.json')];
-    const env = { PATH: process.env.PATH ?? '', HOME: this.#folder, TOLLGATE_MASTER_KEY: MASTER_KEY };
+    const env = processEnvironment(this.#folder, { TOLLGATE_MASTER_KEY: MASTER_KEY });
     const command = [BIN, ...serve, '--no-local-hosts', '--store', this.database.url, ...place];
     return spawn(process.execPath, command, { env, cwd: this.#folder, stdio: ['ignore', 'pipe', 'pipe'] });
   }
