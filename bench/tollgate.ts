@@ -6,6 +6,7 @@ import type { ConfiguredHost, HostRow } from '../src/hosts/host.ts';
 import { HOST_ROWS } from '../src/hosts/rows.ts';
 import { systemClock } from '../src/kit/clock.ts';
 import { createLog } from '../src/kit/log.ts';
+import { keepYoungObjectsYoung } from '../src/main/heap.ts';
 import { startGateway } from '../src/main/start.ts';
 import { announce, readTerms } from './child.ts';
 import { CATALOG_MODEL, UPSTREAM_MODEL } from './traffic.ts';
@@ -41,6 +42,7 @@ const running = await startGateway({
 
 // The calls it is filled with are old: a gateway that had served them would have closed its books over them long ago, and not do so now.
 await running.books.store.closeBooks(null);
+keepYoungObjectsYoung();
 
 function hostedConfig(): Config {
   const flags = { data: folder, port: '0', operationsPort: '0', hosted: true, sim: false, transport };

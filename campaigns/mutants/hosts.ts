@@ -98,14 +98,14 @@ export const HOST_MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'another gateway taken for a server of models',
-    'src/hosts/find-local.ts',
+    'src/hosts/list-models.ts',
     " || headers['x-gateway-request-id'] !== undefined",
     '',
     ...FOUND,
   ),
   mutant(
     'a stranger on the port taken for a server of models',
-    'src/hosts/find-local.ts',
+    'src/hosts/list-models.ts',
     'if (owner !== null && listed.some((model) => model.owned_by !== owner)) return null;',
     '',
     ...FOUND,

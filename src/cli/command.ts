@@ -42,8 +42,10 @@ export function buildCommand(spec: CommandSpec, perform: Perform): Command {
   return command.action(() => perform(spec, command, command.args));
 }
 
-export function buildGroup(group: CommandGroup, perform: Perform): Command {
+/** Without `perform`, only its name and summary, for a list of the commands. */
+export function buildGroup(group: CommandGroup, perform: Perform | null): Command {
   const command = new Command(group.name).description(group.summary).helpCommand(false);
+  if (perform === null) return command;
   for (const spec of group.commands) command.addCommand(buildCommand(spec, perform));
   return command;
 }

@@ -2,8 +2,8 @@ import { CommanderError } from 'commander';
 import { CatalogError } from '../catalog/rows.ts';
 import { ConfigError } from '../config/config.ts';
 import { StoreRefused, StoreUnavailable } from '../ledger/ledger.ts';
+import { StoreMisnamed } from '../operator/choices.ts';
 import { OperatorError, type OperatorErrorCode } from '../operator/error.ts';
-import { StoreMisnamed } from '../operator/store.ts';
 import { EXIT } from './exit-codes.ts';
 
 /** A command that failed, with a message for the person who typed it. */

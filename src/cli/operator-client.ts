@@ -1,7 +1,7 @@
-import { request } from 'node:http';
 import { parseJson } from '../json/json.ts';
 import { stringifyJson } from '../json/stringify.ts';
 import type { Clock } from '../kit/clock.ts';
+import { request } from '../kit/platform-http.ts';
 import { LIMITS } from '../limits.ts';
 import { OperatorError, type OperatorErrorView } from '../operator/error.ts';
 import { EXIT } from './exit-codes.ts';

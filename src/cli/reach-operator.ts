@@ -3,14 +3,7 @@ import type { Config } from '../config/config.ts';
 import { stringifyJson } from '../json/stringify.ts';
 import type { Clock } from '../kit/clock.ts';
 import { LIMITS } from '../limits.ts';
-import {
-  type OperatorServices,
-  type Progress,
-  runVerb,
-  type VerbInput,
-  type VerbName,
-  type VerbResult,
-} from '../operator/operator.ts';
+import type { OperatorServices, Progress, VerbInput, VerbName, VerbResult } from '../operator/operator.ts';
 import type { Composition, Holder, OpenServices } from './composition.ts';
 import { unreachable } from './failure.ts';
 import { callServer, type OperatorServer, SocketAbandoned } from './operator-client.ts';
@@ -71,6 +64,8 @@ function inProcess(services: OperatorServices): Operator {
   return {
     server: null,
     async run(name, input, progress) {
+      // Loaded on demand, because a command that reaches a server does not need it.
+      const { runVerb } = await import('../operator/operator.ts');
       return answer(stringifyJson(await runVerb(services, name, input, progress)));
     },
   };

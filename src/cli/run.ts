@@ -62,7 +62,7 @@ export async function runCli(argv: readonly string[], env: Environment, composit
     }
   };
   try {
-    await buildProgram(composition, perform).parseAsync([...argv], { from: 'user' });
+    await buildProgram(argv, composition, perform).parseAsync([...argv], { from: 'user' });
     return exitCode;
   } catch (error) {
     const code = exitOfCommander(error);
@@ -71,7 +71,7 @@ export async function runCli(argv: readonly string[], env: Environment, composit
   }
 }
 
-function buildProgram(composition: Composition, perform: Perform): Command {
+function buildProgram(argv: readonly string[], composition: Composition, perform: Perform): Command {
   const program = new Command('tollgate')
     .description(
       'A metered gateway for language-model calls: one key, one base URL, an exact receipt on every response.',
@@ -82,7 +82,9 @@ function buildProgram(composition: Composition, perform: Perform): Command {
       '\nExample:\n  $ tollgate serve\n\nRun "tollgate <command> --help" for more. docs/cli.md lists the exit codes.\n',
     );
   for (const command of COMMANDS) {
-    program.addCommand('commands' in command ? buildGroup(command, perform) : buildCommand(command, perform));
+    // Building a command takes longer than most of them run, so the groups that were not typed stay empty.
+    if (!('commands' in command)) program.addCommand(buildCommand(command, perform));
+    else program.addCommand(buildGroup(command, argv.includes(command.name) ? perform : null));
   }
   return withOutput(program, composition);
 }

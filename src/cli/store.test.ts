@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../kit/clock.ts';
-import { type CopiedView, type CopyView, StoreMisnamed } from '../operator/store.ts';
+import { StoreMisnamed } from '../operator/choices.ts';
+import type { CopiedView, CopyView } from '../operator/store.ts';
 import type { Composition, CopyTerms, Refused } from './composition.ts';
 import { asFailure } from './failure.ts';
 import { runCli } from './run.ts';

@@ -3,8 +3,7 @@ import type { Clock } from '../kit/clock.ts';
 import { formatId } from '../kit/ids.ts';
 import { LIMITS } from '../limits.ts';
 import { formatUsd, INT64_MAX, parseUsd } from '../money/nanousd.ts';
-import { CAP_WINDOWS, type CapWindow } from '../operator/operator.ts';
-import { ACCOUNT_ROLES, type AccountRole } from '../operator/people.ts';
+import { ACCOUNT_ROLES, type AccountRole, CAP_WINDOWS, type CapWindow } from '../operator/choices.ts';
 import type { Options } from './command.ts';
 import { usageFailure } from './failure.ts';
 

@@ -1,7 +1,7 @@
-import { STATUS_CODES } from 'node:http';
 import { errorEnvelope, GatewayError } from '../canonical/errors.ts';
 import { errorLines } from '../gateway/refuse.ts';
 import type { RequestFault } from '../http1/server.ts';
+import { STATUS_CODES } from '../kit/platform-http.ts';
 
 /** The complete response to bytes that did not become a request: the common error envelope, without a request id. */
 export function answerBroken(why: RequestFault): string {

@@ -1,5 +1,6 @@
 import { rmSync } from 'node:fs';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { createServer } from '../kit/platform-http.ts';
 import { LIMITS } from '../limits.ts';
 
 /** The response to one operator verb: a status and JSON text. */

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
-import { type buildConnector, Client, type Dispatcher, type Pool } from 'undici';
+import type { buildConnector, Client, Dispatcher, Pool } from 'undici';
+import { undici } from './load-undici.ts';
 
 /** Counts connections as they open and close. */
 export interface ConnectionCount {
@@ -30,19 +31,15 @@ export class KeptConnection {
   }
 }
 
-/** Tells every request which connection it was given. */
-class TrackedClient extends Client {
-  readonly #connection: KeptConnection;
-
-  constructor(origin: string | URL, options: Client.Options, connection: KeptConnection) {
-    super(origin, options);
-    this.#connection = connection;
-  }
-
-  override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
-    (handler as ConnectionUser).takenBy?.(this.#connection);
-    return super.dispatch(options, handler);
-  }
+/** A client that tells every request which connection it was given. */
+function trackedClient(origin: string | URL, options: Client.Options, connection: KeptConnection): Client {
+  const client = new (undici().Client)(origin, options);
+  const dispatch = client.dispatch.bind(client);
+  client.dispatch = (request: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler) => {
+    (handler as ConnectionUser).takenBy?.(connection);
+    return dispatch(request, handler);
+  };
+  return client;
 }
 
 /** For the `factory` of a pool: clients whose connections are known to the requests on them. */
@@ -61,6 +58,6 @@ export function trackConnections(count: ConnectionCount): NonNullable<Pool.Optio
         connection.opened(socket);
         callback(null, socket);
       });
-    return new TrackedClient(origin, { ...options, connect: tracked }, connection);
+    return trackedClient(origin, { ...options, connect: tracked }, connection);
   };
 }

@@ -1,5 +1,6 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { createServer } from '../kit/platform-http.ts';
 import { LIMITS } from '../limits.ts';
 import { ConnectionCheck } from './connection-check.ts';
 import type { ConnectionSlot } from './connection-limit.ts';

@@ -1,8 +1,10 @@
-import { type buildConnector, Pool, ProxyAgent } from 'undici';
+import type { buildConnector, Pool, ProxyAgent } from 'undici';
 import { LIMITS } from '../limits.ts';
+import { undici } from './load-undici.ts';
 
 /** Pools for origins behind a proxy: tunnels (CONNECT) to https origins, requests in absolute form to http ones. */
 export function proxyAgent(url: string, options: Pool.Options): ProxyAgent {
+  const { Pool, ProxyAgent } = undici();
   return new ProxyAgent({
     uri: url,
     connectTimeout: LIMITS.hostConnectMs,

@@ -1,8 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { type buildConnector, type Dispatcher, Pool, type ProxyAgent } from 'undici';
+import type { buildConnector, Dispatcher, Pool, ProxyAgent } from 'undici';
 import { LIMITS } from '../limits.ts';
 import type { AnswerReceiver, OutgoingRequest, RequestControl, Sender } from './client.ts';
 import { type KeptConnection, trackConnections } from './kept-connection.ts';
+import { undici } from './load-undici.ts';
 import { proxyAgent } from './proxy-agent.ts';
 
 /** A proxy for every request of a client. */
@@ -75,7 +76,8 @@ export class UndiciClient implements Sender {
     if (pool === undefined) {
       this.#makeRoom();
       const { proxy } = this.#terms;
-      pool = proxy === undefined ? new Pool(origin, this.#options()) : proxyAgent(proxy.url, this.#options());
+      pool =
+        proxy === undefined ? new (undici().Pool)(origin, this.#options()) : proxyAgent(proxy.url, this.#options());
       this.#pools.set(origin, pool);
     }
     return pool;
@@ -102,6 +104,7 @@ export class UndiciClient implements Sender {
   /** Retires an idle pool if there is one, else the oldest. */
   #makeRoom(): void {
     if (this.#pools.size < (this.#terms.originsMax ?? Number.POSITIVE_INFINITY)) return;
+    const { Pool } = undici();
     const entries = [...this.#pools];
     const [origin] = entries.find(([, pool]) => pool instanceof Pool && pool.stats.size === 0) ?? entries[0]!;
     this.#retirePool(origin);

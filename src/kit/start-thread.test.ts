@@ -54,3 +54,20 @@ describe('wrappers for calls out of WebAssembly, which V8 may free while other t
     expect(await compiledBy(program)).toBeGreaterThan(0);
   });
 });
+
+/** With changed flags V8 would compile Node's own modules again, and Node keeps another cache. */
+test('a thread starts with unchanged V8 flags once the sources are in the compile cache', async () => {
+  const ours = new URL('start-thread.ts', import.meta.url).href;
+  const beside = pathToFileURL(join(folder, 'beside.ts')).href;
+  const tell = `import { getCompileCacheDir } from 'node:module'; console.log(getCompileCacheDir());`;
+  writeFileSync(join(folder, 'tell-cache.ts'), tell);
+  const file = join(folder, 'program.mjs');
+  writeFileSync(file, `import { startThread } from '${ours}'; ${tell} startThread('${beside}', 'tell-cache');`);
+  const env = { PATH: process.env.PATH ?? '', NODE_COMPILE_CACHE: join(folder, 'cache') };
+  const cachesUsed = async (): Promise<string[]> =>
+    (await promisify(execFile)(process.execPath, [file], { env })).stdout.trim().split('\n');
+  const [first, second] = [await cachesUsed(), await cachesUsed()];
+  expect(first).toHaveLength(2);
+  expect(first[0]).not.toBe(first[1]);
+  expect(second).toEqual([first[0], first[0]]);
+});

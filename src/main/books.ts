@@ -10,11 +10,9 @@ import { Heartbeat, type InstanceEvent } from '../ledger/heartbeat.ts';
 import { Ledger } from '../ledger/ledger.ts';
 import { LIMITS } from '../limits.ts';
 import type { BackUp } from '../store/backup.ts';
-import { backUp } from '../store/sqlite/backup.ts';
 import { refusingFaults } from '../store/sqlite/faults.ts';
 import { type Holder, lockFolder } from '../store/sqlite/lock.ts';
 import { whyMoved } from '../store/sqlite/moved.ts';
-import { openSqliteStore } from '../store/sqlite/sqlite-store.ts';
 import type { Instance, Store, StoreHealth } from '../store/store.ts';
 
 /** The open store, with this process registered in it. */
@@ -87,6 +85,8 @@ function openFolder(terms: BooksTerms): Promise<Books> {
     cleanup.add(() => lock.release());
     const moved = whyMoved(folder);
     if (moved !== null && mayHaveMoved !== true) throw new FolderMoved(moved);
+    // Loaded on demand: a command that finds a running server does not need it, and starts faster without it.
+    const { openSqliteStore } = await import('../store/sqlite/sqlite-store.ts');
     const store = await openSqliteStore({ folder, clock, threads, onFatal, ...(onNotice && { onNotice }) });
     cleanup.add(() => store.close());
     const instance = moved === null ? await store.beginInstance() : NO_INSTANCE;
@@ -102,7 +102,10 @@ function openFolder(terms: BooksTerms): Promise<Books> {
       ids,
       voidedHolds: instance.voidedHolds,
       moved,
-      backUp: (file, progress) => backUp({ folder, file, clock, ...(progress && { progress }) }),
+      backUp: async (file, progress) => {
+        const { backUp } = await import('../store/sqlite/backup.ts');
+        return backUp({ folder, file, clock, ...(progress && { progress }) });
+      },
       onReplaced: () => undefined,
       health: () => healthOf(store, ledger, clock),
       announce: (url) => lock.describe({ ...holder, url }),

@@ -9,6 +9,7 @@ import type { Clock } from '../kit/clock.ts';
 import { createLog, errorFields, type RootLog } from '../kit/log.ts';
 import { StoreRefused, StoreUnavailable } from '../store/store.ts';
 import { FolderHeld, FolderMoved } from './books.ts';
+import { keepYoungObjectsYoung } from './heap.ts';
 import { withLocalHosts } from './local-hosts.ts';
 import { stopSignal } from './signals.ts';
 import { type Simulator, startSimulator } from './simulator.ts';
@@ -51,6 +52,7 @@ export async function serve(terms: ServeTerms): Promise<number> {
   try {
     running = await startGateway({ config, hosts: withAddresses(config.hosts, simulator), clock, log, onFatal });
     if (fatal !== null) endAtOnce(log, fatal);
+    keepYoungObjectsYoung();
   } catch (error) {
     simulator?.stop();
     return explainFailure(error, config, terminal);

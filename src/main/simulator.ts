@@ -1,6 +1,7 @@
 import { fork } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { parseJson } from '../json/json.ts';
+import { compileCacheVariable } from '../kit/compile-cache.ts';
 
 export interface Simulator {
   readonly url: string;
@@ -11,7 +12,7 @@ const SIMULATOR = new URL(`../sim/main${import.meta.url.endsWith('.ts') ? '.ts' 
 
 /** Starts the simulated upstream as a child process, which ends with this one. */
 export async function startSimulator(): Promise<Simulator> {
-  const child = fork(SIMULATOR, { stdio: ['ignore', 'pipe', 'inherit', 'ipc'], env: {} });
+  const child = fork(SIMULATOR, { stdio: ['ignore', 'pipe', 'inherit', 'ipc'], env: compileCacheVariable() });
   const url = await new Promise<string>((resolve, reject) => {
     child.once('error', reject);
     child.once('exit', (code) => reject(new Error(`The simulated upstream exited with code ${code}.`)));

@@ -28,7 +28,6 @@ import { type Books, controlSocketPath, openBooks } from './books.ts';
 import { buildCore, type Core, type InForce } from './core.ts';
 import { closeListener, closeServer, drain } from './drain.ts';
 import { forgetCallers } from './forget-callers.ts';
-import { keepYoungObjectsYoung } from './heap.ts';
 import { tellHostEvent } from './host-events.ts';
 import { HostSenders } from './host-senders.ts';
 import { HTTP_SERVERS } from './http-servers.ts';
@@ -62,7 +61,6 @@ export interface Running {
 }
 
 export async function startGateway(terms: StartTerms): Promise<Running> {
-  keepYoungObjectsYoung();
   const { config } = terms;
   // Commands open a shared store themselves, so they need no socket.
   const socketPath = config.store === null ? controlSocketPath(config.dataFolder) : null;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { CAP_WINDOWS } from '../operator/operator.ts';
+import { CAP_WINDOWS } from '../operator/choices.ts';
 import type { ListView } from '../operator/view.ts';
 
 /** An amount. JSON has it as an integer with all its digits. */

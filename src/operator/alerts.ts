@@ -5,6 +5,7 @@ import { parseJson } from '../json/json.ts';
 import { formatId, parseId } from '../kit/ids.ts';
 import { ALERT_KINDS, type Alert, type AlertKind, type AlertSettings } from '../store/alerts.ts';
 import { auditRow, differences } from './actor.ts';
+import { ALERT_STATUSES } from './choices.ts';
 import { OperatorError } from './error.ts';
 import { amount, idOrName, page } from './input.ts';
 import { accountNamed, afterId } from './lookup.ts';
@@ -12,9 +13,6 @@ import type { OperatorServices } from './services.ts';
 import { type ListView, listView } from './view.ts';
 
 export { ALERT_KINDS } from '../store/alerts.ts';
-
-/** Which alerts a list has: all, those whose condition holds, or those that nobody has acknowledged. */
-export const ALERT_STATUSES = ['all', 'open', 'unacknowledged'] as const;
 
 export const alertPage = z.strictObject({
   account: idOrName.nullable().default(null),

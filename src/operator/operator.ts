@@ -37,15 +37,6 @@ import { reportUsage, usageInput } from './usage.ts';
 import { verify } from './verify.ts';
 import * as webhooks from './webhooks.ts';
 
-export { permissionOption } from '../accounts/permissions.ts';
-export {
-  CAP_WINDOWS,
-  type CapWindow,
-  KEY_PERMISSIONS,
-  type KeyPermission,
-  ON_UNSUPPORTED,
-  type OnUnsupported,
-} from '../store/store.ts';
 export type { OperatorServices, Progress } from './services.ts';
 
 interface Verb {

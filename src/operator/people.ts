@@ -20,8 +20,6 @@ import {
 } from './people-view.ts';
 import { type ListView, listView } from './view.ts';
 
-export { ACCOUNT_ROLES, type AccountRole } from '../store/people.ts';
-
 /** What the verbs about people work with. */
 export interface PeopleServices extends AccountServices, ActingServices {
   /** The address that links begin with; null if none is configured and no server runs. */

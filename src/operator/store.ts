@@ -14,7 +14,6 @@ import { OperatorError } from './error.ts';
 import { type VerifyView, verifyView } from './view.ts';
 
 export type { CopyProgress } from '../store/copy.ts';
-export { StoreMisnamed } from '../store/store.ts';
 
 /** The result of copying a ledger to another engine. */
 export interface CopyView {

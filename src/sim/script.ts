@@ -1,4 +1,4 @@
-import { validateHeaderName, validateHeaderValue } from 'node:http';
+import { validateHeaderName, validateHeaderValue } from '../kit/platform-http.ts';
 import { LIMITS } from '../limits.ts';
 
 /**

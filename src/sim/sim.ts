@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Clock, systemClock } from '../kit/clock.ts';
+import { createServer } from '../kit/platform-http.ts';
 import { CallLog, type SimCall } from './calls.ts';
 import { handleControl, isControl } from './control.ts';
 import { Gates } from './gates.ts';

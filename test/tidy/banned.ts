@@ -15,7 +15,7 @@ export interface Ban {
 /** HTTP itself, and the few calls that list a host's models before the gateway serves. */
 const UNDICI_HOMES = [
   'src/hosts/check-keys.ts',
-  'src/hosts/find-local.ts',
+  'src/hosts/list-models.ts',
   'src/http1/download.ts',
   'src/http1/kept-connection.ts',
   'src/http1/proxy-agent.ts',
@@ -95,7 +95,13 @@ export const BANS: readonly Ban[] = [
     what: 'undici',
     instead: 'a Sender of egress: http1 is the one place to audit HTTP',
     homes: UNDICI_HOMES,
-    find: (file) => linesWhere(file, (place) => imports(place, /^undici$/)),
+    find: (file) => linesWhere(file, (place) => imports(place, /^undici$|\/load-undici\.ts$/)),
+  },
+  {
+    what: 'node:http',
+    instead: 'kit/platform-http.ts, which loads faster',
+    homes: [],
+    find: (file) => linesWhere(file, (place) => imports(place, /^(node:)?https?$/)),
   },
   {
     what: 'code made from text',

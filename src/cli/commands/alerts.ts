@@ -1,5 +1,5 @@
 import type { AlertSettingsView, AlertView } from '../../operator/alerts.ts';
-import { ALERT_STATUSES } from '../../operator/alerts.ts';
+import { ALERT_STATUSES } from '../../operator/choices.ts';
 import type { CommandGroup, CommandSpec } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { usageFailure } from '../failure.ts';

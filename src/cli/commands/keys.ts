@@ -1,6 +1,5 @@
 import { shellWord } from '../../kit/shell-words.ts';
 import { LIMITS } from '../../limits.ts';
-import { OperatorError } from '../../operator/error.ts';
 import {
   CAP_WINDOWS,
   type CapWindow,
@@ -9,7 +8,8 @@ import {
   ON_UNSUPPORTED,
   type OnUnsupported,
   permissionOption,
-} from '../../operator/operator.ts';
+} from '../../operator/choices.ts';
+import { OperatorError } from '../../operator/error.ts';
 import type { KeyView, ShownKeyView } from '../../operator/view.ts';
 import type { CommandGroup, CommandSpec, Options } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';

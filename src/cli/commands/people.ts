@@ -1,4 +1,4 @@
-import { CAP_WINDOWS, type CapWindow } from '../../operator/operator.ts';
+import { CAP_WINDOWS, type CapWindow } from '../../operator/choices.ts';
 import type { PersonView, SessionView } from '../../operator/people-view.ts';
 import type { CommandGroup, CommandSpec, Options } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';

@@ -1,7 +1,7 @@
-import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Clock } from '../../kit/clock.ts';
 import { inOnePiece } from '../../kit/one-piece.ts';
+import { STATUS_CODES } from '../../kit/platform-http.ts';
 import { LIMITS } from '../../limits.ts';
 import type { OutboundResponse } from '../server.ts';
 

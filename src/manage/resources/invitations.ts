@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ACCOUNT_PREFIX, INVITATION_PREFIX } from '../../canonical/id-prefixes.ts';
+import { ACCOUNT_ROLES } from '../../operator/choices.ts';
 import type { InvitedView } from '../../operator/invitations.ts';
-import { ACCOUNT_ROLES } from '../../operator/people.ts';
 import type { InvitationView } from '../../operator/people-view.ts';
 import { OWNER, route } from '../route.ts';
 import {

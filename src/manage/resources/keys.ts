@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ACCOUNT_PREFIX, KEY_PREFIX, PERSON_PREFIX } from '../../canonical/id-prefixes.ts';
-import { KEY_PERMISSIONS, ON_UNSUPPORTED } from '../../operator/operator.ts';
+import { KEY_PERMISSIONS, ON_UNSUPPORTED } from '../../operator/choices.ts';
 import type { KeyView } from '../../operator/view.ts';
 import { OWNER, route, VIEWER } from '../route.ts';
 import {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ACCOUNT_PREFIX } from '../../canonical/id-prefixes.ts';
 import { ACTOR_KINDS } from '../../operator/actor.ts';
-import { ACCOUNT_ROLES } from '../../operator/people.ts';
+import { ACCOUNT_ROLES } from '../../operator/choices.ts';
 import { route } from '../route.ts';
 import { EXAMPLE_IDS, id } from '../schema-fields.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ACCOUNT_PREFIX, PERSON_PREFIX } from '../../canonical/id-prefixes.ts';
-import { ACCOUNT_ROLES } from '../../operator/people.ts';
+import { ACCOUNT_ROLES } from '../../operator/choices.ts';
 import type { MemberSpendingView, MemberView } from '../../operator/people-view.ts';
 import { OWNER, route } from '../route.ts';
 import { capWindow, EXAMPLE_IDS, EXAMPLE_TIME, exampleList, id, listOf, nanousd, seconds } from '../schema-fields.ts';

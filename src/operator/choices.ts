@@ -1,0 +1,15 @@
+/** What an input may choose from, apart from the verbs: commands name it in their help, which then needs no verb. */
+export { permissionOption } from '../accounts/permissions.ts';
+export { ACCOUNT_ROLES, type AccountRole } from '../store/people.ts';
+export {
+  CAP_WINDOWS,
+  type CapWindow,
+  KEY_PERMISSIONS,
+  type KeyPermission,
+  ON_UNSUPPORTED,
+  type OnUnsupported,
+  StoreMisnamed,
+} from '../store/store.ts';
+
+/** Which alerts a list has: all, those whose condition holds, or those that nobody has acknowledged. */
+export const ALERT_STATUSES = ['all', 'open', 'unacknowledged'] as const;
